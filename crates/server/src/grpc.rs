@@ -20,8 +20,8 @@ use crate::call::GrpcCall;
 use crate::clients::KnownClient;
 use crate::service::SharedService;
 use crate::session::{
-    ClientSession, HeldAnswer, RequestDriver, RequestSource, UnaryJob, UnaryKey, UnaryOutcome, refusal,
-    run_unary,
+    ClientSession, HeldAnswer, HeldRequest, RequestDriver, RequestSource, UnaryJob, UnaryKey, UnaryOutcome,
+    refusal, run_unary,
 };
 use crate::transport::CallPeer;
 
@@ -79,10 +79,7 @@ struct GrpcRequests {
 impl RequestSource for GrpcRequests {
     type Error = Status;
 
-    fn poll_request(
-        &mut self,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Option<(Request, HeldBytes)>, Status>> {
+    fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<HeldRequest>, Status>> {
         Pin::new(&mut self.stream).poll_next(context).map(|received| {
             let Some(request) = received.transpose()? else { return Ok(None) };
             // `encoded_len` is the length on the wire: tonic compresses nothing here.

@@ -33,7 +33,7 @@ use oarlock_wire::proto::{self, Blame, Code, Fault, Request, Response, open_key,
 use oarlock_wire::{Message, task};
 
 use self::authorization::AuthorizationCache;
-pub(crate) use self::driver::{RequestDriver, RequestSource};
+pub(crate) use self::driver::{HeldRequest, RequestDriver, RequestSource};
 pub(crate) use self::faults::refusal;
 use self::faults::{bad_key, no_key, replaced_key, too_many_bytes};
 use self::jobs::{PendingJobs, run_long};
@@ -303,7 +303,7 @@ impl Future for PendingResponse {
 }
 
 impl HeldAnswer {
-    /// Lets an answer hold its own length. If there is no room for it, the answer becomes a fault.
+    /// Lets an answer hold its own length. If there is no space for it, the answer becomes a fault.
     fn new(response: Response, mut held: HeldBytes) -> Self {
         match held.resize(response.encoded_len()) {
             Ok(()) => Self { response, held },

@@ -21,12 +21,12 @@ use crate::clients::KnownClient;
 use crate::lifetime::StageWatch;
 use crate::metrics::count;
 use crate::service::SharedService;
-use crate::session::{HeldAnswer, RequestDriver, RequestSource, refusal};
+use crate::session::{HeldAnswer, HeldRequest, RequestDriver, RequestSource, refusal};
 
 /// The bytes of answers that may wait for a client that does not read. Beyond it nothing more is read from the client.
 const MAX_UNSENT: usize = 1 << 20;
 
-/// The least room for bytes to read at once.
+/// The minimum space for bytes to read at once.
 const READ: usize = 64 << 10;
 
 /// The time that a client has to read the final fault.
@@ -180,7 +180,7 @@ impl FrameBuffers {
     }
 
     /// Returns the next request if it has been received completely.
-    fn take_request(&mut self) -> Result<Option<(Request, HeldBytes)>, UnixEnd> {
+    fn take_request(&mut self) -> Result<Option<HeldRequest>, UnixEnd> {
         let max = self.service.limits.max_message_bytes;
         let Some(message) = frame::take(&mut self.received, max).map_err(UnixEnd::Wire)? else {
             return Ok(None);
@@ -267,10 +267,7 @@ struct FrameSource<'c> {
 impl RequestSource for FrameSource<'_> {
     type Error = UnixEnd;
 
-    fn poll_request(
-        &mut self,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Option<(Request, HeldBytes)>, UnixEnd>> {
+    fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<HeldRequest>, UnixEnd>> {
         // Answers leave before further requests are read and begun, which may take long.
         self.frames.write(self.stream, context).map_err(UnixEnd::Io)?;
         if self.frames.is_full() {

@@ -122,22 +122,22 @@ fn uses_only_existing_metrics_in_the_service_monitor() {
 
 /// Returns the fields of a deserialized structure.
 fn fields<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
-    match T::deserialize(Fields) {
-        Err(Found(fields)) => fields,
+    match T::deserialize(FieldsDeserializer) {
+        Err(FoundFields(fields)) => fields,
         Ok(_) => panic!("it was read from nothing"),
     }
 }
 
 /// A deserializer that reads nothing and reports the requested fields.
-struct Fields;
+struct FieldsDeserializer;
 
 #[derive(Debug)]
-struct Found(&'static [&'static str]);
+struct FoundFields(&'static [&'static str]);
 
-impl<'de> Deserializer<'de> for Fields {
-    type Error = Found;
+impl<'de> Deserializer<'de> for FieldsDeserializer {
+    type Error = FoundFields;
 
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Found> {
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, FoundFields> {
         panic!("it is no structure")
     }
 
@@ -146,8 +146,8 @@ impl<'de> Deserializer<'de> for Fields {
         _: &'static str,
         fields: &'static [&'static str],
         _: V,
-    ) -> Result<V::Value, Found> {
-        Err(Found(fields))
+    ) -> Result<V::Value, FoundFields> {
+        Err(FoundFields(fields))
     }
 
     serde::forward_to_deserialize_any! {
@@ -156,15 +156,15 @@ impl<'de> Deserializer<'de> for Fields {
     }
 }
 
-impl Error for Found {
+impl Error for FoundFields {
     fn custom<T: fmt::Display>(message: T) -> Self {
         panic!("{message}")
     }
 }
 
-impl std::error::Error for Found {}
+impl std::error::Error for FoundFields {}
 
-impl fmt::Display for Found {
+impl fmt::Display for FoundFields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.0)
     }

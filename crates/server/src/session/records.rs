@@ -48,7 +48,7 @@ const MAX_AT_ONCE: u32 = 256;
 /// The bytes that a record holds beside its data: its columns, its state and its status.
 const RECORD_BYTES: usize = 64;
 
-/// The least bytes that a message holds. It may share a buffer with other messages, which lives as long as it does.
+/// The minimum bytes that a message holds. It may share a buffer with other messages, which lives as long as it does.
 const MIN_MESSAGE_BYTES: usize = 64 << 10;
 
 impl ClientSession {

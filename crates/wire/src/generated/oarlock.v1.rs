@@ -185,8 +185,8 @@ pub struct Results {
     /// The lengths of the outputs, four bytes each: one for all jobs, or one per job.
     #[prost(bytes = "bytes", tag = "3")]
     pub output_lens: ::prost::bytes::Bytes,
-    /// The distinct faults of jobs that are neither done nor REJECTED, at most 255. A job whose fault has no room here has
-    /// only its code.
+    /// The distinct faults of jobs that are neither done nor REJECTED, at most 255. A job whose fault has no space here
+    /// has only its code.
     #[prost(message, repeated, tag = "4")]
     pub faults: ::prost::alloc::vec::Vec<Fault>,
     /// One byte per job: 0 for no fault, otherwise the number of its fault in faults, from 1. One byte if all jobs have
@@ -450,7 +450,7 @@ pub struct RecordResults {
     /// The output. The span of a record that is not done contains zeros.
     #[prost(bytes = "bytes", tag = "2")]
     pub output: ::prost::bytes::Bytes,
-    /// The distinct faults of records that are not done, at most 255. A record whose fault has no room here has only its
+    /// The distinct faults of records that are not done, at most 255. A record whose fault has no space here has only its
     /// code.
     #[prost(message, repeated, tag = "3")]
     pub faults: ::prost::alloc::vec::Vec<Fault>,

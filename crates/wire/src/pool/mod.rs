@@ -108,7 +108,7 @@ impl ConnectionPool {
     /// The job's key is the key of the source, or a held key with its public half
     /// ([`held::from_spki`](oarlock::keys::held::from_spki)).
     ///
-    /// Waits for a full backlog and for room in the socket, within the patience. Does not wait for the answer.
+    /// Waits for a full backlog and for space in the socket, within the patience. Does not wait for the answer.
     ///
     /// # Errors
     /// The server cannot be reached, or the job cannot be sent.

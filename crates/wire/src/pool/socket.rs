@@ -50,7 +50,7 @@ impl PoolSocket {
         Ok(Self(Arc::new(socket)))
     }
 
-    /// Writes all bytes, and waits for room if the server does not read.
+    /// Writes all bytes, and waits for space if the server does not read.
     pub(super) fn send_all(&self, mut bytes: &[u8], until: Instant) -> io::Result<()> {
         while !bytes.is_empty() {
             // Without NOSIGNAL a closed peer would kill a host program that does not ignore SIGPIPE.
@@ -67,9 +67,9 @@ impl PoolSocket {
 
     /// Reads bytes. Returns their number, `None` if there are none yet, or zero if the server has closed the
     /// connection.
-    pub(super) fn receive(&self, room: &mut [u8]) -> io::Result<Option<usize>> {
+    pub(super) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
-            match recv(&self.0, &mut *room, RecvFlags::empty()) {
+            match recv(&self.0, &mut *buffer, RecvFlags::empty()) {
                 Ok((read, _)) => return Ok(Some(read)),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Ok(None),

@@ -82,7 +82,7 @@ struct RemoteInner {
 #[non_exhaustive]
 pub enum RemoteError {
     /// There are fewer servers than must agree.
-    #[error("expected at least {expected} servers, as many as must agree, found {found}")]
+    #[error("expected at least {expected} servers, which must agree, found {found}")]
     TooFewServers {
         /// The number of servers that must agree.
         expected: usize,
@@ -204,7 +204,7 @@ impl RemoteInner {
             match server.call(body, self.config.patience).await {
                 Ok(response::Body::Key(info)) => return Ok(info),
                 Ok(_) => {
-                    reason = format!("{}: expected a key, found another kind of answer", server.address())
+                    reason = format!("{}: expected a key, found another kind of answer", server.address());
                 }
                 Err(LinkError::Refused(fault)) => reason = fault.message,
                 Err(error) => reason = format!("{}: {error}", server.address()),

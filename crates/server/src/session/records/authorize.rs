@@ -37,7 +37,7 @@ pub(super) fn authorize_records(handles: &[Option<OpenedKey>], batch: &mut Batch
     let is_translation = |task: Task| matches!(task, Task::Do(Shape::Translate { .. }));
     if tasks.cursor().take(len).any(is_translation) {
         columns.push(authorizer.authorize_column(&batch.records.second_key, &tasks, len));
-        // A record may be denied for both of its keys; its answer has room for one reason.
+        // A record may be denied for both of its keys; its answer has space for one reason.
         authorizer.denials.sort_by_key(|(index, _)| *index);
         authorizer.denials.dedup_by_key(|(index, _)| *index);
     }
