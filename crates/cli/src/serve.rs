@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use oarlock_io::SocketFileError;
 use oarlock_server::development::{CLIENT, Development, DevelopmentError};
-use oarlock_server::{Addresses, BoundServer, Config, CryptoserverError, ReloadHandle, config::ConfigError};
+use oarlock_server::{
+    Addresses, BoundServer, CryptoserverConfig, CryptoserverError, ReloadHandle, config::ConfigError,
+};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
@@ -134,8 +136,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &ServeArgs) -> Result<(), ServeE
 }
 
 /// Reads a configuration. Engines of the command line count if the configuration names none.
-fn read(path: &Path, engines: Option<Vec<String>>) -> Result<Config, ConfigError> {
-    let mut config = Config::read(path)?;
+fn read(path: &Path, engines: Option<Vec<String>>) -> Result<CryptoserverConfig, ConfigError> {
+    let mut config = CryptoserverConfig::read(path)?;
     config.engines.allowed = config.engines.allowed.or(engines);
     Ok(config)
 }

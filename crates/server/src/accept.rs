@@ -19,7 +19,7 @@ use crate::identity::{ClientIdentity, IdentityError};
 use crate::lifetime::ConnectionLifetime;
 use crate::metrics::count;
 use crate::service::SharedService;
-use crate::transport::{ByteStream, ClientTransport, CountedStream};
+use crate::transport::{ClientTransport, CountedStream, TransportStream};
 use crate::unix;
 
 /// Accepts TCP connections, and hands connections with a known client to gRPC.
@@ -65,7 +65,7 @@ impl TcpAcceptor {
         let entered = match protection {
             ListenerProtection::Plaintext => {
                 let lifetime = service.lifetimes.enter(Vec::new());
-                Ok((Box::new(stream) as Box<dyn ByteStream>, ClientIdentity::loopback(), lifetime))
+                Ok((Box::new(stream) as Box<dyn TransportStream>, ClientIdentity::loopback(), lifetime))
             }
             ListenerProtection::Tls => {
                 match timeout(service.limits.max_handshake(), shake_hands(stream, service)).await {
@@ -156,7 +156,7 @@ enum HandshakeError {
 }
 
 /// The stream above TLS, the client, and the lifetime of the connection.
-type IntroducedClient = (Box<dyn ByteStream>, ClientIdentity, ConnectionLifetime);
+type IntroducedClient = (Box<dyn TransportStream>, ClientIdentity, ConnectionLifetime);
 
 async fn shake_hands(
     stream: CountedStream<TcpStream>,

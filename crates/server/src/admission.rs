@@ -68,6 +68,7 @@ impl Admission {
         let (evict, evicted) = oneshot::channel();
         let has_spoken = Arc::new(AtomicBool::new(false));
         let mut handshakes = self.lock();
+        // A source at its own maximum displaces only its own handshakes, so it cannot push out others.
         if handshakes.len_of(source) >= self.max_handshakes_per_address {
             handshakes.evict(source);
         } else if handshakes.len >= self.max_handshakes
@@ -101,6 +102,7 @@ impl Admission {
         if client.connections.try_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
             return Err(AdmissionError::Client { max });
         }
+        // From here on an early return drops `own`, which takes the count back.
         let own = OwnConnection(Arc::clone(client));
         let free = match listener {
             ListenerKind::Network => &self.network,
@@ -152,6 +154,7 @@ impl Handshakes {
     /// Evicts the oldest silent handshake of a source, or the oldest if none is silent.
     fn evict(&mut self, source: Option<IpAddr>) -> bool {
         let Some(own) = self.by_source.get_mut(&source) else { return false };
+        // The queue is in the order of arrival, so the first match is the oldest.
         let silent = own.iter().position(|handshake| !handshake.has_spoken.load(Ordering::Relaxed));
         let Some(handshake) = own.remove(silent.unwrap_or(0)) else { return false };
         // An error means that the connection has ended already.

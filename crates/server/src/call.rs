@@ -71,6 +71,7 @@ impl GrpcCall {
     /// Counts bytes that have arrived.
     fn receive(&self, bytes: usize) -> Result<(), Status> {
         let mut state = self.lock();
+        // HTTP/2 delivers parts of messages, so the length prefix is counted with them.
         state.arriving += bytes;
         if let Some(max) = self.max_unary_bytes
             && state.arriving > max + PREFIX_BYTES
@@ -80,6 +81,7 @@ impl GrpcCall {
             );
             return Err(Status::resource_exhausted(message));
         }
+        // gRPC never shrinks its buffer, so the call holds the longest message even when the next one is short.
         let needed = state.arriving.max(state.longest);
         if needed > state.held.len() { state.held.resize(needed).map_err(exhausted) } else { Ok(()) }
     }
@@ -95,6 +97,7 @@ impl GrpcCall {
     ) -> Result<HeldBytes, BytesError> {
         self.begins_anew.store(true, Ordering::Relaxed);
         let mut state = self.lock();
+        // Bytes of the next message may have arrived already. They stay counted.
         state.arriving = state.arriving.saturating_sub(bytes + PREFIX_BYTES);
         state.longest = state.longest.max(bytes + PREFIX_BYTES);
         HeldBytes::new(&client.bytes, bytes)
@@ -138,6 +141,7 @@ impl<B> RequestBody<B> {
 
     /// Returns a status once the arriving message has taken too long.
     fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<Status> {
+        // Relaxed is enough: the flag guards no other memory.
         if self.call.begins_anew.swap(false, Ordering::Relaxed) || !self.call.is_arriving() {
             self.deadline = None;
         }
@@ -251,6 +255,7 @@ impl Body for AnswerBody {
             }
         }
         let piece = this.next_piece();
+        // Taken only when HTTP/2 asks for the next piece: until then flow control or the socket holds this one back.
         this.untaken.lock().insert(this.id, Instant::now());
         Poll::Ready(Some(Ok(piece)))
     }

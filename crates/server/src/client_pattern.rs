@@ -100,6 +100,7 @@ fn expected(kind: ClientNameKind, pattern: &str) -> Option<&'static str> {
         ),
         ClientNameKind::Email => {
             let is_good =
+                // The last `@` separates the domain: a quoted local part may contain another one. RFC 5321 4.1.2.
                 pattern.rsplit_once('@').is_some_and(|(local, domain)| !local.is_empty() && is_dns(domain));
             (is_good, "an address such as \"email:*@example.com\"")
         }
@@ -134,6 +135,7 @@ fn is_number(pattern: &str, number: &str) -> bool {
 
 /// Returns true if both have the same number of parts and each part fits.
 fn fits_parts(pattern: &str, text: &str, separator: char) -> bool {
+    // Part by part, so that a star never crosses a dot or a slash: `*.example.com` must not match `a.b.example.com`.
     let (mut patterns, mut parts) = (pattern.split(separator), text.split(separator));
     loop {
         match (patterns.next(), parts.next()) {

@@ -16,7 +16,7 @@ use crate::pattern::Pattern;
 /// The configuration of a server.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
+pub struct CryptoserverConfig {
     /// The addresses at which the server listens.
     pub listen: ListenConfig,
     /// The certificates; required if `listen.tcp` is set.
@@ -402,13 +402,14 @@ pub enum ConfigError {
 
 impl ConfigError {
     fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
+        // The error's own text quotes the line, so only its position and its message are used.
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
         Self::Syntax { path: path.to_owned(), line, reason: error.message().to_owned() }
     }
 }
 
-impl Config {
+impl CryptoserverConfig {
     /// Reads and checks a file. Relative paths are relative to the directory of the file.
     ///
     /// # Errors
@@ -470,6 +471,7 @@ impl Config {
         }
         listen.mode()?;
         self.limits.check()?;
+        // One client may always reserve 32 KiB, so a shorter queue would leave too little for other clients.
         let queue = self.audit.as_ref().map_or(1 << 16, |audit| audit.max_queue_bytes);
         let is_queue = ((1 << 16)..=(1 << 30)).contains(&queue);
         number("audit", "max_queue_bytes", "65536 to 1073741824", is_queue)?;
@@ -517,9 +519,11 @@ impl ServerLimits {
             number("limits", field, "1024 to 1073741824", ((1 << 10)..=(1 << 30)).contains(&bytes))?;
         }
         let own = self.max_bytes_per_client;
+        // Twice a message: one that is being worked on, and one that arrives.
         let min = (2 * self.max_message_bytes.max(self.max_unary_bytes)).max(1 << 20);
         let enough = "1048576 or more, and twice max_message_bytes and max_unary_bytes";
         number("limits", "max_bytes_per_client", enough, own >= min)?;
+        // One client must be able to use its own maximum.
         number("limits", "max_bytes", "max_bytes_per_client or more", self.max_bytes >= own)
     }
 }
@@ -555,6 +559,7 @@ impl ListenConfig {
     /// The setting is no octal number up to 0777.
     pub fn mode(&self) -> Result<u32, ConfigError> {
         let Some(found) = &self.unix_mode else { return Ok(0o600) };
+        // Beyond 0777 are the set-user-ID and sticky bits, which mean nothing for a socket.
         match u32::from_str_radix(found, 8) {
             Ok(mode) if mode <= 0o777 => Ok(mode),
             _ => Err(ConfigError::Mode { found: found.clone() }),

@@ -41,6 +41,7 @@ impl ClientIdentity {
         let (_, parsed) = X509Certificate::from_der(certificate).map_err(|_| IdentityError::Unreadable)?;
         let extension = parsed.subject_alternative_name().map_err(|_| IdentityError::Unreadable)?;
         let names = extension.map(|extension| extension.value.general_names.as_slice()).unwrap_or_default();
+        // The prefixes keep the kinds apart: a URI must never pass for a DNS name in a grant.
         let names: Vec<String> = names.iter().filter_map(prefixed_name).collect();
         if names.is_empty() {
             return Err(IdentityError::Nameless);

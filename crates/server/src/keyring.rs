@@ -1,7 +1,7 @@
-//! The resident keys, and the grants that say who may use them.
+//! The resident keys, and the grants of clients to use them.
 //!
 //! A keyring never changes: every change of a file makes a new one with the next generation number. So everything that
-//! depends on keys alone, such as what clients may know of a key, is computed once per generation.
+//! depends on keys alone, such as the description of a key, is computed once per generation.
 
 mod sources;
 
@@ -99,6 +99,7 @@ pub(crate) enum DenialReason {
 
 impl Keyring {
     pub(crate) fn find(&self, name: &str) -> Option<ResidentKey> {
+        // Asymmetric keys win over symmetric keys of the same name, so a name has one meaning.
         let asymmetric = self.asymmetric.get(name).map(|described| described.key.clone());
         asymmetric.or_else(|| self.table.index(name).map(ResidentKey::Symmetric))
     }
@@ -236,6 +237,7 @@ impl KeyRights {
             Self::Granted(grants) => {
                 let allows =
                     |grant: &&Arc<ActiveGrant>| grant.grant.schemes.iter().any(|own| own.fits(operation));
+                // The first grant counts, as docs/oarlock.toml says: another order would use up another rate.
                 grants.iter().find(allows).map(Some).ok_or(DenialReason::Forbidden)
             }
         }
@@ -249,6 +251,7 @@ impl ActiveGrant {
         before: &[Arc<Self>],
     ) -> Result<Arc<[Arc<Self>]>, ConfigError> {
         let activate = |(number, grant): (usize, &GrantConfig)| {
+            // Equal settings mean the same grant, wherever it stands in the file.
             if let Some(same) = before.iter().find(|own| own.grant == *grant) {
                 return Ok(Arc::clone(same));
             }

@@ -56,6 +56,7 @@ impl Default for ServerMetrics {
 
 /// Adds to a counter.
 pub(crate) fn count(counter: &AtomicU64, by: usize) {
+    // Relaxed: a counter orders no other memory, and a scrape may miss the newest additions.
     counter.fetch_add(by as u64, Ordering::Relaxed);
 }
 

@@ -73,6 +73,7 @@ impl SharedService {
 
     /// Returns the reason why new requests are refused now, or `None` if they are accepted.
     pub(crate) fn refusal(&self) -> Option<&'static str> {
+        // The order is that of importance: a draining server is not repaired by a better disk.
         match () {
             () if self.is_draining() => Some("draining"),
             () if self.audit.forbids_work() => Some("the audit log cannot be written"),

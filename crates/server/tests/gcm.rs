@@ -7,7 +7,7 @@ use std::path::Path;
 
 use oarlock::batch::{Batch, BatchBuilder, Entry, Iv, NewIv, Task};
 use oarlock::contract::{AeadAlg, BlockCipher, OutputSink};
-use oarlock_server::Config;
+use oarlock_server::CryptoserverConfig;
 use oarlock_wire::proto::{self, Code, open_key, request, response};
 use oarlock_wire::{ServerLink, records};
 use test_server::{TestServer, open, open_resident, write_secret};
@@ -98,7 +98,7 @@ fn refusal(lines: &str) -> Option<String> {
     let directory = tempfile::tempdir().unwrap();
     let development = oarlock_server::development::Development::at(directory.path());
     development.prepare().unwrap();
-    let config = Config::read(&development.config()).unwrap();
+    let config = CryptoserverConfig::read(&development.config()).unwrap();
     write_secret(config.keys.records.as_deref().unwrap(), lines);
     oarlock_server::check(&config, test_server::engines()).err().map(|error| error.to_string())
 }
@@ -126,7 +126,7 @@ fn rejects_keys_whose_policy_lets_clients_choose_gcm_nonces() {
     assert!(said.contains("line 2: this key stands in line 1 too"), "{said}");
 }
 
-fn write_keys(config: &Config, text: &str) {
+fn write_keys(config: &CryptoserverConfig, text: &str) {
     write_secret(config.keys.records.as_deref().unwrap(), text);
 }
 
@@ -160,7 +160,7 @@ async fn makes_different_nonces_at_servers_with_the_same_file() {
     let counted = key("few", ",\"algorithms\":[\"gcm\"],\"counter\":\"count\",\"nonce_field\":\"00000000\"");
     let mut seen = std::collections::HashSet::new();
     for field in ["00000001", "00000002"] {
-        let change = |config: &mut Config, _: &Path| {
+        let change = |config: &mut CryptoserverConfig, _: &Path| {
             write_keys(config, &counted);
             config.keys.nonce_field = Some(field.to_owned().try_into().unwrap());
         };

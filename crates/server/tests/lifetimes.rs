@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use oarlock::{Input, Job, Key, Scheme};
 use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_server::pattern::Pattern;
-use oarlock_server::{BoundServer, Config, check};
+use oarlock_server::{BoundServer, CryptoserverConfig, check};
 use oarlock_wire::proto::{KeyInfo, ListKeysRequest, OpenKey, open_key, request, response};
 use oarlock_wire::{LinkError, ServerLink, jobs};
 use test_server::authority::{ClientAuthority, SpecialProperties};
@@ -242,7 +242,7 @@ async fn reads_certificates_again_that_change_during_the_start() {
     let (development, renewed) = (Development::at(directory.path()), Development::at(new.path()));
     development.prepare().unwrap();
     renewed.prepare().unwrap();
-    let mut config = Config::read(&development.config()).unwrap();
+    let mut config = CryptoserverConfig::read(&development.config()).unwrap();
     config.listen.tcp = Some("127.0.0.1:0".parse().unwrap());
     let server = BoundServer::bind(config.clone(), test_server::engines()).await.unwrap();
     let tls = config.tls.as_ref().unwrap();
@@ -275,10 +275,10 @@ async fn changes_everything_or_nothing_at_a_reload() {
     std::fs::rename(server.directory.path().join("audit.log"), server.directory.path().join("audit.log.1"))
         .unwrap();
     for spoil in [
-        |config: &mut Config| config.grants[0].schemes = vec!["ed25519-sing".into()],
-        |config: &mut Config| config.tls.as_mut().unwrap().certificate = "/dev/null".into(),
-        |config: &mut Config| config.keys.records = Some("absent/keys".into()),
-        |config: &mut Config| config.keys.directory = Some("absent/keys".into()),
+        |config: &mut CryptoserverConfig| config.grants[0].schemes = vec!["ed25519-sing".into()],
+        |config: &mut CryptoserverConfig| config.tls.as_mut().unwrap().certificate = "/dev/null".into(),
+        |config: &mut CryptoserverConfig| config.keys.records = Some("absent/keys".into()),
+        |config: &mut CryptoserverConfig| config.keys.directory = Some("absent/keys".into()),
     ] {
         let mut spoilt = fewer.clone();
         spoil(&mut spoilt);
@@ -421,11 +421,11 @@ fn files(directory: &Path) -> Vec<(PathBuf, u64)> {
     found
 }
 
-fn checked(change: impl FnOnce(&mut Config, &Path)) -> Result<Vec<String>, String> {
+fn checked(change: impl FnOnce(&mut CryptoserverConfig, &Path)) -> Result<Vec<String>, String> {
     let directory = tempfile::tempdir().unwrap();
     let development = oarlock_server::development::Development::at(directory.path());
     development.prepare().unwrap();
-    let mut config = Config::read(&development.config()).unwrap();
+    let mut config = CryptoserverConfig::read(&development.config()).unwrap();
     change(&mut config, directory.path());
     let before = files(directory.path());
     let checked = check(&config, test_server::engines()).map_err(|error| error.to_string());
@@ -449,7 +449,7 @@ fn changes_nothing_in_a_check() {
 
 #[test]
 fn reports_patterns_that_never_match_in_a_check() {
-    let named = |change: fn(&mut Config, &Path), expected: &str| {
+    let named = |change: fn(&mut CryptoserverConfig, &Path), expected: &str| {
         let error = checked(change).expect_err(expected);
         assert!(error.contains(expected), "{error}");
     };
@@ -528,7 +528,7 @@ async fn accepts_group_readable_secrets_in_root_s_check_but_not_in_its_server() 
     let directory = tempfile::tempdir().unwrap();
     let development = oarlock_server::development::Development::at(directory.path());
     development.prepare().unwrap();
-    let mut config = Config::read(&development.config()).unwrap();
+    let mut config = CryptoserverConfig::read(&development.config()).unwrap();
     config.listen.tcp = Some("127.0.0.1:0".parse().unwrap());
     let files = [
         config.tls.as_ref().unwrap().private_key.clone(),

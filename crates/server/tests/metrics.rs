@@ -12,7 +12,7 @@ use oarlock::batch::{Batch, Iv, Task};
 use oarlock::contract::{BlockCipher, Column, InputSource, OutputSink, Span};
 use oarlock::keys::import;
 use oarlock::{DigestAlg, Input, Job, Records, Scheme};
-use oarlock_server::Config;
+use oarlock_server::CryptoserverConfig;
 use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_wire::proto::{ListEnginesRequest, request};
 use oarlock_wire::{ServerLink, frame, jobs, records};
@@ -24,7 +24,7 @@ use tokio::time::timeout;
 /// The maximum time of a test, so that a test that hangs ends.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-async fn watched(change: impl FnOnce(&mut Config)) -> TestServer {
+async fn watched(change: impl FnOnce(&mut CryptoserverConfig)) -> TestServer {
     TestServer::with(|config, _| {
         config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
         change(config);

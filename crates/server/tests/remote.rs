@@ -259,7 +259,7 @@ async fn accepts_randomized_signatures_of_two_servers_as_agreeing() {
 #[test]
 fn rejects_fewer_servers_than_must_agree() {
     let none = RemoteHolder::new(config(vec![]), checker()).unwrap_err().to_string();
-    assert_eq!(none, "expected at least 1 servers, as many as must agree, found 0");
+    assert_eq!(none, "expected at least 1 servers, which must agree, found 0");
 }
 
 /// Starts servers with one share each. Returns them with the public part and the whole key.

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::Path;
 
-use oarlock_server::Config;
+use oarlock_server::CryptoserverConfig;
 use oarlock_server::config::{
     AuditConfig, EnginesConfig, GrantConfig, KeysConfig, ListenConfig, ServerLimits, TlsConfig,
 };
@@ -34,7 +34,7 @@ fn with_everything() -> String {
 
 #[test]
 fn shows_the_default_of_every_setting() {
-    let config = Config::read(path()).unwrap();
+    let config = CryptoserverConfig::read(path()).unwrap();
     assert_eq!(format!("{:?}", config.limits), format!("{:?}", ServerLimits::default()));
     assert_eq!(config.engines.cross_check, Some(oarlock::SchedulerConfig::default().cross_check));
     assert_eq!((&config.engines.allowed, config.engines.threads), (&None, None));
@@ -61,8 +61,8 @@ fn contains_every_setting() {
         let missing: Vec<_> = fields.iter().filter(|field| !own.contains_key(**field)).collect();
         assert!(missing.is_empty(), "[{section}] says nothing of {missing:?}");
     }
-    assert_eq!(fields::<Config>().len(), whole.len());
-    let config: Config = toml::from_str(&with_everything()).unwrap();
+    assert_eq!(fields::<CryptoserverConfig>().len(), whole.len());
+    let config: CryptoserverConfig = toml::from_str(&with_everything()).unwrap();
     config.check().unwrap();
 }
 
@@ -80,7 +80,7 @@ fn block(manifest: &str, key: &str) -> String {
 #[test]
 fn configures_a_server_that_starts_in_the_manifest() {
     let text = block(MANIFEST, "oarlock.toml");
-    let config: Config = toml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let config: CryptoserverConfig = toml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     config.check().unwrap();
     let listen = format!("{:?}", config.listen);
     for port in ["7443", "9464"] {
@@ -122,22 +122,22 @@ fn uses_only_existing_metrics_in_the_service_monitor() {
 
 /// Returns the fields of a deserialized structure.
 fn fields<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
-    match T::deserialize(Fields) {
-        Err(Found(fields)) => fields,
+    match T::deserialize(FieldsDeserializer) {
+        Err(FoundFields(fields)) => fields,
         Ok(_) => panic!("it was read from nothing"),
     }
 }
 
 /// A deserializer that reads nothing and reports the requested fields.
-struct Fields;
+struct FieldsDeserializer;
 
 #[derive(Debug)]
-struct Found(&'static [&'static str]);
+struct FoundFields(&'static [&'static str]);
 
-impl<'de> Deserializer<'de> for Fields {
-    type Error = Found;
+impl<'de> Deserializer<'de> for FieldsDeserializer {
+    type Error = FoundFields;
 
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Found> {
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, FoundFields> {
         panic!("it is no structure")
     }
 
@@ -146,8 +146,8 @@ impl<'de> Deserializer<'de> for Fields {
         _: &'static str,
         fields: &'static [&'static str],
         _: V,
-    ) -> Result<V::Value, Found> {
-        Err(Found(fields))
+    ) -> Result<V::Value, FoundFields> {
+        Err(FoundFields(fields))
     }
 
     serde::forward_to_deserialize_any! {
@@ -156,15 +156,15 @@ impl<'de> Deserializer<'de> for Fields {
     }
 }
 
-impl Error for Found {
+impl Error for FoundFields {
     fn custom<T: fmt::Display>(message: T) -> Self {
         panic!("{message}")
     }
 }
 
-impl std::error::Error for Found {}
+impl std::error::Error for FoundFields {}
 
-impl fmt::Display for Found {
+impl fmt::Display for FoundFields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.0)
     }

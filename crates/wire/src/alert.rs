@@ -28,6 +28,7 @@ pub(crate) async fn read_refusal(url: &str, credentials: &Credentials) -> Option
 
 async fn connect_again(url: &str, credentials: &Credentials) -> Option<String> {
     let uri: Uri = url.parse().ok()?;
+    // IPv6 addresses have brackets in a URL and none in a server name.
     let host = uri.host()?.trim_matches(['[', ']']);
     let stream = TcpStream::connect((host, uri.port_u16().unwrap_or(443))).await.ok()?;
     let name = ServerName::try_from(host.to_owned()).ok()?;

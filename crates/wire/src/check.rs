@@ -45,6 +45,7 @@ impl AnswerCheck {
 
     /// Returns the job that verifies an answer, if there is one and the check includes it.
     fn verification_of<'a>(self, job: &'a HeldJob, answer: &'a [u8]) -> Option<Job<'a>> {
+        // A held key may come without its public half. Then nothing can be verified.
         job.key.parts()?;
         let (scheme, input) = verification(job)?;
         let is_wanted = match self {
@@ -75,6 +76,7 @@ fn verification(job: &HeldJob) -> Option<(Scheme, Input<'_>)> {
 #[cfg(feature = "grpc")]
 pub(crate) fn is_deterministic(scheme: Scheme) -> bool {
     match scheme {
+        // A salt of length zero leaves nothing random.
         Scheme::RsaPssSign { salt_len, .. } => salt_len == 0,
         Scheme::EcdsaSign { nonce, .. } => nonce == NonceRule::Deterministic,
         _ => true,

@@ -8,12 +8,12 @@ use crate::proto::Spans;
 
 /// A column of numbers: one number for all jobs, or one number for each job.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum NumberColumn<'a> {
+pub(crate) enum WireNumbers<'a> {
     One(u32),
     Each(&'a [[u8; 4]]),
 }
 
-impl<'a> NumberColumn<'a> {
+impl<'a> WireNumbers<'a> {
     /// Reads a column of numbers. An empty column means zero for all jobs.
     pub(crate) fn read(bytes: &'a [u8], count: usize, what: &'static str) -> Result<Self, WireError> {
         let (numbers, []) = bytes.as_chunks::<4>() else {
@@ -25,6 +25,7 @@ impl<'a> NumberColumn<'a> {
         };
         match numbers {
             [] => Ok(Self::One(0)),
+            // One number stands for all jobs, whatever their number: this keeps small batches small on the wire.
             [one] => Ok(Self::One(u32::from_le_bytes(*one))),
             each if each.len() == count => Ok(Self::Each(each)),
             _ => Err(WireError::Column {
@@ -47,6 +48,7 @@ impl<'a> NumberColumn<'a> {
     /// Returns the sum of the numbers of `count` jobs.
     pub(crate) fn sum(&self, count: usize) -> u64 {
         match self {
+            // 64 bits: 2^17 jobs of 2^32 bytes each do not overflow.
             Self::One(number) => u64::from(*number) * count as u64,
             Self::Each(numbers) => numbers.iter().map(|bytes| u64::from(u32::from_le_bytes(*bytes))).sum(),
         }
@@ -58,6 +60,7 @@ pub(crate) fn write_numbers(values: impl ExactSizeIterator<Item = u32> + Clone) 
     let mut rest = values.clone();
     let first = rest.next();
     let is_even = rest.all(|value| Some(value) == first);
+    // One pass to compare and one to write cost less than a buffer that grows.
     let count = if is_even { usize::from(first.is_some()) } else { values.len() };
     let mut bytes = BytesMut::with_capacity(4 * count);
     values.take(count).for_each(|value| bytes.put_u32_le(value));
@@ -66,12 +69,12 @@ pub(crate) fn write_numbers(values: impl ExactSizeIterator<Item = u32> + Clone) 
 
 /// A column of bytes: one byte for all jobs, or one byte for each job.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum ByteColumn<'a> {
+pub(crate) enum WireBytes<'a> {
     One(u8),
     Each(&'a [u8]),
 }
 
-impl<'a> ByteColumn<'a> {
+impl<'a> WireBytes<'a> {
     /// Reads a column of bytes. An empty column means zero for all jobs.
     pub(crate) fn read(bytes: &'a [u8], count: usize, what: &'static str) -> Result<Self, WireError> {
         match bytes {
@@ -125,6 +128,7 @@ pub(crate) fn read_spans<T: ColumnValue>(
     what: &'static str,
     value: impl Fn(Span) -> T,
 ) -> Result<Column<'static, T>, WireError> {
+    // An absent column is valid: protobuf omits empty messages.
     let Some(message) = message else { return Ok(Column::One(value(Span::default()))) };
     if message.each.is_empty() {
         let first = value(Span { start: message.start, len: message.len });
@@ -134,7 +138,7 @@ pub(crate) fn read_spans<T: ColumnValue>(
         });
     }
     let each = span_entries(message, count, what)?;
-    Ok(Column::Each(each.iter().map(|place| value(span(place))).collect()))
+    Ok(Column::Each(each.iter().map(|bytes| value(parse_span(bytes))).collect()))
 }
 
 /// Returns the spans of a column that has one for each record.
@@ -152,18 +156,18 @@ fn span_entries<'a>(
     }
 }
 
-fn span(place: &[u8; 8]) -> Span {
-    let [a, b, c, d, e, f, g, h] = *place;
+fn parse_span(bytes: &[u8; 8]) -> Span {
+    let [a, b, c, d, e, f, g, h] = *bytes;
     Span { start: u32::from_le_bytes([a, b, c, d]), len: u32::from_le_bytes([e, f, g, h]) }
 }
 
-/// Writes a column of spans. `place` converts each value to a span.
-pub(crate) fn write_spans<T: ColumnValue>(column: &Column<'_, T>, place: impl Fn(T) -> Span) -> Spans {
+/// Writes a column of spans. `to_span` converts each value to a span.
+pub(crate) fn write_spans<T: ColumnValue>(column: &Column<'_, T>, to_span: impl Fn(T) -> Span) -> Spans {
     let plain = |span: Span, stride| Spans { start: span.start, len: span.len, stride, each: Bytes::new() };
     match column {
-        Column::One(value) => plain(place(*value), 0),
-        Column::Stride { first, stride } => plain(place(*first), *stride),
-        each => write_each_span(each.cursor().map(place)),
+        Column::One(value) => plain(to_span(*value), 0),
+        Column::Stride { first, stride } => plain(to_span(*first), *stride),
+        each => write_each_span(each.cursor().map(to_span)),
     }
 }
 

@@ -100,6 +100,7 @@ impl Endpoint {
         let bad = |reason: String| ConnectError::Address { url: url.to_owned(), reason };
         let mut endpoint = TonicEndpoint::from_shared(url.to_owned())
             .map_err(|error| bad(error_chain(&error)))?
+            // Without a limit a dropped SYN would hold the connection for minutes.
             .connect_timeout(PATIENCE)
             .tcp_nodelay(true)
             .initial_stream_window_size(WINDOW)
@@ -151,6 +152,7 @@ pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
     let mut cause = error.source();
     while let Some(inner) = cause {
         let inner_text = inner.to_string();
+        // Libraries repeat the text of their cause, which would then appear twice.
         if !text.contains(&inner_text) {
             text = format!("{text}: {inner_text}");
         }

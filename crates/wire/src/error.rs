@@ -66,6 +66,7 @@ impl WireError {
     #[must_use]
     pub fn fault(&self) -> Fault {
         let code = match self {
+            // A newer client may know more values, so an unknown value is unsupported, not invalid.
             Self::Unknown { .. } | Self::Name { .. } => Code::Unsupported,
             Self::TooMany { .. } => Code::ResourceExhausted,
             _ => Code::Invalid,

@@ -73,6 +73,7 @@ pub fn error_of(fault: &Fault, server: &str) -> JobError {
     let (holder, reason) = (server.to_owned(), fault.message.clone());
     match (fault.code(), fault.blame()) {
         (Code::Rejected, _) => JobError::Rejected,
+        // The order counts: a code with an error of its own wins over the general rule by blame.
         (Code::DependencyFailed, _) => JobError::DependencyFailed,
         (Code::DeadlineExceeded, _) => JobError::DeadlineExceeded,
         (Code::Done | Code::Failed | Code::Unavailable | Code::ResourceExhausted, _)
@@ -105,11 +106,13 @@ impl FaultTable {
             return self.faults.len() as u8;
         }
         let mut message = fault.message.clone();
+        // Cut at a character, because protobuf strings must be UTF-8.
         message.truncate(message.floor_char_boundary(MAX_FAULT_BYTES));
         let key = (fault.code, fault.blame, message);
         if let Some(number) = self.indices.get(&key) {
             return *number;
         }
+        // The code of the operation stays correct: only its reason is left out.
         if self.faults.len() >= MAX_FAULTS {
             return 0;
         }

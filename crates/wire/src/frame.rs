@@ -25,6 +25,7 @@ pub fn write(message: &impl Message, buffer: &mut BytesMut) -> Result<(), WireEr
     })?;
     buffer.reserve(HEADER_BYTES + found);
     buffer.put_u32_le(len);
+    // `encode` would compute the length a second time.
     message.encode_raw(buffer);
     Ok(())
 }
@@ -49,6 +50,7 @@ pub fn len(received: &[u8], max: usize) -> Result<Option<usize>, WireError> {
 pub fn take(received: &mut BytesMut, max: usize) -> Result<Option<Bytes>, WireError> {
     let Some(len) = len(received, max)? else { return Ok(None) };
     if received.len() < HEADER_BYTES + len {
+        // Reserved at once, and only after the check against `max`: a hostile length must not allocate.
         received.reserve(HEADER_BYTES + len - received.len());
         return Ok(None);
     }

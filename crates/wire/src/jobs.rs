@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use oarlock::contract::Key;
 use oarlock::{Input, Job, JobError};
 
-use crate::column::{ByteColumn, NumberColumn, write_bytes, write_numbers};
+use crate::column::{WireBytes, WireNumbers, write_bytes, write_numbers};
 use crate::fault::{FaultTable, fault_of};
 use crate::proto::{self, Code, Fault};
 use crate::scheme::{self, WireScheme};
@@ -15,12 +15,12 @@ use crate::{MessageLimits, WireError};
 pub struct JobColumns<'a> {
     count: usize,
     schemes: Vec<WireScheme>,
-    scheme_of: ByteColumn<'a>,
-    key_of: NumberColumn<'a>,
+    scheme_of: WireBytes<'a>,
+    key_of: WireNumbers<'a>,
     inputs: &'a [u8],
-    input_lens: NumberColumn<'a>,
+    input_lens: WireNumbers<'a>,
     seconds: &'a [u8],
-    second_lens: NumberColumn<'a>,
+    second_lens: WireNumbers<'a>,
 }
 
 /// One job of a message.
@@ -49,19 +49,20 @@ impl<'a> JobColumns<'a> {
         if count > 0 && schemes.is_empty() {
             return Err(WireError::Missing { what: "schemes" });
         }
-        let scheme_of = ByteColumn::read(&message.scheme_of, count, "scheme_of")?;
+        let scheme_of = WireBytes::read(&message.scheme_of, count, "scheme_of")?;
+        // Checked once here, so that `iter` can index without a check that could fail.
         if count > 0 && !scheme_of.are_below(schemes.len()) {
             return Err(WireError::Index { what: "scheme_of" });
         }
-        let input_lens = NumberColumn::read(&message.input_lens, count, "input_lens")?;
-        let second_lens = NumberColumn::read(&message.second_lens, count, "second_lens")?;
+        let input_lens = WireNumbers::read(&message.input_lens, count, "input_lens")?;
+        let second_lens = WireNumbers::read(&message.second_lens, count, "second_lens")?;
         check_total(&message.inputs, &input_lens, count, "inputs")?;
         check_total(&message.seconds, &second_lens, count, "seconds")?;
         Ok(Self {
             count,
             schemes,
             scheme_of,
-            key_of: NumberColumn::read(&message.key_of, count, "key_of")?,
+            key_of: WireNumbers::read(&message.key_of, count, "key_of")?,
             inputs: &message.inputs,
             input_lens,
             seconds: &message.seconds,
@@ -83,6 +84,7 @@ impl<'a> JobColumns<'a> {
 
     /// Returns the jobs in order.
     pub fn iter(&self) -> impl Iterator<Item = WireJob<'a>> + '_ {
+        // The lengths add up, as `read` has checked, so each job gets exactly its bytes.
         let (mut inputs, mut seconds) = (self.inputs, self.seconds);
         (0..self.count).map(move |index| {
             let input = split_prefix(&mut inputs, self.input_lens.at(index));
@@ -120,7 +122,7 @@ impl std::fmt::Debug for WireJob<'_> {
 /// Checks that the lengths of a column add up to its bytes.
 fn check_total(
     bytes: &[u8],
-    lens: &NumberColumn<'_>,
+    lens: &WireNumbers<'_>,
     count: usize,
     what: &'static str,
 ) -> Result<(), WireError> {
@@ -168,6 +170,7 @@ pub fn write<'a>(
         key_of: write_numbers(jobs.clone().map(|(_, handle)| handle)),
         inputs: inputs.freeze(),
         input_lens: write_numbers(jobs.clone().map(|(job, _)| job.input.len() as u32)),
+        // Most jobs have no second input.
         second_lens: if seconds.is_empty() {
             Bytes::new()
         } else {
@@ -180,6 +183,7 @@ pub fn write<'a>(
 
 /// Returns the index of a scheme among the schemes of a message, and appends it if it is new.
 fn find_or_add_scheme(scheme: proto::Scheme, schemes: &mut Vec<proto::Scheme>) -> Result<u8, WireError> {
+    // Searched from the end, because neighbouring jobs mostly have the same scheme.
     let index = schemes.iter().rposition(|own| *own == scheme).unwrap_or_else(|| {
         schemes.push(scheme);
         schemes.len() - 1
@@ -236,6 +240,7 @@ pub fn write_answers<'a>(
     others: SeparateAnswers,
 ) -> proto::Results {
     let SeparateAnswers { mut jobs, faults } = others;
+    // Partial signatures were added in the order of their completion.
     jobs.sort_by_key(|(index, _)| *index);
     let mut columns = ResultWriter::new(answers.len() + jobs.len(), faults);
     let mut jobs = jobs.into_iter().peekable();
@@ -305,6 +310,7 @@ impl ResultWriter {
     }
 
     fn finish(self) -> proto::Results {
+        // Verifications have no outputs, and a column of zeros would say the same in more bytes.
         let has_outputs = !self.outputs.is_empty();
         proto::Results {
             codes: write_bytes(&self.codes),
@@ -319,11 +325,11 @@ impl ResultWriter {
 /// The columns of answers. They have been checked, so reading them cannot fail.
 #[derive(Debug)]
 pub struct ResultColumns<'a> {
-    codes: ByteColumn<'a>,
-    output_lens: NumberColumn<'a>,
+    codes: WireBytes<'a>,
+    output_lens: WireNumbers<'a>,
     outputs: &'a [u8],
     faults: &'a [proto::Fault],
-    fault_of: ByteColumn<'a>,
+    fault_of: WireBytes<'a>,
     count: usize,
 }
 
@@ -333,12 +339,12 @@ impl<'a> ResultColumns<'a> {
     /// # Errors
     /// A column does not fit the count.
     pub fn read(message: &'a proto::Results, count: usize) -> Result<Self, WireError> {
-        let codes = ByteColumn::read(&message.codes, count, "codes")?;
-        let fault_of = ByteColumn::read(&message.fault_of, count, "fault_of")?;
+        let codes = WireBytes::read(&message.codes, count, "codes")?;
+        let fault_of = WireBytes::read(&message.fault_of, count, "fault_of")?;
         if !fault_of.are_below(message.faults.len() + 1) {
             return Err(WireError::Index { what: "fault_of" });
         }
-        let output_lens = NumberColumn::read(&message.output_lens, count, "output_lens")?;
+        let output_lens = WireNumbers::read(&message.output_lens, count, "output_lens")?;
         if output_lens.sum(count) != message.outputs.len() as u64 {
             let expected = format!("{} bytes, the sum of their lengths", output_lens.sum(count));
             return Err(WireError::Column { what: "outputs", expected, found: message.outputs.len() });

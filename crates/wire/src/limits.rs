@@ -31,6 +31,7 @@ impl MessageLimits {
 
     pub(crate) fn slots(&self, lens: &[u32]) -> Result<(), WireError> {
         check_max("slots", lens.len() as u64, self.max_operations.into())?;
+        // The sum in 64 bits, because the lengths come from the message.
         check_max("slot_lens", lens.iter().map(|len| u64::from(*len)).sum(), self.max_output_bytes.into())
     }
 }

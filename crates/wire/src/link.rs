@@ -72,6 +72,7 @@ impl ServerLink {
         let channel = Endpoint::channel(url, credentials).await?;
         let max = MessageLimits::default().max_message_bytes;
         let mut client = CryptoserverClient::new(channel).max_decoding_message_size(max);
+        // A bounded queue: callers wait if the server takes no more requests.
         let (requests, outgoing) = mpsc::channel(QUEUE);
         let outgoing = tokio_stream::wrappers::ReceiverStream::new(outgoing);
         // Without a time limit the call may never end if the server drops the connection meanwhile.
@@ -132,6 +133,7 @@ impl ServerLink {
     /// # Errors
     /// The stream ended, or the server refused the request.
     pub async fn call(&self, body: request::Body) -> Result<response::Body, LinkError> {
+        // Ids start at 1, because zero marks faults of the stream.
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let (sender, answer) = oneshot::channel();
         let mut entry = WaiterEntry { shared: &self.shared, id, is_taken: self.shared.enter(id, sender) };
@@ -217,7 +219,9 @@ impl LinkState {
     }
 
     fn close(&self, reason: String) {
+        // The first reason stays: a fault of the server says more than the end of the connection after it.
         let _ = self.end.set(reason);
+        // Dropping the senders wakes every waiting request with an error.
         self.lock().take();
     }
 
@@ -233,6 +237,7 @@ impl LinkError {
         match self {
             Self::Lost(_) | Self::Unexpected(_) => true,
             Self::Refused(fault) => {
+                // Other faults depend on the request, and every server would give the same.
                 matches!(fault.code(), Code::Unavailable | Code::ResourceExhausted | Code::Failed)
             }
         }

@@ -7,7 +7,7 @@ use oarlock::batch::{Batch, BatchOutcome, Iv, Task};
 use oarlock::contract::{Column, InputSource, Key, KeySource, OutputSink, Records, Span, Status};
 
 use crate::column::{
-    ByteColumn, NumberColumn, SLOT, read_spans, write_bytes, write_each_span, write_numbers, write_spans,
+    SLOT, WireBytes, WireNumbers, read_spans, write_bytes, write_each_span, write_numbers, write_spans,
 };
 use crate::fault::FaultTable;
 use crate::proto::{self, Code, Fault, IvRule, Spans};
@@ -30,6 +30,7 @@ pub fn read<'a>(
     let count = limits.count("records", message.count)?;
     limits.bytes("output_len", message.output_len)?;
     let tasks = message.tasks.iter().map(task::read).collect::<Result<Vec<_>, _>>()?;
+    // A batch without records needs a task too, because a column of tasks has at least one value.
     if tasks.is_empty() {
         return Err(WireError::Missing { what: "tasks" });
     }
@@ -54,6 +55,7 @@ pub fn read<'a>(
         tag: read_spans(message.tag.as_ref(), count, "tag", |span| span)?,
         ..Records::default()
     };
+    // Slots are allocated by the batch, so their sum is limited like the output.
     limits.slots(&message.slot_lens)?;
     Ok(Batch {
         iv_from,
@@ -72,14 +74,14 @@ fn tasks_of(
     tasks: &[Task],
     count: usize,
 ) -> Result<Column<'static, Task>, WireError> {
-    let task_of = ByteColumn::read(&message.task_of, count, "task_of")?;
+    let task_of = WireBytes::read(&message.task_of, count, "task_of")?;
     let (Some(first), true) = (tasks.first(), task_of.are_below(tasks.len())) else {
         return Err(WireError::Index { what: "task_of" });
     };
     Ok(match task_of {
-        ByteColumn::One(mark) => Column::One(*tasks.get(usize::from(mark)).unwrap_or(first)),
-        ByteColumn::Each(places) => {
-            Column::Each(places.iter().map(|place| tasks[usize::from(*place)]).collect())
+        WireBytes::One(mark) => Column::One(*tasks.get(usize::from(mark)).unwrap_or(first)),
+        WireBytes::Each(indices) => {
+            Column::Each(indices.iter().map(|index| tasks[usize::from(*index)]).collect())
         }
     })
 }
@@ -94,9 +96,9 @@ fn keys_of(
         0 => key_of(number),
         _ => KeySource::Slot(number & !SLOT_BIT),
     };
-    Ok(match NumberColumn::read(bytes, count, what)? {
-        NumberColumn::One(number) => Column::One(key(number)),
-        NumberColumn::Each(each) => {
+    Ok(match WireNumbers::read(bytes, count, what)? {
+        WireNumbers::One(number) => Column::One(key(number)),
+        WireNumbers::Each(each) => {
             Column::Each(each.iter().map(|bytes| key(u32::from_le_bytes(*bytes))).collect())
         }
     })
@@ -109,28 +111,28 @@ fn ivs(
     count: usize,
     what: &'static str,
 ) -> Result<(Column<'static, Iv>, Column<'static, Span>), WireError> {
-    let rules = ByteColumn::read(rules, count, what)?;
+    let rules = WireBytes::read(rules, count, what)?;
     let read_given = || read_spans(message, count, what, |span| span);
-    if let ByteColumn::One(rule) = rules
+    if let WireBytes::One(rule) = rules
         && let Some(from) = fixed_iv(rule)
     {
-        let places = if from == Iv::Given { read_given()? } else { Column::One(Span::default()) };
-        return Ok((Column::One(from), places));
+        let spans = if from == Iv::Given { read_given()? } else { Column::One(Span::default()) };
+        return Ok((Column::One(from), spans));
     }
-    let places = read_given()?;
+    let spans = read_given()?;
     // Only a given IV lies in the data. The span of another IV must not be checked against the data, which may be
     // shorter.
     let (mut from, mut in_data) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    for (index, place) in places.cursor().take(count).enumerate() {
+    for (index, span) in spans.cursor().take(count).enumerate() {
         let rule = rules.at(index);
         let value = i32::from(rule);
         from.push(match IvRule::try_from(value) {
-            Ok(IvRule::IvGenerated) => Iv::Generated(sink(place)),
-            Ok(IvRule::IvSlot) => Iv::Slot(place.start),
+            Ok(IvRule::IvGenerated) => Iv::Generated(sink(span)),
+            Ok(IvRule::IvSlot) => Iv::Slot(span.start),
             Ok(_) => fixed_iv(rule).unwrap_or_default(),
             Err(_) => return Err(WireError::Unknown { what: "IV rule", value }),
         });
-        in_data.push(if from.last() == Some(&Iv::Given) { place } else { Span::default() });
+        in_data.push(if from.last() == Some(&Iv::Given) { span } else { Span::default() });
     }
     Ok((Column::Each(from.into()), Column::Each(in_data.into())))
 }
@@ -196,20 +198,20 @@ fn write_tasks(column: &Column<'_, Task>, count: usize) -> Result<(Vec<proto::Ta
     if let Column::One(only) = column {
         return Ok((vec![task::write(*only)?], Bytes::new()));
     }
-    let (mut tasks, mut places) = (Vec::<Task>::new(), Vec::with_capacity(count));
+    let (mut tasks, mut indices) = (Vec::<Task>::new(), Vec::with_capacity(count));
     for task in column.cursor().take(count) {
-        let place = tasks.iter().position(|own| *own == task).unwrap_or_else(|| {
+        let index = tasks.iter().position(|own| *own == task).unwrap_or_else(|| {
             tasks.push(task);
             tasks.len() - 1
         });
         let found = tasks.len() as u64;
-        places.push(u8::try_from(place).map_err(|_| WireError::TooMany {
+        indices.push(u8::try_from(index).map_err(|_| WireError::TooMany {
             what: "tasks",
             found,
             bound: 256,
         })?);
     }
-    Ok((tasks.into_iter().map(task::write).collect::<Result<_, _>>()?, write_bytes(&places)))
+    Ok((tasks.into_iter().map(task::write).collect::<Result<_, _>>()?, write_bytes(&indices)))
 }
 
 fn write_keys(column: &Column<'_, KeySource>, count: usize, number: impl Fn(KeySource) -> u32) -> Bytes {
@@ -236,12 +238,12 @@ fn write_ivs(from: &Column<'_, Iv>, read_given: &Column<'_, Span>, count: usize)
         _ => {}
     }
     let rules: Vec<u8> = from.cursor().take(count).map(|iv| rule(iv) as u8).collect();
-    let places = from.cursor().zip(read_given.cursor()).take(count).map(|(iv, read_given)| match iv {
+    let indices = from.cursor().zip(read_given.cursor()).take(count).map(|(iv, read_given)| match iv {
         Iv::Generated(sink) => sink_span(sink),
         Iv::Slot(slot) => Span { start: slot, len: 0 },
         _ => read_given,
     });
-    (write_each_span(places), write_bytes(&rules))
+    (write_each_span(indices), write_bytes(&rules))
 }
 
 /// Writes the results of a batch. `explain` returns the fault of a record that is not done.
@@ -256,6 +258,7 @@ pub fn write_outcome(
         if *status == Status::Done {
             continue;
         }
+        // The columns are allocated at the first failure: most batches have none.
         if codes.is_empty() {
             codes = vec![Code::Done as u8; count];
             fault_of = vec![0; count];
@@ -277,6 +280,6 @@ pub fn write_outcome(
 /// # Errors
 /// The column does not fit the count.
 pub fn codes(results: &proto::RecordResults, count: usize) -> Result<impl Iterator<Item = Code>, WireError> {
-    let marks = ByteColumn::read(&results.codes, count, "codes")?;
+    let marks = WireBytes::read(&results.codes, count, "codes")?;
     Ok((0..count).map(move |index| Code::try_from(i32::from(marks.at(index))).unwrap_or(Code::Failed)))
 }

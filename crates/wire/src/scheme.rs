@@ -12,12 +12,12 @@ use crate::proto::{self, Digest};
 /// A scheme of a message. The curve is not part of it: the key has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WireScheme {
-    family: SchemeFamily,
+    family: WireSchemeKind,
     takes_digest: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum SchemeFamily {
+enum WireSchemeKind {
     Whole(Scheme),
     EcdsaSign { digest: DigestAlg, encoding: EcdsaEncoding, nonce: NonceRule },
     EcdsaVerify { digest: DigestAlg, encoding: EcdsaEncoding },
@@ -36,29 +36,30 @@ impl WireScheme {
         let encoding = || Ok::<_, WireError>(encoding_of(parse_enum("ECDSA encoding", message.encoding)?));
         let family = match kind {
             Kind::Unspecified => return Err(WireError::Missing { what: "scheme" }),
-            Kind::RsaPkcs1Sign => SchemeFamily::Whole(Scheme::RsaPkcs1Sign { digest: digest()? }),
-            Kind::RsaPkcs1Verify => SchemeFamily::Whole(Scheme::RsaPkcs1Verify { digest: digest()? }),
+            Kind::RsaPkcs1Sign => WireSchemeKind::Whole(Scheme::RsaPkcs1Sign { digest: digest()? }),
+            Kind::RsaPkcs1Verify => WireSchemeKind::Whole(Scheme::RsaPkcs1Verify { digest: digest()? }),
             Kind::RsaPssSign => {
                 let salt_len = salt()?.unwrap_or(digest()?.output_len() as u16);
-                SchemeFamily::Whole(Scheme::RsaPssSign { digest: digest()?, mgf: mgf()?, salt_len })
+                WireSchemeKind::Whole(Scheme::RsaPssSign { digest: digest()?, mgf: mgf()?, salt_len })
             }
             Kind::RsaPssVerify => {
+                // A verifier need not know the length, which the encoding contains. RFC 8017 9.1.2.
                 let salt = salt()?.map_or(SaltLength::Any, SaltLength::Exactly);
-                SchemeFamily::Whole(Scheme::RsaPssVerify { digest: digest()?, mgf: mgf()?, salt })
+                WireSchemeKind::Whole(Scheme::RsaPssVerify { digest: digest()?, mgf: mgf()?, salt })
             }
-            Kind::RsaPkcs1Decrypt => SchemeFamily::Whole(Scheme::RsaPkcs1Decrypt),
+            Kind::RsaPkcs1Decrypt => WireSchemeKind::Whole(Scheme::RsaPkcs1Decrypt),
             Kind::RsaOaepDecrypt => {
-                SchemeFamily::Whole(Scheme::RsaOaepDecrypt { digest: digest()?, mgf: mgf()? })
+                WireSchemeKind::Whole(Scheme::RsaOaepDecrypt { digest: digest()?, mgf: mgf()? })
             }
             Kind::EcdsaSign => {
                 let nonce =
                     if message.is_deterministic { NonceRule::Deterministic } else { NonceRule::Hedged };
-                SchemeFamily::EcdsaSign { digest: digest()?, encoding: encoding()?, nonce }
+                WireSchemeKind::EcdsaSign { digest: digest()?, encoding: encoding()?, nonce }
             }
-            Kind::EcdsaVerify => SchemeFamily::EcdsaVerify { digest: digest()?, encoding: encoding()? },
-            Kind::Ed25519Sign => SchemeFamily::Whole(Scheme::Ed25519Sign),
-            Kind::Ed25519Verify => SchemeFamily::Whole(Scheme::Ed25519Verify),
-            Kind::X25519 => SchemeFamily::Whole(Scheme::X25519),
+            Kind::EcdsaVerify => WireSchemeKind::EcdsaVerify { digest: digest()?, encoding: encoding()? },
+            Kind::Ed25519Sign => WireSchemeKind::Whole(Scheme::Ed25519Sign),
+            Kind::Ed25519Verify => WireSchemeKind::Whole(Scheme::Ed25519Verify),
+            Kind::X25519 => WireSchemeKind::Whole(Scheme::X25519),
         };
         Ok(Self { family, takes_digest: message.takes_digest })
     }
@@ -75,14 +76,17 @@ impl WireScheme {
     pub fn with(self, kind: KeyKind) -> Scheme {
         let curve = match kind {
             KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve) => curve,
+            // The job then fails with an error about the key, which says more than an unknown curve.
             _ => Curve::P256,
         };
         match self.family {
-            SchemeFamily::Whole(scheme) => scheme,
-            SchemeFamily::EcdsaSign { digest, encoding, nonce } => {
+            WireSchemeKind::Whole(scheme) => scheme,
+            WireSchemeKind::EcdsaSign { digest, encoding, nonce } => {
                 Scheme::EcdsaSign { curve, digest, encoding, nonce }
             }
-            SchemeFamily::EcdsaVerify { digest, encoding } => Scheme::EcdsaVerify { curve, digest, encoding },
+            WireSchemeKind::EcdsaVerify { digest, encoding } => {
+                Scheme::EcdsaVerify { curve, digest, encoding }
+            }
         }
     }
 }
@@ -127,6 +131,7 @@ pub fn write(scheme: Scheme) -> Result<proto::Scheme, WireError> {
         Scheme::Ed25519Sign => put(Kind::Ed25519Sign, None, None)?,
         Scheme::Ed25519Verify => put(Kind::Ed25519Verify, None, None)?,
         Scheme::X25519 => put(Kind::X25519, None, None)?,
+        // The enum may grow before the protocol does.
         other => return Err(unknown_name("scheme", &other)),
     }
     Ok(message)

@@ -81,6 +81,7 @@ fn key_wraps() -> Vec<KeyWrap> {
 fn parse_name<T: Copy + Display>(what: &'static str, all: &[T], name: &str) -> Result<T, WireError> {
     all.iter().find(|value| value.to_string() == name).copied().ok_or_else(|| {
         let names: Vec<String> = all.iter().map(T::to_string).collect();
+        // Names come from the client and go into logs.
         WireError::Name { what, name: name.chars().take(32).collect(), expected: names.join(", ") }
     })
 }

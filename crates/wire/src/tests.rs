@@ -6,7 +6,7 @@ use oarlock::contract::{
 use oarlock::table::KeyType;
 use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, SaltLength, Scheme};
 
-use crate::column::{ByteColumn, NumberColumn, write_bytes, write_numbers};
+use crate::column::{WireBytes, WireNumbers, write_bytes, write_numbers};
 use crate::proto::{Blame, Code, Fault, Request, request};
 use crate::scheme::WireScheme;
 use crate::{Message, MessageLimits, WireError, fault, frame, jobs, proto, records, scheme, task};
@@ -100,20 +100,18 @@ fn writes_equal_values_of_a_column_once() {
     for values in [&[][..], &[5], &[5, 5, 5], &[5, 6, 5]] {
         let column = write_numbers(values.iter().copied());
         assert_eq!(column.len(), 4 * if values == [5, 6, 5] { 3 } else { values.len().min(1) });
-        let read = NumberColumn::read(&column, values.len(), "test").unwrap();
+        let read = WireNumbers::read(&column, values.len(), "test").unwrap();
         assert!((0..values.len()).all(|at| read.at(at) == values[at]));
         assert_eq!(read.sum(values.len()), values.iter().copied().map(u64::from).sum::<u64>());
     }
     for (values, len) in [(&[][..], 0), (&[0, 0], 0), (&[3, 3], 1), (&[0, 3], 2), (&[3, 0], 2), (&[0], 0)] {
         let column = write_bytes(values);
         assert_eq!(column.len(), len, "{values:?}");
-        let read = ByteColumn::read(&column, values.len(), "test").unwrap();
+        let read = WireBytes::read(&column, values.len(), "test").unwrap();
         assert!((0..values.len()).all(|at| read.at(at) == values[at]));
     }
-    assert!(
-        NumberColumn::read(&[0; 5], 1, "test").is_err() && NumberColumn::read(&[0; 8], 3, "test").is_err()
-    );
-    assert!(ByteColumn::read(&[0; 2], 3, "test").is_err());
+    assert!(WireNumbers::read(&[0; 5], 1, "test").is_err() && WireNumbers::read(&[0; 8], 3, "test").is_err());
+    assert!(WireBytes::read(&[0; 2], 3, "test").is_err());
 }
 
 fn message_of(kinds: &[(Key, Scheme, &[u8], &[u8])]) -> proto::Jobs {
@@ -204,12 +202,12 @@ fn writes_and_reads_answers_with_their_faults() {
 #[test]
 fn keeps_the_indices_of_refused_jobs_among_the_answers() {
     let own: [Result<&[u8], JobError>; 2] = [Ok(b"one"), Ok(b"two")];
-    let refused = |places: &[u32]| {
+    let refused = |indices: &[u32]| {
         let code = Code::PermissionDenied.into();
         let mut others = jobs::SeparateAnswers::default();
-        places.iter().for_each(|place| others.refuse(*place, &Fault { code, ..Fault::default() }));
+        indices.iter().for_each(|index| others.refuse(*index, &Fault { code, ..Fault::default() }));
         let message = jobs::write_answers(own.iter().cloned(), others);
-        let columns = jobs::ResultColumns::read(&message, 2 + places.len()).unwrap();
+        let columns = jobs::ResultColumns::read(&message, 2 + indices.len()).unwrap();
         let answers: Vec<_> = columns.iter("s").map(|answer| answer.map(<[u8]>::to_vec).ok()).collect();
         answers.iter().map(|answer| answer.as_ref().map_or(0, |bytes| bytes[0])).collect::<Vec<_>>()
     };

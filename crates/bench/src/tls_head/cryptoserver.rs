@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use oarlock::Accelerator;
 use oarlock_server::development::Development;
-use oarlock_server::{BoundServer, Config};
+use oarlock_server::{BoundServer, CryptoserverConfig};
 
 use super::HeadError;
 use crate::process::{BenchProcess, MeasuredCores, answer, stay_on};
@@ -52,7 +52,7 @@ pub(super) fn start(development: &Development, cores: Option<MeasuredCores>) -> 
 
 pub(crate) fn run(args: &CryptoserverArgs) -> Result<(), HeadError> {
     stay_on(args.core)?;
-    let config = Config::read(&args.config)?;
+    let config = CryptoserverConfig::read(&args.config)?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
         let server = BoundServer::bind(config, Accelerator::builder()).await?;

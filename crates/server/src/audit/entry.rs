@@ -67,6 +67,7 @@ impl AuditOrigin {
         let names = client.names();
         let mut array = String::from("[");
         for (at, name) in names.iter().take(MAX_CLIENT_NAMES).enumerate() {
+            // Written by hand, not by serde, so that the bound of its length is simple.
             let comma = if at == 0 { "" } else { "," };
             let _ = write!(array, "{comma}{}", QuotedText(name, MAX_CLIENT_NAME));
         }
@@ -167,9 +168,11 @@ fn max_quoted(text: &str) -> usize {
 pub(super) fn source_of(address: Option<IpAddr>) -> String {
     match address.map(|address| address.to_canonical()) {
         None => "-".to_owned(),
+        // `to_canonical` has turned IPv4-mapped IPv6 addresses into IPv4, so both forms count as one source.
         Some(IpAddr::V4(address)) => address.to_string(),
         Some(IpAddr::V6(address)) => {
             let [a, b, c, d, ..] = address.segments();
+            // Only the network is written, because the rest of the address is not counted.
             format!("{}/64", std::net::Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
         }
     }

@@ -227,7 +227,7 @@ fn refuses_entries_after_the_log_is_closed() {
     }
 }
 
-/// The pipe has room for some lines and a part of the next. Entries may be lost.
+/// The pipe has space for some lines and a part of the next. Entries may be lost.
 #[test]
 fn ends_half_a_line_before_the_next_line() {
     let (audit, mut reader) = stalled(AuditFailure::Warn, OFlags::NONBLOCK);
@@ -235,7 +235,7 @@ fn ends_half_a_line_before_the_next_line() {
     while audit.lost() == 0 {
         std::thread::yield_now();
     }
-    // A pipe has room in pages, and accepts a long write in parts. pipe(7)
+    // A pipe has space in pages, and accepts a long write in parts. pipe(7)
     let mut page = vec![0; 8192];
     reader.read_exact(&mut page).unwrap();
     let many = vec![done("key"); 150];
@@ -243,7 +243,7 @@ fn ends_half_a_line_before_the_next_line() {
     while audit.lost() == 1 {
         std::thread::yield_now();
     }
-    // Everything is read, so that there is room for the last lines.
+    // Everything is read, so that there is space for the last lines.
     fcntl_setfl(&reader, OFlags::NONBLOCK).unwrap();
     let _ = reader.read_to_end(&mut page);
     audit.close();

@@ -64,6 +64,7 @@ impl AuditWriter {
                 WriterStep::End => break,
             }
         }
+        // An error changes nothing here: the server stops, and the kernel still has the data.
         let _ = file.file.sync_data();
         self.queue.end();
     }
@@ -85,6 +86,7 @@ impl AuditWriter {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.fail(&error);
+                    // `wait_for_retry` returns true only if the server stops: then nothing can be tried again.
                     let is_lost = self.queue.may_lose() || self.queue.wait_for_retry();
                     if let Some(new) = self.queue.take_new_file() {
                         // The former file ends with half a line. The new file begins with the complete line.

@@ -89,6 +89,7 @@ impl AuthorizationCache {
 
     /// Removes the decisions about a handle, which stands for another key now.
     pub(super) fn remove_handle(&mut self, handle: u32) {
+        // A linear pass, at most MAX_CACHED entries, and keys are opened rarely.
         self.0.retain(|(own, _), _| *own != handle);
     }
 
@@ -103,6 +104,7 @@ impl AuthorizationCache {
             return Arc::clone(known);
         }
         let authorization = Arc::new(Authorization::new(scheme, opened));
+        // Without a maximum a client could grow the map by inventing schemes: salts alone give thousands.
         if self.0.len() < MAX_CACHED {
             self.0.insert((handle, scheme), Arc::clone(&authorization));
         }

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_server::development::Development;
-use oarlock_server::{Addresses, BoundServer, Config, CryptoserverError, ReloadHandle, ServerClock};
+use oarlock_server::{
+    Addresses, BoundServer, CryptoserverConfig, CryptoserverError, ReloadHandle, ServerClock,
+};
 use oarlock_wire::proto::{KeyInfo, OpenKey, Request, open_key, request, response};
 use oarlock_wire::{Credentials, Endpoint, ServerLink};
 use tempfile::TempDir;
@@ -23,7 +25,7 @@ pub struct TestServer {
     pub clock: ServerClock,
     pub reloads: ReloadHandle,
     /// The configuration at the start.
-    pub config: Config,
+    pub config: CryptoserverConfig,
     stop: Option<oneshot::Sender<()>>,
     running: Option<JoinHandle<Result<(), CryptoserverError>>>,
 }
@@ -35,11 +37,11 @@ pub fn engines() -> AcceleratorBuilder {
 
 impl TestServer {
     /// Starts the server of a development directory, with changes to its configuration.
-    pub async fn with(change: impl FnOnce(&mut Config, &Path)) -> Self {
+    pub async fn with(change: impl FnOnce(&mut CryptoserverConfig, &Path)) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let development = Development::at(directory.path());
         assert!(development.prepare().unwrap());
-        let mut config = Config::read(&development.config()).unwrap();
+        let mut config = CryptoserverConfig::read(&development.config()).unwrap();
         config.listen.tcp = Some("127.0.0.1:0".parse().unwrap());
         config.listen.plaintext = Some("127.0.0.1:0".parse().unwrap());
         config.limits.max_drain_seconds = 5;
@@ -88,7 +90,7 @@ impl TestServer {
 
     /// Starts the stopped server again.
     pub async fn restart(&mut self) {
-        let mut config = Config::read(&self.development.config()).unwrap();
+        let mut config = CryptoserverConfig::read(&self.development.config()).unwrap();
         config.listen.tcp = None;
         let server = BoundServer::bind(config, engines()).await.unwrap();
         let (stop, stopped) = oneshot::channel();

@@ -134,6 +134,7 @@ impl PoolChannel {
             self.keys.push(id.clone());
             return (self.keys.len() - 1, true);
         }
+        // Round robin replaces the oldest key without keeping times of use.
         let handle = self.oldest;
         self.oldest = (handle + 1) % MAX_KEYS;
         self.keys[handle] = id.clone();
@@ -210,6 +211,7 @@ impl OwnedKeySource {
             Self::Resident { name, fingerprint } => (open_key::Source::Resident(name.clone()), *fingerprint),
             Self::Brought(key) => {
                 let der = export::private_pkcs8_der(key)?;
+                // `from_owner` keeps the wiping container: a copy into plain bytes would stay in memory.
                 (open_key::Source::Asymmetric(Bytes::from_owner(der)), None)
             }
         };
@@ -246,6 +248,7 @@ impl WipedBuffer {
         let response = Response::decode(message).map_err(WireError::from)?;
         let rest = self.0.len() - end;
         self.0.copy_within(end.., 0);
+        // Moving the rest forward leaves a copy of its end behind.
         self.0[rest..].zeroize();
         self.0.truncate(rest);
         Ok(Some(response))

@@ -49,6 +49,8 @@ impl PoolExchange {
         let channel = idle.map_or_else(|| PoolChannel::open(&pool.config, until), Ok)?;
         match ask_on(channel, &question, until) {
             Ok(channel) => Ok(Self::over(pool, question, channel, until, was_idle)),
+            // A write to a connection that the server has closed fails. A new connection gets one try, unless the time
+            // is over.
             Err(AskError::Io(error)) if was_idle && error.kind() != io::ErrorKind::TimedOut => {
                 let channel = PoolChannel::open(&pool.config, until)?;
                 let channel = ask_on(channel, &question, until).map_err(|error| pool.lost(error, 0))?;
@@ -127,6 +129,7 @@ impl PoolExchange {
             (0, Some(response::Body::Fault(fault))) => {
                 return Err(PoolError::refused(&fault, &self.question.name()));
             }
+            // The server answers in any order, so the opening may be answered after the job.
             (id, body) if Some(id) == self.awaited.opening => {
                 self.awaited.opening = None;
                 match body {
@@ -153,6 +156,7 @@ impl PoolExchange {
     /// Returns the complete reply, and puts the connection back among the idle ones.
     fn finish(&mut self) -> Result<PoolReply, PoolError> {
         let Some(mut channel) = self.channel.take() else { return Err(PoolError::Taken) };
+        // The handle is marked unused, so that the next question opens its key again.
         if self.unopened.is_some() {
             channel.forget(self.awaited.handle);
         }
@@ -175,6 +179,7 @@ impl PoolExchange {
         let channel = PoolChannel::open(&self.pool.config, self.until)?;
         let ask_on = ask_on(channel, &self.question, self.until);
         let (channel, awaited) = ask_on.map_err(|error| self.pool.lost(error, 0))?;
+        // Replaced, not closed: the caller polls the descriptor until it asks for the new one.
         self.dead = Some(std::mem::replace(&mut self.socket, channel.socket.clone()));
         (self.channel, self.awaited) = (Some(channel), awaited);
         Ok(())

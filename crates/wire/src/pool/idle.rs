@@ -37,6 +37,7 @@ impl IdleChannels {
     /// Closes this process's copies of its parent's connections. If a thread of the parent held the lock, they stay
     /// open.
     fn close(&self) {
+        // `lock` could wait for ever: the thread that holds it may not exist in this process.
         if let Ok(mut channels) = self.channels.try_lock() {
             channels.clear();
         }

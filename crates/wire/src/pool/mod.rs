@@ -108,13 +108,14 @@ impl ConnectionPool {
     /// The job's key is the key of the source, or a held key with its public half
     /// ([`held::from_spki`](oarlock::keys::held::from_spki)).
     ///
-    /// Waits for a full backlog and for room in the socket, within the patience. Does not wait for the answer.
+    /// Waits for a full backlog and for space in the socket, within the patience. Does not wait for the answer.
     ///
     /// # Errors
     /// The server cannot be reached, or the job cannot be sent.
     pub fn start(&self, job: &Job<'_>, source: PrivateKeySource<'_>) -> Result<PendingJob, PoolError> {
         let job = job.to_held()?;
         let is_signature = matches!(job.scheme, Scheme::RsaPkcs1Sign { .. } | Scheme::RsaPssSign { .. });
+        // An RSA signature must be verified before its release, which needs the public half.
         if is_signature && job.key.rsa_public().is_none() {
             return Err(PoolError::NoPublicKey);
         }
@@ -199,6 +200,7 @@ impl PoolInner {
     /// closed: the server is ending it.
     fn take(&self, question: &PoolQuestion) -> Option<PoolChannel> {
         let mut idle = self.idle.lock();
+        // From the end: the most recently used connection is the least likely to be closed.
         while let Some(last) = idle.len().checked_sub(1) {
             let preferred = idle.iter().rposition(|channel| channel.has_key_of(question));
             let channel = idle.remove(preferred.unwrap_or(last));
@@ -211,6 +213,7 @@ impl PoolInner {
 
     fn put_back(&self, channel: PoolChannel) {
         let mut idle = self.idle.lock();
+        // Otherwise the connection is dropped, which closes it.
         if idle.len() < self.config.max_idle {
             idle.push(channel);
         }

@@ -25,6 +25,7 @@ impl PoolSocket {
     pub(super) fn connect(config: &PoolConfig, until: Instant) -> Result<Self, PoolError> {
         let failed = |errno: Errno| PoolError::Connect { path: config.path.clone(), error: errno.into() };
         let address = SocketAddrUnix::new(&*config.path).map_err(failed)?;
+        // CLOEXEC keeps the connection out of programs that the host program starts.
         let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None);
         let socket = socket.map_err(failed)?;
         loop {
@@ -40,6 +41,7 @@ impl PoolSocket {
             }
         }
         let found = socket_peercred(&socket).map_err(failed)?.uid.as_raw();
+        // Checked before the first byte: a question may contain a private key.
         if !config.server_uids.contains(&found) {
             let expected = config.server_uids.clone();
             return Err(PoolError::WrongOwner { path: config.path.clone(), found, expected });
@@ -48,9 +50,10 @@ impl PoolSocket {
         Ok(Self(Arc::new(socket)))
     }
 
-    /// Writes all bytes, and waits for room if the server does not read.
+    /// Writes all bytes, and waits for space if the server does not read.
     pub(super) fn send_all(&self, mut bytes: &[u8], until: Instant) -> io::Result<()> {
         while !bytes.is_empty() {
+            // Without NOSIGNAL a closed peer would kill a host program that does not ignore SIGPIPE.
             match send(&self.0, bytes, SendFlags::NOSIGNAL) {
                 Ok(written) => bytes = &bytes[written..],
                 Err(Errno::INTR) => {}
@@ -64,9 +67,9 @@ impl PoolSocket {
 
     /// Reads bytes. Returns their number, `None` if there are none yet, or zero if the server has closed the
     /// connection.
-    pub(super) fn receive(&self, room: &mut [u8]) -> io::Result<Option<usize>> {
+    pub(super) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
-            match recv(&self.0, &mut *room, RecvFlags::empty()) {
+            match recv(&self.0, &mut *buffer, RecvFlags::empty()) {
                 Ok((read, _)) => return Ok(Some(read)),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Ok(None),

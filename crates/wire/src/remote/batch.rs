@@ -50,13 +50,14 @@ impl<'i> AgreementBatch<'i> {
         for _ in 0..MAX_PASSES {
             let mut asked = Vec::new();
             while let Some(missing_answers) = self.missing_answers(agreement) {
-                let mut places = self.inner.servers_by_rank(&asked, self.open().len());
-                if places.is_empty() {
+                let mut chosen = self.inner.servers_by_rank(&asked, self.open().len());
+                if chosen.is_empty() {
                     break;
                 }
-                places.truncate(missing_answers);
-                asked.extend_from_slice(&places);
-                self.ask(&places).await;
+                // Only the missing number of servers is asked. Others are asked only after a failure or a disagreement.
+                chosen.truncate(missing_answers);
+                asked.extend_from_slice(&chosen);
+                self.ask(&chosen).await;
                 self.release(agreement);
             }
         }
@@ -75,19 +76,20 @@ impl<'i> AgreementBatch<'i> {
     }
 
     /// Asks servers for all open jobs, at the same time.
-    async fn ask(&mut self, places: &[usize]) {
+    async fn ask(&mut self, chosen: &[usize]) {
         let open = self.open();
         let jobs: Vec<RemoteJob<'_>> =
             open.iter().map(|at| &self.jobs[*at]).map(|job| (job, &*job.second)).collect();
         let patience = self.inner.config.patience;
-        let asked = places.iter().map(|place| self.inner.servers[*place].ask(&jobs, patience));
+        let asked = chosen.iter().map(|server_index| self.inner.servers[*server_index].ask(&jobs, patience));
+        // At the same time, because a comparison needs all of them and the slowest decides.
         let answered = join_all(asked).await;
-        for (place, answers) in places.iter().zip(answered) {
+        for (server_index, answers) in chosen.iter().zip(answered) {
             match answers {
-                Ok(answers) => self.record_answers(*place, &open, answers),
+                Ok(answers) => self.record_answers(*server_index, &open, answers),
                 Err(error) => {
                     let (holder, reason) =
-                        (self.inner.servers[*place].address().to_owned(), error.to_string());
+                        (self.inner.servers[*server_index].address().to_owned(), error.to_string());
                     let failure = JobError::HolderFailed { holder, reason };
                     open.iter().for_each(|at| self.rows[*at].failure = Some(failure.clone()));
                 }
@@ -96,9 +98,9 @@ impl<'i> AgreementBatch<'i> {
     }
 
     /// Records the answers of a server, except failures and answers that are certainly wrong.
-    fn record_answers(&mut self, place: usize, open: &[usize], answers: Vec<JobAnswer>) {
+    fn record_answers(&mut self, server_index: usize, open: &[usize], answers: Vec<JobAnswer>) {
         let wrong = self.find_wrong(open, &answers);
-        let server = &self.inner.servers[place];
+        let server = &self.inner.servers[server_index];
         if !wrong.is_empty() {
             server.distrust();
         }
@@ -118,8 +120,9 @@ impl<'i> AgreementBatch<'i> {
                     row.failure = Some(error);
                 }
                 answer => {
-                    row.answers.retain(|(own, _)| *own != place);
-                    row.answers.push((place, answer));
+                    // A server that is asked again replaces its former answer, so it cannot agree with itself.
+                    row.answers.retain(|(own, _)| *own != server_index);
+                    row.answers.push((server_index, answer));
                 }
             }
         }
@@ -150,10 +153,14 @@ impl<'i> AgreementBatch<'i> {
             if class.len() < agreement {
                 continue;
             }
-            let others: Vec<usize> =
-                row.answers.iter().map(|(place, _)| *place).filter(|place| !class.contains(place)).collect();
-            others.iter().for_each(|place| self.inner.servers[*place].distrust());
-            let agreed = row.answers.iter().position(|(place, _)| Some(place) == class.first());
+            let others: Vec<usize> = row
+                .answers
+                .iter()
+                .map(|(server_index, _)| *server_index)
+                .filter(|server_index| !class.contains(server_index))
+                .collect();
+            others.iter().for_each(|server_index| self.inner.servers[*server_index].distrust());
+            let agreed = row.answers.iter().position(|(server_index, _)| Some(server_index) == class.first());
             if let Some(agreed) = agreed {
                 row.is_released = true;
                 // False means that the dispatcher has cancelled the job meanwhile.
@@ -171,8 +178,11 @@ impl<'i> AgreementBatch<'i> {
             let error = match row.answers.len() {
                 0 => failure,
                 said => {
-                    let servers: Vec<&str> =
-                        row.answers.iter().map(|(place, _)| self.inner.servers[*place].address()).collect();
+                    let servers: Vec<&str> = row
+                        .answers
+                        .iter()
+                        .map(|(server_index, _)| self.inner.servers[*server_index].address())
+                        .collect();
                     let needed = self.inner.config.agreement;
                     let reason = format!(
                         "{needed} servers must agree; {said} answered ({}), and no {needed} of them agree",
@@ -194,12 +204,17 @@ impl AgreementRow {
     fn largest_agreement(&self) -> Vec<usize> {
         let same = |one: &JobAnswer, other: &JobAnswer| match (one, other) {
             (Ok(one), Ok(other)) => self.may_differ || one == other,
+            // Refusals contain the server's name and text, which differ. The refusal itself is the answer.
             (Err(JobError::HolderRefused { .. }), Err(JobError::HolderRefused { .. })) => true,
             (Err(one), Err(other)) => one == other,
             _ => false,
         };
         let class = |answer: &JobAnswer| -> Vec<usize> {
-            self.answers.iter().filter(|(_, own)| same(own, answer)).map(|(place, _)| *place).collect()
+            self.answers
+                .iter()
+                .filter(|(_, own)| same(own, answer))
+                .map(|(server_index, _)| *server_index)
+                .collect()
         };
         let classes = self.answers.iter().map(|(_, answer)| class(answer));
         classes.max_by_key(Vec::len).unwrap_or_default()

@@ -42,6 +42,7 @@ impl CircuitBreaker {
     pub(super) fn fail(&mut self, now: Duration) {
         self.failures += 1;
         if self.failures >= MAX_FAILURES || self.is_on_trial {
+            // The shift is limited to 10, far beyond MAX_OPEN, so that it cannot overflow.
             let doubled = MIN_OPEN.saturating_mul(1 << self.failures.saturating_sub(MAX_FAILURES).min(10));
             self.open_until = Some(now + doubled.min(MAX_OPEN));
         }
@@ -50,6 +51,7 @@ impl CircuitBreaker {
 
     /// Opens the breaker, because the server gave a wrong answer.
     pub(super) fn distrust(&mut self, now: Duration) {
+        // As many failures as open the breaker, so that a failed trial after it opens the breaker again.
         *self = Self { failures: MAX_FAILURES, open_until: Some(now + DISTRUST_TIME), is_on_trial: false };
     }
 }

@@ -82,7 +82,7 @@ struct RemoteInner {
 #[non_exhaustive]
 pub enum RemoteError {
     /// There are fewer servers than must agree.
-    #[error("expected at least {expected} servers, as many as must agree, found {found}")]
+    #[error("expected at least {expected} servers, which must agree, found {found}")]
     TooFewServers {
         /// The number of servers that must agree.
         expected: usize,
@@ -138,6 +138,7 @@ impl RemoteHolder {
             return Err(RemoteError::TooFewServers { expected, found });
         }
         let runtime =
+            // A runtime of its own, because a holder is also used in programs without one.
             Builder::new_multi_thread().worker_threads(1).thread_name("remote").enable_all().build()?;
         let servers = config.servers.iter().map(|endpoint| RemoteServer::new(endpoint.clone())).collect();
         Ok(Self(Arc::new(RemoteInner { config, servers, checker, runtime: Some(runtime) })))
@@ -186,23 +187,24 @@ impl RemoteInner {
                 None => plain.push(at),
             }
         }
-        let shared = shared.iter().filter_map(|(name, places)| {
+        let shared = shared.iter().filter_map(|(name, indices)| {
             let key = self.config.threshold_keys.get(*name)?;
-            Some(ThresholdBatch::new(self, key, jobs.clone(), places, done.clone()).run())
+            Some(ThresholdBatch::new(self, key, jobs.clone(), indices, done.clone()).run())
         });
         let plain = AgreementBatch::new(self, jobs.clone(), &plain, done.clone()).run();
+        // Both groups run at the same time: a threshold key must not delay the other jobs.
         tokio::join!(join_all(shared), plain);
     }
 
     async fn info(&self, name: &str) -> Result<proto::KeyInfo, RemoteError> {
         let mut reason = "no server can be reached".to_owned();
-        for place in self.servers_by_rank(&[], 1) {
-            let server = &self.servers[place];
+        for server_index in self.servers_by_rank(&[], 1) {
+            let server = &self.servers[server_index];
             let body = request::Body::GetPublicKey(proto::GetPublicKeyRequest { name: name.to_owned() });
             match server.call(body, self.config.patience).await {
                 Ok(response::Body::Key(info)) => return Ok(info),
                 Ok(_) => {
-                    reason = format!("{}: expected a key, found another kind of answer", server.address())
+                    reason = format!("{}: expected a key, found another kind of answer", server.address());
                 }
                 Err(LinkError::Refused(fault)) => reason = fault.message,
                 Err(error) => reason = format!("{}: {error}", server.address()),
@@ -214,9 +216,10 @@ impl RemoteInner {
     /// Returns the servers to ask for a number of operations, ordered by the time at which they will finish. Servers
     /// with an open breaker come last, because an answer from them is better than none.
     fn servers_by_rank(&self, asked: &[usize], operations: usize) -> Vec<usize> {
-        let mut places: Vec<usize> = (0..self.servers.len()).filter(|place| !asked.contains(place)).collect();
-        places.sort_by_key(|place| self.servers[*place].rank(operations));
-        places
+        let mut ordered: Vec<usize> =
+            (0..self.servers.len()).filter(|server_index| !asked.contains(server_index)).collect();
+        ordered.sort_by_key(|server_index| self.servers[*server_index].rank(operations));
+        ordered
     }
 }
 

@@ -80,6 +80,7 @@ impl RemoteServer {
     /// Returns the rank of the server; smaller is better. Servers with an open breaker come last, others are ordered by
     /// the time at which they will finish their operations.
     pub(super) fn rank(&self, operations: usize) -> (bool, u128) {
+        // Operations times latency estimates the time to finish. 128 bits cannot overflow.
         let under_way = u128::from(self.outstanding.load(Ordering::Relaxed)) + operations as u128;
         let latency = u128::from(self.latency_ns.load(Ordering::Relaxed).max(1));
         (!self.breaker().allows(self.now()), under_way * latency)
@@ -138,6 +139,7 @@ impl RemoteServer {
 
     fn record_outcome<T>(&self, began: Instant, answer: Result<T, LinkError>) -> Result<T, LinkError> {
         match &answer {
+            // A refusal is a valid answer: it must not open the breaker.
             Err(error) if error.is_elsewhere() => {
                 self.failures.fetch_add(1, Ordering::Relaxed);
                 self.breaker().fail(self.now());
@@ -145,6 +147,7 @@ impl RemoteServer {
             _ => {
                 self.breaker().succeed();
                 let taken = began.elapsed().as_nanos() as u64;
+                // An exponential average over about eight requests, so that one slow request does not banish a server.
                 let smooth = |old: u64| Some(if old == 0 { taken } else { old - old / 8 + taken / 8 });
                 let _ = self.latency_ns.try_update(Ordering::Relaxed, Ordering::Relaxed, smooth);
             }
@@ -212,6 +215,7 @@ impl RemoteServer {
             if let Some(handle) = handles.open.get(name) {
                 return Ok(Ok(*handle));
             }
+            // The lock is released while the server answers, so the handle is reserved first.
             handles.reserve()
         };
         let source = Some(open_key::Source::Resident(name.to_string()));
@@ -228,6 +232,7 @@ impl RemoteServer {
             }
             Ok(_) => Err(LinkError::Unexpected("a key")),
             Err(LinkError::Refused(fault)) => {
+                // The server did not open the handle, so another key can have it.
                 handles.free.push(handle);
                 Ok(Err(fault))
             }

@@ -35,6 +35,7 @@ struct ThresholdRow {
 impl ThresholdRow {
     /// Returns one partial signature of each share.
     fn distinct(&self) -> Vec<Partial> {
+        // Reversed, so that of several partial signatures of one share the first server's wins.
         let by_share: BTreeMap<u8, &Partial> =
             self.partials.values().rev().map(|partial| (partial.index(), partial)).collect();
         by_share.into_values().cloned().collect()
@@ -63,13 +64,13 @@ impl<'i> ThresholdBatch<'i> {
     pub(super) async fn run(mut self) {
         let mut asked = Vec::new();
         while let Some(missing_partials) = self.missing_partials() {
-            let mut places = self.inner.servers_by_rank(&asked, self.rows.len());
-            if places.is_empty() {
+            let mut chosen = self.inner.servers_by_rank(&asked, self.rows.len());
+            if chosen.is_empty() {
                 break;
             }
-            places.truncate(missing_partials);
-            asked.extend_from_slice(&places);
-            self.ask(&places).await;
+            chosen.truncate(missing_partials);
+            asked.extend_from_slice(&chosen);
+            self.ask(&chosen).await;
             self.combine();
         }
         self.give_up();
@@ -82,15 +83,17 @@ impl<'i> ThresholdBatch<'i> {
         open.map(|row| needed.saturating_sub(row.distinct().len()).max(1)).max()
     }
 
-    async fn ask(&mut self, places: &[usize]) {
+    async fn ask(&mut self, chosen: &[usize]) {
         let open: Vec<usize> = (0..self.rows.len()).filter(|at| !self.rows[*at].is_done).collect();
         let jobs: Vec<RemoteJob<'_>> =
             open.iter().map(|at| &self.rows[*at]).map(|row| (&self.jobs[row.at], &*row.salt)).collect();
         let patience = self.inner.config.patience;
-        let answered =
-            join_all(places.iter().map(|place| self.inner.servers[*place].ask(&jobs, patience))).await;
-        for (place, answers) in places.iter().zip(answered) {
-            let server = &self.inner.servers[*place];
+        let answered = join_all(
+            chosen.iter().map(|server_index| self.inner.servers[*server_index].ask(&jobs, patience)),
+        )
+        .await;
+        for (server_index, answers) in chosen.iter().zip(answered) {
+            let server = &self.inner.servers[*server_index];
             match answers {
                 Err(error) => {
                     let reason = format!("{}: {error}", server.address());
@@ -98,7 +101,7 @@ impl<'i> ThresholdBatch<'i> {
                 }
                 Ok(answers) => {
                     for (at, answer) in open.iter().zip(answers) {
-                        self.record_partial(*at, *place, answer);
+                        self.record_partial(*at, *server_index, answer);
                     }
                 }
             }
@@ -108,8 +111,8 @@ impl<'i> ThresholdBatch<'i> {
     /// Records a partial signature. Its share is the one that the server reported when the key was opened. If several
     /// servers report one share, all of them are recorded. Otherwise a server that claims another server's share could
     /// keep the other one out by answering first.
-    fn record_partial(&mut self, at: usize, place: usize, answer: Result<Vec<u8>, JobError>) {
-        let server = &self.inner.servers[place];
+    fn record_partial(&mut self, at: usize, server_index: usize, answer: Result<Vec<u8>, JobError>) {
+        let server = &self.inner.servers[server_index];
         let row = &mut self.rows[at];
         let index = key_reference(&self.jobs[row.at]).map_or(0, |name| server.share(name));
         let partial = answer.map_err(|error| error.to_string()).and_then(|bytes| {
@@ -121,7 +124,7 @@ impl<'i> ThresholdBatch<'i> {
                 if row.partials.values().any(|partial| partial.index() == own.index()) {
                     row.failure = Some(format!("{}: another server has share {index} too", server.address()));
                 }
-                row.partials.insert(place, own);
+                row.partials.insert(server_index, own);
             }
         }
     }
@@ -141,6 +144,7 @@ impl<'i> ThresholdBatch<'i> {
                 continue;
             }
             let request = request(&self.jobs[row.at], &row.salt);
+            // Optimistic: the signature is verified once, and the proofs only if that fails.
             match combine_optimistic(&self.inner.checker, self.key, &request, &partials) {
                 Ok(combined) => {
                     self.blame_servers(at, &combined.culprits);
@@ -149,6 +153,7 @@ impl<'i> ThresholdBatch<'i> {
                     // False means that the dispatcher has cancelled the job meanwhile.
                     let _ = self.done.complete(row.at, Ok(combined.signature));
                 }
+                // The loop in `run` asks further servers to replace them.
                 Err(ThresholdError::BadPartials { indices }) => self.blame_servers(at, &indices),
                 Err(error) => {
                     let row = &mut self.rows[at];
@@ -173,23 +178,23 @@ impl<'i> ThresholdBatch<'i> {
             .partials
             .iter()
             .filter(|(_, own)| is_rival(own) && is_wrong(own))
-            .map(|(place, _)| *place)
+            .map(|(server_index, _)| *server_index)
             .collect();
-        for place in wrong {
-            self.rows[at].partials.remove(&place);
-            self.distrust(at, place);
+        for server_index in wrong {
+            self.rows[at].partials.remove(&server_index);
+            self.distrust(at, server_index);
         }
     }
 
     fn blame_servers(&mut self, at: usize, indices: &[u8]) {
         let row = &mut self.rows[at];
         let bad = row.partials.extract_if(.., |_, partial| indices.contains(&partial.index()));
-        let places: Vec<usize> = bad.map(|(place, _)| place).collect();
-        places.into_iter().for_each(|place| self.distrust(at, place));
+        let bad_servers: Vec<usize> = bad.map(|(server_index, _)| server_index).collect();
+        bad_servers.into_iter().for_each(|server_index| self.distrust(at, server_index));
     }
 
-    fn distrust(&mut self, at: usize, place: usize) {
-        let server = &self.inner.servers[place];
+    fn distrust(&mut self, at: usize, server_index: usize) {
+        let server = &self.inner.servers[server_index];
         server.distrust();
         self.rows[at].failure = Some(format!("{}: its partial signature is wrong", server.address()));
     }

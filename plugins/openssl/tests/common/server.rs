@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use oarlock::Accelerator;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::{export, import};
-use oarlock_server::{BoundServer, Config};
+use oarlock_server::{BoundServer, CryptoserverConfig};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -68,7 +68,7 @@ impl CryptoServer {
 
     /// Starts a stopped server.
     pub fn begin(&mut self) {
-        let config = Config::read(&self.directory.join("oarlock.toml")).unwrap();
+        let config = CryptoserverConfig::read(&self.directory.join("oarlock.toml")).unwrap();
         let engines = Accelerator::builder().threads(1).lazy();
         let server = self.runtime.block_on(BoundServer::bind(config, engines)).unwrap();
         let (stop, stopped) = oneshot::channel();

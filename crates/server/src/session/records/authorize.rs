@@ -37,7 +37,7 @@ pub(super) fn authorize_records(handles: &[Option<OpenedKey>], batch: &mut Batch
     let is_translation = |task: Task| matches!(task, Task::Do(Shape::Translate { .. }));
     if tasks.cursor().take(len).any(is_translation) {
         columns.push(authorizer.authorize_column(&batch.records.second_key, &tasks, len));
-        // A record may be denied for both of its keys; its answer has room for one reason.
+        // A record may be denied for both of its keys; its answer has space for one reason.
         authorizer.denials.sort_by_key(|(index, _)| *index);
         authorizer.denials.dedup_by_key(|(index, _)| *index);
     }
@@ -94,6 +94,7 @@ impl<'s> RecordAuthorizer<'s> {
         len: usize,
     ) -> Column<'static, KeySource> {
         if let (Column::One(source), Column::One(task)) = (column, tasks)
+            // A counted grant must be charged once per record, so its column is decided record by record.
             && !self.is_counted(*source)
         {
             // One decision for all records.
@@ -119,6 +120,7 @@ impl<'s> RecordAuthorizer<'s> {
         task: Task,
         len: usize,
     ) -> Column<'static, KeySource> {
+        // One load per record: batches of a hundred thousand records with thousands of keys are common.
         let mut indices = vec![UNDECIDED; self.handles.len()];
         let mut authorize_one = |(index, source)| {
             let KeySource::Table(handle) = source else { return source };
@@ -149,6 +151,7 @@ impl<'s> RecordAuthorizer<'s> {
     fn authorize(&mut self, source: KeySource, task: Task, index: usize) -> KeySource {
         let KeySource::Table(handle) = source else { return source };
         if !has_key(task) {
+            // A digest has no key, so its handle is not looked at.
             return KeySource::Table(0);
         }
         let Some(known) = self.known.get_mut(handle as usize) else {
@@ -157,6 +160,7 @@ impl<'s> RecordAuthorizer<'s> {
         let at = known.iter().position(|(own, _)| *own == task).unwrap_or_else(|| {
             let name = task_name(&mut self.names, task);
             let (decision, is_own) = decide(self.handles[handle as usize].as_ref(), handle, name);
+            // Denied records run under NO_KEY and do not decide which table the batch uses.
             self.uses_own |= is_own && decision.is_ok();
             self.uses_resident |= !is_own && decision.is_ok();
             known.push((task, decision));
