@@ -1,4 +1,4 @@
-//! CipherContext contexts: RSA decryption and encryption.
+//! Cipher contexts: RSA decryption and encryption.
 
 use aws_lc_rs::rsa::{
     OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OAEP_SHA384_MGF1SHA384, OAEP_SHA512_MGF1SHA512,

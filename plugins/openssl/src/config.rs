@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::error::ProviderError;
 
-/// The place where operations are computed.
+/// The unit that computes operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OperationMode {
     /// The engines of this process.

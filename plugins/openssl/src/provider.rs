@@ -64,7 +64,8 @@ impl LoadedProvider {
         self.0.config.mode
     }
 
-    /// Computes a job in the place that its key and the settings require. An `ASYNC_JOB` pauses meanwhile.
+    /// Computes a job on the engines or the cryptoserver that its key and the settings require. An `ASYNC_JOB` pauses
+    /// meanwhile.
     pub(crate) fn run(&self, job: &Job<'_>) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         let fibre = self.0.async_jobs.current();
         if job.scheme.is_verification() || job.scheme == Scheme::X25519 && held_name(job.key).is_none() {

@@ -1,4 +1,4 @@
-//! SignatureContext contexts: digest and padding, and the scheme that they select.
+//! Signature contexts: digest and padding, and the scheme that they select.
 
 use aws_lc_rs::digest::Context as Hasher;
 use oarlock::contract::{Curve, KeyKind};
@@ -451,7 +451,7 @@ impl<'a> SignInput<'a> {
 }
 
 impl PssSalt {
-    /// `RSA_PSS_SALTLEN_*`, and the name where it has one.
+    /// Returns the number of `RSA_PSS_SALTLEN_*`, and OpenSSL's name if there is one.
     fn as_openssl(self) -> (i64, Option<&'static std::ffi::CStr>) {
         match self {
             Self::Digest => (-1, Some(c"digest")),

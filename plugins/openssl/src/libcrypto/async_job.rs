@@ -61,7 +61,7 @@ pub(crate) struct JobFibre<'p> {
     context: *mut c_void,
 }
 
-/// The content of a wait context: one descriptor for its whole life, and the pending operation. EventDescriptor loops
+/// The content of a wait context: one descriptor for its whole life, and the pending operation. Event loops
 /// keep tables by descriptor, so the descriptor is not closed and opened again between operations.
 struct WaitSlot {
     event: Arc<EventDescriptor>,
@@ -92,10 +92,10 @@ impl AsyncJobs {
         Self { functions, is_service, patience, is_blocking_reported: AtomicBool::new(false) }
     }
 
-    /// Returns the fibre that this thread runs on, or None service of jobs.
+    /// Returns the fibre that this thread runs on, or None outside of jobs.
     pub(crate) fn current(&self) -> Option<JobFibre<'_>> {
         let functions = self.functions?;
-        // SAFETY: may be called anywhere; null service of jobs.
+        // SAFETY: may be called anywhere; null outside of jobs.
         let job = unsafe { (functions.current_job)() };
         if job.is_null() {
             return None;

@@ -105,7 +105,7 @@ impl CoreHandle {
             },
             OsslParam::END,
         ];
-        // SAFETY: the core's own function and handle, and a place for a pointer.
+        // SAFETY: the core's own function and handle, and a buffer for a pointer.
         let is_known =
             self.get_params.is_some_and(|get| unsafe { get(self.handle, params.as_mut_ptr()) } == 1);
         if !is_known || params[0].returned == UNMODIFIED {
@@ -119,7 +119,7 @@ impl CoreHandle {
     /// bytes comes in parts.
     pub(crate) fn line(&self, bio: CoreBio) -> Option<Vec<u8>> {
         let mut line = [0_u8; 256];
-        // SAFETY: the core's own function on the stream that it lent, and a place of the size that is stated.
+        // SAFETY: the core's own function on the stream that it lent, and a buffer of this size.
         let len = self
             .bio_gets
             .map(|gets| unsafe { gets(bio.0, line.as_mut_ptr().cast(), line.len() as c_int) })?;
@@ -132,7 +132,7 @@ impl CoreHandle {
         let (mut all, mut part) = (Vec::new(), [0_u8; 1024]);
         loop {
             let mut len = 0;
-            // SAFETY: the core's own function on the stream that it lent, and a place of the size that is stated.
+            // SAFETY: the core's own function on the stream that it lent, and a buffer of this size.
             let status = self
                 .bio_read
                 .map(|read| unsafe { read(bio.0, part.as_mut_ptr().cast(), part.len(), &mut len) })?;
