@@ -1,15 +1,16 @@
-//! Zone files that we and the `domain` crate both take: the same owners, types and data, as often as both find them.
+//! Zone files that both Oarlock and the `domain` crate accept: both find the same owners, types and data, equally
+//! often.
 #![no_main]
 
 use bytes::BufMut;
 use domain::base::rdata::{ComposeRecordData, RecordData};
-use domain::base::{Name, ToName};
+use domain::base::{DomainName, ToName};
 use domain::zonefile::inplace::{Entry, Zonefile};
 use libfuzzer_sys::fuzz_target;
 use oarlock_dnssec::ZoneRecords;
 use oarlock_dnssec::zone::ZoneReader;
 
-/// Owner, type and data in canonical form.
+/// An owner, a type and data in canonical form.
 type Line = (Vec<u8>, u16, Vec<u8>);
 
 const START: &[u8] = b"$ORIGIN example.\n$TTL 1\n";
@@ -26,8 +27,8 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// Without what the two mean differently: directives, `@` in data, blanks and strings across lines, control characters, and a quote within a
-/// word.
+/// Rejects input that the two read differently: directives, `@` in data, blanks and strings across lines, control
+/// characters, and a quote within a word.
 fn is_common(text: &[u8]) -> bool {
     let is_plain =
         |byte: &u8| matches!(byte, b'\n' | b' '..=b'~') && !matches!(byte, b'$' | b'@' | b'"' | b'\\');
@@ -51,10 +52,10 @@ fn theirs(text: &[u8]) -> Option<Vec<Line>> {
     file.put_slice(text);
     let mut lines = Vec::new();
     while let Some(entry) = file.next_entry().ok()? {
-        let Entry::Record(record) = entry else { continue };
+        let Entry::ZoneRecord(record) = entry else { continue };
         let mut data = Vec::new();
         record.data().compose_canonical_rdata(&mut data).ok()?;
-        let owner: Name<Vec<u8>> = record.owner().to_canonical_name();
+        let owner: DomainName<Vec<u8>> = record.owner().to_canonical_name();
         lines.push((owner.as_slice().to_vec(), record.data().rtype().to_int(), data));
     }
     Some(lines)

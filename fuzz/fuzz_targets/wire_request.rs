@@ -1,4 +1,4 @@
-//! Requests as a server reads them: the message, its columns, and every value in them.
+//! Requests as a server reads them: the message, its columns, and all values.
 #![no_main]
 
 use bytes::BytesMut;

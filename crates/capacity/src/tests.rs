@@ -1,8 +1,8 @@
-//! Messages made here, and the paper's own numbers.
+//! Constructed messages, and the numbers of the paper.
 
 use super::*;
 
-/// A name, with or without a pointer at its end.
+/// Encodes a name.
 fn name(labels: &[&str]) -> Vec<u8> {
     let mut out = Vec::new();
     for label in labels {
@@ -23,7 +23,7 @@ fn rrsig(owner: &[u8], covered: u8, key_tag: u8, ttl_s: u32) -> Vec<u8> {
     record(owner, 46, ttl_s, &[&fixed[..], &name(&["Example"]), &[1; 64]].concat())
 }
 
-/// A response about `www.example.` with records, in sections of one, one and the rest.
+/// Encodes a response about `www.example.` with records: one each in the first two sections, the others in the third.
 fn response(records: &[Vec<u8>]) -> Vec<u8> {
     let rest = records.len().saturating_sub(2) as u8;
     let head = [0, 1, 0x84, 0, 0, 1, 0, records.len().min(1) as u8, 0, u8::from(records.len() > 1), 0, rest];
@@ -34,7 +34,7 @@ fn query() -> Vec<u8> {
     [&[0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0], &name(&["a"])[..], &[0, 1, 0, 1]].concat()
 }
 
-/// To the question's name.
+/// A pointer to the name of the question.
 const POINTER: [u8; 2] = [0xc0, 12];
 
 fn signatures(message: &[u8]) -> (MessageSummary, Vec<SignatureRecord>) {

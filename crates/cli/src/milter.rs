@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use oarlock_mailfilter::{Config, ConfigError, KeyFault, Service, ServiceError};
-use oarlock_milter::Socket;
+use oarlock_mailfilter::{
+    FilterConfig, FilterConfigError, FilterService, FilterServiceError, SigningKeyFault,
+};
+use oarlock_milter::MilterSocket;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -44,13 +46,13 @@ pub(crate) struct MilterArgs {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MilterError {
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    FilterConfig(#[from] FilterConfigError),
     #[error(transparent)]
-    Service(#[from] ServiceError),
+    FilterService(#[from] FilterServiceError),
     #[error(transparent)]
     Records(#[from] SourceError),
     #[error("{}", list(.0))]
-    Keys(Vec<KeyFault>),
+    Keys(Vec<SigningKeyFault>),
     #[error("cannot start the runtime: {0}")]
     Runtime(io::Error),
     #[error("stdout: {0}")]
@@ -60,29 +62,29 @@ pub(crate) enum MilterError {
 impl CommandError for MilterError {
     fn kind(&self) -> FailureKind {
         match self {
-            Self::Config(_) | Self::Keys(_) => FailureKind::Usage,
+            Self::FilterConfig(_) | Self::Keys(_) => FailureKind::Usage,
             Self::Records(error) => error.kind(),
-            Self::Service(
-                ServiceError::Server(_)
-                | ServiceError::Metrics { .. }
-                | ServiceError::Remote(_)
-                | ServiceError::Start(_),
+            Self::FilterService(
+                FilterServiceError::Server(_)
+                | FilterServiceError::Metrics { .. }
+                | FilterServiceError::Remote(_)
+                | FilterServiceError::Start(_),
             ) => FailureKind::Machine,
-            Self::Service(_) => FailureKind::Usage,
+            Self::FilterService(_) => FailureKind::Usage,
             Self::Runtime(_) => FailureKind::Machine,
             Self::Stdout(error) => FailureKind::of_stdout(error),
         }
     }
 }
 
-fn list(faults: &[KeyFault]) -> String {
+fn list(faults: &[SigningKeyFault]) -> String {
     faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), MilterError> {
     let mut config = match &args.config {
-        Some(path) => Config::read(path)?,
-        None => Config::default(),
+        Some(path) => FilterConfig::read(path)?,
+        None => FilterConfig::default(),
     };
     config.engines.allowed = config.engines.allowed.or_else(|| global.engine_names());
     log(args.log, global.verbose);
@@ -100,7 +102,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
         let bound = service.bind().await?;
         // Whoever hears that the filter is ready may stop it at once.
         let stopped = stopped();
-        let sockets: Vec<String> = bound.sockets().iter().map(Socket::to_string).collect();
+        let sockets: Vec<String> = bound.sockets().iter().map(MilterSocket::to_string).collect();
         announce(args, &sockets, bound.metrics());
         if global.json || args.log == LogFormat::Text {
             say(global, args, &service, &sockets, bound.metrics())?;
@@ -132,14 +134,18 @@ fn raise_open_files(connections: usize) {
     }
 }
 
-async fn open(global: &GlobalOptions, args: &MilterArgs, config: &Config) -> Result<Service, MilterError> {
+async fn open(
+    global: &GlobalOptions,
+    args: &MilterArgs,
+    config: &FilterConfig,
+) -> Result<FilterService, MilterError> {
     let patience = Duration::from_millis(config.dns.timeout_ms);
     let lookups = key_records::open(args.keys_file.as_deref(), &config.name_servers()?, patience)?;
-    Ok(Service::open(config.clone(), global.builder(), lookups).await?)
+    Ok(FilterService::open(config.clone(), global.builder(), lookups).await?)
 }
 
 /// Checks the configuration and every key, and prints what would be done.
-async fn check(global: &GlobalOptions, args: &MilterArgs, config: &Config) -> Result<(), MilterError> {
+async fn check(global: &GlobalOptions, args: &MilterArgs, config: &FilterConfig) -> Result<(), MilterError> {
     let service = open(global, args, config).await?;
     let faults = service.check_keys().await;
     if !faults.is_empty() {
@@ -161,7 +167,7 @@ fn announce(args: &MilterArgs, sockets: &[String], metrics: Option<SocketAddr>) 
 
 async fn hear_hangups(
     hangups: io::Result<Signal>,
-    service: Service,
+    service: FilterService,
     path: Option<PathBuf>,
     engines: Option<Vec<String>>,
 ) {
@@ -171,8 +177,8 @@ async fn hear_hangups(
     };
     while hangups.recv().await.is_some() {
         let config = match &path {
-            Some(path) => Config::read(path),
-            None => Ok(Config::default()),
+            Some(path) => FilterConfig::read(path),
+            None => Ok(FilterConfig::default()),
         };
         match config {
             // The service logs the outcome.
@@ -180,7 +186,7 @@ async fn hear_hangups(
                 config.engines.allowed = config.engines.allowed.or_else(|| engines.clone());
                 drop(service.reconfigure(config).await);
             }
-            Err(error) => tracing::error!(%error, "the new settings are rejected, the old ones stay"),
+            Err(error) => tracing::error!(%error, "the new settings were rejected, the old ones stay"),
         }
     }
 }
@@ -198,7 +204,7 @@ fn ignore(kind: SignalKind) -> Option<JoinHandle<()>> {
 fn say(
     global: &GlobalOptions,
     args: &MilterArgs,
-    service: &Service,
+    service: &FilterService,
     sockets: &[String],
     metrics: Option<SocketAddr>,
 ) -> io::Result<()> {

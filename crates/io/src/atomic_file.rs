@@ -69,7 +69,7 @@ pub fn sync_folder(path: &Path) -> io::Result<()> {
 
 /// Removes the temporary names of all unfinished files. A program calls this before it ends because of a signal.
 ///
-/// A thread that creates or names a file afterwards waits forever: no name can appear behind this function's back.
+/// A thread that creates or names a file afterwards waits forever, so no name can appear after this function.
 pub fn remove_unfinished() {
     let names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     names.iter().for_each(|path| drop(fs::remove_file(path)));

@@ -1,9 +1,10 @@
-//! Repeated log lines: the first at once, the rest as a count.
+//! Repeated log lines: the first at once, the others as a count.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Lets one line of a kind through per interval and counts the others. Whoever causes lines must not fill the disk.
+/// A limit that admits one line of a kind per interval and counts the others, so that no client can fill the disk
+/// with log lines.
 ///
 /// ```
 /// use std::time::Duration;
@@ -27,7 +28,7 @@ struct LimitState {
 }
 
 impl LogLimit {
-    /// A limit of one line per interval.
+    /// Makes a limit of one line per interval.
     #[must_use]
     pub const fn new(interval: Duration) -> Self {
         Self { interval, state: Mutex::new(LimitState { last: None, suppressed: 0 }) }

@@ -1,4 +1,4 @@
-//! The engine: what it offers, and which unit computes it.
+//! The engine: the shapes that it offers, and the module that computes each.
 
 use oarlock_core::{
     BatchSize, Curve, DEFAULT_TABLE_BYTES, Engine, EngineFault, Jobs, Operation, Outcomes, Records, Shape,
@@ -95,8 +95,8 @@ impl LaneEngine {
         return None;
     }
 
-    /// Returns the same algorithms in plain Rust. They are slower than the scalar engine and run on every machine, so tests
-    /// take them as the oracle.
+    /// Returns the same algorithms in plain Rust. They are slower than the scalar engine and run on every machine,
+    /// so tests take them as the oracle.
     #[cfg(any(test, feature = "portable"))]
     #[must_use]
     pub fn portable() -> Self {

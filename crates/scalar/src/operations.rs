@@ -6,7 +6,8 @@ use crate::fault::not_offered;
 use crate::op_error::OpError;
 use crate::{curve25519, ecdsa, rsa};
 
-/// Computes every operation into `out`; `verdicts` are those on signatures that tables have verified already, or empty.
+/// Computes every operation into `out`. `verdicts` are the results of signatures that tables have verified; it can
+/// be empty.
 pub(crate) fn run(
     shape: Shape,
     operations: &[Operation<'_>],
@@ -47,7 +48,7 @@ fn each(
     Ok(())
 }
 
-/// Takes the verdicts there are, and verifies what is left. A verification has no result but its status.
+/// Uses the verdicts of the tables and verifies the other signatures. A verification has no result but its status.
 fn verify_left(
     shape: Shape,
     operations: &[Operation<'_>],
@@ -69,7 +70,7 @@ fn verify_left(
     Ok(())
 }
 
-/// Jobs come checked; this keeps a caller's mistake from becoming another job's trouble.
+/// Checks a job again. Jobs arrive checked; this keeps a caller's mistake from affecting another job.
 fn check(shape: Shape, operation: &Operation<'_>) -> Result<(), OpError> {
     if !operation.key.serves(shape) {
         return Err(Status::BadKey.into());

@@ -183,15 +183,16 @@ async fn shake_hands(
         .map_err(HandshakeError::from)?;
     let lifetime = service.lifetimes.enter(chain.clone());
     let now = store.current();
-    // A reload during the handshake may have withdrawn the authority. A later reload finds the connection among the lifetimes.
+    // A reload during the handshake may have withdrawn the authority. A later reload finds the connection among the
+    // lifetimes.
     if !Arc::ptr_eq(&state, &now) && !now.accepts(&chain) {
         return Err(HandshakeError::NotTrusted.into());
     }
     Ok((Box::new(stream), client, lifetime))
 }
 
-/// Waits until the client has read the alert with the reason for the refusal. Closing at once, with unread bytes of the client, would
-/// reset the connection and lose the alert.
+/// Waits until the client has read the alert with the reason for the refusal. Closing at once, with unread bytes of the
+/// client, would reset the connection and lose the alert.
 async fn linger(mut stream: CountedStream<TcpStream>) {
     let mut rest = [0; 1024];
     let mut left = MAX_LINGER_BYTES;

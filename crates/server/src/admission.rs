@@ -1,8 +1,9 @@
 //! The limits of connections: by address until the client is known, and by client afterwards.
 //!
-//! A new handshake is never refused. If the maximum is under way, an older handshake is evicted, preferably a silent one. So a crowd of
-//! silent connections displaces its own members, and a client that completes its handshake is admitted. Connections with a known client
-//! have limits of their own. Connections of the UNIX socket and of the network are counted separately.
+//! A new handshake is never refused. If the maximum is under way, an older handshake is evicted, preferably a silent
+//! one. So a crowd of silent connections displaces its own members, and a client that completes its handshake is
+//! admitted. Connections with a known client have limits of their own. Connections of the UNIX socket and of the
+//! network are counted separately.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv6Addr};
@@ -57,7 +58,8 @@ impl Admission {
         }
     }
 
-    /// Counts a connection whose client is not known yet. Returns its slot, and a receiver that is ready when it is evicted.
+    /// Counts a connection whose client is not known yet. Returns its slot, and a receiver that is ready when it is
+    /// evicted.
     pub(crate) fn begin_handshake(
         self: &Arc<Self>,
         address: Option<IpAddr>,
@@ -175,8 +177,8 @@ impl Handshakes {
     }
 }
 
-/// Returns the address that connections are counted by. An IPv6 client has a network of 64 bits for itself, so the rest of the address
-/// is dropped.
+/// Returns the address that connections are counted by. An IPv6 client has a network of 64 bits for itself, so the rest
+/// of the address is dropped.
 fn source_of(address: Option<IpAddr>) -> Option<IpAddr> {
     Some(match address?.to_canonical() {
         IpAddr::V6(address) => {

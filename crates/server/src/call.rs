@@ -1,4 +1,5 @@
-//! One call over HTTP/2: the bytes that it holds, the time limit of its messages, and the answers that its client has not taken.
+//! One call over HTTP/2: the bytes that it holds, the time limit of its messages, and the answers that its client has
+//! not taken.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -29,8 +30,8 @@ const PREFIX_BYTES: usize = 5;
 pub(crate) struct GrpcCall {
     state: Mutex<CallState>,
     max_message: Duration,
-    /// True if the time of the arriving message starts again, because the message before is complete or the server has read nothing for a
-    /// while.
+    /// True if the time of the arriving message starts again, because the message before is complete or the server has
+    /// read nothing for a while.
     begins_anew: AtomicBool,
     /// The maximum bytes that a call with one request may send; `None` for a stream, whose messages gRPC limits.
     max_unary_bytes: Option<usize>,
@@ -197,7 +198,8 @@ impl UntakenAnswers {
     }
 }
 
-/// The answer body of a call. It is handed to HTTP/2 in pieces, so that little is buffered for a client that takes no more.
+/// The answer body of a call. It is handed to HTTP/2 in pieces, so that little is buffered for a client that takes no
+/// more.
 pub(crate) struct AnswerBody {
     body: tonic::body::Body,
     /// The bytes that are left of the last frame.

@@ -13,8 +13,9 @@ use crate::keyring::{CounterUse, KeyChanges, KeySources, Keyring};
 use crate::server::engine_builder;
 use crate::tls::TlsState;
 
-/// Checks a configuration and everything that it names: certificates, keys, grants, engines, and the paths of the socket and of the audit
-/// log. The check creates, binds and changes nothing. Returns warnings about faults with which a server would still run.
+/// Checks a configuration and everything that it names: certificates, keys, grants, engines, and the paths of the
+/// socket and of the audit log. The check creates, binds and changes nothing. Returns warnings about faults with which
+/// a server would still run.
 ///
 /// # Errors
 /// A server would not start, or would serve nobody.
@@ -73,8 +74,8 @@ fn key_warnings(found: &KeyChanges) -> Vec<String> {
     refused.map(|(path, fault)| format!("[keys] {}: {fault}", path.display())).collect()
 }
 
-/// Returns warnings about groups that may read secrets. This is right only for a service of another user. Only the start of the service
-/// can find that its user is not in the group.
+/// Returns warnings about groups that may read secrets. This is right only for a service of another user. Only the
+/// start of the service can find that its user is not in the group.
 fn group_warnings(config: &Config, sources: &KeySources) -> Vec<String> {
     if !rustix::process::geteuid().is_root() {
         return Vec::new();

@@ -2,8 +2,8 @@
 
 use crate::pattern::Pattern;
 
-/// A pattern of one kind of client name. A `*` stands for any characters in one part of the name: a label of a DNS name, a segment of a
-/// URI, the part of an e-mail address before the `@`.
+/// A pattern of one kind of client name. A `*` stands for any characters in one part of the name: a label of a DNS
+/// name, a segment of a URI, the part of an e-mail address before the `@`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientPattern {
     kind: ClientNameKind,
@@ -67,7 +67,8 @@ impl ClientPattern {
         }
     }
 
-    /// Returns true if a client's name fits. Names have the form of a client's identity, such as `dns:mail.example.com`.
+    /// Returns true if a client's name fits. Names have the form of a client's identity, such as
+    /// `dns:mail.example.com`.
     #[must_use]
     pub fn fits(&self, name: &str) -> bool {
         let (prefix, rest) = name.split_once(':').unwrap_or((name, ""));

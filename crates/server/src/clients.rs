@@ -109,8 +109,8 @@ impl ClientAccount {
     }
 }
 
-/// Returns the name of an identity's account. A user of this machine has one account whatever its group, which it may change. All
-/// names of a certificate together have one account.
+/// Returns the name of an identity's account. A user of this machine has one account whatever its group, which it may
+/// change. All names of a certificate together have one account.
 fn account_name(identity: &ClientIdentity) -> String {
     let names = identity.names();
     match names.first() {

@@ -1,5 +1,5 @@
-//! The files of a server without configuration: an authority, certificates for the server and for one client, sample keys, and a
-//! configuration that names them. They are created once and used again.
+//! The files of a server without configuration: an authority, certificates for the server and for one client, sample
+//! keys, and a configuration that names them. They are created once and used again.
 
 use std::fs;
 use std::io;
@@ -133,7 +133,8 @@ impl Development {
         Ok(is_new)
     }
 
-    /// Creates the certificates, all of them together. The key of their authority is not kept, so it cannot sign any other.
+    /// Creates the certificates, all of them together. The key of their authority is not kept, so it cannot sign any
+    /// other.
     fn certificates(&self) -> Result<bool, DevelopmentError> {
         let path = |name: &str| self.directory.join(name);
         let names = ["ca.pem", "server.pem", "server-key.pem", "client.pem", "client-key.pem"];

@@ -73,8 +73,8 @@ fn http2(limits: &ServerLimits) -> Http2 {
     http2
 }
 
-/// Serves one connection to its end. The end is announced by a GOAWAY, and requests under way are answered. A client that takes no answers
-/// is disconnected.
+/// Serves one connection to its end. The end is announced by a GOAWAY, and requests under way are answered. A client
+/// that takes no answers is disconnected.
 async fn serve_one(http2: Http2, routes: Routes, transport: ClientTransport, service: Arc<SharedService>) {
     let peer = transport.peer().clone();
     let untaken = Arc::new(UntakenAnswers::default());

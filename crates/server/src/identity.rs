@@ -7,8 +7,8 @@ use std::sync::Arc;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use x509_parser::prelude::{FromDer, GeneralName, X509Certificate};
 
-/// The names by which grants know a client: `dns:`, `uri:` and `email:` with the names of its certificate, `uid:` and `gid:` of the
-/// process at the other end of a UNIX socket, `loopback` if no other name is known.
+/// The names by which grants know a client: `dns:`, `uri:` and `email:` with the names of its certificate, `uid:` and
+/// `gid:` of the process at the other end of a UNIX socket, `loopback` if no other name is known.
 ///
 /// Two identities are equal if their names are equal. So a client keeps its identity when it renews its certificate.
 #[derive(Clone, Debug)]
@@ -32,8 +32,8 @@ pub enum IdentityError {
 }
 
 impl ClientIdentity {
-    /// Returns the identity that the subject alternative names of a certificate prove: DNS names, e-mail addresses and URIs. The
-    /// common name does not count. RFC 6125 6.4.4.
+    /// Returns the identity that the subject alternative names of a certificate prove: DNS names, e-mail addresses and
+    /// URIs. The common name does not count. RFC 6125 6.4.4.
     ///
     /// # Errors
     /// The certificate cannot be parsed, or has no such name.

@@ -1,4 +1,5 @@
-//! The ends of connections: at the end of the client's certificate, at a maximum age, and when its authority is no longer trusted.
+//! The ends of connections: at the end of the client's certificate, at a maximum age, and when its authority is no
+//! longer trusted.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};

@@ -122,7 +122,8 @@ impl CodeTally {
     }
 }
 
-/// Returns the scheme that stands for all schemes of one name. Parameters that are not in the name would only multiply the counters.
+/// Returns the scheme that stands for all schemes of one name. Parameters that are not in the name would only multiply
+/// the counters.
 pub(crate) fn counted_as(scheme: Scheme) -> Scheme {
     use oarlock::{EcdsaEncoding, NonceRule, SaltLength};
     match scheme {
@@ -150,7 +151,7 @@ mod tests {
 
     #[test]
     fn has_a_counter_for_every_code() {
-        assert!(CODES.iter().enumerate().all(|(place, code)| *code as usize == place));
+        assert!(CODES.iter().enumerate().all(|(index, code)| *code as usize == index));
         assert!(Code::try_from(CODES.len() as i32).is_err(), "a code that is not counted");
         let mut tally = CodeTally::default();
         tally.note(Code::Done as u8, 3);

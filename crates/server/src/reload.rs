@@ -52,8 +52,8 @@ impl ReloadHandle {
         (Self(sender), Reloads(reloads))
     }
 
-    /// Reloads certificates, client authorities, keys and grants by a configuration, and opens the audit log again. The log reports the
-    /// result.
+    /// Reloads certificates, client authorities, keys and grants by a configuration, and opens the audit log again. The
+    /// log reports the result.
     ///
     /// # Errors
     /// A file cannot be used, and then nothing changes. Or the server has stopped.
@@ -69,8 +69,8 @@ impl ReloadHandle {
 pub(crate) struct Reloads(mpsc::Receiver<ReloadRequest>);
 
 impl Reloader {
-    /// Returns a reloader of files that were read before. The stamps of `tls_files` must be older than the content that was read, so that
-    /// a change in between is found.
+    /// Returns a reloader of files that were read before. The stamps of `tls_files` must be older than the content that
+    /// was read, so that a change in between is found.
     pub(crate) fn new(
         service: Arc<SharedService>,
         sources: KeySources,
@@ -132,8 +132,8 @@ impl Reloader {
         self.trim_memory_after_bursts();
     }
 
-    /// Gives back memory that a burst of requests has left unused. Memory that stays in use looks the same from outside, so a trial without
-    /// success doubles the time to the next.
+    /// Gives back memory that a burst of requests has left unused. Memory that stays in use looks the same from
+    /// outside, so a trial without success doubles the time to the next.
     fn trim_memory_after_bursts(&mut self) {
         let Some(resident_kb) = resident_kb() else { return };
         self.rest_kb = self.rest_kb.min(resident_kb);
@@ -187,7 +187,8 @@ impl Reloader {
         Ok(())
     }
 
-    /// Opens the audit log again, for log rotation by renaming. The former file stays in use until the new file replaces it.
+    /// Opens the audit log again, for log rotation by renaming. The former file stays in use until the new file
+    /// replaces it.
     fn open_audit_again(&self) -> Result<NewLogFile, CryptoserverError> {
         let path = self.config.audit.as_ref().map(|audit| audit.file.clone()).unwrap_or_default();
         self.service.audit.open_again().map_err(|error| CryptoserverError::Audit { path, error })
@@ -323,8 +324,8 @@ mod tests {
 
     #[test]
     fn reports_a_lasting_fault_once() {
-        let place = tempfile::tempdir().unwrap();
-        let (keys, records) = (place.path().join("keys"), place.path().join("records"));
+        let directory = tempfile::tempdir().unwrap();
+        let (keys, records) = (directory.path().join("keys"), directory.path().join("records"));
         let create = || {
             fs::create_dir(&keys).unwrap();
             fs::write(&records, "").unwrap();

@@ -133,8 +133,8 @@ impl BoundServer {
         self.handle.clone()
     }
 
-    /// Serves until `stop` is ready. Then requests under way are answered, new requests are refused, and connections that have not ended
-    /// by the deadline are cut.
+    /// Serves until `stop` is ready. Then requests under way are answered, new requests are refused, and connections
+    /// that have not ended by the deadline are cut.
     ///
     /// # Errors
     /// The gRPC services cannot be built.
@@ -248,7 +248,8 @@ async fn bind_tcp(address: SocketAddr) -> Result<TcpListener, CryptoserverError>
     bound.map_err(|error| CryptoserverError::Listen { address: name, error })
 }
 
-/// Binds a UNIX socket, whose file is removed with it. [`SocketFile`] replaces only the socket of a dead server and no other file.
+/// Binds a UNIX socket, whose file is removed with it. [`SocketFile`] replaces only the socket of a dead server and no
+/// other file.
 fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), CryptoserverError> {
     let (listener, file) = SocketFile::bind(path, mode, None)?;
     let failed = |error| CryptoserverError::Listen { address: path.display().to_string(), error };

@@ -56,7 +56,8 @@ impl SharedService {
         *self.keyring.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keyring);
     }
 
-    /// Returns the server's own number of a new request, counted from its start. The numbers of clients say nothing about each other.
+    /// Returns the server's own number of a new request, counted from its start. The numbers of clients say nothing
+    /// about each other.
     pub(crate) fn next_request_number(&self) -> u64 {
         self.metrics.requests.fetch_add(1, Ordering::Relaxed) + 1
     }

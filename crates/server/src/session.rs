@@ -155,8 +155,8 @@ impl ClientSession {
         }
     }
 
-    /// Takes the current keyring. If it has changed, handles stand for the new keys of the same names, unless the client expects other
-    /// keys.
+    /// Takes the current keyring. If it has changed, handles stand for the new keys of the same names, unless the
+    /// client expects other keys.
     fn renew_keyring(&mut self) {
         let now = self.service.keyring();
         if now.generation == self.keyring.generation {
@@ -325,8 +325,8 @@ impl Future for PendingWork {
     }
 }
 
-/// The refusal of a request without a body. A message of a newer protocol decodes as one without this field, which must not pass for an
-/// empty value.
+/// The refusal of a request without a body. A message of a newer protocol decodes as one without this field, which must
+/// not pass for an empty value.
 const NO_BODY: &str = "body is missing or not known here: expected open_key, close_key, jobs, records, list_keys, \
                        get_public_key or list_engines";
 

@@ -1,9 +1,9 @@
 //! Mutual TLS 1.3.
 //!
-//! A request is trusted if it comes from a known client and is fresh. The handshake proves the client, which signs it with the key of its
-//! certificate. Freshness follows from the records: each is encrypted under keys of this handshake, with its number in the nonce
-//! (RFC 8446 5.3). So no record can be replayed, reordered or left out. Early data (RFC 8446 8) is off, because it can be replayed.
-//! Resumption is off, because it would outlive a certificate.
+//! A request is trusted if it comes from a known client and is fresh. The handshake proves the client, which signs it
+//! with the key of its certificate. Freshness follows from the records: each is encrypted under keys of this handshake,
+//! with its number in the nonce (RFC 8446 5.3). So no record can be replayed, reordered or left out. Early data (RFC
+//! 8446 8) is off, because it can be replayed. Resumption is off, because it would outlive a certificate.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -189,8 +189,8 @@ impl TlsFiles {
         Self { tls, seen }
     }
 
-    /// Reads the files again if one of them has changed. A renewed certificate and its key arrive one after the other: the first change
-    /// gives an error, and the second change is read again.
+    /// Reads the files again if one of them has changed. A renewed certificate and its key arrive one after the other:
+    /// the first change gives an error, and the second change is read again.
     pub(crate) fn refresh(&mut self, clock: &ServerClock) -> Option<Result<TlsState, TlsError>> {
         let now = stamps(&self.tls);
         if now == self.seen {
@@ -203,7 +203,7 @@ impl TlsFiles {
 
 /// Returns the stamps of the files. Links are followed, so a link with a new target counts as a change.
 fn stamps(tls: &TlsConfig) -> Option<[FileStamp; 3]> {
-    let of = |path: &Path| FileStamp::of(path).ok();
+    let of = |path: &Path| FileStamp::read(path).ok();
     Some([of(&tls.certificate)?, of(&tls.private_key)?, of(&tls.client_ca)?])
 }
 
@@ -266,8 +266,8 @@ mod tests {
 
     #[test]
     fn does_not_quote_a_damaged_private_key() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("key.pem");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("key.pem");
         std::fs::write(&path, "").unwrap();
         std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         let body = "MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF";

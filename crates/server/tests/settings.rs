@@ -1,4 +1,4 @@
-//! docs/oarlock.toml is true and whole, and so are the settings in the manifest for Kubernetes.
+//! Tests that docs/oarlock.toml is correct and complete, and that the manifest for Kubernetes configures a server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fmt;
@@ -18,7 +18,7 @@ fn path() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/oarlock.toml"))
 }
 
-/// The file with what is off switched on.
+/// Returns the file with every commented setting switched on.
 fn with_everything() -> String {
     let is_setting = |line: &str| {
         let name = line.split(" = ").next().filter(|name| *name != line);
@@ -33,7 +33,7 @@ fn with_everything() -> String {
 }
 
 #[test]
-fn every_value_is_the_default() {
+fn shows_the_default_of_every_setting() {
     let config = Config::read(path()).unwrap();
     assert_eq!(format!("{:?}", config.limits), format!("{:?}", ServerLimits::default()));
     assert_eq!(config.engines.cross_check, Some(oarlock::SchedulerConfig::default().cross_check));
@@ -45,7 +45,7 @@ fn every_value_is_the_default() {
 }
 
 #[test]
-fn every_setting_is_there() {
+fn contains_every_setting() {
     let whole: toml::Table = toml::from_str(&with_everything()).unwrap();
     for (section, fields) in [
         ("listen", fields::<ListenConfig>()),
@@ -68,7 +68,7 @@ fn every_setting_is_there() {
 
 const MANIFEST: &str = include_str!("../../../packaging/kubernetes.yaml");
 
-/// The text of a block scalar of YAML: the lines behind its key that are indented further.
+/// Returns the text of a YAML block scalar: the lines after its key that are indented further.
 fn block(manifest: &str, key: &str) -> String {
     let mut lines = manifest.lines();
     let head = lines.find(|line| line.trim() == format!("{key}: |")).expect("the manifest has the block");
@@ -78,7 +78,7 @@ fn block(manifest: &str, key: &str) -> String {
 }
 
 #[test]
-fn the_manifest_configures_a_server_that_starts() {
+fn configures_a_server_that_starts_in_the_manifest() {
     let text = block(MANIFEST, "oarlock.toml");
     let config: Config = toml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     config.check().unwrap();
@@ -87,7 +87,7 @@ fn the_manifest_configures_a_server_that_starts() {
         assert!(listen.contains(port), "{listen}");
         assert!(MANIFEST.contains(&format!("containerPort: {port}")), "{port}");
     }
-    // Every file that is named lies in a volume.
+    // Every file in the configuration lies in a mounted volume.
     for path in text.split('"').filter(|word| word.starts_with("/etc/oarlock/")) {
         let is_mounted = ["tls", "keys"].iter().any(|volume| {
             let mount = format!("/etc/oarlock/{volume}");
@@ -105,7 +105,7 @@ fn the_manifest_configures_a_server_that_starts() {
 }
 
 #[test]
-fn the_operator_s_manifest_names_metrics_that_exist() {
+fn uses_only_existing_metrics_in_the_service_monitor() {
     let rules = include_str!("../../../packaging/servicemonitor.yaml");
     let guide = include_str!("../../../docs/cryptoserver.md");
     let is_of_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
@@ -120,7 +120,7 @@ fn the_operator_s_manifest_names_metrics_that_exist() {
     assert!(rules.contains("port: metrics") && MANIFEST.contains("{ name: metrics, port: 9464"));
 }
 
-/// The fields that a structure is read from.
+/// Returns the fields of a deserialized structure.
 fn fields<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     match T::deserialize(Fields) {
         Err(Found(fields)) => fields,
@@ -128,7 +128,7 @@ fn fields<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     }
 }
 
-/// Reads nothing, and tells what was to be read.
+/// A deserializer that reads nothing and reports the requested fields.
 struct Fields;
 
 #[derive(Debug)]

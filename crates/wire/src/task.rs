@@ -9,7 +9,7 @@ use oarlock::table::KeyType;
 use crate::WireError;
 use crate::proto;
 use crate::proto::task::Kind;
-use crate::scheme::unknown;
+use crate::scheme::unknown_name;
 
 /// Reads a task.
 ///
@@ -23,15 +23,15 @@ pub fn read(message: &proto::Task) -> Result<Task, WireError> {
         Kind::Unspecified => return Err(WireError::Missing { what: "task" }),
         Kind::Encrypt => Task::encrypt(cipher(algorithm)?),
         Kind::Decrypt => Task::decrypt(cipher(algorithm)?),
-        Kind::Seal => Task::seal(find("AEAD algorithm", &AeadAlg::ALL, algorithm)?),
-        Kind::Open => Task::open(find("AEAD algorithm", &AeadAlg::ALL, algorithm)?),
-        Kind::Mac => Task::mac(find("MAC", &MacAlg::ALL, algorithm)?),
-        Kind::Digest => Task::digest(find("digest", &DigestAlg::ALL, algorithm)?),
+        Kind::Seal => Task::seal(parse_name("AEAD algorithm", &AeadAlg::ALL, algorithm)?),
+        Kind::Open => Task::open(parse_name("AEAD algorithm", &AeadAlg::ALL, algorithm)?),
+        Kind::Mac => Task::mac(parse_name("MAC", &MacAlg::ALL, algorithm)?),
+        Kind::Digest => Task::digest(parse_name("digest", &DigestAlg::ALL, algorithm)?),
         Kind::Translate => Task::translate(cipher(algorithm)?, cipher(&message.target)?),
-        Kind::Wrap => Task::wrap(find("key wrap", &WrapAlg::ALL, algorithm)?),
+        Kind::Wrap => Task::wrap(parse_name("key wrap", &WrapAlg::ALL, algorithm)?),
         Kind::UnwrapKey => {
-            let key = find("type of key", &KeyType::ALL, &message.target)?;
-            Task::unwrap_key(find("key wrap", &key_wraps(), algorithm)?, key)
+            let key = parse_name("type of key", &KeyType::ALL, &message.target)?;
+            Task::unwrap_key(parse_name("key wrap", &key_wraps(), algorithm)?, key)
         }
     })
 }
@@ -39,7 +39,7 @@ pub fn read(message: &proto::Task) -> Result<Task, WireError> {
 /// Writes a task.
 ///
 /// # Errors
-/// A task that the protocol does not have.
+/// The protocol does not have the task.
 pub fn write(task: Task) -> Result<proto::Task, WireError> {
     let (kind, algorithm, target) = match task {
         Task::Do(Shape::Cipher { alg, direction: Direction::Encrypt, .. }) => {
@@ -55,21 +55,21 @@ pub fn write(task: Task) -> Result<proto::Task, WireError> {
         }
         Task::Do(Shape::Wrap { alg, direction: Direction::Encrypt }) => (Kind::Wrap, alg.to_string(), None),
         Task::UnwrapKey { wrap, key } => (Kind::UnwrapKey, wrap.to_string(), Some(key.to_string())),
-        other => return Err(unknown("task", &other)),
+        other => return Err(unknown_name("task", &other)),
     };
     Ok(proto::Task { kind: kind.into(), algorithm, target: target.unwrap_or_default() })
 }
 
-/// The key types by name.
+/// Returns the key type of a name.
 ///
 /// # Errors
-/// The name is none of theirs.
+/// No key type has this name.
 pub fn key_type(name: &str) -> Result<KeyType, WireError> {
-    find("type of key", &KeyType::ALL, name)
+    parse_name("type of key", &KeyType::ALL, name)
 }
 
 fn cipher(name: &str) -> Result<BlockCipher, WireError> {
-    find("cipher", &BlockCipher::ALL, name)
+    parse_name("cipher", &BlockCipher::ALL, name)
 }
 
 fn key_wraps() -> Vec<KeyWrap> {
@@ -78,7 +78,7 @@ fn key_wraps() -> Vec<KeyWrap> {
     aes.chain(legacy.map(KeyWrap::LegacyEcb)).chain(legacy.map(KeyWrap::LegacyCbc)).collect()
 }
 
-fn find<T: Copy + Display>(what: &'static str, all: &[T], name: &str) -> Result<T, WireError> {
+fn parse_name<T: Copy + Display>(what: &'static str, all: &[T], name: &str) -> Result<T, WireError> {
     all.iter().find(|value| value.to_string() == name).copied().ok_or_else(|| {
         let names: Vec<String> = all.iter().map(T::to_string).collect();
         WireError::Name { what, name: name.chars().take(32).collect(), expected: names.join(", ") }

@@ -1,8 +1,8 @@
-//! Captures made here, whole and damaged.
+//! Constructed captures, complete and damaged.
 
 use super::*;
 
-/// A header and a question: what a message needs to be one.
+/// The shortest query: a header and a question.
 const QUERY: [u8; 17] = [0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1];
 const OTHER: [u8; 12] = [0, 8, 0x81, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 const AT_S: u64 = 1_475_755_200;
@@ -52,12 +52,12 @@ fn ethernet(tags: &[u16], ip: &[u8]) -> Vec<u8> {
         out.extend([0, 5]);
     }
     out.extend(if ip[0] >> 4 == 4 { [8, 0] } else { [0x86, 0xdd] });
-    // The first tag's protocol number stands at 12, each next one after the tag's two bytes.
+    // The first protocol number stands at 12, and each further one after the two bytes of a tag.
     out.extend(ip);
     out
 }
 
-/// Numbers in one order of bytes.
+/// Writes numbers in one byte order.
 #[derive(Clone, Copy)]
 struct Writer(ByteOrder);
 
@@ -130,7 +130,7 @@ impl Writer {
 
 const ORDERS: [Writer; 2] = [Writer(ByteOrder::Little), Writer(ByteOrder::Big)];
 
-/// What was seen: time and message.
+/// The events as times and messages.
 type Seen = Vec<(Option<u64>, Vec<u8>)>;
 
 fn events(bytes: &[u8]) -> (Seen, CaptureReport) {
@@ -336,7 +336,7 @@ fn a_message_cut_by_the_capture_is_shown_as_far_as_it_goes() {
     assert_eq!((seen, skipped.malformed), (0, 1));
 }
 
-/// A field of protocol buffers that has bytes.
+/// Encodes a field of bytes in protocol buffers.
 fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![number << 3 | 2];
     out.extend([bytes.len() as u8 | 0x80, (bytes.len() >> 7) as u8]);
@@ -354,7 +354,7 @@ fn varint(number: u8, mut value: u64) -> Vec<u8> {
     out
 }
 
-/// A frame's content, with fields that are not needed around the others.
+/// Encodes the content of a frame, with unused fields around the others.
 fn dnstap_content(kind: u64) -> Vec<u8> {
     let message = [
         varint(1, kind),
@@ -472,7 +472,7 @@ fn nothing_and_nonsense_are_not_recognised() {
     ));
 }
 
-/// A capture and then the machine's fault.
+/// A capture that ends in an error of the system.
 struct Failing<'a>(&'a [u8]);
 
 impl Read for Failing<'_> {

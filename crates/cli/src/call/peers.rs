@@ -99,11 +99,12 @@ impl CallPeers {
         let Self::Several { remote, .. } = self else { return };
         for report in remote.servers() {
             if report.wrong > 0 {
-                eprintln!("oarlock: {} answered wrongly", report.place);
+                eprintln!("oarlock: {} answered wrongly", report.address);
             } else if report.failures > 0 {
-                eprintln!("oarlock: {} did not answer", report.place);
+                eprintln!("oarlock: {} did not answer", report.address);
             } else {
-                global.note(|| format!("{} answered {}", report.place, count(report.answered, "operation")));
+                global
+                    .note(|| format!("{} answered {}", report.address, count(report.answered, "operation")));
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use oarlock_dkim::{Canonicalization, Limits, Policy};
+use oarlock_dkim::{Canonicalization, MailLimits, VerifyPolicy};
 use oarlock_io::mail::{self, MboxQuoting};
 use oarlock_measure::dkim::{CompareArgs, MailBenchArgs};
 
@@ -153,7 +153,7 @@ pub(super) struct MailVerifyArgs {
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(super) max_signatures: usize,
     /// Largest number of key records that are looked up for a message, including those of its ARC chain
-    #[arg(long, value_name = "N", default_value_t = Limits::default().max_lookups)]
+    #[arg(long, value_name = "N", default_value_t = MailLimits::default().max_lookups)]
     pub(super) max_lookups: usize,
     /// Verify ARC chains too
     #[arg(long)]
@@ -165,13 +165,13 @@ pub(super) struct MailVerifyArgs {
 }
 
 impl MailVerifyArgs {
-    pub(super) fn policy(&self) -> Policy {
-        let mut policy = Policy {
+    pub(super) fn policy(&self) -> VerifyPolicy {
+        let mut policy = VerifyPolicy {
             min_rsa_bits: self.min_rsa_bits,
             accepts_sha1: self.accept_sha1,
             accepts_partial_body: self.accept_partial_body,
             verifies_chains: self.arc,
-            ..Policy::default()
+            ..VerifyPolicy::default()
         };
         policy.limits.signatures = self.max_signatures;
         policy.limits.max_lookups = self.max_lookups;

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use cpu_time::ProcessTime;
 use indicatif::ProgressBar;
-use oarlock_io::mail::{self, MailError, MailMessage, MailReader};
+use oarlock_io::mail::{self, MailError, MailReader, StoredMail};
 use serde::Serialize;
 
 use super::DkimError;
@@ -24,7 +24,7 @@ const BATCH_BYTES: usize = 2 << 20;
 /// A message with its index.
 pub(super) struct LoadedMail {
     pub(super) index: u64,
-    pub(super) mail: MailMessage,
+    pub(super) mail: StoredMail,
 }
 
 /// A message's result, or the reason why it could not be read.

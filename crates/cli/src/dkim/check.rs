@@ -1,7 +1,7 @@
 //! `oarlock dkim check`.
 
 use oarlock::Key;
-use oarlock_dkim::{KeyAnswer, KeyName, KeyRecord, RecordError, ascii_form};
+use oarlock_dkim::{KeyAnswer, KeyName, KeyRecord, KeyRecordError, ascii_form};
 use serde::Serialize;
 
 use super::DkimError;
@@ -60,7 +60,7 @@ impl RecordCheck {
         }
     }
 
-    fn read(&mut self, records: &[Result<KeyRecord, RecordError>], key: Option<&Key>) {
+    fn read(&mut self, records: &[Result<KeyRecord, KeyRecordError>], key: Option<&Key>) {
         self.records = records.len();
         if records.len() > 1 {
             self.warnings
@@ -77,7 +77,8 @@ impl RecordCheck {
     fn judge(&mut self, record: &KeyRecord, key: Option<&Key>) {
         let bits = record.key_bits();
         self.key_bits = Some(bits);
-        self.key_type = oarlock_dkim::Algorithm::of_key(&record.key).map(oarlock_dkim::Algorithm::key_type);
+        self.key_type = oarlock_dkim::SignatureAlgorithm::for_key(&record.key)
+            .map(oarlock_dkim::SignatureAlgorithm::key_type);
         if self.key_type == Some("rsa") && bits < ADVISED_BITS {
             self.warnings.push(format!("the key has {bits} bits, and {ADVISED_BITS} are advised"));
         }

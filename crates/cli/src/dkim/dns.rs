@@ -1,7 +1,7 @@
 //! `oarlock dkim dns`.
 
 use oarlock_dkim::{
-    Algorithm, KeyName, KeyRecord, RecordOptions, ascii_form, record_strings, record_text, zone_line,
+    KeyName, KeyRecord, RecordOptions, SignatureAlgorithm, ascii_form, record_strings, record_text, zone_line,
 };
 use serde::Serialize;
 
@@ -28,13 +28,13 @@ pub(super) fn run(global: &GlobalOptions, args: &DnsArgs) -> Result<(), DkimErro
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     let key = place::read(&args.key, passphrase.as_ref())?;
     let unsuitable = || DkimError::NotForMail { path: args.key.clone(), found: about::kind(key.kind()) };
-    let algorithm = Algorithm::of_key(&key).ok_or_else(unsuitable)?;
+    let algorithm = SignatureAlgorithm::for_key(&key).ok_or_else(unsuitable)?;
     let options =
         RecordOptions { is_testing: args.test_mode, is_strict: args.strict, notes: args.notes.clone() };
     let record = record_text(&key, &options)?;
     // The record is parsed as a verifier does it, so that no unusable record is published.
     let read = KeyRecord::parse(record.as_bytes()).map_err(|_| unsuitable())?;
-    if algorithm == Algorithm::RsaSha256 && !(1024..=4096).contains(&read.key_bits()) {
+    if algorithm == SignatureAlgorithm::RsaSha256 && !(1024..=4096).contains(&read.key_bits()) {
         return Err(unsuitable());
     }
     about::warn(args.selector.as_deref().unwrap_or("the key"), &key);

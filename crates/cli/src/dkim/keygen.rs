@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use oarlock::keys::generate;
-use oarlock_dkim::{RecordOptions, Signer, record_text, zone_line};
+use oarlock_dkim::{DkimSigner, RecordOptions, record_text, zone_line};
 use serde::Serialize;
 
 use super::DkimError;
@@ -28,7 +28,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MailKeygenArgs) -> Result<(), D
         MailKeyType::Ed25519 => generate::ed25519()?,
     };
     let path = args.out.clone().unwrap_or_else(|| format!("{}.{}.pem", args.selector, args.domain).into());
-    let signer = Signer::new(&args.domain, &args.selector, key.clone())
+    let signer = DkimSigner::new(&args.domain, &args.selector, key.clone())
         .map_err(|error| DkimError::Signer { path: path.clone(), error })?;
     let options = RecordOptions { is_testing: args.test, is_strict: args.strict, notes: args.notes.clone() };
     let record = record_text(&key, &options)?;

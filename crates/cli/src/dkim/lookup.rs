@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
 use futures_util::future::join_all;
-use oarlock_dkim::{CacheLimits, KeyAnswer, KeyCache, KeyName, Lookup};
+use oarlock_dkim::{CacheLimits, KeyAnswer, KeyCache, KeyLookup, KeyName};
 use oarlock_io::dns::TxtLookup;
 use oarlock_mailfilter::key_answer;
 use tokio::runtime::Runtime;
@@ -39,9 +39,9 @@ impl KeyRecordSource {
         for name in names {
             let (sender, receiver) = mpsc::channel();
             match self.cache.look(name, self.now_s(), sender) {
-                Lookup::Known(answer) => drop(found.insert(name.clone(), answer)),
-                Lookup::Ask(_) => asked.push(name.clone()),
-                Lookup::Waits => awaited.push((name.clone(), receiver)),
+                KeyLookup::Known(answer) => drop(found.insert(name.clone(), answer)),
+                KeyLookup::Ask(_) => asked.push(name.clone()),
+                KeyLookup::Waits => awaited.push((name.clone(), receiver)),
             }
         }
         for (name, (answer, ttl_s)) in asked.iter().zip(self.ask(&asked)) {

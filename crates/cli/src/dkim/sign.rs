@@ -4,8 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use oarlock::Accelerator;
-use oarlock_dkim::{Algorithm, Coverage, Limits, Message, SignIntake, Signed, Signer};
-use oarlock_io::mail::{self, MailDestination, MailError, MailMessage, to_crlf};
+use oarlock_dkim::{
+    DkimSigner, HeaderCoverage, MailLimits, ParsedMail, SignIntake, SignOutcome, SignatureAlgorithm,
+};
+use oarlock_io::mail::{self, MailDestination, MailError, StoredMail, to_crlf};
 use serde::Serialize;
 
 use super::args::MailSignArgs;
@@ -64,7 +66,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MailSignArgs) -> Result<(), Dki
 }
 
 impl MailSignArgs {
-    fn signers(&self) -> Result<Vec<Signer>, DkimError> {
+    fn signers(&self) -> Result<Vec<DkimSigner>, DkimError> {
         let passphrase = place::passphrase(self.passphrase_file.as_deref())?;
         let signer = |(selector, path): &(String, PathBuf)| {
             let key = place::read_to_sign(path, passphrase.as_ref())?;
@@ -74,8 +76,8 @@ impl MailSignArgs {
         self.keys.iter().map(signer).collect()
     }
 
-    fn signer(&self, selector: &str, key: oarlock::Key) -> Result<Signer, oarlock_dkim::SignerError> {
-        let mut signer = Signer::new(self.domain.as_deref().unwrap_or_default(), selector, key)?
+    fn signer(&self, selector: &str, key: oarlock::Key) -> Result<DkimSigner, oarlock_dkim::SignerError> {
+        let mut signer = DkimSigner::new(self.domain.as_deref().unwrap_or_default(), selector, key)?
             .with_canonicalization(self.canonicalization)
             .with_lifetime_s(self.expire)
             .covering(&self.coverage())?;
@@ -83,7 +85,7 @@ impl MailSignArgs {
             signer = signer.with_identity(identity)?;
         }
         if self.sha1 {
-            signer = signer.with_algorithm(Algorithm::RsaSha1)?;
+            signer = signer.with_algorithm(SignatureAlgorithm::RsaSha1)?;
         }
         if self.body_length {
             signer = signer.with_body_length();
@@ -91,9 +93,9 @@ impl MailSignArgs {
         Ok(if self.copy_fields { signer.with_copied_fields() } else { signer })
     }
 
-    fn coverage(&self) -> Coverage {
-        let default = Coverage::default();
-        Coverage {
+    fn coverage(&self) -> HeaderCoverage {
+        let default = HeaderCoverage::default();
+        HeaderCoverage {
             signed: self.headers.clone().unwrap_or(default.signed),
             // If the caller names the fields, only From is oversigned by default.
             oversigned: self.oversign.clone().unwrap_or(match self.headers {
@@ -122,7 +124,7 @@ enum MailTarget {
 }
 
 struct MailSigning {
-    signers: Vec<Signer>,
+    signers: Vec<DkimSigner>,
     accelerator: Accelerator,
     now_s: u64,
     target: MailTarget,
@@ -132,7 +134,7 @@ struct MailSigning {
 struct SignedMail {
     source: String,
     /// The signature of each signer, or the reason why the message cannot be parsed.
-    fields: Result<Vec<(String, Algorithm, Signed)>, String>,
+    fields: Result<Vec<(String, SignatureAlgorithm, SignOutcome)>, String>,
     /// The number of older signatures that new ones replace.
     replaced: u64,
     /// The text for standard output.
@@ -144,11 +146,11 @@ impl MailSigning {
     fn sign(&self, batch: &[LoadedMail]) -> Result<Vec<(u64, SignedMail)>, DkimError> {
         let mails: Vec<_> = batch.iter().map(|loaded| without_own(&loaded.mail, &self.signers)).collect();
         let wires: Vec<_> = mails.iter().map(|(mail, _)| to_crlf(&mail.bytes)).collect();
-        let limits = Limits::default();
+        let limits = MailLimits::default();
         let mut intake = SignIntake::new(self.now_s);
         let mut errors = Vec::with_capacity(batch.len());
         for wire in &wires {
-            errors.push(match Message::parse(wire, &limits) {
+            errors.push(match ParsedMail::parse(wire, &limits) {
                 Ok(message) => {
                     intake.push(message, &self.signers)?;
                     None
@@ -171,8 +173,8 @@ impl MailSigning {
     /// the message unsigned.
     fn write(
         &self,
-        mail: &MailMessage,
-        fields: Result<Vec<(String, Algorithm, Signed)>, String>,
+        mail: &StoredMail,
+        fields: Result<Vec<(String, SignatureAlgorithm, SignOutcome)>, String>,
     ) -> SignedMail {
         let whole: Option<String> = fields.as_ref().ok().and_then(|fields| {
             fields
@@ -193,12 +195,12 @@ impl MailSigning {
     }
 }
 
-fn named((signer, field): (&Signer, Signed)) -> (String, Algorithm, Signed) {
+fn named((signer, field): (&DkimSigner, SignOutcome)) -> (String, SignatureAlgorithm, SignOutcome) {
     (signer.selector().to_owned(), signer.algorithm(), field)
 }
 
 /// Returns the message as it was, or as a part of an mbox if it came from an mbox or from one of several files.
-fn text(mail: &MailMessage, header: &str) -> Vec<u8> {
+fn text(mail: &StoredMail, header: &str) -> Vec<u8> {
     let mut text = Vec::with_capacity(mail.bytes.len() + header.len() + 64);
     let written = if mail.envelope.is_some() {
         mail::write_mbox(&mut text, mail.envelope.as_deref(), header.as_bytes(), &mail.bytes)

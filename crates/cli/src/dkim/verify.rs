@@ -3,7 +3,10 @@
 use std::io::Write;
 
 use oarlock::Accelerator;
-use oarlock_dkim::{Chain, Intake, Message, Policy, SignatureResult, Verdict, Verified, best};
+use oarlock_dkim::{
+    ArcChain, DkimVerdict, ParsedMail, SignatureResult, VerifiedMessage, VerifyIntake, VerifyPolicy,
+    best_verdict,
+};
 use oarlock_io::mail::to_crlf;
 use serde::Serialize;
 
@@ -52,7 +55,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MailVerifyArgs) -> Result<(), D
 struct MailVerifier {
     accelerator: Accelerator,
     records: KeyRecordSource,
-    policy: Policy,
+    policy: VerifyPolicy,
     now_s: u64,
 }
 
@@ -60,16 +63,16 @@ struct MailVerifier {
 struct VerifiedMail {
     source: String,
     /// The results, or the reason why the message cannot be parsed.
-    verified: Result<Verified, String>,
+    verified: Result<VerifiedMessage, String>,
 }
 
 impl MailVerifier {
     fn verify(&self, batch: &[LoadedMail]) -> Result<Vec<(u64, VerifiedMail)>, DkimError> {
         let wires: Vec<_> = batch.iter().map(|loaded| to_crlf(&loaded.mail.bytes)).collect();
-        let mut intake = Intake::new(&self.policy, self.now_s);
+        let mut intake = VerifyIntake::new(&self.policy, self.now_s);
         let mut errors = Vec::with_capacity(batch.len());
         for wire in &wires {
-            errors.push(match Message::parse(wire, &self.policy.limits) {
+            errors.push(match ParsedMail::parse(wire, &self.policy.limits) {
                 Ok(message) => {
                     intake.push(&message)?;
                     None
@@ -112,7 +115,7 @@ struct ResultLine<'a> {
 
 impl VerifiedMail {
     fn lines(&self) -> Vec<ResultLine<'_>> {
-        let bare = |kind, verdict: Verdict, reason| ResultLine {
+        let bare = |kind, verdict: DkimVerdict, reason| ResultLine {
             source: &self.source,
             kind,
             result: verdict.name(),
@@ -124,15 +127,15 @@ impl VerifiedMail {
             key_bits: None,
             testing: false,
         };
-        let Verified { signatures, chain } = match &self.verified {
+        let VerifiedMessage { signatures, chain } = match &self.verified {
             Ok(verified) => verified,
-            Err(error) => return vec![bare("message", Verdict::Permerror, Some(error.clone()))],
+            Err(error) => return vec![bare("message", DkimVerdict::Permerror, Some(error.clone()))],
         };
         let mut lines: Vec<_> = signatures.iter().map(|signature| self.line(signature)).collect();
         if lines.is_empty() {
-            lines.push(bare("signature", Verdict::None, None));
+            lines.push(bare("signature", DkimVerdict::None, None));
         }
-        lines.extend(chain.as_ref().map(|chain: &Chain| bare("arc", chain.verdict(), chain.reason())));
+        lines.extend(chain.as_ref().map(|chain: &ArcChain| bare("arc", chain.verdict(), chain.reason())));
         lines
     }
 
@@ -202,14 +205,14 @@ impl VerdictCounts {
             return;
         };
         self.signatures += verified.signatures.len() as u64;
-        let count = match best(&verified.signatures) {
-            Verdict::Pass => &mut self.pass,
-            Verdict::Fail => &mut self.fail,
-            Verdict::Policy => &mut self.policy,
-            Verdict::Neutral => &mut self.neutral,
-            Verdict::Temperror => &mut self.temperror,
-            Verdict::Permerror => &mut self.permerror,
-            Verdict::None => &mut self.none,
+        let count = match best_verdict(&verified.signatures) {
+            DkimVerdict::Pass => &mut self.pass,
+            DkimVerdict::Fail => &mut self.fail,
+            DkimVerdict::Policy => &mut self.policy,
+            DkimVerdict::Neutral => &mut self.neutral,
+            DkimVerdict::Temperror => &mut self.temperror,
+            DkimVerdict::Permerror => &mut self.permerror,
+            DkimVerdict::None => &mut self.none,
         };
         *count += 1;
     }

@@ -181,7 +181,7 @@ fn anchors(paths: &[PathBuf], limit: TextLimit) -> Result<Vec<TrustAnchor>, Dnss
             return Err(DnssecError::Usage(format!("{}: {fault}", path.display())));
         }
         let before = anchors.len();
-        anchors.extend(file.records.iter().filter_map(|record| TrustAnchor::of(&record)));
+        anchors.extend(file.records.iter().filter_map(|record| TrustAnchor::from_record(&record)));
         if anchors.len() == before {
             return Err(DnssecError::Usage(format!(
                 "{}: expected DS or DNSKEY records, found none",

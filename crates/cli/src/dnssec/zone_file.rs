@@ -159,7 +159,7 @@ impl ZoneFile {
 
 /// Describes an error of the input, with the option that raises the limit if it was exceeded.
 pub(super) fn damage_of(error: &io::Error) -> String {
-    match DamagedError::of(error).map(|damaged| &damaged.damage) {
+    match DamagedError::find(error).map(|damaged| &damaged.damage) {
         Some(StreamDamage::TooLong { .. }) => format!("{error}; --max-text allows more"),
         _ => error.to_string(),
     }

@@ -12,7 +12,7 @@ fn fault(rdata: &[u8]) -> DnskeyError {
     Dnskey::parse(rdata).unwrap().public_key().unwrap_err()
 }
 
-/// Exponent, modulus, signature.
+/// Reads rows of exponent, modulus and signature.
 fn rsa_keys() -> Vec<[Vec<u8>; 3]> {
     let lines = include_str!("rsa_sizes.txt").lines().skip(1);
     let parts = |line: &str| {
@@ -78,7 +78,7 @@ fn rsa_keys_of_any_size_verify_on_every_engine() {
         let mut bad = signature.clone();
         bad[signature.len() / 2] ^= 4;
         for accelerator in &engines {
-            // Many, so that lanes are filled too.
+            // Enough signatures to fill the lanes of an engine.
             let both = [&signature, &bad];
             let jobs: Vec<_> = (0..40).map(|at| Job::verify(scheme, &key, message, both[at % 2])).collect();
             let answers = accelerator.run_all(&jobs);

@@ -41,7 +41,7 @@ fn other_owners_keys_and_digests_do_not_match() {
         bad[at] ^= 1;
         assert!(!matches("example.net.", &bad, &dnskey), "{at}");
     }
-    // Two bytes of one sum change places: the same tag, another digest.
+    // Swapping two bytes of one sum keeps the key tag and changes the digest.
     let mut other = rdata.clone();
     other.swap(10, 12);
     assert_ne!(other, rdata);

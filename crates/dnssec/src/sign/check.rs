@@ -1,11 +1,11 @@
-//! What no zone may say, and what is worth a word.
+//! The rules that a zone must obey to be signed, and the oddities worth a warning.
 
 use super::{RecordLocation, ZoneChange, ZoneChanges, ZoneSignError};
 use crate::rtype::RecordType;
 use crate::sets::{RecordSet, RecordSets};
 use crate::zone_cut::{NameOwnership, NameOwnerships};
 
-/// Looks at every name of the zone.
+/// Checks every name of the zone.
 pub(super) fn zone(
     sets: &RecordSets<'_>,
     places: &NameOwnerships,
@@ -19,12 +19,12 @@ pub(super) fn zone(
         for set in sets.of_name(index).filter(|set| !set.records.is_empty()) {
             check_set(sets, index, set, place)?;
             if place == NameOwnership::Below && !is_glue(set.rtype) && !is_of_signing(set.rtype) {
-                changes.add(ZoneChange::Hidden, || RecordLocation::of(records, set.records[0] as usize));
+                changes.add(ZoneChange::Hidden, || RecordLocation::at_row(records, set.records[0] as usize));
             }
         }
     }
     for row in sets.duplicates() {
-        changes.add(ZoneChange::Copy, || RecordLocation::of(records, *row as usize));
+        changes.add(ZoneChange::Copy, || RecordLocation::at_row(records, *row as usize));
     }
     let apex = places.apex();
     if sets.of_type(apex, RecordType::NS).is_none() {
@@ -39,7 +39,7 @@ fn check_set(
     set: RecordSet<'_>,
     place: NameOwnership,
 ) -> Result<(), ZoneSignError> {
-    let spot = |place: usize| RecordLocation::of(sets.records(), set.records[place] as usize);
+    let spot = |place: usize| RecordLocation::at_row(sets.records(), set.records[place] as usize);
     let is_other = |other: &RecordSet<'_>| {
         !other.records.is_empty() && other.rtype != RecordType::CNAME && !is_of_signing(other.rtype)
     };
@@ -63,7 +63,7 @@ fn is_glue(rtype: RecordType) -> bool {
     matches!(rtype, RecordType::A | RecordType::AAAA)
 }
 
-/// True for what a signer adds to names, and takes away before it does.
+/// Returns true for the types that a signer removes and adds again.
 pub(super) fn is_of_signing(rtype: RecordType) -> bool {
     matches!(rtype, RecordType::RRSIG | RecordType::NSEC | RecordType::NSEC3 | RecordType::NSEC3PARAM)
 }

@@ -1,4 +1,4 @@
-//! A zone as it will be, all but its signatures.
+//! A zone that is complete except for its signatures.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use crate::rtype::RecordType;
 use crate::sets::{RecordSet, RecordSets};
 use crate::zone_cut::{NameOwnership, NameOwnerships};
 
-/// A zone that can be signed: without earlier signatures and chains, with its keys and a new chain.
+/// A zone ready to be signed: earlier signatures and chains are removed, its keys and a new chain are added.
 pub struct ZoneDraft {
     pub(super) records: ZoneRecords,
     pub(super) apex: DomainNameBuf,
@@ -28,11 +28,11 @@ pub struct ZoneDraft {
 }
 
 impl ZoneDraft {
-    /// Puts a zone together, on this thread. Its name is the owner of its SOA record, of which `previous`, the zone as it was signed
-    /// last, tells the last serial number.
+    /// Completes a zone, on this thread. The zone's name is the owner of its SOA record. `previous` is the last
+    /// signed version of the zone; the new serial number follows the serial number of both.
     ///
     /// # Errors
-    /// The zone cannot be signed, or not in this way.
+    /// The zone violates a rule, or the options do not fit it.
     pub fn new(
         accelerator: &Accelerator,
         zone: &ZoneRecords,
@@ -61,38 +61,38 @@ impl ZoneDraft {
         Ok(Self { records, apex, ring, options, changes, serial })
     }
 
-    /// The zone's name.
+    /// Returns the name of the zone.
     #[must_use]
     pub fn apex(&self) -> DomainName<'_> {
         self.apex.name()
     }
 
-    /// The zone's serial number.
+    /// Returns the serial number of the zone.
     #[must_use]
     pub fn serial(&self) -> u32 {
         self.serial
     }
 
-    /// All records but signatures. Digests of the zone are still zeros.
+    /// Returns all records except signatures. Zone digests are zeros until [`SigningPlan::seal`] computes them.
     #[must_use]
     pub fn records(&self) -> &ZoneRecords {
         &self.records
     }
 
-    /// All keys, in the order of their signatures.
+    /// Returns all keys, in the order of their signatures.
     #[must_use]
     pub fn keys(&self) -> &[SignerKey] {
         self.ring.keys()
     }
 
-    /// What was not taken over as it was.
+    /// Returns the differences from the given zone.
     #[must_use]
     pub fn changes(&self) -> &ZoneChanges {
         &self.changes
     }
 }
 
-/// The zone as it came.
+/// The zone as the caller gave it.
 struct SourceZone<'z> {
     sets: &'z RecordSets<'z>,
     places: NameOwnerships,
@@ -107,7 +107,7 @@ impl<'z> SourceZone<'z> {
             records.iter().position(|record| record.rtype == RecordType::SOA).ok_or(ZoneSignError::NoSoa)?;
         let record = records.get(row);
         let soa = SoaData::read(record.data)
-            .ok_or_else(|| ZoneSignError::MalformedSoa(RecordLocation::of(records, row)))?;
+            .ok_or_else(|| ZoneSignError::MalformedSoa(RecordLocation::at_row(records, row)))?;
         let places = NameOwnerships::new(sets, record.owner).ok_or(ZoneSignError::NoSoa)?;
         Ok(Self { sets, places, soa, soa_ttl: record.ttl })
     }
@@ -124,7 +124,8 @@ impl<'z> SourceZone<'z> {
         self.sets.of_type(self.places.apex(), RecordType::DNSKEY).into_iter().flat_map(|set| set.data())
     }
 
-    /// Keys that are published may not contradict those that sign; they may be of algorithms with which nothing is signed.
+    /// Checks the published keys against the signing keys. A published key may be of an algorithm that signs nothing,
+    /// but must not contradict a signing key.
     fn check_keys(
         &self,
         ring: &KeyRing,
@@ -159,7 +160,7 @@ impl<'z> SourceZone<'z> {
     }
 }
 
-/// Copies a zone in canonical order, and adds what signing it needs.
+/// Copies a zone in canonical order, and adds the records that signing needs.
 struct DraftBuilder<'z> {
     source: &'z SourceZone<'z>,
     ring: &'z KeyRing,
@@ -193,11 +194,11 @@ impl DraftBuilder<'_> {
     fn drop_name(&self, index: usize, changes: &mut ZoneChanges) {
         let zone = self.source.sets.records();
         for row in self.source.sets.of_name(index).flat_map(|set| set.records) {
-            changes.add(ZoneChange::OutOfZone, || RecordLocation::of(zone, *row as usize));
+            changes.add(ZoneChange::OutOfZone, || RecordLocation::at_row(zone, *row as usize));
         }
     }
 
-    /// A set with the lowest time to live of its records. RFC 2181 5.2.
+    /// Copies a set with the lowest time to live of its records. RFC 2181 5.2.
     fn copy(
         &self,
         set: RecordSet<'_>,
@@ -210,7 +211,7 @@ impl DraftBuilder<'_> {
         let ttls = || set.records.iter().map(|row| zone.get(*row as usize).ttl);
         let ttl = ttls().min().unwrap_or(0);
         if let Some(other) = ttls().position(|other| other != set.ttl()) {
-            changes.add(ZoneChange::Ttl, || RecordLocation::of(zone, set.records[other] as usize));
+            changes.add(ZoneChange::Ttl, || RecordLocation::at_row(zone, set.records[other] as usize));
         }
         for row in set.records {
             let record = zone.get(*row as usize);
@@ -225,7 +226,7 @@ impl DraftBuilder<'_> {
         Ok(())
     }
 
-    /// The keys that are not there yet, the parameters of hashes, and places for the zone's digests.
+    /// Adds unpublished keys, the hash parameters, and placeholders for the zone digests.
     fn add_at_apex(
         &self,
         owner: OwnerId,
@@ -248,17 +249,18 @@ impl DraftBuilder<'_> {
             }
         }
         if let DenialMethod::Nsec3(options) = &self.options.denial {
-            // Caches have no use for it: dnssec-signzone gives it no time, either.
+            // Resolvers do not look it up, so it need not be cached. dnssec-signzone sets 0 too.
             add(RecordType::NSEC3PARAM, 0, &nsec3::parameters(options, 0))?;
         }
         for algorithm in &self.options.zone_digests {
-            add(RecordType::ZONEMD, *soa_ttl, &seal::place(self.serial, *algorithm)?)?;
+            add(RecordType::ZONEMD, *soa_ttl, &seal::placeholder(self.serial, *algorithm)?)?;
         }
         if let Some(old) = sets.of_type(places.apex(), RecordType::ZONEMD)
             && self.options.zone_digests.is_empty()
         {
-            changes
-                .add(ZoneChange::ZoneDigest, || RecordLocation::of(sets.records(), old.records[0] as usize));
+            changes.add(ZoneChange::ZoneDigest, || {
+                RecordLocation::at_row(sets.records(), old.records[0] as usize)
+            });
         }
         Ok(())
     }
@@ -269,7 +271,7 @@ fn is_kept(set: &RecordSet<'_>, place: NameOwnership) -> bool {
     !set.records.is_empty() && !is_of_signing(set.rtype) && !is_old_digest
 }
 
-/// The serial number of a zone's SOA record, if it has one.
+/// Returns the serial number of a zone, if it has an SOA record.
 fn last_serial(zone: &ZoneRecords) -> Option<u32> {
     let soa = zone.iter().find(|record| record.rtype == RecordType::SOA)?;
     SoaData::read(soa.data).map(|soa| soa.serial)

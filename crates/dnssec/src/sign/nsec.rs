@@ -8,10 +8,10 @@ use crate::rtype::RecordType;
 use crate::sets::RecordSets;
 use crate::zone_cut::{NameOwnership, NameOwnerships};
 
-/// Data of records that are still to be added, one behind the other.
+/// The data of records that are still to be added, in one buffer.
 #[derive(Default)]
 struct ChainRows {
-    /// Each with where its data end.
+    /// The owners, each with the end of its record's data.
     owners: Vec<(OwnerId, usize)>,
     data: Vec<u8>,
 }
@@ -44,15 +44,15 @@ fn rows(records: &ZoneRecords, apex: DomainName<'_>) -> ChainRows {
         // unreachable because every name has records here
         let Some(first) = sets.of_name(index).find_map(|set| set.first()) else { continue };
         rows.data.extend_from_slice(next.as_bytes());
-        // The record itself is signed.
+        // The NSEC record itself is signed.
         let own = [RecordType::RRSIG, RecordType::NSEC];
-        write_bitmap(with(types(&sets, index, place), own), &mut rows.data);
+        write_bitmap(merge_types(types(&sets, index, place), own), &mut rows.data);
         rows.owners.push((records.get(first).owner_id, rows.data.len()));
     }
     rows
 }
 
-/// Types of a name that a chain speaks of, in rising order.
+/// Returns the types of a name that a chain lists, in ascending order.
 pub(super) fn types(
     sets: &RecordSets<'_>,
     name: usize,
@@ -64,8 +64,8 @@ pub(super) fn types(
         .filter(move |rtype| place.lists(*rtype))
 }
 
-/// Two rising rows in one.
-pub(super) fn with<const N: usize>(
+/// Merges two ascending sequences.
+pub(super) fn merge_types<const N: usize>(
     types: impl Iterator<Item = RecordType>,
     others: [RecordType; N],
 ) -> impl Iterator<Item = RecordType> {

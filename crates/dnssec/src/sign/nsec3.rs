@@ -3,7 +3,7 @@
 use oarlock::Accelerator;
 
 use super::ZoneSignError;
-use super::nsec::{types, with};
+use super::nsec::{merge_types, types};
 use super::options::Nsec3Options;
 use crate::base32hex::{base32hex_len, write_base32hex};
 use crate::bitmap::write_bitmap;
@@ -15,15 +15,16 @@ use crate::rtype::RecordType;
 use crate::sets::RecordSets;
 use crate::zone_cut::{NameOwnership, NameOwnerships, empty_names};
 
-/// A name of the chain.
+/// A name of the chain and its hash.
 struct ChainLink<'z> {
     name: DomainName<'z>,
-    /// Its index among the zone's names; none of a name without records.
+    /// The index of the name in the zone; None for a name without records.
     index: Option<usize>,
     hash: Nsec3Hash,
 }
 
-/// Adds an NSEC3 record for every name of the zone's own, for names between them, and for delegations unless they may be left out.
+/// Adds an NSEC3 record for every name of the zone, for empty non-terminals, and for delegations unless opt-out omits
+/// them.
 pub(super) fn add_chain(
     accelerator: &Accelerator,
     records: &mut ZoneRecords,
@@ -49,7 +50,7 @@ pub(super) fn add_chain(
     Ok(())
 }
 
-/// What NSEC3PARAM and NSEC3 records begin with. RFC 5155 3.2 and 4.2.
+/// Returns the first fields of NSEC3PARAM and NSEC3 records. RFC 5155 3.2 and 4.2.
 pub(super) fn parameters(options: &Nsec3Options, flags: u8) -> Vec<u8> {
     let [high, low] = options.iterations.to_be_bytes();
     // unreachable because options have been checked
@@ -57,7 +58,7 @@ pub(super) fn parameters(options: &Nsec3Options, flags: u8) -> Vec<u8> {
     [&[NSEC3_SHA1, flags, high, low, salt_len], &options.salt[..]].concat()
 }
 
-/// Hashes in rising order, each with where its record's data end, and the data.
+/// Hashes in ascending order, each with the end of its record's data, and the data.
 type Chain = (Vec<(Nsec3Hash, usize)>, Vec<u8>);
 
 fn chain(
@@ -68,7 +69,7 @@ fn chain(
 ) -> Result<Chain, ZoneSignError> {
     let sets = RecordSets::new(records);
     let Some(places) = NameOwnerships::new(&sets, apex) else { return Ok(Chain::default()) };
-    let mut links = links(&sets, &places, options.is_opt_out);
+    let mut links = find_links(&sets, &places, options.is_opt_out);
     let names = links.iter().map(|link| link.name);
     let hashes = hash_names(accelerator, names, &options.salt, options.iterations)?;
     links.iter_mut().zip(hashes).for_each(|(link, hash)| link.hash = hash);
@@ -77,7 +78,7 @@ fn chain(
     Ok(write(&sets, &places, &links, &parameters(options, if options.is_opt_out { OPT_OUT } else { 0 })))
 }
 
-/// RFC 5155 7.1: two names of one hash need another salt. Links come in order.
+/// Rejects equal hashes. RFC 5155 7.1: two names with the same hash need another salt. The links are in order.
 fn refuse_same(links: &[ChainLink<'_>]) -> Result<(), ZoneSignError> {
     match links.windows(2).find(|pair| pair[0].hash == pair[1].hash) {
         Some([one, other, ..]) => Err(ZoneSignError::Collision(one.name.to_buf(), other.name.to_buf())),
@@ -85,7 +86,7 @@ fn refuse_same(links: &[ChainLink<'_>]) -> Result<(), ZoneSignError> {
     }
 }
 
-fn links<'z>(sets: &RecordSets<'z>, places: &NameOwnerships, is_opt_out: bool) -> Vec<ChainLink<'z>> {
+fn find_links<'z>(sets: &RecordSets<'z>, places: &NameOwnerships, is_opt_out: bool) -> Vec<ChainLink<'z>> {
     let hash = [0; NSEC3_HASH_LEN];
     let mut links = Vec::with_capacity(places.iter().len());
     for (index, place) in places.iter().enumerate().filter(|(_, place)| place.is_in_chain()) {
@@ -117,11 +118,12 @@ fn write(sets: &RecordSets<'_>, places: &NameOwnerships, links: &[ChainLink<'_>]
     (ends, data)
 }
 
-/// A name's types, and RRSIG where it has any that is signed: of a delegation that is its DS records alone.
+/// Appends the types of a name, with RRSIG if any of its sets is signed. Of a delegation only the DS records are
+/// signed.
 fn write_types(sets: &RecordSets<'_>, index: usize, place: NameOwnership, out: &mut Vec<u8>) {
     let types = || types(sets, index, place);
     if types().any(|rtype| place.signs(rtype)) {
-        write_bitmap(with(types(), [RecordType::RRSIG]), out);
+        write_bitmap(merge_types(types(), [RecordType::RRSIG]), out);
     } else {
         write_bitmap(types(), out);
     }

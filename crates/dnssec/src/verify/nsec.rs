@@ -7,7 +7,7 @@ use crate::name::DomainName;
 use crate::rtype::RecordType;
 
 impl ZoneVerifier<'_> {
-    /// Every name that is the zone's own has one NSEC record, which leads to the next and lists what is there.
+    /// Checks that every name of the zone has one NSEC record, which leads to the next name and lists the types.
     pub(super) fn check_nsec(&self, report: &mut VerifyReport) {
         let chain: Vec<usize> =
             (0..self.sets.name_count()).filter(|name| self.places.get(*name).is_in_chain()).collect();
@@ -52,7 +52,7 @@ impl ZoneVerifier<'_> {
         }
     }
 
-    /// The bitmap of a name's types, with some that belong there whatever there is.
+    /// Returns the bitmap of a name's types and of the types in `more`.
     pub(super) fn types_of<const N: usize>(&self, name: usize, more: [RecordType; N]) -> Vec<u8> {
         let place = self.places.get(name);
         let own = self.sets.of_name(name).filter(|set| !set.records.is_empty() && place.lists(set.rtype));
@@ -65,13 +65,13 @@ impl ZoneVerifier<'_> {
     }
 }
 
-/// The next name, and the types.
+/// Splits the data into the next name and the types.
 fn read(data: &[u8]) -> Option<(DomainName<'_>, TypeBitmap<'_>)> {
     let (next, bitmap) = DomainName::at_front(data).ok()?;
     Some((next, TypeBitmap::read(bitmap).ok()?))
 }
 
-/// What is to be said of a bitmap that is not the expected one.
+/// Returns the reason for a bitmap that differs from the expected one.
 pub(super) fn wrong_types(expected: &[u8], found: TypeBitmap<'_>) -> FindingReason {
     let text = |bitmap: TypeBitmap<'_>| {
         let types: Vec<String> = bitmap.types().map(|rtype| rtype.to_string()).collect();

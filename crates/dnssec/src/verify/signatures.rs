@@ -1,4 +1,4 @@
-//! Signatures of many sets, verified side by side.
+//! The signatures of many sets, verified in batches.
 
 use oarlock::contract::Blame;
 use oarlock::{Accelerator, Input, Job, JobError};
@@ -14,32 +14,32 @@ use crate::rrsig::{Rrsig, Validity, signed_labels};
 use crate::rtype::RecordType;
 use crate::sets::RecordSet;
 
-/// Bytes of messages that are kept until they are verified.
+/// The number of message bytes that are kept before they are verified.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Sets whose signatures are verified together.
+/// The sets whose signatures are verified together.
 #[derive(Debug, Default)]
 pub(super) struct SignatureBatch<'z> {
     sets: Vec<SignedSet<'z>>,
-    /// What each signature signs.
+    /// The messages of the signatures.
     messages: Messages,
     trials: Vec<KeyTrial<'z>>,
-    /// Of all sets, in their order.
+    /// The outcomes of all signatures, set by set.
     outcomes: Vec<SignatureOutcome>,
 }
 
-/// A set that has to be signed, and where its signatures' outcomes begin.
+/// A set that must be signed, and the index of its first outcome.
 #[derive(Debug)]
 struct SignedSet<'z> {
     set: RecordSet<'z>,
     outcomes: usize,
 }
 
-/// What came of a signature.
+/// The outcome of a signature.
 #[derive(Debug)]
 struct SignatureOutcome {
     row: u32,
-    /// None where the record is no signature's.
+    /// The key tag; None if the data of the RRSIG is malformed.
     tag: Option<u16>,
     algorithm: DnssecAlgorithm,
     verdict: SignatureVerdict,
@@ -49,11 +49,11 @@ struct SignatureOutcome {
 enum SignatureVerdict {
     Good,
     Bad(FindingReason),
-    /// Nobody can tell.
+    /// The algorithm or the key is not supported.
     Unsupported,
 }
 
-/// A signature to be tried with a key.
+/// A signature and the key that is tried next.
 #[derive(Debug)]
 struct KeyTrial<'z> {
     outcome: usize,
@@ -65,10 +65,10 @@ struct KeyTrial<'z> {
 }
 
 impl<'z> SignatureBatch<'z> {
-    /// Takes a set that has to be signed.
+    /// Adds a set that must be signed.
     ///
     /// # Errors
-    /// More than 4 GiB are signed.
+    /// The messages exceed 4 GiB.
     pub(super) fn add(
         &mut self,
         verifier: &ZoneVerifier<'z>,
@@ -94,7 +94,7 @@ impl<'z> SignatureBatch<'z> {
         Ok(())
     }
 
-    /// True where it is time to verify what was taken, lest it takes too much memory.
+    /// Returns true if the batch should be verified now, to bound its memory.
     pub(super) fn is_full(&self) -> bool {
         self.messages.len_bytes() > BATCH_BYTES
     }
@@ -125,7 +125,7 @@ impl<'z> SignatureBatch<'z> {
             report.add(set.owner, set.rtype, Some(row), reason).key_tag = Some(rrsig.key_tag);
         }
         let algorithm = DnssecAlgorithm(rrsig.algorithm);
-        // Until something else is known of it.
+        // The verdict until a key verifies the signature.
         let mut verdict = SignatureVerdict::Bad(FindingReason::BadSignature);
         match candidate(verifier, set, &rrsig) {
             Ok(key) => {
@@ -142,10 +142,11 @@ impl<'z> SignatureBatch<'z> {
         Ok(())
     }
 
-    /// Tries all signatures, those that fail with the next key of their tag, and reports.
+    /// Verifies all signatures and reports the outcomes. A signature that fails is tried with the next key of its
+    /// tag.
     ///
     /// # Errors
-    /// The machine failed.
+    /// An engine failed.
     pub(super) fn verify(
         mut self,
         verifier: &ZoneVerifier<'_>,
@@ -174,7 +175,7 @@ impl<'z> SignatureBatch<'z> {
         Ok(())
     }
 
-    /// Which of the trials succeed.
+    /// Returns true for each trial that succeeds.
     fn try_all(
         &self,
         verifier: &ZoneVerifier<'_>,
@@ -187,7 +188,7 @@ impl<'z> SignatureBatch<'z> {
         verify_all(accelerator, signatures)
     }
 
-    /// The trial with the next key of the tag; none where there is none, or where enough were tried.
+    /// Returns the trial with the next key of the tag. Returns None after the last key, or at the limit of tries.
     fn next_trial<'t>(&mut self, verifier: &ZoneVerifier<'_>, trial: KeyTrial<'t>) -> Option<KeyTrial<'t>> {
         let outcome = &mut self.outcomes[trial.outcome];
         let tag = outcome.tag?;
@@ -203,10 +204,10 @@ impl<'z> SignatureBatch<'z> {
     }
 }
 
-/// True where a signature over `signed` is that of a key.
+/// Returns true if a signature over `signed` is that of a key.
 ///
 /// # Errors
-/// The machine failed.
+/// An engine failed.
 pub(super) fn signs(
     accelerator: &Accelerator,
     key: &ZoneKey<'_>,
@@ -216,7 +217,7 @@ pub(super) fn signs(
     Ok(verify_all(accelerator, [(key, Input::Message(signed), signature)].into_iter())?[0])
 }
 
-/// Which signatures are good: each with its key and what it signs.
+/// Verifies signatures, each with its key and its input. Returns true for each good one.
 fn verify_all<'k>(
     accelerator: &Accelerator,
     signatures: impl ExactSizeIterator<Item = (&'k ZoneKey<'k>, Input<'k>, &'k [u8])>,
@@ -247,7 +248,8 @@ fn verify_all<'k>(
     Ok(verdicts)
 }
 
-/// The first key that may have made a signature, or what is wrong without looking at one. RFC 4035 5.3.1.
+/// Returns the first key that may have made a signature, or the verdict on a signature that needs no computation. RFC
+/// 4035 5.3.1.
 fn candidate(
     verifier: &ZoneVerifier<'_>,
     set: RecordSet<'_>,
@@ -288,7 +290,7 @@ fn unusable(verifier: &ZoneVerifier<'_>, key: usize) -> SignatureVerdict {
     }
 }
 
-/// Reports what came of a set's signatures.
+/// Reports the outcomes of a set's signatures.
 fn conclude(
     verifier: &ZoneVerifier<'_>,
     set: RecordSet<'_>,
@@ -302,7 +304,7 @@ fn conclude(
     };
     let missing: SmallVec<[DnssecAlgorithm; 2]> =
         verifier.required.iter().copied().filter(|algorithm| !is_good(algorithm)).collect();
-    // Where nothing is required, because no key of the zone can be used, nothing makes up for anything.
+    // If no key of the zone is usable, no algorithm is required, and then no signature makes up for another one.
     let is_signed = missing.is_empty() && !verifier.required.is_empty();
     for outcome in outcomes {
         match &outcome.verdict {
@@ -319,7 +321,7 @@ fn conclude(
         }
     }
     for algorithm in missing {
-        // Where there is a signature, what is wrong with it was said.
+        // An existing signature of the algorithm has been reported already.
         if !outcomes.iter().any(|outcome| outcome.algorithm == algorithm) {
             let row = set.records.first().copied();
             report.add(set.owner, set.rtype, row, FindingReason::MissingSignature(algorithm));

@@ -1,4 +1,4 @@
-//! What can be said of a name without keys: where it stands, its times to live, aliases and delegations.
+//! Checks of a name without keys: its ownership, times to live, aliases and delegations.
 
 use super::ZoneVerifier;
 use super::finding::{FindingReason, VerifyReport};

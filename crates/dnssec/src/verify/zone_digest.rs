@@ -1,4 +1,4 @@
-//! Whether the zone's digest is that of its records. RFC 8976 section 4.
+//! The comparison of the zone digest with the records. RFC 8976 section 4.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::rtype::RecordType;
 use crate::zonemd::{ZONEMD_SIMPLE, Zonemd, zone_digest, zonemd_digest};
 
 impl ZoneVerifier<'_> {
-    /// One digest that is right is enough; where none is, all that is wrong is reported.
+    /// Accepts the zone if one digest matches. Otherwise reports the fault of each digest.
     pub(super) fn check_zone_digests(
         &self,
         accelerator: &Accelerator,
@@ -43,7 +43,7 @@ impl ZoneVerifier<'_> {
         Ok(())
     }
 
-    /// What is wrong with a digest.
+    /// Returns the fault of a digest.
     fn zone_digest_fault(
         &self,
         accelerator: &Accelerator,
@@ -65,7 +65,7 @@ impl ZoneVerifier<'_> {
         }
     }
 
-    /// The zone's serial number, if its SOA record has one.
+    /// Returns the serial number of the zone, if its SOA record is well formed.
     #[must_use]
     pub fn serial(&self) -> Option<u32> {
         let soa = self.sets.of_type(self.places.apex(), RecordType::SOA)?;
@@ -73,7 +73,7 @@ impl ZoneVerifier<'_> {
     }
 }
 
-/// The serial number behind a SOA's two names.
+/// Reads the serial number after the two names of an SOA.
 fn soa_serial(data: &[u8]) -> Option<u32> {
     let (_, rest) = DomainName::at_front(data).ok()?;
     let (_, numbers) = DomainName::at_front(rest).ok()?;

@@ -1,10 +1,10 @@
-//! Every format, whole and damaged.
+//! Every format, complete and damaged.
 
 use std::io::{self, Read, Write};
 
 use super::*;
 
-/// Text that compresses to several chunks of each format.
+/// Returns text that compresses to several chunks of each format.
 fn text() -> Vec<u8> {
     let line = |line: u32| format!("{line} name{}.example. IN A\n", line.wrapping_mul(0x9e37_79b9));
     (0..40_000).flat_map(|number| line(number).into_bytes()).collect()
@@ -84,7 +84,7 @@ fn frames_to_be_skipped_are_skipped() {
 }
 
 fn damage(read: io::Result<usize>) -> StreamDamage {
-    DamagedError::of(&read.unwrap_err()).unwrap().damage.clone()
+    DamagedError::find(&read.unwrap_err()).unwrap().damage.clone()
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn after_a_fault_there_is_nothing_but_the_fault() {
         let mut input = DecompressedInput::new(io::Cursor::new(whole[..whole.len() / 2].to_vec())).unwrap();
         let first = input.read_to_end(&mut Vec::new()).unwrap_err();
         let second = input.read(&mut [0; 10]).unwrap_err();
-        assert_eq!(DamagedError::of(&first), DamagedError::of(&second), "{format}");
+        assert_eq!(DamagedError::find(&first), DamagedError::find(&second), "{format}");
     }
 }
 
@@ -138,7 +138,7 @@ fn what_follows_a_stream_is_not_taken_for_a_part_of_it() {
     }
 }
 
-/// Bytes and then the machine's fault.
+/// A source of bytes that ends in an error of the system.
 struct Failing(io::Cursor<Vec<u8>>);
 
 impl Read for Failing {
@@ -157,7 +157,7 @@ fn the_machines_fault_is_not_the_streams() {
         half.truncate(half.len() / 2);
         let mut input = DecompressedInput::new(Failing(io::Cursor::new(half))).unwrap();
         let error = input.read_to_end(&mut Vec::new()).unwrap_err();
-        assert!(DamagedError::of(&error).is_none(), "{format}");
+        assert!(DamagedError::find(&error).is_none(), "{format}");
         assert_eq!(
             (error.kind(), error.to_string()),
             (io::ErrorKind::PermissionDenied, "the disk is gone".into())
@@ -179,7 +179,7 @@ fn a_file_has_a_length_and_a_missing_one_an_error() {
     assert_eq!(out, "text");
 }
 
-/// A hundred bytes of each format may stand for gigabytes.
+/// A hundred bytes of each format can stand for gigabytes.
 #[test]
 fn a_stream_that_holds_too_much_ends_with_an_error() {
     let text = vec![b'\n'; 1 << 20];
@@ -195,7 +195,7 @@ fn a_stream_that_holds_too_much_ends_with_an_error() {
             let mut out = Vec::new();
             let error = bounded.read_to_end(&mut out).unwrap_err();
             assert_eq!(
-                DamagedError::of(&error).unwrap().damage,
+                DamagedError::find(&error).unwrap().damage,
                 StreamDamage::TooLong { max_bytes: 300_000 }
             );
             assert!(out.len() <= 300_000, "{format}: {}", out.len());

@@ -28,7 +28,7 @@ impl Place {
         self
     }
 
-    /// `names` in a Maildir.
+    /// Adds a Maildir with messages of these names.
     fn with_maildir(mut self, name: &str, names: &[&str]) -> Self {
         for folder in ["cur", "new", "tmp"] {
             fs::create_dir_all(self.path(name).join(folder)).unwrap();
@@ -39,7 +39,7 @@ impl Place {
         self
     }
 
-    /// What is found in all of it, as path below it and either length or error.
+    /// Returns all messages below the directory, as a path and a length or an error.
     fn found(&self) -> Vec<(String, Result<usize, String>)> {
         self.found_with(MailOptions::default())
     }
@@ -65,7 +65,7 @@ impl Place {
         self.found().into_iter().map(|(name, _)| name).collect()
     }
 
-    fn mail(&self, name: &str) -> MailMessage {
+    fn mail(&self, name: &str) -> StoredMail {
         discover([self.path(name)], MailOptions::default()).mails().pull().unwrap().mail.unwrap()
     }
 }
@@ -122,7 +122,7 @@ fn what_cannot_be_read_is_said_in_its_place() {
     let place = Place::new().with("a", MESSAGE).with("b", MESSAGE).with("c", MESSAGE).with("d", MBOX);
     let paths = ["a", "b", "missing", "d", "c"].map(|name| place.path(name));
     let mails = discover(&paths, MailOptions::default()).mails();
-    // Gone after it was found, which root cannot read either.
+    // The file is removed after its discovery, so not even root can read it.
     fs::remove_file(&paths[1]).unwrap();
     fs::remove_file(&paths[3]).unwrap();
     let is_ok: Vec<_> = (&mails).map(|item| item.mail.is_ok()).collect();
@@ -182,7 +182,7 @@ fn what_is_too_long_is_read_as_a_stream() {
     assert_eq!(large[1].as_ref().unwrap().place.number(), Some(1));
 }
 
-/// A stream with a name: `/proc/self/fd/N` of a pipe.
+/// Returns the messages of a stream with a name: `/proc/self/fd/N` of a pipe.
 fn piped(text: &'static str, options: MailOptions) -> Vec<MailItem> {
     use std::os::fd::AsRawFd;
     let (reader, mut writer) = io::pipe().unwrap();
@@ -264,7 +264,7 @@ fn a_directory_gets_what_the_other_has() {
     assert_eq!(written, names.map(|name| place.path("out").join(name)));
     assert!(fs::read_to_string(&written[0]).unwrap().ends_with(MESSAGE));
     assert_eq!(fs::metadata(&written[0]).unwrap().permissions().mode() & 0o777, 0o640);
-    // A file that was named itself goes by its name alone, and nothing is replaced.
+    // A file that was given itself keeps its name only, and nothing is replaced.
     let mail = place.mail("in/a/1.eml");
     assert_eq!(destination.write(&mail, HEADER).unwrap(), place.path("out/1.eml"));
     let error = destination.write(&mail, HEADER).unwrap_err();
@@ -305,7 +305,7 @@ fn a_maildir_keeps_the_time_of_delivery() {
 #[test]
 fn what_somebody_else_changed_is_left_alone() {
     let place = Place::new().with("a", MESSAGE).with_maildir("m", &["cur/1:2,"]).with("box", MBOX);
-    let refused = |mail: &MailMessage| MailDestination::InPlace.write(mail, HEADER).unwrap_err().fault;
+    let refused = |mail: &StoredMail| MailDestination::InPlace.write(mail, HEADER).unwrap_err().fault;
     let mail = place.mail("a");
     fs::write(place.path("a"), "other").unwrap();
     assert!(matches!(refused(&mail), MailFault::Changed));

@@ -1,4 +1,4 @@
-//! What every program with engines shows of them.
+//! The metrics of the dispatcher and its engines, for every program.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use oarlock::{Accelerator, Histogram, Histograms, Shape};
 
 use super::text::{HistogramScale, MetricsText};
 
-/// What stands for all that has no place of its own.
+/// The label of all items without a label of their own.
 const OTHER: &str = "other";
 
-/// What the dispatcher and its engines have to say.
-pub fn engines(text: &mut MetricsText, accelerator: &Accelerator) {
+/// Appends the metrics of the dispatcher and its engines.
+pub fn append_engine_metrics(text: &mut MetricsText, accelerator: &Accelerator) {
     for (counter, value) in accelerator.counters().entries() {
         let name = format!("oarlock_dispatcher_{counter}_total");
         text.counter(&name, help(counter));
@@ -18,10 +18,10 @@ pub fn engines(text: &mut MetricsText, accelerator: &Accelerator) {
     }
     text.gauge("oarlock_prepared_bytes", "Tables that engines have built for keys that recur.");
     text.sample("oarlock_prepared_bytes", &[], accelerator.prepared_bytes());
-    text.gauge("oarlock_engine_aside", "1 for each engine put aside, and for which shape.");
+    text.gauge("oarlock_engine_quarantined", "1 for each engine in quarantine; shape is * for all shapes.");
     for aside in accelerator.aside() {
         let shape = aside.shape.map_or_else(|| "*".to_owned(), |shape| shape.to_string());
-        text.sample("oarlock_engine_aside", &[("engine", aside.engine), ("shape", &shape)], 1);
+        text.sample("oarlock_engine_quarantined", &[("engine", aside.engine), ("shape", &shape)], 1);
     }
     text.gauge("oarlock_queue_operations", "Operations that wait now, by shape.");
     for (queue, operations) in queues(accelerator.queued()) {
@@ -33,7 +33,7 @@ pub fn engines(text: &mut MetricsText, accelerator: &Accelerator) {
 /// The help text of a counter that this module does not know.
 const UNKNOWN: &str = "Counted by the dispatcher.";
 
-/// Returns what a counter of the dispatcher counts.
+/// Returns the help text of a counter.
 fn help(counter: &str) -> &'static str {
     match counter {
         "submitted" => "Operations taken in, by every way.",
@@ -68,15 +68,15 @@ fn help(counter: &str) -> &'static str {
         "quarantines" => "Engines put into quarantine.",
         "probes" => "Probes of engines in quarantine.",
         "returned" => "Engines that returned from quarantine.",
-        // A counter that is newer than this table.
+        // The counter is newer than this table.
         _ => UNKNOWN,
     }
 }
 
-/// Queues that are shown apart.
+/// The maximum number of queues with a label of their own.
 const QUEUES: usize = 96;
 
-/// Queues by name; the latest of very many together.
+/// Returns the queues by name. Beyond the limit, the latest are summed.
 fn queues(queued: Vec<(String, usize)>) -> BTreeMap<String, usize> {
     let mut shown = BTreeMap::new();
     for (at, (name, operations)) in queued.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `/metrics` and `/healthz` over HTTP/1.1, for machines that scrape and probe: one request a connection.
+//! `/metrics` and `/healthz` over HTTP/1.1, for monitoring: one request per connection.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -21,12 +21,12 @@ use tracing::{debug, warn};
 use super::text;
 use crate::{LogLimit, accept_next};
 
-/// Who has something to show.
+/// A source of metrics.
 pub trait MetricsPage: Send + Sync + 'static {
-    /// The page of metrics as it is now.
+    /// Returns the current page of metrics.
     fn page(&self) -> String;
 
-    /// True once no more work is taken.
+    /// Returns true once the service accepts no more work.
     fn is_draining(&self) -> bool;
 
     /// Returns why work is refused at present, if it is.
@@ -35,19 +35,19 @@ pub trait MetricsPage: Send + Sync + 'static {
     }
 }
 
-/// Connections at once. One more costs the oldest its place: who is served at all is served long before that.
+/// The maximum number of connections. A further one ends the oldest, which a working client has finished long before.
 const MOST: usize = 64;
 
-/// From a connection to the end of its answer.
+/// The time limit of a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Bytes of a request's head, and of what is written at once.
+/// The maximum length of a request's head, and of a write, in bytes.
 const BUFFER: usize = 16 << 10;
 
 /// Limits the log of failures: every turn fails if the system has no descriptors left.
 static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
 
-/// Answers whoever comes, until it is dropped.
+/// Answers requests until the future is dropped.
 pub async fn serve<P: MetricsPage>(listener: TcpListener, page: Arc<P>) {
     let mut connections = JoinSet::new();
     let mut order: VecDeque<AbortHandle> = VecDeque::new();
@@ -70,7 +70,7 @@ fn report_failure(error: io::Error) {
     }
 }
 
-/// One request of one client. What is no HTTP gets the status 400 or nothing.
+/// Answers one request of one client. Bytes that are not HTTP get the status 400 or no answer.
 async fn answer<P: MetricsPage>(stream: impl AsyncRead + AsyncWrite + Unpin, page: Arc<P>) {
     let respond = service_fn(|request| ready(Ok::<_, Infallible>(respond(&*page, &request))));
     let mut server = http1::Builder::new();
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// What comes back for these bytes, from a client that reads as fast as it can.
+    /// Returns the response to these bytes, from a client that reads as fast as it can.
     async fn ask(page: &Arc<Stub>, request: &str) -> String {
         let (mut client, server) = duplex(1 << 20);
         client.write_all(request.as_bytes()).await.unwrap();
@@ -179,7 +179,7 @@ mod tests {
         silent.write_all(b"GET /metr").await.unwrap();
         answer(server, Arc::clone(&service)).await;
         assert!(began.elapsed() >= PATIENCE && began.elapsed() < 2 * PATIENCE);
-        // Room for the request, and not for the response.
+        // The buffer holds the request but not the response.
         let (mut deaf, server) = duplex(64);
         deaf.write_all(b"GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
         answer(server, service).await;

@@ -1,11 +1,11 @@
-//! Metrics that every Prometheus client shows of its process, under the names that all clients share.
+//! The metrics of a process, under the names that all Prometheus clients share.
 
 use std::fs;
 
 use super::text::MetricsText;
 
-/// The figures of this process. What the system does not say is left out.
-pub fn process(text: &mut MetricsText) {
+/// Appends the metrics of this process. Values that the system does not provide are omitted.
+pub fn append_process_metrics(text: &mut MetricsText) {
     let page = rustix::param::page_size() as u64;
     let statm = read("/proc/self/statm");
     let pages = |place: usize| statm.split(' ').nth(place)?.trim().parse::<u64>().ok();
@@ -49,11 +49,11 @@ fn read(path: &str) -> String {
 }
 
 fn open_files() -> Option<usize> {
-    // One is the directory that is being read.
+    // One descriptor belongs to the directory that is being read.
     Some(fs::read_dir("/proc/self/fd").ok()?.count().saturating_sub(1))
 }
 
-/// Fields of `/proc/self/stat`. proc(5).
+/// The fields of `/proc/self/stat`. proc(5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ProcessStat {
     cpu_ticks: u64,
@@ -63,7 +63,7 @@ struct ProcessStat {
 
 impl ProcessStat {
     fn parse(stat: &str) -> Option<Self> {
-        // The name of the program is in brackets and may hold any character.
+        // The name of the program stands in parentheses and may contain any character.
         let (_, rest) = stat.rsplit_once(") ")?;
         let fields: Vec<&str> = rest.split(' ').collect();
         let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn this_process_has_figures() {
         let mut text = MetricsText::default();
-        process(&mut text);
+        append_process_metrics(&mut text);
         let page = text.finish();
         for name in ["process_resident_memory_bytes", "process_open_fds", "process_start_time_seconds"] {
             let line = page.lines().find(|line| line.starts_with(&format!("{name} "))).unwrap();

@@ -1,4 +1,4 @@
-//! From accepted records to kernels and back.
+//! The path from accepted records to kernels and back.
 
 use std::cell::Cell;
 
@@ -45,9 +45,9 @@ fn with<S: BlockSimd, K: AesKernel>(
 struct AesRun<'p, S, K: AesKernel> {
     simd: S,
     shape: Shape,
-    /// Parts that have not begun.
+    /// The parts that have not begun.
     left: std::slice::Iter<'p, &'p Records<'p>>,
-    /// Prepared keys of the current part.
+    /// The prepared keys of the current part.
     table: Vec<Option<&'p K::Key>>,
 }
 
@@ -69,7 +69,8 @@ impl<S: BlockSimd, K: AesKernel> RecordKernel for AesRun<'_, S, K> {
         self.shape
     }
 
-    /// All alike: a place takes the next record as soon as it is done, so that the order of lengths does not matter.
+    /// Returns 1 for every length. A slot takes the next record as soon as its own is finished, so the order of
+    /// lengths does not matter.
     fn steps(&self, _len: usize) -> usize {
         1
     }
@@ -93,7 +94,7 @@ impl<S: BlockSimd, K: AesKernel> RecordKernel for AesRun<'_, S, K> {
     }
 }
 
-/// Accepted records of one part.
+/// The accepted records of one part.
 struct RecordWindow<'a, S> {
     simd: S,
     part: &'a RecordPart<'a>,
@@ -101,7 +102,8 @@ struct RecordWindow<'a, S> {
 }
 
 impl<S: BlockSimd> RecordWindow<'_, S> {
-    /// Records with a place in the output are computed into it, those for slots into memory that is erased.
+    /// Computes records with an output span into the output, and records with an output slot into memory that is
+    /// erased afterwards.
     fn run<K: AesKernel, const ROUNDS: usize>(&self, keys: &PreparedKeys<'_, K::Key>, out: &mut PartMut<'_>) {
         self.pass::<K, ROUNDS>(
             keys,
@@ -115,7 +117,7 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
         }
     }
 
-    /// The place of a record's output, where it is not a slot.
+    /// Returns the offsets of a record's results, or None if its output is a slot.
     #[inline(always)]
     fn direct<K: AesKernel>(&self, record: RecordRef) -> Option<ResultSpan> {
         let output = self.part.output_start(record)?;
@@ -168,7 +170,7 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
         }
     }
 
-    /// Computes the records that `place` gives a place in `output`.
+    /// Computes the records for which `place` returns offsets in `output`.
     fn pass<K: AesKernel, const ROUNDS: usize>(
         &self,
         keys: &PreparedKeys<'_, K::Key>,
@@ -207,5 +209,5 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
     }
 }
 
-/// Records between the one that is begun and the one whose key is brought near meanwhile.
+/// The distance between the record that starts and the record whose key is prefetched.
 const AHEAD: usize = 2 * PLACES;

@@ -8,7 +8,7 @@ use crate::simd::{Simd, Vector, Words};
 #[repr(align(64))]
 pub(crate) struct CacheLine(pub(crate) Words);
 
-/// Limb `at` of an integer of 64-bit words, the lowest first.
+/// Returns limb `at` of an integer of 64-bit words, lowest first.
 #[inline(always)]
 fn limb<S: Simd>(simd: S, words: &[S::V], at: usize) -> S::V {
     let (word, bit) = (52 * at / 64, (52 * at % 64) as u64);
@@ -24,7 +24,7 @@ fn limb<S: Simd>(simd: S, words: &[S::V], at: usize) -> S::V {
     limb & simd.splat(LOW_52)
 }
 
-/// Integers of 64-bit words as limbs of 52 bits; words past the end are zero.
+/// Converts integers of 64-bit words to limbs of 52 bits. Words past the end are zero.
 #[inline(always)]
 pub(crate) fn limbs_of_words<S: Simd, const L: usize>(simd: S, words: &[S::V]) -> [S::V; L] {
     let mut limbs = [simd.zero(); L];
@@ -34,7 +34,7 @@ pub(crate) fn limbs_of_words<S: Simd, const L: usize>(simd: S, words: &[S::V]) -
     limbs
 }
 
-/// Integers of limbs as 64-bit words, the lowest first.
+/// Converts integers of limbs to 64-bit words, lowest first.
 #[inline(always)]
 pub(crate) fn words_of_limbs<S: Simd, const L: usize>(simd: S, limbs: &[S::V; L], words: &mut [S::V]) {
     for (at, place) in words.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Powers with a secret exponent, by a fixed window whose table is read whole.
+//! Powers with a secret exponent, by fixed windows and tables that are read whole.
 
 use zeroize::Zeroizing;
 
@@ -9,10 +9,11 @@ use super::memory::{FreeSpans, VectorSpan};
 use super::streams::ModulusStreams;
 use crate::simd::{LANES, Simd, declassify};
 
-/// Digits of a secret exponent, highest first.
+/// The digits of a secret exponent, highest first.
 pub(super) type Digits = Zeroizing<Vec<u64>>;
 
-/// The digits of a big-endian exponent of at most so many bits, or None where it is longer. The time depends on lengths only.
+/// Returns the digits of a big-endian exponent, or None if it has more than `bits` bits. The time depends on lengths
+/// only.
 pub(super) fn digits(exponent: &[u8], bits: usize) -> Option<Digits> {
     let bit = |at: usize| {
         let byte = exponent.len().checked_sub(1 + at / 8).and_then(|at| exponent.get(at)).copied();
@@ -25,38 +26,39 @@ pub(super) fn digits(exponent: &[u8], bits: usize) -> Option<Digits> {
         .then(|| Zeroizing::new((0..bits.div_ceil(WINDOW_BITS)).rev().map(digit).collect()))
 }
 
-/// One or two times eight powers on their way: `base^exponent`, in Montgomery form.
+/// One or two groups of eight powers `base^exponent` in Montgomery form.
 #[derive(Debug)]
 pub(super) struct PowerGroups<'m, S: Simd> {
     pub(super) streams: ModulusStreams<'m, S>,
     windows: Vec<PowerWindows<'m, S::V>>,
 }
 
-/// What a power is computed from.
+/// The exponents and tables of a group of powers.
 #[derive(Debug)]
 struct PowerWindows<'m, V> {
-    /// The powers 0 to 15 of the base: their lowest limbs, then their next, and so on.
+    /// The powers 0 to 15 of the base: first all lowest limbs, then the next limbs, and so on.
     table: &'m mut [V],
-    /// Digits of the exponents, highest first.
+    /// The digits of the exponents, highest first.
     digits: &'m mut [V],
     /// An entry of the table, or another constant factor.
     entry: &'m mut [V],
 }
 
 impl<'m, S: Simd> PowerGroups<'m, S> {
-    /// The memory of so many powers with exponents of so many digits.
+    /// Returns the memory of `count` groups of powers with exponents of `digits` digits.
     pub(super) fn spans(limbs: usize, digits: usize, count: usize) -> impl Iterator<Item = VectorSpan> {
         let windows = (0..count).flat_map(move |at| Self::window_spans(limbs, digits, at));
         ModulusStreams::<S>::spans(limbs, count).chain(windows)
     }
 
-    /// Entries are written while values are squared, and lie where values do, of which a square loads least.
+    /// Returns the memory of one group. Entries are written while values are squared. They share the page offset of
+    /// the values, because a square loads its value least often.
     fn window_spans(limbs: usize, digits: usize, at: usize) -> [VectorSpan; 3] {
         let entry = ModulusStreams::<S>::value_place(limbs, at);
         [VectorSpan::anywhere(ENTRIES * limbs), VectorSpan::anywhere(digits), VectorSpan::at(entry, limbs)]
     }
 
-    /// Powers to be set: moduli of the streams, exponents, then bases.
+    /// Allocates groups of powers. The caller then sets the moduli of the streams, the exponents and the bases.
     pub(super) fn new(
         simd: S,
         limbs: usize,
@@ -72,7 +74,7 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
         Self { streams, windows: (0..count).map(windows).collect() }
     }
 
-    /// Takes the exponents of a stream, as many digits in every lane.
+    /// Sets the exponents of a stream, which have the same number of digits in every lane.
     pub(super) fn set_exponents(&mut self, at: usize, digits: [&[u64]; LANES]) {
         gather_into(self.streams.simd(), digits, self.windows[at].digits);
     }
@@ -102,7 +104,7 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
         }
     }
 
-    /// Takes one stream's value, below `2 n`, out of Montgomery form: below n.
+    /// Takes one stream's value, which must be below `2 n`, out of Montgomery form. The result is below n.
     pub(super) fn leave_montgomery(&mut self, at: usize) -> &[S::V] {
         let simd = self.streams.simd();
         let entry = &mut *self.windows[at].entry;
@@ -114,7 +116,8 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
         value
     }
 
-    /// Raises the first streams' values, bases below `4 n` in Montgomery form, to powers below `2 n`; `ones` are R mod n.
+    /// Raises the values of the first streams to their exponents. The bases are below `4 n` in Montgomery form, the
+    /// powers below `2 n`; `ones` are R mod n.
     pub(super) fn raise(&mut self, ones: &[[&[u64]; LANES]]) {
         self.fill(ones);
         let count = ones.len();
@@ -138,7 +141,8 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
         }
     }
 
-    /// Fills the tables: entry `2 i` is the square of entry i, entry `2 i + 1` the one before times the base.
+    /// Fills the tables: entry `2 i` is the square of entry i, and entry `2 i + 1` is the entry before times the
+    /// base.
     fn fill(&mut self, ones: &[[&[u64]; LANES]]) {
         let count = ones.len();
         let simd = self.streams.simd();
@@ -174,7 +178,7 @@ fn enter<V: Copy>(table: &mut [V], entry: usize, value: &[V]) {
     }
 }
 
-/// Reads the whole table for one entry.
+/// Selects one entry. Reads the whole table.
 fn pick<S: Simd>(simd: S, choice: &SecretChoice<'_, S::V>, out: &mut [S::V]) {
     simd.call(
         #[inline(always)]

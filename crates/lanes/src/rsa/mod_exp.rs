@@ -1,4 +1,4 @@
-//! `input^x mod n` with a secret exponent and no primes: threshold shares.
+//! Computation of `input^x mod n` with a secret exponent and no primes, for threshold shares.
 
 use oarlock_core::{KeyParts, ModExpParts, Operation, Outcomes, Shape, Status};
 
@@ -11,10 +11,10 @@ use super::{check_range, release};
 use crate::batch::{accept, per_lane};
 use crate::simd::{LANES, Simd};
 
-/// What is kept with a key; the modulus is public.
+/// The prepared form of a key. The modulus is public.
 struct ModExpKey {
     modulus: PublicModulus,
-    /// R mod n.
+    /// The residue R mod n.
     radix: Limbs,
     digits: Digits,
 }
@@ -70,7 +70,7 @@ fn read<'a>(shape: Shape, operation: &'a Operation<'a>) -> Result<ModExpJob<'a>,
     Ok(ModExpJob { key: operation.key.prepared(|_| ModExpKey::new(parts, bits))?, input: operation.input })
 }
 
-/// Shows nothing of the exponent.
+/// Prints no part of the exponent.
 impl std::fmt::Debug for ModExpKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "ModExpKey({:?})", self.modulus.limbs)

@@ -1,4 +1,4 @@
-//! Erasing bytes sixty-four at a time: `zeroize` writes bytes one by one, which costs more than hashing them.
+//! Erasure of bytes, sixty-four at a time. `zeroize` writes single bytes, which costs more than hashing them.
 #![allow(unsafe_code, reason = "volatile writes wider than a byte")]
 
 use std::sync::atomic::{Ordering, compiler_fence};

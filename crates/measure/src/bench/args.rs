@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use oarlock_milter::Socket;
+use oarlock_milter::MilterSocket;
 use serde::Serialize;
 
 use super::BenchError;
@@ -139,7 +139,7 @@ pub(super) struct MilterBenchArgs {
     /// Measure a filter that runs already, at inet:PORT@HOST or unix:PATH. Its answers are checked too, so it must
     /// know the test key; use --rows accept if it neither signs nor verifies
     #[arg(long, value_name = "SOCKET", requires = "rows")]
-    pub(super) connect: Option<Socket>,
+    pub(super) connect: Option<MilterSocket>,
     /// The process of that filter, whose CPU time is counted
     #[arg(long, value_name = "PID", requires = "connect")]
     pub(super) process: Option<u32>,

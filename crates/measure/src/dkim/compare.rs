@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cpu_time::ThreadTime;
 use oarlock::Accelerator;
-use oarlock_dkim::{Limits, Message};
+use oarlock_dkim::{MailLimits, ParsedMail};
 use oarlock_io::mail::{self, to_crlf};
 use serde::Serialize;
 
@@ -156,12 +156,12 @@ pub fn run(
 fn load(paths: &[PathBuf], options: mail::MailOptions) -> Result<(Vec<Vec<u8>>, usize), MailBenchError> {
     let mails = mail::discover(paths, options).mails();
     let (mut messages, mut left_out) = (Vec::new(), 0);
-    let limits = Limits::default();
+    let limits = MailLimits::default();
     while let Some(mail::MailItem { mail, .. }) = mails.pull() {
         match mail {
             Ok(mail) => {
                 let wire = to_crlf(&mail.bytes).into_owned();
-                let has_author = Message::parse(&wire, &limits).is_ok_and(|message| {
+                let has_author = ParsedMail::parse(&wire, &limits).is_ok_and(|message| {
                     message.headers.iter().filter(|header| header.is(b"From")).count() == 1
                 });
                 if has_author { messages.push(wire) } else { left_out += 1 }

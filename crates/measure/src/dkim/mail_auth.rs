@@ -13,7 +13,7 @@ use mail_auth::dkim::{DkimSigner, Done};
 use mail_auth::hickory_resolver::config::{GOOGLE, ResolverConfig, ResolverOpts};
 use mail_auth::{AuthenticatedMessage, DkimResult, MessageAuthenticator, Parameters, ResolverCache, Txt};
 use oarlock::keys::export;
-use oarlock_dkim::{Coverage, RecordOptions, record_text};
+use oarlock_dkim::{HeaderCoverage, RecordOptions, record_text};
 
 use super::task::{DOMAIN, MailInput, MailTask, SELECTOR, SignatureKind};
 use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
@@ -82,7 +82,7 @@ impl PeerSigner {
     fn new(input: &MailInput<'_>) -> Result<Self, MailBenchError> {
         let key = export::private_pkcs8_der(&input.key)?;
         // The same fields as our signer covers.
-        let fields = Coverage::default().signed;
+        let fields = HeaderCoverage::default().signed;
         Ok(match input.task.kind() {
             SignatureKind::Rsa1024
             | SignatureKind::Rsa2048

@@ -1,7 +1,10 @@
 //! A row's work through `oarlock-dkim`.
 
 use oarlock::Accelerator;
-use oarlock_dkim::{Intake, KeyAnswer, Policy, RecordOptions, Signer, Verdict, Verified, record_text};
+use oarlock_dkim::{
+    DkimSigner, DkimVerdict, KeyAnswer, RecordOptions, VerifiedMessage, VerifyIntake, VerifyPolicy,
+    record_text,
+};
 
 use super::MailWork;
 use super::error::MailBenchError;
@@ -17,7 +20,7 @@ pub(super) struct EngineMailWork<'i> {
     input: &'i MailInput<'i>,
     batch: usize,
     accelerator: Accelerator,
-    signer: Signer,
+    signer: DkimSigner,
     answer: KeyAnswer,
     /// The index of the next batch's first message.
     next: usize,
@@ -35,21 +38,21 @@ impl<'i> EngineMailWork<'i> {
             batch,
             accelerator: accelerator.clone(),
             signer: input.signer()?,
-            answer: KeyAnswer::of_records([record]),
+            answer: KeyAnswer::from_records([record]),
             next: 0,
         })
     }
 
     fn verify(&self, batch: &[Vec<u8>]) -> Result<(), MailBenchError> {
-        let policy = Policy { accepts_sha1: true, ..Policy::default() };
-        let mut intake = Intake::new(&policy, NOW_S);
+        let policy = VerifyPolicy { accepts_sha1: true, ..VerifyPolicy::default() };
+        let mut intake = VerifyIntake::new(&policy, NOW_S);
         for mail in batch {
             intake.push(&parsed(mail, &policy.limits)?)?;
         }
         let keyed = intake.hash(&self.accelerator)?.answer(|_| self.answer.clone());
         let results = keyed.verify(&self.accelerator);
-        let is_good = |verified: &Verified| {
-            verified.signatures.iter().all(|signature| signature.verdict() == Verdict::Pass)
+        let is_good = |verified: &VerifiedMessage| {
+            verified.signatures.iter().all(|signature| signature.verdict() == DkimVerdict::Pass)
         };
         match results.len() == batch.len() && results.iter().all(is_good) {
             true => Ok(()),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use oarlock::keys::generate;
 use oarlock::{Accelerator, Key};
-use oarlock_dkim::{Algorithm, Limits, Message, SignError, SignIntake, Signer};
+use oarlock_dkim::{DkimSigner, MailLimits, MailSignError, ParsedMail, SignIntake, SignatureAlgorithm};
 
 use super::error::MailBenchError;
 
@@ -119,11 +119,11 @@ impl<'m> MailInput<'m> {
         Ok(input)
     }
 
-    pub(super) fn signer(&self) -> Result<Signer, MailBenchError> {
+    pub(super) fn signer(&self) -> Result<DkimSigner, MailBenchError> {
         let kind = self.task.kind();
-        let signer = Signer::new(DOMAIN, SELECTOR, self.key.clone()).and_then(|signer| match kind {
+        let signer = DkimSigner::new(DOMAIN, SELECTOR, self.key.clone()).and_then(|signer| match kind {
             SignatureKind::Rsa1024Sha1 | SignatureKind::Rsa2048Sha1 => {
-                signer.with_algorithm(Algorithm::RsaSha1)
+                signer.with_algorithm(SignatureAlgorithm::RsaSha1)
             }
             SignatureKind::Rsa1024 | SignatureKind::Rsa2048 | SignatureKind::Ed25519 => Ok(signer),
         });
@@ -134,18 +134,18 @@ impl<'m> MailInput<'m> {
 /// Returns the signature of each message.
 pub(super) fn sign<'m>(
     messages: impl IntoIterator<Item = &'m Vec<u8>>,
-    signer: &Signer,
+    signer: &DkimSigner,
     accelerator: &Accelerator,
 ) -> Result<Vec<String>, MailBenchError> {
-    let limits = Limits::default();
+    let limits = MailLimits::default();
     let mut intake = SignIntake::new(NOW_S);
     for mail in messages {
         intake.push(parsed(mail, &limits)?, [signer])?;
     }
-    let wrong = |error: SignError| MailBenchError::Wrong(error.to_string());
+    let wrong = |error: MailSignError| MailBenchError::Wrong(error.to_string());
     intake.sign(accelerator)?.into_iter().map(|field| field.map_err(wrong)).collect()
 }
 
-pub(super) fn parsed<'m>(mail: &'m [u8], limits: &Limits) -> Result<Message<'m>, MailBenchError> {
-    Message::parse(mail, limits).map_err(|error| MailBenchError::Wrong(error.to_string()))
+pub(super) fn parsed<'m>(mail: &'m [u8], limits: &MailLimits) -> Result<ParsedMail<'m>, MailBenchError> {
+    ParsedMail::parse(mail, limits).map_err(|error| MailBenchError::Wrong(error.to_string()))
 }

@@ -47,8 +47,8 @@ pub(super) const MAX_NAME: usize = 64;
 const MAX_CLIENT_NAME: usize = 256;
 /// The maximum number of names of a client.
 const MAX_CLIENT_NAMES: usize = 16;
-/// The maximum number of characters of a serial number: 20 bytes in hex with colons (RFC 5280 4.1.2.2), and some for authorities that
-/// exceed it.
+/// The maximum number of characters of a serial number: 20 bytes in hex with colons (RFC 5280 4.1.2.2), and some for
+/// authorities that exceed it.
 const MAX_SERIAL: usize = 96;
 /// The maximum number of characters of a text.
 pub(super) const MAX_DETAIL: usize = 1024;
@@ -156,7 +156,8 @@ pub(super) fn max_line_bytes(origin: &AuditOrigin, key: &str, operation: &str) -
     FIXED + origin.fields.len() + max_quoted(key) + max_quoted(operation)
 }
 
-/// Returns an upper bound for the bytes of a quoted text. Names of keys and operations are plain; other characters may need six bytes.
+/// Returns an upper bound for the bytes of a quoted text. Names of keys and operations are plain; other characters may
+/// need six bytes.
 fn max_quoted(text: &str) -> usize {
     let is_plain = |byte: u8| (b' '..0x7f).contains(&byte) && !matches!(byte, b'"' | b'\\');
     if text.bytes().all(is_plain) { text.len() + 2 } else { 6 * MAX_NAME + 16 }

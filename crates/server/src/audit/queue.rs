@@ -25,7 +25,8 @@ pub(super) struct QueueLimits {
     max_of_work: usize,
     /// The maximum that one client may reserve.
     pub(super) max_of_client: usize,
-    /// The length of the queue above which refusals are only counted. The rest is kept for entries of work that was done.
+    /// The length of the queue above which refusals are only counted. The rest is kept for entries of work that was
+    /// done.
     max_with_refusals: usize,
     /// The maximum for names of refused clients. The same amount is kept for the lines that will name them.
     max_of_names: usize,
@@ -364,7 +365,8 @@ impl AuditQueueState {
     /// Returns an entry that reports lost entries, if there are any and the disk may be tried now.
     fn report_lost(&mut self, now: Instant) -> Option<AuditPiece> {
         let is_early = self.retry_at.is_some_and(|at| now < at);
-        // While the disk fails the report would delay other lines. At the end it is written once, after all other lines.
+        // While the disk fails the report would delay other lines. At the end it is written once, after all other
+        // lines.
         let must_wait =
             if self.is_closed { self.has_reported_last || !self.pieces.is_empty() } else { is_early };
         if self.lost == 0 || must_wait {

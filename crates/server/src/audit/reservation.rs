@@ -52,7 +52,8 @@ impl Reservation {
         match taken {
             Ok(()) => Ok(reservation(bytes)),
             Err(error) if queue.must_keep() => Err(error),
-            // If entries may be lost, the request runs without a reservation and takes the space that is left when it ends.
+            // If entries may be lost, the request runs without a reservation and takes the space that is left when it
+            // ends.
             Err(_) => Ok(reservation(0)),
         }
     }

@@ -75,8 +75,8 @@ impl AuditWriter {
         tracing::info!(file = %self.path.display(), "the audit log was opened again");
     }
 
-    /// Writes a piece, and waits if the disk fails. If entries may be lost, or the server stops, the lines that the disk does not accept
-    /// are dropped and counted.
+    /// Writes a piece, and waits if the disk fails. If entries may be lost, or the server stops, the lines that the
+    /// disk does not accept are dropped and counted.
     fn write(&self, file: &mut LogFile, piece: &AuditPiece) {
         let mut at = 0;
         while at < piece.bytes.len() {
@@ -114,7 +114,8 @@ impl AuditWriter {
     }
 }
 
-/// Writes some of the bytes from an offset on. If the file ends with half of a dropped line, a line end is written first.
+/// Writes some of the bytes from an offset on. If the file ends with half of a dropped line, a line end is written
+/// first.
 fn append(file: &mut LogFile, bytes: &[u8], at: usize) -> io::Result<usize> {
     if file.is_mid_line && line_start(bytes, at) == at {
         file.write(b"\n")?;

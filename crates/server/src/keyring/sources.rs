@@ -147,8 +147,8 @@ impl KeySources {
         }
     }
 
-    /// Reads everything again by another configuration. A file that still holds the same key keeps the tables that engines have built for
-    /// it.
+    /// Reads everything again by another configuration. A file that still holds the same key keeps the tables that
+    /// engines have built for it.
     ///
     /// # Errors
     /// A source cannot be used as a whole. Then nothing changes.
@@ -168,7 +168,8 @@ impl KeySources {
         Ok(KeyChanges { keyring, changes, faults: Vec::new(), has_new_records })
     }
 
-    /// Lists the directory that a configuration names. The directory in use keeps its keys; another directory begins without keys.
+    /// Lists the directory that a configuration names. The directory in use keeps its keys; another directory begins
+    /// without keys.
     fn list(
         &self,
         path: Option<&Path>,
@@ -237,7 +238,8 @@ impl KeySources {
         found
     }
 
-    /// Replaces the table of symmetric keys. Each key keeps the number of its uses, so reading a file again grants no further uses.
+    /// Replaces the table of symmetric keys. Each key keeps the number of its uses, so reading a file again grants no
+    /// further uses.
     fn replace_table(&mut self, table: KeyTable) {
         table.continue_uses_of(&self.table);
         self.table = table;

@@ -116,13 +116,14 @@ pub(super) struct MessageAuthorizations {
     authorizations: Vec<Arc<Authorization>>,
     /// The index by handle, `None` for handles that are not open, and by the scheme's index in the message.
     indices: HashMap<(Option<u32>, u8), u32>,
-    /// The key and the index of the job before: neighbours are mostly alike, and a comparison is cheaper than a look-up.
+    /// The key and the index of the job before: neighbours are mostly alike, and a comparison is cheaper than a
+    /// look-up.
     last: Option<((Option<u32>, u8), u32)>,
 }
 
 impl MessageAuthorizations {
-    /// Returns the index of a job's decision. Handles that are not open share one for each scheme, so that hostile messages make no
-    /// more decisions than they have schemes.
+    /// Returns the index of a job's decision. Handles that are not open share one for each scheme, so that hostile
+    /// messages make no more decisions than they have schemes.
     #[inline]
     pub(super) fn find_or_add(
         &mut self,

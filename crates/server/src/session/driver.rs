@@ -31,8 +31,8 @@ pub(crate) trait RequestSource {
     /// Notes that nothing is read for a while, which is not the client's fault.
     fn pause(&mut self);
 
-    /// Returns the bytes that must be left to the client before another request is read. With room for one more message of any length,
-    /// a stream is never refused for what it has sent before.
+    /// Returns the bytes that must be left to the client before another request is read. With room for one more message
+    /// of any length, a stream is never refused for what it has sent before.
     fn needed_bytes(&self) -> usize;
 }
 

@@ -21,8 +21,8 @@ use crate::budget::HeldBytes;
 use crate::metrics::time;
 use crate::service::SharedService;
 
-/// The bytes that a job holds beside its input: its state in the queue, and its answer. A signature by an RSA key of 4096 bits has 512
-/// bytes.
+/// The bytes that a job holds beside its input: its state in the queue, and its answer. A signature by an RSA key of
+/// 4096 bits has 512 bytes.
 pub(super) const JOB_BYTES: usize = 512;
 
 /// The jobs of a message that are under way, and those that were refused.

@@ -310,7 +310,8 @@ fn write_results(
 ) -> RecordResults {
     let mut denials = denials.iter().peekable();
     records::write_outcome(outcome, |index, status| {
-        // A denied record had a key that no table has. The status says only that, so the reason of the denial replaces it.
+        // A denied record had a key that no table has. The status says only that, so the reason of the denial replaces
+        // it.
         if let Some((_, fault)) = denials.next_if(|(denied, _)| *denied == index) {
             return Fault::clone(fault);
         }

@@ -1,4 +1,4 @@
-//! A server of its own for each test.
+//! A server for one test.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 pub mod authority;
@@ -14,41 +14,42 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+/// A running server with its directory.
 pub struct TestServer {
-    pub place: TempDir,
+    pub directory: TempDir,
     pub development: Development,
     pub addresses: Addresses,
-    /// The time by which certificates and connections are measured.
+    /// The clock that the test can advance.
     pub clock: ServerClock,
     pub reloads: ReloadHandle,
-    /// The configuration that it began with.
+    /// The configuration at the start.
     pub config: Config,
     stop: Option<oneshot::Sender<()>>,
     running: Option<JoinHandle<Result<(), CryptoserverError>>>,
 }
 
-/// Engines without calibration: their figures do not matter here.
+/// Returns engines with two threads.
 pub fn engines() -> AcceleratorBuilder {
     Accelerator::builder().threads(2)
 }
 
 impl TestServer {
-    /// The server of a development directory, with changes to its configuration.
+    /// Starts the server of a development directory, with changes to its configuration.
     pub async fn with(change: impl FnOnce(&mut Config, &Path)) -> Self {
-        let place = tempfile::tempdir().unwrap();
-        let development = Development::at(place.path());
+        let directory = tempfile::tempdir().unwrap();
+        let development = Development::at(directory.path());
         assert!(development.prepare().unwrap());
         let mut config = Config::read(&development.config()).unwrap();
         config.listen.tcp = Some("127.0.0.1:0".parse().unwrap());
         config.listen.plaintext = Some("127.0.0.1:0".parse().unwrap());
         config.limits.max_drain_seconds = 5;
-        change(&mut config, place.path());
+        change(&mut config, directory.path());
         let clock = ServerClock::default();
         let server = BoundServer::bind_with_clock(config.clone(), engines(), clock.clone()).await.unwrap();
         let (addresses, reloads) = (server.addresses(), server.reload_handle());
         let (stop, stopped) = oneshot::channel();
         let running = Some(tokio::spawn(server.run(async { drop(stopped.await) })));
-        Self { place, development, addresses, clock, reloads, config, stop: Some(stop), running }
+        Self { directory, development, addresses, clock, reloads, config, stop: Some(stop), running }
     }
 
     pub async fn new() -> Self {
@@ -85,7 +86,7 @@ impl TestServer {
         self.stop.take().unwrap().send(()).unwrap();
     }
 
-    /// The same server once more, when it has stopped.
+    /// Starts the stopped server again.
     pub async fn restart(&mut self) {
         let mut config = Config::read(&self.development.config()).unwrap();
         config.listen.tcp = None;
@@ -100,7 +101,7 @@ impl TestServer {
     }
 }
 
-/// Writes a file that nobody else may read, whole or not at all.
+/// Writes a file atomically, readable by its owner only.
 pub fn write_secret(path: &Path, text: impl AsRef<[u8]>) {
     let new = path.with_extension("new");
     std::fs::write(&new, text).unwrap();

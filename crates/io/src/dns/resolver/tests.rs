@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream, UdpSocket};
 
 use super::*;
 
-/// A name server on a port of its own, by UDP and TCP.
+/// A name server that listens at one port by UDP and TCP.
 struct Server {
     address: SocketAddr,
     udp: Arc<AtomicUsize>,
@@ -26,7 +26,7 @@ impl Server {
     }
 
     fn resolver(&self) -> TxtResolver {
-        // Long enough for a loaded machine: only the test of silence waits for it.
+        // Long enough for a loaded machine. Only the test of a silent server waits for it.
         let timeout = Some(Duration::from_secs(60));
         TxtResolver::with_servers(
             &[self.address],
@@ -40,7 +40,7 @@ impl Server {
     }
 }
 
-/// One port for both.
+/// Binds both sockets to one port.
 async fn sockets() -> (UdpSocket, TcpListener) {
     loop {
         let tcp = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
@@ -80,7 +80,7 @@ async fn serve_stream(mut stream: TcpStream, count: Arc<AtomicUsize>) -> std::io
     }
 }
 
-/// What a name is answered with is said by its first label.
+/// Answers according to the first label of the name.
 fn answer(question: &[u8], is_tcp: bool) -> Option<Vec<u8>> {
     let question = Message::from_vec(question).unwrap();
     assert!(question.metadata.authentic_data, "AD is asked for");
@@ -92,7 +92,7 @@ fn answer(question: &[u8], is_tcp: bool) -> Option<Vec<u8>> {
         "two" => {
             answer.add_answer(txt(&name, 300, &[b"v=DKIM1; ", b"p=AA\0\xff", b""]));
             answer.add_answer(txt(&name, 200, &[b"second"]));
-            // Somebody else's, which nobody asked for.
+            // A record of another name, which was not asked for.
             answer.add_answer(txt(&named("other.example."), 1, &[b"stray"]));
             answer.metadata.authentic_data = name.to_string().ends_with(".signed.example.");
         }
@@ -167,7 +167,7 @@ async fn strings_are_joined_and_records_kept_apart() {
     assert_eq!(resolver.lookup("two.example.com").await, found(&both, 200));
     let TxtAnswer::Records(signed) = resolver.lookup("two.signed.example.").await else { panic!() };
     assert!(signed.is_authentic);
-    // Kept, so not asked again.
+    // The answer is cached, so the server is not asked again.
     let asked = server.udp.load(Ordering::Relaxed);
     assert!(matches!(resolver.lookup("TWO.example.com.").await, TxtAnswer::Records(_)));
     assert_eq!(server.udp.load(Ordering::Relaxed), asked);
@@ -231,7 +231,7 @@ async fn silence_ends() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_no_answer() {
-    // Bound but gone: nobody listens there.
+    // The port was bound and is closed, so connections to it are refused.
     let address = sockets().await.1.local_addr().unwrap();
     let settings = ResolverSettings {
         timeout: Some(Duration::from_secs(2)),

@@ -1,4 +1,5 @@
-//! Whether the sum's x is r: without inversion, and exactly where the fast path met an exception.
+//! The comparison of the sum's x with r: without inversion, and by exact arithmetic if the fast path met an
+//! exception.
 
 use super::VerifyBlock;
 use super::read::keys;
@@ -12,7 +13,7 @@ use crate::ecdsa::ring::{ModularRing, OddModulus};
 use crate::ecdsa::scalars::lanes;
 use crate::simd::Simd;
 
-/// Lanes whose signature is good.
+/// Returns the lanes whose signature is valid.
 pub(super) fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     work: &VerifyBlock<'_, S::V, L, N>,
@@ -42,7 +43,8 @@ pub(super) fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>
     is_good
 }
 
-/// Lanes in which `X/Z = r mod n`, by multiplication: X = r Z, or X = (r + n) Z where r + n is below p. Z is not zero.
+/// Returns the lanes in which `X/Z = r mod n`. The test is X = r Z, or X = (r + n) Z if r + n is below p. Z must not
+/// be zero.
 #[inline(always)]
 fn is_x<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
@@ -62,7 +64,7 @@ fn is_x<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     is_x
 }
 
-/// The same answer for a group by complete additions.
+/// Computes the same for one group by complete additions.
 fn exactly<S: Simd, C: CurveParams<L>, const L: usize>(
     simd: S,
     [u1, u2]: [Element<S::V, L, 1>; 2],

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use oarlock::keys::export;
 use oarlock_dkim::{RecordOptions, record_text};
-use oarlock_milter::Socket;
+use oarlock_milter::MilterSocket;
 use serde::Deserialize;
 
 use super::super::BenchError;
@@ -24,7 +24,7 @@ pub(super) const ANY_PORT: &str = "inet:0@127.0.0.1";
 /// `oarlock milter` on the servers' core, with a key of its own.
 pub(super) struct OwnFilter {
     process: ServerProcess,
-    pub(super) socket: Socket,
+    pub(super) socket: MilterSocket,
 }
 
 /// The line that the filter prints when it listens.

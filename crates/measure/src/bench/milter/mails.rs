@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use oarlock::{Accelerator, Key};
-use oarlock_dkim::{Limits, Message};
-use oarlock_milter::Client;
-use oarlock_milter::client::{Answer, Message as ClientMessage};
-use oarlock_milter::protocol::{Change, Reply};
+use oarlock_dkim::{MailLimits, ParsedMail};
+use oarlock_milter::MilterClient;
+use oarlock_milter::client::{FilterAnswer, SentMessage};
+use oarlock_milter::protocol::{FilterReply, MessageChange};
 
 use super::super::BenchError;
 use super::super::args::{MilterRow, MtaMailSizes};
@@ -84,42 +84,42 @@ impl MtaMailSet {
     }
 
     /// Sends the message of this number, counted round, and checks the answer.
-    pub(super) async fn send(&self, client: &mut Client, number: usize) -> Result<(), String> {
+    pub(super) async fn send(&self, client: &mut MilterClient, number: usize) -> Result<(), String> {
         let mail = &self.mails[number % self.mails.len()];
         let headers: Vec<(&[u8], &[u8])> =
             mail.headers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
         // A filter signs only the messages of clients that have authenticated themselves.
         let authenticated: &[u8] = b"i\x00QUEUED\0{auth_authen}\0sender\0";
         let signs = self.expected == ExpectedAnswer::Signature;
-        let sent = ClientMessage {
+        let sent = SentMessage {
             from: b"<sender@example.com>",
             recipients: &[b"<receiver@example.net>"],
             headers: &headers,
             body: &mail.body,
             mail_macros: if signs { authenticated } else { b"i\x00QUEUED\0" },
-            ..ClientMessage::default()
+            ..SentMessage::default()
         };
         let answer = client.send(&sent).await.map_err(|error| error.to_string())?;
         self.check(&answer)
     }
 
-    fn check(&self, answer: &Answer) -> Result<(), String> {
+    fn check(&self, answer: &FilterAnswer) -> Result<(), String> {
         let is_right = match self.expected {
             ExpectedAnswer::Anything => true,
             ExpectedAnswer::Signature => inserts(answer, b"DKIM-Signature", b"d=example.com"),
             ExpectedAnswer::Pass => inserts(answer, b"Authentication-Results", b"dkim=pass"),
         };
         match (&answer.reply, is_right) {
-            (Reply::Continue | Reply::Accept, true) => Ok(()),
+            (FilterReply::Continue | FilterReply::Accept, true) => Ok(()),
             (reply, _) => Err(format!("it answered {reply:?} with the changes {:?}", answer.changes)),
         }
     }
 }
 
 /// True if an answer inserts a header field of this name whose value contains `part`.
-fn inserts(answer: &Answer, name: &[u8], part: &[u8]) -> bool {
+fn inserts(answer: &FilterAnswer, name: &[u8], part: &[u8]) -> bool {
     answer.changes.iter().any(|change| match change {
-        Change::InsertHeader { name: own, value, .. } => {
+        MessageChange::InsertHeader { name: own, value, .. } => {
             own.eq_ignore_ascii_case(name) && value.windows(part.len()).any(|window| window == part)
         }
         _ => false,
@@ -127,11 +127,11 @@ fn inserts(answer: &Answer, name: &[u8], part: &[u8]) -> bool {
 }
 
 fn read(messages: &[Vec<u8>]) -> Result<Arc<[MtaMail]>, BenchError> {
-    let limits = Limits::default();
+    let limits = MailLimits::default();
     let read = |bytes: &Vec<u8>| {
-        let message =
-            Message::parse(bytes, &limits).map_err(|error| mail(MailBenchError::Wrong(error.to_string())))?;
-        let header = |header: &oarlock_dkim::Header<'_>| {
+        let message = ParsedMail::parse(bytes, &limits)
+            .map_err(|error| mail(MailBenchError::Wrong(error.to_string())))?;
+        let header = |header: &oarlock_dkim::HeaderField<'_>| {
             let mut value = header.value().to_vec();
             value.retain(|byte| *byte != b'\r');
             (header.name().to_vec(), value)

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use oarlock::Accelerator;
-use oarlock_milter::Socket;
+use oarlock_milter::MilterSocket;
 use tempfile::TempDir;
 
 use self::acceptor::AcceptingServer;
@@ -107,7 +107,7 @@ impl MilterBench<'_> {
 
     fn turn(
         &self,
-        socket: &Socket,
+        socket: &MilterSocket,
         process: Option<u32>,
         sessions: usize,
         mails: &MtaMailSet,

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use oarlock_milter::{Client, Socket};
+use oarlock_milter::{MilterClient, MilterSocket};
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 use tokio::task::{JoinError, JoinSet};
@@ -18,7 +18,7 @@ const WARM_UP: f64 = 0.1;
 
 /// Sessions at one filter.
 pub(super) struct MtaSessions<'a> {
-    pub(super) socket: &'a Socket,
+    pub(super) socket: &'a MilterSocket,
     /// The process whose CPU time is counted.
     pub(super) process: Option<u32>,
     pub(super) count: usize,
@@ -98,8 +98,8 @@ impl MtaSessions<'_> {
     }
 
     /// Connects as an MTA, negotiates and greets.
-    async fn connect(&self) -> std::io::Result<Client> {
-        let mut client = Client::connect(self.socket).await?;
+    async fn connect(&self) -> std::io::Result<MilterClient> {
+        let mut client = MilterClient::connect(self.socket).await?;
         client.negotiate().await.map_err(std::io::Error::other)?;
         client.greet(b"").await.map_err(std::io::Error::other)?;
         Ok(client)
@@ -115,7 +115,7 @@ impl MtaSessions<'_> {
 }
 
 async fn send_all(
-    client: &mut Client,
+    client: &mut MilterClient,
     mails: &MtaMailSet,
     shared: &SessionState,
 ) -> Result<LatencyHistogram, String> {

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use oarlock_capacity::capture::dnstap::{ControlType, DnstapFrame, FrameDecoder, control_frame, show};
+use oarlock_capacity::capture::dnstap::{
+    ControlType, DnstapFrame, FrameDecoder, control_frame, decode_frame,
+};
 use oarlock_capacity::capture::{CaptureError, CaptureFormat, SkipCounts};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
@@ -130,7 +132,7 @@ async fn take(mut stream: UnixStream, shared: &RefCell<SocketCounts>) -> Result<
 impl SocketCounts {
     fn count(&mut self, data: &[u8]) {
         let Self { observed, events, skipped, .. } = self;
-        show(data, skipped, &mut |event| {
+        decode_frame(data, skipped, &mut |event| {
             *events += 1;
             observed.event(event);
         });

@@ -23,8 +23,8 @@ const UNDECIDED: u32 = u32::MAX;
 /// A batch whose keys have been authorized.
 pub(super) struct AuthorizedRecords {
     pub(super) denials: Denials,
-    /// True if all keys are the stream's own, by their index in its table. Otherwise they are the server's, and own keys in the same
-    /// batch are outside keys.
+    /// True if all keys are the stream's own, by their index in its table. Otherwise they are the server's, and own
+    /// keys in the same batch are outside keys.
     pub(super) is_own: bool,
 }
 
@@ -68,8 +68,8 @@ fn own_indices(column: Column<'static, KeySource>) -> Column<'static, KeySource>
 
 struct RecordAuthorizer<'s> {
     handles: &'s [Option<OpenedKey>],
-    /// The decisions by handle, for each task. Most batches have one task and many keys, so neither tasks nor their names are allocated
-    /// for each key.
+    /// The decisions by handle, for each task. Most batches have one task and many keys, so neither tasks nor their
+    /// names are allocated for each key.
     known: Vec<SmallVec<[(Task, KeyDecision); 1]>>,
     /// The tasks of the batch with the names that grants have for them.
     names: Vec<(Task, String)>,
@@ -111,8 +111,8 @@ impl<'s> RecordAuthorizer<'s> {
         Column::Each(each.map(|(index, (source, task))| self.authorize(source, task, index)).collect())
     }
 
-    /// Authorizes a column of records with one task. A handle that is allowed, and that no grant counts, has the same key wherever it
-    /// occurs.
+    /// Authorizes a column of records with one task. A handle that is allowed, and that no grant counts, has the same
+    /// key wherever it occurs.
     fn authorize_column_of_one_task(
         &mut self,
         column: &Column<'_, KeySource>,
