@@ -84,7 +84,8 @@ fn config(args: &HeadServerArgs) -> Result<Config, HeadError> {
     Ok(config.build()?)
 }
 
-/// Returns an accelerator: engines of this process for a local key, else the cryptoserver, whose answers the engines verify.
+/// Returns an accelerator: engines of this process for a local key, else the cryptoserver, whose answers the engines
+/// verify.
 fn signer(args: &HeadServerArgs) -> Result<AcceleratorSigner, HeadError> {
     let engines = || match args.by {
         ServerSigning::Scalar => Accelerator::builder().engines(["scalar"]),

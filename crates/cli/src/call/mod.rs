@@ -190,7 +190,7 @@ impl CallSession<'_> {
 
     async fn job(&self, job: Job<'_>) -> Result<Zeroizing<Vec<u8>>, CallError> {
         let answer = self.peers.job(job).await;
-        self.peers.tell(self.global);
+        self.peers.report(self.global);
         answer
     }
 

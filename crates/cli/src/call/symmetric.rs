@@ -1,6 +1,7 @@
 //! Values under a symmetric key of the server: seal, open and mac.
 //!
-//! A sealed value is the IV, the ciphertext and, under GCM, the tag, one after the other. Together with the key they suffice to open it.
+//! A sealed value is the IV, the ciphertext and, under GCM, the tag, one after the other. Together with the key they
+//! suffice to open it.
 
 use oarlock::batch::{Batch, BatchBuilder, Entry, Iv, NewIv, Place, Task};
 use oarlock::contract::{BlockCipher, Direction, MacAlg, OutputSink, Shape, Span};

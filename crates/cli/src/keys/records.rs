@@ -20,8 +20,8 @@ use super::draft::{self, Overwrite};
 /// The largest file in bytes: more than half a million keys.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Adds a key to a file of keys, and returns the key's length. The file is created if it does not exist. A key of the same name is
-/// replaced in its line if `over` allows it.
+/// Adds a key to a file of keys, and returns the key's length. The file is created if it does not exist. A key of the
+/// same name is replaced in its line if `over` allows it.
 pub(super) fn add(
     path: &Path,
     name: &str,
@@ -31,7 +31,8 @@ pub(super) fn add(
 ) -> Result<usize, KeysError> {
     let secret = strong(key_type, generate)?;
     let line = line(name, key_type, &secret);
-    // Locked until the file is renamed: another process that adds a key at the same time would write a text without this key.
+    // Locked until the file is renamed: another process that adds a key at the same time would write a text without
+    // this key.
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let lock = File::open(draft::folder(&real)).and_then(|folder| folder.lock().map(|()| folder));
     let _lock = lock.map_err(|error| KeysError::Create { path: path.to_owned(), error })?;

@@ -61,8 +61,8 @@ pub(super) struct FileArgs {
     /// Column for the results, added if it is missing [default: the column of the values; for mac: mac]
     #[arg(long, value_name = "NAME")]
     into: Option<String>,
-    /// Encoding of values, IVs, tags and associated data: hex, base64, text. With text, plaintext and associated data are
-    /// UTF-8 text, and everything else is hex
+    /// Encoding of values, IVs, tags and associated data: hex, base64, text. With text, plaintext and associated data
+    /// are UTF-8 text, and everything else is hex
     #[arg(long, value_name = "NAME", default_value = "hex")]
     encoding: Encoding,
 }
@@ -149,8 +149,8 @@ struct RecordEncryptArgs {
     keys: RecordKeyArgs,
     #[command(flatten)]
     cipher: CipherArgs,
-    /// Source of the IVs: new ones, made by the key's policy and written to their column; the column; zeros; or the key's own
-    /// first bytes
+    /// Source of the IVs: new ones, made by the key's policy and written to their column; the column; zeros; or the
+    /// key's own first bytes
     #[arg(long, value_name = "FROM", default_value = "new", help_heading = "Cipher")]
     iv: IvSource,
 }

@@ -63,7 +63,7 @@ impl LadderBench {
         }
     }
 
-    /// True where there is more than one operation at a time.
+    /// True if an engine computes several operations at a time.
     pub(super) fn has_lanes(&self) -> bool {
         self.group > 1
     }

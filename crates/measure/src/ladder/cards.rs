@@ -17,14 +17,14 @@ use super::message::{CardRequest, FieldReader, OneKeyMessage};
 use super::peer::LadderCard;
 use super::workload::{BLOCK, KeyRing, MASTER, WRAP, cbc_shape};
 
-/// Unwraps the key of every request, or only those that it has not seen, and computes requests alone or together:
+/// A card that unwraps the key of every request, or only new keys, and computes requests one by one or together:
 /// experiments 1, 2 and 4.
 pub(super) struct Unwrapping {
     ring: Arc<KeyRing>,
     accelerator: Accelerator,
     table: KeyTable,
     master: u32,
-    /// One call for each request, or one for all.
+    /// One call for each request, or one call for all.
     calls: EngineCalls,
     /// The cached keys: indices in the table, by wrapped key.
     cache: Option<HashMap<Vec<u8>, u32>>,
@@ -102,8 +102,8 @@ impl LadderCard for Unwrapping {
     }
 }
 
-/// All operations of a message under one key, in one engine call: experiment 3. The key's schedule is made once, or for
-/// every operation, as the paper's control reset the chip each time.
+/// A card that computes all operations of a message under one key in one engine call: experiment 3. The key schedule
+/// is made once, or for every operation, like the paper's control, which reset the chip each time.
 pub(super) struct SameKey {
     ring: Arc<KeyRing>,
     accelerator: Accelerator,
@@ -123,7 +123,7 @@ impl SameKey {
         Ok(Self { ring, accelerator, table, rebuilds, columns: BatchColumns::default() })
     }
 
-    /// The key comes into the table for this message, and has a schedule there.
+    /// Puts the key into the table for this message, where it has a schedule.
     fn run_kept(
         &mut self,
         message: &[u8],
@@ -147,7 +147,7 @@ impl SameKey {
         Ok(())
     }
 
-    /// The key stays in a slot, where nothing is kept with it: each record makes its schedule.
+    /// Leaves the key in a slot without a schedule: each record makes the schedule.
     fn run_rebuilt(
         &mut self,
         message: &[u8],
@@ -179,7 +179,7 @@ impl LadderCard for SameKey {
     }
 }
 
-/// Unwraps a key into slot 0 of what comes back.
+/// Unwraps a key into slot 0 of the returned records.
 fn unwrap_into_slot(
     accelerator: &Accelerator,
     ring: &KeyRing,
@@ -207,7 +207,8 @@ fn unwrap_into_slot(
     Ok(outcomes)
 }
 
-/// Parameters in columns ahead of the data, in a message: the paper's control of experiment 7, a separate request buffer.
+/// A card that reads parameters in columns before the data of a message: the paper's control of experiment 7, a
+/// separate request buffer.
 pub(super) struct FromColumns {
     ring: Arc<KeyRing>,
     accelerator: Accelerator,

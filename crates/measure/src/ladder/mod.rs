@@ -1,8 +1,8 @@
 //! `oarlock ladder`: the eight experiments of the short-DES paper (Lindemann and Smith, USENIX Security 2001), and its
 //! controls, on this implementation.
 //!
-//! Every step is a configuration of real code: nothing waits on purpose. Its results are compared with those of the scalar engine.
-//! `docs/ladder.md` explains each step and its purpose.
+//! Every step is a configuration of real code: nothing waits on purpose. Its results are compared with those of the
+//! scalar engine. `docs/ladder.md` explains each step and its purpose.
 //!
 //! | module | what it holds |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Keys, and operations under them: what the paper's customer sent.
+//! Keys and operations under them, like those of the paper's customer.
 
 use std::borrow::Cow;
 
@@ -15,28 +15,28 @@ use super::args::{LadderCipher, OpLengths};
 use super::columns::BatchColumns;
 use crate::random::SplitMix64;
 
-/// Bytes of a block, and of an IV.
+/// The length of a block and of an IV in bytes.
 pub(super) const BLOCK: usize = 8;
-/// Bytes of a check value.
+/// The length of a check value in bytes.
 pub(super) const CHECK: usize = 3;
 /// The wrapping of keys: under a triple-DES key, as in the paper.
 pub(super) const WRAP: KeyWrap = KeyWrap::LegacyCbc(BlockCipher::Tdes3);
-/// The name of the master key in every table that has it.
+/// The name of the master key in key tables.
 pub(super) const MASTER: &str = "master";
-/// Operations in a row under one key, where keys come in runs.
+/// The number of operations in a row under one key, if keys come in runs.
 const RUN: usize = 64;
 
 /// The keys of all operations, plain and wrapped.
 #[derive(Debug)]
 pub(super) struct KeyRing {
     pub(super) cipher: LadderCipher,
-    /// Wraps the others.
+    /// The key that wraps the others.
     pub(super) master: Key,
     pub(super) keys: Vec<Key>,
     pub(super) wrapped: Vec<WrappedKey>,
 }
 
-/// A key as it travels.
+/// A wrapped key.
 #[derive(Clone, Debug)]
 pub(super) struct WrappedKey {
     pub(super) bytes: Vec<u8>,
@@ -55,25 +55,25 @@ pub(super) struct LadderOp {
 /// The property that the operations of a batch have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyOrder {
-    /// Key, IV and direction at random each time.
+    /// A random key, IV and direction each time.
     Random,
     /// One key, encryption, IVs of zero: experiment 3.
     OneKey,
-    /// Random but for the direction.
+    /// Random, with one direction.
     OneDirection,
-    /// Random but for keys in runs.
+    /// Random, with keys in runs.
     BatchRuns,
     /// Random, then sorted by direction, length and key.
     Sorted,
 }
 
-/// A batch of operations, and what the referee makes of it.
+/// A batch of operations, and the referee's results.
 #[derive(Debug)]
 pub(super) struct Workload {
     pub(super) ops: Vec<LadderOp>,
-    /// IVs first, then inputs.
+    /// All IVs, then all inputs.
     pub(super) data: Vec<u8>,
-    /// Results side by side.
+    /// The results, side by side.
     pub(super) expected: Vec<u8>,
 }
 
@@ -99,7 +99,7 @@ impl KeyRing {
         Ok(Self { cipher, master, wrapped: wrapped.collect(), keys })
     }
 
-    /// A table that unwraps keys and has none yet; the master key's index.
+    /// Makes a table with only the master key. Returns it with the master key's index.
     pub(super) fn master_table(&self) -> Result<(KeyTable, u32), LadderError> {
         let table = KeyTable::new();
         let key_type = self.cipher.key_type();
@@ -108,7 +108,7 @@ impl KeyRing {
         Ok((table, master.index))
     }
 
-    /// A table of all keys, each at its own index.
+    /// Makes a table of all keys, each at its own index.
     pub(super) fn table(&self) -> Result<KeyTable, LadderError> {
         let table = KeyTable::new();
         let key_type = self.cipher.key_type();
@@ -139,7 +139,7 @@ fn secret(key: &Key) -> &[u8] {
 }
 
 impl Workload {
-    /// `count` operations, the same at every run but for the keys.
+    /// Makes `count` operations. They are the same at every run, except for the keys.
     pub(super) fn new(
         ring: &KeyRing,
         referee: &dyn Engine,
@@ -173,7 +173,7 @@ impl Workload {
         &self.data[span.range()]
     }
 
-    /// The operations as columns, keys by their place in the table.
+    /// Returns the operations as columns, with keys by their index in the table.
     pub(super) fn columns(&self, ring: &KeyRing) -> Result<BatchColumns, LadderError> {
         let mut columns = BatchColumns::default();
         for op in &self.ops {
@@ -254,7 +254,7 @@ fn run<'a>(
     }
 }
 
-/// Encrypts pieces of `len` bytes, each under an IV of zero and the key at its place, or the only one.
+/// Encrypts pieces of `len` bytes with an IV of zero, each under the key of the same index or under the only key.
 fn cbc_of_zero_iv(
     engine: &dyn Engine,
     alg: BlockCipher,
@@ -323,7 +323,7 @@ mod tests {
                 Workload::new(&ring, accelerator.referee(), KeyOrder::Random, OpLengths::Fixed, 20).unwrap();
             let mut columns = BatchColumns::default();
             for op in &workload.ops {
-                // The master key stands first.
+                // The master key has index 0.
                 let key = KeySource::Table(op.key + 1);
                 columns.push(ring.task(op.direction), key, op.iv, op.input).unwrap();
             }

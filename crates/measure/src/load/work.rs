@@ -133,7 +133,8 @@ impl LoadWork {
         })
     }
 
-    /// Writes the keys into a server's directory under this name and a number. From now on the requests name these keys.
+    /// Writes the keys into a server's directory under this name and a number. From now on the requests name these
+    /// keys.
     pub(super) fn leave_keys(&mut self, directory: &Path, name: &str) -> Result<(), LoadError> {
         let LocalWork::Jobs(work) = &self.local else { return Err(LoadError::KeysAt) };
         for (place, (key, source)) in work.keys.iter().zip(&mut self.keys).enumerate() {

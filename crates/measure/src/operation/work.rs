@@ -138,8 +138,8 @@ impl PublicKeyWork {
         Some(Job { scheme: self.scheme, key, input, second: self.signatures.get(index) })
     }
 
-    /// Uses the keys so often that an accelerator builds all verification tables for them, and waits until they are built. Returns the
-    /// bytes of the tables.
+    /// Uses the keys so often that an accelerator builds all verification tables for them, and waits until they are
+    /// built. Returns the bytes of the tables.
     ///
     /// # Errors
     /// The error of a job that fails.

@@ -1,4 +1,5 @@
-//! `oarlock speed --fit`: the cost of a batch, an operation and a byte, by engine and shape, and the error of the model.
+//! `oarlock speed --fit`: the cost of a batch, an operation and a byte, by engine and shape, and the error of the
+//! model.
 //!
 //! The model is `C1 + C2 * operations + C3 * bytes` (Lindemann and Smith, USENIX Security 2001, section 4.1). An engine
 //! with lanes takes as long for one operation as for a group of them. The model does not know that. Its error shows
