@@ -110,9 +110,10 @@ pub(crate) enum Command {
 impl Global {
     /// An accelerator's builder with the options that concern it.
     pub(crate) fn builder(&self) -> AcceleratorBuilder {
+        let builder = Accelerator::builder().environment(true).cost_cache(oarlock::default_cost_cache());
         let builder = match &self.engines {
-            Some(names) => Accelerator::builder().engines(names.iter().map(|name| name.trim())),
-            None => Accelerator::builder(),
+            Some(names) => builder.engines(names.iter().map(|name| name.trim())),
+            None => builder,
         };
         match self.threads {
             Some(threads) => builder.threads(usize::from(threads)),

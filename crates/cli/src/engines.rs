@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use oarlock::contract::EngineLocation;
+use oarlock::engine_api::EngineLocation;
 use oarlock::{Accelerator, Calibration, EngineReport, ShapeReport};
 use serde::Serialize;
 

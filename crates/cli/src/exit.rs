@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use oarlock::contract::EngineFault;
+use oarlock::engine_api::EngineFault;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 

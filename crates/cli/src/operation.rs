@@ -14,10 +14,8 @@ mod work;
 use std::fmt;
 use std::str::FromStr;
 
-use oarlock::contract::{
-    AeadAlg, Blame, BlockCipher, CipherMode, Curve, Direction, MacAlg, MacPadding, RsaExponent,
-};
 use oarlock::keys::KeyError;
+use oarlock::{AeadAlg, Blame, BlockCipher, CipherMode, Curve, Direction, MacAlg, MacPadding, RsaExponent};
 use oarlock::{DigestAlg, JobError, Shape};
 
 pub(crate) use random::SplitMix64;

@@ -47,7 +47,9 @@ pub use key::{
 pub use operation::{NonceInput, Operation, OperationSet, SecondInput};
 pub use outcome::{Outcomes, PartMut};
 pub use records::{Records, ResolvedRecord};
-pub use scheme::{EcdsaEncoding, NonceRule, SaltLength, Scheme};
+pub use scheme::{
+    EcdsaEncoding, NonceRule, SaltLength, Scheme, SigningScheme, VerifyingScheme, WrongSchemeKind,
+};
 pub use secret::{SecretBytes, erase};
 pub use shape::{
     AeadAlg, BlockCipher, CipherMode, CipherSpec, Curve, DigestAlg, Direction, MacAlg, MacPadding,

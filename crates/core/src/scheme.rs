@@ -122,7 +122,20 @@ impl Scheme {
         }
     }
 
-    /// True where the answer is yes or no and there is no output.
+    /// True if the output is a signature.
+    #[must_use]
+    pub fn is_signature(self) -> bool {
+        matches!(
+            self,
+            Self::RsaPkcs1Sign { .. }
+                | Self::RsaPkcs1SignEncoded
+                | Self::RsaPssSign { .. }
+                | Self::EcdsaSign { .. }
+                | Self::Ed25519Sign
+        )
+    }
+
+    /// True if the answer is yes or no and there is no output.
     #[must_use]
     pub fn is_verification(self) -> bool {
         matches!(
@@ -153,5 +166,212 @@ impl fmt::Display for Scheme {
             Self::Ed25519Verify => f.write_str("ed25519-verify"),
             Self::X25519 => f.write_str("x25519"),
         }
+    }
+}
+
+/// A [`Scheme`] that makes signatures.
+///
+/// The constants name the usual combinations; the functions build every other one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SigningScheme(Scheme);
+
+/// A [`Scheme`] that verifies signatures.
+///
+/// The constants have the same names as those of [`SigningScheme`], and accept what those make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct VerifyingScheme(Scheme);
+
+/// An error of a conversion from [`Scheme`]: the scheme does something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{found} is no {wanted} scheme")]
+pub struct WrongSchemeKind {
+    /// The scheme that was given.
+    pub found: Scheme,
+    /// The kind that was wanted: `signing` or `verifying`.
+    pub wanted: &'static str,
+}
+
+impl SigningScheme {
+    /// RSASSA-PKCS1-v1_5 with SHA-256.
+    pub const RSA_PKCS1_SHA256: Self = Self::rsa_pkcs1(DigestAlg::Sha256);
+    /// RSASSA-PKCS1-v1_5 with SHA-384.
+    pub const RSA_PKCS1_SHA384: Self = Self::rsa_pkcs1(DigestAlg::Sha384);
+    /// RSASSA-PKCS1-v1_5 with SHA-512.
+    pub const RSA_PKCS1_SHA512: Self = Self::rsa_pkcs1(DigestAlg::Sha512);
+    /// RSASSA-PSS with SHA-256 throughout and 32 bytes of salt, as in TLS 1.3.
+    pub const RSA_PSS_SHA256: Self = Self::rsa_pss(DigestAlg::Sha256, DigestAlg::Sha256, 32);
+    /// RSASSA-PSS with SHA-384 throughout and 48 bytes of salt, as in TLS 1.3.
+    pub const RSA_PSS_SHA384: Self = Self::rsa_pss(DigestAlg::Sha384, DigestAlg::Sha384, 48);
+    /// RSASSA-PSS with SHA-512 throughout and 64 bytes of salt, as in TLS 1.3.
+    pub const RSA_PSS_SHA512: Self = Self::rsa_pss(DigestAlg::Sha512, DigestAlg::Sha512, 64);
+    /// ECDSA over P-256 with SHA-256, a DER signature and a hedged nonce.
+    pub const ECDSA_P256_SHA256_DER: Self =
+        Self::ecdsa(Curve::P256, DigestAlg::Sha256, EcdsaEncoding::Der, NonceRule::Hedged);
+    /// ECDSA over P-256 with SHA-256, a signature of fixed length and a hedged nonce.
+    pub const ECDSA_P256_SHA256_FIXED: Self =
+        Self::ecdsa(Curve::P256, DigestAlg::Sha256, EcdsaEncoding::Fixed, NonceRule::Hedged);
+    /// ECDSA over P-384 with SHA-384, a DER signature and a hedged nonce.
+    pub const ECDSA_P384_SHA384_DER: Self =
+        Self::ecdsa(Curve::P384, DigestAlg::Sha384, EcdsaEncoding::Der, NonceRule::Hedged);
+    /// ECDSA over P-384 with SHA-384, a signature of fixed length and a hedged nonce.
+    pub const ECDSA_P384_SHA384_FIXED: Self =
+        Self::ecdsa(Curve::P384, DigestAlg::Sha384, EcdsaEncoding::Fixed, NonceRule::Hedged);
+    /// Ed25519 over a whole message.
+    pub const ED25519: Self = Self(Scheme::Ed25519Sign);
+
+    /// Returns RSASSA-PKCS1-v1_5 with any digest.
+    #[must_use]
+    pub const fn rsa_pkcs1(digest: DigestAlg) -> Self {
+        Self(Scheme::RsaPkcs1Sign { digest })
+    }
+
+    /// Returns RSASSA-PSS with any digests and salt length.
+    #[must_use]
+    pub const fn rsa_pss(digest: DigestAlg, mgf: DigestAlg, salt_len: u16) -> Self {
+        Self(Scheme::RsaPssSign { digest, mgf, salt_len })
+    }
+
+    /// Returns ECDSA with any parameters.
+    #[must_use]
+    pub const fn ecdsa(curve: Curve, digest: DigestAlg, encoding: EcdsaEncoding, nonce: NonceRule) -> Self {
+        Self(Scheme::EcdsaSign { curve, digest, encoding, nonce })
+    }
+
+    /// Returns the scheme that verifies these signatures.
+    #[must_use]
+    pub const fn verifying(self) -> VerifyingScheme {
+        VerifyingScheme(match self.0 {
+            Scheme::RsaPkcs1Sign { digest } => Scheme::RsaPkcs1Verify { digest },
+            Scheme::RsaPkcs1SignEncoded => Scheme::RsaPkcs1VerifyEncoded,
+            Scheme::RsaPssSign { digest, mgf, salt_len } => {
+                Scheme::RsaPssVerify { digest, mgf, salt: SaltLength::Exactly(salt_len) }
+            }
+            Scheme::EcdsaSign { curve, digest, encoding, .. } => {
+                Scheme::EcdsaVerify { curve, digest, encoding }
+            }
+            // unreachable otherwise because every constructor makes one of these five
+            _ => Scheme::Ed25519Verify,
+        })
+    }
+}
+
+impl VerifyingScheme {
+    /// RSASSA-PKCS1-v1_5 with SHA-256.
+    pub const RSA_PKCS1_SHA256: Self = Self::rsa_pkcs1(DigestAlg::Sha256);
+    /// RSASSA-PKCS1-v1_5 with SHA-384.
+    pub const RSA_PKCS1_SHA384: Self = Self::rsa_pkcs1(DigestAlg::Sha384);
+    /// RSASSA-PKCS1-v1_5 with SHA-512.
+    pub const RSA_PKCS1_SHA512: Self = Self::rsa_pkcs1(DigestAlg::Sha512);
+    /// RSASSA-PSS with SHA-256 throughout and 32 bytes of salt, as in TLS 1.3.
+    pub const RSA_PSS_SHA256: Self = SigningScheme::RSA_PSS_SHA256.verifying();
+    /// RSASSA-PSS with SHA-384 throughout and 48 bytes of salt, as in TLS 1.3.
+    pub const RSA_PSS_SHA384: Self = SigningScheme::RSA_PSS_SHA384.verifying();
+    /// RSASSA-PSS with SHA-512 throughout and 64 bytes of salt, as in TLS 1.3.
+    pub const RSA_PSS_SHA512: Self = SigningScheme::RSA_PSS_SHA512.verifying();
+    /// ECDSA over P-256 with SHA-256 and a DER signature.
+    pub const ECDSA_P256_SHA256_DER: Self = SigningScheme::ECDSA_P256_SHA256_DER.verifying();
+    /// ECDSA over P-256 with SHA-256 and a signature of fixed length.
+    pub const ECDSA_P256_SHA256_FIXED: Self = SigningScheme::ECDSA_P256_SHA256_FIXED.verifying();
+    /// ECDSA over P-384 with SHA-384 and a DER signature.
+    pub const ECDSA_P384_SHA384_DER: Self = SigningScheme::ECDSA_P384_SHA384_DER.verifying();
+    /// ECDSA over P-384 with SHA-384 and a signature of fixed length.
+    pub const ECDSA_P384_SHA384_FIXED: Self = SigningScheme::ECDSA_P384_SHA384_FIXED.verifying();
+    /// Ed25519 over a whole message.
+    pub const ED25519: Self = Self(Scheme::Ed25519Verify);
+
+    /// Returns RSASSA-PKCS1-v1_5 with any digest.
+    #[must_use]
+    pub const fn rsa_pkcs1(digest: DigestAlg) -> Self {
+        Self(Scheme::RsaPkcs1Verify { digest })
+    }
+
+    /// Returns RSASSA-PSS with any digests and salt rule.
+    #[must_use]
+    pub const fn rsa_pss(digest: DigestAlg, mgf: DigestAlg, salt: SaltLength) -> Self {
+        Self(Scheme::RsaPssVerify { digest, mgf, salt })
+    }
+
+    /// Returns ECDSA with any parameters.
+    #[must_use]
+    pub const fn ecdsa(curve: Curve, digest: DigestAlg, encoding: EcdsaEncoding) -> Self {
+        Self(Scheme::EcdsaVerify { curve, digest, encoding })
+    }
+}
+
+impl From<SigningScheme> for Scheme {
+    fn from(signing: SigningScheme) -> Self {
+        signing.0
+    }
+}
+
+impl From<VerifyingScheme> for Scheme {
+    fn from(verifying: VerifyingScheme) -> Self {
+        verifying.0
+    }
+}
+
+impl TryFrom<Scheme> for SigningScheme {
+    type Error = WrongSchemeKind;
+
+    fn try_from(scheme: Scheme) -> Result<Self, WrongSchemeKind> {
+        if scheme.is_signature() {
+            Ok(Self(scheme))
+        } else {
+            Err(WrongSchemeKind { found: scheme, wanted: "signing" })
+        }
+    }
+}
+
+impl TryFrom<Scheme> for VerifyingScheme {
+    type Error = WrongSchemeKind;
+
+    fn try_from(scheme: Scheme) -> Result<Self, WrongSchemeKind> {
+        if scheme.is_verification() {
+            Ok(Self(scheme))
+        } else {
+            Err(WrongSchemeKind { found: scheme, wanted: "verifying" })
+        }
+    }
+}
+
+impl fmt::Display for SigningScheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for VerifyingScheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signing_and_verifying_schemes_cannot_be_swapped() {
+        let signing = SigningScheme::ECDSA_P256_SHA256_DER;
+        assert_eq!(SigningScheme::try_from(Scheme::from(signing)), Ok(signing));
+        let verifying = signing.verifying();
+        assert_eq!(VerifyingScheme::try_from(Scheme::from(verifying)), Ok(verifying));
+        assert!(SigningScheme::try_from(Scheme::from(verifying)).is_err());
+        assert!(VerifyingScheme::try_from(Scheme::from(signing)).is_err());
+        let neither = Scheme::RsaPkcs1Decrypt;
+        assert!(SigningScheme::try_from(neither).is_err() && VerifyingScheme::try_from(neither).is_err());
+    }
+
+    #[test]
+    fn every_signing_scheme_names_its_verifying_counterpart() {
+        let of = |scheme: Scheme| SigningScheme::try_from(scheme).unwrap().verifying();
+        assert_eq!(SigningScheme::RSA_PKCS1_SHA384.verifying(), VerifyingScheme::RSA_PKCS1_SHA384);
+        assert_eq!(of(Scheme::RsaPkcs1SignEncoded), VerifyingScheme(Scheme::RsaPkcs1VerifyEncoded));
+        let exact = SaltLength::Exactly(32);
+        let pss = VerifyingScheme::rsa_pss(DigestAlg::Sha256, DigestAlg::Sha256, exact);
+        assert_eq!(SigningScheme::RSA_PSS_SHA256.verifying(), pss);
+        let ecdsa = VerifyingScheme::ecdsa(Curve::P384, DigestAlg::Sha384, EcdsaEncoding::Fixed);
+        assert_eq!(SigningScheme::ECDSA_P384_SHA384_FIXED.verifying(), ecdsa);
+        assert_eq!(SigningScheme::ED25519.verifying(), VerifyingScheme::ED25519);
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use oarlock::contract::Curve;
+use oarlock::Curve;
 use oarlock::{DigestAlg, EcdsaEncoding, Key, NonceRule, Scheme};
 
 /// An algorithm's number. A number that nobody knows here is a value too: what is signed with it counts as unsigned, not as

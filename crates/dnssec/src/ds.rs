@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use oarlock::contract::{Column, InputSource, OutputSink, Span, Status};
 use oarlock::{Accelerator, DigestAlg, JobError, Records, Shape};
+use oarlock::{Column, InputSource, OutputSink, Span, Status};
 
 use crate::algorithm::Algorithm;
 use crate::dnskey::Dnskey;

@@ -27,7 +27,7 @@
 //!
 //! ```
 //! use oarlock::Accelerator;
-//! use oarlock::contract::Curve;
+//! use oarlock::Curve;
 //! use oarlock_dnssec::sign::{Draft, Lifetime, Plan, Role, SignOptions, SigningKey};
 //! use oarlock_dnssec::zone::Reader;
 //! use oarlock_dnssec::{Algorithm, Records, Sets, Settings, Verifier};

@@ -1,8 +1,8 @@
 //! Hashed names, many at a time: SHA-1 over a name and a salt, again over the digest and the salt as often as the zone says.
 //! RFC 5155 section 5.
 
-use oarlock::contract::{Column, InputSource, Outcomes, OutputSink, Span};
 use oarlock::{Accelerator, DigestAlg, JobError, Records, Shape};
+use oarlock::{Column, InputSource, Outcomes, OutputSink, Span};
 
 use crate::name::Name;
 

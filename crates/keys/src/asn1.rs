@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use der::asn1::{AnyRef, Null, ObjectIdentifier, OctetStringRef, UintRef};
+use der::asn1::{AnyRef, Null, ObjectIdentifier, OctetStringRef};
 use der::{Encode, Header, Length, Tag};
 use oarlock_core::Curve;
 use spki::AlgorithmIdentifierRef;
@@ -20,14 +20,14 @@ pub(crate) const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.1
 
 /// What an algorithm identifier names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Algorithm {
+pub(crate) enum AlgorithmId {
     Rsa,
     Ec(Curve),
     Ed25519,
     X25519,
 }
 
-impl Algorithm {
+impl AlgorithmId {
     pub(crate) fn parse(identifier: &AlgorithmIdentifierRef<'_>) -> Result<Self, KeyError> {
         let parameters = identifier.parameters;
         match identifier.oid {
@@ -100,8 +100,9 @@ pub(crate) fn octets(bytes: &[u8]) -> Result<Vec<u8>, KeyError> {
 }
 
 /// An INTEGER of big-endian bytes, never negative.
+#[cfg(feature = "threshold")]
 pub(crate) fn integer(bytes: &[u8]) -> Result<Vec<u8>, KeyError> {
-    UintRef::new(bytes).and_then(|integer| integer.to_der()).map_err(not_encoded)
+    der::asn1::UintRef::new(bytes).and_then(|integer| integer.to_der()).map_err(not_encoded)
 }
 
 /// Words a parser's error: what it met and where, no content.

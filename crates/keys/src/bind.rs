@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Private-key-format: v1.3
-//! Algorithm: 13 (ECDSAP256SHA256)
+//! AlgorithmId: 13 (ECDSAP256SHA256)
 //! PrivateKey: GU6SnQ/Ou+xC5RumuIUIuJZteXT2z0O/ok1s38Et6mQ=
 //! Created: 20261123161421
 //! ```
@@ -48,7 +48,7 @@ pub struct BindKey {
 
 /// The kinds of keys that algorithms of DNSSEC have.
 #[derive(Clone, Copy)]
-enum Kind {
+enum DnssecKeyKind {
     Rsa,
     Ec(Curve),
     Ed25519,
@@ -88,9 +88,9 @@ pub fn import(text: &[u8]) -> Result<BindKey, KeyError> {
     }
     let algorithm = algorithm.ok_or(missing("Algorithm"))?;
     let parts = match kind(algorithm)? {
-        Kind::Rsa => rsa_parts(&values)?,
-        Kind::Ec(curve) => ec::private(curve, value(&values, PRIVATE_KEY)?, None)?,
-        Kind::Ed25519 => edwards::ed25519_private(value(&values, PRIVATE_KEY)?, None)?,
+        DnssecKeyKind::Rsa => rsa_parts(&values)?,
+        DnssecKeyKind::Ec(curve) => ec::private(curve, value(&values, PRIVATE_KEY)?, None)?,
+        DnssecKeyKind::Ed25519 => edwards::ed25519_private(value(&values, PRIVATE_KEY)?, None)?,
     };
     Ok(BindKey { key: fingerprint::local(parts)?, algorithm })
 }
@@ -110,11 +110,11 @@ pub fn export(key: &Key, algorithm: u8, since: Option<&str>) -> Result<Zeroizing
     let mut text = Zeroizing::new(String::with_capacity(MAX_BIND_LEN));
     text.push_str(&format!("{FORMAT}: v1.3\nAlgorithm: {algorithm} ({})\n", mnemonic(algorithm)));
     match (kind(algorithm)?, key.parts().ok_or(refused("it is not here"))?) {
-        (Kind::Rsa, KeyParts::RsaPrivate(parts)) => write_rsa(parts, &mut text),
-        (Kind::Ec(curve), KeyParts::EcPrivate(parts)) if parts.curve == curve => {
+        (DnssecKeyKind::Rsa, KeyParts::RsaPrivate(parts)) => write_rsa(parts, &mut text),
+        (DnssecKeyKind::Ec(curve), KeyParts::EcPrivate(parts)) if parts.curve == curve => {
             write(PRIVATE_KEY, parts.scalar.expose(), &mut text);
         }
-        (Kind::Ed25519, KeyParts::Ed25519Private(parts)) => {
+        (DnssecKeyKind::Ed25519, KeyParts::Ed25519Private(parts)) => {
             write(PRIVATE_KEY, parts.seed.expose(), &mut text);
         }
         _ => return Err(refused("it is no private key of this algorithm")),
@@ -127,12 +127,12 @@ pub fn export(key: &Key, algorithm: u8, since: Option<&str>) -> Result<Zeroizing
     Ok(text)
 }
 
-fn kind(algorithm: u8) -> Result<Kind, KeyError> {
+fn kind(algorithm: u8) -> Result<DnssecKeyKind, KeyError> {
     match algorithm {
-        5 | 7 | 8 | 10 => Ok(Kind::Rsa),
-        13 => Ok(Kind::Ec(Curve::P256)),
-        14 => Ok(Kind::Ec(Curve::P384)),
-        15 => Ok(Kind::Ed25519),
+        5 | 7 | 8 | 10 => Ok(DnssecKeyKind::Rsa),
+        13 => Ok(DnssecKeyKind::Ec(Curve::P256)),
+        14 => Ok(DnssecKeyKind::Ec(Curve::P384)),
+        15 => Ok(DnssecKeyKind::Ed25519),
         other => Err(KeyError::UnsupportedAlgorithm { found: format!("{other} of DNSSEC") }),
     }
 }

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use crate::{KeyError, oid};
 
 /// What differs between curves.
-pub(crate) struct Facts {
+pub(crate) struct CurveFacts {
     curve: Curve,
     /// RFC 5480 2.1.1.1.
     pub(crate) oid: &'static ObjectIdentifier,
@@ -20,15 +20,15 @@ pub(crate) struct Facts {
     b: &'static str,
 }
 
-static CURVES: [Facts; 2] = [
-    Facts {
+static CURVES: [CurveFacts; 2] = [
+    CurveFacts {
         curve: Curve::P256,
         oid: &ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7"),
         agreement: &ECDH_P256,
         p: "FFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFF",
         b: "5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B",
     },
-    Facts {
+    CurveFacts {
         curve: Curve::P384,
         oid: &ObjectIdentifier::new_unwrap("1.3.132.0.34"),
         agreement: &ECDH_P384,
@@ -37,7 +37,7 @@ static CURVES: [Facts; 2] = [
     },
 ];
 
-pub(crate) fn facts(curve: Curve) -> Result<&'static Facts, KeyError> {
+pub(crate) fn facts(curve: Curve) -> Result<&'static CurveFacts, KeyError> {
     let found = CURVES.iter().find(|facts| facts.curve == curve);
     found.ok_or_else(|| KeyError::UnsupportedCurve { found: curve.to_string() })
 }

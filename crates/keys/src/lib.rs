@@ -45,6 +45,7 @@ mod pbes2;
 pub mod raw;
 pub mod reference;
 pub mod rsa;
+#[cfg(feature = "threshold")]
 pub mod threshold;
 
 pub use error::KeyError;

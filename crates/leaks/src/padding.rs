@@ -119,12 +119,7 @@ impl Paddings {
         let sealed: Vec<Sealed> = drawn.iter().map(|at| self.pairs[*at][place].clone()).collect();
         let jobs: Vec<Job<'_>> = sealed
             .iter()
-            .map(|Sealed { bytes, .. }| Job {
-                scheme: self.scheme,
-                key: &self.key,
-                input: Input::Message(bytes),
-                second: &[],
-            })
+            .map(|Sealed { bytes, .. }| Job::with_scheme(self.scheme, &self.key, Input::Message(bytes), &[]))
             .collect();
         let (answers, time) = clock.time(|| {
             if self.is_planted {
@@ -208,7 +203,7 @@ impl Paddings {
         let jobs = Jobs::Operations(shape, &operations);
         let mut out = Outcomes::default();
         out.reset(&jobs);
-        self.accelerator.referee().run(&jobs, &mut out)?;
+        self.accelerator.diagnostics().referee().run(&jobs, &mut out)?;
         Ok(out.result(0).to_vec())
     }
 }

@@ -462,7 +462,7 @@ async fn everything_is_counted_on_a_page() {
 #[tokio::test]
 async fn a_filter_whose_keys_cannot_sign_does_not_start() {
     let place = Place::of_example();
-    let p256 = generate::ec(oarlock::contract::Curve::P256).unwrap();
+    let p256 = generate::ec(oarlock::Curve::P256).unwrap();
     place.write("p256", &oarlock::keys::export::private_pkcs8_pem(&p256).unwrap());
     let refused = async |more: &str| {
         let opened = Service::open(place.config(more), scalar(), place.dns()).await;

@@ -21,14 +21,14 @@ use std::time::{Duration, Instant};
 use oarlock_core::{BatchSize, Engine, Jobs, Operation, Outcomes, Records, Shape};
 use oarlock_dispatch::EngineCost;
 
-pub(crate) use self::first_use::FirstUse;
-pub use self::fit::{Fit, Timing};
-pub use self::grid::Grid;
-use crate::find::proved_shapes;
+pub(crate) use self::first_use::FirstUseCosts;
+pub use self::fit::{BatchTiming, CostFit};
+pub use self::grid::TimingGrid;
+use crate::detect::proved_shapes;
 use crate::selftest::{sample_operations, sample_records};
 
 /// Measured costs by engine and shape.
-pub(crate) type Costs = Vec<(&'static str, Shape, EngineCost)>;
+pub(crate) type EngineCosts = Vec<(&'static str, Shape, EngineCost)>;
 
 /// Each batch is timed so often; the fastest counts, since nothing makes a batch too fast.
 const ROUNDS: usize = 3;
@@ -54,7 +54,7 @@ pub enum Calibration {
 }
 
 /// The costs of `engines`: from the cache where it is of this machine and version and names them all, else measured.
-pub(crate) fn costs(engines: &[&dyn Engine], cache: Option<&Path>) -> (Costs, Calibration) {
+pub(crate) fn costs(engines: &[&dyn Engine], cache: Option<&Path>) -> (EngineCosts, Calibration) {
     let Some(path) = cache else {
         let reason = "no cache directory is known".into();
         return (measure(engines), Calibration::NotKept { reason });
@@ -73,7 +73,7 @@ pub(crate) fn costs(engines: &[&dyn Engine], cache: Option<&Path>) -> (Costs, Ca
 }
 
 /// The cache file: `$XDG_CACHE_HOME/oarlock/costs`, or under `~/.cache`; none if the home directory does not exist.
-pub(crate) fn default_cache() -> Option<PathBuf> {
+pub fn default_cost_cache() -> Option<PathBuf> {
     cache_of(std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME"))
 }
 
@@ -85,7 +85,7 @@ fn cache_of(xdg_cache_home: Option<OsString>, home: Option<OsString>) -> Option<
     Some(base.join("oarlock").join("costs"))
 }
 
-fn measure(engines: &[&dyn Engine]) -> Costs {
+fn measure(engines: &[&dyn Engine]) -> EngineCosts {
     let pairs =
         engines.iter().flat_map(|engine| proved_shapes().into_iter().map(move |shape| (*engine, shape)));
     pairs.filter_map(|(engine, shape)| Some((engine.name(), shape, measure_one(engine, shape)?))).collect()
@@ -107,13 +107,13 @@ fn measure_operations(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Op
     let set = sample_operations(shape, many).ok()?;
     let operations: Vec<Operation<'_>> = set.iter().collect();
     let jobs = |ops: usize| Jobs::Operations(shape, &operations[..ops]);
-    let timing = |ops, took_ns| Timing { ops, bytes: 0, took_ns };
+    let timing = |ops, took_ns| BatchTiming { ops, bytes: 0, took_ns };
     let one = timing(best, fastest(engine, &jobs(best), Duration::ZERO)?);
     if one.took_ns > QUICK_NS || many == best {
-        return Some(Fit::of(&[one], best)?.cost);
+        return Some(CostFit::of(&[one], best)?.cost);
     }
     let took = fastest_of_each(engine, &[jobs(best), jobs(many)], STEADY)?;
-    Some(Fit::of(&[timing(best, took[0]), timing(many, took[1])], best)?.cost)
+    Some(CostFit::of(&[timing(best, took[0]), timing(many, took[1])], best)?.cost)
 }
 
 /// What is fitted together is timed in turn for so long: a processor's speed changes from one millisecond to the next, and a
@@ -132,10 +132,13 @@ fn measure_records(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Optio
     let parts: [[&Records<'_>; 1]; 3] = [[short], [broad], [long]];
     let jobs = [0, 1, 2].map(|at| Jobs::Records(shape, &parts[at]));
     let took = fastest_of_each(engine, &jobs, STEADY)?;
-    let timing =
-        |(at, took_ns): (usize, f64)| Timing { ops: sizes[at].0, bytes: parts[at][0].input_bytes(), took_ns };
-    let timings: Vec<Timing> = took.into_iter().enumerate().map(timing).collect();
-    Some(Fit::of(&timings, lanes.preferred)?.cost)
+    let timing = |(at, took_ns): (usize, f64)| BatchTiming {
+        ops: sizes[at].0,
+        bytes: parts[at][0].input_bytes(),
+        took_ns,
+    };
+    let timings: Vec<BatchTiming> = took.into_iter().enumerate().map(timing).collect();
+    Some(CostFit::of(&timings, lanes.preferred)?.cost)
 }
 
 /// Nanoseconds of the fastest of some runs, after one to warm up: [`ROUNDS`] of them, and more until `min` has passed.
@@ -175,9 +178,9 @@ fn clock_ns() -> f64 {
 
 /// Reads the cache: the machine's line first, then one line per engine and shape. None where it is of another machine
 /// or version, is damaged, or lacks an engine's shape.
-fn read(engines: &[&dyn Engine], path: &Path) -> Option<Costs> {
+fn read(engines: &[&dyn Engine], path: &Path) -> Option<EngineCosts> {
     let rows = read_rows(path)?;
-    let mut costs = Costs::new();
+    let mut costs = EngineCosts::new();
     for engine in engines {
         for shape in proved_shapes().into_iter().filter(|shape| engine.offers(*shape).is_some()) {
             let name = shape.to_string();
@@ -190,13 +193,13 @@ fn read(engines: &[&dyn Engine], path: &Path) -> Option<Costs> {
 
 /// A line of the cache file.
 #[derive(Clone, Debug)]
-struct Row {
+struct CacheRow {
     engine: String,
     shape: String,
     cost: EngineCost,
 }
 
-impl Row {
+impl CacheRow {
     fn is_of(&self, engine: &str, shape: &str) -> bool {
         self.engine == engine && self.shape == shape
     }
@@ -214,14 +217,14 @@ impl Row {
 }
 
 /// The undamaged lines of a cache file of this machine and version.
-fn read_rows(path: &Path) -> Option<Vec<Row>> {
+fn read_rows(path: &Path) -> Option<Vec<CacheRow>> {
     let text = fs::read_to_string(path).ok()?;
     let mut lines = text.lines();
-    (lines.next()? == machine()).then(|| lines.filter_map(Row::parse).collect())
+    (lines.next()? == machine()).then(|| lines.filter_map(CacheRow::parse).collect())
 }
 
-fn write(costs: &Costs, path: &Path) -> io::Result<()> {
-    let row = |(engine, shape, cost): &(&'static str, Shape, EngineCost)| Row {
+fn write(costs: &EngineCosts, path: &Path) -> io::Result<()> {
+    let row = |(engine, shape, cost): &(&'static str, Shape, EngineCost)| CacheRow {
         engine: (*engine).to_owned(),
         shape: shape.to_string(),
         cost: *cost,
@@ -230,9 +233,9 @@ fn write(costs: &Costs, path: &Path) -> io::Result<()> {
 }
 
 /// Writes beside the file and renames, so that another start never reads half of it.
-fn write_rows(rows: &[Row], path: &Path) -> io::Result<()> {
+fn write_rows(rows: &[CacheRow], path: &Path) -> io::Result<()> {
     let mut text = machine() + "\n";
-    for Row { engine, shape, cost } in rows {
+    for CacheRow { engine, shape, cost } in rows {
         let EngineCost { per_batch_ns, per_op_ns, per_byte_ns } = cost;
         text += &format!("{engine} {shape} {per_batch_ns:.3} {per_op_ns:.3} {per_byte_ns:.6}\n");
     }
@@ -331,7 +334,7 @@ mod tests {
             assert!(read(&engines, &path).is_none());
         }
         let below_a_file = path.join("costs");
-        assert!(write(&Costs::new(), &below_a_file).is_err());
+        assert!(write(&EngineCosts::new(), &below_a_file).is_err());
         fs::remove_dir_all(path.parent().unwrap()).unwrap();
     }
 }

@@ -2,13 +2,16 @@
 
 use std::fmt;
 
-use oarlock_core::{DigestAlg, HeldJob, JobError, Key, Scheme};
+use oarlock_core::{DigestAlg, HeldJob, JobError, Key, Scheme, SigningScheme, VerifyingScheme};
 use zeroize::Zeroizing;
 
-use crate::schemes::hash::{Digester, Hash};
+use crate::schemes::hash::{Digester, MessageDigest};
 
-/// One whole operation: a scheme over a message or digest, under a key. Inputs are borrowed until the job is lowered.
+/// One whole operation: a scheme over a message or digest, under a key.
+///
+/// A job borrows its inputs. They are copied when it is submitted.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Job<'a> {
     /// Padding, encoding and nonce rule.
     pub scheme: Scheme,
@@ -31,16 +34,24 @@ pub enum Input<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// A signature over `input`.
+    /// Signs `input`.
     #[must_use]
-    pub fn sign(scheme: Scheme, key: &'a Key, input: Input<'a>) -> Self {
-        Self { scheme, key, input, second: &[] }
+    pub fn sign(scheme: SigningScheme, key: &'a Key, input: Input<'a>) -> Self {
+        Self::with_scheme(scheme.into(), key, input, &[])
     }
 
-    /// Verification of `signature` over `input`.
+    /// Verifies `signature` over `input`.
     #[must_use]
-    pub fn verify(scheme: Scheme, key: &'a Key, input: Input<'a>, signature: &'a [u8]) -> Self {
-        Self { scheme, key, input, second: signature }
+    pub fn verify(scheme: VerifyingScheme, key: &'a Key, input: Input<'a>, signature: &'a [u8]) -> Self {
+        Self::with_scheme(scheme.into(), key, input, signature)
+    }
+
+    /// Performs any scheme, for callers that read the scheme from a protocol.
+    ///
+    /// `second` is the signature to verify or the OAEP label, and empty for every other scheme.
+    #[must_use]
+    pub fn with_scheme(scheme: Scheme, key: &'a Key, input: Input<'a>, second: &'a [u8]) -> Self {
+        Self { scheme, key, input, second }
     }
 
     /// PKCS#1 v1.5 decryption, which never shows whether the padding was good. RFC 8017 7.2.2.
@@ -76,10 +87,10 @@ impl<'a> Job<'a> {
     }
 
     /// The digest of the message, computed or as given.
-    pub(crate) fn digest(&self, alg: &Digester) -> Result<Hash, JobError> {
+    pub(crate) fn digest(&self, alg: &Digester) -> Result<MessageDigest, JobError> {
         match self.input {
             Input::Message(message) => Ok(alg.hash(message)),
-            Input::Digest(digest) if digest.len() == alg.len() => Ok(Hash::from_slice(digest)),
+            Input::Digest(digest) if digest.len() == alg.len() => Ok(MessageDigest::from_slice(digest)),
             Input::Digest(digest) => {
                 Err(JobError::Length { what: "digest", expected: alg.len().to_string(), found: digest.len() })
             }
@@ -130,7 +141,7 @@ impl fmt::Debug for Input<'_> {
 
 #[cfg(test)]
 mod tests {
-    use oarlock_core::{Curve, EcdsaEncoding, Fingerprint, KeyHome, KeyKind};
+    use oarlock_core::{Curve, Fingerprint, KeyHome, KeyKind};
 
     use super::*;
 
@@ -138,12 +149,7 @@ mod tests {
     fn a_held_job_carries_the_digest_and_not_the_message() {
         let fingerprint = Fingerprint::new([1; 32]);
         let key = Key::held(KeyKind::EcPrivate(Curve::P256), "token", "a", None, fingerprint);
-        let scheme = Scheme::EcdsaSign {
-            curve: Curve::P256,
-            digest: DigestAlg::Sha256,
-            encoding: EcdsaEncoding::Der,
-            nonce: oarlock_core::NonceRule::Hedged,
-        };
+        let scheme = SigningScheme::ECDSA_P256_SHA256_DER;
         let held = Job::sign(scheme, &key, Input::Message(b"abc")).to_held().unwrap();
         assert_eq!(held.input.len(), 32);
         assert_eq!(held.input[..4], [0xba, 0x78, 0x16, 0xbf]);
@@ -155,7 +161,7 @@ mod tests {
     #[test]
     fn schemes_over_messages_take_no_digest() {
         let key = Key::held(KeyKind::Ed25519Private, "token", "b", None, Fingerprint::new([2; 32]));
-        let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Digest(&[0; 32]));
+        let job = Job::sign(SigningScheme::ED25519, &key, Input::Digest(&[0; 32]));
         assert!(matches!(job.to_held(), Err(JobError::Unsupported { .. })));
     }
 }

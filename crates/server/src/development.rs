@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use oarlock::Curve;
 use oarlock::Key;
-use oarlock::contract::Curve;
 use oarlock::keys::{KeyError, export, generate};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,

@@ -10,7 +10,7 @@ mod page;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use oarlock::batch::Task;
+use oarlock::batch::BatchTask;
 use oarlock::{MetricFamily, Recorder, Scheme};
 use oarlock_wire::proto::Code;
 
@@ -29,7 +29,7 @@ pub(crate) struct Metrics {
     /// Public-key operations by scheme.
     pub(crate) schemes: MetricFamily<Scheme, ByCode>,
     /// Short symmetric operations by task.
-    pub(crate) tasks: MetricFamily<Task, ByCode>,
+    pub(crate) tasks: MetricFamily<BatchTask, ByCode>,
     /// Nanoseconds from a request with jobs to its answer.
     pub(crate) jobs_ns: Recorder,
     /// The same of requests with records.

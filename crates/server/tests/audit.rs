@@ -10,7 +10,7 @@ use std::path::Path;
 
 use house::{House, open_resident};
 use oarlock::keys::generate;
-use oarlock::{Input, Job, Scheme};
+use oarlock::{Input, Job, SigningScheme};
 use oarlock_server::config::{Audit, AuditFailure};
 use oarlock_wire::proto::{self, Code, OpenKey, open_key, request, response};
 use oarlock_wire::{Link, LinkError, jobs};
@@ -19,7 +19,7 @@ use serde_json::Value;
 
 fn edwards_jobs(count: usize) -> proto::Jobs {
     let key = generate::ed25519().unwrap();
-    let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Message(b"message"));
+    let job = Job::sign(SigningScheme::ED25519, &key, Input::Message(b"message"));
     jobs::write(std::iter::repeat_n((job, 0), count)).unwrap()
 }
 

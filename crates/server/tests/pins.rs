@@ -8,7 +8,7 @@ use std::path::Path;
 use bytes::Bytes;
 use house::{House, open_resident};
 use oarlock::keys::{export, generate};
-use oarlock::{Input, Job, Key, Scheme};
+use oarlock::{Input, Job, Key, SigningScheme};
 use oarlock_wire::proto::{self, Code, Fault, OpenKey, open_key, request, response};
 use oarlock_wire::{Link, LinkError, jobs};
 
@@ -23,7 +23,7 @@ async fn open_pinned(link: &Link, name: &str, fingerprint: Bytes) -> Result<prot
 
 /// What a signature under handle 0 ends with.
 async fn sign(link: &Link, key: &Key) -> Result<Vec<u8>, Fault> {
-    let job = Job::sign(Scheme::Ed25519Sign, key, Input::Message(b"message"));
+    let job = Job::sign(SigningScheme::ED25519, key, Input::Message(b"message"));
     let message = jobs::write([(job, 0)].into_iter()).unwrap();
     match link.call(request::Body::Jobs(message)).await.unwrap() {
         response::Body::Results(mut results) => match results.faults.pop() {

@@ -1,7 +1,8 @@
 //! Columns as bytes: little-endian numbers side by side.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use oarlock::contract::{Column, ColumnValue, Span};
+use oarlock::engine_api::ColumnValue;
+use oarlock::{Column, Span};
 
 use crate::WireError;
 use crate::proto::Spans;

@@ -1,6 +1,6 @@
 //! Jobs of held keys as they are written.
 
-use oarlock::contract::HeldJob;
+use oarlock::engine_api::HeldJob;
 use oarlock::{Input, Job};
 
 /// The job with its digest where the scheme names one. `second` is its second input as it is sent.
@@ -9,5 +9,5 @@ pub(crate) fn plain<'j>(job: &'j HeldJob, second: &'j [u8]) -> Job<'j> {
         Some(_) => Input::Digest(&job.input),
         None => Input::Message(&job.input),
     };
-    Job { scheme: job.scheme, key: &job.key, input, second }
+    Job::with_scheme(job.scheme, &job.key, input, second)
 }

@@ -1,7 +1,7 @@
 //! Public-key operations as columns.
 
 use bytes::{Bytes, BytesMut};
-use oarlock::contract::Key;
+use oarlock::Key;
 use oarlock::{Input, Job, JobError};
 
 use crate::column::{Marks, Numbers, marks, numbers};
@@ -106,7 +106,7 @@ impl<'a> JobRow<'a> {
     where
         'a: 'j,
     {
-        Job { scheme: self.scheme.with(key.kind()), key, input: self.input, second: self.second }
+        Job::with_scheme(self.scheme.with(key.kind()), key, self.input, self.second)
     }
 }
 

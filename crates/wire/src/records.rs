@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use oarlock::batch::{Batch, BatchOutcome, Iv, Task};
-use oarlock::contract::{Column, InputSource, Key, KeySource, OutputSink, Records, Span, Status};
+use oarlock::batch::{Batch, BatchOutcome, BatchTask, IvSource};
+use oarlock::{Column, InputSource, Key, KeySource, OutputSink, Records, Span, Status};
 
 use crate::column::{Marks, Numbers, SLOT, each_of, marks, numbers, places_of, spans};
 use crate::fault::FaultTable;
@@ -67,9 +67,9 @@ fn sink(span: Span) -> OutputSink {
 
 fn tasks_of(
     message: &proto::Records,
-    tasks: &[Task],
+    tasks: &[BatchTask],
     count: usize,
-) -> Result<Column<'static, Task>, WireError> {
+) -> Result<Column<'static, BatchTask>, WireError> {
     let task_of = Marks::read(&message.task_of, count, "task_of")?;
     let (Some(first), true) = (tasks.first(), task_of.are_below(tasks.len())) else {
         return Err(WireError::Place { what: "task_of" });
@@ -104,13 +104,13 @@ fn ivs(
     rules: &[u8],
     count: usize,
     what: &'static str,
-) -> Result<(Column<'static, Iv>, Column<'static, Span>), WireError> {
+) -> Result<(Column<'static, IvSource>, Column<'static, Span>), WireError> {
     let rules = Marks::read(rules, count, what)?;
     let given = || spans(places, count, what, |span| span);
     if let Marks::One(rule) = rules
         && let Some(from) = alike(rule)
     {
-        let places = if from == Iv::Given { given()? } else { Column::One(Span::default()) };
+        let places = if from == IvSource::Given { given()? } else { Column::One(Span::default()) };
         return Ok((Column::One(from), places));
     }
     let places = given()?;
@@ -120,22 +120,22 @@ fn ivs(
         let rule = rules.at(index);
         let value = i32::from(rule);
         from.push(match IvRule::try_from(value) {
-            Ok(IvRule::IvGenerated) => Iv::Generated(sink(place)),
-            Ok(IvRule::IvSlot) => Iv::Slot(place.start),
+            Ok(IvRule::IvGenerated) => IvSource::Generated(sink(place)),
+            Ok(IvRule::IvSlot) => IvSource::Slot(place.start),
             Ok(_) => alike(rule).unwrap_or_default(),
             Err(_) => return Err(WireError::Unknown { what: "IV rule", value }),
         });
-        in_data.push(if from.last() == Some(&Iv::Given) { place } else { Span::default() });
+        in_data.push(if from.last() == Some(&IvSource::Given) { place } else { Span::default() });
     }
     Ok((Column::Each(from.into()), Column::Each(in_data.into())))
 }
 
 /// A rule that needs no place.
-fn alike(rule: u8) -> Option<Iv> {
+fn alike(rule: u8) -> Option<IvSource> {
     match IvRule::try_from(i32::from(rule)).ok()? {
-        IvRule::IvGiven => Some(Iv::Given),
-        IvRule::IvZero => Some(Iv::Zero),
-        IvRule::IvKey => Some(Iv::KeyItself),
+        IvRule::IvGiven => Some(IvSource::Given),
+        IvRule::IvZero => Some(IvSource::Zero),
+        IvRule::IvKey => Some(IvSource::KeyItself),
         IvRule::IvGenerated | IvRule::IvSlot => None,
     }
 }
@@ -187,11 +187,11 @@ fn place_of(sink: OutputSink) -> Span {
     }
 }
 
-fn write_tasks(column: &Column<'_, Task>, count: usize) -> Result<(Vec<proto::Task>, Bytes), WireError> {
+fn write_tasks(column: &Column<'_, BatchTask>, count: usize) -> Result<(Vec<proto::Task>, Bytes), WireError> {
     if let Column::One(only) = column {
         return Ok((vec![task::write(*only)?], Bytes::new()));
     }
-    let (mut tasks, mut places) = (Vec::<Task>::new(), Vec::with_capacity(count));
+    let (mut tasks, mut places) = (Vec::<BatchTask>::new(), Vec::with_capacity(count));
     for task in column.cursor().take(count) {
         let place = tasks.iter().position(|own| *own == task).unwrap_or_else(|| {
             tasks.push(task);
@@ -215,23 +215,25 @@ fn write_keys(column: &Column<'_, KeySource>, count: usize, number: impl Fn(KeyS
     numbers(all.iter().copied())
 }
 
-fn write_ivs(from: &Column<'_, Iv>, given: &Column<'_, Span>, count: usize) -> (Spans, Bytes) {
+fn write_ivs(from: &Column<'_, IvSource>, given: &Column<'_, Span>, count: usize) -> (Spans, Bytes) {
     let rule = |iv| match iv {
-        Iv::Given => IvRule::IvGiven,
-        Iv::Zero => IvRule::IvZero,
-        Iv::KeyItself => IvRule::IvKey,
-        Iv::Generated(_) => IvRule::IvGenerated,
-        Iv::Slot(_) => IvRule::IvSlot,
+        IvSource::Given => IvRule::IvGiven,
+        IvSource::Zero => IvRule::IvZero,
+        IvSource::KeyItself => IvRule::IvKey,
+        IvSource::Generated(_) => IvRule::IvGenerated,
+        IvSource::Slot(_) => IvRule::IvSlot,
     };
     match from {
-        Column::One(Iv::Given) => return (places_of(given, |span| span), Bytes::new()),
-        Column::One(iv @ (Iv::Zero | Iv::KeyItself)) => return (Spans::default(), marks(&[rule(*iv) as u8])),
+        Column::One(IvSource::Given) => return (places_of(given, |span| span), Bytes::new()),
+        Column::One(iv @ (IvSource::Zero | IvSource::KeyItself)) => {
+            return (Spans::default(), marks(&[rule(*iv) as u8]));
+        }
         _ => {}
     }
     let rules: Vec<u8> = from.cursor().take(count).map(|iv| rule(iv) as u8).collect();
     let places = from.cursor().zip(given.cursor()).take(count).map(|(iv, given)| match iv {
-        Iv::Generated(sink) => place_of(sink),
-        Iv::Slot(slot) => Span { start: slot, len: 0 },
+        IvSource::Generated(sink) => place_of(sink),
+        IvSource::Slot(slot) => Span { start: slot, len: 0 },
         _ => given,
     });
     (each_of(places), marks(&rules))

@@ -1,6 +1,6 @@
 //! New keys: what is asked of them, and making them.
 
-use oarlock::contract::Curve;
+use oarlock::Curve;
 use oarlock::keys::generate;
 
 use crate::entry::params::Params;

@@ -1,7 +1,7 @@
 //! What a signature context does between initialisation and result: digest, padding, and the scheme that they make.
 
 use aws_lc_rs::digest::Context as Hasher;
-use oarlock::contract::{Curve, KeyKind};
+use oarlock::{Curve, KeyKind};
 use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, SaltLength, Scheme};
 use zeroize::Zeroizing;
 
@@ -265,7 +265,7 @@ impl Signature {
         let key = self.key()?;
         let mut kept = Vec::new();
         let (scheme, input) = self.signing(key, given, &mut kept)?;
-        self.provider.run(&Job::sign(scheme, key, input))
+        self.provider.run(&Job::with_scheme(scheme, key, input, &[]))
     }
 
     fn verify_given(&self, given: Given<'_>, signature: &[u8]) -> Result<bool, Failure> {
@@ -273,7 +273,7 @@ impl Signature {
         let mut kept = Vec::new();
         let (scheme, input) = self.signing(key, given, &mut kept)?;
         let scheme = self.verifying(scheme);
-        match self.provider.run(&Job::verify(scheme, key, input, signature)) {
+        match self.provider.run(&Job::with_scheme(scheme, key, input, signature)) {
             Ok(_) => Ok(true),
             Err(Failure::Job(JobError::Rejected)) => Ok(false),
             Err(failure) => Err(failure),

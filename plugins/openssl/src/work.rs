@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use oarlock::contract::{Jobs, KeyKind, Operation, OperationSet, Outcomes};
+use oarlock::engine_api::{Jobs, Operation, OperationSet};
 use oarlock::schemes::{compute_on, raw_result, shape_of};
 use oarlock::selftest::{prove, representative};
 use oarlock::{Accelerator, Job, JobError, Key, PendingAnswer, Scheme, Shape, SubmitOptions};
+use oarlock::{KeyKind, Outcomes};
 use oarlock_ffi::Event;
 use oarlock_wire::proto::KeyInfo;
 use oarlock_wire::{KeySource, Pending, Pool, PoolConfig};
@@ -114,11 +115,12 @@ impl Provider {
         let engines = self.engines(self.0.waits.current(self).is_some())?;
         self.prove(&engines, shape)?;
         let mut set = OperationSet::new(shape);
-        set.push(key, input, oarlock::contract::SecondInput::None)?;
+        set.push(key, input, oarlock::engine_api::SecondInput::None)?;
         let operations: Vec<Operation<'_>> = set.iter().collect();
         let jobs = Jobs::Operations(shape, &operations);
         let mut outcomes = Outcomes::for_jobs(&jobs);
         engines
+            .diagnostics()
             .referee()
             .run(&jobs, &mut outcomes)
             .map_err(|fault| JobError::EngineFailed { shape, reason: fault.to_string() })?;
@@ -139,7 +141,7 @@ impl Provider {
         if is_fibre {
             self.prove(&engines, shape_of(job)?)?;
             // An engine's batch would not fit on the stack of a fibre; the scalar engine needs no more than OpenSSL itself.
-            let answer = compute_on(engines.referee(), std::slice::from_ref(job)).pop();
+            let answer = compute_on(engines.diagnostics().referee(), std::slice::from_ref(job)).pop();
             return Ok(Zeroizing::new(answer.unwrap_or(Err(JobError::Cancelled))?));
         }
         Ok(engines.submit(job, SubmitOptions::default()).wait()?)
@@ -212,7 +214,7 @@ impl Provider {
         if lock_briefly(&self.0.proved).is_some_and(|proved| proved.contains(&shape)) {
             return Ok(());
         }
-        let scalar = engines.referee();
+        let scalar = engines.diagnostics().referee();
         let verdict = std::thread::scope(|scope| scope.spawn(|| prove(scalar, scalar, shape)).join());
         match verdict {
             Ok(Ok(_)) => {
@@ -323,8 +325,8 @@ fn new_engines((names, threads, nice): &Settings) -> Result<Accelerator, String>
         ..oarlock::SchedulerConfig::default()
     };
     let mut builder = Accelerator::builder().config(own).lazy();
-    if oarlock_ffi::is_privileged() {
-        builder = builder.ignore_environment();
+    if !oarlock_ffi::is_privileged() {
+        builder = builder.environment(true).cost_cache(oarlock::default_cost_cache());
     }
     if let Some(names) = names {
         builder = builder.engines(names.clone());

@@ -87,8 +87,11 @@ fn config(args: &ServerArgs) -> Result<Config, HeadError> {
 /// Engines of this process for a key that is here; for one that is not, the cryptoserver, and engines that verify its answers.
 fn signer(args: &ServerArgs) -> Result<Signer, HeadError> {
     let engines = || match args.by {
-        Signing::Scalar => Accelerator::builder().engines(["scalar"]),
-        _ => Accelerator::builder(),
+        Signing::Scalar => Accelerator::builder()
+            .environment(true)
+            .cost_cache(oarlock::default_cost_cache())
+            .engines(["scalar"]),
+        _ => Accelerator::builder().environment(true).cost_cache(oarlock::default_cost_cache()),
     };
     let Some(server) = &args.server else {
         let path = args.private_key.as_ref().ok_or(HeadError::Usage("expected --private-key or --server"))?;

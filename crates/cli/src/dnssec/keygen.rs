@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
+use oarlock::Curve;
 use oarlock::Key;
-use oarlock::contract::Curve;
 use oarlock::keys::{KeyError, bind, generate};
 use oarlock_dnssec::{Algorithm, DigestType, Dnskey, DnskeyError, Name, REVOKE, Type, ds_rdata, rdata};
 use serde::Serialize;

@@ -9,7 +9,7 @@
 //!
 //! Numbers stand least byte first. Readers give places in the message, so that nothing need be copied.
 
-use oarlock::contract::{Direction, KeySource, Span};
+use oarlock::{Direction, KeySource, Span};
 
 use super::LadderError;
 use super::columns::Columns;
@@ -228,8 +228,9 @@ mod tests {
 
     fn sample(order: Order) -> (Ring, Workload) {
         let accelerator = Accelerator::builder().engines(["scalar"]).build().unwrap();
-        let ring = Ring::new(accelerator.referee(), Cipher::Des, 3).unwrap();
-        let workload = Workload::new(&ring, accelerator.referee(), order, Lengths::Uniform, 9).unwrap();
+        let ring = Ring::new(accelerator.diagnostics().referee(), Cipher::Des, 3).unwrap();
+        let workload =
+            Workload::new(&ring, accelerator.diagnostics().referee(), order, Lengths::Uniform, 9).unwrap();
         (ring, workload)
     }
 

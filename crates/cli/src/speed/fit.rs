@@ -6,7 +6,7 @@
 
 use std::io::Write;
 
-use oarlock::{Accelerator, Fit, Grid, Shape};
+use oarlock::{Accelerator, CostFit, Shape, TimingGrid};
 use serde::Serialize;
 
 use crate::args::Global;
@@ -78,8 +78,8 @@ fn measure(global: &Global, accelerator: &Accelerator, operations: &[Operation])
 }
 
 fn fit(accelerator: &Accelerator, engine: &'static str, shape: Shape, lanes: usize) -> Option<Row> {
-    let timings = accelerator.time_batches(engine, shape, &Grid::default());
-    let (plain, stepped) = (Fit::of(&timings, 1)?, Fit::of(&timings, lanes)?);
+    let timings = accelerator.diagnostics().time_batches(engine, shape, &TimingGrid::default());
+    let (plain, stepped) = (CostFit::of(&timings, 1)?, CostFit::of(&timings, lanes)?);
     Some(Row {
         engine,
         shape: shape.to_string(),

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use oarlock::contract::Outcomes;
+use oarlock::Outcomes;
 use oarlock::schemes::shape_of;
 use oarlock::{Accelerator, Shape};
 
@@ -130,7 +130,10 @@ pub(crate) struct Alone {
 
 impl Alone {
     pub(crate) fn new(name: &'static str) -> Result<Self, Failure> {
-        let builder = Accelerator::builder().engines([name]);
+        let builder = Accelerator::builder()
+            .environment(true)
+            .cost_cache(oarlock::default_cost_cache())
+            .engines([name]);
         let hot = builder.clone().build()?;
         let has_tables = hot.engines().iter().any(|engine| engine.table_bytes > 0);
         let cold = if has_tables { builder.table_bytes(0).build()? } else { hot.clone() };
@@ -354,7 +357,7 @@ impl<'a> Session<'a> {
         accelerator: &'w Accelerator,
         index: usize,
     ) -> Result<Vec<Box<dyn Contender + 'w>>, oarlock::JobError> {
-        let referee = accelerator.referee();
+        let referee = accelerator.diagnostics().referee();
         let batch = self.args.batch as usize;
         Ok(match work {
             Work::Records(work) => vec![

@@ -198,7 +198,7 @@ impl<'m> Written<'m> {
 
 pub(crate) fn sign_job<'a>(signer: &'a Signer, hash: &'a [u8]) -> Job<'a> {
     let input = signer.algorithm.input(hash);
-    Job::sign(signer.algorithm.sign_scheme(), &signer.key, input)
+    Job::with_scheme(signer.algorithm.sign_scheme(), &signer.key, input, &[])
 }
 
 /// The named fields, and the signature's own before it is signed.

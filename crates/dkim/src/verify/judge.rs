@@ -316,13 +316,13 @@ impl Keyed<'_> {
 
 fn job<'a>(open: &'a Open<'_>, key: &'a Key) -> Job<'a> {
     let Signature { algorithm, signature, .. } = &open.signature;
-    Job::verify(algorithm.verify_scheme(), key, algorithm.input(&open.hash), signature)
+    Job::with_scheme(algorithm.verify_scheme(), key, algorithm.input(&open.hash), signature)
 }
 
 /// A signature that is too long or too short for its key is a wrong one, whatever it is called below.
 fn refusal(error: JobError) -> Reason {
     match error.blame() {
-        oarlock::contract::Blame::Machine => Reason::Machine(error),
-        oarlock::contract::Blame::Caller | oarlock::contract::Blame::Peer => Reason::Rejected,
+        oarlock::Blame::Machine => Reason::Machine(error),
+        oarlock::Blame::Caller | oarlock::Blame::Peer => Reason::Rejected,
     }
 }

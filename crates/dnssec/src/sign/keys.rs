@@ -1,6 +1,6 @@
 //! Keys that sign, and which of them signs what.
 
-use oarlock::contract::KeyKind;
+use oarlock::KeyKind;
 use oarlock::{Key, NonceRule, Scheme};
 
 use super::SignError;

@@ -1,6 +1,6 @@
 //! Signatures of many sets, verified side by side.
 
-use oarlock::contract::Blame;
+use oarlock::Blame;
 use oarlock::{Accelerator, Input, Job, JobError};
 use smallvec::SmallVec;
 
@@ -221,7 +221,7 @@ fn verify_all<'k>(
     for (place, (key, input, signature)) in signatures.enumerate() {
         match (&key.public, key.dnskey.algorithm.verify_scheme()) {
             (Ok(PublicKey::Hall(key)), Some(scheme)) => {
-                jobs.push(Job::verify(scheme, key, input, signature));
+                jobs.push(Job::with_scheme(scheme, key, input, signature));
                 places.push(place);
             }
             (Ok(PublicKey::Ed448(key)), _) => {

@@ -1,8 +1,9 @@
 //! Zones, keys and options with which nothing is signed.
 
 use oarlock::Key;
-use oarlock::contract::{Fingerprint, KeyKind, KeyParts};
+use oarlock::engine_api::KeyParts;
 use oarlock::keys::raw;
+use oarlock::{Fingerprint, KeyKind};
 use oarlock_dnssec::sign::{
     Denial, Draft, Lifetime, Nsec3Options, Plan, Role, SignError, SignOptions, SigningKey,
 };

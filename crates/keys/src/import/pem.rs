@@ -59,7 +59,7 @@ const KNOWN_LABELS: [&str; 33] = [
 ];
 
 /// One block, its base64 text not yet decoded.
-struct Block<'a> {
+struct PemBlock<'a> {
     label: &'a str,
     body: &'a [u8],
 }
@@ -84,7 +84,7 @@ pub(super) fn first_key(text: &[u8]) -> Result<(Structure, Zeroizing<Vec<u8>>), 
     let expected =
         "PRIVATE KEY, ENCRYPTED PRIVATE KEY, RSA PRIVATE KEY, EC PRIVATE KEY, PUBLIC KEY or RSA PUBLIC KEY";
     refuse_several(text, is_private)?;
-    let is_key = |block: &Block<'_>| Structure::KEYS.into_iter().find(|key| block.label == key.label());
+    let is_key = |block: &PemBlock<'_>| Structure::KEYS.into_iter().find(|key| block.label == key.label());
     find_block(text, expected, is_key)
 }
 
@@ -96,7 +96,7 @@ pub(super) fn block(wanted: Structure, text: &[u8]) -> Result<Zeroizing<Vec<u8>>
 /// The first block with a label, decoded.
 pub(super) fn labelled(label: &'static str, text: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     refuse_several(text, |found| is_private(found) && found == label)?;
-    let is_wanted = |block: &Block<'_>| (block.label == label).then_some(());
+    let is_wanted = |block: &PemBlock<'_>| (block.label == label).then_some(());
     find_block(text, label, is_wanted).map(|((), bytes)| bytes)
 }
 
@@ -129,7 +129,7 @@ fn is_private(label: &str) -> bool {
 fn find_block<T>(
     mut text: &[u8],
     expected: &'static str,
-    choose: impl Fn(&Block<'_>) -> Option<T>,
+    choose: impl Fn(&PemBlock<'_>) -> Option<T>,
 ) -> Result<(T, Zeroizing<Vec<u8>>), KeyError> {
     let mut passed_over = None;
     while let Some((block, rest)) = next_block(text)? {
@@ -184,7 +184,7 @@ fn label(text: &[u8]) -> Option<(&str, &[u8])> {
 }
 
 /// The next block up to its own END line, and what stands behind it.
-fn next_block(text: &[u8]) -> Result<Option<(Block<'_>, &[u8])>, KeyError> {
+fn next_block(text: &[u8]) -> Result<Option<(PemBlock<'_>, &[u8])>, KeyError> {
     let Some((label, rest)) = next_begin(text) else { return Ok(None) };
     let malformed = |what| malformed(label, what);
     let at = find(rest, DASHES).ok_or(malformed("no END"))?;
@@ -193,14 +193,14 @@ fn next_block(text: &[u8]) -> Result<Option<(Block<'_>, &[u8])>, KeyError> {
         return Err(malformed("another BEGIN within"));
     }
     match line.strip_prefix(END).map(self::label) {
-        Some(Some((end, rest))) if end == label => Ok(Some((Block { label, body }, rest))),
+        Some(Some((end, rest))) if end == label => Ok(Some((PemBlock { label, body }, rest))),
         Some(Some(_)) => Err(malformed("its END names another label")),
         Some(None) => Err(malformed("no END")),
         None => Err(malformed("not base64")),
     }
 }
 
-impl Block<'_> {
+impl PemBlock<'_> {
     /// RFC 7468 section 5, and OpenSSL's own labels.
     fn is_certificate(&self) -> bool {
         matches!(self.label, "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE")

@@ -8,7 +8,7 @@ use crypto_bigint::BoxedUint;
 use oarlock_core::{Key, KeyHome, KeyParts, RsaPrivateParts};
 use zeroize::Zeroizing;
 
-use super::check::{self, Modulus, Numbers, padded};
+use super::check::{self, PublicModulus, ThresholdNumbers, padded};
 use super::{Share, ThresholdKey};
 use crate::KeyError;
 use crate::rsa::integer::{self, Secret, precision, product, remainder};
@@ -27,11 +27,11 @@ pub fn split(key: &Key, threshold: u8, shares: u8) -> Result<(ThresholdKey, Vec<
     let parts = private_parts(key)?;
     check::check_exponent(&parts.public.e, shares.into())?;
     let secrets = Polynomial::random(parts, threshold)?.values(shares)?;
-    let modulus = Modulus::of(&parts.public.n)?;
+    let modulus = PublicModulus::of(&parts.public.n)?;
     let base = generator(parts)?;
     let verification: Vec<Vec<u8>> =
         secrets.iter().map(|secret| modulus.power(&base, secret)).collect::<Result<_, _>>()?;
-    let public = Numbers {
+    let public = ThresholdNumbers {
         n: &parts.public.n,
         e: &parts.public.e,
         threshold,

@@ -6,7 +6,7 @@ use oarlock_core::KeyParts;
 use pem_rfc7468::LineEnding;
 use zeroize::Zeroizing;
 
-use super::check::{self, Numbers, padded};
+use super::check::{self, ThresholdNumbers, padded};
 use super::{MAX_SHARES, Share, ThresholdKey};
 use crate::asn1::{self, not_encoded, sequence};
 use crate::export::{self, Protection};
@@ -43,7 +43,7 @@ impl ThresholdKey {
         while verification.len() <= usize::from(MAX_SHARES) && !keys.is_finished() {
             verification.push(keys.integer()?);
         }
-        let key = Numbers { n, e, threshold, base, verification }.validate()?;
+        let key = ThresholdNumbers { n, e, threshold, base, verification }.validate()?;
         keys.end()?;
         Ok(key)
     }

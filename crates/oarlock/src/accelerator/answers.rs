@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use crate::schemes::{Finisher, make_room, raise};
 
 /// The bytes of one answer: a signature, a message, a shared secret; empty where the answer is yes. Zeroized on drop.
-pub type Output = Zeroizing<Vec<u8>>;
+pub type AnswerBytes = Zeroizing<Vec<u8>>;
 
 /// Answers to many jobs in one buffer, zeroized on drop.
 #[derive(Clone, Default)]
@@ -45,6 +45,29 @@ impl Answers {
     pub fn get(&self, index: usize) -> Result<&[u8], JobError> {
         let span = self.results[index].clone()?;
         Ok(&self.bytes[span.range()])
+    }
+
+    /// Returns true if the verification at `index` succeeded, and false if its signature is bad.
+    ///
+    /// # Errors
+    /// The error of a job that could not be computed. A bad signature is not an error here.
+    ///
+    /// # Panics
+    /// If `index` is not below [`len`](Self::len).
+    pub fn verified(&self, index: usize) -> Result<bool, JobError> {
+        match self.get(index) {
+            Ok(_) => Ok(true),
+            Err(JobError::Rejected) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes the only answer out. Its bytes are moved, so no copy of a secret stays behind.
+    pub(super) fn into_single(mut self) -> Result<AnswerBytes, JobError> {
+        let span = self.results.first().cloned().unwrap_or(Err(JobError::Cancelled))?;
+        let mut bytes = AnswerBytes::new(std::mem::take(&mut self.bytes));
+        bytes.truncate(span.range().end);
+        Ok(bytes)
     }
 
     /// The answers in order.

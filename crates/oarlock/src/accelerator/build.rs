@@ -7,15 +7,18 @@ use std::time::Duration;
 use oarlock_core::{BatchSize, Engine, EngineLocation, Holder, Shape};
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig};
 
-use super::{About, Accelerator};
-use crate::calibrate::{self, Calibration, Costs, FirstUse};
-use crate::find::{self, Candidate, KNOWN_ENGINES, SelfTestedEngine, proved_shapes};
-use crate::selftest::{Failure, Proof};
+use super::{Accelerator, AcceleratorParts};
+use crate::calibrate::{self, Calibration, EngineCosts, FirstUseCosts};
+use crate::detect::{self, EngineCandidate, KNOWN_ENGINES, SelfTestedEngine, proved_shapes};
+use crate::selftest::{SelfTestFailure, SelfTestProof};
 
 /// Settings of an [`Accelerator`].
 #[derive(Clone, Debug)]
 pub struct AcceleratorBuilder {
     config: SchedulerConfig,
+    threads: Option<usize>,
+    cross_check: Option<f64>,
+    max_tenant_backlog: Option<Duration>,
     allowed: Option<Vec<String>>,
     extra: Vec<Arc<dyn Engine>>,
     table_bytes: Option<usize>,
@@ -87,7 +90,7 @@ pub struct ShapeReport {
     /// True where the engine confirms its results itself.
     pub confirms: bool,
     /// How the self test ended; a shape that failed is not used.
-    pub verdict: Result<Proof, Failure>,
+    pub verdict: Result<SelfTestProof, SelfTestFailure>,
     /// Its cost, where it could be measured.
     pub cost: Option<EngineCost>,
 }
@@ -96,12 +99,15 @@ impl Default for AcceleratorBuilder {
     fn default() -> Self {
         Self {
             config: SchedulerConfig::default(),
+            threads: None,
+            cross_check: None,
+            max_tenant_backlog: None,
             allowed: None,
             extra: Vec::new(),
             table_bytes: None,
             holders: Vec::new(),
-            cache: calibrate::default_cache(),
-            reads_environment: true,
+            cache: None,
+            reads_environment: false,
             is_lazy: false,
         }
     }
@@ -119,25 +125,28 @@ impl AcceleratorBuilder {
     /// Worker threads.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        self.config.threads = threads.max(1);
+        self.threads = Some(threads.max(1));
         self
     }
 
     /// Share of all results that is recomputed on a different engine, 0 to 1.
     #[must_use]
     pub fn cross_check(mut self, share: f64) -> Self {
-        self.config.cross_check = share;
+        self.cross_check = Some(share);
         self
     }
 
     /// Sets the longest predicted time of the work that one tenant may have waiting ([`SchedulerConfig::max_tenant_backlog`]).
     #[must_use]
     pub fn max_tenant_backlog(mut self, max: Duration) -> Self {
-        self.config.max_tenant_backlog = Some(max);
+        self.max_tenant_backlog = Some(max);
         self
     }
 
-    /// The dispatcher's settings, all at once.
+    /// Sets all of the dispatcher's settings at once.
+    ///
+    /// A setting that has a method of its own ([`threads`](Self::threads), [`cross_check`](Self::cross_check),
+    /// [`max_tenant_backlog`](Self::max_tenant_backlog)) keeps the value given there, whichever call comes first.
     #[must_use]
     pub fn config(mut self, config: SchedulerConfig) -> Self {
         self.config = config;
@@ -166,21 +175,24 @@ impl AcceleratorBuilder {
         self
     }
 
-    /// Sets the path at which measured costs are kept; None measures at every start. The default is `$XDG_CACHE_HOME/oarlock/costs`, or
-    /// `~/.cache/oarlock/costs` if the home directory exists.
+    /// Keeps measured costs in a file, so that later processes need not measure again. The default is `None`: no file
+    /// is read or written.
+    ///
+    /// A program usually passes [`default_cost_cache`](crate::default_cost_cache).
     #[must_use]
     pub fn cost_cache(mut self, path: Option<PathBuf>) -> Self {
         self.cache = path;
         self
     }
 
-    /// Reads no environment variable: neither [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE) nor the ones that lead to the default
-    /// cost cache. For libraries in programs with raised privileges (set-user-ID, file capabilities), whose environment comes
-    /// from a user who must not choose what they read and write. A cache set later by [`cost_cache`](Self::cost_cache) counts.
+    /// Reads [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE) from the environment if `is_read`. By default no variable is
+    /// read.
+    ///
+    /// Programs want this. A library inside a program with raised privileges (set-user-ID, file capabilities) does not:
+    /// there the environment comes from a user who must not choose what the program does.
     #[must_use]
-    pub fn ignore_environment(mut self) -> Self {
-        self.reads_environment = false;
-        self.cache = None;
+    pub fn environment(mut self, is_read: bool) -> Self {
+        self.reads_environment = is_read;
         self
     }
 
@@ -204,13 +216,13 @@ impl AcceleratorBuilder {
     pub fn build(self) -> Result<Accelerator, BuildError> {
         self.check()?;
         let disabled = self.disabled()?;
-        let found = find::find(|name| self.is_named(name), &disabled, self.table_bytes)
+        let found = detect::find(|name| self.is_named(name), &disabled, self.table_bytes)
             .ok_or(BuildError::NoReferee)?;
         let has_others = !found.others.is_empty() || !self.extra.is_empty();
         let mut candidates = vec![found.scalar(has_others)];
         let referee: Arc<dyn Engine> = Arc::new(found.referee);
         candidates.extend(found.others);
-        candidates.extend(self.extra.iter().cloned().map(Candidate::alike));
+        candidates.extend(self.extra.iter().cloned().map(EngineCandidate::alike));
         let absent = found.absent;
         let prove = if self.is_lazy { SelfTestedEngine::unproved } else { SelfTestedEngine::new };
         let proved: Vec<Arc<SelfTestedEngine>> = candidates
@@ -218,7 +230,7 @@ impl AcceleratorBuilder {
             .map(|candidate| Arc::new(prove(candidate, Arc::clone(&referee))))
             .collect();
         let about = |engines, costs, calibration| {
-            Arc::new(About {
+            Arc::new(AcceleratorParts {
                 referee: Arc::clone(&referee),
                 proved: proved.clone(),
                 engines,
@@ -228,7 +240,7 @@ impl AcceleratorBuilder {
             })
         };
         if self.is_lazy {
-            let costs = Arc::new(FirstUse::new(self.cache.clone()));
+            let costs = Arc::new(FirstUseCosts::new(self.cache.clone()));
             let dispatcher = self.join_lazily(&proved, &referee, &costs);
             let calibration = Calibration::AtFirstUse { cache: self.cache };
             return Ok(Accelerator { dispatcher, about: about(OnceLock::new(), Some(costs), calibration) });
@@ -248,14 +260,19 @@ impl AcceleratorBuilder {
         if !self.reads_environment {
             return Ok(Vec::new());
         }
-        find::disabled_by_environment().map_err(|found| BuildError::UnknownDisabled {
+        detect::disabled_by_environment().map_err(|found| BuildError::UnknownDisabled {
             found,
             known: KNOWN_ENGINES.map(str::to_owned).to_vec(),
         })
     }
 
     /// A dispatcher that knows what everything costs.
-    fn join(&self, proved: &[Arc<SelfTestedEngine>], referee: &Arc<dyn Engine>, costs: &Costs) -> Dispatcher {
+    fn join(
+        &self,
+        proved: &[Arc<SelfTestedEngine>],
+        referee: &Arc<dyn Engine>,
+        costs: &EngineCosts,
+    ) -> Dispatcher {
         let builder = self.dispatcher(proved, referee);
         let with_cost = |builder: DispatcherBuilder,
                          (engine, shape, cost): &(&'static str, Shape, EngineCost)| {
@@ -269,7 +286,7 @@ impl AcceleratorBuilder {
         &self,
         proved: &[Arc<SelfTestedEngine>],
         referee: &Arc<dyn Engine>,
-        costs: &Arc<FirstUse>,
+        costs: &Arc<FirstUseCosts>,
     ) -> Dispatcher {
         let (engines, costs) = (proved.to_vec(), Arc::clone(costs));
         let appraise = move |engine: &dyn Engine, shape| {
@@ -288,7 +305,7 @@ impl AcceleratorBuilder {
             put_aside.iter().any(|own| own.name() == engine.name() && own.passes(shape))
         };
         let builder = DispatcherBuilder::new(first)
-            .config(SchedulerConfig { referee_serves, ..self.config.clone() })
+            .config(SchedulerConfig { referee_serves, ..self.scheduler_config() })
             .prober(passes);
         let builder = engines.fold(builder, DispatcherBuilder::engine);
         self.holders.iter().cloned().fold(builder, DispatcherBuilder::holder)
@@ -309,10 +326,21 @@ impl AcceleratorBuilder {
         if self.allowed.as_ref().is_some_and(Vec::is_empty) {
             return Err(BuildError::NoEngine { known });
         }
-        if !(0.0..=1.0).contains(&self.config.cross_check) {
-            return Err(BuildError::CrossCheck { found: self.config.cross_check.to_string() });
+        let share = self.cross_check.unwrap_or(self.config.cross_check);
+        if !(0.0..=1.0).contains(&share) {
+            return Err(BuildError::CrossCheck { found: share.to_string() });
         }
         Ok(())
+    }
+
+    /// The settings as given by [`config`](Self::config), with those given one by one put over them.
+    fn scheduler_config(&self) -> SchedulerConfig {
+        SchedulerConfig {
+            threads: self.threads.unwrap_or(self.config.threads),
+            cross_check: self.cross_check.unwrap_or(self.config.cross_check),
+            max_tenant_backlog: self.max_tenant_backlog.or(self.config.max_tenant_backlog),
+            ..self.config.clone()
+        }
     }
 
     fn is_named(&self, name: &str) -> bool {
@@ -341,6 +369,6 @@ pub(super) fn report(engine: &SelfTestedEngine, cost: impl Fn(Shape) -> Option<E
     }
 }
 
-fn find_cost(costs: &Costs, engine: &str, shape: Shape) -> Option<EngineCost> {
+fn find_cost(costs: &EngineCosts, engine: &str, shape: Shape) -> Option<EngineCost> {
     costs.iter().find(|(name, own, _)| (*name, *own) == (engine, shape)).map(|row| row.2)
 }

@@ -10,10 +10,10 @@ use oarlock_dispatch::{Dispatcher, Results, SubmitOptions, Ticket};
 use super::answers::Answers;
 use super::needs_holder;
 use crate::Job;
-use crate::schemes::{Finisher, NonceSource, lower, shape_of};
+use crate::schemes::{Finisher, NonceSource, ShapedJob, lower};
 
 /// The jobs of one call, lowered and sorted; what could not be lowered is answered already.
-pub(super) struct Groups {
+pub(super) struct JobGroups {
     pub(super) answers: Answers,
     local: Vec<Local>,
     held: Vec<HeldGroup>,
@@ -32,12 +32,12 @@ struct HeldGroup {
 
 /// A group on its way.
 #[derive(Debug)]
-pub(super) enum Pending {
+pub(super) enum PendingGroup {
     Local(Ticket, Vec<(u32, Finisher)>),
     Held(Ticket, Vec<u32>),
 }
 
-impl Groups {
+impl JobGroups {
     pub(super) fn sort(jobs: &[Job<'_>]) -> Self {
         let mut groups =
             Self { answers: Answers::unanswered(jobs.len()), local: Vec::new(), held: Vec::new() };
@@ -68,9 +68,10 @@ impl Groups {
             group.indices.push(place);
             return Ok(());
         }
-        let group = self.local_group(shape_of(job)?, jobs - index, job.input.len());
-        let residue = lower(job, &mut group.set, nonces)?;
-        group.left.push((place, residue));
+        let shaped = ShapedJob::new(job)?;
+        let group = self.local_group(shaped.shape(), jobs - index, job.input.len());
+        let finisher = lower(&shaped, &mut group.set, nonces)?;
+        group.left.push((place, finisher));
         Ok(())
     }
 
@@ -96,11 +97,11 @@ impl Groups {
     }
 
     /// Queues every group.
-    pub(super) fn start(&mut self, dispatcher: &Dispatcher, options: SubmitOptions) -> Vec<Pending> {
+    pub(super) fn start(&mut self, dispatcher: &Dispatcher, options: SubmitOptions) -> Vec<PendingGroup> {
         let mut pending = Vec::new();
         for group in std::mem::take(&mut self.local) {
             match dispatcher.submit_many(group.set, options) {
-                Ok(ticket) => pending.push(Pending::Local(ticket, group.left)),
+                Ok(ticket) => pending.push(PendingGroup::Local(ticket, group.left)),
                 Err(error) => {
                     group
                         .left
@@ -122,11 +123,11 @@ impl Groups {
         held.into_iter().for_each(|pending| pending.wait(&mut self.answers));
     }
 
-    fn start_held(&mut self, dispatcher: &Dispatcher, options: SubmitOptions) -> Vec<Pending> {
+    fn start_held(&mut self, dispatcher: &Dispatcher, options: SubmitOptions) -> Vec<PendingGroup> {
         let mut pending = Vec::new();
         for group in std::mem::take(&mut self.held) {
             match dispatcher.submit_held(group.jobs, options) {
-                Ok(ticket) => pending.push(Pending::Held(ticket, group.indices)),
+                Ok(ticket) => pending.push(PendingGroup::Held(ticket, group.indices)),
                 Err(error) => {
                     group
                         .indices
@@ -142,7 +143,7 @@ impl Groups {
 /// Memory set aside at once for the inputs of a call; beyond it the buffer grows as it fills.
 const MAX_RESERVED: usize = 1 << 20;
 
-impl Pending {
+impl PendingGroup {
     /// Blocks until the group is answered.
     pub(super) fn wait(self, answers: &mut Answers) {
         match self {

@@ -31,6 +31,7 @@ mod slots;
 mod task;
 #[cfg(test)]
 pub(crate) mod tests;
+mod unwrap_key;
 mod unwrapped;
 mod waves;
 
@@ -39,11 +40,12 @@ use std::fmt;
 
 use oarlock_core::{Column, ColumnValue, JobError, KeySource, Records, SecretSlots};
 
-pub use self::builder::{BatchBuilder, Bytes, Entry, NewIv, Place};
+pub use self::builder::{BatchBuilder, BatchEntry, EntryInput, EntryIv, EntryOutput};
 pub use self::outcome::{BatchOutcome, RecordError};
-pub use self::task::{Iv, KeyWrap, Task};
+pub use self::task::{BatchTask, IvSource, KeyWrap};
+pub use self::unwrap_key::WrappedKey;
 use crate::Accelerator;
-use crate::table::{KeyColumns, KeyTable, Snapshot};
+use crate::table::{KeyColumns, KeyTable, TableSnapshot};
 
 /// Records of mixed tasks.
 ///
@@ -53,14 +55,14 @@ use crate::table::{KeyColumns, KeyTable, Snapshot};
 #[derive(Clone)]
 pub struct Batch<'a> {
     /// What is done with each record.
-    pub task: Column<'a, Task>,
+    pub task: Column<'a, BatchTask>,
     /// The columns as the engines know them. `keys` are keys that the caller brings along, beside those of the table
     /// ([`Batch::outside_key`] names them); `slots` is not looked at. The tag column holds the check values of unwrapped keys.
     pub records: Records<'a>,
-    /// Where the IV is: the spans of `records.iv` are those of [`Iv::Given`].
-    pub iv_from: Column<'a, Iv>,
+    /// Where the IV is: the spans of `records.iv` are those of [`IvSource::Given`].
+    pub iv_from: Column<'a, IvSource>,
     /// Where the IV of the encrypting half of a translation is.
-    pub second_iv_from: Column<'a, Iv>,
+    pub second_iv_from: Column<'a, IvSource>,
     /// Bytes that each secret slot has room for.
     pub slots: Cow<'a, [u32]>,
 }
@@ -68,14 +70,14 @@ pub struct Batch<'a> {
 impl<'a> Batch<'a> {
     /// Records of mixed tasks, with the caller's IVs and without slots.
     #[must_use]
-    pub fn new(task: Column<'a, Task>, records: Records<'a>) -> Self {
-        let iv = Column::One(Iv::Given);
+    pub fn new(task: Column<'a, BatchTask>, records: Records<'a>) -> Self {
+        let iv = Column::One(IvSource::Given);
         Self { task, records, iv_from: iv.clone(), second_iv_from: iv, slots: Cow::Borrowed(&[]) }
     }
 
     /// Records of one task, with the caller's IVs and without slots.
     #[must_use]
-    pub fn of(task: impl Into<Task>, records: Records<'a>) -> Self {
+    pub fn of(task: impl Into<BatchTask>, records: Records<'a>) -> Self {
         Self::new(Column::One(task.into()), records)
     }
 
@@ -83,7 +85,7 @@ impl<'a> Batch<'a> {
     /// made under it, because nobody counts its uses.
     #[must_use]
     pub fn outside_key(index: u32) -> KeySource {
-        KeySource::Table(Snapshot::FIRST_OUTSIDE | index)
+        KeySource::Table(TableSnapshot::FIRST_OUTSIDE | index)
     }
 
     /// True where every column covers every record.
@@ -173,7 +175,7 @@ pub(crate) fn run(
         return Ok(SecretSlots::default());
     }
     let slots;
-    (*outcome, slots) = waves::run(accelerator, &flat, plan::Plan::of(&flat, &snapshot)?, memory)?;
+    (*outcome, slots) = waves::run(accelerator, &flat, plan::BatchPlan::of(&flat, &snapshot)?, memory)?;
     table.count_weak(outcome.warnings().len() as u64);
     Ok(slots)
 }

@@ -7,15 +7,18 @@ use std::borrow::Cow;
 
 use oarlock_core::{Column, JobError, KeySource, Outcomes, Records, SecretSlots, Shape, Status};
 
-use super::reserve::{Tally, reserve_all};
-use super::{Batch, Iv, Task};
+use super::reserve::{UseTally, reserve_all};
+use super::{Batch, BatchTask, IvSource};
 use crate::Accelerator;
-use crate::table::{Rights, Snapshot};
+use crate::table::{KeyRights, TableSnapshot};
 
 /// The shape of a batch that may go as it is; its uses are then reserved. None where a record has to be looked at.
-pub(super) fn admit(batch: &Batch<'_>, snapshot: &Snapshot) -> Option<Shape> {
-    let (Column::One(task @ Task::Do(shape)), Column::One(Iv::Given), Column::One(Iv::Given)) =
-        (&batch.task, &batch.iv_from, &batch.second_iv_from)
+pub(super) fn admit(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Shape> {
+    let (
+        Column::One(task @ BatchTask::Do(shape)),
+        Column::One(IvSource::Given),
+        Column::One(IvSource::Given),
+    ) = (&batch.task, &batch.iv_from, &batch.second_iv_from)
     else {
         return None;
     };
@@ -27,7 +30,8 @@ pub(super) fn admit(batch: &Batch<'_>, snapshot: &Snapshot) -> Option<Shape> {
         keys.push((&batch.records.key, needed(*task)));
     }
     if task.has_second_key() {
-        let needed = Rights::needed_second(*task).and(Rights::needed_to_encrypt(Iv::Given, false));
+        let needed =
+            KeyRights::needed_second(*task).and(KeyRights::needed_to_encrypt(IvSource::Given, false));
         keys.push((&batch.records.second_key, needed));
     }
     let mut is_uncounted = true;
@@ -46,7 +50,7 @@ pub(super) fn run(
     accelerator: &Accelerator,
     shape: Shape,
     batch: &Batch<'_>,
-    snapshot: &Snapshot,
+    snapshot: &TableSnapshot,
     outcomes: &mut Outcomes,
 ) -> Result<(), JobError> {
     let records = Records {
@@ -68,14 +72,18 @@ pub(super) fn run(
 }
 
 /// What a task needs of its key, under the caller's IV.
-pub(super) fn needed(task: Task) -> Rights {
-    let needed = Rights::needed(task);
-    if task.encrypts() { needed.and(Rights::needed_to_encrypt(Iv::Given, task.is_seal())) } else { needed }
+pub(super) fn needed(task: BatchTask) -> KeyRights {
+    let needed = KeyRights::needed(task);
+    if task.encrypts() {
+        needed.and(KeyRights::needed_to_encrypt(IvSource::Given, task.is_seal()))
+    } else {
+        needed
+    }
 }
 
 /// The rights of a key; nothing where it is not the table's.
 #[inline]
-pub(super) fn rights_of(rights: &[Rights], source: KeySource) -> Rights {
+pub(super) fn rights_of(rights: &[KeyRights], source: KeySource) -> KeyRights {
     // A key that is not there has the rights at the end, which are none: no branch per record.
     let last = rights.len() - 1;
     match source {
@@ -85,28 +93,30 @@ pub(super) fn rights_of(rights: &[Rights], source: KeySource) -> Rights {
 }
 
 /// What is common to the rights of all keys of a column; nothing where one is not the table's.
-fn common(rights: &[Rights], column: &Column<'_, KeySource>, len: usize) -> Rights {
+fn common(rights: &[KeyRights], column: &Column<'_, KeySource>, len: usize) -> KeyRights {
     let of = |source| rights_of(rights, source);
     match column {
         Column::One(source) => of(*source),
-        Column::Runs(runs) => runs.iter().fold(Rights::ALL, |common, (_, source)| common.common(of(*source))),
+        Column::Runs(runs) => {
+            runs.iter().fold(KeyRights::ALL, |common, (_, source)| common.common(of(*source)))
+        }
         Column::Each(sources) => {
-            sources.iter().fold(Rights::ALL, |common, source| common.common(of(*source)))
+            sources.iter().fold(KeyRights::ALL, |common, source| common.common(of(*source)))
         }
         Column::Stride { .. } => {
-            column.cursor().take(len).fold(Rights::ALL, |common, source| common.common(of(source)))
+            column.cursor().take(len).fold(KeyRights::ALL, |common, source| common.common(of(source)))
         }
     }
 }
 
 /// Reserves the uses of all keys; takes none where some key has too few left.
-fn reserve(task: Task, batch: &Batch<'_>, snapshot: &Snapshot) -> bool {
+fn reserve(task: BatchTask, batch: &Batch<'_>, snapshot: &TableSnapshot) -> bool {
     let Records { len, key, second_key, .. } = &batch.records;
-    let count_keys = |tally: &mut Tally| match key {
+    let count_keys = |tally: &mut UseTally| match key {
         Column::Each(sources) => sources.iter().for_each(|source| tally.add_source(*source)),
         _ => key.cursor().take(*len).for_each(|source| tally.add_source(source)),
     };
-    let count_seconds = |tally: &mut Tally| {
+    let count_seconds = |tally: &mut UseTally| {
         let pairs = key.cursor().zip(second_key.cursor()).take(*len);
         pairs.filter(|(first, second)| first != second).for_each(|(_, second)| tally.add_source(second));
     };

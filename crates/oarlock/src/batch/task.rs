@@ -12,7 +12,7 @@ use crate::table::KeyType;
 /// What is done with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Task {
+pub enum BatchTask {
     /// A raw shape.
     Do(Shape),
     /// Unwraps a key into a slot, for later records of the batch. A check value in the tag column, three bytes, is compared:
@@ -40,7 +40,7 @@ pub enum KeyWrap {
 
 /// Where an IV is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Iv {
+pub enum IvSource {
     /// In the data, at the span of the IV column.
     #[default]
     Given,
@@ -54,7 +54,7 @@ pub enum Iv {
     Generated(OutputSink),
 }
 
-impl Task {
+impl BatchTask {
     /// Encrypts whole blocks in CBC mode.
     #[must_use]
     pub fn encrypt(alg: BlockCipher) -> Self {
@@ -181,18 +181,18 @@ impl Task {
 /// The fast length, and the one that counters and random IVs are made for. SP 800-38D 8.2.
 const GCM_IV_LEN: usize = 12;
 
-impl ColumnValue for Task {}
+impl ColumnValue for BatchTask {}
 
-impl ColumnValue for Iv {}
+impl ColumnValue for IvSource {}
 
-impl From<Shape> for Task {
+impl From<Shape> for BatchTask {
     fn from(shape: Shape) -> Self {
         Self::Do(shape)
     }
 }
 
 /// Short stable names: `des-cbc-encrypt`, `unwrap-tdes2-by-aes128-kw`.
-impl fmt::Display for Task {
+impl fmt::Display for BatchTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Do(shape) => shape.fmt(f),

@@ -8,30 +8,30 @@ use oarlock_core::{
 };
 use subtle::ConstantTimeEq;
 
-use super::gather::Gathered;
+use super::gather::GatheredColumns;
 use super::judge::CHECK_VALUE_LEN;
-use super::{KeyWrap, Task};
+use super::{BatchTask, KeyWrap};
 use crate::Accelerator;
-use crate::table::{KeyType, WeakKeys, Weakness, weakness};
+use crate::table::{KeyType, KeyWeakness, WeakKeyRule, weakness};
 
 /// Keys of one type that came out of one kind of wrap.
-pub(super) struct Unwrapped<'a> {
+pub(super) struct UnwrappedKeys<'a> {
     pub(super) accelerator: &'a Accelerator,
     pub(super) wrap: KeyWrap,
     pub(super) key_type: KeyType,
 }
 
-impl Unwrapped<'_> {
+impl UnwrappedKeys<'_> {
     /// Checks what a group has unwrapped. A key that does not pass is wiped, and its record has the reason as its status.
     /// Returns the warnings: (record of the batch, weakness).
     pub(super) fn check<'w>(
         &self,
-        group: &Gathered,
+        group: &GatheredColumns,
         data: &[u8],
         part: &mut PartMut<'_>,
         wrapped: impl Fn(u32) -> Option<&'w [u8]>,
-        weak_keys: impl Fn(u32) -> WeakKeys,
-    ) -> Vec<(u32, Weakness)> {
+        weak_keys: impl Fn(u32) -> WeakKeyRule,
+    ) -> Vec<(u32, KeyWeakness)> {
         for (local, index) in group.members.iter().enumerate() {
             if let Some(slot) = done_slot(group, part, local) {
                 let finished = self.finish(slot, part.slots, wrapped(*index));
@@ -66,7 +66,7 @@ impl Unwrapped<'_> {
         Ok(())
     }
 
-    fn compare_check_values(&self, group: &Gathered, data: &[u8], part: &mut PartMut<'_>) {
+    fn compare_check_values(&self, group: &GatheredColumns, data: &[u8], part: &mut PartMut<'_>) {
         let Some(alg) = self.key_type.cipher() else { return };
         let (mut locals, mut keys) = (Vec::new(), Vec::new());
         for local in 0..group.members.len() {
@@ -106,14 +106,14 @@ impl Unwrapped<'_> {
             key: Column::Each(keys.into()),
             ..Records::default()
         };
-        self.accelerator.run_records(Task::encrypt(alg).shape(), &records).ok()
+        self.accelerator.run_records(BatchTask::encrypt(alg).shape(), &records).ok()
     }
 
     /// A legacy wrap of one half twice over would make single DES of a triple-DES key: no policy lets that in.
-    fn judge_weakness(&self, key: &[u8], rule: WeakKeys) -> Result<Option<Weakness>, Status> {
+    fn judge_weakness(&self, key: &[u8], rule: WeakKeyRule) -> Result<Option<KeyWeakness>, Status> {
         let found = weakness(self.key_type, key);
         let is_legacy = matches!(self.wrap, KeyWrap::LegacyEcb(_) | KeyWrap::LegacyCbc(_));
-        if is_legacy && found == Some(Weakness::EqualParts) {
+        if is_legacy && found == Some(KeyWeakness::EqualParts) {
             return Err(Status::WeakKey);
         }
         rule.judge(found).map_err(|_| Status::WeakKey)
@@ -121,7 +121,7 @@ impl Unwrapped<'_> {
 }
 
 /// The group's own slot of a record that is done.
-fn done_slot(group: &Gathered, part: &PartMut<'_>, local: usize) -> Option<u32> {
+fn done_slot(group: &GatheredColumns, part: &PartMut<'_>, local: usize) -> Option<u32> {
     match group.output[local] {
         OutputSink::Slot(slot) if part.statuses[local] == Status::Done => Some(slot),
         _ => None,

@@ -5,7 +5,7 @@ use oarlock_core::{
 };
 
 use super::hash::Digester;
-use super::residue::{Finisher, Kind};
+use super::residue::{FinishStep, Finisher};
 use super::{Job, NonceSource};
 
 /// The widest scalar, P-384's.
@@ -34,8 +34,8 @@ pub(super) fn lower_sign(
         }
     }
     Ok(Finisher(match encoding {
-        EcdsaEncoding::Fixed => Kind::Copy,
-        EcdsaEncoding::Der => Kind::EcdsaDer,
+        EcdsaEncoding::Fixed => FinishStep::Copy,
+        EcdsaEncoding::Der => FinishStep::EcdsaDer,
     }))
 }
 
@@ -54,7 +54,7 @@ pub(super) fn lower_verify(
         EcdsaEncoding::Der => read_der(curve, job.second, &mut fixed).ok_or(JobError::Rejected)?,
     };
     set.push(job.key, input, SecondInput::Signature(signature))?;
-    Ok(Finisher(Kind::Verified))
+    Ok(Finisher(FinishStep::Verified))
 }
 
 /// The leftmost bytes of a digest at the curve's width, a shorter digest padded on the left. FIPS 186-5 6.4.1 step 2.

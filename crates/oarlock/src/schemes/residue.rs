@@ -5,13 +5,13 @@ use std::fmt;
 use oarlock_core::JobError;
 use zeroize::{Zeroize, Zeroizing};
 
-use super::hash::{Digester, Hash};
+use super::hash::{Digester, MessageDigest};
 use super::{ecdsa, rsa_decrypt, rsa_oaep, rsa_pkcs1, rsa_pss};
 
 /// What [`raise`] needs of a job after its inputs have been given back: small, owned, secrets zeroized on drop.
-pub struct Finisher(pub(super) Kind);
+pub struct Finisher(pub(super) FinishStep);
 
-pub(super) enum Kind {
+pub(super) enum FinishStep {
     /// The raw result is the answer.
     Copy,
     /// The raw r || s is written as DER.
@@ -20,19 +20,19 @@ pub(super) enum Kind {
     Verified,
     Pkcs1Verify {
         digest: &'static Digester,
-        hash: Hash,
+        hash: MessageDigest,
     },
     Pkcs1VerifyEncoded {
         message: Box<[u8]>,
     },
-    PssVerify(rsa_pss::Expected),
+    PssVerify(rsa_pss::PssExpectation),
     Pkcs1Decrypt {
         seed: Zeroizing<[u8; 32]>,
     },
     Oaep {
         digest: &'static Digester,
         mgf: &'static Digester,
-        label: Hash,
+        label: MessageDigest,
     },
     /// A shared secret, refused where it is zero.
     Agreement,
@@ -40,7 +40,7 @@ pub(super) enum Kind {
 
 /// What a job answers where it does not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum JobAnswer {
     /// The signature verifies.
     Valid,
     /// So many bytes were appended: signature, message or shared secret.
@@ -54,31 +54,37 @@ pub enum Answer {
 /// # Errors
 /// [`JobError::Rejected`] where a signature or padding is bad, or an RSA integer of the peer is not below the modulus;
 /// [`JobError::SmallOrderPeer`]; and every other error of `raw` as it is.
-pub fn raise(residue: Finisher, raw: Result<&[u8], JobError>, out: &mut Vec<u8>) -> Result<Answer, JobError> {
+pub fn raise(
+    residue: Finisher,
+    raw: Result<&[u8], JobError>,
+    out: &mut Vec<u8>,
+) -> Result<JobAnswer, JobError> {
     let raw = raw.map_err(|error| residue.explain(error))?;
     if residue.has_output() {
         make_room(out, raw.len() + ecdsa::MAX_DER_EXTRA);
     }
     match residue.0 {
-        Kind::Verified => Ok(Answer::Valid),
-        Kind::Pkcs1Verify { digest, hash } => {
+        FinishStep::Verified => Ok(JobAnswer::Valid),
+        FinishStep::Pkcs1Verify { digest, hash } => {
             verdict(rsa_pkcs1::is_encoding_of([digest.info_prefix, hash.as_ref()], raw))
         }
-        Kind::Pkcs1VerifyEncoded { message } => verdict(rsa_pkcs1::is_encoding_of([&message, &[]], raw)),
-        Kind::PssVerify(expected) => verdict(rsa_pss::is_encoding_of(&expected, raw)),
-        Kind::Pkcs1Decrypt { seed } => Ok(Answer::Output(rsa_decrypt::raise(&seed, raw, out))),
-        Kind::Oaep { digest, mgf, label } => {
-            rsa_oaep::raise((digest, mgf), &label, raw, out).map(Answer::Output)
+        FinishStep::Pkcs1VerifyEncoded { message } => {
+            verdict(rsa_pkcs1::is_encoding_of([&message, &[]], raw))
         }
-        Kind::Agreement if is_zero(raw) => Err(JobError::SmallOrderPeer),
-        Kind::Copy | Kind::Agreement => {
+        FinishStep::PssVerify(expected) => verdict(rsa_pss::is_encoding_of(&expected, raw)),
+        FinishStep::Pkcs1Decrypt { seed } => Ok(JobAnswer::Output(rsa_decrypt::raise(&seed, raw, out))),
+        FinishStep::Oaep { digest, mgf, label } => {
+            rsa_oaep::raise((digest, mgf), &label, raw, out).map(JobAnswer::Output)
+        }
+        FinishStep::Agreement if is_zero(raw) => Err(JobError::SmallOrderPeer),
+        FinishStep::Copy | FinishStep::Agreement => {
             out.extend_from_slice(raw);
-            Ok(Answer::Output(raw.len()))
+            Ok(JobAnswer::Output(raw.len()))
         }
-        Kind::EcdsaDer => {
+        FinishStep::EcdsaDer => {
             let before = out.len();
             ecdsa::write_der(raw, out);
-            Ok(Answer::Output(out.len() - before))
+            Ok(JobAnswer::Output(out.len() - before))
         }
     }
 }
@@ -97,7 +103,10 @@ impl Finisher {
     pub(crate) fn has_output(&self) -> bool {
         !matches!(
             self.0,
-            Kind::Verified | Kind::Pkcs1Verify { .. } | Kind::Pkcs1VerifyEncoded { .. } | Kind::PssVerify(_)
+            FinishStep::Verified
+                | FinishStep::Pkcs1Verify { .. }
+                | FinishStep::Pkcs1VerifyEncoded { .. }
+                | FinishStep::PssVerify(_)
         )
     }
 
@@ -105,11 +114,11 @@ impl Finisher {
     fn explain(&self, error: JobError) -> JobError {
         match (&self.0, error) {
             (
-                Kind::Pkcs1Verify { .. }
-                | Kind::Pkcs1VerifyEncoded { .. }
-                | Kind::PssVerify(_)
-                | Kind::Pkcs1Decrypt { .. }
-                | Kind::Oaep { .. },
+                FinishStep::Pkcs1Verify { .. }
+                | FinishStep::Pkcs1VerifyEncoded { .. }
+                | FinishStep::PssVerify(_)
+                | FinishStep::Pkcs1Decrypt { .. }
+                | FinishStep::Oaep { .. },
                 JobError::OutOfRange { .. },
             ) => JobError::Rejected,
             (_, error) => error,
@@ -117,8 +126,8 @@ impl Finisher {
     }
 }
 
-fn verdict(is_valid: bool) -> Result<Answer, JobError> {
-    if is_valid { Ok(Answer::Valid) } else { Err(JobError::Rejected) }
+fn verdict(is_valid: bool) -> Result<JobAnswer, JobError> {
+    if is_valid { Ok(JobAnswer::Valid) } else { Err(JobError::Rejected) }
 }
 
 /// Looks at every byte, as the secret may be a good one. RFC 7748 6.1.
@@ -130,15 +139,15 @@ fn is_zero(secret: &[u8]) -> bool {
 impl fmt::Debug for Finisher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Kind::Copy => "Residue(copy)",
-            Kind::EcdsaDer => "Residue(ecdsa-der)",
-            Kind::Verified => "Residue(verified)",
-            Kind::Pkcs1Verify { .. } => "Residue(rsa-pkcs1-verify)",
-            Kind::Pkcs1VerifyEncoded { .. } => "Residue(rsa-pkcs1-verify-encoded)",
-            Kind::PssVerify(_) => "Residue(rsa-pss-verify)",
-            Kind::Pkcs1Decrypt { .. } => "Residue(rsa-pkcs1-decrypt)",
-            Kind::Oaep { .. } => "Residue(rsa-oaep-decrypt)",
-            Kind::Agreement => "Residue(agreement)",
+            FinishStep::Copy => "Residue(copy)",
+            FinishStep::EcdsaDer => "Residue(ecdsa-der)",
+            FinishStep::Verified => "Residue(verified)",
+            FinishStep::Pkcs1Verify { .. } => "Residue(rsa-pkcs1-verify)",
+            FinishStep::Pkcs1VerifyEncoded { .. } => "Residue(rsa-pkcs1-verify-encoded)",
+            FinishStep::PssVerify(_) => "Residue(rsa-pss-verify)",
+            FinishStep::Pkcs1Decrypt { .. } => "Residue(rsa-pkcs1-decrypt)",
+            FinishStep::Oaep { .. } => "Residue(rsa-oaep-decrypt)",
+            FinishStep::Agreement => "Residue(agreement)",
         })
     }
 }
@@ -150,17 +159,17 @@ mod tests {
     /// So no growth of `Vec`'s own leaves a copy of a secret behind.
     #[test]
     fn every_answer_fits_into_the_room_that_is_made_for_it() {
-        let kinds: [fn() -> Kind; 4] = [
-            || Kind::Copy,
-            || Kind::EcdsaDer,
-            || Kind::Agreement,
-            || Kind::Pkcs1Decrypt { seed: Zeroizing::new([1; 32]) },
+        let kinds: [fn() -> FinishStep; 4] = [
+            || FinishStep::Copy,
+            || FinishStep::EcdsaDer,
+            || FinishStep::Agreement,
+            || FinishStep::Pkcs1Decrypt { seed: Zeroizing::new([1; 32]) },
         ];
         for kind in kinds {
             let mut out = Vec::with_capacity(96 + ecdsa::MAX_DER_EXTRA);
             let place = out.as_ptr();
             let answer = raise(Finisher(kind()), Ok(&[0xFF; 96]), &mut out);
-            assert_eq!((answer, out.as_ptr()), (Ok(Answer::Output(out.len())), place));
+            assert_eq!((answer, out.as_ptr()), (Ok(JobAnswer::Output(out.len())), place));
         }
     }
 

@@ -8,7 +8,7 @@ use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeGreate
 use zeroize::{Zeroize, Zeroizing};
 
 use super::hash::{hmac_sha256, prf, sha256_padded};
-use super::residue::{Finisher, Kind};
+use super::residue::{FinishStep, Finisher};
 use super::{Job, MAX_MODULUS_LEN, rsa};
 
 /// Two bytes of header and at least eight of padding before the separator. RFC 8017 7.2.1.
@@ -24,7 +24,7 @@ pub(super) fn lower(job: &Job<'_>, set: &mut OperationSet) -> Result<Finisher, J
     };
     rsa::modulus_len(job.key, MIN_PADDING + 1)?;
     rsa::push_from_peer(job.key, ciphertext, set)?;
-    Ok(Finisher(Kind::Pkcs1Decrypt { seed: rejection_seed(job.key, parts, ciphertext) }))
+    Ok(Finisher(FinishStep::Pkcs1Decrypt { seed: rejection_seed(job.key, parts, ciphertext) }))
 }
 
 /// HMAC over the ciphertext, which is as long as the modulus, under the hash of the private exponent.

@@ -3,7 +3,7 @@
 use oarlock_core::{JobError, OperationSet, SecondInput};
 
 use super::hash::Digester;
-use super::residue::{Finisher, Kind};
+use super::residue::{FinishStep, Finisher};
 use super::{Job, MAX_MODULUS_LEN, rsa};
 
 pub(super) fn lower_sign(
@@ -13,7 +13,7 @@ pub(super) fn lower_sign(
 ) -> Result<Finisher, JobError> {
     let mut buffer = [0; MAX_MODULUS_LEN];
     set.push(job.key, encoded(job, digest, &mut buffer)?, SecondInput::None)?;
-    Ok(Finisher(Kind::Copy))
+    Ok(Finisher(FinishStep::Copy))
 }
 
 /// The integer that is signed, at the modulus's width, which the buffer has room for.
@@ -36,7 +36,7 @@ pub(super) fn lower_verify(
     let hash = job.digest(digest)?;
     checked_len(job, digest)?;
     rsa::push_from_peer(job.key, job.second, set)?;
-    Ok(Finisher(Kind::Pkcs1Verify { digest, hash }))
+    Ok(Finisher(FinishStep::Pkcs1Verify { digest, hash }))
 }
 
 /// A signature over T itself. RFC 8017 9.2 from step 3 on.
@@ -46,14 +46,14 @@ pub(super) fn lower_sign_encoded(job: &Job<'_>, set: &mut OperationSet) -> Resul
     let out = &mut buffer[..rsa::modulus_len(job.key, message.len() + PADDING_LEN)?];
     encode([message, &[]], out);
     set.push(job.key, out, SecondInput::None)?;
-    Ok(Finisher(Kind::Copy))
+    Ok(Finisher(FinishStep::Copy))
 }
 
 pub(super) fn lower_verify_encoded(job: &Job<'_>, set: &mut OperationSet) -> Result<Finisher, JobError> {
     let message = job.message()?;
     rsa::modulus_len(job.key, message.len() + PADDING_LEN)?;
     rsa::push_from_peer(job.key, job.second, set)?;
-    Ok(Finisher(Kind::Pkcs1VerifyEncoded { message: message.into() }))
+    Ok(Finisher(FinishStep::Pkcs1VerifyEncoded { message: message.into() }))
 }
 
 /// Compares every byte with that of the one encoding rather than parsing: nothing lenient can slip in. RFC 8017 8.2.2 step 4.

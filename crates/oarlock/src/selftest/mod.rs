@@ -16,12 +16,12 @@ mod text;
 use oarlock_core::{Engine, EngineFault, Shape, Status};
 
 #[cfg(any(test, feature = "corruption-hook"))]
-pub use corrupt::Corrupt;
+pub use corrupt::CorruptEngine;
 pub use sample::{sample_operations, sample_records};
 
 /// An engine's answers for a shape were all right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Proof {
+pub struct SelfTestProof {
     /// How many jobs were compared.
     pub jobs: usize,
 }
@@ -29,7 +29,7 @@ pub struct Proof {
 /// Why an engine may not be used for a shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum SelfTestFailure {
     /// The engine does not offer the shape.
     #[error("{engine} does not offer {shape}")]
     NotOffered {
@@ -107,17 +107,21 @@ pub enum Difference {
 /// `engine` itself.
 ///
 /// # Errors
-/// The first [`Failure`].
-pub fn prove(engine: &dyn Engine, referee: &dyn Engine, shape: Shape) -> Result<Proof, Failure> {
+/// The first [`SelfTestFailure`].
+pub fn prove(
+    engine: &dyn Engine,
+    referee: &dyn Engine,
+    shape: Shape,
+) -> Result<SelfTestProof, SelfTestFailure> {
     let Some(lanes) = engine.offers(shape) else {
-        return Err(Failure::NotOffered { engine: engine.name(), shape });
+        return Err(SelfTestFailure::NotOffered { engine: engine.name(), shape });
     };
     match shape {
         _ if shape.is_record() => records::prove(engine, lanes, shape),
         Shape::EcdsaSign { curve } => {
             let exact = operations::prove(engine, lanes, shape)?;
             let hedged = operations::prove_hedged(engine, referee, lanes, curve)?;
-            Ok(Proof { jobs: exact.jobs + hedged.jobs })
+            Ok(SelfTestProof { jobs: exact.jobs + hedged.jobs })
         }
         _ => operations::prove(engine, lanes, shape),
     }

@@ -25,7 +25,7 @@ pub trait CounterStore: fmt::Debug + Send + Sync {
 /// where there is room. Such IVs never repeat under keys that share the counter, and anyone can predict them: right for
 /// GCM, and for CBC only where a protocol asks for them (SP 800-38A appendix C wants them unpredictable).
 #[derive(Debug)]
-pub struct Counter {
+pub struct IvCounter {
     store: Arc<dyn CounterStore>,
     fixed: [u8; 4],
     block: u64,
@@ -33,8 +33,8 @@ pub struct Counter {
     reserved: Mutex<(u32, Range<u64>)>,
 }
 
-impl Counter {
-    /// Values reserved at once, unless [`Counter::reserving`] says otherwise.
+impl IvCounter {
+    /// Values reserved at once, unless [`IvCounter::reserving`] says otherwise.
     pub const BLOCK: u64 = 65_536;
 
     /// A counter over `store`, with a fixed field that tells this device or sender from others with the same key.
@@ -189,7 +189,7 @@ fn exhausted() -> io::Error {
 mod tests {
     use super::*;
 
-    fn value(counter: &Counter) -> u64 {
+    fn value(counter: &IvCounter) -> u64 {
         let mut iv = [0; 8];
         counter.write_next(&mut iv).unwrap();
         u64::from_be_bytes(iv)
@@ -199,7 +199,7 @@ mod tests {
     fn a_value_is_on_disk_as_used_before_it_is_used() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ivs");
-        let counter = Counter::new(Arc::new(FileCounter::create(&path, 5).unwrap()), [0; 4]).reserving(3);
+        let counter = IvCounter::new(Arc::new(FileCounter::create(&path, 5).unwrap()), [0; 4]).reserving(3);
         for expected in 5..12 {
             assert_eq!(value(&counter), expected);
             assert!(FileCounter::open(&path).unwrap().read().unwrap() > expected);
@@ -215,7 +215,7 @@ mod tests {
         for uses in 1..20 {
             // What a crash leaves is the file, and perhaps a draft that was not renamed.
             fs::write(folder.path().join("ivs.new"), "7").unwrap();
-            let counter = Counter::new(Arc::new(FileCounter::open(&path).unwrap()), [0; 4]).reserving(4);
+            let counter = IvCounter::new(Arc::new(FileCounter::open(&path).unwrap()), [0; 4]).reserving(4);
             for _ in 0..uses {
                 assert!(seen.insert(value(&counter)), "a value came twice");
             }
@@ -232,7 +232,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     let counter =
-                        Counter::new(Arc::new(FileCounter::open(&path).unwrap()), [0; 4]).reserving(2);
+                        IvCounter::new(Arc::new(FileCounter::open(&path).unwrap()), [0; 4]).reserving(2);
                     for _ in 0..10 {
                         assert!(seen.lock().unwrap().insert(value(&counter)));
                     }
@@ -266,7 +266,7 @@ mod tests {
     fn a_counter_that_cannot_be_kept_gives_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ivs");
-        let counter = Counter::new(Arc::new(FileCounter::create(&path, 0).unwrap()), [0; 4]).reserving(1);
+        let counter = IvCounter::new(Arc::new(FileCounter::create(&path, 0).unwrap()), [0; 4]).reserving(1);
         assert_eq!(value(&counter), 0);
         drop(folder);
         assert!(counter.write_next(&mut [0; 12]).is_err());
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn values_end_an_iv_and_the_fixed_field_begins_it() {
-        let counter = Counter::new(Arc::new(MemoryCounter(AtomicU64::new(0x0102))), [9, 8, 7, 6]);
+        let counter = IvCounter::new(Arc::new(MemoryCounter(AtomicU64::new(0x0102))), [9, 8, 7, 6]);
         let mut ivs = ([0xFF; 8], [0xFF; 12], [0xFF; 16]);
         counter.write_next(&mut ivs.0).unwrap();
         counter.write_next(&mut ivs.1).unwrap();

@@ -3,7 +3,7 @@
 use oarlock_core::{Blame, Status};
 use oarlock_keys::KeyError;
 
-use super::{KeyType, PolicyError, Weakness};
+use super::{KeyType, KeyWeakness, PolicyError};
 
 /// Why a key did not come into the table.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +36,7 @@ pub enum TableError {
     #[error("{weakness}")]
     WeakKey {
         /// What is wrong with the key.
-        weakness: Weakness,
+        weakness: KeyWeakness,
     },
     /// The key was not unwrapped.
     #[error("not unwrapped: {reason}")]

@@ -3,23 +3,23 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Counter, KeyType, PolicyError, WeakKeys};
+use super::{IvCounter, KeyType, PolicyError, WeakKeyRule};
 
 /// What is done with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Operation {
+pub enum KeyOperation {
     /// Encrypt, or seal, what the caller or an earlier record gives.
     Encrypt,
     /// Decrypt, or open, for whoever asks.
     Decrypt,
     /// Make message authentication codes.
     Mac,
-    /// Wrap keys that may leave ([`Operation::Export`]) from slots. Not under a key that the caller brings along.
+    /// Wrap keys that may leave ([`KeyOperation::Export`]) from slots. Not under a key that the caller brings along.
     Wrap,
     /// Wrap the caller's bytes. Whoever may have them unwrapped again as a key then knows that key.
     WrapInClear,
-    /// Unwrap keys, to be used inside only, under what [`Policy::unwraps`] says.
+    /// Unwrap keys, to be used inside only, under what [`KeyPolicy::unwraps`] says.
     Unwrap,
     /// Unwrap into the caller's hands.
     UnwrapInClear,
@@ -34,7 +34,7 @@ pub enum Operation {
 /// How it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Algorithm {
+pub enum KeyAlgorithm {
     /// A block cipher in CBC mode.
     Cbc,
     /// AES-GCM.
@@ -74,7 +74,7 @@ pub enum IvRule {
     /// Drawn at random for each record and returned. Under GCM a key then encrypts at most 2^32 times. SP 800-38D 8.3.
     Random,
     /// Counted, and returned. Under GCM the counter must be one that outlives crashes.
-    Counter(Arc<Counter>),
+    Counter(Arc<IvCounter>),
     /// Zeros. Never for GCM.
     Zero,
     /// The leading bytes of the key. Never for GCM.
@@ -84,23 +84,23 @@ pub enum IvRule {
 /// What a key may be used for: nothing, until it is allowed.
 ///
 /// ```
-/// use oarlock::table::{Algorithm, IvRule, Operation, Policy};
+/// use oarlock::table::{KeyAlgorithm, IvRule, KeyOperation, KeyPolicy};
 ///
-/// let policy = Policy::new()
-///     .allow([Operation::Encrypt, Operation::Decrypt])
-///     .with([Algorithm::Cbc])
+/// let policy = KeyPolicy::new()
+///     .allow([KeyOperation::Encrypt, KeyOperation::Decrypt])
+///     .with([KeyAlgorithm::Cbc])
 ///     .ivs([IvRule::Random])
 ///     .max_uses(1_000_000);
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Policy {
-    pub(crate) operations: Vec<Operation>,
-    pub(crate) algorithms: Vec<Algorithm>,
+pub struct KeyPolicy {
+    pub(crate) operations: Vec<KeyOperation>,
+    pub(crate) algorithms: Vec<KeyAlgorithm>,
     pub(crate) ivs: Vec<IvRule>,
     pub(crate) max_uses: Option<u64>,
     pub(crate) max_random_gcm: Option<u64>,
-    pub(crate) weak_keys: WeakKeys,
-    pub(crate) unwraps: Vec<(KeyType, Arc<Policy>)>,
+    pub(crate) weak_keys: WeakKeyRule,
+    pub(crate) unwraps: Vec<(KeyType, Arc<KeyPolicy>)>,
     /// Who uses the key has its bytes anyway, so no rule keeps anything from them.
     is_callers_own: bool,
 }
@@ -108,7 +108,7 @@ pub struct Policy {
 /// Encryptions under one key where any has a random IV. NIST SP 800-38D 8.3.
 pub(crate) const MAX_RANDOM_GCM: u64 = 1 << 32;
 
-impl Policy {
+impl KeyPolicy {
     /// Nothing is allowed.
     #[must_use]
     pub fn new() -> Self {
@@ -120,30 +120,30 @@ impl Policy {
     /// is [unwrapped](Self::unwraps): its user does not have it, and IVs of their choice would show what GCM encrypts with.
     #[must_use]
     pub fn any_data(key_type: KeyType) -> Self {
-        use Operation::{Decrypt, Encrypt, Mac, TranslateFrom, TranslateTo};
-        let is_wrap = |algorithm: &Algorithm| algorithm.is_wrap();
+        use KeyOperation::{Decrypt, Encrypt, Mac, TranslateFrom, TranslateTo};
+        let is_wrap = |algorithm: &KeyAlgorithm| algorithm.is_wrap();
         let own = Self { is_callers_own: true, ..Self::new() };
         own.allow([Encrypt, Decrypt, Mac, TranslateFrom, TranslateTo])
-            .with(Algorithm::ALL.into_iter().filter(|own| own.suits(key_type) && !is_wrap(own)))
+            .with(KeyAlgorithm::ALL.into_iter().filter(|own| own.suits(key_type) && !is_wrap(own)))
             .ivs([IvRule::Callers, IvRule::Random, IvRule::Zero])
     }
 
     /// Unwraps keys of `key_type` by `algorithm`, to be used as `then` says.
     #[must_use]
-    pub fn unwrapping(algorithm: Algorithm, key_type: KeyType, then: Self) -> Self {
-        Self::new().allow([Operation::Unwrap]).with([algorithm]).unwraps(key_type, then)
+    pub fn unwrapping(algorithm: KeyAlgorithm, key_type: KeyType, then: Self) -> Self {
+        Self::new().allow([KeyOperation::Unwrap]).with([algorithm]).unwraps(key_type, then)
     }
 
     /// Allows operations, beside those that are allowed already.
     #[must_use]
-    pub fn allow(mut self, operations: impl IntoIterator<Item = Operation>) -> Self {
+    pub fn allow(mut self, operations: impl IntoIterator<Item = KeyOperation>) -> Self {
         self.operations.extend(operations);
         self
     }
 
     /// Allows algorithms, beside those that are allowed already.
     #[must_use]
-    pub fn with(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
+    pub fn with(mut self, algorithms: impl IntoIterator<Item = KeyAlgorithm>) -> Self {
         self.algorithms.extend(algorithms);
         self
     }
@@ -172,7 +172,7 @@ impl Policy {
 
     /// What happens to weak keys of the DES family; unless told, they are refused.
     #[must_use]
-    pub fn weak_keys(mut self, rule: WeakKeys) -> Self {
+    pub fn weak_keys(mut self, rule: WeakKeyRule) -> Self {
         self.weak_keys = rule;
         self
     }
@@ -213,14 +213,14 @@ impl Policy {
         }
         let takes_callers = self.ivs.iter().any(|rule| matches!(rule, IvRule::Callers));
         let generates = self.counter().is_some() || self.has_random_ivs();
-        if self.does(Algorithm::Gcm) && takes_callers && generates && !self.is_callers_own {
+        if self.does(KeyAlgorithm::Gcm) && takes_callers && generates && !self.is_callers_own {
             return Err(PolicyError::CallersBesideGenerated);
         }
         if self.shows_key_stream() && !self.is_callers_own {
             return Err(PolicyError::BlockOracleBesideGcm);
         }
         match self.counter() {
-            Some(counter) if self.does(Algorithm::Gcm) && !counter.is_persistent() => {
+            Some(counter) if self.does(KeyAlgorithm::Gcm) && !counter.is_persistent() => {
                 Err(PolicyError::VolatileCounter)
             }
             _ => Ok(()),
@@ -230,18 +230,18 @@ impl Policy {
     /// True if the first block of a CBC encryption may be a counter block of GCM, or zeros for the key of GHASH: the caller
     /// subtracts an IV that is chosen or foreseen. A random IV is known too late.
     fn shows_key_stream(&self) -> bool {
-        let encrypts = self.may(Operation::Encrypt) || self.may(Operation::TranslateTo);
+        let encrypts = self.may(KeyOperation::Encrypt) || self.may(KeyOperation::TranslateTo);
         let foresees_ivs = self.ivs.iter().any(|rule| !matches!(rule, IvRule::Random));
-        encrypts && foresees_ivs && self.does(Algorithm::Cbc) && self.does(Algorithm::Gcm)
+        encrypts && foresees_ivs && self.does(KeyAlgorithm::Cbc) && self.does(KeyAlgorithm::Gcm)
     }
 
     fn check_wrapping(&self) -> Result<(), PolicyError> {
-        use Operation::{Export, Unwrap, UnwrapInClear, Wrap, WrapInClear};
+        use KeyOperation::{Export, Unwrap, UnwrapInClear, Wrap, WrapInClear};
         if ![Wrap, WrapInClear, Unwrap, UnwrapInClear].iter().any(|operation| self.may(*operation)) {
             return Ok(());
         }
         let wraps = [Wrap, WrapInClear, Unwrap, UnwrapInClear, Export];
-        let is_other = |operation: &&Operation| !wraps.contains(operation);
+        let is_other = |operation: &&KeyOperation| !wraps.contains(operation);
         if let Some(operation) = self.operations.iter().find(is_other) {
             return Err(PolicyError::WrapsAndMore { operation: *operation });
         }
@@ -251,7 +251,7 @@ impl Policy {
         if self.may(Unwrap) && self.unwraps.is_empty() {
             return Err(PolicyError::NothingToUnwrap);
         }
-        let is_legacy = self.does(Algorithm::LegacyEcb) || self.does(Algorithm::LegacyCbc);
+        let is_legacy = self.does(KeyAlgorithm::LegacyEcb) || self.does(KeyAlgorithm::LegacyCbc);
         let one_type = matches!(self.unwraps[..], [(only, _)] if only.is_des_family());
         if is_legacy && self.may(Unwrap) && !one_type {
             let found: Vec<String> = self.unwraps.iter().map(|(own, _)| own.to_string()).collect();
@@ -272,16 +272,16 @@ impl Policy {
         Ok(())
     }
 
-    pub(crate) fn may(&self, operation: Operation) -> bool {
+    pub(crate) fn may(&self, operation: KeyOperation) -> bool {
         self.operations.contains(&operation)
     }
 
-    pub(crate) fn does(&self, algorithm: Algorithm) -> bool {
+    pub(crate) fn does(&self, algorithm: KeyAlgorithm) -> bool {
         self.algorithms.contains(&algorithm)
     }
 
     /// The counter that makes IVs.
-    pub(crate) fn counter(&self) -> Option<&Counter> {
+    pub(crate) fn counter(&self) -> Option<&IvCounter> {
         self.ivs.iter().find_map(|rule| match rule {
             IvRule::Counter(counter) => Some(&**counter),
             _ => None,
@@ -306,7 +306,7 @@ fn may_have_one_length(first: KeyType, second: KeyType) -> bool {
     }
 }
 
-impl Algorithm {
+impl KeyAlgorithm {
     /// Every algorithm.
     pub const ALL: [Self; 11] = [
         Self::Cbc,
@@ -342,7 +342,7 @@ impl Algorithm {
     }
 }
 
-impl fmt::Display for Operation {
+impl fmt::Display for KeyOperation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Encrypt => "encrypt",

@@ -1,6 +1,6 @@
 //! Faults that a policy can have.
 
-use super::{Algorithm, KeyType, Operation};
+use super::{KeyAlgorithm, KeyOperation, KeyType};
 
 /// The reason why a policy makes no sense, or no safe one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -10,7 +10,7 @@ pub enum PolicyError {
     #[error("a {key_type} key does no {algorithm:?}")]
     Algorithm {
         /// The algorithm that was allowed.
-        algorithm: Algorithm,
+        algorithm: KeyAlgorithm,
         /// The key's type.
         key_type: KeyType,
     },
@@ -18,7 +18,7 @@ pub enum PolicyError {
     #[error("a key that wraps or unwraps keys may do nothing else, found {operation:?}")]
     WrapsAndMore {
         /// The other operation that it was to do.
-        operation: Operation,
+        operation: KeyOperation,
     },
     /// Unwrapping was allowed, but no type of key to come out.
     #[error("a key that unwraps must say what may come out (Policy::unwraps)")]

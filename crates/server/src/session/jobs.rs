@@ -93,7 +93,7 @@ fn sort<'s>(
         };
         match permit(verdict, opened) {
             Ok((scheme, Signer::Key(key))) => {
-                sorted.jobs.push(Job { scheme, key, input: row.input, second: row.second });
+                sorted.jobs.push(Job::with_scheme(scheme, key, row.input, row.second));
             }
             Ok((scheme, Signer::Share(share))) => sorted.shares.add(share, index, scheme, &row),
             Err(fault) => sorted.refused.refuse(index, &fault),

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-use oarlock::batch::{Batch, BatchOutcome, RecordError, Task};
-use oarlock::contract::{self, Column, KeySource};
+use oarlock::batch::{Batch, BatchOutcome, BatchTask, RecordError};
 use oarlock::table::KeyTable;
+use oarlock::{self, Column, KeySource};
 use oarlock::{Accelerator, Ticket};
 use oarlock_wire::proto::{self, Blame, Code, Fault, RecordResults, Response, response};
 use oarlock_wire::{fault, records, task};
@@ -79,7 +79,7 @@ impl Session {
             // Whoever does not wait any more does not want it.
             let _ = sender.send(work.run());
         };
-        let dispatcher = self.service.accelerator.dispatcher();
+        let dispatcher = self.service.accelerator.diagnostics().dispatcher();
         let ticket = dispatcher
             .submit_task(self.account.tenant, predicted, task)
             .map_err(|error| fault::fault_of(0, &error))?;
@@ -94,7 +94,7 @@ fn is_small(message: &proto::Records) -> bool {
 
 /// Predicts how long a batch takes: each task its share of the records.
 fn predict(accelerator: &Accelerator, message: &proto::Records) -> Duration {
-    let tasks: Vec<Task> = message.tasks.iter().filter_map(|task| task::read(task).ok()).collect();
+    let tasks: Vec<BatchTask> = message.tasks.iter().filter_map(|task| task::read(task).ok()).collect();
     let (count, tasks_len) = (message.count as usize, tasks.len().max(1));
     // Records may read the same data.
     let bytes = match &message.input {
@@ -102,7 +102,10 @@ fn predict(accelerator: &Accelerator, message: &proto::Records) -> Duration {
         _ => message.data.len(),
     };
     let (records, bytes) = (count.div_ceil(tasks_len), bytes.div_ceil(tasks_len));
-    tasks.iter().map(|task| accelerator.dispatcher().predict(task.shape(), records, bytes)).sum()
+    tasks
+        .iter()
+        .map(|task| accelerator.diagnostics().dispatcher().predict(task.shape(), records, bytes))
+        .sum()
 }
 
 impl Future for PendingRecords {
@@ -206,7 +209,7 @@ impl RecordWork {
     /// A bound on the bytes of the entries, before anything is known of how the records end.
     fn max_entry_bytes(&self, named: &Column<'_, KeySource>, batch: &Batch<'_>) -> usize {
         let records = batch.records.len;
-        let bytes = |((key, task), records): ((NamedKey, Task), usize)| {
+        let bytes = |((key, task), records): ((NamedKey, BatchTask), usize)| {
             max_entry_bytes(&self.origin, self.name(key), &task.to_string(), records)
         };
         if let (Column::One(source), Column::One(task)) = (named, &batch.task) {
@@ -225,14 +228,14 @@ impl RecordWork {
         batch: &Batch<'_>,
         results: &RecordResults,
     ) -> Vec<Counted<'w>> {
-        let mut counts: HashMap<(NamedKey, Task, Code), u32> = HashMap::new();
+        let mut counts: HashMap<(NamedKey, BatchTask, Code), u32> = HashMap::new();
         let rows = named.cursor().zip(batch.task.cursor());
         // The codes are this server's own, so they fit.
         let codes = records::codes(results, batch.records.len).into_iter().flatten();
         for ((source, task), code) in rows.zip(codes) {
             *counts.entry((self.named(source, task), task, code)).or_default() += 1;
         }
-        let counted = |((key, task, verdict), count): ((NamedKey, Task, Code), u32)| {
+        let counted = |((key, task, verdict), count): ((NamedKey, BatchTask, Code), u32)| {
             let (key, operation) = (self.name(key), task.to_string());
             Counted { key, operation, count, verdict }
         };
@@ -245,7 +248,7 @@ impl RecordWork {
     }
 
     /// The key of a record as its entry names it.
-    fn named(&self, source: KeySource, task: Task) -> NamedKey {
+    fn named(&self, source: KeySource, task: BatchTask) -> NamedKey {
         match source {
             KeySource::Slot(_) => NamedKey::Slot,
             KeySource::Table(handle) if has_key(task) && self.opened(handle).is_some() => {
@@ -299,7 +302,7 @@ fn write(table: &KeyTable, batch: &Batch<'_>, outcome: &BatchOutcome, denials: &
             return Fault::clone(fault);
         }
         let reason = outcome.error(table, batch, index);
-        let blame = reason.as_ref().map_or(contract::Blame::Machine, RecordError::blame);
+        let blame = reason.as_ref().map_or(oarlock::Blame::Machine, RecordError::blame);
         let expected = reason.and_then(|reason| reason.expected());
         let expected = expected.map_or(String::new(), |expected| format!("; expected {expected}"));
         refusal(fault::code_of_status(status), &format!("{status}{expected}"), fault::blame_of(blame))

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use oarlock::contract::KeyKind;
+use oarlock::KeyKind;
 use oarlock::keys::threshold::Share;
 use oarlock::{Key, Scheme};
 use oarlock_wire::jobs::JobRow;

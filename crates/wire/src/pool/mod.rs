@@ -12,8 +12,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use oarlock::contract::{Fingerprint, HeldJob, SecretBytes};
+use oarlock::engine_api::HeldJob;
 use oarlock::{Accelerator, Job, Key, Scheme};
+use oarlock::{Fingerprint, SecretBytes};
 
 use self::channel::{AskError, Channel, OwnedSource, Question};
 pub use self::error::PoolError;
@@ -214,7 +215,7 @@ impl Inner {
     }
 
     fn check(&self, job: &HeldJob, answer: &SecretBytes) -> Result<(), PoolError> {
-        match Check::Rsa.is_wrong(self.checker.referee(), job, answer.expose()) {
+        match Check::Rsa.is_wrong(self.checker.diagnostics().referee(), job, answer.expose()) {
             false => Ok(()),
             true => Err(PoolError::WrongAnswer { path: self.config.path.clone() }),
         }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use futures_util::future::join_all;
-use oarlock::contract::{Completion, HeldJob, OwnedJobs};
+use oarlock::engine_api::{Completion, HeldJob, OwnedJobs};
 use oarlock::keys::threshold::ThresholdKey;
-use oarlock::threshold::{Partial, Request, ThresholdError, combine_optimistic, verify};
+use oarlock::threshold::{PartialSignature, SigningRequest, ThresholdError, combine_optimistic, verify};
 use oarlock::{Input, JobError, Scheme};
 
 use super::Inner;
@@ -26,15 +26,15 @@ struct Row {
     /// Of PSS, the same for every server.
     salt: Vec<u8>,
     /// By the place of the server that made it. Several may be of one share: which of them is right, its proof shows.
-    partials: BTreeMap<usize, Partial>,
+    partials: BTreeMap<usize, PartialSignature>,
     failure: Option<String>,
     is_done: bool,
 }
 
 impl Row {
     /// One partial signature of each share.
-    fn distinct(&self) -> Vec<Partial> {
-        let by_share: BTreeMap<u8, &Partial> =
+    fn distinct(&self) -> Vec<PartialSignature> {
+        let by_share: BTreeMap<u8, &PartialSignature> =
             self.partials.values().rev().map(|partial| (partial.index(), partial)).collect();
         by_share.into_values().cloned().collect()
     }
@@ -111,7 +111,7 @@ impl<'i> ThresholdBatch<'i> {
         let row = &mut self.rows[at];
         let index = reference(&self.jobs[row.at]).map_or(0, |name| server.share(name));
         let partial = answer.map_err(|error| error.to_string()).and_then(|bytes| {
-            Partial::from_bytes(self.key, index, &bytes).map_err(|error| error.to_string())
+            PartialSignature::from_bytes(self.key, index, &bytes).map_err(|error| error.to_string())
         });
         match partial {
             Err(reason) => row.failure = Some(format!("{}: {reason}", server.place())),
@@ -160,9 +160,10 @@ impl<'i> ThresholdBatch<'i> {
     fn settle_rivals(&mut self, at: usize) {
         let row = &self.rows[at];
         let request = request(&self.jobs[row.at], &row.salt);
-        let is_rival =
-            |own: &Partial| row.partials.values().filter(|other| other.index() == own.index()).count() > 1;
-        let is_wrong = |own: &Partial| {
+        let is_rival = |own: &PartialSignature| {
+            row.partials.values().filter(|other| other.index() == own.index()).count() > 1
+        };
+        let is_wrong = |own: &PartialSignature| {
             let proof = verify(&self.inner.checker, self.key, &request, std::slice::from_ref(own));
             matches!(proof, Err(ThresholdError::BadPartials { .. }))
         };
@@ -210,12 +211,12 @@ fn failed(holder: &str, error: &ThresholdError) -> JobError {
     }
 }
 
-fn request<'j>(job: &'j HeldJob, salt: &'j [u8]) -> Request<'j> {
+fn request<'j>(job: &'j HeldJob, salt: &'j [u8]) -> SigningRequest<'j> {
     let input = match job.scheme.message_digest() {
         Some(_) => Input::Digest(&job.input),
         None => Input::Message(&job.input),
     };
-    Request::new(job.scheme, input).with_salt(salt)
+    SigningRequest::new(job.scheme, input).with_salt(salt)
 }
 
 /// Random bytes where the scheme has a salt.

@@ -9,7 +9,11 @@ use crate::dkim::DkimError;
 
 /// The engine of this name alone.
 pub(super) fn alone(engine: &str) -> Result<Accelerator, DkimError> {
-    Ok(Accelerator::builder().engines([engine]).build()?)
+    Ok(Accelerator::builder()
+        .environment(true)
+        .cost_cache(oarlock::default_cost_cache())
+        .engines([engine])
+        .build()?)
 }
 
 /// One engine at one task.

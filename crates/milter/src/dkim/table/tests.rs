@@ -245,7 +245,7 @@ fn keys_that_cannot_sign_refuse_their_table() {
     let place = Place::new("example.com s1 k\n").with_keys(&["k"]);
     let tables = place.open().unwrap();
     tables.check_keys(&careful()).unwrap();
-    let p256 = generate::ec(oarlock::contract::Curve::P256).unwrap();
+    let p256 = generate::ec(oarlock::Curve::P256).unwrap();
     place.write("p256", &export::private_pkcs8_pem(&p256).unwrap());
     place.write("public", &export::spki_pem(&p256).unwrap());
     place.write("text", "no key");

@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use oarlock::keys::threshold::Share;
-use oarlock::threshold::{Partial, Request, Signing, ThresholdError, submit};
-use oarlock::{Accelerator, Scheme, SubmitOptions, contract};
+use oarlock::threshold::{PartialSignature, PendingPartials, SigningRequest, ThresholdError, submit};
+use oarlock::{Accelerator, Scheme, SubmitOptions};
 use oarlock_wire::fault::{blame_of, fault_of};
 use oarlock_wire::jobs::JobRow;
 use oarlock_wire::proto::{Code, Fault};
@@ -21,7 +21,7 @@ pub(super) struct Shares<'s>(Vec<Lot<'s>>);
 struct Lot<'s> {
     share: &'s Share,
     places: Vec<u32>,
-    requests: Vec<Request<'s>>,
+    requests: Vec<SigningRequest<'s>>,
 }
 
 impl<'s> Shares<'s> {
@@ -32,7 +32,7 @@ impl<'s> Shares<'s> {
             self.0.len() - 1
         });
         self.0[at].places.push(place);
-        self.0[at].requests.push(Request::new(scheme, row.input).with_salt(row.second));
+        self.0[at].requests.push(SigningRequest::new(scheme, row.input).with_salt(row.second));
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -59,7 +59,7 @@ type SharedAnswer = (u32, Result<Vec<u8>, Fault>);
 /// Partial signatures under way.
 #[derive(Default)]
 pub(super) struct PendingShares {
-    signings: Vec<(Vec<u32>, Pin<Box<Signing>>)>,
+    signings: Vec<(Vec<u32>, Pin<Box<PendingPartials>>)>,
     done: Vec<SharedAnswer>,
 }
 
@@ -83,7 +83,7 @@ impl PendingShares {
     }
 }
 
-fn answer(partial: Result<Partial, ThresholdError>) -> Result<Vec<u8>, Fault> {
+fn answer(partial: Result<PartialSignature, ThresholdError>) -> Result<Vec<u8>, Fault> {
     partial.map(|partial| partial.as_bytes().to_vec()).map_err(|error| fault(&error))
 }
 
@@ -91,7 +91,7 @@ fn fault(error: &ThresholdError) -> Fault {
     match error {
         ThresholdError::Job(error) => fault_of(0, error),
         other => {
-            let code = if other.blame() == contract::Blame::Machine { Code::Failed } else { Code::Invalid };
+            let code = if other.blame() == oarlock::Blame::Machine { Code::Failed } else { Code::Invalid };
             refusal(code, &other.to_string(), blame_of(other.blame()))
         }
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use oarlock::batch::{Batch, Task};
-use oarlock::contract::{Column, KeySource, Shape};
+use oarlock::batch::{Batch, BatchTask};
+use oarlock::{Column, KeySource, Shape};
 use oarlock_wire::proto::{Blame, Code, Fault};
 use smallvec::SmallVec;
 
@@ -33,7 +33,7 @@ pub(super) fn judge(handles: &[Option<Opened>], batch: &mut Batch<'_>) -> Judged
     let (tasks, len) = (batch.task.borrowed(), batch.records.len);
     let key = judge.column(&batch.records.key, &tasks, len);
     let mut columns = vec![key];
-    let is_translation = |task: Task| matches!(task, Task::Do(Shape::Translate { .. }));
+    let is_translation = |task: BatchTask| matches!(task, BatchTask::Do(Shape::Translate { .. }));
     if tasks.cursor().take(len).any(is_translation) {
         columns.push(judge.column(&batch.records.second_key, &tasks, len));
         judge.denials.sort_by_key(|(index, _)| *index);
@@ -68,9 +68,9 @@ struct Judge<'s> {
     handles: &'s [Option<Opened>],
     /// By handle, for each task: what stands in its place and is counted by a grant, or why nothing does. Most batches have one
     /// task and many keys, so neither tasks nor their names are allocated for each.
-    known: Vec<SmallVec<[(Task, Verdict); 1]>>,
+    known: Vec<SmallVec<[(BatchTask, Verdict); 1]>>,
     /// Tasks of the batch, as grants name them.
-    names: Vec<(Task, String)>,
+    names: Vec<(BatchTask, String)>,
     denials: Denials,
     uses_resident: bool,
     uses_own: bool,
@@ -87,7 +87,7 @@ impl<'s> Judge<'s> {
     fn column(
         &mut self,
         column: &Column<'_, KeySource>,
-        tasks: &Column<'_, Task>,
+        tasks: &Column<'_, BatchTask>,
         len: usize,
     ) -> Column<'static, KeySource> {
         if let (Column::One(source), Column::One(task)) = (column, tasks)
@@ -112,7 +112,7 @@ impl<'s> Judge<'s> {
     fn column_of_one_task(
         &mut self,
         column: &Column<'_, KeySource>,
-        task: Task,
+        task: BatchTask,
         len: usize,
     ) -> Column<'static, KeySource> {
         let mut indices = vec![UNKNOWN; self.handles.len()];
@@ -142,7 +142,7 @@ impl<'s> Judge<'s> {
     }
 
     #[inline]
-    fn allow(&mut self, source: KeySource, task: Task, index: usize) -> KeySource {
+    fn allow(&mut self, source: KeySource, task: BatchTask, index: usize) -> KeySource {
         let KeySource::Table(handle) = source else { return source };
         if !has_key(task) {
             return KeySource::Table(0);
@@ -177,7 +177,7 @@ impl<'s> Judge<'s> {
     }
 }
 
-fn name(names: &mut Vec<(Task, String)>, task: Task) -> &str {
+fn name(names: &mut Vec<(BatchTask, String)>, task: BatchTask) -> &str {
     let at = names.iter().position(|(known, _)| *known == task).unwrap_or_else(|| {
         names.push((task, task.to_string()));
         names.len() - 1
@@ -206,6 +206,6 @@ fn verdict(opened: Option<&Opened>, handle: u32, operation: &str) -> (Verdict, b
     }
 }
 
-pub(super) fn has_key(task: Task) -> bool {
-    !matches!(task, Task::Do(Shape::Digest { .. } | Shape::DigestPart { .. }))
+pub(super) fn has_key(task: BatchTask) -> bool {
+    !matches!(task, BatchTask::Do(Shape::Digest { .. } | Shape::DigestPart { .. }))
 }

@@ -11,11 +11,12 @@ use oarlock_core::{
     Jobs, Outcomes, Shape, TableUsage,
 };
 use oarlock_dispatch::EngineCost;
+#[cfg(feature = "lanes")]
 use oarlock_lanes::LaneEngine;
 use oarlock_scalar::Scalar;
 
-use crate::calibrate::FirstUse;
-use crate::selftest::{Failure, Proof, prove, representative};
+use crate::calibrate::FirstUseCosts;
+use crate::selftest::{SelfTestFailure, SelfTestProof, prove, representative};
 
 /// The environment variable that turns engines off: names separated by commas, `OARLOCK_DISABLE=lanes`. The scalar engine
 /// cannot be turned off, since it is the referee.
@@ -39,6 +40,8 @@ pub struct AbsentEngine {
 pub enum UnavailableReason {
     /// [`DISABLE_VARIABLE`] names it.
     Disabled,
+    /// This build does not contain it: the feature of its name is off.
+    NotBuilt,
     /// The processor lacks the instructions that it is made of.
     Processor {
         /// Which.
@@ -50,28 +53,29 @@ impl fmt::Display for UnavailableReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Disabled => write!(f, "turned off by {DISABLE_VARIABLE}"),
+            Self::NotBuilt => f.write_str("not part of this build"),
             Self::Processor { lacks } => write!(f, "this processor has no {lacks}"),
         }
     }
 }
 
 /// The engines of this machine.
-pub(crate) struct Found {
+pub(crate) struct DetectedEngines {
     pub(crate) referee: Scalar,
-    pub(crate) others: Vec<Candidate>,
+    pub(crate) others: Vec<EngineCandidate>,
     pub(crate) absent: Vec<AbsentEngine>,
     table_bytes: Option<usize>,
 }
 
-impl Found {
+impl DetectedEngines {
     /// The scalar engine as it serves. By itself it judges nobody, and verifies by tables of its own; beside `others` it is the
     /// referee, which is to be AWS-LC alone.
-    pub(crate) fn scalar(&self, has_others: bool) -> Candidate {
+    pub(crate) fn scalar(&self, has_others: bool) -> EngineCandidate {
         let referee = || self.referee.clone();
         if has_others {
-            return Candidate::alike(Arc::new(referee()));
+            return EngineCandidate::alike(Arc::new(referee()));
         }
-        Candidate {
+        EngineCandidate {
             serving: Arc::new(referee().with_table_bytes(self.table_bytes.unwrap_or(DEFAULT_TABLE_BYTES))),
             plain: Arc::new(referee()),
             eager: Arc::new(referee().with_tables_at_once()),
@@ -81,7 +85,7 @@ impl Found {
 
 /// An engine as it will serve, and as it is examined before. What it builds for keys that recur changes the path of later
 /// runs: measured without, proved with and without.
-pub(crate) struct Candidate {
+pub(crate) struct EngineCandidate {
     pub(crate) serving: Arc<dyn Engine>,
     /// Builds nothing for keys that recur.
     pub(crate) plain: Arc<dyn Engine>,
@@ -89,7 +93,7 @@ pub(crate) struct Candidate {
     pub(crate) eager: Arc<dyn Engine>,
 }
 
-impl Candidate {
+impl EngineCandidate {
     /// An engine that keeps nothing for keys that recur, or is not known to.
     pub(crate) fn alike(engine: Arc<dyn Engine>) -> Self {
         Self { serving: Arc::clone(&engine), plain: Arc::clone(&engine), eager: engine }
@@ -102,8 +106,9 @@ pub(crate) fn find(
     is_named: impl Fn(&str) -> bool,
     disabled: &[String],
     table_bytes: Option<usize>,
-) -> Option<Found> {
-    let mut found = Found { referee: Scalar::detect()?, others: Vec::new(), absent: Vec::new(), table_bytes };
+) -> Option<DetectedEngines> {
+    let mut found =
+        DetectedEngines { referee: Scalar::detect()?, others: Vec::new(), absent: Vec::new(), table_bytes };
     if is_named("lanes") {
         match lanes(disabled, table_bytes) {
             Ok(candidate) => found.others.push(candidate),
@@ -113,7 +118,8 @@ pub(crate) fn find(
     Some(found)
 }
 
-fn lanes(disabled: &[String], table_bytes: Option<usize>) -> Result<Candidate, UnavailableReason> {
+#[cfg(feature = "lanes")]
+fn lanes(disabled: &[String], table_bytes: Option<usize>) -> Result<EngineCandidate, UnavailableReason> {
     if disabled.iter().any(|name| name == "lanes") {
         return Err(UnavailableReason::Disabled);
     }
@@ -122,11 +128,16 @@ fn lanes(disabled: &[String], table_bytes: Option<usize>) -> Result<Candidate, U
         Some(bytes) => detect()?.with_table_bytes(bytes),
         None => detect()?,
     };
-    Ok(Candidate {
+    Ok(EngineCandidate {
         serving: Arc::new(serving),
         plain: Arc::new(detect()?.with_table_bytes(0)),
         eager: Arc::new(detect()?.with_tables_at_once()),
     })
+}
+
+#[cfg(not(feature = "lanes"))]
+fn lanes(_: &[String], _: Option<usize>) -> Result<EngineCandidate, UnavailableReason> {
+    Err(UnavailableReason::NotBuilt)
 }
 
 /// Returns the engines named in [`DISABLE_VARIABLE`].
@@ -174,7 +185,7 @@ pub(crate) struct SelfTestedEngine {
     eager: Arc<dyn Engine>,
     referee: Arc<dyn Engine>,
     /// What is known of each shape that the engine claims.
-    known: Arc<HashMap<Shape, Known>>,
+    known: Arc<HashMap<Shape, ShapeFindings>>,
     /// Whether a run looks at the verdict: where all have been asked for, the dispatcher knows them.
     is_guarded: bool,
 }
@@ -182,14 +193,14 @@ pub(crate) struct SelfTestedEngine {
 /// What has been found out about a shape. Nobody waits for these: two threads that ask at once may both prove, with one result, and a
 /// fork in between leaves its child no lock that nobody opens.
 #[derive(Debug, Default)]
-struct Known {
-    verdict: OnceLock<(Result<Proof, Failure>, Duration)>,
+struct ShapeFindings {
+    verdict: OnceLock<(Result<SelfTestProof, SelfTestFailure>, Duration)>,
     cost: OnceLock<Option<EngineCost>>,
 }
 
 impl SelfTestedEngine {
     /// Runs the self test of every shape that the engine offers.
-    pub(crate) fn new(candidate: Candidate, referee: Arc<dyn Engine>) -> Self {
+    pub(crate) fn new(candidate: EngineCandidate, referee: Arc<dyn Engine>) -> Self {
         let own = Self { is_guarded: false, ..Self::unproved(candidate, referee) };
         for shape in proved_shapes() {
             let _ = own.verdict(shape);
@@ -198,10 +209,10 @@ impl SelfTestedEngine {
     }
 
     /// Runs the self test of a shape when it is first asked about.
-    pub(crate) fn unproved(candidate: Candidate, referee: Arc<dyn Engine>) -> Self {
-        let Candidate { serving: engine, plain, eager } = candidate;
+    pub(crate) fn unproved(candidate: EngineCandidate, referee: Arc<dyn Engine>) -> Self {
+        let EngineCandidate { serving: engine, plain, eager } = candidate;
         let claimed = proved_shapes().into_iter().filter(|shape| engine.offers(*shape).is_some());
-        let known = Arc::new(claimed.map(|shape| (shape, Known::default())).collect());
+        let known = Arc::new(claimed.map(|shape| (shape, ShapeFindings::default())).collect());
         Self { engine, plain, eager, referee, known, is_guarded: true }
     }
 
@@ -219,7 +230,7 @@ impl SelfTestedEngine {
     }
 
     /// How the self test of a shape has ended, after running it where nobody has; None where the engine does not claim the shape.
-    pub(crate) fn verdict(&self, shape: Shape) -> Option<&Result<Proof, Failure>> {
+    pub(crate) fn verdict(&self, shape: Shape) -> Option<&Result<SelfTestProof, SelfTestFailure>> {
         let known = &self.known.get(&shape)?.verdict;
         if known.get().is_none() {
             let start = Instant::now();
@@ -229,12 +240,12 @@ impl SelfTestedEngine {
     }
 
     /// The same without running any.
-    fn verdict_so_far(&self, shape: Shape) -> Option<&Result<Proof, Failure>> {
+    fn verdict_so_far(&self, shape: Shape) -> Option<&Result<SelfTestProof, SelfTestFailure>> {
         self.known.get(&shape)?.verdict.get().map(|(verdict, _)| verdict)
     }
 
     /// Self tests that have failed so far.
-    pub(crate) fn failures(&self) -> impl Iterator<Item = (Shape, &Failure)> {
+    pub(crate) fn failures(&self) -> impl Iterator<Item = (Shape, &SelfTestFailure)> {
         proved_shapes()
             .into_iter()
             .filter_map(|shape| Some((shape, self.verdict_so_far(shape)?.as_ref().err()?)))
@@ -255,13 +266,13 @@ impl SelfTestedEngine {
     }
 
     /// What it offers for a shape, and its cost, both found out where nobody has asked.
-    pub(crate) fn appraise(&self, shape: Shape, costs: &FirstUse) -> Option<(BatchSize, EngineCost)> {
+    pub(crate) fn appraise(&self, shape: Shape, costs: &FirstUseCosts) -> Option<(BatchSize, EngineCost)> {
         let lanes = self.offers(shape)?;
         Some((lanes, self.cost(shape, costs).unwrap_or_default()))
     }
 
     /// Its cost for a shape that has passed.
-    pub(crate) fn cost(&self, shape: Shape, costs: &FirstUse) -> Option<EngineCost> {
+    pub(crate) fn cost(&self, shape: Shape, costs: &FirstUseCosts) -> Option<EngineCost> {
         let known = &self.known.get(&shape)?.cost;
         self.offers(shape)?;
         if known.get().is_none() {
@@ -294,7 +305,7 @@ impl SelfTestedEngine {
     }
 
     /// An engine that panics has failed.
-    fn prove(&self, shape: Shape) -> Result<Proof, Failure> {
+    fn prove(&self, shape: Shape) -> Result<SelfTestProof, SelfTestFailure> {
         let prove = || prove_both(&*self.engine, &*self.eager, &*self.referee, shape);
         catch_unwind(AssertUnwindSafe(prove)).unwrap_or_else(|_| {
             Err(EngineFault::Failed { engine: self.engine.name(), reason: "panicked".to_owned() }.into())
@@ -345,7 +356,7 @@ fn prove_both(
     eager: &dyn Engine,
     referee: &dyn Engine,
     shape: Shape,
-) -> Result<Proof, Failure> {
+) -> Result<SelfTestProof, SelfTestFailure> {
     let mut proof = prove(engine, referee, shape)?;
     let before = eager.table_usage().bytes;
     if eager.table_usage().max_bytes > 0 && is_verification(shape) {
@@ -367,7 +378,7 @@ mod tests {
     use oarlock_core::Curve;
 
     use super::*;
-    use crate::selftest::Corrupt;
+    use crate::selftest::CorruptEngine;
 
     #[test]
     fn only_known_engines_can_be_turned_off() {
@@ -380,8 +391,8 @@ mod tests {
     fn an_engine_offers_only_what_it_has_proved() {
         let scalar: Arc<dyn Engine> = Arc::new(Scalar::detect().unwrap());
         let corrupt: Arc<dyn Engine> =
-            Arc::new(Corrupt::new(Scalar::detect().unwrap(), Shape::Ed25519Sign, 0));
-        let proved = SelfTestedEngine::new(Candidate::alike(corrupt), scalar);
+            Arc::new(CorruptEngine::new(Scalar::detect().unwrap(), Shape::Ed25519Sign, 0));
+        let proved = SelfTestedEngine::new(EngineCandidate::alike(corrupt), scalar);
         assert!(proved.claims(Shape::Ed25519Sign).is_some() && proved.offers(Shape::Ed25519Sign).is_none());
         assert!(proved.verdict(Shape::Ed25519Sign).is_some_and(Result::is_err));
         assert!(proved.offers(Shape::Ed25519Verify).is_some());
@@ -420,8 +431,8 @@ mod tests {
         let scalar = || Scalar::detect().unwrap();
         let (verify, sign) = (Shape::Ed25519Verify, Shape::Ed25519Sign);
         let proved = |spoilt| {
-            let eager = Arc::new(Building(Corrupt::new(scalar(), spoilt, 0)));
-            let candidate = Candidate { eager, ..Candidate::alike(Arc::new(scalar())) };
+            let eager = Arc::new(Building(CorruptEngine::new(scalar(), spoilt, 0)));
+            let candidate = EngineCandidate { eager, ..EngineCandidate::alike(Arc::new(scalar())) };
             SelfTestedEngine::new(candidate, Arc::new(scalar()))
         };
         let wrong = proved(verify);
@@ -430,6 +441,7 @@ mod tests {
         assert!(proved(sign).offers(sign).is_some(), "nothing is built for signing");
     }
 
+    #[cfg(feature = "lanes")]
     #[test]
     fn tables_are_built_where_they_are_to_be_proved() {
         let Some(eager) = LaneEngine::detect().map(LaneEngine::with_tables_at_once) else { return };
@@ -469,8 +481,8 @@ mod tests {
     fn a_failed_size_withdraws_the_sizes_it_vouches_for() {
         let shape = Shape::RsaPrivate { bits: 2048 };
         let scalar: Arc<dyn Engine> = Arc::new(Scalar::detect().unwrap());
-        let corrupt = Arc::new(Corrupt::new(Scalar::detect().unwrap(), shape, 0));
-        let proved = SelfTestedEngine::new(Candidate::alike(corrupt), scalar);
+        let corrupt = Arc::new(CorruptEngine::new(Scalar::detect().unwrap(), shape, 0));
+        let proved = SelfTestedEngine::new(EngineCandidate::alike(corrupt), scalar);
         assert!(proved.offers(shape).is_none() && proved.offers(Shape::RsaPrivate { bits: 2000 }).is_none());
         assert!(proved.offers(Shape::RsaPrivate { bits: 3072 }).is_some());
     }
