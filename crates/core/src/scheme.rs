@@ -1,10 +1,10 @@
-//! Schemes: what a job states, before the hall lowers it to a raw shape or hands it whole to a holder.
+//! Schemes: the complete operation that a job asks for. The facade lowers it to a raw shape or passes it to a holder.
 
 use std::fmt;
 
 use crate::{Curve, DigestAlg};
 
-/// A complete operation: padding, encoding and nonce rule included.
+/// A complete operation with its padding, encoding and nonce rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scheme {
@@ -18,9 +18,10 @@ pub enum Scheme {
         /// Digest of the message.
         digest: DigestAlg,
     },
-    /// RSASSA-PKCS1-v1_5 signature over T itself, what stands behind the padding: a DigestInfo of a digest that is not
-    /// known here, or MD5 and SHA-1 of TLS 1.1; at most 11 bytes shorter than the modulus. Only with keys of this process.
-    /// RFC 8017 9.2 from step 3 on, RFC 4346 7.4.8.
+    /// RSASSA-PKCS1-v1_5 signature over T itself, the part behind the padding.
+    ///
+    /// T is a DigestInfo of a digest that this crate does not know, or MD5 and SHA-1 of TLS 1.1. It is at least 11
+    /// bytes shorter than the modulus. Only local keys can do this. RFC 8017 9.2 from step 3 on, RFC 4346 7.4.8.
     RsaPkcs1SignEncoded,
     /// RSASSA-PKCS1-v1_5 verification of a signature over T itself, by comparing encodings. RFC 8017 9.2 from step 3 on.
     RsaPkcs1VerifyEncoded,
@@ -39,11 +40,13 @@ pub enum Scheme {
         digest: DigestAlg,
         /// Digest of the mask generation.
         mgf: DigestAlg,
-        /// Which salt lengths pass.
+        /// The salt lengths that pass.
         salt: SaltLength,
     },
-    /// RSAES-PKCS1-v1_5 decryption with implicit rejection: a bad padding gives a message that depends on key and
-    /// ciphertext alone, never an error. RFC 8017 7.2.2, draft-irtf-cfrg-rsa-guidance section 7.
+    /// RSAES-PKCS1-v1_5 decryption with implicit rejection.
+    ///
+    /// A bad padding gives a message that depends on the key and the ciphertext alone, and never an error. RFC 8017
+    /// 7.2.2, draft-irtf-cfrg-rsa-guidance section 7.
     RsaPkcs1Decrypt,
     /// RSAES-OAEP decryption; the label is the job's second input. RFC 8017 7.1.2.
     RsaOaepDecrypt {
@@ -54,33 +57,33 @@ pub enum Scheme {
     },
     /// ECDSA signature. FIPS 186-5 6.4.1.
     EcdsaSign {
-        /// Curve, which the key must be on.
+        /// The curve of the key.
         curve: Curve,
-        /// Digest of the message, also of RFC 6979.
+        /// Digest of the message, which RFC 6979 uses too.
         digest: DigestAlg,
-        /// How r and s are written.
+        /// The form of r and s.
         encoding: EcdsaEncoding,
-        /// Where the nonce comes from.
+        /// The source of the nonce.
         nonce: NonceRule,
     },
     /// ECDSA verification. FIPS 186-5 6.4.2.
     EcdsaVerify {
-        /// Curve, which the key must be on.
+        /// The curve of the key.
         curve: Curve,
         /// Digest of the message.
         digest: DigestAlg,
-        /// How r and s are written.
+        /// The form of r and s.
         encoding: EcdsaEncoding,
     },
     /// Ed25519 over a whole message. RFC 8032 5.1.6.
     Ed25519Sign,
-    /// Ed25519 verification; the predicate is [`Shape::Ed25519Verify`](crate::Shape::Ed25519Verify)'s.
+    /// Ed25519 verification by the predicate of [`Shape::Ed25519Verify`](crate::Shape::Ed25519Verify).
     Ed25519Verify,
-    /// X25519 agreement; a peer of small order, whose result is all zeros, is refused. RFC 7748 6.1.
+    /// X25519 agreement. It refuses a peer of small order, whose result would be all zeros. RFC 7748 6.1.
     X25519,
 }
 
-/// How an ECDSA signature is written.
+/// The form of an ECDSA signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EcdsaEncoding {
     /// ASN.1 DER, `SEQUENCE { INTEGER r, INTEGER s }`, strict. RFC 3279 2.2.3.
@@ -89,26 +92,26 @@ pub enum EcdsaEncoding {
     Fixed,
 }
 
-/// Where an ECDSA nonce comes from.
+/// The source of an ECDSA nonce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NonceRule {
-    /// From key, digest and 32 random bytes of the hall (engines without that input use their own random nonce).
+    /// The key, the digest and 32 random bytes. An engine that cannot take the bytes draws a random nonce of its own.
     Hedged,
-    /// From key and digest alone, for reproducible zones and tests. RFC 6979 3.2.
+    /// The key and the digest alone, for reproducible zones and tests. RFC 6979 3.2.
     Deterministic,
 }
 
-/// Which PSS salt lengths pass verification.
+/// The salt lengths that pass a PSS verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SaltLength {
-    /// Exactly so many bytes.
+    /// Exactly this number of bytes.
     Exactly(u16),
-    /// Any length that the encoding shows.
+    /// Any length that the encoding contains.
     Any,
 }
 
 impl Scheme {
-    /// The digest that the scheme applies to its message; None where it takes the message itself.
+    /// Returns the digest that the scheme applies to its message, or `None` if it takes the message itself.
     #[must_use]
     pub fn message_digest(self) -> Option<DigestAlg> {
         match self {
@@ -177,7 +180,7 @@ pub struct SigningScheme(Scheme);
 
 /// A [`Scheme`] that verifies signatures.
 ///
-/// The constants have the same names as those of [`SigningScheme`], and accept what those make.
+/// The constants have the same names as those of [`SigningScheme`], and accept its signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct VerifyingScheme(Scheme);
 

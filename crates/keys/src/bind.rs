@@ -56,7 +56,7 @@ enum DnssecKeyKind {
 
 type Values = [Option<Zeroizing<Vec<u8>>>; FIELDS.len()];
 
-/// True where the text begins as such a file does.
+/// True if the text begins as such a file does.
 #[must_use]
 pub fn is_bind(text: &[u8]) -> bool {
     text.trim_ascii_start().starts_with(FORMAT.as_bytes())
@@ -99,7 +99,7 @@ pub fn import(text: &[u8]) -> Result<BindKey, KeyError> {
 /// when the key was made, is published and signs.
 ///
 /// # Errors
-/// [`KeyError::NotExportable`] where there is no private half here or it is of another algorithm,
+/// [`KeyError::NotExportable`] if there is no private half here or it is of another algorithm,
 /// [`KeyError::UnsupportedAlgorithm`].
 pub fn export(key: &Key, algorithm: u8, since: Option<&str>) -> Result<Zeroizing<String>, KeyError> {
     let refused = |reason| KeyError::NotExportable { what: "private key", reason };

@@ -76,7 +76,7 @@ pub enum KeyError {
         "PEM encrypted the traditional way (Proc-Type: 4,ENCRYPTED) is not supported; convert it with `openssl pkcs8 -topk8`"
     )]
     LegacyPemEncryption,
-    /// An X.509 certificate was given where a key belongs.
+    /// An X.509 certificate was given if a key belongs.
     #[error(
         "found an X.509 certificate, expected a key; certificates are not supported, take its key with `openssl x509 -pubkey -noout`"
     )]
@@ -266,7 +266,7 @@ pub enum KeyError {
         compressed: usize,
         /// Length of an uncompressed point.
         uncompressed: usize,
-        /// First byte of what was given (0 where there is none).
+        /// First byte of what was given (0 if there is none).
         form: u8,
         /// Length of what was given.
         found: usize,

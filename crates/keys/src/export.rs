@@ -49,7 +49,7 @@ impl Default for Protection {
 /// The public half as SubjectPublicKeyInfo: RSA with NULL parameters, EC on its named curve and uncompressed. RFC 5280.
 ///
 /// # Errors
-/// [`KeyError::NotExportable`] where the key has no public half or it is not known.
+/// [`KeyError::NotExportable`] if the key has no public half or it is not known.
 pub fn spki_der(key: &Key) -> Result<Vec<u8>, KeyError> {
     let refused = |reason| KeyError::NotExportable { what: "public key", reason };
     let parts = key.parts().ok_or(refused("its holder has not told it"))?;

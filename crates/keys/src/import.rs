@@ -70,7 +70,7 @@ pub fn der(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyErro
 /// The first key among PEM blocks.
 ///
 /// # Errors
-/// [`KeyError::PemLabel`] where no block holds a key, [`KeyError::Certificate`] where only certificates are there,
+/// [`KeyError::PemLabel`] if no block holds a key, [`KeyError::Certificate`] if only certificates are there,
 /// [`KeyError::SeveralKeys`], [`KeyError::Foreign`], [`KeyError::LegacyPemEncryption`], else as the named functions.
 pub fn pem(text: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
     let (found, bytes) = pem::first_key(bounded(text)?)?;
@@ -214,7 +214,7 @@ pub(crate) fn bounded(bytes: &[u8]) -> Result<&[u8], KeyError> {
     }
 }
 
-/// Names the structure that is there where it is another one; damage is left to the parser to word.
+/// Names the structure that is there if it is another one; damage is left to the parser to word.
 fn expect(expected: Structure, bytes: &[u8]) -> Result<&[u8], KeyError> {
     match Structure::of(bounded(bytes)?) {
         Ok(found) if found != expected => {

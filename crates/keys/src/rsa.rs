@@ -4,7 +4,7 @@
 //! `n = p * q`, p and q odd, different, at most half of n's length each (rounded up) so that the cost of an operation
 //! shows nothing but n's length, `3 <= e < 2^33` odd, `d < n`, `dp = d mod (p-1)`, `dq = d mod (q-1)`,
 //! `d * e = 1 mod (p-1)` and `mod (q-1)`, `qinv * q = 1 mod p`. RFC 8017 3.2. That p and q are prime is not proven:
-//! where they are not, results do not confirm under e and are never released. The larger prime always comes first: where a
+//! if they are not, results do not confirm under e and are never released. The larger prime always comes first: where a
 //! file has p < q, the primes and their exponents change places and qinv is computed anew.
 
 mod check;
@@ -65,7 +65,7 @@ pub fn private(numbers: &PrivateNumbers<'_>) -> Result<Key, KeyError> {
 /// A private key of n, e and d alone; the primes and CRT parts are computed. NIST SP 800-56B rev. 2, C.2.
 ///
 /// # Errors
-/// [`KeyError::NoPrimes`] where the numbers are of no key of two primes, else as for [`private`].
+/// [`KeyError::NoPrimes`] if the numbers are of no key of two primes, else as for [`private`].
 pub fn private_without_crt(n: &[u8], e: &[u8], d: &[u8]) -> Result<Key, KeyError> {
     let public = public_parts(n, e)?;
     fingerprint::local(KeyParts::RsaPrivate(recover::integers(&public, d)?.validate(public)?))

@@ -1,6 +1,6 @@
 //! What policies cost: the same records straight to the dispatcher, and through the key table.
 //!
-//! The engine behind both does nothing with batches of this size, so what is left is the hall's and the dispatcher's own
+//! The engine behind both does nothing with batches of this size, so what is left is the accelerator's and the dispatcher's own
 //! work: 65,536 records of 40 bytes under 1,024 keys in random order. Each line is the best of its rounds, in nanoseconds
 //! per record.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a program that may stop at the first surprise")]
@@ -28,7 +28,7 @@ const TASK: BatchTask = BatchTask::Do(Shape::Cipher {
     direction: oarlock::Direction::Encrypt,
 });
 
-/// Right where it is proved, and idle where it is measured.
+/// Right if it is proved, and idle if it is measured.
 #[derive(Debug)]
 struct Idle(Scalar);
 

@@ -53,7 +53,7 @@ pub enum Calibration {
     },
 }
 
-/// The costs of `engines`: from the cache where it is of this machine and version and names them all, else measured.
+/// The costs of `engines`: from the cache if it is of this machine and version and names them all, else measured.
 pub(crate) fn costs(engines: &[&dyn Engine], cache: Option<&Path>) -> (EngineCosts, Calibration) {
     let Some(path) = cache else {
         let reason = "no cache directory is known".into();
@@ -100,7 +100,7 @@ fn measure_one(engine: &dyn Engine, shape: Shape) -> Option<EngineCost> {
     }
 }
 
-/// One lane group and, where that is quick, four: the difference is C2, what is left of one group C1.
+/// One lane group and, if that is quick, four: the difference is C2, what is left of one group C1.
 fn measure_operations(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Option<EngineCost> {
     let best = lanes.preferred.max(1);
     let many = (4 * best).min(lanes.max.max(best));
@@ -142,7 +142,7 @@ fn measure_records(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Optio
 }
 
 /// Nanoseconds of the fastest of some runs, after one to warm up: [`ROUNDS`] of them, and more until `min` has passed.
-/// None where the engine fails.
+/// None if the engine fails.
 fn fastest(engine: &dyn Engine, jobs: &Jobs<'_>, min: Duration) -> Option<f64> {
     fastest_of_each(engine, std::slice::from_ref(jobs), min)?.pop()
 }
@@ -176,7 +176,7 @@ fn clock_ns() -> f64 {
     (0..32).map(read).fold(f64::INFINITY, f64::min)
 }
 
-/// Reads the cache: the machine's line first, then one line per engine and shape. None where it is of another machine
+/// Reads the cache: the machine's line first, then one line per engine and shape. None if it is of another machine
 /// or version, is damaged, or lacks an engine's shape.
 fn read(engines: &[&dyn Engine], path: &Path) -> Option<EngineCosts> {
     let rows = read_rows(path)?;
@@ -204,7 +204,7 @@ impl CacheRow {
         self.engine == engine && self.shape == shape
     }
 
-    /// None where the line is damaged.
+    /// None if the line is damaged.
     fn parse(line: &str) -> Option<Self> {
         let fields: Vec<&str> = line.split(' ').collect();
         let [engine, shape, numbers @ ..] = fields.as_slice() else { return None };

@@ -1,4 +1,4 @@
-//! Finding the engines of this machine. Only the hall names them.
+//! Finding the engines of this machine. Only the accelerator names them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -186,7 +186,7 @@ pub(crate) struct SelfTestedEngine {
     referee: Arc<dyn Engine>,
     /// What is known of each shape that the engine claims.
     known: Arc<HashMap<Shape, ShapeFindings>>,
-    /// Whether a run looks at the verdict: where all have been asked for, the dispatcher knows them.
+    /// Whether a run looks at the verdict: if all have been asked for, the dispatcher knows them.
     is_guarded: bool,
 }
 
@@ -229,7 +229,7 @@ impl SelfTestedEngine {
         }
     }
 
-    /// How the self test of a shape has ended, after running it where nobody has; None where the engine does not claim the shape.
+    /// How the self test of a shape has ended, after running it if nobody has; None if the engine does not claim the shape.
     pub(crate) fn verdict(&self, shape: Shape) -> Option<&Result<SelfTestProof, SelfTestFailure>> {
         let known = &self.known.get(&shape)?.verdict;
         if known.get().is_none() {
@@ -265,7 +265,7 @@ impl SelfTestedEngine {
             .count()
     }
 
-    /// What it offers for a shape, and its cost, both found out where nobody has asked.
+    /// What it offers for a shape, and its cost, both found out if nobody has asked.
     pub(crate) fn appraise(&self, shape: Shape, costs: &FirstUseCosts) -> Option<(BatchSize, EngineCost)> {
         let lanes = self.offers(shape)?;
         Some((lanes, self.cost(shape, costs).unwrap_or_default()))
@@ -286,7 +286,7 @@ impl SelfTestedEngine {
         self.engine.offers(shape)
     }
 
-    /// The test that an engine put aside must pass: the shape it lost, or all that it has proved. What it had built for keys
+    /// The test that an engine quarantined must pass: the shape it lost, or all that it has proved. What it had built for keys
     /// that recur may be what was wrong, and is dropped.
     pub(crate) fn passes(&self, shape: Option<Shape>) -> bool {
         let shapes = match shape {
@@ -350,7 +350,7 @@ impl Engine for SelfTestedEngine {
     }
 }
 
-/// Known answers from an engine, and where it would build something for keys that recur, from one that does so at once.
+/// Known answers from an engine, and if it would build something for keys that recur, from one that does so at once.
 fn prove_both(
     engine: &dyn Engine,
     eager: &dyn Engine,

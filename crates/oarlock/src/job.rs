@@ -26,7 +26,7 @@ pub struct Job<'a> {
 /// The main input of a [`Job`].
 #[derive(Clone, Copy)]
 pub enum Input<'a> {
-    /// A whole message, which is hashed here where the scheme names a digest; else an Ed25519 message, an RSA ciphertext
+    /// A whole message, which is hashed here if the scheme names a digest; else an Ed25519 message, an RSA ciphertext
     /// or an X25519 peer key.
     Message(&'a [u8]),
     /// The digest of a message, as long as the scheme's digest, for schemes that name one.
@@ -73,7 +73,7 @@ impl<'a> Job<'a> {
         Self { scheme: Scheme::X25519, key, input: Input::Message(peer), second: &[] }
     }
 
-    /// The job as the holder of its key takes it: with the digest in place of the message where the scheme names one.
+    /// The job as the holder of its key takes it: with the digest in place of the message if the scheme names one.
     ///
     /// # Errors
     /// As [`Input::Digest`] of the wrong length, or given to a scheme without a digest.
@@ -117,7 +117,7 @@ impl Input<'_> {
         }
     }
 
-    /// True where it is empty.
+    /// True if it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -36,7 +36,7 @@ fn are_apart(p: &BoxedUint, q: &BoxedUint, bits: u32) -> bool {
     Zeroizing::new(more.wrapping_sub(less)).bits() > bits - 100 + 1
 }
 
-/// `d = e^-1 mod lcm(p - 1, q - 1)`, B.3.1 criterion 3; None where e has a factor in common with that.
+/// `d = e^-1 mod lcm(p - 1, q - 1)`, B.3.1 criterion 3; None if e has a factor in common with that.
 fn private_exponent(p: &BoxedUint, q: &BoxedUint) -> Option<Secret> {
     let (p, q) = (less_one(p), less_one(q));
     let common = Zeroizing::new(p.gcd(&q));

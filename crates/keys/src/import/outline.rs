@@ -63,7 +63,7 @@ impl Structure {
         [Self::Pkcs8, Self::EncryptedPkcs8, Self::Pkcs1Private, Self::Pkcs1Public, Self::Sec1, Self::Spki];
 }
 
-/// Tags of up to three members; None where it is no single SEQUENCE of well-formed members.
+/// Tags of up to three members; None if it is no single SEQUENCE of well-formed members.
 fn leading_tags(bytes: &[u8]) -> Option<[Option<Tag>; 3]> {
     let outer = AnyRef::from_der(bytes).ok()?;
     if der::Tagged::tag(&outer) != Tag::Sequence {

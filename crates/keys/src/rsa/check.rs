@@ -121,7 +121,7 @@ impl Integers {
     }
 }
 
-/// `q^-1 mod p` of different odd numbers; none where they share a factor.
+/// `q^-1 mod p` of different odd numbers; none if they share a factor.
 pub(super) fn inverse(q: &BoxedUint, p: &BoxedUint) -> Result<Secret, KeyError> {
     let p = p.as_odd_vartime().ok_or(KeyError::Even { what: "p" })?;
     let inverse = q.invert_odd_mod(p).into_option();

@@ -47,7 +47,7 @@ fn primes(n: &BoxedUint, e: &BoxedUint, d: &BoxedUint, widths: Widths) -> Option
     fits.then(|| (resized(&p, widths.half), resized(&q, widths.half)))
 }
 
-/// `p + q`, steps 1 to 3; None where a division leaves a remainder.
+/// `p + q`, steps 1 to 3; None if a division leaves a remainder.
 fn sum_of_primes(n: &BoxedUint, e: &BoxedUint, d: &BoxedUint) -> Option<Secret> {
     let de = product(d, e);
     if de.bits() < 2 {

@@ -51,7 +51,7 @@ impl ThresholdKey {
     /// The key as a PEM block.
     ///
     /// # Errors
-    /// [`KeyError::Machine`] where it cannot be encoded, which no valid key meets.
+    /// [`KeyError::Machine`] if it cannot be encoded, which no valid key meets.
     pub fn to_pem(&self) -> Result<String, KeyError> {
         pem_rfc7468::encode_string(KEY_LABEL, LineEnding::LF, &self.to_der()?).map_err(not_encoded)
     }
@@ -95,7 +95,7 @@ impl Share {
     ///
     /// # Errors
     /// As [`ThresholdKey::from_der`], and [`KeyError::ShareIndex`], [`KeyError::Length`] for the secret,
-    /// [`KeyError::Inconsistent`] where it is another's.
+    /// [`KeyError::Inconsistent`] if it is another's.
     pub fn from_der(bytes: &[u8]) -> Result<Self, KeyError> {
         let mut members = Members::of(import::bounded(bytes)?, SHARE)?;
         members.version()?;
@@ -126,7 +126,7 @@ impl Share {
     /// The share, unencrypted, as a PEM block.
     ///
     /// # Errors
-    /// [`KeyError::Machine`] where it cannot be encoded, which no valid share meets.
+    /// [`KeyError::Machine`] if it cannot be encoded, which no valid share meets.
     pub fn to_pem(&self) -> Result<Zeroizing<String>, KeyError> {
         text(SHARE_LABEL, &self.to_der()?)
     }

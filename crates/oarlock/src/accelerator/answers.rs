@@ -29,7 +29,7 @@ impl Answers {
         self.results.len()
     }
 
-    /// True where there was no job.
+    /// True if there was no job.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.results.is_empty()
@@ -38,7 +38,7 @@ impl Answers {
     /// The answer of the job at `index`; empty bytes where a verification says yes.
     ///
     /// # Errors
-    /// Why the job has no answer; [`JobError::Rejected`] where a signature does not verify.
+    /// Why the job has no answer; [`JobError::Rejected`] if a signature does not verify.
     ///
     /// # Panics
     /// Where `index` is not below [`len`](Self::len).

@@ -87,7 +87,7 @@ pub struct ShapeReport {
     pub shape: Shape,
     /// Best and largest batch.
     pub lanes: BatchSize,
-    /// True where the engine confirms its results itself.
+    /// True if the engine confirms its results itself.
     pub confirms: bool,
     /// How the self test ended; a shape that failed is not used.
     pub verdict: Result<SelfTestProof, SelfTestFailure>,
@@ -208,7 +208,7 @@ impl AcceleratorBuilder {
         self
     }
 
-    /// Finds the engines, proves every shape by known answers, measures costs (or reads them), and joins them; where it is
+    /// Finds the engines, proves every shape by known answers, measures costs (or reads them), and joins them; if it is
     /// [`lazy`](Self::lazy), finds and joins them.
     ///
     /// # Errors
@@ -348,7 +348,7 @@ impl AcceleratorBuilder {
     }
 }
 
-/// What there is to say of an engine; where it is lazy, after finding out all that nobody has asked yet.
+/// What there is to say of an engine; if it is lazy, after finding out all that nobody has asked yet.
 pub(super) fn report(engine: &SelfTestedEngine, cost: impl Fn(Shape) -> Option<EngineCost>) -> EngineReport {
     let shapes = proved_shapes().into_iter().filter_map(|shape| {
         Some(ShapeReport {

@@ -83,7 +83,7 @@ impl Accelerator {
         Self::builder().lazy().build()
     }
 
-    /// Submits one job: on this thread where all is idle and the job cheap, else through the queue. Await the answer, or
+    /// Submits one job: on this thread if all is idle and the job cheap, else through the queue. Await the answer, or
     /// [`wait`](Single::wait) for it. With [`SubmitOptions::never_on_caller_thread`] no engine runs on this thread, so that a short stack does.
     pub fn submit(&self, job: &Job<'_>, options: SubmitOptions) -> PendingAnswer {
         PendingAnswer(self.submit_many(std::slice::from_ref(job), options))
@@ -114,7 +114,7 @@ impl Accelerator {
     }
 
     /// The same into outcomes of an earlier call, whose memory is used again: that of many short records costs as much to get as
-    /// they do to compute. Empty where this fails.
+    /// they do to compute. Empty if this fails.
     ///
     /// # Errors
     /// As [`run_records`](Self::run_records).
@@ -137,7 +137,7 @@ impl Accelerator {
         Ok(outcome)
     }
 
-    /// The same into the outcome of an earlier call, whose memory is used again. Empty where this fails.
+    /// The same into the outcome of an earlier call, whose memory is used again. Empty if this fails.
     ///
     /// # Errors
     /// As [`run_batch`](Self::run_batch).
@@ -183,7 +183,7 @@ impl Accelerator {
         self.about.proved.iter().flat_map(of).collect()
     }
 
-    /// Known engines that were allowed and take no part, with the reason. Where that leaves none of those that
+    /// Known engines that were allowed and take no part, with the reason. If that leaves none of those that
     /// [`AcceleratorBuilder::engines`] names, the scalar engine serves in their place.
     #[must_use]
     pub fn absent(&self) -> &[AbsentEngine] {
@@ -221,7 +221,7 @@ impl Accelerator {
         self.dispatcher.queued()
     }
 
-    /// Engines put aside at present.
+    /// Engines quarantined at present.
     #[must_use]
     pub fn aside(&self) -> Vec<Quarantined> {
         self.dispatcher.aside()
@@ -240,7 +240,7 @@ impl Accelerator {
     }
 }
 
-/// True where the job needs the private half, which is with the holder. Verification under the public half of a held
+/// True if the job needs the private half, which is with the holder. Verification under the public half of a held
 /// key is done here.
 fn needs_holder(job: &Job<'_>) -> bool {
     !(job.scheme.is_verification() && job.key.parts().is_some())

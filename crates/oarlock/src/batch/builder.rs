@@ -71,7 +71,7 @@ pub struct BatchEntry<'e> {
     tag: &'e [u8],
 }
 
-/// Where a record's input is.
+/// If a record's input is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum EntryInput<'e> {
     /// Here.
@@ -80,7 +80,7 @@ pub enum EntryInput<'e> {
     Slot(u32),
 }
 
-/// Where a record's IV comes from.
+/// If a record's IV comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum EntryIv<'e> {
     /// The caller.
@@ -97,7 +97,7 @@ pub enum EntryIv<'e> {
     GeneratedInto(u32),
 }
 
-/// Where a record's result goes.
+/// If a record's result goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryOutput {
     /// Into the output, all of it; [`BatchOutcome::result`](super::BatchOutcome::result) has it.
@@ -211,7 +211,7 @@ impl BatchBuilder {
         self.len
     }
 
-    /// True where there is no record.
+    /// True if there is no record.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -1,4 +1,4 @@
-//! IVs that the hall makes: zeros, keys, random values, counters. They lie behind a copy of the caller's data, where the
+//! IVs that the accelerator makes: zeros, keys, random values, counters. They lie behind a copy of the caller's data, where the
 //! spans of the engines' IV column reach them.
 
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ use crate::table::{IvCounter, KeyPolicy, TableSnapshot};
 
 /// The IVs of a batch.
 pub(super) struct BatchIvs {
-    /// Where each record's IV is; None where the caller's column says it.
+    /// Where each record's IV is; None if the caller's column says it.
     first: Option<Vec<Span>>,
     second: Option<Vec<Span>>,
     data: IvData,
@@ -21,7 +21,7 @@ pub(super) struct BatchIvs {
     zeros: Span,
 }
 
-/// The caller's data and what lies behind it; empty where nothing does. Wiped, because keys may be IVs.
+/// The caller's data and what lies behind it; empty if nothing does. Wiped, because keys may be IVs.
 struct IvData(Vec<u8>);
 
 impl Drop for IvData {
@@ -30,7 +30,7 @@ impl Drop for IvData {
     }
 }
 
-/// Longest IV that the hall makes.
+/// Longest IV that the accelerator makes.
 const ZEROS: usize = 16;
 
 impl BatchIvs {
@@ -86,7 +86,7 @@ impl BatchIvs {
         }
     }
 
-    /// Puts what an earlier wave left in a slot where a record finds it as its IV.
+    /// Puts what an earlier wave left in a slot if a record finds it as its IV.
     pub(super) fn take_from_slots(
         &mut self,
         batch: &Batch<'_>,
@@ -113,7 +113,7 @@ impl BatchIvs {
         Ok(())
     }
 
-    /// Hands the IVs that were made for a record to where they were asked for.
+    /// Hands the IVs that were made for a record to if they were asked for.
     pub(super) fn give(&self, row: &BatchRow, index: usize, output: &mut [u8], slots: &mut SecretSlots) {
         for (from, places) in [(row.iv_from, &self.first), (row.second_iv_from, &self.second)] {
             let IvSource::Generated(sink) = from else { continue };
@@ -128,7 +128,7 @@ impl BatchIvs {
         }
     }
 
-    /// True where the caller gets IVs back.
+    /// True if the caller gets IVs back.
     pub(super) fn are_made(&self) -> bool {
         self.first.is_some() || self.second.is_some()
     }

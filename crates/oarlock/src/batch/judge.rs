@@ -23,7 +23,7 @@ pub(super) struct RecordJudge<'a, 'b> {
     batch: &'b Batch<'b>,
     snapshot: &'a TableSnapshot,
     pub(super) claims: SlotClaims<'a>,
-    /// True where any key's uses are counted.
+    /// True if any key's uses are counted.
     pub(super) is_counted: bool,
 }
 
@@ -37,7 +37,7 @@ struct KeyGrant<'a> {
 }
 
 impl KeyGrant<'_> {
-    /// True where the caller knows the key, or the one that it came out of.
+    /// True if the caller knows the key, or the one that it came out of.
     fn is_known(&self) -> bool {
         self.policy.is_none()
     }
@@ -243,7 +243,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         }
     }
 
-    /// The place of an IV that the hall makes.
+    /// The place of an IV that the accelerator makes.
     fn check_generated(&self, from: IvSource, len: Option<usize>) -> Result<(), Status> {
         let len = len.ok_or(Status::Malformed)?;
         match from {
@@ -308,7 +308,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         }
     }
 
-    /// What the caller gives lies in the caller's data, whatever the hall puts behind it; outputs lie where there is room
+    /// What the caller gives lies in the caller's data, whatever the accelerator puts behind it; outputs lie if there is room
     /// and are no longer than any result.
     fn check_places(&self, row: &BatchRow) -> Result<(), Status> {
         let given =
@@ -346,7 +346,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
     }
 }
 
-/// True where the output has room for a span.
+/// True if the output has room for a span.
 #[inline]
 pub(super) fn is_in_output(records: &Records<'_>, span: Span) -> bool {
     span.range().end <= records.output_len

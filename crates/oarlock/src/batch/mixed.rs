@@ -49,7 +49,7 @@ impl TaskRecords {
         Some(Self { task, needed: needed(task), common: KeyRights::ALL, members, output_len: 0 })
     }
 
-    /// True where the records may run as far as their keys are concerned.
+    /// True if the records may run as far as their keys are concerned.
     fn may(&self) -> bool {
         self.common.has(self.needed) && u32::try_from(self.output_len).is_ok()
     }
@@ -59,7 +59,7 @@ impl TaskRecords {
     }
 }
 
-/// The tasks of a batch that may go so; its uses are then reserved. None where a record has to be looked at.
+/// The tasks of a batch that may go so; its uses are then reserved. None if a record has to be looked at.
 pub(super) fn admit(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Vec<TaskRecords>> {
     let (Column::One(IvSource::Given), Column::One(IvSource::Given)) =
         (&batch.iv_from, &batch.second_iv_from)
@@ -99,7 +99,7 @@ pub(super) fn admit(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Vec<T
     may.then_some(lots)
 }
 
-/// The place of a task, made where it is new.
+/// The place of a task, made if it is new.
 fn place_of(task: BatchTask, lots: &mut Vec<TaskRecords>) -> Option<usize> {
     if let Some(known) = lots.iter().position(|lot| lot.task == task) {
         return Some(known);
@@ -108,7 +108,7 @@ fn place_of(task: BatchTask, lots: &mut Vec<TaskRecords>) -> Option<usize> {
     (lots.len() <= MAX_TASKS).then_some(lots.len() - 1)
 }
 
-/// Reserves the uses of all keys; takes none where some key has too few left.
+/// Reserves the uses of all keys; takes none if some key has too few left.
 fn reserve(lots: &[TaskRecords], records: &Records<'_>, snapshot: &TableSnapshot) -> bool {
     let count = |is_meant: fn(BatchTask) -> bool, tally: &mut UseTally| {
         let members = lots.iter().filter(|lot| is_meant(lot.task)).flat_map(|lot| &lot.members);

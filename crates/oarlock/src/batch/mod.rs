@@ -2,7 +2,7 @@
 //!
 //! A [`Batch`] is columns, as [`Records`] are, and a task for each record; a [`BatchBuilder`] makes one record by record.
 //! [`Accelerator::run_batch`] checks each record against the policy of its key, groups records by shape, runs them in waves
-//! where one takes a key or an input from an earlier one's secret slot, and answers in the caller's order. A batch of one
+//! if one takes a key or an input from an earlier one's secret slot, and answers in the caller's order. A batch of one
 //! shape, with the caller's IVs and without slots, goes to the engines as it is.
 //!
 //! | file | what it holds |
@@ -14,7 +14,7 @@
 //! | `mixed` | batches of several tasks whose records are plain: their columns copied by task |
 //! | `plan`, `judge`, `slots` | which record may run, in which wave, after which other |
 //! | `reserve` | uses of keys, taken before anything runs |
-//! | `ivs` | IVs that the hall makes |
+//! | `ivs` | IVs that the accelerator makes |
 //! | `waves`, `gather` | groups of one shape, run and put back into order |
 //! | `unwrapped` | what an unwrapped key must pass before it is used |
 
@@ -88,7 +88,7 @@ impl<'a> Batch<'a> {
         KeySource::Table(TableSnapshot::FIRST_OUTSIDE | index)
     }
 
-    /// True where every column covers every record.
+    /// True if every column covers every record.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let len = self.records.len;

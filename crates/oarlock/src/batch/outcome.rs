@@ -24,7 +24,7 @@ pub struct RecordError {
     pub record: usize,
     /// What it wanted.
     pub task: BatchTask,
-    /// The name of its key, where the table has it.
+    /// The name of its key, if the table has it.
     pub key: Option<Arc<str>>,
     /// Why it was refused.
     pub status: Status,
@@ -47,13 +47,13 @@ impl BatchOutcome {
         self.outcomes.statuses()
     }
 
-    /// True where every record is done.
+    /// True if every record is done.
     #[must_use]
     pub fn is_all_done(&self) -> bool {
         self.statuses().iter().all(|status| *status == Status::Done)
     }
 
-    /// The output buffer, with the results at the places that the batch named; zeros where a record is not done.
+    /// The output buffer, with the results at the places that the batch named; zeros if a record is not done.
     #[must_use]
     pub fn output(&self) -> &[u8] {
         self.outcomes.bytes()
@@ -101,7 +101,7 @@ impl BatchOutcome {
         &self.warnings
     }
 
-    /// Why a record has no result; None where it has.
+    /// Why a record has no result; None if it has.
     #[must_use]
     pub fn error(&self, table: &KeyTable, batch: &Batch<'_>, record: usize) -> Option<RecordError> {
         let status = *self.statuses().get(record).filter(|status| **status != Status::Done)?;
@@ -135,7 +135,7 @@ impl RecordError {
         self.status.error(self.task.shape()).as_ref().map_or(Blame::Machine, JobError::blame)
     }
 
-    /// What lengths would have fitted, where one did not.
+    /// What lengths would have fitted, if one did not.
     #[must_use]
     pub fn expected(&self) -> Option<String> {
         if self.status != Status::BadLength {

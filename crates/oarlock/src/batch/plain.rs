@@ -12,7 +12,7 @@ use super::{Batch, BatchTask, IvSource};
 use crate::Accelerator;
 use crate::table::{KeyRights, TableSnapshot};
 
-/// The shape of a batch that may go as it is; its uses are then reserved. None where a record has to be looked at.
+/// The shape of a batch that may go as it is; its uses are then reserved. None if a record has to be looked at.
 pub(super) fn admit(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Shape> {
     let (
         Column::One(task @ BatchTask::Do(shape)),
@@ -81,7 +81,7 @@ pub(super) fn needed(task: BatchTask) -> KeyRights {
     }
 }
 
-/// The rights of a key; nothing where it is not the table's.
+/// The rights of a key; nothing if it is not the table's.
 #[inline]
 pub(super) fn rights_of(rights: &[KeyRights], source: KeySource) -> KeyRights {
     // A key that is not there has the rights at the end, which are none: no branch per record.
@@ -92,7 +92,7 @@ pub(super) fn rights_of(rights: &[KeyRights], source: KeySource) -> KeyRights {
     }
 }
 
-/// What is common to the rights of all keys of a column; nothing where one is not the table's.
+/// What is common to the rights of all keys of a column; nothing if one is not the table's.
 fn common(rights: &[KeyRights], column: &Column<'_, KeySource>, len: usize) -> KeyRights {
     let of = |source| rights_of(rights, source);
     match column {
@@ -109,7 +109,7 @@ fn common(rights: &[KeyRights], column: &Column<'_, KeySource>, len: usize) -> K
     }
 }
 
-/// Reserves the uses of all keys; takes none where some key has too few left.
+/// Reserves the uses of all keys; takes none if some key has too few left.
 fn reserve(task: BatchTask, batch: &Batch<'_>, snapshot: &TableSnapshot) -> bool {
     let Records { len, key, second_key, .. } = &batch.records;
     let count_keys = |tally: &mut UseTally| match key {

@@ -29,7 +29,7 @@ pub(super) struct BatchRow {
 /// A batch whose records have been judged and whose uses are reserved.
 pub(super) struct BatchPlan<'a> {
     pub(super) snapshot: &'a TableSnapshot,
-    /// Pending where a record is to run, else why not.
+    /// Pending if a record is to run, else why not.
     pub(super) statuses: Vec<Status>,
     /// In the order of their waves.
     pub(super) groups: Vec<RecordGroup>,

@@ -85,7 +85,7 @@ impl UseTally {
     }
 }
 
-/// Reserves the uses that `count_records` finds, and those that `count_seals` finds of encryptions under GCM; takes none where some key has too
+/// Reserves the uses that `count_records` finds, and those that `count_seals` finds of encryptions under GCM; takes none if some key has too
 /// few left.
 pub(super) fn reserve_all(
     snapshot: &TableSnapshot,

@@ -29,7 +29,7 @@ pub(super) enum SlotContent<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct SlotKey<'a> {
     pub(super) rights: KeyRights,
-    /// None where a key that the caller brings along wrapped it.
+    /// None if a key that the caller brings along wrapped it.
     pub(super) policy: Option<&'a Arc<KeyPolicy>>,
     /// The table's key that it came out of, over any number of steps.
     pub(super) root: Option<u32>,
@@ -52,7 +52,7 @@ impl<'a> SlotClaims<'a> {
         claim.ok_or(Status::Malformed)
     }
 
-    /// True where a record may still fill the slot.
+    /// True if a record may still fill the slot.
     pub(super) fn is_free(&self, slot: u32) -> bool {
         self.0.get(slot as usize).is_some_and(Option::is_none)
     }

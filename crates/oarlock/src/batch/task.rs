@@ -50,7 +50,7 @@ pub enum IvSource {
     Zero,
     /// The leading bytes of the key.
     KeyItself,
-    /// Made by the hall, as the key's policy says, and written there.
+    /// Made by the accelerator, as the key's policy says, and written there.
     Generated(OutputSink),
 }
 
@@ -125,7 +125,7 @@ impl BatchTask {
         }
     }
 
-    /// Bytes of the IV that the hall makes, or None where the task has no such IV.
+    /// Bytes of the IV that the accelerator makes, or None if the task has no such IV.
     pub(crate) fn iv_len(self) -> Option<usize> {
         match self {
             Self::Do(Shape::Cipher { alg, .. }) => Some(alg.block_len()),
@@ -160,18 +160,18 @@ impl BatchTask {
         matches!(self, Self::Do(Shape::Aead { direction: Direction::Decrypt, .. }))
     }
 
-    /// True where the task wraps a key, or the caller's bytes.
+    /// True if the task wraps a key, or the caller's bytes.
     pub(crate) fn is_wrapping(self) -> bool {
         matches!(self, Self::Do(Shape::Wrap { direction: Direction::Encrypt, .. }))
     }
 
-    /// True where the task encrypts data under its first key.
+    /// True if the task encrypts data under its first key.
     pub(crate) fn encrypts(self) -> bool {
         let is_encryption = matches!(self, Self::Do(Shape::Cipher { direction: Direction::Encrypt, .. }));
         is_encryption || self.is_seal()
     }
 
-    /// True where the task decrypts data under its first key and gives the plaintext.
+    /// True if the task decrypts data under its first key and gives the plaintext.
     pub(crate) fn decrypts(self) -> bool {
         let is_decryption = matches!(self, Self::Do(Shape::Cipher { direction: Direction::Decrypt, .. }));
         is_decryption || self.is_open()

@@ -1,4 +1,4 @@
-//! Runs a plan: wave after wave, group after group, results put where the caller wants them.
+//! Runs a plan: wave after wave, group after group, results put if the caller wants them.
 
 use std::borrow::Cow;
 
@@ -49,7 +49,7 @@ struct PlanRun<'a, 'p> {
 const NO_KEY: KeySource = KeySource::Table(u32::MAX);
 
 impl PlanRun<'_, '_> {
-    /// True where one run of the engines does all, with the caller's columns but for keys and IVs.
+    /// True if one run of the engines does all, with the caller's columns but for keys and IVs.
     fn is_whole(&self) -> bool {
         let is_refused = |group: &RecordGroup| group.members.len() < self.batch.records.len;
         match &self.plan.groups[..] {

@@ -1,4 +1,4 @@
-//! Costs as they are asked for, one engine and shape at a time: from the cache file where it has them, else measured.
+//! Costs as they are asked for, one engine and shape at a time: from the cache file if it has them, else measured.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock};
@@ -22,7 +22,7 @@ impl FirstUseCosts {
         Self { cache, known: OnceLock::new(), writing: Mutex::new(()) }
     }
 
-    /// The cost of an engine for a shape, or None where it fails at it. What had to be measured is kept in the file.
+    /// The cost of an engine for a shape, or None if it fails at it. What had to be measured is kept in the file.
     pub(crate) fn cost(&self, engine: &dyn Engine, shape: Shape) -> Option<EngineCost> {
         let name = shape.to_string();
         if let Some(row) = self.known().iter().find(|row| row.is_of(engine.name(), &name)) {

@@ -83,7 +83,7 @@ fn row(timing: &BatchTiming, lanes: BatchSize) -> Constants {
     [1.0, ops, bytes].map(|factor| factor / timing.took_ns)
 }
 
-/// The constants of `set` for which the rows come closest to 1, the others zero; None where the rows do not determine them
+/// The constants of `set` for which the rows come closest to 1, the others zero; None if the rows do not determine them
 /// or one is below zero.
 fn solve(rows: &[Constants], set: &[usize]) -> Option<Constants> {
     // Columns of length 1: the normal equations then lose no digits to units.

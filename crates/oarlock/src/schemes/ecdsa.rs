@@ -89,7 +89,7 @@ fn read_element(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::from(*len))
 }
 
-/// Writes a non-negative, minimally encoded INTEGER right-aligned; None where it is anything else or too wide.
+/// Writes a non-negative, minimally encoded INTEGER right-aligned; None if it is anything else or too wide.
 fn put_integer(content: &[u8], out: &mut [u8]) -> Option<()> {
     let magnitude = match content {
         [0] => content,

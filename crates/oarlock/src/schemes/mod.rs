@@ -36,7 +36,7 @@ const MAX_MODULUS_LEN: usize = 1024;
 /// The raw shape that a job needs.
 ///
 /// # Errors
-/// [`JobError::KeyType`] where the key cannot do the scheme, [`JobError::Unsupported`] where its private half is with a
+/// [`JobError::KeyType`] if the key cannot do the scheme, [`JobError::Unsupported`] if its private half is with a
 /// holder or its modulus is outside 512 to 8192 bits.
 pub fn shape_of(job: &Job<'_>) -> Result<Shape, JobError> {
     match job.scheme {
@@ -83,9 +83,9 @@ impl<'j, 'a> ShapedJob<'j, 'a> {
 /// Appends the job's raw operation to `set`, which is unchanged on an error.
 ///
 /// # Errors
-/// [`JobError::Length`] where a digest is not as long as the scheme's, or the modulus too short for
-/// the encoding; [`JobError::Rejected`] where a peer's signature or ciphertext has the wrong form;
-/// [`JobError::Malformed`] where `set` is of another shape; [`JobError::EngineFailed`] without random bytes.
+/// [`JobError::Length`] if a digest is not as long as the scheme's, or the modulus too short for
+/// the encoding; [`JobError::Rejected`] if a peer's signature or ciphertext has the wrong form;
+/// [`JobError::Malformed`] if `set` is of another shape; [`JobError::EngineFailed`] without random bytes.
 pub fn lower(
     shaped: &ShapedJob<'_, '_>,
     set: &mut OperationSet,

@@ -34,11 +34,11 @@ pub(super) enum FinishStep {
         mgf: &'static Digester,
         label: MessageDigest,
     },
-    /// A shared secret, refused where it is zero.
+    /// A shared secret, refused if it is zero.
     Agreement,
 }
 
-/// What a job answers where it does not fail.
+/// What a job answers if it does not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobAnswer {
     /// The signature verifies.
@@ -52,7 +52,7 @@ pub enum JobAnswer {
 /// status ([`Status::error`](oarlock_core::Status::error)). On error the content of `out` is as before.
 ///
 /// # Errors
-/// [`JobError::Rejected`] where a signature or padding is bad, or an RSA integer of the peer is not below the modulus;
+/// [`JobError::Rejected`] if a signature or padding is bad, or an RSA integer of the peer is not below the modulus;
 /// [`JobError::SmallOrderPeer`]; and every other error of `raw` as it is.
 pub fn raise(
     residue: Finisher,
@@ -99,7 +99,7 @@ pub(crate) fn make_room(out: &mut Vec<u8>, more: usize) {
 }
 
 impl Finisher {
-    /// True where the answer has bytes: not for verifications.
+    /// True if the answer has bytes: not for verifications.
     pub(crate) fn has_output(&self) -> bool {
         !matches!(
             self.0,

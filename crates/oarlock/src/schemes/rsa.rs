@@ -2,14 +2,14 @@
 
 use oarlock_core::{JobError, Key, OperationSet, SecondInput, Shape};
 
-/// Bytes of the key's modulus, where there are at least `min`: the scheme's encoding would not fit otherwise.
+/// Bytes of the key's modulus, if there are at least `min`: the scheme's encoding would not fit otherwise.
 pub(super) fn modulus_len(key: &Key, min: usize) -> Result<usize, JobError> {
     let len = key.rsa_public_shape().and_then(Shape::input_len).unwrap_or(0);
     check_min("modulus", min, len)?;
     Ok(len)
 }
 
-/// Bytes of the PSS encoding, one fewer than the modulus's where that has 8n + 1 bits, at least `min`. RFC 8017 9.1.1.
+/// Bytes of the PSS encoding, one fewer than the modulus's if that has 8n + 1 bits, at least `min`. RFC 8017 9.1.1.
 pub(super) fn pss_len(key: &Key, min: usize) -> Result<(usize, u16), JobError> {
     let bits = key.rsa_public().map_or(0, |public| public.bits()).saturating_sub(1);
     let len = usize::from(bits).div_ceil(8);

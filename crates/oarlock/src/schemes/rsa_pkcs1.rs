@@ -81,7 +81,7 @@ fn encode([prefix, hash]: [&[u8]; 2], out: &mut [u8]) {
     info[prefix.len()..].copy_from_slice(hash);
 }
 
-/// The modulus's length, where it has room for the encoding with eight bytes of padding. RFC 8017 9.2 step 3.
+/// The modulus's length, if it has room for the encoding with eight bytes of padding. RFC 8017 9.2 step 3.
 fn checked_len(job: &Job<'_>, digest: &Digester) -> Result<usize, JobError> {
     rsa::modulus_len(job.key, digest.info_prefix.len() + digest.len() + PADDING_LEN)
 }

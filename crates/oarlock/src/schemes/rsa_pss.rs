@@ -99,7 +99,7 @@ pub(super) fn is_encoding_of(expected: &PssExpectation, recovered: &[u8]) -> boo
         })
 }
 
-/// Removes the mask and returns salt and salted hash; None where the form is wrong.
+/// Removes the mask and returns salt and salted hash; None if the form is wrong.
 fn unmask<'a>(expected: &PssExpectation, encoded: &'a mut [u8]) -> Option<(&'a [u8], &'a [u8])> {
     let unused_bits = encoded.len() * 8 - usize::from(expected.bits);
     let (block, tail) = encoded.split_at_mut(encoded.len() - expected.digest.len() - 1);

@@ -72,7 +72,7 @@ impl KnownOperation {
         Operation { key: &self.key, input: &self.input, extra }
     }
 
-    /// True where the job is done and not refused.
+    /// True if the job is done and not refused.
     pub(super) fn is_good(&self) -> bool {
         matches!(self.expected, KnownResult::Output(_) | KnownResult::Status(Status::Done))
     }

@@ -6,7 +6,7 @@ use oarlock_core::{
 };
 
 /// An engine whose answers are right but for one lane of one shape: one bit of its result is flipped, or its status
-/// turned where it has no result.
+/// turned if it has no result.
 #[derive(Debug)]
 pub struct CorruptEngine<E> {
     engine: E,

@@ -38,7 +38,7 @@ pub(super) fn prove(
     Ok(SelfTestProof { jobs })
 }
 
-/// All parts in one run where the engine takes as many records, else each in its own.
+/// All parts in one run if the engine takes as many records, else each in its own.
 fn grouped(parts: &[KnownPart], max: usize) -> Vec<&[KnownPart]> {
     let all: usize = parts.iter().map(|part| part.places.len()).sum();
     if all <= max { vec![parts] } else { parts.chunks(1).collect() }
@@ -50,7 +50,7 @@ struct KnownPart {
     places: Vec<RecordPlace>,
 }
 
-/// Where one record's results are, and what they must be.
+/// If one record's results are, and what they must be.
 struct RecordPlace {
     output: OutputSink,
     tag: Span,

@@ -14,7 +14,7 @@ use super::text::bad_key;
 /// Keys that sample records take in turn.
 const KEYS: usize = 64;
 
-/// `count` good operations of a public-key shape under several keys, with random-like nonces where it has some.
+/// `count` good operations of a public-key shape under several keys, with random-like nonces if it has some.
 ///
 /// # Errors
 /// [`SelfTestFailure::NoVectors`]; see [`representative`](super::representative).

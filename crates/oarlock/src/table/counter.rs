@@ -17,12 +17,12 @@ pub trait CounterStore: fmt::Debug + Send + Sync {
     /// The reservation could not be kept, or no such values are left.
     fn reserve(&self, count: u64) -> io::Result<u64>;
 
-    /// True where a reservation outlives the process and the machine's power.
+    /// True if a reservation outlives the process and the machine's power.
     fn is_persistent(&self) -> bool;
 }
 
 /// A counter that makes IVs: the last eight bytes are its value, big-endian, before them a fixed field (SP 800-38D 8.2.1)
-/// where there is room. Such IVs never repeat under keys that share the counter, and anyone can predict them: right for
+/// if there is room. Such IVs never repeat under keys that share the counter, and anyone can predict them: right for
 /// GCM, and for CBC only where a protocol asks for them (SP 800-38A appendix C wants them unpredictable).
 #[derive(Debug)]
 pub struct IvCounter {
@@ -50,7 +50,7 @@ impl IvCounter {
         self
     }
 
-    /// True where its values are never repeated, after a crash neither.
+    /// True if its values are never repeated, after a crash neither.
     #[must_use]
     pub fn is_persistent(&self) -> bool {
         self.store.is_persistent()

@@ -52,7 +52,7 @@ impl KeyType {
         matches!(self, Self::Des | Self::Tdes2 | Self::Tdes3)
     }
 
-    /// True where a key of this type may have so many bytes.
+    /// True if a key of this type may have so many bytes.
     #[must_use]
     pub fn takes_len(self, len: usize) -> bool {
         self.key_len().map_or((1..=usize::from(u16::MAX)).contains(&len), |own| own == len)

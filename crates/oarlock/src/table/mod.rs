@@ -1,6 +1,6 @@
 //! The key table: named, indexed keys of stated types, each with a policy.
 //!
-//! Records of a [batch](crate::batch) name keys by index ([`KeyTable::index`] finds it by name, once); the hall checks every record
+//! Records of a [batch](crate::batch) name keys by index ([`KeyTable::index`] finds it by name, once); the accelerator checks every record
 //! against the policy of its key before an engine sees it. A record that a policy refuses fails alone, with its reason as its
 //! [`Status`](oarlock_core::Status).
 //!
@@ -92,7 +92,7 @@ pub struct KeyInfo {
     pub key_type: KeyType,
     /// Its policy.
     pub policy: Arc<KeyPolicy>,
-    /// Records that it may still serve, where they are counted.
+    /// Records that it may still serve, if they are counted.
     pub uses_left: Option<u64>,
     /// Encryptions under GCM with random IVs that it may still do.
     pub random_gcm_left: u64,

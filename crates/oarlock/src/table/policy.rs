@@ -105,7 +105,7 @@ pub struct KeyPolicy {
     is_callers_own: bool,
 }
 
-/// Encryptions under one key where any has a random IV. NIST SP 800-38D 8.3.
+/// Encryptions under one key if any has a random IV. NIST SP 800-38D 8.3.
 pub(crate) const MAX_RANDOM_GCM: u64 = 1 << 32;
 
 impl KeyPolicy {
@@ -148,7 +148,7 @@ impl KeyPolicy {
         self
     }
 
-    /// Allows IVs from there, beside where they may come from already.
+    /// Allows IVs from there, beside if they may come from already.
     #[must_use]
     pub fn ivs(mut self, rules: impl IntoIterator<Item = IvRule>) -> Self {
         self.ivs.extend(rules);
@@ -322,7 +322,7 @@ impl KeyAlgorithm {
         Self::LegacyCbc,
     ];
 
-    /// True where keys of a type can do it.
+    /// True if keys of a type can do it.
     #[must_use]
     pub fn suits(self, key_type: KeyType) -> bool {
         use KeyType::{Aes128, Aes256, Des, Hmac, Tdes2, Tdes3};

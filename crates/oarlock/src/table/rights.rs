@@ -176,12 +176,12 @@ impl KeyRights {
         self.0 & needed.0 == needed.0
     }
 
-    /// True where the key's uses are not counted: its encryptions under GCM where `is_gcm_encryption` says so.
+    /// True if the key's uses are not counted: its encryptions under GCM where `is_gcm_encryption` says so.
     pub(crate) fn is_uncounted(self, is_gcm_encryption: bool) -> bool {
         self.0 & UNCOUNTED != 0 && !(is_gcm_encryption && self.counts_gcm())
     }
 
-    /// True where every encryption under GCM is counted.
+    /// True if every encryption under GCM is counted.
     pub(crate) fn counts_gcm(self) -> bool {
         self.0 & UNCOUNTED_GCM == 0
     }

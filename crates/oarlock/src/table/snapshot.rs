@@ -14,7 +14,7 @@ use super::{KeyEntry, KeyIdentity, KeyRights, KeyTable};
 
 /// The keys that a batch may use, side by side.
 pub(crate) struct TableSnapshot {
-    /// By index; where a key was removed, one that fits no shape.
+    /// By index; if a key was removed, one that fits no shape.
     pub(crate) keys: Vec<Key>,
     /// By index, and one more: what a key may do that is not there.
     pub(crate) rights: Vec<KeyRights>,

@@ -42,7 +42,7 @@ impl UseLimit {
 /// What is counted of a key.
 #[derive(Debug)]
 pub(crate) struct KeyUses {
-    /// Records; None where they are not limited.
+    /// Records; None if they are not limited.
     pub(crate) records: Option<UseLimit>,
     /// Encryptions under GCM, with random IVs among them.
     pub(crate) gcm: UseLimit,

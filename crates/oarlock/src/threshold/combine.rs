@@ -36,7 +36,7 @@ pub fn combine(
 }
 
 /// The signature of the first k partial signatures, whose proofs are not looked at: the signature itself shows whether it is
-/// right. Where it is not, all proofs are verified, culprits are named, and the others combined if there are still k.
+/// right. If it is not, all proofs are verified, culprits are named, and the others combined if there are still k.
 ///
 /// # Errors
 /// As [`combine`]; [`ThresholdError::BadPartials`] only where fewer than k are right.
@@ -77,7 +77,7 @@ fn check_partials(key: &ThresholdKey, partials: &[PartialSignature]) -> Result<(
     Ok(())
 }
 
-/// The signature of exactly k partial signatures, or None where it does not verify.
+/// The signature of exactly k partial signatures, or None if it does not verify.
 fn attempt(
     accelerator: &Accelerator,
     key: &ThresholdKey,
@@ -95,7 +95,7 @@ fn attempt(
 }
 
 /// `y = w^a x^b` with `w` the product of `x_j^(2 lambda_j)` and `a * 4 l!^2 + b * e = 1`: powers with positive exponents, divided by
-/// those with negative ones. None where a partial signature cannot be one: it is no integer modulo this n, or has no inverse.
+/// those with negative ones. None if a partial signature cannot be one: it is no integer modulo this n, or has no inverse.
 fn interpolate(
     key: &ThresholdKey,
     encoded: &[u8],

@@ -48,7 +48,7 @@ impl ModularRing {
         base.pow_bounded_exp(&BoxedUint::from(exponent), u128::BITS - exponent.leading_zeros())
     }
 
-    /// None where the residue shares a factor with n.
+    /// None if the residue shares a factor with n.
     pub(super) fn inverse(&self, residue: &Residue) -> Option<Residue> {
         residue.invert_vartime().into_option()
     }

@@ -17,7 +17,7 @@ use crate::Accelerator;
 /// exponentiations each. One request that cannot be signed does not concern the others.
 ///
 /// # Errors
-/// Each: [`ThresholdError::Job`] where the request does not fit scheme or key, or no engine could compute it.
+/// Each: [`ThresholdError::Job`] if the request does not fit scheme or key, or no engine could compute it.
 pub fn sign(
     accelerator: &Accelerator,
     share: &Share,
@@ -36,7 +36,7 @@ pub fn sign(
 /// [`wait`](Signing::wait) for them.
 ///
 /// # Errors
-/// [`ThresholdError::Job`] where the tenant's queue is full or no engine offers the shapes.
+/// [`ThresholdError::Job`] if the tenant's queue is full or no engine offers the shapes.
 pub fn submit(
     accelerator: &Accelerator,
     share: &Share,

@@ -17,7 +17,7 @@ const DOMAIN: &[u8] = b"oarlock threshold rsa proof 1";
 ///
 /// # Errors
 /// [`ThresholdError::BadPartials`] with every server whose proof does not hold; [`ThresholdError::Index`];
-/// [`ThresholdError::Job`] where the request does not fit scheme or key, or no engine could compute, which blames no server.
+/// [`ThresholdError::Job`] if the request does not fit scheme or key, or no engine could compute, which blames no server.
 pub fn verify(
     accelerator: &Accelerator,
     key: &ThresholdKey,
@@ -116,7 +116,7 @@ impl<'a> ProofVerifier<'a> {
         Ok(Self { key, ring, base })
     }
 
-    /// None where a number is out of range, as in a partial signature under another key.
+    /// None if a number is out of range, as in a partial signature under another key.
     fn start(
         &self,
         partial: &PartialSignature,
