@@ -37,7 +37,7 @@ const FIELDS: [&str; 9] = [
 /// Its place in [`FIELDS`].
 const PRIVATE_KEY: usize = 8;
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug)]
 pub struct BindKey {
     /// The private key.
@@ -106,7 +106,7 @@ pub fn export(key: &Key, algorithm: u8, since: Option<&str>) -> Result<Zeroizing
     if let KeyHome::Held { .. } = key.home() {
         return Err(refused("it lives with its holder"));
     }
-    // Room for all of it, so that no part is left behind where memory grows.
+    // The buffer has room for the whole file. A buffer that grew would leave parts of the key in freed memory.
     let mut text = Zeroizing::new(String::with_capacity(MAX_BIND_LEN));
     text.push_str(&format!("{FORMAT}: v1.3\nAlgorithm: {algorithm} ({})\n", mnemonic(algorithm)));
     match (kind(algorithm)?, key.parts().ok_or(refused("it is not here"))?) {
@@ -137,7 +137,7 @@ fn kind(algorithm: u8) -> Result<DnssecKeyKind, KeyError> {
     }
 }
 
-/// As BIND calls algorithms.
+/// Returns BIND's name of an algorithm.
 fn mnemonic(algorithm: u8) -> &'static str {
     match algorithm {
         5 => "RSASHA1",
@@ -151,7 +151,7 @@ fn mnemonic(algorithm: u8) -> &'static str {
     }
 }
 
-/// `Private-key-format: v1.3`. Whatever minor version comes, its fields have the same meaning.
+/// Checks `Private-key-format: v1.3`. A higher minor version keeps the meaning of these fields.
 fn check_format(first: Option<(usize, &[u8])>) -> Result<(), KeyError> {
     let what = "expected Private-key-format: v1.3";
     let (at, line) = first.ok_or(KeyError::BindLine { line: 1, what })?;
@@ -175,7 +175,8 @@ fn field(at: usize, line: &[u8]) -> Result<(&[u8], &[u8]), KeyError> {
     Ok((name.trim_ascii(), value[1..].trim_ascii()))
 }
 
-/// The number at the front: what stands behind it, such as a mnemonic in parentheses, is for people.
+/// Reads the number at the start of a value. The text behind it, such as a mnemonic in parentheses, is for human
+/// readers.
 fn number(at: usize, value: &[u8]) -> Result<u8, KeyError> {
     let digits = value.split(|byte| *byte == b' ').next().unwrap_or_default();
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);

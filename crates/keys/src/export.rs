@@ -1,7 +1,7 @@
-//! What may leave: the public half of any asymmetric key, and the private half of a local one on explicit demand.
+//! The export of the public half of any asymmetric key, and of the private half of a local key on explicit demand.
 //!
-//! Symmetric keys, modulus-exponent keys and keys that a holder has do not leave. Private keys are written as OpenSSL
-//! writes them: PKCS#8 version 1, EC keys with their public point.
+//! Symmetric keys, modulus-exponent keys and held keys are not exported. Private keys have the form that OpenSSL
+//! writes: PKCS#8 version 1, and EC keys with their public point.
 
 use std::num::NonZeroU32;
 
@@ -19,7 +19,7 @@ use crate::asn1::{AlgorithmId, not_encoded};
 use crate::pbes2::{self, KeyDerivation};
 use crate::{KeyError, Passphrase, fingerprint};
 
-/// How the key that encrypts a private key comes from the passphrase.
+/// The derivation of the encryption key of a private key from a passphrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Protection {
@@ -39,7 +39,7 @@ pub enum Protection {
     },
 }
 
-/// scrypt at 16 MiB, as OpenSSL writes it; OpenSSL reads no more than 32 MiB unless told.
+/// scrypt at 16 MiB, as OpenSSL writes it. By default OpenSSL reads no more than 32 MiB.
 impl Default for Protection {
     fn default() -> Self {
         Self::Scrypt { log_n: 14, r: 8, p: 1 }

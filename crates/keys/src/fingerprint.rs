@@ -1,4 +1,4 @@
-//! What keys are known by.
+//! The fingerprints of keys.
 
 use aws_lc_rs::{digest, rand};
 use oarlock_core::{Fingerprint, Key, KeyParts};

@@ -48,14 +48,15 @@ const CIPHERS: [Pbes2Cipher; 3] = [
     AES_256_CBC,
 ];
 
-/// What an EncryptedPrivateKeyInfo holds. RFC 5958 section 3, RFC 8018 A.4.
+/// The content of an EncryptedPrivateKeyInfo. RFC 5958 section 3, RFC 8018 A.4.
 struct Encrypted<'a> {
     kdf: AlgorithmIdentifierRef<'a>,
     cipher: AlgorithmIdentifierRef<'a>,
     data: &'a [u8],
 }
 
-/// The PKCS#8 within, as far as the padding tells; nothing is computed before the passphrase's limits are kept.
+/// Returns the PKCS#8 inside, if the padding is well-formed. The limits of the passphrase are checked before any
+/// derivation.
 pub(crate) fn decrypt(der: &[u8], passphrase: &Passphrase) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let encrypted = parse(der)?;
     let cipher = Pbes2Cipher::find(encrypted.cipher.oid)?;

@@ -29,7 +29,7 @@ const SCHEME: &str = "oarlock:";
 const VERSION: u8 = 1;
 const STRUCTURE: &str = "KeyReference";
 
-/// What a key is called at its server, and which one it is.
+/// The name of a key at its server, and its public key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reference {
     /// Its name there; never empty.

@@ -43,7 +43,7 @@ pub enum Calibration {
     Measured(PathBuf),
     /// Measured now; the cache file could not be written, so the next start measures again.
     NotKept {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// Read or measured shape by shape, each when it is first wanted ([`AcceleratorBuilder::lazy`](crate::Builder::lazy)).

@@ -30,7 +30,7 @@ pub const KNOWN_ENGINES: [&str; 2] = ["lanes", "scalar"];
 pub struct AbsentEngine {
     /// Its name.
     pub name: &'static str,
-    /// Why it is absent.
+    /// The reason why it is absent.
     pub reason: UnavailableReason,
 }
 
@@ -44,7 +44,7 @@ pub enum UnavailableReason {
     NotBuilt,
     /// The processor lacks the instructions that it is made of.
     Processor {
-        /// Which.
+        /// The name of the instructions.
         lacks: &'static str,
     },
 }

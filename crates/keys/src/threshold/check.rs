@@ -1,4 +1,4 @@
-//! What makes a threshold key and a share valid, whether dealt here or read from a file.
+//! The validation of threshold keys and shares, both new ones and those from files.
 
 use crypto_bigint::BoxedUint;
 use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
@@ -60,7 +60,7 @@ pub(super) fn check_exponent(e: &[u8], shares: usize) -> Result<(), KeyError> {
     }
 }
 
-/// By trial division: [`rsa::public`] has let through no exponent above 2^33.
+/// Tests a number by trial division. [`rsa::public`] accepts no exponent above 2^33.
 fn is_prime(value: u64) -> bool {
     let mut odd = (3_u64..).step_by(2).take_while(|divisor| divisor * divisor <= value);
     value > 2 && value % 2 == 1 && odd.all(|divisor| !value.is_multiple_of(divisor))
@@ -93,7 +93,7 @@ pub(super) struct PublicModulus {
 }
 
 impl PublicModulus {
-    /// Of an odd n.
+    /// Creates the arithmetic of an odd n.
     pub(super) fn of(n: &[u8]) -> Result<Self, KeyError> {
         let (even, len) = (KeyError::Even { what: "n" }, integer::strip(n).len());
         let value = integer::read(n, precision(len)).ok_or(even.clone())?;

@@ -1,4 +1,4 @@
-//! The two files: DER within PEM. The module above says what is in them.
+//! The two file formats: DER within PEM. The parent module describes their content.
 
 use der::asn1::{AnyRef, OctetStringRef, UintRef};
 use der::{Decode, Encode, Reader, SliceReader, Tag, Tagged};
@@ -116,7 +116,7 @@ impl Share {
     /// [`KeyError::UnsupportedEncryption`], else as [`from_der`](Self::from_der).
     pub fn from_encrypted_der(bytes: &[u8], passphrase: &Passphrase) -> Result<Self, KeyError> {
         let plain = pbes2::decrypt(import::bounded(bytes)?, passphrase)?;
-        // One wrong passphrase in 256 leaves a well-formed padding behind: that is no malformed share.
+        // One wrong passphrase in 256 leaves a well-formed padding. That is not a malformed share.
         Self::from_der(&plain).map_err(|error| match error {
             KeyError::Der { structure: SHARE, .. } => KeyError::Decryption,
             other => other,
@@ -173,7 +173,7 @@ struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Of DER that is one SEQUENCE and nothing behind it.
+    /// Reads DER that is one SEQUENCE with nothing behind it.
     fn of(bytes: &'a [u8], structure: &'static str) -> Result<Self, KeyError> {
         Self::within(AnyRef::from_der(bytes).map_err(asn1::malformed(structure))?, structure)
     }

@@ -35,9 +35,9 @@ pub enum BuildError {
     /// The caller named an engine that this build does not know.
     #[error("unknown engine {found:?}: expected some of {}", .known.join(", "))]
     UnknownEngine {
-        /// What was named.
+        /// The name that was given.
         found: String,
-        /// What could have been.
+        /// The names that are allowed.
         known: Vec<String>,
     },
     /// [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE) names an engine that this build does not know.
@@ -51,13 +51,13 @@ pub enum BuildError {
     /// The caller allowed no engine at all.
     #[error("no engine is allowed: expected some of {}", .known.join(", "))]
     NoEngine {
-        /// What could have been.
+        /// The names that are allowed.
         known: Vec<String>,
     },
     /// The caller asked for an impossible share of cross-checks.
     #[error("share of cross-checks: expected 0 to 1, found {found}")]
     CrossCheck {
-        /// What was asked for.
+        /// The thing that was asked for.
         found: String,
     },
     /// The scalar engine, on which everything rests, is not to be had on this machine.
@@ -70,11 +70,11 @@ pub enum BuildError {
 pub struct EngineReport {
     /// Its name.
     pub name: &'static str,
-    /// Where it computes.
+    /// The place where it computes.
     pub location: EngineLocation,
     /// Bytes that it may take for what it builds for keys that recur.
     pub table_bytes: usize,
-    /// How long its self test took.
+    /// The time that its self test took.
     pub proved_in: Duration,
     /// What it claims to offer, shape by shape.
     pub shapes: Vec<ShapeReport>,

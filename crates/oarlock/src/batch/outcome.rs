@@ -22,11 +22,11 @@ pub struct BatchOutcome {
 pub struct RecordError {
     /// Its place in the batch.
     pub record: usize,
-    /// What it wanted.
+    /// The task of the record.
     pub task: BatchTask,
     /// The name of its key, if the table has it.
     pub key: Option<Arc<str>>,
-    /// Why it was refused.
+    /// The reason for the refusal.
     pub status: Status,
 }
 
@@ -129,7 +129,7 @@ impl BatchOutcome {
 }
 
 impl RecordError {
-    /// Whose fault it was.
+    /// Returns the party at fault.
     #[must_use]
     pub fn blame(&self) -> Blame {
         self.status.error(self.task.shape()).as_ref().map_or(Blame::Machine, JobError::blame)

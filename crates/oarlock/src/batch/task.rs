@@ -19,7 +19,7 @@ pub enum BatchTask {
     /// legacy wraps must have one, AES wraps may. It is that of PKCS#11 (v3.0 section 4.10, `CKA_CHECK_VALUE`) and, for triple
     /// DES, of ANSI X9.24-1: the leading three bytes of a block of zeros encrypted under the key.
     UnwrapKey {
-        /// How it is wrapped.
+        /// The way it is wrapped.
         wrap: KeyWrap,
         /// The type of key that comes out.
         key: KeyType,

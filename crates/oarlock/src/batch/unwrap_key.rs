@@ -11,7 +11,7 @@ use crate::table::{InsertedKey, KeyTable, KeyType, TableError};
 /// A wrapped key.
 #[derive(Clone, Copy, Debug)]
 pub struct WrappedKey<'a> {
-    /// How it is wrapped.
+    /// The way it is wrapped.
     pub wrap: KeyWrap,
     /// The type of key that comes out.
     pub key_type: KeyType,

@@ -22,7 +22,7 @@ pub use sample::{sample_operations, sample_records};
 /// An engine's answers for a shape were all right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SelfTestProof {
-    /// How many jobs were compared.
+    /// The number of jobs that were compared.
     pub jobs: usize,
 }
 
@@ -56,13 +56,13 @@ pub enum SelfTestFailure {
         shape: Shape,
         /// Index of the job in its run.
         lane: usize,
-        /// How it differs from the known answer.
+        /// The difference from the known answer.
         difference: Difference,
     },
     /// An embedded vector cannot be read: a fault of this build.
     #[error("an embedded vector is damaged: {what}")]
     Vectors {
-        /// Where.
+        /// The place.
         what: String,
     },
 }
@@ -82,7 +82,7 @@ pub enum Difference {
     /// Other bytes.
     #[error("{what} differs from byte {at} on")]
     Bytes {
-        /// Which result.
+        /// The name of the result.
         what: &'static str,
         /// The first byte that differs.
         at: usize,

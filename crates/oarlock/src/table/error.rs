@@ -35,13 +35,13 @@ pub enum TableError {
     /// The policy refuses weak keys.
     #[error("{weakness}")]
     WeakKey {
-        /// What is wrong with the key.
+        /// The weakness of the key.
         weakness: KeyWeakness,
     },
     /// The key was not unwrapped.
     #[error("not unwrapped: {reason}")]
     NotUnwrapped {
-        /// Why.
+        /// The reason.
         reason: Status,
     },
     /// The key could not be imported.
@@ -53,7 +53,7 @@ pub enum TableError {
 }
 
 impl TableError {
-    /// Whose fault it was.
+    /// Returns the party at fault.
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {

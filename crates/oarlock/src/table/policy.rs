@@ -189,7 +189,7 @@ impl KeyPolicy {
     /// Whether the policy suits keys of a type.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The flaw.
     pub fn check(&self, key_type: KeyType) -> Result<(), PolicyError> {
         let unsuited = self.algorithms.iter().find(|algorithm| !algorithm.suits(key_type));
         if let Some(algorithm) = unsuited {
