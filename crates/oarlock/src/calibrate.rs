@@ -30,10 +30,10 @@ use crate::selftest::{sample_operations, sample_records};
 /// Measured costs by engine and shape.
 pub(crate) type EngineCosts = Vec<(&'static str, Shape, EngineCost)>;
 
-/// Each batch is timed so often; the fastest counts, since nothing makes a batch too fast.
+/// The number of times that each batch is timed. The fastest time counts, because nothing makes a batch too fast.
 const ROUNDS: usize = 3;
 
-/// Where costs came from, for `oarlock engines` to tell.
+/// The source of the costs, for `oarlock engines` to print.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Calibration {
@@ -46,14 +46,16 @@ pub enum Calibration {
         /// The reason.
         reason: String,
     },
-    /// Read or measured shape by shape, each when it is first wanted ([`AcceleratorBuilder::lazy`](crate::Builder::lazy)).
+    /// Read or measured shape by shape, each at its first use
+    /// ([`AcceleratorBuilder::lazy`](crate::AcceleratorBuilder::lazy)).
     AtFirstUse {
         /// The cache file.
         cache: Option<PathBuf>,
     },
 }
 
-/// The costs of `engines`: from the cache if it is of this machine and version and names them all, else measured.
+/// Returns the costs of `engines`: from the cache if it is of this machine and version and lists them all, and
+/// measured otherwise.
 pub(crate) fn costs(engines: &[&dyn Engine], cache: Option<&Path>) -> (EngineCosts, Calibration) {
     let Some(path) = cache else {
         let reason = "no cache directory is known".into();
@@ -72,14 +74,18 @@ pub(crate) fn costs(engines: &[&dyn Engine], cache: Option<&Path>) -> (EngineCos
     }
 }
 
-/// The cache file: `$XDG_CACHE_HOME/oarlock/costs`, or under `~/.cache`; none if the home directory does not exist.
+/// Returns the usual cache file: `$XDG_CACHE_HOME/oarlock/costs`, or `~/.cache/oarlock/costs` if the home directory
+/// exists.
+///
+/// This reads the environment variables `XDG_CACHE_HOME` and `HOME`. A program with raised privileges must not use
+/// it.
 pub fn default_cost_cache() -> Option<PathBuf> {
     cache_of(std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME"))
 }
 
 fn cache_of(xdg_cache_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
     let absolute = |path: Option<OsString>| path.map(PathBuf::from).filter(|path| path.is_absolute());
-    // Accounts of services often name a home that was never made: making it is not for a library to do.
+    // Accounts of services often name a home directory that was never made. A library must not make it.
     let home = || absolute(home).filter(|home| home.is_dir());
     let base = absolute(xdg_cache_home).or_else(|| Some(home()?.join(".cache")))?;
     Some(base.join("oarlock").join("costs"))
@@ -100,7 +106,7 @@ fn measure_one(engine: &dyn Engine, shape: Shape) -> Option<EngineCost> {
     }
 }
 
-/// One lane group and, if that is quick, four: the difference is C2, what is left of one group C1.
+/// Measures one lane group and, if that is quick, four. The difference gives C2, and the rest of one group gives C1.
 fn measure_operations(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Option<EngineCost> {
     let best = lanes.preferred.max(1);
     let many = (4 * best).min(lanes.max.max(best));
@@ -116,14 +122,16 @@ fn measure_operations(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Op
     Some(CostFit::of(&[timing(best, took[0]), timing(many, took[1])], best)?.cost)
 }
 
-/// What is fitted together is timed in turn for so long: a processor's speed changes from one millisecond to the next, and a
-/// batch's fixed share is a small difference.
+/// The time during which batches that are fitted together are measured by turns.
+///
+/// The speed of a processor changes from one millisecond to the next, and the fixed share of a batch is a small
+/// difference.
 const STEADY: Duration = Duration::from_micros(1200);
 
 /// A group slower than this is timed alone.
 const QUICK_NS: f64 = 300_000.0;
 
-/// Three points: few and many short records for C1 and C2, many longer ones for C3.
+/// Measures three points: few and many short records for C1 and C2, many longer records for C3.
 fn measure_records(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Option<EngineCost> {
     let (few, many) = (lanes.preferred.max(1), (lanes.preferred.max(16) * 4).min(lanes.max));
     let sizes = [(few, 16), (many, 16), (many, 1024)];
@@ -141,13 +149,14 @@ fn measure_records(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Optio
     Some(CostFit::of(&timings, lanes.preferred)?.cost)
 }
 
-/// Nanoseconds of the fastest of some runs, after one to warm up: [`ROUNDS`] of them, and more until `min` has passed.
-/// None if the engine fails.
+/// Returns the nanoseconds of the fastest run, after one run to warm up.
+///
+/// There are [`ROUNDS`] runs, and more until `min` has passed. Returns `None` if the engine fails.
 fn fastest(engine: &dyn Engine, jobs: &Jobs<'_>, min: Duration) -> Option<f64> {
     fastest_of_each(engine, std::slice::from_ref(jobs), min)?.pop()
 }
 
-/// The same for several batches that take turns.
+/// Returns the same for several batches that are measured by turns.
 fn fastest_of_each(engine: &dyn Engine, batches: &[Jobs<'_>], min: Duration) -> Option<Vec<f64>> {
     let mut outcomes: Vec<Outcomes> = batches.iter().map(Outcomes::for_jobs).collect();
     let mut best = vec![f64::INFINITY; batches.len()];
@@ -170,14 +179,15 @@ fn fastest_of_each(engine: &dyn Engine, batches: &[Jobs<'_>], min: Duration) -> 
     Some(best.into_iter().map(|best| (best - clock_ns).max(1.0)).collect())
 }
 
-/// What reading the clock takes: a tenth of the shortest batches.
+/// Returns the time of reading the clock, which is a tenth of the shortest batches.
 fn clock_ns() -> f64 {
     let read = |_| Instant::now().elapsed().as_nanos() as f64;
     (0..32).map(read).fold(f64::INFINITY, f64::min)
 }
 
-/// Reads the cache: the machine's line first, then one line per engine and shape. None if it is of another machine
-/// or version, is damaged, or lacks an engine's shape.
+/// Reads the cache: first the line of the machine, then one line per engine and shape.
+///
+/// Returns `None` if the cache is of another machine or version, is damaged, or lacks a shape of an engine.
 fn read(engines: &[&dyn Engine], path: &Path) -> Option<EngineCosts> {
     let rows = read_rows(path)?;
     let mut costs = EngineCosts::new();
@@ -204,7 +214,7 @@ impl CacheRow {
         self.engine == engine && self.shape == shape
     }
 
-    /// None if the line is damaged.
+    /// Parses a line. Returns `None` if it is damaged.
     fn parse(line: &str) -> Option<Self> {
         let fields: Vec<&str> = line.split(' ').collect();
         let [engine, shape, numbers @ ..] = fields.as_slice() else { return None };
@@ -232,7 +242,7 @@ fn write(costs: &EngineCosts, path: &Path) -> io::Result<()> {
     write_rows(&costs.iter().map(row).collect::<Vec<_>>(), path)
 }
 
-/// Writes beside the file and renames, so that another start never reads half of it.
+/// Writes a new file beside the old one and renames it, so that another process never reads half of it.
 fn write_rows(rows: &[CacheRow], path: &Path) -> io::Result<()> {
     let mut text = machine() + "\n";
     for CacheRow { engine, shape, cost } in rows {
@@ -248,20 +258,21 @@ fn write_rows(rows: &[CacheRow], path: &Path) -> io::Result<()> {
     fs::rename(&beside, path).inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 
-/// Tells apart what one process writes at once.
+/// Distinguishes the files that threads of one process write at once.
 static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 
-/// What the constants mean: those that an earlier model was made of are measured again.
+/// The meaning of the constants. Constants of an earlier model are measured again.
 const MODEL: &str = "bytes of whole groups, in turn";
 
-/// What costs depend on: this version and build, and the processor as the system describes it.
+/// Returns everything that costs depend on: this version and build, and the processor as the system describes it.
 fn machine() -> String {
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
     format!("oarlock {} {build}, {MODEL}, on {}", env!("CARGO_PKG_VERSION"), processor())
 }
 
 fn processor() -> String {
-    // Of the first processor only: the system makes this text as it is read, and a large machine's takes it long.
+    // Only the first processor is read. The system generates this text on each read, which takes long on a large
+    // machine.
     let lines: Vec<String> = fs::File::open("/proc/cpuinfo").map_or_else(
         |_| Vec::new(),
         |file| {

@@ -1,4 +1,4 @@
-//! What a caller asks for: a scheme, a key and borrowed inputs.
+//! Jobs: a scheme, a key and borrowed inputs.
 
 use std::fmt;
 
@@ -17,17 +17,17 @@ pub struct Job<'a> {
     pub scheme: Scheme,
     /// The key, of a kind that the scheme can use.
     pub key: &'a Key,
-    /// What is signed, verified, decrypted or agreed upon.
+    /// The message or digest to sign or verify, the ciphertext, or the key of the peer.
     pub input: Input<'a>,
-    /// The signature to verify, or the OAEP label; else empty.
+    /// The signature to verify or the OAEP label, else empty.
     pub second: &'a [u8],
 }
 
 /// The main input of a [`Job`].
 #[derive(Clone, Copy)]
 pub enum Input<'a> {
-    /// A whole message, which is hashed here if the scheme names a digest; else an Ed25519 message, an RSA ciphertext
-    /// or an X25519 peer key.
+    /// A whole message, which is hashed if the scheme names a digest. For other schemes: an Ed25519 message, an RSA
+    /// ciphertext or an X25519 peer key.
     Message(&'a [u8]),
     /// The digest of a message, as long as the scheme's digest, for schemes that name one.
     Digest(&'a [u8]),
@@ -54,29 +54,31 @@ impl<'a> Job<'a> {
         Self { scheme, key, input, second }
     }
 
-    /// PKCS#1 v1.5 decryption, which never shows whether the padding was good. RFC 8017 7.2.2.
+    /// Decrypts with PKCS#1 v1.5. The answer never shows whether the padding was good. RFC 8017 7.2.2.
     #[must_use]
     pub fn decrypt_pkcs1(key: &'a Key, ciphertext: &'a [u8]) -> Self {
         Self { scheme: Scheme::RsaPkcs1Decrypt, key, input: Input::Message(ciphertext), second: &[] }
     }
 
-    /// OAEP decryption with one digest for label and mask generation. RFC 8017 7.1.2.
+    /// Decrypts with OAEP, with one digest for the label and the mask generation. RFC 8017 7.1.2.
     #[must_use]
     pub fn decrypt_oaep(digest: DigestAlg, key: &'a Key, ciphertext: &'a [u8], label: &'a [u8]) -> Self {
         let scheme = Scheme::RsaOaepDecrypt { digest, mgf: digest };
         Self { scheme, key, input: Input::Message(ciphertext), second: label }
     }
 
-    /// X25519 agreement with a peer's 32-byte u-coordinate. RFC 7748 6.1.
+    /// Agrees on a secret with a peer's 32-byte u-coordinate by X25519. RFC 7748 6.1.
     #[must_use]
     pub fn agree(key: &'a Key, peer: &'a [u8]) -> Self {
         Self { scheme: Scheme::X25519, key, input: Input::Message(peer), second: &[] }
     }
 
-    /// The job as the holder of its key takes it: with the digest in place of the message if the scheme names one.
+    /// Returns the job in the form that the holder of its key takes: with the digest in place of the message if the
+    /// scheme names one.
     ///
     /// # Errors
-    /// As [`Input::Digest`] of the wrong length, or given to a scheme without a digest.
+    /// [`JobError::Length`] if a given digest has the wrong length; [`JobError::Unsupported`] for a digest in a
+    /// scheme that takes messages.
     pub fn to_held(&self) -> Result<HeldJob, JobError> {
         let input = match self.scheme.message_digest() {
             Some(alg) => self.digest(Digester::of(alg)?)?.as_ref().to_vec(),
@@ -86,7 +88,7 @@ impl<'a> Job<'a> {
         Ok(HeldJob { scheme: self.scheme, key: self.key.clone(), input: Zeroizing::new(input), second })
     }
 
-    /// The digest of the message, computed or as given.
+    /// Returns the digest of the message, computed or given.
     pub(crate) fn digest(&self, alg: &Digester) -> Result<MessageDigest, JobError> {
         match self.input {
             Input::Message(message) => Ok(alg.hash(message)),
@@ -97,7 +99,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The message of a scheme that names no digest.
+    /// Returns the message of a scheme that names no digest.
     pub(crate) fn message(&self) -> Result<&'a [u8], JobError> {
         match self.input {
             Input::Message(message) => Ok(message),
@@ -109,7 +111,7 @@ impl<'a> Job<'a> {
 }
 
 impl Input<'_> {
-    /// Length of what was given.
+    /// Returns the length of the input.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {

@@ -19,7 +19,7 @@ pub fn engines(text: &mut Text, accelerator: &Accelerator) {
     text.gauge("oarlock_prepared_bytes", "Tables that engines have built for keys that recur.");
     text.sample("oarlock_prepared_bytes", &[], accelerator.prepared_bytes());
     text.gauge("oarlock_engine_aside", "1 for each engine put aside, and for which shape.");
-    for aside in accelerator.aside() {
+    for aside in accelerator.quarantined() {
         let shape = aside.shape.map_or_else(|| "*".to_owned(), |shape| shape.to_string());
         text.sample("oarlock_engine_aside", &[("engine", aside.engine), ("shape", &shape)], 1);
     }

@@ -1,4 +1,4 @@
-//! Building an accelerator: engines found, allowed, proved, measured and joined to the dispatcher.
+//! The builder of accelerators: it finds engines, tests and measures them, and joins them to the dispatcher.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -28,7 +28,7 @@ pub struct AcceleratorBuilder {
     is_lazy: bool,
 }
 
-/// Why there is no accelerator.
+/// The reason why there is no accelerator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -60,38 +60,38 @@ pub enum BuildError {
         /// The thing that was asked for.
         found: String,
     },
-    /// The scalar engine, on which everything rests, is not to be had on this machine.
+    /// The scalar engine, which every accelerator needs, is not available on this machine.
     #[error("the scalar engine is not available on this machine")]
     NoReferee,
 }
 
-/// What was found out about an engine.
+/// The findings about an engine.
 #[derive(Clone, Debug)]
 pub struct EngineReport {
     /// Its name.
     pub name: &'static str,
     /// The place where it computes.
     pub location: EngineLocation,
-    /// Bytes that it may take for what it builds for keys that recur.
+    /// The bytes that it may use for keys that recur.
     pub table_bytes: usize,
     /// The time that its self test took.
     pub proved_in: Duration,
-    /// What it claims to offer, shape by shape.
+    /// The shapes that the engine claims to offer.
     pub shapes: Vec<ShapeReport>,
 }
 
-/// What was found out about an engine and a shape.
+/// The findings about an engine and a shape.
 #[derive(Clone, Debug)]
 pub struct ShapeReport {
     /// The shape.
     pub shape: Shape,
-    /// Best and largest batch.
+    /// The preferred and the largest batch.
     pub lanes: BatchSize,
     /// True if the engine confirms its results itself.
     pub confirms: bool,
-    /// How the self test ended; a shape that failed is not used.
+    /// The end of the self test. A shape that failed is not used.
     pub verdict: Result<SelfTestProof, SelfTestFailure>,
-    /// Its cost, where it could be measured.
+    /// The cost of the shape, if it could be measured.
     pub cost: Option<EngineCost>,
 }
 
@@ -114,22 +114,24 @@ impl Default for AcceleratorBuilder {
 }
 
 impl AcceleratorBuilder {
-    /// Only these engines answer jobs. The scalar engine stays the referee of disputes in any case, and serves where none
-    /// of these is to be had on this machine ([`Accelerator::absent`]).
+    /// Allows only these engines to answer jobs.
+    ///
+    /// The scalar engine stays the referee of disputes in any case. It also serves if this machine has none of the
+    /// named engines ([`Accelerator::absent`]).
     #[must_use]
     pub fn engines<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.allowed = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Worker threads.
+    /// Sets the number of worker threads.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads.max(1));
         self
     }
 
-    /// Share of all results that is recomputed on a different engine, 0 to 1.
+    /// Sets the share of all results that is recomputed on a different engine, 0 to 1.
     #[must_use]
     pub fn cross_check(mut self, share: f64) -> Self {
         self.cross_check = Some(share);
@@ -153,22 +155,25 @@ impl AcceleratorBuilder {
         self
     }
 
-    /// A further engine, from a crate that this build does not know. It is proved like any other.
+    /// Adds an engine from another crate. It is tested like any other.
     #[must_use]
     pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
         self.extra.push(engine);
         self
     }
 
-    /// Bytes that each engine may take for what it builds for keys that recur, such as verification tables; 0 for none.
-    /// The default is 64 MiB. The scalar engine keeps such things where it serves alone: beside others it is their judge.
+    /// Sets the number of bytes that each engine may use for keys that recur, such as verification tables; 0 turns
+    /// them off.
+    ///
+    /// The default is 64 MiB. The scalar engine keeps such tables only if it serves alone: beside other engines it is
+    /// their referee.
     #[must_use]
     pub fn table_bytes(mut self, bytes: usize) -> Self {
         self.table_bytes = Some(bytes);
         self
     }
 
-    /// A holder of keys.
+    /// Adds a holder of keys.
     #[must_use]
     pub fn holder(mut self, holder: Arc<dyn Holder>) -> Self {
         self.holders.push(holder);
@@ -196,23 +201,31 @@ impl AcceleratorBuilder {
         self
     }
 
-    /// Proves and measures nothing in [`build`](Self::build), and each shape when jobs first need it: for programs of which many run
-    /// for a short time. One job by itself concerns the scalar engine alone; others are proved once two jobs of the shape wait
-    /// together. What no self test has passed still answers nothing, and a job never waits under a lock for one: a worker
-    /// proves, or the thread that computes ([`Accelerator::run_all`] and its like). Costs come from the cache file, and what is
-    /// missing there is measured and added. A job of a shape that every engine fails at ends with
-    /// [`JobError::Unsupported`](crate::JobError::Unsupported), and [`Accelerator::failures`] says why.
+    /// Tests and measures nothing in [`build`](Self::build), and each shape when jobs first need it. Programs that
+    /// run often and for a short time want this.
+    ///
+    /// One job by itself needs the scalar engine alone. The other engines are tested once two jobs of the shape wait
+    /// together. No engine answers before its self test has passed, and no job waits under a lock for a self test: a
+    /// worker runs it, or the thread that computes ([`Accelerator::run_all`] and similar methods).
+    ///
+    /// Costs come from the cache file. A cost that is missing there is measured and added. A job whose shape fails on
+    /// every engine ends with [`JobError::Unsupported`](crate::JobError::Unsupported), and [`Accelerator::failures`]
+    /// lists the reasons.
     #[must_use]
     pub fn lazy(mut self) -> Self {
         self.is_lazy = true;
         self
     }
 
-    /// Finds the engines, proves every shape by known answers, measures costs (or reads them), and joins them; if it is
-    /// [`lazy`](Self::lazy), finds and joins them.
+    /// Builds the accelerator: finds the engines, runs every self test, measures the costs or reads them, and starts
+    /// the dispatcher.
+    ///
+    /// This takes from a tenth of a second to some seconds, most of it for the measurement if no cost cache is given.
+    /// A [`lazy`](Self::lazy) accelerator only finds the engines, and is built in a few milliseconds.
     ///
     /// # Errors
-    /// A name that is not known, here or in [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE), no engine left, a share outside 0 to 1, or no scalar engine.
+    /// An unknown name, here or in [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE); no engine left; a share outside 0
+    /// to 1; or no scalar engine.
     pub fn build(self) -> Result<Accelerator, BuildError> {
         self.check()?;
         let disabled = self.disabled()?;
@@ -222,7 +235,7 @@ impl AcceleratorBuilder {
         let mut candidates = vec![found.scalar(has_others)];
         let referee: Arc<dyn Engine> = Arc::new(found.referee);
         candidates.extend(found.others);
-        candidates.extend(self.extra.iter().cloned().map(EngineCandidate::alike));
+        candidates.extend(self.extra.iter().cloned().map(EngineCandidate::uniform));
         let absent = found.absent;
         let prove = if self.is_lazy { SelfTestedEngine::unproved } else { SelfTestedEngine::new };
         let proved: Vec<Arc<SelfTestedEngine>> = candidates
@@ -255,7 +268,7 @@ impl AcceleratorBuilder {
         Ok(Accelerator { dispatcher, about: about(engines, None, calibration) })
     }
 
-    /// The engines that the environment turns off.
+    /// Returns the engines that the environment turns off.
     fn disabled(&self) -> Result<Vec<String>, BuildError> {
         if !self.reads_environment {
             return Ok(Vec::new());
@@ -266,7 +279,7 @@ impl AcceleratorBuilder {
         })
     }
 
-    /// A dispatcher that knows what everything costs.
+    /// Builds a dispatcher that knows every cost.
     fn join(
         &self,
         proved: &[Arc<SelfTestedEngine>],
@@ -281,7 +294,7 @@ impl AcceleratorBuilder {
         costs.iter().fold(builder, with_cost).build()
     }
 
-    /// A dispatcher that finds out at first use.
+    /// Builds a dispatcher that asks for a cost at first use.
     fn join_lazily(
         &self,
         proved: &[Arc<SelfTestedEngine>],
@@ -289,10 +302,10 @@ impl AcceleratorBuilder {
         costs: &Arc<FirstUseCosts>,
     ) -> Dispatcher {
         let (engines, costs) = (proved.to_vec(), Arc::clone(costs));
-        let appraise = move |engine: &dyn Engine, shape| {
-            engines.iter().find(|own| own.name() == engine.name())?.appraise(shape, &costs)
+        let probe = move |engine: &dyn Engine, shape| {
+            engines.iter().find(|own| own.name() == engine.name())?.probe(shape, &costs)
         };
-        self.dispatcher(proved, referee).appraiser(appraise).build()
+        self.dispatcher(proved, referee).appraiser(probe).build()
     }
 
     fn dispatcher(&self, proved: &[Arc<SelfTestedEngine>], referee: &Arc<dyn Engine>) -> DispatcherBuilder {
@@ -300,9 +313,9 @@ impl AcceleratorBuilder {
         // unreachable because the referee was put first
         let first = engines.next().unwrap_or_else(|| Arc::clone(referee));
         let referee_serves = self.is_named("scalar") || proved.len() == 1;
-        let put_aside = proved.to_vec();
+        let probed = proved.to_vec();
         let passes = move |engine: &dyn Engine, shape| {
-            put_aside.iter().any(|own| own.name() == engine.name() && own.passes(shape))
+            probed.iter().any(|own| own.name() == engine.name() && own.passes(shape))
         };
         let builder = DispatcherBuilder::new(first)
             .config(SchedulerConfig { referee_serves, ..self.scheduler_config() })
@@ -333,7 +346,7 @@ impl AcceleratorBuilder {
         Ok(())
     }
 
-    /// The settings as given by [`config`](Self::config), with those given one by one put over them.
+    /// Returns the settings of [`config`](Self::config), replaced by those that have a method of their own.
     fn scheduler_config(&self) -> SchedulerConfig {
         SchedulerConfig {
             threads: self.threads.unwrap_or(self.config.threads),
@@ -348,7 +361,7 @@ impl AcceleratorBuilder {
     }
 }
 
-/// What there is to say of an engine; if it is lazy, after finding out all that nobody has asked yet.
+/// Returns the findings about an engine. A lazy engine is tested first, as far as nobody has asked yet.
 pub(super) fn report(engine: &SelfTestedEngine, cost: impl Fn(Shape) -> Option<EngineCost>) -> EngineReport {
     let shapes = proved_shapes().into_iter().filter_map(|shape| {
         Some(ShapeReport {

@@ -1,4 +1,4 @@
-//! Jobs of many schemes sorted by what may share a batch.
+//! Jobs of many schemes, sorted into groups that may share a batch.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::needs_holder;
 use crate::Job;
 use crate::schemes::{Finisher, NonceSource, ShapedJob, lower};
 
-/// The jobs of one call, lowered and sorted; what could not be lowered is answered already.
+/// The jobs of one call, lowered and sorted. A job that cannot be lowered has its answer already.
 pub(super) struct JobGroups {
     pub(super) answers: Answers,
     local: Vec<Local>,
@@ -30,7 +30,7 @@ struct HeldGroup {
     indices: Vec<u32>,
 }
 
-/// A group on its way.
+/// A group that was submitted.
 #[derive(Debug)]
 pub(super) enum PendingGroup {
     Local(Ticket, Vec<(u32, Finisher)>),
@@ -75,7 +75,7 @@ impl JobGroups {
         Ok(())
     }
 
-    /// The group of a shape; jobs of one shape often come in a row, so the last group is looked at first.
+    /// Returns the group of a shape. Jobs of one shape often come in a row, so the search begins with the last group.
     fn local_group(&mut self, shape: Shape, jobs_left: usize, input_len: usize) -> &mut Local {
         let at = self.local.iter().rposition(|group| group.set.shape() == shape);
         let at = at.unwrap_or_else(|| {
@@ -140,7 +140,7 @@ impl JobGroups {
     }
 }
 
-/// Memory set aside at once for the inputs of a call; beyond it the buffer grows as it fills.
+/// The largest buffer that is allocated at once for the inputs of a call. Beyond it the buffer grows as it fills.
 const MAX_RESERVED: usize = 1 << 20;
 
 impl PendingGroup {
@@ -152,7 +152,7 @@ impl PendingGroup {
         }
     }
 
-    /// True once the group is answered.
+    /// Returns true once the group is answered.
     pub(super) fn poll(&mut self, context: &mut Context<'_>, answers: &mut Answers) -> bool {
         let (Self::Local(ticket, _) | Self::Held(ticket, _)) = self;
         let Poll::Ready(results) = Pin::new(ticket).poll(context) else { return false };
@@ -165,11 +165,11 @@ impl PendingGroup {
 }
 
 fn raise_all(left: Vec<(u32, Finisher)>, results: &Results, answers: &mut Answers) {
-    if left.first().is_some_and(|(_, residue)| residue.has_output()) {
+    if left.first().is_some_and(|(_, finisher)| finisher.has_output()) {
         answers.reserve(results.outcomes().bytes().len());
     }
-    for (at, (index, residue)) in left.into_iter().enumerate() {
-        answers.raise(index as usize, residue, results.get(at));
+    for (at, (index, finisher)) in left.into_iter().enumerate() {
+        answers.raise(index as usize, finisher, results.get(at));
     }
 }
 

@@ -1,4 +1,4 @@
-//! The accelerator: engines found and proved, joined to the dispatcher, behind schemes.
+//! The accelerator: self-tested engines, joined to the dispatcher, behind schemes.
 
 mod answers;
 mod build;
@@ -55,16 +55,16 @@ pub struct Accelerator {
 struct AcceleratorParts {
     referee: Arc<dyn Engine>,
     proved: Vec<Arc<SelfTestedEngine>>,
-    /// Empty until somebody asks a lazy one.
+    /// Empty in a lazy accelerator until [`Accelerator::engines`] is called.
     engines: OnceLock<Vec<EngineReport>>,
-    /// Where costs come from at first use, in a lazy one.
+    /// The source of costs at first use, in a lazy accelerator.
     costs: Option<Arc<FirstUseCosts>>,
     absent: Vec<AbsentEngine>,
     calibration: Calibration,
 }
 
 impl Accelerator {
-    /// Settings first, then [`AcceleratorBuilder::build`].
+    /// Returns a builder. Make settings first, then call [`AcceleratorBuilder::build`].
     #[must_use]
     pub fn builder() -> AcceleratorBuilder {
         AcceleratorBuilder::default()
@@ -83,21 +83,24 @@ impl Accelerator {
         Self::builder().lazy().build()
     }
 
-    /// Submits one job: on this thread if all is idle and the job cheap, else through the queue. Await the answer, or
-    /// [`wait`](Single::wait) for it. With [`SubmitOptions::never_on_caller_thread`] no engine runs on this thread, so that a short stack does.
+    /// Submits one job. It runs on this thread if everything is idle and the job is cheap, and through the queue
+    /// otherwise.
+    ///
+    /// Await the answer, or block with [`wait`](PendingAnswer::wait). With [`SubmitOptions::never_on_caller_thread`]
+    /// no engine runs on this thread, so a short stack is enough.
     pub fn submit(&self, job: &Job<'_>, options: SubmitOptions) -> PendingAnswer {
         PendingAnswer(self.submit_many(std::slice::from_ref(job), options))
     }
 
-    /// Submits jobs of any schemes together; they are answered together, in their order.
+    /// Submits jobs of any schemes together. They are answered together, in their order.
     pub fn submit_many(&self, jobs: &[Job<'_>], options: SubmitOptions) -> PendingAnswers {
         let mut groups = JobGroups::sort(jobs);
         let pending = groups.start(&self.dispatcher, options);
         PendingAnswers { answers: Some(groups.answers), pending }
     }
 
-    /// Answers jobs of any schemes on this thread, in full batches and without a queue. Jobs of held keys wait for their
-    /// holder.
+    /// Computes jobs of any schemes on this thread, in full batches and without a queue. Jobs of held keys wait for
+    /// their holder.
     #[must_use]
     pub fn run_all(&self, jobs: &[Job<'_>]) -> Answers {
         let mut groups = JobGroups::sort(jobs);
@@ -105,19 +108,20 @@ impl Accelerator {
         groups.answers
     }
 
-    /// Answers records of one shape on this thread.
+    /// Computes records of one shape on this thread.
     ///
     /// # Errors
-    /// A column does not cover the records, or nothing here offers the shape. What concerns one record is its status.
+    /// A column does not cover the records, or no engine offers the shape. A bad record has a status and is no error.
     pub fn run_records(&self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
         self.dispatcher.run_records(shape, records)
     }
 
-    /// The same into outcomes of an earlier call, whose memory is used again: that of many short records costs as much to get as
-    /// they do to compute. Empty if this fails.
+    /// Computes records as [`run_records`](Self::run_records) does, into the memory of an earlier outcome.
+    ///
+    /// For many short records, new memory costs as much as the computation. The outcome is empty on an error.
     ///
     /// # Errors
-    /// As [`run_records`](Self::run_records).
+    /// Those of [`run_records`](Self::run_records).
     pub fn run_records_into(
         &self,
         shape: Shape,
@@ -127,20 +131,21 @@ impl Accelerator {
         self.dispatcher.run_records_into(shape, records, outcomes)
     }
 
-    /// Answers records of mixed tasks on this thread, under keys of a table and as their policies allow.
+    /// Computes records of mixed tasks on this thread, under keys of a table and as their policies allow.
     ///
     /// # Errors
-    /// A column does not cover the records, or data or slots exceed 4 GiB. What concerns one record is its status.
+    /// A column does not cover the records, or data or slots exceed 4 GiB. A bad record has a status and is no error.
     pub fn run_batch(&self, table: &KeyTable, batch: &Batch<'_>) -> Result<BatchOutcome, JobError> {
         let mut outcome = BatchOutcome::default();
         self.run_batch_into(table, batch, &mut outcome)?;
         Ok(outcome)
     }
 
-    /// The same into the outcome of an earlier call, whose memory is used again. Empty if this fails.
+    /// Computes a batch as [`run_batch`](Self::run_batch) does, into the memory of an earlier outcome. The outcome is
+    /// empty on an error.
     ///
     /// # Errors
-    /// As [`run_batch`](Self::run_batch).
+    /// Those of [`run_batch`](Self::run_batch).
     pub fn run_batch_into(
         &self,
         table: &KeyTable,
@@ -153,7 +158,7 @@ impl Accelerator {
     /// Submits records of one shape to the queue.
     ///
     /// # Errors
-    /// As [`run_records`](Self::run_records), and where the tenant's queue is full.
+    /// Those of [`run_records`](Self::run_records), and [`JobError::Overloaded`] if the tenant's queue is full.
     pub fn submit_records(
         &self,
         shape: Shape,
@@ -163,8 +168,10 @@ impl Accelerator {
         self.dispatcher.submit_records(shape, records, options)
     }
 
-    /// What was found and proved, the referee first. A [`lazy`](Builder::lazy) accelerator proves and measures now what it has
-    /// not yet, which takes as long as building one that is not.
+    /// Returns the findings about each engine, the referee first.
+    ///
+    /// A [`lazy`](AcceleratorBuilder::lazy) accelerator now tests and measures everything that is still missing. That
+    /// takes as long as building an accelerator that is not lazy.
     #[must_use]
     pub fn engines(&self) -> &[EngineReport] {
         let about = &self.about;
@@ -173,7 +180,8 @@ impl Accelerator {
         about.engines.get_or_init(|| about.proved.iter().map(report).collect())
     }
 
-    /// Self tests that have failed so far, by the engine's name: it is not used for these shapes.
+    /// Returns the self tests that have failed so far, by the name of the engine. The engine is not used for these
+    /// shapes.
     #[must_use]
     pub fn failures(&self) -> Vec<(&'static str, Shape, SelfTestFailure)> {
         let of = |engine: &Arc<SelfTestedEngine>| -> Vec<_> {
@@ -183,51 +191,55 @@ impl Accelerator {
         self.about.proved.iter().flat_map(of).collect()
     }
 
-    /// Known engines that were allowed and take no part, with the reason. If that leaves none of those that
-    /// [`AcceleratorBuilder::engines`] names, the scalar engine serves in their place.
+    /// Returns the engines that were allowed but are unavailable, with the reason.
+    ///
+    /// If none of the engines that [`AcceleratorBuilder::engines`] names is available, the scalar engine serves in
+    /// their place.
     #[must_use]
     pub fn absent(&self) -> &[AbsentEngine] {
         &self.about.absent
     }
 
-    /// Bytes of what the engines have built for keys that recur, such as verification tables.
+    /// Returns the number of bytes that engines use for keys that recur, such as verification tables.
     #[must_use]
     pub fn prepared_bytes(&self) -> usize {
         self.about.proved.iter().map(|engine| engine.table_usage().bytes).sum()
     }
 
-    /// Where the cost model's first figures came from, or come from.
+    /// Returns the source of the cost model's first figures.
     #[must_use]
     pub fn calibration(&self) -> &Calibration {
         &self.about.calibration
     }
 
-    /// What the dispatcher has counted.
+    /// Returns the counters of the dispatcher.
     #[must_use]
     pub fn counters(&self) -> DispatchCounters {
         self.dispatcher.counters()
     }
 
-    /// How large its batches were, how long engines took for them, and how long jobs waited. Records that
-    /// [`run_batch`](Self::run_batch) and [`run_records`](Self::run_records) compute are among the batches.
+    /// Returns histograms of batch sizes, of computing times and of waiting times.
+    ///
+    /// The records of [`run_batch`](Self::run_batch) and [`run_records`](Self::run_records) are among the batches.
     #[must_use]
     pub fn histograms(&self) -> Histograms {
         self.dispatcher.histograms()
     }
 
-    /// Operations that wait now, by the name of a shape or of a holder: every queue that there has been.
+    /// Returns the number of operations that wait now, by the name of a shape or of a holder. Every queue that ever
+    /// existed is listed.
     #[must_use]
     pub fn queued(&self) -> Vec<(String, usize)> {
         self.dispatcher.queued()
     }
 
-    /// Engines quarantined at present.
+    /// Returns the engines that are quarantined now.
     #[must_use]
-    pub fn aside(&self) -> Vec<Quarantined> {
+    pub fn quarantined(&self) -> Vec<Quarantined> {
         self.dispatcher.aside()
     }
 
-    /// The dispatcher's settings.
+    /// Returns the settings of the dispatcher.
     #[must_use]
     pub fn config(&self) -> &SchedulerConfig {
         self.dispatcher.config()
@@ -271,12 +283,13 @@ impl Future for PendingAnswer {
     }
 }
 
-/// A claim to the answers of jobs submitted together: await it, or [`wait`](Many::wait). Dropping it cancels what has not
-/// been answered.
+/// A claim to the answers of jobs that were submitted together.
+///
+/// Await it, or block with [`wait`](Self::wait). Dropping it cancels every job that has no answer yet.
 #[derive(Debug)]
 #[must_use = "dropping it cancels the jobs"]
 pub struct PendingAnswers {
-    /// None once taken.
+    /// `None` once taken.
     answers: Option<Answers>,
     pending: Vec<PendingGroup>,
 }

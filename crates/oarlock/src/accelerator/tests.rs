@@ -72,7 +72,8 @@ fn rsa_results_are_confirmed_without_any_cross_check() {
     }
 }
 
-/// What leaves is what the scalar engine computes; ECDSA signatures, which have a nonce, verify.
+/// Checks that released results are those of the scalar engine, and that ECDSA signatures, which contain a nonce,
+/// verify.
 fn check_operations(dispatcher: &Dispatcher, shape: Shape) {
     let set = sample_operations(shape, 4).unwrap();
     let results = dispatcher.run_all(&set);

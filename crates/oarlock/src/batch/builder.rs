@@ -71,7 +71,7 @@ pub struct BatchEntry<'e> {
     tag: &'e [u8],
 }
 
-/// If a record's input is.
+/// The place of a record's input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum EntryInput<'e> {
     /// Here.
@@ -80,7 +80,7 @@ pub enum EntryInput<'e> {
     Slot(u32),
 }
 
-/// If a record's IV comes from.
+/// The source of a record's IV.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum EntryIv<'e> {
     /// The caller.
@@ -97,12 +97,12 @@ pub enum EntryIv<'e> {
     GeneratedInto(u32),
 }
 
-/// If a record's result goes.
+/// The place of a record's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryOutput {
     /// Into the output, all of it; [`BatchOutcome::result`](super::BatchOutcome::result) has it.
     Output,
-    /// Into the output, so many leading bytes of it: a truncated MAC.
+    /// The first bytes of the result, in the output: a truncated MAC.
     Leading(u32),
     /// Into a slot, for a later record.
     Slot(u32),
@@ -125,73 +125,73 @@ impl<'e> BatchEntry<'e> {
         }
     }
 
-    /// The same with another task.
+    /// Changes the task.
     #[must_use]
     pub fn task(self, task: BatchTask) -> Self {
         Self { task, ..self }
     }
 
-    /// Under the table's key at an index.
+    /// Sets the key: the table's key at an index.
     #[must_use]
     pub fn key(self, index: u32) -> Self {
         self.key_from(KeySource::Table(index))
     }
 
-    /// Under a key of the table, of the caller ([`BatchBuilder::outside_key`]) or from a slot.
+    /// Sets the key: one of the table, of the caller ([`BatchBuilder::outside_key`]) or from a slot.
     #[must_use]
     pub fn key_from(self, key: KeySource) -> Self {
         Self { key, ..self }
     }
 
-    /// With a second key, that of the encrypting half of a translation.
+    /// Sets the key of the encrypting half of a translation: the table's key at an index.
     #[must_use]
     pub fn second_key(self, index: u32) -> Self {
         self.second_key_from(KeySource::Table(index))
     }
 
-    /// The same, from anywhere.
+    /// Sets the key of the encrypting half of a translation, from any source.
     #[must_use]
     pub fn second_key_from(self, second_key: KeySource) -> Self {
         Self { second_key, ..self }
     }
 
-    /// With an IV.
+    /// Sets the IV.
     #[must_use]
     pub fn iv(self, iv: EntryIv<'e>) -> Self {
         Self { iv, ..self }
     }
 
-    /// With an IV for the encrypting half of a translation.
+    /// Sets the IV of the encrypting half of a translation.
     #[must_use]
     pub fn second_iv(self, second_iv: EntryIv<'e>) -> Self {
         Self { second_iv, ..self }
     }
 
-    /// With associated data.
+    /// Sets the associated data.
     #[must_use]
     pub fn aad(self, aad: &'e [u8]) -> Self {
         Self { aad, ..self }
     }
 
-    /// Over these bytes.
+    /// Sets the input to these bytes.
     #[must_use]
     pub fn input(self, input: &'e [u8]) -> Self {
         Self { input: EntryInput::Here(input), ..self }
     }
 
-    /// Over bytes from anywhere.
+    /// Sets the input to bytes from any source.
     #[must_use]
     pub fn input_from(self, input: EntryInput<'e>) -> Self {
         Self { input, ..self }
     }
 
-    /// With a result that goes there.
+    /// Sets the place of the result.
     #[must_use]
     pub fn output(self, output: EntryOutput) -> Self {
         Self { output, ..self }
     }
 
-    /// With a tag to compare when opening, or the check value of a key to be unwrapped.
+    /// Sets the tag to compare in a decryption, or the check value of a key to unwrap.
     #[must_use]
     pub fn tag(self, tag: &'e [u8]) -> Self {
         Self { tag, ..self }
@@ -217,7 +217,7 @@ impl BatchBuilder {
         self.len == 0
     }
 
-    /// A slot with room for `len` bytes: as many as the record will put there that fills it.
+    /// Creates a slot with room for `len` bytes: the length of the result that fills it.
     pub fn slot(&mut self, len: u32) -> u32 {
         self.slots.push(len);
         // unreachable because four billion slots take more memory than there is
@@ -364,7 +364,7 @@ impl BatchBuilder {
 /// Bytes of a tag that is made.
 const TAG_LEN: usize = 16;
 
-/// Where the parts of a record came to lie.
+/// The places of the parts of a record.
 struct EntryLayout {
     iv: (Span, IvSource),
     second_iv: (Span, IvSource),
@@ -402,7 +402,7 @@ impl fmt::Debug for BatchBuilder {
     }
 }
 
-/// Shows the task: inputs may be secret.
+/// Shows the task only, because inputs may be secret.
 impl fmt::Debug for BatchEntry<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Entry({})", self.task)

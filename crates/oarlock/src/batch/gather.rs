@@ -1,4 +1,4 @@
-//! The columns of one group: its records side by side, results close together, slots of its own.
+//! The columns of one group: its records side by side, their results close together, and slots of its own.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use super::plan::BatchRow;
 /// Columns of one group, kept from group to group.
 #[derive(Default)]
 pub(super) struct GatheredColumns {
-    /// Where the records are in the batch.
+    /// The indices of the records in the batch.
     pub(super) members: Vec<u32>,
     key: Vec<KeySource>,
     second_key: Vec<KeySource>,

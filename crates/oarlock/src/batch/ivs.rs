@@ -1,5 +1,6 @@
-//! IVs that the accelerator makes: zeros, keys, random values, counters. They lie behind a copy of the caller's data, where the
-//! spans of the engines' IV column reach them.
+//! The IVs that are made here: zeros, keys, random values and counters.
+//!
+//! They lie behind a copy of the caller's data, so that spans of the IV column reach them.
 
 use std::borrow::Cow;
 
@@ -13,11 +14,11 @@ use crate::table::{IvCounter, KeyPolicy, TableSnapshot};
 
 /// The IVs of a batch.
 pub(super) struct BatchIvs {
-    /// Where each record's IV is; None if the caller's column says it.
+    /// The place of each record's IV, or `None` if the caller's column has it.
     first: Option<Vec<Span>>,
     second: Option<Vec<Span>>,
     data: IvData,
-    /// A block of zeros, where a legacy wrap needs one.
+    /// A block of zeros, for legacy wraps.
     zeros: Span,
 }
 
@@ -34,7 +35,7 @@ impl Drop for IvData {
 const ZEROS: usize = 16;
 
 impl BatchIvs {
-    /// Makes the IVs of all records that may run; one that has none to be had is refused.
+    /// Makes the IVs of all records that may run. A record whose IV cannot be made is refused.
     pub(super) fn make(
         batch: &Batch<'_>,
         snapshot: &TableSnapshot,
@@ -71,7 +72,7 @@ impl BatchIvs {
         [column(&self.first, &records.iv), column(&self.second, &records.second_iv)]
     }
 
-    /// Where the IVs of one record are.
+    /// Returns the places of the IVs of one record.
     pub(super) fn of(&self, records: &Records<'_>, task: BatchTask, index: usize) -> [Span; 2] {
         let of = |made: &Option<Vec<Span>>, own: &Column<'_, Span>| match made {
             Some(spans) => spans[index],
@@ -134,7 +135,7 @@ impl BatchIvs {
     }
 }
 
-/// Which half of a translation an IV belongs to.
+/// The half of a translation that an IV belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum IvHalf {
     First,
@@ -147,7 +148,7 @@ struct IvMaker<'a> {
     snapshot: &'a TableSnapshot,
     claims: &'a SlotClaims<'a>,
     end: usize,
-    /// Records whose IV is not the caller's: which, where it goes, what it is.
+    /// The records whose IV is made here: the index, the place and the way of making it.
     work: Vec<(u32, Span, IvMethod<'a>)>,
 }
 

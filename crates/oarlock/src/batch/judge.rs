@@ -1,4 +1,4 @@
-//! Whether a record may run: its slots, its keys, its IVs, its places, in the order of the batch.
+//! The check of each record, in the order of the batch: its slots, keys, IVs and places.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::table::{KeyOperation, KeyPolicy, KeyRights, KeyType, TableSnapshot};
 /// Bytes of a check value.
 pub(super) const CHECK_VALUE_LEN: usize = 3;
 
-/// What a result may be longer than its input: a digest of nothing has 64 bytes.
+/// The largest growth of a result over its input: a digest of nothing has 64 bytes.
 pub(super) const MAX_GROWTH: u32 = 64;
 
 /// Longest tag. NIST SP 800-38D 5.2.1.2.
@@ -51,8 +51,10 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         Self { batch, snapshot, claims: SlotClaims::new(batch.slots.len()), is_counted: false }
     }
 
-    /// The wave of a record, and whether it may run. The slots that it names are its own from then on, even where it may not:
-    /// what wanted to read them then depends on a failure.
+    /// Returns the wave of a record, and whether it may run.
+    ///
+    /// The record takes the slots that it names in any case. If it may not run, a later record that reads them
+    /// depends on a failure.
     pub(super) fn judge(&mut self, row: &BatchRow) -> (u32, Result<(), Status>) {
         let wave = self.wave(row);
         let judged = wave.and_then(|_| self.check(row));
@@ -110,7 +112,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         }
     }
 
-    /// What the record leaves in the slot of its output, if it has one.
+    /// Returns the content of the slot that the record fills, if it fills one.
     fn check(&mut self, row: &BatchRow) -> Result<SlotContent<'a>, Status> {
         self.check_places(row)?;
         if !row.task.has_key() {
@@ -133,7 +135,10 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         self.check_rights(row, &found)
     }
 
-    /// Who knows one of the keys, knows the plaintext: then the other key must allow what that comes to.
+    /// Checks a translation.
+    ///
+    /// A caller who knows one of the keys knows the plaintext. The other key must then allow a plain encryption or
+    /// decryption.
     fn check_translation(&mut self, row: &BatchRow, first: &KeyGrant<'a>) -> Result<SlotContent<'a>, Status> {
         let second = self.find(row.second_key)?;
         self.is_counted |= !second.rights.is_uncounted(false);
@@ -171,7 +176,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         }
     }
 
-    /// What the key must allow, where the record reads and writes what it does.
+    /// Checks the rights that the record needs for its input and its output.
     fn check_rights(&self, row: &BatchRow, found: &KeyGrant<'a>) -> Result<SlotContent<'a>, Status> {
         let (rights, needed) = (found.rights, KeyRights::needed(row.task));
         if let InputSource::Slot(slot) = row.input {
@@ -308,8 +313,8 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         }
     }
 
-    /// What the caller gives lies in the caller's data, whatever the accelerator puts behind it; outputs lie if there is room
-    /// and are no longer than any result.
+    /// Checks that given spans lie in the caller's data, without the IVs behind it, and that outputs have room and
+    /// are no longer than any result.
     fn check_places(&self, row: &BatchRow) -> Result<(), Status> {
         let given =
             [row.iv, row.second_iv, row.aad, if row.task.is_open() { row.tag } else { Span::default() }];
@@ -360,7 +365,8 @@ fn generated_slot(from: IvSource) -> Option<u32> {
     if let IvSource::Generated(OutputSink::Slot(slot)) = from { Some(slot) } else { None }
 }
 
-/// A key leaves where it may, under a key that wraps keys and that the caller does not know.
+/// Checks the export of a key: the key must allow it, and the wrapping key must wrap keys and be unknown to the
+/// caller.
 fn check_export<'a>(
     key: &SlotKey<'_>,
     under: &KeyGrant<'_>,
@@ -376,7 +382,8 @@ fn allow(rights: KeyRights, needed: KeyRights) -> Result<(), Status> {
     if rights.has(needed) { Ok(()) } else { Err(rights.refusal(needed)) }
 }
 
-/// Why neither of two rights was there: of the first what is missing, else that the policy says no.
+/// Returns the reason of a refusal if both of two rights are missing: the lack of the first, else that the policy
+/// forbids it.
 fn first_refusal(rights: KeyRights, needed: KeyRights) -> Status {
     match rights.refusal(needed) {
         Status::Done => Status::Forbidden,

@@ -19,9 +19,9 @@ use crate::table::{KeyRights, TableSnapshot};
 /// The records of one task.
 pub(super) struct TaskRecords {
     task: BatchTask,
-    /// What the task needs of a key.
+    /// The rights that the task needs of a key.
     needed: KeyRights,
-    /// What all its keys allow.
+    /// The rights that all its keys have in common.
     common: KeyRights,
     /// Their places in the batch, in order.
     members: Vec<u32>,
@@ -29,7 +29,7 @@ pub(super) struct TaskRecords {
     output_len: u64,
 }
 
-/// More tasks than that are told apart by hashing them, as the general way does.
+/// The largest number of tasks that a linear search finds. The general path hashes tasks.
 const MAX_TASKS: usize = 32;
 
 impl TaskRecords {
@@ -108,7 +108,7 @@ fn place_of(task: BatchTask, lots: &mut Vec<TaskRecords>) -> Option<usize> {
     (lots.len() <= MAX_TASKS).then_some(lots.len() - 1)
 }
 
-/// Reserves the uses of all keys; takes none if some key has too few left.
+/// Reserves the uses of all keys, or none if a key has too few left.
 fn reserve(lots: &[TaskRecords], records: &Records<'_>, snapshot: &TableSnapshot) -> bool {
     let count = |is_meant: fn(BatchTask) -> bool, tally: &mut UseTally| {
         let members = lots.iter().filter(|lot| is_meant(lot.task)).flat_map(|lot| &lot.members);
@@ -141,7 +141,7 @@ pub(super) fn run(
     }
 }
 
-/// Puts the results of a task where its records want them.
+/// Copies the results of a task to the places that its records name.
 fn scatter(
     task: BatchTask,
     gathered: &GatheredColumns,

@@ -49,19 +49,21 @@ use crate::table::{KeyColumns, KeyTable, TableSnapshot};
 
 /// Records of mixed tasks.
 ///
-/// A slot is written by one record, the first that names it, and read by later ones: what an unwrapping puts there is used
-/// as a key only, what any other record puts there as data only, and what a key that may only translate has decrypted is
-/// only encrypted again. Slots end with the call.
+/// The first record that names a slot writes it, and later records read it. A slot that an unwrapping fills is used
+/// as a key only. A slot that any other record fills is used as data only. Data that a translate-only key has
+/// decrypted can only be encrypted again. Slots end with the call.
 #[derive(Clone)]
 pub struct Batch<'a> {
-    /// What is done with each record.
+    /// The task of each record.
     pub task: Column<'a, BatchTask>,
-    /// The columns as the engines know them. `keys` are keys that the caller brings along, beside those of the table
-    /// ([`Batch::outside_key`] names them); `slots` is not looked at. The tag column holds the check values of unwrapped keys.
+    /// The columns in the form that engines take.
+    ///
+    /// `keys` are keys of the caller beside those of the table ([`Batch::outside_key`] names them). `slots` is
+    /// ignored. The tag column holds the check values of unwrapped keys.
     pub records: Records<'a>,
-    /// Where the IV is: the spans of `records.iv` are those of [`IvSource::Given`].
+    /// The source of each IV. The spans of `records.iv` are those of [`IvSource::Given`].
     pub iv_from: Column<'a, IvSource>,
-    /// Where the IV of the encrypting half of a translation is.
+    /// The source of the IV of the encrypting half of a translation.
     pub second_iv_from: Column<'a, IvSource>,
     /// Bytes that each secret slot has room for.
     pub slots: Cow<'a, [u32]>,
@@ -81,8 +83,9 @@ impl<'a> Batch<'a> {
         Self::new(Column::One(task.into()), records)
     }
 
-    /// Names the key at `index` of `records.keys`, which the caller brings along. No policy holds for it, and no IV for GCM is
-    /// made under it, because nobody counts its uses.
+    /// Names the key at `index` of `records.keys`, which the caller brings along.
+    ///
+    /// No policy holds for it. No IV for GCM is made under it, because nobody counts its uses.
     #[must_use]
     pub fn outside_key(index: u32) -> KeySource {
         KeySource::Table(TableSnapshot::FIRST_OUTSIDE | index)
@@ -102,7 +105,7 @@ impl<'a> Batch<'a> {
         !self.slots.is_empty()
     }
 
-    /// The same batch, borrowed, with other key columns.
+    /// Returns the same batch, borrowed, with other key columns.
     fn with_keys(&self, [key, second_key]: KeyColumns) -> Batch<'_> {
         Batch {
             task: self.task.borrowed(),
@@ -113,7 +116,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// The same batch, borrowed, with runs written out: its records are then read in any order.
+    /// Returns the same batch, borrowed, with runs written out. Its records can then be read in any order.
     fn flattened(&self) -> Batch<'_> {
         let records = self.records.borrowed();
         Batch {
@@ -143,7 +146,8 @@ fn flat<'a, T: ColumnValue>(column: &'a Column<'_, T>) -> Column<'a, T> {
     }
 }
 
-/// Computes a batch into an outcome whose memory is used again. What comes back are the slots, for whoever keeps an unwrapped key.
+/// Computes a batch into an outcome whose memory is used again. Returns the slots, from which an unwrapped key can be
+/// taken.
 pub(crate) fn run(
     accelerator: &Accelerator,
     table: &KeyTable,

@@ -1,4 +1,4 @@
-//! What a batch gave, in the order of its records.
+//! The outcome of a batch, in the order of its records.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,15 +9,16 @@ use super::plan::BatchRow;
 use super::{Batch, BatchTask, IvSource};
 use crate::table::{KeyTable, KeyWeakness};
 
-/// Statuses and results of a batch. Zeroized on drop where anything in it may be secret.
+/// The statuses and results of a batch, zeroized on drop if anything in it may be secret.
 #[derive(Default)]
 pub struct BatchOutcome {
     outcomes: Outcomes,
     warnings: Vec<(u32, KeyWeakness)>,
 }
 
-/// Why one record has no result, for a human to read: which record, what it wanted, under which key, what was expected.
-/// No data and no key material.
+/// The reason why one record has no result, for a human reader.
+///
+/// It names the record, its task, its key and the expected lengths. It contains no data and no key material.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordError {
     /// Its place in the batch.
@@ -59,7 +60,7 @@ impl BatchOutcome {
         self.outcomes.bytes()
     }
 
-    /// The result of a record that is done and whose output is not a slot: as long as it really is.
+    /// Returns the result of a record that is done and whose output is not a slot, at its real length.
     #[must_use]
     pub fn result(&self, batch: &Batch<'_>, record: usize) -> Option<&[u8]> {
         match batch.records.output.get(record)? {
@@ -101,7 +102,7 @@ impl BatchOutcome {
         &self.warnings
     }
 
-    /// Why a record has no result; None if it has.
+    /// Returns the reason why a record has no result, or `None` if it has one.
     #[must_use]
     pub fn error(&self, table: &KeyTable, batch: &Batch<'_>, record: usize) -> Option<RecordError> {
         let status = *self.statuses().get(record).filter(|status| **status != Status::Done)?;
@@ -135,7 +136,7 @@ impl RecordError {
         self.status.error(self.task.shape()).as_ref().map_or(Blame::Machine, JobError::blame)
     }
 
-    /// What lengths would have fitted, if one did not.
+    /// Returns the lengths that fit, if a length was wrong.
     #[must_use]
     pub fn expected(&self) -> Option<String> {
         if self.status != Status::BadLength {
@@ -186,7 +187,7 @@ impl fmt::Display for RecordError {
     }
 }
 
-/// Shows how many records are done: results may be secret.
+/// Shows the number of records that are done, because results may be secret.
 impl fmt::Debug for BatchOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let done = self.statuses().iter().filter(|status| **status == Status::Done).count();

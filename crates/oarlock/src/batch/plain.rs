@@ -1,7 +1,7 @@
-//! Batches that go to the engines as they are: one task, the table's keys, the caller's IVs, no slots.
+//! Batches that go to the engines unchanged: one task, the table's keys, the caller's IVs and no slots.
 //!
-//! All they cost is one pass over the key column, which finds what is common to the rights of all keys, and a second one
-//! where uses are counted. No column is copied.
+//! The cost is one pass over the key column, which finds the rights that all keys have in common, and a second pass
+//! if uses are counted. No column is copied.
 
 use std::borrow::Cow;
 
@@ -71,7 +71,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// What a task needs of its key, under the caller's IV.
+/// Returns the rights that a task needs of its key, under the caller's IV.
 pub(super) fn needed(task: BatchTask) -> KeyRights {
     let needed = KeyRights::needed(task);
     if task.encrypts() {
@@ -84,7 +84,7 @@ pub(super) fn needed(task: BatchTask) -> KeyRights {
 /// The rights of a key; nothing if it is not the table's.
 #[inline]
 pub(super) fn rights_of(rights: &[KeyRights], source: KeySource) -> KeyRights {
-    // A key that is not there has the rights at the end, which are none: no branch per record.
+    // An index past the end finds the last entry, which has no rights. This saves a branch per record.
     let last = rights.len() - 1;
     match source {
         KeySource::Table(index) => rights[(index as usize).min(last)],
@@ -92,7 +92,7 @@ pub(super) fn rights_of(rights: &[KeyRights], source: KeySource) -> KeyRights {
     }
 }
 
-/// What is common to the rights of all keys of a column; nothing if one is not the table's.
+/// Returns the rights that all keys of a column have in common, or none if a key is not in the table.
 fn common(rights: &[KeyRights], column: &Column<'_, KeySource>, len: usize) -> KeyRights {
     let of = |source| rights_of(rights, source);
     match column {
@@ -109,7 +109,7 @@ fn common(rights: &[KeyRights], column: &Column<'_, KeySource>, len: usize) -> K
     }
 }
 
-/// Reserves the uses of all keys; takes none if some key has too few left.
+/// Reserves the uses of all keys, or none if a key has too few left.
 fn reserve(task: BatchTask, batch: &Batch<'_>, snapshot: &TableSnapshot) -> bool {
     let Records { len, key, second_key, .. } = &batch.records;
     let count_keys = |tally: &mut UseTally| match key {

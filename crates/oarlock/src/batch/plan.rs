@@ -1,4 +1,4 @@
-//! Which records may run, and in which group: a wave and a task.
+//! The plan of a batch: the records that may run, in groups of one wave and one task.
 
 use std::collections::HashMap;
 

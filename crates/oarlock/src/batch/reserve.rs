@@ -1,4 +1,4 @@
-//! Uses of keys: counted per key over a batch, then reserved in one atomic step per key.
+//! Uses of keys, counted per key over a batch and then reserved in one atomic step per key.
 
 use oarlock_core::{KeySource, Status};
 
@@ -7,7 +7,7 @@ use super::plan::BatchRow;
 use super::slots::SlotClaims;
 use crate::table::{KeyEntry, KeyUses, TableSnapshot, UseLimit};
 
-/// How often a batch uses each key of the table.
+/// The number of uses of each key of the table in a batch.
 #[derive(Debug)]
 pub(super) struct UseTally {
     /// Uses that are wanted; after a reservation, uses that are granted and not yet spent.
@@ -32,7 +32,7 @@ impl UseTally {
         *uses += 1;
     }
 
-    /// One more use of a key; one that is not in the table is nobody's use.
+    /// Counts one more use of a key. A key outside the table is not counted.
     #[inline]
     pub(super) fn add_source(&mut self, source: KeySource) {
         if let KeySource::Table(key) = source {
@@ -45,7 +45,7 @@ impl UseTally {
         self.keys.retain(|key| counts(*key));
     }
 
-    /// Reserves what can be reserved: all, or as much as is left.
+    /// Reserves all uses, or as many as are left.
     fn reserve(&mut self, snapshot: &TableSnapshot, limit: LimitOf) -> bool {
         let mut is_whole = true;
         for key in &self.keys {
@@ -85,8 +85,8 @@ impl UseTally {
     }
 }
 
-/// Reserves the uses that `count_records` finds, and those that `count_seals` finds of encryptions under GCM; takes none if some key has too
-/// few left.
+/// Reserves the uses that `count_records` finds, and the encryptions under GCM that `count_seals` finds, or none if a
+/// key has too few left.
 pub(super) fn reserve_all(
     snapshot: &TableSnapshot,
     count_records: impl FnOnce(&mut UseTally),
@@ -107,14 +107,14 @@ pub(super) fn reserve_all(
     is_reserved
 }
 
-/// What is counted of a record: (which tally, which key).
+/// The counts of a record: pairs of a tally and a key.
 type Counted = [Option<(usize, u32)>; 3];
 
-/// The tallies of a batch: records, encryptions under GCM, and those under keys that were unwrapped.
+/// The tallies of a batch: records, encryptions under GCM, and encryptions under GCM with unwrapped keys.
 const LIMITS: [LimitOf; 3] =
     [|uses| uses.records.as_ref(), |uses| Some(&uses.gcm), |uses| Some(&uses.gcm_of_unwrapped)];
 
-/// Reserves the uses of every record that may run; those that come too late are refused, in the caller's order.
+/// Reserves the uses of every record that may run. If they are too few, later records of the batch are refused.
 pub(super) fn reserve(
     batch: &Batch<'_>,
     snapshot: &TableSnapshot,
@@ -141,7 +141,7 @@ pub(super) fn reserve(
     }
 }
 
-/// Spends what a record uses: all of it, or nothing.
+/// Spends all uses of a record, or none.
 fn spend(
     row: &BatchRow,
     snapshot: &TableSnapshot,
@@ -172,7 +172,7 @@ fn spend(
     true
 }
 
-/// A record counts once for each key, whatever it does with it, and once more where it encrypts under GCM.
+/// Returns the counts of a record: one for each key, and one more for an encryption under GCM.
 fn counted(row: &BatchRow, snapshot: &TableSnapshot, claims: &SlotClaims<'_>) -> Counted {
     let in_table = |source| match source {
         KeySource::Table(index) if index < TableSnapshot::FIRST_OUTSIDE => Some((RECORDS, index)),

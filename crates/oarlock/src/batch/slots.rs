@@ -1,4 +1,4 @@
-//! What is known of secret slots before anything runs.
+//! The knowledge about secret slots before anything runs.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use oarlock_core::Status;
 
 use crate::table::{KeyPolicy, KeyRights};
 
-/// What a slot will hold.
+/// The content that a slot will have.
 #[derive(Clone, Debug)]
 pub(super) struct SlotClaim<'a> {
     /// The wave of the record that fills it.
@@ -17,7 +17,7 @@ pub(super) struct SlotClaim<'a> {
 /// The use that a slot's content may be put to.
 #[derive(Clone, Debug)]
 pub(super) enum SlotContent<'a> {
-    /// Nothing: the record that was to fill it is refused.
+    /// Nothing, because the record that was to fill the slot is refused.
     Nothing,
     /// Data, to be read by anyone (`is_open`), to be encrypted under keys that translate (`may_translate`), or both.
     Data { is_open: bool, may_translate: bool },
@@ -46,7 +46,7 @@ impl<'a> SlotClaims<'a> {
         Self(vec![None; slots])
     }
 
-    /// What an earlier record puts into a slot.
+    /// Returns the content that an earlier record puts into a slot.
     pub(super) fn read(&self, slot: u32) -> Result<&SlotClaim<'a>, Status> {
         let claim = self.0.get(slot as usize).and_then(Option::as_ref);
         claim.ok_or(Status::Malformed)

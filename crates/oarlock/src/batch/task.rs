@@ -1,4 +1,4 @@
-//! What is done with a record, and where its IV is.
+//! The tasks of records, and the sources of their IVs.
 
 use std::fmt;
 
@@ -9,15 +9,17 @@ use oarlock_core::{
 
 use crate::table::KeyType;
 
-/// What is done with a record.
+/// The task of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BatchTask {
     /// A raw shape.
     Do(Shape),
-    /// Unwraps a key into a slot, for later records of the batch. A check value in the tag column, three bytes, is compared:
-    /// legacy wraps must have one, AES wraps may. It is that of PKCS#11 (v3.0 section 4.10, `CKA_CHECK_VALUE`) and, for triple
-    /// DES, of ANSI X9.24-1: the leading three bytes of a block of zeros encrypted under the key.
+    /// Unwraps a key into a slot, for later records of the batch.
+    ///
+    /// A check value of three bytes in the tag column is compared. Legacy wraps must have one, and AES wraps may. It
+    /// is the check value of PKCS#11 (v3.0 section 4.10, `CKA_CHECK_VALUE`) and, for triple DES, of ANSI X9.24-1: the
+    /// first three bytes of a block of zeros encrypted under the key.
     UnwrapKey {
         /// The way it is wrapped.
         wrap: KeyWrap,
@@ -26,7 +28,7 @@ pub enum BatchTask {
     },
 }
 
-/// How a key is wrapped.
+/// The way a key is wrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyWrap {
@@ -38,7 +40,7 @@ pub enum KeyWrap {
     LegacyCbc(BlockCipher),
 }
 
-/// Where an IV is.
+/// The source of an IV.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IvSource {
     /// In the data, at the span of the IV column.
@@ -110,7 +112,7 @@ impl BatchTask {
         Self::Do(Shape::Translate { from: spec(from), to: spec(to) })
     }
 
-    /// What the engines compute.
+    /// Returns the shape that the engines compute.
     #[must_use]
     pub fn shape(self) -> Shape {
         match self {
@@ -118,7 +120,7 @@ impl BatchTask {
             Self::UnwrapKey { wrap: KeyWrap::Aes(alg), .. } => {
                 Shape::Wrap { alg, direction: Direction::Decrypt }
             }
-            // CBC with the block before added again is ECB: `unwrapped` does that.
+            // CBC with the previous block added again is ECB. `unwrapped` adds it.
             Self::UnwrapKey { wrap: KeyWrap::LegacyEcb(alg) | KeyWrap::LegacyCbc(alg), .. } => {
                 Shape::Cipher { alg, mode: CipherMode::Cbc, direction: Direction::Decrypt }
             }
@@ -136,7 +138,7 @@ impl BatchTask {
         }
     }
 
-    /// The same for the encrypting half of a translation.
+    /// Returns the IV length of the encrypting half of a translation.
     pub(crate) fn second_iv_len(self) -> Option<usize> {
         match self {
             Self::Do(Shape::Translate { to, .. }) => Some(to.alg.block_len()),
@@ -191,7 +193,7 @@ impl From<Shape> for BatchTask {
     }
 }
 
-/// Short stable names: `des-cbc-encrypt`, `unwrap-tdes2-by-aes128-kw`.
+/// Writes short stable names: `des-cbc-encrypt`, `unwrap-tdes2-by-aes128-kw`.
 impl fmt::Display for BatchTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

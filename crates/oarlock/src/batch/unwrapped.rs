@@ -1,4 +1,4 @@
-//! What an unwrapped key must pass before anything is done with it: whole, of its type, the one of its check value, not weak.
+//! The checks of an unwrapped key before its use: its length, its type, its check value and its weakness.
 
 use std::borrow::Cow;
 
@@ -22,8 +22,10 @@ pub(super) struct UnwrappedKeys<'a> {
 }
 
 impl UnwrappedKeys<'_> {
-    /// Checks what a group has unwrapped. A key that does not pass is wiped, and its record has the reason as its status.
-    /// Returns the warnings: (record of the batch, weakness).
+    /// Checks the keys that a group has unwrapped.
+    ///
+    /// A key that does not pass is wiped, and its record has the reason as its status. Returns the warnings, pairs of
+    /// a record and a weakness.
     pub(super) fn check<'w>(
         &self,
         group: &GatheredColumns,
@@ -51,7 +53,8 @@ impl UnwrappedKeys<'_> {
         warnings
     }
 
-    /// Turns what the engine gave into the key: CBC gave each block with the one before added to it, ECB wants it without.
+    /// Turns the engine's result into the key. The engine computes CBC, which adds the previous block to each; ECB
+    /// has no such sum, so it is removed.
     fn finish(&self, slot: u32, slots: &mut SecretSlots, wrapped: Option<&[u8]>) -> Result<(), Status> {
         let len = slots.get(slot).map_or(0, <[u8]>::len);
         if !self.key_type.takes_len(len) {
@@ -109,7 +112,9 @@ impl UnwrappedKeys<'_> {
         self.accelerator.run_records(BatchTask::encrypt(alg).shape(), &records).ok()
     }
 
-    /// A legacy wrap of one half twice over would make single DES of a triple-DES key: no policy lets that in.
+    /// Judges the weakness of a key.
+    ///
+    /// A legacy wrap of one half twice would make single DES of a triple-DES key, so no policy accepts that.
     fn judge_weakness(&self, key: &[u8], rule: WeakKeyRule) -> Result<Option<KeyWeakness>, Status> {
         let found = weakness(self.key_type, key);
         let is_legacy = matches!(self.wrap, KeyWrap::LegacyEcb(_) | KeyWrap::LegacyCbc(_));

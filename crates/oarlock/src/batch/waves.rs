@@ -1,4 +1,5 @@
-//! Runs a plan: wave after wave, group after group, results put if the caller wants them.
+//! The execution of a plan: wave after wave, group after group, with results copied to the places that the caller
+//! named.
 
 use std::borrow::Cow;
 
@@ -27,7 +28,7 @@ pub(super) fn run(
     if run.is_whole() { run.run_whole() } else { run.run_waves() }
 }
 
-/// The table's keys, and behind them those that the caller brings along.
+/// Returns the table's keys, and behind them the keys of the caller.
 fn keys_of<'a>(batch: &'a Batch<'_>, snapshot: &'a TableSnapshot) -> Cow<'a, [Key]> {
     if batch.records.keys.is_empty() {
         return Cow::Borrowed(&snapshot.keys);
@@ -45,7 +46,7 @@ struct PlanRun<'a, 'p> {
     warnings: Vec<(u32, KeyWeakness)>,
 }
 
-/// A key that no engine finds: it computes nothing for a record that was refused.
+/// The index of no key. An engine computes nothing for a record that was refused.
 const NO_KEY: KeySource = KeySource::Table(u32::MAX);
 
 impl PlanRun<'_, '_> {
@@ -161,7 +162,7 @@ impl PlanRun<'_, '_> {
         gathered.push(index as u32, &row, keys, ivs, &self.slots, room)
     }
 
-    /// Where the engines find a key.
+    /// Returns the place of a key in the engines' key column.
     fn key(&self, source: KeySource) -> KeySource {
         match source {
             KeySource::Table(index) if index >= TableSnapshot::FIRST_OUTSIDE => {
@@ -172,7 +173,7 @@ impl PlanRun<'_, '_> {
         }
     }
 
-    /// Puts the results of a group where its records want them.
+    /// Copies the results of a group to the places that its records name.
     fn scatter(
         &mut self,
         task: BatchTask,
@@ -222,7 +223,7 @@ impl PlanRun<'_, '_> {
         }
     }
 
-    /// What the policy of an unwrapped key says of weak ones.
+    /// Returns the rule for weak keys in the policy of an unwrapped key.
     fn weak_keys(&self, index: u32) -> WeakKeyRule {
         let row = BatchRow::at(self.batch, index as usize);
         let policy = match row.output {

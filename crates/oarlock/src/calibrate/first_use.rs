@@ -1,4 +1,4 @@
-//! Costs as they are asked for, one engine and shape at a time: from the cache file if it has them, else measured.
+//! Costs of one engine and shape at a time, when they are first needed: from the cache file, or measured.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock};
@@ -8,7 +8,7 @@ use oarlock_dispatch::EngineCost;
 
 use super::{CacheRow, measure_one, read_rows, write_rows};
 
-/// Where costs at first use come from. The file is read at the first question.
+/// The source of costs at first use. The file is read at the first question.
 #[derive(Debug)]
 pub(crate) struct FirstUseCosts {
     cache: Option<PathBuf>,
@@ -34,7 +34,7 @@ impl FirstUseCosts {
     }
 
     fn known(&self) -> &[CacheRow] {
-        // Read before it is set: a fork in between must not leave the child a lock that nobody opens.
+        // `get` comes before `set`: a fork inside `get_or_init` would leave the child a lock that nobody opens.
         if self.known.get().is_none() {
             let rows = self.cache.as_deref().and_then(read_rows).unwrap_or_default();
             let _ = self.known.set(rows);

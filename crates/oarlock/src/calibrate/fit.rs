@@ -1,8 +1,9 @@
-//! The cost model's constants from timed batches: least squares on relative error, no constant below zero.
+//! The constants of the cost model from timed batches, by least squares on the relative error, with no constant below
+//! zero.
 //!
-//! Times of one engine and shape span five orders of magnitude, so every deviation counts relative to the time itself; in
-//! absolute terms the largest batches would decide alone. Of the eight sets of constants that may be other than zero the
-//! best one is the answer, which is exact for three constants and needs no iteration.
+//! The times of one engine and shape span five orders of magnitude, so every deviation counts relative to the time
+//! itself. In absolute terms the largest batches alone would decide. The fit tries all eight sets of constants that
+//! may differ from zero and takes the best. That is exact for three constants and needs no iteration.
 
 use oarlock_core::BatchSize;
 use oarlock_dispatch::EngineCost;
@@ -14,11 +15,11 @@ pub struct BatchTiming {
     pub ops: usize,
     /// Their bytes of input, all together; 0 for shapes whose input has one length.
     pub bytes: usize,
-    /// What it took, in nanoseconds.
+    /// The time of the batch in nanoseconds.
     pub took_ns: f64,
 }
 
-/// The model that comes closest to some timings, and how close it comes. Deviations are relative: 0.1 is a tenth.
+/// The model that comes closest to some timings, with its deviation. Deviations are relative: 0.1 is a tenth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CostFit {
     /// The constants.
@@ -27,21 +28,24 @@ pub struct CostFit {
     pub rms: f64,
     /// The largest deviation.
     pub worst: f64,
-    /// How many timings there were.
+    /// The number of timings.
     pub timings: usize,
 }
 
 /// C1, C2 and C3, or what they are multiplied with.
 type Constants = [f64; 3];
 
-/// Which constants may be other than zero. Where several explain the timings equally well, the first does: a single size
-/// says nothing of what a batch costs beside its operations.
+/// The sets of constants that may differ from zero.
+///
+/// If several sets explain the timings equally well, the first is taken. Timings of a single size do not show the
+/// cost of a batch beside that of its operations.
 const SETS: [&[usize]; 7] = [&[1], &[0], &[2], &[0, 1], &[1, 2], &[0, 2], &[0, 1, 2]];
 
 impl CostFit {
-    /// Fits `C1 + C2 * operations + C3 * bytes`, both counted in whole groups of `group` operations: 1 is the model of Lindemann
-    /// and Smith (USENIX Security 2001, section 4.1), the lanes of an engine are what [`EngineCost::predict_ns`] makes of it. None
-    /// without a timing above zero.
+    /// Fits `C1 + C2 * operations + C3 * bytes`, both counted in whole groups of `group` operations.
+    ///
+    /// A group of 1 is the model of Lindemann and Smith (USENIX Security 2001, section 4.1). The lanes of an engine
+    /// give the model of [`EngineCost::predict_ns`]. Returns `None` without a timing above zero.
     #[must_use]
     pub fn of(timings: &[BatchTiming], group: usize) -> Option<Self> {
         let lanes = BatchSize { preferred: group.max(1), max: usize::MAX };
@@ -77,7 +81,7 @@ impl CostFit {
 /// Differences of deviations that mean nothing.
 const TIE: f64 = 1e-9;
 
-/// What the constants are multiplied with, over the time: so each row should come to 1.
+/// Returns the factors of the constants, divided by the time, so that each row should add up to 1.
 fn row(timing: &BatchTiming, lanes: BatchSize) -> Constants {
     let [ops, bytes] = EngineCost::stepped(lanes, timing.ops, timing.bytes);
     [1.0, ops, bytes].map(|factor| factor / timing.took_ns)
@@ -86,7 +90,7 @@ fn row(timing: &BatchTiming, lanes: BatchSize) -> Constants {
 /// The constants of `set` for which the rows come closest to 1, the others zero; None if the rows do not determine them
 /// or one is below zero.
 fn solve(rows: &[Constants], set: &[usize]) -> Option<Constants> {
-    // Columns of length 1: the normal equations then lose no digits to units.
+    // Columns of length 1 keep the normal equations from losing digits to units.
     let norm = |column: usize| rows.iter().map(|row| row[column] * row[column]).sum::<f64>().sqrt();
     let norms: Vec<f64> = set.iter().map(|column| norm(*column)).collect();
     if norms.iter().any(|norm| *norm <= 0.0) {

@@ -8,7 +8,7 @@ use super::fastest;
 use super::fit::BatchTiming;
 use crate::selftest::{sample_operations, sample_records};
 
-/// Which batches are timed: every size with every length.
+/// The batches to time: every size with every length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimingGrid {
     /// Operations per batch; an engine is asked for no more than it takes.
@@ -19,12 +19,12 @@ pub struct TimingGrid {
     pub max_bytes: usize,
     /// Sizes above one that took longer are left out.
     pub longest: Duration,
-    /// Short batches are repeated for so long, and the fastest counts.
+    /// The time for which short batches are repeated. The fastest run counts.
     pub each: Duration,
 }
 
 impl Default for TimingGrid {
-    /// From one operation to 65,536 in steps of four, 8 to 320 bytes.
+    /// Returns sizes from one operation to 65,536 in steps of four, and lengths of 8 to 320 bytes.
     fn default() -> Self {
         Self {
             sizes: (0..=8).map(|power| 4_usize.pow(power)).collect(),

@@ -1,12 +1,13 @@
-//! Whole jobs on one engine without a dispatcher: what suites and checks run.
+//! Whole jobs on one engine without a dispatcher, for test suites and checks.
 
 use oarlock_core::{Engine, JobError, Jobs, Operation, OperationSet, Outcomes, Shape};
 
 use super::{Finisher, NonceSource, ShapedJob, lower, raise};
 use crate::Job;
 
-/// Computes jobs on `engine` alone, batched by shape as far as it takes them at once: no queue, no second engine, no
-/// release check. Results in the order of the jobs; those of verifications are empty. They are the caller's to zeroize.
+/// Computes jobs on `engine` alone, in batches of one shape: no queue, no second engine and no release check.
+///
+/// The results have the order of the jobs. Those of verifications are empty. The caller zeroizes them.
 pub fn compute_on(engine: &dyn Engine, jobs: &[Job<'_>]) -> Vec<Result<Vec<u8>, JobError>> {
     let mut batches: Vec<ShapeBatch> = Vec::new();
     let mut results: Vec<Result<Vec<u8>, JobError>> = Vec::with_capacity(jobs.len());
@@ -57,13 +58,13 @@ impl ShapeBatch {
             let jobs = Jobs::Operations(shape, part);
             let mut outcomes = Outcomes::for_jobs(&jobs);
             let fault = engine.run(&jobs, &mut outcomes).err();
-            for (lane, (index, residue)) in waiting.by_ref().take(part.len()).enumerate() {
+            for (lane, (index, finisher)) in waiting.by_ref().take(part.len()).enumerate() {
                 let raw = match &fault {
                     Some(fault) => Err(JobError::EngineFailed { shape, reason: fault.to_string() }),
                     None => raw_result(&outcomes, lane, shape),
                 };
                 let mut out = Vec::new();
-                results[index] = raise(residue, raw, &mut out).map(|_| out);
+                results[index] = raise(finisher, raw, &mut out).map(|_| out);
             }
         }
     }

@@ -1,17 +1,17 @@
-//! ECDSA: digests at the curve's width, nonces, and the two ways to write r and s.
+//! ECDSA: digests at the width of the curve, nonces, and the two encodings of r and s.
 
 use oarlock_core::{
     Curve, DigestAlg, EcdsaEncoding, JobError, NonceInput, NonceRule, OperationSet, SecondInput, Shape,
 };
 
+use super::finisher::{FinishStep, Finisher};
 use super::hash::Digester;
-use super::residue::{FinishStep, Finisher};
 use super::{Job, NonceSource};
 
 /// The widest scalar, P-384's.
 const WIDEST: usize = 48;
 
-/// Bytes that DER adds to r || s at most: three headers of two bytes and two sign bytes.
+/// The largest number of bytes that DER adds to r || s: three headers of two bytes and two sign bytes.
 pub(super) const MAX_DER_EXTRA: usize = 3 * 2 + 2;
 
 pub(super) fn lower_sign(
@@ -117,7 +117,7 @@ pub(super) fn write_der(fixed: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Signatures are public: looking for their leading zeros tells nothing.
+/// Strips leading zeros. Signatures are public, so a search for zeros reveals nothing.
 fn without_zeros(integer: &[u8]) -> &[u8] {
     let zeros = integer.iter().take_while(|byte| **byte == 0).count();
     &integer[zeros..]

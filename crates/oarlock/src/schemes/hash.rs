@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 
 use super::MAX_MODULUS_LEN;
 
-/// What the schemes know of a digest algorithm.
+/// A digest algorithm with the constants that schemes need.
 pub(crate) struct Digester {
     algorithm: &'static digest::Algorithm,
     /// DER of DigestInfo up to the digest. RFC 8017 9.2 note 1.

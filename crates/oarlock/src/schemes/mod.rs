@@ -9,9 +9,9 @@
 
 mod direct;
 mod ecdsa;
+mod finisher;
 pub(crate) mod hash;
 mod nonce;
-mod residue;
 mod rsa;
 mod rsa_decrypt;
 mod rsa_oaep;
@@ -23,11 +23,11 @@ use oarlock_core::{
 };
 
 pub use self::direct::{compute_on, raw_result};
+use self::finisher::FinishStep;
+pub(crate) use self::finisher::make_room;
+pub use self::finisher::{Finisher, JobAnswer, raise};
 use self::hash::Digester;
 pub use self::nonce::NonceSource;
-use self::residue::FinishStep;
-pub(crate) use self::residue::make_room;
-pub use self::residue::{Finisher, JobAnswer, raise};
 use crate::Job;
 
 /// Bytes of the longest RSA modulus that a shape allows, 8192 bits.

@@ -4,8 +4,8 @@ use oarlock_core::{JobError, OperationSet};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroize;
 
+use super::finisher::{FinishStep, Finisher};
 use super::hash::{Digester, MessageDigest, mgf1_xor};
-use super::residue::{FinishStep, Finisher};
 use super::{Job, MAX_MODULUS_LEN, rsa};
 
 pub(super) fn lower(
@@ -42,7 +42,7 @@ pub(super) fn raise(
     result
 }
 
-/// Removes both masks in place; whether the form is good, and where the message starts if so.
+/// Removes both masks in place. Returns whether the form is good, and the start of the message if so.
 fn unmask(
     (digest, mgf): (&Digester, &Digester),
     label: &MessageDigest,

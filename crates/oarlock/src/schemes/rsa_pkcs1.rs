@@ -2,8 +2,8 @@
 
 use oarlock_core::{JobError, OperationSet, SecondInput};
 
+use super::finisher::{FinishStep, Finisher};
 use super::hash::Digester;
-use super::residue::{FinishStep, Finisher};
 use super::{Job, MAX_MODULUS_LEN, rsa};
 
 pub(super) fn lower_sign(
@@ -56,8 +56,10 @@ pub(super) fn lower_verify_encoded(job: &Job<'_>, set: &mut OperationSet) -> Res
     Ok(Finisher(FinishStep::Pkcs1VerifyEncoded { message: message.into() }))
 }
 
-/// Compares every byte with that of the one encoding rather than parsing: nothing lenient can slip in. RFC 8017 8.2.2 step 4.
-/// T is given in two parts: what stands before the digest, and the digest.
+/// Compares every byte with that of the only valid encoding.
+///
+/// A parser could be lenient, and a comparison cannot. RFC 8017 8.2.2 step 4. T comes in two parts: the bytes before
+/// the digest, and the digest.
 pub(super) fn is_encoding_of([prefix, hash]: [&[u8]; 2], recovered: &[u8]) -> bool {
     let Some(padding_len) = recovered.len().checked_sub(prefix.len() + hash.len() + 3) else { return false };
     let (start, rest) = recovered.split_at(2);
@@ -86,7 +88,7 @@ fn checked_len(job: &Job<'_>, digest: &Digester) -> Result<usize, JobError> {
     rsa::modulus_len(job.key, digest.info_prefix.len() + digest.len() + PADDING_LEN)
 }
 
-/// The least that stands around T: three fixed bytes and eight of padding.
+/// The fewest bytes around T: three fixed bytes and eight of padding.
 const PADDING_LEN: usize = 11;
 
 #[cfg(test)]

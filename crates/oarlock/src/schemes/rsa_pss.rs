@@ -2,16 +2,16 @@
 
 use oarlock_core::{JobError, OperationSet, SaltLength, SecondInput};
 
+use super::finisher::{FinishStep, Finisher};
 use super::hash::{Digester, MessageDigest, mgf1_xor};
-use super::residue::{FinishStep, Finisher};
 use super::{Job, MAX_MODULUS_LEN, nonce, rsa};
 
-/// What verification needs besides the recovered encoding.
+/// The values that verification needs besides the recovered encoding.
 pub(super) struct PssExpectation {
     pub(super) digest: &'static Digester,
     pub(super) mgf: &'static Digester,
     pub(super) salt: SaltLength,
-    /// Bits of the encoding: one fewer than the modulus's.
+    /// The number of bits of the encoding, one fewer than that of the modulus.
     pub(super) bits: u16,
     pub(super) hash: MessageDigest,
 }
@@ -23,7 +23,7 @@ pub(super) fn lower_sign(
     set: &mut OperationSet,
 ) -> Result<Finisher, JobError> {
     let salt_len = usize::from(salt_len);
-    // What fits into the modulus fits into the buffer.
+    // An encoding that fits into the modulus fits into the buffer.
     rsa::pss_len(job.key, digest.len() + salt_len + 2)?;
     let mut salt = [0; MAX_MODULUS_LEN];
     let salt = &mut salt[..salt_len];
@@ -33,8 +33,9 @@ pub(super) fn lower_sign(
     Ok(Finisher(FinishStep::Copy))
 }
 
-/// The integer that is signed, at the modulus's width, which the buffer has room for: with a leading zero byte where the
-/// modulus has 8n + 1 bits.
+/// Returns the integer to sign, at the width of the modulus, which the buffer has room for.
+///
+/// It has a leading zero byte if the modulus has 8n + 1 bits.
 pub(super) fn encoded<'a>(
     job: &Job<'_>,
     (digest, mgf): (&Digester, &Digester),

@@ -1,11 +1,11 @@
-//! What can keep a key out of the table.
+//! The errors of adding a key to the table.
 
 use oarlock_core::{Blame, Status};
 use oarlock_keys::KeyError;
 
 use super::{KeyType, KeyWeakness, PolicyError};
 
-/// Why a key did not come into the table.
+/// The reason why a key was not added to the table.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {

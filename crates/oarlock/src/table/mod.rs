@@ -47,7 +47,9 @@ pub(crate) use self::uses::{KeyUses, UseLimit};
 pub(crate) use self::weakness::weakness;
 pub use self::weakness::{KeyWeakness, WeakKeyRule};
 
-/// Named, indexed keys. Cheap to clone, safe to share: a batch sees the table as it was when the batch began.
+/// A table of named, indexed keys.
+///
+/// It is cheap to clone and safe to share. A batch sees the table as it was when the batch began.
 #[derive(Clone, Default)]
 pub struct KeyTable(Arc<TableShared>);
 
@@ -79,11 +81,11 @@ pub(crate) struct KeyEntry {
 pub struct InsertedKey {
     /// The index by which records name it.
     pub index: u32,
-    /// What its policy lets in with a warning.
+    /// The weakness of the key, if the policy accepts it with a warning.
     pub warning: Option<KeyWeakness>,
 }
 
-/// What is known of a key of the table.
+/// The public facts about a key of the table.
 #[derive(Clone, Debug)]
 pub struct KeyInfo {
     /// Its name.
@@ -96,9 +98,9 @@ pub struct KeyInfo {
     pub uses_left: Option<u64>,
     /// Encryptions under GCM with random IVs that it may still do.
     pub random_gcm_left: u64,
-    /// What it is known by.
+    /// The fingerprint of the key.
     pub fingerprint: Fingerprint,
-    /// The same for every key of these bytes.
+    /// The identity, which every key of the same bytes shares.
     pub identity: KeyIdentity,
 }
 
@@ -139,14 +141,18 @@ impl KeyTable {
         Ok(InsertedKey { index, warning })
     }
 
-    /// Removes a key: batches that begin from now on do not find it, and its index is never given again. The key itself is
-    /// wiped when the last batch that uses it ends. False if there is no such name.
+    /// Removes a key, and returns false if there is no such name.
+    ///
+    /// Later batches do not find the key, and its index is never given again. The key is wiped when the last batch
+    /// that uses it ends.
     pub fn remove(&self, name: &str) -> bool {
         self.write().remove(name).is_some()
     }
 
-    /// Removes a key as [`KeyTable::remove`] does, and gives its index to a key that comes later. A batch that begins then and
-    /// still names the old key by its index uses the new one: only who knows all indices that are in use calls this.
+    /// Removes a key as [`KeyTable::remove`] does, and gives its index to a later key.
+    ///
+    /// A later batch that still names the old key by its index uses the new key. Call this only if you know all
+    /// indices in use.
     pub fn recycle(&self, name: &str) -> bool {
         let mut state = self.write();
         let index = state.remove(name);
@@ -154,8 +160,11 @@ impl KeyTable {
         index.is_some()
     }
 
-    /// Goes on counting where `old` is: a key that is in both tables has its uses counted once for both, also those of batches
-    /// that still run with `old`. Keys are the same if their bytes are; among several of them the one of the same name counts.
+    /// Continues the counts of uses of `old`.
+    ///
+    /// A key that is in both tables has its uses counted once for both, including those of batches that still run
+    /// with `old`. Keys are the same if their bytes are. If several keys of `old` have the bytes, the one of the same
+    /// name counts.
     pub fn continue_uses_of(&self, old: &Self) {
         let mut counted: HashMap<KeyIdentity, Vec<Arc<KeyEntry>>> = HashMap::new();
         for (_, own) in old.read().keys.iter() {
@@ -182,7 +191,7 @@ impl KeyTable {
         self.read().names.get(name).copied()
     }
 
-    /// What is known of the key at an index.
+    /// Returns the public facts about the key at an index.
     #[must_use]
     pub fn info(&self, index: u32) -> Option<KeyInfo> {
         let state = self.read();

@@ -1,37 +1,37 @@
-//! What a key may be used for.
+//! Policies: the permitted uses of a key.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::{IvCounter, KeyType, PolicyError, WeakKeyRule};
 
-/// What is done with a key.
+/// An operation with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyOperation {
     /// Encrypt, or seal, what the caller or an earlier record gives.
     Encrypt,
-    /// Decrypt, or open, for whoever asks.
+    /// Decrypt or open, for any caller.
     Decrypt,
     /// Make message authentication codes.
     Mac,
     /// Wrap keys that may leave ([`KeyOperation::Export`]) from slots. Not under a key that the caller brings along.
     Wrap,
-    /// Wrap the caller's bytes. Whoever may have them unwrapped again as a key then knows that key.
+    /// Wrap the caller's bytes. A caller who may also unwrap them as a key then knows that key.
     WrapInClear,
     /// Unwrap keys, to be used inside only, under what [`KeyPolicy::unwraps`] says.
     Unwrap,
     /// Unwrap into the caller's hands.
     UnwrapInClear,
-    /// Decrypt what another key of the table encrypts at once: nobody sees the plaintext.
+    /// Decrypt data that another key of the table encrypts at once. Nobody sees the plaintext.
     TranslateFrom,
     /// Encrypt what another key of the table has just decrypted.
     TranslateTo,
-    /// Be wrapped: leave under a key that may wrap.
+    /// Leave the table, wrapped under a key that may wrap.
     Export,
 }
 
-/// How it is done.
+/// The algorithm of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyAlgorithm {
@@ -59,17 +59,22 @@ pub enum KeyAlgorithm {
     LegacyCbc,
 }
 
-/// Where the IV of an encryption may come from. Whatever made it, the IV of a decryption is the caller's; only a key as
-/// its own IV must be named for decryption too, because a chosen ciphertext then shows the key.
+/// The source of the IV of an encryption.
+///
+/// The IV of a decryption always comes from the caller. Only a key as its own IV must be allowed for decryption too,
+/// because a chosen ciphertext then reveals the key.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum IvRule {
-    /// From the caller, who answers for it: fresh for CBC, never repeated for GCM. Under GCM whoever may encrypt under nonces of
-    /// their choice can decrypt and forge: encrypting zeros under the nonce of a record shows its key stream. So under GCM no other
-    /// IVs stand beside these.
+    /// The caller, who is responsible for it: fresh for CBC, never repeated for GCM.
+    ///
+    /// Under GCM, a caller who chooses nonces can decrypt and forge, because an encryption of zeros under the nonce
+    /// of a record reveals its key stream. So under GCM no other source stands beside this one.
     Callers,
-    /// From the caller for CBC; under GCM from nobody. One key has these for CBC only or for GCM only: CBC under a chosen IV
-    /// shows the key stream of GCM.
+    /// The caller for CBC, and nobody for GCM.
+    ///
+    /// A key has this source for CBC only or for GCM only, because CBC under a chosen IV reveals the key stream of
+    /// GCM.
     CallersForCbc,
     /// Drawn at random for each record and returned. Under GCM a key then encrypts at most 2^32 times. SP 800-38D 8.3.
     Random,
@@ -101,7 +106,7 @@ pub struct KeyPolicy {
     pub(crate) max_random_gcm: Option<u64>,
     pub(crate) weak_keys: WeakKeyRule,
     pub(crate) unwraps: Vec<(KeyType, Arc<KeyPolicy>)>,
-    /// Who uses the key has its bytes anyway, so no rule keeps anything from them.
+    /// True if every user of the key has its bytes anyway, so that no rule can hide anything from them.
     is_callers_own: bool,
 }
 
@@ -115,9 +120,12 @@ impl KeyPolicy {
         Self::default()
     }
 
-    /// Everything that a key of this type can do with data (not: wrapping keys), under the caller's, random or zero IVs: for who
-    /// has the key itself. A key that several clients share needs a policy that says what each may do. So does an AES key that
-    /// is [unwrapped](Self::unwraps): its user does not have it, and IVs of their choice would show what GCM encrypts with.
+    /// Allows everything that a key of this type can do with data, under the caller's, random or zero IVs. It does
+    /// not allow wrapping.
+    ///
+    /// This is for callers who have the key itself. A key that several clients share needs a policy that states the
+    /// rights of each. So does an AES key that is [unwrapped](Self::unwraps): its user does not have it, and chosen
+    /// IVs would reveal the key stream of GCM.
     #[must_use]
     pub fn any_data(key_type: KeyType) -> Self {
         use KeyOperation::{Decrypt, Encrypt, Mac, TranslateFrom, TranslateTo};
@@ -134,14 +142,14 @@ impl KeyPolicy {
         Self::new().allow([KeyOperation::Unwrap]).with([algorithm]).unwraps(key_type, then)
     }
 
-    /// Allows operations, beside those that are allowed already.
+    /// Allows operations, in addition to those allowed before.
     #[must_use]
     pub fn allow(mut self, operations: impl IntoIterator<Item = KeyOperation>) -> Self {
         self.operations.extend(operations);
         self
     }
 
-    /// Allows algorithms, beside those that are allowed already.
+    /// Allows algorithms, in addition to those allowed before.
     #[must_use]
     pub fn with(mut self, algorithms: impl IntoIterator<Item = KeyAlgorithm>) -> Self {
         self.algorithms.extend(algorithms);
@@ -155,8 +163,10 @@ impl KeyPolicy {
         self
     }
 
-    /// The key serves so many records. Each is counted once, before it is computed, however often an engine that fails
-    /// makes it be computed again; a record that is refused is not counted.
+    /// Limits the key to a number of records.
+    ///
+    /// Each record is counted once, before it is computed, even if a failing engine makes it be computed again. A
+    /// refused record is not counted.
     #[must_use]
     pub fn max_uses(mut self, records: u64) -> Self {
         self.max_uses = Some(records);
@@ -170,7 +180,7 @@ impl KeyPolicy {
         self
     }
 
-    /// What happens to weak keys of the DES family; unless told, they are refused.
+    /// Sets the rule for weak keys of the DES family. By default they are refused.
     #[must_use]
     pub fn weak_keys(mut self, rule: WeakKeyRule) -> Self {
         self.weak_keys = rule;
@@ -180,13 +190,13 @@ impl KeyPolicy {
     /// Lets keys of `key_type` come out of this wrapping key, to be used as `policy` says.
     #[must_use]
     pub fn unwraps(mut self, key_type: KeyType, mut policy: Self) -> Self {
-        // Who has a wrapped key unwrapped does not have its bytes, whoever wrote the policy.
+        // A caller who has a key unwrapped does not have its bytes, whoever wrote the policy.
         policy.is_callers_own = false;
         self.unwraps.push((key_type, Arc::new(policy)));
         self
     }
 
-    /// Whether the policy suits keys of a type.
+    /// Checks that the policy suits keys of a type.
     ///
     /// # Errors
     /// The flaw.
@@ -227,8 +237,9 @@ impl KeyPolicy {
         }
     }
 
-    /// True if the first block of a CBC encryption may be a counter block of GCM, or zeros for the key of GHASH: the caller
-    /// subtracts an IV that is chosen or foreseen. A random IV is known too late.
+    /// True if the first block of a CBC encryption can be a counter block of GCM, or zeros for the key of GHASH.
+    ///
+    /// The caller subtracts an IV that is chosen or predicted. A random IV is known too late for that.
     fn shows_key_stream(&self) -> bool {
         let encrypts = self.may(KeyOperation::Encrypt) || self.may(KeyOperation::TranslateTo);
         let foresees_ivs = self.ivs.iter().any(|rule| !matches!(rule, IvRule::Random));

@@ -1,7 +1,7 @@
 //! A policy as one word of bits, so that a record costs one comparison.
 //!
-//! A key's word has a bit for everything it may do; a record's word has a bit for everything it needs. The words of all
-//! keys lie side by side, in the order of their indices: that is what a batch of one shape reads, and nothing else.
+//! The word of a key has a bit for everything it may do. The word of a record has a bit for everything it needs. The
+//! words of all keys lie side by side in the order of their indices, and a batch of one shape reads nothing else.
 
 use oarlock_core::{Direction, MacAlg, Shape, Status, WrapAlg};
 
@@ -9,7 +9,7 @@ use super::key_type::KeyType;
 use super::policy::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy};
 use crate::batch::{BatchTask, IvSource, KeyWrap};
 
-/// What a key may do, or what a record needs.
+/// The rights of a key, or the needs of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KeyRights(u64);
 
@@ -34,10 +34,10 @@ const NEVER: u64 = 1 << 63;
 impl KeyRights {
     /// Those of a key that is not there; what needs nothing, needs no key.
     pub(crate) const NONE: Self = Self(0);
-    /// What no key gives.
+    /// The need that no key satisfies.
     const IMPOSSIBLE: Self = Self(NEVER);
-    /// Those of a key that the caller brings along: its type is the caller's concern. IVs for GCM are not made, because
-    /// nobody counts how often such a key is used.
+    /// The rights of a key that the caller brings along. Its type is the caller's concern. IVs for GCM are not made,
+    /// because nobody counts the uses of such a key.
     pub(crate) const CALLERS: Self = Self(!(NEVER | NEVER_IV | IV_GENERATED_GCM));
 
     /// Those of a key of a type that was unwrapped under a key that the caller brings along.
@@ -75,7 +75,7 @@ impl KeyRights {
         Self(bits)
     }
 
-    /// What a task needs of its first key.
+    /// Returns the needs of a task towards its first key.
     pub(crate) fn needed(task: BatchTask) -> Self {
         use Direction::{Decrypt, Encrypt};
         let parts = match task {
@@ -107,7 +107,7 @@ impl KeyRights {
         Self::of_parts(parts)
     }
 
-    /// What a task needs of its second key.
+    /// Returns the needs of a task towards its second key.
     pub(crate) fn needed_second(task: BatchTask) -> Self {
         match task {
             BatchTask::Do(Shape::Translate { to, .. }) => Self::of_parts((
@@ -128,7 +128,7 @@ impl KeyRights {
         }
     }
 
-    /// What an IV from there needs of the key that encrypts under it.
+    /// Returns the needs of an IV from this source towards the key that encrypts under it.
     pub(crate) fn needed_to_encrypt(iv: IvSource, is_gcm: bool) -> Self {
         Self(match (iv, is_gcm) {
             (IvSource::Given | IvSource::Slot(_), false) => IV_CALLERS,
@@ -141,12 +141,12 @@ impl KeyRights {
         })
     }
 
-    /// What an IV from there needs of the key that decrypts under it.
+    /// Returns the needs of an IV from this source towards the key that decrypts under it.
     pub(crate) fn needed_to_decrypt(iv: IvSource) -> Self {
         Self(if iv == IvSource::KeyItself { IV_KEY } else { 0 })
     }
 
-    /// The right to do one operation, whatever the key's type and algorithms.
+    /// Returns the right to one operation, for any type and algorithm.
     pub(crate) fn to(operation: KeyOperation) -> Self {
         Self(operation_bit(operation))
     }
@@ -162,7 +162,7 @@ impl KeyRights {
         Self(self.0 & !operations | operation_bit(operation))
     }
 
-    /// What is common to the rights of two keys.
+    /// Returns the rights that two keys have in common.
     #[inline]
     pub(crate) fn common(self, other: Self) -> Self {
         Self(self.0 & other.0)
@@ -176,7 +176,8 @@ impl KeyRights {
         self.0 & needed.0 == needed.0
     }
 
-    /// True if the key's uses are not counted: its encryptions under GCM where `is_gcm_encryption` says so.
+    /// True if the key's uses are not counted. With `is_gcm_encryption`, its encryptions under GCM are not counted
+    /// either.
     pub(crate) fn is_uncounted(self, is_gcm_encryption: bool) -> bool {
         self.0 & UNCOUNTED != 0 && !(is_gcm_encryption && self.counts_gcm())
     }
@@ -186,7 +187,7 @@ impl KeyRights {
         self.0 & UNCOUNTED_GCM == 0
     }
 
-    /// Why a record that needs `needed` is refused.
+    /// Returns the reason why a record that needs `needed` is refused.
     pub(crate) fn refusal(self, needed: Self) -> Status {
         let missing = needed.0 & !self.0;
         match missing {

@@ -1,8 +1,8 @@
-//! The table as a batch sees it, and how it follows what changes.
+//! The table as a batch sees it, and the way it follows changes.
 //!
-//! Engines read the keys of a table side by side. While a batch reads them nobody may change them, and a copy of all of them for each
-//! key that comes meanwhile would cost the square of their number. So the changes wait, and a batch that begins before they
-//! could be made gets the keys that it names, and no others.
+//! Engines read the keys of a table side by side. While a batch reads them, nobody may change them. A copy of all
+//! keys for each key that comes in the meantime would cost the square of their number. So changes wait. A batch that
+//! begins before they could be made gets only the keys that it names.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
@@ -14,9 +14,9 @@ use super::{KeyEntry, KeyIdentity, KeyRights, KeyTable};
 
 /// The keys that a batch may use, side by side.
 pub(crate) struct TableSnapshot {
-    /// By index; if a key was removed, one that fits no shape.
+    /// The keys by index. A removed key is replaced by one that fits no shape.
     pub(crate) keys: Vec<Key>,
-    /// By index, and one more: what a key may do that is not there.
+    /// The rights by index, and one more entry: the rights of a key that does not exist.
     pub(crate) rights: Vec<KeyRights>,
     pub(crate) entries: Vec<Option<Arc<KeyEntry>>>,
 }
@@ -44,7 +44,7 @@ pub(crate) type KeyColumns = [Column<'static, KeySource>; 2];
 
 /// The snapshot that a batch sees. Changes that waited for its end are made when this is dropped.
 pub(crate) struct SnapshotGuard<'t> {
-    // Dropped first: a key that was removed is wiped when the last batch ends that knew it.
+    // This field is dropped first: a removed key is wiped when the last batch that knew it ends.
     snapshot: Arc<TableSnapshot>,
     _end: BatchEnd<'t>,
 }
@@ -168,7 +168,7 @@ impl Gathering<'_> {
         if index >= TableSnapshot::FIRST_OUTSIDE {
             return source;
         }
-        // No gathered snapshot is so long.
+        // A gathered snapshot never has this many keys.
         let Some(own) = self.keys.get(index) else {
             return KeySource::Table(TableSnapshot::FIRST_OUTSIDE - 1);
         };
@@ -225,7 +225,7 @@ mod tests {
         builder
     }
 
-    /// Counts how often the entry of a key is held: by the table, and by each snapshot that has it.
+    /// Counts the owners of a key's entry: the table, and each snapshot that contains it.
     fn holders(table: &KeyTable, index: u32) -> usize {
         let state = table.read();
         Arc::strong_count(&state.keys.get(index).unwrap().entry)
@@ -292,7 +292,8 @@ mod tests {
         assert_eq!(&*table.info(2).unwrap().name, "4");
     }
 
-    /// Opening and closing keys for ever takes no more memory than those that are open, batch or no batch.
+    /// Keys that are opened and closed for ever take no more memory than those that are open, with and without a
+    /// batch.
     #[test]
     fn recycled_indices_keep_the_table_short() {
         let table = KeyTable::new();

@@ -1,4 +1,4 @@
-//! How often keys are used: reserved per key and batch, in one atomic step, before anything is computed.
+//! The uses of keys, reserved per key and batch in one atomic step before anything is computed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ impl UseLimit {
         Self { max, used: Arc::default() }
     }
 
-    /// The same count under another bound.
+    /// Returns the same count under another bound.
     fn under(&self, max: u64) -> Self {
         Self { max, used: Arc::clone(&self.used) }
     }
@@ -39,15 +39,15 @@ impl UseLimit {
     }
 }
 
-/// What is counted of a key.
+/// The counts of a key.
 #[derive(Debug)]
 pub(crate) struct KeyUses {
     /// Records; None if they are not limited.
     pub(crate) records: Option<UseLimit>,
     /// Encryptions under GCM, with random IVs among them.
     pub(crate) gcm: UseLimit,
-    /// The same under all the keys that were unwrapped under this one inside of batches: nobody knows one of them from
-    /// another, so they share what a single one may do.
+    /// The encryptions under all keys that were unwrapped under this one inside batches. Such keys cannot be told
+    /// apart, so together they may do as much as one key.
     pub(crate) gcm_of_unwrapped: UseLimit,
 }
 
@@ -60,7 +60,7 @@ impl KeyUses {
         }
     }
 
-    /// The same counts under another policy.
+    /// Returns the same counts under another policy.
     pub(super) fn under(&self, policy: &KeyPolicy) -> Self {
         let records = |max| self.records.as_ref().map_or_else(|| UseLimit::new(max), |own| own.under(max));
         Self {

@@ -1,4 +1,4 @@
-//! Whether a DES key is one of those that must not be used.
+//! The recognition of DES keys that must not be used.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use subtle::{Choice, ConstantTimeEq};
 use super::KeyType;
 use super::weak_keys::{SEMI_WEAK, WEAK};
 
-/// What is wrong with a key of the DES family.
+/// The weakness of a key of the DES family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyWeakness {
@@ -15,17 +15,18 @@ pub enum KeyWeakness {
     Weak,
     /// One of the twelve keys that have an inverse. FIPS 74 section 3.6.
     SemiWeak,
-    /// A triple-DES key whose first and second part, or second and third, are one: single DES. SP 800-67 Rev. 2 3.3.
+    /// A triple-DES key whose first and second part are equal, or its second and third. It is single DES. SP 800-67
+    /// Rev. 2 3.3.
     EqualParts,
 }
 
-/// What a policy says of weak, semi-weak and degenerate keys of the DES family.
+/// The rule of a policy for weak, semi-weak and degenerate keys of the DES family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WeakKeyRule {
     /// They are not let in.
     #[default]
     Refuse,
-    /// They are let in, and whoever brought them is told.
+    /// Accept them, with a warning to the caller.
     Warn,
     /// They are let in.
     Allow,
@@ -66,7 +67,7 @@ fn is_one_of(part: u64, list: &[u64]) -> Choice {
 }
 
 impl WeakKeyRule {
-    /// Whether a key may come in, and the warning that goes with it.
+    /// Decides whether a key may come in, and returns the warning.
     pub(crate) fn judge(self, found: Option<KeyWeakness>) -> Result<Option<KeyWeakness>, KeyWeakness> {
         match (self, found) {
             (Self::Refuse, Some(weakness)) => Err(weakness),

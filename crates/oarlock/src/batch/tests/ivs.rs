@@ -1,4 +1,4 @@
-//! Where IVs come from, and what policies say of it.
+//! Tests of the sources of IVs and of the policies about them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -232,7 +232,7 @@ fn a_key_for_gcm_encrypts_by_cbc_under_random_ivs_only() {
     }
 }
 
-/// Who has a key unwrapped does not have its bytes: the exception for a caller's own keys is not theirs.
+/// A caller who unwraps a key does not have its bytes, so the exception for a caller's own keys does not hold.
 #[test]
 fn an_unwrapped_key_is_nobody_s_own() {
     let own = KeyPolicy::any_data(KeyType::Aes128);

@@ -15,7 +15,7 @@ use super::{Batch, BatchBuilder, BatchEntry, BatchOutcome, BatchTask, EntryIv};
 use crate::Accelerator;
 use crate::table::{KeyPolicy, KeyTable, KeyType, WeakKeyRule};
 
-/// One accelerator for all tests: it proves its engines when it is made.
+/// One accelerator for all tests, because its self tests take time.
 pub(crate) fn accelerator() -> &'static Accelerator {
     static ONE: OnceLock<Accelerator> = OnceLock::new();
     ONE.get_or_init(|| {
@@ -25,7 +25,7 @@ pub(crate) fn accelerator() -> &'static Accelerator {
 
 pub(crate) const DES_KEY: [u8; 8] = [0x13, 0x34, 0x57, 0x79, 0x9B, 0xBC, 0xDF, 0xF1];
 
-/// The bytes of a key of a type, none of them weak.
+/// Returns the bytes of a key of a type that is not weak.
 pub(crate) fn secret(key_type: KeyType, seed: u8) -> Vec<u8> {
     let len = key_type.key_len().unwrap_or(20) as u8;
     (0..len).map(|at| at.wrapping_mul(37).wrapping_add(seed).rotate_left(u32::from(at % 7))).collect()
@@ -67,7 +67,7 @@ fn outside(bytes: &[u8]) -> Key {
     oarlock_keys::raw::secret(bytes.to_vec()).unwrap()
 }
 
-/// All that an unwrapped key may do with data under IVs of its user's choice: for AES that is without GCM.
+/// Returns a policy for all that an unwrapped key may do under chosen IVs. For AES this excludes GCM.
 fn unwrapped_data(key_type: KeyType) -> KeyPolicy {
     use crate::table::{IvRule, KeyAlgorithm, KeyOperation};
     let algorithms =

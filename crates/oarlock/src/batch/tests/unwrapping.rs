@@ -62,8 +62,8 @@ fn legacy_keys_come_out_whole_by_both_modes() {
     }
 }
 
-/// The check values of published keys: SP 800-67 has none, so the zero block under the key of the FIPS 46 example (Grabbe's
-/// walk-through key 133457799BBCDFF1) stands for DES, and PKCS#11's definition makes it the check value.
+/// The check values of published keys. SP 800-67 has none, so the zero block under the key of the FIPS 46 example
+/// (Grabbe's key 133457799BBCDFF1) stands for DES, and the definition of PKCS#11 makes it the check value.
 #[test]
 fn check_values_are_the_leading_bytes_of_a_zero_block() {
     assert_eq!(check_value(BlockCipher::Des, &DES_KEY), [0x94, 0x8A, 0x43]);

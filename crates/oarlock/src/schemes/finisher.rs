@@ -1,4 +1,4 @@
-//! What is left of a job once its raw operation is queued, and how a raw result becomes an answer.
+//! Finishers: the rest of a job while its raw operation is computed, and the step from the raw result to the answer.
 
 use std::fmt;
 
@@ -8,7 +8,8 @@ use zeroize::{Zeroize, Zeroizing};
 use super::hash::{Digester, MessageDigest};
 use super::{ecdsa, rsa_decrypt, rsa_oaep, rsa_pkcs1, rsa_pss};
 
-/// What [`raise`] needs of a job after its inputs have been given back: small, owned, secrets zeroized on drop.
+/// The state that [`raise`] needs after the inputs of a job were given back. It is small and owned, and its secrets
+/// are zeroized on drop.
 pub struct Finisher(pub(super) FinishStep);
 
 pub(super) enum FinishStep {
@@ -38,32 +39,34 @@ pub(super) enum FinishStep {
     Agreement,
 }
 
-/// What a job answers if it does not fail.
+/// The answer of a job that succeeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobAnswer {
     /// The signature verifies.
     Valid,
-    /// So many bytes were appended: signature, message or shared secret.
+    /// The number of bytes that were appended: a signature, a message or a shared secret.
     Output(usize),
 }
 
-/// Turns a raw result into the job's answer, appending its output to `out`; where `out` has to move for it, the old place
-/// is zeroized. `raw` is the operation's bytes at the shape's width, empty for a verifying shape, or the error of its
-/// status ([`Status::error`](oarlock_core::Status::error)). On error the content of `out` is as before.
+/// Turns a raw result into the answer of the job, and appends the output to `out`.
+///
+/// `raw` is the bytes of the operation at the width of the shape, empty for a verifying shape, or the error of its
+/// status ([`Status::error`](oarlock_core::Status::error)). If `out` has to move, the old place is zeroized. On an
+/// error the content of `out` is unchanged.
 ///
 /// # Errors
 /// [`JobError::Rejected`] if a signature or padding is bad, or an RSA integer of the peer is not below the modulus;
-/// [`JobError::SmallOrderPeer`]; and every other error of `raw` as it is.
+/// [`JobError::SmallOrderPeer`]; and every other error of `raw`, unchanged.
 pub fn raise(
-    residue: Finisher,
+    finisher: Finisher,
     raw: Result<&[u8], JobError>,
     out: &mut Vec<u8>,
 ) -> Result<JobAnswer, JobError> {
-    let raw = raw.map_err(|error| residue.explain(error))?;
-    if residue.has_output() {
+    let raw = raw.map_err(|error| finisher.explain(error))?;
+    if finisher.has_output() {
         make_room(out, raw.len() + ecdsa::MAX_DER_EXTRA);
     }
-    match residue.0 {
+    match finisher.0 {
         FinishStep::Verified => Ok(JobAnswer::Valid),
         FinishStep::Pkcs1Verify { digest, hash } => {
             verdict(rsa_pkcs1::is_encoding_of([digest.info_prefix, hash.as_ref()], raw))
@@ -99,7 +102,7 @@ pub(crate) fn make_room(out: &mut Vec<u8>, more: usize) {
 }
 
 impl Finisher {
-    /// True if the answer has bytes: not for verifications.
+    /// True if the answer has bytes. Verifications have none.
     pub(crate) fn has_output(&self) -> bool {
         !matches!(
             self.0,
@@ -139,15 +142,15 @@ fn is_zero(secret: &[u8]) -> bool {
 impl fmt::Debug for Finisher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            FinishStep::Copy => "Residue(copy)",
-            FinishStep::EcdsaDer => "Residue(ecdsa-der)",
-            FinishStep::Verified => "Residue(verified)",
-            FinishStep::Pkcs1Verify { .. } => "Residue(rsa-pkcs1-verify)",
-            FinishStep::Pkcs1VerifyEncoded { .. } => "Residue(rsa-pkcs1-verify-encoded)",
-            FinishStep::PssVerify(_) => "Residue(rsa-pss-verify)",
-            FinishStep::Pkcs1Decrypt { .. } => "Residue(rsa-pkcs1-decrypt)",
-            FinishStep::Oaep { .. } => "Residue(rsa-oaep-decrypt)",
-            FinishStep::Agreement => "Residue(agreement)",
+            FinishStep::Copy => "Finisher(copy)",
+            FinishStep::EcdsaDer => "Finisher(ecdsa-der)",
+            FinishStep::Verified => "Finisher(verified)",
+            FinishStep::Pkcs1Verify { .. } => "Finisher(rsa-pkcs1-verify)",
+            FinishStep::Pkcs1VerifyEncoded { .. } => "Finisher(rsa-pkcs1-verify-encoded)",
+            FinishStep::PssVerify(_) => "Finisher(rsa-pss-verify)",
+            FinishStep::Pkcs1Decrypt { .. } => "Finisher(rsa-pkcs1-decrypt)",
+            FinishStep::Oaep { .. } => "Finisher(rsa-oaep-decrypt)",
+            FinishStep::Agreement => "Finisher(agreement)",
         })
     }
 }
