@@ -13,14 +13,14 @@ UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
 SYSUSERSDIR = $(DESTDIR)$(PREFIX)/lib/sysusers.d
 EXAMPLES = $(SHAREDIR)/doc/oarlock/examples
 
-.PHONY: help run install uninstall build provider test unit scalar-alone doctest house setup setup-build lint deny ci
+.PHONY: help run install uninstall build provider test unit scalar-alone doctest rules setup setup-build lint deny ci
 
 help:
 	@echo 'make run        build, then: oarlock serve on a development set-up, which says how to call it'
 	@echo 'make install    build, then put program, manual pages, completions, systemd units and examples under PREFIX=$(PREFIX)'
 	@echo 'make uninstall  remove what make install puts there'
 	@echo 'make provider   build the OpenSSL provider, target/release/oarlock.so: docs/openssl.md says how it is used'
-	@echo 'make test       set up, then every test, the doc tests and the house rules'
+	@echo 'make test       set up, then every test, the doc tests and the rules of the workspace'
 	@echo 'make lint       formatting, clippy, documentation, dependencies'
 	@echo 'make ci         everything that a change must pass (.ci/run)'
 
@@ -60,7 +60,7 @@ provider: setup-build
 	cp $(dir $(BINARY))liboarlock_openssl.so $(PROVIDER)
 	@echo 'built $(PROVIDER)'
 
-test: unit scalar-alone doctest house
+test: unit scalar-alone doctest rules
 
 unit: setup
 	$(CARGO) test --workspace --all-targets
@@ -73,7 +73,7 @@ scalar-alone: setup
 doctest: setup
 	$(CARGO) test --workspace --doc
 
-house: setup
+rules: setup
 	$(CARGO) xtask check
 
 # What a build needs, and where to get it.

@@ -2,13 +2,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_io::capture::{Event, read};
+use oarlock_capacity::capture::{CaptureEvent, read};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut events = 0;
     let report = read(bytes, &mut |event| {
         events += 1;
-        if let Event::Message { bytes: message, .. } = event {
+        if let CaptureEvent::Message { bytes: message, .. } = event {
             assert!(message.len() <= bytes.len());
         }
     });

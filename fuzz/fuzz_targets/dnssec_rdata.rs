@@ -3,19 +3,19 @@
 
 use libfuzzer_sys::fuzz_target;
 use oarlock_dnssec::rdata::canonical;
-use oarlock_dnssec::zone::{Reader, write_record};
-use oarlock_dnssec::{Name, Records, RecordsError, Type};
+use oarlock_dnssec::zone::{ZoneReader, write_record};
+use oarlock_dnssec::{DomainName, RecordType, ZoneRecords, ZoneRecordsError};
 
 fuzz_target!(|input: &[u8]| {
     let [high, low, data @ ..] = input else { return };
-    let rtype = Type(u16::from_be_bytes([*high, *low]));
+    let rtype = RecordType(u16::from_be_bytes([*high, *low]));
     if rtype.is_meta() || data.len() > 4096 {
         return;
     }
     let text = text(rtype, data);
-    let mut records = Records::new();
+    let mut records = ZoneRecords::new();
     let mut include = |_: &str| Err(String::new());
-    let mut reader = Reader::new(None, &mut include);
+    let mut reader = ZoneReader::new(None, &mut include);
     assert_eq!(reader.read(&text, true, &mut records), text.len());
     let mut good = Vec::new();
     match canonical(rtype, data, &mut good) {
@@ -24,12 +24,12 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-fn text(rtype: Type, data: &[u8]) -> Vec<u8> {
-    let mut records = Records::new();
-    let owner = records.add_owner(Name::ROOT).expect("there is room");
+fn text(rtype: RecordType, data: &[u8]) -> Vec<u8> {
+    let mut records = ZoneRecords::new();
+    let owner = records.add_owner(DomainName::ROOT).expect("there is room");
     let write = |out: &mut Vec<u8>| {
         out.extend_from_slice(data);
-        Ok::<_, RecordsError>(())
+        Ok::<_, ZoneRecordsError>(())
     };
     records.add(owner, rtype, 1, 0, write).expect("it is short");
     let mut text = Vec::new();

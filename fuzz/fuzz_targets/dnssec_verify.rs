@@ -5,8 +5,10 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use oarlock::Accelerator;
-use oarlock_dnssec::zone::Reader;
-use oarlock_dnssec::{Anchor, Records, Report, Rrsig, Sets, Settings, Type, Verifier};
+use oarlock_dnssec::zone::ZoneReader;
+use oarlock_dnssec::{
+    RecordSets, RecordType, Rrsig, TrustAnchor, VerifyReport, VerifySettings, ZoneRecords, ZoneVerifier,
+};
 
 const MAX_TEXT: usize = 64 << 10;
 const MAX_ANCHORS: usize = 4;
@@ -20,17 +22,18 @@ fuzz_target!(|text: &[u8]| {
         return;
     }
     let records = read(text);
-    let sets = Sets::new(&records);
+    let sets = RecordSets::new(&records);
     // More iterations and signatures are the same work again.
-    let settings = Settings { max_signatures: 4, max_iterations: 4, ..Settings::at(time(&records)) };
-    let Ok(verifier) = Verifier::new(&sets, settings) else { return };
+    let settings =
+        VerifySettings { max_signatures: 4, max_iterations: 4, ..VerifySettings::at(time(&records)) };
+    let Ok(verifier) = ZoneVerifier::new(&sets, settings) else { return };
     let names = verifier.check_names(&SCALAR, 0..verifier.name_count()).expect("the scalar engine verifies");
     assert!(names.counts.good_signatures <= names.counts.verifications);
     let alone = name_by_name(&verifier);
     assert_eq!((alone.counts, alone.failures()), (names.counts, names.failures()));
     let whole = verifier.check_whole(&SCALAR).expect("the scalar engine hashes");
-    let anchors: Vec<Anchor> =
-        records.iter().filter_map(|record| Anchor::of(&record)).take(MAX_ANCHORS).collect();
+    let anchors: Vec<TrustAnchor> =
+        records.iter().filter_map(|record| TrustAnchor::of(&record)).take(MAX_ANCHORS).collect();
     let anchored = verifier.check_anchors(&SCALAR, &anchors).expect("the scalar engine hashes");
     for finding in [names, whole, anchored].iter().flat_map(|report| &report.findings) {
         assert!(!finding.reason.to_string().is_empty());
@@ -38,21 +41,21 @@ fuzz_target!(|text: &[u8]| {
     }
 });
 
-fn read(text: &[u8]) -> Records {
-    let mut records = Records::new();
+fn read(text: &[u8]) -> ZoneRecords {
+    let mut records = ZoneRecords::new();
     let mut include = |_: &str| Err(String::new());
-    Reader::new(None, &mut include).with_max_generated(64).read(text, true, &mut records);
+    ZoneReader::new(None, &mut include).with_max_generated(64).read(text, true, &mut records);
     records
 }
 
 /// When the first signature begins to hold, so that some are tried.
-fn time(records: &Records) -> u32 {
-    let mut signatures = records.iter().filter(|record| record.rtype == Type::RRSIG);
+fn time(records: &ZoneRecords) -> u32 {
+    let mut signatures = records.iter().filter(|record| record.rtype == RecordType::RRSIG);
     signatures.find_map(|record| Rrsig::read(record.data).ok()).map_or(0, |rrsig| rrsig.inception)
 }
 
-fn name_by_name(verifier: &Verifier<'_>) -> Report {
-    let mut report = Report::default();
+fn name_by_name(verifier: &ZoneVerifier<'_>) -> VerifyReport {
+    let mut report = VerifyReport::default();
     for name in 0..verifier.name_count() {
         report.merge(verifier.check_names(&SCALAR, name..name + 1).expect("the scalar engine verifies"));
     }

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_dnssec::Records;
-use oarlock_dnssec::zone::{EntryError, Reader, write_record};
+use oarlock_dnssec::ZoneRecords;
+use oarlock_dnssec::zone::{EntryError, ZoneReader, write_record};
 
 fuzz_target!(|input: &[u8]| {
     let Some((size, text)) = input.split_first() else { return };
@@ -29,10 +29,10 @@ fn include(path: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-fn read(text: &[u8], size: usize) -> (Records, Vec<(u32, EntryError)>) {
-    let mut records = Records::new();
+fn read(text: &[u8], size: usize) -> (ZoneRecords, Vec<(u32, EntryError)>) {
+    let mut records = ZoneRecords::new();
     let mut include = include;
-    let mut reader = Reader::new(None, &mut include).with_max_generated(64);
+    let mut reader = ZoneReader::new(None, &mut include).with_max_generated(64);
     let (mut start, mut end) = (0, 0);
     while end < text.len() {
         end = text.len().min(end + size);
@@ -43,7 +43,7 @@ fn read(text: &[u8], size: usize) -> (Records, Vec<(u32, EntryError)>) {
     (records, faults)
 }
 
-fn lines(records: &Records) -> Vec<u8> {
+fn lines(records: &ZoneRecords) -> Vec<u8> {
     let mut out = Vec::new();
     records.iter().for_each(|record| write_record(&record, &mut out));
     out

@@ -6,8 +6,8 @@ use domain::base::rdata::{ComposeRecordData, RecordData};
 use domain::base::{Name, ToName};
 use domain::zonefile::inplace::{Entry, Zonefile};
 use libfuzzer_sys::fuzz_target;
-use oarlock_dnssec::Records;
-use oarlock_dnssec::zone::Reader;
+use oarlock_dnssec::ZoneRecords;
+use oarlock_dnssec::zone::ZoneReader;
 
 /// Owner, type and data in canonical form.
 type Line = (Vec<u8>, u16, Vec<u8>);
@@ -29,14 +29,15 @@ fuzz_target!(|input: &[u8]| {
 /// Without what the two mean differently: directives, `@` in data, blanks and strings across lines, control characters, and a quote within a
 /// word.
 fn is_common(text: &[u8]) -> bool {
-    let is_plain = |byte: &u8| matches!(byte, b'\n' | b' '..=b'~') && !matches!(byte, b'$' | b'@' | b'"' | b'\\');
+    let is_plain =
+        |byte: &u8| matches!(byte, b'\n' | b' '..=b'~') && !matches!(byte, b'$' | b'@' | b'"' | b'\\');
     text.iter().all(is_plain)
 }
 
 fn ours(text: &[u8]) -> Option<Vec<Line>> {
-    let mut records = Records::new();
+    let mut records = ZoneRecords::new();
     let mut include = |_: &str| Err(String::new());
-    let mut reader = Reader::new(None, &mut include);
+    let mut reader = ZoneReader::new(None, &mut include);
     reader.read(text, true, &mut records);
     let line = |index| {
         let record = records.get(index);

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_io::capture::Skipped;
-use oarlock_io::capture::dnstap::{Frame, Frames, show};
+use oarlock_capacity::capture::SkipCounts;
+use oarlock_capacity::capture::dnstap::{DnstapFrame, FrameDecoder, show};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&step, stream)) = bytes.split_first() else { return };
@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 /// Every frame in words, with the error at the end if there is one.
 fn frames(stream: &[u8], step: usize) -> Vec<String> {
-    let mut frames = Frames::default();
+    let mut frames = FrameDecoder::default();
     let mut seen = Vec::new();
     for part in stream.chunks(step) {
         frames.push(part);
@@ -31,10 +31,10 @@ fn frames(stream: &[u8], step: usize) -> Vec<String> {
     seen
 }
 
-fn told(frame: Frame<'_>) -> String {
+fn told(frame: DnstapFrame<'_>) -> String {
     let mut text = format!("{frame:?}");
-    if let Frame::Data(data) = frame {
-        show(data, &mut Skipped::default(), &mut |event| text += &format!("{event:?}"));
+    if let DnstapFrame::Data(data) = frame {
+        show(data, &mut SkipCounts::default(), &mut |event| text += &format!("{event:?}"));
     }
     text
 }

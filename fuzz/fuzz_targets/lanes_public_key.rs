@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use oarlock_core::{Engine, Jobs, Operation, Outcomes, Shape, Status};
 use oarlock_fuzz::Bytes;
 use oarlock_lanes::LaneEngine;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 use oarlock_vectors::OperationCase;
 use oarlock_vectors::edges::Edges;
 
@@ -19,7 +19,7 @@ const MAX_JOBS: usize = 19;
 
 struct World {
     engines: Vec<Box<dyn Engine>>,
-    scalar: Scalar,
+    scalar: ScalarEngine,
     shapes: Vec<Shape>,
     edges: Mutex<HashMap<Shape, &'static Edges>>,
 }
@@ -30,7 +30,7 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
         .map(|engine| engine.with_table_bytes(0))
         .chain(detected().map(|engine| engine.with_table_bytes(1 << 20).with_tables_at_once()))
         .chain([LaneEngine::portable().with_tables_at_once()]);
-    let tables = Scalar::detect().map(|scalar| scalar.with_table_bytes(1 << 20).with_tables_at_once());
+    let tables = ScalarEngine::detect().map(|scalar| scalar.with_table_bytes(1 << 20).with_tables_at_once());
     let engines: Vec<Box<dyn Engine>> =
         lanes.map(|engine| Box::new(engine) as _).chain(tables.map(|engine| Box::new(engine) as _)).collect();
     // Longer RSA is the same code over more limbs, and would take most of the time.
@@ -43,7 +43,7 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
     let shapes = Shape::public_key().into_iter().filter(is_short).filter(is_offered).collect();
     World {
         engines,
-        scalar: Scalar::detect().expect("AWS-LC is everywhere"),
+        scalar: ScalarEngine::detect().expect("AWS-LC is everywhere"),
         shapes,
         edges: Mutex::default(),
     }

@@ -5,11 +5,11 @@
 use std::io::{BufReader, Read};
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_io::mail::{CrlfReader, Mbox, Options, Piece, Quoting, to_crlf, write_mbox};
+use oarlock_io::mail::{CrlfReader, MailOptions, MboxMessage, MboxQuoting, MboxReader, to_crlf, write_mbox};
 
 fuzz_target!(|text: &[u8]| {
     check_lines(text);
-    let pieces = read(text, Options { quoting: Quoting::Keep, ..Options::default() });
+    let pieces = read(text, MailOptions { quoting: MboxQuoting::Keep, ..MailOptions::default() });
     for piece in &pieces {
         let (start, len) = (piece.start as usize, piece.len_bytes as usize);
         assert_eq!(Some(&text[start..start + len]), piece.message.as_deref());
@@ -17,8 +17,8 @@ fuzz_target!(|text: &[u8]| {
     check_round_trip(&pieces);
 });
 
-fn read(text: &[u8], options: Options) -> Vec<Piece> {
-    Mbox::new(text, options).map(|piece| piece.expect("memory can be read")).collect()
+fn read(text: &[u8], options: MailOptions) -> Vec<MboxMessage> {
+    MboxReader::new(text, options).map(|piece| piece.expect("memory can be read")).collect()
 }
 
 fn check_lines(text: &[u8]) {
@@ -31,7 +31,7 @@ fn check_lines(text: &[u8]) {
 }
 
 /// All but a last line without an end comes back.
-fn check_round_trip(pieces: &[Piece]) {
+fn check_round_trip(pieces: &[MboxMessage]) {
     let mut written = Vec::new();
     let messages = pieces.iter().filter_map(|piece| piece.message.as_deref());
     let messages: Vec<_> =
@@ -39,6 +39,6 @@ fn check_round_trip(pieces: &[Piece]) {
     for message in &messages {
         write_mbox(&mut written, None, b"", message).expect("memory can be written");
     }
-    let back = read(&written, Options::default());
+    let back = read(&written, MailOptions::default());
     assert!(back.iter().map(|piece| piece.message.as_deref()).eq(messages.into_iter().map(Some)));
 }

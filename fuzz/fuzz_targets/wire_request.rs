@@ -7,18 +7,18 @@ use oarlock::KeySource;
 use oarlock_fuzz::check_error;
 use oarlock_keys::{import, raw};
 use oarlock_wire::proto::{Request, open_key, request};
-use oarlock_wire::{Limits, Message, frame, jobs, records, task};
+use oarlock_wire::{MessageLimits, Message, frame, jobs, records, task};
 
 fuzz_target!(|bytes: &[u8]| {
-    let limits = Limits { message_bytes: 1 << 16, operations: 4096, output_bytes: 1 << 16 };
+    let limits = MessageLimits { max_message_bytes: 1 << 16, max_operations: 4096, max_output_bytes: 1 << 16 };
     let mut received = BytesMut::from(bytes);
-    while let Ok(Some(message)) = frame::take(&mut received, limits.message_bytes) {
+    while let Ok(Some(message)) = frame::take(&mut received, limits.max_message_bytes) {
         judge(&message, &limits);
     }
     judge(bytes, &limits);
 });
 
-fn judge(message: &[u8], limits: &Limits) {
+fn judge(message: &[u8], limits: &MessageLimits) {
     match Request::decode(message).ok().and_then(|request| request.body) {
         Some(request::Body::Jobs(message)) => {
             if let Ok(columns) = jobs::JobColumns::read(&message, limits) {
@@ -30,7 +30,8 @@ fn judge(message: &[u8], limits: &Limits) {
             if let Ok(batch) = records::read(&message, limits, &[], KeySource::Table) {
                 // What was understood can be said again, unless a stride leads beyond what a number can say.
                 if let Ok(again) = records::write(&batch, |index| index) {
-                    let again = records::read(&again, limits, &[], KeySource::Table).expect("what was written");
+                    let again =
+                        records::read(&again, limits, &[], KeySource::Table).expect("what was written");
                     assert_eq!(again.records.len, batch.records.len);
                     for at in [0, batch.records.len / 2, batch.records.len.saturating_sub(1)] {
                         assert_eq!(again.task.get(at), batch.task.get(at));

@@ -8,7 +8,8 @@ use oarlock_wire::{Message, jobs};
 fuzz_target!(|bytes: &[u8]| {
     let [count, bytes @ ..] = bytes else { return };
     let count = usize::from(*count);
-    if let Some(response::Body::Results(results)) = Response::decode(bytes).ok().and_then(|response| response.body)
+    if let Some(response::Body::Results(results)) =
+        Response::decode(bytes).ok().and_then(|response| response.body)
         && let Ok(columns) = jobs::ResultColumns::read(&results, count)
     {
         assert_eq!(columns.iter("server").count(), count);

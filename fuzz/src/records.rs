@@ -12,7 +12,9 @@ use oarlock_records::{
 static UNIT: LazyLock<(Accelerator, KeyTable)> = LazyLock::new(|| {
     let accelerator = Accelerator::builder().engines(["scalar"]).build().expect("the scalar engine is here");
     let table = KeyTable::new();
-    table.insert("key", KeyType::Aes128, &[7; 16][..], KeyPolicy::any_data(KeyType::Aes128)).expect("a good key");
+    table
+        .insert("key", KeyType::Aes128, &[7; 16][..], KeyPolicy::any_data(KeyType::Aes128))
+        .expect("a good key");
     (accelerator, table)
 });
 
@@ -26,7 +28,15 @@ pub fn check_file(format: Format, text: &[u8]) {
             false => Work::Decrypt { cipher, iv, padding, gcm },
         };
         let (value, key) = ("v".to_owned(), KeyFrom::One(0));
-        Job { work, value, into: None, key, encoding: Encoding::Hex, drops_ivs: false, keeps_rejected_rows: true }
+        Job {
+            work,
+            value,
+            into: None,
+            key,
+            encoding: Encoding::Hex,
+            drops_ivs: false,
+            keeps_rejected_rows: true,
+        }
     };
     let Ok((plan, header)) = Plan::new(job(true), KeyNames::default(), format, text) else { return };
     let rows = &text[header..];
@@ -38,8 +48,9 @@ pub fn check_file(format: Format, text: &[u8]) {
     assert_eq!([&first.output[..], &second.output].concat(), whole.output[..]);
     assert_eq!((first.rows + second.rows, first.lines + second.lines), (whole.rows, whole.lines));
 
-    let (back, header) = Plan::new(job(false), KeyNames::default(), format, &[plan.head(), &whole.output].concat())
-        .expect("what was written can be read");
+    let (back, header) =
+        Plan::new(job(false), KeyNames::default(), format, &[plan.head(), &whole.output].concat())
+            .expect("what was written can be read");
     let head = if header == plan.head().len() { back } else { return };
     let again = run(&head, &whole.output);
     assert_eq!((again.rows, again.rejects.len()), (whole.rows - whole.rejects.len() as u64, 0));

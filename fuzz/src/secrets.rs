@@ -116,7 +116,8 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
     let (mut out, mut rest) = (Vec::with_capacity(text.len()), text);
     while let Some((first, behind)) = rest.split_first() {
         let escape = rest.strip_prefix(b"\\x").and_then(|digits| digits.split_first_chunk::<2>());
-        let byte = escape.and_then(|(digits, _)| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        let byte =
+            escape.and_then(|(digits, _)| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
         match (byte, escape) {
             (Some(byte), Some((_, behind))) => {
                 out.push(byte);

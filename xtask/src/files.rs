@@ -1,15 +1,16 @@
-//! The length of source files: a room that does not fit a reader's head is split.
+//! The length of source files: a reader keeps a whole file in mind.
 
 use std::path::Path;
 
+use crate::checks::CheckResult;
 use crate::workspace::{Workspace, WorkspaceError, read, rust_files};
 
 const MAX_LINES: usize = 800;
-/// Data is exempt where the file's own name, or its folder's, says that it is data.
-const DATA_NAMES: [&str; 3] = ["tables", "vectors", "constants"];
+/// A file is exempt if its own name or the name of its folder says that it is data, or that a program wrote it.
+const DATA_NAMES: [&str; 4] = ["tables", "vectors", "constants", "generated"];
 
-/// The files that are too long, and one line on what was looked at.
-pub(crate) fn faults(workspace: &Workspace) -> Result<(Vec<String>, String), WorkspaceError> {
+/// Finds the files that are too long.
+pub(crate) fn check(workspace: &Workspace) -> Result<CheckResult, WorkspaceError> {
     let files = rust_files(&workspace.root)?;
     let mut faults = Vec::new();
     for path in &files {
@@ -19,7 +20,7 @@ pub(crate) fn faults(workspace: &Workspace) -> Result<(Vec<String>, String), Wor
             faults.push(format!("{}: {lines} lines, at most {MAX_LINES}", shown.display()));
         }
     }
-    Ok((faults, format!("{} files", files.len())))
+    Ok(CheckResult::new(faults, format!("{} files", files.len())))
 }
 
 fn is_too_long(path: &Path, lines: usize) -> bool {

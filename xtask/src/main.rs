@@ -1,19 +1,25 @@
-//! `cargo xtask CHECK`: the house rules that the compiler does not know.
+//! `cargo xtask CHECK`: the rules of this workspace that the compiler does not know.
 //!
 //! | check | fails on |
 //! |---|---|
-//! | `structure` | a dependency arrow that the plan of the house forbids, or a crate the plan does not know |
-//! | `unsafe` | `unsafe` outside the one address a crate has for it, or without its `SAFETY:` comment |
+//! | `structure` | an arrow between crates that the plan forbids, an unknown crate, a cycle of modules |
+//! | `unsafe` | `unsafe` outside the one address that a crate has for it, or without its `SAFETY:` comment |
 //! | `files` | a source file over 800 lines that is not a table |
+//! | `language` | private words, vague names and unclear documentation, beyond the findings of `language.baseline` |
 //! | `circuits` | an S-box circuit that is not the standard's S-box, or code that is not made from it |
 //! | `check` | any of these |
 //!
-//! `cargo xtask sboxes [--rounds N] [--seed N]` searches for smaller circuits and makes the code.
+//! `cargo xtask language --update` rewrites the baseline, which only shrinks. `cargo xtask counts` prints the size and the
+//! language of each crate. `cargo xtask sboxes [--rounds N] [--seed N]` searches for smaller circuits and makes the code.
 #![forbid(unsafe_code)]
 
+mod checks;
+mod counts;
 mod files;
+mod language;
 mod plan;
 mod sboxes;
+mod source;
 mod structure;
 mod unsafe_code;
 mod workspace;
@@ -21,26 +27,23 @@ mod workspace;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use checks::CheckResult;
 use workspace::{Workspace, WorkspaceError};
 
-const USAGE: &str = "usage: cargo xtask structure|unsafe|files|circuits|check [--manifest-path PATH]
+const USAGE: &str = "usage: cargo xtask structure|unsafe|files|language|circuits|check [--manifest-path PATH]
+       cargo xtask language --update [--manifest-path PATH]
+       cargo xtask counts [--manifest-path PATH]
        cargo xtask sboxes [--rounds N] [--seed N]";
 
 fn main() -> ExitCode {
-    let task = match parse(std::env::args().skip(1)) {
-        Ok(parsed) => parsed,
+    let command = match parse_command(std::env::args().skip(1)) {
+        Ok(command) => command,
         Err(reason) => {
             eprintln!("xtask: {reason}\n{USAGE}");
             return ExitCode::from(2);
         }
     };
-    let done = match task {
-        Task::Check(checks, manifest) => run(&checks, manifest),
-        Task::Sboxes { rounds, seed } => Workspace::load(None)
-            .and_then(|workspace| sboxes::search(&workspace, rounds, seed))
-            .map(|()| true),
-    };
-    match done {
+    match run(command) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
@@ -50,89 +53,154 @@ fn main() -> ExitCode {
     }
 }
 
-#[derive(Debug)]
-enum Task {
-    Check(Vec<Check>, Option<PathBuf>),
+#[derive(Debug, PartialEq, Eq)]
+enum XtaskCommand {
+    Check { checks: Vec<CheckKind>, manifest: Option<PathBuf> },
+    UpdateLanguage { manifest: Option<PathBuf> },
+    Counts { manifest: Option<PathBuf> },
     Sboxes { rounds: usize, seed: u64 },
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Check {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CheckKind {
     Structure,
     Unsafe,
     Files,
+    Language,
     Circuits,
 }
 
-fn parse(mut words: impl Iterator<Item = String>) -> Result<Task, String> {
-    let checks = match words.next().as_deref() {
-        Some("structure") => vec![Check::Structure],
-        Some("unsafe") => vec![Check::Unsafe],
-        Some("files") => vec![Check::Files],
-        Some("circuits") => vec![Check::Circuits],
-        Some("check") => vec![Check::Structure, Check::Unsafe, Check::Files, Check::Circuits],
-        Some("sboxes") => return parse_search(words),
-        Some(other) => return Err(format!("there is no check named `{other}`")),
-        None => return Err("no check named".into()),
-    };
+impl CheckKind {
+    const ALL: [Self; 5] = [Self::Structure, Self::Unsafe, Self::Files, Self::Language, Self::Circuits];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Structure => "structure",
+            Self::Unsafe => "unsafe",
+            Self::Files => "files",
+            Self::Language => "language",
+            Self::Circuits => "circuits",
+        }
+    }
+
+    fn run(self, workspace: &Workspace) -> Result<CheckResult, WorkspaceError> {
+        match self {
+            Self::Structure => structure::check(workspace),
+            Self::Unsafe => unsafe_code::check(workspace),
+            Self::Files => files::check(workspace),
+            Self::Language => language::check(workspace),
+            Self::Circuits => sboxes::check(workspace),
+        }
+    }
+}
+
+fn parse_command(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand, String> {
+    let name = words.next().ok_or("no command given")?;
+    let mut words = words.peekable();
+    if name == "sboxes" {
+        return parse_search(words);
+    }
+    let is_update = name == "language" && words.next_if_eq("--update").is_some();
     let manifest = match (words.next().as_deref(), words.next()) {
         (None, _) => None,
         (Some("--manifest-path"), Some(path)) => Some(PathBuf::from(path)),
+        (Some("--manifest-path"), None) => return Err("`--manifest-path` needs a path".into()),
         (Some(other), _) => return Err(format!("unexpected `{other}`")),
     };
-    words.next().map_or(Ok(Task::Check(checks, manifest)), |extra| Err(format!("unexpected `{extra}`")))
+    if let Some(extra) = words.next() {
+        return Err(format!("unexpected `{extra}`"));
+    }
+    if is_update {
+        return Ok(XtaskCommand::UpdateLanguage { manifest });
+    }
+    let checks = match name.as_str() {
+        "counts" => return Ok(XtaskCommand::Counts { manifest }),
+        "check" => CheckKind::ALL.to_vec(),
+        name => CheckKind::ALL.into_iter().filter(|check| check.name() == name).collect(),
+    };
+    if checks.is_empty() {
+        return Err(format!("there is no command `{name}`"));
+    }
+    Ok(XtaskCommand::Check { checks, manifest })
 }
 
-fn parse_search(mut words: impl Iterator<Item = String>) -> Result<Task, String> {
+fn parse_search(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand, String> {
     let (mut rounds, mut seed) = (0, 1);
     while let Some(word) = words.next() {
         let number = words.next().and_then(|number| number.parse().ok());
-        let number: u64 = number.ok_or_else(|| format!("no number after `{word}`"))?;
+        let number: u64 = number.ok_or_else(|| format!("`{word}` needs a number"))?;
         match word.as_str() {
             "--rounds" => rounds = usize::try_from(number).map_err(|_| "too many rounds")?,
             "--seed" => seed = number,
             _ => return Err(format!("unexpected `{word}`")),
         }
     }
-    Ok(Task::Sboxes { rounds, seed })
+    Ok(XtaskCommand::Sboxes { rounds, seed })
 }
 
-fn run(checks: &[Check], manifest: Option<PathBuf>) -> Result<bool, WorkspaceError> {
-    let workspace = Workspace::load(manifest)?;
-    let mut passed = true;
-    for check in checks {
-        let (name, faults, summary) = match check {
-            Check::Structure => {
-                let faults: Vec<String> =
-                    structure::faults(&workspace).iter().map(ToString::to_string).collect();
-                ("structure", faults, structure::summary(&workspace))
+/// Runs a command. False if a check fails.
+fn run(command: XtaskCommand) -> Result<bool, WorkspaceError> {
+    match command {
+        XtaskCommand::Check { checks, manifest } => {
+            let workspace = Workspace::load(manifest)?;
+            let mut is_passed = true;
+            for check in checks {
+                let result = check.run(&workspace)?;
+                result.print(check.name());
+                is_passed &= result.is_passed();
             }
-            Check::Unsafe => {
-                let (faults, summary) = unsafe_code::faults(&workspace)?;
-                ("unsafe", faults, summary)
-            }
-            Check::Files => {
-                let (faults, summary) = files::faults(&workspace)?;
-                ("files", faults, summary)
-            }
-            Check::Circuits => {
-                let (faults, summary) = sboxes::faults(&workspace)?;
-                ("circuits", faults, summary)
-            }
-        };
-        report(name, &faults, &summary);
-        passed &= faults.is_empty();
+            Ok(is_passed)
+        }
+        XtaskCommand::UpdateLanguage { manifest } => {
+            let result = language::update(&Workspace::load(manifest)?)?;
+            result.print("language");
+            Ok(result.is_passed())
+        }
+        XtaskCommand::Counts { manifest } => {
+            println!("{}", counts::table(&Workspace::load(manifest)?)?);
+            Ok(true)
+        }
+        XtaskCommand::Sboxes { rounds, seed } => {
+            sboxes::search(&Workspace::load(None)?, rounds, seed)?;
+            Ok(true)
+        }
     }
-    Ok(passed)
 }
 
-fn report(name: &str, faults: &[String], summary: &str) {
-    if faults.is_empty() {
-        println!("{name}: ok, {summary}");
-        return;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<XtaskCommand, String> {
+        parse_command(line.split_whitespace().map(ToOwned::to_owned))
     }
-    println!("{name}: {} broken", faults.len());
-    for fault in faults {
-        println!("  {fault}");
+
+    #[test]
+    fn understands_every_command() {
+        let all = XtaskCommand::Check { checks: CheckKind::ALL.to_vec(), manifest: None };
+        assert_eq!(parsed("check"), Ok(all));
+        for check in CheckKind::ALL {
+            let manifest = Some(PathBuf::from("a/Cargo.toml"));
+            let line = format!("{} --manifest-path a/Cargo.toml", check.name());
+            assert_eq!(parsed(&line), Ok(XtaskCommand::Check { checks: vec![check], manifest }));
+        }
+        assert_eq!(parsed("language --update"), Ok(XtaskCommand::UpdateLanguage { manifest: None }));
+        assert_eq!(parsed("counts"), Ok(XtaskCommand::Counts { manifest: None }));
+        assert_eq!(parsed("sboxes --seed 7"), Ok(XtaskCommand::Sboxes { rounds: 0, seed: 7 }));
+    }
+
+    #[test]
+    fn rejects_everything_else() {
+        for line in [
+            "",
+            "strucure",
+            "files --update",
+            "check --manifest-path",
+            "check a b",
+            "sboxes --seed",
+            "sboxes -x 1",
+        ] {
+            assert!(parsed(line).is_err(), "{line}");
+        }
     }
 }

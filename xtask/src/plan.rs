@@ -1,126 +1,169 @@
-//! The plan of the house: every room, its floor, and where its arrows may point. ARCHITECTURE.md draws it.
+//! The plan of the workspace: every crate, its layer, and the crates that it may use. ARCHITECTURE.md draws it.
 
-/// What kind of room a crate is; the laws differ by kind.
+/// A layer of the workspace. An arrow goes down, may skip a layer, and never goes up or sideways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Ground,
+pub(crate) enum Layer {
+    Contract,
+    /// Engines, and the dispatcher and the keys beside them.
     Engine,
-    /// Floor 1 without computing: the dispatcher and the keys.
+    Facade,
+    Library,
+    /// Services and plugins.
     Service,
-    Hall,
-    /// A trade is sans I/O.
-    Trade,
-    /// Floor 3 that may touch the outside: wire, token, io.
-    Link,
-    /// How Rust speaks C.
-    Border,
-    Door,
-    Plugin,
-    Front,
-    /// Never published, never depended on except by tests.
-    Garden,
+    Program,
+    /// Never published, and used by other crates for tests only.
+    Development,
 }
 
-impl Kind {
-    /// The floor in the drawing; the garden lies outside the house.
-    pub(crate) fn floor(self) -> Option<u8> {
+impl Layer {
+    /// Returns the number of the layer in the drawing. Development crates stand outside of it.
+    pub(crate) fn number(self) -> Option<u8> {
         match self {
-            Kind::Ground => Some(0),
-            Kind::Engine | Kind::Service => Some(1),
-            Kind::Hall => Some(2),
-            Kind::Trade | Kind::Link | Kind::Border => Some(3),
-            Kind::Door | Kind::Plugin => Some(4),
-            Kind::Front => Some(5),
-            Kind::Garden => None,
+            Layer::Contract => Some(0),
+            Layer::Engine => Some(1),
+            Layer::Facade => Some(2),
+            Layer::Library => Some(3),
+            Layer::Service => Some(4),
+            Layer::Program => Some(5),
+            Layer::Development => None,
         }
     }
 }
 
-/// Where the arrows of a room may point.
+/// The crates that a crate may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
-    Rooms(&'static [&'static str]),
-    /// Every room of these floors.
-    Floors(&'static [u8]),
-    /// Every room of the house except engines, which only the hall names.
-    BelowButEngines,
-    /// Every room of the house: benches and tools look everywhere.
-    House,
+pub(crate) enum AllowedCrates {
+    Named(&'static [&'static str]),
+    /// Every crate of these layers.
+    Layers(&'static [u8]),
+    /// Every crate further down, except engines: only the facade names them.
+    BelowExceptEngines,
+    /// Every crate that is not a development crate.
+    Published,
 }
 
+/// The row of one crate.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Room {
+pub(crate) struct CratePlan {
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
-    pub(crate) reach: Reach,
-    /// The one file or folder of the crate where `unsafe` may stand, relative to the crate.
+    pub(crate) layer: Layer,
+    /// The row within the layer. A few libraries are built on other libraries, so layer 3 has three rows.
+    pub(crate) row: u8,
+    pub(crate) uses: AllowedCrates,
+    /// The one file or folder of the crate that may contain `unsafe`, relative to the crate.
     pub(crate) unsafe_address: Option<&'static str>,
+    /// The largest number of top-level modules that may depend on each other in a circle; 1 means no cycle.
+    pub(crate) max_cycle: usize,
 }
 
-impl Room {
-    /// True where the plan draws or allows an arrow from this room to `to`.
-    pub(crate) fn may_point_at(&self, to: &Room) -> bool {
-        match self.reach {
-            Reach::Rooms(names) => names.contains(&to.name),
-            Reach::Floors(floors) => to.kind.floor().is_some_and(|floor| floors.contains(&floor)),
-            Reach::BelowButEngines => {
-                to.kind.floor() < self.kind.floor() && to.kind.floor().is_some() && to.kind != Kind::Engine
+impl CratePlan {
+    /// Returns the layer and the row, which order all crates except development crates.
+    pub(crate) fn level(&self) -> Option<(u8, u8)> {
+        self.layer.number().map(|number| (number, self.row))
+    }
+
+    /// True if the crate computes shapes, so that only the facade may use it.
+    pub(crate) fn is_engine(&self) -> bool {
+        ENGINES.contains(&self.name)
+    }
+
+    /// True if the crate is a library that must do no I/O.
+    pub(crate) fn is_without_io(&self) -> bool {
+        self.layer == Layer::Library && !IO_LIBRARIES.contains(&self.name)
+    }
+
+    /// True if the plan allows this crate to use `other`.
+    pub(crate) fn may_use(&self, other: &CratePlan) -> bool {
+        match self.uses {
+            AllowedCrates::Named(names) => names.contains(&other.name),
+            AllowedCrates::Layers(layers) => {
+                other.layer.number().is_some_and(|number| layers.contains(&number))
             }
-            Reach::House => to.kind != Kind::Garden,
+            AllowedCrates::BelowExceptEngines => {
+                other.level().is_some() && other.level() < self.level() && !other.is_engine()
+            }
+            AllowedCrates::Published => other.layer != Layer::Development,
         }
+    }
+
+    const fn row(self, row: u8) -> Self {
+        Self { row, ..self }
+    }
+
+    const fn unsafe_at(self, address: &'static str) -> Self {
+        Self { unsafe_address: Some(address), ..self }
+    }
+
+    const fn without_cycles(self) -> Self {
+        Self { max_cycle: 1, ..self }
     }
 }
 
-/// The room of a package, by its name: `oarlock` is the hall, `xtask` the tool shed, others are `oarlock-ROOM`.
-pub(crate) fn room(package: &str) -> Option<&'static Room> {
+/// Returns the row of a package: `oarlock` and `xtask` have their own names, all others are `oarlock-NAME`.
+pub(crate) fn crate_plan(package: &str) -> Option<&'static CratePlan> {
     let name = match package {
         "oarlock" | "xtask" => package,
         _ => package.strip_prefix("oarlock-")?,
     };
-    ROOMS.iter().find(|room| room.name == name)
+    CRATES.iter().find(|plan| plan.name == name)
 }
 
-const CORE: Reach = Reach::Rooms(&["core"]);
-const HALL: Reach = Reach::Rooms(&["oarlock"]);
-const PLUGIN: Reach = Reach::Rooms(&["ffi", "wire", "oarlock"]);
-const DOOR: Reach = Reach::Floors(&[2, 3]);
+const ENGINES: [&str; 3] = ["scalar", "lanes", "cuda"];
+/// The libraries whose purpose is I/O. `milter` speaks a protocol on sockets, as `wire` does.
+const IO_LIBRARIES: [&str; 4] = ["wire", "io", "measure", "milter"];
+/// More than four modules in a circle cannot be read one by one.
+const MAX_CYCLE: usize = 4;
 
-const fn room_of(name: &'static str, kind: Kind, reach: Reach) -> Room {
-    Room { name, kind, reach, unsafe_address: None }
+const CONTRACT: AllowedCrates = AllowedCrates::Named(&["core"]);
+const FACADE: AllowedCrates = AllowedCrates::Named(&["oarlock"]);
+const FACADE_AND_WIRE: AllowedCrates = AllowedCrates::Named(&["oarlock", "wire"]);
+const SERVICE: AllowedCrates = AllowedCrates::Layers(&[2, 3]);
+const DEVELOPMENT: AllowedCrates = AllowedCrates::Published;
+
+const fn plan(name: &'static str, layer: Layer, uses: AllowedCrates) -> CratePlan {
+    CratePlan { name, layer, row: 0, uses, unsafe_address: None, max_cycle: MAX_CYCLE }
 }
 
-impl Room {
-    const fn unsafe_at(self, address: &'static str) -> Self {
-        Self { unsafe_address: Some(address), ..self }
-    }
-}
-
-pub(crate) const ROOMS: &[Room] = &[
-    room_of("core", Kind::Ground, Reach::Rooms(&[])),
-    room_of("scalar", Kind::Engine, CORE).unsafe_at("src/ffi"),
-    room_of("lanes", Kind::Engine, CORE).unsafe_at("src/simd"),
-    room_of("cuda", Kind::Engine, CORE).unsafe_at("src/driver.rs"),
-    room_of("dispatch", Kind::Service, CORE).unsafe_at("src/fork.rs"),
-    room_of("keys", Kind::Service, CORE),
-    room_of("oarlock", Kind::Hall, Reach::Floors(&[0, 1])),
-    room_of("dkim", Kind::Trade, HALL),
-    room_of("dnssec", Kind::Trade, HALL),
-    room_of("records", Kind::Trade, HALL),
-    room_of("sockets", Kind::Trade, HALL),
-    room_of("wire", Kind::Link, HALL),
-    room_of("token", Kind::Link, HALL),
-    room_of("io", Kind::Link, HALL),
-    room_of("ffi", Kind::Border, HALL).unsafe_at("src/boundary.rs"),
-    room_of("server", Kind::Door, DOOR),
-    room_of("milter", Kind::Door, DOOR),
-    room_of("resolver", Kind::Door, DOOR),
-    room_of("proxy", Kind::Door, DOOR),
-    room_of("openssl", Kind::Plugin, PLUGIN).unsafe_at("src/entry"),
-    room_of("pkcs11", Kind::Plugin, PLUGIN).unsafe_at("src/entry.rs"),
-    room_of("python", Kind::Plugin, PLUGIN).unsafe_at("src/entry.rs"),
-    room_of("cli", Kind::Front, Reach::BelowButEngines).unsafe_at("src/peer/libcrypto.rs"),
-    room_of("bench", Kind::Garden, Reach::House),
-    room_of("xtask", Kind::Garden, Reach::House),
-    room_of("vectors", Kind::Garden, Reach::House),
-    room_of("leaks", Kind::Garden, Reach::House),
+/// Every crate that exists or is planned.
+pub(crate) const CRATES: &[CratePlan] = &[
+    plan("core", Layer::Contract, AllowedCrates::Named(&[])).without_cycles(),
+    plan("scalar", Layer::Engine, CONTRACT).unsafe_at("src/ffi").without_cycles(),
+    plan("lanes", Layer::Engine, CONTRACT).unsafe_at("src/simd").without_cycles(),
+    plan("cuda", Layer::Engine, CONTRACT).unsafe_at("src/driver"),
+    plan("dispatch", Layer::Engine, CONTRACT).unsafe_at("src/fork.rs"),
+    plan("keys", Layer::Engine, CONTRACT),
+    plan("oarlock", Layer::Facade, AllowedCrates::Layers(&[0, 1])),
+    plan("dkim", Layer::Library, FACADE),
+    plan("dnssec", Layer::Library, FACADE),
+    plan("capacity", Layer::Library, FACADE),
+    plan("records", Layer::Library, FACADE),
+    plan("sockets", Layer::Library, FACADE),
+    plan("wire", Layer::Library, FACADE),
+    plan("token", Layer::Library, FACADE),
+    plan("io", Layer::Library, FACADE),
+    plan("ffi", Layer::Library, FACADE).unsafe_at("src/boundary.rs"),
+    plan("rustls", Layer::Library, FACADE_AND_WIRE).row(1),
+    plan("cryptoki", Layer::Library, AllowedCrates::Named(&["oarlock", "io", "wire", "ffi"])).row(1),
+    plan("milter", Layer::Library, AllowedCrates::Named(&["io", "ffi"])).row(1),
+    plan("columns", Layer::Library, FACADE_AND_WIRE).row(1),
+    plan("measure", Layer::Library, AllowedCrates::BelowExceptEngines)
+        .row(2)
+        .unsafe_at("src/peer/libcrypto.rs"),
+    plan("server", Layer::Service, SERVICE).without_cycles(),
+    plan("mailfilter", Layer::Service, SERVICE),
+    plan("proxy", Layer::Service, SERVICE),
+    plan("openssl", Layer::Service, AllowedCrates::Named(&["ffi", "wire", "oarlock"]))
+        .unsafe_at("src/entry")
+        .without_cycles(),
+    plan("pkcs11", Layer::Service, AllowedCrates::Named(&["cryptoki", "ffi", "io", "wire", "oarlock"]))
+        .unsafe_at("src/entry"),
+    plan("python", Layer::Service, AllowedCrates::Named(&["columns", "ffi", "wire", "oarlock"]))
+        .unsafe_at("src/entry"),
+    plan("cli", Layer::Program, AllowedCrates::BelowExceptEngines)
+        .unsafe_at("src/peer/libcrypto.rs")
+        .without_cycles(),
+    plan("bench", Layer::Development, DEVELOPMENT),
+    plan("xtask", Layer::Development, DEVELOPMENT),
+    plan("vectors", Layer::Development, DEVELOPMENT),
+    plan("leaks", Layer::Development, DEVELOPMENT),
 ];

@@ -1,29 +1,30 @@
-//! Where `unsafe` may stand: at one address per crate, and never without its `SAFETY:` comment. Integration tests and
-//! benches ship nothing, so they have no address (a test that forks must call C), but comment like the rest.
+//! The addresses of `unsafe`: one per crate, and each block has its `SAFETY:` comment. Integration tests and benches ship
+//! nothing, so that they need no address (a test that forks has to call C), but they need the comments.
 
 use std::path::Path;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use crate::plan::room;
-use crate::workspace::{Member, Workspace, WorkspaceError, read, rust_files};
+use crate::checks::CheckResult;
+use crate::plan::crate_plan;
+use crate::workspace::{Workspace, WorkspaceError, WorkspaceMember, read, rust_files};
 
-/// What is wrong, and one line that lists the addresses in use.
-pub(crate) fn faults(workspace: &Workspace) -> Result<(Vec<String>, String), WorkspaceError> {
+/// Checks every `unsafe` of the workspace. The summary lists the addresses in use.
+pub(crate) fn check(workspace: &Workspace) -> Result<CheckResult, WorkspaceError> {
     let mut faults = Vec::new();
     let mut addresses = Vec::new();
     for member in &workspace.packages {
-        let address = room(&member.name).and_then(|room| room.unsafe_address);
+        let address = crate_plan(&member.name).and_then(|plan| plan.unsafe_address);
         let found = member_faults(member, address, &mut faults)?;
         addresses.extend(address.filter(|_| found > 0).map(|at| format!("{} {at} ({found})", member.name)));
     }
     let summary = if addresses.is_empty() { "none in use".into() } else { addresses.join(", ") };
-    Ok((faults, summary))
+    Ok(CheckResult::new(faults, summary))
 }
 
-/// Adds the faults of one crate; the number of `unsafe` words it has.
+/// Adds the faults of one crate and returns the number of `unsafe` words in it.
 fn member_faults(
-    member: &Member,
+    member: &WorkspaceMember,
     address: Option<&str>,
     faults: &mut Vec<String>,
 ) -> Result<usize, WorkspaceError> {
@@ -31,30 +32,30 @@ fn member_faults(
     for path in rust_files(&member.folder)? {
         let text = read(&path)?;
         let inside = path.strip_prefix(&member.folder).unwrap_or(&path);
-        let place = format!("{}/{}", member.name, inside.display());
+        let shown = format!("{}/{}", member.name, inside.display());
         match unsafe_words(&text) {
-            None => faults.push(format!("{place}: not readable as Rust")),
+            None => faults.push(format!("{shown}: not readable as Rust")),
             Some(words) => {
                 found += words.len();
-                check_words(&place, &text, &words, is_at(inside, address), faults);
+                check_words(&shown, &text, &words, is_at(inside, address), faults);
             }
         }
     }
     Ok(found)
 }
 
-fn check_words(place: &str, text: &str, words: &[UnsafeWord], is_allowed: bool, faults: &mut Vec<String>) {
+fn check_words(file: &str, text: &str, words: &[UnsafeWord], is_allowed: bool, faults: &mut Vec<String>) {
     for word in words {
         if !is_allowed {
-            faults.push(format!("{place}:{}: `unsafe` outside the crate's address for it", word.line));
+            faults.push(format!("{file}:{}: `unsafe` outside the crate's address for it", word.line));
         }
         if word.wants_comment && !has_safety_comment(text, word.line) {
-            faults.push(format!("{place}:{}: no `// SAFETY:` comment above", word.line));
+            faults.push(format!("{file}:{}: no `// SAFETY:` comment above", word.line));
         }
     }
 }
 
-/// True for the address itself, for a file below it, for the module file of a folder address, and for what ships nothing.
+/// True for the address itself, for a file below it, for the module file of a folder, and for files that ship nothing.
 fn is_at(inside: &Path, address: Option<&str>) -> bool {
     let ships_nothing = ["tests", "benches"].iter().any(|folder| inside.starts_with(folder));
     let is_address = |address| inside.starts_with(address) || inside.with_extension("") == Path::new(address);
@@ -69,7 +70,7 @@ struct UnsafeWord {
     wants_comment: bool,
 }
 
-/// Every keyword `unsafe` of a source text, comments and strings left out; None where it is not Rust.
+/// Returns every keyword `unsafe` of a source text outside comments and strings, or None if the text is not Rust.
 fn unsafe_words(text: &str) -> Option<Vec<UnsafeWord>> {
     let mut words = Vec::new();
     walk(text.parse().ok()?, &mut words);
@@ -94,7 +95,7 @@ fn walk(tokens: TokenStream, words: &mut Vec<UnsafeWord>) {
     }
 }
 
-/// True where the comment directly above the statement that holds `line` contains `SAFETY:`.
+/// True if the comment directly above the statement that holds `line` contains `SAFETY:`.
 fn has_safety_comment(text: &str, line: usize) -> bool {
     let above: Vec<&str> = text.lines().take(line - 1).map(str::trim).collect();
     above
@@ -118,14 +119,14 @@ mod tests {
     }
 
     #[test]
-    fn words_in_comments_strings_and_names_do_not_count() {
+    fn ignores_unsafe_in_comments_strings_and_names() {
         let text =
             "// unsafe {\n#![forbid(unsafe_code)]\nconst A: &str = \"unsafe {\"; fn f(not_unsafe: u8) {}\n";
         assert_eq!(unsafe_words(text).unwrap(), []);
     }
 
     #[test]
-    fn a_block_wants_its_comment() {
+    fn requires_a_safety_comment_above_each_block() {
         assert_eq!(faults_of("fn f() {\n    // SAFETY: nothing is touched\n    unsafe { g() }\n}", true), 0);
         assert_eq!(
             faults_of("fn f() {\n    // SAFETY: held\n    let a =\n        unsafe { g() };\n}", true),
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn anywhere_else_is_a_fault() {
+    fn allows_unsafe_at_the_address_of_the_crate_only() {
         assert_eq!(faults_of("unsafe fn f() {}", false), 1);
         assert!(is_at(Path::new("src/simd/ifma.rs"), Some("src/simd")));
         assert!(is_at(Path::new("src/simd.rs"), Some("src/simd")));

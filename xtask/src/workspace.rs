@@ -1,4 +1,4 @@
-//! What the checks read: the workspace's packages, their arrows, and their source files.
+//! The input of the checks: the packages of a workspace, the arrows between them, and their files.
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,8 @@ pub(crate) enum WorkspaceError {
     Read { path: PathBuf, source: std::io::Error },
     #[error("{path}: {source}", path = path.display())]
     Write { path: PathBuf, source: std::io::Error },
+    #[error("{path}: this is not Rust", path = path.display())]
+    Syntax { path: PathBuf },
     #[error("{name}: line {line} is not understood")]
     Table { name: &'static str, line: usize },
 }
@@ -20,21 +22,21 @@ pub(crate) enum WorkspaceError {
 #[derive(Debug)]
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
-    pub(crate) packages: Vec<Member>,
+    pub(crate) packages: Vec<WorkspaceMember>,
 }
 
 /// One package and the packages of this tree that it depends on.
 #[derive(Debug)]
-pub(crate) struct Member {
+pub(crate) struct WorkspaceMember {
     pub(crate) name: String,
     pub(crate) folder: PathBuf,
     pub(crate) is_published: bool,
-    pub(crate) arrows: Vec<Arrow>,
+    pub(crate) arrows: Vec<CrateArrow>,
 }
 
 /// A dependency on a package of this tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Arrow {
+pub(crate) struct CrateArrow {
     pub(crate) to: String,
     pub(crate) is_dev: bool,
 }
@@ -52,19 +54,20 @@ impl Workspace {
 
     pub(crate) fn from_metadata(metadata: &Metadata) -> Self {
         let names: Vec<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
-        let packages = metadata.packages.iter().map(|package| Member::new(package, &names)).collect();
+        let packages =
+            metadata.packages.iter().map(|package| WorkspaceMember::new(package, &names)).collect();
         Self { root: metadata.workspace_root.clone().into(), packages }
     }
 }
 
-impl Member {
+impl WorkspaceMember {
     fn new(package: &Package, names: &[&str]) -> Self {
         let arrows = package
             .dependencies
             .iter()
             // A path outside the workspace is an arrow too: to a crate that the plan does not know.
             .filter(|dependency| dependency.path.is_some() || names.contains(&dependency.name.as_str()))
-            .map(|dependency| Arrow {
+            .map(|dependency| CrateArrow {
                 to: dependency.name.clone(),
                 is_dev: dependency.kind == DependencyKind::Development,
             })
@@ -78,15 +81,30 @@ impl Member {
     }
 }
 
-/// Every `.rs` file under `folder`, in order of path, build outputs and hidden folders left out.
+/// Returns every `.rs` file below `folder` in order of path, without build outputs and hidden folders.
 pub(crate) fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, WorkspaceError> {
     let mut files = Vec::new();
-    collect(folder, &mut files)?;
+    collect_files(folder, &has_rust_extension, &mut files)?;
     files.sort();
     Ok(files)
 }
 
-/// The text of a file.
+/// Returns every file below `root` whose language is checked: sources, documents, settings and packaging.
+pub(crate) fn text_files(root: &Path) -> Result<Vec<PathBuf>, WorkspaceError> {
+    let packaging = root.join("packaging");
+    let is_text = |path: &Path| {
+        let extension = path.extension().unwrap_or_default();
+        ["rs", "md", "toml", "proto", "sql"].iter().any(|known| extension == *known)
+            || path.file_name().is_some_and(|name| name == "Makefile")
+            || path.starts_with(&packaging)
+    };
+    let mut files = Vec::new();
+    collect_files(root, &is_text, &mut files)?;
+    files.sort();
+    Ok(files)
+}
+
+/// Reads the text of a file.
 pub(crate) fn read(path: &Path) -> Result<String, WorkspaceError> {
     std::fs::read_to_string(path).map_err(|source| WorkspaceError::Read { path: path.to_owned(), source })
 }
@@ -96,16 +114,24 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), WorkspaceError> {
     std::fs::write(path, text).map_err(|source| WorkspaceError::Write { path: path.to_owned(), source })
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), WorkspaceError> {
+fn has_rust_extension(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "rs")
+}
+
+fn collect_files(
+    folder: &Path,
+    is_wanted: &dyn Fn(&Path) -> bool,
+    files: &mut Vec<PathBuf>,
+) -> Result<(), WorkspaceError> {
     let fault = |source| WorkspaceError::Read { path: folder.to_owned(), source };
     for entry in std::fs::read_dir(folder).map_err(fault)? {
         let entry = entry.map_err(fault)?;
-        let name = entry.file_name();
-        let is_folder = entry.file_type().map_err(fault)?.is_dir();
-        if is_folder && name != "target" && !name.to_string_lossy().starts_with('.') {
-            collect(&entry.path(), files)?;
-        } else if !is_folder && Path::new(&name).extension().is_some_and(|end| end == "rs") {
-            files.push(entry.path());
+        let (name, path) = (entry.file_name(), entry.path());
+        let kind = entry.file_type().map_err(fault)?;
+        if kind.is_dir() && name != "target" && !name.to_string_lossy().starts_with('.') {
+            collect_files(&path, is_wanted, files)?;
+        } else if kind.is_file() && is_wanted(&path) {
+            files.push(path);
         }
     }
     Ok(())

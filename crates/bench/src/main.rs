@@ -15,12 +15,13 @@ mod tls_head;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use oarlock_measure::CommandError;
 
+use self::siege::SiegeArgs;
 use self::siege::server::BesiegedArgs;
-use self::siege::{SiegeArgs, SiegeError};
+use self::tls_head::TlsHeadArgs;
 use self::tls_head::cryptoserver::CryptoserverArgs;
-use self::tls_head::server::ServerArgs;
-use self::tls_head::{HeadError, TlsHeadArgs};
+use self::tls_head::server::HeadServerArgs;
 
 /// Measures Oarlock inside other people's programs.
 #[derive(Parser)]
@@ -30,40 +31,21 @@ struct Cli {
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
-    command: Command,
+    command: BenchCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum BenchCommand {
     /// TLS connections a second that one core takes up: RSA-2048, no resumption, HEAD answered with 107 bytes
     TlsHead(TlsHeadArgs),
     /// Measures how long an honest client of the cryptoserver waits while others attack, and how much memory they can make it use
     Siege(SiegeArgs),
     #[command(name = tls_head::server::ROLE, hide = true)]
-    HeadServer(ServerArgs),
+    HeadServer(HeadServerArgs),
     #[command(name = tls_head::cryptoserver::ROLE, hide = true)]
     Cryptoserver(CryptoserverArgs),
     #[command(name = siege::server::ROLE, hide = true)]
     Besieged(BesiegedArgs),
-}
-
-/// The reason why a benchmark failed.
-#[derive(Debug, thiserror::Error)]
-enum BenchError {
-    #[error(transparent)]
-    Head(#[from] HeadError),
-    #[error(transparent)]
-    Siege(#[from] SiegeError),
-}
-
-impl BenchError {
-    fn exit_code(&self) -> u8 {
-        match self {
-            Self::Head(HeadError::Errors { .. }) | Self::Siege(SiegeError::Hurt(_)) => 1,
-            Self::Head(HeadError::Usage(_)) | Self::Siege(SiegeError::Usage(_)) => 2,
-            _ => 3,
-        }
-    }
 }
 
 fn main() -> ExitCode {
@@ -72,18 +54,18 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("oarlock-bench: {error}");
-            ExitCode::from(error.exit_code())
+            ExitCode::from(error.kind().exit_code())
         }
     }
 }
 
-fn run(cli: &Cli) -> Result<(), BenchError> {
+fn run(cli: &Cli) -> Result<(), Box<dyn CommandError>> {
     match &cli.command {
-        Command::TlsHead(args) => tls_head::run(args, cli.json)?,
-        Command::Siege(args) => siege::run(args, cli.json)?,
-        Command::HeadServer(args) => tls_head::server::run(args)?,
-        Command::Cryptoserver(args) => tls_head::cryptoserver::run(args)?,
-        Command::Besieged(args) => siege::server::run(args)?,
+        BenchCommand::TlsHead(args) => tls_head::run(args, cli.json)?,
+        BenchCommand::Siege(args) => siege::run(args, cli.json)?,
+        BenchCommand::HeadServer(args) => tls_head::server::run(args)?,
+        BenchCommand::Cryptoserver(args) => tls_head::cryptoserver::run(args)?,
+        BenchCommand::Besieged(args) => siege::server::run(args)?,
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// A part at work.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct BenchProcess {
     child: Child,
     questions: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
@@ -21,7 +21,7 @@ pub(crate) struct Part {
     pub(crate) said: serde_json::Value,
 }
 
-impl Part {
+impl BenchProcess {
     /// Starts this program with these arguments on one core, and waits until it says where it is.
     pub(crate) fn start(arguments: &[String], core: Option<usize>) -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
@@ -92,7 +92,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for BenchProcess {
     fn drop(&mut self) {
         self.questions = None;
         // It has nothing to keep, and ends by itself where it cannot be ended.
@@ -118,14 +118,14 @@ pub(crate) fn answer(said: &serde_json::Value) -> io::Result<()> {
     Ok(())
 }
 
-/// Cores of a measurement: one for each server, the others for load; with two, load shares that of the second server.
+/// MeasuredCores of a measurement: one for each server, the others for load; with two, load shares that of the second server.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cores {
+pub(crate) struct MeasuredCores {
     pub(crate) first: usize,
     pub(crate) second: usize,
 }
 
-impl Cores {
+impl MeasuredCores {
     /// Divides those that this process may use, and leaves the servers' to them. None where there is only one.
     pub(crate) fn divide() -> io::Result<Option<Self>> {
         let all = sched_getaffinity(None)?;

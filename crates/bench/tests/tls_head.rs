@@ -8,6 +8,8 @@ use serde_json::Value;
 fn tls_head(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_oarlock-bench"))
         .args(["--json", "tls-head"])
+        // A line on the progress would be the only thing on stderr.
+        .env("OARLOCK_PROGRESS_SECONDS", "0")
         .args(arguments)
         .output()
         .expect("the benchmark starts")

@@ -2,22 +2,22 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use oarlock::{Accelerator, AcceleratorBuilder};
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::bench::BenchArgs;
+use oarlock_measure::ladder::LadderArgs;
+use oarlock_measure::latency::LatencyArgs;
+use oarlock_measure::speed::SpeedArgs;
 
-use crate::bench::BenchArgs;
 use crate::call::CallArgs;
 use crate::dkim::DkimArgs;
 use crate::dnssec::DnssecArgs;
 use crate::keys::KeysArgs;
-use crate::ladder::LadderArgs;
-use crate::latency::LatencyArgs;
-use crate::load::LoadArgs;
-use crate::manual::{CompletionsArgs, ManArgs};
+use crate::load::LoadCommand;
 use crate::milter::MilterArgs;
 use crate::records::RecordsArgs;
 use crate::serve::ServeArgs;
-use crate::speed::SpeedArgs;
 
 /// The version, with the commit if the build knows it.
 pub(crate) const VERSION: &str = env!("OARLOCK_VERSION");
@@ -32,45 +32,9 @@ pub(crate) const VERSION: &str = env!("OARLOCK_VERSION");
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalOptions,
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-/// The heading of the options that every command takes.
-pub(crate) const GLOBAL_OPTIONS: &str = "Global options";
-
-/// Options of every command, before it or after it. `help` hides those that have no effect in a command.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = GLOBAL_OPTIONS)]
-pub(crate) struct Global {
-    /// Only these engines, separated by commas (see `oarlock engines`)
-    #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) engines: Option<Vec<String>>,
-    /// Threads to work with; each command's help states its default
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
-    pub(crate) threads: Option<u16>,
-    /// Print one JSON document in one line on stdout, and nothing else there; of many mails each result has its line
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    /// Colour tables, errors and the log
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
-    pub(crate) color: ColorChoice,
-    /// Say more on stderr
-    #[arg(short, long, global = true)]
-    pub(crate) verbose: bool,
-}
-
-/// When output is coloured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorChoice {
-    /// On a terminal, unless NO_COLOR is set or TERM is dumb
-    #[default]
-    Auto,
-    /// Into files and pipes too
-    Always,
-    /// Nowhere
-    Never,
 }
 
 #[derive(Debug, Subcommand)]
@@ -92,7 +56,7 @@ pub(crate) enum Command {
     /// Call a server: sign, verify, decrypt, derive, seal, open, mac, list keys and engines
     Call(Box<CallArgs>),
     /// What a server does for many clients at once
-    Load(Box<LoadArgs>),
+    Load(Box<LoadCommand>),
     /// Other people's programs with and without Oarlock, side by side in one run
     Bench(BenchArgs),
     /// Sign and verify mail
@@ -107,58 +71,22 @@ pub(crate) enum Command {
     Man(ManArgs),
 }
 
-impl Global {
-    /// An accelerator's builder with the options that concern it.
-    pub(crate) fn builder(&self) -> AcceleratorBuilder {
-        let builder = Accelerator::builder().environment(true).cost_cache(oarlock::default_cost_cache());
-        let builder = match &self.engines {
-            Some(names) => builder.engines(names.iter().map(|name| name.trim())),
-            None => builder,
-        };
-        match self.threads {
-            Some(threads) => builder.threads(usize::from(threads)),
-            None => builder,
-        }
-    }
-
-    /// The names that `--engines` gives.
-    pub(crate) fn engine_names(&self) -> Option<Vec<String>> {
-        self.engines.as_ref().map(|names| names.iter().map(|name| name.trim().to_owned()).collect())
-    }
-
-    /// Threads for bulk work: as many as were asked for, else as many as there are cores.
-    pub(crate) fn bulk_threads(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.threads.map_or_else(cores, usize::from)
-    }
-
-    /// The engines to measure one by one: those of `all` that are allowed, or where none of them is here, the scalar one that
-    /// does their work.
-    pub(crate) fn measured(&self, all: &Accelerator) -> Vec<&'static str> {
-        let is_wanted = |name: &&str| {
-            self.engines.as_ref().is_none_or(|wanted| wanted.iter().any(|own| own.trim() == *name))
-        };
-        let wanted: Vec<&'static str> =
-            all.engines().iter().map(|engine| engine.name).filter(is_wanted).collect();
-        if wanted.is_empty() { vec!["scalar"] } else { wanted }
-    }
-
-    /// Says on stderr which engines are absent, and why.
-    pub(crate) fn tell_absent(&self, accelerator: &Accelerator) {
-        for absent in accelerator.absent() {
-            eprintln!("oarlock: {}: {}; the scalar engine does its work", absent.name, absent.reason);
-        }
-    }
-
-    /// Says something on stderr where `--verbose` asks for it.
-    pub(crate) fn note(&self, text: impl FnOnce() -> String) {
-        if self.verbose {
-            eprintln!("oarlock: {}", text());
-        }
-    }
+/// Arguments of `oarlock completions`.
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples: oarlock completions bash > ~/.local/share/bash-completion/completions/oarlock\n          \
+                  oarlock completions zsh > \"${fpath[1]}/_oarlock\"\n          \
+                  oarlock completions fish > ~/.config/fish/completions/oarlock.fish"
+)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: Shell,
 }
 
-/// A file to be written at the end: refused at the start where it cannot be made.
-pub(crate) fn check_writable(path: &PathBuf) -> std::io::Result<()> {
-    std::fs::OpenOptions::new().append(true).create(true).open(path).map(drop)
+/// Arguments of `oarlock man`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example: oarlock man ~/.local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// The directory for the pages; it is made if it is not there
+    pub(crate) directory: PathBuf,
 }

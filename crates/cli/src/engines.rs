@@ -1,37 +1,34 @@
 //! `oarlock engines`: what this machine has.
 
-use std::io::Write;
-
 use oarlock::engine_api::EngineLocation;
 use oarlock::{Accelerator, Calibration, EngineReport, ShapeReport};
 use serde::Serialize;
 
-use crate::args::Global;
-use crate::exit::Failure;
-use crate::table::{Align, Cell, Table, Tone, bytes, count, duration, wants_colour};
+use crate::exit::ProgramError;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::report::print_report;
+use oarlock_measure::table::{Align, Cell, Table, Tone, bytes, count, duration};
 
-pub(crate) fn run(global: &Global) -> Result<(), Failure> {
+pub(crate) fn run(global: &GlobalOptions) -> Result<(), ProgramError> {
     let accelerator = global.builder().build()?;
     if global.json {
-        global.tell_absent(&accelerator);
-        print_json(&accelerator)?;
-    } else {
-        print_table(&accelerator)?;
+        global.warn_absent_engines(&accelerator);
     }
+    print_report(global.json, &rows(&accelerator), |in_colour| to_text(&accelerator, in_colour))?;
     let failed: Vec<String> = accelerator
         .engines()
         .iter()
         .flat_map(|engine| failed(engine).map(|shape| format!("{} {}", engine.name, shape.shape)))
         .collect();
-    if failed.is_empty() { Ok(()) } else { Err(Failure::SelfTest(failed.join(", "))) }
+    if failed.is_empty() { Ok(()) } else { Err(ProgramError::SelfTest(failed.join(", "))) }
 }
 
 fn failed(engine: &EngineReport) -> impl Iterator<Item = &ShapeReport> {
     engine.shapes.iter().filter(|shape| shape.verdict.is_err())
 }
 
-fn print_table(accelerator: &Accelerator) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+fn to_text(accelerator: &Accelerator, in_colour: bool) -> String {
+    let mut text = String::new();
     for engine in accelerator.engines() {
         let jobs: usize = engine.shapes.iter().flat_map(|shape| &shape.verdict).map(|proof| proof.jobs).sum();
         let verdict = match failed(engine).count() {
@@ -45,23 +42,17 @@ fn print_table(accelerator: &Accelerator) -> Result<(), Failure> {
             0 => String::new(),
             max => format!(", up to {} of tables for keys that recur", bytes(max)),
         };
-        writeln!(
-            out,
-            "{name} ({reach}): {}, {} in {took}, {verdict}{tables}\n",
-            count(shapes as u64, "shape"),
-            count(jobs as u64, "known answer"),
-        )?;
-        writeln!(out, "{}", shapes_table(engine).render(wants_colour()))?;
+        let (shapes, answers) = (count(shapes as u64, "shape"), count(jobs as u64, "known answer"));
+        text += &format!("{name} ({reach}): {shapes}, {answers} in {took}, {verdict}{tables}\n\n");
+        text += &shapes_table(engine).render(in_colour);
+        text.push('\n');
     }
     for absent in accelerator.absent() {
-        writeln!(out, "{}: absent, {}\n", absent.name, absent.reason)?;
+        text += &format!("{}: absent, {}\n\n", absent.name, absent.reason);
     }
-    writeln!(
-        out,
-        "Cost of a batch: C1 + C2 x operations (whole lane groups) + C3 x bytes. {}",
-        origin(accelerator)
-    )?;
-    Ok(())
+    text + "Cost of a batch: C1 + C2 x operations (whole lane groups) + C3 x bytes. "
+        + &origin(accelerator)
+        + "\n"
 }
 
 fn shapes_table(engine: &EngineReport) -> Table {
@@ -128,7 +119,7 @@ struct Row<'a> {
     absence: Option<String>,
 }
 
-fn print_json(accelerator: &Accelerator) -> Result<(), Failure> {
+fn rows(accelerator: &Accelerator) -> Vec<Row<'_>> {
     let present = accelerator.engines().iter().flat_map(|engine| {
         engine.shapes.iter().map(|shape| Row {
             engine: engine.name,
@@ -149,12 +140,5 @@ fn print_json(accelerator: &Accelerator) -> Result<(), Failure> {
         absence: Some(absent.reason.to_string()),
         ..Row::default()
     });
-    print_rows(&present.chain(absent).collect::<Vec<_>>())
-}
-
-/// Writes rows as a JSON array in one line, alone on stdout, as every command writes its document.
-pub(crate) fn print_rows<T: Serialize>(rows: &[T]) -> Result<(), Failure> {
-    let text = serde_json::to_string(rows).map_err(std::io::Error::other)?;
-    writeln!(std::io::stdout().lock(), "{text}")?;
-    Ok(())
+    present.chain(absent).collect()
 }

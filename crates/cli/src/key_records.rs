@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use clap::Args;
 use oarlock_io::dns::{
-    KeysFile, KeysFileError, ResolverError, Settings, TxtLookup, TxtResolver, server_address,
+    KeysFile, KeysFileError, ResolverError, ResolverSettings, TxtLookup, TxtResolver, server_address,
 };
+use oarlock_measure::{CommandError, FailureKind};
 
 /// How often a name server is asked.
 const ATTEMPTS: u32 = 2;
@@ -36,12 +37,12 @@ pub(crate) enum SourceError {
     Resolver(#[from] ResolverError),
 }
 
-impl SourceError {
-    /// True where the user's words or files are wrong, false where the machine failed.
-    pub(crate) fn is_users(&self) -> bool {
+impl CommandError for SourceError {
+    fn kind(&self) -> FailureKind {
         match self {
-            Self::File(_) => true,
-            Self::Resolver(error) => matches!(error, ResolverError::NoServers | ResolverError::Address(_)),
+            Self::File(_) => FailureKind::Usage,
+            Self::Resolver(ResolverError::NoServers | ResolverError::Address(_)) => FailureKind::Usage,
+            Self::Resolver(_) => FailureKind::Machine,
         }
     }
 }
@@ -64,10 +65,10 @@ pub(crate) fn open(
     if let Some(path) = file {
         return Ok(Arc::new(KeysFile::read(path)?));
     }
-    let settings = Settings {
+    let settings = ResolverSettings {
         timeout: Some(patience / ATTEMPTS),
         attempts: usize::try_from(ATTEMPTS).ok(),
-        ..Settings::default()
+        ..ResolverSettings::default()
     };
     Ok(Arc::new(match servers {
         [] => TxtResolver::from_system(settings)?,

@@ -1,23 +1,20 @@
-//! The one binary of Oarlock: arguments, progress, tables and exit codes around the hall.
+//! The program `oarlock`: arguments, ordinary commands and exit codes. Whatever measures is in `oarlock-measure`.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `args`, `exit` | the command line; how a command ends |
-//! | `engines`, `speed`, `latency`, `records`, `ladder`, `serve`, `milter`, `call`, `load`, `bench`, `keys`, `dkim`, `dnssec` | the commands |
-//! | `service_manager` | what services tell systemd |
-//! | `key_records` | who knows the keys of mail |
-//! | `operation` | operation names, and public-key work for them |
-//! | `cores` | servers on one core, load on the others |
-//! | `peer` | OpenSSL, loaded at run time |
+//! | `args`, `usage` | the command line; its help and mistakes of usage |
+//! | `exit` | the end of a command: errors and exit codes |
+//! | `engines`, `records`, `serve`, `milter`, `call`, `keys`, `dkim`, `dnssec` | the commands |
+//! | `load` | the server that `oarlock load` measures |
 //! | `manual` | completions of shells, manual pages |
-//! | `table`, `plot`, `progress` | text tables, SVG pictures, how far long work is |
-//! | `terminal`, `usage` | colours and width of the terminal; help and mistakes of usage |
-#![deny(unsafe_code)]
+//! | `service_manager` | messages to systemd |
+//! | `key_records` | the sources of the keys of mail |
+//! | `key_path`, `draft_file` | options that name files of keys; outputs that appear whole or not at all |
+//! | `time` | points in time as options |
+#![forbid(unsafe_code)]
 
 mod args;
-mod bench;
 mod call;
-mod cores;
 mod dkim;
 mod dnssec;
 mod draft_file;
@@ -26,25 +23,18 @@ mod exit;
 mod key_path;
 mod key_records;
 mod keys;
-mod ladder;
-mod latency;
 mod load;
 mod manual;
 mod milter;
-mod operation;
-mod peer;
-mod plot;
-mod progress;
 mod records;
 mod serve;
 mod service_manager;
-mod speed;
-mod table;
-mod terminal;
 mod time;
 mod usage;
 
 use std::process::ExitCode;
+
+use oarlock_measure::{bench, ladder, latency, speed};
 
 use crate::args::{Cli, Command};
 use crate::exit::Failure;
@@ -56,63 +46,30 @@ fn main() -> ExitCode {
     };
     match run(&cli) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Stdout(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("oarlock: {failure}");
-            failure.exit_code()
-        }
+        Err(failure) => failure.report(),
     }
 }
 
 fn run(cli: &Cli) -> Result<(), Failure> {
+    let global = &cli.global;
     match &cli.command {
-        Command::Engines => engines::run(&cli.global),
-        Command::Speed(args) => speed::run(&cli.global, args),
-        Command::Latency(args) => latency::run(&cli.global, args).map_err(|error| match error {
-            latency::LatencyError::Stdout(error) => Failure::Stdout(error),
-            error => Failure::from(error),
-        }),
-        Command::Records(args) => records::run(&cli.global, args).map_err(|error| match error {
-            records::RecordsError::Stdout(error) => Failure::Stdout(error),
-            error => Failure::from(error),
-        }),
-        Command::Ladder(args) => ladder::run(&cli.global, args).map_err(|error| match error {
-            ladder::LadderError::Stdout(error) => Failure::Stdout(error),
-            error => Failure::from(error),
-        }),
-        Command::Serve(args) => serve::run(&cli.global, args).map_err(|error| match error {
-            serve::ServeError::Stdout(error) => Failure::Stdout(error),
-            error => Failure::from(error),
-        }),
-        Command::Milter(args) => milter::run(&cli.global, args).map_err(|error| match error {
-            milter::MilterError::Stdout(error) => Failure::Stdout(error),
-            error => Failure::from(error),
-        }),
-        Command::Call(args) => call::run(&cli.global, args).map_err(|error| match error {
-            call::CallError::Stdout(error) => Failure::Stdout(error),
-            error => Failure::from(error),
-        }),
-        Command::Load(args) => load::run(&cli.global, args).map_err(|error| match error {
-            load::LoadError::Stdout(error) => Failure::Stdout(error),
-            error => Failure::from(error),
-        }),
-        Command::Bench(args) => bench::run(&cli.global, args).map_err(|error| match error {
-            bench::BenchError::Stdout(error) => Failure::Stdout(error),
-            error => Failure::from(error),
-        }),
-        Command::Dkim(args) => dkim::run(&cli.global, args).map_err(|error| match error {
-            dkim::DkimError::Stdout(error) => Failure::Stdout(error),
-            error => Failure::from(error),
-        }),
-        Command::Dnssec(args) => dnssec::run(&cli.global, args).map_err(|error| match error {
-            dnssec::DnssecError::Stdout(error) => Failure::Stdout(error),
-            error => Failure::from(error),
-        }),
+        Command::Engines => Ok(engines::run(global)?),
+        Command::Speed(args) => Ok(speed::run(global, args)?),
+        Command::Latency(args) => Ok(latency::run(global, args)?),
+        Command::Records(args) => Ok(records::run(global, args)?),
+        Command::Ladder(args) => ladder::run(global, args).map_err(Failure::in_command("ladder")),
+        Command::Serve(args) => serve::run(global, args).map_err(Failure::in_command("serve")),
+        Command::Milter(args) => milter::run(global, args).map_err(Failure::in_command("milter")),
+        Command::Call(args) => call::run(global, args).map_err(Failure::in_command("call")),
+        Command::Load(args) => load::run(global, args),
+        Command::Bench(args) => {
+            oarlock_server::raise_open_files();
+            bench::run(global, args).map_err(Failure::in_command("bench"))
+        }
+        Command::Dkim(args) => dkim::run(global, args).map_err(Failure::in_command("dkim")),
+        Command::Dnssec(args) => dnssec::run(global, args).map_err(Failure::in_command("dnssec")),
         Command::Completions(args) => Ok(manual::completions(args)?),
-        Command::Man(args) => manual::pages(args),
-        Command::Keys(args) => keys::run(&cli.global, args).map_err(|error| match error {
-            keys::KeysError::Stdout(error) => Failure::Stdout(error),
-            error => Failure::from(error),
-        }),
+        Command::Man(args) => Ok(manual::pages(args)?),
+        Command::Keys(args) => keys::run(global, args).map_err(Failure::in_command("keys")),
     }
 }

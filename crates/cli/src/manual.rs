@@ -5,52 +5,31 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::Path;
 
-use clap::{Args, Command};
-use clap_complete::Shell;
+use clap::Command;
 use clap_mangen::Man;
 
-use crate::args::VERSION;
-use crate::exit::Failure;
+use crate::args::{CompletionsArgs, ManArgs, VERSION};
+use crate::exit::ProgramError;
 use crate::usage;
-
-/// Arguments of `oarlock completions`.
-#[derive(Args, Clone, Debug)]
-#[command(
-    after_help = "Examples: oarlock completions bash > ~/.local/share/bash-completion/completions/oarlock\n          \
-                  oarlock completions zsh > \"${fpath[1]}/_oarlock\"\n          \
-                  oarlock completions fish > ~/.config/fish/completions/oarlock.fish"
-)]
-pub(crate) struct CompletionsArgs {
-    /// The shell
-    shell: Shell,
-}
-
-/// Arguments of `oarlock man`.
-#[derive(Args, Clone, Debug)]
-#[command(after_help = "Example: oarlock man ~/.local/share/man/man1")]
-pub(crate) struct ManArgs {
-    /// The directory for the pages; it is made if it is not there
-    directory: PathBuf,
-}
 
 /// Prints the completions of a shell.
 ///
 /// # Errors
 /// stdout cannot be written.
-pub(crate) fn completions(args: &CompletionsArgs) -> io::Result<()> {
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), ProgramError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut usage::command(), "oarlock", &mut script);
-    io::stdout().write_all(&script)
+    Ok(io::stdout().write_all(&script)?)
 }
 
 /// Writes a page for each command into a directory.
 ///
 /// # Errors
 /// A file cannot be written.
-pub(crate) fn pages(args: &ManArgs) -> Result<(), Failure> {
-    let failed = |path: &PathBuf, error| Failure::Write { path: path.clone(), error };
+pub(crate) fn pages(args: &ManArgs) -> Result<(), ProgramError> {
+    let failed = |path: &Path, error| ProgramError::Write { path: path.to_owned(), error };
     fs::create_dir_all(&args.directory).map_err(|error| failed(&args.directory, error))?;
     let mut command = usage::command().disable_help_subcommand(true);
     // Names of pages and inherited options are known only then.

@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use oarlock_mailfilter::{Config, ConfigError, KeyFault, Service, ServiceError};
 use oarlock_milter::Socket;
-use oarlock_milter::dkim::{Config, ConfigError, KeyFault, Service, ServiceError};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
-use crate::args::Global;
 use crate::key_records::{self, SourceError};
 use crate::serve::{Log, harden, log, stopped};
 use crate::service_manager::{ServiceState, notify};
-use crate::table::count;
+use oarlock_measure::table::count;
+use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 
 /// Arguments of `oarlock milter`.
 #[derive(Args, Debug)]
@@ -57,20 +57,20 @@ pub(crate) enum MilterError {
     Stdout(#[from] io::Error),
 }
 
-impl MilterError {
-    /// True where the user's words or files are wrong, false where the machine failed.
-    pub(crate) fn is_users(&self) -> bool {
+impl CommandError for MilterError {
+    fn kind(&self) -> FailureKind {
         match self {
-            Self::Config(_) | Self::Keys(_) => true,
-            Self::Records(error) => error.is_users(),
-            Self::Service(error) => !matches!(
-                error,
+            Self::Config(_) | Self::Keys(_) => FailureKind::Usage,
+            Self::Records(error) => error.kind(),
+            Self::Service(
                 ServiceError::Server(_)
-                    | ServiceError::Metrics { .. }
-                    | ServiceError::Remote(_)
-                    | ServiceError::Start(_)
-            ),
-            _ => false,
+                | ServiceError::Metrics { .. }
+                | ServiceError::Remote(_)
+                | ServiceError::Start(_),
+            ) => FailureKind::Machine,
+            Self::Service(_) => FailureKind::Usage,
+            Self::Runtime(_) => FailureKind::Machine,
+            Self::Stdout(error) => FailureKind::of_stdout(error),
         }
     }
 }
@@ -79,7 +79,7 @@ fn list(faults: &[KeyFault]) -> String {
     faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-pub(crate) fn run(global: &Global, args: &MilterArgs) -> Result<(), MilterError> {
+pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), MilterError> {
     let mut config = match &args.config {
         Some(path) => Config::read(path)?,
         None => Config::default(),
@@ -132,14 +132,14 @@ fn make_room(connections: usize) {
     }
 }
 
-async fn open(global: &Global, args: &MilterArgs, config: &Config) -> Result<Service, MilterError> {
+async fn open(global: &GlobalOptions, args: &MilterArgs, config: &Config) -> Result<Service, MilterError> {
     let patience = Duration::from_millis(config.dns.timeout_ms);
     let lookups = key_records::open(args.keys_file.as_deref(), &config.name_servers()?, patience)?;
     Ok(Service::open(config.clone(), global.builder(), lookups).await?)
 }
 
 /// Checks the configuration and every key, and says what would be done.
-async fn check(global: &Global, args: &MilterArgs, config: &Config) -> Result<(), MilterError> {
+async fn check(global: &GlobalOptions, args: &MilterArgs, config: &Config) -> Result<(), MilterError> {
     let service = open(global, args, config).await?;
     let faults = service.check_keys().await;
     if !faults.is_empty() {
@@ -196,7 +196,7 @@ fn ignore(kind: SignalKind) -> Option<JoinHandle<()>> {
 }
 
 fn say(
-    global: &Global,
+    global: &GlobalOptions,
     args: &MilterArgs,
     service: &Service,
     sockets: &[String],

@@ -34,15 +34,15 @@ use self::order::{Order, Totals};
 use self::pipeline::Shared;
 use self::source::Source;
 pub(crate) use self::target::Target;
-use crate::args::Global;
-use crate::progress;
-use crate::table::count;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::progress;
+use oarlock_measure::table::count;
 
 /// Runs the command.
 ///
 /// # Errors
 /// Wrong usage or input, a machine that failed, or rows that were rejected: everything else is then done.
-pub(crate) fn run(global: &Global, args: &RecordsArgs) -> Result<(), RecordsError> {
+pub(crate) fn run(global: &GlobalOptions, args: &RecordsArgs) -> Result<(), RecordsError> {
     let files = args.files();
     files.check(global.json)?;
     let keys = keys::load(args)?;
@@ -57,7 +57,7 @@ pub(crate) fn run(global: &Global, args: &RecordsArgs) -> Result<(), RecordsErro
     let accelerator = global.builder().build()?;
     // Rows come out the same from every engine: only who asks is told.
     if global.verbose || global.engines.is_some() {
-        global.tell_absent(&accelerator);
+        global.warn_absent_engines(&accelerator);
     }
     let threads = global.bulk_threads();
     global.note(|| count(threads as u64, "thread"));
@@ -105,7 +105,7 @@ impl Summary {
         }
     }
 
-    fn tell(&self, global: &Global) -> Result<(), RecordsError> {
+    fn tell(&self, global: &GlobalOptions) -> Result<(), RecordsError> {
         global.note(|| {
             format!("{} in {:.3} s, {:.0} rows/s", count(self.rows, "row"), self.seconds, self.rows_per_s)
         });

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use oarlock_io::SocketFileError;
 use oarlock_server::development::{CLIENT, Development, DevelopmentError};
-use oarlock_server::{Addresses, Config, ReloadHandle, Server, ServerError, config::ConfigError};
+use oarlock_server::{Addresses, BoundServer, Config, CryptoserverError, ReloadHandle, config::ConfigError};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
@@ -14,9 +14,9 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::args::Global;
 use crate::service_manager::{ServiceState, notify};
-use crate::terminal;
+use oarlock_measure::terminal;
+use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 
 /// Arguments of `oarlock serve`.
 #[derive(Args, Debug)]
@@ -57,28 +57,33 @@ pub(crate) enum ServeError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    Server(#[from] ServerError),
+    Server(#[from] CryptoserverError),
     #[error("cannot start the runtime: {0}")]
     Runtime(io::Error),
     #[error("stdout: {0}")]
     Stdout(#[from] io::Error),
 }
 
-impl ServeError {
-    /// True where the user's words or files are wrong, false where the machine failed.
-    pub(crate) fn is_users(&self) -> bool {
+impl CommandError for ServeError {
+    fn kind(&self) -> FailureKind {
         match self {
-            Self::Config(_) | Self::Development(DevelopmentError::NoPlace) => true,
-            Self::Server(ServerError::SocketFile(error)) => {
-                matches!(error, SocketFileError::NotASocket { .. })
+            Self::Config(_) | Self::Development(DevelopmentError::NoDirectory) => FailureKind::Usage,
+            Self::Server(CryptoserverError::SocketFile(SocketFileError::NotASocket { .. })) => {
+                FailureKind::Usage
             }
-            Self::Server(error) => !matches!(error, ServerError::Stopped | ServerError::Listen { .. }),
-            _ => false,
+            Self::Server(
+                CryptoserverError::SocketFile(_)
+                | CryptoserverError::Stopped
+                | CryptoserverError::Listen { .. },
+            ) => FailureKind::Machine,
+            Self::Server(_) => FailureKind::Usage,
+            Self::Development(_) | Self::Runtime(_) => FailureKind::Machine,
+            Self::Stdout(error) => FailureKind::of_stdout(error),
         }
     }
 }
 
-pub(crate) fn run(global: &Global, args: &ServeArgs) -> Result<(), ServeError> {
+pub(crate) fn run(global: &GlobalOptions, args: &ServeArgs) -> Result<(), ServeError> {
     let development = match (&args.config, &args.state) {
         (Some(_), _) => None,
         (None, Some(state)) => Some(Development::at(state)),
@@ -87,7 +92,7 @@ pub(crate) fn run(global: &Global, args: &ServeArgs) -> Result<(), ServeError> {
     let path = match (&args.config, &development) {
         (Some(path), _) => path.clone(),
         (None, Some(development)) => development.config(),
-        (None, None) => return Err(DevelopmentError::NoPlace.into()),
+        (None, None) => return Err(DevelopmentError::NoDirectory.into()),
     };
     if args.check {
         return check(global, args, &path);
@@ -107,7 +112,7 @@ pub(crate) fn run(global: &Global, args: &ServeArgs) -> Result<(), ServeError> {
         // Heard from now on: until then the signal would end the process.
         let hangups = signal(SignalKind::hangup());
         keep_user_signals();
-        let server = Server::bind(config, global.builder()).await?;
+        let server = BoundServer::bind(config, global.builder()).await?;
         // Whoever hears that the server is ready may stop it at once.
         let stopped = stopped();
         let addresses = server.addresses();
@@ -136,7 +141,7 @@ fn read(path: &Path, engines: Option<Vec<String>>) -> Result<Config, ConfigError
 }
 
 /// Checks a configuration without changing anything, and says what would be served.
-fn check(global: &Global, args: &ServeArgs, path: &Path) -> Result<(), ServeError> {
+fn check(global: &GlobalOptions, args: &ServeArgs, path: &Path) -> Result<(), ServeError> {
     let config = read(path, global.engine_names())?;
     let warnings = oarlock_server::check(&config, global.builder())?;
     for warning in &warnings {
@@ -250,7 +255,7 @@ pub(crate) fn stopped() -> impl Future<Output = ()> {
 }
 
 fn say(
-    global: &Global,
+    global: &GlobalOptions,
     args: &ServeArgs,
     config: &Path,
     addresses: &Addresses,

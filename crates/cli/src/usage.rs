@@ -8,9 +8,10 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches};
 use oarlock_io::KeyForPath;
 
-use crate::args::{Cli, ColorChoice};
+use oarlock_measure::terminal::{self, ColorChoice};
+
+use crate::args::Cli;
 use crate::exit;
-use crate::terminal;
 
 /// The default of `--threads` for bulk work.
 const ALL_CORES: &str = "as many as there are cores";

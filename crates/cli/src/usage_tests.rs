@@ -116,7 +116,7 @@ fn help_shows_own_options_first_and_global_ones_under_their_heading() {
     for leaf in all_leaves() {
         let words: Vec<&str> = leaf.iter().map(String::as_str).collect();
         let (path, text) = (leaf.join(" "), help(&words));
-        let (own, global) = text.split_once("Global options:\n").unwrap_or_else(|| panic!("{text}"));
+        let (own, global) = text.split_once("GlobalOptions options:\n").unwrap_or_else(|| panic!("{text}"));
         for option in ["--json", "--color", "--verbose", "--engines", "--threads"] {
             assert!(!own.contains(&format!(" {option}")), "{path}: {option}\n{text}");
         }

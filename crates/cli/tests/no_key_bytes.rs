@@ -19,7 +19,7 @@ use oarlock::Key;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::threshold::{Share, ThresholdKey};
 use oarlock::keys::{KeyError, Passphrase, WorkLimits, bind, import};
-use oarlock_io::{KeyDirectory, Material};
+use oarlock_io::{KeyDirectory, KeyMaterial};
 use oarlock_server::development::Development;
 use program::{command, oarlock};
 use sentinel::{Kind, Sentinel, Sentinels, all};
@@ -44,7 +44,7 @@ fn said_by_parsers(bytes: &[u8]) -> String {
         }
     }
     for passphrase in [None].into_iter().chain(passphrases().iter().map(Some)) {
-        add(show(Material::import(bytes, passphrase)));
+        add(show(KeyMaterial::import(bytes, passphrase)));
         add(show(import::pem(bytes, passphrase)));
         add(show(import::der(bytes, passphrase)));
         add(show(Share::from_pem(bytes, passphrase)));
@@ -272,7 +272,7 @@ async fn unwrapped(socket: &str, secret: &[u8], wrapping: &[u8]) -> String {
     builder.add(BatchEntry::new(BatchTask::wrap(alg)).key_from(own).input(secret)).unwrap();
     let wrapped = accelerator.run_batch(&KeyTable::new(), &builder.batch()).unwrap().output().to_vec();
 
-    let link = oarlock_wire::Link::open(&oarlock_wire::Endpoint::Unix(socket.into())).await.unwrap();
+    let link = oarlock_wire::ServerLink::open(&oarlock_wire::Endpoint::Unix(socket.into())).await.unwrap();
     let source =
         open_key::Source::Symmetric(Symmetric { r#type: "aes256".into(), secret: wrapping.to_vec().into() });
     let open = OpenKey { handle: 0, source: Some(source), ..OpenKey::default() };

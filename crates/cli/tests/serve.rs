@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime};
 use oarlock::keys::reference::Reference;
 use oarlock_server::development::Development;
 use oarlock_wire::proto::{ListKeysRequest, request};
-use oarlock_wire::{Credentials, Endpoint, Link};
+use oarlock_wire::{Credentials, Endpoint, ServerLink};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
 use serde_json::Value;
 
@@ -208,8 +208,8 @@ fn configurations_that_cannot_work_are_refused_with_the_place() {
         ("[listen]\nunix = \"s\"\nport = 1\n".into(), "unknown field `port`"),
         ("[listen\n".into(), "test.toml"),
         (
-            "[listen]\nunix = \"s\"\n[limits]\nin_flight = 0\n".into(),
-            "[limits] in_flight: expected 1 or more",
+            "[listen]\nunix = \"s\"\n[limits]\nmax_in_flight = 0\n".into(),
+            "[limits] max_in_flight: expected 1 or more",
         ),
         ("[listen]\nunix = \"s\"\n[engines]\nallowed = [\"gpu\"]\n".into(), "unknown engine \"gpu\""),
         ("[listen]\nunix = \"s\"\n[keys]\ndirectory = \"nowhere\"\n".into(), "nowhere"),
@@ -430,7 +430,7 @@ async fn refused_handshakes_are_logged_with_peer_and_reason_but_seldom() {
     let endpoint = stranger(&served, foreign.path());
     for _ in 0..FAILURES {
         // TLS 1.3 may tell a client only after its handshake.
-        if let Ok(link) = Link::open(&endpoint).await {
+        if let Ok(link) = ServerLink::open(&endpoint).await {
             let list = request::Body::ListKeys(ListKeysRequest {});
             link.call(list).await.expect_err("a stranger was served");
         }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use oarlock::{Accelerator, Input, Job, SigningScheme, VerifyingScheme};
 use oarlock_server::development::Development;
-use oarlock_wire::{Endpoint, Remote, RemoteConfig};
+use oarlock_wire::{Endpoint, RemoteConfig, RemoteHolder};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -35,7 +35,7 @@ fn twins(places: &[TempDir; 2]) -> [Served; 2] {
 fn under_load(servers: &[Served; 2], during: impl FnOnce(&AtomicU64)) -> u64 {
     let checker = Accelerator::builder().engines(["scalar"]).build().unwrap();
     let endpoints = servers.iter().map(|served| Endpoint::Unix(served.socket())).collect();
-    let remote = Remote::new(RemoteConfig::new("servers", endpoints), checker.clone()).unwrap();
+    let remote = RemoteHolder::new(RemoteConfig::new("servers", endpoints), checker.clone()).unwrap();
     let key = remote.key("ed25519").unwrap();
     let client = Accelerator::builder().engines(["scalar"]).holder(Arc::new(remote)).build().unwrap();
     let (is_over, signed) = (AtomicBool::new(false), AtomicU64::new(0));

@@ -8,8 +8,8 @@ use std::hint::black_box;
 use bytes::BufMut;
 use cpu_time::ProcessTime;
 use domain::zonefile::inplace::{Entry, Zonefile};
-use oarlock_dnssec::Records;
-use oarlock_dnssec::zone::{Reader, write_record};
+use oarlock_dnssec::ZoneRecords;
+use oarlock_dnssec::zone::{ZoneReader, write_record};
 
 const DELEGATIONS: usize = 100_000;
 const TURNS: usize = 5;
@@ -51,10 +51,10 @@ fn best(run: &dyn Fn() -> usize) -> f64 {
     (0..TURNS).map(rate).fold(0.0, f64::max)
 }
 
-fn ours(zone: &[u8]) -> Records {
-    let mut records = Records::new();
+fn ours(zone: &[u8]) -> ZoneRecords {
+    let mut records = ZoneRecords::new();
     let include = &mut |_: &str| Err(String::new());
-    let mut reader = Reader::new(None, include);
+    let mut reader = ZoneReader::new(None, include);
     let mut start = 0;
     while start < zone.len() {
         let end = zone.len().min(start + BLOCK);
@@ -77,7 +77,7 @@ fn theirs(zone: &[u8]) -> usize {
     count
 }
 
-fn write(records: &Records) -> usize {
+fn write(records: &ZoneRecords) -> usize {
     let mut out = Vec::with_capacity(BLOCK + (1 << 17));
     for record in records.iter() {
         write_record(&record, &mut out);

@@ -9,11 +9,11 @@ use oarlock::{DigestAlg, EcdsaEncoding, Key, NonceRule, Scheme};
 /// An algorithm's number. A number that nobody knows here is a value too: what is signed with it counts as unsigned, not as
 /// bogus. RFC 4035 5.2.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Algorithm(pub u8);
+pub struct DnssecAlgorithm(pub u8);
 
 /// What an algorithm is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
+pub(crate) enum AlgorithmFamily {
     Rsa(DigestAlg),
     Ec(Curve, DigestAlg),
     Ed25519,
@@ -23,34 +23,34 @@ pub(crate) enum Family {
 /// A text that is no algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is neither a number up to 255 nor the mnemonic of a DNSSEC algorithm")]
-pub struct UnknownAlgorithm(pub String);
+pub struct UnknownAlgorithmError(pub String);
 
 /// Bytes of an Ed25519 signature. RFC 8080 section 4.
 const ED25519_SIGNATURE_LEN: usize = 64;
 /// Bytes of an Ed448 signature. RFC 8080 section 4.
 const ED448_SIGNATURE_LEN: usize = 114;
 
-const MNEMONICS: [(Algorithm, &str); 16] = [
-    (Algorithm::RSAMD5, "RSAMD5"),
-    (Algorithm(2), "DH"),
-    (Algorithm(3), "DSA"),
-    (Algorithm::RSASHA1, "RSASHA1"),
-    (Algorithm(6), "DSA-NSEC3-SHA1"),
-    (Algorithm::RSASHA1_NSEC3_SHA1, "RSASHA1-NSEC3-SHA1"),
-    (Algorithm::RSASHA256, "RSASHA256"),
-    (Algorithm::RSASHA512, "RSASHA512"),
-    (Algorithm(12), "ECC-GOST"),
-    (Algorithm::ECDSAP256SHA256, "ECDSAP256SHA256"),
-    (Algorithm::ECDSAP384SHA384, "ECDSAP384SHA384"),
-    (Algorithm::ED25519, "ED25519"),
-    (Algorithm::ED448, "ED448"),
-    (Algorithm(252), "INDIRECT"),
-    (Algorithm(253), "PRIVATEDNS"),
-    (Algorithm(254), "PRIVATEOID"),
+const MNEMONICS: [(DnssecAlgorithm, &str); 16] = [
+    (DnssecAlgorithm::RSAMD5, "RSAMD5"),
+    (DnssecAlgorithm(2), "DH"),
+    (DnssecAlgorithm(3), "DSA"),
+    (DnssecAlgorithm::RSASHA1, "RSASHA1"),
+    (DnssecAlgorithm(6), "DSA-NSEC3-SHA1"),
+    (DnssecAlgorithm::RSASHA1_NSEC3_SHA1, "RSASHA1-NSEC3-SHA1"),
+    (DnssecAlgorithm::RSASHA256, "RSASHA256"),
+    (DnssecAlgorithm::RSASHA512, "RSASHA512"),
+    (DnssecAlgorithm(12), "ECC-GOST"),
+    (DnssecAlgorithm::ECDSAP256SHA256, "ECDSAP256SHA256"),
+    (DnssecAlgorithm::ECDSAP384SHA384, "ECDSAP384SHA384"),
+    (DnssecAlgorithm::ED25519, "ED25519"),
+    (DnssecAlgorithm::ED448, "ED448"),
+    (DnssecAlgorithm(252), "INDIRECT"),
+    (DnssecAlgorithm(253), "PRIVATEDNS"),
+    (DnssecAlgorithm(254), "PRIVATEOID"),
 ];
 
 #[allow(missing_docs, reason = "each is its mnemonic")]
-impl Algorithm {
+impl DnssecAlgorithm {
     pub const RSAMD5: Self = Self(1);
     pub const RSASHA1: Self = Self(5);
     pub const RSASHA1_NSEC3_SHA1: Self = Self(7);
@@ -62,7 +62,7 @@ impl Algorithm {
     pub const ED448: Self = Self(16);
 }
 
-impl Algorithm {
+impl DnssecAlgorithm {
     /// Those with which signatures are verified here.
     pub const SUPPORTED: [Self; 8] = [
         Self::RSASHA1,
@@ -96,20 +96,20 @@ impl Algorithm {
     /// True for RSA with any digest.
     #[must_use]
     pub fn is_rsa(self) -> bool {
-        matches!(self.family(), Some(Family::Rsa(_)))
+        matches!(self.family(), Some(AlgorithmFamily::Rsa(_)))
     }
 
     /// The hall's scheme that verifies, over data to be signed and a signature as an RRSIG has it. None for what is not
-    /// supported, and for Ed448, which the hall does not have: see [`PublicKey`](crate::PublicKey).
+    /// supported, and for Ed448, which the hall does not have: see [`ZonePublicKey`](crate::ZonePublicKey).
     #[must_use]
     pub fn verify_scheme(self) -> Option<Scheme> {
         match self.family()? {
-            Family::Rsa(digest) => Some(Scheme::RsaPkcs1Verify { digest }),
-            Family::Ec(curve, digest) => {
+            AlgorithmFamily::Rsa(digest) => Some(Scheme::RsaPkcs1Verify { digest }),
+            AlgorithmFamily::Ec(curve, digest) => {
                 Some(Scheme::EcdsaVerify { curve, digest, encoding: EcdsaEncoding::Fixed })
             }
-            Family::Ed25519 => Some(Scheme::Ed25519Verify),
-            Family::Ed448 => None,
+            AlgorithmFamily::Ed25519 => Some(Scheme::Ed25519Verify),
+            AlgorithmFamily::Ed448 => None,
         }
     }
 
@@ -117,12 +117,12 @@ impl Algorithm {
     #[must_use]
     pub fn sign_scheme(self, nonce: NonceRule) -> Option<Scheme> {
         match self.family()? {
-            Family::Rsa(digest) => Some(Scheme::RsaPkcs1Sign { digest }),
-            Family::Ec(curve, digest) => {
+            AlgorithmFamily::Rsa(digest) => Some(Scheme::RsaPkcs1Sign { digest }),
+            AlgorithmFamily::Ec(curve, digest) => {
                 Some(Scheme::EcdsaSign { curve, digest, encoding: EcdsaEncoding::Fixed, nonce })
             }
-            Family::Ed25519 => Some(Scheme::Ed25519Sign),
-            Family::Ed448 => None,
+            AlgorithmFamily::Ed25519 => Some(Scheme::Ed25519Sign),
+            AlgorithmFamily::Ed448 => None,
         }
     }
 
@@ -136,12 +136,12 @@ impl Algorithm {
     #[must_use]
     pub fn signature_len(self, key: &Key) -> Option<usize> {
         match self.family()? {
-            Family::Rsa(_) => key.rsa_public().map(|public| usize::from(public.bits()).div_ceil(8)),
-            Family::Ec(curve, _) => {
+            AlgorithmFamily::Rsa(_) => key.rsa_public().map(|public| usize::from(public.bits()).div_ceil(8)),
+            AlgorithmFamily::Ec(curve, _) => {
                 key.ec_public().filter(|(own, _)| *own == curve).map(|_| 2 * curve.scalar_len())
             }
-            Family::Ed25519 => key.ed25519_public().map(|_| ED25519_SIGNATURE_LEN),
-            Family::Ed448 => None,
+            AlgorithmFamily::Ed25519 => key.ed25519_public().map(|_| ED25519_SIGNATURE_LEN),
+            AlgorithmFamily::Ed448 => None,
         }
     }
 
@@ -149,33 +149,33 @@ impl Algorithm {
     #[must_use]
     pub fn fixed_signature_len(self) -> Option<usize> {
         match self.family()? {
-            Family::Rsa(_) => None,
-            Family::Ec(curve, _) => Some(2 * curve.scalar_len()),
-            Family::Ed25519 => Some(ED25519_SIGNATURE_LEN),
-            Family::Ed448 => Some(ED448_SIGNATURE_LEN),
+            AlgorithmFamily::Rsa(_) => None,
+            AlgorithmFamily::Ec(curve, _) => Some(2 * curve.scalar_len()),
+            AlgorithmFamily::Ed25519 => Some(ED25519_SIGNATURE_LEN),
+            AlgorithmFamily::Ed448 => Some(ED448_SIGNATURE_LEN),
         }
     }
 
     /// RFC 3110, RFC 5155 section 2, RFC 5702, RFC 6605 and RFC 8080.
-    pub(crate) fn family(self) -> Option<Family> {
+    pub(crate) fn family(self) -> Option<AlgorithmFamily> {
         match self {
-            Self::RSASHA1 | Self::RSASHA1_NSEC3_SHA1 => Some(Family::Rsa(DigestAlg::Sha1)),
-            Self::RSASHA256 => Some(Family::Rsa(DigestAlg::Sha256)),
-            Self::RSASHA512 => Some(Family::Rsa(DigestAlg::Sha512)),
-            Self::ECDSAP256SHA256 => Some(Family::Ec(Curve::P256, DigestAlg::Sha256)),
-            Self::ECDSAP384SHA384 => Some(Family::Ec(Curve::P384, DigestAlg::Sha384)),
-            Self::ED25519 => Some(Family::Ed25519),
-            Self::ED448 => Some(Family::Ed448),
+            Self::RSASHA1 | Self::RSASHA1_NSEC3_SHA1 => Some(AlgorithmFamily::Rsa(DigestAlg::Sha1)),
+            Self::RSASHA256 => Some(AlgorithmFamily::Rsa(DigestAlg::Sha256)),
+            Self::RSASHA512 => Some(AlgorithmFamily::Rsa(DigestAlg::Sha512)),
+            Self::ECDSAP256SHA256 => Some(AlgorithmFamily::Ec(Curve::P256, DigestAlg::Sha256)),
+            Self::ECDSAP384SHA384 => Some(AlgorithmFamily::Ec(Curve::P384, DigestAlg::Sha384)),
+            Self::ED25519 => Some(AlgorithmFamily::Ed25519),
+            Self::ED448 => Some(AlgorithmFamily::Ed448),
             _ => None,
         }
     }
 }
 
-impl FromStr for Algorithm {
-    type Err = UnknownAlgorithm;
+impl FromStr for DnssecAlgorithm {
+    type Err = UnknownAlgorithmError;
 
     /// A mnemonic in any case, or a number.
-    fn from_str(text: &str) -> Result<Self, UnknownAlgorithm> {
+    fn from_str(text: &str) -> Result<Self, UnknownAlgorithmError> {
         if let Some((known, _)) = MNEMONICS.iter().find(|(_, own)| own.eq_ignore_ascii_case(text)) {
             return Ok(*known);
         }
@@ -184,12 +184,12 @@ impl FromStr for Algorithm {
             Ok(number) if is_number => Ok(Self(number)),
             // BIND's word for it.
             _ if text.eq_ignore_ascii_case("NSEC3RSASHA1") => Ok(Self::RSASHA1_NSEC3_SHA1),
-            _ => Err(UnknownAlgorithm(text.into())),
+            _ => Err(UnknownAlgorithmError(text.into())),
         }
     }
 }
 
-impl fmt::Display for Algorithm {
+impl fmt::Display for DnssecAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.mnemonic() {
             Some(mnemonic) => f.write_str(mnemonic),
@@ -198,7 +198,7 @@ impl fmt::Display for Algorithm {
     }
 }
 
-impl fmt::Debug for Algorithm {
+impl fmt::Debug for DnssecAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Algorithm({self})")
     }
@@ -211,25 +211,28 @@ mod tests {
     #[test]
     fn mnemonics_and_numbers_are_algorithms_in_any_case() {
         for (text, number) in [("ECDSAP256SHA256", 13), ("rsasha1-nsec3-sha1", 7), ("13", 13), ("255", 255)] {
-            assert_eq!(text.parse(), Ok(Algorithm(number)), "{text}");
+            assert_eq!(text.parse(), Ok(DnssecAlgorithm(number)), "{text}");
         }
-        assert_eq!("nsec3rsasha1".parse(), Ok(Algorithm::RSASHA1_NSEC3_SHA1));
+        assert_eq!("nsec3rsasha1".parse(), Ok(DnssecAlgorithm::RSASHA1_NSEC3_SHA1));
         for text in ["", "256", "+8", "-1", "RSA", "8 "] {
-            assert_eq!(text.parse::<Algorithm>(), Err(UnknownAlgorithm(text.into())));
+            assert_eq!(text.parse::<DnssecAlgorithm>(), Err(UnknownAlgorithmError(text.into())));
         }
-        assert_eq!((Algorithm(16).to_string(), Algorithm(99).to_string()), ("ED448".into(), "99".into()));
+        assert_eq!(
+            (DnssecAlgorithm(16).to_string(), DnssecAlgorithm(99).to_string()),
+            ("ED448".into(), "99".into())
+        );
     }
 
     #[test]
     fn what_is_supported_has_a_scheme_or_is_ed448() {
         for number in 0..=255 {
-            let algorithm = Algorithm(number);
-            assert_eq!(algorithm.is_supported(), Algorithm::SUPPORTED.contains(&algorithm));
-            let has_scheme = algorithm.is_supported() && algorithm != Algorithm::ED448;
+            let algorithm = DnssecAlgorithm(number);
+            assert_eq!(algorithm.is_supported(), DnssecAlgorithm::SUPPORTED.contains(&algorithm));
+            let has_scheme = algorithm.is_supported() && algorithm != DnssecAlgorithm::ED448;
             assert_eq!(algorithm.verify_scheme().is_some(), has_scheme);
             assert_eq!(algorithm.can_sign(), has_scheme);
         }
-        assert_eq!(Algorithm::RSASHA512.message_digest(), Some(DigestAlg::Sha512));
-        assert_eq!(Algorithm::ED25519.message_digest(), None);
+        assert_eq!(DnssecAlgorithm::RSASHA512.message_digest(), Some(DigestAlg::Sha512));
+        assert_eq!(DnssecAlgorithm::ED25519.message_digest(), None);
     }
 }

@@ -1,13 +1,13 @@
 //! Type bitmaps: which types a name has, as NSEC, NSEC3 and CSYNC records list them. RFC 4034 4.1.2.
 
-use crate::rtype::Type;
+use crate::rtype::RecordType;
 
 /// Bytes of a window's bitmap at most.
 const MAX_BYTES: usize = 32;
 
 /// A well-formed bitmap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bitmap<'a>(&'a [u8]);
+pub struct TypeBitmap<'a>(&'a [u8]);
 
 /// Why bytes are no bitmap. Whose zone it is, is at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,9 +27,9 @@ pub enum BitmapError {
 }
 
 /// Appends the bitmap of types in rising order; the same type may come twice.
-pub fn write_bitmap(types: impl IntoIterator<Item = Type>, out: &mut Vec<u8>) {
+pub fn write_bitmap(types: impl IntoIterator<Item = RecordType>, out: &mut Vec<u8>) {
     let mut window_at = None;
-    for Type(number) in types {
+    for RecordType(number) in types {
         let [window, low] = number.to_be_bytes();
         let at = match window_at {
             Some(at) if out[at] == window => at,
@@ -47,7 +47,7 @@ pub fn write_bitmap(types: impl IntoIterator<Item = Type>, out: &mut Vec<u8>) {
     }
 }
 
-impl<'a> Bitmap<'a> {
+impl<'a> TypeBitmap<'a> {
     /// A bitmap that fills `bytes`; an empty one has no types, which only NSEC3 records of empty non-terminals may.
     ///
     /// # Errors
@@ -76,28 +76,28 @@ impl<'a> Bitmap<'a> {
 
     /// True where the type is in it.
     #[must_use]
-    pub fn contains(self, rtype: Type) -> bool {
+    pub fn contains(self, rtype: RecordType) -> bool {
         let [wanted, low] = rtype.0.to_be_bytes();
-        let mut windows = Windows(self.0);
+        let mut windows = BitmapWindows(self.0);
         let bits = windows.find_map(|(window, bits)| (window == wanted).then_some(bits)).unwrap_or_default();
         bits.get(usize::from(low / 8)).is_some_and(|byte| byte & (0x80 >> (low % 8)) != 0)
     }
 
     /// Its types in rising order.
-    pub fn types(self) -> impl Iterator<Item = Type> + 'a {
-        Windows(self.0).flat_map(|(window, bits)| {
+    pub fn types(self) -> impl Iterator<Item = RecordType> + 'a {
+        BitmapWindows(self.0).flat_map(|(window, bits)| {
             let is_set = move |low: &u8| bits[usize::from(low / 8)] & (0x80 >> (low % 8)) != 0;
             // unreachable because a window has at most 32 bytes
             let last = (8 * bits.len() - 1) as u8;
-            (0..=last).filter(is_set).map(move |low| Type(u16::from_be_bytes([window, low])))
+            (0..=last).filter(is_set).map(move |low| RecordType(u16::from_be_bytes([window, low])))
         })
     }
 }
 
 /// Windows of a well-formed bitmap.
-struct Windows<'a>(&'a [u8]);
+struct BitmapWindows<'a>(&'a [u8]);
 
-impl<'a> Iterator for Windows<'a> {
+impl<'a> Iterator for BitmapWindows<'a> {
     type Item = (u8, &'a [u8]);
 
     fn next(&mut self) -> Option<(u8, &'a [u8])> {
@@ -129,7 +129,7 @@ fn next_window(bytes: &[u8]) -> Result<Window<'_>, BitmapError> {
 mod tests {
     use super::*;
 
-    fn written(types: &[Type]) -> Vec<u8> {
+    fn written(types: &[RecordType]) -> Vec<u8> {
         let mut out = b"before".to_vec();
         write_bitmap(types.iter().copied(), &mut out);
         out.split_off(6)
@@ -138,29 +138,37 @@ mod tests {
     /// RFC 4034 4.3: A, MX, RRSIG, NSEC and TYPE1234.
     #[test]
     fn the_example_of_the_standard() {
-        let types = [Type::A, Type::MX, Type::RRSIG, Type::NSEC, Type(1234)];
+        let types = [RecordType::A, RecordType::MX, RecordType::RRSIG, RecordType::NSEC, RecordType(1234)];
         let mut expected = vec![0, 6, 0x40, 1, 0, 0, 0, 3, 4, 27];
         expected.extend([0; 26]);
         expected.push(0x20);
         assert_eq!(written(&types), expected);
-        let bitmap = Bitmap::read(&expected).unwrap();
+        let bitmap = TypeBitmap::read(&expected).unwrap();
         assert_eq!(bitmap.types().collect::<Vec<_>>(), types);
         assert!(types.iter().all(|rtype| bitmap.contains(*rtype)));
-        let absent = [Type(0), Type::NS, Type::AAAA, Type(256), Type(1233), Type(1235), Type(65_535)];
+        let absent = [
+            RecordType(0),
+            RecordType::NS,
+            RecordType::AAAA,
+            RecordType(256),
+            RecordType(1233),
+            RecordType(1235),
+            RecordType(65_535),
+        ];
         assert!(absent.iter().all(|rtype| !bitmap.contains(*rtype)));
     }
 
     #[test]
     fn every_type_is_found_again() {
-        let all: Vec<Type> = (0..=u16::MAX).map(Type).collect();
+        let all: Vec<RecordType> = (0..=u16::MAX).map(RecordType).collect();
         let bytes = written(&all);
         assert_eq!(bytes.len(), 256 * 34);
-        assert_eq!(Bitmap::read(&bytes).unwrap().types().collect::<Vec<_>>(), all);
+        assert_eq!(TypeBitmap::read(&bytes).unwrap().types().collect::<Vec<_>>(), all);
         for rtype in all {
             let bytes = written(&[rtype, rtype]);
-            assert_eq!(Bitmap::read(&bytes).unwrap().types().collect::<Vec<_>>(), [rtype]);
+            assert_eq!(TypeBitmap::read(&bytes).unwrap().types().collect::<Vec<_>>(), [rtype]);
         }
-        assert_eq!(Bitmap::read(&written(&[])).unwrap().types().count(), 0);
+        assert_eq!(TypeBitmap::read(&written(&[])).unwrap().types().count(), 0);
     }
 
     #[test]
@@ -174,7 +182,7 @@ mod tests {
             (&[1, 1, 1, 1, 1, 1], BitmapError::Order(1)),
             (&[0, 2, 1, 0], BitmapError::TrailingZero(0)),
         ] {
-            assert_eq!(Bitmap::read(bytes), Err(error), "{bytes:?}");
+            assert_eq!(TypeBitmap::read(bytes), Err(error), "{bytes:?}");
         }
     }
 }

@@ -4,7 +4,7 @@ use oarlock::Key;
 use oarlock::keys::{KeyError, raw, rsa};
 use oarlock::{Curve, KeyKind};
 
-use crate::algorithm::{Algorithm, Family};
+use crate::algorithm::{AlgorithmFamily, DnssecAlgorithm};
 use crate::ed448::Ed448Key;
 
 /// The zone key bit: only keys that have it verify records of a zone. RFC 4034 2.1.1.
@@ -28,7 +28,7 @@ pub struct Dnskey<'a> {
     /// 3 in all that is valid. RFC 4034 2.1.2.
     pub protocol: u8,
     /// With what the key verifies.
-    pub algorithm: Algorithm,
+    pub algorithm: DnssecAlgorithm,
     /// The key as its algorithm writes it.
     pub public: &'a [u8],
     rdata: &'a [u8],
@@ -36,9 +36,9 @@ pub struct Dnskey<'a> {
 
 /// A public key that can verify.
 #[derive(Clone, Debug)]
-pub enum PublicKey {
-    /// For the hall, with [`Algorithm::verify_scheme`].
-    Hall(Key),
+pub enum ZonePublicKey {
+    /// For the hall, with [`DnssecAlgorithm::verify_scheme`].
+    Accelerated(Key),
     /// For one signature at a time.
     Ed448(Box<Ed448Key>),
 }
@@ -57,12 +57,12 @@ pub enum DnskeyError {
     Protocol(u8),
     /// Nobody verifies with this here.
     #[error("algorithm {0} is not supported")]
-    UnsupportedAlgorithm(Algorithm),
+    UnsupportedAlgorithm(DnssecAlgorithm),
     /// An RSA modulus of a length that the algorithm does not have, or that no engine takes.
     #[error("RSA keys of {bits} bits are not supported with {algorithm}: {min} to {max} are")]
     UnsupportedSize {
         /// The key's.
-        algorithm: Algorithm,
+        algorithm: DnssecAlgorithm,
         /// The modulus's length.
         bits: u64,
         /// The shortest.
@@ -80,7 +80,7 @@ pub enum DnskeyError {
     #[error("a key of {found} bytes for {algorithm}, which has {expected}")]
     Length {
         /// The key's.
-        algorithm: Algorithm,
+        algorithm: DnssecAlgorithm,
         /// What would have fitted.
         expected: usize,
         /// What is there.
@@ -99,7 +99,7 @@ pub enum DnskeyError {
     #[error("{algorithm} needs another key than {found:?}")]
     WrongKey {
         /// What was asked for.
-        algorithm: Algorithm,
+        algorithm: DnssecAlgorithm,
         /// The key that was given.
         found: KeyKind,
     },
@@ -126,7 +126,7 @@ impl<'a> Dnskey<'a> {
             [high, low, protocol, algorithm, public @ ..] => Ok(Self {
                 flags: u16::from_be_bytes([*high, *low]),
                 protocol: *protocol,
-                algorithm: Algorithm(*algorithm),
+                algorithm: DnssecAlgorithm(*algorithm),
                 public,
                 rdata,
             }),
@@ -167,7 +167,7 @@ impl<'a> Dnskey<'a> {
     /// The key's tag. RFC 4034 Appendix B, and B.1 for algorithm 1.
     #[must_use]
     pub fn key_tag(&self) -> u16 {
-        if self.algorithm == Algorithm::RSAMD5 {
+        if self.algorithm == DnssecAlgorithm::RSAMD5 {
             return match self.public {
                 [.., high, low, _] => u16::from_be_bytes([*high, *low]),
                 _ => 0,
@@ -181,21 +181,21 @@ impl<'a> Dnskey<'a> {
     ///
     /// # Errors
     /// Not supported, or not well formed.
-    pub fn public_key(&self) -> Result<PublicKey, DnskeyError> {
+    pub fn public_key(&self) -> Result<ZonePublicKey, DnskeyError> {
         if self.protocol != PROTOCOL {
             return Err(DnskeyError::Protocol(self.protocol));
         }
         let family = self.algorithm.family();
         match family.ok_or(DnskeyError::UnsupportedAlgorithm(self.algorithm))? {
-            Family::Rsa(_) => self.rsa().map(PublicKey::Hall),
-            Family::Ec(curve, _) => self.ec(curve).map(PublicKey::Hall),
-            Family::Ed25519 => {
+            AlgorithmFamily::Rsa(_) => self.rsa().map(ZonePublicKey::Accelerated),
+            AlgorithmFamily::Ec(curve, _) => self.ec(curve).map(ZonePublicKey::Accelerated),
+            AlgorithmFamily::Ed25519 => {
                 let key = raw::ed25519_public(self.of_len(32)?).map_err(DnskeyError::Invalid)?;
-                Ok(PublicKey::Hall(key))
+                Ok(ZonePublicKey::Accelerated(key))
             }
-            Family::Ed448 => {
+            AlgorithmFamily::Ed448 => {
                 let key = Ed448Key::new(self.of_len(Ed448Key::LEN)?).ok_or(DnskeyError::NoPoint)?;
-                Ok(PublicKey::Ed448(Box::new(key)))
+                Ok(ZonePublicKey::Ed448(Box::new(key)))
             }
         }
     }
@@ -233,23 +233,23 @@ impl<'a> Dnskey<'a> {
 /// # Errors
 /// [`DnskeyError::UnsupportedAlgorithm`] where the hall has none such, [`DnskeyError::WrongKey`], and
 /// [`DnskeyError::UnsupportedSize`].
-pub fn dnskey_rdata(flags: u16, algorithm: Algorithm, key: &Key) -> Result<Vec<u8>, DnskeyError> {
+pub fn dnskey_rdata(flags: u16, algorithm: DnssecAlgorithm, key: &Key) -> Result<Vec<u8>, DnskeyError> {
     let wrong = || DnskeyError::WrongKey { algorithm, found: key.kind() };
     let [high, low] = flags.to_be_bytes();
     let mut rdata = vec![high, low, PROTOCOL, algorithm.0];
     match algorithm.family() {
-        Some(Family::Rsa(_)) => {
+        Some(AlgorithmFamily::Rsa(_)) => {
             let public = key.rsa_public().ok_or_else(wrong)?;
             write_exponent(&public.e, &mut rdata);
             rdata.extend_from_slice(&public.n);
         }
-        Some(Family::Ec(curve, _)) => {
+        Some(AlgorithmFamily::Ec(curve, _)) => {
             let own = key.ec_public().filter(|(own, _)| *own == curve);
             let (_, point) = own.ok_or_else(wrong)?;
             rdata.extend_from_slice(point.get(1..).unwrap_or_default());
         }
-        Some(Family::Ed25519) => rdata.extend_from_slice(key.ed25519_public().ok_or_else(wrong)?),
-        Some(Family::Ed448) | None => return Err(DnskeyError::UnsupportedAlgorithm(algorithm)),
+        Some(AlgorithmFamily::Ed25519) => rdata.extend_from_slice(key.ed25519_public().ok_or_else(wrong)?),
+        Some(AlgorithmFamily::Ed448) | None => return Err(DnskeyError::UnsupportedAlgorithm(algorithm)),
     }
     Dnskey::parse(&rdata)?.public_key()?;
     Ok(rdata)
@@ -291,8 +291,8 @@ fn write_exponent(exponent: &[u8], out: &mut Vec<u8>) {
 }
 
 /// RFC 3110 section 3, RFC 5702 2.1 and 2.2.
-fn min_rsa_bits(algorithm: Algorithm) -> u64 {
-    if algorithm == Algorithm::RSASHA512 { 1024 } else { 512 }
+fn min_rsa_bits(algorithm: DnssecAlgorithm) -> u64 {
+    if algorithm == DnssecAlgorithm::RSASHA512 { 1024 } else { 512 }
 }
 
 fn bit_len(number: &[u8]) -> u64 {

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use oarlock::{Accelerator, DigestAlg, JobError, Records, Shape};
 use oarlock::{Column, InputSource, OutputSink, Span, Status};
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::DnssecAlgorithm;
 use crate::dnskey::Dnskey;
-use crate::name::Name;
+use crate::name::DomainName;
 
 /// Data of the CDS that asks a parent to delete the DS records. RFC 8078 section 4.
 pub const DELETE_CDS: [u8; 5] = [0; 5];
@@ -21,7 +21,7 @@ pub struct DigestType(pub u8);
 /// A text that is no type of digest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is neither a number up to 255 nor one of sha1, sha256 and sha384")]
-pub struct UnknownDigest(pub String);
+pub struct UnknownDigestError(pub String);
 
 /// A DS's data, in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Ds<'a> {
     /// Of the key.
     pub key_tag: u16,
     /// Of the key.
-    pub algorithm: Algorithm,
+    pub algorithm: DnssecAlgorithm,
     /// Which digest.
     pub digest_type: DigestType,
     /// The digest of the key's owner and data.
@@ -91,10 +91,10 @@ impl DigestType {
 }
 
 impl FromStr for DigestType {
-    type Err = UnknownDigest;
+    type Err = UnknownDigestError;
 
     /// `sha256`, `SHA-256` or a number.
-    fn from_str(text: &str) -> Result<Self, UnknownDigest> {
+    fn from_str(text: &str) -> Result<Self, UnknownDigestError> {
         let is_called = |name: &str| {
             let letters = |text: &str| text.replace('-', "").to_ascii_lowercase();
             letters(name) == letters(text)
@@ -105,7 +105,7 @@ impl FromStr for DigestType {
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
         match text.parse() {
             Ok(number) if is_number => Ok(Self(number)),
-            _ => Err(UnknownDigest(text.into())),
+            _ => Err(UnknownDigestError(text.into())),
         }
     }
 }
@@ -143,7 +143,7 @@ impl<'a> Ds<'a> {
             _ => {}
         }
         let key_tag = u16::from_be_bytes([*high, *low]);
-        Ok(Self { key_tag, algorithm: Algorithm(*algorithm), digest_type, digest })
+        Ok(Self { key_tag, algorithm: DnssecAlgorithm(*algorithm), digest_type, digest })
     }
 
     /// True for the CDS that asks for no DS records at all. RFC 8078 section 4.
@@ -165,7 +165,7 @@ impl<'a> Ds<'a> {
     pub fn matches(
         &self,
         accelerator: &Accelerator,
-        owner: Name<'_>,
+        owner: DomainName<'_>,
         dnskey: &Dnskey<'_>,
     ) -> Result<bool, DsError> {
         if dnskey.algorithm != self.algorithm || dnskey.key_tag() != self.key_tag {
@@ -181,7 +181,7 @@ impl<'a> Ds<'a> {
 /// [`DsError::UnsupportedDigest`], and a machine that failed.
 pub fn ds_rdata(
     accelerator: &Accelerator,
-    owner: Name<'_>,
+    owner: DomainName<'_>,
     dnskey: &Dnskey<'_>,
     digest_type: DigestType,
 ) -> Result<Vec<u8>, DsError> {
@@ -194,7 +194,7 @@ pub fn ds_rdata(
 /// The digest of the owner in canonical form and the key's data. RFC 4034 5.1.4.
 fn digest(
     accelerator: &Accelerator,
-    owner: Name<'_>,
+    owner: DomainName<'_>,
     dnskey: &Dnskey<'_>,
     digest_type: DigestType,
 ) -> Result<Vec<u8>, DsError> {

@@ -1,42 +1,40 @@
-//! The DNS trade of Oarlock: zones parsed, verified and signed, many signatures at a time, and what a resolver's load asks of a
-//! machine. No I/O: whoever has files and traffic gives them in and takes answers out.
+//! DNSSEC: zones parsed, verified and signed, many signatures at a time. The crate does no I/O: the caller reads and writes files.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`name`](Name) | domain names in wire format, their text and their canonical order |
-//! | [`rtype`](Type) | types of records and their mnemonics |
-//! | [`records`](Records) | the records of a zone, in flat buffers |
-//! | [`sets`](Sets) | records in canonical order, grouped by name and type, with their signatures |
+//! | [`name`](DomainName) | domain names in wire format, their text and their canonical order |
+//! | [`rtype`](RecordType) | types of records and their mnemonics |
+//! | [`records`](ZoneRecords) | the records of a zone, in flat buffers |
+//! | [`sets`](RecordSets) | records in canonical order, grouped by name and type, with their signatures |
 //! | `messages` | what signatures sign, hashed side by side |
 //! | [`rrsig`](Rrsig) | what a signature says, when it holds, and the bytes that it signs |
-//! | [`zone_cut`](Places) | which names are the zone's own, where it delegates, which names are empty |
-//! | [`bitmap`](Bitmap) | which types a name has, as records of chains list them |
+//! | [`zone_cut`](NameOwnerships) | which names are the zone's own, where it delegates, which names are empty |
+//! | [`bitmap`](TypeBitmap) | which types a name has, as records of chains list them |
 //! | [`nsec3_hash`](hash_names), [`base32hex`](write_base32hex) | hashed names of NSEC3, many at a time, and their text |
-//! | [`algorithm`](Algorithm) | algorithms of keys and signatures, and the hall's schemes for them |
+//! | [`algorithm`](DnssecAlgorithm) | algorithms of keys and signatures, and the hall's schemes for them |
 //! | [`dnskey`](Dnskey), [`ed448`](Ed448Key) | public keys of zones, their tags; the one algorithm that the hall does not have |
 //! | [`ds`](Ds) | digests of keys |
 //! | [`sign`] | zones put together and signed, many sets at a time |
 //! | [`zone`] | zone files, read and written |
 //! | [`rdata`] | a record's data: from text, to text, and checked and made canonical |
-//! | [`capacity`] | what a resolver's load asks of a machine |
 //! | [`nsec3`](Nsec3) | what records of hashed chains say |
 //! | [`zonemd`](Zonemd) | digests of whole zones |
-//! | [`verify`](Verifier) | whole zones verified |
+//! | [`verify`](ZoneVerifier) | whole zones verified |
 //!
 //! A zone is signed and verified:
 //!
 //! ```
 //! use oarlock::Accelerator;
 //! use oarlock::Curve;
-//! use oarlock_dnssec::sign::{Draft, Lifetime, Plan, Role, SignOptions, SigningKey};
-//! use oarlock_dnssec::zone::Reader;
-//! use oarlock_dnssec::{Algorithm, Records, Sets, Settings, Verifier};
+//! use oarlock_dnssec::sign::{ZoneDraft, SignatureLifetime, SigningPlan, KeyRole, SignOptions, SignerKey};
+//! use oarlock_dnssec::zone::ZoneReader;
+//! use oarlock_dnssec::{DnssecAlgorithm, ZoneRecords, RecordSets, VerifySettings, ZoneVerifier};
 //!
 //! let accelerator = Accelerator::builder().engines(["scalar"]).build()?;
 //! let read = |text: &[u8]| {
 //!     let mut include = |_: &str| Err("there are no files here".to_owned());
-//!     let mut records = Records::new();
-//!     Reader::new(None, &mut include).read(text, true, &mut records);
+//!     let mut records = ZoneRecords::new();
+//!     ZoneReader::new(None, &mut include).read(text, true, &mut records);
 //!     records
 //! };
 //! let zone = read(
@@ -47,9 +45,9 @@
 //!
 //! let now = 1_800_000_000;
 //! let key = oarlock::keys::generate::ec(Curve::P256)?;
-//! let key = SigningKey::new(key, Role::Csk, 257, Algorithm::ECDSAP256SHA256)?;
-//! let draft = Draft::new(&accelerator, &zone, vec![key], SignOptions::new(Lifetime::from(now)), None)?;
-//! let plan = Plan::new(&draft, None)?;
+//! let key = SignerKey::new(key, KeyRole::Csk, 257, DnssecAlgorithm::ECDSAP256SHA256)?;
+//! let draft = ZoneDraft::new(&accelerator, &zone, vec![key], SignOptions::new(SignatureLifetime::from(now)), None)?;
+//! let plan = SigningPlan::new(&draft, None)?;
 //! let mut text = Vec::new();
 //! for names in plan.ranges() {
 //!     let signatures = plan.sign(&accelerator, names.clone())?;
@@ -57,8 +55,8 @@
 //! }
 //!
 //! let signed = read(&text);
-//! let sets = Sets::new(&signed);
-//! let verifier = Verifier::new(&sets, Settings::at(now))?;
+//! let sets = RecordSets::new(&signed);
+//! let verifier = ZoneVerifier::new(&sets, VerifySettings::at(now))?;
 //! let mut report = verifier.check_names(&accelerator, 0..verifier.name_count())?;
 //! report.merge(verifier.check_whole(&accelerator)?);
 //! assert_eq!((report.failures(), report.counts.good_signatures), (0, 6));
@@ -69,7 +67,6 @@
 mod algorithm;
 mod base32hex;
 mod bitmap;
-pub mod capacity;
 mod dnskey;
 mod ds;
 mod ed448;
@@ -90,23 +87,24 @@ pub mod zone;
 mod zone_cut;
 mod zonemd;
 
-pub use self::algorithm::{Algorithm, UnknownAlgorithm};
+pub use self::algorithm::{DnssecAlgorithm, UnknownAlgorithmError};
 pub use self::base32hex::{base32hex_len, read_base32hex, write_base32hex};
-pub use self::bitmap::{Bitmap, BitmapError, write_bitmap};
+pub use self::bitmap::{BitmapError, TypeBitmap, write_bitmap};
 pub use self::dnskey::{
-    DELETE_CDNSKEY, Dnskey, DnskeyError, PublicKey, REVOKE, SECURE_ENTRY_POINT, ZONE_KEY, dnskey_rdata,
+    DELETE_CDNSKEY, Dnskey, DnskeyError, REVOKE, SECURE_ENTRY_POINT, ZONE_KEY, ZonePublicKey, dnskey_rdata,
 };
-pub use self::ds::{DELETE_CDS, DigestType, Ds, DsError, UnknownDigest, ds_rdata};
+pub use self::ds::{DELETE_CDS, DigestType, Ds, DsError, UnknownDigestError, ds_rdata};
 pub use self::ed448::Ed448Key;
-pub use self::name::{Case, Labels, MAX_NAME, Name, NameBuf, NameError};
+pub use self::name::{DomainName, DomainNameBuf, LetterCase, MAX_NAME, NameError, NameLabels};
 pub use self::nsec3::{Nsec3, Nsec3Parameters, OPT_OUT};
 pub use self::nsec3_hash::{NSEC3_HASH_LEN, NSEC3_SHA1, Nsec3Hash, hash_names};
-pub use self::records::{OwnerId, Record, Records, RecordsError};
+pub use self::records::{OwnerId, ZoneRecord, ZoneRecords, ZoneRecordsError};
 pub use self::rrsig::{Rrsig, RrsigError, Validity, serial_cmp, signed_labels};
-pub use self::rtype::{Type, UnknownType};
-pub use self::sets::{Set, Sets};
+pub use self::rtype::{RecordType, UnknownTypeError};
+pub use self::sets::{RecordSet, RecordSets};
 pub use self::verify::{
-    Anchor, AnchorData, Counts, Finding, Reason, Report, Settings, Severity, Verifier, ZoneError,
+    AnchorData, FindingReason, Severity, TrustAnchor, VerifyCounts, VerifyReport, VerifySettings, ZoneError,
+    ZoneFinding, ZoneVerifier,
 };
-pub use self::zone_cut::{EmptyName, Place, Places, empty_names};
+pub use self::zone_cut::{EmptyName, NameOwnership, NameOwnerships, empty_names};
 pub use self::zonemd::{ZONEMD_SIMPLE, Zonemd, zone_digest, zonemd_digest};

@@ -9,12 +9,12 @@ use oarlock::{Column, InputSource, OutputSink, Span};
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
     data: Vec<u8>,
-    messages: Vec<Message>,
-    groups: Vec<Group>,
+    messages: Vec<SignedMessage>,
+    groups: Vec<DigestGroup>,
 }
 
 #[derive(Debug)]
-enum Message {
+enum SignedMessage {
     Whole(Range<usize>),
     /// The group and the place in it.
     Hashed(usize, usize),
@@ -22,7 +22,7 @@ enum Message {
 
 /// Messages of one digest.
 #[derive(Debug)]
-struct Group {
+struct DigestGroup {
     alg: DigestAlg,
     inputs: Vec<InputSource>,
     digests: Vec<u8>,
@@ -39,7 +39,7 @@ impl Messages {
         write(&mut self.data);
         let index = self.messages.len();
         let Some(alg) = digest else {
-            self.messages.push(Message::Whole(start..self.data.len()));
+            self.messages.push(SignedMessage::Whole(start..self.data.len()));
             return Ok(index);
         };
         let too_much = JobError::Malformed { what: "more than 4 GiB of messages at a time" };
@@ -47,7 +47,7 @@ impl Messages {
         let group = self.group(alg);
         let inputs = &mut self.groups[group].inputs;
         inputs.push(InputSource::Data(span));
-        self.messages.push(Message::Hashed(group, inputs.len() - 1));
+        self.messages.push(SignedMessage::Hashed(group, inputs.len() - 1));
         Ok(index)
     }
 
@@ -59,14 +59,14 @@ impl Messages {
     fn group(&mut self, alg: DigestAlg) -> usize {
         let known = self.groups.iter().position(|group| group.alg == alg);
         known.unwrap_or_else(|| {
-            self.groups.push(Group { alg, inputs: Vec::new(), digests: Vec::new() });
+            self.groups.push(DigestGroup { alg, inputs: Vec::new(), digests: Vec::new() });
             self.groups.len() - 1
         })
     }
 
     /// Hashes all messages on this thread.
     pub(crate) fn hash(&mut self, accelerator: &Accelerator) -> Result<(), JobError> {
-        for Group { alg, inputs, digests } in &mut self.groups {
+        for DigestGroup { alg, inputs, digests } in &mut self.groups {
             let (shape, len) = (Shape::Digest { alg: *alg }, alg.output_len() as u32);
             let records = Records {
                 len: inputs.len(),
@@ -88,9 +88,9 @@ impl Messages {
     /// The input of the job for the message at `index`, once all are hashed.
     pub(crate) fn input(&self, index: usize) -> Input<'_> {
         match &self.messages[index] {
-            Message::Whole(range) => Input::Message(&self.data[range.clone()]),
-            Message::Hashed(group, place) => {
-                let Group { alg, digests, .. } = &self.groups[*group];
+            SignedMessage::Whole(range) => Input::Message(&self.data[range.clone()]),
+            SignedMessage::Hashed(group, place) => {
+                let DigestGroup { alg, digests, .. } = &self.groups[*group];
                 let len = alg.output_len();
                 Input::Digest(&digests[place * len..(place + 1) * len])
             }

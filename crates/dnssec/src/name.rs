@@ -11,15 +11,15 @@ const MAX_LABEL: usize = 63;
 
 /// A whole name in wire format, borrowed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Name<'a>(&'a [u8]);
+pub struct DomainName<'a>(&'a [u8]);
 
 /// A whole name in wire format, owned.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct NameBuf(SmallVec<[u8; 32]>);
+pub struct DomainNameBuf(SmallVec<[u8; 32]>);
 
 /// What becomes of capital letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Case {
+pub enum LetterCase {
     /// They stay.
     Kept,
     /// They become small, as in canonical form. RFC 4034 6.2.
@@ -49,9 +49,9 @@ pub enum NameError {
     Wire,
 }
 
-impl<'a> Name<'a> {
+impl<'a> DomainName<'a> {
     /// The name of everything.
-    pub const ROOT: Name<'static> = Name(&[0]);
+    pub const ROOT: DomainName<'static> = DomainName(&[0]);
 
     /// A name that fills `wire`.
     ///
@@ -102,17 +102,17 @@ impl<'a> Name<'a> {
 
     /// A copy.
     #[must_use]
-    pub fn to_buf(self) -> NameBuf {
-        NameBuf(SmallVec::from_slice(self.0))
+    pub fn to_buf(self) -> DomainNameBuf {
+        DomainNameBuf(SmallVec::from_slice(self.0))
     }
 
     /// A copy in small letters.
     #[must_use]
-    pub fn to_lower(self) -> NameBuf {
+    pub fn to_lower(self) -> DomainNameBuf {
         let mut bytes = SmallVec::from_slice(self.0);
         // Lengths are at most 63, and so no letters.
         bytes.make_ascii_lowercase();
-        NameBuf(bytes)
+        DomainNameBuf(bytes)
     }
 
     /// True for `.`.
@@ -129,8 +129,8 @@ impl<'a> Name<'a> {
 
     /// Labels from the left, without the root.
     #[must_use]
-    pub fn labels(self) -> Labels<'a> {
-        Labels(self.0)
+    pub fn labels(self) -> NameLabels<'a> {
+        NameLabels(self.0)
     }
 
     /// Number of labels without the root.
@@ -141,16 +141,16 @@ impl<'a> Name<'a> {
 
     /// The name without its first label; none of the root.
     #[must_use]
-    pub fn parent(self) -> Option<Name<'a>> {
+    pub fn parent(self) -> Option<DomainName<'a>> {
         match usize::from(self.0[0]) {
             0 => None,
-            len => Some(Name(&self.0[len + 1..])),
+            len => Some(DomainName(&self.0[len + 1..])),
         }
     }
 
     /// The name's last `count` labels; the whole name where it has no more.
     #[must_use]
-    pub fn last_labels(self, count: usize) -> Name<'a> {
+    pub fn last_labels(self, count: usize) -> DomainName<'a> {
         let mut name = self;
         for _ in count..self.label_count() {
             name = name.parent().unwrap_or(name);
@@ -160,7 +160,7 @@ impl<'a> Name<'a> {
 
     /// True where this is `other` or stands below it. Both in the same case.
     #[must_use]
-    pub fn is_at_or_below(self, other: Name<'_>) -> bool {
+    pub fn is_at_or_below(self, other: DomainName<'_>) -> bool {
         let Some(start) = self.0.len().checked_sub(other.0.len()) else { return false };
         if self.0[start..] != *other.0 {
             return false;
@@ -175,7 +175,7 @@ impl<'a> Name<'a> {
 
     /// Canonical order: by labels from the right, each as bytes in small letters. RFC 4034 6.1.
     #[must_use]
-    pub fn canonical_cmp(self, other: Name<'_>) -> Ordering {
+    pub fn canonical_cmp(self, other: DomainName<'_>) -> Ordering {
         let own: SmallVec<[&[u8]; 16]> = self.labels().collect();
         let others: SmallVec<[&[u8]; 16]> = other.labels().collect();
         let lower = |label: &[u8]| label.iter().map(u8::to_ascii_lowercase).collect::<SmallVec<[u8; 64]>>();
@@ -205,12 +205,12 @@ impl<'a> Name<'a> {
     }
 }
 
-impl NameBuf {
+impl DomainNameBuf {
     /// A name of a text, as in a zone file: relative ones end in `origin`, `@` is `origin`.
     ///
     /// # Errors
     /// Not a name, or too long with the origin.
-    pub fn parse(text: &[u8], origin: Name<'_>, case: Case) -> Result<Self, NameError> {
+    pub fn parse(text: &[u8], origin: DomainName<'_>, case: LetterCase) -> Result<Self, NameError> {
         let mut out = Vec::new();
         write_text(text, origin, case, &mut out)?;
         Ok(Self(SmallVec::from_slice(&out)))
@@ -218,16 +218,16 @@ impl NameBuf {
 
     /// Borrowed.
     #[must_use]
-    pub fn name(&self) -> Name<'_> {
-        Name(&self.0)
+    pub fn name(&self) -> DomainName<'_> {
+        DomainName(&self.0)
     }
 }
 
 /// Appends the wire format of a name's text. Out is as before where it fails.
 pub(crate) fn write_text(
     text: &[u8],
-    origin: Name<'_>,
-    case: Case,
+    origin: DomainName<'_>,
+    case: LetterCase,
     out: &mut Vec<u8>,
 ) -> Result<(), NameError> {
     let before = out.len();
@@ -238,7 +238,12 @@ pub(crate) fn write_text(
     result
 }
 
-fn write_labels(text: &[u8], origin: Name<'_>, case: Case, out: &mut Vec<u8>) -> Result<(), NameError> {
+fn write_labels(
+    text: &[u8],
+    origin: DomainName<'_>,
+    case: LetterCase,
+    out: &mut Vec<u8>,
+) -> Result<(), NameError> {
     match text {
         [] => return Err(NameError::Empty),
         b"@" => out.extend_from_slice(origin.as_bytes()),
@@ -248,7 +253,12 @@ fn write_labels(text: &[u8], origin: Name<'_>, case: Case, out: &mut Vec<u8>) ->
     Ok(())
 }
 
-fn write_dotted(text: &[u8], origin: Name<'_>, case: Case, out: &mut Vec<u8>) -> Result<(), NameError> {
+fn write_dotted(
+    text: &[u8],
+    origin: DomainName<'_>,
+    case: LetterCase,
+    out: &mut Vec<u8>,
+) -> Result<(), NameError> {
     let start = out.len();
     let mut rest = text;
     let mut length_at = start;
@@ -265,7 +275,7 @@ fn write_dotted(text: &[u8], origin: Name<'_>, case: Case, out: &mut Vec<u8>) ->
             b'\\' => unescape(&mut rest)?,
             byte => *byte,
         };
-        out.push(if case == Case::Lower { byte.to_ascii_lowercase() } else { byte });
+        out.push(if case == LetterCase::Lower { byte.to_ascii_lowercase() } else { byte });
     }
     // The last length pushed is the root's where the text ends in a dot.
     if out.len() - length_at > 1 {
@@ -304,9 +314,9 @@ pub(crate) fn unescape(rest: &mut &[u8]) -> Result<u8, NameError> {
 
 /// Labels of a name from the left, without the root.
 #[derive(Clone, Debug)]
-pub struct Labels<'a>(&'a [u8]);
+pub struct NameLabels<'a>(&'a [u8]);
 
-impl<'a> Iterator for Labels<'a> {
+impl<'a> Iterator for NameLabels<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
@@ -321,7 +331,7 @@ impl<'a> Iterator for Labels<'a> {
 }
 
 /// In presentation format, with a dot at the end.
-impl fmt::Display for Name<'_> {
+impl fmt::Display for DomainName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_root() {
             return f.write_str(".");
@@ -342,19 +352,19 @@ impl fmt::Display for Name<'_> {
     }
 }
 
-impl fmt::Debug for Name<'_> {
+impl fmt::Debug for DomainName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Name({self})")
     }
 }
 
-impl fmt::Display for NameBuf {
+impl fmt::Display for DomainNameBuf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.name().fmt(f)
     }
 }
 
-impl fmt::Debug for NameBuf {
+impl fmt::Debug for DomainNameBuf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.name().fmt(f)
     }
@@ -364,8 +374,8 @@ impl fmt::Debug for NameBuf {
 mod tests {
     use super::*;
 
-    fn name(text: &str) -> NameBuf {
-        NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap()
+    fn name(text: &str) -> DomainNameBuf {
+        DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap()
     }
 
     #[test]
@@ -381,12 +391,12 @@ mod tests {
             (r"\*.x.", b"\x01*\x01x\0", "*.x."),
         ];
         for (text, wire, shown) in cases {
-            let parsed = NameBuf::parse(text.as_bytes(), origin.name(), Case::Lower).unwrap();
+            let parsed = DomainNameBuf::parse(text.as_bytes(), origin.name(), LetterCase::Lower).unwrap();
             assert_eq!(parsed.name().as_bytes(), wire, "{text}");
             assert_eq!(parsed.to_string(), shown);
             assert_eq!(name(shown), parsed);
         }
-        let kept = NameBuf::parse(b"WWW.", Name::ROOT, Case::Kept).unwrap();
+        let kept = DomainNameBuf::parse(b"WWW.", DomainName::ROOT, LetterCase::Kept).unwrap();
         assert_eq!(kept.to_string(), "WWW.");
         assert_eq!(kept.name().to_lower(), name("www."));
     }
@@ -406,11 +416,17 @@ mod tests {
             (r"a\256", NameError::Escape),
         ];
         for (text, error) in cases {
-            assert_eq!(NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower), Err(error), "{text}");
+            assert_eq!(
+                DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower),
+                Err(error),
+                "{text}"
+            );
         }
-        assert!(NameBuf::parse("a.".repeat(127).as_bytes(), Name::ROOT, Case::Lower).is_ok());
+        assert!(
+            DomainNameBuf::parse("a.".repeat(127).as_bytes(), DomainName::ROOT, LetterCase::Lower).is_ok()
+        );
         for wire in [&b""[..], b"\x01", b"\x01a", b"\xc0\x0c", b"\0\0"] {
-            assert_eq!(Name::new(wire), Err(NameError::Wire));
+            assert_eq!(DomainName::new(wire), Err(NameError::Wire));
         }
     }
 
@@ -428,8 +444,9 @@ mod tests {
             "*.z.example.",
             r"\200.z.example.",
         ];
-        let names = order.map(|text| NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Kept).unwrap());
-        let key = |name: &NameBuf| {
+        let names = order
+            .map(|text| DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Kept).unwrap());
+        let key = |name: &DomainNameBuf| {
             let mut key = Vec::new();
             name.name().to_lower().name().write_key(&mut key);
             key
@@ -449,13 +466,13 @@ mod tests {
     fn names_know_their_ancestors() {
         let (www, com) = (name("www.example.com."), name("com."));
         assert!(www.name().is_at_or_below(com.name()) && com.name().is_at_or_below(com.name()));
-        assert!(www.name().is_at_or_below(Name::ROOT) && !com.name().is_at_or_below(www.name()));
+        assert!(www.name().is_at_or_below(DomainName::ROOT) && !com.name().is_at_or_below(www.name()));
         // The end of the label `x\003com` looks like `com`.
         assert!(!name(r"x\003com.").name().is_at_or_below(com.name()));
         assert_eq!(www.name().last_labels(2).to_buf(), name("example.com."));
         assert_eq!(www.name().last_labels(9), www.name());
-        assert_eq!(www.name().last_labels(0), Name::ROOT);
-        assert_eq!((www.name().label_count(), Name::ROOT.label_count()), (3, 0));
+        assert_eq!(www.name().last_labels(0), DomainName::ROOT);
+        assert_eq!((www.name().label_count(), DomainName::ROOT.label_count()), (3, 0));
         assert!(name("*.a.").name().is_wildcard() && !name("*a.").name().is_wildcard());
     }
 }

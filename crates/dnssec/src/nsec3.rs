@@ -1,6 +1,6 @@
 //! What NSEC3 and NSEC3PARAM records say. RFC 5155 sections 3 and 4.
 
-use crate::bitmap::Bitmap;
+use crate::bitmap::TypeBitmap;
 
 /// Delegations without DS records may be missing from the chain behind this record. RFC 5155 3.1.2.1.
 pub const OPT_OUT: u8 = 1;
@@ -26,7 +26,7 @@ pub struct Nsec3<'a> {
     /// The next hash.
     pub next: &'a [u8],
     /// The types that the name has.
-    pub types: Bitmap<'a>,
+    pub types: TypeBitmap<'a>,
 }
 
 impl<'a> Nsec3Parameters<'a> {
@@ -45,7 +45,7 @@ impl<'a> Nsec3<'a> {
         let (parameters, flags, rest) = split(data)?;
         let (len, rest) = rest.split_first()?;
         let (next, bitmap) = rest.split_at_checked(usize::from(*len))?;
-        Some(Self { parameters, flags, next, types: Bitmap::read(bitmap).ok()? })
+        Some(Self { parameters, flags, next, types: TypeBitmap::read(bitmap).ok()? })
     }
 
     /// True where insecure delegations may be missing behind it.

@@ -4,7 +4,7 @@
 use oarlock::{Accelerator, DigestAlg, JobError, Records, Shape};
 use oarlock::{Column, InputSource, Outcomes, OutputSink, Span};
 
-use crate::name::Name;
+use crate::name::DomainName;
 
 /// Bytes of a hashed name.
 pub const NSEC3_HASH_LEN: usize = 20;
@@ -24,11 +24,11 @@ const NAMES: usize = 2048;
 /// No engine hashes.
 pub fn hash_names<'n>(
     accelerator: &Accelerator,
-    names: impl IntoIterator<Item = Name<'n>>,
+    names: impl IntoIterator<Item = DomainName<'n>>,
     salt: &[u8],
     iterations: u16,
 ) -> Result<Vec<Nsec3Hash>, JobError> {
-    let mut hasher = Hasher::new(accelerator, salt);
+    let mut hasher = NameHasher::new(accelerator, salt);
     let mut names = names.into_iter();
     let mut hashes = Vec::with_capacity(names.size_hint().0);
     while hasher.take(&mut names) > 0 {
@@ -43,7 +43,7 @@ pub fn hash_names<'n>(
 }
 
 /// Inputs of some names, each with the salt behind it, and their digests.
-struct Hasher<'a> {
+struct NameHasher<'a> {
     accelerator: &'a Accelerator,
     salt: &'a [u8],
     data: Vec<u8>,
@@ -51,14 +51,14 @@ struct Hasher<'a> {
     outcomes: Outcomes,
 }
 
-impl<'a> Hasher<'a> {
+impl<'a> NameHasher<'a> {
     fn new(accelerator: &'a Accelerator, salt: &'a [u8]) -> Self {
         Self { accelerator, salt, data: Vec::new(), inputs: Vec::new(), outcomes: Outcomes::default() }
     }
 
     /// Takes the next names, and says how many there were.
-    fn take<'n>(&mut self, names: &mut impl Iterator<Item = Name<'n>>) -> usize {
-        let names = names.take(NAMES).map(Name::as_bytes);
+    fn take<'n>(&mut self, names: &mut impl Iterator<Item = DomainName<'n>>) -> usize {
+        let names = names.take(NAMES).map(DomainName::as_bytes);
         gather(names, self.salt, &mut self.data, &mut self.inputs);
         self.inputs.len()
     }
@@ -108,10 +108,10 @@ fn gather<'v>(
 mod tests {
     use super::*;
     use crate::base32hex::write_base32hex;
-    use crate::name::{Case, NameBuf};
+    use crate::name::{DomainNameBuf, LetterCase};
 
-    fn name(text: &str) -> NameBuf {
-        NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap()
+    fn name(text: &str) -> DomainNameBuf {
+        DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap()
     }
 
     fn engines() -> [Accelerator; 2] {
@@ -137,7 +137,7 @@ mod tests {
         let names = examples.map(|(text, _)| name(text));
         for accelerator in engines() {
             let salt = [0xaa, 0xbb, 0xcc, 0xdd];
-            let hashes = hash_names(&accelerator, names.iter().map(NameBuf::name), &salt, 12).unwrap();
+            let hashes = hash_names(&accelerator, names.iter().map(DomainNameBuf::name), &salt, 12).unwrap();
             assert_eq!(hashes.len(), examples.len());
             for (hash, (_, text)) in hashes.iter().zip(examples) {
                 let mut shown = Vec::new();
@@ -150,13 +150,17 @@ mod tests {
     /// At the seams of turns every name has the hash that it has alone.
     #[test]
     fn hashes_do_not_depend_on_neighbours() {
-        let names: Vec<NameBuf> =
+        let names: Vec<DomainNameBuf> =
             (0..NAMES + 1).map(|at| name(&format!("{}{at}.", "x".repeat(at % 60)))).collect();
         for accelerator in engines() {
             for count in [0, 1, NAMES - 1, NAMES, NAMES + 1] {
                 for (salt, iterations) in [(&b""[..], 0), (&[7; 255], 2)] {
-                    let all =
-                        hash_names(&accelerator, names[..count].iter().map(NameBuf::name), salt, iterations);
+                    let all = hash_names(
+                        &accelerator,
+                        names[..count].iter().map(DomainNameBuf::name),
+                        salt,
+                        iterations,
+                    );
                     let all = all.unwrap();
                     assert_eq!(all.len(), count);
                     for at in [0, count / 2, count.saturating_sub(1)].into_iter().filter(|at| *at < count) {

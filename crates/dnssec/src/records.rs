@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use crate::name::Name;
-use crate::rtype::Type;
+use crate::name::DomainName;
+use crate::rtype::RecordType;
 
 /// Names and data start at multiples of this, so that 32 bits find them in 32 GiB.
 const UNIT: usize = 8;
@@ -14,8 +14,8 @@ const SHORT_LINE: usize = 40;
 
 /// A zone's records, in the order in which they came.
 #[derive(Clone, Default)]
-pub struct Records {
-    rows: Vec<Row>,
+pub struct ZoneRecords {
+    rows: Vec<RecordRow>,
     /// Names, each after its length, and data.
     bytes: Vec<u8>,
     /// From which row on records stand in which file.
@@ -27,24 +27,24 @@ pub struct Records {
 pub struct OwnerId(u32);
 
 #[derive(Clone, Copy)]
-struct Row {
+struct RecordRow {
     owner: u32,
     data: u32,
     ttl: u32,
     line: u32,
-    rtype: Type,
+    rtype: RecordType,
     len: u16,
 }
 
 /// One record.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Record<'a> {
+pub struct ZoneRecord<'a> {
     /// Where its owner's name is kept; records of one owner that follow each other share it.
     pub owner_id: OwnerId,
     /// Whose it is, in small letters.
-    pub owner: Name<'a>,
+    pub owner: DomainName<'a>,
     /// Its type. The class is IN.
-    pub rtype: Type,
+    pub rtype: RecordType,
     /// Its time to live in seconds.
     pub ttl: u32,
     /// Where it stands in its file, from 1; 0 where it was made here.
@@ -55,7 +55,7 @@ pub struct Record<'a> {
 
 /// Why there is no room for a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RecordsError {
+pub enum ZoneRecordsError {
     /// Data whose length does not fit into 16 bits.
     #[error("{0} bytes of data, of which a record holds 65535")]
     LongData(usize),
@@ -64,7 +64,7 @@ pub enum RecordsError {
     Full,
 }
 
-impl Records {
+impl ZoneRecords {
     /// None.
     #[must_use]
     pub fn new() -> Self {
@@ -93,7 +93,7 @@ impl Records {
     /// Bytes of memory that the records take.
     #[must_use]
     pub fn allocated_bytes(&self) -> usize {
-        self.bytes.capacity() + self.rows.capacity() * size_of::<Row>()
+        self.bytes.capacity() + self.rows.capacity() * size_of::<RecordRow>()
     }
 
     /// Gives back memory that was set aside for more records.
@@ -129,8 +129,8 @@ impl Records {
     /// Adds a name, in small letters, under which records can be added.
     ///
     /// # Errors
-    /// [`RecordsError::Full`].
-    pub fn add_owner(&mut self, name: Name<'_>) -> Result<OwnerId, RecordsError> {
+    /// [`ZoneRecordsError::Full`].
+    pub fn add_owner(&mut self, name: DomainName<'_>) -> Result<OwnerId, ZoneRecordsError> {
         let id = self.place()?;
         // unreachable because a name has at most 255 bytes
         self.bytes.push(name.as_bytes().len() as u8);
@@ -142,10 +142,10 @@ impl Records {
     ///
     /// # Errors
     /// What `write` says, or no room.
-    pub fn add<E: From<RecordsError>>(
+    pub fn add<E: From<ZoneRecordsError>>(
         &mut self,
         owner: OwnerId,
-        rtype: Type,
+        rtype: RecordType,
         ttl: u32,
         line: u32,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
@@ -155,10 +155,10 @@ impl Records {
         let start = self.bytes.len();
         let written = write(&mut self.bytes).and_then(|()| {
             let len = self.bytes.len() - start;
-            u16::try_from(len).map_err(|_| RecordsError::LongData(len).into())
+            u16::try_from(len).map_err(|_| ZoneRecordsError::LongData(len).into())
         });
         match written {
-            Ok(len) => self.rows.push(Row { owner: owner.0, data, ttl, line, rtype, len }),
+            Ok(len) => self.rows.push(RecordRow { owner: owner.0, data, ttl, line, rtype, len }),
             Err(_) => self.bytes.truncate(before),
         }
         written.map(drop)
@@ -177,11 +177,11 @@ impl Records {
     /// # Panics
     /// Where `index` is not below [`len`](Self::len).
     #[must_use]
-    pub fn get(&self, index: usize) -> Record<'_> {
+    pub fn get(&self, index: usize) -> ZoneRecord<'_> {
         let row = &self.rows[index];
         let owner_id = OwnerId(row.owner);
         let start = row.data as usize * UNIT;
-        Record {
+        ZoneRecord {
             owner_id,
             owner: self.owner(owner_id),
             rtype: row.rtype,
@@ -192,7 +192,7 @@ impl Records {
     }
 
     /// The records in the order in which they came.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Record<'_>> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = ZoneRecord<'_>> {
         (0..self.rows.len()).map(|index| self.get(index))
     }
 
@@ -201,16 +201,16 @@ impl Records {
     /// # Panics
     /// Where `id` is of other records.
     #[must_use]
-    pub fn owner(&self, id: OwnerId) -> Name<'_> {
+    pub fn owner(&self, id: OwnerId) -> DomainName<'_> {
         let start = id.0 as usize * UNIT;
         let len = usize::from(self.bytes[start]);
-        Name::trusted(&self.bytes[start + 1..start + 1 + len])
+        DomainName::trusted(&self.bytes[start + 1..start + 1 + len])
     }
 
     /// Fills up to where the next name or data starts, and says where in units.
-    fn place(&mut self) -> Result<u32, RecordsError> {
+    fn place(&mut self) -> Result<u32, ZoneRecordsError> {
         let start = self.bytes.len().next_multiple_of(UNIT);
-        let place = u32::try_from(start / UNIT).map_err(|_| RecordsError::Full)?;
+        let place = u32::try_from(start / UNIT).map_err(|_| ZoneRecordsError::Full)?;
         // More than is wanted: a copy of fixed length costs nothing.
         self.bytes.extend_from_slice(&[0; UNIT]);
         self.bytes.truncate(start);
@@ -218,13 +218,13 @@ impl Records {
     }
 }
 
-impl fmt::Debug for Records {
+impl fmt::Debug for ZoneRecords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Records({})", self.rows.len())
     }
 }
 
-impl fmt::Debug for Record<'_> {
+impl fmt::Debug for ZoneRecord<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -241,24 +241,24 @@ impl fmt::Debug for Record<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::name::{Case, NameBuf};
+    use crate::name::{DomainNameBuf, LetterCase};
 
     #[test]
     fn records_come_back_as_they_went_in() {
-        let mut records = Records::new();
+        let mut records = ZoneRecords::new();
         let names = ["a.", "www.example.com."]
-            .map(|text| NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap());
+            .map(|text| DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap());
         let ids = [0, 1].map(|at: usize| records.add_owner(names[at].name()).unwrap());
         records.begin_file("zone");
-        let add = |records: &mut Records, owner, data: &[u8]| {
-            records.add(owner, Type::TXT, 7, 3, |out| {
+        let add = |records: &mut ZoneRecords, owner, data: &[u8]| {
+            records.add(owner, RecordType::TXT, 7, 3, |out| {
                 out.extend_from_slice(data);
-                Ok::<_, RecordsError>(())
+                Ok::<_, ZoneRecordsError>(())
             })
         };
         add(&mut records, ids[0], b"").unwrap();
         add(&mut records, ids[1], &[9; 65_535]).unwrap();
-        assert_eq!(add(&mut records, ids[1], &[9; 65_536]), Err(RecordsError::LongData(65_536)));
+        assert_eq!(add(&mut records, ids[1], &[9; 65_536]), Err(ZoneRecordsError::LongData(65_536)));
         records.begin_file("other");
         add(&mut records, ids[0], b"last").unwrap();
         let all: Vec<_> = records.iter().map(|record| (record.owner.to_buf(), record.data.len())).collect();

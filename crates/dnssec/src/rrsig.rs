@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use crate::name::Name;
-use crate::rtype::Type;
+use crate::name::DomainName;
+use crate::rtype::RecordType;
 
 /// Bytes of an RRSIG's data before the signer's name.
 const FIXED: usize = 18;
@@ -13,7 +13,7 @@ const CLASS_IN: [u8; 2] = [0, 1];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rrsig<'a> {
     /// The type that it signs.
-    pub covered: Type,
+    pub covered: RecordType,
     /// The algorithm's number.
     pub algorithm: u8,
     /// Labels of the owner's name, without the root and a leading `*`. RFC 4034 3.1.3.
@@ -27,7 +27,7 @@ pub struct Rrsig<'a> {
     /// Which keys may have made it.
     pub key_tag: u16,
     /// Whose keys.
-    pub signer: Name<'a>,
+    pub signer: DomainName<'a>,
     /// What they made.
     pub signature: &'a [u8],
     /// All of it before the signature, as it was signed.
@@ -63,10 +63,10 @@ impl<'a> Rrsig<'a> {
     /// Too short, or without a signer's name.
     pub fn read(data: &'a [u8]) -> Result<Self, RrsigError> {
         let (fixed, rest) = data.split_first_chunk::<FIXED>().ok_or(RrsigError::Short(data.len()))?;
-        let (signer, signature) = Name::at_front(rest).map_err(|_| RrsigError::Signer)?;
+        let (signer, signature) = DomainName::at_front(rest).map_err(|_| RrsigError::Signer)?;
         let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
         Ok(Self {
-            covered: Type(u16::from_be_bytes([fixed[0], fixed[1]])),
+            covered: RecordType(u16::from_be_bytes([fixed[0], fixed[1]])),
             algorithm: fixed[2],
             labels: fixed[3],
             original_ttl: word(4),
@@ -95,7 +95,7 @@ impl<'a> Rrsig<'a> {
     /// `owner` or, where it has fewer labels than that, under the wildcard that made it. RFC 4034 3.1.8.1, RFC 4035 5.3.2.
     pub fn write_signed<'d>(
         &self,
-        owner: Name<'_>,
+        owner: DomainName<'_>,
         data: impl IntoIterator<Item = &'d [u8]>,
         out: &mut Vec<u8>,
     ) {
@@ -125,7 +125,7 @@ impl<'a> Rrsig<'a> {
 
 /// Labels of an owner's name as an RRSIG counts them: without the root and a leading `*`. RFC 4034 3.1.3.
 #[must_use]
-pub fn signed_labels(owner: Name<'_>) -> usize {
+pub fn signed_labels(owner: DomainName<'_>) -> usize {
     owner.label_count() - usize::from(owner.is_wildcard())
 }
 
@@ -142,10 +142,10 @@ pub fn serial_cmp(one: u32, two: u32) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::name::{Case, NameBuf};
+    use crate::name::{DomainNameBuf, LetterCase};
 
-    fn name(text: &str) -> NameBuf {
-        NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap()
+    fn name(text: &str) -> DomainNameBuf {
+        DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap()
     }
 
     fn data(labels: u8, inception: u32, expiration: u32) -> Vec<u8> {
@@ -162,7 +162,10 @@ mod tests {
     fn what_is_too_short_is_refused() {
         let whole = data(2, 1, 2);
         let read = Rrsig::read(&whole).unwrap();
-        assert_eq!((read.covered, read.algorithm, read.labels, read.original_ttl), (Type::A, 13, 2, 3600));
+        assert_eq!(
+            (read.covered, read.algorithm, read.labels, read.original_ttl),
+            (RecordType::A, 13, 2, 3600)
+        );
         assert_eq!((read.key_tag, read.signer.to_string()), (0x1234, "example.".into()));
         assert_eq!(read.signature, b"signature");
         assert_eq!(Rrsig::read(&whole[..17]), Err(RrsigError::Short(17)));

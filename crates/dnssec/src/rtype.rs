@@ -3,25 +3,25 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::zone::word::Word;
+use crate::zone::word::EntryWord;
 
 /// A type of record.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Type(pub u16);
+pub struct RecordType(pub u16);
 
 /// A text that is no type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a type of record")]
-pub struct UnknownType;
+pub struct UnknownTypeError;
 
 macro_rules! types {
     ($($name:ident $text:literal $number:literal)*) => {
         /// Mnemonics and their types.
-        const MNEMONICS: &[(&str, Type)] = &[$(($text, Type::$name)),*];
+        const MNEMONICS: &[(&str, RecordType)] = &[$(($text, RecordType::$name)),*];
 
         #[allow(missing_docs, reason = "each is its mnemonic")]
-        impl Type {
-            $(pub const $name: Type = Type($number);)*
+        impl RecordType {
+            $(pub const $name: RecordType = RecordType($number);)*
 
             /// The mnemonic, of a type that has one here.
             #[must_use]
@@ -33,10 +33,10 @@ macro_rules! types {
             }
 
             /// The type of a mnemonic in capital letters.
-            fn of_mnemonic(text: &[u8]) -> Option<Type> {
+            fn of_mnemonic(text: &[u8]) -> Option<RecordType> {
                 $(const $name: &[u8] = $text.as_bytes();)*
                 match text {
-                    $($name => Some(Type::$name),)*
+                    $($name => Some(RecordType::$name),)*
                     _ => None,
                 }
             }
@@ -51,10 +51,10 @@ const PLACE_BITS: u32 = PLACES.ilog2();
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Mnemonics of up to eight letters, as integers, each at or behind its place.
-static TABLE: [(u64, Type); PLACES] = table();
+static TABLE: [(u64, RecordType); PLACES] = table();
 
-const fn table() -> [(u64, Type); PLACES] {
-    let mut table = [(0, Type(0)); PLACES];
+const fn table() -> [(u64, RecordType); PLACES] {
+    let mut table = [(0, RecordType(0)); PLACES];
     let mut next = 0;
     while next < MNEMONICS.len() {
         let (text, rtype) = MNEMONICS[next];
@@ -77,7 +77,7 @@ const fn place_of(capitals: u64) -> usize {
 
 /// The type of a mnemonic of up to eight capital letters, as an integer that is not 0.
 #[inline]
-fn of_capitals(capitals: u64) -> Option<Type> {
+fn of_capitals(capitals: u64) -> Option<RecordType> {
     let mut place = place_of(capitals);
     loop {
         match TABLE[place] {
@@ -118,7 +118,7 @@ types! {
     IPN "IPN" 264 TA "TA" 32768 DLV "DLV" 32769
 }
 
-impl Type {
+impl RecordType {
     /// True for types that no zone may hold: questions and what belongs to messages. RFC 6895 3.1.
     #[must_use]
     pub fn is_meta(self) -> bool {
@@ -135,7 +135,7 @@ impl Type {
 
     /// The type that a word of a zone file is, as [`parse`](Self::parse).
     #[inline]
-    pub(crate) fn read(word: Word<'_>) -> Option<Self> {
+    pub(crate) fn read(word: EntryWord<'_>) -> Option<Self> {
         word.capitals()
             .filter(|capitals| *capitals != 0)
             .and_then(of_capitals)
@@ -159,15 +159,15 @@ impl Type {
     }
 }
 
-impl FromStr for Type {
-    type Err = UnknownType;
+impl FromStr for RecordType {
+    type Err = UnknownTypeError;
 
-    fn from_str(text: &str) -> Result<Self, UnknownType> {
-        Self::parse(text.as_bytes()).ok_or(UnknownType)
+    fn from_str(text: &str) -> Result<Self, UnknownTypeError> {
+        Self::parse(text.as_bytes()).ok_or(UnknownTypeError)
     }
 }
 
-impl fmt::Display for Type {
+impl fmt::Display for RecordType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.mnemonic() {
             Some(mnemonic) => f.write_str(mnemonic),
@@ -176,7 +176,7 @@ impl fmt::Display for Type {
     }
 }
 
-impl fmt::Debug for Type {
+impl fmt::Debug for RecordType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -191,17 +191,20 @@ mod tests {
         for (text, number) in
             [("A", 1), ("rrsig", 46), ("Type65280", 65280), ("TYPE1", 1), ("nsec3param", 51)]
         {
-            assert_eq!(text.parse(), Ok(Type(number)));
+            assert_eq!(text.parse(), Ok(RecordType(number)));
         }
         let registered =
             [("nsap-ptr", 23), ("A6", 38), ("Hhit", 67), ("NXNAME", 128), ("UNSPEC", 103), ("TA", 32_768)];
         for (text, number) in registered {
-            assert_eq!(text.parse(), Ok(Type(number)));
+            assert_eq!(text.parse(), Ok(RecordType(number)));
         }
         for text in ["", "TYPE", "TYPE65536", "TYPE+1", "TYPE000001", "NSEC3PARAMETERSXX", "B"] {
-            assert_eq!(text.parse::<Type>(), Err(UnknownType), "{text}");
+            assert_eq!(text.parse::<RecordType>(), Err(UnknownTypeError), "{text}");
         }
-        assert_eq!((Type(46).to_string(), Type(65280).to_string()), ("RRSIG".into(), "TYPE65280".into()));
+        assert_eq!(
+            (RecordType(46).to_string(), RecordType(65280).to_string()),
+            ("RRSIG".into(), "TYPE65280".into())
+        );
     }
 
     /// IANA, Resource Record (RR) TYPEs: each number has one mnemonic, and the table finds it.
@@ -209,11 +212,15 @@ mod tests {
     fn every_mnemonic_is_found() {
         for (text, rtype) in MNEMONICS {
             assert_eq!((text.parse(), rtype.mnemonic()), (Ok(*rtype), Some(*text)));
-            let word = Word::new(text.as_bytes(), text.len(), crate::zone::word::Kind::Plain);
-            assert_eq!(Type::read(word), Some(*rtype));
+            let word = EntryWord::new(text.as_bytes(), text.len(), crate::zone::word::WordKind::Plain);
+            assert_eq!(RecordType::read(word), Some(*rtype));
         }
-        let named = (0..=u16::MAX).filter(|number| Type(*number).mnemonic().is_some()).count();
+        let named = (0..=u16::MAX).filter(|number| RecordType(*number).mnemonic().is_some()).count();
         assert_eq!(named, MNEMONICS.len());
-        assert!((0..=u16::MAX).map(Type).all(|rtype| !rtype.is_widely_named() || rtype.mnemonic().is_some()));
+        assert!(
+            (0..=u16::MAX)
+                .map(RecordType)
+                .all(|rtype| !rtype.is_widely_named() || rtype.mnemonic().is_some())
+        );
     }
 }

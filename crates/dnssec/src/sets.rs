@@ -5,13 +5,13 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Range;
 
-use crate::name::Name;
-use crate::records::{OwnerId, Records};
-use crate::rtype::Type;
+use crate::name::DomainName;
+use crate::records::{OwnerId, ZoneRecords};
+use crate::rtype::RecordType;
 
 /// A zone's sets (RRsets) in canonical order.
-pub struct Sets<'z> {
-    records: &'z Records,
+pub struct RecordSets<'z> {
+    records: &'z ZoneRecords,
     /// Records without copies of each other, in canonical order; in a name the signatures of a type follow its records.
     order: Vec<u32>,
     sets: Vec<SetRow>,
@@ -25,7 +25,7 @@ struct SetRow {
     /// Where its records begin in the order, where its signatures do; those end where the next set begins.
     first: u32,
     signatures: u32,
-    rtype: Type,
+    rtype: RecordType,
 }
 
 #[derive(Clone, Copy)]
@@ -36,23 +36,23 @@ struct NameRow {
 
 /// All records of one name and type, and the signatures of that type.
 #[derive(Clone, Copy)]
-pub struct Set<'z> {
+pub struct RecordSet<'z> {
     /// The zone's records.
-    zone: &'z Records,
+    zone: &'z ZoneRecords,
     /// Whose they are.
-    pub owner: Name<'z>,
+    pub owner: DomainName<'z>,
     /// Their type.
-    pub rtype: Type,
+    pub rtype: RecordType,
     /// Indices of the records, in canonical order of their data; none where there are only signatures.
     pub records: &'z [u32],
     /// Indices of the RRSIG records that say they cover this type.
     pub signatures: &'z [u32],
 }
 
-impl<'z> Sets<'z> {
+impl<'z> RecordSets<'z> {
     /// Groups a zone's records. Quick where they come sorted; else a sort of the names.
     #[must_use]
-    pub fn new(records: &'z Records) -> Self {
+    pub fn new(records: &'z ZoneRecords) -> Self {
         let mut sets = Self {
             records,
             order: Vec::with_capacity(records.len()),
@@ -73,7 +73,7 @@ impl<'z> Sets<'z> {
 
     /// The records that were grouped.
     #[must_use]
-    pub fn records(&self) -> &'z Records {
+    pub fn records(&self) -> &'z ZoneRecords {
         self.records
     }
 
@@ -100,7 +100,7 @@ impl<'z> Sets<'z> {
     /// # Panics
     /// Where `index` is not below [`name_count`](Self::name_count).
     #[must_use]
-    pub fn name(&self, index: usize) -> Name<'z> {
+    pub fn name(&self, index: usize) -> DomainName<'z> {
         self.records.owner(self.names[index].owner)
     }
 
@@ -108,7 +108,7 @@ impl<'z> Sets<'z> {
     ///
     /// # Errors
     /// The place of a name that is not there.
-    pub fn find(&self, name: Name<'_>) -> Result<usize, usize> {
+    pub fn find(&self, name: DomainName<'_>) -> Result<usize, usize> {
         self.names.binary_search_by(|row| canonical_cmp(self.records.owner(row.owner), name))
     }
 
@@ -126,7 +126,7 @@ impl<'z> Sets<'z> {
     ///
     /// # Panics
     /// Where `index` is not below [`name_count`](Self::name_count).
-    pub fn of_name(&self, index: usize) -> impl ExactSizeIterator<Item = Set<'_>> + Clone {
+    pub fn of_name(&self, index: usize) -> impl ExactSizeIterator<Item = RecordSet<'_>> + Clone {
         let owner = self.name(index);
         self.sets_of(index).map(move |set| self.set(owner, set))
     }
@@ -136,7 +136,7 @@ impl<'z> Sets<'z> {
     /// # Panics
     /// Where `index` is not below [`name_count`](Self::name_count).
     #[must_use]
-    pub fn of_type(&self, index: usize, rtype: Type) -> Option<Set<'_>> {
+    pub fn of_type(&self, index: usize, rtype: RecordType) -> Option<RecordSet<'_>> {
         self.of_name(index).find(|set| set.rtype == rtype && !set.records.is_empty())
     }
 
@@ -146,11 +146,11 @@ impl<'z> Sets<'z> {
         &self.duplicates
     }
 
-    fn set(&self, owner: Name<'z>, index: usize) -> Set<'_> {
+    fn set(&self, owner: DomainName<'z>, index: usize) -> RecordSet<'_> {
         let row = self.sets[index];
         let end = self.sets.get(index + 1).map_or(self.order.len(), |next| next.first as usize);
         let (first, signatures) = (row.first as usize, row.signatures as usize);
-        Set {
+        RecordSet {
             zone: self.records,
             owner,
             rtype: row.rtype,
@@ -164,7 +164,7 @@ impl<'z> Sets<'z> {
         let records = self.records;
         let place = |row: &u32| {
             let record = records.get(*row as usize);
-            (covered(record.rtype, record.data), record.rtype == Type::RRSIG, record.data)
+            (covered(record.rtype, record.data), record.rtype == RecordType::RRSIG, record.data)
         };
         // A file's order comes first among equal ones, so that the later one counts as the copy.
         if !rows.is_sorted_by(|one, two| place(one) < place(two)) {
@@ -189,7 +189,7 @@ impl<'z> Sets<'z> {
     }
 }
 
-impl<'z> Set<'z> {
+impl<'z> RecordSet<'z> {
     /// Its time to live in seconds: that of its first record, or of its first signature where it has none.
     #[must_use]
     pub fn ttl(&self) -> u32 {
@@ -211,59 +211,60 @@ impl<'z> Set<'z> {
 }
 
 /// The type that a signature says it covers, or a record's own.
-fn covered(rtype: Type, data: &[u8]) -> Type {
+fn covered(rtype: RecordType, data: &[u8]) -> RecordType {
     match (rtype, data) {
-        (Type::RRSIG, [high, low, ..]) => Type(u16::from_be_bytes([*high, *low])),
+        (RecordType::RRSIG, [high, low, ..]) => RecordType(u16::from_be_bytes([*high, *low])),
         _ => rtype,
     }
 }
 
 /// Records of one name that follow each other.
 #[derive(Clone)]
-struct Run {
+struct NameRun {
     owner: OwnerId,
     rows: Range<u32>,
 }
 
 /// Runs of records in canonical order of their names.
-fn sorted_runs(records: &Records) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+fn sorted_runs(records: &ZoneRecords) -> Vec<NameRun> {
+    let mut runs: Vec<NameRun> = Vec::new();
     for (row, record) in (0..).zip(records.iter()) {
         match runs.last_mut() {
             Some(run) if run.owner == record.owner_id => run.rows.end = row + 1,
-            _ => runs.push(Run { owner: record.owner_id, rows: row..row + 1 }),
+            _ => runs.push(NameRun { owner: record.owner_id, rows: row..row + 1 }),
         }
     }
-    let compare = |one: &Run, two: &Run| canonical_cmp(records.owner(one.owner), records.owner(two.owner));
+    let compare =
+        |one: &NameRun, two: &NameRun| canonical_cmp(records.owner(one.owner), records.owner(two.owner));
     if runs.is_sorted_by(|one, two| compare(one, two) != Ordering::Greater) {
         return runs;
     }
     let shared = shared_labels(records, &runs);
     // Most comparisons are decided by eight bytes; runs of one name stay in their order.
-    let mut keyed: Vec<(u64, Run)> =
+    let mut keyed: Vec<(u64, NameRun)> =
         runs.into_iter().map(|run| (prefix(records.owner(run.owner), shared), run)).collect();
     keyed.sort_by(|(one_key, one), (two_key, two)| one_key.cmp(two_key).then_with(|| compare(one, two)));
     keyed.into_iter().map(|(_, run)| run).collect()
 }
 
 /// Labels from the right that all names have in common.
-fn shared_labels(records: &Records, runs: &[Run]) -> usize {
+fn shared_labels(records: &ZoneRecords, runs: &[NameRun]) -> usize {
     let Some(first) = runs.first().map(|run| records.owner(run.owner)) else { return 0 };
     let mut shared = first;
     for run in runs {
         while !records.owner(run.owner).is_at_or_below(shared) {
-            shared = shared.parent().unwrap_or(Name::ROOT);
+            shared = shared.parent().unwrap_or(DomainName::ROOT);
         }
     }
     shared.label_count()
 }
 
 /// The first bytes of a name's key behind the labels that all names share: names in order have prefixes in order.
-fn prefix(name: Name<'_>, shared_labels: usize) -> u64 {
+fn prefix(name: DomainName<'_>, shared_labels: usize) -> u64 {
     let count = name.label_count();
     let mut bytes = [0; 8];
     let mut at = 0;
-    // As `Name::write_key`, as far as eight bytes go.
+    // As `DomainName::write_key`, as far as eight bytes go.
     for label in (0..count - shared_labels.min(count)).rev() {
         for &byte in name.labels().nth(label).unwrap_or_default() {
             if byte < 2 && at < 8 {
@@ -282,7 +283,7 @@ fn prefix(name: Name<'_>, shared_labels: usize) -> u64 {
 }
 
 /// Canonical order of names in small letters, without looking at labels that the ends have in common.
-pub(crate) fn canonical_cmp(one: Name<'_>, two: Name<'_>) -> Ordering {
+pub(crate) fn canonical_cmp(one: DomainName<'_>, two: DomainName<'_>) -> Ordering {
     if one == two {
         return Ordering::Equal;
     }
@@ -297,8 +298,8 @@ pub(crate) fn canonical_cmp(one: Name<'_>, two: Name<'_>) -> Ordering {
             Ordering::Equal => {}
             unequal => decided = unequal,
         }
-        left = left.parent().unwrap_or(Name::ROOT);
-        right = right.parent().unwrap_or(Name::ROOT);
+        left = left.parent().unwrap_or(DomainName::ROOT);
+        right = right.parent().unwrap_or(DomainName::ROOT);
     }
     if decided != Ordering::Equal {
         order = decided;
@@ -306,13 +307,13 @@ pub(crate) fn canonical_cmp(one: Name<'_>, two: Name<'_>) -> Ordering {
     order
 }
 
-impl fmt::Debug for Sets<'_> {
+impl fmt::Debug for RecordSets<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Sets({} of {} names)", self.sets.len(), self.names.len())
     }
 }
 
-impl fmt::Debug for Set<'_> {
+impl fmt::Debug for RecordSet<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (records, signatures) = (self.records.len(), self.signatures.len());
         write!(f, "Set({} {}: {records} records, {signatures} signatures)", self.owner, self.rtype)
@@ -322,17 +323,17 @@ impl fmt::Debug for Set<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::name::{Case, NameBuf};
-    use crate::records::RecordsError;
+    use crate::name::{DomainNameBuf, LetterCase};
+    use crate::records::ZoneRecordsError;
 
-    fn zone(rows: &[(&str, Type, &[u8])]) -> Records {
-        let mut records = Records::new();
+    fn zone(rows: &[(&str, RecordType, &[u8])]) -> ZoneRecords {
+        let mut records = ZoneRecords::new();
         for (name, rtype, data) in rows {
-            let name = NameBuf::parse(name.as_bytes(), Name::ROOT, Case::Lower).unwrap();
+            let name = DomainNameBuf::parse(name.as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap();
             let owner = records.add_owner(name.name()).unwrap();
             let add = |out: &mut Vec<u8>| {
                 out.extend_from_slice(data);
-                Ok::<_, RecordsError>(())
+                Ok::<_, ZoneRecordsError>(())
             };
             records.add(owner, *rtype, 1, 0, add).unwrap();
         }
@@ -341,23 +342,23 @@ mod tests {
 
     #[test]
     fn sets_come_in_canonical_order_whatever_the_order_of_the_file() {
-        let rows: [(&str, Type, &[u8]); 9] = [
-            ("example.", Type::SOA, b"soa"),
-            ("example.", Type::RRSIG, b"\0\x06sig"),
-            ("a.example.", Type::A, b"1111"),
-            ("a.example.", Type::A, b"2222"),
-            ("a.example.", Type::RRSIG, b"\0\x01one"),
-            ("a.example.", Type::RRSIG, b"\0\x01two"),
-            ("a.example.", Type::TXT, b"\x01x"),
-            ("z.a.example.", Type::A, b"3333"),
-            ("b.example.", Type::RRSIG, b"\0\x01lost"),
+        let rows: [(&str, RecordType, &[u8]); 9] = [
+            ("example.", RecordType::SOA, b"soa"),
+            ("example.", RecordType::RRSIG, b"\0\x06sig"),
+            ("a.example.", RecordType::A, b"1111"),
+            ("a.example.", RecordType::A, b"2222"),
+            ("a.example.", RecordType::RRSIG, b"\0\x01one"),
+            ("a.example.", RecordType::RRSIG, b"\0\x01two"),
+            ("a.example.", RecordType::TXT, b"\x01x"),
+            ("z.a.example.", RecordType::A, b"3333"),
+            ("b.example.", RecordType::RRSIG, b"\0\x01lost"),
         ];
-        let expected: Vec<(String, Type, usize, usize)> = [
-            ("example.", Type::SOA, 1, 1),
-            ("a.example.", Type::A, 2, 2),
-            ("a.example.", Type::TXT, 1, 0),
-            ("z.a.example.", Type::A, 1, 0),
-            ("b.example.", Type::A, 0, 1),
+        let expected: Vec<(String, RecordType, usize, usize)> = [
+            ("example.", RecordType::SOA, 1, 1),
+            ("a.example.", RecordType::A, 2, 2),
+            ("a.example.", RecordType::TXT, 1, 0),
+            ("z.a.example.", RecordType::A, 1, 0),
+            ("b.example.", RecordType::A, 0, 1),
         ]
         .map(|(name, rtype, records, signatures)| (name.into(), rtype, records, signatures))
         .into();
@@ -365,14 +366,17 @@ mod tests {
             for step in [1, 2, 4, 5] {
                 let turned: Vec<_> = (0..9).map(|at| rows[(turn + step * at) % 9]).collect();
                 let records = zone(&turned);
-                let sets = Sets::new(&records);
+                let sets = RecordSets::new(&records);
                 let found: Vec<_> = (0..sets.name_count())
                     .flat_map(|name| sets.of_name(name).collect::<Vec<_>>())
                     .map(|set| (set.owner.to_string(), set.rtype, set.records.len(), set.signatures.len()))
                     .collect();
                 assert_eq!(found, expected, "{turned:?}");
-                assert_eq!(sets.of_type(1, Type::A).unwrap().data().collect::<Vec<_>>(), [b"1111", b"2222"]);
-                assert!(sets.of_type(2, Type::A).is_some() && sets.of_type(3, Type::A).is_none());
+                assert_eq!(
+                    sets.of_type(1, RecordType::A).unwrap().data().collect::<Vec<_>>(),
+                    [b"1111", b"2222"]
+                );
+                assert!(sets.of_type(2, RecordType::A).is_some() && sets.of_type(3, RecordType::A).is_none());
             }
         }
     }
@@ -380,23 +384,27 @@ mod tests {
     #[test]
     fn copies_are_set_aside() {
         let records = zone(&[
-            ("a.", Type::A, b"1"),
-            ("b.", Type::A, b"1"),
-            ("a.", Type::A, b"2"),
-            ("a.", Type::A, b"1"),
-            ("a.", Type::AAAA, b"1"),
+            ("a.", RecordType::A, b"1"),
+            ("b.", RecordType::A, b"1"),
+            ("a.", RecordType::A, b"2"),
+            ("a.", RecordType::A, b"1"),
+            ("a.", RecordType::AAAA, b"1"),
         ]);
-        let sets = Sets::new(&records);
+        let sets = RecordSets::new(&records);
         assert_eq!(sets.duplicates(), [3]);
-        assert_eq!(sets.of_type(0, Type::A).unwrap().records, [0, 2]);
+        assert_eq!(sets.of_type(0, RecordType::A).unwrap().records, [0, 2]);
     }
 
     #[test]
     fn names_are_found() {
-        let records = zone(&[("a.", Type::A, b""), ("b.a.", Type::A, b""), ("c.", Type::A, b"")]);
-        let sets = Sets::new(&records);
-        let find =
-            |text: &str| sets.find(NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap().name());
+        let records =
+            zone(&[("a.", RecordType::A, b""), ("b.a.", RecordType::A, b""), ("c.", RecordType::A, b"")]);
+        let sets = RecordSets::new(&records);
+        let find = |text: &str| {
+            sets.find(
+                DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap().name(),
+            )
+        };
         assert_eq!([find("a."), find("b.a."), find("c.")], [Ok(0), Ok(1), Ok(2)]);
         assert_eq!([find("."), find("a.a."), find("b."), find("d.")], [Err(0), Err(1), Err(2), Err(3)]);
     }
@@ -424,7 +432,8 @@ mod tests {
             r"\255.a.",
             "*.a.",
         ];
-        let names = texts.map(|text| NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap());
+        let names = texts
+            .map(|text| DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap());
         for one in &names {
             for two in &names {
                 let order = one.name().canonical_cmp(two.name());

@@ -1,13 +1,13 @@
 //! What a zone says of its names: which are its own, where it hands over to others, and what lies behind that.
 //! RFC 1034 4.2.1, RFC 4035 2, RFC 6672 2.4.
 
-use crate::name::Name;
-use crate::rtype::Type;
-use crate::sets::{Set, Sets};
+use crate::name::DomainName;
+use crate::rtype::RecordType;
+use crate::sets::{RecordSet, RecordSets};
 
 /// What a name is in a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum NameOwnership {
     /// The zone's own name.
     Apex,
     /// A name that the zone speaks for.
@@ -22,7 +22,7 @@ pub enum Place {
     Outside,
 }
 
-impl Place {
+impl NameOwnership {
     /// True for names of which a chain of NSEC records, or of hashes, has to speak.
     #[must_use]
     pub fn is_in_chain(self) -> bool {
@@ -31,11 +31,11 @@ impl Place {
 
     /// True where records of this type are signed. RFC 4035 2.2.
     #[must_use]
-    pub fn signs(self, rtype: Type) -> bool {
+    pub fn signs(self, rtype: RecordType) -> bool {
         match self {
-            Self::Apex | Self::Inside => rtype != Type::RRSIG,
-            Self::Cut => matches!(rtype, Type::DS | Type::NSEC),
-            Self::Hashed => rtype == Type::NSEC3,
+            Self::Apex | Self::Inside => rtype != RecordType::RRSIG,
+            Self::Cut => matches!(rtype, RecordType::DS | RecordType::NSEC),
+            Self::Hashed => rtype == RecordType::NSEC3,
             Self::Below | Self::Outside => false,
         }
     }
@@ -43,9 +43,9 @@ impl Place {
     /// True where a type belongs into the bitmap of the name's NSEC or NSEC3 record, as far as it has records and not counting what a
     /// signature and the chain itself add. RFC 4035 2.3.
     #[must_use]
-    pub fn lists(self, rtype: Type) -> bool {
+    pub fn lists(self, rtype: RecordType) -> bool {
         match self {
-            Self::Cut => matches!(rtype, Type::NS | Type::DS | Type::NSEC),
+            Self::Cut => matches!(rtype, RecordType::NS | RecordType::DS | RecordType::NSEC),
             _ => self.signs(rtype),
         }
     }
@@ -53,31 +53,32 @@ impl Place {
 
 /// The place of every name of a zone, in canonical order.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct NameOwnerships {
     apex: usize,
-    places: Vec<Place>,
+    places: Vec<NameOwnership>,
 }
 
-impl Places {
+impl NameOwnerships {
     /// Looks at all names; none where there is no name `apex`, which is in small letters.
     #[must_use]
-    pub fn new(sets: &Sets<'_>, apex: Name<'_>) -> Option<Self> {
+    pub fn new(sets: &RecordSets<'_>, apex: DomainName<'_>) -> Option<Self> {
         let at = sets.find(apex).ok()?;
         let mut places = Vec::with_capacity(sets.name_count());
         // Names below a name follow it.
-        let mut end: Option<Name<'_>> = None;
+        let mut end: Option<DomainName<'_>> = None;
         for index in 0..sets.name_count() {
             let name = sets.name(index);
             let place = match end {
-                _ if !name.is_at_or_below(apex) => Place::Outside,
-                _ if index == at => Place::Apex,
+                _ if !name.is_at_or_below(apex) => NameOwnership::Outside,
+                _ if index == at => NameOwnership::Apex,
                 Some(end) if name.is_at_or_below(end) && !(end == apex && is_hashed(sets, index, apex)) => {
-                    Place::Below
+                    NameOwnership::Below
                 }
                 _ => place_of(sets, index, apex),
             };
-            let ends_here = place == Place::Cut
-                || matches!(place, Place::Inside | Place::Apex) && has(sets, index, Type::DNAME);
+            let ends_here = place == NameOwnership::Cut
+                || matches!(place, NameOwnership::Inside | NameOwnership::Apex)
+                    && has(sets, index, RecordType::DNAME);
             if ends_here {
                 end = Some(name);
             }
@@ -97,31 +98,31 @@ impl Places {
     /// # Panics
     /// Where there is no such name.
     #[must_use]
-    pub fn get(&self, index: usize) -> Place {
+    pub fn get(&self, index: usize) -> NameOwnership {
         self.places[index]
     }
 
     /// All places.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Place> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = NameOwnership> {
         self.places.iter().copied()
     }
 }
 
 /// A name that is neither the apex nor below another one's end.
-fn place_of(sets: &Sets<'_>, index: usize, apex: Name<'_>) -> Place {
-    if has(sets, index, Type::NS) {
-        return Place::Cut;
+fn place_of(sets: &RecordSets<'_>, index: usize, apex: DomainName<'_>) -> NameOwnership {
+    if has(sets, index, RecordType::NS) {
+        return NameOwnership::Cut;
     }
-    if is_hashed(sets, index, apex) { Place::Hashed } else { Place::Inside }
+    if is_hashed(sets, index, apex) { NameOwnership::Hashed } else { NameOwnership::Inside }
 }
 
 /// True for owners of hashes alone. They stand below a DNAME of the zone's own name too. RFC 6672 2.3.
-fn is_hashed(sets: &Sets<'_>, index: usize, apex: Name<'_>) -> bool {
-    let has_hash_only = |set: Set<'_>| set.rtype == Type::NSEC3;
+fn is_hashed(sets: &RecordSets<'_>, index: usize, apex: DomainName<'_>) -> bool {
+    let has_hash_only = |set: RecordSet<'_>| set.rtype == RecordType::NSEC3;
     sets.name(index).parent() == Some(apex) && sets.of_name(index).all(has_hash_only)
 }
 
-fn has(sets: &Sets<'_>, index: usize, rtype: Type) -> bool {
+fn has(sets: &RecordSets<'_>, index: usize, rtype: RecordType) -> bool {
     sets.of_type(index, rtype).is_some()
 }
 
@@ -129,13 +130,13 @@ fn has(sets: &Sets<'_>, index: usize, rtype: Type) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmptyName<'z> {
     /// The name.
-    pub name: Name<'z>,
+    pub name: DomainName<'z>,
     /// True where it has only insecure delegations below it, so that opt-out may leave it out. RFC 5155 7.1.
     pub may_be_left_out: bool,
 }
 
 /// Calls `found` with each empty non-terminal of the names in the chain, after all names below it.
-pub fn empty_names<'z>(sets: &Sets<'z>, places: &Places, mut found: impl FnMut(EmptyName<'z>)) {
+pub fn empty_names<'z>(sets: &RecordSets<'z>, places: &NameOwnerships, mut found: impl FnMut(EmptyName<'z>)) {
     let apex = sets.name(places.apex());
     let mut open: Vec<EmptyName<'z>> = Vec::new();
     let mut previous = apex;
@@ -148,7 +149,7 @@ pub fn empty_names<'z>(sets: &Sets<'z>, places: &Places, mut found: impl FnMut(E
         for labels in shared + 1..name.label_count() {
             open.push(EmptyName { name: name.last_labels(labels), may_be_left_out: true });
         }
-        if place != Place::Cut || has(sets, index, Type::DS) {
+        if place != NameOwnership::Cut || has(sets, index, RecordType::DS) {
             open.iter_mut().for_each(|empty| empty.may_be_left_out = false);
         }
         previous = name;
@@ -159,10 +160,10 @@ pub fn empty_names<'z>(sets: &Sets<'z>, places: &Places, mut found: impl FnMut(E
 }
 
 /// Labels from the right that two names have in common.
-fn shared_labels(one: Name<'_>, two: Name<'_>) -> usize {
+fn shared_labels(one: DomainName<'_>, two: DomainName<'_>) -> usize {
     let mut shared = one;
     while !two.is_at_or_below(shared) {
-        shared = shared.parent().unwrap_or(Name::ROOT);
+        shared = shared.parent().unwrap_or(DomainName::ROOT);
     }
     shared.label_count()
 }
@@ -170,18 +171,18 @@ fn shared_labels(one: Name<'_>, two: Name<'_>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::name::{Case, NameBuf};
-    use crate::records::{Records, RecordsError};
+    use crate::name::{DomainNameBuf, LetterCase};
+    use crate::records::{ZoneRecords, ZoneRecordsError};
 
-    fn name(text: &str) -> NameBuf {
-        NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap()
+    fn name(text: &str) -> DomainNameBuf {
+        DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap()
     }
 
-    fn zone(rows: &[(&str, Type)]) -> Records {
-        let mut records = Records::new();
+    fn zone(rows: &[(&str, RecordType)]) -> ZoneRecords {
+        let mut records = ZoneRecords::new();
         for (owner, rtype) in rows {
             let owner = records.add_owner(name(owner).name()).unwrap();
-            records.add(owner, *rtype, 1, 0, |_| Ok::<_, RecordsError>(())).unwrap();
+            records.add(owner, *rtype, 1, 0, |_| Ok::<_, ZoneRecordsError>(())).unwrap();
         }
         records
     }
@@ -189,54 +190,65 @@ mod tests {
     #[test]
     fn every_name_has_its_place() {
         let rows = [
-            ("other.", Type::A, Place::Outside),
-            ("example.", Type::NS, Place::Apex),
-            ("a.example.", Type::NS, Place::Cut),
-            ("ns.a.example.", Type::A, Place::Below),
-            ("sub.ns.a.example.", Type::NS, Place::Below),
-            ("b.example.", Type::A, Place::Inside),
-            ("d.example.", Type::DNAME, Place::Inside),
-            ("x.d.example.", Type::A, Place::Below),
-            ("hash.example.", Type::NSEC3, Place::Hashed),
-            ("hash.b.example.", Type::NSEC3, Place::Inside),
+            ("other.", RecordType::A, NameOwnership::Outside),
+            ("example.", RecordType::NS, NameOwnership::Apex),
+            ("a.example.", RecordType::NS, NameOwnership::Cut),
+            ("ns.a.example.", RecordType::A, NameOwnership::Below),
+            ("sub.ns.a.example.", RecordType::NS, NameOwnership::Below),
+            ("b.example.", RecordType::A, NameOwnership::Inside),
+            ("d.example.", RecordType::DNAME, NameOwnership::Inside),
+            ("x.d.example.", RecordType::A, NameOwnership::Below),
+            ("hash.example.", RecordType::NSEC3, NameOwnership::Hashed),
+            ("hash.b.example.", RecordType::NSEC3, NameOwnership::Inside),
         ];
         let records = zone(&rows.map(|(owner, rtype, _)| (owner, rtype)));
-        let sets = Sets::new(&records);
-        let places = Places::new(&sets, name("example.").name()).unwrap();
+        let sets = RecordSets::new(&records);
+        let places = NameOwnerships::new(&sets, name("example.").name()).unwrap();
         for (owner, _, place) in rows {
             assert_eq!(places.get(sets.find(name(owner).name()).unwrap()), place, "{owner}");
         }
-        assert!(Places::new(&sets, name("nowhere.").name()).is_none());
+        assert!(NameOwnerships::new(&sets, name("nowhere.").name()).is_none());
     }
 
     #[test]
     fn only_what_is_the_zones_own_is_signed() {
-        let signed = |place: Place| {
-            [Type::A, Type::NS, Type::DS, Type::NSEC, Type::NSEC3, Type::RRSIG]
-                .map(|rtype| place.signs(rtype))
+        let signed = |place: NameOwnership| {
+            [
+                RecordType::A,
+                RecordType::NS,
+                RecordType::DS,
+                RecordType::NSEC,
+                RecordType::NSEC3,
+                RecordType::RRSIG,
+            ]
+            .map(|rtype| place.signs(rtype))
         };
-        assert_eq!(signed(Place::Apex), [true, true, true, true, true, false]);
-        assert_eq!(signed(Place::Cut), [false, false, true, true, false, false]);
-        assert_eq!(signed(Place::Hashed), [false, false, false, false, true, false]);
-        assert_eq!((signed(Place::Below), signed(Place::Outside)), ([false; 6], [false; 6]));
-        assert!(Place::Cut.lists(Type::NS) && !Place::Cut.lists(Type::A) && Place::Inside.lists(Type::A));
+        assert_eq!(signed(NameOwnership::Apex), [true, true, true, true, true, false]);
+        assert_eq!(signed(NameOwnership::Cut), [false, false, true, true, false, false]);
+        assert_eq!(signed(NameOwnership::Hashed), [false, false, false, false, true, false]);
+        assert_eq!((signed(NameOwnership::Below), signed(NameOwnership::Outside)), ([false; 6], [false; 6]));
+        assert!(
+            NameOwnership::Cut.lists(RecordType::NS)
+                && !NameOwnership::Cut.lists(RecordType::A)
+                && NameOwnership::Inside.lists(RecordType::A)
+        );
     }
 
     #[test]
     fn empty_names_are_found_once() {
         let records = zone(&[
-            ("example.", Type::SOA),
-            ("a.b.c.example.", Type::A),
-            ("x.b.c.example.", Type::A),
-            ("d.c.example.", Type::NS),
-            ("e.f.example.", Type::NS),
-            ("glue.e.f.example.", Type::A),
-            ("g.f.g.example.", Type::NS),
-            ("g.f.g.example.", Type::DS),
-            ("g.f.example.", Type::NS),
+            ("example.", RecordType::SOA),
+            ("a.b.c.example.", RecordType::A),
+            ("x.b.c.example.", RecordType::A),
+            ("d.c.example.", RecordType::NS),
+            ("e.f.example.", RecordType::NS),
+            ("glue.e.f.example.", RecordType::A),
+            ("g.f.g.example.", RecordType::NS),
+            ("g.f.g.example.", RecordType::DS),
+            ("g.f.example.", RecordType::NS),
         ]);
-        let sets = Sets::new(&records);
-        let places = Places::new(&sets, name("example.").name()).unwrap();
+        let sets = RecordSets::new(&records);
+        let places = NameOwnerships::new(&sets, name("example.").name()).unwrap();
         let mut found = Vec::new();
         empty_names(&sets, &places, |empty| found.push((empty.name.to_string(), empty.may_be_left_out)));
         let expected = [

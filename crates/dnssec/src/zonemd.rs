@@ -2,10 +2,10 @@
 
 use oarlock::{Accelerator, DigestAlg, DigestChain, JobError};
 
-use crate::name::Name;
-use crate::records::{Record, Records};
-use crate::rtype::Type;
-use crate::sets::{Set, Sets};
+use crate::name::DomainName;
+use crate::records::{ZoneRecord, ZoneRecords};
+use crate::rtype::RecordType;
+use crate::sets::{RecordSet, RecordSets};
 
 /// The only scheme there is: all records in canonical order. RFC 8976 5.2.
 pub const ZONEMD_SIMPLE: u8 = 1;
@@ -58,15 +58,16 @@ pub fn zonemd_digest(algorithm: u8) -> Option<DigestAlg> {
 /// No engine hashes.
 pub fn zone_digest(
     accelerator: &Accelerator,
-    sets: &Sets<'_>,
-    apex: Name<'_>,
+    sets: &RecordSets<'_>,
+    apex: DomainName<'_>,
     alg: DigestAlg,
 ) -> Result<Vec<u8>, JobError> {
-    let mut digest = Digest { chain: DigestChain::new(alg), bytes: Vec::with_capacity(PIECE + (70 << 10)) };
+    let mut digest =
+        ZoneDigester { chain: DigestChain::new(alg), bytes: Vec::with_capacity(PIECE + (70 << 10)) };
     for name in 0..sets.name_count() {
         let owner = sets.name(name);
         if owner.is_at_or_below(apex) {
-            let is_own = |set: &Set<'_>| owner != apex || set.rtype != Type::ZONEMD;
+            let is_own = |set: &RecordSet<'_>| owner != apex || set.rtype != RecordType::ZONEMD;
             digest.add_name(accelerator, sets.records(), sets.of_name(name).filter(is_own))?;
         }
     }
@@ -74,21 +75,21 @@ pub fn zone_digest(
     digest.chain.finish(accelerator)
 }
 
-struct Digest {
+struct ZoneDigester {
     chain: DigestChain,
     bytes: Vec<u8>,
 }
 
-impl Digest {
+impl ZoneDigester {
     /// A name's records by type. All its signatures are one set, ordered by what they cover.
     fn add_name<'z>(
         &mut self,
         accelerator: &Accelerator,
-        records: &Records,
-        sets: impl Iterator<Item = Set<'z>> + Clone,
+        records: &ZoneRecords,
+        sets: impl Iterator<Item = RecordSet<'z>> + Clone,
     ) -> Result<(), JobError> {
-        let lower = sets.clone().filter(|set| set.rtype < Type::RRSIG).flat_map(|set| set.records);
-        let higher = sets.clone().filter(|set| set.rtype >= Type::RRSIG).flat_map(|set| set.records);
+        let lower = sets.clone().filter(|set| set.rtype < RecordType::RRSIG).flat_map(|set| set.records);
+        let higher = sets.clone().filter(|set| set.rtype >= RecordType::RRSIG).flat_map(|set| set.records);
         let signatures = sets.flat_map(|set| set.signatures);
         for row in lower.chain(signatures).chain(higher) {
             self.add(&records.get(*row as usize));
@@ -100,7 +101,7 @@ impl Digest {
         Ok(())
     }
 
-    fn add(&mut self, record: &Record<'_>) {
+    fn add(&mut self, record: &ZoneRecord<'_>) {
         self.bytes.extend_from_slice(record.owner.as_bytes());
         self.bytes.extend_from_slice(&record.rtype.0.to_be_bytes());
         self.bytes.extend_from_slice(&CLASS_IN);

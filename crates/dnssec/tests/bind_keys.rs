@@ -8,7 +8,7 @@ use std::process::Command;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use oarlock::keys::bind;
-use oarlock_dnssec::{Algorithm, Dnskey, dnskey_rdata};
+use oarlock_dnssec::{Dnskey, DnssecAlgorithm, dnskey_rdata};
 
 /// The name that the key's files have, without ending; None where there is no such program.
 fn keygen(folder: &Path, algorithm: u8, extra: &[&str]) -> Option<String> {
@@ -48,7 +48,7 @@ fn keys_of_dnssec_keygen_are_read() {
         let public = text("key");
         let line = public.lines().find(|line| !line.starts_with(';')).unwrap();
         let base64: String = line.split_whitespace().skip(6).collect();
-        let rdata = dnskey_rdata(flags, Algorithm(algorithm), &private.key).unwrap();
+        let rdata = dnskey_rdata(flags, DnssecAlgorithm(algorithm), &private.key).unwrap();
         assert_eq!(rdata[4..], STANDARD.decode(base64).unwrap());
         let tag = format!("+{:05}", Dnskey::parse(&rdata).unwrap().key_tag());
         assert!(name.ends_with(&tag), "{name} {tag}");

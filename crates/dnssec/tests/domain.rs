@@ -5,16 +5,16 @@ use bytes::BufMut;
 use domain::base::ToName;
 use domain::base::rdata::ComposeRecordData;
 use domain::zonefile::inplace::{Entry, Zonefile};
-use oarlock_dnssec::Records;
-use oarlock_dnssec::zone::Reader;
+use oarlock_dnssec::ZoneRecords;
+use oarlock_dnssec::zone::ZoneReader;
 
 /// Owner, TTL, type and data in canonical form.
 type Line = (Vec<u8>, u32, u16, Vec<u8>);
 
 fn ours(text: &[u8]) -> Vec<Line> {
-    let mut records = Records::new();
+    let mut records = ZoneRecords::new();
     let include = &mut |_: &str| Err(String::new());
-    let mut reader = Reader::new(None, include);
+    let mut reader = ZoneReader::new(None, include);
     reader.read(text, true, &mut records);
     assert_eq!(reader.faults(), [], "{}", String::from_utf8_lossy(text));
     let line = |index| {

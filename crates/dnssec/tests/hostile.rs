@@ -6,7 +6,7 @@ mod common;
 use common::signer::{Denial, NSEC3, OPT_OUT, SigningKey, sign};
 use common::zones::{OWN_NAMES, OWN_SETS, PLAIN, expect, flipped, good, key, nsec, nsec3, rrsig};
 use common::{NOW, Zone, verify_with};
-use oarlock_dnssec::{Algorithm, Dnskey, Reason, Settings};
+use oarlock_dnssec::{Dnskey, DnssecAlgorithm, FindingReason, VerifySettings};
 
 #[test]
 fn a_good_zone_is_good() {
@@ -30,7 +30,7 @@ fn a_good_hashed_zone_is_good() {
 
 #[test]
 fn every_algorithm_verifies() {
-    for algorithm in Algorithm::SUPPORTED {
+    for algorithm in DnssecAlgorithm::SUPPORTED {
         let keys = [SigningKey::new(algorithm, 257)];
         let zone = sign(PLAIN, &keys, NSEC3);
         let found = zone.verify();
@@ -79,7 +79,7 @@ fn a_flipped_key_makes_the_whole_zone_bad() {
         let failures = found.report.failures() as u64;
         assert!(found.counts.good_signatures == 0 && failures >= good(), "{:?}", found.lines);
         let owners = found.report.findings.iter().map(|finding| &finding.reason);
-        let unknown = owners.filter(|reason| **reason == Reason::UnknownKey).count() as u64;
+        let unknown = owners.filter(|reason| **reason == FindingReason::UnknownKey).count() as u64;
         assert_eq!(unknown, good());
     }
 }
@@ -109,7 +109,7 @@ fn labels_are_counted() {
     for count in [1, 3, 0, 255] {
         let zone = nsec().replaced(&start, "A 13 2 ", &format!("A 13 {count} "));
         let found = expect(&zone, &[format!("{} mail.example. A wrong-labels", zone.line(&start))], 1);
-        assert_eq!(found.report.findings[0].reason, Reason::WrongLabels { expected: 2, found: count });
+        assert_eq!(found.report.findings[0].reason, FindingReason::WrongLabels { expected: 2, found: count });
     }
 }
 
@@ -131,7 +131,7 @@ fn expansions_of_wildcards_are_no_records_of_a_zone() {
 
 #[test]
 fn time_is_kept() {
-    let at = |now| verify_with(&nsec().text(), Settings::at(now), &[]);
+    let at = |now| verify_with(&nsec().text(), VerifySettings::at(now), &[]);
     for (now, code) in [(NOW + 1001, "expired"), (NOW - 1001, "not-yet-valid")] {
         let found = at(now);
         assert_eq!((found.report.failures() as u64, found.counts.verifications), (good(), 0));
@@ -141,7 +141,7 @@ fn time_is_kept() {
         assert_eq!(at(now).lines, [""; 0]);
     }
     let expired = at(NOW + 1001);
-    assert_eq!(expired.report.findings[0].reason, Reason::Expired { expiration: NOW + 1000 });
+    assert_eq!(expired.report.findings[0].reason, FindingReason::Expired { expiration: NOW + 1000 });
 }
 
 #[test]
@@ -196,13 +196,14 @@ fn colliding(key: &SigningKey, count: usize) -> Vec<Vec<u8>> {
 /// CVE-2023-50387.
 #[test]
 fn a_hundred_keys_of_one_tag_cost_no_more_than_a_few() {
-    let keys = [SigningKey::new(Algorithm::RSASHA256, 257)];
+    let keys = [SigningKey::new(DnssecAlgorithm::RSASHA256, 257)];
     let mut text = PLAIN.to_owned();
     for rdata in colliding(&keys[0], 99) {
         text += &format!("example. 3600 IN DNSKEY \\# {} {}\n", rdata.len(), common::signer::hex(&rdata));
     }
     let zone = sign(&text, &keys, Denial::Nsec);
-    let max = |max_keys| verify_with(&zone.text(), Settings { max_keys, ..Settings::at(NOW) }, &[]);
+    let max =
+        |max_keys| verify_with(&zone.text(), VerifySettings { max_keys, ..VerifySettings::at(NOW) }, &[]);
     for max_keys in [1, 4] {
         let found = max(max_keys);
         let usable = found.lines.iter().filter(|line| line.ends_with("unusable-key")).count();
@@ -226,7 +227,7 @@ fn a_hundred_keys_of_one_tag_cost_no_more_than_a_few() {
 
 #[test]
 fn a_revoked_key_of_the_same_tag_hinders_no_other() {
-    let keys = [SigningKey::new(Algorithm::RSASHA256, 257)];
+    let keys = [SigningKey::new(DnssecAlgorithm::RSASHA256, 257)];
     // The revoke bit is made up for in a word of the modulus.
     let mut revoked = keys[0].rdata.clone();
     revoked[1] |= 0x80;
@@ -252,7 +253,10 @@ fn gaps_of_the_chain_are_found() {
     let lines =
         [format!("{at} mail.example. NSEC gap"), format!("{signature} mail.example. NSEC bad-signature")];
     let found = expect(&zone, &lines, 1);
-    assert_eq!(found.report.findings[0].reason, Reason::Gap { expected: next, found: "www.example.".into() });
+    assert_eq!(
+        found.report.findings[0].reason,
+        FindingReason::Gap { expected: next, found: "www.example.".into() }
+    );
     // It says too little of its name.
     let zone = nsec().replaced("mail.example. 300 IN NSEC ", " A RRSIG", " RRSIG");
     let lines =
@@ -261,7 +265,7 @@ fn gaps_of_the_chain_are_found() {
     let types = |text: &str| text.to_owned();
     assert_eq!(
         found.report.findings[0].reason,
-        Reason::Types { expected: types("A RRSIG NSEC"), found: types("RRSIG NSEC") }
+        FindingReason::Types { expected: types("A RRSIG NSEC"), found: types("RRSIG NSEC") }
     );
 }
 
@@ -347,9 +351,10 @@ fn iterations_have_a_limit() {
     let at = many.line("example. 0 IN NSEC3PARAM");
     let found = many.verify();
     assert_eq!(found.lines, [format!("~{at} example. NSEC3PARAM nsec3-iterations")]);
-    let limited = verify_with(&many.text(), Settings { max_iterations: 19, ..Settings::at(NOW) }, &[]);
+    let limited =
+        verify_with(&many.text(), VerifySettings { max_iterations: 19, ..VerifySettings::at(NOW) }, &[]);
     assert_eq!(limited.lines, [format!("{at} example. NSEC3PARAM nsec3-too-many-iterations")]);
-    assert_eq!(limited.report.findings[0].reason, Reason::TooManyIterations { found: 20, max: 19 });
+    assert_eq!(limited.report.findings[0].reason, FindingReason::TooManyIterations { found: 20, max: 19 });
     assert_eq!(limited.counts.good_signatures, found.counts.good_signatures);
     // The chain is another one for all that a changed number says.
     let zone = nsec3().replaced("example. 0 IN NSEC3PARAM", "1 0 0 -", "1 0 65535 -");
@@ -366,7 +371,7 @@ fn chains_have_a_limit() {
     }
     let found = sign(&text, key(), NSEC3).verify();
     assert_eq!(found.report.failures(), 1);
-    assert_eq!(found.report.findings[0].reason, Reason::TooManyChains { found: 11, max: 4 });
+    assert_eq!(found.report.findings[0].reason, FindingReason::TooManyChains { found: 11, max: 4 });
 }
 
 #[test]

@@ -9,7 +9,8 @@ use common::signer::{Denial, NSEC3, SigningKey, resigned, sign, sign_with_digest
 use common::zones::{OWN_NAMES, PLAIN, expect, flipped, good, key, nsec, rrsig};
 use common::{NOW, Zone, engines, read, verify, verify_with};
 use oarlock_dnssec::{
-    Algorithm, Anchor, AnchorData, DigestType, Dnskey, DnskeyError, Reason, Rrsig, Settings, Type, ds_rdata,
+    AnchorData, DigestType, Dnskey, DnskeyError, DnssecAlgorithm, FindingReason, RecordType, Rrsig,
+    TrustAnchor, VerifySettings, ds_rdata,
 };
 
 fn digested() -> &'static Zone {
@@ -39,7 +40,9 @@ fn the_zones_digest_is_that_of_its_records() {
 #[test]
 fn wrong_digests_of_zones_are_told_apart() {
     let change = |change: &dyn Fn(&str) -> String| {
-        resigned(&digested().with("example. 3600 IN ZONEMD", change), key(), Type::ZONEMD).verify().lines
+        resigned(&digested().with("example. 3600 IN ZONEMD", change), key(), RecordType::ZONEMD)
+            .verify()
+            .lines
     };
     let codes = |lines: Vec<String>| -> Vec<String> {
         lines.iter().map(|line| line.replace(|letter: char| letter.is_ascii_digit(), "")).collect()
@@ -202,9 +205,9 @@ fn a_truncated_file_lacks_what_it_lacks() {
 #[test]
 fn every_algorithm_of_the_keys_signs_every_set() {
     let keys = [
-        SigningKey::new(Algorithm::ECDSAP256SHA256, 257),
-        SigningKey::new(Algorithm::ED25519, 257),
-        SigningKey::new(Algorithm::ED25519, 256),
+        SigningKey::new(DnssecAlgorithm::ECDSAP256SHA256, 257),
+        SigningKey::new(DnssecAlgorithm::ED25519, 257),
+        SigningKey::new(DnssecAlgorithm::ED25519, 256),
     ];
     let zone = sign(PLAIN, &keys, Denial::Nsec);
     let found = zone.verify();
@@ -212,7 +215,10 @@ fn every_algorithm_of_the_keys_signs_every_set() {
     let at = zone.line("mail.example. 3600 IN A 192.0.2.2");
     let gone = zone.without("mail.example. 3600 IN RRSIG A 13 ").verify();
     assert_eq!(gone.lines, [format!("{at} mail.example. A missing")]);
-    assert_eq!(gone.report.findings[0].reason, Reason::MissingSignature(Algorithm::ECDSAP256SHA256));
+    assert_eq!(
+        gone.report.findings[0].reason,
+        FindingReason::MissingSignature(DnssecAlgorithm::ECDSAP256SHA256)
+    );
     // One signature of each algorithm is enough.
     let tag = keys[2].tag();
     let less =
@@ -246,7 +252,10 @@ fn signatures_are_not_signed() {
 
 #[test]
 fn revoked_keys_sign_keys_alone() {
-    let keys = [SigningKey::new(Algorithm::ED25519, 257), SigningKey::new(Algorithm::ED25519, 257 | 0x80)];
+    let keys = [
+        SigningKey::new(DnssecAlgorithm::ED25519, 257),
+        SigningKey::new(DnssecAlgorithm::ED25519, 257 | 0x80),
+    ];
     let zone = sign(PLAIN, &keys, Denial::Nsec);
     let found = zone.verify();
     // The other key makes up for it.
@@ -271,7 +280,7 @@ fn revoked_keys_sign_keys_alone() {
 #[test]
 fn unknown_algorithms_are_unsupported_and_never_bad() {
     for number in [1, 3, 6, 12, 17, 23, 252, 253, 254] {
-        let keys = [SigningKey::new(Algorithm::ED25519, 257)];
+        let keys = [SigningKey::new(DnssecAlgorithm::ED25519, 257)];
         let zone = sign(PLAIN, &keys, Denial::Nsec);
         let mut rdata = keys[0].rdata.clone();
         rdata[3] = number;
@@ -308,8 +317,8 @@ fn keys_that_are_none_are_told() {
     let zone = sign(&text, key(), Denial::Nsec);
     let at = zone.line("example. 3600 IN DNSKEY 257 3 15 ");
     let found = expect(&zone, &[format!("{at} example. DNSKEY unusable-key")], 0);
-    let length = DnskeyError::Length { algorithm: Algorithm::ED25519, expected: 32, found: 8 };
-    assert_eq!(found.report.findings[0].reason, Reason::UnusableKey(length));
+    let length = DnskeyError::Length { algorithm: DnssecAlgorithm::ED25519, expected: 32, found: 8 };
+    assert_eq!(found.report.findings[0].reason, FindingReason::UnusableKey(length));
     // A key of another purpose signs nothing and is nobody's business.
     let text = format!("{PLAIN}example. 3600 IN DNSKEY 0 3 15 AQIDBAUGBwg=\n");
     expect(&sign(&text, key(), Denial::Nsec), &[], 0);
@@ -389,11 +398,11 @@ fn a_zone_begins_with_one_soa_and_has_name_servers() {
     let text = format!("{PLAIN}example. 3600 IN SOA ns.example. host.example. 8 3600 600 86400 300\n");
     assert_eq!(sign(&text, key(), Denial::Nsec).verify().lines, ["- example. SOA several-soa"]);
     let (records, _) = read("a. 1 IN A 192.0.2.1\n");
-    let sets = oarlock_dnssec::Sets::new(&records);
-    assert!(oarlock_dnssec::Verifier::new(&sets, Settings::at(NOW)).is_err());
+    let sets = oarlock_dnssec::RecordSets::new(&records);
+    assert!(oarlock_dnssec::ZoneVerifier::new(&sets, VerifySettings::at(NOW)).is_err());
     let (records, _) = read("");
-    let sets = oarlock_dnssec::Sets::new(&records);
-    assert!(oarlock_dnssec::Verifier::new(&sets, Settings::at(NOW)).is_err());
+    let sets = oarlock_dnssec::RecordSets::new(&records);
+    assert!(oarlock_dnssec::ZoneVerifier::new(&sets, VerifySettings::at(NOW)).is_err());
 }
 
 /// RFC 6672 2.3: hashes stand below a DNAME too.
@@ -411,11 +420,17 @@ fn the_apex_may_have_a_dname() {
 fn anchors_lead_to_the_zones_keys() {
     let (keys, name) = (
         key(),
-        oarlock_dnssec::NameBuf::parse(b"example.", oarlock_dnssec::Name::ROOT, oarlock_dnssec::Case::Lower),
+        oarlock_dnssec::DomainNameBuf::parse(
+            b"example.",
+            oarlock_dnssec::DomainName::ROOT,
+            oarlock_dnssec::LetterCase::Lower,
+        ),
     );
     let (name, dnskey) = (name.unwrap(), Dnskey::parse(&keys[0].rdata).unwrap());
     let ds = |digest| ds_rdata(&engines()[0], name.name(), &dnskey, digest).unwrap();
-    let found = |zone: &Zone, anchors: &[Anchor]| verify_with(&zone.text(), Settings::at(NOW), anchors).lines;
+    let found = |zone: &Zone, anchors: &[TrustAnchor]| {
+        verify_with(&zone.text(), VerifySettings::at(NOW), anchors).lines
+    };
     let not_anchored = ["- example. DNSKEY not-anchored"];
     for digest in [DigestType::SHA1, DigestType::SHA256, DigestType::SHA384] {
         assert_eq!(found(nsec(), &[anchor_ds(ds(digest))]), [""; 0]);
@@ -433,7 +448,7 @@ fn anchors_lead_to_the_zones_keys() {
     assert_eq!(found(nsec(), &[anchor_ds(ds(DigestType::SHA1)), anchor_ds(other_key.clone())]), not_anchored);
     other_key[2] = 200;
     assert_eq!(found(nsec(), &[anchor_ds(ds(DigestType::SHA1)), anchor_ds(other_key)]), [""; 0]);
-    let other = SigningKey::new(Algorithm::ECDSAP256SHA256, 257);
+    let other = SigningKey::new(DnssecAlgorithm::ECDSAP256SHA256, 257);
     assert_eq!(found(nsec(), &[anchor_key(other.rdata.clone())]), not_anchored);
     assert_eq!(found(nsec(), &[anchor_key(Vec::new()), anchor_ds(vec![0])]), not_anchored);
     // A key that is there, and does not sign the keys.
@@ -443,26 +458,33 @@ fn anchors_lead_to_the_zones_keys() {
     assert_eq!(found(&zone, &[anchor_key(keys[0].rdata.clone())]), [""; 0]);
     // Digests of another zone say nothing of this one.
     let of_zone = |zone: &[u8], digest| {
-        let owner =
-            oarlock_dnssec::NameBuf::parse(zone, oarlock_dnssec::Name::ROOT, oarlock_dnssec::Case::Lower);
-        Anchor { owner: owner.unwrap(), data: AnchorData::Ds(ds(digest)) }
+        let owner = oarlock_dnssec::DomainNameBuf::parse(
+            zone,
+            oarlock_dnssec::DomainName::ROOT,
+            oarlock_dnssec::LetterCase::Lower,
+        );
+        TrustAnchor { owner: owner.unwrap(), data: AnchorData::Ds(ds(digest)) }
     };
     let mixed = [of_zone(b"example.", DigestType::SHA1), of_zone(b"example.net.", DigestType::SHA256)];
     assert_eq!(found(nsec(), &mixed), [""; 0]);
     assert_eq!(found(nsec(), &mixed[1..]), not_anchored);
 }
 
-fn anchor_ds(data: Vec<u8>) -> Anchor {
-    Anchor { owner: example(), data: AnchorData::Ds(data) }
+fn anchor_ds(data: Vec<u8>) -> TrustAnchor {
+    TrustAnchor { owner: example(), data: AnchorData::Ds(data) }
 }
 
-fn anchor_key(data: Vec<u8>) -> Anchor {
-    Anchor { owner: example(), data: AnchorData::Dnskey(data) }
+fn anchor_key(data: Vec<u8>) -> TrustAnchor {
+    TrustAnchor { owner: example(), data: AnchorData::Dnskey(data) }
 }
 
-fn example() -> oarlock_dnssec::NameBuf {
-    oarlock_dnssec::NameBuf::parse(b"example.", oarlock_dnssec::Name::ROOT, oarlock_dnssec::Case::Lower)
-        .unwrap()
+fn example() -> oarlock_dnssec::DomainNameBuf {
+    oarlock_dnssec::DomainNameBuf::parse(
+        b"example.",
+        oarlock_dnssec::DomainName::ROOT,
+        oarlock_dnssec::LetterCase::Lower,
+    )
+    .unwrap()
 }
 
 #[test]

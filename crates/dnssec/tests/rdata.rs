@@ -3,15 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 use oarlock_dnssec::rdata::{DataError, canonical, print};
-use oarlock_dnssec::zone::{Reader, write_record};
-use oarlock_dnssec::{Name, Records, Type};
+use oarlock_dnssec::zone::{ZoneReader, write_record};
+use oarlock_dnssec::{DomainName, RecordType, ZoneRecords};
 
 /// The wire format of one record's type and data, relative to `example.`.
 fn wire(text: &str) -> Result<Vec<u8>, String> {
     let origin = b"\x07example\0";
-    let mut records = Records::new();
+    let mut records = ZoneRecords::new();
     let include = &mut |_: &str| Err(String::new());
-    let mut reader = Reader::new(Some(Name::new(origin).unwrap()), include);
+    let mut reader = ZoneReader::new(Some(DomainName::new(origin).unwrap()), include);
     reader.read(format!("x 1 IN {text}\n").as_bytes(), true, &mut records);
     match reader.faults() {
         [] => Ok(records.get(0).data.to_vec()),
@@ -20,19 +20,19 @@ fn wire(text: &str) -> Result<Vec<u8>, String> {
 }
 
 /// The text of data after their type.
-fn text(rtype: Type, data: &[u8]) -> String {
+fn text(rtype: RecordType, data: &[u8]) -> String {
     let mut out = Vec::new();
     print(rtype, data, &mut out);
     format!("{rtype} {}", String::from_utf8(out).unwrap()).trim_end().to_owned()
 }
 
 /// A record as it stands in a zone that is written here, without owner, TTL and class.
-fn line_of(rtype: Type, data: &[u8]) -> String {
-    let mut records = Records::new();
-    let owner = records.add_owner(Name::ROOT).unwrap();
+fn line_of(rtype: RecordType, data: &[u8]) -> String {
+    let mut records = ZoneRecords::new();
+    let owner = records.add_owner(DomainName::ROOT).unwrap();
     let add = |out: &mut Vec<u8>| {
         out.extend_from_slice(data);
-        Ok::<_, oarlock_dnssec::RecordsError>(())
+        Ok::<_, oarlock_dnssec::ZoneRecordsError>(())
     };
     records.add(owner, rtype, 1, 0, add).unwrap();
     let mut out = Vec::new();
@@ -310,7 +310,7 @@ const CASES: &[(&str, &str, &str)] = &[
 #[test]
 fn every_type_goes_from_text_to_wire_and_back() {
     for (from, hex, to) in CASES {
-        let rtype: Type = from.split(' ').next().unwrap().parse().unwrap();
+        let rtype: RecordType = from.split(' ').next().unwrap().parse().unwrap();
         let expected = unhex(&hex.replace('@', EXAMPLE));
         let data = wire(from).unwrap_or_else(|error| panic!("{from}: {error}"));
         assert_eq!(data, expected, "{from}");
@@ -330,21 +330,21 @@ fn every_type_goes_from_text_to_wire_and_back() {
 fn types_that_some_verifiers_do_not_know_are_written_by_number() {
     let named = wire("NSEC a A HHIT NXNAME UID TA A6 NSEC").unwrap();
     assert_eq!(named, wire("NSEC a TYPE1 TYPE67 TYPE128 TYPE101 TYPE32768 TYPE38 TYPE47").unwrap());
-    let written_nsec = line_of(Type::NSEC, &named);
+    let written_nsec = line_of(RecordType::NSEC, &named);
     assert_eq!(written_nsec, "NSEC a.example. A TYPE38 NSEC TYPE67 TYPE101 TYPE128 TYPE32768");
-    assert_eq!(line_of(Type::HHIT, &[1, 2, 3]), "TYPE67 \\# 3 010203");
+    assert_eq!(line_of(RecordType::HHIT, &[1, 2, 3]), "TYPE67 \\# 3 010203");
     let signature = wire("RRSIG HHIT 8 1 1 20300101000000 20200101000000 3 . AA==").unwrap();
-    assert!(line_of(Type::RRSIG, &signature).starts_with("RRSIG TYPE67 8 1 "));
+    assert!(line_of(RecordType::RRSIG, &signature).starts_with("RRSIG TYPE67 8 1 "));
 }
 
 /// RFC 3597 section 5: data in generic form fit every type that has no text. Types of messages and questions are no zone's.
 #[test]
 fn every_mnemonic_takes_generic_data_unless_no_zone_may_hold_it() {
-    let has_text = |rtype: Type| {
+    let has_text = |rtype: RecordType| {
         CASES.iter().any(|(from, ..)| from.split(' ').next() == rtype.mnemonic() && !from.contains("\\#"))
     };
     let (mut generic, mut meta) = (Vec::new(), 0);
-    for rtype in (1..=u16::MAX).map(Type).filter(|rtype| rtype.mnemonic().is_some()) {
+    for rtype in (1..=u16::MAX).map(RecordType).filter(|rtype| rtype.mnemonic().is_some()) {
         let read = wire(&format!("{rtype} \\# 1 00"));
         if rtype.is_meta() {
             assert!(read.is_err_and(|error| error.contains("in no zone")), "{rtype}");
@@ -361,10 +361,11 @@ fn every_mnemonic_takes_generic_data_unless_no_zone_may_hold_it() {
 /// A type that has fields, and no case here, would go untested.
 #[test]
 fn every_type_with_a_text_has_a_case() {
-    let with_case = |rtype: Type| {
+    let with_case = |rtype: RecordType| {
         CASES.iter().any(|(from, ..)| from.split(' ').next() == rtype.mnemonic() && !from.contains("\\#"))
     };
-    for rtype in (1..=u16::MAX).map(Type).filter(|rtype| rtype.mnemonic().is_some() && !rtype.is_meta()) {
+    for rtype in (1..=u16::MAX).map(RecordType).filter(|rtype| rtype.mnemonic().is_some() && !rtype.is_meta())
+    {
         let error = wire(&format!("{rtype} x y z")).err().unwrap_or_default();
         assert!(error.contains("is not known") || with_case(rtype), "{rtype}");
     }
@@ -373,7 +374,7 @@ fn every_type_with_a_text_has_a_case() {
 #[test]
 fn every_cut_of_data_is_refused_or_written_in_generic_form() {
     for (from, ..) in CASES {
-        let rtype: Type = from.split(' ').next().unwrap().parse().unwrap();
+        let rtype: RecordType = from.split(' ').next().unwrap().parse().unwrap();
         let data = wire(from).unwrap();
         for len in 0..data.len() {
             let written = text(rtype, &data[..len]);
@@ -628,17 +629,20 @@ fn errors_say_what_is_allowed() {
 #[test]
 fn data_are_checked_field_by_field() {
     let check = |rtype, data: &[u8]| canonical(rtype, data, &mut Vec::new());
-    assert_eq!(check(Type::A, &[1, 2, 3]), Err(DataError::Short));
-    assert_eq!(check(Type::A, &[1, 2, 3, 4, 5]), Err(DataError::Long(1)));
-    assert_eq!(check(Type::TXT, &[]), Err(DataError::Short));
-    assert!(matches!(check(Type::NS, &[0xc0, 0x0c]), Err(DataError::Name(_))));
-    assert!(check(Type::NSEC, &[0, 0, 1, 0]).is_err() && check(Type::NSEC, &[0, 1, 1, 1, 0, 1, 1]).is_err());
-    assert!(check(Type::LOC, &[1; 16]).is_err());
-    assert!(check(Type::SVCB, &[0, 1, 0, 0, 3, 0, 2, 0, 1, 0, 3, 0, 2, 0, 1]).is_err());
-    assert_eq!(check(Type(65280), &[9; 9]), Ok(()));
+    assert_eq!(check(RecordType::A, &[1, 2, 3]), Err(DataError::Short));
+    assert_eq!(check(RecordType::A, &[1, 2, 3, 4, 5]), Err(DataError::Long(1)));
+    assert_eq!(check(RecordType::TXT, &[]), Err(DataError::Short));
+    assert!(matches!(check(RecordType::NS, &[0xc0, 0x0c]), Err(DataError::Name(_))));
+    assert!(
+        check(RecordType::NSEC, &[0, 0, 1, 0]).is_err()
+            && check(RecordType::NSEC, &[0, 1, 1, 1, 0, 1, 1]).is_err()
+    );
+    assert!(check(RecordType::LOC, &[1; 16]).is_err());
+    assert!(check(RecordType::SVCB, &[0, 1, 0, 0, 3, 0, 2, 0, 1, 0, 3, 0, 2, 0, 1]).is_err());
+    assert_eq!(check(RecordType(65280), &[9; 9]), Ok(()));
     let mut out = Vec::new();
     canonical(
-        Type::RRSIG,
+        RecordType::RRSIG,
         &[0, 1, 8, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, b'A', 0, b'B'],
         &mut out,
     )

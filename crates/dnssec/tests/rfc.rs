@@ -7,8 +7,8 @@ use common::zones::flipped;
 use common::{engines, read, verify_with};
 use oarlock::{DigestAlg, Input, Job};
 use oarlock_dnssec::{
-    Case, Dnskey, Name, NameBuf, PublicKey, Rrsig, Sets, Settings, Type, ZONEMD_SIMPLE, Zonemd,
-    signed_labels, zone_digest, zonemd_digest,
+    Dnskey, DomainName, DomainNameBuf, LetterCase, RecordSets, RecordType, Rrsig, VerifySettings,
+    ZONEMD_SIMPLE, ZonePublicKey, Zonemd, signed_labels, zone_digest, zonemd_digest,
 };
 
 const RFC_4035: &str = include_str!("rfc/rfc4035-a.zone");
@@ -38,20 +38,20 @@ const RFC_8976_NOW: u32 = 1_612_137_600;
 /// RFC 4035 Appendix A: RSA of 1024 bits with SHA-1, and NSEC.
 #[test]
 fn the_zone_of_rfc_4035_verifies() {
-    let found = verify_with(RFC_4035, Settings::at(RFC_4035_NOW), &[]);
+    let found = verify_with(RFC_4035, VerifySettings::at(RFC_4035_NOW), &[]);
     assert_eq!((found.lines, found.faults), (Vec::new(), Vec::new()));
     let signatures = signature_count(RFC_4035);
     assert_eq!((found.counts.good_signatures, found.counts.verifications), (signatures, signatures));
     assert_eq!((found.counts.delegations, found.counts.secure_delegations), (2, 1));
     let spoilt = spoilt(RFC_4035, "ai.example. 3600 IN RRSIG HINFO ");
-    let found = verify_with(&spoilt, Settings::at(RFC_4035_NOW), &[]);
+    let found = verify_with(&spoilt, VerifySettings::at(RFC_4035_NOW), &[]);
     assert!(matches!(&found.lines[..], [line] if line.ends_with(" ai.example. HINFO bad-signature")));
 }
 
 /// RFC 5155 Appendix A: RSA of 512 bits with SHA-1, NSEC3 with opt-out, and a name that looks like a hash.
 #[test]
 fn the_zone_of_rfc_5155_verifies() {
-    let found = verify_with(RFC_5155, Settings::at(RFC_5155_NOW), &[]);
+    let found = verify_with(RFC_5155, VerifySettings::at(RFC_5155_NOW), &[]);
     // RFC 9276 3.1 came later.
     let warning = "~12 example. NSEC3PARAM nsec3-iterations".to_owned();
     assert_eq!((found.lines, found.faults), (vec![warning], Vec::new()));
@@ -63,18 +63,18 @@ fn the_zone_of_rfc_5155_verifies() {
 #[test]
 fn answers_expanded_from_a_wildcard_verify() {
     for zone in [RFC_4035, RFC_5155] {
-        assert!(is_signed_answer(zone, "a.z.w.example.", "*.w.example.", Type::MX));
+        assert!(is_signed_answer(zone, "a.z.w.example.", "*.w.example.", RecordType::MX));
         // Of another wildcard, and spoilt.
-        assert!(!is_signed_answer(zone, "a.z.v.example.", "*.w.example.", Type::MX));
+        assert!(!is_signed_answer(zone, "a.z.v.example.", "*.w.example.", RecordType::MX));
         let spoilt = spoilt(zone, "*.w.example. 3600 IN RRSIG MX ");
-        assert!(!is_signed_answer(&spoilt, "a.z.w.example.", "*.w.example.", Type::MX));
+        assert!(!is_signed_answer(&spoilt, "a.z.w.example.", "*.w.example.", RecordType::MX));
     }
 }
 
 /// An answer made from a wildcard, as a resolver sees it: the zone's set under another name. True where its signature is good.
-fn is_signed_answer(zone: &str, owner: &str, wildcard: &str, rtype: Type) -> bool {
+fn is_signed_answer(zone: &str, owner: &str, wildcard: &str, rtype: RecordType) -> bool {
     let (records, _) = read(zone);
-    let sets = Sets::new(&records);
+    let sets = RecordSets::new(&records);
     let of_type =
         |name: &str, rtype| sets.of_type(sets.find(self::name(name).name()).unwrap(), rtype).unwrap();
     let set = of_type(wildcard, rtype);
@@ -83,7 +83,7 @@ fn is_signed_answer(zone: &str, owner: &str, wildcard: &str, rtype: Type) -> boo
     assert!(usize::from(rrsig.labels) < signed_labels(owner.name()));
     let mut message = Vec::new();
     rrsig.write_signed(owner.name(), set.data(), &mut message);
-    let keys = of_type("example.", Type::DNSKEY);
+    let keys = of_type("example.", RecordType::DNSKEY);
     let mut keys = keys.data().map(|data| Dnskey::parse(data).unwrap());
     let key = keys.find(|key| key.key_tag() == rrsig.key_tag).unwrap();
     is_signed(&key, &message, rrsig.signature)
@@ -91,7 +91,7 @@ fn is_signed_answer(zone: &str, owner: &str, wildcard: &str, rtype: Type) -> boo
 
 /// What each engine says of a signature, which is the same.
 fn is_signed(key: &Dnskey<'_>, message: &[u8], signature: &[u8]) -> bool {
-    let Ok(PublicKey::Hall(public)) = key.public_key() else { return false };
+    let Ok(ZonePublicKey::Accelerated(public)) = key.public_key() else { return false };
     let scheme = key.algorithm.verify_scheme().unwrap();
     let job = Job::with_scheme(scheme, &public, Input::Message(message), signature);
     let verdicts: Vec<bool> = engines().iter().map(|engine| engine.run_all(&[job]).get(0).is_ok()).collect();
@@ -105,12 +105,12 @@ fn sets_signed_on_every_curve_verify() {
     let examples = [(RFC_6605, "example.net.", RFC_6605_NOW, 2), (RFC_8080, "example.com.", RFC_8080_NOW, 4)];
     for (records, apex, now, count) in examples {
         let zone = format!("{records}{apex} 3600 IN SOA . . 1 2 3 4 5\n{apex} 3600 IN NS ns.example.org.\n");
-        let found = verify_with(&zone, Settings::at(now), &[]);
+        let found = verify_with(&zone, VerifySettings::at(now), &[]);
         assert_eq!((found.counts.good_signatures, found.counts.verifications), (count, count));
         assert!(!found.lines.iter().any(|line| line.ends_with("bad-signature")), "{:?}", found.lines);
         for signature in records.lines().filter(|line| line.contains(" IN RRSIG ")) {
             let spoilt = zone.replacen(signature, &flipped(signature, 20), 1);
-            assert_eq!(verify_with(&spoilt, Settings::at(now), &[]).counts.good_signatures, count - 1);
+            assert_eq!(verify_with(&spoilt, VerifySettings::at(now), &[]).counts.good_signatures, count - 1);
         }
     }
 }
@@ -119,7 +119,7 @@ fn sets_signed_on_every_curve_verify() {
 #[test]
 fn the_signed_zone_of_rfc_8976_verifies() {
     let (zone, _) = RFC_8976[3];
-    let found = verify_with(zone, Settings::at(RFC_8976_NOW), &[]);
+    let found = verify_with(zone, VerifySettings::at(RFC_8976_NOW), &[]);
     assert_eq!((found.lines, found.faults), (Vec::new(), Vec::new()));
     assert_eq!(found.counts.good_signatures, signature_count(zone));
 }
@@ -133,7 +133,7 @@ fn digests_of_zones_come_out() {
     assert_eq!(kinds, [one.clone(), one.clone(), two, one.clone(), one]);
     for (zone, apex) in RFC_8976 {
         let is_wrong = |zone: &str| {
-            let lines = verify_with(zone, Settings::at(RFC_8976_NOW), &[]).lines;
+            let lines = verify_with(zone, VerifySettings::at(RFC_8976_NOW), &[]).lines;
             lines.iter().any(|line| line.ends_with(" zonemd"))
         };
         assert!(!is_wrong(zone), "{apex}");
@@ -145,8 +145,8 @@ fn digests_of_zones_come_out() {
 fn known_digests(zone: &str, apex: &str) -> Vec<DigestAlg> {
     let ((records, faults), apex) = (read(zone), name(apex));
     assert_eq!(faults, [""; 0]);
-    let sets = Sets::new(&records);
-    let set = sets.of_type(sets.find(apex.name()).unwrap(), Type::ZONEMD).unwrap();
+    let sets = RecordSets::new(&records);
+    let set = sets.of_type(sets.find(apex.name()).unwrap(), RecordType::ZONEMD).unwrap();
     let simple = set.data().filter_map(Zonemd::read).filter(|one| one.scheme == ZONEMD_SIMPLE);
     let known: Vec<_> = simple.filter_map(|one| Some((zonemd_digest(one.algorithm)?, one.digest))).collect();
     for (alg, digest) in &known {
@@ -156,8 +156,8 @@ fn known_digests(zone: &str, apex: &str) -> Vec<DigestAlg> {
     known.into_iter().map(|(alg, _)| alg).collect()
 }
 
-fn name(text: &str) -> NameBuf {
-    NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).unwrap()
+fn name(text: &str) -> DomainNameBuf {
+    DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap()
 }
 
 /// Signatures of a zone, one a line.

@@ -1,12 +1,12 @@
 //! Zone files: what is read, what is refused and where, and that blocks make no difference.
 
-use oarlock_dnssec::zone::{EntryError, Fault, Reader, write_record};
-use oarlock_dnssec::{Case, Name, NameBuf, NameError, Records, Type};
+use oarlock_dnssec::zone::{EntryError, FaultyEntry, ZoneReader, write_record};
+use oarlock_dnssec::{DomainName, DomainNameBuf, LetterCase, NameError, RecordType, ZoneRecords};
 
 /// Records as lines, and faults.
 type Read = (Vec<String>, Vec<(u32, EntryError)>);
 
-fn lines(records: &Records) -> Vec<String> {
+fn lines(records: &ZoneRecords) -> Vec<String> {
     let line = |record| {
         let mut out = Vec::new();
         write_record(&record, &mut out);
@@ -15,13 +15,13 @@ fn lines(records: &Records) -> Vec<String> {
     records.iter().map(line).collect()
 }
 
-fn found(faults: &[Fault]) -> Vec<(u32, EntryError)> {
+fn found(faults: &[FaultyEntry]) -> Vec<(u32, EntryError)> {
     faults.iter().map(|fault| (fault.line, fault.error.clone())).collect()
 }
 
 fn read_with(text: &[u8], include: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>) -> Read {
-    let mut records = Records::new();
-    let mut reader = Reader::new(None, include);
+    let mut records = ZoneRecords::new();
+    let mut reader = ZoneReader::new(None, include);
     assert_eq!(reader.read(text, true, &mut records), text.len());
     (lines(&records), found(reader.faults()))
 }
@@ -80,9 +80,9 @@ fn entries_are_read_as_the_standard_writes_them() {
 
 /// Reads a text cut at every place of `cuts`, what was left coming again.
 fn read_in_pieces(text: &[u8], cuts: &[usize]) -> Read {
-    let mut records = Records::new();
+    let mut records = ZoneRecords::new();
     let include = &mut |_: &str| Ok(b"x A 192.0.2.77\n".to_vec());
-    let mut reader = Reader::new(None, include);
+    let mut reader = ZoneReader::new(None, include);
     let mut start = 0;
     for end in cuts {
         start += reader.read(&text[start..*end], false, &mut records);
@@ -126,8 +126,8 @@ fn an_error_costs_one_entry_and_tells_its_line() {
         (11, EntryError::Directive("$NOTHING".into())),
         (12, word("x", TTL)),
         (13, EntryError::Missing("a name")),
-        (14, EntryError::MetaType(Type::ANY)),
-        (15, EntryError::GenericOnly(Type::UID)),
+        (14, EntryError::MetaType(RecordType::ANY)),
+        (15, EntryError::GenericOnly(RecordType::UID)),
         (16, EntryError::ClosingParenthesis),
         (17, EntryError::Data(oarlock_dnssec::rdata::DataError::Long(1))),
         (18, word("4", "the number of bytes that follow")),
@@ -238,15 +238,15 @@ fn the_first_soa_is_the_origin_where_none_is_stated() {
     let lines = good("Example. 1 SOA ns host 1 2 3 4 5\nwww A 192.0.2.1\n@ NS ns\n");
     assert_eq!(lines[0], "1:example. 1 IN SOA ns.example. host.example. 1 2 3 4 5");
     assert_eq!(lines[1..], ["2:www.example. 1 IN A 192.0.2.1", "3:example. 1 IN NS ns.example."]);
-    let origin = NameBuf::parse(b"Given.", Name::ROOT, Case::Kept).unwrap();
-    let mut records = Records::new();
+    let origin = DomainNameBuf::parse(b"Given.", DomainName::ROOT, LetterCase::Kept).unwrap();
+    let mut records = ZoneRecords::new();
     let include = &mut |_: &str| Err(String::new());
-    let mut reader = Reader::new(Some(origin.name()), include);
+    let mut reader = ZoneReader::new(Some(origin.name()), include);
     reader.read(b"@ 1 A 192.0.2.1\n", true, &mut records);
     assert_eq!(lines_of_owner(&records), ["given."]);
 }
 
-fn lines_of_owner(records: &Records) -> Vec<String> {
+fn lines_of_owner(records: &ZoneRecords) -> Vec<String> {
     records.iter().map(|record| record.owner.to_string()).collect()
 }
 
@@ -272,9 +272,9 @@ fn files_include_files() {
         "loop" => Ok(b"l 1 A 192.0.2.4\n$INCLUDE loop\n".to_vec()),
         _ => Err("not found".to_owned()),
     };
-    let mut records = Records::new();
+    let mut records = ZoneRecords::new();
     records.begin_file("zone");
-    let mut reader = Reader::new(None, include);
+    let mut reader = ZoneReader::new(None, include);
     let text = b"$ORIGIN a.\nw 1 A 192.0.2.0\n$INCLUDE one\n A 192.0.2.5\nrel A 192.0.2.6\n$INCLUDE missing\n$INCLUDE loop\nend A 192.0.2.7\n";
     reader.read(text, true, &mut records);
     let place = |index| format!("{} {}", records.file(index).unwrap(), lines(&records)[index]);
@@ -290,7 +290,7 @@ fn files_include_files() {
     assert_eq!(records.len(), 6 + 16 + 1);
     assert_eq!(place(records.len() - 1), "zone 8:end.a. 1 IN A 192.0.2.7");
     let (faults, more) = reader.into_faults();
-    let faults: Vec<String> = faults.iter().map(Fault::to_string).collect();
+    let faults: Vec<String> = faults.iter().map(FaultyEntry::to_string).collect();
     assert_eq!(
         faults,
         [
@@ -359,8 +359,8 @@ fn generated_records_take_every_form_of_a_number_and_are_bounded() {
         assert_eq!(read(&format!("$GENERATE {bad}\n")).1, [(1, error)], "{bad}");
     }
     let include = &mut |_: &str| Err(String::new());
-    let mut records = Records::new();
-    let mut reader = Reader::new(None, include).with_max_generated(3);
+    let mut records = ZoneRecords::new();
+    let mut reader = ZoneReader::new(None, include).with_max_generated(3);
     reader.read(b"$GENERATE 1-3 a$. 1 A 192.0.2.1\n$GENERATE 1-4 b$. 1 A 192.0.2.1\n", true, &mut records);
     assert_eq!((records.len(), reader.faults().len()), (3, 1));
 }
@@ -368,17 +368,17 @@ fn generated_records_take_every_form_of_a_number_and_are_bounded() {
 #[test]
 fn faults_are_bounded_in_number() {
     let include = &mut |_: &str| Err(String::new());
-    let mut reader = Reader::new(None, include);
-    reader.read("x\n".repeat(1500).as_bytes(), true, &mut Records::new());
+    let mut reader = ZoneReader::new(None, include);
+    reader.read("x\n".repeat(1500).as_bytes(), true, &mut ZoneRecords::new());
     let (faults, more) = reader.into_faults();
     assert_eq!((faults.len(), more, faults[999].line), (1000, 500, 1000));
 }
 
 #[test]
 fn records_of_one_owner_share_its_name() {
-    let mut records = Records::new();
+    let mut records = ZoneRecords::new();
     let include = &mut |_: &str| Err(String::new());
-    let mut reader = Reader::new(None, include);
+    let mut reader = ZoneReader::new(None, include);
     reader.read(
         b"$ORIGIN a.\nb 1 A 192.0.2.1\nB.A. A 192.0.2.2\n A 192.0.2.3\nb A 192.0.2.4\nc A 192.0.2.5\n",
         true,

@@ -13,7 +13,7 @@ use oarlock::keys::{KeyError, Passphrase, import};
 use zeroize::Zeroizing;
 
 use crate::private_file::{check_private, read_open};
-use crate::{ExposedSecret, SecretReader, Stamp, check_secret_mode_for};
+use crate::{ExposedSecret, FileStamp, SecretReader, check_secret_mode_for};
 
 /// The endings of key files in a directory of keys.
 pub const ENDINGS: [&str; 2] = ["pem", "der"];
@@ -28,16 +28,16 @@ pub struct KeyDirectory {
     passphrase: Option<Passphrase>,
     /// For whom private keys must be private, if for anyone.
     private_for: Option<SecretReader>,
-    files: BTreeMap<String, File>,
+    files: BTreeMap<String, ListedFile>,
     /// Files of which it was said that their names are no good.
     misnamed: Vec<PathBuf>,
     /// Files that are not named as key files are, as they were when it was looked whether they hold a key all the same.
-    others: BTreeMap<PathBuf, Stamp>,
+    others: BTreeMap<PathBuf, FileStamp>,
 }
 
 /// What a key file holds.
 #[derive(Clone, Debug)]
-pub enum Material {
+pub enum KeyMaterial {
     /// A key.
     Key(Key),
     /// A share of an RSA key, which makes partial signatures.
@@ -45,17 +45,17 @@ pub enum Material {
 }
 
 #[derive(Default)]
-struct File {
+struct ListedFile {
     path: PathBuf,
-    stamp: Option<Stamp>,
-    key: Option<Material>,
+    stamp: Option<FileStamp>,
+    key: Option<KeyMaterial>,
     /// It was said that there is nothing where the name leads to.
     is_missing: bool,
 }
 
 /// What is different since the directory was looked at before.
 #[derive(Debug, Default)]
-pub struct Changes {
+pub struct KeyDirectoryChanges {
     /// Names of keys that are new.
     pub added: Vec<String>,
     /// Names whose key is another one now.
@@ -107,7 +107,7 @@ pub struct KeyDirectoryError {
     pub error: io::Error,
 }
 
-impl Changes {
+impl KeyDirectoryChanges {
     /// True where nothing is different.
     #[must_use]
     pub fn is_none(&self) -> bool {
@@ -120,7 +120,7 @@ impl Changes {
 
 /// The names of a directory's files at one moment.
 #[derive(Debug)]
-pub struct Listing(Vec<PathBuf>);
+pub struct KeyListing(Vec<PathBuf>);
 
 impl KeyDirectory {
     /// A directory that has not been looked at yet. The passphrase is for encrypted PKCS#8.
@@ -145,7 +145,7 @@ impl KeyDirectory {
     }
 
     /// The keys by name.
-    pub fn keys(&self) -> impl Iterator<Item = (&str, &Material)> {
+    pub fn keys(&self) -> impl Iterator<Item = (&str, &KeyMaterial)> {
         self.files.iter().filter_map(|(name, file)| Some((name.as_str(), file.key.as_ref()?)))
     }
 
@@ -159,7 +159,7 @@ impl KeyDirectory {
     ///
     /// # Errors
     /// The directory cannot be listed; then nothing changes.
-    pub fn refresh(&mut self) -> Result<Changes, KeyDirectoryError> {
+    pub fn refresh(&mut self) -> Result<KeyDirectoryChanges, KeyDirectoryError> {
         let listing = self.list()?;
         Ok(self.look_through(listing))
     }
@@ -168,18 +168,18 @@ impl KeyDirectory {
     ///
     /// # Errors
     /// The directory cannot be listed.
-    pub fn list(&self) -> Result<Listing, KeyDirectoryError> {
+    pub fn list(&self) -> Result<KeyListing, KeyDirectoryError> {
         let failed = |error| KeyDirectoryError { path: self.path.clone(), error };
         let mut paths = fs::read_dir(&self.path)
             .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>())
             .map_err(failed)?;
         paths.retain(|path| !is_hidden(path));
         paths.sort();
-        Ok(Listing(paths))
+        Ok(KeyListing(paths))
     }
 
     /// Reads every file of a listing again, encrypted keys with another passphrase.
-    pub fn read_again(&mut self, listing: Listing, passphrase: Option<Passphrase>) -> Changes {
+    pub fn read_again(&mut self, listing: KeyListing, passphrase: Option<Passphrase>) -> KeyDirectoryChanges {
         self.passphrase = passphrase;
         self.files.values_mut().for_each(|file| file.stamp = None);
         self.misnamed.clear();
@@ -187,9 +187,10 @@ impl KeyDirectory {
     }
 
     /// The second half of a [`KeyDirectory::refresh`].
-    fn look_through(&mut self, Listing(paths): Listing) -> Changes {
+    fn look_through(&mut self, KeyListing(paths): KeyListing) -> KeyDirectoryChanges {
         let (paths, others): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| is_key_file(path));
-        let mut changes = Changes { refused: self.find_misplaced(others), ..Changes::default() };
+        let mut changes =
+            KeyDirectoryChanges { refused: self.find_misplaced(others), ..KeyDirectoryChanges::default() };
         let (mut seen, mut misnamed) = (Vec::new(), Vec::new());
         for path in paths {
             match name_of(&path) {
@@ -214,7 +215,7 @@ impl KeyDirectory {
     fn find_misplaced(&mut self, paths: Vec<PathBuf>) -> Vec<(PathBuf, FileFault)> {
         let is_file = |path: &PathBuf| path.metadata().is_ok_and(|about| about.is_file());
         let files = paths.into_iter().filter(is_file);
-        let stamps = files.filter_map(|path| Stamp::of(&path).ok().map(|stamp| (path, stamp))).collect();
+        let stamps = files.filter_map(|path| FileStamp::of(&path).ok().map(|stamp| (path, stamp))).collect();
         let before = std::mem::replace(&mut self.others, stamps);
         let new = self.others.iter().filter(|(path, stamp)| before.get(*path) != Some(stamp));
         let found = new.filter_map(|(path, _)| {
@@ -225,10 +226,10 @@ impl KeyDirectory {
         found.collect()
     }
 
-    fn look(&mut self, name: &str, path: PathBuf, changes: &mut Changes) {
+    fn look(&mut self, name: &str, path: PathBuf, changes: &mut KeyDirectoryChanges) {
         let file = self.files.entry(name.to_owned()).or_default();
         // Taken before the file is read: a change in between is then seen the next time.
-        let stamp = match Stamp::of(&path) {
+        let stamp = match FileStamp::of(&path) {
             Ok(stamp) => stamp,
             Err(error) => {
                 if !std::mem::replace(&mut file.is_missing, true) {
@@ -266,7 +267,7 @@ impl KeyDirectory {
     }
 }
 
-impl Material {
+impl KeyMaterial {
     /// What the bytes of a key file hold.
     ///
     /// # Errors
@@ -325,8 +326,8 @@ pub fn is_key_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(is_plain)
 }
 
-fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<Material, FileFault> {
-    Ok(Material::import(&read_secret(path, MAX_BYTES)?, passphrase)?)
+fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<KeyMaterial, FileFault> {
+    Ok(KeyMaterial::import(&read_secret(path, MAX_BYTES)?, passphrase)?)
 }
 
 /// What the label of a share ends with, encrypted or not.

@@ -17,11 +17,11 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct LogLimit {
     interval: Duration,
-    state: Mutex<State>,
+    state: Mutex<LimitState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct LimitState {
     last: Option<Instant>,
     suppressed: u64,
 }
@@ -30,7 +30,7 @@ impl LogLimit {
     /// A limit of one line per interval.
     #[must_use]
     pub const fn new(interval: Duration) -> Self {
-        Self { interval, state: Mutex::new(State { last: None, suppressed: 0 }) }
+        Self { interval, state: Mutex::new(LimitState { last: None, suppressed: 0 }) }
     }
 
     /// Returns the number of lines suppressed since the last one if a line is due now.

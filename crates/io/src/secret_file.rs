@@ -49,7 +49,7 @@ pub fn check_secret_mode_for(
     about: &Metadata,
 ) -> Result<(), ExposedSecret> {
     let user = rustix::process::geteuid().as_raw();
-    if is_private(&Permissions::of(about), reader, user, is_own_group) || !about.is_file() {
+    if is_private(&SecretPermissions::of(about), reader, user, is_own_group) || !about.is_file() {
         return Ok(());
     }
     Err(ExposedSecret { path: path.to_owned(), mode: about.mode() & 0o7777 })
@@ -75,20 +75,20 @@ fn group_name(group: u32) -> String {
     name.unwrap_or(number)
 }
 
-struct Permissions {
+struct SecretPermissions {
     mode: u32,
     owner: u32,
     group: u32,
 }
 
-impl Permissions {
+impl SecretPermissions {
     fn of(about: &Metadata) -> Self {
         Self { mode: about.mode(), owner: about.uid(), group: about.gid() }
     }
 }
 
 fn is_private(
-    file: &Permissions,
+    file: &SecretPermissions,
     reader: SecretReader,
     user: u32,
     is_own_group: impl Fn(u32) -> bool,
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn nobody_else_may_read_a_secret_but_a_group_of_the_service_by_root_s_will() {
         let judge = |reader, mode, owner, group, user| {
-            is_private(&Permissions { mode, owner, group }, reader, user, |group| group == 7)
+            is_private(&SecretPermissions { mode, owner, group }, reader, user, |group| group == 7)
         };
         let is_fine = |mode, owner, group, user| judge(SecretReader::ThisProcess, mode, owner, group, user);
         assert!(is_fine(0o100_600, 5, 5, 5) && is_fine(0o100_400, 0, 0, 5) && is_fine(0o100_000, 0, 0, 0));

@@ -6,8 +6,8 @@ use crate::simd::LANES;
 
 /// A job that can be computed: its place in the run, and what was read from it.
 #[derive(Debug)]
-pub(crate) struct Accepted<T> {
-    pub(crate) place: usize,
+pub(crate) struct LaneJob<T> {
+    pub(crate) index: usize,
     pub(crate) job: T,
 }
 
@@ -17,11 +17,11 @@ pub(crate) fn accept<'a, T>(
     operations: &'a [Operation<'a>],
     out: &mut Outcomes,
     read: impl Fn(&'a Operation<'a>) -> Result<T, Status>,
-) -> Vec<Accepted<T>> {
+) -> Vec<LaneJob<T>> {
     let mut accepted = Vec::with_capacity(operations.len());
     for (place, operation) in operations.iter().enumerate() {
         match check(shape, operation).and_then(|()| read(operation)) {
-            Ok(job) => accepted.push(Accepted { place, job }),
+            Ok(job) => accepted.push(LaneJob { index: place, job }),
             Err(status) => out.set(place, status),
         }
     }
@@ -37,6 +37,6 @@ fn check(shape: Shape, operation: &Operation<'_>) -> Result<(), Status> {
 }
 
 /// `field` of each job of a group of one to eight; lanes without a job repeat the last one, whose result is written once.
-pub(crate) fn per_lane<T, U>(group: &[Accepted<T>], field: impl Fn(&T) -> U) -> [U; LANES] {
+pub(crate) fn per_lane<T, U>(group: &[LaneJob<T>], field: impl Fn(&T) -> U) -> [U; LANES] {
     std::array::from_fn(|lane| field(&group[lane.min(group.len() - 1)].job))
 }

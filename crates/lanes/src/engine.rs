@@ -1,79 +1,129 @@
 //! The engine: what it offers, and which unit computes it.
 
 use oarlock_core::{
-    BatchSize, DEFAULT_TABLE_BYTES, Engine, EngineFault, Jobs, Operation, Outcomes, Records, Shape,
+    BatchSize, Curve, DEFAULT_TABLE_BYTES, Engine, EngineFault, Jobs, Operation, Outcomes, Records, Shape,
     TableUsage, VerifyTableCache,
 };
 
 use crate::aes;
 use crate::curve25519;
-use crate::des::{self, Des};
+use crate::des::{self, DesRun};
 use crate::ecdsa;
+use crate::fault::{NAME, failed, not_offered};
 use crate::hash;
 use crate::records;
 use crate::rsa;
-use crate::simd::{Blocks, Portable, Simd};
+#[cfg(any(test, feature = "portable"))]
+use crate::simd::PortableSimd;
+use crate::simd::{BlockSimd, Simd};
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{Ifma, Vaes};
+use crate::simd::{IfmaSimd, VaesSimd};
 
-pub(crate) const NAME: &str = "lanes";
-
-/// Eight operations in lockstep.
+/// An engine that computes eight operations in lockstep, one per 64-bit lane.
 #[derive(Debug)]
 pub struct LaneEngine {
-    unit: Unit,
-    hot: VerifyTableCache,
+    leaf: CpuLeaf,
+    tables: VerifyTableCache,
 }
 
+/// The leaf that computes vectors on this CPU.
 #[derive(Clone, Copy, Debug)]
-enum Unit {
+enum CpuLeaf {
     #[cfg(target_arch = "x86_64")]
-    Ifma(Ifma, Option<Vaes>),
-    Portable(Portable),
+    Ifma(IfmaSimd, Option<VaesSimd>),
+    #[cfg(any(test, feature = "portable"))]
+    Portable(PortableSimd),
 }
 
-impl Unit {
-    /// True where it has rounds of AES.
+impl CpuLeaf {
+    /// True if the leaf computes rounds of AES.
     fn has_aes(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Ifma(_, vaes) => vaes.is_some(),
+            #[cfg(any(test, feature = "portable"))]
             Self::Portable(_) => true,
         }
     }
 }
 
+/// The module that computes a shape.
+#[derive(Clone, Copy, Debug)]
+enum ShapeFamily {
+    RsaPrivate,
+    RsaPublic,
+    ModExp,
+    Ed25519Sign,
+    Ed25519Verify,
+    X25519,
+    EcdsaSign(Curve),
+    EcdsaVerify(Curve),
+    Aes,
+    Des,
+    Hash,
+}
+
+impl ShapeFamily {
+    /// Returns the family of a shape and its batch sizes, or None if no module computes the shape.
+    fn of_shape(shape: Shape) -> Option<(Self, BatchSize)> {
+        Some(match shape {
+            Shape::RsaPrivate { .. } => (Self::RsaPrivate, rsa::offers(shape)?),
+            Shape::RsaPublic { .. } => (Self::RsaPublic, rsa::offers(shape)?),
+            Shape::ModExp { .. } => (Self::ModExp, rsa::offers(shape)?),
+            Shape::Ed25519Sign => (Self::Ed25519Sign, curve25519::OFFERED),
+            Shape::Ed25519Verify => (Self::Ed25519Verify, curve25519::OFFERED),
+            Shape::X25519 => (Self::X25519, curve25519::OFFERED),
+            Shape::EcdsaSign { curve } if ecdsa::has(curve) => (Self::EcdsaSign(curve), ecdsa::OFFER),
+            Shape::EcdsaVerify { curve } if ecdsa::has(curve) => (Self::EcdsaVerify(curve), ecdsa::OFFER),
+            shape => {
+                let aes = || aes::offers(shape).map(|size| (Self::Aes, size));
+                let des = || des::offers(shape).map(|size| (Self::Des, size));
+                let hash = || hash::offers(shape).map(|size| (Self::Hash, size));
+                aes().or_else(des).or_else(hash)?
+            }
+        })
+    }
+}
+
 impl LaneEngine {
-    /// The engine, where the CPU has AVX-512 IFMA.
+    /// Returns the engine if this CPU has AVX-512 IFMA.
     #[must_use]
     pub fn detect() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
-        return Ifma::detect().map(|ifma| Self::on(Unit::Ifma(ifma, Vaes::detect(ifma))));
+        return IfmaSimd::detect().map(|ifma| Self::on(CpuLeaf::Ifma(ifma, VaesSimd::detect(ifma))));
         #[cfg(not(target_arch = "x86_64"))]
         return None;
     }
 
-    /// The same algorithms in plain Rust, slower than scalar: the oracle that every machine can test.
+    /// Returns the same algorithms in plain Rust. They are slower than the scalar engine and run on every machine, so tests
+    /// take them as the oracle.
+    #[cfg(any(test, feature = "portable"))]
     #[must_use]
     pub fn portable() -> Self {
-        Self::on(Unit::Portable(Portable))
+        Self::on(CpuLeaf::Portable(PortableSimd))
     }
 
-    /// The same engine with at most so many bytes of verification tables for keys that recur; 64 MiB unless told
-    /// otherwise, 0 for none.
+    /// Bounds the bytes of verification tables for keys that recur. The default is 64 MiB; 0 switches tables off.
     #[must_use]
     pub fn with_table_bytes(self, bytes: usize) -> Self {
-        Self { hot: self.hot.with_budget(bytes), ..self }
+        Self { tables: self.tables.with_budget(bytes), ..self }
     }
 
-    /// The same engine, building a key's table before its first use instead of in the background after a few: for tests.
+    /// Builds a key's table before its first use, and not in the background after a few uses. For tests.
     #[must_use]
     pub fn with_tables_at_once(self) -> Self {
-        Self { hot: self.hot.at_once(), ..self }
+        Self { tables: self.tables.at_once(), ..self }
     }
 
-    fn on(unit: Unit) -> Self {
-        Self { unit, hot: VerifyTableCache::new(DEFAULT_TABLE_BYTES) }
+    #[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
+    fn on(leaf: CpuLeaf) -> Self {
+        Self { leaf, tables: VerifyTableCache::new(DEFAULT_TABLE_BYTES) }
+    }
+
+    /// Returns the family of a shape and its batch sizes, or None if this CPU does not compute the shape.
+    fn plan(&self, shape: Shape) -> Option<(ShapeFamily, BatchSize)> {
+        ShapeFamily::of_shape(shape)
+            .filter(|(family, _)| !matches!(family, ShapeFamily::Aes) || self.leaf.has_aes())
     }
 }
 
@@ -83,17 +133,7 @@ impl Engine for LaneEngine {
     }
 
     fn offers(&self, shape: Shape) -> Option<BatchSize> {
-        match shape {
-            Shape::RsaPrivate { .. } | Shape::RsaPublic { .. } | Shape::ModExp { .. } => rsa::offers(shape),
-            Shape::Ed25519Sign | Shape::Ed25519Verify | Shape::X25519 => Some(curve25519::OFFERED),
-            Shape::EcdsaSign { curve } | Shape::EcdsaVerify { curve } => {
-                ecdsa::has(curve).then_some(ecdsa::OFFER)
-            }
-            shape => match aes::offers(shape) {
-                Some(lanes) => self.unit.has_aes().then_some(lanes),
-                None => des::offers(shape).or_else(|| hash::offers(shape)),
-            },
-        }
+        self.plan(shape).map(|(_, size)| size)
     }
 
     fn confirms(&self, _shape: Shape) -> bool {
@@ -101,41 +141,45 @@ impl Engine for LaneEngine {
     }
 
     fn table_usage(&self) -> TableUsage {
-        self.hot.table_usage()
+        self.tables.table_usage()
     }
 
     fn wait_for_tables(&self) {
-        self.hot.wait_for_tables();
+        self.tables.wait_for_tables();
     }
 
     fn drop_tables(&self) {
-        self.hot.drop_tables();
+        self.tables.drop_tables();
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
         let shape = jobs.shape();
-        if self.offers(shape).is_none() {
-            return Err(EngineFault::NotOffered { engine: NAME, shape });
-        }
+        let (family, _) = self.plan(shape).ok_or(not_offered(shape))?;
         if out.len() != jobs.len() {
             return Err(failed("the outcomes were not made for these jobs"));
         }
-        match self.unit {
+        match self.leaf {
             #[cfg(target_arch = "x86_64")]
-            Unit::Ifma(_, Some(simd)) if aes::offers(shape).is_some() => run_aes(simd, jobs, out),
-            Unit::Portable(simd) if aes::offers(shape).is_some() => run_aes(simd, jobs, out),
-            #[cfg(target_arch = "x86_64")]
-            Unit::Ifma(simd, _) => self.run_on(simd, jobs, out),
-            Unit::Portable(simd) => self.run_on(simd, jobs, out),
+            CpuLeaf::Ifma(simd, blocks) => self.run_on(simd, blocks, family, jobs, out),
+            #[cfg(any(test, feature = "portable"))]
+            CpuLeaf::Portable(simd) => self.run_on(simd, Some(simd), family, jobs, out),
         }
     }
 }
 
 impl LaneEngine {
-    fn run_on<S: Simd>(&self, simd: S, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
-        match jobs {
-            Jobs::Operations(shape, operations) => self.compute(simd, *shape, operations, out)?,
-            Jobs::Records(shape, parts) => compute_records(simd, *shape, parts, out)?,
+    /// Computes jobs on a leaf. `blocks` is the same leaf, if it computes rounds of AES.
+    fn run_on<S: Simd, B: BlockSimd>(
+        &self,
+        simd: S,
+        blocks: Option<B>,
+        family: ShapeFamily,
+        jobs: &Jobs<'_>,
+        out: &mut Outcomes,
+    ) -> Result<(), EngineFault> {
+        match *jobs {
+            Jobs::Operations(shape, operations) => self.compute(simd, family, shape, operations, out)?,
+            Jobs::Records(shape, parts) => compute_records(simd, blocks, family, shape, parts, out)?,
         }
         simd.clear_registers();
         Ok(())
@@ -144,49 +188,38 @@ impl LaneEngine {
     fn compute<S: Simd>(
         &self,
         simd: S,
+        family: ShapeFamily,
         shape: Shape,
         operations: &[Operation<'_>],
         out: &mut Outcomes,
     ) -> Result<(), EngineFault> {
-        match shape {
-            Shape::RsaPrivate { .. } => rsa::private(simd, shape, operations, out),
-            Shape::RsaPublic { .. } => rsa::public(simd, shape, operations, out),
-            Shape::ModExp { .. } => rsa::mod_exp(simd, shape, operations, out),
-            Shape::Ed25519Sign => curve25519::sign::run(simd, operations, out),
-            Shape::Ed25519Verify => curve25519::verify::run(simd, &self.hot, operations, out),
-            Shape::X25519 => curve25519::x25519::run(simd, operations, out),
-            Shape::EcdsaSign { curve } if ecdsa::has(curve) => ecdsa::sign(simd, curve, operations, out),
-            Shape::EcdsaVerify { curve } if ecdsa::has(curve) => {
-                ecdsa::verify(simd, &self.hot, curve, operations, out);
-            }
-            _ => return Err(EngineFault::NotOffered { engine: NAME, shape }),
+        match family {
+            ShapeFamily::RsaPrivate => rsa::private(simd, shape, operations, out),
+            ShapeFamily::RsaPublic => rsa::public(simd, shape, operations, out),
+            ShapeFamily::ModExp => rsa::mod_exp(simd, shape, operations, out),
+            ShapeFamily::Ed25519Sign => curve25519::sign::run(simd, operations, out),
+            ShapeFamily::Ed25519Verify => curve25519::verify::run(simd, &self.tables, operations, out),
+            ShapeFamily::X25519 => curve25519::x25519::run(simd, operations, out),
+            ShapeFamily::EcdsaSign(curve) => ecdsa::sign(simd, curve, operations, out),
+            ShapeFamily::EcdsaVerify(curve) => ecdsa::verify(simd, &self.tables, curve, operations, out),
+            ShapeFamily::Aes | ShapeFamily::Des | ShapeFamily::Hash => return Err(not_offered(shape)),
         }
         Ok(())
     }
 }
 
-fn run_aes<S: Blocks>(simd: S, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
-    let Jobs::Records(shape, parts) = jobs else {
-        return Err(EngineFault::NotOffered { engine: NAME, shape: jobs.shape() });
-    };
-    aes::run(simd, *shape, parts, out)?;
-    simd.clear_registers();
-    Ok(())
-}
-
-fn compute_records<S: Simd>(
+fn compute_records<S: Simd, B: BlockSimd>(
     simd: S,
+    blocks: Option<B>,
+    family: ShapeFamily,
     shape: Shape,
     parts: &[&Records<'_>],
     out: &mut Outcomes,
 ) -> Result<(), EngineFault> {
-    match des::offers(shape) {
-        Some(_) => records::run(&mut Des::new(simd, shape), parts, out),
-        None => hash::run(simd, shape, parts, out),
+    match (family, blocks) {
+        (ShapeFamily::Aes, Some(blocks)) => aes::run(blocks, shape, parts, out),
+        (ShapeFamily::Des, _) => records::run(&mut DesRun::new(simd, shape), parts, out),
+        (ShapeFamily::Hash, _) => hash::run(simd, shape, parts, out),
+        _ => Err(not_offered(shape)),
     }
-}
-
-/// A fault with a fixed reason.
-pub(crate) fn failed(reason: &str) -> EngineFault {
-    EngineFault::Failed { engine: NAME, reason: reason.into() }
 }

@@ -22,13 +22,15 @@ mod curve25519;
 mod des;
 mod ecdsa;
 mod engine;
+mod fault;
 mod hash;
-mod kept;
 #[cfg(feature = "measure")]
 #[doc(hidden)]
+#[path = "../benches/measure/mod.rs"]
 pub mod measure;
 mod records;
 mod rsa;
+mod scratch;
 mod simd;
 
 pub use engine::LaneEngine;

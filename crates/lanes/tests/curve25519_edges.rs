@@ -5,7 +5,7 @@ mod common;
 
 use common::verifiers;
 use oarlock_core::*;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 /// y of points of order 1, 2, 4, 8 and 8, and y not below p that mean some of them, all with both signs.
 const SMALL_ORDER: [&str; 8] = [
@@ -75,7 +75,7 @@ fn run(engine: &dyn Engine, shape: Shape, operations: &[Operation<'_>]) -> Vec<(
 
 #[track_caller]
 fn agree(shape: Shape, operations: &[Operation<'_>]) -> Vec<(Status, Vec<u8>)> {
-    let expected = run(&Scalar::detect().unwrap(), shape, operations);
+    let expected = run(&ScalarEngine::detect().unwrap(), shape, operations);
     for engine in verifiers() {
         for (at, found) in run(&*engine, shape, operations).into_iter().enumerate() {
             assert_eq!(found, expected[at], "job {at} of {shape} on {engine:?}");

@@ -7,7 +7,7 @@ mod common;
 use common::verifiers;
 use num_bigint::BigUint;
 use oarlock_core::*;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
@@ -205,7 +205,7 @@ mod multiples {
 /// scalar engine's, for good signatures and for others.
 #[test]
 fn sums_that_meet_exceptions_are_exact() {
-    let referee = Scalar::detect().unwrap();
+    let referee = ScalarEngine::detect().unwrap();
     for curve in [Curve::P256, Curve::P384] {
         let n = order(curve);
         let small = [1_u32, 2, 3, 5, 64].map(BigUint::from);
@@ -306,7 +306,7 @@ fn keys_out_of_range_and_off_the_curve_are_bad() {
 /// Digests of zero, of the order and past it, among others in one batch.
 #[test]
 fn edges_of_digests_agree_with_scalar() {
-    let referee = Scalar::detect().unwrap();
+    let referee = ScalarEngine::detect().unwrap();
     let vectors = vectors();
     for vector in [&vectors[1], &vectors[10]] {
         let (curve, n) = (vector.curve, order(vector.curve));

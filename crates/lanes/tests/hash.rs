@@ -3,7 +3,7 @@
 
 use oarlock_core::*;
 use oarlock_lanes::LaneEngine;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 fn leaves() -> impl Iterator<Item = LaneEngine> {
     LaneEngine::detect().into_iter().chain([LaneEngine::portable()])
@@ -170,7 +170,7 @@ fn agree(what: &str, lens: &[usize]) {
         for shape in Shape::records().into_iter().filter(|shape| is_hash(*shape)) {
             assert!(engine.offers(shape).is_some(), "{shape}");
             let ones = batch(shape, lens.iter().copied());
-            let expected = run(&Scalar::detect().unwrap(), shape, &ones);
+            let expected = run(&ScalarEngine::detect().unwrap(), shape, &ones);
             assert_eq!(run(&engine, shape, &ones), expected, "{shape}, {what}");
         }
     }

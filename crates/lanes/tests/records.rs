@@ -6,7 +6,7 @@ mod common;
 use common::{Builder, leaves, run};
 use oarlock_core::*;
 use oarlock_lanes::LaneEngine;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 /// Random enough, and the same each time (SplitMix64).
 struct Random(u64);
@@ -101,7 +101,8 @@ fn random_records(shape: Shape, lens: &[usize], random: &mut Random) -> Records<
 }
 
 fn agree(engine: &LaneEngine, shape: Shape, records: &Records<'_>) {
-    let (found, expected) = (run(engine, shape, records), run(&Scalar::detect().unwrap(), shape, records));
+    let (found, expected) =
+        (run(engine, shape, records), run(&ScalarEngine::detect().unwrap(), shape, records));
     assert_eq!(found.statuses(), expected.statuses(), "{shape}");
     for index in 0..records.len {
         if let Some(OutputSink::Output(span)) = records.output.get(index) {

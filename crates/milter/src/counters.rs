@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::protocol::ErrorKind;
-use crate::session::Action;
 
 /// Counters of a server, for a page of metrics to read.
 #[derive(Debug, Default)]
@@ -74,17 +73,6 @@ impl Outcome {
             Self::Discard => "discard",
         }
     }
-
-    pub(crate) fn of(action: &Action) -> Self {
-        match action {
-            Action::Continue | Action::Skip => Self::Continue,
-            Action::Accept => Self::Accept,
-            Action::Reject => Self::Reject,
-            Action::Tempfail => Self::Tempfail,
-            Action::Reply(_) => Self::Reply,
-            Action::Discard => Self::Discard,
-        }
-    }
 }
 
 impl Counters {
@@ -110,7 +98,7 @@ impl Counters {
 }
 
 /// Adds to a counter.
-pub(crate) fn count(counter: &AtomicU64, by: usize) {
+pub fn count(counter: &AtomicU64, by: usize) {
     counter.fetch_add(by as u64, Ordering::Relaxed);
 }
 

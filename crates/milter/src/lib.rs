@@ -8,12 +8,10 @@
 //! | [`client`] | an MTA's side, for tests and load |
 //! | [`socket`] | where to listen or connect, as Sendmail and Postfix write it |
 //! | [`counters`] | what operators watch |
-//! | [`dkim`] | the DKIM and ARC filter |
 #![forbid(unsafe_code)]
 
 pub mod client;
 pub mod counters;
-pub mod dkim;
 pub mod protocol;
 pub mod server;
 pub mod session;

@@ -18,11 +18,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use oarlock_io::{LogLimit, SocketFileError};
+use oarlock_io::{LogLimit, SocketFileError, accept_next};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, timeout_at};
 use tracing::{debug, error, info, warn};
 
 use crate::counters::{Counters, count};
@@ -184,11 +184,11 @@ async fn serve<F: Filters>(listener: Listener, shared: Arc<Shared<F>>) {
     let limits = AcceptLimits::new();
     loop {
         tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok(Accepted::Stream(stream, socket)) => {
+            accepted = accept_next(|| listener.accept(), |error| limits.report_failure(&error)) => match accepted {
+                Accepted::Stream(stream, socket) => {
                     admit(stream, socket, &shared, &mut connections, &limits.full);
                 }
-                Ok(Accepted::Refused { uid, pid }) => {
+                Accepted::Refused { uid, pid } => {
                     count(&shared.counters.refused_connections, 1);
                     if let Some(suppressed) = limits.refused.admit() {
                         warn!(
@@ -196,13 +196,6 @@ async fn serve<F: Filters>(listener: Listener, shared: Arc<Shared<F>>) {
                             "a connection was refused: if it is an MTA, make its user a member of the socket's group, or name it in [listen] unix_users"
                         );
                     }
-                }
-                Err(error) => {
-                    if let Some(suppressed) = limits.failed.admit() {
-                        warn!(%error, suppressed, "a connection could not be accepted");
-                    }
-                    // Where the system has no descriptors left, accepting at once again would only burn time.
-                    sleep(Duration::from_millis(20)).await;
                 }
             },
             Some(ended) = connections.join_next() => note(&shared.counters, ended),
@@ -248,6 +241,12 @@ impl AcceptLimits {
     fn new() -> Self {
         let limit = || LogLimit::new(INTERVAL);
         Self { failed: limit(), refused: limit(), full: limit() }
+    }
+
+    fn report_failure(&self, error: &io::Error) {
+        if let Some(suppressed) = self.failed.admit() {
+            warn!(%error, suppressed, "a connection could not be accepted");
+        }
     }
 }
 

@@ -318,7 +318,7 @@ impl<F: Filters> Session<F> {
         let is_of_recipient = step == Step::Recipient && action.refuses();
         let is_final = action.is_final() || step == Step::EndOfMessage;
         if is_final && step != Step::Unknown {
-            self.counters.note(Outcome::of(action));
+            self.counters.note(outcome_of(action));
         }
         if is_final && !is_of_recipient && (Step::Mail..=Step::EndOfMessage).contains(&step) {
             self.end_message(MacroStage::Helo);
@@ -348,6 +348,18 @@ impl<F: Filters> Session<F> {
             return Ok(());
         }
         change.encode(self.agreed.has_leading_space(), out)
+    }
+}
+
+/// Returns the outcome by which an action is counted.
+fn outcome_of(action: &Action) -> Outcome {
+    match action {
+        Action::Continue | Action::Skip => Outcome::Continue,
+        Action::Accept => Outcome::Accept,
+        Action::Reject => Outcome::Reject,
+        Action::Tempfail => Outcome::Tempfail,
+        Action::Reply(_) => Outcome::Reply,
+        Action::Discard => Outcome::Discard,
     }
 }
 

@@ -1,13 +1,13 @@
 //! The server as Debian's `miltertest`, of the OpenDKIM project, finds it: an MTA's side that is not ours.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod house;
+mod subject_filter;
 
 use std::process::Command;
 
-use house::{House, read};
 use oarlock_milter::Settings;
 use oarlock_milter::protocol::Steps;
+use subject_filter::{House, read};
 
 /// Runs a script against a server at `socket`, which it knows as `socket`.
 async fn run(socket: &str, steps: Steps, script: &'static str) -> Option<House> {

@@ -1,17 +1,17 @@
 //! The server over TCP and UNIX sockets, with MTAs that behave and others.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod house;
+mod subject_filter;
 
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 
-use house::{House, every_change, read, seen, send};
 use oarlock_milter::client::ClientError;
 use oarlock_milter::counters::Outcome;
 use oarlock_milter::protocol::{Actions, Command, ErrorKind as Kind, Reply, Steps};
 use oarlock_milter::{Client, Server, ServerError, Settings, Socket};
+use subject_filter::{House, every_change, read, seen, send};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
@@ -337,7 +337,9 @@ async fn a_dead_servers_socket_is_taken_over_and_a_living_ones_not() {
     assert!(about.file_type().is_socket());
     assert_eq!((about.permissions().mode() & 0o7777, about.gid()), (0o620, 0));
     let bind = async |socket: &str, settings| {
-        Server::bind(&[socket.parse().unwrap()], house::Subjects::default(), settings).await.unwrap_err()
+        Server::bind(&[socket.parse().unwrap()], subject_filter::Subjects::default(), settings)
+            .await
+            .unwrap_err()
     };
     assert!(bind(&socket, settings.clone()).await.to_string().contains("another server answers there"));
     let nobody = Settings { unix_group: Some("no such group".into()), ..settings.clone() };

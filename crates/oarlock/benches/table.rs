@@ -16,7 +16,7 @@ use oarlock::{Accelerator, keys};
 use oarlock::{
     BlockCipher, Column, InputSource, KeySource, Outcomes, OutputSink, Records, Shape, Span, Status,
 };
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 const RECORDS: usize = 65_536;
 const KEYS: usize = 1_024;
@@ -30,7 +30,7 @@ const TASK: BatchTask = BatchTask::Do(Shape::Cipher {
 
 /// Right if it is proved, and idle if it is measured.
 #[derive(Debug)]
-struct Idle(Scalar);
+struct Idle(ScalarEngine);
 
 impl Engine for Idle {
     fn name(&self) -> &'static str {
@@ -55,7 +55,7 @@ impl Engine for Idle {
 }
 
 fn main() {
-    let engine = Idle(Scalar::detect().unwrap());
+    let engine = Idle(ScalarEngine::detect().unwrap());
     let builder =
         Accelerator::builder().engine(Arc::new(engine)).engines(["idle"]).cost_cache(None).cross_check(0.0);
     let accelerator = builder.threads(1).build().unwrap();

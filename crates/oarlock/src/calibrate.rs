@@ -297,7 +297,7 @@ fn processor() -> String {
 
 #[cfg(test)]
 mod tests {
-    use oarlock_scalar::Scalar;
+    use oarlock_scalar::ScalarEngine;
 
     use super::*;
 
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn costs_are_measured_once_and_read_back() {
-        let (scalar, path) = (Scalar::detect().unwrap(), temporary("cache"));
+        let (scalar, path) = (ScalarEngine::detect().unwrap(), temporary("cache"));
         let engines: [&dyn Engine; 1] = [&scalar];
         let (measured, first) = costs(&engines, Some(&path));
         assert_eq!(first, Calibration::Measured(path.clone()));
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_damaged_foreign_or_unwritable_cache_is_measured_again() {
-        let (scalar, path) = (Scalar::detect().unwrap(), temporary("damaged"));
+        let (scalar, path) = (ScalarEngine::detect().unwrap(), temporary("damaged"));
         let engines: [&dyn Engine; 1] = [&scalar];
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         for text in [String::new(), "another machine\n".into(), machine() + "\nscalar x25519 1 NaN -3\n"] {

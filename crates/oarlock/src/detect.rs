@@ -13,7 +13,7 @@ use oarlock_core::{
 use oarlock_dispatch::EngineCost;
 #[cfg(feature = "lanes")]
 use oarlock_lanes::LaneEngine;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 use crate::calibrate::FirstUseCosts;
 use crate::selftest::{SelfTestFailure, SelfTestProof, prove, representative};
@@ -62,7 +62,7 @@ impl fmt::Display for UnavailableReason {
 
 /// The engines of this machine.
 pub(crate) struct DetectedEngines {
-    pub(crate) referee: Scalar,
+    pub(crate) referee: ScalarEngine,
     pub(crate) others: Vec<EngineCandidate>,
     pub(crate) absent: Vec<AbsentEngine>,
     table_bytes: Option<usize>,
@@ -112,8 +112,12 @@ pub(crate) fn find(
     disabled: &[String],
     table_bytes: Option<usize>,
 ) -> Option<DetectedEngines> {
-    let mut found =
-        DetectedEngines { referee: Scalar::detect()?, others: Vec::new(), absent: Vec::new(), table_bytes };
+    let mut found = DetectedEngines {
+        referee: ScalarEngine::detect()?,
+        others: Vec::new(),
+        absent: Vec::new(),
+        table_bytes,
+    };
     if is_named("lanes") {
         match lanes(disabled, table_bytes) {
             Ok(candidate) => found.others.push(candidate),
@@ -401,9 +405,9 @@ mod tests {
 
     #[test]
     fn an_engine_offers_only_what_it_has_proved() {
-        let scalar: Arc<dyn Engine> = Arc::new(Scalar::detect().unwrap());
+        let scalar: Arc<dyn Engine> = Arc::new(ScalarEngine::detect().unwrap());
         let corrupt: Arc<dyn Engine> =
-            Arc::new(CorruptEngine::new(Scalar::detect().unwrap(), Shape::Ed25519Sign, 0));
+            Arc::new(CorruptEngine::new(ScalarEngine::detect().unwrap(), Shape::Ed25519Sign, 0));
         let proved = SelfTestedEngine::new(EngineCandidate::uniform(corrupt), scalar);
         assert!(proved.claims(Shape::Ed25519Sign).is_some() && proved.offers(Shape::Ed25519Sign).is_none());
         assert!(proved.verdict(Shape::Ed25519Sign).is_some_and(Result::is_err));
@@ -440,7 +444,7 @@ mod tests {
 
     #[test]
     fn what_is_built_for_keys_that_recur_is_proved_too() {
-        let scalar = || Scalar::detect().unwrap();
+        let scalar = || ScalarEngine::detect().unwrap();
         let (verify, sign) = (Shape::Ed25519Verify, Shape::Ed25519Sign);
         let proved = |spoilt| {
             let eager = Arc::new(Building(CorruptEngine::new(scalar(), spoilt, 0)));
@@ -460,7 +464,7 @@ mod tests {
         for shape in proved_shapes().into_iter().filter(|shape| is_verification(*shape)) {
             if eager.offers(shape).is_some() {
                 eager.drop_tables();
-                prove(&eager, &Scalar::detect().unwrap(), shape).unwrap();
+                prove(&eager, &ScalarEngine::detect().unwrap(), shape).unwrap();
                 assert!(eager.table_usage().bytes > 0, "{shape}");
             }
         }
@@ -476,7 +480,7 @@ mod tests {
         for engine in [&alone.plain, &beside.serving, &beside.plain, &beside.eager] {
             assert_eq!(engine.table_usage().max_bytes, 0);
         }
-        let proved = SelfTestedEngine::new(alone, Arc::new(Scalar::detect().unwrap()));
+        let proved = SelfTestedEngine::new(alone, Arc::new(ScalarEngine::detect().unwrap()));
         assert!(proved.failures().next().is_none());
         for (shape, has_tables) in [
             (Shape::EcdsaVerify { curve: Curve::P256 }, true),
@@ -492,8 +496,8 @@ mod tests {
     #[test]
     fn a_failed_size_withdraws_the_sizes_it_vouches_for() {
         let shape = Shape::RsaPrivate { bits: 2048 };
-        let scalar: Arc<dyn Engine> = Arc::new(Scalar::detect().unwrap());
-        let corrupt = Arc::new(CorruptEngine::new(Scalar::detect().unwrap(), shape, 0));
+        let scalar: Arc<dyn Engine> = Arc::new(ScalarEngine::detect().unwrap());
+        let corrupt = Arc::new(CorruptEngine::new(ScalarEngine::detect().unwrap(), shape, 0));
         let proved = SelfTestedEngine::new(EngineCandidate::uniform(corrupt), scalar);
         assert!(proved.offers(shape).is_none() && proved.offers(Shape::RsaPrivate { bits: 2000 }).is_none());
         assert!(proved.offers(Shape::RsaPrivate { bits: 3072 }).is_some());

@@ -1,12 +1,12 @@
 //! Engines pass the whole suite before anything is built on them, and so do engines behind the dispatcher.
 
 use oarlock::Accelerator;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 use oarlock_vectors::{Queued, official, stamp};
 
 #[test]
 fn scalar_passes_the_suite() {
-    let scalar = Scalar::detect().unwrap();
+    let scalar = ScalarEngine::detect().unwrap();
     stamp(&scalar, &scalar).assert_clean();
 }
 

@@ -11,9 +11,9 @@ mod ffi;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use ffi::Hash;
+use ffi::HashState;
 use oarlock_core::*;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 fn main() {
     let wanted: Vec<String> =
@@ -61,7 +61,7 @@ fn fingerprinted(parts: KeyParts) -> Key {
 
 /// Times batches of 1 and 64 of one operation.
 fn operations(shape: Shape, key: &Key, input: &[u8], extra: SecondInput<'_>, mut bare: impl FnMut()) {
-    let scalar = Scalar::detect().unwrap();
+    let scalar = ScalarEngine::detect().unwrap();
     for size in [1, 64] {
         let operations = vec![Operation { key, input, extra }; size];
         let jobs = Jobs::Operations(shape, &operations);
@@ -199,7 +199,7 @@ impl Set {
 
     /// Times the engine against `bare`, which gets key index, IV, input and the place of output and tag.
     fn compare(&self, shape: Shape, mut bare: impl FnMut(usize, &[u8], &[u8], &mut [u8])) {
-        let scalar = Scalar::detect().unwrap();
+        let scalar = ScalarEngine::detect().unwrap();
         let (parts, mut out) = ([&self.records], Outcomes::default());
         let jobs = Jobs::Records(shape, &parts);
         let place = self.records.output_len / RECORDS;
@@ -230,19 +230,19 @@ fn records() {
         keys[index].cbc(&mut iv.try_into().unwrap(), input, out);
     });
     let set = Set::new(8, 8, 40, 40, 0);
-    let keys: Vec<_> = set.secrets.iter().map(|key| ffi::Des::new(key[..].try_into().unwrap())).collect();
+    let keys: Vec<_> = set.secrets.iter().map(|key| ffi::DesKey::new(key[..].try_into().unwrap())).collect();
     set.compare(cbc(BlockCipher::Des), |index, iv, input, out| {
         keys[index].encrypt_cbc(&mut iv.try_into().unwrap(), input, out);
     });
     let set = Set::new(24, 8, 40, 40, 0);
     let part = |key: &[u8], n: usize| key[8 * n..8 * n + 8].try_into().unwrap();
-    let tdes = |key: &Vec<u8>| ffi::Tdes::new([&part(key, 0), &part(key, 1), &part(key, 2)]);
+    let tdes = |key: &Vec<u8>| ffi::TdesKey::new([&part(key, 0), &part(key, 1), &part(key, 2)]);
     let keys: Vec<_> = set.secrets.iter().map(tdes).collect();
     set.compare(cbc(BlockCipher::Tdes3), |index, iv, input, out| {
         keys[index].encrypt_cbc(&mut iv.try_into().unwrap(), input, out);
     });
     let set = Set::new(16, 12, 40, 40, 16);
-    let keys: Vec<_> = set.secrets.iter().map(|key| ffi::Gcm::new(key, 16).unwrap()).collect();
+    let keys: Vec<_> = set.secrets.iter().map(|key| ffi::GcmContext::new(key, 16).unwrap()).collect();
     let shape = Shape::Aead { alg: AeadAlg::Aes128Gcm, direction: Direction::Encrypt };
     set.compare(shape, |index, iv, input, place| {
         let (out, tag) = place.split_at_mut(40);

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use oarlock_core::*;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 use ring::rand::SystemRandom;
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, ED25519, EcdsaKeyPair, Ed25519KeyPair, KeyPair,
@@ -132,8 +132,9 @@ fn ed25519(keys: usize) -> Work {
 /// Prints the row of one number of keys and one size of runs.
 fn compare(work: &Work, keys: usize, size: usize) {
     let operations = work.operations();
-    let (plain, tables) = (Scalar::detect().unwrap(), Scalar::detect().unwrap().with_tables_at_once());
-    let engine = |engine: &Scalar| {
+    let (plain, tables) =
+        (ScalarEngine::detect().unwrap(), ScalarEngine::detect().unwrap().with_tables_at_once());
+    let engine = |engine: &ScalarEngine| {
         for operations in operations.chunks(size) {
             let jobs = Jobs::Operations(work.shape, operations);
             let mut out = Outcomes::for_jobs(&jobs);
@@ -180,7 +181,7 @@ fn medians<const N: usize>(contenders: &mut [&dyn Fn(); N]) -> [f64; N] {
 /// Prints what the first use of a key costs more than others: its table is built and checked then.
 fn cost(work: &Work) {
     let operations = work.operations();
-    let tables = Scalar::detect().unwrap().with_tables_at_once();
+    let tables = ScalarEngine::detect().unwrap().with_tables_at_once();
     let run = || {
         let start = Instant::now();
         for operations in operations.chunks(64) {

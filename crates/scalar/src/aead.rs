@@ -4,13 +4,13 @@ use std::sync::OnceLock;
 
 use oarlock_core::{Direction, EngineFault, ResolvedRecord, SecretBytes, Status};
 
-use crate::ffi::Gcm;
-use crate::prepare::{Prepare, prepared};
-use crate::records::{Batch, Target};
-use crate::trouble::Trouble;
+use crate::batch::{RecordBatch, RecordTarget};
+use crate::ffi::GcmContext;
+use crate::op_error::OpError;
+use crate::prepare::{PrepareKey, prepared_key};
 
 /// Computes every record of the batch in one direction. Both key sizes share their code: the key says which it is.
-pub(crate) fn run(direction: Direction, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
+pub(crate) fn run(direction: Direction, batch: RecordBatch<'_, '_>) -> Result<(), EngineFault> {
     match direction {
         Direction::Encrypt => batch.each(seal),
         Direction::Decrypt => batch.each(open),
@@ -18,24 +18,24 @@ pub(crate) fn run(direction: Direction, batch: Batch<'_, '_>) -> Result<(), Engi
 }
 
 /// A key: AWS-LC fixes the tag length with the context, and compares whole tags only.
-struct GcmKey {
-    full: Gcm,
+struct GcmContexts {
+    full: GcmContext,
     /// Contexts that compare tags of 12 to 15 bytes, made when such a tag first comes.
-    short: [OnceLock<Gcm>; 4],
+    short: [OnceLock<GcmContext>; 4],
     key: SecretBytes,
 }
 
-impl Prepare for GcmKey {
-    fn prepare(key: &[u8]) -> Result<Self, Trouble> {
-        let full = Gcm::new(key, Gcm::TAG_LEN).map_err(Trouble::of_key)?;
+impl PrepareKey for GcmContexts {
+    fn prepare(key: &[u8]) -> Result<Self, OpError> {
+        let full = GcmContext::new(key, GcmContext::TAG_LEN).map_err(OpError::from_key_error)?;
         Ok(Self { full, short: Default::default(), key: key.into() })
     }
 }
 
-impl GcmKey {
+impl GcmContexts {
     /// The context that compares tags of `tag_len` bytes.
-    fn comparing(&self, tag_len: usize) -> Result<&Gcm, Trouble> {
-        if tag_len == Gcm::TAG_LEN {
+    fn comparing(&self, tag_len: usize) -> Result<&GcmContext, OpError> {
+        if tag_len == GcmContext::TAG_LEN {
             return Ok(&self.full);
         }
         let short =
@@ -43,26 +43,28 @@ impl GcmKey {
         if let Some(context) = short.get() {
             return Ok(context);
         }
-        let context = Gcm::new(self.key.expose(), tag_len)?;
+        let context = GcmContext::new(self.key.expose(), tag_len)?;
         Ok(short.get_or_init(|| context))
     }
 }
 
-fn seal(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn seal(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
-    let key = prepared::<GcmKey>(record.key, record.key_bytes, &mut own)?;
-    let mut tag = [0; Gcm::TAG_LEN];
+    let key = prepared_key::<GcmContexts>(record.key, record.key_bytes, &mut own)?;
+    let mut tag = [0; GcmContext::TAG_LEN];
     let place = target.place(record.output, record.input.len())?;
-    key.full.seal(record.iv, record.aad, record.input, place, &mut tag).map_err(Trouble::of_length)?;
+    key.full
+        .seal(record.iv, record.aad, record.input, place, &mut tag)
+        .map_err(OpError::from_length_error)?;
     // A shorter tag is the leading bytes of the full one. NIST SP 800-38D 7.1.
     target.write_tag(record.tag, &tag)
 }
 
-fn open(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn open(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
-    let key = prepared::<GcmKey>(record.key, record.key_bytes, &mut own)?;
+    let key = prepared_key::<GcmContexts>(record.key, record.key_bytes, &mut own)?;
     let context = key.comparing(record.expected_tag.len())?;
     let place = target.place(record.output, record.input.len())?;
     let is_valid = context.open(record.iv, record.aad, record.input, record.expected_tag, place);
-    if is_valid.map_err(Trouble::of_length)? { Ok(()) } else { Err(Status::Rejected.into()) }
+    if is_valid.map_err(OpError::from_length_error)? { Ok(()) } else { Err(Status::Rejected.into()) }
 }

@@ -4,10 +4,10 @@ use oarlock_core::{KeyParts, Operation, SecondInput, Status};
 use zeroize::Zeroizing;
 
 use crate::ffi;
-use crate::trouble::Trouble;
+use crate::op_error::OpError;
 
 /// Signs with Ed25519. RFC 8032 5.1.6.
-pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), Trouble> {
+pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpError> {
     let Some(KeyParts::Ed25519Private(parts)) = operation.key.parts() else {
         return Err(Status::BadKey.into());
     };
@@ -23,7 +23,7 @@ pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), Trou
 }
 
 /// Verifies with Ed25519: AWS-LC's predicate, which the shape names.
-pub(crate) fn verify(operation: &Operation<'_>) -> Result<(), Trouble> {
+pub(crate) fn verify(operation: &Operation<'_>) -> Result<(), OpError> {
     let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed.into()) };
     let public = operation.key.ed25519_public().ok_or(Status::BadKey)?;
     let signature = signature.try_into().map_err(|_| Status::BadLength)?;
@@ -32,7 +32,7 @@ pub(crate) fn verify(operation: &Operation<'_>) -> Result<(), Trouble> {
 }
 
 /// X25519. RFC 7748 section 5; an all-zero result is the scheme's to judge.
-pub(crate) fn derive(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), Trouble> {
+pub(crate) fn derive(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpError> {
     let Some(KeyParts::X25519Private(parts)) = operation.key.parts() else {
         return Err(Status::BadKey.into());
     };

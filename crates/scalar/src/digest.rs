@@ -2,12 +2,12 @@
 
 use oarlock_core::{DigestAlg, EngineFault, ResolvedRecord};
 
-use crate::ffi::{Hash, Sha1, Sha256, Sha384, Sha512};
-use crate::records::{Batch, Target};
-use crate::trouble::Trouble;
+use crate::batch::{RecordBatch, RecordTarget};
+use crate::ffi::{HashState, Sha1, Sha256, Sha384, Sha512};
+use crate::op_error::OpError;
 
 /// Digests every message of the batch.
-pub(crate) fn run(alg: DigestAlg, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
+pub(crate) fn run(alg: DigestAlg, batch: RecordBatch<'_, '_>) -> Result<(), EngineFault> {
     match alg {
         DigestAlg::Sha1 => batch.each(whole::<Sha1>),
         DigestAlg::Sha256 => batch.each(whole::<Sha256>),
@@ -18,7 +18,7 @@ pub(crate) fn run(alg: DigestAlg, batch: Batch<'_, '_>) -> Result<(), EngineFaul
 }
 
 /// Moves the chaining state of every record over its whole blocks.
-pub(crate) fn run_part(alg: DigestAlg, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
+pub(crate) fn run_part(alg: DigestAlg, batch: RecordBatch<'_, '_>) -> Result<(), EngineFault> {
     match alg {
         DigestAlg::Sha1 => batch.each(part::<Sha1>),
         DigestAlg::Sha256 => batch.each(part::<Sha256>),
@@ -28,7 +28,7 @@ pub(crate) fn run_part(alg: DigestAlg, batch: Batch<'_, '_>) -> Result<(), Engin
     }
 }
 
-fn whole<H: Hash>(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn whole<H: HashState>(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let place = target.place(record.output, H::OUTPUT)?;
     let mut hash = H::new();
     hash.update(record.input);
@@ -36,7 +36,7 @@ fn whole<H: Hash>(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Resul
     Ok(())
 }
 
-fn part<H: Hash>(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn part<H: HashState>(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let place = target.place(record.output, H::STATE)?;
     H::compress(record.iv, record.input, place);
     Ok(())

@@ -3,16 +3,16 @@
 use oarlock_core::{KeyParts, NonceInput, Operation, SecondInput, Status};
 
 use crate::ffi::{EcPrivate, EcPublic};
+use crate::op_error::OpError;
 use crate::rfc6979;
-use crate::trouble::Trouble;
 
 /// Signs: r || s. With hedged nonces AWS-LC draws its own (mixed with a hash of key and digest), so the hall's random bytes
 /// go unused, as the contract allows.
-pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), Trouble> {
+pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpError> {
     let Some(KeyParts::EcPrivate(parts)) = operation.key.parts() else { return Err(Status::BadKey.into()) };
     let key = operation
         .key
-        .prepared(|_| EcPrivate::new(parts.curve, parts.scalar.expose()).map_err(Trouble::of_key))?;
+        .prepared(|_| EcPrivate::new(parts.curve, parts.scalar.expose()).map_err(OpError::from_key_error))?;
     match operation.extra {
         SecondInput::NonceInput(NonceInput::Hedged(_)) => Ok(key.sign(operation.input, out)?),
         SecondInput::NonceInput(NonceInput::Deterministic(alg)) => {
@@ -25,9 +25,9 @@ pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), Trou
 }
 
 /// Verifies r || s; r and s outside [1, n-1] are rejected like any other wrong signature.
-pub(crate) fn verify(operation: &Operation<'_>) -> Result<(), Trouble> {
+pub(crate) fn verify(operation: &Operation<'_>) -> Result<(), OpError> {
     let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed.into()) };
     let (curve, point) = operation.key.ec_public().ok_or(Status::BadKey)?;
-    let key = operation.key.prepared(|_| EcPublic::new(curve, point).map_err(Trouble::of_key))?;
+    let key = operation.key.prepared(|_| EcPublic::new(curve, point).map_err(OpError::from_key_error))?;
     if key.verify(operation.input, signature)? { Ok(()) } else { Err(Status::Rejected.into()) }
 }

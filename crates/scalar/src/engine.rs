@@ -7,37 +7,36 @@ use oarlock_core::{
     TableUsage, VerifyTableCache,
 };
 
+use crate::fault::{NAME, failed, not_offered};
 use crate::{operations, records, tables};
-
-pub(crate) const NAME: &str = "scalar";
 
 /// AWS-LC, one job at a time; with tables where that is asked for.
 #[derive(Clone, Debug)]
-pub struct Scalar {
+pub struct ScalarEngine {
     /// Verification tables of keys that recur. None in a referee: what judges other engines is AWS-LC alone.
-    hot: Option<Arc<VerifyTableCache>>,
+    cache: Option<Arc<VerifyTableCache>>,
 }
 
-impl Scalar {
+impl ScalarEngine {
     /// The engine; AWS-LC runs everywhere, so it is always there.
     #[must_use]
     pub fn detect() -> Option<Self> {
-        Some(Self { hot: None })
+        Some(Self { cache: None })
     }
 
     /// The same engine, verifying P-256 and Ed25519 by tables under keys that recur: two and a half to six times as fast as AWS-LC, and
     /// for processors without lanes. `bytes` bounds all tables together; 0 is for none.
     #[must_use]
     pub fn with_table_bytes(self, bytes: usize) -> Self {
-        Self { hot: (bytes > 0).then(|| Arc::new(VerifyTableCache::new(bytes))) }
+        Self { cache: (bytes > 0).then(|| Arc::new(VerifyTableCache::new(bytes))) }
     }
 
     /// The same with tables, of 64 MiB where it had none, each built before its key's first use instead of in the background after a
     /// few: for tests.
     #[must_use]
     pub fn with_tables_at_once(self) -> Self {
-        let bytes = self.hot.map_or(DEFAULT_TABLE_BYTES, |hot| hot.table_usage().max_bytes);
-        Self { hot: Some(Arc::new(VerifyTableCache::new(bytes).at_once())) }
+        let bytes = self.cache.map_or(DEFAULT_TABLE_BYTES, |cache| cache.table_usage().max_bytes);
+        Self { cache: Some(Arc::new(VerifyTableCache::new(bytes).at_once())) }
     }
 }
 
@@ -50,7 +49,7 @@ const MAX_EXPONENT_BITS: u16 = 16_384;
 /// Records take tens of nanoseconds to microseconds.
 const RECORDS: BatchSize = BatchSize { preferred: 1, max: 65_536 };
 
-impl Engine for Scalar {
+impl Engine for ScalarEngine {
     fn name(&self) -> &'static str {
         NAME
     }
@@ -91,39 +90,34 @@ impl Engine for Scalar {
     }
 
     fn table_usage(&self) -> TableUsage {
-        self.hot.as_ref().map_or_else(TableUsage::default, |hot| hot.table_usage())
+        self.cache.as_ref().map_or_else(TableUsage::default, |cache| cache.table_usage())
     }
 
     fn wait_for_tables(&self) {
-        self.hot.iter().for_each(|hot| hot.wait_for_tables());
+        self.cache.iter().for_each(|cache| cache.wait_for_tables());
     }
 
     fn drop_tables(&self) {
-        self.hot.iter().for_each(|hot| hot.drop_tables());
+        self.cache.iter().for_each(|cache| cache.drop_tables());
     }
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
         let shape = jobs.shape();
         if self.offers(shape).is_none() {
-            return Err(EngineFault::NotOffered { engine: NAME, shape });
+            return Err(not_offered(shape));
         }
         if out.len() != jobs.len() {
             return Err(failed("the outcomes were not made for these jobs"));
         }
         match jobs {
             Jobs::Operations(_, operations) if !shape.is_record() => {
-                let verdicts = self.hot.as_ref().map(|hot| tables::verdicts(hot, shape, operations));
+                let verdicts = self.cache.as_ref().map(|cache| tables::verdicts(cache, shape, operations));
                 operations::run(shape, operations, &verdicts.unwrap_or_default(), out)
             }
             Jobs::Records(_, parts) if shape.is_record() => records::run(shape, parts, out),
             _ => Err(failed("the jobs are of another kind than their shape")),
         }
     }
-}
-
-/// A fault with a fixed reason.
-pub(crate) fn failed(reason: &str) -> EngineFault {
-    EngineFault::Failed { engine: NAME, reason: reason.into() }
 }
 
 fn is_modulus(bits: u16) -> bool {

@@ -3,7 +3,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `engine` | [`Scalar`], what it offers and confirms |
+//! | `engine` | [`ScalarEngine`], what it offers and confirms |
 //! | `operations` | the loop over public-key operations |
 //! | `tables` | verification under keys that recur, where that is asked for: not AWS-LC's |
 //! | `rsa`, `ecdsa`, `rfc6979`, `curve25519` | one public-key operation each |
@@ -17,14 +17,17 @@
 //! that comes from a record's slot is prepared for that record alone and cleansed with it.
 
 mod aead;
+mod batch;
 mod cipher;
 mod curve25519;
 mod digest;
 mod ecdsa;
 mod engine;
+mod fault;
 #[allow(unsafe_code)]
 mod ffi;
 mod mac;
+mod op_error;
 mod operations;
 mod prepare;
 mod records;
@@ -32,7 +35,6 @@ mod rfc6979;
 mod rsa;
 mod tables;
 mod translate;
-mod trouble;
 mod wrap;
 
-pub use engine::Scalar;
+pub use engine::ScalarEngine;

@@ -3,17 +3,19 @@
 use oarlock_core::{EngineFault, MacAlg, MacPadding, ResolvedRecord};
 use zeroize::Zeroizing;
 
-use crate::ffi::{AesEncrypt, Des, Hash, Sha1, Sha256, Tdes};
-use crate::prepare::{Prepare, prepared};
-use crate::records::{Batch, Target};
-use crate::trouble::Trouble;
+use crate::batch::{RecordBatch, RecordTarget};
+use crate::ffi::{AesEncrypt, DesKey, HashState, Sha1, Sha256, TdesKey};
+use crate::op_error::OpError;
+use crate::prepare::{PrepareKey, prepared_key};
 
 /// Computes every record of the batch.
-pub(crate) fn run(alg: MacAlg, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
+pub(crate) fn run(alg: MacAlg, batch: RecordBatch<'_, '_>) -> Result<(), EngineFault> {
     match alg {
-        MacAlg::DesMac(padding) => batch.each(|record, target| cbc_mac::<Des>(padding, record, target)),
-        MacAlg::RetailMac(padding) => batch.each(|record, target| cbc_mac::<Tdes>(padding, record, target)),
-        MacAlg::Tdes2Cmac | MacAlg::Tdes3Cmac => batch.each(cmac::<Tdes, 8>),
+        MacAlg::DesMac(padding) => batch.each(|record, target| cbc_mac::<DesKey>(padding, record, target)),
+        MacAlg::RetailMac(padding) => {
+            batch.each(|record, target| cbc_mac::<TdesKey>(padding, record, target))
+        }
+        MacAlg::Tdes2Cmac | MacAlg::Tdes3Cmac => batch.each(cmac::<TdesKey, 8>),
         MacAlg::Aes128Cmac | MacAlg::Aes256Cmac => batch.each(cmac::<AesEncrypt, 16>),
         MacAlg::HmacSha1 => batch.each(hmac::<Sha1>),
         MacAlg::HmacSha256 => batch.each(hmac::<Sha256>),
@@ -22,30 +24,30 @@ pub(crate) fn run(alg: MacAlg, batch: Batch<'_, '_>) -> Result<(), EngineFault> 
 }
 
 /// A block cipher in the encrypting direction.
-trait Block<const N: usize> {
+trait BlockEncrypt<const N: usize> {
     fn encrypt(&self, block: &mut [u8; N]);
 }
 
-impl Block<16> for AesEncrypt {
+impl BlockEncrypt<16> for AesEncrypt {
     fn encrypt(&self, block: &mut [u8; 16]) {
         self.block(block);
     }
 }
 
-impl Block<8> for Tdes {
+impl BlockEncrypt<8> for TdesKey {
     fn encrypt(&self, block: &mut [u8; 8]) {
         self.encrypt_block(block);
     }
 }
 
 /// How a DES MAC treats all blocks but the last, and the last.
-trait CbcMac {
+trait CbcMacSteps {
     fn chain(&self, state: &mut [u8; 8]);
     fn last(&self, state: &mut [u8; 8]);
 }
 
 /// ISO/IEC 9797-1 algorithm 1.
-impl CbcMac for Des {
+impl CbcMacSteps for DesKey {
     fn chain(&self, state: &mut [u8; 8]) {
         self.encrypt_block(state);
     }
@@ -56,7 +58,7 @@ impl CbcMac for Des {
 }
 
 /// ISO/IEC 9797-1 algorithm 3 with K and K': E_K(D_K'(E_K(x))) on the last block is triple DES under K, K', K.
-impl CbcMac for Tdes {
+impl CbcMacSteps for TdesKey {
     fn chain(&self, state: &mut [u8; 8]) {
         self.first().encrypt_block(state);
     }
@@ -66,13 +68,13 @@ impl CbcMac for Tdes {
     }
 }
 
-fn cbc_mac<K: CbcMac + Prepare>(
+fn cbc_mac<K: CbcMacSteps + PrepareKey>(
     padding: MacPadding,
     record: &ResolvedRecord<'_>,
-    target: &mut Target<'_>,
-) -> Result<(), Trouble> {
+    target: &mut RecordTarget<'_>,
+) -> Result<(), OpError> {
     let mut own = None;
-    let key = prepared::<K>(record.key, record.key_bytes, &mut own)?;
+    let key = prepared_key::<K>(record.key, record.key_bytes, &mut own)?;
     let (blocks, last) = padded(padding, record.input);
     let mut state = Zeroizing::new([0; 8]);
     for block in blocks.chunks_exact(8) {
@@ -100,15 +102,15 @@ fn padded(padding: MacPadding, message: &[u8]) -> (&[u8], [u8; 8]) {
 }
 
 /// A CMAC key: the cipher and the two subkeys.
-struct Cmac<K, const N: usize> {
+struct CmacSubkeys<K, const N: usize> {
     cipher: K,
     k1: Zeroizing<[u8; N]>,
     k2: Zeroizing<[u8; N]>,
 }
 
-impl<K: Prepare + Block<N>, const N: usize> Prepare for Cmac<K, N> {
+impl<K: PrepareKey + BlockEncrypt<N>, const N: usize> PrepareKey for CmacSubkeys<K, N> {
     /// NIST SP 800-38B 6.1.
-    fn prepare(key: &[u8]) -> Result<Self, Trouble> {
+    fn prepare(key: &[u8]) -> Result<Self, OpError> {
         let cipher = K::prepare(key)?;
         let mut l = Zeroizing::new([0; N]);
         cipher.encrypt(&mut l);
@@ -132,12 +134,12 @@ fn doubled<const N: usize>(value: &[u8; N]) -> Zeroizing<[u8; N]> {
 }
 
 /// NIST SP 800-38B 6.2.
-fn cmac<K: Prepare + Block<N>, const N: usize>(
+fn cmac<K: PrepareKey + BlockEncrypt<N>, const N: usize>(
     record: &ResolvedRecord<'_>,
-    target: &mut Target<'_>,
-) -> Result<(), Trouble> {
+    target: &mut RecordTarget<'_>,
+) -> Result<(), OpError> {
     let mut own = None;
-    let key = prepared::<Cmac<K, N>>(record.key, record.key_bytes, &mut own)?;
+    let key = prepared_key::<CmacSubkeys<K, N>>(record.key, record.key_bytes, &mut own)?;
     let (blocks, rest) = record.input.split_at(record.input.len().saturating_sub(1) / N * N);
     let mut state = Zeroizing::new([0; N]);
     for block in blocks.chunks_exact(N) {
@@ -156,12 +158,12 @@ fn cmac<K: Prepare + Block<N>, const N: usize>(
 }
 
 /// An HMAC key: the two hash states after the padded key. RFC 2104 section 4.
-pub(crate) struct Hmac<H> {
+pub(crate) struct HmacKey<H> {
     inner: H,
     outer: H,
 }
 
-impl<H: Hash> Hmac<H> {
+impl<H: HashState> HmacKey<H> {
     pub(crate) fn new(key: &[u8]) -> Self {
         let mut pad = Zeroizing::new([0; 128]);
         let pad = &mut pad[..H::BLOCK];
@@ -198,15 +200,15 @@ impl<H: Hash> Hmac<H> {
     }
 }
 
-impl<H: Hash> Prepare for Hmac<H> {
-    fn prepare(key: &[u8]) -> Result<Self, Trouble> {
+impl<H: HashState> PrepareKey for HmacKey<H> {
+    fn prepare(key: &[u8]) -> Result<Self, OpError> {
         Ok(Self::new(key))
     }
 }
 
-fn hmac<H: Hash>(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn hmac<H: HashState>(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
-    let key = prepared::<Hmac<H>>(record.key, record.key_bytes, &mut own)?;
+    let key = prepared_key::<HmacKey<H>>(record.key, record.key_bytes, &mut own)?;
     let mut mac = key.start();
     mac.update(record.input);
     key.finish(mac, target.place(record.output, H::OUTPUT)?);

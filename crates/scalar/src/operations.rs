@@ -2,8 +2,8 @@
 
 use oarlock_core::{EngineFault, Operation, Outcomes, Shape, Status};
 
-use crate::engine::NAME;
-use crate::trouble::Trouble;
+use crate::fault::not_offered;
+use crate::op_error::OpError;
 use crate::{curve25519, ecdsa, rsa};
 
 /// Computes every operation into `out`; `verdicts` are those on signatures that tables have verified already, or empty.
@@ -22,7 +22,7 @@ pub(crate) fn run(
         Shape::Ed25519Sign => each(shape, operations, out, curve25519::sign),
         Shape::Ed25519Verify => verify_left(shape, operations, verdicts, out, curve25519::verify),
         Shape::X25519 => each(shape, operations, out, curve25519::derive),
-        _ => Err(EngineFault::NotOffered { engine: NAME, shape }),
+        _ => Err(not_offered(shape)),
     }
 }
 
@@ -30,16 +30,16 @@ fn each(
     shape: Shape,
     operations: &[Operation<'_>],
     out: &mut Outcomes,
-    compute: impl Fn(&Operation<'_>, &mut [u8]) -> Result<(), Trouble>,
+    compute: impl Fn(&Operation<'_>, &mut [u8]) -> Result<(), OpError>,
 ) -> Result<(), EngineFault> {
     for (index, operation) in operations.iter().enumerate() {
         let result = out.result_mut(index);
         let done = check(shape, operation).and_then(|()| compute(operation, result));
         let status = match done {
             Ok(()) => Status::Done,
-            Err(trouble) => {
+            Err(error) => {
                 zeroize::Zeroize::zeroize(result);
-                trouble.status()?
+                error.status()?
             }
         };
         out.set(index, status);
@@ -53,7 +53,7 @@ fn verify_left(
     operations: &[Operation<'_>],
     verdicts: &[Option<bool>],
     out: &mut Outcomes,
-    verify: impl Fn(&Operation<'_>) -> Result<(), Trouble>,
+    verify: impl Fn(&Operation<'_>) -> Result<(), OpError>,
 ) -> Result<(), EngineFault> {
     for (index, operation) in operations.iter().enumerate() {
         let status = match verdicts.get(index).copied().flatten() {
@@ -61,7 +61,7 @@ fn verify_left(
             Some(false) => Status::Rejected,
             None => match check(shape, operation).and_then(|()| verify(operation)) {
                 Ok(()) => Status::Done,
-                Err(trouble) => trouble.status()?,
+                Err(error) => error.status()?,
             },
         };
         out.set(index, status);
@@ -70,7 +70,7 @@ fn verify_left(
 }
 
 /// Jobs come checked; this keeps a caller's mistake from becoming another job's trouble.
-fn check(shape: Shape, operation: &Operation<'_>) -> Result<(), Trouble> {
+fn check(shape: Shape, operation: &Operation<'_>) -> Result<(), OpError> {
     if !operation.key.serves(shape) {
         return Err(Status::BadKey.into());
     }

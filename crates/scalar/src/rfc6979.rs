@@ -3,9 +3,9 @@
 use oarlock_core::{Curve, DigestAlg, EcPrivateParts, Status};
 use zeroize::Zeroizing;
 
-use crate::ffi::{Hash, Sha1, Sha256, Sha384, Sha512};
-use crate::mac::Hmac;
-use crate::trouble::Trouble;
+use crate::ffi::{HashState, Sha1, Sha256, Sha384, Sha512};
+use crate::mac::HmacKey;
+use crate::op_error::OpError;
 
 /// Gives `attempt` the nonces of RFC 6979 3.2 in order until it accepts one.
 ///
@@ -16,8 +16,8 @@ pub(crate) fn sign(
     key: &EcPrivateParts,
     alg: DigestAlg,
     input: &[u8],
-    attempt: impl FnMut(&[u8]) -> Result<(), Trouble>,
-) -> Result<(), Trouble> {
+    attempt: impl FnMut(&[u8]) -> Result<(), OpError>,
+) -> Result<(), OpError> {
     match alg {
         DigestAlg::Sha1 => sign_with::<Sha1>(key, input, attempt),
         DigestAlg::Sha256 => sign_with::<Sha256>(key, input, attempt),
@@ -30,20 +30,20 @@ pub(crate) fn sign(
 /// The second nonce is needed where r or s is zero, which no one has seen: more than a few refusals are a fault.
 const ATTEMPTS: usize = 4;
 
-fn sign_with<H: Hash>(
+fn sign_with<H: HashState>(
     key: &EcPrivateParts,
     input: &[u8],
-    mut attempt: impl FnMut(&[u8]) -> Result<(), Trouble>,
-) -> Result<(), Trouble> {
+    mut attempt: impl FnMut(&[u8]) -> Result<(), OpError>,
+) -> Result<(), OpError> {
     let order = order(key.curve)?;
-    let mut nonces = Nonces::<H>::new(key.scalar.expose(), &reduced(input, order));
+    let mut nonces = NonceGenerator::<H>::new(key.scalar.expose(), &reduced(input, order));
     let mut k = Zeroizing::new(vec![0; order.len()]);
     let mut outcome = Err(Status::BadKey.into());
     for _ in 0..ATTEMPTS {
         nonces.next(order, &mut k);
         outcome = attempt(&k);
         match outcome {
-            Err(Trouble::Library(error)) if !error.is_out_of_memory() => {}
+            Err(OpError::Library(error)) if !error.is_out_of_memory() => {}
             _ => return outcome,
         }
     }
@@ -51,17 +51,17 @@ fn sign_with<H: Hash>(
 }
 
 /// The generator of RFC 6979 3.2.
-struct Nonces<H: Hash> {
-    k: Hmac<H>,
+struct NonceGenerator<H: HashState> {
+    k: HmacKey<H>,
     v: Zeroizing<Vec<u8>>,
     has_candidate: bool,
 }
 
-impl<H: Hash> Nonces<H> {
+impl<H: HashState> NonceGenerator<H> {
     /// Steps b to g, with x and h1 as octets of the order's length.
     fn new(x: &[u8], h1: &[u8]) -> Self {
         let mut nonces = Self {
-            k: Hmac::new(&vec![0; H::OUTPUT]),
+            k: HmacKey::new(&vec![0; H::OUTPUT]),
             v: Zeroizing::new(vec![1; H::OUTPUT]),
             has_candidate: false,
         };
@@ -77,7 +77,7 @@ impl<H: Hash> Nonces<H> {
         mac.update(&self.v);
         parts.iter().for_each(|part| mac.update(part));
         self.k.finish(mac, &mut key);
-        self.k = Hmac::new(&key);
+        self.k = HmacKey::new(&key);
         self.step();
     }
 
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn candidates_past_the_order_are_refused() {
-        let mut nonces = Nonces::<Sha256>::new(&[1; 2], &[2; 2]);
+        let mut nonces = NonceGenerator::<Sha256>::new(&[1; 2], &[2; 2]);
         let mut k = [0; 2];
         for _ in 0..64 {
             nonces.next(&[0x00, 0x40], &mut k);

@@ -3,25 +3,25 @@
 use oarlock_core::{BlockCipher, EngineFault, ResolvedRecord, Status};
 use zeroize::Zeroizing;
 
-use crate::ffi::{AesDecrypt, AesEncrypt, Des, Tdes};
-use crate::prepare::{Prepare, prepared};
-use crate::records::{Batch, Target};
-use crate::trouble::Trouble;
+use crate::batch::{RecordBatch, RecordTarget};
+use crate::ffi::{AesDecrypt, AesEncrypt, DesKey, TdesKey};
+use crate::op_error::OpError;
+use crate::prepare::{PrepareKey, prepared_key};
 
 /// Computes every record of the batch.
-pub(crate) fn run(from: BlockCipher, to: BlockCipher, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
+pub(crate) fn run(from: BlockCipher, to: BlockCipher, batch: RecordBatch<'_, '_>) -> Result<(), EngineFault> {
     match from {
         BlockCipher::Aes128 | BlockCipher::Aes256 => run_to(to, batch, AesDecrypt::cbc),
-        BlockCipher::Des => run_to(to, batch, Des::decrypt_cbc),
-        BlockCipher::Tdes2 | BlockCipher::Tdes3 => run_to(to, batch, Tdes::decrypt_cbc),
+        BlockCipher::Des => run_to(to, batch, DesKey::decrypt_cbc),
+        BlockCipher::Tdes2 | BlockCipher::Tdes3 => run_to(to, batch, TdesKey::decrypt_cbc),
         _ => Err(batch.refused()),
     }
 }
 
-fn run_to<D: Prepare, const M: usize>(
+fn run_to<D: PrepareKey, const M: usize>(
     to: BlockCipher,
-    batch: Batch<'_, '_>,
-    decrypt: impl Cbc<D, M>,
+    batch: RecordBatch<'_, '_>,
+    decrypt: impl CbcFunction<D, M>,
 ) -> Result<(), EngineFault> {
     // The plaintext exists here only, and is zeroized when the run ends.
     let mut plain = Zeroizing::new([0; SCRATCH]);
@@ -30,10 +30,10 @@ fn run_to<D: Prepare, const M: usize>(
             batch.each(|record, target| translate(record, target, &mut plain, &decrypt, AesEncrypt::cbc))
         }
         BlockCipher::Des => {
-            batch.each(|record, target| translate(record, target, &mut plain, &decrypt, Des::encrypt_cbc))
+            batch.each(|record, target| translate(record, target, &mut plain, &decrypt, DesKey::encrypt_cbc))
         }
         BlockCipher::Tdes2 | BlockCipher::Tdes3 => {
-            batch.each(|record, target| translate(record, target, &mut plain, &decrypt, Tdes::encrypt_cbc))
+            batch.each(|record, target| translate(record, target, &mut plain, &decrypt, TdesKey::encrypt_cbc))
         }
         _ => Err(batch.refused()),
     }
@@ -43,20 +43,20 @@ fn run_to<D: Prepare, const M: usize>(
 const SCRATCH: usize = 1024;
 
 /// CBC of whole blocks under a prepared key, with the chaining value carried on.
-trait Cbc<K, const N: usize>: Fn(&K, &mut [u8; N], &[u8], &mut [u8]) {}
+trait CbcFunction<K, const N: usize>: Fn(&K, &mut [u8; N], &[u8], &mut [u8]) {}
 
-impl<K, const N: usize, F: Fn(&K, &mut [u8; N], &[u8], &mut [u8])> Cbc<K, N> for F {}
+impl<K, const N: usize, F: Fn(&K, &mut [u8; N], &[u8], &mut [u8])> CbcFunction<K, N> for F {}
 
-fn translate<D: Prepare, E: Prepare, const M: usize, const N: usize>(
+fn translate<D: PrepareKey, E: PrepareKey, const M: usize, const N: usize>(
     record: &ResolvedRecord<'_>,
-    target: &mut Target<'_>,
+    target: &mut RecordTarget<'_>,
     plain: &mut [u8; SCRATCH],
-    decrypt: &impl Cbc<D, M>,
-    encrypt: impl Cbc<E, N>,
-) -> Result<(), Trouble> {
+    decrypt: &impl CbcFunction<D, M>,
+    encrypt: impl CbcFunction<E, N>,
+) -> Result<(), OpError> {
     let (mut own, mut own_second) = (None, None);
-    let key = prepared(record.key, record.key_bytes, &mut own)?;
-    let second_key = prepared(record.second_key, record.second_key_bytes, &mut own_second)?;
+    let key = prepared_key(record.key, record.key_bytes, &mut own)?;
+    let second_key = prepared_key(record.second_key, record.second_key_bytes, &mut own_second)?;
     let mut chain = record.iv.try_into().map_err(|_| Status::BadLength)?;
     let mut second_chain = record.second_iv.try_into().map_err(|_| Status::BadLength)?;
     let place = target.place(record.output, record.input.len())?;

@@ -3,13 +3,13 @@
 use oarlock_core::{Direction, EngineFault, ResolvedRecord, Status, WrapAlg};
 use zeroize::Zeroize;
 
+use crate::batch::{RecordBatch, RecordTarget};
 use crate::ffi::{AesDecrypt, AesEncrypt};
-use crate::prepare::prepared;
-use crate::records::{Batch, Target};
-use crate::trouble::Trouble;
+use crate::op_error::OpError;
+use crate::prepare::prepared_key;
 
 /// Wraps or unwraps every record of the batch.
-pub(crate) fn run(alg: WrapAlg, direction: Direction, batch: Batch<'_, '_>) -> Result<(), EngineFault> {
+pub(crate) fn run(alg: WrapAlg, direction: Direction, batch: RecordBatch<'_, '_>) -> Result<(), EngineFault> {
     match (alg, direction) {
         (WrapAlg::Aes128Kw | WrapAlg::Aes256Kw, Direction::Encrypt) => batch.each(wrap),
         (WrapAlg::Aes128Kw | WrapAlg::Aes256Kw, Direction::Decrypt) => batch.each(unwrap),
@@ -19,30 +19,30 @@ pub(crate) fn run(alg: WrapAlg, direction: Direction, batch: Batch<'_, '_>) -> R
     }
 }
 
-fn wrap(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn wrap(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
-    let key = prepared::<AesEncrypt>(record.key, record.key_bytes, &mut own)?;
+    let key = prepared_key::<AesEncrypt>(record.key, record.key_bytes, &mut own)?;
     let place = target.place(record.output, record.input.len() + 8)?;
-    key.wrap(record.input, place).map_err(Trouble::of_length)
+    key.wrap(record.input, place).map_err(OpError::from_length_error)
 }
 
-fn wrap_padded(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn wrap_padded(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
-    let key = prepared::<AesEncrypt>(record.key, record.key_bytes, &mut own)?;
+    let key = prepared_key::<AesEncrypt>(record.key, record.key_bytes, &mut own)?;
     let place = target.place(record.output, record.input.len().next_multiple_of(8) + 8)?;
-    key.wrap_padded(record.input, place).map_err(Trouble::of_length)
+    key.wrap_padded(record.input, place).map_err(OpError::from_length_error)
 }
 
-fn unwrap(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn unwrap(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
-    let key = prepared::<AesDecrypt>(record.key, record.key_bytes, &mut own)?;
+    let key = prepared_key::<AesDecrypt>(record.key, record.key_bytes, &mut own)?;
     let place = target.place(record.output, unwrapped_len(record)?)?;
     if key.unwrap(record.input, place) { Ok(()) } else { Err(Status::Rejected.into()) }
 }
 
-fn unwrap_padded(record: &ResolvedRecord<'_>, target: &mut Target<'_>) -> Result<(), Trouble> {
+fn unwrap_padded(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
-    let key = prepared::<AesDecrypt>(record.key, record.key_bytes, &mut own)?;
+    let key = prepared_key::<AesDecrypt>(record.key, record.key_bytes, &mut own)?;
     let place = target.place(record.output, unwrapped_len(record)?)?;
     let len = key.unwrap_padded(record.input, place).ok_or(Status::Rejected)?;
     place[len..].zeroize();

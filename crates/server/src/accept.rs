@@ -1,42 +1,43 @@
-//! Accepting connections: from the listening socket to a client that is known.
+//! Accepts connections, from the listening socket to a known client.
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use oarlock_io::LogLimit;
+use oarlock_io::{LogLimit, accept_next};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tracing::{debug, warn};
 
-use crate::admission::{Admission, AdmissionError, ConnectionSlot, HandshakeSlot, Listener};
-use crate::identity::{Identity, IdentityError};
-use crate::lifetime::Lifetime;
+use crate::admission::{Admission, AdmissionError, ConnectionSlot, HandshakeSlot, ListenerKind};
+use crate::clients::KnownClient;
+use crate::identity::{ClientIdentity, IdentityError};
+use crate::lifetime::ConnectionLifetime;
 use crate::metrics::count;
-use crate::service::Service;
-use crate::transport::{Bytes, Counted, KnownClient, Transport};
+use crate::service::SharedService;
+use crate::transport::{ByteStream, ClientTransport, CountedStream};
 use crate::unix;
 
-/// Accepts TCP connections and hands those whose client is known to gRPC.
+/// Accepts TCP connections, and hands connections with a known client to gRPC.
 #[derive(Clone)]
 pub(crate) struct TcpAcceptor {
-    pub(crate) service: Arc<Service>,
+    pub(crate) service: Arc<SharedService>,
     pub(crate) admission: Arc<Admission>,
-    pub(crate) transports: mpsc::Sender<Transport>,
+    pub(crate) transports: mpsc::Sender<ClientTransport>,
 }
 
 impl TcpAcceptor {
-    /// Accepts until it is dropped.
-    pub(crate) async fn run(self, listener: TcpListener, protection: Protection) {
+    /// Accepts connections until it is dropped.
+    pub(crate) async fn run(self, listener: TcpListener, protection: ListenerProtection) {
         let mut handshakes = JoinSet::new();
         loop {
             while handshakes.try_join_next().is_some() {}
-            let stream = accepted(listener.accept().await.map(|(stream, _)| stream), &self.admission).await;
-            let Some(stream) = stream else { continue };
+            let failed = |error| report_failure(&error, &self.admission);
+            let (stream, _) = accept_next(|| listener.accept(), failed).await;
             let acceptor = self.clone();
             let from = stream.peer_addr().ok();
             let (slot, evicted) = self.admission.begin_handshake(from.map(|from| from.ip()));
@@ -49,25 +50,25 @@ impl TcpAcceptor {
         }
     }
 
-    /// Has one connection shake hands, finds who its client is, and hands it to gRPC if it may come in.
+    /// Completes the handshake of one connection, finds its client, and hands it to gRPC if the client is admitted.
     async fn introduce(
         &self,
         stream: TcpStream,
         from: Option<SocketAddr>,
-        protection: Protection,
+        protection: ListenerProtection,
         slot: HandshakeSlot,
     ) {
         let service = &self.service;
-        // Small answers leave at once.
+        // Without Nagle's algorithm small answers leave at once.
         let _ = stream.set_nodelay(true);
-        let stream = Counted::new(stream, Arc::clone(service), Some(slot.has_spoken()));
+        let stream = CountedStream::new(stream, Arc::clone(service), Some(slot.has_spoken()));
         let entered = match protection {
-            Protection::Plaintext => {
+            ListenerProtection::Plaintext => {
                 let lifetime = service.lifetimes.enter(Vec::new());
-                Ok((Box::new(stream) as Box<dyn Bytes>, Identity::loopback(), lifetime))
+                Ok((Box::new(stream) as Box<dyn ByteStream>, ClientIdentity::loopback(), lifetime))
             }
-            Protection::Tls => {
-                match timeout(service.limits.handshake(), shake_hands(stream, service)).await {
+            ListenerProtection::Tls => {
+                match timeout(service.limits.max_handshake(), shake_hands(stream, service)).await {
                     Ok(entered) => entered,
                     Err(_) => Err(HandshakeError::TooSlow.into()),
                 }
@@ -75,23 +76,22 @@ impl TcpAcceptor {
         };
         match entered {
             Ok((bytes, client, lifetime)) => {
-                let identity = client.from_address(from);
-                let account = service.clients.find(&identity);
-                let client = KnownClient { identity, account };
-                match self.admission.admit(Listener::Network, &client.account, service) {
-                    Ok(seat) => {
+                let client = service.clients.introduce(client.with_address(from));
+                match self.admission.admit(ListenerKind::Network, &client.account, service) {
+                    Ok(connection_slot) => {
                         drop(slot);
                         debug!(client = %client.identity, peer = ?from, "a client has connected");
-                        let transport = Transport::new(bytes, client, &service.limits, seat, lifetime);
-                        // Nobody takes it if the server stops.
+                        let transport =
+                            ClientTransport::new(bytes, client, &service.limits, connection_slot, lifetime);
+                        // An error means that the server stops and serves no new connection.
                         let _ = self.transports.send(transport).await;
                     }
                     Err(error) => report_refusal(&error, &client.identity, service),
                 }
             }
-            Err(Refusal { reason, stream }) => {
+            Err(HandshakeRefusal { reason, stream }) => {
                 self.report(from, &reason);
-                // The slot is kept until then: a crowd of refused clients displaces itself too.
+                // The slot is kept meanwhile, so that a crowd of refused clients displaces its own connections only.
                 if let Some(stream) = stream {
                     let _ = timeout(MAX_LINGER, linger(stream)).await;
                 }
@@ -105,66 +105,64 @@ impl TcpAcceptor {
     }
 }
 
-/// Lines about connections that could not be accepted.
+/// The limit of log lines about connections that could not be accepted.
 static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
 
-/// Returns the connection, or none after a pause: without free descriptors, accepting again at once would only burn time.
-async fn accepted<T>(accepted: io::Result<T>, admission: &Admission) -> Option<T> {
-    match accepted {
-        Ok(stream) => Some(stream),
-        Err(error) => {
-            // Its descriptor is free as soon as its task has run.
-            admission.evict_one();
-            if let Some(suppressed) = FAILURES.admit() {
-                warn!(%error, suppressed, "a connection could not be accepted; descriptors run out if `ulimit -n` is low");
-            }
-            sleep(Duration::from_millis(20)).await;
-            None
-        }
+/// Reports a connection that could not be accepted, and evicts a handshake to free its descriptor.
+fn report_failure(error: &io::Error, admission: &Admission) {
+    // The descriptor of the evicted connection is free as soon as its task has run.
+    admission.evict_one();
+    if let Some(suppressed) = FAILURES.admit() {
+        warn!(%error, suppressed, "a connection could not be accepted; descriptors run out if `ulimit -n` is low");
     }
 }
 
 /// The protection of a listener's connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Protection {
+pub(crate) enum ListenerProtection {
     Tls,
     Plaintext,
 }
 
-/// A handshake that failed, and the stream of a client that is still there.
-struct Refusal {
+/// A handshake that failed, with the stream of a client that is still connected.
+struct HandshakeRefusal {
     reason: HandshakeError,
-    stream: Option<Counted<TcpStream>>,
+    stream: Option<CountedStream<TcpStream>>,
 }
 
-impl<E: Into<HandshakeError>> From<E> for Refusal {
+impl<E: Into<HandshakeError>> From<E> for HandshakeRefusal {
     fn from(reason: E) -> Self {
         Self { reason: reason.into(), stream: None }
     }
 }
 
-/// The reason why a connection has no known client.
+/// An error of a connection that never had a known client.
 #[derive(Debug, thiserror::Error)]
 enum HandshakeError {
-    #[error("it took longer than [limits] handshake_seconds")]
+    #[error("the handshake took longer than [limits] max_handshake_seconds")]
     TooSlow,
-    #[error("the client left before the handshake was done")]
+    #[error("the client left before the end of the handshake")]
     Left,
     #[error("{0}")]
     Tls(io::Error),
     #[error(transparent)]
     Identity(#[from] IdentityError),
-    #[error("the authority of its certificate was withdrawn meanwhile")]
+    #[error("the authority of the client's certificate was withdrawn meanwhile")]
     NotTrusted,
-    #[error("it gave way to newer connections: there are as many handshakes as there may be")]
+    #[error(
+        "it gave way to newer connections: [limits] max_handshakes or max_handshakes_per_address are under way"
+    )]
     GaveWay,
 }
 
-/// The stream above TLS, the client, and how long its connection lasts.
-type Entered = (Box<dyn Bytes>, Identity, Lifetime);
+/// The stream above TLS, the client, and the lifetime of the connection.
+type IntroducedClient = (Box<dyn ByteStream>, ClientIdentity, ConnectionLifetime);
 
-async fn shake_hands(stream: Counted<TcpStream>, service: &Arc<Service>) -> Result<Entered, Refusal> {
-    // Listening for TLS without certificates is refused before.
+async fn shake_hands(
+    stream: CountedStream<TcpStream>,
+    service: &Arc<SharedService>,
+) -> Result<IntroducedClient, HandshakeRefusal> {
+    // The configuration check refuses TLS without certificates.
     let Some(store) = &service.tls else { return Err(HandshakeError::Left.into()) };
     let state = store.current();
     let stream = match state.acceptor().accept(stream).into_fallible().await {
@@ -173,28 +171,28 @@ async fn shake_hands(stream: Counted<TcpStream>, service: &Arc<Service>) -> Resu
             return Err(HandshakeError::Left.into());
         }
         Err((error, stream)) => {
-            return Err(Refusal { reason: HandshakeError::Tls(error), stream: Some(stream) });
+            return Err(HandshakeRefusal { reason: HandshakeError::Tls(error), stream: Some(stream) });
         }
     };
     let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
     let chain: Vec<_> = chain.iter().map(|certificate| certificate.clone().into_owned()).collect();
     let client = chain
         .first()
-        .map(Identity::of_certificate)
+        .map(ClientIdentity::from_certificate)
         .ok_or(HandshakeError::Left)?
         .map_err(HandshakeError::from)?;
     let lifetime = service.lifetimes.enter(chain.clone());
     let now = store.current();
-    // A reload that came between may have withdrawn the authority; from here on a reload finds the connection itself.
+    // A reload during the handshake may have withdrawn the authority. A later reload finds the connection among the lifetimes.
     if !Arc::ptr_eq(&state, &now) && !now.accepts(&chain) {
         return Err(HandshakeError::NotTrusted.into());
     }
     Ok((Box::new(stream), client, lifetime))
 }
 
-/// Waits until the client has read the alert that says why it was refused. Closing at once, with bytes of the client unread, would
+/// Waits until the client has read the alert with the reason for the refusal. Closing at once, with unread bytes of the client, would
 /// reset the connection and lose the alert.
-async fn linger(mut stream: Counted<TcpStream>) {
+async fn linger(mut stream: CountedStream<TcpStream>) {
     let mut rest = [0; 1024];
     let mut left = MAX_LINGER_BYTES;
     if stream.shutdown().await.is_ok() {
@@ -206,21 +204,21 @@ async fn linger(mut stream: Counted<TcpStream>) {
     }
 }
 
-/// The longest time that a refused client may take to read the alert.
+/// The time that a refused client has to read the alert.
 const MAX_LINGER: Duration = Duration::from_secs(2);
 
-/// Bytes of a refused client that are read meanwhile.
+/// The maximum bytes of a refused client that are read meanwhile.
 const MAX_LINGER_BYTES: usize = 64 << 10;
 
-/// Lines about handshakes: strangers must not fill the disk.
+/// The limit of log lines about handshakes: unknown peers must not fill the disk.
 static HANDSHAKES: LogLimit = LogLimit::new(Duration::from_secs(1));
 
-fn report_handshake(from: Option<SocketAddr>, reason: &HandshakeError, service: &Service) {
+fn report_handshake(from: Option<SocketAddr>, reason: &HandshakeError, service: &SharedService) {
     count(&service.metrics.failed_handshakes, 1);
     service.audit.failed_handshake(from.map(|from| from.ip()), reason);
     let peer = from.map_or_else(|| "unknown".to_owned(), |from| from.to_string());
     match reason {
-        // Probes of load balancers connect and leave.
+        // Load balancers probe a port by connecting and leaving.
         HandshakeError::Left => debug!(%peer, %reason, "no handshake"),
         HandshakeError::GaveWay => count(&service.metrics.refused_connections, 1),
         _ => {
@@ -231,33 +229,37 @@ fn report_handshake(from: Option<SocketAddr>, reason: &HandshakeError, service: 
     }
 }
 
-/// Lines about clients with too many connections.
+/// The limit of log lines about clients with too many connections.
 static REFUSALS: LogLimit = LogLimit::new(Duration::from_secs(10));
 
-fn report_refusal(error: &AdmissionError, client: &Identity, service: &Service) {
+fn report_refusal(error: &AdmissionError, client: &ClientIdentity, service: &SharedService) {
     count(&service.metrics.refused_connections, 1);
     if let Some(suppressed) = REFUSALS.admit() {
         warn!(%client, %error, suppressed, "a connection was refused");
     }
 }
 
-/// Accepts connections of the UNIX socket until the server stops, and serves them to their end.
-pub(crate) async fn accept_unix(listener: UnixListener, service: Arc<Service>, admission: Arc<Admission>) {
+/// Accepts connections of the UNIX socket until the server stops, and serves each of them.
+pub(crate) async fn accept_unix(
+    listener: UnixListener,
+    service: Arc<SharedService>,
+    admission: Arc<Admission>,
+) {
     let mut connections = JoinSet::new();
     let mut draining = Box::pin(service.draining());
     loop {
         while connections.try_join_next().is_some() {}
-        let stream = tokio::select! {
-            stream = listener.accept() => accepted(stream.map(|(stream, _)| stream), &admission).await,
+        let failed = |error| report_failure(&error, &admission);
+        let (stream, _) = tokio::select! {
+            accepted = accept_next(|| listener.accept(), failed) => accepted,
             () = &mut draining => break,
         };
-        let Some(stream) = stream else { continue };
-        // Seats are given in the order of arrival.
+        // Admission happens here, not in the task, so that connections are admitted in the order of their arrival.
         let (service, admitted) = (Arc::clone(&service), admit_unix(&stream, &admission, &service));
         connections.spawn(async move {
             let served = match admitted {
-                Ok((client, _seat)) => unix::serve(stream, client, service).await,
-                Err(UnixError::NoSeat(error)) => unix::turn_away(stream, &error.to_string()).await,
+                Ok((client, _slot)) => unix::serve(stream, client, service).await,
+                Err(UnixError::NotAdmitted(error)) => unix::refuse_client(stream, &error.to_string()).await,
                 Err(UnixError::Io(error)) => Err(error),
             };
             if let Err(error) = served {
@@ -268,29 +270,28 @@ pub(crate) async fn accept_unix(listener: UnixListener, service: Arc<Service>, a
     while connections.join_next().await.is_some() {}
 }
 
-/// The reason why a connection of the UNIX socket is not served.
+/// An error of a connection of the UNIX socket that is not served.
 #[derive(Debug, thiserror::Error)]
 enum UnixError {
     #[error(transparent)]
-    NoSeat(#[from] AdmissionError),
+    NotAdmitted(#[from] AdmissionError),
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Finds the client of a connection, which is known at once, and a seat for it.
+/// Finds the client of a connection by its credentials, and admits it.
 fn admit_unix(
     stream: &UnixStream,
     admission: &Admission,
-    service: &Arc<Service>,
+    service: &Arc<SharedService>,
 ) -> Result<(KnownClient, ConnectionSlot), UnixError> {
     let process = stream.peer_cred()?;
-    let identity = Identity::of_process(process.uid(), process.gid()).from_process(process.pid());
-    let account = service.clients.find(&identity);
-    let client = KnownClient { identity, account };
-    match admission.admit(Listener::Unix, &client.account, service) {
-        Ok(seat) => {
+    let identity = ClientIdentity::from_credentials(process.uid(), process.gid());
+    let client = service.clients.introduce(identity.with_process(process.pid()));
+    match admission.admit(ListenerKind::Unix, &client.account, service) {
+        Ok(slot) => {
             debug!(client = %client.identity, pid = process.pid(), "a client has connected");
-            Ok((client, seat))
+            Ok((client, slot))
         }
         Err(error) => {
             report_refusal(&error, &client.identity, service);

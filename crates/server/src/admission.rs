@@ -1,8 +1,8 @@
-//! Bounds of connections: before their client is known by address, afterwards by client.
+//! The limits of connections: by address until the client is known, and by client afterwards.
 //!
-//! Handshakes are never refused. If there are as many as there may be, one of them gives way: first one that has said nothing. So a
-//! crowd of silent connections displaces itself, and a client that shakes hands gets through. Connections with a known client have
-//! bounds of their own, and those of the UNIX socket are counted apart from those of the network.
+//! A new handshake is never refused. If the maximum is under way, an older handshake is evicted, preferably a silent one. So a crowd of
+//! silent connections displaces its own members, and a client that completes its handshake is admitted. Connections with a known client
+//! have limits of their own. Connections of the UNIX socket and of the network are counted separately.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv6Addr};
@@ -11,12 +11,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use crate::clients::Client;
-use crate::config::Limits;
+use crate::clients::ClientAccount;
+use crate::config::ServerLimits;
 use crate::metrics::count;
-use crate::service::Service;
+use crate::service::SharedService;
 
-/// The bounds of connections, and what counts against them.
+/// The limits of connections, and the connections that count against them.
 #[derive(Debug)]
 pub(crate) struct Admission {
     handshakes: Mutex<Handshakes>,
@@ -29,33 +29,35 @@ pub(crate) struct Admission {
 
 /// The listener from which a connection came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Listener {
+pub(crate) enum ListenerKind {
     Network,
     Unix,
 }
 
-/// The bound that keeps a connection out.
+/// A limit that keeps a connection out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AdmissionError {
-    #[error("the server has as many connections as it may; try again")]
+    #[error(
+        "the server has the maximum of connections ([limits] max_connections or max_unix_connections): try again"
+    )]
     Server,
-    #[error("this client has as many connections as it may ([limits] max_connections_per_client is {max})")]
+    #[error("this client has the maximum of connections ([limits] max_connections_per_client is {max})")]
     Client { max: usize },
 }
 
 impl Admission {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &ServerLimits) -> Self {
         Self {
             handshakes: Mutex::default(),
             max_handshakes: limits.max_handshakes,
             max_handshakes_per_address: limits.max_handshakes_per_address,
-            network: Arc::new(Semaphore::new(limits.connections)),
+            network: Arc::new(Semaphore::new(limits.max_connections)),
             unix: Arc::new(Semaphore::new(limits.max_unix_connections)),
             max_connections_per_client: limits.max_connections_per_client,
         }
     }
 
-    /// Counts a connection whose client is not known yet. Returns its slot, and what is ready when it has to give way.
+    /// Counts a connection whose client is not known yet. Returns its slot, and a receiver that is ready when it is evicted.
     pub(crate) fn begin_handshake(
         self: &Arc<Self>,
         address: Option<IpAddr>,
@@ -75,7 +77,7 @@ impl Admission {
         (HandshakeSlot { admission: Arc::clone(self), source, id, has_spoken }, evicted)
     }
 
-    /// Has one handshake give way, for want of descriptors. False if there is no handshake.
+    /// Evicts one handshake when no descriptor is free. Returns false if there is no handshake.
     pub(crate) fn evict_one(&self) -> bool {
         let mut handshakes = self.lock();
         let largest = handshakes.largest();
@@ -85,12 +87,12 @@ impl Admission {
     /// Counts a connection of a client that is known.
     ///
     /// # Errors
-    /// There are as many of the client's, or of all clients together, as there may be.
+    /// The client, or all clients together, have the maximum of connections.
     pub(crate) fn admit(
         &self,
-        listener: Listener,
-        client: &Arc<Client>,
-        service: &Arc<Service>,
+        listener: ListenerKind,
+        client: &Arc<ClientAccount>,
+        service: &Arc<SharedService>,
     ) -> Result<ConnectionSlot, AdmissionError> {
         let max = self.max_connections_per_client;
         let more = |open: usize| (open < max).then_some(open + 1);
@@ -98,11 +100,11 @@ impl Admission {
             return Err(AdmissionError::Client { max });
         }
         let own = OwnConnection(Arc::clone(client));
-        let seats = match listener {
-            Listener::Network => &self.network,
-            Listener::Unix => &self.unix,
+        let free = match listener {
+            ListenerKind::Network => &self.network,
+            ListenerKind::Unix => &self.unix,
         };
-        let permit = Arc::clone(seats).try_acquire_owned().map_err(|_| AdmissionError::Server)?;
+        let permit = Arc::clone(free).try_acquire_owned().map_err(|_| AdmissionError::Server)?;
         Ok(ConnectionSlot::new(Arc::clone(service), own, permit))
     }
 
@@ -111,7 +113,7 @@ impl Admission {
     }
 }
 
-/// Connections whose client is not known yet, by where they come from.
+/// The connections whose client is not known yet, by their source.
 #[derive(Debug, Default)]
 struct Handshakes {
     by_source: HashMap<Option<IpAddr>, VecDeque<Handshake>>,
@@ -122,9 +124,9 @@ struct Handshakes {
 #[derive(Debug)]
 struct Handshake {
     id: u64,
-    /// True if the peer has sent anything.
+    /// True if the peer has sent any byte.
     has_spoken: Arc<AtomicBool>,
-    /// Tells it to give way, by being dropped.
+    /// The sender that evicts the handshake.
     evict: oneshot::Sender<()>,
 }
 
@@ -145,27 +147,27 @@ impl Handshakes {
         id
     }
 
-    /// Has the oldest handshake of a source give way that has said nothing, or else the oldest.
+    /// Evicts the oldest silent handshake of a source, or the oldest if none is silent.
     fn evict(&mut self, source: Option<IpAddr>) -> bool {
         let Some(own) = self.by_source.get_mut(&source) else { return false };
         let silent = own.iter().position(|handshake| !handshake.has_spoken.load(Ordering::Relaxed));
         let Some(handshake) = own.remove(silent.unwrap_or(0)) else { return false };
-        // Whoever is gone already needs not be told.
+        // An error means that the connection has ended already.
         let _ = handshake.evict.send(());
-        self.forget(source);
+        self.remove_source_if_empty(source);
         true
     }
 
     fn remove(&mut self, source: Option<IpAddr>, id: u64) {
         let Some(own) = self.by_source.get_mut(&source) else { return };
-        // One that gave way is not here any more.
+        // An evicted handshake was removed before.
         if let Some(at) = own.iter().position(|handshake| handshake.id == id) {
             own.remove(at);
-            self.forget(source);
+            self.remove_source_if_empty(source);
         }
     }
 
-    fn forget(&mut self, source: Option<IpAddr>) {
+    fn remove_source_if_empty(&mut self, source: Option<IpAddr>) {
         self.len -= 1;
         if self.len_of(source) == 0 {
             self.by_source.remove(&source);
@@ -173,7 +175,8 @@ impl Handshakes {
     }
 }
 
-/// Returns the address that connections are counted by: an IPv6 client has a network of 64 bits for itself.
+/// Returns the address that connections are counted by. An IPv6 client has a network of 64 bits for itself, so the rest of the address
+/// is dropped.
 fn source_of(address: Option<IpAddr>) -> Option<IpAddr> {
     Some(match address?.to_canonical() {
         IpAddr::V6(address) => {
@@ -184,7 +187,7 @@ fn source_of(address: Option<IpAddr>) -> Option<IpAddr> {
     })
 }
 
-/// One of the handshakes under way, given back when it is dropped.
+/// One of the handshakes that may be under way, given back when it is dropped.
 #[derive(Debug)]
 pub(crate) struct HandshakeSlot {
     admission: Arc<Admission>,
@@ -194,7 +197,7 @@ pub(crate) struct HandshakeSlot {
 }
 
 impl HandshakeSlot {
-    /// Returns the flag to be set as soon as the peer has sent anything.
+    /// Returns the flag to set as soon as the peer has sent any byte.
     pub(crate) fn has_spoken(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.has_spoken)
     }
@@ -206,9 +209,9 @@ impl Drop for HandshakeSlot {
     }
 }
 
-/// One of the connections that a client has at once.
+/// One of the connections that a client may have, given back when it is dropped.
 #[derive(Debug)]
-struct OwnConnection(Arc<Client>);
+struct OwnConnection(Arc<ClientAccount>);
 
 impl Drop for OwnConnection {
     fn drop(&mut self) {
@@ -216,16 +219,16 @@ impl Drop for OwnConnection {
     }
 }
 
-/// One of the connections that the server has at once, given back when it is dropped.
+/// One of the connections that the server may have, given back when it is dropped.
 #[derive(Debug)]
 pub(crate) struct ConnectionSlot {
-    service: Arc<Service>,
+    service: Arc<SharedService>,
     _own: OwnConnection,
     _permit: OwnedSemaphorePermit,
 }
 
 impl ConnectionSlot {
-    fn new(service: Arc<Service>, own: OwnConnection, permit: OwnedSemaphorePermit) -> Self {
+    fn new(service: Arc<SharedService>, own: OwnConnection, permit: OwnedSemaphorePermit) -> Self {
         count(&service.metrics.connections, 1);
         count(&service.metrics.open_connections, 1);
         Self { service, _own: own, _permit: permit }
@@ -243,7 +246,7 @@ mod tests {
     use super::*;
 
     fn admission(max_handshakes: usize, max_handshakes_per_address: usize) -> Arc<Admission> {
-        let limits = Limits { max_handshakes, max_handshakes_per_address, ..Limits::default() };
+        let limits = ServerLimits { max_handshakes, max_handshakes_per_address, ..ServerLimits::default() };
         Arc::new(Admission::new(&limits))
     }
 
@@ -251,18 +254,18 @@ mod tests {
         Some(text.parse().unwrap())
     }
 
-    fn has_to_go(evicted: &mut oneshot::Receiver<()>) -> bool {
+    fn is_evicted(evicted: &mut oneshot::Receiver<()>) -> bool {
         evicted.try_recv().is_ok()
     }
 
     #[test]
-    fn who_has_said_nothing_gives_way_first() {
+    fn evicts_silent_handshakes_first_and_then_the_oldest() {
         let admission = admission(100, 3);
         let mut all: Vec<_> = (0..3).map(|_| admission.begin_handshake(address("192.0.2.1"))).collect();
         all[0].0.has_spoken().store(true, Ordering::Relaxed);
         all.push(admission.begin_handshake(address("192.0.2.1")));
         let gone = |all: &mut Vec<(HandshakeSlot, oneshot::Receiver<()>)>| -> Vec<bool> {
-            all.iter_mut().map(|(_, evicted)| has_to_go(evicted)).collect()
+            all.iter_mut().map(|(_, evicted)| is_evicted(evicted)).collect()
         };
         assert_eq!(gone(&mut all), [false, true, false, false]);
         all.iter().for_each(|(slot, _)| slot.has_spoken().store(true, Ordering::Relaxed));
@@ -274,15 +277,15 @@ mod tests {
     }
 
     #[test]
-    fn the_address_with_the_most_handshakes_makes_room_for_others() {
+    fn evicts_a_handshake_of_the_address_with_the_most_handshakes() {
         let admission = admission(4, 3);
         let mut crowd: Vec<_> = (0..3).map(|_| admission.begin_handshake(address("2001:db8::1"))).collect();
         let mut others = ["192.0.2.1", "192.0.2.2"].map(|from| admission.begin_handshake(address(from)));
-        assert!(has_to_go(&mut crowd[0].1));
-        assert!(others.iter_mut().all(|(_, evicted)| !has_to_go(evicted)));
-        // Addresses of one network of 64 bits are one.
+        assert!(is_evicted(&mut crowd[0].1));
+        assert!(others.iter_mut().all(|(_, evicted)| !is_evicted(evicted)));
+        // Addresses of one network of 64 bits count as one source.
         let _third = admission.begin_handshake(address("2001:db8::2"));
-        assert!(has_to_go(&mut crowd[1].1));
+        assert!(is_evicted(&mut crowd[1].1));
         assert!(admission.evict_one());
         assert_eq!(admission.lock().len, 3);
     }

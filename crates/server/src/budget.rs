@@ -1,15 +1,11 @@
-//! Bytes that requests and their answers hold: bounded for each client, and for all clients together.
+//! The bytes that requests and their answers hold: bounded for each client, and for all clients together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::clients::Client;
+use crate::buffers::GUARANTEED_BYTES;
 
-/// Bytes that a client may hold although all clients together hold as many as they may: clients whose requests are small are
-/// served whatever others do.
-pub(crate) const GUARANTEED_BYTES: usize = 64 << 10;
-
-/// Bytes that all clients hold together.
+/// The bytes that all clients hold together.
 #[derive(Debug)]
 pub(crate) struct ByteBudget {
     max: usize,
@@ -21,13 +17,13 @@ impl ByteBudget {
         Self { max, used: AtomicUsize::new(0) }
     }
 
-    /// Bytes that are held now.
+    /// Returns the bytes that are held now.
     pub(crate) fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
 }
 
-/// Bytes that one client holds.
+/// The bytes that one client holds.
 #[derive(Debug)]
 pub(crate) struct ClientBytes {
     max: usize,
@@ -35,16 +31,18 @@ pub(crate) struct ClientBytes {
     all: Arc<ByteBudget>,
 }
 
-/// A bound that more bytes would exceed.
+/// A limit that more bytes would exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BytesError {
     #[error(
-        "this client's requests and answers hold as many bytes as they may ([limits] max_bytes_per_client is \
-         {max}): send less at once, and read answers"
+        "this client's requests and answers hold the maximum of bytes ([limits] max_bytes_per_client is {max}): send less at \
+         once, and read answers"
     )]
     Client { max: usize },
-    #[error("the requests and answers of all clients hold as many bytes as they may; try again")]
-    All,
+    #[error(
+        "the requests and answers of all clients hold the maximum of bytes ([limits] max_bytes is {max}): try again"
+    )]
+    All { max: usize },
 }
 
 impl ClientBytes {
@@ -52,17 +50,18 @@ impl ClientBytes {
         Self { max, used: AtomicUsize::new(0), all }
     }
 
-    /// Bytes that the client may hold in addition.
+    /// Returns the bytes that the client may hold in addition.
     pub(crate) fn left(&self) -> usize {
         self.max.saturating_sub(self.used.load(Ordering::Relaxed))
     }
 
-    /// True if the client holds nothing.
+    /// Returns true if the client holds nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.used.load(Ordering::Relaxed) == 0
     }
 
     fn take(&self, bytes: usize) -> Result<(), BytesError> {
+        // Added first and taken back on failure: two requests that check first and add later could both pass.
         let own = self.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         if own > self.max {
             self.used.fetch_sub(bytes, Ordering::Relaxed);
@@ -71,7 +70,7 @@ impl ClientBytes {
         let all = self.all.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         if all > self.all.max && own > GUARANTEED_BYTES {
             self.give_back(bytes);
-            return Err(BytesError::All);
+            return Err(BytesError::All { max: self.all.max });
         }
         Ok(())
     }
@@ -85,22 +84,22 @@ impl ClientBytes {
 /// Bytes that are held for a client, given back when this is dropped.
 #[derive(Debug)]
 pub(crate) struct HeldBytes {
-    client: Arc<Client>,
+    client: Arc<ClientBytes>,
     bytes: usize,
 }
 
 impl HeldBytes {
-    /// Holds nothing yet.
-    pub(crate) fn none(client: Arc<Client>) -> Self {
-        Self { client, bytes: 0 }
+    /// Holds no bytes yet.
+    pub(crate) fn none(client: &Arc<ClientBytes>) -> Self {
+        Self { client: Arc::clone(client), bytes: 0 }
     }
 
-    /// Holds so many bytes.
+    /// Holds this number of bytes.
     ///
     /// # Errors
-    /// They are more than the client, or all clients together, may hold.
-    pub(crate) fn new(client: &Arc<Client>, bytes: usize) -> Result<Self, BytesError> {
-        client.bytes.take(bytes)?;
+    /// The client, or all clients together, would hold more than the maximum.
+    pub(crate) fn new(client: &Arc<ClientBytes>, bytes: usize) -> Result<Self, BytesError> {
+        client.take(bytes)?;
         Ok(Self { client: Arc::clone(client), bytes })
     }
 
@@ -108,27 +107,27 @@ impl HeldBytes {
         self.bytes
     }
 
-    /// Holds so many bytes from now on, more or fewer than before.
+    /// Holds this number of bytes from now on, more or fewer than before.
     ///
     /// # Errors
-    /// As for [`HeldBytes::new`]; then as many are held as before.
+    /// As for [`HeldBytes::new`]. Then the number does not change.
     pub(crate) fn resize(&mut self, bytes: usize) -> Result<(), BytesError> {
         match bytes.checked_sub(self.bytes) {
-            Some(more) => self.client.bytes.take(more)?,
-            None => self.client.bytes.give_back(self.bytes - bytes),
+            Some(more) => self.client.take(more)?,
+            None => self.client.give_back(self.bytes - bytes),
         }
         self.bytes = bytes;
         Ok(())
     }
 
-    /// Gives back what is beyond so many bytes.
+    /// Gives back the bytes beyond this number.
     pub(crate) fn shrink_to(&mut self, bytes: usize) {
         let fewer = self.bytes.saturating_sub(bytes);
-        self.client.bytes.give_back(fewer);
+        self.client.give_back(fewer);
         self.bytes -= fewer;
     }
 
-    /// Separates so many bytes, or all if there are fewer.
+    /// Separates this number of bytes, or all if there are fewer.
     pub(crate) fn split_off(&mut self, bytes: usize) -> Self {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
@@ -143,29 +142,29 @@ impl HeldBytes {
 
 impl Drop for HeldBytes {
     fn drop(&mut self) {
-        self.client.bytes.give_back(self.bytes);
+        self.client.give_back(self.bytes);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clients::Clients;
-    use crate::config::Limits;
-    use crate::identity::Identity;
+    use crate::clients::ClientAccounts;
+    use crate::config::ServerLimits;
+    use crate::identity::ClientIdentity;
 
     const KIB: usize = 1 << 10;
 
-    fn clients(max_bytes: usize, max_bytes_per_client: usize) -> Clients {
-        Clients::new(&Limits { max_bytes, max_bytes_per_client, ..Limits::default() })
+    fn clients(max_bytes: usize, max_bytes_per_client: usize) -> ClientAccounts {
+        ClientAccounts::new(&ServerLimits { max_bytes, max_bytes_per_client, ..ServerLimits::default() })
     }
 
     #[test]
-    fn one_client_s_bytes_are_bounded_and_come_back() {
+    fn bounds_the_bytes_of_one_client_and_takes_them_back() {
         let clients = clients(1 << 30, 100 * KIB);
-        let client = clients.find(&Identity::of_process(1, 1));
-        let mut held = HeldBytes::new(&client, 60 * KIB).unwrap();
-        let error = HeldBytes::new(&client, 41 * KIB).unwrap_err();
+        let client = clients.find(&ClientIdentity::from_credentials(1, 1));
+        let mut held = HeldBytes::new(&client.bytes, 60 * KIB).unwrap();
+        let error = HeldBytes::new(&client.bytes, 41 * KIB).unwrap_err();
         assert_eq!(error, BytesError::Client { max: 100 * KIB });
         assert!(held.resize(101 * KIB).is_err());
         assert_eq!(held.len(), 60 * KIB, "a refused growth changes nothing");
@@ -178,15 +177,17 @@ mod tests {
     }
 
     #[test]
-    fn small_requests_are_served_although_others_hold_everything() {
+    fn serves_small_requests_although_other_clients_hold_everything() {
         let clients = clients(1000 * KIB, 600 * KIB);
-        let greedy = [1, 2].map(|uid| clients.find(&Identity::of_process(uid, 0)));
-        let _held =
-            [HeldBytes::new(&greedy[0], 600 * KIB).unwrap(), HeldBytes::new(&greedy[1], 400 * KIB).unwrap()];
-        assert_eq!(HeldBytes::new(&greedy[1], KIB).unwrap_err(), BytesError::All);
-        let small = clients.find(&Identity::of_process(3, 0));
-        let held = HeldBytes::new(&small, GUARANTEED_BYTES).unwrap();
-        assert_eq!(HeldBytes::new(&small, 1).unwrap_err(), BytesError::All);
+        let greedy = [1, 2].map(|uid| clients.find(&ClientIdentity::from_credentials(uid, 0)));
+        let _held = [
+            HeldBytes::new(&greedy[0].bytes, 600 * KIB).unwrap(),
+            HeldBytes::new(&greedy[1].bytes, 400 * KIB).unwrap(),
+        ];
+        assert_eq!(HeldBytes::new(&greedy[1].bytes, KIB).unwrap_err(), BytesError::All { max: 1000 * KIB });
+        let small = clients.find(&ClientIdentity::from_credentials(3, 0));
+        let held = HeldBytes::new(&small.bytes, GUARANTEED_BYTES).unwrap();
+        assert_eq!(HeldBytes::new(&small.bytes, 1).unwrap_err(), BytesError::All { max: 1000 * KIB });
         assert_eq!(clients.budget().used(), 1000 * KIB + GUARANTEED_BYTES);
         drop(held);
         assert_eq!(clients.budget().used(), 1000 * KIB);

@@ -1,4 +1,4 @@
-//! One call over HTTP/2: the bytes that it holds, how long its message may take, and whether its answer is taken.
+//! One call over HTTP/2: the bytes that it holds, the time limit of its messages, and the answers that its client has not taken.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -15,47 +15,52 @@ use tokio::time::{Sleep, sleep};
 use tonic::{Code, Status};
 
 use crate::budget::{BytesError, HeldBytes};
-use crate::clients::Client;
-use crate::config::Limits;
+use crate::clients::ClientAccount;
+use crate::config::ServerLimits;
 
-/// Bytes that a call holds beside messages: its headers, its session, and what lies between gRPC and the socket.
+/// The bytes that a call holds beside messages: its headers, its session, and the buffers between gRPC and the socket.
 pub(crate) const CALL_BYTES: usize = 128 << 10;
 
-/// Bytes in front of each message: a flag and the length.
+/// The bytes in front of each message: a flag and the length.
 const PREFIX_BYTES: usize = 5;
 
-/// A call from its first byte to the last of its answer.
+/// A call, from its first byte to the last byte of its answer.
 #[derive(Debug)]
-pub(crate) struct Call {
-    state: Mutex<State>,
+pub(crate) struct GrpcCall {
+    state: Mutex<CallState>,
     max_message: Duration,
-    /// Set if the time of the arriving message begins anew: the one before is whole, or the server has read nothing for a while.
+    /// True if the time of the arriving message starts again, because the message before is complete or the server has read nothing for a
+    /// while.
     begins_anew: AtomicBool,
-    /// The most bytes that a call with one request may send; None for a stream, whose messages gRPC bounds.
+    /// The maximum bytes that a call with one request may send; `None` for a stream, whose messages gRPC limits.
     max_unary_bytes: Option<usize>,
 }
 
 #[derive(Debug)]
-struct State {
+struct CallState {
     held: HeldBytes,
-    /// Bytes of the message that is arriving.
+    /// The bytes of the message that is arriving.
     arriving: usize,
-    /// The longest message so far: gRPC keeps the memory that it took.
+    /// The length of the longest message so far. gRPC keeps a buffer of this length.
     longest: usize,
-    /// Bytes that the call holds until its end.
+    /// The bytes that the call holds until its end.
     kept: HeldBytes,
 }
 
-impl Call {
+impl GrpcCall {
     /// Begins a call of a client.
     ///
     /// # Errors
-    /// The client, or all clients together, hold as many bytes as they may.
-    pub(crate) fn begin(client: &Arc<Client>, limits: &Limits, is_stream: bool) -> Result<Arc<Self>, Status> {
-        let kept = HeldBytes::new(client, CALL_BYTES).map_err(exhausted)?;
-        let held = HeldBytes::none(Arc::clone(client));
+    /// The client, or all clients together, hold the maximum of bytes.
+    pub(crate) fn begin(
+        client: &Arc<ClientAccount>,
+        limits: &ServerLimits,
+        is_stream: bool,
+    ) -> Result<Arc<Self>, Status> {
+        let kept = HeldBytes::new(&client.bytes, CALL_BYTES).map_err(exhausted)?;
+        let held = HeldBytes::none(&client.bytes);
         Ok(Arc::new(Self {
-            state: Mutex::new(State { held, arriving: 0, longest: 0, kept }),
+            state: Mutex::new(CallState { held, arriving: 0, longest: 0, kept }),
             max_message: limits.max_message(),
             begins_anew: AtomicBool::new(false),
             max_unary_bytes: (!is_stream).then_some(limits.max_unary_bytes),
@@ -70,7 +75,7 @@ impl Call {
             && state.arriving > max + PREFIX_BYTES
         {
             let message = format!(
-                "a call with one request has at most {max} bytes ([limits] max_unary_bytes): use a stream for more"
+                "a call with one request may have {max} bytes ([limits] max_unary_bytes): use a stream for more"
             );
             return Err(Status::resource_exhausted(message));
         }
@@ -78,16 +83,20 @@ impl Call {
         if needed > state.held.len() { state.held.resize(needed).map_err(exhausted) } else { Ok(()) }
     }
 
-    /// Separates what a message holds that has arrived whole.
+    /// Separates the bytes of a message that has arrived completely.
     ///
     /// # Errors
-    /// As for [`Call::begin`].
-    pub(crate) fn take_message(&self, client: &Arc<Client>, bytes: usize) -> Result<HeldBytes, BytesError> {
+    /// As for [`GrpcCall::begin`].
+    pub(crate) fn take_message(
+        &self,
+        client: &Arc<ClientAccount>,
+        bytes: usize,
+    ) -> Result<HeldBytes, BytesError> {
         self.begins_anew.store(true, Ordering::Relaxed);
         let mut state = self.lock();
         state.arriving = state.arriving.saturating_sub(bytes + PREFIX_BYTES);
         state.longest = state.longest.max(bytes + PREFIX_BYTES);
-        HeldBytes::new(client, bytes)
+        HeldBytes::new(&client.bytes, bytes)
     }
 
     /// Keeps bytes until the call has ended.
@@ -95,7 +104,7 @@ impl Call {
         self.lock().kept.merge(held);
     }
 
-    /// Notes that the server reads no more of the call for a while: that time is not the client's.
+    /// Notes that the server does not read for a while. This time does not count against the client.
     pub(crate) fn pause(&self) {
         self.begins_anew.store(true, Ordering::Relaxed);
     }
@@ -104,7 +113,7 @@ impl Call {
         self.lock().arriving > 0
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, CallState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -113,20 +122,20 @@ fn exhausted(error: BytesError) -> Status {
     Status::resource_exhausted(error.to_string())
 }
 
-/// The body that a client sends in a call.
+/// The request body of a call.
 pub(crate) struct RequestBody<B> {
     body: B,
-    call: Arc<Call>,
-    /// Set while a message arrives.
+    call: Arc<GrpcCall>,
+    /// The end of the time of the arriving message, if any.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
 impl<B> RequestBody<B> {
-    pub(crate) fn new(body: B, call: Arc<Call>) -> Self {
+    pub(crate) fn new(body: B, call: Arc<GrpcCall>) -> Self {
         Self { body, call, deadline: None }
     }
 
-    /// Fails once the message that is arriving has taken too long.
+    /// Returns a status once the arriving message has taken too long.
     fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<Status> {
         if self.call.begins_anew.swap(false, Ordering::Relaxed) || !self.call.is_arriving() {
             self.deadline = None;
@@ -138,7 +147,7 @@ impl<B> RequestBody<B> {
         let deadline = self.deadline.get_or_insert_with(|| Box::pin(sleep(max)));
         ready!(deadline.as_mut().poll(context));
         let message = format!(
-            "half a message and no more for {} s ([limits] max_message_seconds)",
+            "the message was not complete after {} s ([limits] max_message_seconds)",
             self.call.max_message.as_secs()
         );
         Poll::Ready(Status::deadline_exceeded(message))
@@ -170,15 +179,15 @@ impl<B: Body<Data = Bytes, Error: Display> + Unpin> Body for RequestBody<B> {
     }
 }
 
-/// Answers of a connection that its client has not taken yet, and since when.
+/// The answers of a connection that its client has not taken yet, with the times since when.
 #[derive(Debug, Default)]
-pub(crate) struct Untaken {
+pub(crate) struct UntakenAnswers {
     since: Mutex<HashMap<u64, Instant>>,
     last_id: AtomicU64,
 }
 
-impl Untaken {
-    /// Returns for how long the client has left an answer untaken.
+impl UntakenAnswers {
+    /// Returns the longest time for which the client has not taken an answer.
     pub(crate) fn longest(&self) -> Option<Duration> {
         self.lock().values().min().map(Instant::elapsed)
     }
@@ -188,22 +197,22 @@ impl Untaken {
     }
 }
 
-/// The body that the server answers in a call, in pieces that leave little behind when the client takes no more.
+/// The answer body of a call. It is handed to HTTP/2 in pieces, so that little is buffered for a client that takes no more.
 pub(crate) struct AnswerBody {
     body: tonic::body::Body,
-    /// Bytes that are left of the last frame.
+    /// The bytes that are left of the last frame.
     rest: Bytes,
     id: u64,
-    untaken: Arc<Untaken>,
-    /// Keeps what the call holds until its answer ends.
-    _call: Option<Arc<Call>>,
+    untaken: Arc<UntakenAnswers>,
+    /// The call, whose bytes are held until its answer ends.
+    _call: Option<Arc<GrpcCall>>,
 }
 
-/// Bytes of an answer that go to HTTP/2 at once.
+/// The bytes of an answer that are handed to HTTP/2 at once.
 const PIECE_BYTES: usize = 16 << 10;
 
 impl AnswerBody {
-    pub(crate) fn new(body: tonic::body::Body, call: Arc<Call>, untaken: Arc<Untaken>) -> Self {
+    pub(crate) fn new(body: tonic::body::Body, call: Arc<GrpcCall>, untaken: Arc<UntakenAnswers>) -> Self {
         let id = untaken.last_id.fetch_add(1, Ordering::Relaxed);
         Self { body, rest: Bytes::new(), id, untaken, _call: Some(call) }
     }
@@ -215,7 +224,7 @@ impl AnswerBody {
 }
 
 impl Default for AnswerBody {
-    /// A body without content, as refusals have.
+    /// Returns a body without content, as refusals have.
     fn default() -> Self {
         let (body, untaken) = (tonic::body::Body::empty(), Arc::default());
         Self { body, rest: Bytes::new(), id: 0, untaken, _call: None }
@@ -231,7 +240,7 @@ impl Body for AnswerBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let this = &mut *self;
-        // HTTP/2 asks for more: it has passed on what it was given.
+        // HTTP/2 asks for more, so the client has taken the piece before.
         this.untaken.lock().remove(&this.id);
         if this.rest.is_empty() {
             match ready!(Pin::new(&mut this.body).poll_frame(context)) {
@@ -264,13 +273,13 @@ mod tests {
     use tokio::time::advance;
 
     use super::*;
-    use crate::clients::Clients;
-    use crate::identity::Identity;
+    use crate::clients::ClientAccounts;
+    use crate::identity::ClientIdentity;
 
-    /// Bytes as they arrive.
-    struct Arriving(mpsc::UnboundedReceiver<Bytes>);
+    /// A body whose bytes arrive over a channel.
+    struct ChannelBody(mpsc::UnboundedReceiver<Bytes>);
 
-    impl Body for Arriving {
+    impl Body for ChannelBody {
         type Data = Bytes;
         type Error = Infallible;
 
@@ -283,26 +292,26 @@ mod tests {
     }
 
     struct Stream {
-        client: Arc<Client>,
-        call: Arc<Call>,
-        body: RequestBody<Arriving>,
+        client: Arc<ClientAccount>,
+        call: Arc<GrpcCall>,
+        body: RequestBody<ChannelBody>,
         sender: mpsc::UnboundedSender<Bytes>,
     }
 
     impl Stream {
         fn new() -> Self {
-            let limits = Limits { max_message_seconds: 60, ..Limits::default() };
-            let client = Clients::new(&limits).find(&Identity::loopback());
-            let call = Call::begin(&client, &limits, true).unwrap();
+            let limits = ServerLimits { max_message_seconds: 60, ..ServerLimits::default() };
+            let client = ClientAccounts::new(&limits).find(&ClientIdentity::loopback());
+            let call = GrpcCall::begin(&client, &limits, true).unwrap();
             let (sender, receiver) = mpsc::unbounded_channel();
-            Self { body: RequestBody::new(Arriving(receiver), Arc::clone(&call)), client, call, sender }
+            Self { body: RequestBody::new(ChannelBody(receiver), Arc::clone(&call)), client, call, sender }
         }
 
         fn send(&self, bytes: usize) {
             self.sender.send(vec![0; bytes].into()).unwrap();
         }
 
-        /// Reads what is there, and returns the fault of what comes too late.
+        /// Reads the bytes that have arrived, and returns the status of a message that is late.
         async fn read(&mut self) -> Option<Status> {
             poll_fn(|context| {
                 loop {
@@ -320,7 +329,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
-    async fn half_a_message_has_its_time_whatever_trickles_in() {
+    async fn ends_half_a_message_after_its_time_although_bytes_trickle_in() {
         let mut stream = Stream::new();
         stream.send(10);
         for _ in 0..59 {
@@ -333,10 +342,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn each_of_many_messages_has_a_time_of_its_own() {
+    async fn gives_each_message_a_time_of_its_own() {
         let mut stream = Stream::new();
         for _ in 0..10 {
-            // A message, and the first bytes of the next one.
+            // A message, and the first bytes of the next message.
             stream.send(100);
             assert!(stream.read().await.is_none());
             let held = stream.call.take_message(&stream.client, 90 - PREFIX_BYTES).unwrap();
@@ -345,13 +354,13 @@ mod tests {
         }
         stream.call.pause();
         advance(1000 * SECOND).await;
-        assert!(stream.read().await.is_none(), "the server itself read nothing for so long");
+        assert!(stream.read().await.is_none(), "the server itself did not read");
         advance(61 * SECOND).await;
         assert!(stream.read().await.is_some());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_quiet_stream_is_not_late() {
+    async fn does_not_limit_the_time_between_messages() {
         let mut stream = Stream::new();
         assert!(stream.read().await.is_none());
         advance(1000 * SECOND).await;

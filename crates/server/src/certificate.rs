@@ -1,21 +1,21 @@
-//! The contents of certificates: how long they are good, for what, and for whom.
+//! The contents of certificates: their terms, their purposes and their names.
 
 use std::fmt;
 
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use x509_parser::prelude::{ASN1Time, FromDer, X509Certificate};
 
-/// Days before its end from which a certificate is warned about.
+/// The number of days before the end of a certificate from which the server warns about it.
 const WARNING_DAYS: i64 = 14;
 
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
-/// A certificate in use, and when it ends.
+/// A certificate in use and its term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CertificateTerm {
-    /// Its use: the server's own, or an authority of clients.
+    /// The use of the certificate.
     pub(crate) role: CertificateRole,
-    /// Its subject.
+    /// The subject of the certificate.
     pub(crate) subject: String,
     not_before: i64,
     not_after: i64,
@@ -24,14 +24,14 @@ pub(crate) struct CertificateTerm {
 /// The use of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CertificateRole {
-    /// The server shows it.
+    /// The server's own certificate.
     Server,
-    /// It certifies clients.
+    /// The certificate of an authority that certifies clients.
     ClientCa,
 }
 
 impl CertificateRole {
-    /// Returns the setting of `[tls]` that names it.
+    /// Returns the setting of `[tls]` that names the certificate.
     pub(crate) fn setting(self) -> &'static str {
         match self {
             Self::Server => "certificate",
@@ -40,34 +40,34 @@ impl CertificateRole {
     }
 }
 
-/// A remark about a certificate's term.
+/// A fault of a certificate's term.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TermFault {
-    /// It has ended.
+    /// The certificate has expired.
     #[error("the certificate {subject:?} has expired at {}: renew it", time(*.not_after))]
     Expired {
-        /// Its subject.
+        /// The subject.
         subject: String,
-        /// Its end in seconds since 1970.
+        /// The end in seconds since 1970.
         not_after: i64,
     },
-    /// It has not begun.
+    /// The certificate is not valid yet.
     #[error("the certificate {subject:?} is not valid before {}: check this machine's clock", time(*.not_before))]
     NotYetValid {
-        /// Its subject.
+        /// The subject.
         subject: String,
-        /// Its beginning in seconds since 1970.
+        /// The beginning in seconds since 1970.
         not_before: i64,
     },
-    /// It ends soon.
+    /// The certificate expires soon.
     #[error("the certificate {subject:?} expires in {days} days, at {}: renew it", time(*.not_after))]
     EndsSoon {
-        /// Its subject.
+        /// The subject.
         subject: String,
-        /// Its end in seconds since 1970.
+        /// The end in seconds since 1970.
         not_after: i64,
-        /// Whole days until then.
+        /// The number of whole days until then.
         days: i64,
     },
 }
@@ -88,12 +88,12 @@ impl CertificateTerm {
         })
     }
 
-    /// Returns the seconds until its end, negative after it.
+    /// Returns the seconds until the end, negative after it.
     pub(crate) fn seconds_left(&self, now: i64) -> i64 {
         self.not_after - now
     }
 
-    /// Returns what is to be said of it at this time, if anything.
+    /// Returns the fault of the term at this time, if there is one.
     pub(crate) fn fault(&self, now: i64) -> Option<TermFault> {
         let (subject, not_after) = (self.subject.clone(), self.not_after);
         let days = self.seconds_left(now) / DAY_SECONDS;
@@ -114,7 +114,7 @@ pub(crate) fn not_after(certificate: &CertificateDer<'_>) -> Option<i64> {
     Some(parsed.validity().not_after.timestamp())
 }
 
-/// The reason why no client would accept a certificate as a server's.
+/// An error of a certificate that no client would accept as a server's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServerUnfit {
     Unreadable,
@@ -137,6 +137,9 @@ impl fmt::Display for ServerUnfit {
 }
 
 /// Checks that clients can accept a certificate as a server's.
+///
+/// # Errors
+/// The certificate names no server, or is for another purpose.
 pub(crate) fn check_server(certificate: &CertificateDer<'_>) -> Result<(), ServerUnfit> {
     use x509_parser::prelude::GeneralName;
     let (_, parsed) = X509Certificate::from_der(certificate).map_err(|_| ServerUnfit::Unreadable)?;
@@ -157,7 +160,7 @@ mod tests {
 
     use super::*;
 
-    fn made(names: &[&str], usage: Option<ExtendedKeyUsagePurpose>) -> CertificateDer<'static> {
+    fn self_signed(names: &[&str], usage: Option<ExtendedKeyUsagePurpose>) -> CertificateDer<'static> {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let mut params = CertificateParams::new(names).unwrap();
         (params.not_before, params.not_after) = (date_time_ymd(2026, 1, 1), date_time_ymd(2026, 3, 1));
@@ -166,8 +169,8 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_is_warned_about_two_weeks_ahead() {
-        let term = CertificateTerm::read(CertificateRole::Server, &made(&["a.test"], None)).unwrap();
+    fn warns_about_a_certificate_two_weeks_before_its_end() {
+        let term = CertificateTerm::read(CertificateRole::Server, &self_signed(&["a.test"], None)).unwrap();
         let (begin, end) = (term.not_before, term.not_after);
         assert_eq!(term.fault(begin), None);
         assert_eq!(term.fault(end - 14 * DAY_SECONDS), None);
@@ -175,17 +178,17 @@ mod tests {
         assert!(matches!(soon, TermFault::EndsSoon { days: 13, .. }), "{soon}");
         assert!(term.fault(end + 1).unwrap().to_string().contains("has expired at Mar  1"));
         assert!(matches!(term.fault(begin - 1), Some(TermFault::NotYetValid { .. })));
-        assert_eq!((term.seconds_left(end - 5), not_after(&made(&["a.test"], None))), (5, Some(end)));
+        assert_eq!((term.seconds_left(end - 5), not_after(&self_signed(&["a.test"], None))), (5, Some(end)));
     }
 
     #[test]
-    fn a_certificate_that_no_client_accepts_is_known() {
+    fn rejects_certificates_that_no_client_accepts() {
         let server = Some(ExtendedKeyUsagePurpose::ServerAuth);
-        assert_eq!(check_server(&made(&["a.test"], server.clone())), Ok(()));
-        assert_eq!(check_server(&made(&["192.0.2.1"], None)), Ok(()));
-        assert_eq!(check_server(&made(&[], server)), Err(ServerUnfit::Nameless));
+        assert_eq!(check_server(&self_signed(&["a.test"], server.clone())), Ok(()));
+        assert_eq!(check_server(&self_signed(&["192.0.2.1"], None)), Ok(()));
+        assert_eq!(check_server(&self_signed(&[], server)), Err(ServerUnfit::Nameless));
         let client = Some(ExtendedKeyUsagePurpose::ClientAuth);
-        assert_eq!(check_server(&made(&["a.test"], client)), Err(ServerUnfit::NotForServers));
+        assert_eq!(check_server(&self_signed(&["a.test"], client)), Err(ServerUnfit::NotForServers));
         assert_eq!(check_server(&CertificateDer::from(vec![1])), Err(ServerUnfit::Unreadable));
     }
 }

@@ -1,4 +1,4 @@
-//! Finds the faults of a configuration and of what it names, without changing anything.
+//! Finds the faults of a configuration and of the files that it names, without changing anything.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,22 +6,23 @@ use std::path::{Path, PathBuf};
 use oarlock::AcceleratorBuilder;
 use oarlock_io::{SecretReader, SocketFile, secret_group};
 
-use crate::clock::Clock;
+use crate::clock::ServerClock;
 use crate::config::Config;
-use crate::keyring::{CounterUse, KeySources, Keyring, Refreshed};
-use crate::server::{ServerError, settings};
+use crate::error::CryptoserverError;
+use crate::keyring::{CounterUse, KeyChanges, KeySources, Keyring};
+use crate::server::engine_builder;
 use crate::tls::TlsState;
 
-/// Checks a configuration and everything that it names: certificates, keys, grants, engines, and the places of the socket and
-/// the audit log. It makes, binds and changes nothing. What would not keep a server from running comes back as warnings.
+/// Checks a configuration and everything that it names: certificates, keys, grants, engines, and the paths of the socket and of the audit
+/// log. The check creates, binds and changes nothing. Returns warnings about faults with which a server would still run.
 ///
 /// # Errors
 /// A server would not start, or would serve nobody.
-pub fn check(config: &Config, engines: AcceleratorBuilder) -> Result<Vec<String>, ServerError> {
+pub fn check(config: &Config, engines: AcceleratorBuilder) -> Result<Vec<String>, CryptoserverError> {
     config.check()?;
     let mut warnings = Vec::new();
     if let Some(tls) = &config.tls {
-        let state = TlsState::read(tls, &Clock::default(), SecretReader::Service)?;
+        let state = TlsState::read(tls, &ServerClock::default(), SecretReader::Service)?;
         let faults = state.term_faults().into_iter();
         warnings.extend(faults.map(|(role, fault)| format!("[tls] {}: {fault}", role.setting())));
     }
@@ -29,14 +30,21 @@ pub fn check(config: &Config, engines: AcceleratorBuilder) -> Result<Vec<String>
         SocketFile::check(path)?;
     }
     if let Some(audit) = &config.audit {
-        check_audit(&audit.file).map_err(|error| ServerError::Audit { path: audit.file.clone(), error })?;
+        check_audit(&audit.file)
+            .map_err(|error| CryptoserverError::Audit { path: audit.file.clone(), error })?;
     }
     let (sources, keyring, found) = KeySources::open(config, CounterUse::Check)?;
     warnings.extend(key_warnings(&found));
     warnings.extend(group_warnings(config, &sources));
     warnings.extend(grant_warnings(config, &keyring));
-    // Nothing is measured, so nothing is written to the cache of costs.
-    let accelerator = settings(config, engines).cost_cache(None).lazy().build()?;
+    if config.engines.null_key {
+        warnings.push(
+            "[engines] null_key: the key \"null\" answers with zeros: switch it on for benchmarks only"
+                .to_owned(),
+        );
+    }
+    // A lazy accelerator measures nothing, so nothing is written to the cache of costs.
+    let accelerator = engine_builder(config, engines).cost_cache(None).lazy().build()?;
     if config.engines.allowed.is_some() {
         let absent = accelerator.absent().iter();
         warnings.extend(absent.map(|absent| {
@@ -46,7 +54,7 @@ pub fn check(config: &Config, engines: AcceleratorBuilder) -> Result<Vec<String>
     Ok(warnings)
 }
 
-/// An audit log that does not exist yet needs its directory.
+/// Checks the file of the audit log. A log that does not exist yet needs its directory.
 fn check_audit(path: &Path) -> io::Result<()> {
     match path.metadata() {
         Ok(about) if about.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
@@ -60,13 +68,13 @@ fn check_audit(path: &Path) -> io::Result<()> {
     }
 }
 
-fn key_warnings(found: &Refreshed) -> Vec<String> {
+fn key_warnings(found: &KeyChanges) -> Vec<String> {
     let refused = found.changes.refused.iter();
     refused.map(|(path, fault)| format!("[keys] {}: {fault}", path.display())).collect()
 }
 
-/// Names the groups that may read secrets, which is right for a service of another user only. That such a service is no member of
-/// the group, only its start can find.
+/// Returns warnings about groups that may read secrets. This is right only for a service of another user. Only the start of the service
+/// can find that its user is not in the group.
 fn group_warnings(config: &Config, sources: &KeySources) -> Vec<String> {
     if !rustix::process::geteuid().is_root() {
         return Vec::new();
@@ -76,14 +84,14 @@ fn group_warnings(config: &Config, sources: &KeySources) -> Vec<String> {
     let warning = |path: PathBuf| {
         let (group, path) = (secret_group(&path)?, path.display());
         Some(format!(
-            "{path}: the group {group} may read this private file: the server must run as a user of it, for as root it refuses \
-             the file"
+            "{path}: the group {group} may read this private file: the server must run as a member of it, because \
+             root's server refuses the file"
         ))
     };
     files.filter_map(warning).collect()
 }
 
-/// Keys may come later, so a pattern without a key is no error.
+/// Returns warnings about patterns without a key. The key may come later, so this is no error.
 fn grant_warnings(config: &Config, keyring: &Keyring) -> Vec<String> {
     let names: Vec<_> = keyring.names().collect();
     let mut warnings = Vec::new();

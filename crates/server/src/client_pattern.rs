@@ -1,45 +1,45 @@
-//! Patterns of clients, as grants have them.
+//! The patterns of clients in grants.
 
 use crate::pattern::Pattern;
 
-/// A pattern of one kind of client name. A `*` in it stands for any characters within one part of the name: a label of a DNS
-/// name, a segment of a URI, the part of an e-mail address before the `@`.
+/// A pattern of one kind of client name. A `*` stands for any characters in one part of the name: a label of a DNS name, a segment of a
+/// URI, the part of an e-mail address before the `@`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientPattern {
-    kind: Kind,
+    kind: ClientNameKind,
     pattern: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ClientNameKind {
     Dns,
     Uri,
     Email,
     Uid,
     Gid,
     Loopback,
-    /// `*` alone: every client that can connect.
+    /// The pattern `*`: every client that can connect.
     Everybody,
 }
 
-/// The reason why a text is no pattern of clients.
+/// An error of a text that cannot be parsed as a pattern of clients.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientPatternError {
-    /// No known prefix.
+    /// The text has no known prefix.
     #[error("expected dns:NAME, uri:URI, email:ADDRESS, uid:N, gid:N, loopback or *, found {found:?}{hint}")]
     Prefix {
         /// The text.
         found: String,
-        /// The likely meaning.
+        /// The likely meaning, or an empty text.
         hint: String,
     },
-    /// Nothing follows the prefix, or something that no such name can be.
+    /// No name of this kind fits the text after the prefix.
     #[error("{found:?}: expected {expected}")]
     Name {
         /// The text.
         found: String,
-        /// The form that would do.
+        /// The expected form.
         expected: &'static str,
     },
 }
@@ -51,13 +51,13 @@ impl ClientPattern {
     /// No client could ever have such a name.
     pub fn parse(text: &str) -> Result<Self, ClientPatternError> {
         let kind = match text.split_once(':') {
-            _ if text == "*" => Kind::Everybody,
-            _ if text == "loopback" => Kind::Loopback,
-            Some(("dns", _)) => Kind::Dns,
-            Some(("uri", _)) => Kind::Uri,
-            Some(("email", _)) => Kind::Email,
-            Some(("uid", _)) => Kind::Uid,
-            Some(("gid", _)) => Kind::Gid,
+            _ if text == "*" => ClientNameKind::Everybody,
+            _ if text == "loopback" => ClientNameKind::Loopback,
+            Some(("dns", _)) => ClientNameKind::Dns,
+            Some(("uri", _)) => ClientNameKind::Uri,
+            Some(("email", _)) => ClientNameKind::Email,
+            Some(("uid", _)) => ClientNameKind::Uid,
+            Some(("gid", _)) => ClientNameKind::Gid,
             _ => return Err(ClientPatternError::Prefix { found: text.to_owned(), hint: hint(text) }),
         };
         let pattern = text.split_once(':').map_or("", |(_, rest)| rest);
@@ -67,53 +67,55 @@ impl ClientPattern {
         }
     }
 
-    /// Returns true if a client's name fits. Names have the form that [`crate::identity::Identity::names`] gives.
+    /// Returns true if a client's name fits. Names have the form of a client's identity, such as `dns:mail.example.com`.
     #[must_use]
     pub fn fits(&self, name: &str) -> bool {
         let (prefix, rest) = name.split_once(':').unwrap_or((name, ""));
         match self.kind {
-            Kind::Everybody => true,
-            Kind::Loopback => name == "loopback",
-            Kind::Uid => prefix == "uid" && is_number(&self.pattern, rest),
-            Kind::Gid => prefix == "gid" && is_number(&self.pattern, rest),
-            Kind::Dns => prefix == "dns" && fits_parts(&self.pattern, &rest.to_ascii_lowercase(), '.'),
-            Kind::Uri => prefix == "uri" && fits_parts(&self.pattern, rest, '/'),
-            Kind::Email => prefix == "email" && fits_address(&self.pattern, rest),
+            ClientNameKind::Everybody => true,
+            ClientNameKind::Loopback => name == "loopback",
+            ClientNameKind::Uid => prefix == "uid" && is_number(&self.pattern, rest),
+            ClientNameKind::Gid => prefix == "gid" && is_number(&self.pattern, rest),
+            ClientNameKind::Dns => {
+                prefix == "dns" && fits_parts(&self.pattern, &rest.to_ascii_lowercase(), '.')
+            }
+            ClientNameKind::Uri => prefix == "uri" && fits_parts(&self.pattern, rest, '/'),
+            ClientNameKind::Email => prefix == "email" && fits_address(&self.pattern, rest),
         }
     }
 }
 
-/// Returns what would do if no name of this kind can fit the pattern.
-fn expected(kind: Kind, pattern: &str) -> Option<&'static str> {
+/// Returns the expected form if no name of this kind can fit the pattern.
+fn expected(kind: ClientNameKind, pattern: &str) -> Option<&'static str> {
     let is_dns = |text: &str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'*');
         !text.is_empty() && text.split('.').all(|label| !label.is_empty() && label.bytes().all(is_plain))
     };
     let (is_good, expected) = match kind {
-        Kind::Dns => (is_dns(pattern), "a DNS name such as \"dns:*.example.com\" (* is one label)"),
-        Kind::Uri => (
+        ClientNameKind::Dns => (is_dns(pattern), "a DNS name such as \"dns:*.example.com\" (* is one label)"),
+        ClientNameKind::Uri => (
             pattern.contains(':') || pattern.starts_with('*'),
             "a URI such as \"uri:spiffe://example.com/ns/*/sa/web\" (* is one segment)",
         ),
-        Kind::Email => {
+        ClientNameKind::Email => {
             let is_good =
                 pattern.rsplit_once('@').is_some_and(|(local, domain)| !local.is_empty() && is_dns(domain));
             (is_good, "an address such as \"email:*@example.com\"")
         }
-        Kind::Uid | Kind::Gid => {
+        ClientNameKind::Uid | ClientNameKind::Gid => {
             (pattern == "*" || pattern.parse::<u32>().is_ok(), "a number such as \"uid:1000\", or *")
         }
-        Kind::Loopback | Kind::Everybody => (true, ""),
+        ClientNameKind::Loopback | ClientNameKind::Everybody => (true, ""),
     };
     (!is_good).then_some(expected)
 }
 
 /// Returns the pattern in the form in which names are compared.
-fn normal(kind: Kind, pattern: &str) -> String {
+fn normal(kind: ClientNameKind, pattern: &str) -> String {
     match kind {
-        Kind::Dns => pattern.to_ascii_lowercase(),
-        // Only the domain of an address is the same in capitals. RFC 5321 2.4.
-        Kind::Email => lower_domain(pattern),
+        ClientNameKind::Dns => pattern.to_ascii_lowercase(),
+        // The local part of an address may be case-sensitive, its domain never is. RFC 5321 2.4.
+        ClientNameKind::Email => lower_domain(pattern),
         _ => pattern.to_owned(),
     }
 }
@@ -129,7 +131,7 @@ fn is_number(pattern: &str, number: &str) -> bool {
     pattern == "*" || pattern == number
 }
 
-/// Returns true if both have as many parts, and each fits.
+/// Returns true if both have the same number of parts and each part fits.
 fn fits_parts(pattern: &str, text: &str, separator: char) -> bool {
     let (mut patterns, mut parts) = (pattern.split(separator), text.split(separator));
     loop {
@@ -151,9 +153,9 @@ fn fits_address(pattern: &str, address: &str) -> bool {
     }
 }
 
-/// Returns what was probably meant by a text without a known prefix.
+/// Returns a hint about the likely meaning of a text without a known prefix.
 fn hint(text: &str) -> String {
-    // Up to this version one prefix stood for every kind of name, and a star for any number of labels.
+    // Earlier versions had one prefix for every kind of name, `san:`.
     let name = text.strip_prefix("san:").unwrap_or(text);
     let kind = match name {
         name if name.contains("://") => "uri",
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_is_one_label() {
+    fn matches_one_label_with_a_star() {
         assert!(fits("dns:*.example.com", "dns:mail.example.com"));
         assert!(
             !fits("dns:*.example.com", "dns:a.b.example.com")
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_fits_its_own_names_only() {
+    fn matches_only_names_of_its_own_kind() {
         let evil = ["uri:x://mail.example.com", "email:x@mail.example.com", "dns:mail.example.com.evil.test"];
         assert!(evil.iter().all(|name| !fits("dns:*.example.com", name)));
         assert!(
@@ -206,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_never_match_is_refused_with_a_hint() {
+    fn rejects_patterns_that_never_match_with_a_hint() {
         for (text, expected) in [
             ("relay.mail.example.com", "write \"dns:relay.mail.example.com\""),
             ("san:*.example.com", "write \"dns:*.example.com\""),

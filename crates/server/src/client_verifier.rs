@@ -1,4 +1,4 @@
-//! Whose certificates are accepted, with a TLS alert that says why one is not.
+//! The verifier of client certificates. The TLS alert of a refusal has its reason.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use tokio_rustls::rustls::{
     CertificateError, DigitallySignedStruct, DistinguishedName, Error, OtherError, SignatureScheme,
 };
 
-use crate::identity::{Identity, IdentityError};
+use crate::identity::{ClientIdentity, IdentityError};
 
-/// Verifies chains as webpki does, and that the certificate names a client that grants can know: within the handshake, so that
-/// the client gets an alert and not a closed connection.
+/// A verifier that checks chains as webpki does, and checks that the certificate names a client that grants can know. Both happen in the
+/// handshake, so that a refused client gets an alert and not a closed connection.
 #[derive(Debug)]
 pub(crate) struct ClientVerifier {
     chains: Arc<dyn ClientCertVerifier>,
@@ -36,10 +36,10 @@ impl ClientCertVerifier for ClientVerifier {
         now: UnixTime,
     ) -> Result<ClientCertVerified, Error> {
         let verified = self.chains.verify_client_cert(end_entity, intermediates, now)?;
-        match Identity::of_certificate(end_entity) {
+        match ClientIdentity::from_certificate(end_entity) {
             Ok(_) => Ok(verified),
             Err(IdentityError::Unreadable) => Err(CertificateError::BadEncoding.into()),
-            // The alert certificate_unknown: RFC 8446 6.2 has none for a certificate without a name.
+            // This becomes the alert certificate_unknown: RFC 8446 6.2 has no alert for a certificate without a name.
             Err(nameless) => Err(CertificateError::Other(OtherError(Arc::new(nameless))).into()),
         }
     }

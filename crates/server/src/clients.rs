@@ -1,47 +1,56 @@
-//! Clients that are there: what the server knows of each, whatever number of streams and connections it has.
+//! The clients of the server, and what is counted for each across its streams and connections.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::audit::ReservedBytes;
+use crate::audit::{AuditOrigin, ReservedBytes};
 use crate::budget::{ByteBudget, ClientBytes};
-use crate::config::Limits;
-use crate::identity::Identity;
-use crate::rate::Rate;
+use crate::config::ServerLimits;
+use crate::identity::ClientIdentity;
+use crate::rate::RateLimit;
 
-/// A client, and what is counted for it in all its connections together.
+/// The counters of one client, shared by all its connections.
 #[derive(Debug)]
-pub(crate) struct Client {
-    /// Its number among the tenants of the engines: the same whenever it comes back.
+pub(crate) struct ClientAccount {
+    /// The client's number among the tenants of the engines: the same whenever the client comes back.
     pub(crate) tenant: u64,
-    /// Bytes that its requests and answers hold.
-    pub(crate) bytes: ClientBytes,
-    /// Connections that it has.
+    /// The bytes that its requests and answers hold.
+    pub(crate) bytes: Arc<ClientBytes>,
+    /// The number of its connections.
     pub(crate) connections: AtomicUsize,
     /// The rate at which it may bring keys.
-    pub(crate) brought_keys: Rate,
-    /// Bytes that its requests reserve of the audit log.
+    pub(crate) brought_keys: RateLimit,
+    /// The bytes of the audit log that its requests reserve.
     pub(crate) audit_bytes: Arc<ReservedBytes>,
 }
 
-/// All clients by the names that their channels prove.
+/// The identity of a connection's client, and what all requests of the connection share.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownClient {
+    pub(crate) identity: ClientIdentity,
+    pub(crate) account: Arc<ClientAccount>,
+    /// The part of audit entries that describes the client, written once per connection.
+    pub(crate) origin: Arc<AuditOrigin>,
+}
+
+/// The accounts of all clients by the names that their channels prove.
 #[derive(Debug)]
-pub(crate) struct Clients {
-    known: Mutex<HashMap<String, Arc<Client>>>,
+pub(crate) struct ClientAccounts {
+    known: Mutex<HashMap<String, Arc<ClientAccount>>>,
     budget: Arc<ByteBudget>,
     max_bytes_per_client: usize,
     max_brought_keys_per_second: u32,
-    /// Numbers tenants by their names, by a key that nobody outside knows.
+    /// Derives the numbers of tenants from names, by a key that no client knows.
     hasher: RandomState,
 }
 
-/// Clients that are known before those that left nothing behind are forgotten.
+/// The number of accounts below which none is forgotten.
 const MIN_KNOWN: usize = 64;
 
-impl Clients {
-    pub(crate) fn new(limits: &Limits) -> Self {
+impl ClientAccounts {
+    pub(crate) fn new(limits: &ServerLimits) -> Self {
         Self {
             known: Mutex::default(),
             budget: Arc::new(ByteBudget::new(limits.max_bytes)),
@@ -51,49 +60,58 @@ impl Clients {
         }
     }
 
-    /// Bytes that all clients hold.
+    /// Returns the bytes that all clients hold.
     pub(crate) fn budget(&self) -> &ByteBudget {
         &self.budget
     }
 
-    /// Returns the client of an identity: the same one for all its connections.
-    pub(crate) fn find(&self, identity: &Identity) -> Arc<Client> {
-        let name = name_of(identity);
+    /// Returns an identity with its account.
+    pub(crate) fn introduce(&self, identity: ClientIdentity) -> KnownClient {
+        let account = self.find(&identity);
+        let origin = Arc::new(AuditOrigin::new(&identity));
+        KnownClient { identity, account, origin }
+    }
+
+    /// Returns the account of an identity: the same one for all its connections.
+    pub(crate) fn find(&self, identity: &ClientIdentity) -> Arc<ClientAccount> {
+        let name = account_name(identity);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(client) = known.get(&name) {
-            return Arc::clone(client);
+        if let Some(account) = known.get(&name) {
+            return Arc::clone(account);
         }
         if known.len() >= MIN_KNOWN && known.len() == known.capacity() {
-            known.retain(|_, client| !client.is_forgettable());
-            // Without this a crowd that has left would be looked through at each newcomer.
+            known.retain(|_, account| !account.is_forgettable());
+            // Without this, each new client would search the space of a crowd that has left.
             known.shrink_to(2 * MIN_KNOWN);
         }
-        let client = Arc::new(Client {
+        let account = Arc::new(ClientAccount {
             tenant: self.hasher.hash_one(&name),
-            bytes: ClientBytes::new(self.max_bytes_per_client, Arc::clone(&self.budget)),
+            bytes: Arc::new(ClientBytes::new(self.max_bytes_per_client, Arc::clone(&self.budget))),
             connections: AtomicUsize::new(0),
-            brought_keys: Rate::new(self.max_brought_keys_per_second),
+            brought_keys: RateLimit::new(self.max_brought_keys_per_second),
             audit_bytes: Arc::default(),
         });
-        known.insert(name, Arc::clone(&client));
-        client
+        known.insert(name, Arc::clone(&account));
+        account
     }
 }
 
-impl Client {
-    /// True if a new account would say the same.
+impl ClientAccount {
+    /// Returns true if a new account would hold the same values.
     fn is_forgettable(self: &Arc<Self>) -> bool {
         Arc::strong_count(self) == 1
             && self.connections.load(Ordering::Relaxed) == 0
+            // Held bytes and reservations outlive the connection that made them: each keeps a reference.
+            && Arc::strong_count(&self.bytes) == 1
             && self.bytes.is_empty()
-            // Each reservation holds it.
             && Arc::strong_count(&self.audit_bytes) == 1
             && self.brought_keys.is_unused()
     }
 }
 
-/// A user of this machine is one client whatever its group, which it may change. A certificate's names belong to it together.
-fn name_of(identity: &Identity) -> String {
+/// Returns the name of an identity's account. A user of this machine has one account whatever its group, which it may change. All
+/// names of a certificate together have one account.
+fn account_name(identity: &ClientIdentity) -> String {
     let names = identity.names();
     match names.first() {
         Some(user) if user.starts_with("uid:") => user.clone(),
@@ -105,39 +123,43 @@ fn name_of(identity: &Identity) -> String {
 mod tests {
     use super::*;
 
-    fn clients() -> Clients {
-        Clients::new(&Limits::default())
+    fn clients() -> ClientAccounts {
+        ClientAccounts::new(&ServerLimits::default())
     }
 
     #[test]
-    fn a_client_is_the_same_in_all_its_sessions() {
+    fn finds_the_same_account_for_all_sessions_of_a_client() {
         let clients = clients();
-        let user = clients.find(&Identity::of_process(7, 1));
-        assert_eq!(clients.find(&Identity::of_process(7, 2)).tenant, user.tenant);
-        assert_ne!(clients.find(&Identity::of_process(8, 1)).tenant, user.tenant);
-        assert_ne!(clients.find(&Identity::loopback()).tenant, user.tenant);
+        let user = clients.find(&ClientIdentity::from_credentials(7, 1));
+        assert_eq!(clients.find(&ClientIdentity::from_credentials(7, 2)).tenant, user.tenant);
+        assert_ne!(clients.find(&ClientIdentity::from_credentials(8, 1)).tenant, user.tenant);
+        assert_ne!(clients.find(&ClientIdentity::loopback()).tenant, user.tenant);
     }
 
     #[test]
-    fn clients_that_are_gone_are_forgotten_and_keep_their_turn() {
+    fn forgets_clients_that_left_and_gives_them_the_same_tenant_later() {
         let clients = clients();
-        let first = clients.find(&Identity::of_process(0, 0)).tenant;
+        let first = clients.find(&ClientIdentity::from_credentials(0, 0)).tenant;
         for user in 1..10_000 {
-            clients.find(&Identity::of_process(user, 0));
+            clients.find(&ClientIdentity::from_credentials(user, 0));
         }
         assert!(clients.known.lock().unwrap().len() < 4 * MIN_KNOWN);
-        assert_eq!(clients.find(&Identity::of_process(0, 0)).tenant, first, "coming back wins nothing");
+        assert_eq!(
+            clients.find(&ClientIdentity::from_credentials(0, 0)).tenant,
+            first,
+            "a client that comes back has its former tenant"
+        );
     }
 
     #[test]
-    fn who_has_used_up_a_rate_is_not_forgotten() {
+    fn keeps_a_client_that_has_used_up_its_rate() {
         let clients = clients();
-        let client = clients.find(&Identity::of_process(0, 0));
+        let client = clients.find(&ClientIdentity::from_credentials(0, 0));
         while client.brought_keys.take(1).is_ok() {}
         drop(client);
         for user in 1..10_000 {
-            clients.find(&Identity::of_process(user, 0));
+            clients.find(&ClientIdentity::from_credentials(user, 0));
         }
-        assert!(!clients.find(&Identity::of_process(0, 0)).brought_keys.is_unused());
+        assert!(!clients.find(&ClientIdentity::from_credentials(0, 0)).brought_keys.is_unused());
     }
 }

@@ -1,4 +1,4 @@
-//! The time, as certificates and connections are measured by it.
+//! The clock by which certificates and connections are measured.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,22 +7,22 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio_rustls::rustls::pki_types::UnixTime;
 use tokio_rustls::rustls::time_provider::TimeProvider;
 
-/// A source of time: the system's, moved on by what a test asks for.
+/// A source of time: the system's clock, which a test can advance.
 #[derive(Clone, Debug)]
-pub struct Clock {
+pub struct ServerClock {
     began: Instant,
-    /// Seconds by which it is ahead of the system.
+    /// The number of seconds by which the clock is ahead of the system.
     ahead: Arc<AtomicU64>,
 }
 
-impl Default for Clock {
+impl Default for ServerClock {
     fn default() -> Self {
         Self { began: Instant::now(), ahead: Arc::default() }
     }
 }
 
-impl Clock {
-    /// Moves every copy of this clock on, as if so much time had passed.
+impl ServerClock {
+    /// Advances every copy of this clock, as if this time had passed.
     pub fn advance(&self, by: Duration) {
         self.ahead.fetch_add(by.as_secs(), Ordering::Relaxed);
     }
@@ -34,7 +34,7 @@ impl Clock {
         i64::try_from(since + self.ahead()).unwrap_or(i64::MAX)
     }
 
-    /// Returns the time since the clock was made. It never goes back, whatever happens to the system's time.
+    /// Returns the time since the clock was made. It never goes back, even if the system's time is set.
     pub(crate) fn elapsed(&self) -> Duration {
         self.began.elapsed() + Duration::from_secs(self.ahead())
     }
@@ -44,7 +44,7 @@ impl Clock {
     }
 }
 
-impl TimeProvider for Clock {
+impl TimeProvider for ServerClock {
     fn current_time(&self) -> Option<UnixTime> {
         let seconds = u64::try_from(self.unix_seconds()).ok()?;
         Some(UnixTime::since_unix_epoch(Duration::from_secs(seconds)))

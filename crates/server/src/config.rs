@@ -1,86 +1,86 @@
-//! `oarlock.toml`.
+//! The configuration file `oarlock.toml`.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use oarlock_io::{KeyForPath, check_key_path};
-use oarlock_wire::Limits as WireLimits;
+use oarlock_wire::MessageLimits;
 use serde::Deserialize;
 
-use crate::budget::GUARANTEED_BYTES;
+use crate::buffers::{CONNECTION_BYTES, GUARANTEED_BYTES, SEND_BUFFER_BYTES, WINDOW_BYTES};
 use crate::client_pattern::{ClientPattern, ClientPatternError};
-use crate::http2::{SEND_BUFFER_BYTES, WINDOW_BYTES};
 use crate::operations::{nearest_names, operation_names};
 use crate::pattern::Pattern;
 
-/// Everything that can be set about a server.
+/// The configuration of a server.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Where to listen.
-    pub listen: Listen,
-    /// Certificates; must be there where `listen.tcp` is.
-    pub tls: Option<Tls>,
-    /// Keys that live at the server.
+    /// The addresses at which the server listens.
+    pub listen: ListenConfig,
+    /// The certificates; required if `listen.tcp` is set.
+    pub tls: Option<TlsConfig>,
+    /// The resident keys.
     #[serde(default)]
-    pub keys: Keys,
-    /// Who may do what with which of them.
+    pub keys: KeysConfig,
+    /// The grants to use resident keys.
     #[serde(default, rename = "grant")]
-    pub grants: Vec<Grant>,
-    /// A record of what was done.
-    pub audit: Option<Audit>,
-    /// Bounds.
+    pub grants: Vec<GrantConfig>,
+    /// The audit log, if there is one.
+    pub audit: Option<AuditConfig>,
+    /// The limits.
     #[serde(default)]
-    pub limits: Limits,
-    /// Which engines.
+    pub limits: ServerLimits,
+    /// The engines.
     #[serde(default)]
-    pub engines: Engines,
+    pub engines: EnginesConfig,
 }
 
-/// Where to listen; at least one place.
+/// The addresses at which a server listens. At least one of `tcp`, `plaintext` and `unix` is required.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Listen {
-    /// gRPC under mutual TLS 1.3.
+pub struct ListenConfig {
+    /// The address for gRPC under mutual TLS 1.3.
     pub tcp: Option<SocketAddr>,
-    /// gRPC without protection, on a loopback address only: every process of the machine may come.
+    /// The address for gRPC without protection. Only a loopback address is allowed, because every process of the machine can connect.
     pub plaintext: Option<SocketAddr>,
-    /// Frames on a UNIX socket, whose clients are known by their credentials.
+    /// The path of a UNIX socket, whose clients are known by their credentials.
     pub unix: Option<PathBuf>,
-    /// Permissions of the UNIX socket, in octal.
+    /// The permissions of the UNIX socket, in octal.
     pub unix_mode: Option<String>,
-    /// Metrics for Prometheus and a probe of health, over HTTP: anybody who reaches it may read it.
+    /// The address for metrics and the health probe over HTTP. Every client that reaches it may read them.
     pub metrics: Option<SocketAddr>,
 }
 
-/// Certificates and keys in PEM.
+/// The files of certificates and keys for TLS, in PEM.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tls {
-    /// The server's chain, its own certificate first.
+pub struct TlsConfig {
+    /// The file of the server's chain, its own certificate first.
     pub certificate: PathBuf,
-    /// Its private key.
+    /// The file of the server's private key.
     pub private_key: PathBuf,
-    /// The authorities that certify clients.
+    /// The file of the authorities that certify clients.
     pub client_ca: PathBuf,
 }
 
-/// Keys that live at the server.
+/// The files of resident keys.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Keys {
-    /// PEM or DER files, each named as its key; looked at again when it changes.
+pub struct KeysConfig {
+    /// A directory of PEM or DER files, each named like its key. It is read again when a file changes.
     pub directory: Option<PathBuf>,
-    /// The passphrase of encrypted ones, in the first line.
+    /// A file with the passphrase of encrypted keys in its first line.
     pub passphrase_file: Option<PathBuf>,
-    /// Symmetric keys with their policies, a JSON object a line, as `oarlock records --keys` takes them.
+    /// A file of symmetric keys with their policies, one JSON object per line, as for `oarlock records --keys`.
     pub records: Option<PathBuf>,
-    /// 8 hexadecimal digits that counted nonces of these begin with, whatever the file says: another for each server with the same file.
+    /// The first bytes of counted nonces, in 8 hexadecimal digits. It overrides the file of symmetric keys, and must differ between
+    /// servers with the same file.
     pub nonce_field: Option<NonceField>,
 }
 
-/// The bytes with which counted nonces of one server begin.
+/// The first bytes of the counted nonces of one server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct NonceField(pub [u8; 4]);
@@ -94,18 +94,18 @@ impl TryFrom<String> for NonceField {
     }
 }
 
-/// Who may do what with which keys. What no grant allows is refused.
+/// A grant for clients to use keys. An operation that no grant allows is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Grant {
-    /// Names of keys, with `*` for any characters.
+pub struct GrantConfig {
+    /// The names of keys, with `*` for any characters.
     pub keys: Vec<Pattern>,
-    /// Clients, in the form that [`ClientPattern`] parses.
+    /// The clients, in the form that [`ClientPattern`] parses.
     pub clients: Vec<Pattern>,
-    /// Schemes and tasks by name, such as `rsa-pkcs1-sha256-sign`, `tdes2-cbc-encrypt`, with `*`.
+    /// The names of schemes and tasks, such as `rsa-pkcs1-sha256-sign` or `tdes2-cbc-encrypt`, with `*` for any characters.
     #[serde(default = "everything")]
     pub schemes: Vec<Pattern>,
-    /// Operations a second that may be done under this grant, all its clients and keys together.
+    /// The maximum operations per second under this grant, for all its clients and keys together.
     pub rate: Option<u32>,
 }
 
@@ -116,277 +116,280 @@ fn everything() -> Vec<Pattern> {
 /// The audit log.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Audit {
-    /// Appended to, a JSON object a line.
+pub struct AuditConfig {
+    /// The file, to which one JSON object per line is appended.
     pub file: PathBuf,
-    /// What to do where it cannot be written.
+    /// The reaction to a file that cannot be written.
     #[serde(default)]
     pub on_failure: AuditFailure,
-    /// Bytes of entries that may wait for the disk, or are promised a place there.
+    /// The maximum bytes of entries that wait for the disk, including reserved space.
     #[serde(default = "max_queue_bytes")]
     pub max_queue_bytes: usize,
 }
 
-impl Audit {
-    /// A log in a file, with what else is the default.
+impl AuditConfig {
+    /// Returns the settings of a log in a file, with defaults for the rest.
     #[must_use]
     pub fn at(file: PathBuf, on_failure: AuditFailure) -> Self {
         Self { file, on_failure, max_queue_bytes: max_queue_bytes() }
     }
 }
 
-/// Entries of 16,000 batches, or of 200,000 single operations.
+/// Returns the default: space for the entries of 16,000 batches, or of 200,000 single operations.
 fn max_queue_bytes() -> usize {
     64 << 20
 }
 
-/// What to do where the audit log cannot be written.
+/// The reaction to an audit log that cannot be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditFailure {
-    /// Refuse to work until it can.
+    /// Refuses requests until the log can be written.
     #[default]
     Stop,
-    /// Say so in the log and in a metric, and go on.
+    /// Reports the failure in the log and in a metric, and serves requests without entries.
     Warn,
 }
 
-/// Bytes that a connection needs for TLS and its state.
-const BUFFER_BYTES: usize = 64 << 10;
-
-/// Units that bringing an RSA private key counts. Such a key is checked at length.
+/// The units that an RSA private key counts when a client brings it. Checking such a key takes long.
 pub const RSA_KEY_UNITS: u32 = 20;
 
-/// Bounds that keep one client from the others' way.
+/// The limits that keep one client from using up the resources of others.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Limits {
-    /// Connections over TCP with a known client at once.
-    pub connections: usize,
-    /// Connections of the UNIX socket at once, counted apart.
+pub struct ServerLimits {
+    /// The maximum connections over TCP with a known client.
+    pub max_connections: usize,
+    /// The maximum connections of the UNIX socket, counted separately.
     pub max_unix_connections: usize,
-    /// Connections that one client may have at once, of every kind.
+    /// The maximum connections of one client, of every kind.
     pub max_connections_per_client: usize,
-    /// Connections over TCP whose client is not known yet; beyond it the oldest silent one gives way.
+    /// The maximum connections over TCP whose client is not known yet. Above it the oldest silent connection is evicted.
     pub max_handshakes: usize,
-    /// The same of one address, or of one IPv6 network of 64 bits.
+    /// The maximum of such connections from one address, or from one IPv6 network of 64 bits.
     pub max_handshakes_per_address: usize,
-    /// Requests that one connection or stream may have under way.
-    pub in_flight: usize,
-    /// Bytes of a message of a stream.
-    pub message_bytes: usize,
-    /// Bytes of a call with one request.
+    /// The maximum requests under way on one connection or stream.
+    pub max_in_flight: usize,
+    /// The maximum bytes of a message of a stream.
+    pub max_message_bytes: usize,
+    /// The maximum bytes of a call with one request.
     pub max_unary_bytes: usize,
-    /// Bytes that requests and answers of one client hold at once, all its connections together.
+    /// The maximum bytes that requests and answers of one client hold, on all its connections together.
     pub max_bytes_per_client: usize,
-    /// Bytes that requests and answers of all clients hold at once.
+    /// The maximum bytes that requests and answers of all clients hold.
     pub max_bytes: usize,
-    /// Jobs or records of a batch.
-    pub operations: u32,
-    /// Keys that one stream may have open.
-    pub keys_per_stream: u32,
-    /// Seconds of engine time, as the cost model predicts it, that one client may have waiting in all its connections together.
+    /// The maximum jobs or records of a batch.
+    pub max_operations: u32,
+    /// The maximum keys that one stream has open.
+    pub max_keys_per_stream: u32,
+    /// The maximum seconds of engine time that one client has waiting, as the cost model predicts it, on all its connections together.
     pub max_queued_seconds_per_client: u64,
-    /// Whether clients may bring keys along.
+    /// True if clients may bring keys.
     pub may_bring_keys: bool,
-    /// Keys that one client may bring per second, and as many at once. An RSA private key counts as [`RSA_KEY_UNITS`].
+    /// The maximum keys that one client brings per second, and the same number at once. An RSA private key counts as [`RSA_KEY_UNITS`].
     pub max_brought_keys_per_second: u32,
-    /// Bits of the modulus of an RSA key that a client brings.
+    /// The maximum bits of the modulus of an RSA key that a client brings.
     pub max_brought_rsa_bits: u16,
-    /// How long a TLS handshake may take, or a UNIX client's first bytes.
-    pub handshake_seconds: u64,
-    /// The longest time that a message may take from its first byte to its last.
+    /// The maximum time of a TLS handshake, and of a UNIX client's first bytes.
+    pub max_handshake_seconds: u64,
+    /// The maximum time of a message from its first byte to its last.
     pub max_message_seconds: u64,
-    /// Time after which a client's connection is cut if it leaves answers untaken.
+    /// The maximum time for which a client may leave answers untaken.
     pub max_stall_seconds: u64,
-    /// How long a connection may be silent.
-    pub idle_seconds: u64,
-    /// The longest time that a connection may last.
+    /// The maximum time for which a connection may be silent.
+    pub max_idle_seconds: u64,
+    /// The maximum time that a connection may last.
     pub max_connection_seconds: u64,
-    /// How long requests under way have to end when the server stops.
-    pub drain_seconds: u64,
+    /// The maximum time for which requests under way are answered when the server stops.
+    pub max_drain_seconds: u64,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
-            connections: 1024,
+            max_connections: 1024,
             max_unix_connections: 1024,
             max_connections_per_client: 256,
             max_handshakes: 512,
             max_handshakes_per_address: 64,
-            in_flight: 64,
-            message_bytes: 16 << 20,
+            max_in_flight: 64,
+            max_message_bytes: 16 << 20,
             max_unary_bytes: 1 << 20,
             max_bytes_per_client: 128 << 20,
             max_bytes: 512 << 20,
-            operations: 1 << 17,
-            keys_per_stream: 4096,
+            max_operations: 1 << 17,
+            max_keys_per_stream: 4096,
             max_queued_seconds_per_client: 60,
             may_bring_keys: false,
             max_brought_keys_per_second: 1000,
             max_brought_rsa_bits: 4096,
-            handshake_seconds: 10,
+            max_handshake_seconds: 10,
             max_message_seconds: 60,
             max_stall_seconds: 30,
-            idle_seconds: 600,
+            max_idle_seconds: 600,
             max_connection_seconds: 24 * 60 * 60,
-            drain_seconds: 30,
+            max_drain_seconds: 30,
         }
     }
 }
 
-impl Limits {
-    /// The bounds of one message.
+impl ServerLimits {
+    /// Returns the limits of one message.
     #[must_use]
-    pub fn wire(&self) -> WireLimits {
-        let output_bytes = u32::try_from(self.message_bytes).unwrap_or(u32::MAX);
-        WireLimits { message_bytes: self.message_bytes, operations: self.operations, output_bytes }
+    pub fn wire(&self) -> MessageLimits {
+        let max_output_bytes = u32::try_from(self.max_message_bytes).unwrap_or(u32::MAX);
+        MessageLimits {
+            max_message_bytes: self.max_message_bytes,
+            max_operations: self.max_operations,
+            max_output_bytes,
+        }
     }
 
-    /// Returns the memory that clients can make the server use beyond what it needs at rest, with what is still to be written to the
-    /// audit log apart: `[audit] max_queue_bytes` comes on top.
+    /// Returns the memory that clients can make the server use in addition to its memory at rest. The queue of the audit log,
+    /// `[audit] max_queue_bytes`, is not included.
     ///
-    /// The bytes that requests and answers hold count twice, because a buffer that grows may be twice as long as what is in it. Then
-    /// each connection has buffers whether anything is held or not: of TLS and the kernel's copies, of HTTP/2 for what is not read yet,
-    /// and for the end of each answer; and each client has its guaranteed bytes.
+    /// The bytes that requests and answers hold count twice, because a growing buffer may be twice as long as its content. In addition each
+    /// connection has buffers: for TLS and the kernel's copies, for bytes that HTTP/2 has not read yet, and for the end of each answer. And
+    /// each client has its guaranteed bytes.
     #[must_use]
     pub fn max_memory_bytes(&self) -> usize {
         let of_call = 2 * SEND_BUFFER_BYTES;
-        let of_network = BUFFER_BYTES + WINDOW_BYTES as usize + of_call.saturating_mul(self.in_flight);
-        let network = self.connections.saturating_mul(of_network + GUARANTEED_BYTES);
-        let unix = self.max_unix_connections.saturating_mul(BUFFER_BYTES + GUARANTEED_BYTES);
-        let handshakes = self.max_handshakes.saturating_mul(BUFFER_BYTES);
+        let of_network =
+            CONNECTION_BYTES + WINDOW_BYTES as usize + of_call.saturating_mul(self.max_in_flight);
+        let network = self.max_connections.saturating_mul(of_network + GUARANTEED_BYTES);
+        let unix = self.max_unix_connections.saturating_mul(CONNECTION_BYTES + GUARANTEED_BYTES);
+        let handshakes = self.max_handshakes.saturating_mul(CONNECTION_BYTES);
         [network, unix, handshakes].into_iter().fold(self.max_bytes.saturating_mul(2), usize::saturating_add)
     }
 
-    /// Returns the engine time that one client may have waiting.
+    /// Returns the maximum engine time that one client may have waiting.
     #[must_use]
     pub fn max_queued(&self) -> Duration {
         Duration::from_secs(self.max_queued_seconds_per_client)
     }
 
-    /// How long a handshake may take.
+    /// Returns the maximum time of a handshake.
     #[must_use]
-    pub fn handshake(&self) -> Duration {
-        Duration::from_secs(self.handshake_seconds.max(1))
+    pub fn max_handshake(&self) -> Duration {
+        Duration::from_secs(self.max_handshake_seconds.max(1))
     }
 
-    /// Returns the longest time that a message may take.
+    /// Returns the maximum time of a message.
     #[must_use]
     pub fn max_message(&self) -> Duration {
         Duration::from_secs(self.max_message_seconds)
     }
 
-    /// Returns the longest time that answers may be left untaken.
+    /// Returns the maximum time for which answers may be left untaken.
     #[must_use]
     pub fn max_stall(&self) -> Duration {
         Duration::from_secs(self.max_stall_seconds)
     }
 
-    /// How long a connection may be silent.
+    /// Returns the maximum time for which a connection may be silent.
     #[must_use]
-    pub fn idle(&self) -> Duration {
-        Duration::from_secs(self.idle_seconds.max(1))
+    pub fn max_idle(&self) -> Duration {
+        Duration::from_secs(self.max_idle_seconds.max(1))
     }
 
-    /// How long requests under way have to end.
+    /// Returns the maximum time for which requests under way are answered when the server stops.
     #[must_use]
-    pub fn drain(&self) -> Duration {
-        Duration::from_secs(self.drain_seconds)
+    pub fn max_drain(&self) -> Duration {
+        Duration::from_secs(self.max_drain_seconds)
     }
 }
 
-/// Which engines, and how they are used.
+/// The settings of engines.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Engines {
-    /// Names of those that may answer; all where absent.
+pub struct EnginesConfig {
+    /// The names of the engines in use; all engines if absent.
     pub allowed: Option<Vec<String>>,
-    /// Worker threads; as many as cores where absent.
+    /// The number of worker threads; the number of cores if absent.
     pub threads: Option<usize>,
-    /// Share of results that is computed again on another engine, 0 to 1.
+    /// The share of results that another engine computes again, 0 to 1.
     pub cross_check: Option<f64>,
-    /// A resident key "null" that answers every scheme with zeros at once: for measuring the service without cryptography.
+    /// True if there is a resident key "null" that answers every scheme with zeros. It is a hook for benchmarks: it measures the service
+    /// without cryptography, and must be switched on.
     pub null_key: bool,
 }
 
-/// Why a configuration cannot be used.
+/// An error of a configuration.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// The file cannot be read.
     #[error("{}: {error}", path.display())]
     Read {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// It is no such file. The line is not quoted: whoever names a key in the place of the settings must not find it in a log.
+    /// The file has a syntax error. The line is not quoted, because it may be part of a key that was given for the configuration.
     #[error("{}:{line}: {reason}", path.display())]
     Syntax {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
         /// The fault of the line.
         reason: String,
     },
-    /// A key in the place of the name of its file.
+    /// A setting contains a key instead of the path of its file.
     #[error("{setting}: {error}")]
     KeyForPath {
         /// The setting.
         setting: &'static str,
-        /// The error, with what was expected.
+        /// The error, with the expected form.
         error: KeyForPath,
     },
-    /// Nowhere to listen.
+    /// No address to listen at is set.
     #[error("[listen]: expected at least one of tcp, plaintext, unix")]
     Nowhere,
-    /// TLS without certificates.
+    /// TLS is set without certificates.
     #[error("[listen] tcp: expected a section [tls] with certificate, private_key and client_ca")]
     NoCertificates,
-    /// Plaintext where others than this machine can come.
+    /// The plaintext address is reachable from other machines.
     #[error("[listen] plaintext: expected a loopback address, found {found}; tcp with [tls] is for networks")]
     NotLoopback {
         /// The address.
         found: SocketAddr,
     },
-    /// A mode that is none.
+    /// The mode of the UNIX socket is no octal number.
     #[error("[listen] unix_mode: expected octal digits such as \"0660\", found {found:?}")]
     Mode {
-        /// What was there.
+        /// The setting.
         found: String,
     },
-    /// A grant for clients that cannot be.
+    /// A grant has an invalid pattern of clients.
     #[error("[[grant]] {number}, clients: {error}")]
     Client {
-        /// The grant's place, from 1.
+        /// The number of the grant, from 1.
         number: usize,
         /// The fault of the pattern.
         error: ClientPatternError,
     },
-    /// A grant for operations that are not known.
+    /// A grant has a pattern that fits no operation.
     #[error(
         "[[grant]] {number}, schemes: no operation has a name that {found:?} fits{hint} (docs/operations.md has all names)"
     )]
     Operation {
-        /// The grant's place, from 1.
+        /// The number of the grant, from 1.
         number: usize,
         /// The pattern.
         found: String,
-        /// Names that come near to it.
+        /// The nearest names.
         hint: String,
     },
-    /// A number that cannot work.
+    /// A number is out of range.
     #[error("[{section}] {field}: expected {expected}")]
     Number {
         /// The section.
         section: &'static str,
         /// The field.
         field: &'static str,
-        /// What would do.
+        /// The allowed range.
         expected: &'static str,
     },
 }
@@ -400,36 +403,36 @@ impl ConfigError {
 }
 
 impl Config {
-    /// Reads and checks a file. Relative paths in it count from its directory.
+    /// Reads and checks a file. Relative paths are relative to the directory of the file.
     ///
     /// # Errors
-    /// It cannot be read, or something in it cannot work.
+    /// The file cannot be read, or a setting is invalid.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| ConfigError::Read { path: path.to_owned(), error })?;
         let mut config: Self =
             toml::from_str(&text).map_err(|error| ConfigError::syntax(path, &text, &error))?;
-        config.anchor(path.parent().unwrap_or(Path::new("")));
+        config.resolve_paths(path.parent().unwrap_or(Path::new("")));
         config.check()?;
         Ok(config)
     }
 
-    fn anchor(&mut self, base: &Path) {
+    fn resolve_paths(&mut self, base: &Path) {
         let tls = self
             .tls
             .iter_mut()
             .flat_map(|tls| [&mut tls.certificate, &mut tls.private_key, &mut tls.client_ca]);
         let keys = [&mut self.keys.directory, &mut self.keys.passphrase_file, &mut self.keys.records];
-        let places = keys.into_iter().chain([&mut self.listen.unix]).flatten();
+        let paths = keys.into_iter().chain([&mut self.listen.unix]).flatten();
         let audit = self.audit.iter_mut().map(|audit| &mut audit.file);
-        for path in tls.chain(places).chain(audit) {
+        for path in tls.chain(paths).chain(audit) {
             *path = base.join(&*path);
         }
     }
 
-    /// Checks that no key stands where its file is to be named: messages quote names of files.
+    /// Checks that no setting contains a key instead of a path, because messages quote paths.
     fn check_key_paths(&self) -> Result<(), ConfigError> {
-        let Keys { directory, passphrase_file, records, .. } = &self.keys;
+        let KeysConfig { directory, passphrase_file, records, .. } = &self.keys;
         let keys = [
             ("[keys] directory", directory),
             ("[keys] passphrase_file", passphrase_file),
@@ -443,10 +446,10 @@ impl Config {
         Ok(())
     }
 
-    /// Checks what can be checked without touching anything.
+    /// Checks the settings alone, without opening any file.
     ///
     /// # Errors
-    /// What cannot work.
+    /// A setting is invalid.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.check_key_paths()?;
         let listen = &self.listen;
@@ -480,16 +483,16 @@ fn number(
     if is_good { Ok(()) } else { Err(ConfigError::Number { section, field, expected }) }
 }
 
-impl Limits {
+impl ServerLimits {
     fn check(&self) -> Result<(), ConfigError> {
         for (field, value) in [
-            ("connections", self.connections),
+            ("max_connections", self.max_connections),
             ("max_unix_connections", self.max_unix_connections),
             ("max_connections_per_client", self.max_connections_per_client),
             ("max_handshakes", self.max_handshakes),
             ("max_handshakes_per_address", self.max_handshakes_per_address),
-            ("in_flight", self.in_flight),
-            ("operations", self.operations as usize),
+            ("max_in_flight", self.max_in_flight),
+            ("max_operations", self.max_operations as usize),
             ("max_brought_keys_per_second", self.max_brought_keys_per_second as usize),
         ] {
             number("limits", field, "1 or more", value > 0)?;
@@ -503,20 +506,20 @@ impl Limits {
         }
         number("limits", "max_connection_seconds", "1 or more", self.max_connection_seconds > 0)?;
         for (field, bytes) in
-            [("message_bytes", self.message_bytes), ("max_unary_bytes", self.max_unary_bytes)]
+            [("max_message_bytes", self.max_message_bytes), ("max_unary_bytes", self.max_unary_bytes)]
         {
             number("limits", field, "1024 to 1073741824", ((1 << 10)..=(1 << 30)).contains(&bytes))?;
         }
         let own = self.max_bytes_per_client;
-        let min = (2 * self.message_bytes.max(self.max_unary_bytes)).max(1 << 20);
-        let enough = "1048576 or more, and twice message_bytes and max_unary_bytes";
+        let min = (2 * self.max_message_bytes.max(self.max_unary_bytes)).max(1 << 20);
+        let enough = "1048576 or more, and twice max_message_bytes and max_unary_bytes";
         number("limits", "max_bytes_per_client", enough, own >= min)?;
         number("limits", "max_bytes", "max_bytes_per_client or more", self.max_bytes >= own)
     }
 }
 
-impl Grant {
-    /// Checks that there could be such clients and operations.
+impl GrantConfig {
+    /// Checks that clients and operations can match the patterns.
     fn check(&self, number: usize) -> Result<(), ConfigError> {
         for client in &self.clients {
             ClientPattern::parse(client.as_str()).map_err(|error| ConfigError::Client { number, error })?;
@@ -525,25 +528,25 @@ impl Grant {
         match self.schemes.iter().find(|pattern| !names.iter().any(|name| pattern.fits(name))) {
             None => Ok(()),
             Some(pattern) => {
-                let (found, hint) = (pattern.as_str().to_owned(), near(pattern));
+                let (found, hint) = (pattern.as_str().to_owned(), nearest_hint(pattern));
                 Err(ConfigError::Operation { number, found, hint })
             }
         }
     }
 }
 
-fn near(pattern: &Pattern) -> String {
+fn nearest_hint(pattern: &Pattern) -> String {
     match nearest_names(pattern).as_slice() {
         [] => String::new(),
         names => format!("; near to it: {}", names.join(", ")),
     }
 }
 
-impl Listen {
-    /// Permissions of the UNIX socket: the owner's alone where nothing is said.
+impl ListenConfig {
+    /// Returns the permissions of the UNIX socket. The default allows the owner only.
     ///
     /// # Errors
-    /// They are no octal number.
+    /// The setting is no octal number up to 0777.
     pub fn mode(&self) -> Result<u32, ConfigError> {
         let Some(found) = &self.unix_mode else { return Ok(0o600) };
         match u32::from_str_radix(found, 8) {

@@ -1,14 +1,15 @@
-//! What a server without configuration works with: an authority of its own, certificates for itself and for one client, sample
-//! keys, and the configuration that names them all. Made once, and used again.
+//! The files of a server without configuration: an authority, certificates for the server and for one client, sample keys, and a
+//! configuration that names them. They are created once and used again.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use oarlock::Curve;
 use oarlock::Key;
 use oarlock::keys::{KeyError, export, generate};
+use oarlock_io::atomic_file::{self, WriteOptions};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
@@ -18,104 +19,104 @@ use zeroize::Zeroizing;
 /// The name in the certificate of the development client.
 pub const CLIENT: &str = "developer.oarlock.test";
 
-/// Where a server without configuration listens for mutual TLS.
+/// The address at which a server without configuration listens for mutual TLS.
 pub const ADDRESS: &str = "127.0.0.1:7443";
 
-/// A directory with everything in it.
+/// A directory with the files of a development server.
 #[derive(Clone, Debug)]
 pub struct Development {
     directory: PathBuf,
 }
 
-/// Why it could not be made.
+/// An error of creating the files of a development server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DevelopmentError {
-    /// There is nowhere to put it.
+    /// No directory is known for the files.
     #[error(
         "neither XDG_STATE_HOME nor HOME names a directory for development keys (HOME has to exist): set one of them, or give --config"
     )]
-    NoPlace,
+    NoDirectory,
     /// A file cannot be written.
     #[error("{}: {error}", path.display())]
     Write {
-        /// Which one.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// A certificate cannot be made.
+    /// A certificate cannot be created.
     #[error("certificates for development: {0}")]
     Certificate(#[from] rcgen::Error),
-    /// A key cannot be made.
+    /// A key cannot be generated.
     #[error("keys for development: {0}")]
     Key(#[from] KeyError),
 }
 
 impl Development {
-    /// The directory of this user, under the XDG state directory.
+    /// Returns the directory of this user, under the XDG state directory.
     ///
     /// # Errors
-    /// There is none.
+    /// Neither `XDG_STATE_HOME` nor `HOME` names a directory.
     pub fn of_user() -> Result<Self, DevelopmentError> {
         let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let state = set("XDG_STATE_HOME").filter(|path| path.is_absolute());
         let state = state.or_else(|| Some(set("HOME").filter(|home| home.is_dir())?.join(".local/state")));
-        Ok(Self::at(state.ok_or(DevelopmentError::NoPlace)?.join("oarlock")))
+        Ok(Self::at(state.ok_or(DevelopmentError::NoDirectory)?.join("oarlock")))
     }
 
-    /// Another directory.
+    /// Returns a given directory.
     #[must_use]
     pub fn at(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into() }
     }
 
-    /// The configuration.
+    /// Returns the path of the configuration.
     #[must_use]
     pub fn config(&self) -> PathBuf {
         self.directory.join("oarlock.toml")
     }
 
-    /// The authority that certifies the server and the client.
+    /// Returns the path of the authority's certificate.
     #[must_use]
     pub fn ca(&self) -> PathBuf {
         self.directory.join("ca.pem")
     }
 
-    /// The client's certificate.
+    /// Returns the path of the client's certificate.
     #[must_use]
     pub fn client_certificate(&self) -> PathBuf {
         self.directory.join("client.pem")
     }
 
-    /// The client's private key.
+    /// Returns the path of the client's private key.
     #[must_use]
     pub fn client_key(&self) -> PathBuf {
         self.directory.join("client-key.pem")
     }
 
-    /// The directory of keys.
+    /// Returns the directory of keys.
     #[must_use]
     pub fn keys(&self) -> PathBuf {
         self.directory.join("keys")
     }
 
-    /// The file of symmetric keys.
+    /// Returns the path of the file of symmetric keys.
     #[must_use]
     pub fn records(&self) -> PathBuf {
         self.directory.join("records.keys")
     }
 
-    /// The UNIX socket.
+    /// Returns the path of the UNIX socket.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.directory.join("oarlock.sock")
     }
 
-    /// Makes what is not there; true where anything was made.
+    /// Creates the missing files. Returns true if any file was created.
     ///
     /// # Errors
-    /// Something cannot be made or written.
+    /// A file cannot be created or written.
     pub fn prepare(&self) -> Result<bool, DevelopmentError> {
         let keys = self.keys();
         for directory in [&self.directory, &keys] {
@@ -132,7 +133,7 @@ impl Development {
         Ok(is_new)
     }
 
-    /// An authority signs both certificates and is gone: its key is not kept, for all of them are made together.
+    /// Creates the certificates, all of them together. The key of their authority is not kept, so it cannot sign any other.
     fn certificates(&self) -> Result<bool, DevelopmentError> {
         let path = |name: &str| self.directory.join(name);
         let names = ["ca.pem", "server.pem", "server-key.pem", "client.pem", "client-key.pem"];
@@ -224,7 +225,7 @@ may_bring_keys = true
     )
 }
 
-/// Makes a file that is not there.
+/// Creates a file if it is missing.
 fn missing(
     path: &Path,
     text: impl FnOnce() -> Result<Pem, DevelopmentError>,
@@ -236,12 +237,9 @@ fn missing(
     Ok(true)
 }
 
-/// Written whole or not at all, and for nobody else to read.
+/// Writes a file completely or not at all, readable by its owner only.
 fn write(path: &Path, text: &str) -> Result<(), DevelopmentError> {
-    let new = path.with_extension("new");
-    let written = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new);
-    written
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| fs::rename(&new, path))
+    let options = WriteOptions { mode: 0o600, is_synced: false };
+    atomic_file::write(path, text.as_bytes(), options)
         .map_err(|error| DevelopmentError::Write { path: path.to_owned(), error })
 }

@@ -1,194 +1,194 @@
-//! gRPC: the stream, and single calls.
+//! The gRPC service: the stream, and single calls.
 
-use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
-use futures_util::stream::{FuturesUnordered, Stream};
+use bytes::Bytes;
+use futures_util::stream::Stream;
 use oarlock_wire::Message;
 use oarlock_wire::proto::cryptoserver_server::Cryptoserver;
 use oarlock_wire::proto::{
     self, Code, Fault, Request, Response, open_key, request, response, scheme, sign_request, verify_request,
 };
+use oarlock_wire::scheme::WireScheme;
 use tonic::metadata::MetadataMap;
 use tonic::{Status, Streaming};
 
 use crate::budget::HeldBytes;
-use crate::call::Call;
-use crate::lifetime::StageWatch;
-use crate::service::Service;
-use crate::session::{Answer, Pending, Session, refusal};
-use crate::transport::{KnownClient, Peer};
+use crate::call::GrpcCall;
+use crate::clients::KnownClient;
+use crate::service::SharedService;
+use crate::session::{
+    ClientSession, HeldAnswer, RequestDriver, RequestSource, UnaryJob, UnaryKey, UnaryOutcome, refusal,
+    run_unary,
+};
+use crate::transport::CallPeer;
 
 /// The service as tonic calls it.
 #[derive(Debug)]
-pub(crate) struct Grpc(pub(crate) Arc<Service>);
+pub(crate) struct GrpcService(pub(crate) Arc<SharedService>);
 
-/// Answers to a stream of requests, each as soon as it is there.
-pub(crate) struct Answers {
-    session: Session,
-    service: Arc<Service>,
-    client: KnownClient,
-    call: Arc<Call>,
-    requests: Streaming<Request>,
-    pending: FuturesUnordered<Pending>,
-    ending: Pin<Box<dyn Future<Output = &'static str> + Send>>,
-    /// How the stream will end, once nothing more is read.
-    end: Option<Result<(), Status>>,
-    /// Bytes that the last answer holds, until the next one is asked for.
+/// The answers to a stream of requests, each sent as soon as it is complete.
+pub(crate) struct AnswerStream {
+    driver: RequestDriver,
+    requests: GrpcRequests,
+    /// The error that ends the stream after the last answer.
+    failure: Option<Status>,
+    /// The bytes that the last answer holds, until the next one is asked for.
     sent: Option<HeldBytes>,
 }
 
-impl Stream for Answers {
+impl Stream for AnswerStream {
     type Item = Result<Response, Status>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         this.sent = None;
+        this.driver.begin_turn();
         loop {
-            if let Poll::Ready(Some(Answer { response, held })) =
-                Pin::new(&mut this.pending).poll_next(context)
-            {
-                this.sent = Some(held);
-                return Poll::Ready(Some(Ok(response)));
-            }
-            if this.end.is_none()
-                && let Poll::Ready(message) = this.ending.as_mut().poll(context)
-            {
-                this.end = Some(Err(Status::unavailable(message)));
-            }
-            if let Some(end) = &mut this.end {
-                if !this.pending.is_empty() {
-                    return Poll::Pending;
+            return match this.driver.poll_answer(&mut this.requests, context) {
+                Poll::Ready(Ok(Some(HeldAnswer { response, held }))) => {
+                    this.sent = Some(held);
+                    Poll::Ready(Some(Ok(response)))
                 }
-                return Poll::Ready(std::mem::replace(end, Ok(())).err().map(Err));
-            }
-            if this.has_enough() {
-                this.call.pause();
-                return Poll::Pending;
-            }
-            match ready!(Pin::new(&mut this.requests).poll_next(context)) {
-                Some(Ok(request)) => this.begin(request),
-                Some(Err(status)) => this.end = Some(Err(status)),
-                None => this.end = Some(Ok(())),
-            }
+                Poll::Ready(Ok(None)) => {
+                    let stopped = this.driver.take_end_message().map(Status::unavailable);
+                    Poll::Ready(this.failure.take().or(stopped).map(Err))
+                }
+                // The requests before the fault are still answered.
+                Poll::Ready(Err(status)) => {
+                    this.failure = Some(status);
+                    this.driver.close();
+                    continue;
+                }
+                Poll::Pending => Poll::Pending,
+            };
         }
     }
 }
 
-impl Answers {
-    fn begin(&mut self, request: Request) {
-        match self.call.take_message(&self.client.account, request.encoded_len()) {
-            Ok(held) => self.pending.push(self.session.start(request, held)),
-            Err(error) => self.end = Some(Err(Status::resource_exhausted(error.to_string()))),
-        }
+/// The requests of a stream, and what counts their bytes.
+struct GrpcRequests {
+    stream: Streaming<Request>,
+    call: Arc<GrpcCall>,
+    client: KnownClient,
+    max_message_bytes: usize,
+}
+
+impl RequestSource for GrpcRequests {
+    type Error = Status;
+
+    fn poll_request(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Option<(Request, HeldBytes)>, Status>> {
+        Pin::new(&mut self.stream).poll_next(context).map(|received| {
+            let Some(request) = received.transpose()? else { return Ok(None) };
+            match self.call.take_message(&self.client.account, request.encoded_len()) {
+                Ok(held) => Ok(Some((request, held))),
+                Err(error) => Err(Status::resource_exhausted(error.to_string())),
+            }
+        })
     }
 
-    /// True while the client gets no more read: it has as much under way as it may.
-    fn has_enough(&self) -> bool {
-        let limits = &self.service.limits;
-        // With room for one more message of any length, what a stream sends is not refused for what it has sent before.
-        let is_full = self.client.account.bytes.left() < 2 * limits.message_bytes;
-        self.pending.len() >= limits.in_flight || (is_full && !self.pending.is_empty())
+    fn pause(&mut self) {
+        self.call.pause();
+    }
+
+    fn needed_bytes(&self) -> usize {
+        // tonic may have buffered a message in addition to the next one.
+        2 * self.max_message_bytes
     }
 }
 
-impl Grpc {
-    /// One request of a client, in a session of its own, after the keys it names have been opened.
-    async fn once<T>(
+impl GrpcService {
+    /// Answers one request in a session of its own, after the keys that it names have been opened.
+    async fn run_request<T>(
         &self,
         request: &tonic::Request<T>,
         keys: Vec<open_key::Source>,
         body: request::Body,
     ) -> Result<response::Body, Status> {
-        let (client, call) = (client(request)?, call(request)?);
-        let mut session = self.0.session(client.clone());
+        let (client, call) = (client_of(request)?, call_of(request)?);
+        let mut session = ClientSession::new(Arc::clone(&self.0), client.clone());
         // The request itself is held by its call.
-        let held = || HeldBytes::none(Arc::clone(&client.account));
+        let held = || HeldBytes::none(&client.account.bytes);
         for (handle, source) in (0_u32..).zip(keys) {
             let open = proto::OpenKey { handle, source: Some(source), ..Default::default() };
             let open = Request { id: 0, body: Some(request::Body::OpenKey(open)) };
-            answer(session.start(open, held()).await.response)?;
+            body_of(session.start(open, held()).await.response)?;
         }
-        let Answer { response, held } = session.start(Request { id: 0, body: Some(body) }, held()).await;
+        let HeldAnswer { response, held } = session.start(Request { id: 0, body: Some(body) }, held()).await;
         call.keep(held);
-        answer(response)
+        body_of(response)
     }
 
-    /// One job under one key.
-    async fn job<T>(
+    /// Runs one job. The bytes of its answer are held until the call has ended.
+    async fn run_job<T>(&self, request: &tonic::Request<T>, job: UnaryJob) -> Result<UnaryOutcome, Status> {
+        let (client, call) = (client_of(request)?, call_of(request)?);
+        let mut held = HeldBytes::none(&client.account.bytes);
+        let outcome = run_unary(&self.0, &client, &job, &mut held).await;
+        call.keep(held);
+        Ok(outcome)
+    }
+
+    /// Runs one job whose answer is an output.
+    async fn run_job_with_output<T>(
         &self,
         request: &tonic::Request<T>,
-        key: open_key::Source,
-        job: proto::Jobs,
-    ) -> Result<bytes::Bytes, Result<(), Status>> {
-        let answer = self.once(request, vec![key], request::Body::Jobs(job)).await.map_err(Err)?;
-        let response::Body::Results(mut results) = answer else { return Err(Err(unexpected())) };
-        match results.faults.pop() {
-            Some(fault) => Err(Err(status(fault))),
-            // No reason is needed to say no.
-            None if results.codes.first() == Some(&(Code::Rejected as u8)) => Err(Ok(())),
-            None => Ok(results.outputs),
+        job: UnaryJob,
+    ) -> Result<Bytes, Status> {
+        match self.run_job(request, job).await? {
+            UnaryOutcome::Output(output) => Ok(output),
+            UnaryOutcome::Rejected => {
+                Err(status(refusal(Code::Rejected, "the answer is no", proto::Blame::Peer)))
+            }
+            UnaryOutcome::Failed(fault) => Err(status(fault)),
         }
     }
 }
 
-/// Returns a field that the client must set. An absent one is a mistake of the client, never an empty value.
+/// Returns a field that the client must set. An absent field is a mistake of the client, never an empty value.
 fn required<T>(field: Option<T>, name: &str, expected: &str) -> Result<T, Status> {
     field.ok_or_else(|| Status::invalid_argument(format!("{name} is missing: expected {expected}")))
 }
 
 /// Returns the name of a resident key.
-fn resident(name: &str) -> Result<open_key::Source, Status> {
+fn required_key(name: &str) -> Result<String, Status> {
     let name = required(Some(name).filter(|name| !name.is_empty()), "key", "the name of a resident key")?;
-    Ok(open_key::Source::Resident(name.to_owned()))
+    Ok(name.to_owned())
 }
 
 /// Returns the scheme that the client chose.
-fn chosen(scheme: Option<proto::Scheme>) -> Result<proto::Scheme, Status> {
+fn required_scheme(scheme: Option<proto::Scheme>, takes_digest: bool) -> Result<WireScheme, Status> {
     let chosen = scheme.filter(|scheme| scheme.kind != scheme::Kind::Unspecified as i32);
-    required(chosen, "scheme", "a scheme with its kind")
+    let scheme = required(chosen, "scheme", "a scheme with its kind")?;
+    WireScheme::read(&proto::Scheme { takes_digest, ..scheme }).map_err(|error| status(error.fault()))
+}
+
+/// Returns bytes that must not be empty.
+fn required_bytes(bytes: &Bytes, name: &str, expected: &str) -> Result<Bytes, Status> {
+    required(Some(bytes.clone()).filter(|bytes| !bytes.is_empty()), name, expected)
 }
 
 /// The expected content of the field `input`.
 const INPUT: &str = "a message or a digest";
 
-fn single(scheme: proto::Scheme, input: bytes::Bytes, second: bytes::Bytes) -> proto::Jobs {
-    let len = |bytes: &bytes::Bytes| bytes::Bytes::copy_from_slice(&(bytes.len() as u32).to_le_bytes());
-    let (input_lens, second_lens) = (len(&input), len(&second));
-    proto::Jobs {
-        count: 1,
-        schemes: vec![scheme],
-        inputs: input,
-        input_lens,
-        seconds: second,
-        second_lens,
-        ..Default::default()
-    }
-}
-
 #[tonic::async_trait]
-impl Cryptoserver for Grpc {
-    type StreamStream = Answers;
+impl Cryptoserver for GrpcService {
+    type StreamStream = AnswerStream;
 
     async fn stream(
         &self,
         request: tonic::Request<Streaming<Request>>,
-    ) -> Result<tonic::Response<Answers>, Status> {
-        let (client, call) = (client(&request)?, call(&request)?);
-        let ending = Box::pin(ending(Arc::clone(&self.0), peer(&request)?.stage.clone()));
-        Ok(tonic::Response::new(Answers {
-            session: self.0.session(client.clone()),
-            service: Arc::clone(&self.0),
-            client,
-            call,
-            requests: request.into_inner(),
-            pending: FuturesUnordered::new(),
-            ending,
-            end: None,
-            sent: None,
-        }))
+    ) -> Result<tonic::Response<AnswerStream>, Status> {
+        let (client, call) = (client_of(&request)?, call_of(&request)?);
+        let stage = peer_of(&request)?.stage.clone();
+        let driver = RequestDriver::new(client.clone(), &self.0, stage);
+        let (stream, max_message_bytes) = (request.into_inner(), self.0.limits.max_message_bytes);
+        let requests = GrpcRequests { stream, call, client, max_message_bytes };
+        Ok(tonic::Response::new(AnswerStream { driver, requests, failure: None, sent: None }))
     }
 
     async fn sign(
@@ -196,13 +196,15 @@ impl Cryptoserver for Grpc {
         request: tonic::Request<proto::SignRequest>,
     ) -> Result<tonic::Response<proto::SignResponse>, Status> {
         let own = request.get_ref();
-        let (key, scheme) = (resident(&own.key)?, chosen(own.scheme)?);
-        let (input, takes_digest) = match required(own.input.as_ref(), "input", INPUT)? {
-            sign_request::Input::Message(bytes) => (bytes.clone(), false),
-            sign_request::Input::Digest(bytes) => (bytes.clone(), true),
+        let key = UnaryKey::Resident(required_key(&own.key)?);
+        // The scheme is asked for first: a call without it and without input names the scheme.
+        let has_digest = matches!(own.input, Some(sign_request::Input::Digest(_)));
+        let scheme = required_scheme(own.scheme, has_digest)?;
+        let input = match required(own.input.as_ref(), "input", INPUT)? {
+            sign_request::Input::Message(bytes) | sign_request::Input::Digest(bytes) => bytes.clone(),
         };
-        let job = single(proto::Scheme { takes_digest, ..scheme }, input, Default::default());
-        let signature = self.job(&request, key, job).await.map_err(refused)?;
+        let job = UnaryJob { key, scheme, input, second: Bytes::new() };
+        let signature = self.run_job_with_output(&request, job).await?;
         Ok(tonic::Response::new(proto::SignResponse { signature }))
     }
 
@@ -212,21 +214,19 @@ impl Cryptoserver for Grpc {
     ) -> Result<tonic::Response<proto::VerifyResponse>, Status> {
         let own = request.get_ref();
         let key = match required(own.key.as_ref(), "key", "a resident key's name or a public key")? {
-            verify_request::Key::Resident(name) => resident(name)?,
-            verify_request::Key::PublicKey(bytes) => open_key::Source::Asymmetric(bytes.clone()),
+            verify_request::Key::Resident(name) => UnaryKey::Resident(required_key(name)?),
+            verify_request::Key::PublicKey(bytes) => UnaryKey::Brought(bytes.clone()),
         };
-        let scheme = chosen(own.scheme)?;
-        let (input, takes_digest) = match required(own.input.as_ref(), "input", INPUT)? {
-            verify_request::Input::Message(bytes) => (bytes.clone(), false),
-            verify_request::Input::Digest(bytes) => (bytes.clone(), true),
+        let has_digest = matches!(own.input, Some(verify_request::Input::Digest(_)));
+        let scheme = required_scheme(own.scheme, has_digest)?;
+        let input = match required(own.input.as_ref(), "input", INPUT)? {
+            verify_request::Input::Message(bytes) | verify_request::Input::Digest(bytes) => bytes.clone(),
         };
-        let signature = Some(own.signature.clone()).filter(|signature| !signature.is_empty());
-        let signature = required(signature, "signature", "the signature to verify")?;
-        let job = single(proto::Scheme { takes_digest, ..scheme }, input, signature);
-        let is_valid = match self.job(&request, key, job).await {
-            Ok(_) => true,
-            Err(Ok(())) => false,
-            Err(Err(status)) => return Err(status),
+        let second = required_bytes(&own.signature, "signature", "the signature to verify")?;
+        let is_valid = match self.run_job(&request, UnaryJob { key, scheme, input, second }).await? {
+            UnaryOutcome::Output(_) => true,
+            UnaryOutcome::Rejected => false,
+            UnaryOutcome::Failed(fault) => return Err(status(fault)),
         };
         Ok(tonic::Response::new(proto::VerifyResponse { is_valid }))
     }
@@ -236,11 +236,11 @@ impl Cryptoserver for Grpc {
         request: tonic::Request<proto::DecryptRequest>,
     ) -> Result<tonic::Response<proto::DecryptResponse>, Status> {
         let own = request.get_ref();
-        let (key, scheme) = (resident(&own.key)?, chosen(own.scheme)?);
-        let ciphertext = Some(own.ciphertext.clone()).filter(|ciphertext| !ciphertext.is_empty());
-        let ciphertext = required(ciphertext, "ciphertext", "what is to be decrypted")?;
-        let job = single(scheme, ciphertext, own.label.clone());
-        let plaintext = self.job(&request, key, job).await.map_err(refused)?;
+        let key = UnaryKey::Resident(required_key(&own.key)?);
+        let scheme = required_scheme(own.scheme, false)?;
+        let input = required_bytes(&own.ciphertext, "ciphertext", "the ciphertext to decrypt")?;
+        let job = UnaryJob { key, scheme, input, second: own.label.clone() };
+        let plaintext = self.run_job_with_output(&request, job).await?;
         Ok(tonic::Response::new(proto::DecryptResponse { plaintext }))
     }
 
@@ -250,11 +250,11 @@ impl Cryptoserver for Grpc {
     ) -> Result<tonic::Response<proto::DeriveResponse>, Status> {
         let own = request.get_ref();
         let x25519 = proto::Scheme { kind: scheme::Kind::X25519.into(), ..Default::default() };
-        let peer = Some(own.peer.clone()).filter(|peer| !peer.is_empty());
-        let peer = required(peer, "peer", "the 32 bytes of the other side's public key")?;
-        let job = single(x25519, peer, Default::default());
-        let key = resident(&own.key)?;
-        let shared_secret = self.job(&request, key, job).await.map_err(refused)?;
+        let input = required_bytes(&own.peer, "peer", "the 32 bytes of the other side's public key")?;
+        let (key, scheme) =
+            (UnaryKey::Resident(required_key(&own.key)?), required_scheme(Some(x25519), false)?);
+        let job = UnaryJob { key, scheme, input, second: Bytes::new() };
+        let shared_secret = self.run_job_with_output(&request, job).await?;
         Ok(tonic::Response::new(proto::DeriveResponse { shared_secret }))
     }
 
@@ -264,8 +264,9 @@ impl Cryptoserver for Grpc {
     ) -> Result<tonic::Response<proto::RecordResults>, Status> {
         let own = request.get_ref();
         let records = required(own.records.clone(), "records", "a batch of records")?;
-        let keys = own.keys.iter().map(|name| resident(name)).collect::<Result<_, _>>()?;
-        match self.once(&request, keys, request::Body::Records(records)).await? {
+        let keys = own.keys.iter().map(|name| required_key(name).map(open_key::Source::Resident));
+        let keys = keys.collect::<Result<_, _>>()?;
+        match self.run_request(&request, keys, request::Body::Records(records)).await? {
             response::Body::RecordResults(results) => Ok(tonic::Response::new(results)),
             _ => Err(unexpected()),
         }
@@ -275,7 +276,7 @@ impl Cryptoserver for Grpc {
         &self,
         request: tonic::Request<proto::ListKeysRequest>,
     ) -> Result<tonic::Response<proto::KeyList>, Status> {
-        match self.once(&request, vec![], request::Body::ListKeys(proto::ListKeysRequest {})).await? {
+        match self.run_request(&request, vec![], request::Body::ListKeys(proto::ListKeysRequest {})).await? {
             response::Body::Keys(keys) => Ok(tonic::Response::new(keys)),
             _ => Err(unexpected()),
         }
@@ -286,7 +287,7 @@ impl Cryptoserver for Grpc {
         request: tonic::Request<proto::GetPublicKeyRequest>,
     ) -> Result<tonic::Response<proto::KeyInfo>, Status> {
         let body = request::Body::GetPublicKey(request.get_ref().clone());
-        match self.once(&request, vec![], body).await? {
+        match self.run_request(&request, vec![], body).await? {
             response::Body::Key(info) => Ok(tonic::Response::new(info)),
             _ => Err(unexpected()),
         }
@@ -296,41 +297,36 @@ impl Cryptoserver for Grpc {
         &self,
         request: tonic::Request<proto::ListEnginesRequest>,
     ) -> Result<tonic::Response<proto::EngineList>, Status> {
-        match self.once(&request, vec![], request::Body::ListEngines(proto::ListEnginesRequest {})).await? {
+        match self
+            .run_request(&request, vec![], request::Body::ListEngines(proto::ListEnginesRequest {}))
+            .await?
+        {
             response::Body::Engines(engines) => Ok(tonic::Response::new(engines)),
             _ => Err(unexpected()),
         }
     }
 }
 
-/// Returns the client of a call, unless its connection is to end: then what it still asks for is refused.
-fn client<T>(request: &tonic::Request<T>) -> Result<KnownClient, Status> {
-    let peer = peer(request)?;
+/// Returns the client of a call. A connection that is about to end makes no further calls.
+fn client_of<T>(request: &tonic::Request<T>) -> Result<KnownClient, Status> {
+    let peer = peer_of(request)?;
     match peer.stage.end_reason() {
         None => Ok(peer.client.clone()),
         Some(reason) => Err(Status::unavailable(reason.message())),
     }
 }
 
-/// Returns what counts the bytes of a call.
-fn call<T>(request: &tonic::Request<T>) -> Result<Arc<Call>, Status> {
+/// Returns the counter of a call's bytes.
+fn call_of<T>(request: &tonic::Request<T>) -> Result<Arc<GrpcCall>, Status> {
     request.extensions().get().cloned().ok_or_else(unexpected)
 }
 
-fn peer<T>(request: &tonic::Request<T>) -> Result<&Peer, Status> {
-    let peer = request.extensions().get::<Peer>();
-    peer.ok_or_else(|| Status::unauthenticated("the connection proves nobody"))
+fn peer_of<T>(request: &tonic::Request<T>) -> Result<&CallPeer, Status> {
+    let peer = request.extensions().get::<CallPeer>();
+    peer.ok_or_else(|| Status::unauthenticated("the connection has no known client"))
 }
 
-/// Waits until the server stops or the connection is to end; returns what the client is told.
-async fn ending(service: Arc<Service>, stage: StageWatch) -> &'static str {
-    tokio::select! {
-        () = service.draining() => "the server is stopping",
-        reason = stage.ending() => reason.message(),
-    }
-}
-
-fn answer(response: Response) -> Result<response::Body, Status> {
+fn body_of(response: Response) -> Result<response::Body, Status> {
     match response.body {
         Some(response::Body::Fault(fault)) => Err(status(fault)),
         Some(body) => Ok(body),
@@ -338,16 +334,11 @@ fn answer(response: Response) -> Result<response::Body, Status> {
     }
 }
 
-/// A refusal of a call that is no verification: to say no is one too.
-fn refused(refused: Result<(), Status>) -> Status {
-    let rejected = || status(refusal(Code::Rejected, "the answer is no", proto::Blame::Peer));
-    refused.err().unwrap_or_else(rejected)
-}
-
 fn unexpected() -> Status {
     Status::internal("the server has no answer")
 }
 
+/// Returns the gRPC status of a fault.
 fn status(fault: Fault) -> Status {
     let code = match fault.code() {
         Code::Done => tonic::Code::Internal,
@@ -370,5 +361,5 @@ fn status(fault: Fault) -> Status {
     Status::with_metadata(code, message, metadata)
 }
 
-/// The trailer that tells clients of gRPC when to try again. gRPC proposal A6, pushback.
+/// The trailer that says when gRPC clients may try again. gRPC proposal A6, pushback.
 const PUSHBACK: &str = "grpc-retry-pushback-ms";

@@ -1,16 +1,16 @@
-//! Keys stay in memory: no core dumps, and no swap if the system allows it.
+//! Keeps keys in memory: without core dumps, and without swap if the system allows it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::mm::{MlockAllFlags, mlockall, munlockall};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
-/// The protections that [`harden`] set, and those that the system did not allow. None of the latter is a reason not to serve.
+/// The protections that [`harden`] set, and the protections that the system did not allow. A server runs without the latter too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hardening {
-    /// Protections that are on.
+    /// The protections that are on.
     pub done: Vec<String>,
-    /// Protections that are missing, with the way to get them.
+    /// The protections that are missing, with the way to get them.
     pub warnings: Vec<String>,
 }
 
@@ -36,12 +36,12 @@ pub fn harden() -> Hardening {
     hardening
 }
 
-/// Locks memory that is mapped now and later, but only without a limit: at a limit a later mapping would fail, and with it the
-/// process. Locking only what is mapped now would leave out the keys, which are read later.
+/// Locks all memory, including later mappings, but only if there is no limit. At a limit a later mapping would fail, and with it the
+/// process. Locking only the present mappings would leave out the keys, which are read later.
 fn lock_memory(limit: Option<u64>) -> Result<(), String> {
     const HINT: &str = "so keys may reach a swap disk (LimitMEMLOCK=infinity allows it)";
     if let Some(bytes) = limit {
-        return Err(format!("memory is not locked, for only {bytes} bytes may be, {HINT}"));
+        return Err(format!("memory is not locked, because only {bytes} bytes may be, {HINT}"));
     }
     mlockall(LOCKED).map_err(|error| format!("memory is not locked, {HINT}: {error}"))
 }
@@ -52,14 +52,14 @@ const LOCKED: MlockAllFlags =
 /// True if this process has its memory locked.
 static IS_LOCKED: AtomicBool = AtomicBool::new(false);
 
-/// Gives memory back to the system that a burst of requests has left behind.
+/// Gives unused memory of a burst of requests back to the system.
 ///
-/// Locked pages cannot be given back one by one, so the lock is off for as long as the allocator looks through its memory, some
-/// milliseconds. Keys that are used stay in memory meanwhile: the system swaps out what has not been used for longest.
+/// Locked pages cannot be given back one by one. So memory is unlocked while the allocator searches it, for some milliseconds. Keys in
+/// use stay in memory meanwhile, because the system swaps out the least recently used pages first.
 pub(crate) fn give_memory_back() {
     let is_locked = IS_LOCKED.load(Ordering::Relaxed);
     if is_locked && let Err(error) = munlockall() {
-        return tracing::warn!(%error, "memory of a burst of requests stays: it cannot be unlocked");
+        return tracing::warn!(%error, "unused memory is not given back: it cannot be unlocked");
     }
     let _ = oarlock_ffi::trim_memory();
     if is_locked && let Err(error) = mlockall(LOCKED) {
@@ -68,13 +68,13 @@ pub(crate) fn give_memory_back() {
     }
 }
 
-/// Has this process keep little of the memory that a burst of requests needed. To be called before it starts threads.
+/// Makes this process keep little unused memory after a burst of requests. Call it before any thread is started.
 pub fn keep_little_memory() {
     oarlock_ffi::keep_little_memory();
 }
 
-/// Lets this process have as many files and connections open as the system allows it, which is more than shells ask for. Returns how
-/// many that is; None for any number.
+/// Raises the limit of open files to the maximum that the system allows, which is more than shells set. Returns the limit, or `None` if
+/// there is none.
 pub fn raise_open_files() -> Option<u64> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     match setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_not_locked_under_a_limit() {
+    fn does_not_lock_memory_under_a_limit() {
         let locked_kb = || {
             let status = std::fs::read_to_string("/proc/self/status").unwrap();
             status.lines().find_map(|line| line.strip_prefix("VmLck:")).unwrap().trim().to_owned()

@@ -1,4 +1,4 @@
-//! gRPC over HTTP/2: the services, and the bounds of their connections.
+//! gRPC over HTTP/2: the services, and the limits of their connections.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -21,29 +21,24 @@ use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 use tracing::debug;
 
-use crate::call::{AnswerBody, Call, RequestBody, Untaken};
-use crate::config::Limits;
-use crate::grpc::Grpc;
-use crate::server::ServerError;
-use crate::service::Service;
-use crate::transport::{Peer, Transport};
-
-/// Bytes that a client may send on a connection before the server has read them.
-pub(crate) const WINDOW_BYTES: u32 = 256 << 10;
-
-/// Bytes of an answer that wait for the socket after its call has ended, per call.
-pub(crate) const SEND_BUFFER_BYTES: usize = 16 << 10;
+use crate::buffers::{SEND_BUFFER_BYTES, WINDOW_BYTES};
+use crate::call::{AnswerBody, GrpcCall, RequestBody, UntakenAnswers};
+use crate::config::ServerLimits;
+use crate::error::CryptoserverError;
+use crate::grpc::GrpcService;
+use crate::service::SharedService;
+use crate::transport::{CallPeer, ClientTransport};
 
 type Http2 = http2::Builder<TokioExecutor>;
 
-/// Serves the connections that arrive until the server stops.
+/// Serves the connections that arrive, until the server stops.
 pub(crate) fn serve_grpc(
-    mut arrived: mpsc::Receiver<Transport>,
-    service: Arc<Service>,
-) -> Result<impl Future<Output = ()>, ServerError> {
+    mut arrived: mpsc::Receiver<ClientTransport>,
+    service: Arc<SharedService>,
+) -> Result<impl Future<Output = ()>, CryptoserverError> {
     let (health, health_service) = tonic_health::server::health_reporter();
-    let cryptoserver = CryptoserverServer::new(Grpc(Arc::clone(&service)))
-        .max_decoding_message_size(service.limits.message_bytes)
+    let cryptoserver = CryptoserverServer::new(GrpcService(Arc::clone(&service)))
+        .max_decoding_message_size(service.limits.max_message_bytes)
         .max_encoding_message_size(usize::MAX);
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(DESCRIPTORS)
@@ -68,22 +63,27 @@ pub(crate) fn serve_grpc(
     })
 }
 
-fn http2(limits: &Limits) -> Http2 {
+fn http2(limits: &ServerLimits) -> Http2 {
     let mut http2 = Http2::new(TokioExecutor::new());
     http2
-        .max_concurrent_streams(u32::try_from(limits.in_flight).unwrap_or(u32::MAX))
+        .max_concurrent_streams(u32::try_from(limits.max_in_flight).unwrap_or(u32::MAX))
         .initial_stream_window_size(WINDOW_BYTES)
         .initial_connection_window_size(WINDOW_BYTES)
         .max_send_buf_size(SEND_BUFFER_BYTES);
     http2
 }
 
-/// Serves one connection to its end: with a GOAWAY, and with what is under way answered, unless the client takes no answers.
-async fn serve_one(http2: Http2, routes: Routes, transport: Transport, service: Arc<Service>) {
+/// Serves one connection to its end. The end is announced by a GOAWAY, and requests under way are answered. A client that takes no answers
+/// is disconnected.
+async fn serve_one(http2: Http2, routes: Routes, transport: ClientTransport, service: Arc<SharedService>) {
     let peer = transport.peer().clone();
-    let untaken = Arc::new(Untaken::default());
-    let calls =
-        Calls { routes, peer: peer.clone(), untaken: Arc::clone(&untaken), service: Arc::clone(&service) };
+    let untaken = Arc::new(UntakenAnswers::default());
+    let calls = ConnectionCalls {
+        routes,
+        peer: peer.clone(),
+        untaken: Arc::clone(&untaken),
+        service: Arc::clone(&service),
+    };
     let mut connection = pin!(http2.serve_connection(TokioIo::new(transport), calls));
     let mut ending = pin!(async {
         tokio::select! {
@@ -96,7 +96,7 @@ async fn serve_one(http2: Http2, routes: Routes, transport: Transport, service: 
     loop {
         tokio::select! {
             end = connection.as_mut() => {
-                return end.unwrap_or_else(|error| debug!(%error, "a client was left"));
+                return end.unwrap_or_else(|error| debug!(%error, "a connection ended with an error"));
             }
             () = &mut ending, if !is_ending => {
                 is_ending = true;
@@ -104,32 +104,32 @@ async fn serve_one(http2: Http2, routes: Routes, transport: Transport, service: 
             }
             _ = looks.tick() => {
                 if untaken.longest().is_some_and(|longest| longest > service.limits.max_stall()) {
-                    return debug!(client = %peer.client.identity, "a client was left that takes no answers");
+                    return debug!(client = %peer.client.identity, "a client that takes no answers was disconnected");
                 }
             }
         }
     }
 }
 
-/// The time between two looks at a connection whose client may take no answers.
+/// The time between two checks for a client that takes no answers.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The calls of one connection.
-struct Calls {
+struct ConnectionCalls {
     routes: Routes,
-    peer: Peer,
-    untaken: Arc<Untaken>,
-    service: Arc<Service>,
+    peer: CallPeer,
+    untaken: Arc<UntakenAnswers>,
+    service: Arc<SharedService>,
 }
 
-impl hyper::service::Service<Request<Incoming>> for Calls {
+impl hyper::service::Service<Request<Incoming>> for ConnectionCalls {
     type Response = Response<AnswerBody>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         let is_stream = request.uri().path().ends_with("/Stream");
-        let call = match Call::begin(&self.peer.client.account, &self.service.limits, is_stream) {
+        let call = match GrpcCall::begin(&self.peer.client.account, &self.service.limits, is_stream) {
             Ok(call) => call,
             Err(status) => return Box::pin(async { Ok(status.into_http()) }),
         };
@@ -142,11 +142,11 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
     }
 }
 
-/// The time between two updates of the health that clients may ask for.
+/// The time between two updates of the health service.
 const HEALTH: Duration = Duration::from_millis(500);
 
 /// Reports whether requests are served, until the server stops.
-async fn report_health(health: HealthReporter, service: Arc<Service>) {
+async fn report_health(health: HealthReporter, service: Arc<SharedService>) {
     let mut ticks = interval(HEALTH);
     let mut draining = Box::pin(service.draining());
     loop {
@@ -154,7 +154,7 @@ async fn report_health(health: HealthReporter, service: Arc<Service>) {
             None => ServingStatus::Serving,
             Some(_) => ServingStatus::NotServing,
         };
-        for name in ["", <CryptoserverServer<Grpc> as tonic::server::NamedService>::NAME] {
+        for name in ["", <CryptoserverServer<GrpcService> as tonic::server::NamedService>::NAME] {
             health.set_service_status(name, status).await;
         }
         if service.is_draining() {

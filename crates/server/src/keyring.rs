@@ -1,4 +1,7 @@
-//! Keys that live at the server, and who may use them for what.
+//! The resident keys, and the grants that say who may use them.
+//!
+//! A keyring never changes: every change of a file makes a new one with the next generation number. So everything that depends on keys
+//! alone, such as what clients may know of a key, is computed once per generation.
 
 mod sources;
 
@@ -13,155 +16,183 @@ use oarlock::keys::threshold::Share;
 use oarlock::table::KeyTable;
 use oarlock_wire::proto;
 
-pub use self::sources::KeysError;
-pub(crate) use self::sources::{CounterUse, KeySources, Refreshed};
+pub use self::sources::ResidentKeysError;
+pub(crate) use self::sources::{CounterUse, KeyChanges, KeySources};
 use crate::client_pattern::ClientPattern;
-use crate::config::{ConfigError, Grant};
-use crate::identity::Identity;
+use crate::config::{ConfigError, GrantConfig};
+use crate::identity::ClientIdentity;
 use crate::pattern::Pattern;
-use crate::rate::Rate;
+use crate::rate::RateLimit;
 
-/// The keys and grants at one time.
+/// The keys and grants of one generation.
 #[derive(Debug)]
 pub(crate) struct Keyring {
-    /// Every change makes another number.
+    /// The number of the keyring: every change makes another one.
     pub(crate) generation: u64,
-    asymmetric: BTreeMap<Arc<str>, Resident>,
+    asymmetric: BTreeMap<Arc<str>, DescribedKey>,
     pub(crate) table: KeyTable,
-    grants: Arc<[Arc<Granted>]>,
+    grants: Arc<[Arc<ActiveGrant>]>,
     /// True if clients may bring keys of their own.
     pub(crate) may_bring_keys: bool,
 }
 
 /// A key that lives at the server.
 #[derive(Clone, Debug)]
-pub(crate) enum Resident {
+pub(crate) enum ResidentKey {
     Asymmetric(Key),
     /// A share of an RSA key.
     Share(Share),
-    /// Its index in the table.
+    /// The index of a symmetric key in the table.
     Symmetric(u32),
 }
 
-/// A grant at work.
+/// An asymmetric resident key with its description for clients. Encoding the public half takes longer than looking the key up.
 #[derive(Debug)]
-pub(crate) struct Granted {
-    grant: Grant,
+struct DescribedKey {
+    key: ResidentKey,
+    /// The description without the operations that a client is allowed.
+    info: proto::KeyInfo,
+}
+
+impl DescribedKey {
+    fn new(name: &str, key: ResidentKey) -> Self {
+        let info = match &key {
+            ResidentKey::Asymmetric(key) => describe_key(key, name),
+            ResidentKey::Share(share) => proto::KeyInfo {
+                kind: format!("rsa{}-share", share.public().modulus_bits()),
+                share_index: share.index().into(),
+                threshold_key: share.public().to_der().unwrap_or_default().into(),
+                ..describe_key(share.public().public(), name)
+            },
+            ResidentKey::Symmetric(_) => proto::KeyInfo { name: name.to_owned(), ..Default::default() },
+        };
+        Self { key, info }
+    }
+}
+
+/// A grant with its parsed patterns and its rate.
+#[derive(Debug)]
+pub(crate) struct ActiveGrant {
+    grant: GrantConfig,
     clients: Vec<ClientPattern>,
-    rate: Option<Rate>,
+    rate: Option<RateLimit>,
 }
 
-/// What one client may do with one key.
+/// The operations that one client may do with one key.
 #[derive(Clone, Debug)]
-pub(crate) enum Rights {
-    /// It brought the key.
+pub(crate) enum KeyRights {
+    /// Every operation: the client brought the key.
     Own,
-    /// What these grants allow.
-    Granted(Vec<Arc<Granted>>),
+    /// The operations that these grants allow.
+    Granted(Vec<Arc<ActiveGrant>>),
 }
 
-/// Why a key's owner does not get what he asks for.
+/// The reason why a client was denied an operation with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Denied {
-    /// No grant allows it.
+pub(crate) enum DenialReason {
+    /// No grant allows the operation.
     Forbidden,
-    /// It was done too often; again after so long.
+    /// The rate of the grant is used up. The client may try again after this time.
     TooOften(Duration),
 }
 
 impl Keyring {
-    pub(crate) fn find(&self, name: &str) -> Option<Resident> {
-        let asymmetric = self.asymmetric.get(name).cloned();
-        asymmetric.or_else(|| self.table.index(name).map(Resident::Symmetric))
+    pub(crate) fn find(&self, name: &str) -> Option<ResidentKey> {
+        let asymmetric = self.asymmetric.get(name).map(|described| described.key.clone());
+        asymmetric.or_else(|| self.table.index(name).map(ResidentKey::Symmetric))
     }
 
-    /// The names of all keys.
+    /// Returns a key and a client's rights to it. A key without any rights is reported as absent, so that names stay unknown to clients
+    /// that may not use them.
+    pub(crate) fn find_for_client(
+        &self,
+        name: &str,
+        client: &ClientIdentity,
+    ) -> Option<(ResidentKey, KeyRights)> {
+        let rights = self.rights(name, client);
+        if rights.is_none() {
+            return None;
+        }
+        Some((self.find(name)?, rights))
+    }
+
+    /// Returns the names of all keys.
     pub(crate) fn names(&self) -> impl Iterator<Item = Arc<str>> {
         let symmetric = self.table.names().into_iter().map(|(_, name)| name);
         self.asymmetric.keys().cloned().chain(symmetric)
     }
 
-    /// Keys of the directory.
+    /// Returns the number of keys in the directory.
     pub(crate) fn asymmetric_len(&self) -> usize {
         self.asymmetric.len()
     }
 
-    /// What a client may do with a key. Where that is nothing, the key might as well not be there.
-    pub(crate) fn rights(&self, name: &str, client: &Identity) -> Rights {
+    /// Returns a client's rights to the key of a name, whether there is such a key or not.
+    pub(crate) fn rights(&self, name: &str, client: &ClientIdentity) -> KeyRights {
         let fits = |patterns: &[Pattern], text: &str| patterns.iter().any(|pattern| pattern.fits(text));
-        let applies = |granted: &&Arc<Granted>| {
-            fits(&granted.grant.keys, name)
-                && client.names().iter().any(|name| granted.clients.iter().any(|pattern| pattern.fits(name)))
+        let applies = |grant: &&Arc<ActiveGrant>| {
+            fits(&grant.grant.keys, name)
+                && client.names().iter().any(|name| grant.clients.iter().any(|pattern| pattern.fits(name)))
         };
-        Rights::Granted(self.grants.iter().filter(applies).cloned().collect())
+        KeyRights::Granted(self.grants.iter().filter(applies).cloned().collect())
     }
 
-    /// The fingerprint by which clients know a key: of a share that of the whole key.
-    pub(crate) fn fingerprint(&self, found: &Resident) -> Vec<u8> {
-        let fingerprint = match found {
-            Resident::Asymmetric(key) => Some(key.fingerprint()),
-            Resident::Share(share) => Some(share.public().public().fingerprint()),
-            Resident::Symmetric(index) => self.table.info(*index).map(|info| info.fingerprint),
+    /// Returns the fingerprint by which clients know a key. A share has the fingerprint of the whole key.
+    pub(crate) fn fingerprint(&self, key: &ResidentKey) -> Vec<u8> {
+        let fingerprint = match key {
+            ResidentKey::Asymmetric(key) => Some(key.fingerprint()),
+            ResidentKey::Share(share) => Some(share.public().public().fingerprint()),
+            ResidentKey::Symmetric(index) => self.table.info(*index).map(|info| info.fingerprint),
         };
         fingerprint.map_or_else(Vec::new, |fingerprint| fingerprint.as_bytes().to_vec())
     }
 
-    /// The keys that a client may use, by name.
-    pub(crate) fn visible(&self, client: &Identity) -> Vec<proto::KeyInfo> {
-        let names =
-            self.asymmetric.keys().cloned().chain(self.table.names().into_iter().map(|(_, name)| name));
-        let mut keys: Vec<_> = names.filter_map(|name| self.info(&name, client)).collect();
+    /// Returns descriptions of the keys that a client may use, ordered by name.
+    pub(crate) fn visible_keys(&self, client: &ClientIdentity) -> Vec<proto::KeyInfo> {
+        let mut keys: Vec<_> = self.names().filter_map(|name| self.info_for_client(&name, client)).collect();
         keys.sort_by(|one, other| one.name.cmp(&other.name));
         keys
     }
 
-    /// What a client may know of a key: nothing where it may not use it.
-    pub(crate) fn info(&self, name: &str, client: &Identity) -> Option<proto::KeyInfo> {
-        let rights = self.rights(name, client);
-        if rights.is_none() {
-            return None;
-        }
-        let found = self.find(name)?;
-        Some(self.info_of(&found, name, &rights))
+    /// Returns the description of a key if the client may use it.
+    pub(crate) fn info_for_client(&self, name: &str, client: &ClientIdentity) -> Option<proto::KeyInfo> {
+        let (key, rights) = self.find_for_client(name, client)?;
+        Some(self.key_info(&key, name, &rights))
     }
 
-    pub(crate) fn info_of(&self, found: &Resident, name: &str, rights: &Rights) -> proto::KeyInfo {
-        let plain =
-            proto::KeyInfo { name: name.to_owned(), allowed: rights.patterns(), ..Default::default() };
-        match found {
-            Resident::Asymmetric(key) => proto::KeyInfo { allowed: rights.patterns(), ..about(key, name) },
-            Resident::Share(share) => proto::KeyInfo {
-                kind: format!("rsa{}-share", share.public().modulus_bits()),
-                allowed: rights.patterns(),
-                share_index: share.index().into(),
-                threshold_key: share.public().to_der().unwrap_or_default().into(),
-                ..about(share.public().public(), name)
-            },
-            Resident::Symmetric(index) => match self.table.info(*index) {
-                Some(info) => proto::KeyInfo {
-                    kind: info.key_type.to_string(),
-                    fingerprint: info.fingerprint.as_bytes().to_vec().into(),
-                    ..plain
-                },
-                None => plain,
-            },
-        }
+    /// Returns the description of a key for a client with these rights.
+    pub(crate) fn key_info(&self, key: &ResidentKey, name: &str, rights: &KeyRights) -> proto::KeyInfo {
+        let described = self.asymmetric.get(name).map(|described| described.info.clone());
+        let info = described.unwrap_or_else(|| self.symmetric_info(key, name));
+        proto::KeyInfo { allowed: rights.patterns(), ..info }
+    }
+
+    /// Returns the description of a symmetric key. Its type and fingerprint are the table's, which batches may add keys to.
+    fn symmetric_info(&self, key: &ResidentKey, name: &str) -> proto::KeyInfo {
+        let info = match key {
+            ResidentKey::Symmetric(index) => self.table.info(*index),
+            _ => None,
+        };
+        let (kind, fingerprint) = info
+            .map(|info| (info.key_type.to_string(), info.fingerprint.as_bytes().to_vec().into()))
+            .unwrap_or_default();
+        proto::KeyInfo { name: name.to_owned(), kind, fingerprint, ..Default::default() }
     }
 }
 
-/// What a client may know of an asymmetric key.
-pub(crate) fn about(key: &Key, name: &str) -> proto::KeyInfo {
+/// Returns the public description of an asymmetric key.
+pub(crate) fn describe_key(key: &Key, name: &str) -> proto::KeyInfo {
     proto::KeyInfo {
         name: name.to_owned(),
-        kind: kind(key.kind()),
+        kind: kind_name(key.kind()),
         fingerprint: key.fingerprint().as_bytes().to_vec().into(),
         public_key: export::spki_der(key).unwrap_or_default().into(),
         ..Default::default()
     }
 }
 
-/// A kind as the protocol names it.
-fn kind(kind: KeyKind) -> String {
+/// Returns the protocol's name of a kind.
+fn kind_name(kind: KeyKind) -> String {
     match kind {
         KeyKind::RsaPrivate(bits) => format!("rsa{bits}"),
         KeyKind::RsaPublic(bits) => format!("rsa{bits}-public"),
@@ -176,7 +207,7 @@ fn kind(kind: KeyKind) -> String {
     }
 }
 
-impl Rights {
+impl KeyRights {
     pub(crate) fn is_none(&self) -> bool {
         matches!(self, Self::Granted(grants) if grants.is_empty())
     }
@@ -185,56 +216,59 @@ impl Rights {
         match self {
             Self::Own => vec!["*".into()],
             Self::Granted(grants) => {
-                let schemes = grants.iter().flat_map(|granted| &granted.grant.schemes);
+                let schemes = grants.iter().flat_map(|grant| &grant.grant.schemes);
                 schemes.map(|scheme| scheme.as_str().to_owned()).collect()
             }
         }
     }
 
-    /// True where operations are counted.
+    /// Returns true if operations are counted against a rate.
     pub(crate) fn is_counted(&self) -> bool {
-        matches!(self, Self::Granted(grants) if grants.iter().any(|granted| granted.is_counted()))
+        matches!(self, Self::Granted(grants) if grants.iter().any(|grant| grant.is_counted()))
     }
 
-    /// The grant under which a scheme is allowed, or none where the key is the client's own.
-    pub(crate) fn allow(&self, scheme: &str) -> Result<Option<&Arc<Granted>>, Denied> {
+    /// Returns the grant that allows an operation, or `None` if the key is the client's own.
+    pub(crate) fn allow(&self, operation: &str) -> Result<Option<&Arc<ActiveGrant>>, DenialReason> {
         match self {
             Self::Own => Ok(None),
             Self::Granted(grants) => {
                 let allows =
-                    |granted: &&Arc<Granted>| granted.grant.schemes.iter().any(|own| own.fits(scheme));
-                grants.iter().find(allows).map(Some).ok_or(Denied::Forbidden)
+                    |grant: &&Arc<ActiveGrant>| grant.grant.schemes.iter().any(|own| own.fits(operation));
+                grants.iter().find(allows).map(Some).ok_or(DenialReason::Forbidden)
             }
         }
     }
 }
 
-impl Granted {
-    /// Puts grants to work. One that was at work before goes on, so that a reload does not fill up its rate.
-    pub(crate) fn of(grants: &[Grant], before: &[Arc<Self>]) -> Result<Arc<[Arc<Self>]>, ConfigError> {
-        let granted = |(number, grant): (usize, &Grant)| {
+impl ActiveGrant {
+    /// Parses grants. A grant that was active before stays in use, so that a reload does not refill its rate.
+    pub(crate) fn activate(
+        grants: &[GrantConfig],
+        before: &[Arc<Self>],
+    ) -> Result<Arc<[Arc<Self>]>, ConfigError> {
+        let activate = |(number, grant): (usize, &GrantConfig)| {
             if let Some(same) = before.iter().find(|own| own.grant == *grant) {
                 return Ok(Arc::clone(same));
             }
             let clients = grant.clients.iter().map(|pattern| ClientPattern::parse(pattern.as_str()));
             let clients =
                 clients.collect::<Result<_, _>>().map_err(|error| ConfigError::Client { number, error })?;
-            Ok(Arc::new(Self { rate: grant.rate.map(Rate::new), clients, grant: grant.clone() }))
+            Ok(Arc::new(Self { rate: grant.rate.map(RateLimit::new), clients, grant: grant.clone() }))
         };
-        (1..).zip(grants).map(granted).collect()
+        (1..).zip(grants).map(activate).collect()
     }
 
-    /// True where there is a rate.
+    /// Returns true if the grant has a rate.
     pub(crate) fn is_counted(&self) -> bool {
         self.rate.is_some()
     }
 
-    /// Counts one operation.
+    /// Counts one operation against the rate.
     #[inline]
-    pub(crate) fn take(&self) -> Result<(), Denied> {
+    pub(crate) fn take(&self) -> Result<(), DenialReason> {
         match &self.rate {
             None => Ok(()),
-            Some(rate) => rate.take(1).map_err(Denied::TooOften),
+            Some(rate) => rate.take(1).map_err(DenialReason::TooOften),
         }
     }
 }

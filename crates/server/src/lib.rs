@@ -1,28 +1,31 @@
 //! The cryptoserver: Oarlock as a network service.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
 //! | [`config`] | `oarlock.toml` |
 //! | [`development`] | certificates and sample keys for a server without configuration |
-//! | `server` | bound, running, drained |
-//! | `accept`, `admission`, `descriptors` | connections taken in, and their bounds |
-//! | `tls`, `certificate`, `client_verifier` | certificates: read, their ends, whose are accepted |
-//! | `transport`, [`identity`] | connections, and who is at their other end |
-//! | `lifetime`, `clock` | when connections end, and by which time |
-//! | `http2`, `call`, `grpc`, `unix` | requests over HTTP/2 and over frames |
-//! | `budget`, `rate` | bytes that clients hold, and how often they may do what |
-//! | `service`, `clients`, `session` | what all connections share; what each client has; a stream's keys and requests |
-//! | `keyring`, [`pattern`], [`client_pattern`], [`operations`] | keys that live here, and who may use them for what |
+//! | `server`, `error` | the server: bound, running, drained; its errors |
+//! | `accept`, `admission`, `descriptors` | the acceptance of connections, and their limits |
+//! | `tls`, `certificate`, `client_verifier` | certificates: read, checked, verified |
+//! | `transport`, [`identity`] | connections, and the identities of their clients |
+//! | `lifetime`, `clock` | the ends of connections, and the clock that decides them |
+//! | `http2`, `call`, `grpc`, `unix` | requests over HTTP/2 and over frames on a UNIX socket |
+//! | `budget`, `rate`, `buffers` | the bytes that clients hold, the rates of their operations, the sizes of buffers |
+//! | `service`, `clients`, `session` | the state of all connections, of each client, and of each stream |
+//! | `keyring`, [`pattern`], [`client_pattern`], [`operations`] | resident keys, and the grants to use them |
 //! | `check`, `reload` | a configuration checked without a server, and read again by a running one |
-//! | `null` | a key that answers with zeros |
-//! | [`harden`] | no core dumps, no swap |
-//! | `audit`, `metrics` | what was done; what operators watch |
+//! | `null` | the benchmark key that answers with zeros |
+//! | [`harden`] | protection of memory: no core dumps, no swap |
+//! | `audit`, `metrics`, `metrics_page` | the audit log, the counters, and their page for Prometheus |
+//!
+//! No two modules depend on each other: `server` is at the top, and `config` with its patterns at the bottom.
 #![forbid(unsafe_code)]
 
 mod accept;
 mod admission;
 mod audit;
 mod budget;
+mod buffers;
 mod call;
 mod certificate;
 mod check;
@@ -33,6 +36,7 @@ mod clock;
 pub mod config;
 mod descriptors;
 pub mod development;
+mod error;
 mod grpc;
 mod harden;
 mod http2;
@@ -40,6 +44,7 @@ pub mod identity;
 mod keyring;
 mod lifetime;
 mod metrics;
+mod metrics_page;
 mod null;
 pub mod operations;
 pub mod pattern;
@@ -54,10 +59,11 @@ mod unix;
 
 pub use certificate::TermFault;
 pub use check::check;
-pub use clock::Clock;
+pub use clock::ServerClock;
 pub use config::Config;
+pub use error::CryptoserverError;
 pub use harden::{Hardening, harden, keep_little_memory, raise_open_files};
-pub use keyring::KeysError;
+pub use keyring::ResidentKeysError;
 pub use reload::ReloadHandle;
-pub use server::{Addresses, Server, ServerError};
+pub use server::{Addresses, BoundServer};
 pub use tls::TlsError;

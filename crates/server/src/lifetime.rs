@@ -1,4 +1,4 @@
-//! When connections end: at their certificate's end, at a bound of their age, and when their authority is no longer trusted.
+//! The ends of connections: at the end of the client's certificate, at a maximum age, and when its authority is no longer trusted.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -9,42 +9,42 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
-use crate::clock::Clock;
-use crate::config::Limits;
+use crate::clock::ServerClock;
+use crate::config::ServerLimits;
 
-/// All connections with a known client, and when each ends.
+/// The lifetimes of all connections with a known client.
 #[derive(Debug)]
-pub(crate) struct Lifetimes {
-    clock: Clock,
-    /// Seconds that a connection may last at most.
+pub(crate) struct ConnectionLifetimes {
+    clock: ServerClock,
+    /// The maximum seconds that a connection may last.
     max_connection_seconds: AtomicU64,
-    /// Time that requests under way have after the end.
+    /// The time that requests under way have after the end.
     grace: Duration,
-    entries: Mutex<HashMap<u64, Entry>>,
+    entries: Mutex<HashMap<u64, LifetimeEntry>>,
     last_id: AtomicU64,
 }
 
 #[derive(Debug)]
-struct Entry {
-    /// The client's certificate and those it sent with it; empty on sockets without TLS.
+struct LifetimeEntry {
+    /// The chain that the client sent, its own certificate first; empty on sockets without TLS.
     chain: Vec<CertificateDer<'static>>,
     /// The end of the certificate in seconds since 1970.
     not_after: Option<i64>,
-    /// The elapsed time of the clock at which the connection is too old.
+    /// The elapsed time at which the connection is too old.
     max_age_at: Duration,
-    /// When it is cut, once it has begun to end.
+    /// The elapsed time at which the connection is cut, once it has begun to end.
     cut_at: Option<Duration>,
-    stage: watch::Sender<Stage>,
+    stage: watch::Sender<LifeStage>,
 }
 
 /// A connection's stage of life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum LifeStage {
     /// Requests are served.
     Serving,
-    /// Requests under way are answered, new ones refused.
+    /// Requests under way are answered, new requests are refused.
     Ending(EndReason),
-    /// The time for that has passed.
+    /// The time for answers has passed.
     Cut,
 }
 
@@ -57,7 +57,7 @@ pub(crate) enum EndReason {
 }
 
 impl EndReason {
-    /// Returns what the client is told.
+    /// Returns the message for the client.
     pub(crate) fn message(self) -> &'static str {
         match self {
             Self::CertificateEnded => {
@@ -71,44 +71,44 @@ impl EndReason {
     }
 }
 
-/// A connection's place among the [`Lifetimes`], given up when it is dropped.
+/// A connection among the [`ConnectionLifetimes`], removed when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Lifetime {
+pub(crate) struct ConnectionLifetime {
     id: u64,
-    lifetimes: Arc<Lifetimes>,
+    lifetimes: Arc<ConnectionLifetimes>,
     stage: StageWatch,
 }
 
-/// The view that requests have of their connection's stage.
+/// A receiver of a connection's stage, for its requests.
 #[derive(Clone, Debug)]
-pub(crate) struct StageWatch(watch::Receiver<Stage>);
+pub(crate) struct StageWatch(watch::Receiver<LifeStage>);
 
-impl Lifetimes {
-    pub(crate) fn new(clock: Clock, limits: &Limits) -> Self {
+impl ConnectionLifetimes {
+    pub(crate) fn new(clock: ServerClock, limits: &ServerLimits) -> Self {
         Self {
             clock,
             max_connection_seconds: AtomicU64::new(limits.max_connection_seconds),
-            grace: limits.drain(),
+            grace: limits.max_drain(),
             entries: Mutex::default(),
             last_id: AtomicU64::new(0),
         }
     }
 
-    pub(crate) fn clock(&self) -> &Clock {
+    pub(crate) fn clock(&self) -> &ServerClock {
         &self.clock
     }
 
-    /// Bounds the age of connections that come from now on.
+    /// Sets the maximum age of connections that begin from now on.
     pub(crate) fn set_max_connection_seconds(&self, seconds: u64) {
         self.max_connection_seconds.store(seconds, Ordering::Relaxed);
     }
 
-    /// Enters a connection with the chain that its client showed.
-    pub(crate) fn enter(self: &Arc<Self>, chain: Vec<CertificateDer<'static>>) -> Lifetime {
+    /// Enters a connection with the chain that its client sent.
+    pub(crate) fn enter(self: &Arc<Self>, chain: Vec<CertificateDer<'static>>) -> ConnectionLifetime {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed);
         let max_age = jittered(self.max_connection_seconds.load(Ordering::Relaxed));
-        let (stage, watched) = watch::channel(Stage::Serving);
-        let entry = Entry {
+        let (stage, watched) = watch::channel(LifeStage::Serving);
+        let entry = LifetimeEntry {
             not_after: chain.first().and_then(|certificate| crate::certificate::not_after(certificate)),
             chain,
             max_age_at: self.clock.elapsed() + max_age,
@@ -116,10 +116,10 @@ impl Lifetimes {
             stage,
         };
         self.lock().insert(id, entry);
-        Lifetime { id, lifetimes: Arc::clone(self), stage: StageWatch(watched) }
+        ConnectionLifetime { id, lifetimes: Arc::clone(self), stage: StageWatch(watched) }
     }
 
-    /// Ends connections whose time is over, and cuts those that have had their grace. Called every second.
+    /// Ends connections whose time is over, and cuts connections whose grace is over. Called every second.
     pub(crate) fn sweep(&self) {
         let (now, elapsed) = (self.clock.unix_seconds(), self.clock.elapsed());
         for entry in self.lock().values_mut() {
@@ -129,72 +129,72 @@ impl Lifetimes {
                 self.end(entry, EndReason::TooOld);
             }
             if entry.cut_at.is_some_and(|cut_at| cut_at <= elapsed) {
-                entry.stage.send_replace(Stage::Cut);
+                entry.stage.send_replace(LifeStage::Cut);
             }
         }
     }
 
-    /// Ends connections whose certificates are no longer trusted; returns how many there were.
+    /// Ends connections whose certificates are no longer trusted. Returns their number.
     pub(crate) fn end_untrusted(&self, is_trusted: impl Fn(&[CertificateDer<'static>]) -> bool) -> usize {
         let mut entries = self.lock();
         let untrusted = entries.values_mut().filter(|entry| {
-            let is_serving = *entry.stage.borrow() == Stage::Serving;
+            let is_serving = *entry.stage.borrow() == LifeStage::Serving;
             is_serving && !entry.chain.is_empty() && !is_trusted(&entry.chain)
         });
         untrusted.map(|entry| self.end(entry, EndReason::NotTrusted)).count()
     }
 
-    fn end(&self, entry: &mut Entry, reason: EndReason) {
+    fn end(&self, entry: &mut LifetimeEntry, reason: EndReason) {
         if entry.cut_at.is_none() {
             entry.cut_at = Some(self.clock.elapsed() + self.grace);
-            entry.stage.send_replace(Stage::Ending(reason));
+            entry.stage.send_replace(LifeStage::Ending(reason));
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Entry>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, LifetimeEntry>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Returns nine to ten tenths of so many seconds: connections that began together do not end together.
+/// Returns 90 to 100 per cent of a number of seconds, so that connections that began together do not end together.
 fn jittered(seconds: u64) -> Duration {
-    // The keys of a new state are random; that is enough to spread reconnections.
+    // The keys of a new hasher are random, which is enough to spread reconnections.
     let share = RandomState::new().hash_one(0_u8) % 1000;
     Duration::from_millis(seconds.saturating_mul(900).saturating_add(seconds.saturating_mul(share) / 10))
 }
 
-impl Lifetime {
+impl ConnectionLifetime {
     pub(crate) fn stage(&self) -> StageWatch {
         self.stage.clone()
     }
 }
 
-impl Drop for Lifetime {
+impl Drop for ConnectionLifetime {
     fn drop(&mut self) {
         self.lifetimes.lock().remove(&self.id);
     }
 }
 
 impl StageWatch {
-    /// Returns why the connection ends, if it does.
+    /// Returns the reason for the end of the connection, if it ends.
     pub(crate) fn end_reason(&self) -> Option<EndReason> {
         match *self.0.borrow() {
-            Stage::Serving => None,
-            Stage::Ending(reason) => Some(reason),
-            Stage::Cut => Some(EndReason::TooOld),
+            LifeStage::Serving => None,
+            LifeStage::Ending(reason) => Some(reason),
+            LifeStage::Cut => Some(EndReason::TooOld),
         }
     }
 
-    /// Waits until the connection is to end.
+    /// Waits until the connection must end.
     pub(crate) async fn ending(mut self) -> EndReason {
-        // An error says that the connection is gone: that is the end too.
-        let _ = self.0.wait_for(|stage| *stage != Stage::Serving).await;
+        // An error means that the lifetime was dropped, which is an end too.
+        let _ = self.0.wait_for(|stage| *stage != LifeStage::Serving).await;
         self.end_reason().unwrap_or(EndReason::TooOld)
     }
 
-    /// Waits until the connection is to be cut. It never is if it ends before.
+    /// Waits until the connection must be cut. Never returns if it ends before.
     pub(crate) async fn cut(mut self) {
-        if self.0.wait_for(|stage| *stage == Stage::Cut).await.is_err() {
+        if self.0.wait_for(|stage| *stage == LifeStage::Cut).await.is_err() {
             std::future::pending::<()>().await;
         }
     }
@@ -204,10 +204,11 @@ impl StageWatch {
 mod tests {
     use super::*;
 
-    fn lifetimes() -> (Arc<Lifetimes>, Clock) {
-        let clock = Clock::default();
-        let limits = Limits { max_connection_seconds: 1000, drain_seconds: 30, ..Limits::default() };
-        (Arc::new(Lifetimes::new(clock.clone(), &limits)), clock)
+    fn lifetimes() -> (Arc<ConnectionLifetimes>, ServerClock) {
+        let clock = ServerClock::default();
+        let limits =
+            ServerLimits { max_connection_seconds: 1000, max_drain_seconds: 30, ..ServerLimits::default() };
+        (Arc::new(ConnectionLifetimes::new(clock.clone(), &limits)), clock)
     }
 
     fn seconds(count: u64) -> Duration {
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_ends_between_nine_tenths_and_the_whole_of_its_bound() {
+    fn ends_connections_between_90_and_100_per_cent_of_the_maximum_age() {
         let (lifetimes, clock) = lifetimes();
         let connections: Vec<_> = (0..100).map(|_| lifetimes.enter(Vec::new())).collect();
         let ended = || connections.iter().filter(|own| own.stage().end_reason().is_some()).count();
@@ -231,16 +232,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_connection_that_does_not_end_is_cut_after_its_grace() {
+    async fn cuts_a_connection_that_does_not_end_within_its_grace() {
         let (lifetimes, clock) = lifetimes();
         let connection = lifetimes.enter(Vec::new());
         clock.advance(seconds(1001));
         lifetimes.sweep();
         assert_eq!(connection.stage().ending().await, EndReason::TooOld);
-        assert_eq!(*connection.stage().0.borrow(), Stage::Ending(EndReason::TooOld));
+        assert_eq!(*connection.stage().0.borrow(), LifeStage::Ending(EndReason::TooOld));
         clock.advance(seconds(29));
         lifetimes.sweep();
-        assert_eq!(*connection.stage().0.borrow(), Stage::Ending(EndReason::TooOld));
+        assert_eq!(*connection.stage().0.borrow(), LifeStage::Ending(EndReason::TooOld));
         clock.advance(seconds(2));
         lifetimes.sweep();
         connection.stage().cut().await;

@@ -1,11 +1,4 @@
-//! What operators watch.
-//!
-//! | file | what it holds |
-//! |---|---|
-//! | `metrics` | what the server itself counts: without locks, and once per request |
-//! | `metrics/page` | that, and what engines, keys and audit log have to say, under Prometheus's names |
-
-mod page;
+//! The counters of the server. They take no lock, and most are updated once per request.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -14,9 +7,9 @@ use oarlock::batch::BatchTask;
 use oarlock::{MetricFamily, Recorder, Scheme};
 use oarlock_wire::proto::Code;
 
-/// Counters of the server itself; those of the engines are the dispatcher's.
+/// The counters of the server itself. The dispatcher has the counters of the engines.
 #[derive(Debug)]
-pub(crate) struct Metrics {
+pub(crate) struct ServerMetrics {
     pub(crate) connections: AtomicU64,
     pub(crate) open_connections: AtomicU64,
     pub(crate) refused_connections: AtomicU64,
@@ -24,24 +17,24 @@ pub(crate) struct Metrics {
     pub(crate) requests: AtomicU64,
     pub(crate) received_bytes: AtomicU64,
     pub(crate) sent_bytes: AtomicU64,
-    /// What was refused before any engine saw it: requests as a whole, and operations.
-    pub(crate) rejections: ByCode,
-    /// Public-key operations by scheme.
-    pub(crate) schemes: MetricFamily<Scheme, ByCode>,
-    /// Short symmetric operations by task.
-    pub(crate) tasks: MetricFamily<BatchTask, ByCode>,
-    /// Nanoseconds from a request with jobs to its answer.
+    /// The requests and operations that were refused before any engine saw them.
+    pub(crate) rejections: CodeCounters,
+    /// The public-key operations by scheme.
+    pub(crate) schemes: MetricFamily<Scheme, CodeCounters>,
+    /// The short symmetric operations by task.
+    pub(crate) tasks: MetricFamily<BatchTask, CodeCounters>,
+    /// The nanoseconds from a request with jobs to its answer.
     pub(crate) jobs_ns: Recorder,
-    /// The same of requests with records.
+    /// The nanoseconds from a request with records to its answer.
     pub(crate) records_ns: Recorder,
 }
 
-/// Schemes that are counted apart: [`counted_as`] leaves 40.
+/// The number of schemes with counters of their own: [`counted_as`] has 40 values.
 const SCHEMES: usize = 64;
-/// Tasks that are counted apart.
+/// The number of tasks with counters of their own.
 const TASKS: usize = 256;
 
-impl Default for Metrics {
+impl Default for ServerMetrics {
     fn default() -> Self {
         let zero = AtomicU64::default;
         Self {
@@ -52,7 +45,7 @@ impl Default for Metrics {
             requests: zero(),
             received_bytes: zero(),
             sent_bytes: zero(),
-            rejections: ByCode::default(),
+            rejections: CodeCounters::default(),
             schemes: MetricFamily::new(SCHEMES),
             tasks: MetricFamily::new(TASKS),
             jobs_ns: Recorder::default(),
@@ -66,12 +59,12 @@ pub(crate) fn count(counter: &AtomicU64, by: usize) {
     counter.fetch_add(by as u64, Ordering::Relaxed);
 }
 
-/// Notes how long a request took.
+/// Records the time that a request has taken.
 pub(crate) fn time(recorder: &Recorder, began: Instant) {
     recorder.record(u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX));
 }
 
-/// Every code that an operation can have.
+/// The codes that an operation can end with. The index of a code is its number.
 pub(crate) const CODES: [Code; 14] = [
     Code::Done,
     Code::Rejected,
@@ -89,47 +82,47 @@ pub(crate) const CODES: [Code; 14] = [
     Code::Failed,
 ];
 
-/// Counters by code.
+/// Counters of operations by code.
 #[derive(Debug, Default)]
-pub(crate) struct ByCode([AtomicU64; CODES.len()]);
+pub(crate) struct CodeCounters([AtomicU64; CODES.len()]);
 
-impl ByCode {
-    /// Counts what ended so.
+impl CodeCounters {
+    /// Counts operations that ended with a code.
     pub(crate) fn count(&self, code: Code, by: u32) {
         count(&self.0[code as usize], by as usize);
     }
 
-    /// Counts what was collected.
-    pub(crate) fn add(&self, tally: &Tally) {
+    /// Adds the counts of a batch.
+    pub(crate) fn add(&self, tally: &CodeTally) {
         tally.iter().for_each(|(code, by)| self.count(code, by));
     }
 
-    /// Codes with anything to count.
+    /// Returns the codes with a count above zero.
     pub(crate) fn read(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
         let counts = self.0.iter().map(|count| count.load(Ordering::Relaxed));
         CODES.into_iter().zip(counts).filter(|(_, count)| *count > 0)
     }
 }
 
-/// Operations of one batch by code.
+/// The operations of one batch by code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally([u32; CODES.len()]);
+pub(crate) struct CodeTally([u32; CODES.len()]);
 
-impl Tally {
-    /// Counts an operation by the number of its code.
+impl CodeTally {
+    /// Counts operations by the number of their code.
     pub(crate) fn note(&mut self, code: u8, by: u32) {
-        // unreachable because only codes are written
+        // The default is unreachable because the server writes only codes.
         let Some(count) = self.0.get_mut(usize::from(code)) else { return };
         *count += by;
     }
 
-    /// Codes that operations have ended with.
+    /// Returns the codes that operations have ended with.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Code, u32)> + '_ {
         CODES.into_iter().zip(self.0).filter(|(_, count)| *count > 0)
     }
 }
 
-/// The scheme that stands for all of one name: what names do not say would make more counters than anybody reads.
+/// Returns the scheme that stands for all schemes of one name. Parameters that are not in the name would only multiply the counters.
 pub(crate) fn counted_as(scheme: Scheme) -> Scheme {
     use oarlock::{EcdsaEncoding, NonceRule, SaltLength};
     match scheme {
@@ -156,20 +149,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_has_its_place() {
+    fn has_a_counter_for_every_code() {
         assert!(CODES.iter().enumerate().all(|(place, code)| *code as usize == place));
         assert!(Code::try_from(CODES.len() as i32).is_err(), "a code that is not counted");
-        let mut tally = Tally::default();
+        let mut tally = CodeTally::default();
         tally.note(Code::Done as u8, 3);
         tally.note(Code::Failed as u8, 1);
         tally.note(200, 1);
-        let counters = ByCode::default();
+        let counters = CodeCounters::default();
         (0..2).for_each(|_| counters.add(&tally));
         assert_eq!(counters.read().collect::<Vec<_>>(), [(Code::Done, 6), (Code::Failed, 2)]);
     }
 
     #[test]
-    fn schemes_of_one_name_are_counted_together() {
+    fn counts_schemes_of_one_name_together() {
         let pss = |salt_len| {
             let salt = SaltLength::Exactly(salt_len);
             Scheme::RsaPssVerify { digest: DigestAlg::Sha256, mgf: DigestAlg::Sha1, salt }

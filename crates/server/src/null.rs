@@ -1,5 +1,5 @@
-//! A key that answers everything with zeros, at once: what remains of a request's cost is the service itself. It proves nothing and
-//! signs nothing; a server has it only where its configuration says so.
+//! The null key, a hook for benchmarks. It answers every job with zeros at once, so that a benchmark measures the service without
+//! cryptography. It signs nothing. A server has it only if `[engines] null_key` is switched on, and warns about it at its start.
 
 use std::sync::Arc;
 
@@ -7,29 +7,30 @@ use oarlock::Key;
 use oarlock::engine_api::{Completion, Holder, OwnedJobs};
 use oarlock::{Fingerprint, KeyKind};
 
-/// The name of holder and key.
+/// The name of the holder and of the key.
 pub(crate) const NAME: &str = "null";
 
-/// Bytes of each answer: those of an Ed25519 signature.
+/// The length of each answer: that of an Ed25519 signature.
 const ANSWER: usize = 64;
 
+/// The holder of the null key.
 #[derive(Debug)]
-pub(crate) struct Null;
+pub(crate) struct NullHolder;
 
-impl Holder for Null {
+impl Holder for NullHolder {
     fn name(&self) -> &str {
         NAME
     }
 
     fn start(&self, jobs: OwnedJobs, done: Completion) {
         for index in 0..jobs.len() {
-            // False where the job was given up meanwhile.
+            // False means that the job was cancelled meanwhile.
             let _ = done.complete(index, Ok(vec![0; ANSWER]));
         }
     }
 }
 
-/// The key, which counts as one for Ed25519.
+/// Returns the null key, which has the kind of an Ed25519 key.
 pub(crate) fn key() -> (Arc<str>, Key) {
     let fingerprint = Fingerprint::new([0; 32]);
     (NAME.into(), Key::held(KeyKind::Ed25519Private, NAME, NAME, None, fingerprint))

@@ -1,4 +1,4 @@
-//! The names of all operations, as grants, the audit log and metrics have them.
+//! The names of all operations, as grants, the audit log and metrics use them.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,14 @@ use oarlock::{EcdsaEncoding, NonceRule, SaltLength, Scheme};
 
 use crate::pattern::Pattern;
 
-/// Returns the name of every operation that a client can ask for, in order.
+/// Returns the names of all operations that a client can request, in order.
 #[must_use]
 pub fn operation_names() -> BTreeSet<String> {
     let schemes = schemes().into_iter().map(|scheme| scheme.to_string());
     schemes.chain(tasks().into_iter().map(|task| task.to_string())).collect()
 }
 
-/// Returns the names that come nearest to a pattern that fits none, the best first.
+/// Returns the names that are nearest to a pattern that fits no name, the best first.
 #[must_use]
 pub fn nearest_names(pattern: &Pattern) -> Vec<String> {
     let mut names: Vec<_> = operation_names()
@@ -28,7 +28,7 @@ pub fn nearest_names(pattern: &Pattern) -> Vec<String> {
     names.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// Digests that the protocol has.
+/// The digests of the protocol.
 const DIGESTS: [DigestAlg; 4] = [DigestAlg::Sha1, DigestAlg::Sha256, DigestAlg::Sha384, DigestAlg::Sha512];
 
 fn schemes() -> Vec<Scheme> {
@@ -71,7 +71,7 @@ fn tasks() -> Vec<BatchTask> {
     tasks
 }
 
-/// Returns the Levenshtein distance.
+/// Returns the Levenshtein distance of two texts.
 fn distance(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (at, byte) in one.bytes().enumerate() {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_the_documentation() {
+    fn has_exactly_the_names_of_the_documentation() {
         let names = operation_names();
         for name in ["rsa-pkcs1-sha256-sign", "ecdsa-p256-sha256-sign", "ed25519-verify", "x25519"] {
             assert!(names.contains(name), "{name}");
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_has_its_name_among_the_nearest() {
+    fn finds_the_nearest_name_of_a_misspelt_pattern() {
         let nearest = |pattern: &str| nearest_names(&Pattern::from(pattern));
         assert_eq!(nearest("rsa-pkcs1-sha256-sgin")[0], "rsa-pkcs1-sha256-sign");
         assert_eq!(nearest("ed25519-sing")[0], "ed25519-sign");

@@ -1,14 +1,14 @@
-//! Words with `*` for any characters, as grants have them.
+//! The patterns of keys and operations in grants.
 
 use serde::Deserialize;
 
-/// A word in which `*` stands for any characters, none among them.
+/// A word in which `*` stands for any number of characters, including zero.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Pattern(String);
 
 impl Pattern {
-    /// True where the whole text fits.
+    /// Returns true if the whole text fits.
     #[must_use]
     pub fn fits(&self, text: &str) -> bool {
         let Some((head, rest)) = self.0.split_once('*') else { return self.0 == text };
@@ -18,7 +18,7 @@ impl Pattern {
             if parts.peek().is_none() {
                 return text.ends_with(part);
             }
-            // The leftmost place leaves the most room for what follows.
+            // The leftmost match leaves the longest rest for the parts that follow, so no other match needs to be tried.
             match text.find(part) {
                 Some(place) => text = &text[place + part.len()..],
                 None => return false,
@@ -27,7 +27,7 @@ impl Pattern {
         true
     }
 
-    /// The pattern itself.
+    /// Returns the text of the pattern.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stars_stand_for_any_characters() {
+    fn matches_any_characters_with_a_star() {
         let fits = |pattern: &str, text: &str| Pattern::from(pattern).fits(text);
         assert!(fits("mail", "mail") && !fits("mail", "mails") && !fits("mail", "") && fits("", ""));
         assert!(

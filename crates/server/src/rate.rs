@@ -1,36 +1,36 @@
-//! Rates: so many units a second, and as many at once.
+//! Rate limits: a number of units per second, and the same number at once.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// So many units a second, as many at once: the generic cell rate algorithm. ITU-T I.371 annex A.
+/// A limit of units per second, with the same number of units at once. This is the generic cell rate algorithm: ITU-T I.371 annex A.
 #[derive(Debug)]
-pub(crate) struct Rate {
+pub(crate) struct RateLimit {
     began: Instant,
-    /// Nanoseconds that a unit uses up.
+    /// The nanoseconds that a unit uses up.
     unit_ns: u64,
-    /// When all that was taken will have been used up, in nanoseconds since the beginning.
+    /// The time when all taken units will have been used up, in nanoseconds since the beginning.
     used_until: AtomicU64,
 }
 
 const SECOND: u64 = 1_000_000_000;
 
-impl Rate {
+impl RateLimit {
     pub(crate) fn new(per_second: u32) -> Self {
         let unit_ns = SECOND / u64::from(per_second.max(1));
         Self { began: Instant::now(), unit_ns, used_until: AtomicU64::new(0) }
     }
 
-    /// Takes so many units. More than a second's worth is taken if nothing else was taken for a second.
+    /// Takes a number of units. More units than one second allows are taken only if no other unit was taken for a second.
     ///
     /// # Errors
-    /// The rate is used up: the time after which there are so many again.
+    /// The limit is reached. The error is the time after which the units can be taken.
     #[inline]
     pub(crate) fn take(&self, units: u32) -> Result<(), Duration> {
         self.take_at(units, self.now())
     }
 
-    /// True if a second's worth could be taken.
+    /// Returns true if the units of a full second could be taken.
     pub(crate) fn is_unused(&self) -> bool {
         self.used_until.load(Ordering::Relaxed) <= self.now()
     }
@@ -57,8 +57,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_lets_a_second_s_worth_through_at_once() {
-        let rate = Rate::new(10);
+    fn allows_the_units_of_one_second_at_once() {
+        let rate = RateLimit::new(10);
         assert!((0..10).all(|_| rate.take_at(1, 0).is_ok()));
         assert_eq!(rate.take_at(1, 0), Err(Duration::from_millis(100)));
         assert_eq!(rate.take_at(1, 60_000_000), Err(Duration::from_millis(40)));
@@ -67,8 +67,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_more_than_a_second_s_worth_waits_for_an_unused_rate() {
-        let rate = Rate::new(10);
+    fn allows_more_units_than_a_second_has_only_if_unused() {
+        let rate = RateLimit::new(10);
         assert!(rate.take_at(25, 0).is_ok());
         assert_eq!(rate.take_at(1, 0), Err(Duration::from_millis(1600)));
         assert!(rate.take_at(25, SECOND).is_err() && rate.take_at(25, 5 * SECOND / 2).is_ok());

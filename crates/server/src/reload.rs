@@ -1,4 +1,4 @@
-//! Reading certificates, keys and grants again while the server runs.
+//! Reloads certificates, keys and grants while the server runs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,42 +8,42 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::interval;
 use tracing::{error, info, warn};
 
-use crate::audit::{Audit, EventKind, NewLogFile};
+use crate::audit::{AuditLog, EventKind, NewLogFile};
 use crate::certificate::CertificateRole;
-use crate::config::{Config, Limits};
+use crate::config::{Config, ServerLimits};
+use crate::error::CryptoserverError;
 use crate::harden::give_memory_back;
-use crate::keyring::{KeySources, KeysError, Refreshed};
-use crate::server::ServerError;
-use crate::service::{Service, resident_kb};
+use crate::keyring::{KeyChanges, KeySources, ResidentKeysError};
+use crate::service::{SharedService, resident_kb};
 use crate::tls::{TlsFiles, TlsState};
 
-/// The time between two looks at files, and at the ends of connections.
+/// The time between two checks of files and of the ends of connections.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Looks after what was read from files.
+/// The task that checks and reloads files.
 pub(crate) struct Reloader {
-    service: Arc<Service>,
+    service: Arc<SharedService>,
     sources: KeySources,
     tls_files: Option<TlsFiles>,
     key_faults: FaultMemory,
-    /// The configuration as it is at work.
+    /// The configuration in use.
     config: Config,
-    /// The clock's time when certificates are looked at next, for their ends.
+    /// The elapsed time at which the ends of certificates are checked next.
     remind_at: Duration,
-    /// The least memory that the process has had.
+    /// The minimum of resident memory so far.
     rest_kb: u64,
-    /// The clock's time when memory may be given back again.
-    clear_up_at: Duration,
-    clear_up_wait: Duration,
+    /// The elapsed time from which memory may be given back again.
+    trim_at: Duration,
+    trim_wait: Duration,
 }
 
-/// Asks a running server to read its files again.
+/// A handle that makes a running server reload its files.
 #[derive(Clone, Debug)]
-pub struct ReloadHandle(mpsc::Sender<Reload>);
+pub struct ReloadHandle(mpsc::Sender<ReloadRequest>);
 
-struct Reload {
+struct ReloadRequest {
     config: Config,
-    done: oneshot::Sender<Result<(), ServerError>>,
+    done: oneshot::Sender<Result<(), CryptoserverError>>,
 }
 
 impl ReloadHandle {
@@ -52,26 +52,27 @@ impl ReloadHandle {
         (Self(sender), Reloads(reloads))
     }
 
-    /// Has certificates, client authorities, keys and grants read as a configuration says, and the audit log opened again. The
-    /// log says what came of it.
+    /// Reloads certificates, client authorities, keys and grants by a configuration, and opens the audit log again. The log reports the
+    /// result.
     ///
     /// # Errors
-    /// Something cannot be used: then everything stays as it was. Or the server has stopped.
-    pub async fn reload(&self, config: Config) -> Result<(), ServerError> {
+    /// A file cannot be used, and then nothing changes. Or the server has stopped.
+    pub async fn reload(&self, config: Config) -> Result<(), CryptoserverError> {
         let (done, outcome) = oneshot::channel();
-        self.0.send(Reload { config, done }).await.map_err(|_| ServerError::Stopped)?;
-        outcome.await.map_err(|_| ServerError::Stopped)?
+        self.0.send(ReloadRequest { config, done }).await.map_err(|_| CryptoserverError::Stopped)?;
+        outcome.await.map_err(|_| CryptoserverError::Stopped)?
     }
 }
 
 /// The receiving side of a [`ReloadHandle`].
 #[derive(Debug)]
-pub(crate) struct Reloads(mpsc::Receiver<Reload>);
+pub(crate) struct Reloads(mpsc::Receiver<ReloadRequest>);
 
 impl Reloader {
-    /// Looks after files from when they were read on: `tls_files` have stamps that are older than what was read.
+    /// Returns a reloader of files that were read before. The stamps of `tls_files` must be older than the content that was read, so that
+    /// a change in between is found.
     pub(crate) fn new(
-        service: Arc<Service>,
+        service: Arc<SharedService>,
         sources: KeySources,
         tls_files: Option<TlsFiles>,
         config: Config,
@@ -84,12 +85,12 @@ impl Reloader {
             config,
             remind_at: Duration::ZERO,
             rest_kb: u64::MAX,
-            clear_up_at: Duration::ZERO,
-            clear_up_wait: LOOK,
+            trim_at: Duration::ZERO,
+            trim_wait: LOOK,
         }
     }
 
-    /// Looks every second, and reads everything again when it is asked to.
+    /// Checks for changes every second, and reloads everything on request.
     pub(crate) async fn run(mut self, mut reloads: Reloads) {
         let mut ticks = interval(LOOK);
         let mut are_open = true;
@@ -101,12 +102,12 @@ impl Reloader {
                     reload
                 }
             };
-            // Files are read where that holds up nobody.
+            // Reading files blocks, so it happens outside the event loop.
             let worked = tokio::task::spawn_blocking(move || {
                 match reload {
-                    None => self.look(),
-                    Some(Reload { config, done }) => {
-                        // Whoever does not wait any more does not want it.
+                    None => self.check_files(),
+                    Some(ReloadRequest { config, done }) => {
+                        // An error means that the caller no longer waits for the result.
                         let _ = done.send(self.reload(config));
                     }
                 }
@@ -117,50 +118,51 @@ impl Reloader {
         }
     }
 
-    fn look(&mut self) {
+    fn check_files(&mut self) {
         let mut found = self.sources.refresh();
-        self.key_faults.forget_told(&mut found.faults);
-        self.take_keys(found);
+        self.key_faults.drop_reported(&mut found.faults);
+        self.apply_keys(found);
         match self.tls_files.as_mut().and_then(|files| files.refresh(self.service.lifetimes.clock())) {
             None => {}
-            Some(Ok(state)) => self.take_tls(state),
+            Some(Ok(state)) => self.apply_tls(state),
             Some(Err(error)) => warn!(%error, "[tls] the certificates that were read before stay in use"),
         }
         self.service.lifetimes.sweep();
         self.remind();
-        self.clear_up_after_bursts();
+        self.trim_memory_after_bursts();
     }
 
-    /// Gives memory back that a burst has left behind. What the process needs for good is told by trying, ever less often.
-    fn clear_up_after_bursts(&mut self) {
+    /// Gives back memory that a burst of requests has left unused. Memory that stays in use looks the same from outside, so a trial without
+    /// success doubles the time to the next.
+    fn trim_memory_after_bursts(&mut self) {
         let Some(resident_kb) = resident_kb() else { return };
         self.rest_kb = self.rest_kb.min(resident_kb);
         let now = self.service.lifetimes.clock().elapsed();
         let is_over = self.service.clients.budget().used() < QUIET_BYTES;
-        if !is_over || resident_kb < self.rest_kb + LEFT_BEHIND_KB || now < self.clear_up_at {
+        if !is_over || resident_kb < self.rest_kb + LEFT_BEHIND_KB || now < self.trim_at {
             return;
         }
         give_memory_back();
         let given_kb = resident_kb.saturating_sub(self::resident_kb().unwrap_or(resident_kb));
         let is_fruitful = given_kb >= LEFT_BEHIND_KB / 4;
-        self.clear_up_wait = if is_fruitful { LOOK } else { (2 * self.clear_up_wait).min(MAX_CLEAR_UP_WAIT) };
-        self.clear_up_at = now + self.clear_up_wait;
+        self.trim_wait = if is_fruitful { LOOK } else { (2 * self.trim_wait).min(MAX_TRIM_WAIT) };
+        self.trim_at = now + self.trim_wait;
     }
 
-    fn reload(&mut self, config: Config) -> Result<(), ServerError> {
+    fn reload(&mut self, config: Config) -> Result<(), CryptoserverError> {
         let outcome = self.try_reload(config);
         match &outcome {
             Ok(()) => {
                 self.service.audit.event(EventKind::Reload, &"certificates, keys and grants");
                 info!("certificates, keys and grants were read again");
             }
-            Err(error) => error!(%error, "nothing was reloaded: what was there before stays in use"),
+            Err(error) => error!(%error, "nothing was reloaded: the last content stays in use"),
         }
         outcome
     }
 
-    /// Reads everything before anything changes.
-    fn try_reload(&mut self, config: Config) -> Result<(), ServerError> {
+    /// Reads everything before it changes anything.
+    fn try_reload(&mut self, config: Config) -> Result<(), CryptoserverError> {
         config.check()?;
         let clock = self.service.lifetimes.clock();
         let tls = match (&config.tls, &self.service.tls) {
@@ -171,46 +173,49 @@ impl Reloader {
         };
         let log = self.open_audit_again()?;
         let found = self.sources.reload(&config)?;
-        // Nothing fails from here on.
+        // Everything that can fail is above this line, so a reload changes all or nothing.
         self.service.audit.replace(log);
-        self.take_keys(found);
+        self.apply_keys(found);
         if let Some((files, state)) = tls {
             self.tls_files = Some(files);
-            self.take_tls(state);
+            self.apply_tls(state);
         }
         self.service.lifetimes.set_max_connection_seconds(config.limits.max_connection_seconds);
-        self.name_restarts(&config);
+        self.warn_about_restarts(&config);
         self.config = config;
         self.remind_at = Duration::ZERO;
         Ok(())
     }
 
-    /// Opens the audit log again, as a rotation by renaming needs it. The former file is written on until the new one replaces it.
-    fn open_audit_again(&self) -> Result<NewLogFile, ServerError> {
+    /// Opens the audit log again, for log rotation by renaming. The former file stays in use until the new file replaces it.
+    fn open_audit_again(&self) -> Result<NewLogFile, CryptoserverError> {
         let path = self.config.audit.as_ref().map(|audit| audit.file.clone()).unwrap_or_default();
-        self.service.audit.open_again().map_err(|error| ServerError::Audit { path, error })
+        self.service.audit.open_again().map_err(|error| CryptoserverError::Audit { path, error })
     }
 
-    fn take_keys(&self, mut found: Refreshed) {
-        tell_keys(&found);
+    fn apply_keys(&self, mut found: KeyChanges) {
+        log_key_changes(&found);
         audit_keys(&found, &self.service.audit);
         if let Some(keyring) = found.keyring.take() {
             self.service.replace_keyring(keyring);
         }
     }
 
-    fn take_tls(&self, state: TlsState) {
+    fn apply_tls(&self, state: TlsState) {
         let Some(store) = &self.service.tls else { return };
         let old = store.replace(state);
         let new = store.current();
         info!("the certificates were read again");
         if !new.trusts_as(&old) {
             let ended = self.service.lifetimes.end_untrusted(|chain| new.accepts(chain));
-            info!(ended, "other authorities certify clients: connections of clients that none certifies end");
+            info!(
+                ended,
+                "the authorities of clients have changed: connections without a trusted certificate end"
+            );
         }
     }
 
-    /// Warns of certificates that end soon, once a day and after every reading.
+    /// Warns about certificates that end soon, once a day and after every reload.
     fn remind(&mut self) {
         let Some(store) = &self.service.tls else { return };
         let now = self.service.lifetimes.clock().elapsed();
@@ -226,10 +231,10 @@ impl Reloader {
         }
     }
 
-    /// Says which changes wait for a restart.
-    fn name_restarts(&self, new: &Config) {
+    /// Warns about changes that need a restart.
+    fn warn_about_restarts(&self, new: &Config) {
         let old = &self.config;
-        let limits = Limits {
+        let limits = ServerLimits {
             may_bring_keys: old.limits.may_bring_keys,
             max_connection_seconds: old.limits.max_connection_seconds,
             ..new.limits.clone()
@@ -249,50 +254,50 @@ impl Reloader {
     }
 }
 
-/// Bytes of requests and answers below which there is no burst.
+/// The bytes of requests and answers below which there is no burst.
 const QUIET_BYTES: usize = 8 << 20;
 
-/// Memory that is worth giving back.
+/// The minimum of unused memory that is worth giving back.
 const LEFT_BEHIND_KB: u64 = 12 << 10;
 
-/// The longest time between two tries to give memory back: each looks through all of it.
-const MAX_CLEAR_UP_WAIT: Duration = Duration::from_secs(600);
+/// The maximum time between two trials to give memory back: each trial searches all memory.
+const MAX_TRIM_WAIT: Duration = Duration::from_secs(600);
 
-/// Faults that the log has named already: a directory that is missing is missing every second.
+/// The faults that the log has reported already. Otherwise a missing directory would be reported every second.
 #[derive(Debug, Default)]
 struct FaultMemory(Vec<String>);
 
 impl FaultMemory {
-    /// Leaves those faults that were not there the last time.
-    fn forget_told(&mut self, faults: &mut Vec<KeysError>) {
+    /// Removes the faults that the last check found too.
+    fn drop_reported(&mut self, faults: &mut Vec<ResidentKeysError>) {
         let texts = faults.iter().map(ToString::to_string).collect();
-        let told = std::mem::replace(&mut self.0, texts);
-        faults.retain(|fault| !told.contains(&fault.to_string()));
+        let reported = std::mem::replace(&mut self.0, texts);
+        faults.retain(|fault| !reported.contains(&fault.to_string()));
     }
 }
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Says what came of looking at the keys.
-pub(crate) fn tell_keys(found: &Refreshed) {
+/// Logs the changes of keys and the faults of their sources.
+pub(crate) fn log_key_changes(found: &KeyChanges) {
     let changes = &found.changes;
     if !(changes.added.is_empty() && changes.replaced.is_empty() && changes.removed.is_empty()) {
         let (added, replaced, removed) = (&changes.added, &changes.replaced, &changes.removed);
         info!(?added, ?replaced, ?removed, "keys");
     }
     for (path, fault) in &changes.refused {
-        warn!(path = %path.display(), %fault, "this file is not used; a key that it held before stays");
+        warn!(path = %path.display(), %fault, "this file is not used; the last key of the file stays in use");
     }
     for fault in &found.faults {
-        warn!(%fault, "what was there before stays in use");
+        warn!(%fault, "the last content stays in use");
     }
     if found.has_new_records {
         info!("symmetric keys were read");
     }
 }
 
-/// Writes down which keys are others now.
-pub(crate) fn audit_keys(found: &Refreshed, audit: &Audit) {
+/// Writes audit entries about keys that have changed.
+pub(crate) fn audit_keys(found: &KeyChanges, audit: &AuditLog) {
     let changes = &found.changes;
     for (names, change) in
         [(&changes.added, "added"), (&changes.replaced, "replaced"), (&changes.removed, "removed")]
@@ -317,15 +322,15 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_that_stays_is_told_once() {
+    fn reports_a_lasting_fault_once() {
         let place = tempfile::tempdir().unwrap();
         let (keys, records) = (place.path().join("keys"), place.path().join("records"));
-        let settle = || {
+        let create = || {
             fs::create_dir(&keys).unwrap();
             fs::write(&records, "").unwrap();
             fs::set_permissions(&records, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         };
-        settle();
+        create();
         let config = config(&format!(
             "[keys]\ndirectory = \"{}\"\nrecords = \"{}\"\n",
             keys.display(),
@@ -333,27 +338,27 @@ mod tests {
         ));
         let (mut sources, ..) = KeySources::open(&config, CounterUse::Create).unwrap();
         let mut memory = FaultMemory::default();
-        let mut told = || {
+        let mut reported = || {
             let mut found = sources.refresh();
-            memory.forget_told(&mut found.faults);
+            memory.drop_reported(&mut found.faults);
             found.faults.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
-        assert_eq!(told(), [""; 0]);
+        assert_eq!(reported(), [""; 0]);
         for _ in 0..2 {
             fs::remove_dir(&keys).unwrap();
             fs::remove_file(&records).unwrap();
-            let first = told();
+            let first = reported();
             assert_eq!(first.len(), 2, "{first:?}");
             assert!(
                 first[0].contains("[keys] directory") && first[1].contains("[keys] records"),
                 "{first:?}"
             );
             for _ in 0..3 {
-                assert_eq!(told(), [""; 0]);
+                assert_eq!(reported(), [""; 0]);
             }
-            // What is well again and then missing again is told again.
-            settle();
-            assert_eq!(told(), [""; 0]);
+            // A fault that has gone is reported again if it returns.
+            create();
+            assert_eq!(reported(), [""; 0]);
         }
     }
 }

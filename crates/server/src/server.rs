@@ -1,37 +1,37 @@
-//! The server: bound, running, drained.
+//! The server: its listeners, its tasks, and its orderly end.
 
 use std::fmt;
 use std::future::Future;
-use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use oarlock::{Accelerator, AcceleratorBuilder, BuildError};
-use oarlock_io::{SecretReader, SocketFile, SocketFileError};
+use oarlock::{Accelerator, AcceleratorBuilder};
+use oarlock_io::{SecretReader, SocketFile};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tracing::{info, warn};
 
-use crate::accept::{Protection, TcpAcceptor, accept_unix};
+use crate::accept::{ListenerProtection, TcpAcceptor, accept_unix};
 use crate::admission::Admission;
-use crate::audit::{Audit, EventKind};
-use crate::clock::Clock;
-use crate::config::{Config, ConfigError};
+use crate::audit::{AuditLog, EventKind};
+use crate::clock::ServerClock;
+use crate::config::Config;
 use crate::descriptors::fit_to_descriptors;
+use crate::error::CryptoserverError;
 use crate::http2::serve_grpc;
-use crate::keyring::{CounterUse, KeySources, KeysError};
-use crate::lifetime::Lifetimes;
-use crate::null::Null;
-use crate::reload::{ReloadHandle, Reloader, Reloads, audit_keys, tell_keys};
-use crate::service::Service;
-use crate::tls::{TlsError, TlsFiles, TlsState, TlsStore};
+use crate::keyring::{CounterUse, KeySources};
+use crate::lifetime::ConnectionLifetimes;
+use crate::null::NullHolder;
+use crate::reload::{ReloadHandle, Reloader, Reloads, audit_keys, log_key_changes};
+use crate::service::SharedService;
+use crate::tls::{TlsFiles, TlsState, TlsStore};
 
-/// A server that listens and does not answer yet.
-pub struct Server {
-    service: Arc<Service>,
+/// A server that is bound to its addresses and does not answer yet.
+pub struct BoundServer {
+    service: Arc<SharedService>,
     sources: KeySources,
     tls_files: Option<TlsFiles>,
     listeners: Listeners,
@@ -47,105 +47,67 @@ struct Listeners {
     metrics: Option<TcpListener>,
 }
 
-impl fmt::Debug for Server {
+impl fmt::Debug for BoundServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Server({:?})", self.addresses())
     }
 }
 
-/// Where a server listens.
+/// The addresses at which a server listens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Addresses {
-    /// Mutual TLS.
+    /// The address for mutual TLS.
     pub tcp: Option<SocketAddr>,
-    /// Without protection.
+    /// The address without protection.
     pub plaintext: Option<SocketAddr>,
-    /// UNIX socket.
+    /// The path of the UNIX socket.
     pub unix: Option<PathBuf>,
-    /// Metrics over HTTP.
+    /// The address of metrics over HTTP.
     pub metrics: Option<SocketAddr>,
 }
 
-/// Why there is no server.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ServerError {
-    /// The configuration cannot work.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// There are no engines.
-    #[error("[engines] {0}")]
-    Build(#[from] BuildError),
-    /// Keys cannot be had.
-    #[error(transparent)]
-    Keys(#[from] KeysError),
-    /// Certificates cannot be used.
-    #[error("[tls] {0}")]
-    Tls(#[from] TlsError),
-    /// The audit log cannot be opened.
-    #[error("[audit] {}: {error}", path.display())]
-    Audit {
-        /// Its file.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// An address cannot be listened at.
-    #[error("cannot listen at {place}: {error}")]
-    Listen {
-        /// Which one.
-        place: String,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// The UNIX socket cannot be had.
-    #[error("[listen] unix: {0}")]
-    SocketFile(#[from] SocketFileError),
-    /// It has stopped, so it reads nothing again.
-    #[error("the server has stopped")]
-    Stopped,
-    /// The description of the protocol, for reflection, cannot be read.
-    #[error("gRPC reflection: {0}")]
-    Reflection(#[from] tonic_reflection::server::Error),
-}
-
-impl Server {
-    /// Everything but answering: engines proved, keys read, addresses bound. Needs a tokio runtime.
+impl BoundServer {
+    /// Builds the engines, reads the keys and binds the addresses. Needs a tokio runtime.
     ///
     /// # Errors
-    /// What is wrong with the configuration or what it names.
-    pub async fn bind(config: Config, engines: AcceleratorBuilder) -> Result<Self, ServerError> {
-        Self::bind_with_clock(config, engines, Clock::default()).await
+    /// The configuration or a file that it names is invalid, or an address cannot be bound.
+    pub async fn bind(config: Config, engines: AcceleratorBuilder) -> Result<Self, CryptoserverError> {
+        Self::bind_with_clock(config, engines, ServerClock::default()).await
     }
 
-    /// The same with a clock that can be moved on.
+    /// Builds a server whose clock can be advanced.
     ///
     /// # Errors
-    /// As for [`Server::bind`].
+    /// As for [`BoundServer::bind`].
     pub async fn bind_with_clock(
         config: Config,
         engines: AcceleratorBuilder,
-        clock: Clock,
-    ) -> Result<Self, ServerError> {
+        clock: ServerClock,
+    ) -> Result<Self, CryptoserverError> {
         config.check()?;
         let tls = config.listen.tcp.and(config.tls.as_ref());
         let tls_files = tls.cloned().map(TlsFiles::new);
         let tls = tls.map(|tls| TlsState::read(tls, &clock, SecretReader::ThisProcess)).transpose()?;
         let tls = tls.map(TlsStore::new);
         let (sources, keyring, first) = KeySources::open(&config, CounterUse::Create)?;
-        tell_keys(&first);
-        let audit = Audit::open(config.audit.as_ref()).map_err(|error| {
+        log_key_changes(&first);
+        let audit = AuditLog::open(config.audit.as_ref()).map_err(|error| {
             let path = config.audit.as_ref().map(|audit| audit.file.clone()).unwrap_or_default();
-            ServerError::Audit { path, error }
+            CryptoserverError::Audit { path, error }
         })?;
-        let accelerator = settings(&config, engines).build()?;
+        let accelerator = engine_builder(&config, engines).build()?;
         log_absent(config.engines.allowed.as_deref(), &accelerator);
-        let lifetimes = Arc::new(Lifetimes::new(clock, &config.limits));
+        let lifetimes = Arc::new(ConnectionLifetimes::new(clock, &config.limits));
+        if config.engines.null_key {
+            warn!(
+                "[engines] null_key is on: the key \"null\" answers with zeros. Use it for benchmarks only"
+            );
+        }
         let (limits, reduced) = fit_to_descriptors(config.limits.clone());
         if let Some(reduced) = reduced {
             warn!("{reduced}");
         }
-        let service = Service::new(accelerator, keyring, limits, audit, tls, lifetimes);
+        let service = SharedService::new(accelerator, keyring, limits, audit, tls, lifetimes);
         let listeners = Listeners::bind(&config).await?;
         service.audit.event(EventKind::Start, &format_args!("version {}", env!("CARGO_PKG_VERSION")));
         audit_keys(&first, &service.audit);
@@ -153,7 +115,7 @@ impl Server {
         Ok(Self { service: Arc::new(service), sources, tls_files, listeners, config, handle, reloads })
     }
 
-    /// Where it listens: ports that were left to the system are filled in.
+    /// Returns the addresses at which the server listens. Ports that the system chose are filled in.
     #[must_use]
     pub fn addresses(&self) -> Addresses {
         let local = |listener: &TcpListener| listener.local_addr().ok();
@@ -165,18 +127,18 @@ impl Server {
         }
     }
 
-    /// Returns what asks the server to read its files again while it runs.
+    /// Returns a handle that makes the running server reload its files.
     #[must_use]
     pub fn reload_handle(&self) -> ReloadHandle {
         self.handle.clone()
     }
 
-    /// Serves until `stop` is ready; then requests under way are answered, new ones refused, and what has not ended by the
-    /// deadline is cut.
+    /// Serves until `stop` is ready. Then requests under way are answered, new requests are refused, and connections that have not ended
+    /// by the deadline are cut.
     ///
     /// # Errors
-    /// gRPC cannot go on.
-    pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
+    /// The gRPC services cannot be built.
+    pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), CryptoserverError> {
         let Self { service, sources, tls_files, listeners, config, reloads, .. } = self;
         let mut tasks = JoinSet::new();
         let admission = Arc::new(Admission::new(&service.limits));
@@ -187,18 +149,18 @@ impl Server {
                 admission: Arc::clone(&admission),
                 transports: transports.clone(),
             };
-            tasks.spawn(accepting.run(listener, Protection::Tls));
+            tasks.spawn(accepting.run(listener, ListenerProtection::Tls));
         }
         if let Some(listener) = listeners.plaintext {
             let accepting =
                 TcpAcceptor { service: Arc::clone(&service), admission: Arc::clone(&admission), transports };
-            tasks.spawn(accepting.run(listener, Protection::Plaintext));
+            tasks.spawn(accepting.run(listener, ListenerProtection::Plaintext));
         }
         let (unix, socket_file) = listeners.unix.unzip();
         let unix = unix.map(|listener| tokio::spawn(accept_unix(listener, Arc::clone(&service), admission)));
         let reloader = Reloader::new(Arc::clone(&service), sources, tls_files, config.clone());
         tasks.spawn(reloader.run(reloads));
-        // Watched until the very end: that the server drains is something to see.
+        // Metrics are served until the very end, because operators watch the draining.
         let mut watched = JoinSet::new();
         if let Some(listener) = listeners.metrics {
             watched.spawn(oarlock_io::metrics::serve(listener, Arc::clone(&service)));
@@ -206,8 +168,8 @@ impl Server {
         let grpc = tokio::spawn(serve_grpc(arrived, Arc::clone(&service))?);
         stop.await;
         info!(
-            deadline_s = config.limits.drain_seconds,
-            "draining: requests under way are answered, new ones refused"
+            deadline_s = config.limits.max_drain_seconds,
+            "draining: requests under way are answered, new requests are refused"
         );
         service.drain();
         tasks.shutdown().await;
@@ -217,7 +179,7 @@ impl Server {
             }
             grpc.await
         };
-        let end = timeout(config.limits.drain(), rest).await;
+        let end = timeout(config.limits.max_drain(), rest).await;
         drop(socket_file);
         let audit = service.audit.clone();
         audit.event(EventKind::Stop, &"drained");
@@ -232,7 +194,7 @@ impl Server {
     }
 }
 
-/// Logs engines that take no part: with a warning if the settings name them, since the scalar engine then does their work.
+/// Logs absent engines. If the settings name them it is a warning, because the scalar engine does their work.
 fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
     for absent in accelerator.absent() {
         let (engine, reason) = (absent.name, absent.reason.to_string());
@@ -244,7 +206,8 @@ fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
     }
 }
 
-pub(crate) fn settings(config: &Config, engines: AcceleratorBuilder) -> AcceleratorBuilder {
+/// Returns the builder of the engines with the settings of a configuration.
+pub(crate) fn engine_builder(config: &Config, engines: AcceleratorBuilder) -> AcceleratorBuilder {
     let own = &config.engines;
     let engines = engines.max_tenant_backlog(config.limits.max_queued());
     let engines = match &own.allowed {
@@ -252,12 +215,12 @@ pub(crate) fn settings(config: &Config, engines: AcceleratorBuilder) -> Accelera
         None => engines,
     };
     let engines = own.threads.map_or(engines.clone(), |threads| engines.clone().threads(threads));
-    let engines = if own.null_key { engines.holder(Arc::new(Null)) } else { engines };
+    let engines = if own.null_key { engines.holder(Arc::new(NullHolder)) } else { engines };
     own.cross_check.map_or(engines.clone(), |share| engines.clone().cross_check(share))
 }
 
 impl Listeners {
-    async fn bind(config: &Config) -> Result<Self, ServerError> {
+    async fn bind(config: &Config) -> Result<Self, CryptoserverError> {
         let listen = &config.listen;
         let tcp = match listen.tcp {
             Some(address) => Some(bind_tcp(address).await?),
@@ -279,15 +242,16 @@ impl Listeners {
     }
 }
 
-async fn bind_tcp(address: SocketAddr) -> Result<TcpListener, ServerError> {
-    let place = address.to_string();
-    TcpListener::bind(address).await.map_err(|error| ServerError::Listen { place, error })
+async fn bind_tcp(address: SocketAddr) -> Result<TcpListener, CryptoserverError> {
+    let name = address.to_string();
+    let bound = TcpListener::bind(address).await;
+    bound.map_err(|error| CryptoserverError::Listen { address: name, error })
 }
 
-/// A socket whose file goes with it. The file is made by [`SocketFile`], which leaves every file but a dead server's socket alone.
-fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), ServerError> {
+/// Binds a UNIX socket, whose file is removed with it. [`SocketFile`] replaces only the socket of a dead server and no other file.
+fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), CryptoserverError> {
     let (listener, file) = SocketFile::bind(path, mode, None)?;
-    let failed = |error| ServerError::Listen { place: path.display().to_string(), error };
+    let failed = |error| CryptoserverError::Listen { address: path.display().to_string(), error };
     listener.set_nonblocking(true).map_err(failed)?;
     Ok((UnixListener::from_std(listener).map_err(failed)?, file))
 }

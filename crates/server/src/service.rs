@@ -1,4 +1,4 @@
-//! What all connections share.
+//! The state that all connections share.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,47 +9,45 @@ use oarlock_wire::proto;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::watch;
 
-use crate::audit::Audit;
-use crate::clients::Clients;
-use crate::config::Limits;
+use crate::audit::AuditLog;
+use crate::clients::ClientAccounts;
+use crate::config::ServerLimits;
 use crate::keyring::Keyring;
-use crate::lifetime::Lifetimes;
-use crate::metrics::Metrics;
-use crate::session::Session;
+use crate::lifetime::ConnectionLifetimes;
+use crate::metrics::ServerMetrics;
 use crate::tls::TlsStore;
-use crate::transport::KnownClient;
 
-/// Engines, keys and bounds.
+/// The engines, the keys, the limits and the counters of a server.
 #[derive(Debug)]
-pub(crate) struct Service {
+pub(crate) struct SharedService {
     pub(crate) accelerator: Accelerator,
     keyring: RwLock<Arc<Keyring>>,
-    pub(crate) limits: Limits,
-    pub(crate) audit: Audit,
-    pub(crate) metrics: Metrics,
-    /// None if the server does not listen for TLS.
+    pub(crate) limits: ServerLimits,
+    pub(crate) audit: AuditLog,
+    pub(crate) metrics: ServerMetrics,
+    /// The certificates; `None` if the server does not listen for TLS.
     pub(crate) tls: Option<TlsStore>,
-    pub(crate) lifetimes: Arc<Lifetimes>,
+    pub(crate) lifetimes: Arc<ConnectionLifetimes>,
     is_draining: watch::Sender<bool>,
-    pub(crate) clients: Clients,
+    pub(crate) clients: ClientAccounts,
 }
 
-impl Service {
+impl SharedService {
     pub(crate) fn new(
         accelerator: Accelerator,
         keyring: Keyring,
-        limits: Limits,
-        audit: Audit,
+        limits: ServerLimits,
+        audit: AuditLog,
         tls: Option<TlsStore>,
-        lifetimes: Arc<Lifetimes>,
+        lifetimes: Arc<ConnectionLifetimes>,
     ) -> Self {
-        let clients = Clients::new(&limits);
-        let (keyring, metrics) = (RwLock::new(Arc::new(keyring)), Metrics::default());
+        let clients = ClientAccounts::new(&limits);
+        let (keyring, metrics) = (RwLock::new(Arc::new(keyring)), ServerMetrics::default());
         let is_draining = watch::Sender::new(false);
         Self { accelerator, keyring, limits, audit, metrics, tls, lifetimes, is_draining, clients }
     }
 
-    /// The keys as they are now.
+    /// Returns the current keys.
     pub(crate) fn keyring(&self) -> Arc<Keyring> {
         Arc::clone(&self.keyring.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -58,12 +56,12 @@ impl Service {
         *self.keyring.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keyring);
     }
 
-    /// A session for a stream of this client.
-    pub(crate) fn session(self: &Arc<Self>, client: KnownClient) -> Session {
-        Session::new(Arc::clone(self), client)
+    /// Returns the server's own number of a new request, counted from its start. The numbers of clients say nothing about each other.
+    pub(crate) fn next_request_number(&self) -> u64 {
+        self.metrics.requests.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// From now on new requests are refused.
+    /// Refuses new requests from now on.
     pub(crate) fn drain(&self) {
         self.is_draining.send_replace(true);
     }
@@ -72,7 +70,7 @@ impl Service {
         *self.is_draining.borrow()
     }
 
-    /// Returns why new requests are refused at present, if they are.
+    /// Returns the reason why new requests are refused now, or `None` if they are accepted.
     pub(crate) fn refusal(&self) -> Option<&'static str> {
         match () {
             () if self.is_draining() => Some("draining"),
@@ -85,7 +83,7 @@ impl Service {
     /// Waits until the server stops.
     pub(crate) fn draining(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut receiver = self.is_draining.subscribe();
-        // An error says that the service is gone: that is the end too.
+        // An error means that the service was dropped, which is the end too.
         async move { drop(receiver.wait_for(|is_draining| *is_draining).await) }
     }
 
@@ -122,7 +120,7 @@ impl Service {
     }
 }
 
-/// Memory that the process has at present. proc(5), statm.
+/// Returns the resident memory of the process. proc(5), statm.
 pub(crate) fn resident_kb() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;

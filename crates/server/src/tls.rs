@@ -1,14 +1,14 @@
 //! Mutual TLS 1.3.
 //!
-//! What a request needs to be trusted is that it comes from a known client and is fresh. The handshake proves the first, for the
-//! client signs it with its certificate's key; and each record of a connection is encrypted under keys that only this
-//! handshake made, with its number in the nonce (RFC 8446 5.3), so none can be replayed, reordered or left out. There is no early
-//! data (RFC 8446 8), which alone could be replayed, and no resumption, which would outlive a certificate.
+//! A request is trusted if it comes from a known client and is fresh. The handshake proves the client, which signs it with the key of its
+//! certificate. Freshness follows from the records: each is encrypted under keys of this handshake, with its number in the nonce
+//! (RFC 8446 5.3). So no record can be replayed, reordered or left out. Early data (RFC 8446 8) is off, because it can be replayed.
+//! Resumption is off, because it would outlive a certificate.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use oarlock_io::{ExposedSecret, SecretReader, Stamp, check_secret_mode_for};
+use oarlock_io::{ExposedSecret, FileStamp, SecretReader, check_secret_mode_for};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
@@ -21,40 +21,40 @@ use tokio_rustls::rustls::{self, RootCertStore, ServerConfig};
 
 use crate::certificate::{CertificateRole, CertificateTerm, ServerUnfit, TermFault, check_server};
 use crate::client_verifier::ClientVerifier;
-use crate::clock::Clock;
-use crate::config::Tls;
+use crate::clock::ServerClock;
+use crate::config::TlsConfig;
 
-/// Why there is no TLS.
+/// An error of the certificates and keys of TLS.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
-    /// A file cannot be read as what it should be.
+    /// A file cannot be read as PEM of the expected kind.
     #[error("{}: expected {expected} in PEM: {reason}", path.display())]
     Pem {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What should be in it.
+        /// The expected content.
         expected: &'static str,
-        /// What was wrong.
+        /// The fault, without any bytes of the file.
         reason: String,
     },
-    /// Certificate and key do not belong together, or cannot be used.
+    /// The certificate and the key do not belong together, or cannot be used.
     #[error("{}: {error}", path.display())]
     Certificate {
         /// The certificate's file.
         path: PathBuf,
-        /// What was wrong.
+        /// The error of the TLS library.
         error: rustls::Error,
     },
     /// The authorities of clients cannot be used.
     #[error("{}: {error}", path.display())]
     ClientCa {
-        /// Their file.
+        /// The file of the authorities.
         path: PathBuf,
-        /// What was wrong.
+        /// The error of the TLS library.
         error: VerifierBuilderError,
     },
-    /// The server's certificate has ended or has not begun.
+    /// The server's certificate has expired or is not valid yet.
     #[error("{}: {fault}", path.display())]
     Term {
         /// The certificate's file.
@@ -67,15 +67,15 @@ pub enum TlsError {
     Unfit {
         /// The certificate's file.
         path: PathBuf,
-        /// The reason why it is unfit.
+        /// The reason why no client accepts it.
         reason: String,
     },
-    /// Others may read the private key.
+    /// Other users may read the private key.
     #[error(transparent)]
     Exposed(#[from] ExposedSecret),
 }
 
-/// TLS as it is now: what new connections are accepted with.
+/// The TLS state with which new connections are accepted.
 #[derive(Debug)]
 pub(crate) struct TlsStore {
     current: RwLock<Arc<TlsState>>,
@@ -88,7 +88,7 @@ pub(crate) struct TlsState {
     authorities: Vec<CertificateDer<'static>>,
     /// The server's certificate and the authorities of clients.
     pub(crate) terms: Vec<CertificateTerm>,
-    clock: Clock,
+    clock: ServerClock,
 }
 
 impl std::fmt::Debug for TlsState {
@@ -106,7 +106,7 @@ impl TlsStore {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Accepts with a new state from now on; returns the old one.
+    /// Replaces the state for new connections. Returns the former state.
     pub(crate) fn replace(&self, state: TlsState) -> Arc<TlsState> {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut *current, Arc::new(state))
@@ -118,7 +118,7 @@ impl TlsState {
     ///
     /// # Errors
     /// They cannot be used.
-    pub(crate) fn read(tls: &Tls, clock: &Clock, reader: SecretReader) -> Result<Self, TlsError> {
+    pub(crate) fn read(tls: &TlsConfig, clock: &ServerClock, reader: SecretReader) -> Result<Self, TlsError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let authorities = certificates(&tls.client_ca, "certificates of the clients' authorities")?;
         let mut roots = RootCertStore::empty();
@@ -150,7 +150,7 @@ impl TlsState {
         Ok(Self { acceptor, verifier, authorities, terms, clock })
     }
 
-    /// Returns the acceptor that takes TCP connections to TLS.
+    /// Returns the acceptor of TLS connections.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         self.acceptor.clone()
     }
@@ -160,38 +160,38 @@ impl TlsState {
         self.authorities == other.authorities
     }
 
-    /// Returns true if a client that showed this chain would be accepted now.
+    /// Returns true if a client with this chain would be accepted now.
     pub(crate) fn accepts(&self, chain: &[CertificateDer<'static>]) -> bool {
         let Some((own, others)) = chain.split_first() else { return false };
         let now: Option<UnixTime> = self.clock.current_time();
         now.is_some_and(|now| self.verifier.verify_client_cert(own, others, now).is_ok())
     }
 
-    /// Returns what is to be said of the certificates' terms now.
+    /// Returns the faults of the certificates' terms at this time.
     pub(crate) fn term_faults(&self) -> Vec<(CertificateRole, TermFault)> {
         let now = self.clock.unix_seconds();
         self.terms.iter().filter_map(|term| Some((term.role, term.fault(now)?))).collect()
     }
 }
 
-/// The files of a configuration, and their stamps when they were read last.
+/// The TLS files of a configuration, and their stamps when they were last read.
 #[derive(Debug)]
 pub(crate) struct TlsFiles {
-    tls: Tls,
-    /// None if one of them was not there.
-    seen: Option<[Stamp; 3]>,
+    tls: TlsConfig,
+    /// The stamps; `None` if a file was missing.
+    seen: Option<[FileStamp; 3]>,
 }
 
 impl TlsFiles {
-    /// The files as they are before they are read: what changes while they are is then read again.
-    pub(crate) fn new(tls: Tls) -> Self {
+    /// Takes the stamps of the files. Call it before the files are read, so that a change during the reading is found.
+    pub(crate) fn new(tls: TlsConfig) -> Self {
         let seen = stamps(&tls);
         Self { tls, seen }
     }
 
-    /// Reads the files again if one of them has changed. A certificate that is renewed comes with a new key: between the two
-    /// they do not fit, and the second change brings another reading.
-    pub(crate) fn refresh(&mut self, clock: &Clock) -> Option<Result<TlsState, TlsError>> {
+    /// Reads the files again if one of them has changed. A renewed certificate and its key arrive one after the other: the first change
+    /// gives an error, and the second change is read again.
+    pub(crate) fn refresh(&mut self, clock: &ServerClock) -> Option<Result<TlsState, TlsError>> {
         let now = stamps(&self.tls);
         if now == self.seen {
             return None;
@@ -201,13 +201,13 @@ impl TlsFiles {
     }
 }
 
-/// Links are followed, so that a link that leads elsewhere is a change.
-fn stamps(tls: &Tls) -> Option<[Stamp; 3]> {
-    let of = |path: &Path| Stamp::of(path).ok();
+/// Returns the stamps of the files. Links are followed, so a link with a new target counts as a change.
+fn stamps(tls: &TlsConfig) -> Option<[FileStamp; 3]> {
+    let of = |path: &Path| FileStamp::of(path).ok();
     Some([of(&tls.certificate)?, of(&tls.private_key)?, of(&tls.client_ca)?])
 }
 
-fn check_term(path: &Path, term: Option<&CertificateTerm>, clock: &Clock) -> Result<(), TlsError> {
+fn check_term(path: &Path, term: Option<&CertificateTerm>, clock: &ServerClock) -> Result<(), TlsError> {
     match term.and_then(|term| term.fault(clock.unix_seconds())) {
         Some(fault @ (TermFault::Expired { .. } | TermFault::NotYetValid { .. })) => {
             Err(TlsError::Term { path: path.to_owned(), fault })
@@ -229,7 +229,7 @@ fn certificates(path: &Path, expected: &'static str) -> Result<Vec<CertificateDe
     let failed = |reason: String| TlsError::Pem { path: path.to_owned(), expected, reason };
     let found = CertificateDer::pem_file_iter(path).map_err(|error| failed(reason(&error)))?;
     let found = found.collect::<Result<Vec<_>, _>>().map_err(|error| failed(reason(&error)))?;
-    if found.is_empty() { Err(failed("there is none".into())) } else { Ok(found) }
+    if found.is_empty() { Err(failed("found no certificate".into())) } else { Ok(found) }
 }
 
 fn private_key(path: &Path, reader: SecretReader) -> Result<PrivateKeyDer<'static>, TlsError> {
@@ -244,7 +244,7 @@ fn private_key(path: &Path, reader: SecretReader) -> Result<PrivateKeyDer<'stati
     })
 }
 
-/// Says what is wrong with a PEM file. The error's own text quotes lines of the file, which may be the key.
+/// Returns the fault of a PEM file. The error's own text quotes lines of the file, which may be the key.
 fn reason(error: &pem::Error) -> String {
     match error {
         pem::Error::Io(error) => return error.to_string(),
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_damaged_private_key_is_not_quoted() {
+    fn does_not_quote_a_damaged_private_key() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("key.pem");
         std::fs::write(&path, "").unwrap();
@@ -277,7 +277,7 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             let said = private_key(&path, SecretReader::ThisProcess).unwrap_err().to_string();
             assert!(said.contains("key.pem: expected the server's private key"), "{said}");
-            // The error of the parser shows bytes as a list of numbers.
+            // The parser's own error shows bytes as a list of numbers.
             assert!(!said.contains(&body[..8]) && !said.contains("[45, 45"), "{said}");
         }
     }

@@ -1,4 +1,4 @@
-//! Connections as HTTP/2 sees them: who is at the other end, how long it may be silent, and how long it may leave bytes untaken.
+//! The connections under HTTP/2: their clients, and the time limits for silence and for untaken bytes.
 
 use std::future::Future;
 use std::io;
@@ -6,39 +6,37 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
+use oarlock_io::IdleTimer;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep};
 
 use crate::admission::ConnectionSlot;
-use crate::clients::Client;
-use crate::config::Limits;
-use crate::identity::Identity;
-use crate::lifetime::{Lifetime, StageWatch};
+use crate::clients::KnownClient;
+use crate::config::ServerLimits;
+use crate::lifetime::{ConnectionLifetime, StageWatch};
 use crate::metrics::count;
-use crate::service::Service;
+use crate::service::SharedService;
 
 /// A stream of bytes, encrypted or not.
-pub(crate) trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Bytes for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
-/// A socket whose bytes are counted: beneath TLS, so as they are on the wire.
-pub(crate) struct Counted<S> {
+/// A socket whose bytes are counted. It is below TLS, so the bytes are counted as they are on the wire.
+pub(crate) struct CountedStream<S> {
     socket: S,
-    service: Arc<Service>,
-    /// To be set when the peer has sent anything.
+    service: Arc<SharedService>,
+    /// The flag to set when the peer has sent any byte.
     has_spoken: Option<Arc<AtomicBool>>,
 }
 
-impl<S> Counted<S> {
-    pub(crate) fn new(socket: S, service: Arc<Service>, has_spoken: Option<Arc<AtomicBool>>) -> Self {
+impl<S> CountedStream<S> {
+    pub(crate) fn new(socket: S, service: Arc<SharedService>, has_spoken: Option<Arc<AtomicBool>>) -> Self {
         Self { socket, service, has_spoken }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for CountedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -57,7 +55,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for CountedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -89,7 +87,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
     }
 }
 
-impl<S> Counted<S> {
+impl<S> CountedStream<S> {
     fn written(&self, polled: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(written)) = &polled {
             count(&self.service.metrics.sent_bytes, *written);
@@ -98,48 +96,48 @@ impl<S> Counted<S> {
     }
 }
 
-/// A connection whose client is known.
-pub(crate) struct Transport {
-    bytes: Box<dyn Bytes>,
-    peer: Peer,
-    idle: Patience,
-    /// With a peer that takes nothing.
-    untaken: Patience,
+/// A connection with a known client.
+pub(crate) struct ClientTransport {
+    bytes: Box<dyn ByteStream>,
+    peer: CallPeer,
+    idle: IdleTimer,
+    /// The time for which the peer has taken no bytes.
+    untaken: IdleTimer,
     _slot: ConnectionSlot,
-    _lifetime: Lifetime,
-    /// Ready when the connection is to be cut.
+    _lifetime: ConnectionLifetime,
+    /// Ready when the connection must be cut.
     cut: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-impl Transport {
+impl ClientTransport {
     pub(crate) fn new(
-        bytes: Box<dyn Bytes>,
+        bytes: Box<dyn ByteStream>,
         client: KnownClient,
-        limits: &Limits,
+        limits: &ServerLimits,
         slot: ConnectionSlot,
-        lifetime: Lifetime,
+        lifetime: ConnectionLifetime,
     ) -> Self {
         let stage = lifetime.stage();
         let cut = Box::pin(stage.clone().cut());
         Self {
             bytes,
-            peer: Peer { client, stage },
-            idle: Patience::new(limits.idle()),
-            untaken: Patience::new(limits.max_stall()),
+            peer: CallPeer { client, stage },
+            idle: IdleTimer::new(limits.max_idle()),
+            untaken: IdleTimer::new(limits.max_stall()),
             _slot: slot,
             _lifetime: lifetime,
             cut,
         }
     }
 
-    pub(crate) fn peer(&self) -> &Peer {
+    pub(crate) fn peer(&self) -> &CallPeer {
         &self.peer
     }
 
-    /// Fails a write that is pending when the peer has taken nothing for too long.
+    /// Fails a pending write if the peer has taken nothing for too long.
     fn written<T>(&mut self, polled: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         match polled {
-            Poll::Pending => self.untaken.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => self.untaken.poll_expired(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
             ready => {
                 self.untaken.renew();
                 self.idle.renew();
@@ -149,63 +147,25 @@ impl Transport {
     }
 }
 
-/// Who a client is, and what is counted for it.
+/// The client of a connection, as each of its calls gets it.
 #[derive(Clone, Debug)]
-pub(crate) struct KnownClient {
-    pub(crate) identity: Identity,
-    pub(crate) account: Arc<Client>,
-}
-
-/// The client of a connection, as its calls see it.
-#[derive(Clone, Debug)]
-pub(crate) struct Peer {
+pub(crate) struct CallPeer {
     pub(crate) client: KnownClient,
     pub(crate) stage: StageWatch,
 }
 
-/// A time-out that begins anew whenever something has come or gone. The timer is set only when it would have rung.
-pub(crate) struct Patience {
-    patience: Duration,
-    /// When the waiting began; None if nothing has waited since something came or went.
-    since: Option<Instant>,
-    timer: Pin<Box<Sleep>>,
-}
-
-impl Patience {
-    pub(crate) fn new(patience: Duration) -> Self {
-        Self { patience, since: None, timer: Box::pin(sleep(patience)) }
-    }
-
-    /// Something came or went.
-    pub(crate) fn renew(&mut self) {
-        self.since = None;
-    }
-
-    /// Waits on; ready if it has waited for too long.
-    pub(crate) fn poll_over(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let end = *self.since.get_or_insert_with(Instant::now) + self.patience;
-        while self.timer.as_mut().poll(context).is_ready() {
-            if end <= Instant::now() {
-                return Poll::Ready(());
-            }
-            self.timer.as_mut().reset(end);
-        }
-        Poll::Pending
-    }
-}
-
-impl AsyncRead for Transport {
+impl AsyncRead for ClientTransport {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // A peer that sends without end is cut too.
+        // Checked before reading: a peer that never stops sending must be cut too.
         if self.cut.as_mut().poll(context).is_ready() {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
         match Pin::new(&mut *self.bytes).poll_read(context, buffer) {
-            Poll::Pending => self.idle.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => self.idle.poll_expired(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
             ready => {
                 self.idle.renew();
                 ready
@@ -214,7 +174,7 @@ impl AsyncRead for Transport {
     }
 }
 
-impl AsyncWrite for Transport {
+impl AsyncWrite for ClientTransport {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -239,14 +199,14 @@ impl AsyncWrite for Transport {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match Pin::new(&mut *self.bytes).poll_flush(context) {
-            Poll::Pending => self.untaken.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => self.untaken.poll_expired(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
             ready => ready,
         }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match Pin::new(&mut *self.bytes).poll_shutdown(context) {
-            Poll::Pending => self.untaken.poll_over(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => self.untaken.poll_expired(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
             ready => ready,
         }
     }

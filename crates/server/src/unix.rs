@@ -1,14 +1,14 @@
-//! Frames on a UNIX socket.
+//! Requests as frames on a UNIX socket.
 
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
-use futures_util::stream::{FuturesUnordered, Stream};
+use oarlock_io::IdleTimer;
 use oarlock_wire::proto::{Blame, Code, Request, Response, response};
 use oarlock_wire::{Message, WireError, frame};
 use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -17,223 +17,205 @@ use tokio::time::timeout;
 
 use crate::budget::{BytesError, HeldBytes};
 use crate::call::CALL_BYTES;
+use crate::clients::KnownClient;
+use crate::lifetime::StageWatch;
 use crate::metrics::count;
-use crate::service::Service;
-use crate::session::{Answer, Pending, Session, refusal};
-use crate::transport::{KnownClient, Patience};
+use crate::service::SharedService;
+use crate::session::{HeldAnswer, RequestDriver, RequestSource, refusal};
 
-/// Bytes of answers that may wait for a client that does not read: then nothing more is read from it.
-const UNREAD: usize = 1 << 20;
+/// The bytes of answers that may wait for a client that does not read. Beyond it nothing more is read from the client.
+const MAX_UNSENT: usize = 1 << 20;
 
-/// Bytes to read at once at least.
+/// The least room for bytes to read at once.
 const READ: usize = 64 << 10;
 
-/// Requests that are begun before other connections of the thread have a turn.
-const MAX_BEGUN: usize = 64;
+/// The time that a client has to read the final fault.
+const MAX_FAULT_TIME: Duration = Duration::from_secs(1);
 
-/// The longest time that a client may take to read why it is turned away.
-const FAREWELL: Duration = Duration::from_secs(1);
-
-/// Serves one client until it leaves, is silent for too long, or sends what is no request.
+/// Serves one client until it leaves, is silent for too long, or sends an invalid message.
 pub(crate) async fn serve(
     mut stream: UnixStream,
     client: KnownClient,
-    service: Arc<Service>,
+    service: Arc<SharedService>,
 ) -> io::Result<()> {
     let mut preamble = [0; frame::PREAMBLE.len()];
-    timeout(service.limits.handshake(), stream.read_exact(&mut preamble)).await??;
+    timeout(service.limits.max_handshake(), stream.read_exact(&mut preamble)).await??;
     if preamble != *frame::PREAMBLE {
         let message = "expected the preamble \"oarlock\" and version 1; other versions are not served here";
-        return farewell(&mut stream, Code::Unsupported, message).await;
+        return send_final_fault(&mut stream, Code::Unsupported, message).await;
     }
-    let mut connection = match Connection::new(client, &service) {
-        Ok(connection) => connection,
-        Err(error) => return farewell(&mut stream, Code::ResourceExhausted, &error.to_string()).await,
-    };
     let lifetime = service.lifetimes.enter(Vec::new());
     let stage = lifetime.stage();
-    let mut ending = pin!(async {
-        tokio::select! {
-            () = service.draining() => {}
-            _ = stage.clone().ending() => {}
+    let mut connection = match UnixConnection::new(client, &service, stage.clone()) {
+        Ok(connection) => connection,
+        Err(error) => {
+            return send_final_fault(&mut stream, Code::ResourceExhausted, &error.to_string()).await;
         }
-    });
-    let served = poll_fn(|context| {
-        // A future that was ready must not be polled again.
-        if !connection.is_closed && ending.as_mut().poll(context).is_ready() {
-            connection.is_closed = true;
-        }
-        connection.poll(&mut stream, context)
-    });
+    };
+    let served = poll_fn(|context| connection.poll(&mut stream, context));
     let end = tokio::select! {
         end = served => end,
-        () = stage.clone().cut() => Err(End::Io(io::ErrorKind::ConnectionAborted.into())),
+        () = stage.cut() => Err(UnixEnd::Io(io::ErrorKind::ConnectionAborted.into())),
     };
-    match (end, stage.end_reason()) {
-        (Err(End::Wire(error)), _) => farewell(&mut stream, error.fault().code(), &error.to_string()).await,
-        (Err(End::Full(error)), _) => {
-            farewell(&mut stream, Code::ResourceExhausted, &error.to_string()).await
+    match end {
+        Err(UnixEnd::Wire(error)) => {
+            send_final_fault(&mut stream, error.fault().code(), &error.to_string()).await
         }
-        (Err(End::Io(error)), _) => Err(error),
-        (Ok(()), _) if service.is_draining() => {
-            farewell(&mut stream, Code::Unavailable, "the server is stopping").await
+        Err(UnixEnd::Full(error)) => {
+            send_final_fault(&mut stream, Code::ResourceExhausted, &error.to_string()).await
         }
-        (Ok(()), Some(reason)) => farewell(&mut stream, Code::Unavailable, reason.message()).await,
-        (Ok(()), None) => Ok(()),
+        Err(UnixEnd::Io(error)) => Err(error),
+        Ok(()) => match connection.driver.take_end_message() {
+            Some(message) => send_final_fault(&mut stream, Code::Unavailable, message).await,
+            None => Ok(()),
+        },
     }
 }
 
-/// Tells a client why there is no place for it.
-pub(crate) async fn turn_away(mut stream: UnixStream, reason: &str) -> io::Result<()> {
-    farewell(&mut stream, Code::ResourceExhausted, reason).await
+/// Refuses a client and reports the reason to it.
+pub(crate) async fn refuse_client(mut stream: UnixStream, reason: &str) -> io::Result<()> {
+    send_final_fault(&mut stream, Code::ResourceExhausted, reason).await
 }
 
-async fn farewell(stream: &mut UnixStream, code: Code, message: &str) -> io::Result<()> {
+/// Sends a fault that concerns the connection as a whole. Its id is zero, which no request has.
+async fn send_final_fault(stream: &mut UnixStream, code: Code, message: &str) -> io::Result<()> {
     let fault = refusal(code, message, Blame::Caller);
     let mut bytes = BytesMut::new();
     let response = Response { id: 0, body: Some(response::Body::Fault(fault)) };
-    frame::put(&response, &mut bytes).map_err(io::Error::other)?;
-    timeout(FAREWELL, stream.write_all(&bytes)).await?
+    frame::write(&response, &mut bytes).map_err(io::Error::other)?;
+    timeout(MAX_FAULT_TIME, stream.write_all(&bytes)).await?
 }
 
-struct Connection {
-    service: Arc<Service>,
-    client: KnownClient,
-    session: Session,
-    silence: Patience,
-    /// With a client that takes no answers.
-    untaken: Patience,
-    /// With half a message.
-    late: Patience,
-    received: BytesMut,
-    received_held: HeldBytes,
-    /// The most that `received` has held since its memory was new.
-    max_received: usize,
-    outgoing: BytesMut,
-    outgoing_held: HeldBytes,
-    pending: FuturesUnordered<Pending>,
-    /// Nothing more is read: what is under way is answered, then it ends.
-    is_closed: bool,
-    /// Bytes that the session and the buffers hold while they are small.
+/// One connection: its requests, and its buffers and timers.
+struct UnixConnection {
+    driver: RequestDriver,
+    frames: FrameBuffers,
+    /// The bytes that the session and the buffers hold while they are small.
     _held: HeldBytes,
 }
 
-/// The reason why a connection cannot go on.
-enum End {
+/// The error that ends a connection.
+enum UnixEnd {
     Wire(WireError),
     Full(BytesError),
     Io(io::Error),
 }
 
-impl Connection {
-    fn new(client: KnownClient, service: &Arc<Service>) -> Result<Self, BytesError> {
-        let limits = &service.limits;
-        let none = || HeldBytes::none(Arc::clone(&client.account));
-        Ok(Self {
-            service: Arc::clone(service),
-            session: service.session(client.clone()),
-            silence: Patience::new(limits.idle()),
-            untaken: Patience::new(limits.max_stall()),
-            late: Patience::new(limits.max_message()),
-            received: BytesMut::with_capacity(READ),
-            received_held: none(),
-            max_received: 0,
-            outgoing: BytesMut::new(),
-            outgoing_held: none(),
-            pending: FuturesUnordered::new(),
-            is_closed: false,
-            _held: HeldBytes::new(&client.account, CALL_BYTES)?,
-            client,
-        })
+impl UnixConnection {
+    fn new(client: KnownClient, service: &Arc<SharedService>, stage: StageWatch) -> Result<Self, BytesError> {
+        let held = HeldBytes::new(&client.account.bytes, CALL_BYTES)?;
+        let frames = FrameBuffers::new(&client, service);
+        Ok(Self { driver: RequestDriver::new(client, service, stage), frames, _held: held })
     }
 
-    /// Answers what is ready, writes, and reads, as far as each gets.
-    fn poll(&mut self, stream: &mut UnixStream, context: &mut Context<'_>) -> Poll<Result<(), End>> {
-        let mut begun = 0;
+    /// Answers, writes and reads until each of them must wait.
+    fn poll(&mut self, stream: &mut UnixStream, context: &mut Context<'_>) -> Poll<Result<(), UnixEnd>> {
+        self.driver.begin_turn();
         loop {
-            self.collect(context)?;
-            self.write(stream, context).map_err(End::Io)?;
-            if self.is_closed && self.pending.is_empty() && self.outgoing.is_empty() {
-                return Poll::Ready(Ok(()));
+            let was_full = self.frames.is_full();
+            let mut is_done = false;
+            if !was_full {
+                let mut source = FrameSource { frames: &mut self.frames, stream };
+                match self.driver.poll_answer(&mut source, context)? {
+                    Poll::Ready(Some(answer)) => {
+                        self.frames.append(answer)?;
+                        continue;
+                    }
+                    Poll::Ready(None) => is_done = true,
+                    Poll::Pending => {}
+                }
             }
-            if self.is_closed || self.has_enough() {
-                // That nothing is read is not the client's fault.
-                self.late.renew();
-                return self.wait(Waiting::ForAnswers, context);
-            }
-            if begun == MAX_BEGUN {
-                context.waker().wake_by_ref();
-                return Poll::Pending;
-            }
-            if self.begin_one()? {
-                begun += 1;
+            self.frames.write(stream, context).map_err(UnixEnd::Io)?;
+            if was_full && !self.frames.is_full() {
+                // The answers have not been polled in this turn, so nothing would wake the task for them.
                 continue;
             }
-            match self.read(stream, context) {
-                Poll::Ready(Ok(0)) => self.is_closed = true,
-                Poll::Ready(Ok(read)) => {
-                    count(&self.service.metrics.received_bytes, read);
-                    self.received_held.resize(self.received.len()).map_err(End::Full)?;
-                    self.max_received = self.max_received.max(self.received.len());
-                }
-                Poll::Ready(Err(error)) => return Poll::Ready(Err(End::Io(error))),
-                Poll::Pending => return self.wait(Waiting::ForBytes, context),
+            if is_done && self.frames.outgoing.is_empty() {
+                return Poll::Ready(Ok(()));
             }
+            return self.frames.wait(self.driver.is_idle(), context);
+        }
+    }
+}
+
+/// The buffers and timers of a connection.
+struct FrameBuffers {
+    service: Arc<SharedService>,
+    /// The time without any request or answer.
+    silence: IdleTimer,
+    /// The time for which the client has taken no answer.
+    untaken: IdleTimer,
+    /// The time for which the client has sent half a message and no more.
+    late: IdleTimer,
+    received: BytesMut,
+    received_held: HeldBytes,
+    /// The maximum that `received` has held since its memory was new.
+    max_received: usize,
+    outgoing: BytesMut,
+    outgoing_held: HeldBytes,
+    /// True if the connection waits for bytes of the client.
+    is_reading: bool,
+}
+
+impl FrameBuffers {
+    fn new(client: &KnownClient, service: &Arc<SharedService>) -> Self {
+        let limits = &service.limits;
+        Self {
+            service: Arc::clone(service),
+            silence: IdleTimer::new(limits.max_idle()),
+            untaken: IdleTimer::new(limits.max_stall()),
+            late: IdleTimer::new(limits.max_message()),
+            received: BytesMut::with_capacity(READ),
+            received_held: HeldBytes::none(&client.account.bytes),
+            max_received: 0,
+            outgoing: BytesMut::new(),
+            outgoing_held: HeldBytes::none(&client.account.bytes),
+            is_reading: false,
         }
     }
 
-    /// True while the client gets no more read: it has as much under way as it may, or leaves answers untaken.
-    fn has_enough(&self) -> bool {
-        let limits = &self.service.limits;
-        // With room for one more message of any length, what a connection sends is never refused for what it has sent before.
-        let is_full = self.client.account.bytes.left() < limits.message_bytes + READ;
-        self.pending.len() >= limits.in_flight
-            || self.outgoing.len() > UNREAD
-            || (is_full && !self.pending.is_empty())
+    /// Returns true if the client leaves too many answers unread.
+    fn is_full(&self) -> bool {
+        self.outgoing.len() > MAX_UNSENT
     }
 
-    /// Begins the next request if it has been received whole.
-    fn begin_one(&mut self) -> Result<bool, End> {
-        let max = self.service.limits.message_bytes;
-        let Some(message) = frame::take(&mut self.received, max).map_err(End::Wire)? else {
-            return Ok(false);
+    /// Returns the next request if it has been received completely.
+    fn take_request(&mut self) -> Result<Option<(Request, HeldBytes)>, UnixEnd> {
+        let max = self.service.limits.max_message_bytes;
+        let Some(message) = frame::take(&mut self.received, max).map_err(UnixEnd::Wire)? else {
+            return Ok(None);
         };
         self.silence.renew();
         self.late.renew();
         let held = self.received_held.split_off(message.len());
         self.received_held.shrink_to(self.received.len());
         if self.received.is_empty() && self.max_received > 4 * READ {
-            // The memory of a long message would stay for as long as the connection.
+            // The memory of a long message would otherwise stay for as long as the connection.
             (self.received, self.max_received) = (BytesMut::new(), 0);
         }
-        let request = Request::decode(message).map_err(|error| End::Wire(error.into()))?;
-        self.pending.push(self.session.start(request, held));
-        Ok(true)
+        let request = Request::decode(message).map_err(|error| UnixEnd::Wire(error.into()))?;
+        Ok(Some((request, held)))
     }
 
-    /// Waits, but not for ever: for a client that takes its answers, for the rest of a message, or for anything at all.
-    fn wait(&mut self, waiting: Waiting, context: &mut Context<'_>) -> Poll<Result<(), End>> {
-        let is_half = waiting == Waiting::ForBytes && !self.received.is_empty();
-        let patience = match () {
+    /// Waits with a time limit: for a client that takes its answers, for the rest of a message, or for anything at all.
+    fn wait(&mut self, is_idle: bool, context: &mut Context<'_>) -> Poll<Result<(), UnixEnd>> {
+        let is_half = self.is_reading && !self.received.is_empty();
+        let timer = match () {
             () if !self.outgoing.is_empty() => &mut self.untaken,
             () if is_half => &mut self.late,
-            () if self.pending.is_empty() => &mut self.silence,
+            () if is_idle => &mut self.silence,
             () => return Poll::Pending,
         };
-        ready!(patience.poll_over(context));
-        Poll::Ready(Err(End::Io(io::ErrorKind::TimedOut.into())))
+        ready!(timer.poll_expired(context));
+        Poll::Ready(Err(UnixEnd::Io(io::ErrorKind::TimedOut.into())))
     }
 
-    /// Takes in answers that are there.
-    fn collect(&mut self, context: &mut Context<'_>) -> Result<(), End> {
-        while self.outgoing.len() <= UNREAD
-            && let Poll::Ready(Some(answer)) = Pin::new(&mut self.pending).poll_next(context)
-        {
-            self.silence.renew();
-            let Answer { response, held } = answer;
-            frame::put(&response, &mut self.outgoing).map_err(End::Wire)?;
-            self.outgoing_held.merge(held);
-        }
+    /// Appends an answer to those that are to be sent.
+    fn append(&mut self, answer: HeldAnswer) -> Result<(), UnixEnd> {
+        self.silence.renew();
+        let HeldAnswer { response, held } = answer;
+        frame::write(&response, &mut self.outgoing).map_err(UnixEnd::Wire)?;
+        self.outgoing_held.merge(held);
         Ok(())
     }
 
@@ -257,21 +239,58 @@ impl Connection {
         Ok(())
     }
 
-    fn read(&mut self, stream: &mut UnixStream, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+    fn read(&mut self, stream: &mut UnixStream, context: &mut Context<'_>) -> Poll<Result<usize, UnixEnd>> {
         self.received.reserve(READ);
-        loop {
-            ready!(stream.poll_read_ready(context))?;
+        let read = loop {
+            ready!(stream.poll_read_ready(context)).map_err(UnixEnd::Io)?;
             match stream.try_read_buf(&mut self.received) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                read => return Poll::Ready(read),
+                read => break read.map_err(UnixEnd::Io)?,
             }
-        }
+        };
+        count(&self.service.metrics.received_bytes, read);
+        self.received_held.resize(self.received.len()).map_err(UnixEnd::Full)?;
+        self.max_received = self.max_received.max(self.received.len());
+        Poll::Ready(Ok(read))
     }
 }
 
-/// The event that a connection waits for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Waiting {
-    ForAnswers,
-    ForBytes,
+/// The buffers of a connection with its socket, from which requests come.
+struct FrameSource<'c> {
+    frames: &'c mut FrameBuffers,
+    stream: &'c mut UnixStream,
+}
+
+impl RequestSource for FrameSource<'_> {
+    type Error = UnixEnd;
+
+    fn poll_request(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Option<(Request, HeldBytes)>, UnixEnd>> {
+        // Answers leave before further requests are read and begun, which may take long.
+        self.frames.write(self.stream, context).map_err(UnixEnd::Io)?;
+        if self.frames.is_full() {
+            self.pause();
+            return Poll::Pending;
+        }
+        loop {
+            if let Some(request) = self.frames.take_request()? {
+                return Poll::Ready(Ok(Some(request)));
+            }
+            self.frames.is_reading = true;
+            if ready!(self.frames.read(self.stream, context))? == 0 {
+                return Poll::Ready(Ok(None));
+            }
+        }
+    }
+
+    fn pause(&mut self) {
+        self.frames.late.renew();
+        self.frames.is_reading = false;
+    }
+
+    fn needed_bytes(&self) -> usize {
+        self.frames.service.limits.max_message_bytes + READ
+    }
 }

@@ -1,7 +1,7 @@
 //! What goes wrong, and what must not.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod house;
+mod test_server;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,13 +10,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::BytesMut;
-use house::{House, open_resident, request};
 use oarlock::keys::generate;
 use oarlock::{Input, Job, SigningScheme};
-use oarlock_server::config::{Audit, AuditFailure};
+use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_wire::proto::{self, Code, OpenKey, Response, open_key, request, response};
-use oarlock_wire::{Credentials, Endpoint, Link, LinkError, Message, frame, jobs};
+use oarlock_wire::{Credentials, Endpoint, LinkError, Message, ServerLink, frame, jobs};
 use rcgen::{CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
+use test_server::{TestServer, open_resident, request};
 
 fn edwards_job() -> proto::Jobs {
     let key = generate::ed25519().unwrap();
@@ -25,8 +25,8 @@ fn edwards_job() -> proto::Jobs {
 }
 
 /// That the server still serves others.
-async fn is_well(house: &House) {
-    let link = Link::open(&house.unix()).await.unwrap();
+async fn is_well(server: &TestServer) {
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "ed25519").await;
     let answer = link.call(request::Body::Jobs(edwards_job())).await.unwrap();
     assert!(matches!(answer, response::Body::Results(results) if results.codes.is_empty()));
@@ -57,14 +57,14 @@ fn fault_of(response: &Response) -> (Code, &str) {
 
 fn framed(messages: &[proto::Request]) -> Vec<u8> {
     let mut bytes = BytesMut::from(&frame::PREAMBLE[..]);
-    messages.iter().for_each(|message| frame::put(message, &mut bytes).unwrap());
+    messages.iter().for_each(|message| frame::write(message, &mut bytes).unwrap());
     bytes.to_vec()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn malformed_frames_end_their_connection_with_a_reason_and_no_other() {
-    let house = House::with(|config, _| config.limits.message_bytes = 1 << 16).await;
-    let path = house.addresses.unix.clone().unwrap();
+    let server = TestServer::with(|config, _| config.limits.max_message_bytes = 1 << 16).await;
+    let path = server.addresses.unix.clone().unwrap();
     let long = [&frame::PREAMBLE[..], &(1_u32 << 20).to_le_bytes()].concat();
     let garbage = [&frame::PREAMBLE[..], &5_u32.to_le_bytes(), &[0xff; 5]].concat();
     for (bytes, code, expected) in [
@@ -86,13 +86,13 @@ async fn malformed_frames_end_their_connection_with_a_reason_and_no_other() {
     ] {
         assert!(hears(&path, bytes).is_empty());
     }
-    is_well(&house).await;
+    is_well(&server).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_that_say_nothing_known_are_answered_alone() {
-    let house = House::new().await;
-    let path = house.addresses.unix.unwrap();
+    let server = TestServer::new().await;
+    let path = server.addresses.unix.unwrap();
     let mut wrong = edwards_job();
     wrong.count = 1 << 30;
     let mut many = edwards_job();
@@ -125,13 +125,13 @@ async fn requests_that_say_nothing_known_are_answered_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_that_never_finish_their_handshake_are_left() {
-    let house = House::with(|config, _| config.limits.handshake_seconds = 1).await;
-    let mut silent = TcpStream::connect(house.addresses.tcp.unwrap()).unwrap();
-    let mut slow = TcpStream::connect(house.addresses.tcp.unwrap()).unwrap();
+    let server = TestServer::with(|config, _| config.limits.max_handshake_seconds = 1).await;
+    let mut silent = TcpStream::connect(server.addresses.tcp.unwrap()).unwrap();
+    let mut slow = TcpStream::connect(server.addresses.tcp.unwrap()).unwrap();
     slow.write_all(&[22, 3, 1]).unwrap();
-    let mut unix = UnixStream::connect(house.addresses.unix.as_ref().unwrap()).unwrap();
+    let mut unix = UnixStream::connect(server.addresses.unix.as_ref().unwrap()).unwrap();
     unix.write_all(b"oar").unwrap();
-    is_well(&house).await;
+    is_well(&server).await;
     // These end when the server leaves; they would wait for ever if it did not.
     let mut rest = Vec::new();
     for ended in [silent.read_to_end(&mut rest), slow.read_to_end(&mut rest), unix.read_to_end(&mut rest)] {
@@ -141,12 +141,12 @@ async fn clients_that_never_finish_their_handshake_are_left() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_and_silence_are_bounded() {
-    let house = House::with(|config, _| {
+    let server = TestServer::with(|config, _| {
         config.limits.max_unix_connections = 2;
-        config.limits.idle_seconds = 1;
+        config.limits.max_idle_seconds = 1;
     })
     .await;
-    let path = house.addresses.unix.unwrap();
+    let path = server.addresses.unix.unwrap();
     let (mut one, two) = (UnixStream::connect(&path).unwrap(), UnixStream::connect(&path).unwrap());
     one.write_all(frame::PREAMBLE).unwrap();
     let heard = hears(&path, &framed(&[]));
@@ -193,19 +193,19 @@ async fn clients_that_prove_nobody_are_refused() {
     let key = KeyPair::generate().unwrap();
     let authority = params.self_signed(&key).unwrap().pem();
     let issuer = Issuer::new(params, key);
-    let house = House::with(|config, place| {
+    let server = TestServer::with(|config, place| {
         let path = place.join("clients.pem");
         std::fs::write(&path, authority).unwrap();
         config.tls.as_mut().unwrap().client_ca = path;
         config.grants[0].clients.push("dns:good.test".into());
     })
     .await;
-    let url = format!("https://{}", house.addresses.tcp.unwrap());
-    let server_ca = std::fs::read(house.development.ca()).unwrap();
+    let url = format!("https://{}", server.addresses.tcp.unwrap());
+    let server_ca = std::fs::read(server.development.ca()).unwrap();
     let outcome = async |(certificate, private_key): (Vec<u8>, Vec<u8>)| {
         let credentials =
             Some(Credentials { server_ca: server_ca.clone(), certificate, private_key: private_key.into() });
-        let link = match Link::open(&Endpoint::Grpc { url: url.clone(), credentials }).await {
+        let link = match ServerLink::open(&Endpoint::Grpc { url: url.clone(), credentials }).await {
             Ok(link) => link,
             Err(error) => return Err(error.to_string()),
         };
@@ -229,21 +229,21 @@ async fn clients_that_prove_nobody_are_refused() {
         let mut client = proto::cryptoserver_client::CryptoserverClient::new(channel);
         assert!(client.list_keys(proto::ListKeysRequest {}).await.is_err());
     }
-    is_well(&house).await;
+    is_well(&server).await;
 }
 
-fn audit(file: &Path, on_failure: AuditFailure) -> Option<Audit> {
-    Some(Audit::at(file.to_owned(), on_failure))
+fn audit(file: &Path, on_failure: AuditFailure) -> Option<AuditConfig> {
+    Some(AuditConfig::at(file.to_owned(), on_failure))
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_without_rights_are_denied_and_audited() {
-    let mut house = House::with(|config, place| {
+    let mut server = TestServer::with(|config, place| {
         config.grants[0].clients = vec!["dns:*.*.*".into()];
         config.audit = audit(&place.join("audit.log"), AuditFailure::Stop);
     })
     .await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     for name in ["ed25519", "no-such-key"] {
         let source = Some(open_key::Source::Resident(name.into()));
         let body = request::Body::OpenKey(OpenKey { handle: 0, source, ..OpenKey::default() });
@@ -251,12 +251,12 @@ async fn clients_without_rights_are_denied_and_audited() {
         assert_eq!(fault.code(), Code::PermissionDenied);
         assert!(fault.message.contains("that this client may use"));
     }
-    let tls = Link::open(&house.tls()).await.unwrap();
+    let tls = ServerLink::open(&server.tls()).await.unwrap();
     open_resident(&tls, 0, "ed25519").await;
     tls.call(request::Body::Jobs(edwards_job())).await.unwrap();
     drop((link, tls));
-    house.stop().await;
-    let log = std::fs::read_to_string(house.place.path().join("audit.log")).unwrap();
+    server.stop().await;
+    let log = std::fs::read_to_string(server.place.path().join("audit.log")).unwrap();
     let lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
     let lines: Vec<serde_json::Value> =
         lines.filter(|line: &serde_json::Value| line["event"] == "operation").collect();
@@ -273,9 +273,9 @@ async fn clients_without_rights_are_denied_and_audited() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_stops_or_warns() {
     for (on_failure, goes_on) in [(AuditFailure::Stop, false), (AuditFailure::Warn, true)] {
-        let mut house =
-            House::with(|config, _| config.audit = audit(Path::new("/dev/full"), on_failure)).await;
-        let link = Link::open(&house.unix()).await.unwrap();
+        let mut server =
+            TestServer::with(|config, _| config.audit = audit(Path::new("/dev/full"), on_failure)).await;
+        let link = ServerLink::open(&server.unix()).await.unwrap();
         let mut is_refused = false;
         // Once the first entry has met the disk, that of the start.
         while !is_refused {
@@ -296,15 +296,16 @@ async fn a_full_disk_stops_or_warns() {
             }
         }
         assert_eq!(is_refused, !goes_on);
-        house.stop().await;
+        server.stop().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_under_way_when_the_server_stops_is_answered() {
-    let mut house = House::new().await;
+    let mut server = TestServer::new().await;
     let links =
-        [Link::open(&house.unix()).await.unwrap(), Link::open(&house.tls()).await.unwrap()].map(Arc::new);
+        [ServerLink::open(&server.unix()).await.unwrap(), ServerLink::open(&server.tls()).await.unwrap()]
+            .map(Arc::new);
     for link in &links {
         open_resident(link, 0, "ed25519").await;
     }
@@ -335,19 +336,19 @@ async fn what_is_under_way_when_the_server_stops_is_answered() {
     for _ in 0..50 {
         links[0].call(request::Body::Jobs(edwards_job())).await.unwrap();
     }
-    house.stop().await;
+    server.stop().await;
     let mut answered = 0;
     for client in clients {
         answered += client.await.unwrap();
     }
     assert!(answered > 0);
-    assert!(UnixStream::connect(house.addresses.unix.as_ref().unwrap()).is_err());
+    assert!(UnixStream::connect(server.addresses.unix.as_ref().unwrap()).is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bad_paddings_look_all_the_same() {
-    let house = House::with(|config, _| config.grants[0].clients.push("loopback".into())).await;
-    let url = format!("http://{}", house.addresses.plaintext.unwrap());
+    let server = TestServer::with(|config, _| config.grants[0].clients.push("loopback".into())).await;
+    let url = format!("http://{}", server.addresses.plaintext.unwrap());
     let channel = tonic::transport::Channel::from_shared(url).unwrap().connect().await.unwrap();
     let mut client = proto::cryptoserver_client::CryptoserverClient::new(channel);
     let kind = |kind: proto::scheme::Kind| proto::Scheme {
@@ -397,8 +398,8 @@ fn read_answers(stream: &mut UnixStream, is_last: impl Fn(&Response) -> bool) ->
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_pending_on_the_unix_socket_is_answered_when_the_server_stops() {
-    let mut house = House::with(|config, _| config.limits.drain_seconds = 120).await;
-    let mut stream = UnixStream::connect(house.addresses.unix.as_ref().unwrap()).unwrap();
+    let mut server = TestServer::with(|config, _| config.limits.max_drain_seconds = 120).await;
+    let mut stream = UnixStream::connect(server.addresses.unix.as_ref().unwrap()).unwrap();
     let scheme = proto::Scheme {
         kind: proto::scheme::Kind::RsaPkcs1Sign.into(),
         digest: proto::Digest::Sha256.into(),
@@ -428,14 +429,14 @@ async fn a_batch_pending_on_the_unix_socket_is_answered_when_the_server_stops() 
     // Requests are begun in their order: an answer to the third shows that the batch is under way.
     let early = read_answers(&mut stream, |answer| answer.id == 3);
     assert!(early.iter().all(|answer| answer.id != 2), "the batch was too short for this test");
-    house.begin_to_stop();
+    server.begin_to_stop();
     let late = read_answers(&mut stream, |answer| answer.id == 2);
     let Some(Response { id: 2, body: Some(response::Body::Results(results)) }) = late.last() else {
         panic!("the batch was not answered: {late:?}")
     };
     assert!(results.codes.is_empty() && results.outputs.len() == count * 256);
     drop(stream);
-    house.stopped().await;
+    server.stopped().await;
 }
 
 fn edwards_scheme() -> proto::Scheme {
@@ -444,7 +445,7 @@ fn edwards_scheme() -> proto::Scheme {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_under_handles_that_are_not_open_get_one_short_answer() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let count = 1 << 17;
     let jobs = |key_of: Vec<u8>| proto::Jobs {
         count,
@@ -457,7 +458,7 @@ async fn jobs_under_handles_that_are_not_open_get_one_short_answer() {
     let different = request(2, request::Body::Jobs(jobs(each)));
     for (message, bound) in [(alike, 256), (different, 2 * count as usize + 64 * 1024)] {
         let id = message.id;
-        let mut stream = UnixStream::connect(house.addresses.unix.as_ref().unwrap()).unwrap();
+        let mut stream = UnixStream::connect(server.addresses.unix.as_ref().unwrap()).unwrap();
         stream.write_all(&framed(&[message])).unwrap();
         let answers = read_answers(&mut stream, |answer| answer.id == id);
         let Some(response::Body::Results(results)) = &answers[0].body else { panic!("{answers:?}") };
@@ -465,12 +466,12 @@ async fn jobs_under_handles_that_are_not_open_get_one_short_answer() {
         assert!(results.codes.iter().all(|code| *code == Code::NoSuchKey as u8));
         assert_eq!(results.faults[0].message, "handle 0: this stream has not opened it");
     }
-    is_well(&house).await;
+    is_well(&server).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn schemes_without_number_keep_nobody_waiting() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let open = OpenKey {
         handle: 0,
         source: Some(open_key::Source::Resident("rsa2048".into())),
@@ -505,7 +506,7 @@ async fn schemes_without_number_keep_nobody_waiting() {
         ..Default::default()
     };
     messages.push(request(100, request::Body::Jobs(long)));
-    let mut stream = UnixStream::connect(house.addresses.unix.as_ref().unwrap()).unwrap();
+    let mut stream = UnixStream::connect(server.addresses.unix.as_ref().unwrap()).unwrap();
     stream.write_all(&framed(&messages)).unwrap();
     let answers = read_answers(&mut stream, |answer| answer.id == 100);
     assert_eq!(answers.len(), messages.len());

@@ -1,21 +1,21 @@
 //! The audit log of a server whose disk takes nothing for a while.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod house;
+mod test_server;
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use house::{House, open_resident};
 use oarlock::keys::generate;
 use oarlock::{Input, Job, SigningScheme};
-use oarlock_server::config::{Audit, AuditFailure};
+use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_wire::proto::{self, Code, OpenKey, open_key, request, response};
-use oarlock_wire::{Link, LinkError, jobs};
+use oarlock_wire::{LinkError, ServerLink, jobs};
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use serde_json::Value;
+use test_server::{TestServer, open_resident};
 
 fn edwards_jobs(count: usize) -> proto::Jobs {
     let key = generate::ed25519().unwrap();
@@ -42,14 +42,14 @@ fn count(lines: &[Value], operation: &str, verdict: &str) -> u64 {
     lines.iter().filter(is_meant).map(|line| line["count"].as_u64().unwrap()).sum()
 }
 
-async fn open(link: &Link, name: &str) -> Result<response::Body, LinkError> {
+async fn open(link: &ServerLink, name: &str) -> Result<response::Body, LinkError> {
     let source = Some(open_key::Source::Resident(name.to_owned()));
     link.call(request::Body::OpenKey(OpenKey { handle: 9, source, ..OpenKey::default() })).await
 }
 
-async fn health(house: &House) -> String {
+async fn health(server: &TestServer) -> String {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    let mut stream = tokio::net::TcpStream::connect(house.addresses.metrics.unwrap()).await.unwrap();
+    let mut stream = tokio::net::TcpStream::connect(server.addresses.metrics.unwrap()).await.unwrap();
     stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).await.unwrap();
@@ -59,17 +59,17 @@ async fn health(house: &House) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
     let mut stall = None;
-    let mut house = House::with(|config, place| {
+    let mut server = TestServer::with(|config, place| {
         let path = place.join("audit.pipe");
         stall = Some(full_pipe(&path));
         let max_queue_bytes = 1 << 16;
-        config.audit = Some(Audit { max_queue_bytes, ..Audit::at(path, AuditFailure::Stop) });
+        config.audit = Some(AuditConfig { max_queue_bytes, ..AuditConfig::at(path, AuditFailure::Stop) });
         config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
     })
     .await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "ed25519").await;
-    assert!(health(&house).await.starts_with("HTTP/1.1 200"));
+    assert!(health(&server).await.starts_with("HTTP/1.1 200"));
     let long = "\u{1}".repeat(1 << 20);
     let mut refused = 0;
     for name in std::iter::repeat_n(&*long, 8).chain(std::iter::repeat_n("nothing", 500)) {
@@ -90,10 +90,10 @@ async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
     assert_eq!(fault.code(), Code::Unavailable, "{}", fault.message);
     assert!(fault.message.contains("audit log is behind") && fault.retry_after_ms > 0, "{}", fault.message);
     // Who asks for its health hears of it, although the disk has reported no error.
-    let bad = health(&house).await;
+    let bad = health(&server).await;
     assert!(bad.starts_with("HTTP/1.1 503") && bad.contains("the audit log is behind"), "{bad}");
     // The disk is well again: so is the service.
-    let mut pipe = File::open(house.place.path().join("audit.pipe")).unwrap();
+    let mut pipe = File::open(server.place.path().join("audit.pipe")).unwrap();
     drop(stall);
     let text = std::thread::spawn(move || {
         let mut text = Vec::new();
@@ -107,9 +107,9 @@ async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
         tokio::task::yield_now().await;
     }
     // Work is taken as soon as there are places; the disk has caught up a little later.
-    while !health(&house).await.starts_with("HTTP/1.1 200") {}
+    while !health(&server).await.starts_with("HTTP/1.1 200") {}
     drop(link);
-    house.stop().await;
+    server.stop().await;
     let lines = lines(&text.join().unwrap().unwrap());
     assert_eq!(count(&lines, "ed25519-sign", "DONE"), signed);
     assert_eq!(count(&lines, "open", "PERMISSION_DENIED"), refused);
@@ -118,12 +118,12 @@ async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn names_of_any_length_and_any_number_of_refusals_make_a_small_log() {
-    let mut house = House::with(|config, place| {
+    let mut server = TestServer::with(|config, place| {
         config.grants.clear();
-        config.audit = Some(Audit::at(place.join("audit.log"), AuditFailure::Stop));
+        config.audit = Some(AuditConfig::at(place.join("audit.log"), AuditFailure::Stop));
     })
     .await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     let long = "\u{1}".repeat(15 << 20);
     for _ in 0..8 {
         open(&link, &long).await.unwrap_err();
@@ -136,8 +136,8 @@ async fn names_of_any_length_and_any_number_of_refusals_make_a_small_log() {
         link.call(request::Body::Jobs(edwards_jobs(1))).await.unwrap();
     }
     drop(link);
-    house.stop().await;
-    let log = std::fs::read(house.place.path().join("audit.log")).unwrap();
+    server.stop().await;
+    let log = std::fs::read(server.place.path().join("audit.log")).unwrap();
     assert!(log.len() < 64 << 10, "{} bytes", log.len());
     let lines = lines(&log);
     let counts =
@@ -147,21 +147,21 @@ async fn names_of_any_length_and_any_number_of_refusals_make_a_small_log() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn entries_say_who_came_from_where_and_what_the_server_did() {
-    let mut house = House::with(|config, place| {
-        config.audit = Some(Audit::at(place.join("audit.log"), AuditFailure::Stop));
+    let mut server = TestServer::with(|config, place| {
+        config.audit = Some(AuditConfig::at(place.join("audit.log"), AuditFailure::Stop));
     })
     .await;
-    let stranger = std::net::TcpStream::connect(house.addresses.tcp.unwrap()).unwrap();
+    let stranger = std::net::TcpStream::connect(server.addresses.tcp.unwrap()).unwrap();
     (&stranger).write_all(b"no TLS, this").unwrap();
     // The server leaves when the handshake has failed.
     let _ = (&stranger).read_to_end(&mut Vec::new());
-    for endpoint in [house.tls(), house.unix()] {
-        let link = Link::open(&endpoint).await.unwrap();
+    for endpoint in [server.tls(), server.unix()] {
+        let link = ServerLink::open(&endpoint).await.unwrap();
         open_resident(&link, 0, "ed25519").await;
         link.call(request::Body::Jobs(edwards_jobs(2))).await.unwrap();
     }
-    house.stop().await;
-    let log = std::fs::read(house.place.path().join("audit.log")).unwrap();
+    server.stop().await;
+    let log = std::fs::read(server.place.path().join("audit.log")).unwrap();
     let lines = lines(&log);
     let events: Vec<&str> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
     assert_eq!((events[0], *events.last().unwrap()), ("start", "stop"));

@@ -1,14 +1,14 @@
 //! Keys of clients whose numbers contradict each other: they say nothing of the machine.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod house;
+mod test_server;
 
 use bytes::Bytes;
-use house::House;
 use oarlock::keys::{export, rsa};
 use oarlock::{DigestAlg, Input, Job, Key, Scheme};
 use oarlock_wire::proto::{open_key, request, response};
-use oarlock_wire::{Link, jobs};
+use oarlock_wire::{ServerLink, jobs};
+use test_server::TestServer;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 fn hex(text: &str) -> Vec<u8> {
@@ -22,8 +22,8 @@ fn key_of(file: &str) -> Key {
     rsa::private(&rsa::PrivateNumbers { n, e, d, p, q, dp, dq, qinv }).unwrap()
 }
 
-async fn counter(house: &House, name: &str) -> u64 {
-    let mut stream = tokio::net::TcpStream::connect(house.addresses.metrics.unwrap()).await.unwrap();
+async fn counter(server: &TestServer, name: &str) -> u64 {
+    let mut stream = tokio::net::TcpStream::connect(server.addresses.metrics.unwrap()).await.unwrap();
     stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     let mut page = String::new();
     stream.read_to_string(&mut page).await.unwrap();
@@ -37,7 +37,7 @@ async fn composite_primes_raise_no_alarm() {
     for file in
         [include_str!("../../scalar/tests/data/rsa-composite-p.txt"), include_str!("data/rsa-half-p.txt")]
     {
-        let house = House::with(|config, _| {
+        let server = TestServer::with(|config, _| {
             config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
             config.limits.may_bring_keys = true;
             config.engines.cross_check = Some(1.0);
@@ -46,8 +46,8 @@ async fn composite_primes_raise_no_alarm() {
         .await;
         let key = key_of(file);
         let der = Bytes::copy_from_slice(&export::private_pkcs8_der(&key).unwrap());
-        let link = Link::open(&house.unix()).await.unwrap();
-        house::open(&link, 0, open_key::Source::Asymmetric(der)).await;
+        let link = ServerLink::open(&server.unix()).await.unwrap();
+        test_server::open(&link, 0, open_key::Source::Asymmetric(der)).await;
         let messages: Vec<[u8; 4]> = (0..64_u32).map(u32::to_le_bytes).collect();
         let scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
         let sign =
@@ -60,8 +60,8 @@ async fn composite_primes_raise_no_alarm() {
             assert!(!results.faults.is_empty(), "no job met the contradiction");
         }
         for name in ["disputes", "unconfirmed", "quarantines", "faults", "referee_wavered"] {
-            assert_eq!(counter(&house, name).await, 0, "{name}");
+            assert_eq!(counter(&server, name).await, 0, "{name}");
         }
-        println!("{} bad keys found by a comparison of engines", counter(&house, "bad_keys").await);
+        println!("{} bad keys found by a comparison of engines", counter(&server, "bad_keys").await);
     }
 }

@@ -3,18 +3,18 @@
 //! No test here measures time. What counts is what the greedy client got done while the other one waited.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod house;
+mod test_server;
 
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::FutureExt;
-use house::{House, open, open_resident};
 use oarlock::keys::generate;
 use oarlock::{DigestAlg, Input, Job, Key, Scheme};
 use oarlock_wire::proto::{self, open_key, request, response};
-use oarlock_wire::{Link, jobs};
+use oarlock_wire::{ServerLink, jobs};
+use test_server::{TestServer, open, open_resident};
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 
@@ -28,7 +28,7 @@ fn signatures(scheme: Scheme, key: &Key, count: u32) -> proto::Jobs {
     jobs::write(all.into_iter()).unwrap()
 }
 
-async fn sign(link: &Link, jobs: &proto::Jobs) -> proto::Results {
+async fn sign(link: &ServerLink, jobs: &proto::Jobs) -> proto::Results {
     match link.call(request::Body::Jobs(jobs.clone())).await.unwrap() {
         response::Body::Results(results) => results,
         other => panic!("{other:?}"),
@@ -40,17 +40,17 @@ fn assert_all_done(results: &proto::Results) {
 }
 
 /// A client that asks for batch after batch on each of several connections, until it is dropped.
-struct Greedy {
+struct GreedyClient {
     done: Arc<AtomicUsize>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
 }
 
-impl Greedy {
-    async fn start(house: &House, connections: usize, batch: usize) -> Self {
+impl GreedyClient {
+    async fn start(server: &TestServer, connections: usize, batch: usize) -> Self {
         let key = generate::rsa(2048).unwrap();
         let (done, mut tasks) = (Arc::new(AtomicUsize::new(0)), Vec::new());
         for _ in 0..connections {
-            let link = Link::open(&house.plaintext()).await.unwrap();
+            let link = ServerLink::open(&server.plaintext()).await.unwrap();
             open_resident(&link, 0, "rsa2048").await;
             let (jobs, done) = (signatures(PKCS1, &key, batch as u32), Arc::clone(&done));
             tasks.push(tokio::spawn(async move {
@@ -75,24 +75,24 @@ impl Greedy {
     }
 }
 
-impl Drop for Greedy {
+impl Drop for GreedyClient {
     fn drop(&mut self) {
         self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
     }
 }
 
 /// Grants for everybody, so that a client of the loopback address has the keys too.
-async fn house() -> House {
-    House::with(|config, _| config.grants[0].clients.push("*".into())).await
+async fn start_server() -> TestServer {
+    TestServer::with(|config, _| config.grants[0].clients.push("*".into())).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_win_a_client_nothing() {
-    let house = house().await;
-    let honest = Link::open(&house.unix()).await.unwrap();
+    let server = start_server().await;
+    let honest = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&honest, 0, "rsa2048").await;
     let key = generate::rsa(2048).unwrap();
-    let greedy = Greedy::start(&house, 32, 8).await;
+    let greedy = GreedyClient::start(&server, 32, 8).await;
     greedy.reach(8).await;
     let before = greedy.done();
     for _ in 0..8 {
@@ -106,11 +106,11 @@ async fn connections_win_a_client_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_flood_of_dear_operations_does_not_hold_up_another_client() {
-    let house = house().await;
-    let honest = Link::open(&house.unix()).await.unwrap();
+    let server = start_server().await;
+    let honest = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&honest, 0, "ed25519").await;
     let (ed25519, rsa) = (generate::ed25519().unwrap(), generate::rsa(2048).unwrap());
-    let flood = Link::open(&house.plaintext()).await.unwrap();
+    let flood = ServerLink::open(&server.plaintext()).await.unwrap();
     let pem = oarlock::keys::export::private_pkcs8_der(&rsa).unwrap();
     open(&flood, 0, open_key::Source::Asymmetric(pem.to_vec().into())).await;
     let jobs = signatures(PKCS1, &rsa, 4_000);
@@ -125,7 +125,7 @@ async fn a_flood_of_dear_operations_does_not_hold_up_another_client() {
 }
 
 /// Sends a request and waits until the server has taken it in: requests of a connection are begun in their order.
-async fn begin<F: Future + Unpin>(link: &Link, request: &mut F) {
+async fn begin<F: Future + Unpin>(link: &ServerLink, request: &mut F) {
     tokio::select! {
         biased;
         _ = request => panic!("it was answered before the next request was begun"),
@@ -153,9 +153,9 @@ fn digests(count: u32) -> request::Body {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn records_of_one_client_do_not_keep_out_those_of_another() {
-    let house = house().await;
-    let honest = Link::open(&house.unix()).await.unwrap();
-    let greedy = Arc::new(Link::open(&house.plaintext()).await.unwrap());
+    let server = start_server().await;
+    let honest = ServerLink::open(&server.unix()).await.unwrap();
+    let greedy = Arc::new(ServerLink::open(&server.plaintext()).await.unwrap());
     let done = Arc::new(AtomicUsize::new(0));
     let flood: Vec<_> = (0..40)
         .map(|_| {

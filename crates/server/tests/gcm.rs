@@ -1,18 +1,18 @@
 //! Keys for AES-GCM that live at the server: who may only encrypt learns nothing else, and no reload gives a key new uses.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 
-mod house;
+mod test_server;
 
 use std::path::Path;
 
-use house::{House, open, open_resident, write_secret};
 use oarlock::batch::{Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv, IvSource};
 use oarlock::{AeadAlg, BlockCipher, OutputSink};
 use oarlock_server::Config;
 use oarlock_wire::proto::{self, Code, open_key, request, response};
-use oarlock_wire::{Link, records};
+use oarlock_wire::{ServerLink, records};
+use test_server::{TestServer, open, open_resident, write_secret};
 
-async fn process(link: &Link, batch: &Batch<'_>) -> proto::RecordResults {
+async fn process(link: &ServerLink, batch: &Batch<'_>) -> proto::RecordResults {
     let message = records::write(batch, |index| index).unwrap();
     match link.call(request::Body::Records(message)).await.unwrap() {
         response::Body::RecordResults(results) => results,
@@ -21,7 +21,7 @@ async fn process(link: &Link, batch: &Batch<'_>) -> proto::RecordResults {
 }
 
 /// Runs one record: its code, its output and the IV that was made for it.
-async fn alone(link: &Link, entry: BatchEntry<'_>) -> (Code, Vec<u8>, Vec<u8>) {
+async fn alone(link: &ServerLink, entry: BatchEntry<'_>) -> (Code, Vec<u8>, Vec<u8>) {
     let mut builder = BatchBuilder::new();
     builder.add(entry).unwrap();
     let batch = builder.batch();
@@ -55,11 +55,11 @@ fn differs(one: &[u8], other: &[u8]) -> Vec<u8> {
 
 #[tokio::test]
 async fn encrypt_only_never_decrypts() {
-    let house = House::with(|config, _| {
+    let server = TestServer::with(|config, _| {
         config.grants[0].schemes = vec!["*-encrypt".into(), "translate-*".into()];
     })
     .await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "aes128").await;
     let symmetric =
         proto::Symmetric { r#type: "aes128".into(), secret: (1..=16).collect::<Vec<u8>>().into() };
@@ -101,7 +101,7 @@ fn refusal(lines: &str) -> Option<String> {
     development.prepare().unwrap();
     let config = Config::read(&development.config()).unwrap();
     write_secret(config.keys.records.as_deref().unwrap(), lines);
-    oarlock_server::check(&config, house::engines()).err().map(|error| error.to_string())
+    oarlock_server::check(&config, test_server::engines()).err().map(|error| error.to_string())
 }
 
 fn key(name: &str, more: &str) -> String {
@@ -131,8 +131,8 @@ fn write_keys(config: &Config, text: &str) {
     write_secret(config.keys.records.as_deref().unwrap(), text);
 }
 
-async fn seals(house: &House, count: usize) -> Vec<Code> {
-    let link = Link::open(&house.unix()).await.unwrap();
+async fn seals(server: &TestServer, count: usize) -> Vec<Code> {
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "few").await;
     let mut codes = Vec::new();
     for _ in 0..count {
@@ -144,16 +144,16 @@ async fn seals(house: &House, count: usize) -> Vec<Code> {
 #[tokio::test]
 async fn a_reload_gives_no_key_new_uses() {
     let few = key("few", ",\"algorithms\":[\"gcm\"],\"max_random_gcm\":3");
-    let house = House::with(|config, _| write_keys(config, &few)).await;
-    assert_eq!(seals(&house, 2).await, [Code::Done; 2]);
-    write_keys(&house.config, &(few.clone() + "\n"));
-    house.reloads.reload(house.config.clone()).await.unwrap();
+    let server = TestServer::with(|config, _| write_keys(config, &few)).await;
+    assert_eq!(seals(&server, 2).await, [Code::Done; 2]);
+    write_keys(&server.config, &(few.clone() + "\n"));
+    server.reloads.reload(server.config.clone()).await.unwrap();
     let used_up = Code::UsedUp;
-    assert_eq!(seals(&house, 3).await, [Code::Done, used_up, used_up]);
+    assert_eq!(seals(&server, 3).await, [Code::Done, used_up, used_up]);
     // A higher bound lets it go on from there.
-    write_keys(&house.config, &few.replace(":3", ":4"));
-    house.reloads.reload(house.config.clone()).await.unwrap();
-    assert_eq!(seals(&house, 2).await, [Code::Done, used_up]);
+    write_keys(&server.config, &few.replace(":3", ":4"));
+    server.reloads.reload(server.config.clone()).await.unwrap();
+    assert_eq!(seals(&server, 2).await, [Code::Done, used_up]);
 }
 
 #[tokio::test]
@@ -165,8 +165,8 @@ async fn servers_with_the_same_file_make_different_nonces() {
             write_keys(config, &counted);
             config.keys.nonce_field = Some(field.to_owned().try_into().unwrap());
         };
-        let house = House::with(change).await;
-        let link = Link::open(&house.unix()).await.unwrap();
+        let server = TestServer::with(change).await;
+        let link = ServerLink::open(&server.unix()).await.unwrap();
         open_resident(&link, 0, "few").await;
         for _ in 0..5 {
             let (code, _, nonce) = alone(&link, seal().iv(EntryIv::Generated).input(b"x")).await;

@@ -1,20 +1,20 @@
 //! When connections end, what is read again, and what clients and operators hear of it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod house;
+mod test_server;
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use house::authority::{Authority, Special};
-use house::{House, open_resident};
 use oarlock::{Input, Job, Key, Scheme};
-use oarlock_server::config::{Audit, AuditFailure};
+use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_server::pattern::Pattern;
-use oarlock_server::{Config, Server, check};
+use oarlock_server::{BoundServer, Config, check};
 use oarlock_wire::proto::{KeyInfo, ListKeysRequest, OpenKey, open_key, request, response};
-use oarlock_wire::{Link, LinkError, jobs};
+use oarlock_wire::{LinkError, ServerLink, jobs};
+use test_server::authority::{ClientAuthority, SpecialProperties};
+use test_server::{TestServer, open_resident};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -33,8 +33,8 @@ fn write(path: &Path, text: &str) -> PathBuf {
 }
 
 /// A server whose clients this authority certifies.
-async fn certified_by(authority: &Authority) -> House {
-    House::with(|config, place| {
+async fn certified_by(authority: &ClientAuthority) -> TestServer {
+    TestServer::with(|config, place| {
         config.tls.as_mut().unwrap().client_ca = write(&place.join("clients.pem"), &authority.pem);
         config.grants[0].clients.push("dns:client.test".into());
         config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
@@ -42,7 +42,7 @@ async fn certified_by(authority: &Authority) -> House {
     .await
 }
 
-async fn keys(link: &Link) -> Result<Vec<KeyInfo>, LinkError> {
+async fn keys(link: &ServerLink) -> Result<Vec<KeyInfo>, LinkError> {
     match link.call(request::Body::ListKeys(ListKeysRequest {})).await? {
         response::Body::Keys(list) => Ok(list.keys),
         other => panic!("{other:?}"),
@@ -51,14 +51,14 @@ async fn keys(link: &Link) -> Result<Vec<KeyInfo>, LinkError> {
 
 /// Returns the reason why a client has no answer. TLS 1.3 may report it only after the handshake.
 async fn refusal(endpoint: &oarlock_wire::Endpoint) -> String {
-    match Link::open(endpoint).await {
+    match ServerLink::open(endpoint).await {
         Err(error) => error.to_string(),
         Ok(link) => keys(&link).await.expect_err("a client was served").to_string(),
     }
 }
 
-async fn get(house: &House, page: &'static str) -> String {
-    let address = house.addresses.metrics.unwrap();
+async fn get(server: &TestServer, page: &'static str) -> String {
+    let address = server.addresses.metrics.unwrap();
     let asked = tokio::task::spawn_blocking(move || {
         let mut stream = std::net::TcpStream::connect(address).unwrap();
         write!(stream, "GET {page} HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
@@ -71,16 +71,17 @@ async fn get(house: &House, page: &'static str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_ends_with_its_certificate() {
-    let authority = Authority::new();
-    let house = certified_by(&authority).await;
-    let endpoint = authority.client(&house, &Special { lasts: Some(DAY), ..Special::default() });
-    let link = Link::open(&endpoint).await.unwrap();
+    let authority = ClientAuthority::new();
+    let server = certified_by(&authority).await;
+    let endpoint =
+        authority.client(&server, &SpecialProperties { lasts: Some(DAY), ..SpecialProperties::default() });
+    let link = ServerLink::open(&endpoint).await.unwrap();
     assert!(!keys(&link).await.unwrap().is_empty());
-    let other = Link::open(&house.unix()).await.unwrap();
+    let other = ServerLink::open(&server.unix()).await.unwrap();
     assert!(!keys(&other).await.unwrap().is_empty());
-    house.clock.advance(DAY / 2);
+    server.clock.advance(DAY / 2);
     assert!(!keys(&link).await.unwrap().is_empty());
-    house.clock.advance(DAY / 2 + Duration::from_secs(60));
+    server.clock.advance(DAY / 2 + Duration::from_secs(60));
     eventually("the end of the connection", || link.is_closed()).await;
     let lost = keys(&link).await.unwrap_err().to_string();
     assert!(lost.contains("the client's certificate has expired"), "{lost}");
@@ -88,31 +89,31 @@ async fn a_connection_ends_with_its_certificate() {
     assert!(refused.contains("CertificateExpired"), "{refused}");
     // A day is the bound of every connection; who knows no certificate comes again.
     eventually("the end of the other", || other.is_closed()).await;
-    let again = Link::open(&house.unix()).await.unwrap();
+    let again = ServerLink::open(&server.unix()).await.unwrap();
     assert!(!keys(&again).await.unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_under_way_when_a_connection_ends_is_answered() {
-    let house = House::with(|config, _| {
+    let server = TestServer::with(|config, _| {
         config.limits.max_connection_seconds = 1000;
-        config.limits.drain_seconds = 600;
+        config.limits.max_drain_seconds = 600;
         config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
         config.grants[0].clients.push("loopback".into());
     })
     .await;
-    for endpoint in [house.unix(), house.plaintext()] {
-        let link = Link::open(&endpoint).await.unwrap();
+    for endpoint in [server.unix(), server.plaintext()] {
+        let link = ServerLink::open(&endpoint).await.unwrap();
         let info = open_resident(&link, 0, "rsa2048").await;
         let key: Key = oarlock::keys::import::spki_der(&info.public_key).unwrap();
         let scheme = Scheme::RsaPkcs1Sign { digest: oarlock::DigestAlg::Sha256 };
         let job = Job::with_scheme(scheme, &key, Input::Message(b"message"), &[]);
-        let before = requests(&house).await;
+        let before = requests(&server).await;
         let message = jobs::write((0..300).map(|_| (job, 0))).unwrap();
-        let clock = house.clock.clone();
+        let clock = server.clock.clone();
         let ask = link.call(request::Body::Jobs(message));
         let end = async {
-            while requests(&house).await == before {}
+            while requests(&server).await == before {}
             clock.advance(Duration::from_secs(1001));
         };
         let (answer, ()) = tokio::join!(ask, end);
@@ -124,48 +125,60 @@ async fn what_is_under_way_when_a_connection_ends_is_answered() {
     }
 }
 
-async fn requests(house: &House) -> String {
-    let page = get(house, "/metrics").await;
+async fn requests(server: &TestServer) -> String {
+    let page = get(server, "/metrics").await;
     page.lines().find(|line| line.starts_with("oarlock_requests_total ")).unwrap().to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_that_are_refused_hear_why() {
-    let (authority, stranger) = (Authority::new(), Authority::new());
-    let house = certified_by(&authority).await;
-    let special = Special::default;
+    let (authority, stranger) = (ClientAuthority::new(), ClientAuthority::new());
+    let server = certified_by(&authority).await;
+    let special = SpecialProperties::default;
     for (endpoint, alert) in [
-        (authority.client(&house, &Special { is_expired: true, ..special() }), "CertificateExpired"),
-        (authority.client(&house, &Special { is_nameless: true, ..special() }), "CertificateUnknown"),
-        (authority.client(&house, &Special { is_for_servers: true, ..special() }), "UnsupportedCertificate"),
-        (stranger.client(&house, &special()), "UnknownCA"),
+        (
+            authority.client(&server, &SpecialProperties { is_expired: true, ..special() }),
+            "CertificateExpired",
+        ),
+        (
+            authority.client(&server, &SpecialProperties { is_nameless: true, ..special() }),
+            "CertificateUnknown",
+        ),
+        (
+            authority.client(&server, &SpecialProperties { is_for_servers: true, ..special() }),
+            "UnsupportedCertificate",
+        ),
+        (stranger.client(&server, &special()), "UnknownCA"),
     ] {
         let refused = refusal(&endpoint).await;
         assert!(refused.contains(alert), "expected {alert}: {refused}");
     }
-    let link = Link::open(&authority.client(&house, &special())).await.unwrap();
+    let link = ServerLink::open(&authority.client(&server, &special())).await.unwrap();
     assert!(!keys(&link).await.unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_authority_that_is_withdrawn_takes_its_clients_along() {
-    let (old, new) = (Authority::new(), Authority::new());
-    let house = certified_by(&old).await;
-    let (before, stays) = (old.client(&house, &Special::default()), new.client(&house, &Special::default()));
-    let link = Link::open(&before).await.unwrap();
+    let (old, new) = (ClientAuthority::new(), ClientAuthority::new());
+    let server = certified_by(&old).await;
+    let (before, stays) = (
+        old.client(&server, &SpecialProperties::default()),
+        new.client(&server, &SpecialProperties::default()),
+    );
+    let link = ServerLink::open(&before).await.unwrap();
     keys(&link).await.unwrap();
-    let file = house.config.tls.as_ref().unwrap().client_ca.clone();
+    let file = server.config.tls.as_ref().unwrap().client_ca.clone();
     // Without any signal: what a certificate manager writes is found within a second.
     write(&file, &format!("{}{}", old.pem, new.pem));
-    let both = async || Link::open(&stays).await.is_ok() && refused(&stays).await.is_none();
+    let both = async || ServerLink::open(&stays).await.is_ok() && refused(&stays).await.is_none();
     let deadline = Instant::now() + Duration::from_secs(60);
     while !both().await {
         assert!(Instant::now() < deadline, "the new authority was never trusted");
     }
     assert!(!link.is_closed(), "the old one is trusted still");
-    let kept = Link::open(&stays).await.unwrap();
+    let kept = ServerLink::open(&stays).await.unwrap();
     write(&file, &new.pem);
-    house.reloads.reload(house.config.clone()).await.unwrap();
+    server.reloads.reload(server.config.clone()).await.unwrap();
     eventually("the end of the connection", || link.is_closed()).await;
     let lost = keys(&link).await.unwrap_err().to_string();
     assert!(lost.contains("no longer trusts the authority"), "{lost}");
@@ -174,14 +187,14 @@ async fn an_authority_that_is_withdrawn_takes_its_clients_along() {
 }
 
 async fn refused(endpoint: &oarlock_wire::Endpoint) -> Option<LinkError> {
-    keys(&Link::open(endpoint).await.ok()?).await.err()
+    keys(&ServerLink::open(endpoint).await.ok()?).await.err()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_certificate_that_a_link_leads_to_is_read_again() {
     let place = tempfile::tempdir().unwrap();
     let links = place.path().to_owned();
-    let house = House::with(|config, own| {
+    let server = TestServer::with(|config, own| {
         let tls = config.tls.as_mut().unwrap();
         // As the kubelet does it: files are links into a directory that is a link, which is swapped.
         std::os::unix::fs::symlink(own, links.join("..data")).unwrap();
@@ -193,7 +206,7 @@ async fn a_certificate_that_a_link_leads_to_is_read_again() {
         }
     })
     .await;
-    keys(&Link::open(&house.tls()).await.unwrap()).await.unwrap();
+    keys(&ServerLink::open(&server.tls()).await.unwrap()).await.unwrap();
     // Another set-up altogether: other authorities for both sides.
     let other = oarlock_server::development::Development::at(place.path().join("other"));
     other.prepare().unwrap();
@@ -204,7 +217,7 @@ async fn a_certificate_that_a_link_leads_to_is_read_again() {
         certificate: std::fs::read(other.client_certificate()).unwrap(),
         private_key: std::fs::read(other.client_key()).unwrap().into(),
     };
-    let url = format!("https://{}", house.addresses.tcp.unwrap());
+    let url = format!("https://{}", server.addresses.tcp.unwrap());
     await_service(&oarlock_wire::Endpoint::Grpc { url, credentials: Some(credentials) }).await;
 }
 
@@ -212,7 +225,7 @@ async fn a_certificate_that_a_link_leads_to_is_read_again() {
 async fn await_service(endpoint: &oarlock_wire::Endpoint) {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        if let Ok(link) = Link::open(endpoint).await
+        if let Ok(link) = ServerLink::open(endpoint).await
             && keys(&link).await.is_ok()
         {
             return;
@@ -231,10 +244,10 @@ async fn certificates_that_are_renewed_while_a_server_starts_are_read_again() {
     renewed.prepare().unwrap();
     let mut config = Config::read(&development.config()).unwrap();
     config.listen.tcp = Some("127.0.0.1:0".parse().unwrap());
-    let server = Server::bind(config.clone(), house::engines()).await.unwrap();
+    let server = BoundServer::bind(config.clone(), test_server::engines()).await.unwrap();
     let tls = config.tls.as_ref().unwrap();
     for path in [&tls.certificate, &tls.private_key, &tls.client_ca] {
-        house::write_secret(path, std::fs::read(new.path().join(path.file_name().unwrap())).unwrap());
+        test_server::write_secret(path, std::fs::read(new.path().join(path.file_name().unwrap())).unwrap());
     }
     let url = format!("https://{}", server.addresses().tcp.unwrap());
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -251,13 +264,14 @@ async fn certificates_that_are_renewed_while_a_server_starts_are_read_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reload_changes_everything_or_nothing() {
-    let house = House::with(|config, place| config.audit = Some(audit_at(&place.join("audit.log")))).await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let server =
+        TestServer::with(|config, place| config.audit = Some(audit_at(&place.join("audit.log")))).await;
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     let all = keys(&link).await.unwrap().len();
-    let mut fewer = house.config.clone();
+    let mut fewer = server.config.clone();
     fewer.grants[0].keys = vec![Pattern::from("ed*")];
-    let audit = |name: &str| std::fs::read_to_string(house.place.path().join(name)).unwrap();
-    std::fs::rename(house.place.path().join("audit.log"), house.place.path().join("audit.log.1")).unwrap();
+    let audit = |name: &str| std::fs::read_to_string(server.place.path().join(name)).unwrap();
+    std::fs::rename(server.place.path().join("audit.log"), server.place.path().join("audit.log.1")).unwrap();
     for spoil in [
         |config: &mut Config| config.grants[0].schemes = vec!["ed25519-sing".into()],
         |config: &mut Config| config.tls.as_mut().unwrap().certificate = "/dev/null".into(),
@@ -266,7 +280,7 @@ async fn a_reload_changes_everything_or_nothing() {
     ] {
         let mut spoilt = fewer.clone();
         spoil(&mut spoilt);
-        house.reloads.reload(spoilt).await.unwrap_err();
+        server.reloads.reload(spoilt).await.unwrap_err();
         assert_eq!(keys(&link).await.unwrap().len(), all);
         // What is written goes where it went before.
         let refused = audit("audit.log.1").matches("\"event\":\"operation\"").count();
@@ -278,24 +292,24 @@ async fn a_reload_changes_everything_or_nothing() {
         assert!(!audit("audit.log.1").contains("\"reopen\""));
     }
     // A log that cannot be opened again changes nothing either.
-    let log = house.place.path().join("audit.log");
+    let log = server.place.path().join("audit.log");
     let _ = std::fs::remove_file(&log);
     std::fs::create_dir(&log).unwrap();
-    house.reloads.reload(fewer.clone()).await.unwrap_err();
+    server.reloads.reload(fewer.clone()).await.unwrap_err();
     assert_eq!(keys(&link).await.unwrap().len(), all);
     std::fs::remove_dir(&log).unwrap();
-    house.reloads.reload(fewer).await.unwrap();
+    server.reloads.reload(fewer).await.unwrap();
     eventually("the entry in the new file", || audit("audit.log").contains("\"event\":\"reopen\"")).await;
     open_missing(&link).await;
     eventually("an entry of a client", || audit("audit.log").contains("\"event\":\"operation\"")).await;
     let left = keys(&link).await.unwrap();
     assert_eq!(left.iter().map(|key| &*key.name).collect::<Vec<_>>(), ["ed25519"]);
-    house.reloads.reload(house.config.clone()).await.unwrap();
+    server.reloads.reload(server.config.clone()).await.unwrap();
     assert_eq!(keys(&link).await.unwrap().len(), all);
 }
 
 /// Makes an entry.
-async fn open_missing(link: &Link) {
+async fn open_missing(link: &ServerLink) {
     let source = Some(open_key::Source::Resident("missing".into()));
     link.call(request::Body::OpenKey(OpenKey { handle: 0, source, ..OpenKey::default() })).await.unwrap_err();
 }
@@ -303,34 +317,34 @@ async fn open_missing(link: &Link) {
 /// The first line of the file that is read again makes a counter, the second is wrong; and the directory cannot be listed.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reload_that_fails_leaves_no_counter_and_no_other_passphrase() {
-    let house = House::with(|config, place| {
+    let server = TestServer::with(|config, place| {
         config.keys.passphrase_file = Some(place.join("passphrase"));
-        house::write_secret(&place.join("passphrase"), "right\n");
+        test_server::write_secret(&place.join("passphrase"), "right\n");
         let key = oarlock::keys::generate::ed25519().unwrap();
         let iterations = std::num::NonZeroU32::new(10_000).unwrap();
         let protection = oarlock::keys::export::Protection::Pbkdf2 { iterations };
         let passphrase = oarlock::keys::Passphrase::new(b"right".to_vec());
         let sealed = oarlock::keys::export::encrypted_pkcs8_pem(&key, &passphrase, protection);
-        house::write_secret(&place.join("keys/sealed.pem"), sealed.unwrap().as_bytes());
+        test_server::write_secret(&place.join("keys/sealed.pem"), sealed.unwrap().as_bytes());
     })
     .await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     let has_sealed = async || keys(&link).await.unwrap().iter().any(|key| key.name == "sealed");
     assert!(has_sealed().await);
-    let (place, records) = (house.place.path(), house.config.keys.records.clone().unwrap());
+    let (place, records) = (server.place.path(), server.config.keys.records.clone().unwrap());
     let kept = std::fs::read_to_string(&records).unwrap();
     let counted = "{\"name\":\"counted\",\"type\":\"aes128\",\"hex\":\"000102030405060708090a0b0c0d0e0f\",\
                    \"operations\":[\"encrypt\"],\"algorithms\":[\"cbc\"],\"counter\":\"count\"}\n";
-    house::write_secret(&records, format!("{kept}{counted}no key\n"));
-    house.reloads.reload(house.config.clone()).await.unwrap_err();
+    test_server::write_secret(&records, format!("{kept}{counted}no key\n"));
+    server.reloads.reload(server.config.clone()).await.unwrap_err();
     assert!(!place.join("count").exists());
     // The passphrase changes and the directory is gone: the former passphrase still opens what comes back.
-    house::write_secret(&records, kept);
-    house::write_secret(&place.join("passphrase"), "wrong\n");
+    test_server::write_secret(&records, kept);
+    test_server::write_secret(&place.join("passphrase"), "wrong\n");
     std::fs::rename(place.join("keys"), place.join("gone")).unwrap();
-    house.reloads.reload(house.config.clone()).await.unwrap_err();
+    server.reloads.reload(server.config.clone()).await.unwrap_err();
     let text = std::fs::read(place.join("gone/sealed.pem")).unwrap();
-    house::write_secret(&place.join("gone/other.pem"), text);
+    test_server::write_secret(&place.join("gone/other.pem"), text);
     std::fs::rename(place.join("gone"), place.join("keys")).unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
     while !keys(&link).await.unwrap().iter().any(|key| key.name == "other") {
@@ -343,24 +357,24 @@ async fn a_reload_that_fails_leaves_no_counter_and_no_other_passphrase() {
 async fn health_is_bad_while_requests_are_refused() {
     use tonic_health::pb::health_check_response::ServingStatus;
     use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
-    let house = House::with(|config, _| {
+    let server = TestServer::with(|config, _| {
         let (file, on_failure) = ("/dev/full".into(), AuditFailure::Stop);
-        config.audit = Some(Audit::at(file, on_failure));
+        config.audit = Some(AuditConfig::at(file, on_failure));
         config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
         config.grants[0].clients.push("loopback".into());
     })
     .await;
-    let url = format!("http://{}", house.addresses.plaintext.unwrap());
+    let url = format!("http://{}", server.addresses.plaintext.unwrap());
     let channel = tonic::transport::Channel::from_shared(url).unwrap().connect().await.unwrap();
     let mut health = HealthClient::new(channel);
     // The entry of the start meets the full disk.
     let deadline = Instant::now() + Duration::from_secs(60);
-    while !get(&house, "/metrics").await.contains("\noarlock_requests_refused 1\n") {
+    while !get(&server, "/metrics").await.contains("\noarlock_requests_refused 1\n") {
         assert!(Instant::now() < deadline, "requests were never refused");
     }
-    let bad = get(&house, "/healthz").await;
+    let bad = get(&server, "/healthz").await;
     assert!(bad.starts_with("HTTP/1.1 503") && bad.ends_with("the audit log cannot be written\n"), "{bad}");
-    let link = Link::open(&house.unix()).await.unwrap();
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     assert!(matches!(keys(&link).await, Err(LinkError::Refused(_))));
     for service in ["", "oarlock.v1.Cryptoserver"] {
         let deadline = Instant::now() + Duration::from_secs(60);
@@ -376,14 +390,14 @@ async fn health_is_bad_while_requests_are_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_ends_of_certificates_are_metrics() {
-    let house = certified_by(&Authority::new()).await;
-    assert!(get(&house, "/healthz").await.ends_with("\r\n\r\nok\n"));
-    let page = get(&house, "/metrics").await;
+    let server = certified_by(&ClientAuthority::new()).await;
+    assert!(get(&server, "/healthz").await.ends_with("\r\n\r\nok\n"));
+    let page = get(&server, "/metrics").await;
     assert!(page.contains("\noarlock_requests_refused 0\n"));
     let mut left = page.lines().filter(|line| line.starts_with("oarlock_certificate_seconds_left{"));
-    let server = left.clone().find(|line| line.contains("setting=\"certificate\"")).unwrap();
-    let seconds: i64 = server.rsplit(' ').next().unwrap().parse().unwrap();
-    assert!(seconds > 365 * 86_400, "{server}");
+    let own = left.clone().find(|line| line.contains("setting=\"certificate\"")).unwrap();
+    let seconds: i64 = own.rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(seconds > 365 * 86_400, "{own}");
     assert!(
         left.any(|line| line.contains("setting=\"client_ca\"") && line.contains("the clients' authority"))
     );
@@ -410,7 +424,7 @@ fn checked(change: impl FnOnce(&mut Config, &Path)) -> Result<Vec<String>, Strin
     let mut config = Config::read(&development.config()).unwrap();
     change(&mut config, place.path());
     let before = files(place.path());
-    let checked = check(&config, house::engines()).map_err(|error| error.to_string());
+    let checked = check(&config, test_server::engines()).map_err(|error| error.to_string());
     assert_eq!(files(place.path()), before, "a check changed something");
     checked
 }
@@ -419,7 +433,7 @@ fn checked(change: impl FnOnce(&mut Config, &Path)) -> Result<Vec<String>, Strin
 fn a_check_changes_nothing() {
     let warnings = checked(|config, place| {
         let (file, on_failure) = (place.join("audit.jsonl"), AuditFailure::Stop);
-        config.audit = Some(Audit::at(file, on_failure));
+        config.audit = Some(AuditConfig::at(file, on_failure));
         let counted = "{\"name\":\"counted\",\"type\":\"aes128\",\"hex\":\"000102030405060708090a0b0c0d0e0f\",\
                    \"operations\":[\"encrypt\"],\"algorithms\":[\"cbc\"],\"counter\":\"count\"}\n";
         let path = config.keys.records.clone().unwrap();
@@ -450,8 +464,8 @@ fn a_check_names_what_can_never_match() {
     assert_eq!(warnings, ["[[grant]] 1, keys: no key has a name that \"mial-*\" fits"]);
 }
 
-fn audit_at(file: &Path) -> Audit {
-    Audit::at(file.to_owned(), AuditFailure::Stop)
+fn audit_at(file: &Path) -> AuditConfig {
+    AuditConfig::at(file.to_owned(), AuditFailure::Stop)
 }
 
 #[test]
@@ -526,20 +540,20 @@ async fn root_checks_secrets_that_a_group_may_read_and_does_not_serve_with_them(
     for file in &files {
         std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o640)).unwrap();
     }
-    let warnings = check(&config, house::engines()).unwrap();
+    let warnings = check(&config, test_server::engines()).unwrap();
     for file in &files {
         let expected = format!("{}: the group {group} may read this private file", file.display());
         assert!(warnings.iter().any(|warning| warning.starts_with(&expected)), "{warnings:?}");
     }
     assert_eq!(warnings.len(), files.len(), "{warnings:?}");
-    let refused = Server::bind(config.clone(), house::engines()).await.unwrap_err().to_string();
+    let refused = BoundServer::bind(config.clone(), test_server::engines()).await.unwrap_err().to_string();
     assert!(refused.contains("server-key.pem: others may read this private file"), "{refused}");
     // What root does not own, or others may read, is refused by a check too.
     chown(&files[0], Some(65_534), None).unwrap();
-    assert!(check(&config, house::engines()).is_err());
+    assert!(check(&config, test_server::engines()).is_err());
     chown(&files[0], Some(0), None).unwrap();
     std::fs::set_permissions(&files[0], std::fs::Permissions::from_mode(0o644)).unwrap();
-    assert!(check(&config, house::engines()).is_err());
+    assert!(check(&config, test_server::engines()).is_err());
 }
 
 #[test]

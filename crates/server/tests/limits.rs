@@ -1,7 +1,7 @@
 //! Bounds: of connections, of bytes, of waiting, and of keys that clients bring.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod house;
+mod test_server;
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -10,27 +10,27 @@ use std::path::Path;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use house::{House, open_resident, request};
 use oarlock::Key;
 use oarlock::keys::{export, generate};
-use oarlock_server::config::Limits;
+use oarlock_server::config::ServerLimits;
 use oarlock_wire::proto::cryptoserver_client::CryptoserverClient;
 use oarlock_wire::proto::{
     self, Code, Fault, OpenKey, Request, Response, open_key, request, response, scheme,
 };
-use oarlock_wire::{Endpoint, Link, LinkError, Message, frame};
+use oarlock_wire::{Endpoint, LinkError, Message, ServerLink, frame};
+use test_server::{TestServer, open_resident, request};
 use tonic::transport::Channel;
 
-/// A house whose plaintext clients have keys too.
-async fn house(change: impl FnOnce(&mut Limits)) -> House {
-    House::with(|config, _| {
+/// A server whose plaintext clients have keys too.
+async fn start_server(change: impl FnOnce(&mut ServerLimits)) -> TestServer {
+    TestServer::with(|config, _| {
         config.grants[0].clients.push("loopback".into());
         change(&mut config.limits);
     })
     .await
 }
 
-async fn is_served(link: &Link) {
+async fn is_served(link: &ServerLink) {
     open_resident(link, 0, "ed25519").await;
 }
 
@@ -41,7 +41,7 @@ fn refusal_of(outcome: Result<response::Body, LinkError>) -> Fault {
     }
 }
 
-async fn bring(link: &Link, key: &Key) -> Result<response::Body, LinkError> {
+async fn bring(link: &ServerLink, key: &Key) -> Result<response::Body, LinkError> {
     let der = match export::private_pkcs8_der(key) {
         Ok(der) => der.to_vec(),
         Err(_) => export::spki_der(key).unwrap(),
@@ -95,7 +95,7 @@ fn attacker(path: &Path) -> UnixStream {
 
 fn framed(id: u64, body: request::Body) -> BytesMut {
     let mut bytes = BytesMut::new();
-    frame::put(&request(id, body), &mut bytes).unwrap();
+    frame::write(&request(id, body), &mut bytes).unwrap();
     bytes
 }
 
@@ -114,23 +114,23 @@ fn last_words(stream: &mut UnixStream) -> Vec<(Code, String)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn strangers_who_say_nothing_lock_nobody_out() {
-    let house = house(|limits| {
+    let server = start_server(|limits| {
         (limits.max_handshakes, limits.max_handshakes_per_address) = (8, 4);
-        (limits.connections, limits.max_unix_connections) = (4, 4);
+        (limits.max_connections, limits.max_unix_connections) = (4, 4);
         // Longer than any test: nobody is let in because a stranger's time was over.
-        limits.handshake_seconds = 3600;
+        limits.max_handshake_seconds = 3600;
     })
     .await;
-    let address = house.addresses.tcp.unwrap();
-    let known = Link::open(&house.tls()).await.unwrap();
+    let address = server.addresses.tcp.unwrap();
+    let known = ServerLink::open(&server.tls()).await.unwrap();
     is_served(&known).await;
     let mut strangers: Vec<_> = (0..64).map(|_| TcpStream::connect(address).unwrap()).collect();
     for stranger in strangers.iter_mut().step_by(2) {
         let _ = stranger.write_all(&[22, 3, 1]);
     }
     is_served(&known).await;
-    is_served(&Link::open(&house.unix()).await.unwrap()).await;
-    is_served(&Link::open(&house.tls()).await.unwrap()).await;
+    is_served(&ServerLink::open(&server.unix()).await.unwrap()).await;
+    is_served(&ServerLink::open(&server.tls()).await.unwrap()).await;
     // Those who gave way hear that the connection has ended.
     let mut ended = 0;
     for stranger in &mut strangers {
@@ -143,28 +143,28 @@ async fn strangers_who_say_nothing_lock_nobody_out() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_has_a_bound_of_its_own_for_connections() {
-    let house = house(|limits| limits.max_connections_per_client = 2).await;
-    let first = Link::open(&house.unix()).await.unwrap();
+    let server = start_server(|limits| limits.max_connections_per_client = 2).await;
+    let first = ServerLink::open(&server.unix()).await.unwrap();
     is_served(&first).await;
-    let second = Link::open(&house.unix()).await.unwrap();
+    let second = ServerLink::open(&server.unix()).await.unwrap();
     is_served(&second).await;
-    let mut third = attacker(house.addresses.unix.as_ref().unwrap());
+    let mut third = attacker(server.addresses.unix.as_ref().unwrap());
     let [(code, message)] = &*last_words(&mut third) else { panic!("one fault was expected") };
     assert_eq!(*code, Code::ResourceExhausted);
     assert!(message.contains("max_connections_per_client is 2"), "{message}");
-    is_served(&Link::open(&house.tls()).await.unwrap()).await;
+    is_served(&ServerLink::open(&server.tls()).await.unwrap()).await;
     drop(first);
-    until_served(&house.unix()).await;
+    until_served(&server.unix()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_takes_no_answers_is_left_and_holds_nothing_any_more() {
-    let house = house(|limits| {
+    let server = start_server(|limits| {
         limits.max_stall_seconds = 1;
-        limits.idle_seconds = 3600;
+        limits.max_idle_seconds = 3600;
     })
     .await;
-    let mut stream = attacker(house.addresses.unix.as_ref().unwrap());
+    let mut stream = attacker(server.addresses.unix.as_ref().unwrap());
     stream.set_write_timeout(Some(Duration::from_millis(100))).unwrap();
     let records = framed(1, request::Body::Records(digests(1, 1 << 20)));
     // Nothing is read here. The server stops reading too, and in the end it leaves.
@@ -181,18 +181,19 @@ async fn who_takes_no_answers_is_left_and_holds_nothing_any_more() {
             }
         }
     }
-    is_served(&Link::open(&house.unix()).await.unwrap()).await;
+    is_served(&ServerLink::open(&server.unix()).await.unwrap()).await;
 }
 
-async fn client(house: &House) -> CryptoserverClient<Channel> {
-    let url = format!("http://{}", house.addresses.plaintext.unwrap());
+async fn client(server: &TestServer) -> CryptoserverClient<Channel> {
+    let url = format!("http://{}", server.addresses.plaintext.unwrap());
     CryptoserverClient::new(Channel::from_shared(url).unwrap().connect().await.unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_takes_no_answers_of_a_stream_is_left() {
-    let house = house(|limits| (limits.max_stall_seconds, limits.max_connections_per_client) = (1, 1)).await;
-    let mut client = client(&house).await;
+    let server =
+        start_server(|limits| (limits.max_stall_seconds, limits.max_connections_per_client) = (1, 1)).await;
+    let mut client = client(&server).await;
     let requests = (0..16).map(|id| request(id, request::Body::Records(digests(1, 1 << 20))));
     // A stream whose requests do not end, so that only its answers are missing.
     let requests = futures_util::StreamExt::chain(
@@ -201,13 +202,13 @@ async fn who_takes_no_answers_of_a_stream_is_left() {
     );
     let _answers = client.stream(requests).await.unwrap();
     // There is a seat for another connection of the same client once this one is gone.
-    until_served(&house.plaintext()).await;
+    until_served(&server.plaintext()).await;
 }
 
 /// Connects again and again until the server has a seat.
 async fn until_served(endpoint: &Endpoint) {
     loop {
-        if let Ok(link) = Link::open(endpoint).await {
+        if let Ok(link) = ServerLink::open(endpoint).await {
             let source = Some(open_key::Source::Resident("ed25519".into()));
             let open = request::Body::OpenKey(OpenKey { source, ..OpenKey::default() });
             if link.call(open).await.is_ok() {
@@ -219,41 +220,41 @@ async fn until_served(endpoint: &Endpoint) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn half_a_message_is_not_waited_for_for_ever() {
-    let house = house(|limits| {
+    let server = start_server(|limits| {
         limits.max_message_seconds = 1;
-        limits.idle_seconds = 3600;
+        limits.max_idle_seconds = 3600;
     })
     .await;
-    let mut stream = attacker(house.addresses.unix.as_ref().unwrap());
+    let mut stream = attacker(server.addresses.unix.as_ref().unwrap());
     stream.write_all(&[0, 0, 1, 0, 1, 2, 3]).unwrap();
     assert!(last_words(&mut stream).is_empty());
     // A connection that says nothing is another thing.
-    let quiet = attacker(house.addresses.unix.as_ref().unwrap());
+    let quiet = attacker(server.addresses.unix.as_ref().unwrap());
     quiet.set_nonblocking(true).unwrap();
     assert_eq!((&quiet).read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_holds_no_more_bytes_than_it_may_and_others_are_served() {
-    let house = house(|limits| {
-        limits.message_bytes = 1 << 20;
+    let server = start_server(|limits| {
+        limits.max_message_bytes = 1 << 20;
         (limits.max_bytes_per_client, limits.max_bytes) = (4 << 20, 4 << 20);
     })
     .await;
-    let greedy = Link::open(&house.unix()).await.unwrap();
+    let greedy = ServerLink::open(&server.unix()).await.unwrap();
     is_served(&greedy).await;
     let fault = refusal_of(greedy.call(jobs(1 << 14, scheme::Kind::Ed25519Sign, b"m")).await);
     assert_eq!((fault.code(), fault.blame()), (Code::ResourceExhausted, proto::Blame::Caller));
     assert!(fault.message.contains("max_bytes_per_client is 4194304"), "{}", fault.message);
     // A smaller batch of the same client is served, and so is another client.
     assert!(greedy.call(jobs(1 << 10, scheme::Kind::Ed25519Sign, b"m")).await.is_ok());
-    is_served(&Link::open(&house.tls()).await.unwrap()).await;
+    is_served(&ServerLink::open(&server.tls()).await.unwrap()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_client_has_waiting_is_bounded_by_time() {
-    let house = house(|limits| limits.max_queued_seconds_per_client = 1).await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let server = start_server(|limits| limits.max_queued_seconds_per_client = 1).await;
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "rsa2048").await;
     // More than a second of any engine there is.
     let fault = match link.call(jobs(100_000, scheme::Kind::RsaPkcs1Sign, b"m")).await.unwrap() {
@@ -268,8 +269,8 @@ async fn what_a_client_has_waiting_is_bounded_by_time() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_with_one_request_has_a_bound_of_its_own() {
-    let house = house(|limits| limits.max_unary_bytes = 4096).await;
-    let mut client = client(&house).await;
+    let server = start_server(|limits| limits.max_unary_bytes = 4096).await;
+    let mut client = client(&server).await;
     let sign = |len: usize| proto::SignRequest {
         key: "ed25519".into(),
         scheme: Some(proto::Scheme { kind: scheme::Kind::Ed25519Sign.into(), ..Default::default() }),
@@ -280,19 +281,19 @@ async fn a_call_with_one_request_has_a_bound_of_its_own() {
     assert_eq!(status.code(), tonic::Code::ResourceExhausted, "{status}");
     assert!(status.message().contains("max_unary_bytes"), "{status}");
     // A stream takes it.
-    let link = Link::open(&house.plaintext()).await.unwrap();
+    let link = ServerLink::open(&server.plaintext()).await.unwrap();
     is_served(&link).await;
     assert!(link.call(jobs(1, scheme::Kind::Ed25519Sign, &[7; 5000])).await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_that_clients_bring_have_a_rate_and_a_size() {
-    let house = house(|limits| {
+    let server = start_server(|limits| {
         limits.max_brought_keys_per_second = 40;
         limits.max_brought_rsa_bits = 2048;
     })
     .await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     let fault = refusal_of(bring(&link, &generate::rsa(3072).unwrap()).await);
     assert_eq!(fault.code(), Code::BadKey);
     assert!(
@@ -313,12 +314,12 @@ async fn keys_that_clients_bring_have_a_rate_and_a_size() {
     assert_eq!(fault.code(), Code::ResourceExhausted);
     assert!(fault.retry_after_ms > 0 && fault.message.contains("40 per second"), "{}", fault.message);
     // Coming back by another connection wins nothing, and another client has its own rate.
-    let again = Link::open(&house.unix()).await.unwrap();
+    let again = ServerLink::open(&server.unix()).await.unwrap();
     assert_eq!(
         refusal_of(bring(&again, &generate::rsa(2048).unwrap()).await).code(),
         Code::ResourceExhausted
     );
-    assert!(bring(&Link::open(&house.tls()).await.unwrap(), &key).await.is_ok());
+    assert!(bring(&ServerLink::open(&server.tls()).await.unwrap(), &key).await.is_ok());
 }
 
 fn symmetric(secret: u8) -> open_key::Source {
@@ -346,8 +347,8 @@ fn mac(handle: u32) -> request::Body {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_is_closed_serves_what_was_asked_before_and_nothing_after() {
-    let house = house(|_| {}).await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let server = start_server(|_| {}).await;
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     let output = |body: response::Body| match body {
         response::Body::RecordResults(results) => {
             assert!(
@@ -361,7 +362,7 @@ async fn a_key_that_is_closed_serves_what_was_asked_before_and_nothing_after() {
     };
     let mut macs = Vec::new();
     for round in 0..50_u8 {
-        house::open(&link, 0, symmetric(round)).await;
+        test_server::open(&link, 0, symmetric(round)).await;
         let before = link.call(mac(0));
         let close = link.call(request::Body::CloseKey(proto::CloseKey { handle: 0 }));
         let reopen = OpenKey { handle: 0, source: Some(symmetric(round + 100)), ..OpenKey::default() };
@@ -375,7 +376,7 @@ async fn a_key_that_is_closed_serves_what_was_asked_before_and_nothing_after() {
     // The same by keys that stay open.
     for (round, [before, after]) in (0_u8..).zip(&macs) {
         for (secret, found) in [(round, before), (round + 100, after)] {
-            house::open(&link, 1, symmetric(secret)).await;
+            test_server::open(&link, 1, symmetric(secret)).await;
             assert_eq!(&output(link.call(mac(1)).await.unwrap()), found);
         }
     }

@@ -1,22 +1,22 @@
 //! What operators see of a server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod house;
+mod test_server;
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use house::{House, open_resident, request};
 use oarlock::batch::{Batch, BatchTask, IvSource};
 use oarlock::keys::import;
 use oarlock::{BlockCipher, Column, InputSource, OutputSink, SigningScheme, Span, VerifyingScheme};
 use oarlock::{DigestAlg, Input, Job, Records, Scheme};
 use oarlock_server::Config;
-use oarlock_server::config::{Audit, AuditFailure};
+use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_wire::proto::{ListEnginesRequest, request};
-use oarlock_wire::{Link, frame, jobs, records};
+use oarlock_wire::{ServerLink, frame, jobs, records};
+use test_server::{TestServer, open_resident, request};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
@@ -24,16 +24,16 @@ use tokio::time::timeout;
 /// No test takes so long; one that hangs ends.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-async fn watched(change: impl FnOnce(&mut Config)) -> House {
-    House::with(|config, _| {
+async fn watched(change: impl FnOnce(&mut Config)) -> TestServer {
+    TestServer::with(|config, _| {
         config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
         change(config);
     })
     .await
 }
 
-fn place(house: &House) -> SocketAddr {
-    house.addresses.metrics.unwrap()
+fn place(server: &TestServer) -> SocketAddr {
+    server.addresses.metrics.unwrap()
 }
 
 /// Status and body.
@@ -47,8 +47,8 @@ async fn get(place: SocketAddr, path: &str) -> (u16, String) {
 }
 
 /// Every sample of the page, after a look at the form of each line.
-async fn scrape(house: &House) -> Page {
-    let (status, body) = get(place(house), "/metrics").await;
+async fn scrape(server: &TestServer) -> Page {
+    let (status, body) = get(place(server), "/metrics").await;
     assert_eq!(status, 200);
     let mut types = HashMap::new();
     let mut samples = BTreeMap::new();
@@ -94,10 +94,10 @@ impl Page {
 }
 
 /// Scrapes until what is looked for is there.
-async fn until(house: &House, is_there: impl Fn(&Page) -> bool) -> Page {
+async fn until(server: &TestServer, is_there: impl Fn(&Page) -> bool) -> Page {
     let look = async {
         loop {
-            let page = scrape(house).await;
+            let page = scrape(server).await;
             if is_there(&page) {
                 return page;
             }
@@ -110,10 +110,10 @@ const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 
 #[tokio::test]
 async fn public_key_operations_are_counted_by_scheme_and_code() {
-    let house =
+    let server =
         watched(|config| config.grants[0].schemes = vec!["rsa-*".into(), "ed25519-verify".into()]).await;
-    assert_eq!(scrape(&house).await.sum("oarlock_operations_total"), 0.0);
-    let link = Link::open(&house.tls()).await.unwrap();
+    assert_eq!(scrape(&server).await.sum("oarlock_operations_total"), 0.0);
+    let link = ServerLink::open(&server.tls()).await.unwrap();
     let info = open_resident(&link, 0, "rsa2048").await;
     let rsa = import::spki_der(&info.public_key).unwrap();
     let edwards = import::spki_der(&open_resident(&link, 1, "ed25519").await.public_key).unwrap();
@@ -128,7 +128,7 @@ async fn public_key_operations_are_counted_by_scheme_and_code() {
     for batch in [&batch[..], &batch[..1]] {
         link.call(request::Body::Jobs(jobs::write(batch.iter().copied()).unwrap())).await.unwrap();
     }
-    let page = scrape(&house).await;
+    let page = scrape(&server).await;
     assert_eq!(page.operations("rsa-pkcs1-sha256-sign", "DONE"), 3.0, "{page:?}");
     assert_eq!(page.operations("rsa-pkcs1-sha256-sign", "NO_SUCH_KEY"), 1.0);
     assert_eq!(page.operations("ed25519-sign", "PERMISSION_DENIED"), 1.0);
@@ -161,8 +161,8 @@ fn blocks(data: &[u8], task: BatchTask) -> Batch<'_> {
 
 #[tokio::test]
 async fn records_are_counted_by_task_and_code() {
-    let house = watched(|config| config.grants[0].schemes = vec!["tdes2-cbc-encrypt".into()]).await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let server = watched(|config| config.grants[0].schemes = vec!["tdes2-cbc-encrypt".into()]).await;
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "tdes2").await;
     let (encrypt, decrypt) = (BatchTask::encrypt(BlockCipher::Tdes2), BatchTask::decrypt(BlockCipher::Tdes2));
     let small = [7; 80];
@@ -173,7 +173,7 @@ async fn records_are_counted_by_task_and_code() {
     for batch in [blocks(&[1; 80_000], encrypt), mixed] {
         link.call(request::Body::Records(records::write(&batch, |index| index).unwrap())).await.unwrap();
     }
-    let page = scrape(&house).await;
+    let page = scrape(&server).await;
     assert_eq!(page.operations("tdes2-cbc-encrypt", "DONE"), 10_005.0, "{page:?}");
     assert_eq!(page.operations("tdes2-cbc-decrypt", "PERMISSION_DENIED"), 5.0);
     assert_eq!(page.rejections("PERMISSION_DENIED"), 5.0);
@@ -183,56 +183,56 @@ async fn records_are_counted_by_task_and_code() {
 
 #[tokio::test]
 async fn connections_are_counted_while_they_last_and_when_they_fail() {
-    let house = watched(|config| config.limits.max_unix_connections = 1).await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let server = watched(|config| config.limits.max_unix_connections = 1).await;
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "rsa2048").await;
-    assert_eq!(scrape(&house).await.value("oarlock_connections_open"), 1.0);
+    assert_eq!(scrape(&server).await.value("oarlock_connections_open"), 1.0);
     // Where there is no place the server says so, to whoever would hear it.
-    let mut refused = UnixStream::connect(house.addresses.unix.as_ref().unwrap()).await.unwrap();
+    let mut refused = UnixStream::connect(server.addresses.unix.as_ref().unwrap()).await.unwrap();
     refused.read_to_end(&mut Vec::new()).await.unwrap();
     drop(link);
-    let page = until(&house, |page| page.value("oarlock_connections_open") == 0.0).await;
+    let page = until(&server, |page| page.value("oarlock_connections_open") == 0.0).await;
     assert_eq!(page.value("oarlock_connections_refused_total"), 1.0);
-    let mut stranger = TcpStream::connect(house.addresses.tcp.unwrap()).await.unwrap();
+    let mut stranger = TcpStream::connect(server.addresses.tcp.unwrap()).await.unwrap();
     stranger.write_all(b"no TLS, this").await.unwrap();
-    let page = until(&house, |page| page.value("oarlock_handshakes_failed_total") == 1.0).await;
+    let page = until(&server, |page| page.value("oarlock_handshakes_failed_total") == 1.0).await;
     assert_eq!(page.value("oarlock_connections_total"), 1.0, "connections with a known client");
     assert_eq!(page.value("oarlock_held_bytes"), 0.0);
 }
 
 #[tokio::test]
 async fn entries_that_the_audit_log_loses_are_counted() {
-    let house = watched(|config| {
-        config.audit = Some(Audit::at("/dev/full".into(), AuditFailure::Warn));
+    let server = watched(|config| {
+        config.audit = Some(AuditConfig::at("/dev/full".into(), AuditFailure::Warn));
     })
     .await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     let key = import::spki_der(&open_resident(&link, 0, "ed25519").await.public_key).unwrap();
     let job = Job::sign(SigningScheme::ED25519, &key, Input::Message(b"message"));
     link.call(request::Body::Jobs(jobs::write([(job, 0)].into_iter()).unwrap())).await.unwrap();
-    until(&house, |page| page.value("oarlock_audit_entries_lost_total") >= 2.0).await;
+    until(&server, |page| page.value("oarlock_audit_entries_lost_total") >= 2.0).await;
 }
 
 #[tokio::test]
 async fn neither_silent_clients_nor_garbage_hold_anything_up() {
-    let house = watched(|_| {}).await;
+    let server = watched(|_| {}).await;
     let mut crowd = Vec::new();
     for number in 0..300 {
-        let mut stream = TcpStream::connect(place(&house)).await.unwrap();
+        let mut stream = TcpStream::connect(place(&server)).await.unwrap();
         if number % 2 == 0 {
             stream.write_all(b"GET /metrics HTT").await.unwrap();
         }
         crowd.push(stream);
     }
-    let mut garbage = TcpStream::connect(place(&house)).await.unwrap();
+    let mut garbage = TcpStream::connect(place(&server)).await.unwrap();
     garbage.write_all(&[0x16, 3, 1, 0, 200, b'\r', b'\n', b'\r', b'\n']).await.unwrap();
     let mut response = Vec::new();
     timeout(DEADLINE, garbage.read_to_end(&mut response)).await.unwrap().unwrap();
     assert!(response.starts_with(b"HTTP/1.1 400"), "{}", String::from_utf8_lossy(&response));
-    assert_eq!(get(place(&house), "/healthz").await, (200, "ok\n".into()));
-    let link = Link::open(&house.tls()).await.unwrap();
+    assert_eq!(get(place(&server), "/healthz").await, (200, "ok\n".into()));
+    let link = ServerLink::open(&server.tls()).await.unwrap();
     open_resident(&link, 0, "rsa2048").await;
-    assert_eq!(scrape(&house).await.value("oarlock_requests_total"), 1.0);
+    assert_eq!(scrape(&server).await.value("oarlock_requests_total"), 1.0);
 }
 
 /// So many answers of a kilobyte or more are beyond what a socket holds, and within what the server keeps.
@@ -240,21 +240,21 @@ const UNREAD: u64 = 300;
 
 #[tokio::test]
 async fn a_draining_server_says_so_until_it_has_answered() {
-    let mut house = watched(|config| config.limits.drain_seconds = DEADLINE.as_secs()).await;
-    let at = place(&house);
+    let mut server = watched(|config| config.limits.max_drain_seconds = DEADLINE.as_secs()).await;
+    let at = place(&server);
     assert_eq!(get(at, "/healthz").await.0, 200);
-    let mut deaf = UnixStream::connect(house.addresses.unix.as_ref().unwrap()).await.unwrap();
+    let mut deaf = UnixStream::connect(server.addresses.unix.as_ref().unwrap()).await.unwrap();
     let mut requests = BytesMut::from(&frame::PREAMBLE[..]);
     for id in 0..UNREAD {
-        frame::put(&request(id, request::Body::ListEngines(ListEnginesRequest {})), &mut requests).unwrap();
+        frame::write(&request(id, request::Body::ListEngines(ListEnginesRequest {})), &mut requests).unwrap();
     }
     deaf.write_all(&requests).await.unwrap();
-    until(&house, |page| page.value("oarlock_requests_total") >= UNREAD as f64).await;
-    house.begin_to_stop();
+    until(&server, |page| page.value("oarlock_requests_total") >= UNREAD as f64).await;
+    server.begin_to_stop();
     let draining = async { while get(at, "/healthz").await != (503, "draining\n".into()) {} };
     timeout(DEADLINE, draining).await.unwrap();
-    assert_eq!(scrape(&house).await.value("oarlock_draining"), 1.0);
+    assert_eq!(scrape(&server).await.value("oarlock_draining"), 1.0);
     deaf.read_to_end(&mut Vec::new()).await.unwrap();
-    house.stopped().await;
+    server.stopped().await;
     assert!(TcpStream::connect(at).await.is_err(), "nobody listens any more");
 }

@@ -1,18 +1,18 @@
 //! Keys that a client expects under a name.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod house;
+mod test_server;
 
 use std::path::Path;
 
 use bytes::Bytes;
-use house::{House, open_resident};
 use oarlock::keys::{export, generate};
 use oarlock::{Input, Job, Key, SigningScheme};
 use oarlock_wire::proto::{self, Code, Fault, OpenKey, open_key, request, response};
-use oarlock_wire::{Link, LinkError, jobs};
+use oarlock_wire::{LinkError, ServerLink, jobs};
+use test_server::{TestServer, open_resident};
 
-async fn open_pinned(link: &Link, name: &str, fingerprint: Bytes) -> Result<proto::KeyInfo, Fault> {
+async fn open_pinned(link: &ServerLink, name: &str, fingerprint: Bytes) -> Result<proto::KeyInfo, Fault> {
     let source = Some(open_key::Source::Resident(name.into()));
     match link.call(request::Body::OpenKey(OpenKey { handle: 0, source, fingerprint })).await {
         Ok(response::Body::Key(info)) => Ok(info),
@@ -22,7 +22,7 @@ async fn open_pinned(link: &Link, name: &str, fingerprint: Bytes) -> Result<prot
 }
 
 /// What a signature under handle 0 ends with.
-async fn sign(link: &Link, key: &Key) -> Result<Vec<u8>, Fault> {
+async fn sign(link: &ServerLink, key: &Key) -> Result<Vec<u8>, Fault> {
     let job = Job::sign(SigningScheme::ED25519, key, Input::Message(b"message"));
     let message = jobs::write([(job, 0)].into_iter()).unwrap();
     match link.call(request::Body::Jobs(message)).await.unwrap() {
@@ -35,11 +35,11 @@ async fn sign(link: &Link, key: &Key) -> Result<Vec<u8>, Fault> {
 }
 
 fn replace(path: &Path, key: &Key) {
-    house::write_secret(path, export::private_pkcs8_pem(key).unwrap().as_bytes());
+    test_server::write_secret(path, export::private_pkcs8_pem(key).unwrap().as_bytes());
 }
 
 /// Waits until the server has read another key under a name.
-async fn reloaded(link: &Link, name: &str, fingerprint: &[u8]) {
+async fn reloaded(link: &ServerLink, name: &str, fingerprint: &[u8]) {
     loop {
         let get = proto::GetPublicKeyRequest { name: name.into() };
         match link.call(request::Body::GetPublicKey(get)).await.unwrap() {
@@ -52,11 +52,11 @@ async fn reloaded(link: &Link, name: &str, fingerprint: &[u8]) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn another_key_than_expected_is_not_opened() {
-    let house = House::new().await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let server = TestServer::new().await;
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     let wrong = open_pinned(&link, "ed25519", vec![7; 32].into()).await.unwrap_err();
     assert_eq!(wrong.code(), Code::WrongKey);
-    let expected = "\"ed25519\" is not the key that the client expects: another key lives there now";
+    let expected = "\"ed25519\" is not the key that the client expects: another key has this name now";
     assert_eq!(wrong.message, expected);
     let key = generate::ed25519().unwrap();
     assert!(sign(&link, &key).await.unwrap_err().message.contains("this stream has not opened it"));
@@ -70,11 +70,12 @@ async fn another_key_than_expected_is_not_opened() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_takes_the_place_of_the_expected_one_signs_nothing() {
-    let house = House::new().await;
-    let (pinned, free) = (Link::open(&house.unix()).await.unwrap(), Link::open(&house.unix()).await.unwrap());
+    let server = TestServer::new().await;
+    let (pinned, free) =
+        (ServerLink::open(&server.unix()).await.unwrap(), ServerLink::open(&server.unix()).await.unwrap());
     let old = open_resident(&free, 0, "ed25519").await;
     open_pinned(&pinned, "ed25519", old.fingerprint.clone()).await.unwrap();
-    let path = house.development.keys().join("ed25519.pem");
+    let path = server.development.keys().join("ed25519.pem");
     let before = std::fs::read(&path).unwrap();
     let new = generate::ed25519().unwrap();
     sign(&pinned, &new).await.unwrap();
@@ -85,7 +86,7 @@ async fn a_key_that_takes_the_place_of_the_expected_one_signs_nothing() {
     assert!(refused.message.starts_with("\"ed25519\" is not the key"), "{}", refused.message);
     assert!(sign(&free, &new).await.is_ok(), "who expects none in particular gets the new one");
     // When the expected key is back its handle serves again.
-    house::write_secret(&path, before);
+    test_server::write_secret(&path, before);
     reloaded(&pinned, "ed25519", &old.fingerprint).await;
     assert!(sign(&pinned, &new).await.is_ok());
 }

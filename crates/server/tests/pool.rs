@@ -1,7 +1,7 @@
 //! The synchronous client that other people's programs carry.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod house;
+mod test_server;
 
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd};
@@ -11,12 +11,12 @@ use std::thread;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use house::House;
 use oarlock::keys::{export, generate, held, import};
 use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, Key, NonceRule, Scheme};
 use oarlock::{Curve, Fingerprint};
 use oarlock_wire::proto::{Code, KeyInfo, Request, Response, Results, request, response};
-use oarlock_wire::{KeySource, Message, Pool, PoolConfig, PoolError, frame};
+use oarlock_wire::{ConnectionPool, Message, PoolConfig, PoolError, PrivateKeySource, frame};
+use test_server::TestServer;
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 const PSS: Scheme = Scheme::RsaPssSign { digest: DigestAlg::Sha256, mgf: DigestAlg::Sha256, salt_len: 32 };
@@ -30,24 +30,24 @@ fn config(path: &Path) -> PoolConfig {
     PoolConfig { path: path.to_owned(), server_uids, patience: Duration::from_secs(60), max_idle: 4 }
 }
 
-fn pool(path: &Path) -> Pool {
-    Pool::new(config(path), checker())
+fn pool(path: &Path) -> ConnectionPool {
+    ConnectionPool::new(config(path), checker())
 }
 
-fn pool_of(house: &House) -> Pool {
-    pool(house.addresses.unix.as_ref().unwrap())
+fn pool_of(server: &TestServer) -> ConnectionPool {
+    pool(server.addresses.unix.as_ref().unwrap())
 }
 
 /// A resident key as a program holds it.
-fn resident(pool: &Pool, name: &str) -> Key {
+fn resident(pool: &ConnectionPool, name: &str) -> Key {
     held::from_spki(&pool.key_info(name).unwrap().public_key, "oarlock", name).unwrap()
 }
 
-fn source<'k>(name: &'k str, key: &Key) -> KeySource<'k> {
-    KeySource::Resident { name, fingerprint: Some(key.fingerprint()) }
+fn source<'k>(name: &'k str, key: &Key) -> PrivateKeySource<'k> {
+    PrivateKeySource::Resident { name, fingerprint: Some(key.fingerprint()) }
 }
 
-fn sign(pool: &Pool, key: &Key, source: KeySource<'_>) -> Result<Vec<u8>, PoolError> {
+fn sign(pool: &ConnectionPool, key: &Key, source: PrivateKeySource<'_>) -> Result<Vec<u8>, PoolError> {
     let job = Job::with_scheme(PKCS1, key, Input::Message(b"message"), &[]);
     pool.start(&job, source)?.wait().map(|answer| answer.expose().to_vec())
 }
@@ -63,15 +63,15 @@ fn is_valid(key: &Key, signature: &[u8]) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_that_live_there_and_keys_that_are_brought_sign_over_one_connection() {
-    let house = House::new().await;
-    let pool = pool_of(&house);
+    let server = TestServer::new().await;
+    let pool = pool_of(&server);
     assert_eq!(pool.idle(), 0);
     let info = pool.key_info("rsa2048").unwrap();
     assert_eq!((&*info.name, &*info.kind), ("rsa2048", "rsa2048"));
     let (there, here) = (resident(&pool, "rsa2048"), generate::rsa(2048).unwrap());
     for _ in 0..3 {
         assert!(is_valid(&there, &sign(&pool, &there, source("rsa2048", &there)).unwrap()));
-        assert!(is_valid(&here, &sign(&pool, &here, KeySource::Brought(&here)).unwrap()));
+        assert!(is_valid(&here, &sign(&pool, &here, PrivateKeySource::Brought(&here)).unwrap()));
     }
     let job = Job::with_scheme(PSS, &there, Input::Digest(&[7; 32]), &[]);
     assert_eq!(pool.start(&job, source("rsa2048", &there)).unwrap().wait().unwrap().len(), 256);
@@ -82,8 +82,8 @@ async fn keys_that_live_there_and_keys_that_are_brought_sign_over_one_connection
 
 #[tokio::test(flavor = "multi_thread")]
 async fn other_jobs_are_answered_and_refused() {
-    let house = House::new().await;
-    let pool = pool_of(&house);
+    let server = TestServer::new().await;
+    let pool = pool_of(&server);
     let key = resident(&pool, "p256");
     let (curve, digest) = (Curve::P256, DigestAlg::Sha256);
     let (encoding, nonce) = (EcdsaEncoding::Fixed, NonceRule::Hedged);
@@ -94,7 +94,7 @@ async fn other_jobs_are_answered_and_refused() {
     let broken = Job::decrypt_oaep(DigestAlg::Sha256, &rsa, &[1; 256], b"");
     let refused = pool.start(&broken, source("rsa2048", &rsa)).unwrap().wait().unwrap_err();
     assert!(matches!(refused, PoolError::Refused { code: Code::Rejected, .. }), "{refused}");
-    let unknown = sign(&pool, &rsa, KeySource::Resident { name: "nobody's", fingerprint: None });
+    let unknown = sign(&pool, &rsa, PrivateKeySource::Resident { name: "nobody's", fingerprint: None });
     let Err(PoolError::Refused { code: Code::PermissionDenied, message }) = unknown else {
         panic!("{unknown:?}")
     };
@@ -102,15 +102,15 @@ async fn other_jobs_are_answered_and_refused() {
     let Err(refused) = pool.key_info("nobody's") else { panic!("it was told of") };
     assert!(!refused.is_unavailable(), "{refused}");
     let fingerprint = Some(Fingerprint::new([7; 32]));
-    let wrong = sign(&pool, &rsa, KeySource::Resident { name: "rsa2048", fingerprint }).unwrap_err();
+    let wrong = sign(&pool, &rsa, PrivateKeySource::Resident { name: "rsa2048", fingerprint }).unwrap_err();
     assert!(matches!(&wrong, PoolError::WrongKey { name, .. } if name == "rsa2048"), "{wrong}");
-    assert!(wrong.to_string().contains("another key lives there now"), "{wrong}");
+    assert!(wrong.to_string().contains("another key has this name now"), "{wrong}");
     let short = Job::with_scheme(PKCS1, &rsa, Input::Digest(&[7; 31]), &[]);
     assert!(matches!(pool.start(&short, source("rsa2048", &rsa)), Err(PoolError::Job(_))));
     // What was refused has cost no connection.
     assert_eq!(pool.idle(), 1);
     assert!(
-        matches!(sign(&pool, &rsa, KeySource::Brought(&rsa)), Err(PoolError::Key(_)),),
+        matches!(sign(&pool, &rsa, PrivateKeySource::Brought(&rsa)), Err(PoolError::Key(_)),),
         "its private half is not here"
     );
     assert!(sign(&pool, &rsa, source("rsa2048", &rsa)).is_ok());
@@ -118,8 +118,8 @@ async fn other_jobs_are_answered_and_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_are_waited_for_by_descriptor_and_given_up_by_dropping() {
-    let house = House::new().await;
-    let pool = pool_of(&house);
+    let server = TestServer::new().await;
+    let pool = pool_of(&server);
     let key = resident(&pool, "rsa2048");
     let job = Job::with_scheme(PKCS1, &key, Input::Message(b"message"), &[]);
     let mut pending: Vec<_> = (0..8).map(|_| pool.start(&job, source("rsa2048", &key)).unwrap()).collect();
@@ -140,15 +140,15 @@ async fn answers_are_waited_for_by_descriptor_and_given_up_by_dropping() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn threads_share_a_pool() {
-    let house = House::new().await;
-    let pool = pool_of(&house);
+    let server = TestServer::new().await;
+    let pool = pool_of(&server);
     let (there, here) = (resident(&pool, "rsa2048"), generate::rsa(2048).unwrap());
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 for _ in 0..20 {
                     assert!(sign(&pool, &there, source("rsa2048", &there)).is_ok());
-                    assert!(sign(&pool, &here, KeySource::Brought(&here)).is_ok());
+                    assert!(sign(&pool, &here, PrivateKeySource::Brought(&here)).is_ok());
                 }
             });
         }
@@ -158,27 +158,27 @@ async fn threads_share_a_pool() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_comes_back_is_asked_again() {
-    let mut house = House::new().await;
-    let pool = pool_of(&house);
+    let mut server = TestServer::new().await;
+    let pool = pool_of(&server);
     let (there, here) = (resident(&pool, "rsa2048"), generate::rsa(2048).unwrap());
     let ask = |key: &Key| match key.parts().is_some() && key.fingerprint() == here.fingerprint() {
-        true => sign(&pool, key, KeySource::Brought(key)),
+        true => sign(&pool, key, PrivateKeySource::Brought(key)),
         false => sign(&pool, key, source("rsa2048", key)),
     };
     ask(&there).unwrap();
     ask(&here).unwrap();
-    house.stop().await;
+    server.stop().await;
     for key in [&there, &here] {
         let gone = ask(key).unwrap_err();
         assert!(matches!(gone, PoolError::Connect { .. }) && gone.is_unavailable(), "{gone}");
         assert!(gone.to_string().contains("oarlock.sock: cannot connect"), "{gone}");
     }
-    house.restart().await;
+    server.restart().await;
     ask(&there).unwrap();
     ask(&here).unwrap();
     // This time the connection is idle when the server goes and is back before it is used.
-    house.stop().await;
-    house.restart().await;
+    server.stop().await;
+    server.restart().await;
     assert!(is_valid(&here, &ask(&here).unwrap()));
     assert!(is_valid(&there, &ask(&there).unwrap()));
 }
@@ -191,13 +191,13 @@ fn fake(path: &Path, mut serve: impl FnMut(UnixStream) + Send + 'static) -> thre
 
 fn framed(response: Response) -> BytesMut {
     let mut bytes = BytesMut::new();
-    frame::put(&response, &mut bytes).unwrap();
+    frame::write(&response, &mut bytes).unwrap();
     bytes
 }
 
 /// The next request of a connection, whose preamble has been read.
 fn heard(stream: &mut UnixStream) -> Request {
-    let mut head = [0; frame::HEAD];
+    let mut head = [0; frame::HEADER_BYTES];
     stream.read_exact(&mut head).unwrap();
     let mut message = vec![0; u32::from_le_bytes(head) as usize];
     stream.read_exact(&mut message).unwrap();
@@ -231,9 +231,9 @@ fn a_server_of_another_user_is_sent_nothing() {
         assert!(sent.is_empty());
     });
     let own = rustix::process::getuid().as_raw();
-    let pool = Pool::new(PoolConfig { server_uids: vec![own + 1], ..config(&path) }, checker());
+    let pool = ConnectionPool::new(PoolConfig { server_uids: vec![own + 1], ..config(&path) }, checker());
     let key = generate::rsa(2048).unwrap();
-    let refused = sign(&pool, &key, KeySource::Brought(&key)).unwrap_err();
+    let refused = sign(&pool, &key, PrivateKeySource::Brought(&key)).unwrap_err();
     assert!(
         matches!(&refused, PoolError::WrongOwner { found, expected, .. }
         if *found == own && *expected == [own + 1]),
@@ -256,7 +256,7 @@ fn truncated_and_malformed_answers_are_errors() {
             let job = heard(&mut stream);
             stream.write_all(&answer(&job)).unwrap();
         });
-        let error = sign(&pool(&path), &key, KeySource::Brought(&key)).unwrap_err();
+        let error = sign(&pool(&path), &key, PrivateKeySource::Brought(&key)).unwrap_err();
         server.join().unwrap();
         error
     };
@@ -282,10 +282,11 @@ fn patience_ends() {
         // It says nothing until the client leaves.
         stream.read_to_end(&mut Vec::new()).unwrap();
     });
-    let pool = Pool::new(PoolConfig { patience: Duration::from_millis(20), ..config(&path) }, checker());
+    let pool =
+        ConnectionPool::new(PoolConfig { patience: Duration::from_millis(20), ..config(&path) }, checker());
     let key = generate::rsa(2048).unwrap();
-    let impatient = sign(&pool, &key, KeySource::Brought(&key)).unwrap_err();
-    assert!(matches!(impatient, PoolError::OutOfPatience { .. }) && impatient.is_unavailable());
+    let impatient = sign(&pool, &key, PrivateKeySource::Brought(&key)).unwrap_err();
+    assert!(matches!(impatient, PoolError::TimedOut { .. }) && impatient.is_unavailable());
     assert!(impatient.to_string().ends_with("no answer within 20 ms"), "{impatient}");
     server.join().unwrap();
 }
@@ -320,7 +321,7 @@ fn a_connection_that_dies_before_its_answer_is_replaced_once() {
         second.write_all(&framed(signed(&job, signature))).unwrap();
     });
     let pool = pool(&path);
-    let sign = || pool.start(&job, KeySource::Brought(&key));
+    let sign = || pool.start(&job, PrivateKeySource::Brought(&key));
     sign().unwrap().wait().unwrap();
     let mut again = sign().unwrap();
     let descriptor = again.as_fd().as_raw_fd();

@@ -1,7 +1,7 @@
 //! Servers as a holder of keys: balanced, replaced, compared.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod house;
+mod test_server;
 
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use house::{House, engines};
 use oarlock::keys::threshold::{Share, ThresholdKey, split};
 use oarlock::keys::{generate, import};
 use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, Scheme};
 use oarlock_wire::proto::{self, Request, Response, request, response};
-use oarlock_wire::{Check, Endpoint, Message, Remote, RemoteConfig, frame, jobs};
+use oarlock_wire::{AnswerCheck, Endpoint, Message, RemoteConfig, RemoteHolder, frame, jobs};
+use test_server::{TestServer, engines};
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 const EDWARDS: Scheme = Scheme::Ed25519Sign;
@@ -24,8 +24,8 @@ fn checker() -> Accelerator {
 }
 
 /// A client's accelerator whose keys live with servers.
-fn client(config: RemoteConfig) -> (Accelerator, Remote) {
-    let remote = Remote::new(config, checker()).unwrap();
+fn client(config: RemoteConfig) -> (Accelerator, RemoteHolder) {
+    let remote = RemoteHolder::new(config, checker()).unwrap();
     let accelerator = engines().engines(["scalar"]).holder(Arc::new(remote.clone())).build().unwrap();
     (accelerator, remote)
 }
@@ -36,7 +36,7 @@ fn config(servers: Vec<Endpoint>) -> RemoteConfig {
 
 /// What a bad server does with jobs.
 #[derive(Clone, Copy, PartialEq)]
-enum Manner {
+enum BadBehaviour {
     /// Answers with bytes of its own.
     Wrong,
     /// Never answers.
@@ -46,7 +46,7 @@ enum Manner {
 }
 
 /// A server that opens every key, and then behaves badly.
-fn bad_server(place: &Path, name: &str, manner: Manner) -> Endpoint {
+fn bad_server(place: &Path, name: &str, manner: BadBehaviour) -> Endpoint {
     let path = place.join(name);
     let listener = UnixListener::bind(&path).unwrap();
     std::thread::spawn(move || {
@@ -57,7 +57,7 @@ fn bad_server(place: &Path, name: &str, manner: Manner) -> Endpoint {
     Endpoint::Unix(path)
 }
 
-fn behave(mut stream: UnixStream, manner: Manner) {
+fn behave(mut stream: UnixStream, manner: BadBehaviour) {
     use std::io::{Read, Write};
     let mut preamble = [0; 8];
     if stream.read_exact(&mut preamble).is_err() {
@@ -73,27 +73,27 @@ fn behave(mut stream: UnixStream, manner: Manner) {
         let request = Request::decode(&*message).unwrap();
         let body = match request.body.unwrap() {
             request::Body::OpenKey(_) => response::Body::Key(proto::KeyInfo::default()),
-            request::Body::Jobs(own) if manner == Manner::Wrong => {
+            request::Body::Jobs(own) if manner == BadBehaviour::Wrong => {
                 let lies = (0..own.count).map(|_| Ok::<&[u8], JobError>(&[7; 64]));
                 response::Body::Results(jobs::write_answers(
                     lies.collect::<Vec<_>>().into_iter(),
-                    jobs::OtherJobs::default(),
+                    jobs::SeparateAnswers::default(),
                 ))
             }
-            _ if manner == Manner::Stalls => continue,
+            _ if manner == BadBehaviour::Stalls => continue,
             _ => return,
         };
         let mut bytes = BytesMut::new();
-        frame::put(&Response { id: request.id, body: Some(body) }, &mut bytes).unwrap();
+        frame::write(&Response { id: request.id, body: Some(body) }, &mut bytes).unwrap();
         stream.write_all(&bytes).unwrap();
     }
 }
 
 /// Two servers with the same keys.
-async fn twins() -> (House, House) {
-    let first = House::new().await;
+async fn twins() -> (TestServer, TestServer) {
+    let first = TestServer::new().await;
     let keys: PathBuf = first.place.path().join("keys");
-    let second = House::with(|config, _| config.keys.directory = Some(keys)).await;
+    let second = TestServer::with(|config, _| config.keys.directory = Some(keys)).await;
     (first, second)
 }
 
@@ -121,8 +121,8 @@ fn all_verify(key: &Key, verify: Scheme, signatures: &[Result<Vec<u8>, JobError>
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_of_servers_are_used_as_if_they_were_here() {
-    let house = House::new().await;
-    for endpoint in [house.tls(), house.unix()] {
+    let server = TestServer::new().await;
+    for endpoint in [server.tls(), server.unix()] {
         let (accelerator, remote) = client(config(vec![endpoint]));
         let (rsa, edwards) = (remote.key("rsa2048").unwrap(), remote.key("ed25519").unwrap());
         let ecdsa = remote.key("p256").unwrap();
@@ -168,7 +168,7 @@ async fn where_one_server_goes_away_another_does_its_work() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_comes_back_is_used_again() {
-    let mut first = House::new().await;
+    let mut first = TestServer::new().await;
     let path = first.addresses.unix.clone().unwrap();
     let keys = first.place.path().join("keys");
     let (accelerator, remote) = client(config(vec![first.unix()]));
@@ -177,7 +177,7 @@ async fn a_server_that_comes_back_is_used_again() {
     first.stop().await;
     let gone = sign(&accelerator, EDWARDS, &key, 2);
     assert!(matches!(&gone[0], Err(JobError::HolderFailed { .. })), "{gone:?}");
-    let _again = House::with(|config, _| {
+    let _again = TestServer::with(|config, _| {
         config.listen.unix = Some(path);
         config.keys.directory = Some(keys);
     })
@@ -188,12 +188,12 @@ async fn a_server_that_comes_back_is_used_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn servers_that_stall_or_leave_are_passed_over() {
-    let house = House::new().await;
-    for manner in [Manner::Stalls, Manner::Leaves] {
+    let server = TestServer::new().await;
+    for manner in [BadBehaviour::Stalls, BadBehaviour::Leaves] {
         let place = tempfile::tempdir().unwrap();
         let bad = bad_server(place.path(), "bad.sock", manner);
         let patience = Duration::from_millis(200);
-        let (accelerator, remote) = client(RemoteConfig { patience, ..config(vec![bad, house.unix()]) });
+        let (accelerator, remote) = client(RemoteConfig { patience, ..config(vec![bad, server.unix()]) });
         let key = remote.key("ed25519").unwrap();
         for _ in 0..4 {
             all_verify(&key, Scheme::Ed25519Verify, &sign(&accelerator, EDWARDS, &key, 10));
@@ -205,11 +205,11 @@ async fn servers_that_stall_or_leave_are_passed_over() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wrong_rsa_signature_never_reaches_the_caller() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let place = tempfile::tempdir().unwrap();
-    let bad = bad_server(place.path(), "bad.sock", Manner::Wrong);
-    let (accelerator, remote) = client(config(vec![bad.clone(), house.unix()]));
-    let key = Remote::new(config(vec![house.unix()]), checker()).unwrap().key("rsa2048").unwrap();
+    let bad = bad_server(place.path(), "bad.sock", BadBehaviour::Wrong);
+    let (accelerator, remote) = client(config(vec![bad.clone(), server.unix()]));
+    let key = RemoteHolder::new(config(vec![server.unix()]), checker()).unwrap().key("rsa2048").unwrap();
     for _ in 0..3 {
         all_verify(
             &key,
@@ -228,9 +228,9 @@ async fn a_wrong_rsa_signature_never_reaches_the_caller() {
 async fn what_servers_disagree_about_is_not_released() {
     let (first, second) = twins().await;
     let place = tempfile::tempdir().unwrap();
-    let bad = bad_server(place.path(), "bad.sock", Manner::Wrong);
-    let compared = |servers| RemoteConfig { agreement: 2, check: Check::Nothing, ..config(servers) };
-    let key = Remote::new(config(vec![first.unix()]), checker()).unwrap().key("ed25519").unwrap();
+    let bad = bad_server(place.path(), "bad.sock", BadBehaviour::Wrong);
+    let compared = |servers| RemoteConfig { agreement: 2, check: AnswerCheck::Nothing, ..config(servers) };
+    let key = RemoteHolder::new(config(vec![first.unix()]), checker()).unwrap().key("ed25519").unwrap();
     // Two of three: the one that differs is found out, and the others' answer is released.
     let (accelerator, remote) = client(compared(vec![bad.clone(), first.unix(), second.tls()]));
     for _ in 0..3 {
@@ -257,39 +257,39 @@ async fn signatures_that_differ_by_nature_agree_where_both_verify() {
 
 #[test]
 fn fewer_servers_than_must_agree_are_refused() {
-    let none = Remote::new(config(vec![]), checker()).unwrap_err().to_string();
+    let none = RemoteHolder::new(config(vec![]), checker()).unwrap_err().to_string();
     assert_eq!(none, "expected at least 1 servers, as many as must agree, found 0");
 }
 
 /// Servers with a share each, and the public part.
-async fn share_holders() -> (Vec<House>, ThresholdKey, Key) {
+async fn share_holders() -> (Vec<TestServer>, ThresholdKey, Key) {
     let pem = include_bytes!("../../keys/tests/data/threshold/safe1024.pem");
     let key = import::any(pem, None).unwrap();
     let (public, shares) = split(&key, 2, 3).unwrap();
-    let mut houses = Vec::new();
+    let mut holders = Vec::new();
     for share in &shares {
-        houses.push(with_share(share).await);
+        holders.push(with_share(share).await);
     }
-    (houses, public, key)
+    (holders, public, key)
 }
 
-async fn with_share(share: &Share) -> House {
+async fn with_share(share: &Share) -> TestServer {
     let pem = share.to_pem().unwrap();
-    House::with(|config, _| {
-        house::write_secret(&config.keys.directory.as_ref().unwrap().join("shared.pem"), &*pem);
+    TestServer::with(|config, _| {
+        test_server::write_secret(&config.keys.directory.as_ref().unwrap().join("shared.pem"), &*pem);
     })
     .await
 }
 
-fn threshold_client(servers: Vec<Endpoint>, public: &ThresholdKey) -> (Accelerator, Remote) {
+fn threshold_client(servers: Vec<Endpoint>, public: &ThresholdKey) -> (Accelerator, RemoteHolder) {
     let threshold_keys = [("shared".to_owned(), public.clone())].into();
     client(RemoteConfig { threshold_keys, ..config(servers) })
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn any_two_of_three_servers_sign_together() {
-    let (mut houses, public, whole) = share_holders().await;
-    let servers = houses.iter().map(House::unix).collect();
+    let (mut holders, public, whole) = share_holders().await;
+    let servers = holders.iter().map(TestServer::unix).collect();
     let (accelerator, remote) = threshold_client(servers, &public);
     let key = remote.key("shared").unwrap();
     let verify = Scheme::RsaPkcs1Verify { digest: DigestAlg::Sha256 };
@@ -301,19 +301,19 @@ async fn any_two_of_three_servers_sign_together() {
     let pss = Scheme::RsaPssSign { digest, mgf, salt_len: 32 };
     let salt = oarlock::SaltLength::Exactly(32);
     all_verify(&key, Scheme::RsaPssVerify { digest, mgf, salt }, &sign(&accelerator, pss, &key, 3));
-    houses.remove(0).stop().await;
+    holders.remove(0).stop().await;
     all_verify(&key, verify, &sign(&accelerator, PKCS1, &key, 5));
-    houses.remove(0).stop().await;
+    holders.remove(0).stop().await;
     let alone = sign(&accelerator, PKCS1, &key, 1).remove(0).unwrap_err().to_string();
     assert!(alone.contains("2 servers must sign together, 1 did"), "{alone}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_with_a_wrong_share_is_named_and_done_without() {
-    let (houses, public, whole) = share_holders().await;
+    let (holders, public, whole) = share_holders().await;
     let (_, others) = split(&whole, 2, 3).unwrap();
     let wrong = with_share(&others[0]).await;
-    let servers = vec![wrong.unix(), houses[1].unix(), houses[2].tls()];
+    let servers = vec![wrong.unix(), holders[1].unix(), holders[2].tls()];
     let (accelerator, remote) = threshold_client(servers, &public);
     let key = remote.key("shared").unwrap();
     for _ in 0..3 {
@@ -323,7 +323,7 @@ async fn a_server_with_a_wrong_share_is_named_and_done_without() {
     let reports = remote.servers();
     assert!(reports[0].wrong > 0 && !reports[0].is_trusted, "{reports:?}");
     assert_eq!((reports[1].wrong, reports[2].wrong), (0, 0), "{reports:?}");
-    let (accelerator, _) = threshold_client(vec![wrong.unix(), houses[1].unix()], &public);
+    let (accelerator, _) = threshold_client(vec![wrong.unix(), holders[1].unix()], &public);
     let error = sign(&accelerator, PKCS1, &key, 1).remove(0).unwrap_err().to_string();
     assert!(error.contains(&format!("{}: its partial signature is wrong", wrong.unix())), "{error}");
 }
@@ -331,11 +331,11 @@ async fn a_server_with_a_wrong_share_is_named_and_done_without() {
 /// A server that names another's share and is heard first must not keep the other one out.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_claims_another_s_share_shuts_nobody_out() {
-    let (houses, public, whole) = share_holders().await;
+    let (holders, public, whole) = share_holders().await;
     let (_, others) = split(&whole, 2, 3).unwrap();
     let liar = with_share(&others[1]).await;
     let (accelerator, remote) =
-        threshold_client(vec![liar.unix(), houses[1].unix(), houses[0].unix()], &public);
+        threshold_client(vec![liar.unix(), holders[1].unix(), holders[0].unix()], &public);
     let key = remote.key("shared").unwrap();
     let verify = Scheme::RsaPkcs1Verify { digest: DigestAlg::Sha256 };
     all_verify(&key, verify, &sign(&accelerator, PKCS1, &key, 4));
@@ -346,8 +346,8 @@ async fn a_server_that_claims_another_s_share_shuts_nobody_out() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_share_twice_is_no_two_shares() {
-    let (houses, public, _) = share_holders().await;
-    let (accelerator, remote) = threshold_client(vec![houses[0].unix(), houses[0].tls()], &public);
+    let (holders, public, _) = share_holders().await;
+    let (accelerator, remote) = threshold_client(vec![holders[0].unix(), holders[0].tls()], &public);
     let key = remote.key("shared").unwrap();
     let error = sign(&accelerator, PKCS1, &key, 1).remove(0).unwrap_err().to_string();
     assert!(error.contains("another server has share 1 too"), "{error}");

@@ -1,21 +1,21 @@
 //! What a server answers, by every way in.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod house;
+mod test_server;
 
-use house::{House, open, open_resident};
 use oarlock::batch::{Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv};
 use oarlock::keys::{export, generate, import};
 use oarlock::{BlockCipher, Column, InputSource, OutputSink, SigningScheme, Span, VerifyingScheme};
 use oarlock::{DigestAlg, Input, Job, JobError, Key, Scheme};
 use oarlock_wire::proto::cryptoserver_client::CryptoserverClient;
 use oarlock_wire::proto::{self, Code, open_key, request, response};
-use oarlock_wire::{Link, LinkError, jobs, records};
+use oarlock_wire::{LinkError, ServerLink, jobs, records};
+use test_server::{TestServer, open, open_resident};
 use tonic::transport::Channel;
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 
-async fn run(link: &Link, jobs: &[(Job<'_>, u32)]) -> Vec<Result<Vec<u8>, JobError>> {
+async fn run(link: &ServerLink, jobs: &[(Job<'_>, u32)]) -> Vec<Result<Vec<u8>, JobError>> {
     let message = jobs::write(jobs.iter().copied()).unwrap();
     match link.call(request::Body::Jobs(message)).await.unwrap() {
         response::Body::Results(results) => {
@@ -37,12 +37,12 @@ fn is_valid(scheme: Scheme, key: &Key, message: &[u8], signature: &[u8]) -> bool
 
 #[tokio::test]
 async fn batches_of_several_schemes_and_keys_are_answered_by_every_way_in() {
-    let house = House::with(|config, _| {
+    let server = TestServer::with(|config, _| {
         config.grants[0].clients.push("loopback".into());
     })
     .await;
-    for endpoint in [house.tls(), house.plaintext(), house.unix()] {
-        let link = Link::open(&endpoint).await.unwrap();
+    for endpoint in [server.tls(), server.plaintext(), server.unix()] {
+        let link = ServerLink::open(&endpoint).await.unwrap();
         let rsa = open_resident(&link, 0, "rsa2048").await;
         let edwards = open_resident(&link, 7, "ed25519").await;
         assert_eq!((rsa.kind.as_str(), edwards.kind.as_str()), ("rsa2048", "ed25519"));
@@ -74,8 +74,8 @@ async fn batches_of_several_schemes_and_keys_are_answered_by_every_way_in() {
 
 #[tokio::test]
 async fn single_calls_are_answered() {
-    let house = House::with(|config, _| config.grants[0].clients.push("loopback".into())).await;
-    let url = format!("http://{}", house.addresses.plaintext.unwrap());
+    let server = TestServer::with(|config, _| config.grants[0].clients.push("loopback".into())).await;
+    let url = format!("http://{}", server.addresses.plaintext.unwrap());
     let channel = Channel::from_shared(url).unwrap().connect().await.unwrap();
     let mut client = CryptoserverClient::new(channel);
     let keys = client.list_keys(proto::ListKeysRequest {}).await.unwrap().into_inner().keys;
@@ -126,16 +126,16 @@ async fn single_calls_are_answered() {
 
 #[tokio::test]
 async fn keys_that_come_with_a_stream_end_with_it() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let key = generate::ed25519().unwrap();
     let pkcs8 = export::private_pkcs8_der(&key).unwrap();
-    let link = Link::open(&house.tls()).await.unwrap();
+    let link = ServerLink::open(&server.tls()).await.unwrap();
     let info = open(&link, 0, open_key::Source::Asymmetric(pkcs8.to_vec().into())).await;
     assert_eq!(info.fingerprint, key.fingerprint().as_bytes()[..]);
     let jobs = [(Job::sign(SigningScheme::ED25519, &key, Input::Message(b"own")), 0)];
     let signature = run(&link, &jobs).await.remove(0).unwrap();
     assert!(is_valid(Scheme::Ed25519Verify, &key, b"own", &signature));
-    let other = Link::open(&house.tls()).await.unwrap();
+    let other = ServerLink::open(&server.tls()).await.unwrap();
     assert!(run(&other, &jobs).await[0].is_err());
     link.call(request::Body::CloseKey(proto::CloseKey { handle: 0 })).await.unwrap();
     assert!(run(&link, &jobs).await[0].is_err());
@@ -143,27 +143,27 @@ async fn keys_that_come_with_a_stream_end_with_it() {
 
 #[tokio::test]
 async fn broken_keys_and_keys_that_may_not_come_are_refused() {
-    let refused = async |house: &House, source| {
-        let link = Link::open(&house.unix()).await.unwrap();
+    let refused = async |server: &TestServer, source| {
+        let link = ServerLink::open(&server.unix()).await.unwrap();
         let body = request::Body::OpenKey(proto::OpenKey { handle: 0, source, ..Default::default() });
         match link.call(body).await.unwrap_err() {
             LinkError::Refused(fault) => (fault.code(), fault.message),
             other => panic!("{other}"),
         }
     };
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let garbage = Some(open_key::Source::Asymmetric("not a key".into()));
-    assert_eq!(refused(&house, garbage.clone()).await.0, Code::BadKey);
-    assert_eq!(refused(&house, None).await.0, Code::Invalid);
+    assert_eq!(refused(&server, garbage.clone()).await.0, Code::BadKey);
+    assert_eq!(refused(&server, None).await.0, Code::Invalid);
     let symmetric = |name: &str, len| {
         let secret = vec![1; len].into();
         Some(open_key::Source::Symmetric(proto::Symmetric { r#type: name.into(), secret }))
     };
-    assert_eq!(refused(&house, symmetric("tdes2", 15)).await.0, Code::BadKey);
-    assert_eq!(refused(&house, symmetric("rot13", 15)).await.0, Code::Unsupported);
-    let weak = refused(&house, symmetric("tdes2", 16)).await;
+    assert_eq!(refused(&server, symmetric("tdes2", 15)).await.0, Code::BadKey);
+    assert_eq!(refused(&server, symmetric("rot13", 15)).await.0, Code::Unsupported);
+    let weak = refused(&server, symmetric("tdes2", 16)).await;
     assert_eq!(weak, (Code::BadKey, "a triple-DES key with two equal parts".into()));
-    let strict = House::with(|config, _| config.limits.may_bring_keys = false).await;
+    let strict = TestServer::with(|config, _| config.limits.may_bring_keys = false).await;
     assert_eq!(refused(&strict, garbage).await.0, Code::PermissionDenied);
 }
 
@@ -184,7 +184,7 @@ fn blocks(data: &[u8]) -> Batch<'_> {
     }
 }
 
-async fn process(link: &Link, batch: &Batch<'_>) -> proto::RecordResults {
+async fn process(link: &ServerLink, batch: &Batch<'_>) -> proto::RecordResults {
     let message = records::write(batch, |index| index).unwrap();
     match link.call(request::Body::Records(message)).await.unwrap() {
         response::Body::RecordResults(results) => results,
@@ -194,10 +194,10 @@ async fn process(link: &Link, batch: &Batch<'_>) -> proto::RecordResults {
 
 #[tokio::test]
 async fn records_go_there_and_back() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let data: Vec<u8> = (0..80_000_u32).map(|at| (at * 7) as u8).collect();
-    for endpoint in [house.tls(), house.unix()] {
-        let link = Link::open(&endpoint).await.unwrap();
+    for endpoint in [server.tls(), server.unix()] {
+        let link = ServerLink::open(&endpoint).await.unwrap();
         open_resident(&link, 0, "tdes2").await;
         let encrypted = process(&link, &blocks(&data)).await;
         assert!(encrypted.codes.is_empty() && encrypted.faults.is_empty());
@@ -210,8 +210,9 @@ async fn records_go_there_and_back() {
 
 #[tokio::test]
 async fn bad_records_fail_alone_with_their_reasons() {
-    let house = House::with(|config, _| config.grants[0].schemes = vec!["tdes2-cbc-encrypt".into()]).await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let server =
+        TestServer::with(|config, _| config.grants[0].schemes = vec!["tdes2-cbc-encrypt".into()]).await;
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "tdes2").await;
     let secret = (1..=16).collect::<Vec<u8>>().into();
     open(&link, 2, open_key::Source::Symmetric(proto::Symmetric { r#type: "tdes2".into(), secret })).await;
@@ -237,15 +238,15 @@ async fn bad_records_fail_alone_with_their_reasons() {
 }
 
 /// The client of a server that clients reach over loopback.
-async fn plain_client(house: &House) -> CryptoserverClient<Channel> {
-    let url = format!("http://{}", house.addresses.plaintext.unwrap());
+async fn plain_client(server: &TestServer) -> CryptoserverClient<Channel> {
+    let url = format!("http://{}", server.addresses.plaintext.unwrap());
     CryptoserverClient::new(Channel::from_shared(url).unwrap().connect().await.unwrap())
 }
 
 #[tokio::test]
 async fn calls_without_a_field_that_must_be_there_are_refused_and_name_it() {
-    let house = House::with(|config, _| config.grants[0].clients.push("loopback".into())).await;
-    let mut client = plain_client(&house).await;
+    let server = TestServer::with(|config, _| config.grants[0].clients.push("loopback".into())).await;
+    let mut client = plain_client(&server).await;
     let named = |answer: Result<(), tonic::Status>, field: &str| {
         let status = answer.expect_err(field);
         assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
@@ -297,8 +298,8 @@ async fn calls_without_a_field_that_must_be_there_are_refused_and_name_it() {
 
 #[tokio::test]
 async fn stream_requests_without_a_field_that_must_be_there_are_refused_and_name_it() {
-    let house = House::new().await;
-    let link = Link::open(&house.unix()).await.unwrap();
+    let server = TestServer::new().await;
+    let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "ed25519").await;
     let jobs = |schemes| proto::Jobs { count: 1, schemes, ..Default::default() };
     for (body, field) in [
@@ -311,7 +312,7 @@ async fn stream_requests_without_a_field_that_must_be_there_are_refused_and_name
         assert_eq!(fault.code(), Code::Invalid, "{}", fault.message);
         assert!(fault.message.starts_with(&format!("{field} is missing")), "{}", fault.message);
     }
-    let mut bare = plain_client(&house).await;
+    let mut bare = plain_client(&server).await;
     let requests = futures_util::stream::iter([proto::Request { id: 1, body: None }]);
     let answer = bare.stream(requests).await.unwrap().into_inner().message().await.unwrap().unwrap();
     let Some(response::Body::Fault(fault)) = answer.body else { panic!("{answer:?}") };

@@ -5,7 +5,9 @@ use std::fmt;
 use std::path::Path;
 
 use oarlock_server::Config;
-use oarlock_server::config::{Audit, Engines, Grant, Keys, Limits, Listen, Tls};
+use oarlock_server::config::{
+    AuditConfig, EnginesConfig, GrantConfig, KeysConfig, ListenConfig, ServerLimits, TlsConfig,
+};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
 fn text() -> String {
@@ -33,7 +35,7 @@ fn with_everything() -> String {
 #[test]
 fn every_value_is_the_default() {
     let config = Config::read(path()).unwrap();
-    assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
+    assert_eq!(format!("{:?}", config.limits), format!("{:?}", ServerLimits::default()));
     assert_eq!(config.engines.cross_check, Some(oarlock::SchedulerConfig::default().cross_check));
     assert_eq!((&config.engines.allowed, config.engines.threads), (&None, None));
     assert!(config.audit.is_none() && config.keys.directory.is_none() && config.listen.metrics.is_none());
@@ -46,13 +48,13 @@ fn every_value_is_the_default() {
 fn every_setting_is_there() {
     let whole: toml::Table = toml::from_str(&with_everything()).unwrap();
     for (section, fields) in [
-        ("listen", fields::<Listen>()),
-        ("tls", fields::<Tls>()),
-        ("keys", fields::<Keys>()),
-        ("grant", fields::<Grant>()),
-        ("audit", fields::<Audit>()),
-        ("limits", fields::<Limits>()),
-        ("engines", fields::<Engines>()),
+        ("listen", fields::<ListenConfig>()),
+        ("tls", fields::<TlsConfig>()),
+        ("keys", fields::<KeysConfig>()),
+        ("grant", fields::<GrantConfig>()),
+        ("audit", fields::<AuditConfig>()),
+        ("limits", fields::<ServerLimits>()),
+        ("engines", fields::<EnginesConfig>()),
     ] {
         let own = &whole[section];
         let own = own.as_array().map_or(own, |sections| &sections[0]).as_table().unwrap();
@@ -97,7 +99,7 @@ fn the_manifest_configures_a_server_that_starts() {
     let wait =
         MANIFEST.lines().find_map(|line| line.trim().strip_prefix("sleep: { seconds: ")?.strip_suffix(" }"));
     let [grace, wait] = [grace, wait].map(|text| text.unwrap().parse::<u64>().unwrap());
-    assert!(grace > wait + config.limits.drain_seconds, "{grace} {wait}");
+    assert!(grace > wait + config.limits.max_drain_seconds, "{grace} {wait}");
     let image = MANIFEST.lines().find_map(|line| line.trim().strip_prefix("image: ")).unwrap();
     assert!(image.contains('/') && image.contains("@sha256:"), "{image}");
 }

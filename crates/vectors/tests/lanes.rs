@@ -6,14 +6,14 @@ mod common;
 use common::Verifying;
 use oarlock_core::{Engine, Shape};
 use oarlock_lanes::LaneEngine;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 /// The suite grows by itself with what the engine offers.
 fn check(engine: &dyn Engine) {
     if Shape::public_key().into_iter().all(|shape| engine.offers(shape).is_none()) {
         return;
     }
-    oarlock_vectors::stamp(engine, &Scalar::detect().unwrap()).assert_clean();
+    oarlock_vectors::stamp(engine, &ScalarEngine::detect().unwrap()).assert_clean();
 }
 
 /// The engine of this processor, where it has what the engine is made of.

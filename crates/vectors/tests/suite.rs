@@ -5,7 +5,7 @@ use oarlock_core::{
     AeadAlg, BatchSize, BlockCipher, CipherMode, Curve, Direction, Engine, EngineFault, Jobs, MacAlg,
     Outcomes, RsaExponent, Shape, WrapAlg,
 };
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 use oarlock_vectors::{OnEngine, Report, official, stamp};
 
 /// Offers some shapes only, so that a test takes no longer than they do.
@@ -48,7 +48,7 @@ fn one_spoilt_lane_fails_seams_random_and_official_cases() {
         (Shape::Mac { alg: MacAlg::HmacSha1 }, "HmacSha1"),
         (Shape::Wrap { alg: WrapAlg::Aes128Kwp, direction: Direction::Decrypt }, "AesKeyWrapWithPadding"),
     ];
-    let scalar = Scalar::detect().unwrap();
+    let scalar = ScalarEngine::detect().unwrap();
     for (shape, file) in shapes {
         let healthy = Only(scalar.clone(), vec![shape]);
         let report = stamp(&healthy, &scalar);
@@ -63,7 +63,7 @@ fn one_spoilt_lane_fails_seams_random_and_official_cases() {
 
 #[test]
 fn what_is_not_offered_is_skipped_and_said() {
-    let idle = Only(Scalar::detect().unwrap(), Vec::new());
+    let idle = Only(ScalarEngine::detect().unwrap(), Vec::new());
     let report = official::run(&OnEngine(&idle));
     assert_eq!((report.passed(), report.failed()), (0, 0), "{report}");
     assert!(report.to_string().contains("ed25519-verify not offered"));

@@ -8,7 +8,7 @@ use oarlock::{Accelerator, Input, Job, SaltLength, Scheme};
 
 /// Which answers are verified with the public key before they are released.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Check {
+pub enum AnswerCheck {
     /// None.
     Nothing,
     /// RSA signatures: a verification costs a thirtieth of them, and a faulty one gives the key away (Boneh, DeMillo, Lipton 1997).
@@ -18,7 +18,7 @@ pub enum Check {
     Signatures,
 }
 
-impl Check {
+impl AnswerCheck {
     /// The places of jobs whose answers are wrong for certain.
     pub(crate) fn wrong<'a>(
         self,

@@ -9,12 +9,12 @@ use crate::proto::Spans;
 
 /// A number for all, or one for each of `count`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Numbers<'a> {
+pub(crate) enum NumberColumn<'a> {
     One(u32),
     Each(&'a [[u8; 4]]),
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> NumberColumn<'a> {
     /// Reads a column of numbers. Nothing at all is zero for all.
     pub(crate) fn read(bytes: &'a [u8], count: usize, what: &'static str) -> Result<Self, WireError> {
         let (numbers, []) = bytes.as_chunks::<4>() else {
@@ -67,12 +67,12 @@ pub(crate) fn numbers(values: impl ExactSizeIterator<Item = u32> + Clone) -> Byt
 
 /// A byte for all, or one for each of `count`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Marks<'a> {
+pub(crate) enum ByteColumn<'a> {
     One(u8),
     Each(&'a [u8]),
 }
 
-impl<'a> Marks<'a> {
+impl<'a> ByteColumn<'a> {
     /// Reads a column of bytes. Nothing at all is zero for all.
     pub(crate) fn read(bytes: &'a [u8], count: usize, what: &'static str) -> Result<Self, WireError> {
         match bytes {

@@ -9,13 +9,13 @@ use crate::WireError;
 pub const PREAMBLE: &[u8; 8] = b"oarlock\x01";
 
 /// Bytes of a frame's length.
-pub const HEAD: usize = 4;
+pub const HEADER_BYTES: usize = 4;
 
 /// Appends a message as a frame.
 ///
 /// # Errors
 /// The message is longer than a frame can say, 4 GiB.
-pub fn put(message: &impl Message, buffer: &mut BytesMut) -> Result<(), WireError> {
+pub fn write(message: &impl Message, buffer: &mut BytesMut) -> Result<(), WireError> {
     let found = message.encoded_len();
     let bound = u64::from(u32::MAX);
     let len = u32::try_from(found).map_err(|_| WireError::TooMany {
@@ -23,7 +23,7 @@ pub fn put(message: &impl Message, buffer: &mut BytesMut) -> Result<(), WireErro
         found: found as u64,
         bound,
     })?;
-    buffer.reserve(HEAD + found);
+    buffer.reserve(HEADER_BYTES + found);
     buffer.put_u32_le(len);
     message.encode_raw(buffer);
     Ok(())
@@ -34,7 +34,7 @@ pub fn put(message: &impl Message, buffer: &mut BytesMut) -> Result<(), WireErro
 /// # Errors
 /// It is longer than `max` bytes: whoever sends that is not to be read any further.
 pub fn len(received: &[u8], max: usize) -> Result<Option<usize>, WireError> {
-    let Some(head) = received.first_chunk::<HEAD>() else { return Ok(None) };
+    let Some(head) = received.first_chunk::<HEADER_BYTES>() else { return Ok(None) };
     let len = u32::from_le_bytes(*head) as usize;
     match len > max {
         true => Err(WireError::TooMany { what: "bytes of a frame", found: len as u64, bound: max as u64 }),
@@ -48,10 +48,10 @@ pub fn len(received: &[u8], max: usize) -> Result<Option<usize>, WireError> {
 /// It is longer than `max` bytes: whoever sends that is not to be read any further.
 pub fn take(received: &mut BytesMut, max: usize) -> Result<Option<Bytes>, WireError> {
     let Some(len) = len(received, max)? else { return Ok(None) };
-    if received.len() < HEAD + len {
-        received.reserve(HEAD + len - received.len());
+    if received.len() < HEADER_BYTES + len {
+        received.reserve(HEADER_BYTES + len - received.len());
         return Ok(None);
     }
-    received.advance(HEAD);
+    received.advance(HEADER_BYTES);
     Ok(Some(received.split_to(len).freeze()))
 }

@@ -4,30 +4,30 @@ use bytes::{Bytes, BytesMut};
 use oarlock::Key;
 use oarlock::{Input, Job, JobError};
 
-use crate::column::{Marks, Numbers, marks, numbers};
+use crate::column::{ByteColumn, NumberColumn, marks, numbers};
 use crate::fault::{FaultTable, fault_of};
 use crate::proto::{self, Code, Fault};
 use crate::scheme::{self, WireScheme};
-use crate::{Limits, WireError};
+use crate::{MessageLimits, WireError};
 
 /// A message of jobs whose columns have been checked: reading it cannot fail.
 #[derive(Clone, Debug)]
 pub struct JobColumns<'a> {
     count: usize,
     schemes: Vec<WireScheme>,
-    scheme_of: Marks<'a>,
-    key_of: Numbers<'a>,
+    scheme_of: ByteColumn<'a>,
+    key_of: NumberColumn<'a>,
     inputs: &'a [u8],
-    input_lens: Numbers<'a>,
+    input_lens: NumberColumn<'a>,
     seconds: &'a [u8],
-    second_lens: Numbers<'a>,
+    second_lens: NumberColumn<'a>,
 }
 
 /// One job of a message.
 #[derive(Clone, Copy)]
-pub struct JobRow<'a> {
-    /// The place of its scheme among those of the message.
-    pub place: u8,
+pub struct WireJob<'a> {
+    /// The index of its scheme among those of the message.
+    pub scheme_index: u8,
     /// What to do.
     pub scheme: WireScheme,
     /// The key's handle.
@@ -43,25 +43,25 @@ impl<'a> JobColumns<'a> {
     ///
     /// # Errors
     /// A column does not fit the count, or more jobs than `limits` allow.
-    pub fn read(message: &'a proto::Jobs, limits: &Limits) -> Result<Self, WireError> {
+    pub fn read(message: &'a proto::Jobs, limits: &MessageLimits) -> Result<Self, WireError> {
         let count = limits.count("jobs", message.count)?;
         let schemes = message.schemes.iter().map(WireScheme::read).collect::<Result<Vec<_>, _>>()?;
         if count > 0 && schemes.is_empty() {
             return Err(WireError::Missing { what: "schemes" });
         }
-        let scheme_of = Marks::read(&message.scheme_of, count, "scheme_of")?;
+        let scheme_of = ByteColumn::read(&message.scheme_of, count, "scheme_of")?;
         if count > 0 && !scheme_of.are_below(schemes.len()) {
             return Err(WireError::Place { what: "scheme_of" });
         }
-        let input_lens = Numbers::read(&message.input_lens, count, "input_lens")?;
-        let second_lens = Numbers::read(&message.second_lens, count, "second_lens")?;
+        let input_lens = NumberColumn::read(&message.input_lens, count, "input_lens")?;
+        let second_lens = NumberColumn::read(&message.second_lens, count, "second_lens")?;
         adds_up(&message.inputs, &input_lens, count, "inputs")?;
         adds_up(&message.seconds, &second_lens, count, "seconds")?;
         Ok(Self {
             count,
             schemes,
             scheme_of,
-            key_of: Numbers::read(&message.key_of, count, "key_of")?,
+            key_of: NumberColumn::read(&message.key_of, count, "key_of")?,
             inputs: &message.inputs,
             input_lens,
             seconds: &message.seconds,
@@ -82,14 +82,14 @@ impl<'a> JobColumns<'a> {
     }
 
     /// The jobs in order.
-    pub fn iter(&self) -> impl Iterator<Item = JobRow<'a>> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = WireJob<'a>> + '_ {
         let (mut inputs, mut seconds) = (self.inputs, self.seconds);
         (0..self.count).map(move |index| {
             let input = cut(&mut inputs, self.input_lens.at(index));
-            let place = self.scheme_of.at(index);
-            let scheme = self.schemes[usize::from(place)];
-            JobRow {
-                place,
+            let scheme_index = self.scheme_of.at(index);
+            let scheme = self.schemes[usize::from(scheme_index)];
+            WireJob {
+                scheme_index,
                 scheme,
                 handle: self.key_of.at(index),
                 input: if scheme.takes_digest() { Input::Digest(input) } else { Input::Message(input) },
@@ -99,7 +99,7 @@ impl<'a> JobColumns<'a> {
     }
 }
 
-impl<'a> JobRow<'a> {
+impl<'a> WireJob<'a> {
     /// The job under its key.
     #[must_use]
     pub fn with<'j>(&self, key: &'j Key) -> Job<'j>
@@ -111,13 +111,13 @@ impl<'a> JobRow<'a> {
 }
 
 /// Shows the length of the input: it may be secret.
-impl std::fmt::Debug for JobRow<'_> {
+impl std::fmt::Debug for WireJob<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "JobRow({:?}, key {}, {:?})", self.scheme, self.handle, self.input)
     }
 }
 
-fn adds_up(bytes: &[u8], lens: &Numbers<'_>, count: usize, what: &'static str) -> Result<(), WireError> {
+fn adds_up(bytes: &[u8], lens: &NumberColumn<'_>, count: usize, what: &'static str) -> Result<(), WireError> {
     let (sum, found) = (lens.sum(count), bytes.len());
     if sum == found as u64 {
         return Ok(());
@@ -187,22 +187,22 @@ fn place_of(scheme: proto::Scheme, schemes: &mut Vec<proto::Scheme>) -> Result<u
 
 /// Jobs that are not among the answers of a submission, and what came of them. A job takes 32 bytes here whatever its reason.
 #[derive(Debug, Default)]
-pub struct OtherJobs {
-    jobs: Vec<(u32, Outcome)>,
+pub struct SeparateAnswers {
+    jobs: Vec<(u32, OtherOutcome)>,
     faults: FaultTable,
 }
 
 #[derive(Debug)]
-enum Outcome {
+enum OtherOutcome {
     Output(Vec<u8>),
     Fault { code: u8, place: u8 },
 }
 
-impl OtherJobs {
+impl SeparateAnswers {
     /// Notes what came of the job at `index`.
     pub fn add(&mut self, index: u32, answer: Result<Vec<u8>, Fault>) {
         match answer {
-            Ok(output) => self.jobs.push((index, Outcome::Output(output))),
+            Ok(output) => self.jobs.push((index, OtherOutcome::Output(output))),
             Err(fault) => self.refuse(index, &fault),
         }
     }
@@ -210,14 +210,14 @@ impl OtherJobs {
     /// Notes why the job at `index` was not done.
     pub fn refuse(&mut self, index: u32, fault: &Fault) {
         let place = self.faults.add(index, fault);
-        self.jobs.push((index, Outcome::Fault { code: fault.code() as u8, place }));
+        self.jobs.push((index, OtherOutcome::Fault { code: fault.code() as u8, place }));
     }
 
     /// The codes of those that were not done.
     pub fn codes(&self) -> impl Iterator<Item = Code> + '_ {
         self.jobs.iter().filter_map(|(_, outcome)| match outcome {
-            Outcome::Fault { code, .. } => Code::try_from(i32::from(*code)).ok(),
-            Outcome::Output(_) => None,
+            OtherOutcome::Fault { code, .. } => Code::try_from(i32::from(*code)).ok(),
+            OtherOutcome::Output(_) => None,
         })
     }
 }
@@ -226,11 +226,11 @@ impl OtherJobs {
 #[must_use]
 pub fn write_answers<'a>(
     answers: impl ExactSizeIterator<Item = Result<&'a [u8], JobError>>,
-    others: OtherJobs,
+    others: SeparateAnswers,
 ) -> proto::Results {
-    let OtherJobs { mut jobs, faults } = others;
+    let SeparateAnswers { mut jobs, faults } = others;
     jobs.sort_by_key(|(index, _)| *index);
-    let mut columns = Columns::new(answers.len() + jobs.len(), faults);
+    let mut columns = ResultWriter::new(answers.len() + jobs.len(), faults);
     let mut jobs = jobs.into_iter().peekable();
     for answer in answers {
         while let Some((_, other)) = jobs.next_if(|(index, _)| *index as usize == columns.codes.len()) {
@@ -246,7 +246,7 @@ pub fn write_answers<'a>(
     columns.finish()
 }
 
-struct Columns {
+struct ResultWriter {
     codes: Vec<u8>,
     lens: Vec<u32>,
     outputs: BytesMut,
@@ -256,7 +256,7 @@ struct Columns {
     last: Option<(JobError, u8, u8)>,
 }
 
-impl Columns {
+impl ResultWriter {
     fn new(count: usize, faults: FaultTable) -> Self {
         Self {
             codes: Vec::with_capacity(count),
@@ -276,10 +276,10 @@ impl Columns {
         self.fault_of.push(fault);
     }
 
-    fn put_other(&mut self, other: &Outcome) {
+    fn put_other(&mut self, other: &OtherOutcome) {
         match other {
-            Outcome::Output(output) => self.put(Code::Done as u8, output, 0),
-            Outcome::Fault { code, place } => self.put(*code, &[], *place),
+            OtherOutcome::Output(output) => self.put(Code::Done as u8, output, 0),
+            OtherOutcome::Fault { code, place } => self.put(*code, &[], *place),
         }
     }
 
@@ -312,11 +312,11 @@ impl Columns {
 /// Answers whose columns have been checked.
 #[derive(Debug)]
 pub struct ResultColumns<'a> {
-    codes: Marks<'a>,
-    output_lens: Numbers<'a>,
+    codes: ByteColumn<'a>,
+    output_lens: NumberColumn<'a>,
     outputs: &'a [u8],
     faults: &'a [proto::Fault],
-    fault_of: Marks<'a>,
+    fault_of: ByteColumn<'a>,
     count: usize,
 }
 
@@ -326,12 +326,12 @@ impl<'a> ResultColumns<'a> {
     /// # Errors
     /// A column does not fit the count.
     pub fn read(message: &'a proto::Results, count: usize) -> Result<Self, WireError> {
-        let codes = Marks::read(&message.codes, count, "codes")?;
-        let fault_of = Marks::read(&message.fault_of, count, "fault_of")?;
+        let codes = ByteColumn::read(&message.codes, count, "codes")?;
+        let fault_of = ByteColumn::read(&message.fault_of, count, "fault_of")?;
         if !fault_of.are_below(message.faults.len() + 1) {
             return Err(WireError::Place { what: "fault_of" });
         }
-        let output_lens = Numbers::read(&message.output_lens, count, "output_lens")?;
+        let output_lens = NumberColumn::read(&message.output_lens, count, "output_lens")?;
         if output_lens.sum(count) != message.outputs.len() as u64 {
             let expected = format!("{} bytes, the sum of their lengths", output_lens.sum(count));
             return Err(WireError::Column { what: "outputs", expected, found: message.outputs.len() });

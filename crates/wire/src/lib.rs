@@ -8,13 +8,12 @@
 //! | [`scheme`], [`task`] | what is done, as messages |
 //! | [`fault`] | errors and statuses as codes |
 //! | [`frame`] | messages on a UNIX socket |
-//! | [`Connection`] | a synchronous client there, without a runtime |
-//! | [`Pool`] | several of them for a library inside other programs: answers by descriptor, forks, a server that comes and goes |
-//! | [`Endpoint`], [`Link`] | a stream to a server of either kind, for many tasks at once |
+//! | [`ConnectionPool`] | a synchronous client of a UNIX socket for libraries inside other programs, without a runtime |
+//! | [`Endpoint`], [`ServerLink`] | a stream to a server of either kind, for many tasks at once |
 //! | `alert` | the alert by which a server refuses a client |
-//! | [`Remote`] | several servers as a holder: balanced, asked again elsewhere, compared |
+//! | [`RemoteHolder`] | several servers as a holder: balanced, asked again elsewhere, compared |
 //!
-//! Decoders take hostile bytes: [`Limits`] bound what a message may ask for before anything is allocated for it, and columns are
+//! Decoders take hostile bytes: [`MessageLimits`] bound what a message may ask for before anything is allocated for it, and columns are
 //! checked against their count before they are read.
 #![forbid(unsafe_code)]
 
@@ -22,7 +21,6 @@
 mod alert;
 mod check;
 mod column;
-mod connection;
 #[cfg(feature = "grpc")]
 mod endpoint;
 mod error;
@@ -43,15 +41,14 @@ pub mod task;
 #[cfg(test)]
 mod tests;
 
-pub use check::Check;
-pub use connection::{CallError, Connection};
+pub use check::AnswerCheck;
 #[cfg(feature = "grpc")]
 pub use endpoint::{ConnectError, Credentials, Endpoint};
 pub use error::WireError;
-pub use limits::Limits;
+pub use limits::MessageLimits;
 #[cfg(feature = "grpc")]
-pub use link::{Link, LinkError};
-pub use pool::{Answer, KeySource, Pending, Pool, PoolConfig, PoolError};
+pub use link::{LinkError, ServerLink};
+pub use pool::{ConnectionPool, PendingJob, PoolAnswer, PoolConfig, PoolError, PrivateKeySource};
 pub use prost::Message;
 #[cfg(feature = "grpc")]
-pub use remote::{Remote, RemoteConfig, RemoteError, ServerReport};
+pub use remote::{RemoteConfig, RemoteError, RemoteHolder, ServerReport};

@@ -18,19 +18,19 @@ use tokio::time::timeout;
 use crate::endpoint::{PATIENCE, status_reason};
 use crate::proto::cryptoserver_client::CryptoserverClient;
 use crate::proto::{Code, Fault, Request, Response, request, response};
-use crate::{ConnectError, Credentials, Endpoint, Limits, alert, frame};
+use crate::{ConnectError, Credentials, Endpoint, MessageLimits, alert, frame};
 
 /// A stream of requests to a server, for any number of tasks at once. Keys opened on it end with it. Needs a tokio runtime.
 #[derive(Debug)]
-pub struct Link {
+pub struct ServerLink {
     requests: mpsc::Sender<Request>,
-    shared: Arc<Shared>,
+    shared: Arc<LinkState>,
     last_id: AtomicU64,
     tasks: Vec<AbortHandle>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct LinkState {
     /// None once the stream has ended.
     waiting: Mutex<Option<HashMap<u64, oneshot::Sender<Response>>>>,
     end: OnceLock<String>,
@@ -54,7 +54,7 @@ pub enum LinkError {
 /// Requests that may wait to be sent.
 const QUEUE: usize = 256;
 
-impl Link {
+impl ServerLink {
     /// Connects.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl Link {
 
     async fn over_grpc(url: &str, credentials: Option<&Credentials>) -> Result<Self, ConnectError> {
         let channel = Endpoint::channel(url, credentials).await?;
-        let max = Limits::default().message_bytes;
+        let max = MessageLimits::default().max_message_bytes;
         let mut client = CryptoserverClient::new(channel).max_decoding_message_size(max);
         let (requests, outgoing) = mpsc::channel(QUEUE);
         let outgoing = tokio_stream::wrappers::ReceiverStream::new(outgoing);
@@ -82,7 +82,7 @@ impl Link {
                 return Err(ConnectError::Unreachable { place: url.to_owned(), reason });
             }
         };
-        let shared = Shared::new();
+        let shared = LinkState::new();
         let own = Arc::clone(&shared);
         let reader = tokio::spawn(async move {
             let mut answers = answered.into_inner();
@@ -114,7 +114,7 @@ impl Link {
         stream.write_all(frame::PREAMBLE).await.map_err(unreachable)?;
         let (incoming, outgoing) = stream.into_split();
         let (requests, waiting) = mpsc::channel(QUEUE);
-        let shared = Shared::new();
+        let shared = LinkState::new();
         let own = Arc::clone(&shared);
         let reader = tokio::spawn(async move {
             let end = read_frames(incoming, &own).await;
@@ -132,7 +132,7 @@ impl Link {
     pub async fn call(&self, body: request::Body) -> Result<response::Body, LinkError> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let (sender, answer) = oneshot::channel();
-        let mut place = Place { shared: &self.shared, id, is_taken: self.shared.enter(id, sender) };
+        let mut place = WaiterEntry { shared: &self.shared, id, is_taken: self.shared.enter(id, sender) };
         if !place.is_taken || self.requests.send(Request { id, body: Some(body) }).await.is_err() {
             return Err(self.shared.lost());
         }
@@ -163,13 +163,13 @@ async fn refused(url: &str, credentials: Option<&Credentials>, status: &tonic::S
 }
 
 /// A place among those that wait, given up where nobody waits any more.
-struct Place<'l> {
-    shared: &'l Shared,
+struct WaiterEntry<'l> {
+    shared: &'l LinkState,
     id: u64,
     is_taken: bool,
 }
 
-impl Drop for Place<'_> {
+impl Drop for WaiterEntry<'_> {
     fn drop(&mut self) {
         if self.is_taken
             && let Some(waiting) = &mut *self.shared.lock()
@@ -179,13 +179,13 @@ impl Drop for Place<'_> {
     }
 }
 
-impl Drop for Link {
+impl Drop for ServerLink {
     fn drop(&mut self) {
         self.tasks.iter().for_each(AbortHandle::abort);
     }
 }
 
-impl Shared {
+impl LinkState {
     fn new() -> Arc<Self> {
         Arc::new(Self { waiting: Mutex::new(Some(HashMap::new())), end: OnceLock::new() })
     }
@@ -237,8 +237,8 @@ impl LinkError {
     }
 }
 
-async fn read_frames(mut stream: OwnedReadHalf, shared: &Shared) -> io::Result<()> {
-    let max = Limits::default().message_bytes;
+async fn read_frames(mut stream: OwnedReadHalf, shared: &LinkState) -> io::Result<()> {
+    let max = MessageLimits::default().max_message_bytes;
     let mut received = BytesMut::with_capacity(READ);
     loop {
         while let Some(message) = frame::take(&mut received, max).map_err(io::Error::other)? {
@@ -259,7 +259,7 @@ async fn write_frames(mut waiting: mpsc::Receiver<Request>, mut stream: OwnedWri
         let mut next = Some(first);
         while let Some(request) = next {
             // A message beyond 4 GiB does not fit a frame; its caller learns that the stream has ended.
-            if frame::put(&request, &mut bytes).is_err() {
+            if frame::write(&request, &mut bytes).is_err() {
                 return;
             }
             next = if bytes.len() < READ { waiting.try_recv().ok() } else { None };

@@ -6,13 +6,13 @@ use prost::Message;
 
 #[allow(missing_docs, missing_debug_implementations, unreachable_pub, clippy::pedantic, clippy::all)]
 mod generated {
-    include!(concat!(env!("OUT_DIR"), "/oarlock.v1.rs"));
+    include!("generated/oarlock.v1.rs");
 }
 
 pub use generated::*;
 
 /// The protocol's description, for gRPC reflection.
-pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+pub const DESCRIPTORS: &[u8] = include_bytes!("generated/descriptors.bin");
 
 /// Shows how long they are: what they carry may be secret.
 macro_rules! opaque {

@@ -6,10 +6,10 @@ use bytes::Bytes;
 use oarlock::batch::{Batch, BatchOutcome, BatchTask, IvSource};
 use oarlock::{Column, InputSource, Key, KeySource, OutputSink, Records, Span, Status};
 
-use crate::column::{Marks, Numbers, SLOT, each_of, marks, numbers, places_of, spans};
+use crate::column::{ByteColumn, NumberColumn, SLOT, each_of, marks, numbers, places_of, spans};
 use crate::fault::FaultTable;
 use crate::proto::{self, Code, Fault, IvRule, Spans};
-use crate::{Limits, WireError, task};
+use crate::{MessageLimits, WireError, task};
 
 /// The bit of a key's column that says that the others are a slot.
 const SLOT_BIT: u32 = 1 << 31;
@@ -21,7 +21,7 @@ const SLOT_BIT: u32 = 1 << 31;
 /// for `key_of` to answer with an index that no table has, so that its record fails alone.
 pub fn read<'a>(
     message: &'a proto::Records,
-    limits: &Limits,
+    limits: &MessageLimits,
     keys: &'a [Key],
     key_of: impl Fn(u32) -> KeySource,
 ) -> Result<Batch<'a>, WireError> {
@@ -70,13 +70,15 @@ fn tasks_of(
     tasks: &[BatchTask],
     count: usize,
 ) -> Result<Column<'static, BatchTask>, WireError> {
-    let task_of = Marks::read(&message.task_of, count, "task_of")?;
+    let task_of = ByteColumn::read(&message.task_of, count, "task_of")?;
     let (Some(first), true) = (tasks.first(), task_of.are_below(tasks.len())) else {
         return Err(WireError::Place { what: "task_of" });
     };
     Ok(match task_of {
-        Marks::One(mark) => Column::One(*tasks.get(usize::from(mark)).unwrap_or(first)),
-        Marks::Each(places) => Column::Each(places.iter().map(|place| tasks[usize::from(*place)]).collect()),
+        ByteColumn::One(mark) => Column::One(*tasks.get(usize::from(mark)).unwrap_or(first)),
+        ByteColumn::Each(places) => {
+            Column::Each(places.iter().map(|place| tasks[usize::from(*place)]).collect())
+        }
     })
 }
 
@@ -90,9 +92,9 @@ fn keys_of(
         0 => key_of(number),
         _ => KeySource::Slot(number & !SLOT_BIT),
     };
-    Ok(match Numbers::read(bytes, count, what)? {
-        Numbers::One(number) => Column::One(key(number)),
-        Numbers::Each(each) => {
+    Ok(match NumberColumn::read(bytes, count, what)? {
+        NumberColumn::One(number) => Column::One(key(number)),
+        NumberColumn::Each(each) => {
             Column::Each(each.iter().map(|bytes| key(u32::from_le_bytes(*bytes))).collect())
         }
     })
@@ -105,9 +107,9 @@ fn ivs(
     count: usize,
     what: &'static str,
 ) -> Result<(Column<'static, IvSource>, Column<'static, Span>), WireError> {
-    let rules = Marks::read(rules, count, what)?;
+    let rules = ByteColumn::read(rules, count, what)?;
     let given = || spans(places, count, what, |span| span);
-    if let Marks::One(rule) = rules
+    if let ByteColumn::One(rule) = rules
         && let Some(from) = alike(rule)
     {
         let places = if from == IvSource::Given { given()? } else { Column::One(Span::default()) };
@@ -272,6 +274,6 @@ pub fn write_outcome(
 /// # Errors
 /// The column does not fit the count.
 pub fn codes(results: &proto::RecordResults, count: usize) -> Result<impl Iterator<Item = Code>, WireError> {
-    let marks = Marks::read(&results.codes, count, "codes")?;
+    let marks = ByteColumn::read(&results.codes, count, "codes")?;
     Ok((0..count).map(move |index| Code::try_from(i32::from(marks.at(index))).unwrap_or(Code::Failed)))
 }

@@ -12,12 +12,12 @@ use crate::proto::{self, Digest};
 /// A scheme as a message has it: the curve is the key's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WireScheme {
-    family: Family,
+    family: SchemeFamily,
     takes_digest: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Family {
+enum SchemeFamily {
     Whole(Scheme),
     EcdsaSign { digest: DigestAlg, encoding: EcdsaEncoding, nonce: NonceRule },
     EcdsaVerify { digest: DigestAlg, encoding: EcdsaEncoding },
@@ -36,27 +36,29 @@ impl WireScheme {
         let encoding = || Ok::<_, WireError>(encoding_of(known("ECDSA encoding", message.encoding)?));
         let family = match kind {
             Kind::Unspecified => return Err(WireError::Missing { what: "scheme" }),
-            Kind::RsaPkcs1Sign => Family::Whole(Scheme::RsaPkcs1Sign { digest: digest()? }),
-            Kind::RsaPkcs1Verify => Family::Whole(Scheme::RsaPkcs1Verify { digest: digest()? }),
+            Kind::RsaPkcs1Sign => SchemeFamily::Whole(Scheme::RsaPkcs1Sign { digest: digest()? }),
+            Kind::RsaPkcs1Verify => SchemeFamily::Whole(Scheme::RsaPkcs1Verify { digest: digest()? }),
             Kind::RsaPssSign => {
                 let salt_len = salt()?.unwrap_or(digest()?.output_len() as u16);
-                Family::Whole(Scheme::RsaPssSign { digest: digest()?, mgf: mgf()?, salt_len })
+                SchemeFamily::Whole(Scheme::RsaPssSign { digest: digest()?, mgf: mgf()?, salt_len })
             }
             Kind::RsaPssVerify => {
                 let salt = salt()?.map_or(SaltLength::Any, SaltLength::Exactly);
-                Family::Whole(Scheme::RsaPssVerify { digest: digest()?, mgf: mgf()?, salt })
+                SchemeFamily::Whole(Scheme::RsaPssVerify { digest: digest()?, mgf: mgf()?, salt })
             }
-            Kind::RsaPkcs1Decrypt => Family::Whole(Scheme::RsaPkcs1Decrypt),
-            Kind::RsaOaepDecrypt => Family::Whole(Scheme::RsaOaepDecrypt { digest: digest()?, mgf: mgf()? }),
+            Kind::RsaPkcs1Decrypt => SchemeFamily::Whole(Scheme::RsaPkcs1Decrypt),
+            Kind::RsaOaepDecrypt => {
+                SchemeFamily::Whole(Scheme::RsaOaepDecrypt { digest: digest()?, mgf: mgf()? })
+            }
             Kind::EcdsaSign => {
                 let nonce =
                     if message.is_deterministic { NonceRule::Deterministic } else { NonceRule::Hedged };
-                Family::EcdsaSign { digest: digest()?, encoding: encoding()?, nonce }
+                SchemeFamily::EcdsaSign { digest: digest()?, encoding: encoding()?, nonce }
             }
-            Kind::EcdsaVerify => Family::EcdsaVerify { digest: digest()?, encoding: encoding()? },
-            Kind::Ed25519Sign => Family::Whole(Scheme::Ed25519Sign),
-            Kind::Ed25519Verify => Family::Whole(Scheme::Ed25519Verify),
-            Kind::X25519 => Family::Whole(Scheme::X25519),
+            Kind::EcdsaVerify => SchemeFamily::EcdsaVerify { digest: digest()?, encoding: encoding()? },
+            Kind::Ed25519Sign => SchemeFamily::Whole(Scheme::Ed25519Sign),
+            Kind::Ed25519Verify => SchemeFamily::Whole(Scheme::Ed25519Verify),
+            Kind::X25519 => SchemeFamily::Whole(Scheme::X25519),
         };
         Ok(Self { family, takes_digest: message.takes_digest })
     }
@@ -75,11 +77,11 @@ impl WireScheme {
             _ => Curve::P256,
         };
         match self.family {
-            Family::Whole(scheme) => scheme,
-            Family::EcdsaSign { digest, encoding, nonce } => {
+            SchemeFamily::Whole(scheme) => scheme,
+            SchemeFamily::EcdsaSign { digest, encoding, nonce } => {
                 Scheme::EcdsaSign { curve, digest, encoding, nonce }
             }
-            Family::EcdsaVerify { digest, encoding } => Scheme::EcdsaVerify { curve, digest, encoding },
+            SchemeFamily::EcdsaVerify { digest, encoding } => Scheme::EcdsaVerify { curve, digest, encoding },
         }
     }
 }

@@ -4,10 +4,10 @@ use oarlock::table::KeyType;
 use oarlock::{AeadAlg, BlockCipher, Column, Curve, Fingerprint, KeyKind, KeySource, MacAlg, WrapAlg};
 use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, SaltLength, Scheme};
 
-use crate::column::{Marks, Numbers, marks, numbers};
+use crate::column::{ByteColumn, NumberColumn, marks, numbers};
 use crate::proto::{Blame, Code, Fault, Request, request};
 use crate::scheme::WireScheme;
-use crate::{Limits, Message, WireError, fault, frame, jobs, proto, records, scheme, task};
+use crate::{Message, MessageLimits, WireError, fault, frame, jobs, proto, records, scheme, task};
 
 fn held(kind: KeyKind) -> Key {
     Key::held(kind, "elsewhere", "key", None, Fingerprint::new([7; 32]))
@@ -98,18 +98,20 @@ fn columns_are_short_where_all_are_equal() {
     for values in [&[][..], &[5], &[5, 5, 5], &[5, 6, 5]] {
         let column = numbers(values.iter().copied());
         assert_eq!(column.len(), 4 * if values == [5, 6, 5] { 3 } else { values.len().min(1) });
-        let read = Numbers::read(&column, values.len(), "test").unwrap();
+        let read = NumberColumn::read(&column, values.len(), "test").unwrap();
         assert!((0..values.len()).all(|at| read.at(at) == values[at]));
         assert_eq!(read.sum(values.len()), values.iter().copied().map(u64::from).sum::<u64>());
     }
     for (values, len) in [(&[][..], 0), (&[0, 0], 0), (&[3, 3], 1), (&[0, 3], 2), (&[3, 0], 2), (&[0], 0)] {
         let column = marks(values);
         assert_eq!(column.len(), len, "{values:?}");
-        let read = Marks::read(&column, values.len(), "test").unwrap();
+        let read = ByteColumn::read(&column, values.len(), "test").unwrap();
         assert!((0..values.len()).all(|at| read.at(at) == values[at]));
     }
-    assert!(Numbers::read(&[0; 5], 1, "test").is_err() && Numbers::read(&[0; 8], 3, "test").is_err());
-    assert!(Marks::read(&[0; 2], 3, "test").is_err());
+    assert!(
+        NumberColumn::read(&[0; 5], 1, "test").is_err() && NumberColumn::read(&[0; 8], 3, "test").is_err()
+    );
+    assert!(ByteColumn::read(&[0; 2], 3, "test").is_err());
 }
 
 fn message_of(kinds: &[(Key, Scheme, &[u8], &[u8])]) -> proto::Jobs {
@@ -130,7 +132,7 @@ fn jobs_come_back() {
     ];
     let message = message_of(&own);
     let message = proto::Jobs::decode(&*message.encode_to_vec()).unwrap();
-    let columns = jobs::JobColumns::read(&message, &Limits::default()).unwrap();
+    let columns = jobs::JobColumns::read(&message, &MessageLimits::default()).unwrap();
     assert_eq!((columns.len(), columns.is_empty()), (3, false));
     for (at, (row, (key, scheme, input, second))) in columns.iter().zip(&own).enumerate() {
         let job = row.with(key);
@@ -149,7 +151,7 @@ fn jobs_whose_columns_do_not_fit_are_refused_with_the_reason() {
     let refused = |change: &dyn Fn(&mut proto::Jobs)| {
         let mut message = good.clone();
         change(&mut message);
-        jobs::JobColumns::read(&message, &Limits { operations: 10, ..Limits::default() })
+        jobs::JobColumns::read(&message, &MessageLimits { max_operations: 10, ..MessageLimits::default() })
             .unwrap_err()
             .to_string()
     };
@@ -184,7 +186,7 @@ fn answers_come_back_with_their_reasons() {
         Err(length.clone()),
         Err(JobError::ShutDown),
     ];
-    let message = jobs::write_answers(own.iter().cloned(), jobs::OtherJobs::default());
+    let message = jobs::write_answers(own.iter().cloned(), jobs::SeparateAnswers::default());
     assert_eq!(message.faults.len(), 2);
     let message = proto::Results::decode(&*message.encode_to_vec()).unwrap();
     let read = jobs::ResultColumns::read(&message, own.len()).unwrap();
@@ -202,7 +204,7 @@ fn refused_jobs_keep_their_places_among_the_answers() {
     let own: [Result<&[u8], JobError>; 2] = [Ok(b"one"), Ok(b"two")];
     let refused = |places: &[u32]| {
         let code = Code::PermissionDenied.into();
-        let mut others = jobs::OtherJobs::default();
+        let mut others = jobs::SeparateAnswers::default();
         places.iter().for_each(|place| others.refuse(*place, &Fault { code, ..Fault::default() }));
         let message = jobs::write_answers(own.iter().cloned(), others);
         let columns = jobs::ResultColumns::read(&message, 2 + places.len()).unwrap();
@@ -221,7 +223,7 @@ fn reasons_are_written_once_and_bounded() {
     let none: [Result<&[u8], JobError>; 0] = [];
     let count = 1 << 17;
     let answer = |text: &dyn Fn(u32) -> String| {
-        let mut others = jobs::OtherJobs::default();
+        let mut others = jobs::SeparateAnswers::default();
         (0..count).for_each(|index| others.refuse(index, &fault(text(index))));
         jobs::write_answers(none.iter().cloned(), others)
     };
@@ -298,7 +300,8 @@ fn records_come_back() {
     let message = records::write(&own, |index| index + 10).unwrap();
     let message = proto::Records::decode(&*message.encode_to_vec()).unwrap();
     let read =
-        records::read(&message, &Limits::default(), &[], |handle| KeySource::Table(handle - 10)).unwrap();
+        records::read(&message, &MessageLimits::default(), &[], |handle| KeySource::Table(handle - 10))
+            .unwrap();
     same(&own, &read);
     assert!(read.is_complete());
 }
@@ -319,7 +322,7 @@ fn columns_of_one_value_and_strides_stay_so() {
     };
     let message = records::write(&own, |index| index).unwrap();
     assert!(message.encoded_len() < 900 + 100, "{}", message.encoded_len());
-    let read = records::read(&message, &Limits::default(), &[], KeySource::Table).unwrap();
+    let read = records::read(&message, &MessageLimits::default(), &[], KeySource::Table).unwrap();
     assert!(matches!(read.records.input, Column::Stride { stride: 8, .. }));
     assert!(matches!(read.records.key, Column::One(KeySource::Table(0))));
     same(&own, &read);
@@ -333,7 +336,7 @@ fn span(start: u32, len: u32) -> oarlock::Span {
 fn records_beyond_the_limits_are_refused() {
     let builder = mixed();
     let good = records::write(&builder.batch(), |index| index).unwrap();
-    let limits = Limits { operations: 4, output_bytes: 200, ..Limits::default() };
+    let limits = MessageLimits { max_operations: 4, max_output_bytes: 200, ..MessageLimits::default() };
     let refused = |change: &dyn Fn(&mut proto::Records)| {
         let mut message = good.clone();
         change(&mut message);
@@ -352,8 +355,8 @@ fn records_beyond_the_limits_are_refused() {
 fn frames_are_taken_when_they_are_whole() {
     let request = Request { id: 5, body: Some(request::Body::CloseKey(proto::CloseKey { handle: 3 })) };
     let mut all = BytesMut::new();
-    frame::put(&request, &mut all).unwrap();
-    frame::put(&Request::default(), &mut all).unwrap();
+    frame::write(&request, &mut all).unwrap();
+    frame::write(&Request::default(), &mut all).unwrap();
     let mut received = BytesMut::new();
     let mut taken = Vec::new();
     for byte in all {

@@ -14,7 +14,7 @@ use oarlock::{Accelerator, Job, JobError, Key, PendingAnswer, Scheme, Shape, Sub
 use oarlock::{KeyKind, Outcomes};
 use oarlock_ffi::Event;
 use oarlock_wire::proto::KeyInfo;
-use oarlock_wire::{KeySource, Pending, Pool, PoolConfig};
+use oarlock_wire::{ConnectionPool, PendingJob, PoolConfig, PrivateKeySource};
 use zeroize::Zeroizing;
 
 use crate::config::{Config, Mode};
@@ -32,7 +32,7 @@ struct Inner {
     config: Config,
     waits: Waits,
     engines: OnceLock<Result<Arc<Accelerator>, String>>,
-    pool: OnceLock<Pool>,
+    pool: OnceLock<ConnectionPool>,
     outage: Mutex<Option<Instant>>,
     is_blocking_said: AtomicBool,
     /// What the scalar engine has been proved for, where it computes without the dispatcher.
@@ -51,7 +51,7 @@ const MAX_IDLE: usize = 64;
 /// An operation on its way.
 pub(crate) enum Flight {
     Here(PendingAnswer),
-    Service(Box<Pending>),
+    Service(Box<PendingJob>),
 }
 
 impl Provider {
@@ -91,10 +91,10 @@ impl Provider {
             (Mode::Local, Some(name)) => Err(Failure::NoService(name.to_owned())),
             (Mode::Service, Some(name)) => {
                 let fingerprint = Some(job.key.fingerprint());
-                self.ask(job, KeySource::Resident { name, fingerprint }, fibre.as_ref())
+                self.ask(job, PrivateKeySource::Resident { name, fingerprint }, fibre.as_ref())
             }
             (Mode::Service, None) if is_for_service(job) && !self.is_outage() => {
-                match self.ask(job, KeySource::Brought(job.key), fibre.as_ref()) {
+                match self.ask(job, PrivateKeySource::Brought(job.key), fibre.as_ref()) {
                     Err(Failure::Service(error)) if error.is_unavailable() => {
                         self.begin_outage(&error.to_string());
                         self.here(job, fibre.as_ref())
@@ -161,7 +161,7 @@ impl Provider {
     fn ask(
         &self,
         job: &Job<'_>,
-        source: KeySource<'_>,
+        source: PrivateKeySource<'_>,
         fibre: Option<&Fibre>,
     ) -> Result<Zeroizing<Vec<u8>>, Failure> {
         if let Some(shape) = job.key.rsa_public_shape() {
@@ -175,7 +175,7 @@ impl Provider {
         }
     }
 
-    fn pool(&self, is_fibre: bool) -> Result<&Pool, Failure> {
+    fn pool(&self, is_fibre: bool) -> Result<&ConnectionPool, Failure> {
         if let Some(pool) = self.0.pool.get() {
             return Ok(pool);
         }
@@ -187,7 +187,7 @@ impl Provider {
             patience: config.patience,
             max_idle: MAX_IDLE,
         };
-        let made = Pool::new(settings, checker);
+        let made = ConnectionPool::new(settings, checker);
         Ok(self.0.pool.get_or_init(|| made))
     }
 

@@ -26,6 +26,7 @@ mod walk;
 
 use std::path::PathBuf;
 
+use crate::checks::CheckResult;
 use crate::workspace::{Workspace, WorkspaceError, read, write};
 use build::FULL;
 use circuit::{Circuit, truths_of};
@@ -71,9 +72,11 @@ fn improve(best: &mut Circuit, s_box: &[u8; 64], random: &mut Random) {
     }
 }
 
-/// What is wrong with the table or the code made of it, and one line on what was looked at.
-pub(crate) fn faults(workspace: &Workspace) -> Result<(Vec<String>, String), WorkspaceError> {
-    let Some(folder) = folder(workspace) else { return Ok((Vec::new(), "no S-boxes here".into())) };
+/// Checks the table of circuits against the standard, and the code against the table.
+pub(crate) fn check(workspace: &Workspace) -> Result<CheckResult, WorkspaceError> {
+    let Some(folder) = folder(workspace) else {
+        return Ok(CheckResult::new(Vec::new(), "no S-boxes here".into()));
+    };
     let circuits = parsed(&read(&folder.join(CIRCUITS))?)?;
     let mut faults = Vec::new();
     if circuits.len() != S_BOXES.len() {
@@ -87,7 +90,7 @@ pub(crate) fn faults(workspace: &Workspace) -> Result<(Vec<String>, String), Wor
     if read(&folder.join(CODE))? != emit::rust(&circuits) {
         faults.push(format!("{CODE} is not what `cargo xtask sboxes` makes of {CIRCUITS}"));
     }
-    Ok((faults, summary(&circuits)))
+    Ok(CheckResult::new(faults, summary(&circuits)))
 }
 
 fn parsed(text: &str) -> Result<Vec<Circuit>, WorkspaceError> {

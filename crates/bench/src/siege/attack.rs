@@ -15,9 +15,9 @@ use oarlock::keys::{export, generate};
 use oarlock_wire::Message;
 use oarlock_wire::proto::{self, Request, open_key, request, scheme};
 
-use super::frames::{Frames, jobs, open, resident, scheme};
-use super::http2::Http2;
-use super::server::Besieged;
+use super::frames::{FrameConnection, jobs, open, resident, scheme};
+use super::http2::Http2Connection;
+use super::server::BesiegedServer;
 use super::{SiegeError, pause};
 
 /// An attack.
@@ -92,14 +92,14 @@ impl Attack {
     }
 
     /// Starts the attackers.
-    pub(super) fn start(self, besieged: &Besieged) -> Result<Attackers, SiegeError> {
-        let target = Target {
+    pub(super) fn start(self, besieged: &BesiegedServer) -> Result<Attackers, SiegeError> {
+        let target = SiegeTarget {
             tcp: besieged.address("tcp"),
             plaintext: besieged.address("plaintext"),
             socket: besieged.socket(),
             is_over: Arc::default(),
         };
-        let crowd = |threads: usize, attack: fn(&Target) -> io::Result<()>| -> Vec<JoinHandle<()>> {
+        let crowd = |threads: usize, attack: fn(&SiegeTarget) -> io::Result<()>| -> Vec<JoinHandle<()>> {
             (0..threads).map(|_| target.again_and_again(attack)).collect()
         };
         let threads = match self {
@@ -122,14 +122,14 @@ impl Attack {
 
 /// The addresses of the server.
 #[derive(Clone)]
-struct Target {
+struct SiegeTarget {
     tcp: String,
     plaintext: String,
     socket: PathBuf,
     is_over: Arc<AtomicBool>,
 }
 
-impl Target {
+impl SiegeTarget {
     /// Attacks on a thread of its own until it is over. A server that turns an attacker away makes it begin anew.
     fn again_and_again(&self, attack: fn(&Self) -> io::Result<()>) -> JoinHandle<()> {
         let own = self.clone();
@@ -171,7 +171,7 @@ impl Drop for Attackers {
     }
 }
 
-fn silent_connections(target: &Target) -> io::Result<()> {
+fn silent_connections(target: &SiegeTarget) -> io::Result<()> {
     let mut connections = std::collections::VecDeque::new();
     while target.goes_on() {
         connections.push_back(TcpStream::connect(&target.tcp)?);
@@ -182,8 +182,8 @@ fn silent_connections(target: &Target) -> io::Result<()> {
     Ok(())
 }
 
-fn stalled_calls(target: &Target) -> io::Result<()> {
-    let mut http2 = Http2::open(&target.plaintext)?;
+fn stalled_calls(target: &SiegeTarget) -> io::Result<()> {
+    let mut http2 = Http2Connection::open(&target.plaintext)?;
     for _ in 0..50 {
         if http2.begin("Stream", 16_000_000, &[0; 65_000]).is_err() {
             break;
@@ -198,10 +198,10 @@ fn refused_jobs() -> request::Body {
     request::Body::Jobs(jobs(1 << 17, scheme(scheme::Kind::Ed25519Sign)))
 }
 
-fn unread_answers(target: &Target) -> io::Result<()> {
+fn unread_answers(target: &SiegeTarget) -> io::Result<()> {
     let mut connections = Vec::new();
     for _ in 0..30 {
-        let mut frames = Frames::open(&target.socket)?;
+        let mut frames = FrameConnection::open(&target.socket)?;
         let sent = frames.send((0..64).map(|_| refused_jobs()));
         connections.push(frames);
         if sent.is_err() || !target.goes_on() {
@@ -212,8 +212,8 @@ fn unread_answers(target: &Target) -> io::Result<()> {
     Ok(())
 }
 
-fn unread_streams(target: &Target) -> io::Result<()> {
-    let mut http2 = Http2::open(&target.plaintext)?;
+fn unread_streams(target: &SiegeTarget) -> io::Result<()> {
+    let mut http2 = Http2Connection::open(&target.plaintext)?;
     let message = Request { id: 1, body: Some(refused_jobs()) }.encode_to_vec();
     for _ in 0..64 {
         if http2.begin("Stream", message.len() as u32, &message).is_err() {
@@ -244,10 +244,10 @@ fn digests(count: u32, output_len: u32, data: Bytes) -> request::Body {
     })
 }
 
-fn unread_records(target: &Target) -> io::Result<()> {
+fn unread_records(target: &SiegeTarget) -> io::Result<()> {
     let mut connections = Vec::new();
     for _ in 0..15 {
-        let mut frames = Frames::open(&target.socket)?;
+        let mut frames = FrameConnection::open(&target.socket)?;
         let sent = frames.send((0..64).map(|_| digests(1 << 16, 16 << 20, Bytes::new())));
         connections.push(frames);
         if sent.is_err() || !target.goes_on() {
@@ -258,8 +258,8 @@ fn unread_records(target: &Target) -> io::Result<()> {
     Ok(())
 }
 
-fn many_schemes(target: &Target) -> io::Result<()> {
-    let mut frames = Frames::open(&target.socket)?;
+fn many_schemes(target: &SiegeTarget) -> io::Result<()> {
+    let mut frames = FrameConnection::open(&target.socket)?;
     let salted = |salt_len: u32| proto::Scheme {
         salt_len: Some(salt_len & 0xffff),
         ..scheme(scheme::Kind::RsaPssSign)
@@ -282,8 +282,8 @@ fn many_schemes(target: &Target) -> io::Result<()> {
     Ok(())
 }
 
-fn long_names(target: &Target) -> io::Result<()> {
-    let mut frames = Frames::open(&target.socket)?;
+fn long_names(target: &SiegeTarget) -> io::Result<()> {
+    let mut frames = FrameConnection::open(&target.socket)?;
     let name = "\u{1}".repeat(15 << 20);
     while target.goes_on() {
         frames.ask(open(0, open_key::Source::Resident(name.clone())))?;
@@ -291,8 +291,8 @@ fn long_names(target: &Target) -> io::Result<()> {
     Ok(())
 }
 
-fn refused_keys(target: &Target) -> io::Result<()> {
-    let mut frames = Frames::open(&target.socket)?;
+fn refused_keys(target: &SiegeTarget) -> io::Result<()> {
+    let mut frames = FrameConnection::open(&target.socket)?;
     let mut number = 0_u64;
     while target.goes_on() {
         let names = number..number + 100;
@@ -310,9 +310,9 @@ fn private(key: &Key) -> io::Result<open_key::Source> {
     Ok(open_key::Source::Asymmetric(der.to_vec().into()))
 }
 
-fn dear_jobs(target: &Target) -> io::Result<()> {
+fn dear_jobs(target: &SiegeTarget) -> io::Result<()> {
     let key = generate::rsa(2048).map_err(|error| io::Error::other(error.to_string()))?;
-    let mut frames = Frames::open(&target.socket)?;
+    let mut frames = FrameConnection::open(&target.socket)?;
     frames.ask(open(0, private(&key)?))?;
     while target.goes_on() {
         frames.send([request::Body::Jobs(jobs(20_000, scheme(scheme::Kind::RsaPkcs1Sign)))])?;
@@ -321,8 +321,8 @@ fn dear_jobs(target: &Target) -> io::Result<()> {
     Ok(())
 }
 
-fn rsa_signatures(target: &Target) -> io::Result<()> {
-    let mut frames = Frames::open(&target.socket)?;
+fn rsa_signatures(target: &SiegeTarget) -> io::Result<()> {
+    let mut frames = FrameConnection::open(&target.socket)?;
     frames.ask(open(0, resident("rsa2048")))?;
     while target.goes_on() {
         frames.send([request::Body::Jobs(jobs(256, scheme(scheme::Kind::RsaPkcs1Sign)))])?;
@@ -331,8 +331,8 @@ fn rsa_signatures(target: &Target) -> io::Result<()> {
     Ok(())
 }
 
-fn many_lengths(target: &Target) -> io::Result<()> {
-    let mut frames = Frames::open(&target.socket)?;
+fn many_lengths(target: &SiegeTarget) -> io::Result<()> {
+    let mut frames = FrameConnection::open(&target.socket)?;
     let mut bits = 1024;
     while target.goes_on() {
         let key = odd_public_key(bits);
@@ -371,8 +371,8 @@ fn length(der: &mut Vec<u8>, len: usize) {
     der.extend_from_slice(&(len as u16).to_be_bytes());
 }
 
-fn records(target: &Target) -> io::Result<()> {
-    let mut frames = Frames::open(&target.socket)?;
+fn records(target: &SiegeTarget) -> io::Result<()> {
+    let mut frames = FrameConnection::open(&target.socket)?;
     while target.goes_on() {
         // Each record reads all of the data: 64 MiB to hash for one that is sent.
         frames.send([digests(64, 64 * 32, vec![7; 1 << 20].into())])?;

@@ -10,7 +10,7 @@ use oarlock_wire::proto::{self, OpenKey, Request, Response, Scheme, open_key, re
 use oarlock_wire::{Message, frame};
 
 /// A connection of an attacker.
-pub(super) struct Frames {
+pub(super) struct FrameConnection {
     stream: UnixStream,
     last_id: u64,
 }
@@ -18,7 +18,7 @@ pub(super) struct Frames {
 /// Time after which an attacker stops waiting and goes on with something else.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-impl Frames {
+impl FrameConnection {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let mut stream = UnixStream::connect(path)?;
         stream.set_write_timeout(Some(PATIENCE))?;
@@ -33,7 +33,7 @@ impl Frames {
         for body in bodies {
             self.last_id += 1;
             let request = Request { id: self.last_id, body: Some(body) };
-            frame::put(&request, &mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+            frame::write(&request, &mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
         }
         self.stream.write_all(&bytes)
     }
@@ -46,7 +46,7 @@ impl Frames {
 
     /// Reads an answer.
     pub(super) fn answer(&mut self) -> io::Result<Response> {
-        let mut head = [0; frame::HEAD];
+        let mut head = [0; frame::HEADER_BYTES];
         self.stream.read_exact(&mut head)?;
         let mut message = vec![0; u32::from_le_bytes(head) as usize];
         self.stream.read_exact(&mut message)?;

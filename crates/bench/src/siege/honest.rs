@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use oarlock::keys::generate;
 use oarlock::{Input, Job, SigningScheme};
 use oarlock_wire::proto::{self, OpenKey, open_key, request, response};
-use oarlock_wire::{Endpoint, Link, jobs};
+use oarlock_wire::{Endpoint, ServerLink, jobs};
 
-use super::server::Besieged;
+use super::server::BesiegedServer;
 use super::{SiegeError, pause};
 
 /// The pause after each answer.
@@ -24,22 +24,22 @@ const NEW_CONNECTION: usize = 20;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An honest client at work.
-pub(super) struct Honest {
-    shared: Arc<Shared>,
+pub(super) struct HonestClient {
+    shared: Arc<HonestState>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct HonestState {
     latencies: Mutex<Vec<Duration>>,
     failures: Mutex<Vec<String>>,
     is_over: AtomicBool,
 }
 
-impl Honest {
+impl HonestClient {
     /// Starts one that is connected.
-    pub(super) fn start(besieged: &Besieged) -> Result<Self, SiegeError> {
-        let (endpoint, shared) = (besieged.honest()?, Arc::new(Shared::default()));
+    pub(super) fn start(besieged: &BesiegedServer) -> Result<Self, SiegeError> {
+        let (endpoint, shared) = (besieged.honest()?, Arc::new(HonestState::default()));
         let job = signature()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let link = runtime.block_on(connect(&endpoint)).map_err(SiegeError::Honest)?;
@@ -78,14 +78,14 @@ impl Honest {
     }
 }
 
-impl Drop for Honest {
+impl Drop for HonestClient {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
     }
 }
 
-impl Shared {
-    async fn work(&self, mut link: Link, endpoint: &Endpoint, job: &proto::Jobs) {
+impl HonestState {
+    async fn work(&self, mut link: ServerLink, endpoint: &Endpoint, job: &proto::Jobs) {
         let mut requests = 0_usize;
         while !self.is_over.load(Ordering::Relaxed) {
             requests += 1;
@@ -127,15 +127,15 @@ async fn timed<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, St
     }
 }
 
-async fn connect(endpoint: &Endpoint) -> Result<Link, String> {
-    let link = Link::open(endpoint).await.map_err(|error| error.to_string())?;
+async fn connect(endpoint: &Endpoint) -> Result<ServerLink, String> {
+    let link = ServerLink::open(endpoint).await.map_err(|error| error.to_string())?;
     let source = Some(open_key::Source::Resident("ed25519".to_owned()));
     let open = request::Body::OpenKey(OpenKey { handle: 0, source, ..OpenKey::default() });
     link.call(open).await.map_err(|error| error.to_string())?;
     Ok(link)
 }
 
-async fn sign(link: &Link, job: &proto::Jobs) -> Result<(), String> {
+async fn sign(link: &ServerLink, job: &proto::Jobs) -> Result<(), String> {
     let answer = link.call(request::Body::Jobs(job.clone())).await.map_err(|error| error.to_string())?;
     match answer {
         response::Body::Results(results) => match results.faults.first() {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::net::TcpStream;
 
 /// A connection over plaintext.
-pub(super) struct Http2 {
+pub(super) struct Http2Connection {
     stream: TcpStream,
     last_stream: u32,
 }
@@ -14,7 +14,7 @@ const HEADERS: u8 = 1;
 const SETTINGS: u8 = 4;
 const END_HEADERS: u8 = 4;
 
-impl Http2 {
+impl Http2Connection {
     pub(super) fn open(address: &str) -> io::Result<Self> {
         let mut stream = TcpStream::connect(address)?;
         stream.set_write_timeout(Some(std::time::Duration::from_secs(1)))?;

@@ -20,19 +20,20 @@ mod http2;
 mod report;
 pub(crate) mod server;
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use oarlock_measure::report::print_report;
+use oarlock_measure::{CommandError, FailureKind, progress};
 use oarlock_server::development::DevelopmentError;
-use oarlock_server::{ServerError, config::ConfigError};
+use oarlock_server::{CryptoserverError, config::ConfigError};
 
 use self::attack::Attack;
-use self::honest::Honest;
-use self::report::Row;
-use self::server::Besieged;
+use self::honest::HonestClient;
+use self::report::SiegeRow;
+use self::server::BesiegedServer;
 
 /// Arguments of `oarlock-bench siege`.
 #[derive(Args, Debug)]
@@ -70,13 +71,23 @@ pub(crate) enum SiegeError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    Server(#[from] ServerError),
+    Server(#[from] CryptoserverError),
     #[error(transparent)]
     Development(#[from] DevelopmentError),
     #[error("the honest client: {0}")]
     Honest(String),
     #[error("a key for the attackers: {0}")]
     Key(#[from] oarlock::keys::KeyError),
+}
+
+impl CommandError for SiegeError {
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::Hurt(_) => FailureKind::AnswerNo,
+            Self::Usage(_) => FailureKind::Usage,
+            _ => FailureKind::Machine,
+        }
+    }
 }
 
 pub(crate) fn run(args: &SiegeArgs, as_json: bool) -> Result<(), SiegeError> {
@@ -90,15 +101,15 @@ pub(crate) fn run(args: &SiegeArgs, as_json: bool) -> Result<(), SiegeError> {
         }
     }
     oarlock_server::raise_open_files();
-    let progress = progress(args.attacks.len());
+    let bar = progress::bar(args.attacks.len() as u64, "{bar:20} {pos}/{len} {msg} {elapsed}");
     let mut rows = Vec::new();
     for attack in &args.attacks {
-        progress.set_message(attack.name());
+        bar.set_message(attack.name());
         rows.push(besiege(*attack, args)?);
-        progress.inc(1);
+        bar.inc(1);
     }
-    progress.finish_and_clear();
-    report::print(&rows, args, as_json)?;
+    bar.finish_and_clear();
+    print_report(as_json, &rows, |in_colour| report::to_text(&rows, args, in_colour))?;
     match rows.iter().filter(|row| !row.faults.is_empty()).count() {
         0 => Ok(()),
         hurt => Err(SiegeError::Hurt(hurt)),
@@ -106,9 +117,9 @@ pub(crate) fn run(args: &SiegeArgs, as_json: bool) -> Result<(), SiegeError> {
 }
 
 /// One attack on a new server.
-fn besiege(attack: Attack, args: &SiegeArgs) -> Result<Row, SiegeError> {
-    let mut besieged = Besieged::start(attack.open_files(), args.program.as_deref())?;
-    let honest = Honest::start(&besieged)?;
+fn besiege(attack: Attack, args: &SiegeArgs) -> Result<SiegeRow, SiegeError> {
+    let mut besieged = BesiegedServer::start(attack.open_files(), args.program.as_deref())?;
+    let honest = HonestClient::start(&besieged)?;
     let before = honest.wait_for(CALM_REQUESTS);
     let start_kb = besieged.resident_kb()?;
     let ends = Instant::now() + Duration::from_secs_f64(args.seconds);
@@ -125,7 +136,7 @@ fn besiege(attack: Attack, args: &SiegeArgs) -> Result<Row, SiegeError> {
     let failures = honest.stop();
     besieged.check_alive()?;
     let bound_kb = start_kb + besieged.max_memory_kb();
-    Ok(Row::new(attack, [before, during], failures, [start_kb, peak_kb, bound_kb], recovery, args))
+    Ok(SiegeRow::new(attack, [before, during], failures, [start_kb, peak_kb, bound_kb], recovery, args))
 }
 
 /// Requests of the honest client before the attack.
@@ -135,7 +146,11 @@ const CALM_REQUESTS: usize = 50;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Returns how long the server takes to get near the memory that it had at the start; none if it takes too long.
-fn recovery(besieged: &Besieged, start_kb: u64, args: &SiegeArgs) -> Result<Option<Duration>, SiegeError> {
+fn recovery(
+    besieged: &BesiegedServer,
+    start_kb: u64,
+    args: &SiegeArgs,
+) -> Result<Option<Duration>, SiegeError> {
     let began = Instant::now();
     while began.elapsed().as_secs_f64() < args.max_recovery_seconds {
         if besieged.resident_kb()? * 2 <= start_kb * 3 {
@@ -149,13 +164,4 @@ fn recovery(besieged: &Besieged, start_kb: u64, args: &SiegeArgs) -> Result<Opti
 /// Waits for so long, or a little less: attackers and looks are spread over time.
 fn pause(time: Duration) {
     std::thread::park_timeout(time);
-}
-
-fn progress(attacks: usize) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:20} {pos}/{len} {msg} {elapsed}");
-    let progress = ProgressBar::new(attacks as u64);
-    style.map_or(progress.clone(), |style| progress.with_style(style))
 }

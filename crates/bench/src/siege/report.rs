@@ -1,16 +1,16 @@
 //! Rows of a siege as table and JSON.
 
-use std::io::{self, Write};
 use std::time::Duration;
 
+use oarlock_measure::table::{Align, Cell, Table, Tone};
 use serde::Serialize;
 
+use super::SiegeArgs;
 use super::attack::Attack;
-use super::{SiegeArgs, SiegeError};
 
 /// The result of one attack.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct SiegeRow {
     name: &'static str,
     /// Answers that the honest client got during the attack.
     answers: usize,
@@ -28,7 +28,7 @@ pub(super) struct Row {
     pub(super) faults: Vec<String>,
 }
 
-impl Row {
+impl SiegeRow {
     pub(super) fn new(
         attack: Attack,
         [before, during]: [Vec<Duration>; 2],
@@ -88,42 +88,37 @@ fn quantile(mut times: Vec<Duration>, share: f64) -> f64 {
     times.get(at).map_or(0.0, |time| time.as_secs_f64() * 1e3)
 }
 
-pub(super) fn print(rows: &[Row], args: &SiegeArgs, as_json: bool) -> Result<(), SiegeError> {
-    let mut out = io::stdout().lock();
-    if as_json {
-        let text = serde_json::to_string(rows).map_err(io::Error::other)?;
-        return Ok(writeln!(out, "{text}")?);
-    }
-    writeln!(
-        out,
-        "One honest client, Ed25519 one at a time over TLS, beside attackers for {} s each: its latency in ms, memory of the \
-         server in MiB, seconds until memory is back",
+/// Returns the heading, the table, and what is wrong in each row.
+pub(super) fn to_text(rows: &[SiegeRow], args: &SiegeArgs, in_colour: bool) -> String {
+    let mut text = format!(
+        "One honest client, Ed25519 one at a time over TLS, beside attackers for {} s each: its latency in ms, memory of the\n\
+         server in MiB, seconds until memory is back\n",
         args.seconds
-    )?;
-    writeln!(
-        out,
-        "{:<18} {:>7} {:>6} {:>8} {:>7} {:>7} {:>7} {:>6} {:>6} {:>6} {:>6}",
-        "attack", "answers", "failed", "calm p99", "p50", "p99", "max", "start", "peak", "bound", "back"
-    )?;
+    );
+    let columns =
+        ["attack", "answers", "failed", "calm p99", "p50", "p99", "max", "start", "peak", "bound", "back"];
+    let mut table =
+        Table::new(columns.map(|name| (name, if name == "attack" { Align::Left } else { Align::Right })));
     for row in rows {
-        let back = row.recovery_s.map_or_else(|| "never".to_owned(), |seconds| format!("{seconds:.1}"));
-        writeln!(
-            out,
-            "{:<18} {:>7} {:>6} {:>8.1} {:>7.1} {:>7.1} {:>7.1} {:>6.0} {:>6.0} {:>6.0} {back:>6}",
-            row.name,
-            row.answers,
-            row.failures,
-            row.calm_p99_ms,
-            row.p50_ms,
-            row.p99_ms,
-            row.max_ms,
-            row.start_mib,
-            row.peak_mib,
-            row.bound_mib
-        )?;
-        for fault in &row.faults {
-            writeln!(out, "  {}: {fault}", row.name)?;
-        }
+        let (ms, mib) =
+            (|ms: f64| Cell::from(format!("{ms:.1}")), |mib: f64| Cell::from(format!("{mib:.0}")));
+        table.row([
+            row.name.into(),
+            row.answers.to_string().into(),
+            row.failures.to_string().into(),
+            ms(row.calm_p99_ms),
+            ms(row.p50_ms),
+            ms(row.p99_ms),
+            ms(row.max_ms),
+            mib(row.start_mib),
+            mib(row.peak_mib),
+            mib(row.bound_mib),
+            row.recovery_s.map_or_else(|| Cell::toned("never", Tone::Bad), |s| format!("{s:.1}").into()),
+        ]);
     }
-    Ok(out.flush()?)
+    text += &table.render(in_colour);
+    for row in rows {
+        row.faults.iter().for_each(|fault| text += &format!("{}: {fault}\n", row.name));
+    }
+    text
 }

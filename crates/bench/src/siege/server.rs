@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use oarlock::Accelerator;
 use oarlock_server::development::Development;
-use oarlock_server::{Config, Server};
+use oarlock_server::{BoundServer, Config};
 use oarlock_wire::{Credentials, Endpoint};
 use tempfile::TempDir;
 
 use super::SiegeError;
-use crate::process::{Part, answer};
+use crate::process::{BenchProcess, answer};
 
 /// The name with which a process of this role is called.
 pub(crate) const ROLE: &str = "besieged";
@@ -44,13 +44,13 @@ on_failure = "stop"
 max_queue_bytes = 4194304
 
 [limits]
-connections = 128
+max_connections = 128
 max_unix_connections = 128
 max_connections_per_client = 96
 max_handshakes = 128
 max_handshakes_per_address = 64
-in_flight = 64
-message_bytes = 16777216
+max_in_flight = 64
+max_message_bytes = 16777216
 max_bytes_per_client = 50331648
 max_bytes = 67108864
 max_stall_seconds = 5
@@ -69,14 +69,14 @@ clients = ["uid:*", "loopback"]
 const AUDIT_KB: u64 = 4 << 10;
 
 /// A server at work.
-pub(super) struct Besieged {
-    part: Part,
+pub(super) struct BesiegedServer {
+    part: BenchProcess,
     development: Development,
     max_memory_kb: u64,
     _place: TempDir,
 }
 
-impl Besieged {
+impl BesiegedServer {
     /// Starts a server, `oarlock serve` of a program or this one, that may have so many files open.
     pub(super) fn start(open_files: Option<u32>, program: Option<&Path>) -> Result<Self, SiegeError> {
         let place = tempfile::tempdir()?;
@@ -89,7 +89,7 @@ impl Besieged {
             None => (std::env::current_exe()?, vec![ROLE.to_owned()]),
             Some(program) => (program.to_owned(), vec!["--json".to_owned(), "serve".to_owned()]),
         };
-        let part = Part::start_program(&program, &[role, config.to_vec()].concat(), open_files)?;
+        let part = BenchProcess::start_program(&program, &[role, config.to_vec()].concat(), open_files)?;
         let max_memory_kb = limits.max_memory_bytes() as u64 / 1024 + AUDIT_KB;
         Ok(Self { part, development, max_memory_kb, _place: place })
     }
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &BesiegedArgs) -> Result<(), SiegeError> {
     let config = Config::read(&args.config)?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
-        let server = Server::bind(
+        let server = BoundServer::bind(
             config,
             Accelerator::builder().environment(true).cost_cache(oarlock::default_cost_cache()),
         )

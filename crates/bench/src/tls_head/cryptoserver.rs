@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use clap::Args;
 use oarlock::Accelerator;
 use oarlock_server::development::Development;
-use oarlock_server::{Config, Server};
+use oarlock_server::{BoundServer, Config};
 
 use super::HeadError;
-use crate::process::{Cores, Part, answer, stay_on};
+use crate::process::{BenchProcess, MeasuredCores, answer, stay_on};
 
 /// What a process of this role is called with.
 pub(crate) const ROLE: &str = "cryptoserver";
@@ -44,10 +44,10 @@ clients = ["*"]
 "#;
 
 /// Starts it in a process of its own.
-pub(super) fn start(development: &Development, cores: Option<Cores>) -> io::Result<Part> {
+pub(super) fn start(development: &Development, cores: Option<MeasuredCores>) -> io::Result<BenchProcess> {
     fs::write(development.config(), CONFIG)?;
     let arguments = [ROLE.to_owned(), "--config".to_owned(), development.config().display().to_string()];
-    Part::start(&arguments, cores.map(|cores| cores.second))
+    BenchProcess::start(&arguments, cores.map(|cores| cores.second))
 }
 
 pub(crate) fn run(args: &CryptoserverArgs) -> Result<(), HeadError> {
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &CryptoserverArgs) -> Result<(), HeadError> {
     let config = Config::read(&args.config)?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
-        let server = Server::bind(
+        let server = BoundServer::bind(
             config,
             Accelerator::builder().environment(true).cost_cache(oarlock::default_cost_cache()),
         )

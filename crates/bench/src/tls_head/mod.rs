@@ -18,22 +18,23 @@ mod report;
 pub(crate) mod server;
 
 use std::fs;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
 use oarlock::BuildError;
 use oarlock::keys::KeyError;
+use oarlock_measure::report::print_report;
+use oarlock_measure::{CommandError, FailureKind, progress};
 use oarlock_server::development::{Development, DevelopmentError};
-use oarlock_server::{ServerError, config::ConfigError};
+use oarlock_server::{CryptoserverError, config::ConfigError};
 use oarlock_wire::RemoteError;
 use tempfile::TempDir;
 
-use self::report::Row;
-use crate::process::{Cores, Part};
+use self::report::{HeadRow, compare, to_text};
+use crate::process::{BenchProcess, MeasuredCores};
 
 /// What a client asks: 19 bytes.
 const REQUEST: &[u8; 19] = b"HEAD / HTTP/1.0\r\n\r\n";
@@ -54,8 +55,8 @@ const HOST: &str = "head.example";
 )]
 pub(crate) struct TlsHeadArgs {
     /// Who does the TLS server's private operations
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = By::ALL)]
-    by: Vec<By>,
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = SignedBy::ALL)]
+    by: Vec<SignedBy>,
     /// Connections at once
     #[arg(long, value_delimiter = ',', default_value = "40", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     connections: Vec<u32>,
@@ -66,7 +67,7 @@ pub(crate) struct TlsHeadArgs {
 
 /// Who does private operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum By {
+pub(crate) enum SignedBy {
     /// s2n-tls itself, with AWS-LC, one at a time
     S2n,
     /// Oarlock in the TLS server's process, with its scalar engine alone
@@ -95,7 +96,7 @@ pub(crate) enum HeadError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    Server(#[from] ServerError),
+    Server(#[from] CryptoserverError),
     #[error(transparent)]
     Remote(#[from] RemoteError),
     #[error("the TLS server's key: {0}")]
@@ -104,13 +105,21 @@ pub(crate) enum HeadError {
     Certificate(#[from] rcgen::Error),
     #[error("s2n-tls: {0}")]
     S2n(#[from] s2n_tls::error::Error),
-    #[error("the clients' TLS: {0}")]
-    Rustls(#[from] tokio_rustls::rustls::Error),
     #[error("{name}: {errors} connections had no right answer; the first: {first}")]
     Errors { name: &'static str, errors: u64, first: String },
 }
 
-impl By {
+impl CommandError for HeadError {
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::Errors { .. } => FailureKind::AnswerNo,
+            Self::Usage(_) => FailureKind::Usage,
+            _ => FailureKind::Machine,
+        }
+    }
+}
+
+impl SignedBy {
     const ALL: [Self; 6] = [Self::S2n, Self::Scalar, Self::Oarlock, Self::Unix, Self::Tls, Self::Plaintext];
 
     fn name(self) -> &'static str {
@@ -130,7 +139,7 @@ impl By {
 }
 
 /// Keys and certificates of both servers.
-struct Place {
+struct HeadDirectory {
     _directory: TempDir,
     development: Development,
     certificate: PathBuf,
@@ -141,8 +150,8 @@ pub(crate) fn run(args: &TlsHeadArgs, as_json: bool) -> Result<(), HeadError> {
         return Err(HeadError::Usage("--seconds: expected a number above 0"));
     }
     oarlock_server::raise_open_files();
-    let place = Place::new()?;
-    let cores = Cores::divide()?;
+    let place = HeadDirectory::new()?;
+    let cores = MeasuredCores::divide()?;
     if cores.is_none() {
         eprintln!("oarlock-bench: there is one core: servers and clients share it");
     }
@@ -150,9 +159,10 @@ pub(crate) fn run(args: &TlsHeadArgs, as_json: bool) -> Result<(), HeadError> {
         true => Some(cryptoserver::start(&place.development, cores)?),
         false => None,
     };
-    let bar = progress(args.by.len() * args.connections.len());
-    let mut measured = Measurement { place, cores, remote, length: Duration::from_secs_f64(args.seconds) };
-    let mut rows: Vec<Row> = Vec::new();
+    let bar = progress::bar((args.by.len() * args.connections.len()) as u64, "{bar:30} {pos}/{len} {msg}");
+    let mut measured =
+        HeadMeasurement { place, cores, remote, length: Duration::from_secs_f64(args.seconds) };
+    let mut rows: Vec<HeadRow> = Vec::new();
     for &connections in &args.connections {
         for &by in &args.by {
             bar.set_message(by.name());
@@ -161,38 +171,39 @@ pub(crate) fn run(args: &TlsHeadArgs, as_json: bool) -> Result<(), HeadError> {
         }
     }
     bar.finish_and_clear();
-    report::print(&mut rows, as_json)
+    compare(&mut rows);
+    Ok(print_report(as_json, &rows, |in_colour| to_text(&rows, in_colour))?)
 }
 
 /// What all rows share.
-struct Measurement {
-    place: Place,
-    cores: Option<Cores>,
-    remote: Option<Part>,
+struct HeadMeasurement {
+    place: HeadDirectory,
+    cores: Option<MeasuredCores>,
+    remote: Option<BenchProcess>,
     length: Duration,
 }
 
-impl Measurement {
-    fn row(&mut self, by: By, connections: usize) -> Result<Row, HeadError> {
+impl HeadMeasurement {
+    fn row(&mut self, by: SignedBy, connections: usize) -> Result<HeadRow, HeadError> {
         let arguments = self.place.server_arguments(by, self.remote.as_ref());
-        let mut server = Part::start(&arguments, self.cores.map(|cores| cores.first))?;
+        let mut server = BenchProcess::start(&arguments, self.cores.map(|cores| cores.first))?;
         let address: SocketAddr = server.said["address"]
             .as_str()
             .and_then(|text| text.parse().ok())
             .ok_or_else(|| io::Error::other("the TLS server did not say where it is"))?;
         let certificate = fs::read(&self.place.certificate)?;
-        let clients = client::Clients { address, certificate, connections, length: self.length };
+        let load = client::HeadLoad { address, certificate, connections, length: self.length };
         let mut remote = if by.is_remote() { self.remote.as_mut() } else { None };
         let mut cpu = || {
             let own = server.cpu()?;
             let other = remote.as_mut().map(|part| part.cpu()).transpose()?;
             Ok((own, other))
         };
-        client::measure(by, &clients, &mut cpu)
+        client::measure(by, &load, &mut cpu)
     }
 }
 
-impl Place {
+impl HeadDirectory {
     /// The TLS server's key is the cryptoserver's sample key, certified by itself.
     fn new() -> Result<Self, HeadError> {
         let directory = tempfile::tempdir()?;
@@ -205,7 +216,7 @@ impl Place {
         Ok(Self { _directory: directory, development, certificate })
     }
 
-    fn server_arguments(&self, by: By, remote: Option<&Part>) -> Vec<String> {
+    fn server_arguments(&self, by: SignedBy, remote: Option<&BenchProcess>) -> Vec<String> {
         let text = |path: &Path| path.display().to_string();
         let mut arguments =
             vec![server::ROLE.to_owned(), "--certificate".to_owned(), text(&self.certificate)];
@@ -214,17 +225,19 @@ impl Place {
         };
         let mut add = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
         match by {
-            By::S2n | By::Scalar | By::Oarlock => add("--private-key", text(&key_file(&self.development))),
-            By::Unix => add("--server", said("unix")),
-            By::Plaintext => add("--server", format!("http://{}", said("plaintext"))),
-            By::Tls => {
+            SignedBy::S2n | SignedBy::Scalar | SignedBy::Oarlock => {
+                add("--private-key", text(&key_file(&self.development)))
+            }
+            SignedBy::Unix => add("--server", said("unix")),
+            SignedBy::Plaintext => add("--server", format!("http://{}", said("plaintext"))),
+            SignedBy::Tls => {
                 add("--server", format!("https://{}", said("tcp")));
                 add("--state", text(self.development.ca().parent().unwrap_or(Path::new(""))));
             }
         }
         match by {
-            By::S2n => add("--by", "s2n".to_owned()),
-            By::Scalar => add("--by", "scalar".to_owned()),
+            SignedBy::S2n => add("--by", "s2n".to_owned()),
+            SignedBy::Scalar => add("--by", "scalar".to_owned()),
             _ => add("--by", "oarlock".to_owned()),
         }
         arguments
@@ -237,14 +250,3 @@ fn key_file(development: &Development) -> PathBuf {
 }
 
 const KEY: &str = "rsa2048";
-
-fn progress(rows: usize) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
-    let bar =
-        ProgressBar::new(rows as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.enable_steady_tick(Duration::from_millis(250));
-    bar
-}

@@ -11,12 +11,12 @@ use s2n_tls::error::Error;
 
 /// An accelerator, and the key of the server's certificate: here, or held elsewhere.
 #[derive(Debug)]
-pub(super) struct Signer {
+pub(super) struct AcceleratorSigner {
     pub(super) accelerator: Accelerator,
     pub(super) key: Key,
 }
 
-impl PrivateKeyCallback for Signer {
+impl PrivateKeyCallback for AcceleratorSigner {
     fn handle_operation(
         &self,
         _connection: &mut Connection,
@@ -27,18 +27,18 @@ impl PrivateKeyCallback for Signer {
         operation.input(&mut digest)?;
         let job = Job::with_scheme(scheme, &self.key, Input::Digest(&digest), &[]);
         let signature = self.accelerator.submit(&job, SubmitOptions::default());
-        Ok(Some(Box::pin(Waiting { signature, operation: Some(operation) })))
+        Ok(Some(Box::pin(PendingSignature { signature, operation: Some(operation) })))
     }
 }
 
 /// A handshake that waits for its signature.
-struct Waiting {
+struct PendingSignature {
     signature: PendingAnswer,
     /// None once answered.
     operation: Option<PrivateKeyOperation>,
 }
 
-impl ConnectionFuture for Waiting {
+impl ConnectionFuture for PendingSignature {
     fn poll(
         mut self: Pin<&mut Self>,
         connection: &mut Connection,

@@ -1,64 +1,51 @@
-//! Rows of numbers as table and JSON.
+//! Rows of `tls-head` as text and JSON.
 
-use std::io::{self, Write};
-
+use oarlock_measure::table::{Align, Cell, Table, duration, si};
 use serde::Serialize;
 
-use super::HeadError;
-
-/// What one configuration gave.
+/// The result of one way to sign at one number of connections.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct HeadRow {
     pub(super) name: &'static str,
     pub(super) connections: usize,
     pub(super) answers: u64,
     pub(super) rate_per_s: f64,
-    /// By the TLS server's CPU time.
+    /// Answers per second of the TLS server's CPU time.
     pub(super) rate_per_cpu_s: f64,
     pub(super) server_cpu_us: f64,
     pub(super) cryptoserver_cpu_us: Option<f64>,
-    /// To the first row with as many connections, by `rate_per_cpu_s`.
+    /// `rate_per_cpu_s` divided by that of the first row with as many connections.
     pub(super) ratio: Option<f64>,
     pub(super) p50_us: f64,
     pub(super) p99_us: f64,
 }
 
-pub(super) fn print(rows: &mut [Row], as_json: bool) -> Result<(), HeadError> {
-    compare(rows);
-    let mut out = io::stdout().lock();
-    if as_json {
-        let text = serde_json::to_string_pretty(rows).map_err(io::Error::other)?;
-        return Ok(writeln!(out, "{text}")?);
-    }
-    writeln!(
-        out,
-        "TLS 1.3 connections, RSA-2048, no resumption: HEAD of 19 bytes, answer of 107; CPU times per connection, ratio to the \
-         first row by the TLS server's"
-    )?;
-    writeln!(
-        out,
-        "{:<15} {:>11} {:>8} {:>9} {:>9} {:>12} {:>6} {:>9} {:>9}",
-        "by", "connections", "/s", "/CPU s", "CPU", "cryptoserver", "ratio", "p50", "p99"
-    )?;
+/// Returns the heading and the table.
+pub(super) fn to_text(rows: &[HeadRow], in_colour: bool) -> String {
+    let heading = "TLS 1.3 connections, RSA-2048, no resumption: HEAD of 19 bytes, answer of 107; CPU times per connection, ratio\n\
+                   to the first row by the TLS server's\n";
+    let columns = ["by", "connections", "/s", "/CPU s", "CPU", "cryptoserver", "ratio", "p50", "p99"];
+    let mut table =
+        Table::new(columns.map(|name| (name, if name == "by" { Align::Left } else { Align::Right })));
+    let micros = |us: f64| Cell::from(duration(us / 1e6));
     for row in rows {
-        writeln!(
-            out,
-            "{:<15} {:>11} {:>8.0} {:>9.0} {:>6.0} µs {:>12} {:>6} {:>6.2} ms {:>6.2} ms",
-            row.name,
-            row.connections,
-            row.rate_per_s,
-            row.rate_per_cpu_s,
-            row.server_cpu_us,
-            row.cryptoserver_cpu_us.map_or_else(|| "-".to_owned(), |us| format!("{us:.0} µs")),
-            row.ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
-            row.p50_us / 1e3,
-            row.p99_us / 1e3,
-        )?;
+        table.row([
+            row.name.into(),
+            row.connections.to_string().into(),
+            si(row.rate_per_s).into(),
+            si(row.rate_per_cpu_s).into(),
+            micros(row.server_cpu_us),
+            row.cryptoserver_cpu_us.map_or_else(Cell::none, micros),
+            row.ratio.map_or_else(Cell::none, |ratio| format!("{ratio:.2}").into()),
+            micros(row.p50_us),
+            micros(row.p99_us),
+        ]);
     }
-    Ok(out.flush()?)
+    heading.to_owned() + &table.render(in_colour)
 }
 
-fn compare(rows: &mut [Row]) {
+/// Sets the ratio of each row.
+pub(super) fn compare(rows: &mut [HeadRow]) {
     let firsts = rows.to_vec();
     for row in rows {
         let first = firsts.iter().find(|first| first.connections == row.connections);

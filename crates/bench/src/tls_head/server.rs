@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use oarlock::Accelerator;
 use oarlock::keys::import;
 use oarlock_server::development::Development;
-use oarlock_wire::{Credentials, Endpoint, Remote, RemoteConfig};
+use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteHolder};
 use s2n_tls::config::Config;
 use s2n_tls::security::DEFAULT_TLS13;
 use s2n_tls_tokio::TlsAcceptor;
@@ -16,7 +16,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use zeroize::Zeroizing;
 
-use super::private_key::Signer;
+use super::private_key::AcceleratorSigner;
 use super::{ANSWER, HeadError, KEY, REQUEST};
 use crate::process::{answer, stay_on};
 
@@ -25,7 +25,7 @@ pub(crate) const ROLE: &str = "head-server";
 
 /// Arguments of the role.
 #[derive(Args, Debug)]
-pub(crate) struct ServerArgs {
+pub(crate) struct HeadServerArgs {
     #[arg(long)]
     certificate: PathBuf,
     #[arg(long)]
@@ -37,19 +37,19 @@ pub(crate) struct ServerArgs {
     #[arg(long)]
     state: Option<PathBuf>,
     #[arg(long, value_enum)]
-    by: Signing,
+    by: ServerSigning,
     #[arg(long)]
     core: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Signing {
+enum ServerSigning {
     S2n,
     Scalar,
     Oarlock,
 }
 
-pub(crate) fn run(args: &ServerArgs) -> Result<(), HeadError> {
+pub(crate) fn run(args: &HeadServerArgs) -> Result<(), HeadError> {
     stay_on(args.core)?;
     oarlock_server::raise_open_files();
     let config = config(args)?;
@@ -69,12 +69,12 @@ pub(crate) fn run(args: &ServerArgs) -> Result<(), HeadError> {
     })
 }
 
-fn config(args: &ServerArgs) -> Result<Config, HeadError> {
+fn config(args: &HeadServerArgs) -> Result<Config, HeadError> {
     let certificate = fs::read(&args.certificate)?;
     let mut config = Config::builder();
     config.set_security_policy(&DEFAULT_TLS13)?;
     match (args.by, &args.private_key) {
-        (Signing::S2n, Some(key)) => {
+        (ServerSigning::S2n, Some(key)) => {
             config.load_pem(&certificate, &Zeroizing::new(fs::read(key)?))?;
         }
         _ => {
@@ -85,9 +85,9 @@ fn config(args: &ServerArgs) -> Result<Config, HeadError> {
 }
 
 /// Engines of this process for a key that is here; for one that is not, the cryptoserver, and engines that verify its answers.
-fn signer(args: &ServerArgs) -> Result<Signer, HeadError> {
+fn signer(args: &HeadServerArgs) -> Result<AcceleratorSigner, HeadError> {
     let engines = || match args.by {
-        Signing::Scalar => Accelerator::builder()
+        ServerSigning::Scalar => Accelerator::builder()
             .environment(true)
             .cost_cache(oarlock::default_cost_cache())
             .engines(["scalar"]),
@@ -96,15 +96,17 @@ fn signer(args: &ServerArgs) -> Result<Signer, HeadError> {
     let Some(server) = &args.server else {
         let path = args.private_key.as_ref().ok_or(HeadError::Usage("expected --private-key or --server"))?;
         let key = import::any(&Zeroizing::new(fs::read(path)?), None)?;
-        return Ok(Signer { accelerator: engines().build()?, key });
+        return Ok(AcceleratorSigner { accelerator: engines().build()?, key });
     };
-    let remote =
-        Remote::new(RemoteConfig::new("cryptoserver", vec![endpoint(args, server)?]), engines().build()?)?;
+    let remote = RemoteHolder::new(
+        RemoteConfig::new("cryptoserver", vec![endpoint(args, server)?]),
+        engines().build()?,
+    )?;
     let key = remote.key(KEY)?;
-    Ok(Signer { accelerator: engines().holder(Arc::new(remote)).build()?, key })
+    Ok(AcceleratorSigner { accelerator: engines().holder(Arc::new(remote)).build()?, key })
 }
 
-fn endpoint(args: &ServerArgs, server: &str) -> Result<Endpoint, HeadError> {
+fn endpoint(args: &HeadServerArgs, server: &str) -> Result<Endpoint, HeadError> {
     if !server.contains("://") {
         return Ok(Endpoint::Unix(server.into()));
     }

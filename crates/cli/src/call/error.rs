@@ -7,6 +7,7 @@ use oarlock::Blame;
 use oarlock::keys::KeyError;
 use oarlock::table::KeyType;
 use oarlock::{BuildError, JobError};
+use oarlock_measure::{CommandError, FailureKind};
 use oarlock_server::development::DevelopmentError;
 use oarlock_wire::proto;
 use oarlock_wire::{ConnectError, LinkError, RemoteError, WireError};
@@ -84,26 +85,24 @@ fn address_hint(found: &str) -> String {
     format!("; https://{found} is mutual TLS, ./{found} a socket in this directory")
 }
 
-impl CallError {
-    /// True where the answer is no.
-    pub(crate) fn is_no(&self) -> bool {
-        matches!(self, Self::Job(JobError::Rejected))
-    }
-
-    /// True where the user's words or files are wrong, false where the machine or the server failed.
-    pub(crate) fn is_users(&self) -> bool {
+impl CommandError for CallError {
+    fn kind(&self) -> FailureKind {
         match self {
-            Self::Job(error) => error.blame() != Blame::Machine,
-            Self::Link(LinkError::Refused(fault)) => fault.blame() != proto::Blame::Machine,
-            Self::Connect(error) => {
-                !matches!(error, ConnectError::Unreachable { .. } | ConnectError::WrongOwner { .. })
+            Self::Job(JobError::Rejected) => FailureKind::AnswerNo,
+            Self::Job(error) if error.blame() == Blame::Machine => FailureKind::Machine,
+            Self::Link(LinkError::Refused(fault)) if fault.blame() != proto::Blame::Machine => {
+                FailureKind::Usage
             }
-            Self::Remote(error) => matches!(error, RemoteError::TooFewServers { .. }),
-            Self::Build(error) => !matches!(error, BuildError::NoReferee),
-            Self::Runtime(_) | Self::Link(_) | Self::Unexpected | Self::Stdout(_) | Self::Write { .. } => {
-                false
+            Self::Connect(ConnectError::Unreachable { .. } | ConnectError::WrongOwner { .. }) => {
+                FailureKind::Machine
             }
-            _ => true,
+            Self::Remote(RemoteError::TooFewServers { .. }) => FailureKind::Usage,
+            Self::Build(error) => error.kind(),
+            Self::Stdout(error) => FailureKind::of_stdout(error),
+            Self::Runtime(_) | Self::Remote(_) | Self::Link(_) | Self::Unexpected | Self::Write { .. } => {
+                FailureKind::Machine
+            }
+            _ => FailureKind::Usage,
         }
     }
 }

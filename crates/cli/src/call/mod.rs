@@ -22,11 +22,12 @@ pub(crate) use self::args::{CallArgs, ServerArgs};
 use self::args::{CallCommand, InputArgs, KeyArgs, OutputArgs};
 pub(crate) use self::error::CallError;
 use self::peers::Peers;
-use crate::args::Global;
-use crate::draft_file::DraftFile;
-use crate::table::{Align, Cell, Table, count, wants_colour};
+use crate::draft_file::write_private;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::table::{Align, Cell, Table, count};
+use oarlock_measure::terminal::wants_colour;
 
-pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<(), CallError> {
+pub(crate) fn run(global: &GlobalOptions, args: &CallArgs) -> Result<(), CallError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CallError::Runtime)?;
     runtime.block_on(async {
@@ -47,7 +48,7 @@ pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<(), CallError> {
 }
 
 struct Call<'c> {
-    global: &'c Global,
+    global: &'c GlobalOptions,
     peers: Peers,
 }
 
@@ -316,5 +317,5 @@ fn write_out(out: Option<&Path>, bytes: &[u8]) -> Result<(), CallError> {
 /// The same for secrets.
 fn write_secret_out(out: Option<&Path>, bytes: &[u8]) -> Result<(), CallError> {
     let Some(path) = out else { return Ok(io::stdout().write_all(bytes)?) };
-    DraftFile::write_private(path, bytes).map_err(|error| CallError::Write { path: path.to_owned(), error })
+    write_private(path, bytes).map_err(|error| CallError::Write { path: path.to_owned(), error })
 }

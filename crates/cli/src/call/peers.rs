@@ -7,26 +7,26 @@ use oarlock::keys::import;
 use oarlock::keys::threshold::ThresholdKey;
 use oarlock::{Accelerator, Job, Key};
 use oarlock_wire::proto::{self, open_key, request, response};
-use oarlock_wire::{Link, Remote, RemoteConfig, jobs};
+use oarlock_wire::{RemoteConfig, RemoteHolder, ServerLink, jobs};
 use zeroize::Zeroizing;
 
 use super::args::CallArgs;
 use super::{CallCommand, CallError, read};
-use crate::args::Global;
-use crate::table::count;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::table::count;
 
 /// Who answers.
 pub(super) enum Peers {
-    One(Box<Link>),
-    Several { remote: Remote, client: Box<Accelerator> },
+    One(Box<ServerLink>),
+    Several { remote: RemoteHolder, client: Box<Accelerator> },
 }
 
 impl Peers {
-    pub(super) async fn of(global: &Global, args: &CallArgs) -> Result<Self, CallError> {
+    pub(super) async fn of(global: &GlobalOptions, args: &CallArgs) -> Result<Self, CallError> {
         let endpoint = args.server.endpoint()?;
         global.note(|| format!("calling {endpoint}"));
         if !args.servers.are_several() {
-            return Ok(Self::One(Box::new(Link::open(&endpoint).await?)));
+            return Ok(Self::One(Box::new(ServerLink::open(&endpoint).await?)));
         }
         let mut servers = vec![endpoint];
         for address in &args.servers.also {
@@ -36,13 +36,13 @@ impl Peers {
         config.agreement = args.servers.agree.map_or(1, usize::from);
         config.threshold_keys = threshold_keys(args)?;
         let builder = || global.builder().engines(["scalar"]);
-        let remote = Remote::new(config, builder().build()?)?;
+        let remote = RemoteHolder::new(config, builder().build()?)?;
         let client = Box::new(builder().holder(Arc::new(remote.clone())).build()?);
         Ok(Self::Several { remote, client })
     }
 
     /// The one server that tells of its keys and engines.
-    pub(super) fn one(&self) -> Result<&Link, CallError> {
+    pub(super) fn one(&self) -> Result<&ServerLink, CallError> {
         match self {
             Self::One(link) => Ok(link),
             Self::Several { .. } => Err(CallError::Usage(
@@ -95,7 +95,7 @@ impl Peers {
     }
 
     /// Says which servers failed or answered wrongly, and with `--verbose` how all of them did.
-    pub(super) fn tell(&self, global: &Global) {
+    pub(super) fn tell(&self, global: &GlobalOptions) {
         let Self::Several { remote, .. } = self else { return };
         for report in remote.servers() {
             if report.wrong > 0 {

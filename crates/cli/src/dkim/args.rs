@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use oarlock_dkim::{Canonicalization, Limits, Policy};
-use oarlock_io::mail::{self, Quoting};
+use oarlock_io::mail::{self, MboxQuoting};
+use oarlock_measure::dkim::{CompareArgs, MailBenchArgs};
 
-use super::bench::Task;
 use crate::key_path::{NotAKey, key_path};
 use crate::key_records::LookupArgs;
 use crate::time::Time;
@@ -46,7 +46,7 @@ pub(super) enum DkimCommand {
     )]
     Check(CheckArgs),
     /// Messages signed and verified per second of CPU, engine by engine
-    Bench(BenchArgs),
+    Bench(MailBenchArgs),
 }
 
 /// Where messages are.
@@ -64,25 +64,10 @@ pub(super) struct MailArgs {
 }
 
 impl MailArgs {
-    pub(super) fn options(&self) -> mail::Options {
-        let quoting = if self.mboxo { Quoting::Mboxo } else { Quoting::default() };
-        mail::Options { quoting, max_bytes: self.max_bytes }
+    pub(super) fn options(&self) -> mail::MailOptions {
+        let quoting = if self.mboxo { MboxQuoting::Mboxo } else { MboxQuoting::default() };
+        mail::MailOptions { quoting, max_bytes: self.max_bytes }
     }
-}
-
-/// Messages as something to measure with.
-#[derive(Debug, Args)]
-pub(super) struct CompareArgs {
-    /// Write nothing, but measure: sign and verify the messages with keys made for it, by the scalar engine and by the
-    /// fastest one, and print tables 2 to 6 of the paper on accelerated DKIM for them
-    #[arg(long)]
-    pub(super) compare: bool,
-    /// Draw the gains as SVG
-    #[arg(long, value_name = "FILE.svg", requires = "compare")]
-    pub(super) plot: Option<PathBuf>,
-    /// Turns of each row, of which the median counts
-    #[arg(long, value_name = "N", default_value_t = 3, requires = "compare", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(super) turns: u32,
 }
 
 #[derive(Debug, Args)]
@@ -270,33 +255,4 @@ pub(super) struct CheckArgs {
     pub(super) passphrase_file: Option<PathBuf>,
     #[command(flatten)]
     pub(super) lookup: LookupArgs,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct BenchArgs {
-    /// Seconds of each turn
-    #[arg(long, value_name = "S", default_value_t = 0.5, value_parser = seconds)]
-    pub(super) seconds: f64,
-    /// Turns of each row, of which the median counts
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(super) turns: u32,
-    /// What is measured, as sign-rsa2048 [default: everything]
-    #[arg(long, value_name = "TASK", value_delimiter = ',', value_parser = Task::from_name)]
-    pub(super) tasks: Vec<Task>,
-    /// Different messages
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = count)]
-    pub(super) messages: usize,
-    /// Messages that are signed or verified together
-    #[arg(long, value_name = "N", default_value_t = 128, value_parser = count)]
-    pub(super) batch: usize,
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.parse().ok().filter(|seconds: &f64| *seconds > 0.0 && *seconds <= 3600.0);
-    seconds.ok_or_else(|| "expected seconds, more than 0 and at most 3600".into())
-}
-
-fn count(text: &str) -> Result<usize, String> {
-    let count = text.parse().ok().filter(|count: &usize| (1..=1 << 20).contains(count));
-    count.ok_or_else(|| "expected a number from 1 to 1048576".into())
 }

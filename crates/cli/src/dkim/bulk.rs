@@ -7,14 +7,14 @@ use std::time::Instant;
 
 use cpu_time::ProcessTime;
 use indicatif::ProgressBar;
-use oarlock_io::mail::{self, Mail, MailError, Mails};
+use oarlock_io::mail::{self, MailError, MailMessage, MailReader};
 use serde::Serialize;
 
 use super::DkimError;
 use super::args::MailArgs;
-use crate::args::Global;
-use crate::progress;
-use crate::table::count;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::progress;
+use oarlock_measure::table::count;
 
 /// Messages of a batch: enough to fill every lane with bodies of like length several times.
 const BATCH_MESSAGES: usize = 128;
@@ -24,7 +24,7 @@ const BATCH_BYTES: usize = 2 << 20;
 /// A message with its place among all.
 pub(super) struct Loaded {
     pub(super) index: u64,
-    pub(super) mail: Mail,
+    pub(super) mail: MailMessage,
 }
 
 /// What came of a message: what is to be written, or why there is nothing.
@@ -51,7 +51,7 @@ pub(super) struct Totals {
 /// # Errors
 /// The first of `work` and `take`; the others then stop.
 pub(super) fn run<T: Send>(
-    global: &Global,
+    global: &GlobalOptions,
     args: &MailArgs,
     work: impl Fn(Vec<Loaded>) -> Result<Vec<(u64, T)>, DkimError> + Sync,
     mut take: impl FnMut(T) -> Result<(), DkimError>,
@@ -105,7 +105,7 @@ type Batch<T> = Result<Vec<Done<T>>, DkimError>;
 
 /// One thread's work until there is no more.
 fn thread<T>(
-    mails: &Mails,
+    mails: &MailReader,
     work: &(impl Fn(Vec<Loaded>) -> Result<Vec<(u64, T)>, DkimError> + Sync),
     is_stopped: &AtomicBool,
     sender: &mpsc::SyncSender<Batch<T>>,
@@ -126,11 +126,11 @@ fn thread<T>(
 }
 
 /// The messages of a batch, and those that cannot be read.
-fn load<T>(mails: &Mails) -> (Vec<Loaded>, Vec<Done<T>>) {
+fn load<T>(mails: &MailReader) -> (Vec<Loaded>, Vec<Done<T>>) {
     let (mut loaded, mut failed) = (Vec::with_capacity(BATCH_MESSAGES), Vec::new());
     let mut bytes = 0;
     while loaded.len() < BATCH_MESSAGES && bytes < BATCH_BYTES {
-        let Some(mail::Item { index, mail }) = mails.pull() else { break };
+        let Some(mail::MailItem { index, mail }) = mails.pull() else { break };
         match mail {
             Ok(mail) => {
                 bytes += mail.bytes.len();

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::DkimError;
 use super::args::CheckArgs;
 use super::lookup::Records;
-use crate::args::Global;
 use crate::keys::place;
+use oarlock_measure::GlobalOptions;
 
 /// Shortest RSA key that is not warned about. RFC 8301 3.2.
 const ADVISED_BITS: u32 = 2048;
@@ -28,7 +28,7 @@ struct Report {
     warnings: Vec<String>,
 }
 
-pub(super) fn run(global: &Global, args: &CheckArgs) -> Result<(), DkimError> {
+pub(super) fn run(global: &GlobalOptions, args: &CheckArgs) -> Result<(), DkimError> {
     let form =
         |name: &str| ascii_form(name).map(String::from).ok_or_else(|| DkimError::Domain(name.to_owned()));
     let name = KeyName::new(&form(&args.selector)?, &form(&args.domain)?);
@@ -94,7 +94,7 @@ impl Report {
         }
     }
 
-    fn print(&self, global: &Global) -> Result<(), DkimError> {
+    fn print(&self, global: &GlobalOptions) -> Result<(), DkimError> {
         let mut out = std::io::stdout().lock();
         if global.json {
             let text = serde_json::to_string(self).map_err(std::io::Error::other)?;

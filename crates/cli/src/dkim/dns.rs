@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::DkimError;
 use super::args::DnsArgs;
-use crate::args::Global;
 use crate::keys::{about, place};
+use oarlock_measure::GlobalOptions;
 
 /// A record, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -25,7 +25,7 @@ struct Report {
     key_bits: u32,
 }
 
-pub(super) fn run(global: &Global, args: &DnsArgs) -> Result<(), DkimError> {
+pub(super) fn run(global: &GlobalOptions, args: &DnsArgs) -> Result<(), DkimError> {
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     let key = place::read(&args.key, passphrase.as_ref())?;
     let unsuitable = || DkimError::NotForMail { path: args.key.clone(), found: about::kind(key.kind()) };
@@ -63,7 +63,7 @@ impl Report {
         })
     }
 
-    fn print(&self, global: &Global) -> Result<(), DkimError> {
+    fn print(&self, global: &GlobalOptions) -> Result<(), DkimError> {
         let mut out = std::io::stdout().lock();
         if global.json {
             let text = serde_json::to_string(self).map_err(std::io::Error::other)?;

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 use oarlock_dkim::SignerError;
+use oarlock_measure::dkim::MailBenchError;
+use oarlock_measure::{CommandError, FailureKind};
 
 use crate::key_records::SourceError;
 use crate::keys::KeysError;
@@ -31,8 +33,8 @@ pub(crate) enum DkimError {
     Threads(io::Error),
     #[error("{0}")]
     Job(#[from] JobError),
-    #[error("{}: {error}", path.display())]
-    Plot { path: PathBuf, error: io::Error },
+    #[error(transparent)]
+    Bench(#[from] MailBenchError),
     #[error("{0}")]
     Usage(&'static str),
     #[error("`{0}` is no domain name")]
@@ -44,20 +46,17 @@ pub(crate) enum DkimError {
     Stdout(#[from] io::Error),
 }
 
-impl DkimError {
-    /// True where the answer is no.
-    pub(crate) fn is_no(&self) -> bool {
-        matches!(self, Self::No(_))
-    }
-
-    /// True where the user's words or files are wrong, false where the machine or a peer failed.
-    pub(crate) fn is_users(&self) -> bool {
+impl CommandError for DkimError {
+    fn kind(&self) -> FailureKind {
         match self {
-            Self::Build(error) => !matches!(error, BuildError::NoReferee),
-            Self::Key(error) => error.is_users(),
-            Self::Source(error) => error.is_users(),
-            Self::Lookup(_) | Self::Threads(_) | Self::Job(_) | Self::Stdout(_) => false,
-            _ => true,
+            Self::No(_) => FailureKind::AnswerNo,
+            Self::Build(error) => error.kind(),
+            Self::Key(error) => error.kind(),
+            Self::Source(error) => error.kind(),
+            Self::Bench(error) => error.kind(),
+            Self::Lookup(_) | Self::Threads(_) | Self::Job(_) => FailureKind::Machine,
+            Self::Stdout(error) => FailureKind::of_stdout(error),
+            _ => FailureKind::Usage,
         }
     }
 }

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::DkimError;
 use super::args::{KeyKind, KeygenArgs};
-use crate::args::Global;
 use crate::keys::{Over, about, place};
+use oarlock_measure::GlobalOptions;
 
 /// What was made, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -21,7 +21,7 @@ struct Made<'a> {
     zone_line: String,
 }
 
-pub(super) fn run(global: &Global, args: &KeygenArgs) -> Result<(), DkimError> {
+pub(super) fn run(global: &GlobalOptions, args: &KeygenArgs) -> Result<(), DkimError> {
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     let key = match args.kind {
         KeyKind::Rsa => generate::rsa(args.bits)?,

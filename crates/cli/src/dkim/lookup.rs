@@ -7,7 +7,7 @@ use std::time::Instant;
 use futures_util::future::join_all;
 use oarlock_dkim::{CacheLimits, KeyAnswer, KeyCache, KeyName, Lookup};
 use oarlock_io::dns::TxtLookup;
-use oarlock_milter::dkim::key_answer;
+use oarlock_mailfilter::key_answer;
 use tokio::runtime::Runtime;
 
 use super::DkimError;

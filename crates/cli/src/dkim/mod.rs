@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args` | the command's arguments |
-//! | `sign`, `verify`, `keygen`, `dns`, `check`, `bench` | the subcommands |
+//! | `sign`, `verify`, `keygen`, `dns`, `check` | the subcommands |
 //! | `own_signatures` | signatures that new ones replace |
 //! | `bulk` | messages taken in batches by any number of threads, and what came of them in order |
 //! | `document` | the JSON document of results and summary |
@@ -11,7 +11,6 @@
 //! | `error` | why there is no output, or not all of it |
 
 mod args;
-mod bench;
 mod bulk;
 mod check;
 mod dns;
@@ -27,23 +26,22 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) use self::args::DkimArgs;
 use self::args::DkimCommand;
-pub(crate) use self::bench::{Corpus, DOMAIN, Input, Kind, SELECTOR, Sizes, Task};
 pub(crate) use self::error::DkimError;
-use crate::args::Global;
 use crate::time::Time;
+use oarlock_measure::GlobalOptions;
 
 /// Runs the command.
 ///
 /// # Errors
 /// Wrong usage or input, a machine or a peer that failed, or an answer that is no.
-pub(crate) fn run(global: &Global, args: &DkimArgs) -> Result<(), DkimError> {
+pub(crate) fn run(global: &GlobalOptions, args: &DkimArgs) -> Result<(), DkimError> {
     match &args.command {
         DkimCommand::Sign(own) => sign::run(global, own),
         DkimCommand::Verify(own) => verify::run(global, own),
         DkimCommand::Keygen(own) => keygen::run(global, own),
         DkimCommand::Dns(own) => dns::run(global, own),
         DkimCommand::Check(own) => check::run(global, own),
-        DkimCommand::Bench(own) => bench::run(global, own),
+        DkimCommand::Bench(own) => Ok(oarlock_measure::dkim::run(global, own)?),
     }
 }
 

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use oarlock_dkim::{Header, Signer, TagList, ascii_form};
-use oarlock_io::mail::{Mail, to_crlf};
+use oarlock_io::mail::{MailMessage, to_crlf};
 
 const FIELD: &[u8] = b"DKIM-Signature";
 
 /// The message without signatures of the domain and selector of one of `signers`, and how many there were.
-pub(super) fn without_own<'m>(mail: &'m Mail, signers: &[Signer]) -> (Cow<'m, Mail>, u64) {
+pub(super) fn without_own<'m>(mail: &'m MailMessage, signers: &[Signer]) -> (Cow<'m, MailMessage>, u64) {
     let own: Vec<Range<usize>> =
         fields(&mail.bytes).filter(|place| is_own(&mail.bytes[place.clone()], signers)).collect();
     if own.is_empty() {

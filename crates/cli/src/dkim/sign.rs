@@ -5,22 +5,22 @@ use std::path::PathBuf;
 
 use oarlock::Accelerator;
 use oarlock_dkim::{Algorithm, Coverage, Limits, Message, SignIntake, Signed, Signer};
-use oarlock_io::mail::{self, Destination, Mail, MailError, to_crlf};
+use oarlock_io::mail::{self, MailDestination, MailError, MailMessage, to_crlf};
 use serde::Serialize;
 
 use super::args::SignArgs;
-use super::bench::compare;
 use super::bulk::{self, Loaded};
 use super::document::ResultList;
 use super::own_signatures::without_own;
 use super::{DkimError, time_s};
-use crate::args::Global;
 use crate::keys::{about, place};
-use crate::table::count;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::dkim::compare;
+use oarlock_measure::table::count;
 
-pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DkimError> {
+pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DkimError> {
     if args.compare.compare {
-        return compare::run(global, &args.mail, &args.compare);
+        return Ok(compare::run(global, &args.mail.paths, args.mail.options(), &args.compare)?);
     }
     let work = Work {
         signers: args.signers()?,
@@ -29,7 +29,7 @@ pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DkimError> {
         target: args.target(global),
     };
     if global.verbose || global.engines.is_some() {
-        global.tell_absent(&work.accelerator);
+        global.warn_absent_engines(&work.accelerator);
     }
     let (mut counts, mut results) = (Counts::default(), ResultList::default());
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
@@ -103,10 +103,10 @@ impl SignArgs {
         }
     }
 
-    fn target(&self, global: &Global) -> Target {
+    fn target(&self, global: &GlobalOptions) -> Target {
         match &self.into {
-            _ if self.in_place => Target::Files(Destination::InPlace),
-            Some(directory) => Target::Files(Destination::Directory(directory.clone())),
+            _ if self.in_place => Target::Files(MailDestination::InPlace),
+            Some(directory) => Target::Files(MailDestination::Directory(directory.clone())),
             None if global.json => Target::Nowhere,
             None => Target::Stdout,
         }
@@ -115,7 +115,7 @@ impl SignArgs {
 
 /// Where signed messages go.
 enum Target {
-    Files(Destination),
+    Files(MailDestination),
     Stdout,
     /// Only their signatures are told.
     Nowhere,
@@ -168,7 +168,7 @@ impl Work {
     }
 
     /// A message is written with all its signatures or not at all; on standard output, where others stand behind it, without.
-    fn write(&self, mail: &Mail, fields: Result<Vec<(String, Algorithm, Signed)>, String>) -> Done {
+    fn write(&self, mail: &MailMessage, fields: Result<Vec<(String, Algorithm, Signed)>, String>) -> Done {
         let whole: Option<String> = fields.as_ref().ok().and_then(|fields| {
             fields
                 .iter()
@@ -192,7 +192,7 @@ fn named((signer, field): (&Signer, Signed)) -> (String, Algorithm, Signed) {
 }
 
 /// As it was, or as one of an mbox where it came from one or from one of many files.
-fn text(mail: &Mail, header: &str) -> Vec<u8> {
+fn text(mail: &MailMessage, header: &str) -> Vec<u8> {
     let mut text = Vec::with_capacity(mail.bytes.len() + header.len() + 64);
     let written = if mail.envelope.is_some() {
         mail::write_mbox(&mut text, mail.envelope.as_deref(), header.as_bytes(), &mail.bytes)

@@ -8,17 +8,17 @@ use oarlock_io::mail::to_crlf;
 use serde::Serialize;
 
 use super::args::VerifyArgs;
-use super::bench::compare;
 use super::bulk::{self, Loaded, Totals};
 use super::document::ResultList;
 use super::lookup::Records;
 use super::{DkimError, time_s};
-use crate::args::Global;
-use crate::table::count;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::dkim::compare;
+use oarlock_measure::table::count;
 
-pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DkimError> {
+pub(super) fn run(global: &GlobalOptions, args: &VerifyArgs) -> Result<(), DkimError> {
     if args.compare.compare {
-        return compare::run(global, &args.mail, &args.compare);
+        return Ok(compare::run(global, &args.mail.paths, args.mail.options(), &args.compare)?);
     }
     let verifier = Verifier {
         accelerator: global.builder().build()?,
@@ -27,7 +27,7 @@ pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DkimError> {
         now_s: time_s(args.time),
     };
     if global.verbose || global.engines.is_some() {
-        global.tell_absent(&verifier.accelerator);
+        global.warn_absent_engines(&verifier.accelerator);
     }
     let (mut counts, mut results) = (Counts::default(), ResultList::default());
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());

@@ -5,15 +5,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use oarlock::Accelerator;
-use oarlock_dnssec::{Algorithm, DigestType, Dnskey, NameBuf, Record, Records, Type, ds_rdata};
+use oarlock_dnssec::{
+    DigestType, Dnskey, DnssecAlgorithm, DomainNameBuf, RecordType, ZoneRecord, ZoneRecords, ds_rdata,
+};
 use oarlock_io::compressed;
 use serde::Serialize;
 
 use super::key_files::{KeyFileArgs, KeyFiles, Wanted};
 use super::zone_file::{TextArgs, damage_of};
 use super::{DnssecError, key_text};
-use crate::args::Global;
-use crate::table::count;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::table::count;
 
 /// Bytes that are read at once.
 const BLOCK: usize = 1 << 20;
@@ -44,7 +46,7 @@ pub(super) struct DsArgs {
     zone: Option<String>,
     /// The algorithm of a signing key, where neither its file nor a .key file beside it says which
     #[arg(long, value_name = "ALGORITHM", requires = "zone")]
-    algorithm: Option<Algorithm>,
+    algorithm: Option<DnssecAlgorithm>,
     /// The flags of a signing key, where no .key file beside it says which [default: 257]
     #[arg(long, value_name = "FLAGS", requires = "zone")]
     flags: Option<u16>,
@@ -57,7 +59,7 @@ pub(super) struct DsArgs {
 /// A key, and where it is.
 struct Found {
     path: PathBuf,
-    owner: NameBuf,
+    owner: DomainNameBuf,
     ttl: u32,
     data: Vec<u8>,
 }
@@ -75,7 +77,7 @@ struct Line {
     record: String,
 }
 
-pub(super) fn run(global: &Global, args: &DsArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &DsArgs) -> Result<(), DnssecError> {
     let (keys, bad_lines, accelerator) = match &args.zone {
         Some(zone) => {
             let files = args.keys.open()?;
@@ -99,7 +101,7 @@ pub(super) fn run(global: &Global, args: &DsArgs) -> Result<(), DnssecError> {
     }
 }
 
-fn signing_keys(args: &DsArgs, files: &KeyFiles, zone: &NameBuf) -> Result<Vec<Found>, DnssecError> {
+fn signing_keys(args: &DsArgs, files: &KeyFiles, zone: &DomainNameBuf) -> Result<Vec<Found>, DnssecError> {
     let wanted = Wanted { algorithm: args.algorithm, flags: args.flags };
     let load = |path: &PathBuf| {
         let key = files.load(path, zone.name(), wanted)?;
@@ -114,7 +116,7 @@ fn published_keys(args: &DsArgs) -> Result<(Vec<Found>, usize), DnssecError> {
     for path in &args.files {
         let (records, faults) = read(path, args.text)?;
         bad_lines += faults;
-        let is_key = |record: &Record<'_>| record.rtype == Type::DNSKEY;
+        let is_key = |record: &ZoneRecord<'_>| record.rtype == RecordType::DNSKEY;
         keys.extend(records.iter().filter(is_key).map(|record| Found {
             path: path.clone(),
             owner: record.owner.to_buf(),
@@ -126,7 +128,7 @@ fn published_keys(args: &DsArgs) -> Result<(Vec<Found>, usize), DnssecError> {
 }
 
 /// A file's records, and how many of its lines are none, which are named on stderr.
-fn read(path: &Path, text: TextArgs) -> Result<(Records, usize), DnssecError> {
+fn read(path: &Path, text: TextArgs) -> Result<(ZoneRecords, usize), DnssecError> {
     let unreadable = |error: io::Error| {
         let error = io::Error::new(error.kind(), damage_of(&error));
         DnssecError::Read { path: path.to_owned(), error }
@@ -134,7 +136,7 @@ fn read(path: &Path, text: TextArgs) -> Result<(Records, usize), DnssecError> {
     let mut input = compressed::open(path).map_err(unreadable)?.with_text_limit(text.limit());
     let mut include = key_text::nothing;
     let mut reader = key_text::reader(&mut include);
-    let mut records = Records::new();
+    let mut records = ZoneRecords::new();
     let mut text = Vec::new();
     loop {
         let taken = (&mut input).take(BLOCK as u64).read_to_end(&mut text).map_err(unreadable)?;
@@ -159,7 +161,7 @@ fn of_key(
 ) -> Result<(), DnssecError> {
     let dnskey = Dnskey::parse(&key.data)?;
     if args.dnskey {
-        lines.push(line(key, &dnskey, Type::DNSKEY, None, &key.data));
+        lines.push(line(key, &dnskey, RecordType::DNSKEY, None, &key.data));
         return Ok(());
     }
     if let Some(reason) = reason_against(args, &dnskey) {
@@ -170,7 +172,7 @@ fn of_key(
     for digest in &args.digest {
         let data = ds_rdata(accelerator, key.owner.name(), &dnskey, *digest)
             .map_err(|error| DnssecError::Ds { path: key.path.clone(), error })?;
-        let rtype = if args.cds { Type::CDS } else { Type::DS };
+        let rtype = if args.cds { RecordType::CDS } else { RecordType::DS };
         lines.push(line(key, &dnskey, rtype, Some(*digest), &data));
     }
     Ok(())
@@ -186,7 +188,13 @@ fn reason_against(args: &DsArgs, dnskey: &Dnskey<'_>) -> Option<&'static str> {
     }
 }
 
-fn line(key: &Found, dnskey: &Dnskey<'_>, rtype: Type, digest: Option<DigestType>, data: &[u8]) -> Line {
+fn line(
+    key: &Found,
+    dnskey: &Dnskey<'_>,
+    rtype: RecordType,
+    digest: Option<DigestType>,
+    data: &[u8],
+) -> Line {
     Line {
         file: key.path.display().to_string(),
         owner: key.owner.to_string(),
@@ -198,7 +206,7 @@ fn line(key: &Found, dnskey: &Dnskey<'_>, rtype: Type, digest: Option<DigestType
     }
 }
 
-fn print(global: &Global, lines: &[Line]) -> Result<(), DnssecError> {
+fn print(global: &GlobalOptions, lines: &[Line]) -> Result<(), DnssecError> {
     let mut out = std::io::stdout().lock();
     if global.json {
         let text = serde_json::to_string(lines).map_err(std::io::Error::other)?;

@@ -3,13 +3,15 @@
 use std::io;
 use std::path::PathBuf;
 
-use oarlock::Blame;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
-use oarlock_dnssec::sign::SignError;
+use oarlock_dnssec::sign::ZoneSignError;
 use oarlock_dnssec::{DnskeyError, DsError};
+use oarlock_measure::dnssec::bench::ZoneBenchError;
+use oarlock_measure::dnssec::capacity::CapacityError;
+use oarlock_measure::dnssec::zonegen::ZonegenError;
+use oarlock_measure::{CommandError, FailureKind};
 
-use super::capacity::CapacityError;
 use super::key_files::KeyFileError;
 use crate::keys::KeysError;
 use crate::records::RecordsError;
@@ -32,17 +34,17 @@ pub(crate) enum DnssecError {
     #[error("{}: {error}", path.display())]
     Ds { path: PathBuf, error: DsError },
     #[error("{}: {error}", path.display())]
-    Sign { path: PathBuf, error: Box<SignError> },
+    Sign { path: PathBuf, error: Box<ZoneSignError> },
     #[error(transparent)]
     Output(#[from] RecordsError),
     #[error("cannot read {}: {error}", path.display())]
     Read { path: PathBuf, error: io::Error },
-    #[error("cannot write {}: {error}", path.display())]
-    Write { path: PathBuf, error: io::Error },
     #[error("{0}")]
     Job(#[from] JobError),
-    #[error("{program}: {reason}")]
-    Program { program: String, reason: String },
+    #[error(transparent)]
+    Bench(#[from] ZoneBenchError),
+    #[error(transparent)]
+    Zonegen(#[from] ZonegenError),
     #[error("{0}")]
     Usage(String),
     /// What was wrong was said where it was.
@@ -52,25 +54,23 @@ pub(crate) enum DnssecError {
     Stdout(#[from] io::Error),
 }
 
-impl DnssecError {
-    /// True where the answer is no.
-    pub(crate) fn is_no(&self) -> bool {
-        matches!(self, Self::No(_))
-    }
-
-    /// True where the user's words or files are wrong, false where the machine or a peer failed.
-    pub(crate) fn is_users(&self) -> bool {
+impl CommandError for DnssecError {
+    fn kind(&self) -> FailureKind {
         match self {
-            Self::Build(error) => !matches!(error, BuildError::NoReferee),
-            Self::Capacity(error) => error.is_users(),
-            Self::Key(error) => error.is_users(),
-            Self::KeyParts(error) => error.blame() == Blame::Caller,
-            Self::KeyFile { error, .. } => error.is_users(),
-            Self::Ds { error, .. } => !matches!(error, DsError::Job(_)),
-            Self::Sign { error, .. } => !error.is_machines(),
-            Self::Output(error) => error.is_users(),
-            Self::Job(_) | Self::Write { .. } | Self::Program { .. } | Self::Stdout(_) => false,
-            _ => true,
+            Self::No(_) => FailureKind::AnswerNo,
+            Self::Build(error) => error.kind(),
+            Self::Capacity(error) => error.kind(),
+            Self::Bench(error) => error.kind(),
+            Self::Zonegen(error) => error.kind(),
+            Self::Key(error) => error.kind(),
+            Self::KeyParts(error) => error.kind(),
+            Self::KeyFile { error, .. } => error.kind(),
+            Self::Output(error) => error.kind(),
+            Self::Ds { error: DsError::Job(_), .. } => FailureKind::Machine,
+            Self::Sign { error, .. } if error.is_machines() => FailureKind::Machine,
+            Self::Job(_) => FailureKind::Machine,
+            Self::Stdout(error) => FailureKind::of_stdout(error),
+            _ => FailureKind::Usage,
         }
     }
 }

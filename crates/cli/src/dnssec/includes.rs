@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use oarlock_io::compressed::{self, Input, TextLimit};
+use oarlock_io::compressed::{self, DecompressedInput, TextLimit};
 
 /// Reads included files. A zone may include one file 65,536 times, so that a limit for each file would be none.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Includes {
     }
 
     /// True for a plain file that is read for the first time: it holds no more than the disk does.
-    fn is_as_it_lies(&mut self, path: &Path, input: &Input) -> bool {
+    fn is_as_it_lies(&mut self, path: &Path, input: &DecompressedInput) -> bool {
         let (Some(len_bytes), Ok(about)) = (input.len_bytes(), fs::metadata(path)) else { return false };
         let is_new = self.seen.insert((about.dev(), about.ino()));
         if is_new {

@@ -10,18 +10,19 @@ use clap::Args;
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{KeyError, Passphrase, bind, held, import};
 use oarlock::{AcceleratorBuilder, Key};
-use oarlock::{Blame, Curve, KeyKind};
+use oarlock::{Curve, KeyKind};
 use oarlock_dnssec::{
-    Algorithm, Dnskey, DnskeyError, Name, NameBuf, Record, SECURE_ENTRY_POINT, Type, ZONE_KEY, dnskey_rdata,
+    Dnskey, DnskeyError, DnssecAlgorithm, DomainName, DomainNameBuf, RecordType, SECURE_ENTRY_POINT,
+    ZONE_KEY, ZoneRecord, dnskey_rdata,
 };
 use oarlock_io::{check_private, read_secret};
-use oarlock_wire::{Remote, RemoteConfig, RemoteError};
+use oarlock_wire::{RemoteConfig, RemoteError, RemoteHolder};
 
 use super::key_text;
-use crate::args::Global;
 use crate::call::{CallError, ServerArgs};
 use crate::key_path::key_path;
 use crate::keys::{KeysError, place};
+use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 
 /// Flags of a key-signing key, and of one that signs everything.
 pub(crate) const KEY_SIGNING: u16 = ZONE_KEY | SECURE_ENTRY_POINT;
@@ -49,7 +50,7 @@ pub(crate) struct KeyFileArgs {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wanted {
     /// [RSASHA256](Algorithm::RSASHA256) for an RSA key of which nothing else is known; others say it themselves.
-    pub(crate) algorithm: Option<Algorithm>,
+    pub(crate) algorithm: Option<DnssecAlgorithm>,
     /// [`KEY_SIGNING`] where nothing else is known.
     pub(crate) flags: Option<u16>,
 }
@@ -59,7 +60,7 @@ pub(crate) struct Wanted {
 pub(crate) struct SigningKey {
     /// The private half, or the place where it is.
     pub(crate) key: Key,
-    pub(crate) algorithm: Algorithm,
+    pub(crate) algorithm: DnssecAlgorithm,
     pub(crate) flags: u16,
     /// The DNSKEY's data.
     pub(crate) dnskey: Vec<u8>,
@@ -80,11 +81,11 @@ pub(crate) enum KeyFileError {
     #[error("expected a key of RSA, P-256, P-384 or Ed25519, found {0:?}")]
     Kind(KeyKind),
     #[error("expected algorithm {expected}, found {found}")]
-    Algorithm { expected: Algorithm, found: Algorithm },
+    Algorithm { expected: DnssecAlgorithm, found: DnssecAlgorithm },
     #[error("expected flags {expected}, found {found}")]
     Flags { expected: u16, found: u16 },
     #[error("{} has no DNSKEY of {zone}", path.display())]
-    NoDnskey { path: PathBuf, zone: NameBuf },
+    NoDnskey { path: PathBuf, zone: DomainNameBuf },
     #[error("{} is the public half of another key", path.display())]
     OtherKey { path: PathBuf },
     #[error("a DNSKEY with flags {0}, which are no zone key's")]
@@ -95,14 +96,13 @@ pub(crate) enum KeyFileError {
     Remote(#[from] RemoteError),
 }
 
-impl KeyFileError {
-    /// True where the user's words or files are wrong, false where the machine or a server failed.
-    pub(crate) fn is_users(&self) -> bool {
+impl CommandError for KeyFileError {
+    fn kind(&self) -> FailureKind {
         match self {
-            Self::Key(error) => error.blame() == Blame::Caller,
-            Self::Server(error) => error.is_users(),
-            Self::Remote(_) => false,
-            _ => true,
+            Self::Key(error) => error.kind(),
+            Self::Server(error) => error.kind(),
+            Self::Remote(_) => FailureKind::Machine,
+            _ => FailureKind::Usage,
         }
     }
 }
@@ -112,7 +112,7 @@ pub(crate) struct KeyFiles {
     passphrase: Option<Passphrase>,
     server: ServerArgs,
     /// Once a file has named a key there.
-    remote: OnceCell<Remote>,
+    remote: OnceCell<RemoteHolder>,
 }
 
 impl KeyFileArgs {
@@ -133,7 +133,7 @@ impl KeyFiles {
     pub(crate) fn load(
         &self,
         path: &Path,
-        zone: Name<'_>,
+        zone: DomainName<'_>,
         wanted: Wanted,
     ) -> Result<SigningKey, super::DnssecError> {
         let private = private_path(path);
@@ -150,7 +150,7 @@ impl KeyFiles {
     }
 
     /// An accelerator's builder that knows of the server, where a key is there.
-    pub(crate) fn builder(&self, global: &Global) -> AcceleratorBuilder {
+    pub(crate) fn builder(&self, global: &GlobalOptions) -> AcceleratorBuilder {
         self.remote
             .get()
             .iter()
@@ -161,7 +161,7 @@ impl KeyFiles {
         &self,
         path: &Path,
         bytes: &[u8],
-        zone: Name<'_>,
+        zone: DomainName<'_>,
         wanted: Wanted,
     ) -> Result<SigningKey, KeyFileError> {
         let (key, stated) = self.key(bytes)?;
@@ -186,13 +186,13 @@ impl KeyFiles {
     }
 
     /// The key, and the algorithm where the file says it.
-    fn key(&self, bytes: &[u8]) -> Result<(Key, Option<Algorithm>), KeyFileError> {
+    fn key(&self, bytes: &[u8]) -> Result<(Key, Option<DnssecAlgorithm>), KeyFileError> {
         if is_reference(bytes) {
             return Ok((self.held(bytes)?, None));
         }
         if bind::is_bind(bytes) {
             let file = bind::import(bytes)?;
-            return Ok((file.key, Some(Algorithm(file.algorithm))));
+            return Ok((file.key, Some(DnssecAlgorithm(file.algorithm))));
         }
         Ok((import::any(bytes, self.passphrase.as_ref())?, None))
     }
@@ -206,7 +206,7 @@ impl KeyFiles {
         }
     }
 
-    fn remote(&self) -> Result<&Remote, KeyFileError> {
+    fn remote(&self) -> Result<&RemoteHolder, KeyFileError> {
         if let Some(remote) = self.remote.get() {
             return Ok(remote);
         }
@@ -218,7 +218,7 @@ impl KeyFiles {
             .lazy()
             .build()
             .map_err(CallError::Build)?;
-        let remote = Remote::new(config, checker)?;
+        let remote = RemoteHolder::new(config, checker)?;
         Ok(self.remote.get_or_init(|| remote))
     }
 }
@@ -226,7 +226,12 @@ impl KeyFiles {
 impl SigningKey {
     /// # Errors
     /// The key is not of the algorithm.
-    pub(crate) fn new(key: Key, algorithm: Algorithm, flags: u16, path: &Path) -> Result<Self, KeyFileError> {
+    pub(crate) fn new(
+        key: Key,
+        algorithm: DnssecAlgorithm,
+        flags: u16,
+        path: &Path,
+    ) -> Result<Self, KeyFileError> {
         if flags & ZONE_KEY == 0 {
             return Err(KeyFileError::NoZoneKey(flags));
         }
@@ -277,11 +282,11 @@ fn with_ending(stem: &Path, ending: &str) -> PathBuf {
 }
 
 /// The data of the zone's DNSKEY in a file, which must be the key's own.
-fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: Name<'_>) -> Result<Vec<u8>, KeyFileError> {
+fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: DomainName<'_>) -> Result<Vec<u8>, KeyFileError> {
     let none = || KeyFileError::NoDnskey { path: path.to_owned(), zone: zone.to_buf() };
     let zone = zone.to_lower();
     let records = key_text::records(text);
-    let is_own = |record: &Record<'_>| record.rtype == Type::DNSKEY && record.owner == zone.name();
+    let is_own = |record: &ZoneRecord<'_>| record.rtype == RecordType::DNSKEY && record.owner == zone.name();
     let record = records.iter().find(is_own).ok_or_else(none)?;
     let dnskey = Dnskey::parse(record.data)?;
     match dnskey_rdata(dnskey.flags, dnskey.algorithm, key) {
@@ -292,10 +297,10 @@ fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: Name<'_>) -> Result<Vec<
 
 /// What was asked for, what the private key's file says and what the DNSKEY beside it: all that is known must be the same.
 fn agreed(
-    wanted: Option<Algorithm>,
-    stated: Option<Algorithm>,
-    beside: Option<Algorithm>,
-) -> Result<Option<Algorithm>, KeyFileError> {
+    wanted: Option<DnssecAlgorithm>,
+    stated: Option<DnssecAlgorithm>,
+    beside: Option<DnssecAlgorithm>,
+) -> Result<Option<DnssecAlgorithm>, KeyFileError> {
     let mut agreed = wanted;
     for found in [stated, beside].into_iter().flatten() {
         match agreed {
@@ -306,12 +311,12 @@ fn agreed(
     Ok(agreed)
 }
 
-fn usual_algorithm(key: &Key) -> Result<Algorithm, KeyFileError> {
+fn usual_algorithm(key: &Key) -> Result<DnssecAlgorithm, KeyFileError> {
     match key.kind() {
-        KeyKind::RsaPrivate(_) => Ok(Algorithm::RSASHA256),
-        KeyKind::EcPrivate(Curve::P256) => Ok(Algorithm::ECDSAP256SHA256),
-        KeyKind::EcPrivate(Curve::P384) => Ok(Algorithm::ECDSAP384SHA384),
-        KeyKind::Ed25519Private => Ok(Algorithm::ED25519),
+        KeyKind::RsaPrivate(_) => Ok(DnssecAlgorithm::RSASHA256),
+        KeyKind::EcPrivate(Curve::P256) => Ok(DnssecAlgorithm::ECDSAP256SHA256),
+        KeyKind::EcPrivate(Curve::P384) => Ok(DnssecAlgorithm::ECDSAP384SHA384),
+        KeyKind::Ed25519Private => Ok(DnssecAlgorithm::ED25519),
         other => Err(KeyFileError::Kind(other)),
     }
 }

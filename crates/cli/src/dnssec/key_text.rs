@@ -1,22 +1,22 @@
 //! Keys and their digests as lines of zone files.
 
-use oarlock_dnssec::zone::{Fault, Reader};
-use oarlock_dnssec::{Name, Records, Type, rdata};
+use oarlock_dnssec::zone::{FaultyEntry, ZoneReader};
+use oarlock_dnssec::{DomainName, RecordType, ZoneRecords, rdata};
 
 /// The TTL of records for which a file says none, as those that BIND makes do.
 pub(crate) const NO_TTL: u32 = 0;
 
 /// The records of a short text; what is wrong in it is passed over, and nothing is included.
-pub(crate) fn records(text: &[u8]) -> Records {
-    let mut records = Records::new();
+pub(crate) fn records(text: &[u8]) -> ZoneRecords {
+    let mut records = ZoneRecords::new();
     let mut include = nothing;
     reader(&mut include).read(text, true, &mut records);
     records
 }
 
 /// A reader of files of keys.
-pub(crate) fn reader<'i>(include: &'i mut dyn FnMut(&str) -> Result<Vec<u8>, String>) -> Reader<'i> {
-    Reader::new(Some(Name::ROOT), include).with_ttl(NO_TTL)
+pub(crate) fn reader<'i>(include: &'i mut dyn FnMut(&str) -> Result<Vec<u8>, String>) -> ZoneReader<'i> {
+    ZoneReader::new(Some(DomainName::ROOT), include).with_ttl(NO_TTL)
 }
 
 /// For files that may include none.
@@ -25,7 +25,7 @@ pub(crate) fn nothing(_: &str) -> Result<Vec<u8>, String> {
 }
 
 /// `owner [TTL] IN type data`.
-pub(crate) fn line(owner: Name<'_>, ttl: u32, rtype: Type, data: &[u8]) -> String {
+pub(crate) fn line(owner: DomainName<'_>, ttl: u32, rtype: RecordType, data: &[u8]) -> String {
     let mut text = match ttl {
         NO_TTL => format!("{owner} IN {rtype} "),
         ttl => format!("{owner} {ttl} IN {rtype} "),
@@ -36,7 +36,7 @@ pub(crate) fn line(owner: Name<'_>, ttl: u32, rtype: Type, data: &[u8]) -> Strin
 }
 
 /// An entry that was not read, as it is said on stderr.
-pub(crate) fn fault(path: &std::path::Path, fault: &Fault) -> String {
+pub(crate) fn fault(path: &std::path::Path, fault: &FaultyEntry) -> String {
     let file = fault.file.as_deref().map_or_else(|| path.display().to_string(), ToString::to_string);
     format!("{file}, line {}: {}", fault.line, fault.error)
 }

@@ -10,14 +10,16 @@ use clap::{Args, ValueEnum};
 use oarlock::Curve;
 use oarlock::Key;
 use oarlock::keys::{KeyError, bind, generate};
-use oarlock_dnssec::{Algorithm, DigestType, Dnskey, DnskeyError, Name, REVOKE, Type, ds_rdata, rdata};
+use oarlock_dnssec::{
+    DigestType, Dnskey, DnskeyError, DnssecAlgorithm, DomainName, REVOKE, RecordType, ds_rdata, rdata,
+};
 use serde::Serialize;
 
 use super::key_files::{KEY_SIGNING, SigningKey, ZONE_SIGNING};
 use super::{DnssecError, key_text, zone};
-use crate::args::Global;
 use crate::key_path::key_path;
 use crate::keys::{KeysError, Over, about, place};
+use oarlock_measure::GlobalOptions;
 
 /// Keys that are made before it is given up to find one with a tag of its own.
 const MAX_TRIES: usize = 1000;
@@ -34,7 +36,7 @@ pub(super) struct KeygenArgs {
     zone: String,
     /// What the key signs with: a mnemonic or a number
     #[arg(long, value_name = "ALGORITHM", default_value = "ECDSAP256SHA256")]
-    algorithm: Algorithm,
+    algorithm: DnssecAlgorithm,
     /// Bits of an RSA key [default: 2048]
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u16).range(1024..=4096))]
     bits: Option<u16>,
@@ -90,7 +92,7 @@ struct Made {
     ds: String,
 }
 
-pub(super) fn run(global: &Global, args: &KeygenArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &KeygenArgs) -> Result<(), DnssecError> {
     let zone = zone(&args.zone)?;
     check(args)?;
     let taken = if args.force { HashSet::new() } else { tags(&args.out_dir, zone.name())? };
@@ -128,9 +130,9 @@ fn check(args: &KeygenArgs) -> Result<(), DnssecError> {
 fn make(args: &KeygenArgs) -> Result<SigningKey, DnssecError> {
     let key = match args.algorithm {
         algorithm if algorithm.is_rsa() => generate::rsa(args.bits.unwrap_or(2048))?,
-        Algorithm::ECDSAP256SHA256 => generate::ec(Curve::P256)?,
-        Algorithm::ECDSAP384SHA384 => generate::ec(Curve::P384)?,
-        Algorithm::ED25519 => generate::ed25519()?,
+        DnssecAlgorithm::ECDSAP256SHA256 => generate::ec(Curve::P256)?,
+        DnssecAlgorithm::ECDSAP384SHA384 => generate::ec(Curve::P384)?,
+        DnssecAlgorithm::ED25519 => generate::ed25519()?,
         other => return Err(DnskeyError::UnsupportedAlgorithm(other).into()),
     };
     let flags = if args.role.zsk { ZONE_SIGNING } else { KEY_SIGNING };
@@ -159,7 +161,7 @@ fn with_own_tag(
 }
 
 /// Tags of the zone's keys in a directory, whatever their algorithm.
-fn tags(directory: &Path, zone: Name<'_>) -> Result<HashSet<u16>, DnssecError> {
+fn tags(directory: &Path, zone: DomainName<'_>) -> Result<HashSet<u16>, DnssecError> {
     let start = format!("K{}+", file_name(zone));
     let unreadable = |error| DnssecError::Read { path: directory.to_owned(), error };
     let mut tags = HashSet::new();
@@ -172,12 +174,17 @@ fn tags(directory: &Path, zone: Name<'_>) -> Result<HashSet<u16>, DnssecError> {
     Ok(tags)
 }
 
-fn write(global: &Global, args: &KeygenArgs, zone: Name<'_>, key: &SigningKey) -> Result<Made, DnssecError> {
+fn write(
+    global: &GlobalOptions,
+    args: &KeygenArgs,
+    zone: DomainName<'_>,
+    key: &SigningKey,
+) -> Result<Made, DnssecError> {
     let stem = format!("K{}+{:03}+{:05}", file_name(zone), key.algorithm.0, key.key_tag);
     let ending = if args.format == Format::Bind { "private" } else { "pem" };
     let private_file = args.out_dir.join(format!("{stem}.{ending}"));
     let public_file = args.out_dir.join(format!("{stem}.key"));
-    let dnskey = key_text::line(zone, key_text::NO_TTL, Type::DNSKEY, &key.dnskey);
+    let dnskey = key_text::line(zone, key_text::NO_TTL, RecordType::DNSKEY, &key.dnskey);
     let accelerator = global.builder().lazy().build()?;
     let ds = ds_rdata(&accelerator, zone, &Dnskey::parse(&key.dnskey)?, DigestType::SHA256)
         .map_err(|error| DnssecError::Ds { path: public_file.clone(), error })?;
@@ -186,7 +193,7 @@ fn write(global: &Global, args: &KeygenArgs, zone: Name<'_>, key: &SigningKey) -
     let text = format!("; This is a {role}-signing key, keyid {}, for {zone}\n{dnskey}\n", key.key_tag);
     write_private(args, &private_file, &key.key, over)?;
     place::write_text(&public_file, text.as_bytes(), false, over)?;
-    let ds = key_text::line(zone, key_text::NO_TTL, Type::DS, &ds);
+    let ds = key_text::line(zone, key_text::NO_TTL, RecordType::DS, &ds);
     Ok(Made {
         zone: zone.to_string(),
         algorithm: key.algorithm.0,
@@ -213,7 +220,7 @@ fn write_private(args: &KeygenArgs, path: &Path, key: &Key, over: Over) -> Resul
 }
 
 /// As BIND writes a zone's name in those of files.
-fn file_name(zone: Name<'_>) -> String {
+fn file_name(zone: DomainName<'_>) -> String {
     let mut text = String::new();
     for label in zone.labels() {
         for &byte in label {
@@ -255,14 +262,14 @@ mod tests {
         let mut keys: Vec<SigningKey> = (0..3)
             .map(|_| {
                 let key = generate::ed25519().unwrap();
-                SigningKey::new(key, Algorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap()
+                SigningKey::new(key, DnssecAlgorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap()
             })
             .collect();
         let taken = HashSet::from([keys[2].key_tag, keys[1].key_tag.wrapping_add(REVOKE)]);
         let last = keys[0].key_tag;
         assert_eq!(with_own_tag(&taken, || Ok(keys.pop().unwrap())).unwrap().key_tag, last);
         let key = generate::ed25519().unwrap();
-        let same = SigningKey::new(key, Algorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap();
+        let same = SigningKey::new(key, DnssecAlgorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap();
         let taken = HashSet::from([same.key_tag]);
         assert!(matches!(with_own_tag(&taken, || Ok(same.clone())), Err(DnssecError::Usage(_))));
     }

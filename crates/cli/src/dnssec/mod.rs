@@ -5,17 +5,12 @@
 //! | `verify`, `report` | a zone verified, and what is said of it |
 //! | `sign` | a zone signed |
 //! | `zone_file`, `blocks`, `includes` | zone files, read block by block, and the files that they include |
-//! | `bench` | whole zones, beside others' programs |
 //! | `keygen`, `ds` | keys of zones, and their digests |
-//! | `zonegen` | zones of made-up delegations |
 //! | `key_files` | keys that sign zones, from files |
 //! | `key_text` | keys and their digests as lines of zone files |
-//! | `capacity` | whether this machine can verify what a resolver asks of it |
 //! | `error` | why there is no output, or not all of it |
 
-mod bench;
 mod blocks;
-mod capacity;
 mod ds;
 mod error;
 mod includes;
@@ -26,15 +21,17 @@ mod report;
 mod sign;
 mod verify;
 mod zone_file;
-mod zonegen;
 
 use clap::{Args, Subcommand};
-use oarlock_dnssec::{Case, Name, NameBuf};
+use oarlock_dnssec::{DomainName, DomainNameBuf, LetterCase};
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::dnssec::bench::{self, ZoneBenchArgs};
+use oarlock_measure::dnssec::capacity::{self, CapacityArgs};
+use oarlock_measure::dnssec::zonegen::{self, ZonegenArgs};
 
-use self::bench::BenchArgs;
 pub(crate) use self::error::DnssecError;
 use self::verify::VerifyArgs;
-use crate::args::Global;
+use crate::serve::stopped;
 
 /// Verify and sign zones
 #[derive(Debug, Args)]
@@ -54,41 +51,44 @@ enum DnssecCommand {
     /// Sign a zone: keys, a chain that denies, signatures and the zone's digest
     Sign(Box<sign::SignArgs>),
     /// Zones verified, signed and read per second of CPU, engine by engine and by others' programs on this machine
-    Bench(BenchArgs),
+    Bench(ZoneBenchArgs),
     /// Make a zone's key
     Keygen(keygen::KeygenArgs),
     /// Make the DS records of a zone's keys
     Ds(ds::DsArgs),
     /// Write a zone of made-up delegations, as a top-level domain has them
-    Zonegen(zonegen::ZonegenArgs),
+    Zonegen(ZonegenArgs),
     /// Say whether this machine can verify what a resolver's load asks of it
     #[command(after_help = capacity::AFTER_HELP)]
-    Capacity(Box<capacity::CapacityArgs>),
+    Capacity(Box<CapacityArgs>),
 }
 
 /// Runs the command.
 ///
 /// # Errors
 /// Wrong usage or input, a machine or a peer that failed, or an answer that is no.
-pub(crate) fn run(global: &Global, args: &DnssecArgs) -> Result<(), DnssecError> {
+pub(crate) fn run(global: &GlobalOptions, args: &DnssecArgs) -> Result<(), DnssecError> {
     match &args.command {
-        DnssecCommand::Capacity(own) => capacity::run(global, own),
+        DnssecCommand::Capacity(own) => match capacity::run(global, own, stopped)? {
+            true => Ok(()),
+            false => Err(DnssecError::No("no algorithm is affordable at this load".into())),
+        },
         DnssecCommand::Verify(own) => verify::run(global, own),
         DnssecCommand::Sign(own) => sign::run(global, own),
-        DnssecCommand::Bench(own) => bench::run(global, own),
+        DnssecCommand::Bench(own) => Ok(bench::run(global, own)?),
         DnssecCommand::Keygen(own) => keygen::run(global, own),
         DnssecCommand::Ds(own) => ds::run(global, own),
-        DnssecCommand::Zonegen(own) => zonegen::run(global, own),
+        DnssecCommand::Zonegen(own) => Ok(zonegen::run(global, own)?),
     }
 }
 
 /// The name of a zone, in small letters; the dot at its end may be left out.
-fn origin(text: Option<&str>) -> Result<Option<NameBuf>, DnssecError> {
+fn origin(text: Option<&str>) -> Result<Option<DomainNameBuf>, DnssecError> {
     text.map(zone).transpose()
 }
 
 /// The same, of a zone that has to be named.
-fn zone(text: &str) -> Result<NameBuf, DnssecError> {
+fn zone(text: &str) -> Result<DomainNameBuf, DnssecError> {
     let no_name = |error| DnssecError::Usage(format!("`{text}` is no name: {error}"));
-    NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Lower).map_err(no_name)
+    DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).map_err(no_name)
 }

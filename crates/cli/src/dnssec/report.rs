@@ -2,24 +2,24 @@
 
 use std::io::{self, Write};
 
-use oarlock_dnssec::zone::Fault;
-use oarlock_dnssec::{Counts, Finding, Name, Report, Severity};
+use oarlock_dnssec::zone::FaultyEntry;
+use oarlock_dnssec::{DomainName, Severity, VerifyCounts, VerifyReport, ZoneFinding};
 use serde::Serialize;
 
 use super::DnssecError;
 use super::verify::counted;
 use super::zone_file::ZoneFile;
-use crate::args::Global;
-use crate::table::{count, thousands};
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::table::{count, thousands};
 
 /// A zone that was looked at.
 #[derive(Debug)]
 pub(super) struct Done<'a> {
     pub(super) zone: &'a ZoneFile,
-    pub(super) apex: Name<'a>,
+    pub(super) apex: DomainName<'a>,
     pub(super) serial: Option<u32>,
     pub(super) now: u32,
-    pub(super) report: &'a Report,
+    pub(super) report: &'a VerifyReport,
     pub(super) threads: usize,
     pub(super) seconds: f64,
     pub(super) cpu_seconds: f64,
@@ -91,7 +91,7 @@ impl<'a> Done<'a> {
     }
 
     pub(super) fn print_json(&self, out: &mut impl Write) -> io::Result<()> {
-        let Counts { good_signatures, .. } = self.report.counts;
+        let VerifyCounts { good_signatures, .. } = self.report.counts;
         let rate = |seconds: f64| good_signatures as f64 / seconds.max(f64::EPSILON);
         let answer = Answer {
             zone: self.apex.to_string(),
@@ -152,7 +152,7 @@ impl<'a> Done<'a> {
     fn lines(&self) -> impl Iterator<Item = Line<'a>> {
         let zone = self.zone;
         let with_warnings = self.with_warnings;
-        let is_wanted = move |finding: &&Finding| with_warnings || finding.severity == Severity::Failure;
+        let is_wanted = move |finding: &&ZoneFinding| with_warnings || finding.severity == Severity::Failure;
         let findings = self.report.findings.iter().filter(is_wanted).map(|finding| Line::of(finding, zone));
         unread(zone).chain(findings)
     }
@@ -165,7 +165,7 @@ impl<'a> Line<'a> {
         Self { severity: "failure", reason, text, owner: None, rtype: None, key_tag: None, file, line }
     }
 
-    fn of(finding: &'a Finding, zone: &ZoneFile) -> Self {
+    fn of(finding: &'a ZoneFinding, zone: &ZoneFile) -> Self {
         let (file, line) = zone.place(finding.row).unzip();
         Self {
             severity: if finding.severity == Severity::Failure { "failure" } else { "warning" },
@@ -216,7 +216,7 @@ struct Reading<'a> {
 
 /// Reports entries that could not be read, and nothing else.
 pub(super) fn syntax(
-    global: &Global,
+    global: &GlobalOptions,
     zone: &ZoneFile,
     seconds: f64,
     cpu_seconds: f64,
@@ -261,7 +261,7 @@ fn unread(zone: &ZoneFile) -> impl Iterator<Item = Line<'_>> {
     let place = || Some((zone.path.display().to_string(), 0));
     let damage = zone.damage.iter().map(move |text| Line::bare("truncated", text.clone(), place()));
     let fault =
-        |fault: &Fault| Line::bare("syntax", fault.error.to_string(), Some(zone.place_of_fault(fault)));
+        |fault: &FaultyEntry| Line::bare("syntax", fault.error.to_string(), Some(zone.place_of_fault(fault)));
     zone.faults.iter().map(fault).chain(damage)
 }
 

@@ -10,15 +10,15 @@ use std::time::Instant;
 use clap::Args;
 use cpu_time::ProcessTime;
 use oarlock::{Accelerator, JobError};
-use oarlock_dnssec::{Anchor, Counts, Report, Sets, Settings, Verifier};
+use oarlock_dnssec::{RecordSets, TrustAnchor, VerifyCounts, VerifyReport, VerifySettings, ZoneVerifier};
 use oarlock_io::compressed::TextLimit;
 
 use super::report::{self, Done};
 use super::zone_file::{TextArgs, ZoneFile};
 use super::{DnssecError, origin};
-use crate::args::Global;
-use crate::progress;
 use crate::time::{Time, now};
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::progress;
 
 /// Names whose signatures are verified together: lanes are full many times, and what is signed fits into a core's cache.
 const NAMES: usize = 2048;
@@ -53,32 +53,35 @@ pub(super) struct VerifyArgs {
     no_warnings: bool,
 }
 
-pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &VerifyArgs) -> Result<(), DnssecError> {
     let (started, cpu) = (Instant::now(), ProcessTime::now());
     let accelerator = global.builder().lazy().build()?;
     if global.verbose || global.engines.is_some() {
-        global.tell_absent(&accelerator);
+        global.warn_absent_engines(&accelerator);
     }
     let origin = origin(args.origin.as_deref())?;
     let anchors = anchors(&args.anchors, args.text.limit())?;
-    let zone =
-        ZoneFile::read(&args.zone, origin.as_ref().map(oarlock_dnssec::NameBuf::name), args.text.limit())?;
+    let zone = ZoneFile::read(
+        &args.zone,
+        origin.as_ref().map(oarlock_dnssec::DomainNameBuf::name),
+        args.text.limit(),
+    )?;
     if args.syntax_only {
         return report::syntax(global, &zone, started.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
     }
     global.note(|| {
-        let records = crate::table::count(zone.records.len() as u64, "record");
+        let records = oarlock_measure::table::count(zone.records.len() as u64, "record");
         format!("{records} read in {:.2} s", started.elapsed().as_secs_f64())
     });
-    let sets = Sets::new(&zone.records);
+    let sets = RecordSets::new(&zone.records);
     let now = args.now.map_or_else(now, Time::at_present);
-    let settings = Settings {
+    let settings = VerifySettings {
         max_keys: usize::from(args.max_keys),
         max_iterations: args.max_iterations,
-        ..Settings::at(now)
+        ..VerifySettings::at(now)
     };
     let verifier =
-        Verifier::new(&sets, settings).map_err(|error| report::no_zone(&zone, &error.to_string()))?;
+        ZoneVerifier::new(&sets, settings).map_err(|error| report::no_zone(&zone, &error.to_string()))?;
     let threads = global.bulk_threads();
     let mut found = verify(&verifier, &accelerator, threads)?;
     if !anchors.is_empty() {
@@ -106,7 +109,11 @@ pub(super) fn run(global: &Global, args: &VerifyArgs) -> Result<(), DnssecError>
 }
 
 /// Verifies on all threads: what concerns the whole zone is one piece of work, ranges of names are the others.
-fn verify(verifier: &Verifier<'_>, accelerator: &Accelerator, threads: usize) -> Result<Report, JobError> {
+fn verify(
+    verifier: &ZoneVerifier<'_>,
+    accelerator: &Accelerator,
+    threads: usize,
+) -> Result<VerifyReport, JobError> {
     let names = verifier.name_count();
     let pieces = 1 + names.div_ceil(NAMES);
     let bar = progress::bar(names as u64, "verifying {wide_bar} {pos}/{len} names{left}");
@@ -135,7 +142,7 @@ fn verify(verifier: &Verifier<'_>, accelerator: &Accelerator, threads: usize) ->
     bar.finish_and_clear();
     let mut reports = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     reports.sort_by_key(|(piece, _)| *piece);
-    let mut all = Report::default();
+    let mut all = VerifyReport::default();
     for (_, report) in reports {
         all.merge(report?);
     }
@@ -151,10 +158,10 @@ fn range(piece: usize, names: usize) -> Range<usize> {
 }
 
 fn check(
-    verifier: &Verifier<'_>,
+    verifier: &ZoneVerifier<'_>,
     accelerator: &Accelerator,
     names: Range<usize>,
-) -> Result<Report, JobError> {
+) -> Result<VerifyReport, JobError> {
     if names.is_empty() {
         verifier.check_whole(accelerator)
     } else {
@@ -163,7 +170,7 @@ fn check(
 }
 
 /// DS and DNSKEY records of files.
-fn anchors(paths: &[PathBuf], limit: TextLimit) -> Result<Vec<Anchor>, DnssecError> {
+fn anchors(paths: &[PathBuf], limit: TextLimit) -> Result<Vec<TrustAnchor>, DnssecError> {
     let mut anchors = Vec::new();
     for path in paths {
         let file = ZoneFile::read_keys(path, limit)?;
@@ -172,7 +179,7 @@ fn anchors(paths: &[PathBuf], limit: TextLimit) -> Result<Vec<Anchor>, DnssecErr
             return Err(DnssecError::Usage(format!("{}: {fault}", path.display())));
         }
         let before = anchors.len();
-        anchors.extend(file.records.iter().filter_map(|record| Anchor::of(&record)));
+        anchors.extend(file.records.iter().filter_map(|record| TrustAnchor::of(&record)));
         if anchors.len() == before {
             return Err(DnssecError::Usage(format!("{}: neither DS nor DNSKEY records", path.display())));
         }
@@ -181,8 +188,8 @@ fn anchors(paths: &[PathBuf], limit: TextLimit) -> Result<Vec<Anchor>, DnssecErr
 }
 
 /// How much was looked at, in words.
-pub(super) fn counted(counts: &Counts) -> String {
-    use crate::table::{count, thousands};
+pub(super) fn counted(counts: &VerifyCounts) -> String {
+    use oarlock_measure::table::{count, thousands};
     let mut text = format!(
         "{} good, {}, {}, {} ({} secure)",
         count(counts.good_signatures, "signature"),

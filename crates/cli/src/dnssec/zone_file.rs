@@ -6,14 +6,14 @@ use std::str::FromStr;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use oarlock_dnssec::zone::{Fault, Reader};
-use oarlock_dnssec::{Name, Records};
-use oarlock_io::compressed::{self, Damage, DamagedError, Input, TextLimit};
+use oarlock_dnssec::zone::{FaultyEntry, ZoneReader};
+use oarlock_dnssec::{DomainName, ZoneRecords};
+use oarlock_io::compressed::{self, DamagedError, DecompressedInput, StreamDamage, TextLimit};
 
 use super::blocks::Blocks;
 use super::includes::Includes;
 use super::{DnssecError, key_text};
-use crate::progress;
+use oarlock_measure::progress;
 
 /// Gives the text of a file that `$INCLUDE` names, or says why not.
 type Include = dyn FnMut(&str) -> Result<Vec<u8>, String>;
@@ -54,9 +54,9 @@ impl FromStr for TextBytes {
 #[derive(Debug)]
 pub(super) struct ZoneFile {
     pub(super) path: PathBuf,
-    pub(super) records: Records,
+    pub(super) records: ZoneRecords,
     /// Entries that were not read.
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<FaultyEntry>,
     /// How many more there were.
     pub(super) more_faults: usize,
     /// Why the file could not be read to its end.
@@ -67,8 +67,12 @@ pub(super) struct ZoneFile {
 
 impl ZoneFile {
     /// Reads a file, or standard input where the path is `-`. Relative names end in `origin`; `$INCLUDE` starts where the file lies.
-    pub(super) fn read(path: &Path, origin: Option<Name<'_>>, limit: TextLimit) -> Result<Self, DnssecError> {
-        Self::read_with(path, limit, |include| Reader::new(origin, include))
+    pub(super) fn read(
+        path: &Path,
+        origin: Option<DomainName<'_>>,
+        limit: TextLimit,
+    ) -> Result<Self, DnssecError> {
+        Self::read_with(path, limit, |include| ZoneReader::new(origin, include))
     }
 
     /// Reads a file of absolute names whose records need no TTL, as files of keys and of their digests have none.
@@ -79,7 +83,7 @@ impl ZoneFile {
     fn read_with(
         path: &Path,
         limit: TextLimit,
-        reader: impl for<'i> FnOnce(&'i mut Include) -> Reader<'i>,
+        reader: impl for<'i> FnOnce(&'i mut Include) -> ZoneReader<'i>,
     ) -> Result<Self, DnssecError> {
         let fail = |error| DnssecError::Read { path: path.to_path_buf(), error };
         let input = compressed::open(path).map_err(fail)?.with_text_limit(limit);
@@ -87,7 +91,7 @@ impl ZoneFile {
         let mut includes = Includes::new(folder, limit);
         let mut include = move |name: &str| includes.read(name);
         let mut reader = reader(&mut include);
-        let mut records = Records::new();
+        let mut records = ZoneRecords::new();
         if let (None, Some(len)) = (input.format(), input.len_bytes()) {
             records.reserve_for_text(usize::try_from(len).unwrap_or(0));
         }
@@ -105,7 +109,11 @@ impl ZoneFile {
     }
 
     /// A thread reads and decompresses while this one looks at what is there.
-    fn read_blocks(&mut self, input: Input, reader: &mut Reader<'_>) -> Result<(), DnssecError> {
+    fn read_blocks(
+        &mut self,
+        input: DecompressedInput,
+        reader: &mut ZoneReader<'_>,
+    ) -> Result<(), DnssecError> {
         let (bar, consumed) = (bar(&input), input.consumed());
         let result: io::Result<()> = std::thread::scope(|scope| {
             let mut blocks = Blocks::start(scope, input);
@@ -141,7 +149,7 @@ impl ZoneFile {
     }
 
     /// The same of an entry that was not read.
-    pub(super) fn place_of_fault(&self, fault: &Fault) -> (String, u32) {
+    pub(super) fn place_of_fault(&self, fault: &FaultyEntry) -> (String, u32) {
         let file = fault.file.as_deref().map(str::to_owned);
         (file.unwrap_or_else(|| self.path.display().to_string()), fault.line)
     }
@@ -150,12 +158,12 @@ impl ZoneFile {
 /// An error of the input, with what lifts the limit if that was it.
 pub(super) fn damage_of(error: &io::Error) -> String {
     match DamagedError::of(error).map(|damaged| &damaged.damage) {
-        Some(Damage::TooLong { .. }) => format!("{error}; --max-text allows more"),
+        Some(StreamDamage::TooLong { .. }) => format!("{error}; --max-text allows more"),
         _ => error.to_string(),
     }
 }
 
-fn bar(input: &Input) -> ProgressBar {
+fn bar(input: &DecompressedInput) -> ProgressBar {
     match input.len_bytes() {
         // Of a stream nobody knows the length.
         None | Some(0) => progress::bar(0, "reading {spinner} {bytes} {bytes_per_sec}"),

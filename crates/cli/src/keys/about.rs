@@ -7,10 +7,10 @@ use oarlock::Key;
 use oarlock::KeyKind;
 use oarlock::keys::threshold::Share;
 use oarlock::table::KeyType;
-use oarlock_io::Material;
+use oarlock_io::KeyMaterial;
 use serde::Serialize;
 
-use crate::args::Global;
+use oarlock_measure::GlobalOptions;
 
 /// A key without its material, as `--json` prints it.
 #[derive(Clone, Debug, Serialize)]
@@ -51,10 +51,10 @@ pub(super) struct Place {
 
 impl About {
     /// What a file of a directory of keys holds.
-    pub(super) fn material(name: &str, material: &Material, file: &Path) -> Self {
+    pub(super) fn material(name: &str, material: &KeyMaterial, file: &Path) -> Self {
         match material {
-            Material::Key(key) => Self::asymmetric(name, key, file),
-            Material::Share(share) => Self::of_share(name, share, file),
+            KeyMaterial::Key(key) => Self::asymmetric(name, key, file),
+            KeyMaterial::Share(share) => Self::of_share(name, share, file),
         }
     }
 
@@ -94,7 +94,7 @@ impl About {
     }
 
     /// Prints it on stdout.
-    pub(super) fn print(&self, global: &Global) -> io::Result<()> {
+    pub(super) fn print(&self, global: &GlobalOptions) -> io::Result<()> {
         let mut out = io::stdout().lock();
         if global.json {
             let text = serde_json::to_string(self).map_err(io::Error::other)?;

@@ -1,12 +1,12 @@
 //! Files that are there whole or not at all.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::KeysError;
-use crate::draft_file::DraftFile;
+use crate::draft_file::create_draft;
 
 /// What may stand at the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +25,12 @@ pub(super) fn write(path: &Path, text: &[u8], permissions: Permissions, over: Ov
     let path = checked(path, over)?;
     let create = |error| KeysError::Create { path: path.clone(), error };
     let fail = |error| KeysError::Write { path: path.clone(), error };
-    let mut draft = DraftFile::create(folder(&path), 0o600).map_err(create)?;
+    let mut draft = create_draft(folder(&path), 0o600).map_err(create)?;
     draft.write_all(text).map_err(fail)?;
     draft.file().set_permissions(permissions).map_err(fail)?;
-    draft.file().sync_all().map_err(fail)?;
+    draft.sync().map_err(fail)?;
     let named = match over {
-        Over::Nothing => draft.name(&path),
+        Over::Nothing => draft.create_new(&path),
         Over::AnyFile => draft.replace(&path),
     };
     match named {
@@ -39,7 +39,7 @@ pub(super) fn write(path: &Path, text: &[u8], permissions: Permissions, over: Ov
         }
         named => named.map_err(fail)?,
     };
-    File::open(folder(&path)).and_then(|folder| folder.sync_all()).map_err(fail)
+    oarlock_io::atomic_file::sync_folder(&path).map_err(fail)
 }
 
 /// The path that is written: what a link leads to is replaced, not the link, and never a device or a directory.
@@ -59,7 +59,7 @@ pub(super) fn checked(path: &Path, over: Over) -> Result<PathBuf, KeysError> {
 
 /// The folder of a file.
 pub(super) fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    oarlock_io::atomic_file::folder_of(path)
 }
 
 #[cfg(test)]

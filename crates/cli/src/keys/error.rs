@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use oarlock::Blame;
 use oarlock::keys::KeyError;
+use oarlock_measure::{CommandError, FailureKind};
 use oarlock_records::KeyFileError;
 use oarlock_server::development::DevelopmentError;
 
@@ -45,18 +45,18 @@ pub(crate) enum KeysError {
     Stdout(#[from] io::Error),
 }
 
-impl KeysError {
-    /// True where the user's words or files are wrong, false where the machine failed.
-    pub(crate) fn is_users(&self) -> bool {
+impl CommandError for KeysError {
+    fn kind(&self) -> FailureKind {
         match self {
-            Self::Development(error) => matches!(error, DevelopmentError::NoPlace),
-            Self::Generate(error) | Self::Key { error, .. } => error.blame() == Blame::Caller,
-            Self::Write { .. } | Self::Stdout(_) => false,
-            _ => true,
+            Self::Development(DevelopmentError::NoDirectory) => FailureKind::Usage,
+            Self::Generate(error) | Self::Key { error, .. } => error.kind(),
+            Self::Development(_) | Self::Write { .. } => FailureKind::Machine,
+            Self::Stdout(error) => FailureKind::of_stdout(error),
+            _ => FailureKind::Usage,
         }
     }
 }
 
 fn files(count: usize) -> String {
-    crate::table::count(count as u64, "file")
+    oarlock_measure::table::count(count as u64, "file")
 }

@@ -14,9 +14,9 @@ use super::args::GenerateArgs;
 use super::draft::{self, Over};
 use super::kind::Kind;
 use super::{KeysError, place, records};
-use crate::args::Global;
+use oarlock_measure::GlobalOptions;
 
-pub(super) fn run(global: &Global, args: &GenerateArgs) -> Result<(), KeysError> {
+pub(super) fn run(global: &GlobalOptions, args: &GenerateArgs) -> Result<(), KeysError> {
     let about = match args.kind.symmetric() {
         Some(key_type) => args.symmetric(key_type)?,
         None => args.asymmetric()?,

@@ -6,9 +6,9 @@ use super::about::{self, About};
 use super::args::ImportArgs;
 use super::draft::Over;
 use super::{KeysError, place};
-use crate::args::Global;
+use oarlock_measure::GlobalOptions;
 
-pub(super) fn run(global: &Global, args: &ImportArgs) -> Result<(), KeysError> {
+pub(super) fn run(global: &GlobalOptions, args: &ImportArgs) -> Result<(), KeysError> {
     let name = args.name()?;
     let in_passphrase = place::passphrase(args.in_passphrase_file.as_deref())?;
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;

@@ -11,10 +11,11 @@ use super::about::About;
 use super::args::ListArgs;
 use super::records::KeyFile;
 use super::{KeysError, place};
-use crate::args::Global;
-use crate::table::{Align, Cell, Table, wants_colour};
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::table::{Align, Cell, Table};
+use oarlock_measure::terminal::wants_colour;
 
-pub(super) fn run(global: &Global, args: &ListArgs) -> Result<(), KeysError> {
+pub(super) fn run(global: &GlobalOptions, args: &ListArgs) -> Result<(), KeysError> {
     let (directory, records) = args.places()?;
     let mut list = List::default();
     if let Some(path) = directory {
@@ -83,7 +84,7 @@ impl List {
         self.broken += 1;
     }
 
-    fn print(&self, global: &Global) -> io::Result<()> {
+    fn print(&self, global: &GlobalOptions) -> io::Result<()> {
         let mut out = io::stdout().lock();
         if global.json {
             let text = serde_json::to_string(&self.keys).map_err(io::Error::other)?;

@@ -27,13 +27,13 @@ pub(crate) use self::args::KeysArgs;
 use self::args::KeysCommand;
 pub(crate) use self::draft::Over;
 pub(crate) use self::error::KeysError;
-use crate::args::Global;
+use oarlock_measure::GlobalOptions;
 
 /// Runs the command.
 ///
 /// # Errors
 /// Wrong usage or input, or a machine that failed.
-pub(crate) fn run(global: &Global, args: &KeysArgs) -> Result<(), KeysError> {
+pub(crate) fn run(global: &GlobalOptions, args: &KeysArgs) -> Result<(), KeysError> {
     // What the system does not allow is no reason not to make keys; `oarlock serve` says so.
     let _ = oarlock_server::harden();
     match &args.command {

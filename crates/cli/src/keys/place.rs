@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use oarlock::Key;
 use oarlock::keys::export::{self, Protection};
 use oarlock::keys::{KeyError, Passphrase, import};
-use oarlock_io::{ENDINGS, Material, check_private, is_key_name, read_private_passphrase, read_secret};
+use oarlock_io::{ENDINGS, KeyMaterial, check_private, is_key_name, read_private_passphrase, read_secret};
 use oarlock_server::development::Development;
 use zeroize::Zeroizing;
 
@@ -84,8 +84,8 @@ fn is_stdin(path: &Path) -> bool {
 }
 
 /// A key of any format, or a share of one.
-pub(super) fn read_material(path: &Path, passphrase: Option<&Passphrase>) -> Result<Material, KeysError> {
-    Material::import(&bytes(path)?, passphrase)
+pub(super) fn read_material(path: &Path, passphrase: Option<&Passphrase>) -> Result<KeyMaterial, KeysError> {
+    KeyMaterial::import(&bytes(path)?, passphrase)
         .map_err(|error| KeysError::Key { path: path.to_owned(), error })
 }
 

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use oarlock::Key;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::{KeyError, export};
-use oarlock_io::Material;
+use oarlock_io::KeyMaterial;
 
 use super::about::{self, About};
 use super::args::ShowArgs;
 use super::{KeysError, place};
-use crate::args::Global;
+use oarlock_measure::GlobalOptions;
 
-pub(super) fn run(global: &Global, args: &ShowArgs) -> Result<(), KeysError> {
+pub(super) fn run(global: &GlobalOptions, args: &ShowArgs) -> Result<(), KeysError> {
     if (args.pem || args.reference) && global.json {
         return Err(KeysError::Usage("--pem or --reference, and --json: stdout carries one of them alone"));
     }
@@ -41,10 +41,10 @@ fn reference(name: &str, key: &Key) -> Result<String, KeyError> {
 }
 
 /// The key whose public half is shown: of a share that of all shares together.
-fn key_of(material: &Material) -> &Key {
+fn key_of(material: &KeyMaterial) -> &Key {
     match material {
-        Material::Key(key) => key,
-        Material::Share(share) => share.public().public(),
+        KeyMaterial::Key(key) => key,
+        KeyMaterial::Share(share) => share.public().public(),
     }
 }
 

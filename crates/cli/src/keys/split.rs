@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use oarlock::keys::export::Protection;
 use oarlock::keys::threshold::{self, Share};
 use oarlock::keys::{KeyError, Passphrase};
-use oarlock_io::Material;
+use oarlock_io::KeyMaterial;
 use zeroize::Zeroizing;
 
 use super::about::About;
 use super::args::SplitArgs;
 use super::draft::{self, Over};
 use super::{KeysError, place};
-use crate::args::Global;
+use oarlock_measure::GlobalOptions;
 
-pub(super) fn run(global: &Global, args: &SplitArgs) -> Result<(), KeysError> {
+pub(super) fn run(global: &GlobalOptions, args: &SplitArgs) -> Result<(), KeysError> {
     let key = place::read(&args.file, place::passphrase(args.in_passphrase_file.as_deref())?.as_ref())?;
     let name = args.name.clone().unwrap_or_else(|| place::name_of(&args.file));
     place::check_name(&name, ": --name gives one")?;
@@ -56,7 +56,7 @@ fn text(share: &Share, passphrase: Option<&Passphrase>) -> Result<Zeroizing<Stri
 }
 
 fn say(
-    global: &Global,
+    global: &GlobalOptions,
     args: &SplitArgs,
     name: &str,
     shares: &[Share],
@@ -66,7 +66,7 @@ fn say(
     let abouts: Vec<About> = shares
         .iter()
         .zip(paths)
-        .map(|(share, path)| About::material(name, &Material::Share(share.clone()), path))
+        .map(|(share, path)| About::material(name, &KeyMaterial::Share(share.clone()), path))
         .collect();
     let mut out = io::stdout().lock();
     if global.json {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use oarlock::BuildError;
 use oarlock::table::TableError;
+use oarlock_measure::{CommandError, FailureKind};
 use oarlock_records::{KeyFileError, PlanError, RunError};
 
 /// Why a file was not done, or not wholly.
@@ -44,20 +45,21 @@ pub(crate) enum RecordsError {
     Run(#[from] RunError),
     #[error("stdout: {0}")]
     Stdout(#[from] io::Error),
-    #[error("{rejected} of {} rejected{hint}", crate::table::count(*.rows, "row"))]
+    #[error("{rejected} of {} rejected{hint}", oarlock_measure::table::count(*.rows, "row"))]
     Rejected { rejected: u64, rows: u64, hint: &'static str },
     /// Another thread has failed, and says why.
     #[error("stopped")]
     Stopped,
 }
 
-impl RecordsError {
-    /// True where the user's words or files are wrong, false where the machine failed.
-    pub(crate) fn is_users(&self) -> bool {
+impl CommandError for RecordsError {
+    fn kind(&self) -> FailureKind {
         match self {
-            Self::Build(error) => !matches!(error, BuildError::NoReferee),
-            Self::Read { .. } | Self::Write { .. } | Self::Run(_) | Self::Stdout(_) | Self::Stopped => false,
-            _ => true,
+            Self::Rejected { .. } => FailureKind::AnswerNo,
+            Self::Build(error) => error.kind(),
+            Self::Stdout(error) => FailureKind::of_stdout(error),
+            Self::Read { .. } | Self::Write { .. } | Self::Run(_) | Self::Stopped => FailureKind::Machine,
+            _ => FailureKind::Usage,
         }
     }
 }

@@ -4,8 +4,10 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use oarlock_io::atomic_file::{AtomicFile, folder_of, sync_folder};
+
 use super::{RecordsError, is_standard};
-use crate::draft_file::DraftFile;
+use crate::draft_file::create_draft;
 
 /// A file under construction.
 #[derive(Debug)]
@@ -20,7 +22,7 @@ enum To {
     /// A device or a pipe, which cannot be replaced.
     Stream(File),
     /// In the folder of the file whose name it takes at the end; gone if that is not reached.
-    Draft(DraftFile),
+    Draft(AtomicFile),
 }
 
 impl Target {
@@ -58,7 +60,7 @@ impl Target {
         match &mut self.to {
             To::Stdout(stdout) => Ok(stdout.flush()?),
             To::Stream(file) => file.flush().map_err(fail),
-            To::Draft(draft) => draft.file().sync_all().map_err(fail),
+            To::Draft(draft) => draft.sync().map_err(fail),
         }
     }
 
@@ -67,22 +69,18 @@ impl Target {
         let To::Draft(draft) = self.to else { return Ok(()) };
         let fail = |error| RecordsError::Write { path: self.path.clone(), error };
         draft.replace(&self.path).map_err(fail)?;
-        File::open(folder(&self.path)).and_then(|folder| folder.sync_all()).map_err(fail)
+        sync_folder(&self.path).map_err(fail)
     }
 }
 
 /// A new file in the folder of `path`.
-fn draft(path: &Path, own: Option<Permissions>, is_secret: bool) -> io::Result<DraftFile> {
+fn draft(path: &Path, own: Option<Permissions>, is_secret: bool) -> io::Result<AtomicFile> {
     let mode = if is_secret { 0o600 } else { 0o666 };
-    let draft = DraftFile::create(folder(path), mode)?;
+    let draft = create_draft(folder_of(path), mode)?;
     if let Some(own) = own {
         draft.file().set_permissions(own)?;
     }
     Ok(draft)
-}
-
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]

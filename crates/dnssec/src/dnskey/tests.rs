@@ -4,7 +4,7 @@ use oarlock::{Accelerator, Input, Job};
 use super::*;
 use crate::examples::{KEYS, hex};
 
-fn rsa_rdata(algorithm: Algorithm, exponent: &[u8], modulus: &[u8]) -> Vec<u8> {
+fn rsa_rdata(algorithm: DnssecAlgorithm, exponent: &[u8], modulus: &[u8]) -> Vec<u8> {
     [&[1, 0, 3, algorithm.0, exponent.len() as u8], exponent, modulus].concat()
 }
 
@@ -50,27 +50,31 @@ fn tags_of_odd_lengths_of_algorithm_1_and_of_many_bytes() {
 fn keys_become_the_same_data_again() {
     for example in KEYS.iter().filter(|example| example.algorithm != 16) {
         let rdata = example.dnskey();
-        let Ok(PublicKey::Hall(key)) = Dnskey::parse(&rdata).unwrap().public_key() else { panic!() };
-        let again = dnskey_rdata(example.flags, Algorithm(example.algorithm), &key).unwrap();
+        let Ok(ZonePublicKey::Accelerated(key)) = Dnskey::parse(&rdata).unwrap().public_key() else {
+            panic!()
+        };
+        let again = dnskey_rdata(example.flags, DnssecAlgorithm(example.algorithm), &key).unwrap();
         assert_eq!(again, rdata, "{}", example.source);
     }
     let ed25519 = generate::ed25519().unwrap();
-    let wrong = dnskey_rdata(256, Algorithm::RSASHA256, &ed25519).unwrap_err();
-    assert!(matches!(wrong, DnskeyError::WrongKey { algorithm: Algorithm::RSASHA256, .. }));
-    let unknown = dnskey_rdata(256, Algorithm::ED448, &ed25519).unwrap_err();
-    assert_eq!(unknown, DnskeyError::UnsupportedAlgorithm(Algorithm::ED448));
+    let wrong = dnskey_rdata(256, DnssecAlgorithm::RSASHA256, &ed25519).unwrap_err();
+    assert!(matches!(wrong, DnskeyError::WrongKey { algorithm: DnssecAlgorithm::RSASHA256, .. }));
+    let unknown = dnskey_rdata(256, DnssecAlgorithm::ED448, &ed25519).unwrap_err();
+    assert_eq!(unknown, DnskeyError::UnsupportedAlgorithm(DnssecAlgorithm::ED448));
 }
 
 #[test]
 fn rsa_keys_of_any_size_verify_on_every_engine() {
     let engines =
         ["scalar", "lanes"].map(|name| Accelerator::builder().engines([name]).lazy().build().unwrap());
-    let scheme = Algorithm::RSASHA256.verify_scheme().unwrap();
+    let scheme = DnssecAlgorithm::RSASHA256.verify_scheme().unwrap();
     let message = Input::Message(b"data to be signed");
     for [exponent, modulus, signature] in rsa_keys() {
-        let rdata = rsa_rdata(Algorithm::RSASHA256, &exponent, &modulus);
-        let Ok(PublicKey::Hall(key)) = Dnskey::parse(&rdata).unwrap().public_key() else { panic!() };
-        assert_eq!(Algorithm::RSASHA256.signature_len(&key), Some(signature.len()));
+        let rdata = rsa_rdata(DnssecAlgorithm::RSASHA256, &exponent, &modulus);
+        let Ok(ZonePublicKey::Accelerated(key)) = Dnskey::parse(&rdata).unwrap().public_key() else {
+            panic!()
+        };
+        assert_eq!(DnssecAlgorithm::RSASHA256.signature_len(&key), Some(signature.len()));
         let mut bad = signature.clone();
         bad[signature.len() / 2] ^= 4;
         for accelerator in &engines {
@@ -92,9 +96,9 @@ fn exponents_have_lengths_of_one_byte_or_three_and_numbers_may_have_leading_zero
     let [exponent, modulus, _] = &rsa_keys()[3];
     let long = [&[1, 0, 3, 8, 0, 0, 3], exponent.as_slice(), modulus].concat();
     let zeros = [&[1, 0, 3, 8, 5, 0, 0], exponent.as_slice(), &[0], modulus].concat();
-    let usual = rsa_rdata(Algorithm::RSASHA256, exponent, modulus);
+    let usual = rsa_rdata(DnssecAlgorithm::RSASHA256, exponent, modulus);
     let prints = [long, zeros, usual].map(|rdata| match Dnskey::parse(&rdata).unwrap().public_key() {
-        Ok(PublicKey::Hall(key)) => key.fingerprint(),
+        Ok(ZonePublicKey::Accelerated(key)) => key.fingerprint(),
         other => panic!("{other:?}"),
     });
     assert!(prints.iter().all(|print| *print == prints[2]));
@@ -110,11 +114,11 @@ fn what_is_not_supported_is_told_from_what_is_malformed() {
     let unsupported = [
         fault(&[1, 0, 3, 12, 1, 2, 3]),
         fault(&[1, 0, 3, 3]),
-        sized(Algorithm::RSASHA256, 63),
-        sized(Algorithm::RSASHA1, 513),
-        sized(Algorithm::RSASHA512, 127),
-        fault(&rsa_rdata(Algorithm::RSASHA256, &[3, 0, 0, 0, 1], modulus)),
-        fault(&rsa_rdata(Algorithm::RSASHA256, &[1; 200], modulus)),
+        sized(DnssecAlgorithm::RSASHA256, 63),
+        sized(DnssecAlgorithm::RSASHA1, 513),
+        sized(DnssecAlgorithm::RSASHA512, 127),
+        fault(&rsa_rdata(DnssecAlgorithm::RSASHA256, &[3, 0, 0, 0, 1], modulus)),
+        fault(&rsa_rdata(DnssecAlgorithm::RSASHA256, &[1; 200], modulus)),
     ];
     for fault in unsupported {
         assert!(fault.is_unsupported(), "{fault}");
@@ -128,9 +132,9 @@ fn what_is_not_supported_is_told_from_what_is_malformed() {
         fault(&[1, 0, 3, 8, 0, 0, 0, 9]),
         fault(&[1, 0, 3, 8, 3, 1, 0]),
         fault(&[1, 0, 3, 8, 3, 1, 0, 1]),
-        fault(&rsa_rdata(Algorithm::RSASHA256, exponent, &even)),
-        fault(&rsa_rdata(Algorithm::RSASHA256, &[1], modulus)),
-        fault(&rsa_rdata(Algorithm::RSASHA256, &[4], modulus)),
+        fault(&rsa_rdata(DnssecAlgorithm::RSASHA256, exponent, &even)),
+        fault(&rsa_rdata(DnssecAlgorithm::RSASHA256, &[1], modulus)),
+        fault(&rsa_rdata(DnssecAlgorithm::RSASHA256, &[4], modulus)),
         fault(&[&[1, 0, 3, 13][..], &[1; 64]].concat()),
         fault(&[&[1, 0, 3, 13][..], &[1; 63]].concat()),
         fault(&[&[1, 0, 3, 14][..], &[1; 64]].concat()),

@@ -1,13 +1,13 @@
 use super::*;
 use crate::examples::KEYS;
-use crate::name::{Case, NameBuf};
+use crate::name::{DomainNameBuf, LetterCase};
 
 fn engines() -> [Accelerator; 2] {
     ["scalar", "lanes"].map(|name| Accelerator::builder().engines([name]).lazy().build().unwrap())
 }
 
-fn name(text: &str) -> NameBuf {
-    NameBuf::parse(text.as_bytes(), Name::ROOT, Case::Kept).unwrap()
+fn name(text: &str) -> DomainNameBuf {
+    DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Kept).unwrap()
 }
 
 #[test]
@@ -78,6 +78,6 @@ fn types_have_names_and_numbers() {
         assert_eq!(text.parse(), Ok(DigestType(number)), "{text}");
     }
     for text in ["", "sha", "256", "+1", "-"] {
-        assert_eq!(text.parse::<DigestType>(), Err(UnknownDigest(text.into())));
+        assert_eq!(text.parse::<DigestType>(), Err(UnknownDigestError(text.into())));
     }
 }

@@ -4,16 +4,16 @@ use smallvec::SmallVec;
 
 use super::parse::TYPE;
 use super::wire::DataError;
-use crate::rtype::Type;
-use crate::zone::entries::Words;
+use crate::rtype::RecordType;
+use crate::zone::entries::EntryWords;
 use crate::zone::{EntryError, Read};
 
 /// Reads types up to the entry's end into windows of bits.
-pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn parse(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let (mut first, mut last) = ([0_u8; 32], 0);
     let mut others = SmallVec::<[u16; 8]>::new();
     while let Some(word) = words.next()? {
-        let rtype = Type::read(word).ok_or_else(|| EntryError::word(word, TYPE))?;
+        let rtype = RecordType::read(word).ok_or_else(|| EntryError::word(word, TYPE))?;
         match u8::try_from(rtype.0) {
             Ok(low) => {
                 first[usize::from(low / 8)] |= 0x80 >> (low % 8);
@@ -60,11 +60,11 @@ pub(super) fn check(all: &[u8]) -> Result<usize, DataError> {
 }
 
 /// Calls `each` with the types of checked windows.
-pub(super) fn types(all: &[u8], mut each: impl FnMut(Type)) {
+pub(super) fn types(all: &[u8], mut each: impl FnMut(RecordType)) {
     let mut rest = all;
     while let [window, len, after @ ..] = rest {
         let (bits, after) = after.split_at(usize::from(*len));
-        bits_of(bits, |low| each(Type(u16::from(*window) << 8 | low)));
+        bits_of(bits, |low| each(RecordType(u16::from(*window) << 8 | low)));
         rest = after;
     }
 }
@@ -81,10 +81,10 @@ fn bits_of(bits: &[u8], mut each: impl FnMut(u16)) {
 }
 
 /// Reads types below 128 up to the entry's end.
-pub(super) fn parse_old(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn parse_old(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut bits = [0_u8; 16];
     while let Some(word) = words.next()? {
-        let low = Type::read(word).map(|rtype| rtype.0).filter(|number| (1..128).contains(number));
+        let low = RecordType::read(word).map(|rtype| rtype.0).filter(|number| (1..128).contains(number));
         let low = low.ok_or_else(|| EntryError::word(word, "a type below 128"))?;
         bits[usize::from(low / 8)] |= 0x80 >> (low % 8);
     }
@@ -103,6 +103,6 @@ pub(super) fn check_old(bits: &[u8]) -> Result<usize, DataError> {
 }
 
 /// Calls `each` with the types of checked bits.
-pub(super) fn old_types(bits: &[u8], mut each: impl FnMut(Type)) {
-    bits_of(bits, |low| each(Type(low)));
+pub(super) fn old_types(bits: &[u8], mut each: impl FnMut(RecordType)) {
+    bits_of(bits, |low| each(RecordType(low)));
 }

@@ -6,8 +6,8 @@ use memchr::memchr;
 
 use crate::base32hex::read_base32hex;
 use crate::name;
-use crate::zone::entries::Words;
-use crate::zone::word::{Kind, Word};
+use crate::zone::entries::EntryWords;
+use crate::zone::word::{EntryWord, WordKind};
 use crate::zone::{EntryError, Read};
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
@@ -29,7 +29,7 @@ const fn hex_values() -> [u8; 256] {
 
 /// Appends the bytes of base64 up to the entry's end, over any number of words. RFC 4648 section 4, padded.
 #[inline]
-pub(super) fn base64(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn base64(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let Some(word) = words.next()? else { return Ok(()) };
     match words.is_done()? {
         true => base64_word(word, word.bytes(), out),
@@ -38,7 +38,7 @@ pub(super) fn base64(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
 }
 
 /// Of words that are not whole groups of four the parts have to come together first.
-pub(super) fn base64_words(first: Word<'_>, words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn base64_words(first: EntryWord<'_>, words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut joined = first.bytes().to_vec();
     while let Some(word) = words.next()? {
         joined.extend_from_slice(word.bytes());
@@ -47,7 +47,7 @@ pub(super) fn base64_words(first: Word<'_>, words: &mut Words<'_>, out: &mut Vec
 }
 
 #[inline]
-pub(super) fn base64_word(word: Word<'_>, text: &[u8], out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn base64_word(word: EntryWord<'_>, text: &[u8], out: &mut Vec<u8>) -> Read<()> {
     let start = out.len();
     out.resize(start + text.len().div_ceil(4) * 3, 0);
     match STANDARD.decode_slice(text, &mut out[start..]) {
@@ -68,7 +68,7 @@ pub(super) fn write_base64(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends the bytes of hex up to the entry's end, over any number of words.
-pub(crate) fn hex(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(crate) fn hex(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut half = None;
     let mut last = None;
     while let Some(word) = words.next()? {
@@ -82,7 +82,7 @@ pub(crate) fn hex(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
 }
 
 /// Appends the bytes of one word of hex.
-pub(super) fn hex_word(word: Word<'_>, text: &[u8], out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn hex_word(word: EntryWord<'_>, text: &[u8], out: &mut Vec<u8>) -> Read<()> {
     let mut half = None;
     hex_part(word, text, &mut half, out)?;
     match half {
@@ -92,7 +92,7 @@ pub(super) fn hex_word(word: Word<'_>, text: &[u8], out: &mut Vec<u8>) -> Read<(
 }
 
 /// `half` is the digit that waits for its other half.
-fn hex_part(word: Word<'_>, text: &[u8], half: &mut Option<u8>, out: &mut Vec<u8>) -> Read<()> {
+fn hex_part(word: EntryWord<'_>, text: &[u8], half: &mut Option<u8>, out: &mut Vec<u8>) -> Read<()> {
     let mut text = text;
     if let (Some(high), Some((first, rest))) = (*half, text.split_first()) {
         out.push(hex_byte(word, high, *first)?);
@@ -118,7 +118,7 @@ fn hex_part(word: Word<'_>, text: &[u8], half: &mut Option<u8>, out: &mut Vec<u8
 }
 
 #[inline]
-fn hex_byte(word: Word<'_>, high: u8, low: u8) -> Read<u8> {
+fn hex_byte(word: EntryWord<'_>, high: u8, low: u8) -> Read<u8> {
     let (high, low) = (HEX_VALUES[usize::from(high)], HEX_VALUES[usize::from(low)]);
     // A digit's value has no high bits.
     if (high | low) > 15 {
@@ -134,12 +134,12 @@ pub(super) fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends the bytes of base32hex without padding. RFC 5155 3.3, RFC 4648 section 7.
-pub(super) fn base32(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn base32(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     read_base32hex(word.bytes(), out).ok_or_else(|| EntryError::word(word, "base32hex"))
 }
 
 /// Appends what a word says without its escapes. RFC 1035 5.1.
-pub(crate) fn unescape_into(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(crate) fn unescape_into(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut rest = word.bytes();
     while let Some(at) = memchr(b'\\', rest) {
         out.extend_from_slice(&rest[..at]);
@@ -153,11 +153,11 @@ pub(crate) fn unescape_into(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
 }
 
 /// Appends a string of up to 255 bytes after its length.
-pub(super) fn text(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn text(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let start = out.len();
     out.push(0);
     match word.kind() {
-        Kind::Plain => out.extend_from_slice(word.bytes()),
+        WordKind::Plain => out.extend_from_slice(word.bytes()),
         _ => unescape_into(word, out)?,
     }
     let len = out.len() - start - 1;
@@ -184,8 +184,8 @@ pub(super) fn write_quoted_byte(byte: u8, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    fn word(text: &str) -> Word<'_> {
-        Word::new(text.as_bytes(), text.len(), Kind::Plain)
+    fn word(text: &str) -> EntryWord<'_> {
+        EntryWord::new(text.as_bytes(), text.len(), WordKind::Plain)
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! What data of each type are made of, from the first byte on.
 
-use crate::rtype::Type;
+use crate::rtype::RecordType;
 
 /// A part of a record's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field {
+pub(super) enum DataField {
     /// A number of 8, 16 or 32 bits.
     Byte,
     Short,
@@ -88,63 +88,80 @@ pub(super) enum Field {
 }
 
 /// The fields of a type; none where its text is not known.
-pub(super) fn fields(rtype: Type) -> Option<&'static [Field]> {
-    use Field::*;
+pub(super) fn fields(rtype: RecordType) -> Option<&'static [DataField]> {
+    use DataField::*;
     Some(match rtype {
-        Type::A => &[Ip4],
-        Type::AAAA => &[Ip6],
-        Type::NS | Type::MD | Type::MF | Type::CNAME | Type::MB | Type::MG | Type::MR | Type::PTR => &[Name],
-        Type::DNAME | Type::NSAP_PTR => &[Name],
-        Type::SOA => &[Name, Name, Long, Period, Period, Period, Period],
-        Type::MX | Type::AFSDB | Type::RT | Type::KX => &[Short, Name],
-        Type::TXT | Type::SPF | Type::AVC | Type::RESINFO | Type::WALLET | Type::NINFO | Type::CLA => {
-            &[Texts]
+        RecordType::A => &[Ip4],
+        RecordType::AAAA => &[Ip6],
+        RecordType::NS
+        | RecordType::MD
+        | RecordType::MF
+        | RecordType::CNAME
+        | RecordType::MB
+        | RecordType::MG
+        | RecordType::MR
+        | RecordType::PTR => &[Name],
+        RecordType::DNAME | RecordType::NSAP_PTR => &[Name],
+        RecordType::SOA => &[Name, Name, Long, Period, Period, Period, Period],
+        RecordType::MX | RecordType::AFSDB | RecordType::RT | RecordType::KX => &[Short, Name],
+        RecordType::TXT
+        | RecordType::SPF
+        | RecordType::AVC
+        | RecordType::RESINFO
+        | RecordType::WALLET
+        | RecordType::NINFO
+        | RecordType::CLA => &[Texts],
+        RecordType::RRSIG | RecordType::SIG => {
+            &[Covered, Algorithm, Byte, Long, Time, Time, Short, Name, Base64]
         }
-        Type::RRSIG | Type::SIG => &[Covered, Algorithm, Byte, Long, Time, Time, Short, Name, Base64],
-        Type::NSEC => &[NameKept, SomeTypes],
-        Type::NSEC3 => &[Byte, Byte, Short, Salt, Hash, Types],
-        Type::NSEC3PARAM => &[Byte, Byte, Short, Salt],
-        Type::DNSKEY | Type::CDNSKEY | Type::RKEY => &[KeyFlags, KeyProtocol, Algorithm, Base64],
-        Type::KEY => &[KeyFlags, KeyProtocol, Algorithm, OptionalBase64],
-        Type::DS | Type::CDS | Type::DLV | Type::TA => &[Short, Algorithm, Digest, Hex],
-        Type::HINFO => &[Text, Text],
-        Type::MINFO | Type::RP => &[Name, Name],
-        Type::X25 => &[Psdn],
-        Type::ISDN => &[Text, OptionalText],
-        Type::NSAP => &[Nsap],
-        Type::PX => &[Short, Name, Name],
-        Type::GPOS => &[Text, Text, Text],
-        Type::LOC => &[Location],
-        Type::NXT => &[Name, OldTypes],
-        Type::SRV => &[Short, Short, Short, Name],
-        Type::NAPTR => &[Short, Short, Text, Text, Regexp, Name],
-        Type::CERT => &[CertKind, Short, Algorithm, Base64],
-        Type::APL => &[Prefixes],
-        Type::SSHFP => &[Byte, Byte, OptionalHex],
-        Type::IPSECKEY => &[Byte, Gateway, Base64],
-        Type::DHCID | Type::OPENPGPKEY | Type::HHIT | Type::BRID => &[Base64],
-        Type::TLSA | Type::SMIMEA => &[Byte, Byte, Byte, Hex],
-        Type::HIP => &[HostIdentity],
-        Type::TALINK => &[NameKept, NameKept],
-        Type::CSYNC => &[Long, Short, Types],
-        Type::ZONEMD => &[Long, Byte, Byte, Hex],
-        Type::SVCB | Type::HTTPS => &[Short, NameKept, Parameters],
-        Type::DSYNC => &[Covered, Notify, Short, NameKept],
-        Type::NID | Type::L64 => &[Short, Locator],
-        Type::L32 => &[Short, Ip4],
-        Type::LP => &[Short, NameKept],
-        Type::EUI48 => &[Eui48],
-        Type::EUI64 => &[Eui64],
-        Type::IPN => &[Node],
-        Type::URI => &[Short, Short, Uri],
-        Type::CAA => &[Byte, Tag, Quoted],
-        Type::AMTRELAY => &[Byte, Relay],
-        Type::WKS => &[Ip4, Services],
-        Type::EID | Type::NIMLOC => &[Hex],
-        Type::ATMA => &[Atm],
-        Type::A6 => &[AddressSuffix],
-        Type::SINK => &[Byte, Byte, Byte, OptionalBase64],
-        Type::DOA => &[Long, Long, Byte, Text, Base64OrHyphen],
+        RecordType::NSEC => &[NameKept, SomeTypes],
+        RecordType::NSEC3 => &[Byte, Byte, Short, Salt, Hash, Types],
+        RecordType::NSEC3PARAM => &[Byte, Byte, Short, Salt],
+        RecordType::DNSKEY | RecordType::CDNSKEY | RecordType::RKEY => {
+            &[KeyFlags, KeyProtocol, Algorithm, Base64]
+        }
+        RecordType::KEY => &[KeyFlags, KeyProtocol, Algorithm, OptionalBase64],
+        RecordType::DS | RecordType::CDS | RecordType::DLV | RecordType::TA => {
+            &[Short, Algorithm, Digest, Hex]
+        }
+        RecordType::HINFO => &[Text, Text],
+        RecordType::MINFO | RecordType::RP => &[Name, Name],
+        RecordType::X25 => &[Psdn],
+        RecordType::ISDN => &[Text, OptionalText],
+        RecordType::NSAP => &[Nsap],
+        RecordType::PX => &[Short, Name, Name],
+        RecordType::GPOS => &[Text, Text, Text],
+        RecordType::LOC => &[Location],
+        RecordType::NXT => &[Name, OldTypes],
+        RecordType::SRV => &[Short, Short, Short, Name],
+        RecordType::NAPTR => &[Short, Short, Text, Text, Regexp, Name],
+        RecordType::CERT => &[CertKind, Short, Algorithm, Base64],
+        RecordType::APL => &[Prefixes],
+        RecordType::SSHFP => &[Byte, Byte, OptionalHex],
+        RecordType::IPSECKEY => &[Byte, Gateway, Base64],
+        RecordType::DHCID | RecordType::OPENPGPKEY | RecordType::HHIT | RecordType::BRID => &[Base64],
+        RecordType::TLSA | RecordType::SMIMEA => &[Byte, Byte, Byte, Hex],
+        RecordType::HIP => &[HostIdentity],
+        RecordType::TALINK => &[NameKept, NameKept],
+        RecordType::CSYNC => &[Long, Short, Types],
+        RecordType::ZONEMD => &[Long, Byte, Byte, Hex],
+        RecordType::SVCB | RecordType::HTTPS => &[Short, NameKept, Parameters],
+        RecordType::DSYNC => &[Covered, Notify, Short, NameKept],
+        RecordType::NID | RecordType::L64 => &[Short, Locator],
+        RecordType::L32 => &[Short, Ip4],
+        RecordType::LP => &[Short, NameKept],
+        RecordType::EUI48 => &[Eui48],
+        RecordType::EUI64 => &[Eui64],
+        RecordType::IPN => &[Node],
+        RecordType::URI => &[Short, Short, Uri],
+        RecordType::CAA => &[Byte, Tag, Quoted],
+        RecordType::AMTRELAY => &[Byte, Relay],
+        RecordType::WKS => &[Ip4, Services],
+        RecordType::EID | RecordType::NIMLOC => &[Hex],
+        RecordType::ATMA => &[Atm],
+        RecordType::A6 => &[AddressSuffix],
+        RecordType::SINK => &[Byte, Byte, Byte, OptionalBase64],
+        RecordType::DOA => &[Long, Long, Byte, Text, Base64OrHyphen],
         _ => return None,
     })
 }

@@ -2,10 +2,10 @@
 
 use super::wire::DataError;
 use super::{codec, parse, print};
-use crate::name::{Case, Name};
-use crate::zone::entries::Words;
-use crate::zone::names::{self, Origin};
-use crate::zone::word::{Kind, Word, digits};
+use crate::name::{DomainName, LetterCase};
+use crate::zone::entries::EntryWords;
+use crate::zone::names::{self, ZoneOrigin};
+use crate::zone::word::{EntryWord, WordKind, digits};
 use crate::zone::{EntryError, Read};
 
 const PROTOCOL: &str = "the name of a protocol, such as tcp, or its number up to 255,";
@@ -101,7 +101,7 @@ const SERVICES: [(&str, u16); 46] = [
 ];
 
 /// Reads an address of a public data network. RFC 1183 3.1.
-pub(super) fn parse_psdn(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn parse_psdn(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let start = out.len();
     codec::text(word, out)?;
     match check_psdn(&out[start..]) {
@@ -118,7 +118,7 @@ pub(super) fn check_psdn(rest: &[u8]) -> Result<usize, DataError> {
 }
 
 /// Reads a protocol, and services up to the entry's end.
-pub(super) fn parse_services(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn parse_services(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let word = words.need(PROTOCOL)?;
     let named = PROTOCOLS.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(word.bytes()));
     out.push(match named {
@@ -135,7 +135,7 @@ pub(super) fn parse_services(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<(
     Ok(())
 }
 
-fn service(word: Word<'_>) -> Option<u16> {
+fn service(word: EntryWord<'_>) -> Option<u16> {
     if let Some(port) = word.digits() {
         return u16::try_from(port).ok();
     }
@@ -165,14 +165,14 @@ pub(super) fn print_services(part: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Reads an ATM address: a telephone number after `+`, else that of an end system in hex.
-pub(super) fn parse_atm(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn parse_atm(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let (format, text) = match word.bytes().strip_prefix(b"+") {
         Some(text) => (TELEPHONE, text),
         None => (END_SYSTEM, word.bytes()),
     };
     let has_empty_part = text.split(|byte| *byte == b'.').any(<[u8]>::is_empty);
     let digits: Vec<u8> = text.iter().copied().filter(|byte| *byte != b'.').collect();
-    if has_empty_part || word.kind() != Kind::Plain {
+    if has_empty_part || word.kind() != WordKind::Plain {
         return Err(EntryError::word(word, ATM));
     }
     out.push(format);
@@ -213,7 +213,11 @@ pub(super) fn print_atm(part: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Reads the length of a prefix, an address unless that is all of it, and the prefix's name unless it is empty. RFC 2874 3.2.
-pub(super) fn parse_suffix(words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn parse_suffix(
+    words: &mut EntryWords<'_>,
+    origin: Option<ZoneOrigin<'_>>,
+    out: &mut Vec<u8>,
+) -> Read<()> {
     let word = words.need(PREFIX)?;
     let prefix_len = digits(word.bytes()).filter(|len| *len <= 128);
     let prefix_len = prefix_len.ok_or_else(|| EntryError::word(word, PREFIX))? as u8;
@@ -225,7 +229,7 @@ pub(super) fn parse_suffix(words: &mut Words<'_>, origin: Option<Origin<'_>>, ou
         out.extend_from_slice(&address[first..]);
     }
     if prefix_len > 0 {
-        names::write(words.need("a name")?, origin, Case::Lower, out)?;
+        names::write(words.need("a name")?, origin, LetterCase::Lower, out)?;
     }
     Ok(())
 }
@@ -243,7 +247,7 @@ pub(super) fn check_suffix(rest: &[u8]) -> Result<usize, DataError> {
     if prefix_len > 128 || has_bits_before {
         return Err(DataError::Field("a prefix above 128 bits, or bits of it in the address"));
     }
-    Ok(head.len() + if prefix_len == 0 { 0 } else { Name::at_front(name)?.0.as_bytes().len() })
+    Ok(head.len() + if prefix_len == 0 { 0 } else { DomainName::at_front(name)?.0.as_bytes().len() })
 }
 
 /// The name of the prefix, in data that were checked.
@@ -264,6 +268,6 @@ pub(super) fn print_suffix(part: &[u8], out: &mut Vec<u8>) {
     }
     if prefix_len > 0 {
         out.push(b' ');
-        print::name(Name::trusted(name), out);
+        print::name(DomainName::trusted(name), out);
     }
 }

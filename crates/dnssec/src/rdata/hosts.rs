@@ -2,9 +2,9 @@
 
 use super::wire::DataError;
 use super::{codec, parse, print};
-use crate::name::{Case, Name};
-use crate::zone::entries::Words;
-use crate::zone::names::{self, Origin};
+use crate::name::{DomainName, LetterCase};
+use crate::zone::entries::EntryWords;
+use crate::zone::names::{self, ZoneOrigin};
 use crate::zone::{EntryError, Read};
 
 const NO_KIND: DataError = DataError::Field("a kind of gateway above 3");
@@ -12,8 +12,8 @@ const EXPECTED_KIND: &str = "a kind of gateway up to 3";
 
 /// Kind, algorithm and gateway.
 pub(super) fn parse_gateway(
-    words: &mut Words<'_>,
-    origin: Option<Origin<'_>>,
+    words: &mut EntryWords<'_>,
+    origin: Option<ZoneOrigin<'_>>,
     out: &mut Vec<u8>,
 ) -> Read<()> {
     let kind = words.need(EXPECTED_KIND)?.number(3, EXPECTED_KIND)? as u8;
@@ -23,21 +23,30 @@ pub(super) fn parse_gateway(
 }
 
 /// Discovery bit, kind and relay.
-pub(super) fn parse_relay(words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn parse_relay(
+    words: &mut EntryWords<'_>,
+    origin: Option<ZoneOrigin<'_>>,
+    out: &mut Vec<u8>,
+) -> Read<()> {
     let discovery = words.need("the discovery bit")?.number(1, "0 or 1")? as u8;
     let kind = words.need(EXPECTED_KIND)?.number(3, EXPECTED_KIND)? as u8;
     out.push(discovery << 7 | kind);
     parse_host(kind, words, origin, out)
 }
 
-fn parse_host(kind: u8, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &mut Vec<u8>) -> Read<()> {
+fn parse_host(
+    kind: u8,
+    words: &mut EntryWords<'_>,
+    origin: Option<ZoneOrigin<'_>>,
+    out: &mut Vec<u8>,
+) -> Read<()> {
     let word = words.need("a gateway")?;
     match kind {
         0 if word.bytes() == b"." => {}
         0 => return Err(EntryError::word(word, "`.`")),
         1 => out.extend_from_slice(&parse::ip4(word)?.octets()),
         2 => out.extend_from_slice(&parse::ip6(word)?.octets()),
-        _ => names::write(word, origin, Case::Kept, out)?,
+        _ => names::write(word, origin, LetterCase::Kept, out)?,
     }
     Ok(())
 }
@@ -57,7 +66,7 @@ fn host_len(kind: u8, host: &[u8]) -> Result<usize, DataError> {
         0 => Ok(0),
         1 => Ok(4),
         2 => Ok(16),
-        3 => Ok(Name::at_front(host)?.0.as_bytes().len()),
+        3 => Ok(DomainName::at_front(host)?.0.as_bytes().len()),
         _ => Err(NO_KIND),
     }
 }
@@ -82,15 +91,15 @@ fn print_host(kind: u8, host: &[u8], out: &mut Vec<u8>) {
     match kind {
         1 => print::ip4(host, out),
         2 => print::ip6(host, out),
-        3 => print::name(Name::trusted(host), out),
+        3 => print::name(DomainName::trusted(host), out),
         _ => out.push(b'.'),
     }
 }
 
 /// Algorithm, identity tag in hex, key in base64, and rendezvous servers.
 pub(super) fn parse_identity(
-    words: &mut Words<'_>,
-    origin: Option<Origin<'_>>,
+    words: &mut EntryWords<'_>,
+    origin: Option<ZoneOrigin<'_>>,
     out: &mut Vec<u8>,
 ) -> Read<()> {
     let start = out.len();
@@ -107,7 +116,7 @@ pub(super) fn parse_identity(
     let key_len = u16::try_from(key_len).map_err(|_| EntryError::word(word, "up to 65535 bytes"))?;
     out[start + 2..start + 4].copy_from_slice(&key_len.to_be_bytes());
     while let Some(word) = words.next()? {
-        names::write(word, origin, Case::Kept, out)?;
+        names::write(word, origin, LetterCase::Kept, out)?;
     }
     Ok(())
 }
@@ -128,7 +137,7 @@ pub(super) fn check_identity(all: &[u8]) -> Result<usize, DataError> {
         return Err(DataError::Field("a host identity without tag or key"));
     }
     while !servers.is_empty() {
-        servers = Name::at_front(servers)?.1;
+        servers = DomainName::at_front(servers)?.1;
     }
     Ok(all.len())
 }
@@ -140,7 +149,7 @@ pub(super) fn print_identity(all: &[u8], out: &mut Vec<u8>) {
     codec::write_hex(tag, out);
     out.push(b' ');
     codec::write_base64(key, out);
-    while let Ok((server, rest)) = Name::at_front(servers) {
+    while let Ok((server, rest)) = DomainName::at_front(servers) {
         out.push(b' ');
         print::name(server, out);
         servers = rest;

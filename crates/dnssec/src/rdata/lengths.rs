@@ -1,7 +1,7 @@
 //! Lengths that depend on a number in the data: of digests, fingerprints and keys.
 
 use super::wire::DataError;
-use crate::rtype::Type;
+use crate::rtype::RecordType;
 use crate::zonemd::ZONEMD_SIMPLE;
 
 /// Flags of a KEY that has no public key. RFC 2535 3.1.2.
@@ -9,18 +9,19 @@ const NO_KEY: u8 = 0xc0;
 
 /// Checks data whose fields have been checked one by one.
 #[inline]
-pub(super) fn check(rtype: Type, data: &[u8]) -> Result<(), DataError> {
+pub(super) fn check(rtype: RecordType, data: &[u8]) -> Result<(), DataError> {
     match (rtype, data) {
-        (Type::DS | Type::CDS | Type::DLV | Type::TA, [_, _, _, kind, digest @ ..]) => {
-            ds(*kind, digest.len())
-        }
-        (Type::SSHFP, [_, kind, fingerprint @ ..]) => sshfp(*kind, fingerprint.len()),
-        (Type::ZONEMD, [_, _, _, _, scheme, kind, digest @ ..]) => zonemd(*scheme, *kind, digest.len()),
-        (Type::NSEC3, [kind, _, _, _, salt_len, rest @ ..]) => {
+        (
+            RecordType::DS | RecordType::CDS | RecordType::DLV | RecordType::TA,
+            [_, _, _, kind, digest @ ..],
+        ) => ds(*kind, digest.len()),
+        (RecordType::SSHFP, [_, kind, fingerprint @ ..]) => sshfp(*kind, fingerprint.len()),
+        (RecordType::ZONEMD, [_, _, _, _, scheme, kind, digest @ ..]) => zonemd(*scheme, *kind, digest.len()),
+        (RecordType::NSEC3, [kind, _, _, _, salt_len, rest @ ..]) => {
             nsec3(*kind, rest.get(usize::from(*salt_len)).copied().unwrap_or(0))
         }
-        (Type::KEY, [flags, _, _, _, key @ ..]) => key_of(*flags, key),
-        (Type::RKEY, [high, low, ..]) if (*high, *low) != (0, 0) => {
+        (RecordType::KEY, [flags, _, _, _, key @ ..]) => key_of(*flags, key),
+        (RecordType::RKEY, [high, low, ..]) if (*high, *low) != (0, 0) => {
             Err(DataError::Field("flags of an RKEY that are not 0"))
         }
         _ => Ok(()),

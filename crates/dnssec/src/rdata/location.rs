@@ -1,7 +1,7 @@
 //! Places on Earth. RFC 1876.
 
 use super::wire::DataError;
-use crate::zone::entries::Words;
+use crate::zone::entries::EntryWords;
 use crate::zone::word::digits;
 use crate::zone::{EntryError, Read};
 
@@ -18,7 +18,7 @@ const MAX_SIZE: u64 = 9_000_000_000;
 const ALTITUDE: &str = "an altitude from -100000.00m to 42849672.95m";
 const SIZE: &str = "a size or precision from 0.00m to 90000000.00m";
 
-pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn parse(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let latitude = angle(words, 90, b'N', b'S')?;
     let longitude = angle(words, 180, b'E', b'W')?;
     let word = words.need("an altitude")?;
@@ -39,7 +39,7 @@ pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
 }
 
 /// Degrees, minutes and seconds, the latter two where they are stated, and a direction.
-fn angle(words: &mut Words<'_>, max: u32, positive: u8, negative: u8) -> Read<u32> {
+fn angle(words: &mut EntryWords<'_>, max: u32, positive: u8, negative: u8) -> Read<u32> {
     const EXPECTED: &str = "degrees, minutes and seconds, and a direction (N, S, E or W)";
     let mut value = 0;
     for unit in [DEGREE, 60_000, 1000, 0] {

@@ -3,15 +3,15 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-use super::fields::{Field, fields};
+use super::fields::{DataField, fields};
 use super::{
     bitmap, codec, historic, hosts, lengths, location, mnemonics, prefixes, regexp, service, time, wire,
 };
-use crate::name::Case;
-use crate::rtype::Type;
-use crate::zone::entries::Words;
-use crate::zone::names::{self, Origin};
-use crate::zone::word::{Kind, Word, digits};
+use crate::name::LetterCase;
+use crate::rtype::RecordType;
+use crate::zone::entries::EntryWords;
+use crate::zone::names::{self, ZoneOrigin};
+use crate::zone::word::{EntryWord, WordKind, digits};
 use crate::zone::{EntryError, Read};
 
 const ALGORITHM: &str = "an algorithm";
@@ -30,15 +30,15 @@ pub(super) const TYPE: &str = "a registered type, or TYPE and a number up to 655
 /// Appends the data that the entry's remaining words are, in canonical form. The entry has to end with them.
 #[inline]
 pub(crate) fn parse(
-    rtype: Type,
-    words: &mut Words<'_>,
-    origin: Option<Origin<'_>>,
+    rtype: RecordType,
+    words: &mut EntryWords<'_>,
+    origin: Option<ZoneOrigin<'_>>,
     out: &mut Vec<u8>,
 ) -> Read<()> {
     if words.passes_generic()? {
         return generic(rtype, words, out);
     }
-    if rtype == Type::RRSIG {
+    if rtype == RecordType::RRSIG {
         signature(words, origin, out)?;
         return words.end();
     }
@@ -52,7 +52,7 @@ pub(crate) fn parse(
 }
 
 /// A signature, as its fields say: half of a signed zone is of these, so that they have a way of their own.
-fn signature(words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &mut Vec<u8>) -> Read<()> {
+fn signature(words: &mut EntryWords<'_>, origin: Option<ZoneOrigin<'_>>, out: &mut Vec<u8>) -> Read<()> {
     let covered = covered(words)?.0.to_be_bytes();
     let algorithm = named(words, ALGORITHM, u8::MAX.into(), mnemonics::algorithm)? as u8;
     let labels = words.need(BYTE)?.number(u8::MAX.into(), BYTE)? as u8;
@@ -67,18 +67,18 @@ fn signature(words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &mut Vec<u8
     }
     start[16..].copy_from_slice(&tag.to_be_bytes());
     out.extend_from_slice(&start);
-    names::write(words.need(NAME)?, origin, Case::Lower, out)?;
-    coded(Field::Base64, words, out)
+    names::write(words.need(NAME)?, origin, LetterCase::Lower, out)?;
+    coded(DataField::Base64, words, out)
 }
 
 #[inline]
-fn covered(words: &mut Words<'_>) -> Read<Type> {
+fn covered(words: &mut EntryWords<'_>) -> Read<RecordType> {
     let word = words.need("a type")?;
-    Type::read(word).ok_or_else(|| EntryError::word(word, TYPE))
+    RecordType::read(word).ok_or_else(|| EntryError::word(word, TYPE))
 }
 
 /// Length and bytes in hex. RFC 3597 section 5.
-fn generic(rtype: Type, words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn generic(rtype: RecordType, words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let word = words.need("the length of the data")?;
     let len = word.number(u16::MAX.into(), "the length of the data")?;
     let mut data = Vec::new();
@@ -90,89 +90,103 @@ fn generic(rtype: Type, words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
     Ok(wire::canonical(rtype, &data, out)?)
 }
 
-fn field(field: Field, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &mut Vec<u8>) -> Read<()> {
+fn field(
+    field: DataField,
+    words: &mut EntryWords<'_>,
+    origin: Option<ZoneOrigin<'_>>,
+    out: &mut Vec<u8>,
+) -> Read<()> {
     match field {
-        Field::Byte => byte(words, out)?,
-        Field::Short => short(words, out)?,
-        Field::Long => long(words.need("a number")?.number(u32::MAX, LONG)?, out),
-        Field::Period => long(words.need(PERIOD)?.period()?, out),
-        Field::Time => long(time(words.need(TIME)?)?, out),
-        Field::Covered => out.extend_from_slice(&covered(words)?.0.to_be_bytes()),
-        Field::Algorithm => {
+        DataField::Byte => byte(words, out)?,
+        DataField::Short => short(words, out)?,
+        DataField::Long => long(words.need("a number")?.number(u32::MAX, LONG)?, out),
+        DataField::Period => long(words.need(PERIOD)?.period()?, out),
+        DataField::Time => long(time(words.need(TIME)?)?, out),
+        DataField::Covered => out.extend_from_slice(&covered(words)?.0.to_be_bytes()),
+        DataField::Algorithm => {
             out.push(named(words, ALGORITHM, u8::MAX.into(), mnemonics::algorithm)? as u8);
         }
-        Field::Digest => out.push(named(words, "a kind of digest", u8::MAX.into(), mnemonics::digest)? as u8),
-        Field::Notify => {
+        DataField::Digest => {
+            out.push(named(words, "a kind of digest", u8::MAX.into(), mnemonics::digest)? as u8)
+        }
+        DataField::Notify => {
             out.push(
                 named(words, "NOTIFY, or the number of a scheme,", u8::MAX.into(), mnemonics::scheme)? as u8
             );
         }
-        Field::KeyFlags => {
+        DataField::KeyFlags => {
             let flags = named(words, KEY_FLAGS, u16::MAX, mnemonics::key_flags)?;
             out.extend_from_slice(&flags.to_be_bytes());
         }
-        Field::KeyProtocol => {
+        DataField::KeyProtocol => {
             out.push(named(words, KEY_PROTOCOL, u8::MAX.into(), mnemonics::key_protocol)? as u8);
         }
-        Field::CertKind => {
+        DataField::CertKind => {
             let kind = named(words, "a kind of certificate", u16::MAX, mnemonics::cert_kind)?;
             out.extend_from_slice(&kind.to_be_bytes());
         }
-        Field::Ip4 => out.extend_from_slice(&ip4(words.need("an IPv4 address")?)?.octets()),
-        Field::Ip6 => out.extend_from_slice(&ip6(words.need("an IPv6 address")?)?.octets()),
-        Field::Name => names::write(words.need(NAME)?, origin, Case::Lower, out)?,
-        Field::NameKept => names::write(words.need(NAME)?, origin, Case::Kept, out)?,
-        Field::Base64 | Field::OptionalBase64 | Field::Hex | Field::OptionalHex => coded(field, words, out)?,
-        Field::Types => bitmap::parse(words, out)?,
-        Field::SomeTypes if words.is_done()? => return Err(EntryError::Missing("a type").into()),
-        Field::SomeTypes => bitmap::parse(words, out)?,
-        Field::Hash => hash(words.need("a hash in base32hex")?, out)?,
-        Field::Salt => salt(words.need("a salt")?, out)?,
+        DataField::Ip4 => out.extend_from_slice(&ip4(words.need("an IPv4 address")?)?.octets()),
+        DataField::Ip6 => out.extend_from_slice(&ip6(words.need("an IPv6 address")?)?.octets()),
+        DataField::Name => names::write(words.need(NAME)?, origin, LetterCase::Lower, out)?,
+        DataField::NameKept => names::write(words.need(NAME)?, origin, LetterCase::Kept, out)?,
+        DataField::Base64 | DataField::OptionalBase64 | DataField::Hex | DataField::OptionalHex => {
+            coded(field, words, out)?
+        }
+        DataField::Types => bitmap::parse(words, out)?,
+        DataField::SomeTypes if words.is_done()? => return Err(EntryError::Missing("a type").into()),
+        DataField::SomeTypes => bitmap::parse(words, out)?,
+        DataField::Hash => hash(words.need("a hash in base32hex")?, out)?,
+        DataField::Salt => salt(words.need("a salt")?, out)?,
         _ => rare(field, words, origin, out)?,
     }
     Ok(())
 }
 
 /// Fields of types that few zones have.
-fn rare(field: Field, words: &mut Words<'_>, origin: Option<Origin<'_>>, out: &mut Vec<u8>) -> Read<()> {
+fn rare(
+    field: DataField,
+    words: &mut EntryWords<'_>,
+    origin: Option<ZoneOrigin<'_>>,
+    out: &mut Vec<u8>,
+) -> Read<()> {
     match field {
-        Field::Text => codec::text(words.need("a string")?, out),
-        Field::OptionalText => words.next()?.map_or(Ok(()), |word| codec::text(word, out)),
-        Field::Texts => texts(words, out),
-        Field::Regexp => expression(words.need(regexp::EXPRESSION)?, out),
-        Field::Node => node(words.need(NODE)?, out),
-        Field::Tag => tag(words.need("a tag")?, out),
-        Field::Quoted => codec::unescape_into(words.need("a quoted string")?, out),
-        Field::Uri => quoted(words.need("a URI in quotes")?, out),
-        Field::Base64OrHyphen => base64_or_hyphen(words, out),
-        Field::Psdn => historic::parse_psdn(words.need("a PSDN address")?, out),
-        Field::Services => historic::parse_services(words, out),
-        Field::Atm => historic::parse_atm(words.need("an ATM address")?, out),
-        Field::AddressSuffix => historic::parse_suffix(words, origin, out),
-        Field::OldTypes => bitmap::parse_old(words, out),
-        Field::Eui48 => eui(words.need("an EUI-48")?, 6, out),
-        Field::Eui64 => eui(words.need("an EUI-64")?, 8, out),
-        Field::Locator => locator(words.need("four numbers in hex")?, out),
-        Field::Nsap => nsap(words.need("an NSAP address")?, out),
-        Field::Prefixes => prefixes::parse(words, out),
-        Field::Location => location::parse(words, out),
-        Field::Gateway => hosts::parse_gateway(words, origin, out),
-        Field::Relay => hosts::parse_relay(words, origin, out),
-        Field::HostIdentity => hosts::parse_identity(words, origin, out),
-        Field::Parameters => service::parse(words, out),
+        DataField::Text => codec::text(words.need("a string")?, out),
+        DataField::OptionalText => words.next()?.map_or(Ok(()), |word| codec::text(word, out)),
+        DataField::Texts => texts(words, out),
+        DataField::Regexp => expression(words.need(regexp::EXPRESSION)?, out),
+        DataField::Node => node(words.need(NODE)?, out),
+        DataField::Tag => tag(words.need("a tag")?, out),
+        DataField::Quoted => codec::unescape_into(words.need("a quoted string")?, out),
+        DataField::Uri => quoted(words.need("a URI in quotes")?, out),
+        DataField::Base64OrHyphen => base64_or_hyphen(words, out),
+        DataField::Psdn => historic::parse_psdn(words.need("a PSDN address")?, out),
+        DataField::Services => historic::parse_services(words, out),
+        DataField::Atm => historic::parse_atm(words.need("an ATM address")?, out),
+        DataField::AddressSuffix => historic::parse_suffix(words, origin, out),
+        DataField::OldTypes => bitmap::parse_old(words, out),
+        DataField::Eui48 => eui(words.need("an EUI-48")?, 6, out),
+        DataField::Eui64 => eui(words.need("an EUI-64")?, 8, out),
+        DataField::Locator => locator(words.need("four numbers in hex")?, out),
+        DataField::Nsap => nsap(words.need("an NSAP address")?, out),
+        DataField::Prefixes => prefixes::parse(words, out),
+        DataField::Location => location::parse(words, out),
+        DataField::Gateway => hosts::parse_gateway(words, origin, out),
+        DataField::Relay => hosts::parse_relay(words, origin, out),
+        DataField::HostIdentity => hosts::parse_identity(words, origin, out),
+        DataField::Parameters => service::parse(words, out),
         // unreachable because `field` has all others
         _ => Ok(()),
     }
 }
 
 #[inline]
-pub(super) fn byte(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn byte(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     out.push(words.need(BYTE)?.number(u8::MAX.into(), BYTE)? as u8);
     Ok(())
 }
 
 #[inline]
-fn short(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn short(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let number = words.need(SHORT)?.number(u16::MAX.into(), SHORT)?;
     out.extend_from_slice(&(number as u16).to_be_bytes());
     Ok(())
@@ -184,7 +198,7 @@ fn long(number: u32, out: &mut Vec<u8>) {
 }
 
 #[inline]
-fn time(word: Word<'_>) -> Read<u32> {
+fn time(word: EntryWord<'_>) -> Read<u32> {
     match <&[u8; 14]>::try_from(word.bytes()) {
         Ok(text) => time::parse(text).ok_or_else(|| EntryError::word(word, TIME)),
         Err(_) => word.number(u32::MAX, TIME),
@@ -194,7 +208,7 @@ fn time(word: Word<'_>) -> Read<u32> {
 /// A number, or a name of one.
 #[inline]
 fn named(
-    words: &mut Words<'_>,
+    words: &mut EntryWords<'_>,
     expected: &'static str,
     max: u16,
     by_name: fn(&[u8]) -> Option<u16>,
@@ -207,11 +221,11 @@ fn named(
     }
 }
 
-pub(super) fn ip4(word: Word<'_>) -> Read<Ipv4Addr> {
+pub(super) fn ip4(word: EntryWord<'_>) -> Read<Ipv4Addr> {
     address(word.bytes()).ok_or_else(|| EntryError::word(word, "an IPv4 address"))
 }
 
-pub(super) fn ip6(word: Word<'_>) -> Read<Ipv6Addr> {
+pub(super) fn ip6(word: EntryWord<'_>) -> Read<Ipv6Addr> {
     address(word.bytes()).ok_or_else(|| EntryError::word(word, "an IPv6 address"))
 }
 
@@ -220,24 +234,24 @@ pub(super) fn address<T: FromStr>(text: &[u8]) -> Option<T> {
 }
 
 #[inline]
-fn coded(field: Field, words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn coded(field: DataField, words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let before = out.len();
     match field {
-        Field::Base64 | Field::OptionalBase64 => codec::base64(words, out)?,
+        DataField::Base64 | DataField::OptionalBase64 => codec::base64(words, out)?,
         _ => codec::hex(words, out)?,
     }
     match field {
-        Field::Base64 if out.len() == before => Err(EntryError::Missing("base64").into()),
-        Field::Hex if out.len() == before => Err(EntryError::Missing("hexadecimal digits").into()),
+        DataField::Base64 if out.len() == before => Err(EntryError::Missing("base64").into()),
+        DataField::Hex if out.len() == before => Err(EntryError::Missing("hexadecimal digits").into()),
         _ => Ok(()),
     }
 }
 
-fn hash(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn hash(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     with_length(word, out, |out| codec::base32(word, out))
 }
 
-fn salt(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn salt(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     match word.bytes() {
         b"-" => out.push(0),
         text => with_length(word, out, |out| codec::hex_word(word, text, out))?,
@@ -246,7 +260,11 @@ fn salt(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
 }
 
 /// Appends what `write` appends after its length.
-fn with_length(word: Word<'_>, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Read<()>) -> Read<()> {
+fn with_length(
+    word: EntryWord<'_>,
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Read<()>,
+) -> Read<()> {
     let start = out.len();
     out.push(0);
     write(out)?;
@@ -259,7 +277,7 @@ fn with_length(word: Word<'_>, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8
     }
 }
 
-fn texts(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn texts(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     codec::text(words.need("a string")?, out)?;
     while let Some(word) = words.next()? {
         codec::text(word, out)?;
@@ -268,7 +286,7 @@ fn texts(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
 }
 
 /// RFC 3403 4.1.
-fn expression(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn expression(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let start = out.len();
     codec::text(word, out)?;
     match regexp::is_substitution(&out[start + 1..]) {
@@ -277,7 +295,7 @@ fn expression(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
     }
 }
 
-fn node(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn node(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let text = word.bytes();
     let number = match text.iter().position(|byte| *byte == b'.') {
         Some(dot) => digits(&text[..dot])
@@ -293,30 +311,30 @@ fn node(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
 }
 
 /// RFC 7553 4.4.
-fn quoted(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn quoted(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     match word.kind() {
-        Kind::Quoted => codec::unescape_into(word, out),
+        WordKind::Quoted => codec::unescape_into(word, out),
         _ => Err(EntryError::word(word, "a URI in quotes")),
     }
 }
 
-fn base64_or_hyphen(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn base64_or_hyphen(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     match words.need("base64, or - for no data,")? {
         word if word.bytes() == b"-" => Ok(()),
-        word if word.kind() == Kind::Quoted => Err(EntryError::word(word, "base64, or - for no data,")),
+        word if word.kind() == WordKind::Quoted => Err(EntryError::word(word, "base64, or - for no data,")),
         word => codec::base64_words(word, words, out),
     }
 }
 
-fn tag(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
-    if word.kind() != Kind::Plain || !word.bytes().iter().all(u8::is_ascii_alphanumeric) {
+fn tag(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
+    if word.kind() != WordKind::Plain || !word.bytes().iter().all(u8::is_ascii_alphanumeric) {
         return Err(EntryError::word(word, "a tag of letters and digits"));
     }
     codec::text(word, out)
 }
 
 /// `count` bytes in hex with hyphens. RFC 7043 3.2.
-fn eui(word: Word<'_>, count: usize, out: &mut Vec<u8>) -> Read<()> {
+fn eui(word: EntryWord<'_>, count: usize, out: &mut Vec<u8>) -> Read<()> {
     let parts = word.bytes().split(|byte| *byte == b'-');
     let is_whole = word.len() == 3 * count - 1 && parts.clone().all(|part| part.len() == 2);
     if !is_whole {
@@ -326,7 +344,7 @@ fn eui(word: Word<'_>, count: usize, out: &mut Vec<u8>) -> Read<()> {
 }
 
 /// RFC 6742 2.1.2.
-fn locator(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn locator(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let error = || EntryError::word(word, "four numbers in hex with colons between them");
     let mut count = 0;
     for part in word.bytes().split(|byte| *byte == b':') {
@@ -339,7 +357,7 @@ fn locator(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
 }
 
 /// RFC 1706 section 7.
-fn nsap(word: Word<'_>, out: &mut Vec<u8>) -> Read<()> {
+fn nsap(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let digits = word.bytes().strip_prefix(b"0x").or_else(|| word.bytes().strip_prefix(b"0X"));
     let digits = digits.ok_or_else(|| EntryError::word(word, "`0x` and hexadecimal digits"))?;
     let digits: Vec<u8> = digits.iter().copied().filter(|byte| *byte != b'.').collect();

@@ -5,21 +5,21 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use super::parse::address as address_of;
 use super::print as text;
 use super::wire::DataError;
-use crate::zone::entries::Words;
-use crate::zone::word::{Word, digits};
+use crate::zone::entries::EntryWords;
+use crate::zone::word::{EntryWord, digits};
 use crate::zone::{EntryError, Read};
 
 const EXPECTED: &str = "a prefix such as 1:192.0.2.0/24 or !2:2001:db8::/32";
 
 /// Reads prefixes up to the entry's end.
-pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn parse(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     while let Some(word) = words.next()? {
         prefix(word, out).ok_or_else(|| EntryError::word(word, EXPECTED))?;
     }
     Ok(())
 }
 
-fn prefix(word: Word<'_>, out: &mut Vec<u8>) -> Option<()> {
+fn prefix(word: EntryWord<'_>, out: &mut Vec<u8>) -> Option<()> {
     let (is_negated, text) = match word.bytes() {
         [b'!', text @ ..] => (true, text),
         text => (false, text),

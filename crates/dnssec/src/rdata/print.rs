@@ -3,21 +3,21 @@
 use std::io::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use super::fields::{Field, fields};
+use super::fields::{DataField, fields};
 use super::wire::{DataError, take};
 use super::{bitmap, codec, historic, hosts, lengths, location, prefixes, service, time};
 use crate::base32hex::write_base32hex;
-use crate::name::Name;
-use crate::rtype::Type;
+use crate::name::DomainName;
+use crate::rtype::RecordType;
 
 /// Appends data as a zone file has them, in one line; what is unknown or no data of the type in generic form (RFC 3597 section 5).
-pub fn print(rtype: Type, data: &[u8], out: &mut Vec<u8>) {
+pub fn print(rtype: RecordType, data: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     let is_whole = lengths::check(rtype, data).is_ok();
     // ldns and Knot DNS refuse the text of a KEY without a public key, and of an SSHFP without a fingerprint.
     let has_text = match rtype {
-        Type::KEY => is_whole && data.len() > 4,
-        Type::SSHFP => is_whole && data.len() > 2,
+        RecordType::KEY => is_whole && data.len() > 4,
+        RecordType::SSHFP => is_whole && data.len() > 2,
         _ => is_whole,
     };
     let fields = fields(rtype).filter(|_| has_text);
@@ -27,12 +27,12 @@ pub fn print(rtype: Type, data: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-fn print_fields(fields: &[Field], data: &[u8], out: &mut Vec<u8>) -> Result<(), DataError> {
+fn print_fields(fields: &[DataField], data: &[u8], out: &mut Vec<u8>) -> Result<(), DataError> {
     let start = out.len();
     let mut rest = data;
     for field in fields {
         let part = take(*field, &mut rest)?;
-        if *field == Field::Atm && !historic::has_text(part) {
+        if *field == DataField::Atm && !historic::has_text(part) {
             return Err(DataError::Field("an address in a format without text"));
         }
         let before = out.len();
@@ -49,54 +49,58 @@ fn print_fields(fields: &[Field], data: &[u8], out: &mut Vec<u8>) -> Result<(), 
     if rest.is_empty() { Ok(()) } else { Err(DataError::Long(rest.len())) }
 }
 
-fn print_field(field: Field, part: &[u8], out: &mut Vec<u8>) {
+fn print_field(field: DataField, part: &[u8], out: &mut Vec<u8>) {
     match field {
-        Field::Byte | Field::Short | Field::Long | Field::Period => digits(number(part), out),
-        Field::Algorithm | Field::Digest | Field::CertKind | Field::Notify => digits(number(part), out),
-        Field::KeyFlags | Field::KeyProtocol => digits(number(part), out),
-        Field::Time => time::print(number(part), out),
-        Field::Covered => type_name(Type(number(part) as u16), out),
-        Field::Ip4 => ip4(part, out),
-        Field::Ip6 => ip6(part, out),
-        Field::Name | Field::NameKept => name(Name::trusted(part), out),
-        Field::Base64 | Field::OptionalBase64 => codec::write_base64(part, out),
-        Field::Hex | Field::OptionalHex => codec::write_hex(part, out),
-        Field::Types | Field::SomeTypes => {
+        DataField::Byte | DataField::Short | DataField::Long | DataField::Period => digits(number(part), out),
+        DataField::Algorithm | DataField::Digest | DataField::CertKind | DataField::Notify => {
+            digits(number(part), out)
+        }
+        DataField::KeyFlags | DataField::KeyProtocol => digits(number(part), out),
+        DataField::Time => time::print(number(part), out),
+        DataField::Covered => type_name(RecordType(number(part) as u16), out),
+        DataField::Ip4 => ip4(part, out),
+        DataField::Ip6 => ip6(part, out),
+        DataField::Name | DataField::NameKept => name(DomainName::trusted(part), out),
+        DataField::Base64 | DataField::OptionalBase64 => codec::write_base64(part, out),
+        DataField::Hex | DataField::OptionalHex => codec::write_hex(part, out),
+        DataField::Types | DataField::SomeTypes => {
             listed(out, |out, each| bitmap::types(part, |rtype| each(rtype, out)));
         }
-        Field::OldTypes => listed(out, |out, each| bitmap::old_types(part, |rtype| each(rtype, out))),
-        Field::Salt if part.len() == 1 => out.push(b'-'),
-        Field::Salt => codec::write_hex(&part[1..], out),
-        Field::Hash => write_base32hex(&part[1..], out),
+        DataField::OldTypes => listed(out, |out, each| bitmap::old_types(part, |rtype| each(rtype, out))),
+        DataField::Salt if part.len() == 1 => out.push(b'-'),
+        DataField::Salt => codec::write_hex(&part[1..], out),
+        DataField::Hash => write_base32hex(&part[1..], out),
         _ => print_rare(field, part, out),
     }
 }
 
 /// Fields of types that few zones have.
-fn print_rare(field: Field, part: &[u8], out: &mut Vec<u8>) {
+fn print_rare(field: DataField, part: &[u8], out: &mut Vec<u8>) {
     match field {
-        Field::Text | Field::OptionalText | Field::Texts | Field::Regexp => print_texts(part, out),
-        Field::Node => print_node(part, out),
-        Field::Tag => out.extend_from_slice(&part[1..]),
-        Field::Quoted | Field::Uri => codec::write_quoted(part, out),
-        Field::Base64OrHyphen if part.is_empty() => out.push(b'-'),
-        Field::Base64OrHyphen => codec::write_base64(part, out),
-        Field::Psdn => print_texts(part, out),
-        Field::Services => historic::print_services(part, out),
-        Field::Atm => historic::print_atm(part, out),
-        Field::AddressSuffix => historic::print_suffix(part, out),
-        Field::Eui48 | Field::Eui64 => print_between(part.as_chunks::<1>().0, b'-', out),
-        Field::Locator => print_between(part.as_chunks::<2>().0, b':', out),
-        Field::Nsap => {
+        DataField::Text | DataField::OptionalText | DataField::Texts | DataField::Regexp => {
+            print_texts(part, out)
+        }
+        DataField::Node => print_node(part, out),
+        DataField::Tag => out.extend_from_slice(&part[1..]),
+        DataField::Quoted | DataField::Uri => codec::write_quoted(part, out),
+        DataField::Base64OrHyphen if part.is_empty() => out.push(b'-'),
+        DataField::Base64OrHyphen => codec::write_base64(part, out),
+        DataField::Psdn => print_texts(part, out),
+        DataField::Services => historic::print_services(part, out),
+        DataField::Atm => historic::print_atm(part, out),
+        DataField::AddressSuffix => historic::print_suffix(part, out),
+        DataField::Eui48 | DataField::Eui64 => print_between(part.as_chunks::<1>().0, b'-', out),
+        DataField::Locator => print_between(part.as_chunks::<2>().0, b':', out),
+        DataField::Nsap => {
             out.extend_from_slice(b"0x");
             codec::write_hex(part, out);
         }
-        Field::Prefixes => prefixes::print(part, out),
-        Field::Location => location::print(part, out),
-        Field::Gateway => hosts::print_gateway(part, out),
-        Field::Relay => hosts::print_relay(part, out),
-        Field::HostIdentity => hosts::print_identity(part, out),
-        Field::Parameters => service::print(part, out),
+        DataField::Prefixes => prefixes::print(part, out),
+        DataField::Location => location::print(part, out),
+        DataField::Gateway => hosts::print_gateway(part, out),
+        DataField::Relay => hosts::print_relay(part, out),
+        DataField::HostIdentity => hosts::print_identity(part, out),
+        DataField::Parameters => service::print(part, out),
         // unreachable because `print_field` has all others
         _ => {}
     }
@@ -139,7 +143,7 @@ fn print_between<const N: usize>(parts: &[[u8; N]], between: u8, out: &mut Vec<u
 }
 
 /// Writes types with blanks between them.
-fn listed(out: &mut Vec<u8>, all: impl FnOnce(&mut Vec<u8>, &mut dyn FnMut(Type, &mut Vec<u8>))) {
+fn listed(out: &mut Vec<u8>, all: impl FnOnce(&mut Vec<u8>, &mut dyn FnMut(RecordType, &mut Vec<u8>))) {
     let mut is_first = true;
     all(out, &mut |rtype, out| {
         if !std::mem::take(&mut is_first) {
@@ -155,7 +159,7 @@ fn number(part: &[u8]) -> u32 {
 }
 
 /// Appends a type's mnemonic, or `TYPE` and its number.
-pub(crate) fn mnemonic(rtype: Type, out: &mut Vec<u8>) {
+pub(crate) fn mnemonic(rtype: RecordType, out: &mut Vec<u8>) {
     match rtype.mnemonic() {
         Some(mnemonic) => out.extend_from_slice(mnemonic.as_bytes()),
         None => number_of(rtype, out),
@@ -163,12 +167,12 @@ pub(crate) fn mnemonic(rtype: Type, out: &mut Vec<u8>) {
 }
 
 /// Appends a type as every reader of zone files knows it: by mnemonic only if all of them know that.
-fn type_name(rtype: Type, out: &mut Vec<u8>) {
+fn type_name(rtype: RecordType, out: &mut Vec<u8>) {
     if rtype.is_widely_named() { mnemonic(rtype, out) } else { number_of(rtype, out) }
 }
 
 /// Appends `TYPE` and the type's number.
-pub(crate) fn number_of(rtype: Type, out: &mut Vec<u8>) {
+pub(crate) fn number_of(rtype: RecordType, out: &mut Vec<u8>) {
     out.extend_from_slice(b"TYPE");
     digits(rtype.0.into(), out);
 }
@@ -203,7 +207,7 @@ pub(super) fn ip6(part: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends an absolute name.
-pub(crate) fn name(name: Name<'_>, out: &mut Vec<u8>) {
+pub(crate) fn name(name: DomainName<'_>, out: &mut Vec<u8>) {
     if name.is_root() {
         return out.push(b'.');
     }

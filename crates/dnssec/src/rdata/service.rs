@@ -6,8 +6,8 @@ use smallvec::SmallVec;
 
 use super::wire::DataError;
 use super::{codec, dohpath, parse as text_of, print as text};
-use crate::zone::entries::Words;
-use crate::zone::word::{Kind, Word, digits};
+use crate::zone::entries::EntryWords;
+use crate::zone::word::{EntryWord, WordKind, digits};
 use crate::zone::{EntryError, Read};
 
 const MANDATORY: u16 = 0;
@@ -41,7 +41,7 @@ const PARAMETER: &str = "a parameter in small letters (mandatory, alpn, no-defau
 type Value = SmallVec<[u8; 64]>;
 
 /// Reads parameters up to the entry's end, and puts them in order of their keys.
-pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
+pub(super) fn parse(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut parameters = SmallVec::<[(u16, Value); 4]>::new();
     while let Some(word) = words.next_pair()? {
         let (name, text) = split(word)?;
@@ -65,9 +65,9 @@ pub(super) fn parse(words: &mut Words<'_>, out: &mut Vec<u8>) -> Read<()> {
 type Parameter<'t> = (&'t [u8], Option<Cow<'t, [u8]>>);
 
 /// The key, and the value without quotes and escapes.
-fn split(word: Word<'_>) -> Read<Parameter<'_>> {
+fn split(word: EntryWord<'_>) -> Read<Parameter<'_>> {
     let bytes = word.bytes();
-    if word.kind() == Kind::Quoted {
+    if word.kind() == WordKind::Quoted {
         return Err(EntryError::word(word, PARAMETER));
     }
     let Some(at) = bytes.iter().position(|byte| *byte == b'=') else { return Ok((bytes, None)) };
@@ -77,7 +77,7 @@ fn split(word: Word<'_>) -> Read<Parameter<'_>> {
         return Ok((name, Some(Cow::Borrowed(text))));
     }
     let mut plain = Vec::new();
-    codec::unescape_into(Word::new(text, text.len(), Kind::Escaped), &mut plain)?;
+    codec::unescape_into(EntryWord::new(text, text.len(), WordKind::Escaped), &mut plain)?;
     Ok((name, Some(Cow::Owned(plain))))
 }
 
@@ -91,7 +91,7 @@ fn key(name: &[u8]) -> Option<u16> {
     digits(number).filter(|_| is_plain).and_then(|number| u16::try_from(number).ok())
 }
 
-fn value(key: u16, word: Word<'_>, text: Option<&[u8]>) -> Read<Value> {
+fn value(key: u16, word: EntryWord<'_>, text: Option<&[u8]>) -> Read<Value> {
     let bad = |expected| EntryError::word(word, expected);
     // `keyNNNNN` states bytes, whatever the key.
     let is_generic = word.bytes().get(..3).is_some_and(|name| name.eq_ignore_ascii_case(b"key"));
@@ -107,7 +107,7 @@ fn value(key: u16, word: Word<'_>, text: Option<&[u8]>) -> Read<Value> {
         }
         IPV4HINT | IPV6HINT => {
             for address in text.split(|byte| *byte == b',') {
-                let address = Word::new(address, address.len(), Kind::Plain);
+                let address = EntryWord::new(address, address.len(), WordKind::Plain);
                 match key {
                     IPV4HINT => out.extend_from_slice(&text_of::ip4(address)?.octets()),
                     _ => out.extend_from_slice(&text_of::ip6(address)?.octets()),

@@ -1,9 +1,9 @@
 //! Data in wire format: split into fields, checked, made canonical.
 
-use super::fields::{Field, fields};
+use super::fields::{DataField, fields};
 use super::{bitmap, historic, hosts, lengths, location, prefixes, regexp, service};
-use crate::name::{Name, NameError};
-use crate::rtype::Type;
+use crate::name::{DomainName, NameError};
+use crate::rtype::RecordType;
 
 /// Why bytes are no data of their type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,7 +37,7 @@ pub enum DataError {
 ///
 /// # Errors
 /// What makes them no data of the type. Some bytes may have been appended.
-pub fn canonical(rtype: Type, data: &[u8], out: &mut Vec<u8>) -> Result<(), DataError> {
+pub fn canonical(rtype: RecordType, data: &[u8], out: &mut Vec<u8>) -> Result<(), DataError> {
     let Some(fields) = fields(rtype) else {
         out.extend_from_slice(data);
         return Ok(());
@@ -49,8 +49,8 @@ pub fn canonical(rtype: Type, data: &[u8], out: &mut Vec<u8>) -> Result<(), Data
         out.extend_from_slice(part);
         match field {
             // Lengths are at most 63, and so no letters.
-            Field::Name => out[start..].make_ascii_lowercase(),
-            Field::AddressSuffix => historic::prefix_name(&mut out[start..]).make_ascii_lowercase(),
+            DataField::Name => out[start..].make_ascii_lowercase(),
+            DataField::AddressSuffix => historic::prefix_name(&mut out[start..]).make_ascii_lowercase(),
             _ => {}
         }
     }
@@ -61,53 +61,57 @@ pub fn canonical(rtype: Type, data: &[u8], out: &mut Vec<u8>) -> Result<(), Data
 }
 
 /// Takes a field off the front.
-pub(super) fn take<'d>(field: Field, rest: &mut &'d [u8]) -> Result<&'d [u8], DataError> {
+pub(super) fn take<'d>(field: DataField, rest: &mut &'d [u8]) -> Result<&'d [u8], DataError> {
     let len = field_len(field, rest)?;
     let (part, after) = rest.split_at_checked(len).ok_or(DataError::Short)?;
     *rest = after;
     Ok(part)
 }
 
-fn field_len(field: Field, rest: &[u8]) -> Result<usize, DataError> {
+fn field_len(field: DataField, rest: &[u8]) -> Result<usize, DataError> {
     let after_length = || rest.first().map(|len| 1 + usize::from(*len)).ok_or(DataError::Short);
     Ok(match field {
-        Field::Byte | Field::Algorithm | Field::Digest | Field::Notify | Field::KeyProtocol => 1,
-        Field::Short | Field::Covered | Field::CertKind | Field::KeyFlags => 2,
-        Field::Long | Field::Period | Field::Time | Field::Ip4 => 4,
-        Field::Eui48 => 6,
-        Field::Eui64 | Field::Locator | Field::Node => 8,
-        Field::Ip6 => 16,
-        Field::Name | Field::NameKept => Name::at_front(rest)?.0.as_bytes().len(),
-        Field::Text | Field::Salt => after_length()?,
-        Field::OptionalText if rest.is_empty() => 0,
-        Field::OptionalText => after_length()?,
-        Field::Texts => texts(rest)?,
-        Field::Regexp => expression(rest)?,
-        Field::Tag => tag(rest)?,
-        Field::Hash if rest.first() == Some(&0) => return Err(DataError::Field("a hash of no bytes")),
-        Field::Hash => after_length()?,
-        Field::Base64 | Field::Hex if rest.is_empty() => return Err(DataError::Short),
-        Field::Nsap | Field::SomeTypes if rest.is_empty() => return Err(DataError::Short),
-        Field::Base64
-        | Field::Hex
-        | Field::Quoted
-        | Field::Uri
-        | Field::OptionalBase64
-        | Field::OptionalHex
-        | Field::Base64OrHyphen
-        | Field::Nsap => rest.len(),
-        Field::Types | Field::SomeTypes => bitmap::check(rest)?,
-        Field::Psdn => historic::check_psdn(rest)?,
-        Field::Services => historic::check_services(rest)?,
-        Field::Atm => historic::check_atm(rest)?,
-        Field::AddressSuffix => historic::check_suffix(rest)?,
-        Field::OldTypes => bitmap::check_old(rest)?,
-        Field::Prefixes => prefixes::check(rest)?,
-        Field::Location => location::check(rest)?,
-        Field::Gateway => hosts::gateway_len(rest)?,
-        Field::Relay => hosts::relay_len(rest)?,
-        Field::HostIdentity => hosts::check_identity(rest)?,
-        Field::Parameters => service::check(rest)?,
+        DataField::Byte
+        | DataField::Algorithm
+        | DataField::Digest
+        | DataField::Notify
+        | DataField::KeyProtocol => 1,
+        DataField::Short | DataField::Covered | DataField::CertKind | DataField::KeyFlags => 2,
+        DataField::Long | DataField::Period | DataField::Time | DataField::Ip4 => 4,
+        DataField::Eui48 => 6,
+        DataField::Eui64 | DataField::Locator | DataField::Node => 8,
+        DataField::Ip6 => 16,
+        DataField::Name | DataField::NameKept => DomainName::at_front(rest)?.0.as_bytes().len(),
+        DataField::Text | DataField::Salt => after_length()?,
+        DataField::OptionalText if rest.is_empty() => 0,
+        DataField::OptionalText => after_length()?,
+        DataField::Texts => texts(rest)?,
+        DataField::Regexp => expression(rest)?,
+        DataField::Tag => tag(rest)?,
+        DataField::Hash if rest.first() == Some(&0) => return Err(DataError::Field("a hash of no bytes")),
+        DataField::Hash => after_length()?,
+        DataField::Base64 | DataField::Hex if rest.is_empty() => return Err(DataError::Short),
+        DataField::Nsap | DataField::SomeTypes if rest.is_empty() => return Err(DataError::Short),
+        DataField::Base64
+        | DataField::Hex
+        | DataField::Quoted
+        | DataField::Uri
+        | DataField::OptionalBase64
+        | DataField::OptionalHex
+        | DataField::Base64OrHyphen
+        | DataField::Nsap => rest.len(),
+        DataField::Types | DataField::SomeTypes => bitmap::check(rest)?,
+        DataField::Psdn => historic::check_psdn(rest)?,
+        DataField::Services => historic::check_services(rest)?,
+        DataField::Atm => historic::check_atm(rest)?,
+        DataField::AddressSuffix => historic::check_suffix(rest)?,
+        DataField::OldTypes => bitmap::check_old(rest)?,
+        DataField::Prefixes => prefixes::check(rest)?,
+        DataField::Location => location::check(rest)?,
+        DataField::Gateway => hosts::gateway_len(rest)?,
+        DataField::Relay => hosts::relay_len(rest)?,
+        DataField::HostIdentity => hosts::check_identity(rest)?,
+        DataField::Parameters => service::check(rest)?,
     })
 }
 

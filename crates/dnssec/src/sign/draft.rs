@@ -5,29 +5,29 @@ use std::fmt;
 use oarlock::Accelerator;
 
 use super::check::{self, is_of_signing};
-use super::keys::{KeyRing, SigningKey};
-use super::options::{Denial, SignOptions};
-use super::soa::Soa;
-use super::{Change, Changes, SignError, Spot, nsec, nsec3, seal};
-use crate::algorithm::Algorithm;
+use super::keys::{KeyRing, SignerKey};
+use super::options::{DenialMethod, SignOptions};
+use super::soa::SoaData;
+use super::{RecordLocation, ZoneChange, ZoneChanges, ZoneSignError, nsec, nsec3, seal};
+use crate::algorithm::DnssecAlgorithm;
 use crate::dnskey::Dnskey;
-use crate::name::{Name, NameBuf};
-use crate::records::{OwnerId, Records};
-use crate::rtype::Type;
-use crate::sets::{Set, Sets};
-use crate::zone_cut::{Place, Places};
+use crate::name::{DomainName, DomainNameBuf};
+use crate::records::{OwnerId, ZoneRecords};
+use crate::rtype::RecordType;
+use crate::sets::{RecordSet, RecordSets};
+use crate::zone_cut::{NameOwnership, NameOwnerships};
 
 /// A zone that can be signed: without earlier signatures and chains, with its keys and a new chain.
-pub struct Draft {
-    pub(super) records: Records,
-    pub(super) apex: NameBuf,
+pub struct ZoneDraft {
+    pub(super) records: ZoneRecords,
+    pub(super) apex: DomainNameBuf,
     pub(super) ring: KeyRing,
     pub(super) options: SignOptions,
-    changes: Changes,
+    changes: ZoneChanges,
     serial: u32,
 }
 
-impl Draft {
+impl ZoneDraft {
     /// Puts a zone together, on this thread. Its name is the owner of its SOA record, of which `previous`, the zone as it was signed
     /// last, tells the last serial number.
     ///
@@ -35,33 +35,35 @@ impl Draft {
     /// The zone cannot be signed, or not in this way.
     pub fn new(
         accelerator: &Accelerator,
-        zone: &Records,
-        keys: Vec<SigningKey>,
+        zone: &ZoneRecords,
+        keys: Vec<SignerKey>,
         options: SignOptions,
-        previous: Option<&Records>,
-    ) -> Result<Self, SignError> {
+        previous: Option<&ZoneRecords>,
+    ) -> Result<Self, ZoneSignError> {
         options.check()?;
         let ring = KeyRing::new(keys)?;
-        let sets = Sets::new(zone);
-        let source = Source::find(&sets)?;
-        let mut changes = Changes::default();
+        let sets = RecordSets::new(zone);
+        let source = SourceZone::find(&sets)?;
+        let mut changes = ZoneChanges::default();
         check::zone(&sets, &source.places, &mut changes)?;
         source.check_keys(&ring, &options, &mut changes)?;
         let serial =
             options.serial.next(source.soa.serial, previous.and_then(last_serial), options.lifetime.now);
         let mut records =
-            Builder { source: &source, ring: &ring, options: &options, serial }.build(&mut changes)?;
+            DraftBuilder { source: &source, ring: &ring, options: &options, serial }.build(&mut changes)?;
         let (apex, ttl) = (source.apex().to_buf(), source.denial_ttl());
         match &options.denial {
-            Denial::Nsec => nsec::add_chain(&mut records, apex.name(), ttl)?,
-            Denial::Nsec3(nsec3) => nsec3::add_chain(accelerator, &mut records, apex.name(), ttl, nsec3)?,
+            DenialMethod::Nsec => nsec::add_chain(&mut records, apex.name(), ttl)?,
+            DenialMethod::Nsec3(nsec3) => {
+                nsec3::add_chain(accelerator, &mut records, apex.name(), ttl, nsec3)?
+            }
         }
         Ok(Self { records, apex, ring, options, changes, serial })
     }
 
     /// The zone's name.
     #[must_use]
-    pub fn apex(&self) -> Name<'_> {
+    pub fn apex(&self) -> DomainName<'_> {
         self.apex.name()
     }
 
@@ -73,42 +75,44 @@ impl Draft {
 
     /// All records but signatures. Digests of the zone are still zeros.
     #[must_use]
-    pub fn records(&self) -> &Records {
+    pub fn records(&self) -> &ZoneRecords {
         &self.records
     }
 
     /// All keys, in the order of their signatures.
     #[must_use]
-    pub fn keys(&self) -> &[SigningKey] {
+    pub fn keys(&self) -> &[SignerKey] {
         self.ring.keys()
     }
 
     /// What was not taken over as it was.
     #[must_use]
-    pub fn changes(&self) -> &Changes {
+    pub fn changes(&self) -> &ZoneChanges {
         &self.changes
     }
 }
 
 /// The zone as it came.
-struct Source<'z> {
-    sets: &'z Sets<'z>,
-    places: Places,
-    soa: Soa<'z>,
+struct SourceZone<'z> {
+    sets: &'z RecordSets<'z>,
+    places: NameOwnerships,
+    soa: SoaData<'z>,
     soa_ttl: u32,
 }
 
-impl<'z> Source<'z> {
-    fn find(sets: &'z Sets<'z>) -> Result<Self, SignError> {
+impl<'z> SourceZone<'z> {
+    fn find(sets: &'z RecordSets<'z>) -> Result<Self, ZoneSignError> {
         let records = sets.records();
-        let row = records.iter().position(|record| record.rtype == Type::SOA).ok_or(SignError::NoSoa)?;
+        let row =
+            records.iter().position(|record| record.rtype == RecordType::SOA).ok_or(ZoneSignError::NoSoa)?;
         let record = records.get(row);
-        let soa = Soa::read(record.data).ok_or_else(|| SignError::MalformedSoa(Spot::of(records, row)))?;
-        let places = Places::new(sets, record.owner).ok_or(SignError::NoSoa)?;
+        let soa = SoaData::read(record.data)
+            .ok_or_else(|| ZoneSignError::MalformedSoa(RecordLocation::of(records, row)))?;
+        let places = NameOwnerships::new(sets, record.owner).ok_or(ZoneSignError::NoSoa)?;
         Ok(Self { sets, places, soa, soa_ttl: record.ttl })
     }
 
-    fn apex(&self) -> Name<'z> {
+    fn apex(&self) -> DomainName<'z> {
         self.sets.name(self.places.apex())
     }
 
@@ -117,7 +121,7 @@ impl<'z> Source<'z> {
     }
 
     fn published(&self) -> impl Iterator<Item = &'z [u8]> {
-        self.sets.of_type(self.places.apex(), Type::DNSKEY).into_iter().flat_map(|set| set.data())
+        self.sets.of_type(self.places.apex(), RecordType::DNSKEY).into_iter().flat_map(|set| set.data())
     }
 
     /// Keys that are published may not contradict those that sign; they may be of algorithms with which nothing is signed.
@@ -125,15 +129,15 @@ impl<'z> Source<'z> {
         &self,
         ring: &KeyRing,
         options: &SignOptions,
-        changes: &mut Changes,
-    ) -> Result<(), SignError> {
+        changes: &mut ZoneChanges,
+    ) -> Result<(), ZoneSignError> {
         for key in ring.keys() {
             let (algorithm, own) = (key.algorithm(), Dnskey::parse(key.dnskey())?);
-            if matches!(options.denial, Denial::Nsec3(_)) && algorithm == Algorithm::RSASHA1 {
-                return Err(SignError::NoNsec3(algorithm));
+            if matches!(options.denial, DenialMethod::Nsec3(_)) && algorithm == DnssecAlgorithm::RSASHA1 {
+                return Err(ZoneSignError::NoNsec3(algorithm));
             }
-            if matches!(algorithm, Algorithm::RSASHA1 | Algorithm::RSASHA1_NSEC3_SHA1) {
-                changes.add_at_apex(Change::Sha1, self.apex(), Type::DNSKEY);
+            if matches!(algorithm, DnssecAlgorithm::RSASHA1 | DnssecAlgorithm::RSASHA1_NSEC3_SHA1) {
+                changes.add_at_apex(ZoneChange::Sha1, self.apex(), RecordType::DNSKEY);
             }
             let same = |other: &Dnskey<'_>| other.algorithm == own.algorithm && other.public == own.public;
             let mut published =
@@ -141,33 +145,33 @@ impl<'z> Source<'z> {
             if let Some(Dnskey { flags, .. }) = published.peek().copied()
                 && !published.any(|other| other.flags == own.flags)
             {
-                return Err(SignError::Flags { tag: key.tag(), published: flags, given: own.flags });
+                return Err(ZoneSignError::Flags { tag: key.tag(), published: flags, given: own.flags });
             }
         }
         let others = self.published().filter_map(|data| Dnskey::parse(data).ok());
         for _ in others.filter(|key| key.is_zone_key() && !ring.has_algorithm(key.algorithm)) {
-            changes.add_at_apex(Change::UnusedAlgorithm, self.apex(), Type::DNSKEY);
+            changes.add_at_apex(ZoneChange::UnusedAlgorithm, self.apex(), RecordType::DNSKEY);
         }
-        if matches!(&options.denial, Denial::Nsec3(nsec3) if nsec3.iterations > 0) {
-            changes.add_at_apex(Change::Iterations, self.apex(), Type::NSEC3PARAM);
+        if matches!(&options.denial, DenialMethod::Nsec3(nsec3) if nsec3.iterations > 0) {
+            changes.add_at_apex(ZoneChange::Iterations, self.apex(), RecordType::NSEC3PARAM);
         }
         Ok(())
     }
 }
 
 /// Copies a zone in canonical order, and adds what signing it needs.
-struct Builder<'z> {
-    source: &'z Source<'z>,
+struct DraftBuilder<'z> {
+    source: &'z SourceZone<'z>,
     ring: &'z KeyRing,
     options: &'z SignOptions,
     serial: u32,
 }
 
-impl Builder<'_> {
-    fn build(&self, changes: &mut Changes) -> Result<Records, SignError> {
-        let mut records = Records::new();
+impl DraftBuilder<'_> {
+    fn build(&self, changes: &mut ZoneChanges) -> Result<ZoneRecords, ZoneSignError> {
+        let mut records = ZoneRecords::new();
         for (index, place) in self.source.places.iter().enumerate() {
-            if place == Place::Outside {
+            if place == NameOwnership::Outside {
                 self.drop_name(index, changes);
                 continue;
             }
@@ -179,43 +183,43 @@ impl Builder<'_> {
                 };
                 self.copy(set, place, id, &mut records, changes)?;
             }
-            if let (Place::Apex, Some(owner)) = (place, owner) {
+            if let (NameOwnership::Apex, Some(owner)) = (place, owner) {
                 self.add_at_apex(owner, &mut records, changes)?;
             }
         }
         Ok(records)
     }
 
-    fn drop_name(&self, index: usize, changes: &mut Changes) {
+    fn drop_name(&self, index: usize, changes: &mut ZoneChanges) {
         let zone = self.source.sets.records();
         for row in self.source.sets.of_name(index).flat_map(|set| set.records) {
-            changes.add(Change::OutOfZone, || Spot::of(zone, *row as usize));
+            changes.add(ZoneChange::OutOfZone, || RecordLocation::of(zone, *row as usize));
         }
     }
 
     /// A set with the lowest time to live of its records. RFC 2181 5.2.
     fn copy(
         &self,
-        set: Set<'_>,
-        place: Place,
+        set: RecordSet<'_>,
+        place: NameOwnership,
         owner: OwnerId,
-        records: &mut Records,
-        changes: &mut Changes,
-    ) -> Result<(), SignError> {
+        records: &mut ZoneRecords,
+        changes: &mut ZoneChanges,
+    ) -> Result<(), ZoneSignError> {
         let zone = self.source.sets.records();
         let ttls = || set.records.iter().map(|row| zone.get(*row as usize).ttl);
         let ttl = ttls().min().unwrap_or(0);
         if let Some(other) = ttls().position(|other| other != set.ttl()) {
-            changes.add(Change::Ttl, || Spot::of(zone, set.records[other] as usize));
+            changes.add(ZoneChange::Ttl, || RecordLocation::of(zone, set.records[other] as usize));
         }
         for row in set.records {
             let record = zone.get(*row as usize);
             records.add(owner, set.rtype, ttl, record.line, |out| {
                 match (place, set.rtype) {
-                    (Place::Apex, Type::SOA) => self.source.soa.write(self.serial, out),
+                    (NameOwnership::Apex, RecordType::SOA) => self.source.soa.write(self.serial, out),
                     _ => out.extend_from_slice(record.data),
                 }
-                Ok::<_, SignError>(())
+                Ok::<_, ZoneSignError>(())
             })?;
         }
         Ok(())
@@ -225,52 +229,53 @@ impl Builder<'_> {
     fn add_at_apex(
         &self,
         owner: OwnerId,
-        records: &mut Records,
-        changes: &mut Changes,
-    ) -> Result<(), SignError> {
-        let Source { sets, places, soa_ttl, .. } = self.source;
+        records: &mut ZoneRecords,
+        changes: &mut ZoneChanges,
+    ) -> Result<(), ZoneSignError> {
+        let SourceZone { sets, places, soa_ttl, .. } = self.source;
         let mut add = |rtype, ttl, data: &[u8]| {
             records.add(owner, rtype, ttl, 0, |out| {
                 out.extend_from_slice(data);
-                Ok::<_, SignError>(())
+                Ok::<_, ZoneSignError>(())
             })
         };
-        let keys = sets.of_type(places.apex(), Type::DNSKEY);
+        let keys = sets.of_type(places.apex(), RecordType::DNSKEY);
         let keys_ttl =
             keys.and_then(|set| set.records.iter().map(|row| sets.records().get(*row as usize).ttl).min());
         for key in self.ring.keys() {
             if !self.source.published().any(|data| data == key.dnskey()) {
-                add(Type::DNSKEY, keys_ttl.unwrap_or(*soa_ttl), key.dnskey())?;
+                add(RecordType::DNSKEY, keys_ttl.unwrap_or(*soa_ttl), key.dnskey())?;
             }
         }
-        if let Denial::Nsec3(options) = &self.options.denial {
+        if let DenialMethod::Nsec3(options) = &self.options.denial {
             // Caches have no use for it: dnssec-signzone gives it no time, either.
-            add(Type::NSEC3PARAM, 0, &nsec3::parameters(options, 0))?;
+            add(RecordType::NSEC3PARAM, 0, &nsec3::parameters(options, 0))?;
         }
         for algorithm in &self.options.zone_digests {
-            add(Type::ZONEMD, *soa_ttl, &seal::place(self.serial, *algorithm)?)?;
+            add(RecordType::ZONEMD, *soa_ttl, &seal::place(self.serial, *algorithm)?)?;
         }
-        if let Some(old) = sets.of_type(places.apex(), Type::ZONEMD)
+        if let Some(old) = sets.of_type(places.apex(), RecordType::ZONEMD)
             && self.options.zone_digests.is_empty()
         {
-            changes.add(Change::ZoneDigest, || Spot::of(sets.records(), old.records[0] as usize));
+            changes
+                .add(ZoneChange::ZoneDigest, || RecordLocation::of(sets.records(), old.records[0] as usize));
         }
         Ok(())
     }
 }
 
-fn is_kept(set: &Set<'_>, place: Place) -> bool {
-    let is_old_digest = place == Place::Apex && set.rtype == Type::ZONEMD;
+fn is_kept(set: &RecordSet<'_>, place: NameOwnership) -> bool {
+    let is_old_digest = place == NameOwnership::Apex && set.rtype == RecordType::ZONEMD;
     !set.records.is_empty() && !is_of_signing(set.rtype) && !is_old_digest
 }
 
 /// The serial number of a zone's SOA record, if it has one.
-fn last_serial(zone: &Records) -> Option<u32> {
-    let soa = zone.iter().find(|record| record.rtype == Type::SOA)?;
-    Soa::read(soa.data).map(|soa| soa.serial)
+fn last_serial(zone: &ZoneRecords) -> Option<u32> {
+    let soa = zone.iter().find(|record| record.rtype == RecordType::SOA)?;
+    SoaData::read(soa.data).map(|soa| soa.serial)
 }
 
-impl fmt::Debug for Draft {
+impl fmt::Debug for ZoneDraft {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Draft({} serial {}: {} records)", self.apex, self.serial, self.records.len())
     }

@@ -4,35 +4,35 @@ use std::fmt;
 
 use oarlock::JobError;
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::DnssecAlgorithm;
 use crate::dnskey::DnskeyError;
-use crate::name::{Name, NameBuf};
-use crate::records::{Records, RecordsError};
-use crate::rtype::Type;
+use crate::name::{DomainName, DomainNameBuf};
+use crate::records::{ZoneRecords, ZoneRecordsError};
+use crate::rtype::RecordType;
 
 /// A record of the zone that is to be signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub struct RecordLocation {
     /// The file, where it was included.
     pub file: Option<Box<str>>,
     /// The line, from 1; 0 where there is none.
     pub line: u32,
     /// Whose record.
-    pub owner: NameBuf,
+    pub owner: DomainNameBuf,
     /// Its type.
-    pub rtype: Type,
+    pub rtype: RecordType,
 }
 
-impl Spot {
+impl RecordLocation {
     /// The record at `row`.
-    pub(super) fn of(records: &Records, row: usize) -> Self {
+    pub(super) fn of(records: &ZoneRecords, row: usize) -> Self {
         let record = records.get(row);
         let file = records.file(row).map(Box::from);
         Self { file, line: record.line, owner: record.owner.to_buf(), rtype: record.rtype }
     }
 }
 
-impl fmt::Display for Spot {
+impl fmt::Display for RecordLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.file {
             write!(f, "{file}: ")?;
@@ -46,25 +46,25 @@ impl fmt::Display for Spot {
 
 /// Why a zone is not signed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum SignError {
+pub enum ZoneSignError {
     /// No start of authority. RFC 1035 5.2.
     #[error("no SOA record")]
     NoSoa,
     /// More than one.
     #[error("{0}: a second SOA record")]
-    SecondSoa(Spot),
+    SecondSoa(RecordLocation),
     /// Not a SOA's data.
     #[error("{0}: malformed")]
-    MalformedSoa(Spot),
+    MalformedSoa(RecordLocation),
     /// An alias with something beside it. RFC 2181 10.1.
     #[error("{0}: a CNAME stands alone")]
-    AliasBesideOthers(Spot),
+    AliasBesideOthers(RecordLocation),
     /// Several aliases of one name. RFC 2181 10.1, RFC 6672 2.4.
     #[error("{0}: there can be one only")]
-    SecondAlias(Spot),
+    SecondAlias(RecordLocation),
     /// A DS record where no zone is delegated. RFC 4035 2.4.
     #[error("{0}: a DS record without delegation")]
-    DsWithoutDelegation(Spot),
+    DsWithoutDelegation(RecordLocation),
     /// Nothing to sign with.
     #[error("no key to sign with")]
     NoKey,
@@ -77,14 +77,14 @@ pub enum SignError {
         /// Its tag.
         tag: u16,
         /// Its algorithm.
-        algorithm: Algorithm,
+        algorithm: DnssecAlgorithm,
     },
     /// No key's data.
     #[error("{0}")]
     Key(#[from] DnskeyError),
     /// Verified here at most.
     #[error("{0} is not signed with here")]
-    CannotSign(Algorithm),
+    CannotSign(DnssecAlgorithm),
     /// The zone publishes the key with flags that say something else.
     #[error("key {tag} is published with flags {published}, and given with {given}")]
     Flags {
@@ -97,7 +97,7 @@ pub enum SignError {
     },
     /// Validators that know it do not know NSEC3. RFC 5155 section 2.
     #[error("{0} says that there is no NSEC3: sign with RSASHA1-NSEC3-SHA1 or a newer algorithm")]
-    NoNsec3(Algorithm),
+    NoNsec3(DnssecAlgorithm),
     /// More additional iterations than RFC 9276 lets signers use.
     #[error("{0} iterations; {max} is the most, and RFC 9276 wants none", max = super::MAX_SIGNED_ITERATIONS)]
     Iterations(u16),
@@ -106,10 +106,10 @@ pub enum SignError {
     Salt(usize),
     /// A zone whose name leaves no room for hashes.
     #[error("hashed names are too long below {0}")]
-    LongApex(NameBuf),
+    LongApex(DomainNameBuf),
     /// Two names with one hash. RFC 5155 7.1: another salt is needed.
     #[error("{0} and {1} have the same hash; choose another salt")]
-    Collision(NameBuf, NameBuf),
+    Collision(DomainNameBuf, DomainNameBuf),
     /// Signatures that never hold.
     #[error("signatures would expire before they hold, or hold for longer than 68 years")]
     Inception,
@@ -129,14 +129,14 @@ pub enum SignError {
     ZoneDigest(u8),
     /// Too much.
     #[error("{0}")]
-    Records(#[from] RecordsError),
+    Records(#[from] ZoneRecordsError),
     /// A set was not signed.
     #[error("{owner} {rtype} was not signed with key {tag}: {error}")]
     Unsigned {
         /// Whose set.
-        owner: NameBuf,
+        owner: DomainNameBuf,
         /// Its type.
-        rtype: Type,
+        rtype: RecordType,
         /// The key's tag.
         tag: u16,
         /// Why.
@@ -147,7 +147,7 @@ pub enum SignError {
     Job(#[from] JobError),
 }
 
-impl SignError {
+impl ZoneSignError {
     /// True where the machine failed, or the one who holds a key.
     #[must_use]
     pub fn is_machines(&self) -> bool {
@@ -157,7 +157,7 @@ impl SignError {
 
 /// What is not taken over as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum ZoneChange {
     /// Of another zone: dropped.
     OutOfZone,
     /// A copy of another record: dropped.
@@ -178,7 +178,7 @@ pub enum Change {
     NoNameServers,
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for ZoneChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::OutOfZone => "out of zone: dropped",
@@ -196,28 +196,28 @@ impl fmt::Display for Change {
 
 /// What was not taken over as it is: how often, and where first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changes(Vec<(Change, u64, Spot)>);
+pub struct ZoneChanges(Vec<(ZoneChange, u64, RecordLocation)>);
 
-impl Changes {
-    pub(super) fn add(&mut self, change: Change, spot: impl FnOnce() -> Spot) {
+impl ZoneChanges {
+    pub(super) fn add(&mut self, change: ZoneChange, spot: impl FnOnce() -> RecordLocation) {
         match self.0.iter_mut().find(|(own, ..)| *own == change) {
             Some((_, count, _)) => *count += 1,
             None => self.0.push((change, 1, spot())),
         }
     }
 
-    pub(super) fn add_at_apex(&mut self, change: Change, apex: Name<'_>, rtype: Type) {
-        self.add(change, || Spot { file: None, line: 0, owner: apex.to_buf(), rtype });
+    pub(super) fn add_at_apex(&mut self, change: ZoneChange, apex: DomainName<'_>, rtype: RecordType) {
+        self.add(change, || RecordLocation { file: None, line: 0, owner: apex.to_buf(), rtype });
     }
 
     /// Each kind, how often it came, and where it came first.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (Change, u64, &Spot)> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (ZoneChange, u64, &RecordLocation)> {
         self.0.iter().map(|(change, count, spot)| (*change, *count, spot))
     }
 
     /// How often one came.
     #[must_use]
-    pub fn count(&self, change: Change) -> u64 {
+    pub fn count(&self, change: ZoneChange) -> u64 {
         self.0.iter().find(|(own, ..)| *own == change).map_or(0, |(_, count, _)| *count)
     }
 }

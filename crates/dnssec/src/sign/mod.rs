@@ -5,10 +5,10 @@
 //! |---|---|
 //! | `options` | how a zone is to be signed, and for how long |
 //! | `keys` | keys that sign, and which of them signs what |
-//! | [`Draft`] | the zone as it will be, all but its signatures |
+//! | [`ZoneDraft`] | the zone as it will be, all but its signatures |
 //! | `check`, `soa` | what no zone may say; its serial number |
 //! | `nsec`, `nsec3` | the chain of names, or of hashes |
-//! | [`Plan`] | the sets of a draft, signed range by range, and written |
+//! | [`SigningPlan`] | the sets of a draft, signed range by range, and written |
 //! | `previous` | signatures that still hold |
 //! | `seal` | the zone's own digest, when all else is signed |
 //! | `write` | a signed zone as text |
@@ -27,8 +27,10 @@ mod seal;
 mod soa;
 mod write;
 
-pub use self::draft::Draft;
-pub use self::error::{Change, Changes, SignError, Spot};
-pub use self::keys::{Role, SigningKey};
-pub use self::options::{Denial, Lifetime, MAX_SIGNED_ITERATIONS, Nsec3Options, SerialPolicy, SignOptions};
-pub use self::plan::{Plan, Signatures};
+pub use self::draft::ZoneDraft;
+pub use self::error::{RecordLocation, ZoneChange, ZoneChanges, ZoneSignError};
+pub use self::keys::{KeyRole, SignerKey};
+pub use self::options::{
+    DenialMethod, MAX_SIGNED_ITERATIONS, Nsec3Options, SerialPolicy, SignOptions, SignatureLifetime,
+};
+pub use self::plan::{Signatures, SigningPlan};

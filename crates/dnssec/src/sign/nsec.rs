@@ -1,39 +1,43 @@
 //! The chain of names. RFC 4034 section 4, RFC 4035 2.3.
 
-use super::SignError;
+use super::ZoneSignError;
 use crate::bitmap::write_bitmap;
-use crate::name::Name;
-use crate::records::{OwnerId, Records};
-use crate::rtype::Type;
-use crate::sets::Sets;
-use crate::zone_cut::{Place, Places};
+use crate::name::DomainName;
+use crate::records::{OwnerId, ZoneRecords};
+use crate::rtype::RecordType;
+use crate::sets::RecordSets;
+use crate::zone_cut::{NameOwnership, NameOwnerships};
 
 /// Data of records that are still to be added, one behind the other.
 #[derive(Default)]
-struct Rows {
+struct ChainRows {
     /// Each with where its data end.
     owners: Vec<(OwnerId, usize)>,
     data: Vec<u8>,
 }
 
 /// Adds an NSEC record to every name of the zone's own and every delegation.
-pub(super) fn add_chain(records: &mut Records, apex: Name<'_>, ttl: u32) -> Result<(), SignError> {
+pub(super) fn add_chain(
+    records: &mut ZoneRecords,
+    apex: DomainName<'_>,
+    ttl: u32,
+) -> Result<(), ZoneSignError> {
     let rows = rows(records, apex);
     let mut start = 0;
     for (owner, end) in rows.owners {
-        records.add(owner, Type::NSEC, ttl, 0, |out| {
+        records.add(owner, RecordType::NSEC, ttl, 0, |out| {
             out.extend_from_slice(&rows.data[start..end]);
-            Ok::<_, SignError>(())
+            Ok::<_, ZoneSignError>(())
         })?;
         start = end;
     }
     Ok(())
 }
 
-fn rows(records: &Records, apex: Name<'_>) -> Rows {
-    let mut rows = Rows::default();
-    let sets = Sets::new(records);
-    let Some(places) = Places::new(&sets, apex) else { return rows };
+fn rows(records: &ZoneRecords, apex: DomainName<'_>) -> ChainRows {
+    let mut rows = ChainRows::default();
+    let sets = RecordSets::new(records);
+    let Some(places) = NameOwnerships::new(&sets, apex) else { return rows };
     let mut names = places.iter().enumerate().filter(|(_, place)| place.is_in_chain()).peekable();
     while let Some((index, place)) = names.next() {
         let next = names.peek().map_or(apex, |(next, _)| sets.name(*next));
@@ -41,7 +45,7 @@ fn rows(records: &Records, apex: Name<'_>) -> Rows {
         let Some(first) = sets.of_name(index).find_map(|set| set.first()) else { continue };
         rows.data.extend_from_slice(next.as_bytes());
         // The record itself is signed.
-        let own = [Type::RRSIG, Type::NSEC];
+        let own = [RecordType::RRSIG, RecordType::NSEC];
         write_bitmap(with(types(&sets, index, place), own), &mut rows.data);
         rows.owners.push((records.get(first).owner_id, rows.data.len()));
     }
@@ -49,7 +53,11 @@ fn rows(records: &Records, apex: Name<'_>) -> Rows {
 }
 
 /// Types of a name that a chain speaks of, in rising order.
-pub(super) fn types(sets: &Sets<'_>, name: usize, place: Place) -> impl Iterator<Item = Type> {
+pub(super) fn types(
+    sets: &RecordSets<'_>,
+    name: usize,
+    place: NameOwnership,
+) -> impl Iterator<Item = RecordType> {
     sets.of_name(name)
         .filter(|set| !set.records.is_empty())
         .map(|set| set.rtype)
@@ -58,9 +66,9 @@ pub(super) fn types(sets: &Sets<'_>, name: usize, place: Place) -> impl Iterator
 
 /// Two rising rows in one.
 pub(super) fn with<const N: usize>(
-    types: impl Iterator<Item = Type>,
-    others: [Type; N],
-) -> impl Iterator<Item = Type> {
+    types: impl Iterator<Item = RecordType>,
+    others: [RecordType; N],
+) -> impl Iterator<Item = RecordType> {
     let (mut types, mut others) = (types.peekable(), others.into_iter().peekable());
     std::iter::from_fn(move || match (types.peek(), others.peek()) {
         (Some(one), Some(other)) if one < other => types.next(),

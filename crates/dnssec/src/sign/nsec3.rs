@@ -2,22 +2,22 @@
 
 use oarlock::Accelerator;
 
-use super::SignError;
+use super::ZoneSignError;
 use super::nsec::{types, with};
 use super::options::Nsec3Options;
 use crate::base32hex::{base32hex_len, write_base32hex};
 use crate::bitmap::write_bitmap;
-use crate::name::{MAX_NAME, Name};
+use crate::name::{DomainName, MAX_NAME};
 use crate::nsec3::OPT_OUT;
 use crate::nsec3_hash::{NSEC3_HASH_LEN, NSEC3_SHA1, Nsec3Hash, hash_names};
-use crate::records::Records;
-use crate::rtype::Type;
-use crate::sets::Sets;
-use crate::zone_cut::{Place, Places, empty_names};
+use crate::records::ZoneRecords;
+use crate::rtype::RecordType;
+use crate::sets::RecordSets;
+use crate::zone_cut::{NameOwnership, NameOwnerships, empty_names};
 
 /// A name of the chain.
-struct Link<'z> {
-    name: Name<'z>,
+struct ChainLink<'z> {
+    name: DomainName<'z>,
     /// Its index among the zone's names; none of a name without records.
     index: Option<usize>,
     hash: Nsec3Hash,
@@ -26,23 +26,23 @@ struct Link<'z> {
 /// Adds an NSEC3 record for every name of the zone's own, for names between them, and for delegations unless they may be left out.
 pub(super) fn add_chain(
     accelerator: &Accelerator,
-    records: &mut Records,
-    apex: Name<'_>,
+    records: &mut ZoneRecords,
+    apex: DomainName<'_>,
     ttl: u32,
     options: &Nsec3Options,
-) -> Result<(), SignError> {
+) -> Result<(), ZoneSignError> {
     if base32hex_len(NSEC3_HASH_LEN) + 1 + apex.as_bytes().len() > MAX_NAME {
-        return Err(SignError::LongApex(apex.to_buf()));
+        return Err(ZoneSignError::LongApex(apex.to_buf()));
     }
     let (hashes, data) = chain(accelerator, records, apex, options)?;
     let mut owner = Vec::new();
     let mut start = 0;
     for (hash, end) in hashes {
         write_owner(&hash, apex, &mut owner);
-        let id = records.add_owner(Name::trusted(&owner))?;
-        records.add(id, Type::NSEC3, ttl, 0, |out| {
+        let id = records.add_owner(DomainName::trusted(&owner))?;
+        records.add(id, RecordType::NSEC3, ttl, 0, |out| {
             out.extend_from_slice(&data[start..end]);
-            Ok::<_, SignError>(())
+            Ok::<_, ZoneSignError>(())
         })?;
         start = end;
     }
@@ -62,12 +62,12 @@ type Chain = (Vec<(Nsec3Hash, usize)>, Vec<u8>);
 
 fn chain(
     accelerator: &Accelerator,
-    records: &Records,
-    apex: Name<'_>,
+    records: &ZoneRecords,
+    apex: DomainName<'_>,
     options: &Nsec3Options,
-) -> Result<Chain, SignError> {
-    let sets = Sets::new(records);
-    let Some(places) = Places::new(&sets, apex) else { return Ok(Chain::default()) };
+) -> Result<Chain, ZoneSignError> {
+    let sets = RecordSets::new(records);
+    let Some(places) = NameOwnerships::new(&sets, apex) else { return Ok(Chain::default()) };
     let mut links = links(&sets, &places, options.is_opt_out);
     let names = links.iter().map(|link| link.name);
     let hashes = hash_names(accelerator, names, &options.salt, options.iterations)?;
@@ -78,31 +78,31 @@ fn chain(
 }
 
 /// RFC 5155 7.1: two names of one hash need another salt. Links come in order.
-fn refuse_same(links: &[Link<'_>]) -> Result<(), SignError> {
+fn refuse_same(links: &[ChainLink<'_>]) -> Result<(), ZoneSignError> {
     match links.windows(2).find(|pair| pair[0].hash == pair[1].hash) {
-        Some([one, other, ..]) => Err(SignError::Collision(one.name.to_buf(), other.name.to_buf())),
+        Some([one, other, ..]) => Err(ZoneSignError::Collision(one.name.to_buf(), other.name.to_buf())),
         _ => Ok(()),
     }
 }
 
-fn links<'z>(sets: &Sets<'z>, places: &Places, is_opt_out: bool) -> Vec<Link<'z>> {
+fn links<'z>(sets: &RecordSets<'z>, places: &NameOwnerships, is_opt_out: bool) -> Vec<ChainLink<'z>> {
     let hash = [0; NSEC3_HASH_LEN];
     let mut links = Vec::with_capacity(places.iter().len());
     for (index, place) in places.iter().enumerate().filter(|(_, place)| place.is_in_chain()) {
-        let is_insecure = place == Place::Cut && sets.of_type(index, Type::DS).is_none();
+        let is_insecure = place == NameOwnership::Cut && sets.of_type(index, RecordType::DS).is_none();
         if !(is_opt_out && is_insecure) {
-            links.push(Link { name: sets.name(index), index: Some(index), hash });
+            links.push(ChainLink { name: sets.name(index), index: Some(index), hash });
         }
     }
     empty_names(sets, places, |empty| {
         if !(is_opt_out && empty.may_be_left_out) {
-            links.push(Link { name: empty.name, index: None, hash });
+            links.push(ChainLink { name: empty.name, index: None, hash });
         }
     });
     links
 }
 
-fn write(sets: &Sets<'_>, places: &Places, links: &[Link<'_>], head: &[u8]) -> Chain {
+fn write(sets: &RecordSets<'_>, places: &NameOwnerships, links: &[ChainLink<'_>], head: &[u8]) -> Chain {
     let (mut ends, mut data) = (Vec::with_capacity(links.len()), Vec::new());
     let nexts = links.iter().cycle().skip(1);
     for (link, next) in links.iter().zip(nexts) {
@@ -118,16 +118,16 @@ fn write(sets: &Sets<'_>, places: &Places, links: &[Link<'_>], head: &[u8]) -> C
 }
 
 /// A name's types, and RRSIG where it has any that is signed: of a delegation that is its DS records alone.
-fn write_types(sets: &Sets<'_>, index: usize, place: Place, out: &mut Vec<u8>) {
+fn write_types(sets: &RecordSets<'_>, index: usize, place: NameOwnership, out: &mut Vec<u8>) {
     let types = || types(sets, index, place);
     if types().any(|rtype| place.signs(rtype)) {
-        write_bitmap(with(types(), [Type::RRSIG]), out);
+        write_bitmap(with(types(), [RecordType::RRSIG]), out);
     } else {
         write_bitmap(types(), out);
     }
 }
 
-fn write_owner(hash: &Nsec3Hash, apex: Name<'_>, out: &mut Vec<u8>) {
+fn write_owner(hash: &Nsec3Hash, apex: DomainName<'_>, out: &mut Vec<u8>) {
     out.clear();
     out.push(base32hex_len(NSEC3_HASH_LEN) as u8);
     write_base32hex(hash, out);
@@ -143,7 +143,7 @@ mod tests {
         let link = |name, first| {
             let mut hash = [7; NSEC3_HASH_LEN];
             hash[0] = first;
-            Link { name: Name::new(name).unwrap(), index: None, hash }
+            ChainLink { name: DomainName::new(name).unwrap(), index: None, hash }
         };
         assert_eq!(refuse_same(&[link(b"\x01a\0", 1), link(b"\x01b\0", 2)]), Ok(()));
         let same = refuse_same(&[link(b"\x01a\0", 1), link(b"\x01b\0", 2), link(b"\x01c\0", 2)]);

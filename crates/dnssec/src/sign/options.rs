@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use oarlock::NonceRule;
 
-use super::SignError;
-use crate::name::Name;
+use super::ZoneSignError;
+use crate::name::DomainName;
 use crate::rrsig::serial_cmp;
-use crate::rtype::Type;
+use crate::rtype::RecordType;
 
 /// Most additional iterations of NSEC3 that are signed: with more, validators treat the zone as unsigned. RFC 9276 3.2.
 pub const MAX_SIGNED_ITERATIONS: u16 = 150;
@@ -19,9 +19,9 @@ const MAX_VALIDITY: u32 = 1 << 31;
 #[derive(Clone, Debug)]
 pub struct SignOptions {
     /// When signatures hold.
-    pub lifetime: Lifetime,
+    pub lifetime: SignatureLifetime,
     /// How the absence of names is signed.
-    pub denial: Denial,
+    pub denial: DenialMethod,
     /// What becomes of the serial number.
     pub serial: SerialPolicy,
     /// Algorithms of the zone's own digests, with their numbers: 1 is SHA-384, 2 is SHA-512. RFC 8976 5.3.
@@ -32,7 +32,7 @@ pub struct SignOptions {
 
 /// When signatures hold. Times are seconds since 1970 modulo 2^32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lifetime {
+pub struct SignatureLifetime {
     /// The time of signing.
     pub now: u32,
     /// The first second.
@@ -49,7 +49,7 @@ pub struct Lifetime {
 
 /// How the absence of names is signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Denial {
+pub enum DenialMethod {
     /// By a chain of names. RFC 4034 section 4.
     Nsec,
     /// By a chain of hashes. RFC 5155.
@@ -84,26 +84,26 @@ pub enum SerialPolicy {
 impl SignOptions {
     /// NSEC, and nothing else changed.
     #[must_use]
-    pub fn new(lifetime: Lifetime) -> Self {
-        let (denial, serial) = (Denial::Nsec, SerialPolicy::Keep);
+    pub fn new(lifetime: SignatureLifetime) -> Self {
+        let (denial, serial) = (DenialMethod::Nsec, SerialPolicy::Keep);
         Self { lifetime, denial, serial, zone_digests: Vec::new(), nonce: NonceRule::Hedged }
     }
 
-    pub(super) fn check(&self) -> Result<(), SignError> {
+    pub(super) fn check(&self) -> Result<(), ZoneSignError> {
         self.lifetime.check()?;
-        if let Denial::Nsec3(options) = &self.denial {
+        if let DenialMethod::Nsec3(options) = &self.denial {
             if options.iterations > MAX_SIGNED_ITERATIONS {
-                return Err(SignError::Iterations(options.iterations));
+                return Err(ZoneSignError::Iterations(options.iterations));
             }
             if options.salt.len() > MAX_SALT {
-                return Err(SignError::Salt(options.salt.len()));
+                return Err(ZoneSignError::Salt(options.salt.len()));
             }
         }
         Ok(())
     }
 }
 
-impl Lifetime {
+impl SignatureLifetime {
     /// From an hour ago, for clocks that are behind, for 30 days. Signatures of a quarter of that are not taken over.
     #[must_use]
     pub fn from(now: u32) -> Self {
@@ -121,29 +121,29 @@ impl Lifetime {
     }
 
     /// The last second of a set's signatures.
-    pub(super) fn expiration_of(&self, owner: Name<'_>, rtype: Type) -> u32 {
+    pub(super) fn expiration_of(&self, owner: DomainName<'_>, rtype: RecordType) -> u32 {
         let spread = u64::from(self.jitter_s) + 1;
         self.expiration.wrapping_sub((hash(self.jitter_seed, owner, rtype) % spread) as u32)
     }
 
-    fn check(&self) -> Result<(), SignError> {
+    fn check(&self) -> Result<(), ZoneSignError> {
         let is_before = |one: u32, two: u32| serial_cmp(one, two) == Ordering::Less;
         if !is_before(self.inception, self.expiration) || self.validity_s() >= MAX_VALIDITY {
-            return Err(SignError::Inception);
+            return Err(ZoneSignError::Inception);
         }
         if !is_before(self.now, self.expiration) {
-            return Err(SignError::Expiration);
+            return Err(ZoneSignError::Expiration);
         }
         let left = self.validity_s().min(self.expiration.wrapping_sub(self.now));
         if self.jitter_s >= left {
-            return Err(SignError::Jitter { jitter_s: self.jitter_s, left_s: left });
+            return Err(ZoneSignError::Jitter { jitter_s: self.jitter_s, left_s: left });
         }
         Ok(())
     }
 }
 
 /// Spreads names and types evenly: FNV-1a, its bits mixed as in SplitMix64.
-fn hash(seed: u64, owner: Name<'_>, rtype: Type) -> u64 {
+fn hash(seed: u64, owner: DomainName<'_>, rtype: RecordType) -> u64 {
     let bytes = owner.as_bytes().iter().copied().chain(rtype.0.to_be_bytes());
     let start = 0xcbf2_9ce4_8422_2325 ^ seed;
     let fnv = bytes.fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));

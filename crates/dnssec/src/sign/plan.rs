@@ -5,28 +5,28 @@ use std::ops::Range;
 
 use oarlock::{Accelerator, Job, JobError};
 
-use super::draft::Draft;
-use super::keys::SigningKey;
+use super::draft::ZoneDraft;
+use super::keys::SignerKey;
 use super::previous::Previous;
-use super::{SignError, seal};
+use super::{ZoneSignError, seal};
 use crate::messages::Messages;
-use crate::records::Records;
+use crate::records::ZoneRecords;
 use crate::rrsig::{Rrsig, signed_labels};
-use crate::rtype::Type;
-use crate::sets::{Set, Sets};
-use crate::zone_cut::Places;
+use crate::rtype::RecordType;
+use crate::sets::{RecordSet, RecordSets};
+use crate::zone_cut::NameOwnerships;
 
 /// Names whose sets are signed together: lanes are full many times, and what is signed fits into a core's cache.
 const NAMES: usize = 2048;
 
 /// Which sets of a draft are signed by whom.
-pub struct Plan<'z> {
-    pub(super) draft: &'z Draft,
-    pub(super) sets: Sets<'z>,
-    pub(super) places: Places,
+pub struct SigningPlan<'z> {
+    pub(super) draft: &'z ZoneDraft,
+    pub(super) sets: RecordSets<'z>,
+    pub(super) places: NameOwnerships,
     previous: Option<Previous<'z>>,
     /// Data of the zone's digests with their signatures, in place of those of the draft.
-    pub(super) seal: Option<seal::Seal>,
+    pub(super) seal: Option<seal::ZoneSeal>,
 }
 
 /// Signatures of a range of names, in the order in which the plan asks for them.
@@ -42,21 +42,21 @@ pub struct Signatures {
 }
 
 /// A signature that is wanted.
-struct Wanted<'p> {
-    set: Set<'p>,
-    key: &'p SigningKey,
+struct WantedSignature<'p> {
+    set: RecordSet<'p>,
+    key: &'p SignerKey,
     /// Data of an earlier RRSIG that may do.
     old: Option<&'p [u8]>,
 }
 
-impl<'z> Plan<'z> {
+impl<'z> SigningPlan<'z> {
     /// Signs what a draft holds, but for what `previous` has signed and still holds.
     ///
     /// # Errors
-    /// [`SignError::NoSoa`], which no draft is without.
-    pub fn new(draft: &'z Draft, previous: Option<&'z Records>) -> Result<Self, SignError> {
-        let sets = Sets::new(&draft.records);
-        let places = Places::new(&sets, draft.apex()).ok_or(SignError::NoSoa)?;
+    /// [`ZoneSignError::NoSoa`], which no draft is without.
+    pub fn new(draft: &'z ZoneDraft, previous: Option<&'z ZoneRecords>) -> Result<Self, ZoneSignError> {
+        let sets = RecordSets::new(&draft.records);
+        let places = NameOwnerships::new(&sets, draft.apex()).ok_or(ZoneSignError::NoSoa)?;
         Ok(Self { draft, sets, places, previous: previous.map(Previous::new), seal: None })
     }
 
@@ -79,7 +79,7 @@ impl<'z> Plan<'z> {
     ///
     /// # Panics
     /// Where there are no such names.
-    pub fn sign(&self, accelerator: &Accelerator, names: Range<usize>) -> Result<Signatures, SignError> {
+    pub fn sign(&self, accelerator: &Accelerator, names: Range<usize>) -> Result<Signatures, ZoneSignError> {
         let mut wanted = Vec::with_capacity(2 * names.len());
         let mut sets = 0;
         for name in names {
@@ -95,8 +95,8 @@ impl<'z> Plan<'z> {
     fn answer<'p>(
         &'p self,
         accelerator: &Accelerator,
-        wanted: &mut [Wanted<'p>],
-    ) -> Result<Signatures, SignError> {
+        wanted: &mut [WantedSignature<'p>],
+    ) -> Result<Signatures, ZoneSignError> {
         let replaced = self.confirm(accelerator, wanted)?;
         let reused = wanted.iter().filter(|wanted| wanted.old.is_some()).count();
         Ok(Signatures { reused, replaced, ..self.make(accelerator, wanted)? })
@@ -106,40 +106,48 @@ impl<'z> Plan<'z> {
     pub(super) fn sign_at_apex(
         &self,
         accelerator: &Accelerator,
-        set: Set<'_>,
-    ) -> Result<Signatures, SignError> {
+        set: RecordSet<'_>,
+    ) -> Result<Signatures, ZoneSignError> {
         let mut wanted = Vec::new();
         self.want(self.places.apex(), set, &mut wanted);
         Ok(Signatures { sets: 1, ..self.answer(accelerator, &mut wanted)? })
     }
 
     /// True for the digests of the zone, which are made and signed when all else is.
-    pub(super) fn is_seal(&self, name: usize, set: &Set<'_>) -> bool {
-        name == self.places.apex() && set.rtype == Type::ZONEMD
+    pub(super) fn is_seal(&self, name: usize, set: &RecordSet<'_>) -> bool {
+        name == self.places.apex() && set.rtype == RecordType::ZONEMD
     }
 
-    pub(super) fn signed_sets(&self, name: usize) -> impl Iterator<Item = Set<'_>> {
+    pub(super) fn signed_sets(&self, name: usize) -> impl Iterator<Item = RecordSet<'_>> {
         let place = self.places.get(name);
         self.sets.of_name(name).filter(move |set| place.signs(set.rtype))
     }
 
-    pub(super) fn signers(&self, name: usize, rtype: Type) -> impl ExactSizeIterator<Item = &SigningKey> {
+    pub(super) fn signers(
+        &self,
+        name: usize,
+        rtype: RecordType,
+    ) -> impl ExactSizeIterator<Item = &SignerKey> {
         self.draft.ring.signers(name == self.places.apex(), rtype)
     }
 
-    fn want<'p>(&'p self, name: usize, set: Set<'p>, wanted: &mut Vec<Wanted<'p>>) {
+    fn want<'p>(&'p self, name: usize, set: RecordSet<'p>, wanted: &mut Vec<WantedSignature<'p>>) {
         let (apex, lifetime) = (self.draft.apex(), &self.draft.options.lifetime);
         let previous = self.previous.as_ref().and_then(|previous| Some((previous, previous.same(&set)?)));
         for key in self.signers(name, set.rtype) {
             let old = previous
                 .as_ref()
                 .and_then(|(previous, old)| previous.signature(old, &set, apex, key, lifetime));
-            wanted.push(Wanted { set, key, old });
+            wanted.push(WantedSignature { set, key, old });
         }
     }
 
     /// Forgets earlier signatures that do not verify, and says how many.
-    fn confirm(&self, accelerator: &Accelerator, wanted: &mut [Wanted<'_>]) -> Result<usize, SignError> {
+    fn confirm(
+        &self,
+        accelerator: &Accelerator,
+        wanted: &mut [WantedSignature<'_>],
+    ) -> Result<usize, ZoneSignError> {
         let mut olds: Vec<_> = wanted.iter_mut().filter(|wanted| wanted.old.is_some()).collect();
         let mut messages = Messages::default();
         for wanted in &olds {
@@ -168,7 +176,11 @@ impl<'z> Plan<'z> {
     }
 
     /// Makes what is wanted and not there.
-    fn make(&self, accelerator: &Accelerator, wanted: &[Wanted<'_>]) -> Result<Signatures, SignError> {
+    fn make(
+        &self,
+        accelerator: &Accelerator,
+        wanted: &[WantedSignature<'_>],
+    ) -> Result<Signatures, ZoneSignError> {
         let news = || wanted.iter().filter(|wanted| wanted.old.is_none());
         let mut messages = Messages::default();
         let mut head = Vec::new();
@@ -178,9 +190,9 @@ impl<'z> Plan<'z> {
         }
         messages.hash(accelerator)?;
         let nonce = self.draft.options.nonce;
-        let jobs: Result<Vec<_>, SignError> = news()
+        let jobs: Result<Vec<_>, ZoneSignError> = news()
             .enumerate()
-            .map(|(index, Wanted { key, .. })| {
+            .map(|(index, WantedSignature { key, .. })| {
                 Ok(Job::with_scheme(key.scheme(nonce)?, key.key(), messages.input(index), &[]))
             })
             .collect();
@@ -202,8 +214,8 @@ impl<'z> Plan<'z> {
     }
 
     /// An RRSIG's data before the signature. RFC 4034 3.1.
-    fn write_head(&self, wanted: &Wanted<'_>, head: &mut Vec<u8>) {
-        let Wanted { set, key, .. } = wanted;
+    fn write_head(&self, wanted: &WantedSignature<'_>, head: &mut Vec<u8>) {
+        let WantedSignature { set, key, .. } = wanted;
         let lifetime = &self.draft.options.lifetime;
         let expiration = lifetime.expiration_of(set.owner, set.rtype);
         head.clear();
@@ -218,18 +230,18 @@ impl<'z> Plan<'z> {
     }
 }
 
-impl Wanted<'_> {
+impl WantedSignature<'_> {
     /// Puts what is signed among messages, `data` being an RRSIG's with or without its signature.
-    fn push(&self, data: &[u8], messages: &mut Messages) -> Result<(), SignError> {
+    fn push(&self, data: &[u8], messages: &mut Messages) -> Result<(), ZoneSignError> {
         let rrsig = Rrsig::read(data).map_err(|_| self.unsigned(JobError::Malformed { what: "RRSIG" }))?;
         let digest = self.key.algorithm().message_digest();
         messages.push(digest, |out| rrsig.write_signed(self.set.owner, self.set.data(), out))?;
         Ok(())
     }
 
-    fn unsigned(&self, error: JobError) -> SignError {
-        let Set { owner, rtype, .. } = self.set;
-        SignError::Unsigned { owner: owner.to_buf(), rtype, tag: self.key.tag(), error }
+    fn unsigned(&self, error: JobError) -> ZoneSignError {
+        let RecordSet { owner, rtype, .. } = self.set;
+        ZoneSignError::Unsigned { owner: owner.to_buf(), rtype, tag: self.key.tag(), error }
     }
 }
 
@@ -276,7 +288,7 @@ impl Signatures {
     }
 }
 
-impl fmt::Debug for Plan<'_> {
+impl fmt::Debug for SigningPlan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Plan({:?}, {} names)", self.draft, self.name_count())
     }

@@ -2,25 +2,25 @@
 
 use std::cmp::Ordering;
 
-use super::keys::SigningKey;
-use super::options::Lifetime;
-use crate::name::Name;
-use crate::records::Records;
+use super::keys::SignerKey;
+use super::options::SignatureLifetime;
+use crate::name::DomainName;
+use crate::records::ZoneRecords;
 use crate::rrsig::{Rrsig, Validity, serial_cmp, signed_labels};
-use crate::sets::{Set, Sets};
+use crate::sets::{RecordSet, RecordSets};
 
 /// A zone as it was signed last.
 pub(super) struct Previous<'z> {
-    sets: Sets<'z>,
+    sets: RecordSets<'z>,
 }
 
 impl<'z> Previous<'z> {
-    pub(super) fn new(records: &'z Records) -> Self {
-        Self { sets: Sets::new(records) }
+    pub(super) fn new(records: &'z ZoneRecords) -> Self {
+        Self { sets: RecordSets::new(records) }
     }
 
     /// The earlier state of a set, where its records were the same.
-    pub(super) fn same(&self, set: &Set<'_>) -> Option<Set<'_>> {
+    pub(super) fn same(&self, set: &RecordSet<'_>) -> Option<RecordSet<'_>> {
         let name = self.sets.find(set.owner).ok()?;
         let old = self.sets.of_name(name).find(|old| old.rtype == set.rtype)?;
         old.data().eq(set.data()).then_some(old)
@@ -29,11 +29,11 @@ impl<'z> Previous<'z> {
     /// Data of a signature of `old` that a new one by `key` could not better, as far as can be seen without verifying it.
     pub(super) fn signature(
         &self,
-        old: &Set<'_>,
-        set: &Set<'_>,
-        apex: Name<'_>,
-        key: &SigningKey,
-        lifetime: &Lifetime,
+        old: &RecordSet<'_>,
+        set: &RecordSet<'_>,
+        apex: DomainName<'_>,
+        key: &SignerKey,
+        lifetime: &SignatureLifetime,
     ) -> Option<&[u8]> {
         let records = self.sets.records();
         old.signatures.iter().map(|row| records.get(*row as usize)).find_map(|record| {
@@ -48,7 +48,7 @@ impl<'z> Previous<'z> {
 }
 
 /// True where it holds, and for longer than signatures have to be refreshed.
-fn holds(rrsig: &Rrsig<'_>, lifetime: &Lifetime) -> bool {
+fn holds(rrsig: &Rrsig<'_>, lifetime: &SignatureLifetime) -> bool {
     let limit = lifetime.now.wrapping_add(lifetime.refresh_s);
     rrsig.validity(lifetime.now) == Validity::Valid
         && serial_cmp(rrsig.expiration, limit) == Ordering::Greater

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::options::SerialPolicy;
-use crate::name::Name;
+use crate::name::DomainName;
 use crate::rrsig::serial_cmp;
 
 /// Bytes of the numbers behind the two names.
@@ -12,17 +12,17 @@ const DAY: i64 = 86_400;
 
 /// What matters of a SOA's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Soa<'a> {
+pub(super) struct SoaData<'a> {
     data: &'a [u8],
     pub(super) serial: u32,
     /// In seconds.
     minimum: u32,
 }
 
-impl<'a> Soa<'a> {
+impl<'a> SoaData<'a> {
     pub(super) fn read(data: &'a [u8]) -> Option<Self> {
-        let (_, rest) = Name::at_front(data).ok()?;
-        let (_, numbers) = Name::at_front(rest).ok()?;
+        let (_, rest) = DomainName::at_front(data).ok()?;
+        let (_, numbers) = DomainName::at_front(rest).ok()?;
         let numbers: &[u8; NUMBERS] = numbers.try_into().ok()?;
         let word = |at: usize| numbers[at..at + 4].iter().fold(0, |word, byte| word << 8 | u32::from(*byte));
         Some(Self { data, serial: word(0), minimum: word(16) })
@@ -122,14 +122,14 @@ mod tests {
     #[test]
     fn only_whole_data_are_read() {
         let data = [&b"\x02ns\0\x04mail\0"[..], &[0, 0, 0, 9], &[0; 12], &[0, 0, 1, 0]].concat();
-        let soa = Soa::read(&data).unwrap();
+        let soa = SoaData::read(&data).unwrap();
         assert_eq!((soa.serial, soa.denial_ttl(300), soa.denial_ttl(100)), (9, 256, 100));
         let mut out = b"before".to_vec();
         soa.write(10, &mut out);
-        assert_eq!(Soa::read(&out[6..]).unwrap().serial, 10);
+        assert_eq!(SoaData::read(&out[6..]).unwrap().serial, 10);
         for end in 0..data.len() {
-            assert_eq!(Soa::read(&data[..end]), None);
+            assert_eq!(SoaData::read(&data[..end]), None);
         }
-        assert_eq!(Soa::read(&[&data[..], &[0]].concat()), None);
+        assert_eq!(SoaData::read(&[&data[..], &[0]].concat()), None);
     }
 }

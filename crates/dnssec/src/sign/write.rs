@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::plan::{Plan, Signatures};
-use crate::records::Record;
-use crate::rtype::Type;
-use crate::sets::Set;
+use super::plan::{Signatures, SigningPlan};
+use crate::records::ZoneRecord;
+use crate::rtype::RecordType;
+use crate::sets::RecordSet;
 use crate::zone::write_record;
 
-impl Plan<'_> {
+impl SigningPlan<'_> {
     /// Appends the records of some names as lines, with their signatures. The zone's SOA record comes first.
     ///
     /// # Panics
@@ -20,7 +20,7 @@ impl Plan<'_> {
             for set in self.sets.of_name(name) {
                 let before = out.len();
                 self.write_set(name, set, &mut signatures, out);
-                if name == self.places.apex() && set.rtype == Type::SOA {
+                if name == self.places.apex() && set.rtype == RecordType::SOA {
                     out[start..].rotate_left(before - start);
                 }
             }
@@ -30,22 +30,22 @@ impl Plan<'_> {
     fn write_set<'s>(
         &self,
         name: usize,
-        set: Set<'_>,
+        set: RecordSet<'_>,
         signatures: &mut impl Iterator<Item = &'s [u8]>,
         out: &mut Vec<u8>,
     ) {
         let records = self.sets.records();
         let first = records.get(set.records[0] as usize);
-        let mut line = |rtype, data: &[u8]| write_record(&Record { rtype, data, ..first }, out);
+        let mut line = |rtype, data: &[u8]| write_record(&ZoneRecord { rtype, data, ..first }, out);
         if let Some(seal) = self.seal.as_ref().filter(|_| self.is_seal(name, &set)) {
             seal.records.iter().for_each(|record| line(set.rtype, record.data));
-            seal.signatures.iter().for_each(|data| line(Type::RRSIG, data));
+            seal.signatures.iter().for_each(|data| line(RecordType::RRSIG, data));
             return;
         }
         set.data().for_each(|data| line(set.rtype, data));
         if self.places.get(name).signs(set.rtype) && !self.is_seal(name, &set) {
             let count = self.signers(name, set.rtype).len();
-            signatures.by_ref().take(count).for_each(|data| line(Type::RRSIG, data));
+            signatures.by_ref().take(count).for_each(|data| line(RecordType::RRSIG, data));
         }
     }
 }

@@ -2,21 +2,21 @@
 
 use oarlock::{Accelerator, JobError};
 
-use super::finding::{Reason, Report};
+use super::finding::{FindingReason, VerifyReport};
 use super::signatures::signs;
-use super::{Verifier, ZoneKeys};
+use super::{ZoneKeys, ZoneVerifier};
 use crate::dnskey::Dnskey;
 use crate::ds::{DigestType, Ds, DsError};
-use crate::name::NameBuf;
-use crate::records::Record;
+use crate::name::DomainNameBuf;
+use crate::records::ZoneRecord;
 use crate::rrsig::{Rrsig, Validity};
-use crate::rtype::Type;
+use crate::rtype::RecordType;
 
 /// A trusted record of a zone, known from elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Anchor {
+pub struct TrustAnchor {
     /// The zone, in small letters.
-    pub owner: NameBuf,
+    pub owner: DomainNameBuf,
     /// The record's data.
     pub data: AnchorData,
 }
@@ -30,13 +30,13 @@ pub enum AnchorData {
     Dnskey(Vec<u8>),
 }
 
-impl Anchor {
+impl TrustAnchor {
     /// An anchor of a DS or DNSKEY record; of others none.
     #[must_use]
-    pub fn of(record: &Record<'_>) -> Option<Self> {
+    pub fn of(record: &ZoneRecord<'_>) -> Option<Self> {
         let data = match record.rtype {
-            Type::DS => AnchorData::Ds(record.data.to_vec()),
-            Type::DNSKEY => AnchorData::Dnskey(record.data.to_vec()),
+            RecordType::DS => AnchorData::Ds(record.data.to_vec()),
+            RecordType::DNSKEY => AnchorData::Dnskey(record.data.to_vec()),
             _ => return None,
         };
         Some(Self { owner: record.owner.to_buf(), data })
@@ -58,26 +58,30 @@ impl Anchor {
     }
 }
 
-impl Verifier<'_> {
+impl ZoneVerifier<'_> {
     /// Looks for a key that an anchor vouches for and that signs the zone's keys. Anchors of other zones and those that are not
     /// supported lead nowhere, and neither do SHA-1 digests beside stronger ones of the zone that are supported (RFC 4509 section 3).
     ///
     /// # Errors
     /// The machine failed.
-    pub fn check_anchors(&self, accelerator: &Accelerator, anchors: &[Anchor]) -> Result<Report, JobError> {
-        let mut report = Report::default();
+    pub fn check_anchors(
+        &self,
+        accelerator: &Accelerator,
+        anchors: &[TrustAnchor],
+    ) -> Result<VerifyReport, JobError> {
+        let mut report = VerifyReport::default();
         let own = || anchors.iter().filter(|anchor| anchor.owner.name() == self.apex);
-        let has_stronger = own().any(Anchor::is_stronger_than_sha1);
+        let has_stronger = own().any(TrustAnchor::is_stronger_than_sha1);
         for anchor in own().filter(|anchor| !(has_stronger && anchor.is_sha1())) {
             if self.is_anchored(accelerator, anchor)? {
                 return Ok(report);
             }
         }
-        report.add(self.apex, Type::DNSKEY, None, Reason::NotAnchored);
+        report.add(self.apex, RecordType::DNSKEY, None, FindingReason::NotAnchored);
         Ok(report)
     }
 
-    fn is_anchored(&self, accelerator: &Accelerator, anchor: &Anchor) -> Result<bool, JobError> {
+    fn is_anchored(&self, accelerator: &Accelerator, anchor: &TrustAnchor) -> Result<bool, JobError> {
         let mut tried = 0;
         for key in 0..self.keys.iter().count() {
             let dnskey = &self.keys.get(key).dnskey;
@@ -99,7 +103,7 @@ impl Verifier<'_> {
     fn vouches(
         &self,
         accelerator: &Accelerator,
-        anchor: &Anchor,
+        anchor: &TrustAnchor,
         dnskey: &Dnskey<'_>,
     ) -> Result<bool, JobError> {
         match &anchor.data {
@@ -121,7 +125,7 @@ impl Verifier<'_> {
         keys: &ZoneKeys<'_>,
         index: usize,
     ) -> Result<bool, JobError> {
-        let Some(set) = self.sets.of_type(self.places.apex(), Type::DNSKEY) else { return Ok(false) };
+        let Some(set) = self.sets.of_type(self.places.apex(), RecordType::DNSKEY) else { return Ok(false) };
         let key = keys.get(index);
         for row in set.signatures.iter().take(self.settings.max_signatures) {
             let Ok(rrsig) = Rrsig::read(self.sets.records().get(*row as usize).data) else { continue };

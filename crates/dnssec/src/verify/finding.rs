@@ -1,25 +1,25 @@
 //! What is found in a zone, and how bad it is.
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::DnssecAlgorithm;
 use crate::dnskey::DnskeyError;
 use crate::ds::DsError;
-use crate::name::{Name, NameBuf};
+use crate::name::{DomainName, DomainNameBuf};
 use crate::rrsig::RrsigError;
-use crate::rtype::Type;
+use crate::rtype::RecordType;
 
 /// Something about a set, or about a name.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
+pub struct ZoneFinding {
     /// Whose.
-    pub owner: NameBuf,
+    pub owner: DomainNameBuf,
     /// Of which type.
-    pub rtype: Type,
+    pub rtype: RecordType,
     /// The tag of the signature's or record's key, where there is one.
     pub key_tag: Option<u16>,
     /// The index of the record where it shows; none where something is missing.
     pub row: Option<u32>,
     /// What it is.
-    pub reason: Reason,
+    pub reason: FindingReason,
     /// How bad.
     pub severity: Severity,
 }
@@ -35,7 +35,7 @@ pub enum Severity {
 
 /// What is wrong. Times are seconds since 1970 modulo 2^32.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Reason {
+pub enum FindingReason {
     /// The signature is not that of any key with its tag.
     #[error("bad signature")]
     BadSignature,
@@ -78,10 +78,10 @@ pub enum Reason {
     },
     /// A set without any signature of an algorithm that the zone's keys have. RFC 4035 2.2.
     #[error("not signed with {0}")]
-    MissingSignature(Algorithm),
+    MissingSignature(DnssecAlgorithm),
     /// The signature says another zone signed.
     #[error("signed by {0}, which is not the zone")]
-    WrongSigner(NameBuf),
+    WrongSigner(DomainNameBuf),
     /// It counts other labels than the owner has, as if expanded from a wildcard. RFC 4035 2.2.
     #[error("the signature counts {found} labels, the name has {expected}")]
     WrongLabels {
@@ -135,7 +135,7 @@ pub enum Reason {
     MalformedDs(DsError),
     /// A delegation's name server below itself, without address. RFC 1034 4.2.1.
     #[error("no address for the name server {0}")]
-    MissingGlue(NameBuf),
+    MissingGlue(DomainNameBuf),
     /// The zone's start of authority anywhere else. RFC 1035 5.2.
     #[error("a SOA record below the zone's own name")]
     SoaBelow,
@@ -156,7 +156,7 @@ pub enum Reason {
     NoDenial,
     /// A name that the chain should speak of.
     #[error("no {0} record")]
-    MissingDenial(Type),
+    MissingDenial(RecordType),
     /// More than one at a name.
     #[error("{0} NSEC records")]
     SeveralNsec(usize),
@@ -237,7 +237,7 @@ pub enum Reason {
     NotAnchored,
 }
 
-impl Reason {
+impl FindingReason {
     /// A word for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
@@ -315,16 +315,16 @@ impl Reason {
 
 /// What was found, and how much was looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
+pub struct VerifyReport {
     /// In the order in which it was found.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ZoneFinding>,
     /// How much was looked at.
-    pub counts: Counts,
+    pub counts: VerifyCounts,
 }
 
 /// How much was looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct VerifyCounts {
     /// Names that are the zone's own, delegations among them.
     pub names: u64,
     /// Sets that have to be signed.
@@ -341,7 +341,7 @@ pub struct Counts {
     pub verifications: u64,
 }
 
-impl Report {
+impl VerifyReport {
     /// Failures among the findings.
     #[must_use]
     pub fn failures(&self) -> usize {
@@ -363,13 +363,13 @@ impl Report {
 
     pub(super) fn add(
         &mut self,
-        owner: Name<'_>,
-        rtype: Type,
+        owner: DomainName<'_>,
+        rtype: RecordType,
         row: Option<u32>,
-        reason: Reason,
-    ) -> &mut Finding {
+        reason: FindingReason,
+    ) -> &mut ZoneFinding {
         let severity = reason.severity();
-        let finding = Finding { owner: owner.to_buf(), rtype, key_tag: None, row, reason, severity };
+        let finding = ZoneFinding { owner: owner.to_buf(), rtype, key_tag: None, row, reason, severity };
         self.findings.push(finding);
         // unreachable because one was just pushed
         let last = self.findings.len() - 1;

@@ -1,9 +1,9 @@
 //! The keys of a zone, by tag and algorithm.
 
-use crate::algorithm::Algorithm;
-use crate::dnskey::{Dnskey, DnskeyError, PublicKey};
-use crate::rtype::Type;
-use crate::sets::Set;
+use crate::algorithm::DnssecAlgorithm;
+use crate::dnskey::{Dnskey, DnskeyError, ZonePublicKey};
+use crate::rtype::RecordType;
+use crate::sets::RecordSet;
 
 /// A DNSKEY of the zone.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(super) struct ZoneKey<'z> {
     pub(super) row: u32,
     pub(super) tag: u16,
     pub(super) dnskey: Dnskey<'z>,
-    pub(super) public: Result<PublicKey, DnskeyError>,
+    pub(super) public: Result<ZonePublicKey, DnskeyError>,
 }
 
 /// The zone's keys that may sign records.
@@ -24,7 +24,7 @@ pub(super) struct ZoneKeys<'z> {
 
 impl<'z> ZoneKeys<'z> {
     /// Keys of the DNSKEY set; records that are too short for one are none.
-    pub(super) fn new(set: Option<Set<'z>>) -> Self {
+    pub(super) fn new(set: Option<RecordSet<'z>>) -> Self {
         let rows = set.iter().flat_map(|set| set.records.iter().copied().zip(set.data()));
         let mut keys: Vec<ZoneKey<'z>> = rows.filter_map(|(row, data)| ZoneKey::new(row, data)).collect();
         keys.sort_by_key(ZoneKey::place);
@@ -43,7 +43,7 @@ impl<'z> ZoneKeys<'z> {
     pub(super) fn with_tag(
         &self,
         tag: u16,
-        algorithm: Algorithm,
+        algorithm: DnssecAlgorithm,
         from: usize,
     ) -> impl Iterator<Item = usize> + Clone {
         let wanted = (tag, algorithm.0);
@@ -53,9 +53,9 @@ impl<'z> ZoneKeys<'z> {
     }
 
     /// True where the key can verify, and may sign records of a type: revoked keys sign nothing but the keys. RFC 5011 2.1.
-    pub(super) fn may_sign(&self, index: usize, rtype: Type) -> bool {
+    pub(super) fn may_sign(&self, index: usize, rtype: RecordType) -> bool {
         let key = &self.keys[index];
-        key.public.is_ok() && (rtype == Type::DNSKEY || !key.dnskey.is_revoked())
+        key.public.is_ok() && (rtype == RecordType::DNSKEY || !key.dnskey.is_revoked())
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &ZoneKey<'z>> {
@@ -63,9 +63,9 @@ impl<'z> ZoneKeys<'z> {
     }
 
     /// Algorithms with which every set has to be signed: those of keys that are supported and not revoked. RFC 4035 2.2.
-    pub(super) fn required(&self) -> Vec<Algorithm> {
+    pub(super) fn required(&self) -> Vec<DnssecAlgorithm> {
         let usable = self.keys.iter().filter(|key| key.public.is_ok() && !key.dnskey.is_revoked());
-        let mut algorithms: Vec<Algorithm> = usable.map(|key| key.dnskey.algorithm).collect();
+        let mut algorithms: Vec<DnssecAlgorithm> = usable.map(|key| key.dnskey.algorithm).collect();
         algorithms.sort_by_key(|algorithm| algorithm.0);
         algorithms.dedup();
         algorithms

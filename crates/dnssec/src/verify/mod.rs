@@ -23,18 +23,18 @@ use std::ops::Range;
 
 use oarlock::{Accelerator, JobError};
 
-pub use self::anchor::{Anchor, AnchorData};
-pub use self::finding::{Counts, Finding, Reason, Report, Severity};
+pub use self::anchor::{AnchorData, TrustAnchor};
+pub use self::finding::{FindingReason, Severity, VerifyCounts, VerifyReport, ZoneFinding};
 use self::keys::ZoneKeys;
-use crate::algorithm::Algorithm;
-use crate::name::Name;
-use crate::rtype::Type;
-use crate::sets::Sets;
-use crate::zone_cut::{Place, Places};
+use crate::algorithm::DnssecAlgorithm;
+use crate::name::DomainName;
+use crate::rtype::RecordType;
+use crate::sets::RecordSets;
+use crate::zone_cut::{NameOwnership, NameOwnerships};
 
 /// How a zone is looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct VerifySettings {
     /// When: seconds since 1970 modulo 2^32.
     pub now: u32,
     /// Most keys of one tag and algorithm that a signature is tried with. Each costs a verification (CVE-2023-50387, KeyTrap).
@@ -45,7 +45,7 @@ pub struct Settings {
     pub max_iterations: u16,
 }
 
-impl Settings {
+impl VerifySettings {
     /// The defaults, at a point in time.
     #[must_use]
     pub fn at(now: u32) -> Self {
@@ -63,35 +63,35 @@ pub enum ZoneError {
 
 /// A zone under verification. Names can be checked by any number of threads, a range each.
 #[derive(Debug)]
-pub struct Verifier<'z> {
-    sets: &'z Sets<'z>,
-    apex: Name<'z>,
-    places: Places,
+pub struct ZoneVerifier<'z> {
+    sets: &'z RecordSets<'z>,
+    apex: DomainName<'z>,
+    places: NameOwnerships,
     keys: ZoneKeys<'z>,
     /// Algorithms that every set is signed with.
-    required: Vec<Algorithm>,
-    settings: Settings,
+    required: Vec<DnssecAlgorithm>,
+    settings: VerifySettings,
 }
 
-impl<'z> Verifier<'z> {
+impl<'z> ZoneVerifier<'z> {
     /// Finds the zone's name, its delegations and its keys.
     ///
     /// # Errors
     /// [`ZoneError::NoSoa`].
-    pub fn new(sets: &'z Sets<'z>, settings: Settings) -> Result<Self, ZoneError> {
+    pub fn new(sets: &'z RecordSets<'z>, settings: VerifySettings) -> Result<Self, ZoneError> {
         // The first in the file is the zone's, whatever else has strayed into it.
-        let soa = |name: usize| Some((sets.of_type(name, Type::SOA)?.first()?, name));
+        let soa = |name: usize| Some((sets.of_type(name, RecordType::SOA)?.first()?, name));
         let (_, at) = (0..sets.name_count()).filter_map(soa).min().ok_or(ZoneError::NoSoa)?;
         let apex = sets.name(at);
-        let places = Places::new(sets, apex).ok_or(ZoneError::NoSoa)?;
-        let keys = ZoneKeys::new(sets.of_type(at, Type::DNSKEY));
+        let places = NameOwnerships::new(sets, apex).ok_or(ZoneError::NoSoa)?;
+        let keys = ZoneKeys::new(sets.of_type(at, RecordType::DNSKEY));
         let required = keys.required();
         Ok(Self { sets, apex, places, keys, required, settings })
     }
 
     /// The zone's own name.
     #[must_use]
-    pub fn apex(&self) -> Name<'z> {
+    pub fn apex(&self) -> DomainName<'z> {
         self.apex
     }
 
@@ -102,7 +102,7 @@ impl<'z> Verifier<'z> {
     }
 
     /// Key tags of the zone's keys, with what each is.
-    pub fn key_tags(&self) -> impl Iterator<Item = (u16, Algorithm, u16)> {
+    pub fn key_tags(&self) -> impl Iterator<Item = (u16, DnssecAlgorithm, u16)> {
         self.keys.iter().map(|key| (key.tag, key.dnskey.algorithm, key.dnskey.flags))
     }
 
@@ -113,25 +113,29 @@ impl<'z> Verifier<'z> {
     ///
     /// # Panics
     /// Where there are not so many names.
-    pub fn check_names(&self, accelerator: &Accelerator, names: Range<usize>) -> Result<Report, JobError> {
-        let mut report = Report::default();
-        let mut batch = signatures::Batch::default();
+    pub fn check_names(
+        &self,
+        accelerator: &Accelerator,
+        names: Range<usize>,
+    ) -> Result<VerifyReport, JobError> {
+        let mut report = VerifyReport::default();
+        let mut batch = signatures::SignatureBatch::default();
         for name in names {
             self.check_structure(name, &mut report);
             let place = self.places.get(name);
             for set in self.sets.of_name(name) {
-                if set.rtype == Type::RRSIG {
+                if set.rtype == RecordType::RRSIG {
                     // RFC 4035 2.2: signatures are not signed.
-                    for row in set.signatures.iter().filter(|_| place != Place::Outside) {
-                        report.add(set.owner, set.rtype, Some(*row), Reason::NothingSigned);
+                    for row in set.signatures.iter().filter(|_| place != NameOwnership::Outside) {
+                        report.add(set.owner, set.rtype, Some(*row), FindingReason::NothingSigned);
                     }
                 } else if place.signs(set.rtype) {
                     batch.add(self, set, &mut report)?;
                     if batch.is_full() {
                         std::mem::take(&mut batch).verify(self, accelerator, &mut report)?;
                     }
-                } else if let (true, Some(row)) = (place != Place::Outside, set.signatures.first()) {
-                    report.add(set.owner, set.rtype, Some(*row), Reason::SignedGlue);
+                } else if let (true, Some(row)) = (place != NameOwnership::Outside, set.signatures.first()) {
+                    report.add(set.owner, set.rtype, Some(*row), FindingReason::SignedGlue);
                 }
             }
         }
@@ -143,21 +147,21 @@ impl<'z> Verifier<'z> {
     ///
     /// # Errors
     /// The machine failed.
-    pub fn check_whole(&self, accelerator: &Accelerator) -> Result<Report, JobError> {
-        let mut report = Report::default();
+    pub fn check_whole(&self, accelerator: &Accelerator) -> Result<VerifyReport, JobError> {
+        let mut report = VerifyReport::default();
         for row in self.sets.duplicates() {
             let record = self.sets.records().get(*row as usize);
-            report.add(record.owner, record.rtype, Some(*row), Reason::Duplicate);
+            report.add(record.owner, record.rtype, Some(*row), FindingReason::Duplicate);
             let set = self.sets.find(record.owner).ok().and_then(|at| self.sets.of_type(at, record.rtype));
             if let Some(ttl) = set.map(|set| set.ttl()).filter(|ttl| *ttl != record.ttl) {
-                let reason = Reason::TtlMismatch(ttl, record.ttl);
+                let reason = FindingReason::TtlMismatch(ttl, record.ttl);
                 report.add(record.owner, record.rtype, Some(*row), reason);
             }
         }
         // A digest is of use without signatures too. RFC 8976 section 4.
         self.check_zone_digests(accelerator, &mut report)?;
         if self.keys.is_empty() {
-            report.add(self.apex, Type::DNSKEY, None, Reason::Unsigned);
+            report.add(self.apex, RecordType::DNSKEY, None, FindingReason::Unsigned);
             return Ok(report);
         }
         self.check_keys(&mut report);
@@ -166,26 +170,26 @@ impl<'z> Verifier<'z> {
     }
 
     /// Keys that are none, and whether any key verifies records.
-    fn check_keys(&self, report: &mut Report) {
+    fn check_keys(&self, report: &mut VerifyReport) {
         for key in self.keys.iter() {
             let reason = match &key.public {
-                Err(error) if !error.is_unsupported() => Reason::UnusableKey(error.clone()),
-                Ok(_) if self.required.is_empty() => Reason::RevokedKey,
+                Err(error) if !error.is_unsupported() => FindingReason::UnusableKey(error.clone()),
+                Ok(_) if self.required.is_empty() => FindingReason::RevokedKey,
                 _ => continue,
             };
-            report.add(self.apex, Type::DNSKEY, Some(key.row), reason).key_tag = Some(key.tag);
+            report.add(self.apex, RecordType::DNSKEY, Some(key.row), reason).key_tag = Some(key.tag);
         }
         if self.required.is_empty() {
-            report.add(self.apex, Type::DNSKEY, None, Reason::NothingSupported);
+            report.add(self.apex, RecordType::DNSKEY, None, FindingReason::NothingSupported);
         }
     }
 
-    fn check_denial(&self, accelerator: &Accelerator, report: &mut Report) -> Result<(), JobError> {
+    fn check_denial(&self, accelerator: &Accelerator, report: &mut VerifyReport) -> Result<(), JobError> {
         let apex = self.places.apex();
-        let has_nsec = self.sets.of_type(apex, Type::NSEC).is_some();
-        let parameters = self.sets.of_type(apex, Type::NSEC3PARAM);
+        let has_nsec = self.sets.of_type(apex, RecordType::NSEC).is_some();
+        let parameters = self.sets.of_type(apex, RecordType::NSEC3PARAM);
         if !has_nsec && parameters.is_none() {
-            report.add(self.apex, Type::NSEC, None, Reason::NoDenial);
+            report.add(self.apex, RecordType::NSEC, None, FindingReason::NoDenial);
         }
         if has_nsec {
             self.check_nsec(report);

@@ -2,46 +2,46 @@
 
 use oarlock::{Accelerator, JobError};
 
-use super::Verifier;
-use super::finding::{Reason, Report};
+use super::ZoneVerifier;
+use super::finding::{FindingReason, VerifyReport};
 use super::nsec::wrong_types;
 use crate::base32hex::{read_base32hex, write_base32hex};
-use crate::name::Name;
+use crate::name::DomainName;
 use crate::nsec3::{Nsec3, Nsec3Parameters};
 use crate::nsec3_hash::{NSEC3_HASH_LEN, NSEC3_SHA1, Nsec3Hash, hash_names};
-use crate::rtype::Type;
-use crate::sets::Set;
-use crate::zone_cut::{Place, empty_names};
+use crate::rtype::RecordType;
+use crate::sets::RecordSet;
+use crate::zone_cut::{NameOwnership, empty_names};
 
 /// Most chains that are computed: a zone that changes its parameters has two.
 const MAX_CHAINS: usize = 4;
 
 /// An NSEC3 record of the chain that is checked.
-struct Link<'z> {
+struct Nsec3Record<'z> {
     hash: Nsec3Hash,
-    owner: Name<'z>,
+    owner: DomainName<'z>,
     row: u32,
     nsec3: Nsec3<'z>,
     is_needed: bool,
 }
 
 /// A name that the chain has to speak of.
-struct Expected<'z> {
-    name: Name<'z>,
+struct ExpectedHash<'z> {
+    name: DomainName<'z>,
     /// Where it stands; none of an empty name.
     index: Option<usize>,
     /// True for insecure delegations, and for empty names above nothing else.
     may_be_left_out: bool,
 }
 
-impl<'z> Verifier<'z> {
+impl<'z> ZoneVerifier<'z> {
     /// Every name that is the zone's own, and every empty one, has an NSEC3 record, and these form a ring; where they opt out,
     /// insecure delegations may be missing.
     pub(super) fn check_nsec3(
         &self,
         accelerator: &Accelerator,
-        parameters: Option<Set<'z>>,
-        report: &mut Report,
+        parameters: Option<RecordSet<'z>>,
+        report: &mut VerifyReport,
     ) -> Result<(), JobError> {
         let mut all = Vec::new();
         for (row, data) in parameters.iter().flat_map(|set| set.records.iter().zip(set.data())) {
@@ -50,51 +50,61 @@ impl<'z> Verifier<'z> {
                 Some((own, 0)) => all.push((*row, own)),
                 Some(_) => {}
                 None => {
-                    report.add(self.apex, Type::NSEC3PARAM, Some(*row), Reason::MalformedDenial);
+                    report.add(self.apex, RecordType::NSEC3PARAM, Some(*row), FindingReason::MalformedDenial);
                 }
             }
         }
         if let Some((row, _)) = all.get(MAX_CHAINS) {
-            let reason = Reason::TooManyChains { found: all.len(), max: MAX_CHAINS };
-            report.add(self.apex, Type::NSEC3PARAM, Some(*row), reason);
+            let reason = FindingReason::TooManyChains { found: all.len(), max: MAX_CHAINS };
+            report.add(self.apex, RecordType::NSEC3PARAM, Some(*row), reason);
             return Ok(());
         }
         let links = self.links(&all, report);
         for (row, own) in all {
             if self.is_computed(row, own, report) {
                 let links = links.iter().filter(|link| link.nsec3.parameters == own);
-                self.check_ring(accelerator, own, links.map(Link::copy).collect(), report)?;
+                self.check_ring(accelerator, own, links.map(Nsec3Record::copy).collect(), report)?;
             }
         }
         Ok(())
     }
 
     /// What stands against computing hashes, or ought to be said of it.
-    fn is_computed(&self, row: u32, parameters: Nsec3Parameters<'_>, report: &mut Report) -> bool {
+    fn is_computed(&self, row: u32, parameters: Nsec3Parameters<'_>, report: &mut VerifyReport) -> bool {
         let max = self.settings.max_iterations;
         let found = parameters.iterations;
         if parameters.algorithm != NSEC3_SHA1 {
-            let reason = Reason::UnknownHash(parameters.algorithm);
-            report.add(self.apex, Type::NSEC3PARAM, Some(row), reason);
+            let reason = FindingReason::UnknownHash(parameters.algorithm);
+            report.add(self.apex, RecordType::NSEC3PARAM, Some(row), reason);
             return false;
         }
         if found > max {
-            report.add(self.apex, Type::NSEC3PARAM, Some(row), Reason::TooManyIterations { found, max });
+            report.add(
+                self.apex,
+                RecordType::NSEC3PARAM,
+                Some(row),
+                FindingReason::TooManyIterations { found, max },
+            );
             return false;
         }
         if found > 0 {
-            report.add(self.apex, Type::NSEC3PARAM, Some(row), Reason::Iterations(found));
+            report.add(self.apex, RecordType::NSEC3PARAM, Some(row), FindingReason::Iterations(found));
         }
         true
     }
 
     /// The zone's NSEC3 records; those with parameters that are not the zone's are reported.
-    fn links(&self, all: &[(u32, Nsec3Parameters<'_>)], report: &mut Report) -> Vec<Link<'z>> {
+    fn links(&self, all: &[(u32, Nsec3Parameters<'_>)], report: &mut VerifyReport) -> Vec<Nsec3Record<'z>> {
         let mut links = Vec::new();
         for name in 0..self.sets.name_count() {
-            let Some(set) = self.sets.of_type(name, Type::NSEC3) else { continue };
-            if self.places.get(name) == Place::Below {
-                report.add(set.owner, Type::NSEC3, set.records.first().copied(), Reason::NeedlessDenial);
+            let Some(set) = self.sets.of_type(name, RecordType::NSEC3) else { continue };
+            if self.places.get(name) == NameOwnership::Below {
+                report.add(
+                    set.owner,
+                    RecordType::NSEC3,
+                    set.records.first().copied(),
+                    FindingReason::NeedlessDenial,
+                );
                 continue;
             }
             for (row, data) in set.records.iter().zip(set.data()) {
@@ -103,10 +113,10 @@ impl<'z> Verifier<'z> {
                         links.push(link);
                         continue;
                     }
-                    Some(_) => Reason::Parameters,
-                    None => Reason::MalformedDenial,
+                    Some(_) => FindingReason::Parameters,
+                    None => FindingReason::MalformedDenial,
                 };
-                report.add(set.owner, Type::NSEC3, Some(*row), fault);
+                report.add(set.owner, RecordType::NSEC3, Some(*row), fault);
             }
         }
         links
@@ -116,14 +126,14 @@ impl<'z> Verifier<'z> {
         &self,
         accelerator: &Accelerator,
         parameters: Nsec3Parameters<'_>,
-        mut links: Vec<Link<'z>>,
-        report: &mut Report,
+        mut links: Vec<Nsec3Record<'z>>,
+        report: &mut VerifyReport,
     ) -> Result<(), JobError> {
         links.sort_by_key(|link| link.hash);
         for (link, next) in links.iter().zip(links.iter().cycle().skip(1)) {
             if link.nsec3.next != next.hash {
-                let reason = Reason::Gap { expected: text(&next.hash), found: text(link.nsec3.next) };
-                report.add(link.owner, Type::NSEC3, Some(link.row), reason);
+                let reason = FindingReason::Gap { expected: text(&next.hash), found: text(link.nsec3.next) };
+                report.add(link.owner, RecordType::NSEC3, Some(link.row), reason);
             }
         }
         let expected = self.expected();
@@ -133,32 +143,32 @@ impl<'z> Verifier<'z> {
             self.check_expected(one, &hash, &mut links, report);
         }
         for link in links.iter().filter(|link| !link.is_needed) {
-            report.add(link.owner, Type::NSEC3, Some(link.row), Reason::NeedlessDenial);
+            report.add(link.owner, RecordType::NSEC3, Some(link.row), FindingReason::NeedlessDenial);
         }
         Ok(())
     }
 
     /// All names that the chain has to speak of.
-    fn expected(&self) -> Vec<Expected<'z>> {
+    fn expected(&self) -> Vec<ExpectedHash<'z>> {
         let mut expected = Vec::new();
         for (index, place) in self.places.iter().enumerate().filter(|(_, place)| place.is_in_chain()) {
-            let is_secure = place != Place::Cut || self.sets.of_type(index, Type::DS).is_some();
+            let is_secure = place != NameOwnership::Cut || self.sets.of_type(index, RecordType::DS).is_some();
             let name = self.sets.name(index);
-            expected.push(Expected { name, index: Some(index), may_be_left_out: !is_secure });
+            expected.push(ExpectedHash { name, index: Some(index), may_be_left_out: !is_secure });
         }
         empty_names(self.sets, &self.places, |empty| {
             let may_be_left_out = empty.may_be_left_out;
-            expected.push(Expected { name: empty.name, index: None, may_be_left_out });
+            expected.push(ExpectedHash { name: empty.name, index: None, may_be_left_out });
         });
         expected
     }
 
     fn check_expected(
         &self,
-        one: &Expected<'z>,
+        one: &ExpectedHash<'z>,
         hash: &Nsec3Hash,
-        links: &mut [Link<'z>],
-        report: &mut Report,
+        links: &mut [Nsec3Record<'z>],
+        report: &mut VerifyReport,
     ) {
         let found = links.binary_search_by_key(hash, |link| link.hash);
         match found {
@@ -168,7 +178,7 @@ impl<'z> Verifier<'z> {
                 let link = &links[at];
                 if bitmap != link.nsec3.types.as_bytes() {
                     let reason = wrong_types(&bitmap, link.nsec3.types);
-                    report.add(one.name, Type::NSEC3, Some(link.row), reason);
+                    report.add(one.name, RecordType::NSEC3, Some(link.row), reason);
                 }
             }
             // The record before the place, the last one where there is none, covers the hash.
@@ -176,37 +186,47 @@ impl<'z> Verifier<'z> {
                 let covers = links.get(at.wrapping_sub(1)).or(links.last());
                 let is_covered = covers.is_some_and(|link| link.nsec3.is_opt_out());
                 if !(one.may_be_left_out && is_covered) {
-                    report.add(one.name, Type::NSEC3, None, Reason::MissingDenial(Type::NSEC3));
+                    report.add(
+                        one.name,
+                        RecordType::NSEC3,
+                        None,
+                        FindingReason::MissingDenial(RecordType::NSEC3),
+                    );
                 }
             }
         }
     }
 
     /// The types that the NSEC3 record of a name lists: RRSIG where something of the name is signed. RFC 5155 7.1.
-    fn hashed_types(&self, one: &Expected<'_>) -> Vec<u8> {
+    fn hashed_types(&self, one: &ExpectedHash<'_>) -> Vec<u8> {
         match one.index {
             None => Vec::new(),
             Some(index) if one.may_be_left_out => self.types_of(index, []),
-            Some(index) => self.types_of(index, [Type::RRSIG]),
+            Some(index) => self.types_of(index, [RecordType::RRSIG]),
         }
     }
 }
 
-impl Link<'_> {
+impl Nsec3Record<'_> {
     fn copy(&self) -> Self {
         Self { is_needed: false, ..*self }
     }
 }
 
 /// A record of a chain: its owner is a hash below the zone's own name.
-fn link<'z>(owner: Name<'z>, apex: Name<'_>, row: u32, data: &'z [u8]) -> Option<Link<'z>> {
+fn link<'z>(
+    owner: DomainName<'z>,
+    apex: DomainName<'_>,
+    row: u32,
+    data: &'z [u8],
+) -> Option<Nsec3Record<'z>> {
     let nsec3 = Nsec3::read(data).filter(|nsec3| nsec3.next.len() == NSEC3_HASH_LEN)?;
     if owner.parent() != Some(apex) {
         return None;
     }
     let mut hash = Vec::with_capacity(NSEC3_HASH_LEN);
     read_base32hex(owner.labels().next()?, &mut hash)?;
-    Some(Link { hash: hash.try_into().ok()?, owner, row, nsec3, is_needed: false })
+    Some(Nsec3Record { hash: hash.try_into().ok()?, owner, row, nsec3, is_needed: false })
 }
 
 fn text(hash: &[u8]) -> String {

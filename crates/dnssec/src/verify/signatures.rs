@@ -4,91 +4,91 @@ use oarlock::Blame;
 use oarlock::{Accelerator, Input, Job, JobError};
 use smallvec::SmallVec;
 
-use super::Verifier;
-use super::finding::{Reason, Report, Severity};
+use super::ZoneVerifier;
+use super::finding::{FindingReason, Severity, VerifyReport};
 use super::keys::ZoneKey;
-use crate::algorithm::Algorithm;
-use crate::dnskey::PublicKey;
+use crate::algorithm::DnssecAlgorithm;
+use crate::dnskey::ZonePublicKey;
 use crate::messages::Messages;
 use crate::rrsig::{Rrsig, Validity, signed_labels};
-use crate::rtype::Type;
-use crate::sets::Set;
+use crate::rtype::RecordType;
+use crate::sets::RecordSet;
 
 /// Bytes of messages that are kept until they are verified.
 const BATCH_BYTES: usize = 16 << 20;
 
 /// Sets whose signatures are verified together.
 #[derive(Debug, Default)]
-pub(super) struct Batch<'z> {
-    sets: Vec<Signed<'z>>,
+pub(super) struct SignatureBatch<'z> {
+    sets: Vec<SignedSet<'z>>,
     /// What each signature signs.
     messages: Messages,
-    trials: Vec<Trial<'z>>,
+    trials: Vec<KeyTrial<'z>>,
     /// Of all sets, in their order.
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<SignatureOutcome>,
 }
 
 /// A set that has to be signed, and where its signatures' outcomes begin.
 #[derive(Debug)]
-struct Signed<'z> {
-    set: Set<'z>,
+struct SignedSet<'z> {
+    set: RecordSet<'z>,
     outcomes: usize,
 }
 
 /// What came of a signature.
 #[derive(Debug)]
-struct Outcome {
+struct SignatureOutcome {
     row: u32,
     /// None where the record is no signature's.
     tag: Option<u16>,
-    algorithm: Algorithm,
-    verdict: Verdict,
+    algorithm: DnssecAlgorithm,
+    verdict: SignatureVerdict,
 }
 
 #[derive(Clone, Debug)]
-enum Verdict {
+enum SignatureVerdict {
     Good,
-    Bad(Reason),
+    Bad(FindingReason),
     /// Nobody can tell.
     Unsupported,
 }
 
 /// A signature to be tried with a key.
 #[derive(Debug)]
-struct Trial<'z> {
+struct KeyTrial<'z> {
     outcome: usize,
     key: usize,
     tried: usize,
-    covered: Type,
+    covered: RecordType,
     message: usize,
     signature: &'z [u8],
 }
 
-impl<'z> Batch<'z> {
+impl<'z> SignatureBatch<'z> {
     /// Takes a set that has to be signed.
     ///
     /// # Errors
     /// More than 4 GiB are signed.
     pub(super) fn add(
         &mut self,
-        verifier: &Verifier<'z>,
-        set: Set<'z>,
-        report: &mut Report,
+        verifier: &ZoneVerifier<'z>,
+        set: RecordSet<'z>,
+        report: &mut VerifyReport,
     ) -> Result<(), JobError> {
         if set.records.is_empty() {
             for row in set.signatures {
-                report.add(set.owner, set.rtype, Some(*row), Reason::NothingSigned);
+                report.add(set.owner, set.rtype, Some(*row), FindingReason::NothingSigned);
             }
             return Ok(());
         }
         report.counts.signed_sets += 1;
-        self.sets.push(Signed { set, outcomes: self.outcomes.len() });
+        self.sets.push(SignedSet { set, outcomes: self.outcomes.len() });
         let max = verifier.settings.max_signatures;
         for &row in set.signatures.iter().take(max) {
             self.add_signature(verifier, set, row, report)?;
         }
         if let Some(row) = set.signatures.get(max) {
-            let reason = Reason::TooManySignatures { found: set.signatures.len(), max };
+            let reason = FindingReason::TooManySignatures { found: set.signatures.len(), max };
             report.add(set.owner, set.rtype, Some(*row), reason);
         }
         Ok(())
@@ -101,27 +101,32 @@ impl<'z> Batch<'z> {
 
     fn add_signature(
         &mut self,
-        verifier: &Verifier<'z>,
-        set: Set<'z>,
+        verifier: &ZoneVerifier<'z>,
+        set: RecordSet<'z>,
         row: u32,
-        report: &mut Report,
+        report: &mut VerifyReport,
     ) -> Result<(), JobError> {
         let record = verifier.sets.records().get(row as usize);
         let rrsig = match Rrsig::read(record.data) {
             Ok(rrsig) => rrsig,
             Err(error) => {
-                let verdict = Verdict::Bad(Reason::MalformedSignature(error));
-                self.outcomes.push(Outcome { row, tag: None, algorithm: Algorithm(0), verdict });
+                let verdict = SignatureVerdict::Bad(FindingReason::MalformedSignature(error));
+                self.outcomes.push(SignatureOutcome {
+                    row,
+                    tag: None,
+                    algorithm: DnssecAlgorithm(0),
+                    verdict,
+                });
                 return Ok(());
             }
         };
         if record.ttl != set.ttl() {
-            let reason = Reason::SignatureTtl { expected: set.ttl(), found: record.ttl };
+            let reason = FindingReason::SignatureTtl { expected: set.ttl(), found: record.ttl };
             report.add(set.owner, set.rtype, Some(row), reason).key_tag = Some(rrsig.key_tag);
         }
-        let algorithm = Algorithm(rrsig.algorithm);
+        let algorithm = DnssecAlgorithm(rrsig.algorithm);
         // Until something else is known of it.
-        let mut verdict = Verdict::Bad(Reason::BadSignature);
+        let mut verdict = SignatureVerdict::Bad(FindingReason::BadSignature);
         match candidate(verifier, set, &rrsig) {
             Ok(key) => {
                 let digest = algorithm.message_digest();
@@ -129,11 +134,11 @@ impl<'z> Batch<'z> {
                 let message = self.messages.push(digest, write)?;
                 let outcome = self.outcomes.len();
                 let (covered, signature) = (set.rtype, rrsig.signature);
-                self.trials.push(Trial { outcome, key, tried: 1, covered, message, signature });
+                self.trials.push(KeyTrial { outcome, key, tried: 1, covered, message, signature });
             }
             Err(other) => verdict = other,
         }
-        self.outcomes.push(Outcome { row, tag: Some(rrsig.key_tag), algorithm, verdict });
+        self.outcomes.push(SignatureOutcome { row, tag: Some(rrsig.key_tag), algorithm, verdict });
         Ok(())
     }
 
@@ -143,9 +148,9 @@ impl<'z> Batch<'z> {
     /// The machine failed.
     pub(super) fn verify(
         mut self,
-        verifier: &Verifier<'_>,
+        verifier: &ZoneVerifier<'_>,
         accelerator: &Accelerator,
-        report: &mut Report,
+        report: &mut VerifyReport,
     ) -> Result<(), JobError> {
         let mut trials = std::mem::take(&mut self.trials);
         self.messages.hash(accelerator)?;
@@ -155,7 +160,7 @@ impl<'z> Batch<'z> {
             let mut again = Vec::new();
             for (trial, is_good) in trials.into_iter().zip(verdicts) {
                 if is_good {
-                    self.outcomes[trial.outcome].verdict = Verdict::Good;
+                    self.outcomes[trial.outcome].verdict = SignatureVerdict::Good;
                 } else if let Some(next) = self.next_trial(verifier, trial) {
                     again.push(next);
                 }
@@ -172,9 +177,9 @@ impl<'z> Batch<'z> {
     /// Which of the trials succeed.
     fn try_all(
         &self,
-        verifier: &Verifier<'_>,
+        verifier: &ZoneVerifier<'_>,
         accelerator: &Accelerator,
-        trials: &[Trial<'_>],
+        trials: &[KeyTrial<'_>],
     ) -> Result<Vec<bool>, JobError> {
         let signatures = trials
             .iter()
@@ -183,7 +188,7 @@ impl<'z> Batch<'z> {
     }
 
     /// The trial with the next key of the tag; none where there is none, or where enough were tried.
-    fn next_trial<'t>(&mut self, verifier: &Verifier<'_>, trial: Trial<'t>) -> Option<Trial<'t>> {
+    fn next_trial<'t>(&mut self, verifier: &ZoneVerifier<'_>, trial: KeyTrial<'t>) -> Option<KeyTrial<'t>> {
         let outcome = &mut self.outcomes[trial.outcome];
         let tag = outcome.tag?;
         let may_sign = |at: &usize| verifier.keys.may_sign(*at, trial.covered);
@@ -191,10 +196,10 @@ impl<'z> Batch<'z> {
         let key = next.next()?;
         if trial.tried == verifier.settings.max_keys {
             let keys = trial.tried + 1 + next.count();
-            outcome.verdict = Verdict::Bad(Reason::TooManyKeys { tried: trial.tried, keys });
+            outcome.verdict = SignatureVerdict::Bad(FindingReason::TooManyKeys { tried: trial.tried, keys });
             return None;
         }
-        Some(Trial { key, tried: trial.tried + 1, ..trial })
+        Some(KeyTrial { key, tried: trial.tried + 1, ..trial })
     }
 }
 
@@ -220,11 +225,11 @@ fn verify_all<'k>(
     let (mut jobs, mut places) = (Vec::with_capacity(verdicts.len()), Vec::with_capacity(verdicts.len()));
     for (place, (key, input, signature)) in signatures.enumerate() {
         match (&key.public, key.dnskey.algorithm.verify_scheme()) {
-            (Ok(PublicKey::Hall(key)), Some(scheme)) => {
+            (Ok(ZonePublicKey::Accelerated(key)), Some(scheme)) => {
                 jobs.push(Job::with_scheme(scheme, key, input, signature));
                 places.push(place);
             }
-            (Ok(PublicKey::Ed448(key)), _) => {
+            (Ok(ZonePublicKey::Ed448(key)), _) => {
                 let (Input::Message(message) | Input::Digest(message)) = input;
                 verdicts[place] = key.verify(message, signature);
             }
@@ -243,54 +248,67 @@ fn verify_all<'k>(
 }
 
 /// The first key that may have made a signature, or what is wrong without looking at one. RFC 4035 5.3.1.
-fn candidate(verifier: &Verifier<'_>, set: Set<'_>, rrsig: &Rrsig<'_>) -> Result<usize, Verdict> {
-    let bad = |reason| Err(Verdict::Bad(reason));
+fn candidate(
+    verifier: &ZoneVerifier<'_>,
+    set: RecordSet<'_>,
+    rrsig: &Rrsig<'_>,
+) -> Result<usize, SignatureVerdict> {
+    let bad = |reason| Err(SignatureVerdict::Bad(reason));
     if rrsig.signer != verifier.apex {
-        return bad(Reason::WrongSigner(rrsig.signer.to_buf()));
+        return bad(FindingReason::WrongSigner(rrsig.signer.to_buf()));
     }
     let expected = signed_labels(set.owner);
     if usize::from(rrsig.labels) != expected {
-        return bad(Reason::WrongLabels { expected, found: rrsig.labels });
+        return bad(FindingReason::WrongLabels { expected, found: rrsig.labels });
     }
-    let algorithm = Algorithm(rrsig.algorithm);
+    let algorithm = DnssecAlgorithm(rrsig.algorithm);
     if !algorithm.is_supported() {
-        return Err(Verdict::Unsupported);
+        return Err(SignatureVerdict::Unsupported);
     }
     match rrsig.validity(verifier.settings.now) {
         Validity::Valid => {}
-        Validity::Expired => return bad(Reason::Expired { expiration: rrsig.expiration }),
-        Validity::NotYet => return bad(Reason::NotYetValid { inception: rrsig.inception }),
+        Validity::Expired => return bad(FindingReason::Expired { expiration: rrsig.expiration }),
+        Validity::NotYet => return bad(FindingReason::NotYetValid { inception: rrsig.inception }),
     }
     let mut keys = verifier.keys.with_tag(rrsig.key_tag, algorithm, 0);
-    let Some(first) = keys.clone().next() else { return bad(Reason::UnknownKey) };
+    let Some(first) = keys.clone().next() else { return bad(FindingReason::UnknownKey) };
     match keys.clone().find(|key| verifier.keys.may_sign(*key, set.rtype)) {
         Some(key) => Ok(key),
-        None if keys.any(|key| verifier.keys.get(key).public.is_ok()) => bad(Reason::RevokedKey),
+        None if keys.any(|key| verifier.keys.get(key).public.is_ok()) => bad(FindingReason::RevokedKey),
         None => Err(unusable(verifier, first)),
     }
 }
 
-fn unusable(verifier: &Verifier<'_>, key: usize) -> Verdict {
+fn unusable(verifier: &ZoneVerifier<'_>, key: usize) -> SignatureVerdict {
     match &verifier.keys.get(key).public {
-        Err(error) if !error.is_unsupported() => Verdict::Bad(Reason::UnusableKey(error.clone())),
-        _ => Verdict::Unsupported,
+        Err(error) if !error.is_unsupported() => {
+            SignatureVerdict::Bad(FindingReason::UnusableKey(error.clone()))
+        }
+        _ => SignatureVerdict::Unsupported,
     }
 }
 
 /// Reports what came of a set's signatures.
-fn conclude(verifier: &Verifier<'_>, set: Set<'_>, outcomes: &[Outcome], report: &mut Report) {
-    let is_good = |algorithm: &Algorithm| {
-        outcomes.iter().any(|one| one.algorithm == *algorithm && matches!(one.verdict, Verdict::Good))
+fn conclude(
+    verifier: &ZoneVerifier<'_>,
+    set: RecordSet<'_>,
+    outcomes: &[SignatureOutcome],
+    report: &mut VerifyReport,
+) {
+    let is_good = |algorithm: &DnssecAlgorithm| {
+        outcomes
+            .iter()
+            .any(|one| one.algorithm == *algorithm && matches!(one.verdict, SignatureVerdict::Good))
     };
-    let missing: SmallVec<[Algorithm; 2]> =
+    let missing: SmallVec<[DnssecAlgorithm; 2]> =
         verifier.required.iter().copied().filter(|algorithm| !is_good(algorithm)).collect();
     // Where nothing is required, because no key of the zone can be used, nothing makes up for anything.
     let is_signed = missing.is_empty() && !verifier.required.is_empty();
     for outcome in outcomes {
         match &outcome.verdict {
-            Verdict::Good => report.counts.good_signatures += 1,
-            Verdict::Unsupported => report.counts.unsupported_signatures += 1,
-            Verdict::Bad(reason) => {
+            SignatureVerdict::Good => report.counts.good_signatures += 1,
+            SignatureVerdict::Unsupported => report.counts.unsupported_signatures += 1,
+            SignatureVerdict::Bad(reason) => {
                 let is_made_up_for = is_signed && reason.is_made_up_for();
                 let finding = report.add(set.owner, set.rtype, Some(outcome.row), reason.clone());
                 finding.key_tag = outcome.tag;
@@ -304,7 +322,7 @@ fn conclude(verifier: &Verifier<'_>, set: Set<'_>, outcomes: &[Outcome], report:
         // Where there is a signature, what is wrong with it was said.
         if !outcomes.iter().any(|outcome| outcome.algorithm == algorithm) {
             let row = set.records.first().copied();
-            report.add(set.owner, set.rtype, row, Reason::MissingSignature(algorithm));
+            report.add(set.owner, set.rtype, row, FindingReason::MissingSignature(algorithm));
         }
     }
 }

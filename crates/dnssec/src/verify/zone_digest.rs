@@ -4,20 +4,20 @@ use std::collections::HashMap;
 
 use oarlock::{Accelerator, JobError};
 
-use super::Verifier;
-use super::finding::{Reason, Report};
-use crate::name::Name;
-use crate::rtype::Type;
+use super::ZoneVerifier;
+use super::finding::{FindingReason, VerifyReport};
+use crate::name::DomainName;
+use crate::rtype::RecordType;
 use crate::zonemd::{ZONEMD_SIMPLE, Zonemd, zone_digest, zonemd_digest};
 
-impl Verifier<'_> {
+impl ZoneVerifier<'_> {
     /// One digest that is right is enough; where none is, all that is wrong is reported.
     pub(super) fn check_zone_digests(
         &self,
         accelerator: &Accelerator,
-        report: &mut Report,
+        report: &mut VerifyReport,
     ) -> Result<(), JobError> {
-        let Some(set) = self.sets.of_type(self.places.apex(), Type::ZONEMD) else { return Ok(()) };
+        let Some(set) = self.sets.of_type(self.places.apex(), RecordType::ZONEMD) else { return Ok(()) };
         let all: Vec<(u32, Option<Zonemd<'_>>)> =
             set.records.iter().copied().zip(set.data().map(Zonemd::read)).collect();
         let kind = |one: &Zonemd<'_>| (one.scheme, one.algorithm);
@@ -28,8 +28,8 @@ impl Verifier<'_> {
         let mut faults = Vec::new();
         for (row, one) in &all {
             let fault = match one {
-                None => Some(Reason::MalformedZoneDigest),
-                Some(one) if counts.get(&kind(one)) > Some(&1) => Some(Reason::SeveralZoneDigests),
+                None => Some(FindingReason::MalformedZoneDigest),
+                Some(one) if counts.get(&kind(one)) > Some(&1) => Some(FindingReason::SeveralZoneDigests),
                 Some(one) => self.zone_digest_fault(accelerator, one)?,
             };
             match fault {
@@ -38,7 +38,7 @@ impl Verifier<'_> {
             }
         }
         for (row, fault) in faults {
-            report.add(self.apex, Type::ZONEMD, Some(row), fault);
+            report.add(self.apex, RecordType::ZONEMD, Some(row), fault);
         }
         Ok(())
     }
@@ -48,17 +48,19 @@ impl Verifier<'_> {
         &self,
         accelerator: &Accelerator,
         one: &Zonemd<'_>,
-    ) -> Result<Option<Reason>, JobError> {
+    ) -> Result<Option<FindingReason>, JobError> {
         let expected = self.serial();
         if expected != Some(one.serial) {
             let expected = expected.unwrap_or_default();
-            return Ok(Some(Reason::ZoneDigestSerial { expected, found: one.serial }));
+            return Ok(Some(FindingReason::ZoneDigestSerial { expected, found: one.serial }));
         }
         match zonemd_digest(one.algorithm).filter(|_| one.scheme == ZONEMD_SIMPLE) {
-            None => Ok(Some(Reason::UnknownZoneDigest { scheme: one.scheme, algorithm: one.algorithm })),
+            None => {
+                Ok(Some(FindingReason::UnknownZoneDigest { scheme: one.scheme, algorithm: one.algorithm }))
+            }
             Some(alg) => {
                 let digest = zone_digest(accelerator, self.sets, self.apex, alg)?;
-                Ok((digest != one.digest).then_some(Reason::ZoneDigest))
+                Ok((digest != one.digest).then_some(FindingReason::ZoneDigest))
             }
         }
     }
@@ -66,14 +68,14 @@ impl Verifier<'_> {
     /// The zone's serial number, if its SOA record has one.
     #[must_use]
     pub fn serial(&self) -> Option<u32> {
-        let soa = self.sets.of_type(self.places.apex(), Type::SOA)?;
+        let soa = self.sets.of_type(self.places.apex(), RecordType::SOA)?;
         soa_serial(soa.data().next()?)
     }
 }
 
 /// The serial number behind a SOA's two names.
 fn soa_serial(data: &[u8]) -> Option<u32> {
-    let (_, rest) = Name::at_front(data).ok()?;
-    let (_, numbers) = Name::at_front(rest).ok()?;
+    let (_, rest) = DomainName::at_front(data).ok()?;
+    let (_, numbers) = DomainName::at_front(rest).ok()?;
     numbers.first_chunk().map(|serial| u32::from_be_bytes(*serial))
 }

@@ -1,22 +1,22 @@
 //! `$ORIGIN`, `$TTL` and `$INCLUDE`. RFC 1035 5.1, RFC 2308 section 4.
 
-use super::entries::Words;
+use super::entries::EntryWords;
 use super::error::{EntryError, Read, shown};
 use super::names;
-use super::reader::Reader;
-use super::word::{Kind, Word};
-use crate::name::{Case, Name, NameBuf};
+use super::reader::ZoneReader;
+use super::word::{EntryWord, WordKind};
+use crate::name::{DomainName, DomainNameBuf, LetterCase};
 use crate::rdata;
-use crate::records::Records;
+use crate::records::ZoneRecords;
 
 /// Files within files.
 const MAX_DEPTH: u32 = 16;
 /// Files in all.
 const MAX_INCLUDED: u32 = 65_536;
 
-impl Reader<'_> {
+impl ZoneReader<'_> {
     /// An entry that begins with a dollar sign.
-    pub(super) fn directive(&mut self, words: &mut Words<'_>, records: &mut Records) -> Read<()> {
+    pub(super) fn directive(&mut self, words: &mut EntryWords<'_>, records: &mut ZoneRecords) -> Read<()> {
         let word = words.need("a directive")?;
         match &*word.bytes().to_ascii_uppercase() {
             b"$ORIGIN" => {
@@ -36,7 +36,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn include(&mut self, words: &mut Words<'_>, records: &mut Records) -> Read<()> {
+    fn include(&mut self, words: &mut EntryWords<'_>, records: &mut ZoneRecords) -> Read<()> {
         let path = path(words.need("a file")?)?;
         let origin = words.next()?.map(|word| self.name(word)).transpose()?;
         words.end()?;
@@ -53,7 +53,13 @@ impl Reader<'_> {
     }
 
     /// Origin and owner are this file's again afterwards.
-    fn read_file(&mut self, path: Box<str>, origin: Option<NameBuf>, text: &[u8], records: &mut Records) {
+    fn read_file(
+        &mut self,
+        path: Box<str>,
+        origin: Option<DomainNameBuf>,
+        text: &[u8],
+        records: &mut ZoneRecords,
+    ) {
         let before = self.scope.clone();
         let file_before = records.begin_included(&path);
         let own = self.file.replace(path);
@@ -70,17 +76,17 @@ impl Reader<'_> {
         self.scope.ttls = ttls;
     }
 
-    pub(super) fn name(&self, word: Word<'_>) -> Read<NameBuf> {
+    pub(super) fn name(&self, word: EntryWord<'_>) -> Read<DomainNameBuf> {
         let mut wire = Vec::new();
-        names::write(word, self.scope.origin(), Case::Kept, &mut wire)?;
-        Ok(Name::trusted(&wire).to_buf())
+        names::write(word, self.scope.origin(), LetterCase::Kept, &mut wire)?;
+        Ok(DomainName::trusted(&wire).to_buf())
     }
 }
 
-fn path(word: Word<'_>) -> Read<String> {
+fn path(word: EntryWord<'_>) -> Read<String> {
     let mut bytes = Vec::new();
     match word.kind() {
-        Kind::Plain => bytes.extend_from_slice(word.bytes()),
+        WordKind::Plain => bytes.extend_from_slice(word.bytes()),
         _ => rdata::unescape_into(word, &mut bytes)?,
     }
     String::from_utf8(bytes).map_err(|_| EntryError::word(word, "a path in UTF-8"))

@@ -4,21 +4,21 @@ use memchr::memchr;
 
 use super::error::{EntryError, Read, shown};
 use super::marks::{BLOCK, marks};
-use super::word::{Kind, Word};
+use super::word::{EntryWord, WordKind};
 
 /// Most bytes of an entry.
 pub(crate) const MAX_ENTRY: usize = 1 << 20;
 
 /// The words of a text, of one entry after the other.
 #[derive(Debug)]
-pub(crate) struct Words<'t> {
+pub(crate) struct EntryWords<'t> {
     text: &'t [u8],
     at: usize,
     line: u32,
     entry_at: usize,
     /// Parentheses that are open, and where the first of them stands.
     depth: u32,
-    open: Place,
+    open: TextPosition,
     /// Bits from `block` on of bytes at which a word may end.
     block: usize,
     marks: u64,
@@ -28,25 +28,25 @@ pub(crate) struct Words<'t> {
 
 /// A byte and the line that it stands in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct TextPosition {
     pub(crate) at: usize,
     pub(crate) line: u32,
 }
 
 /// How an entry ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum EntryEnd {
     /// With its line, or with the last text.
     Line,
     /// It goes on in text that is not here yet.
     Cut,
     /// It does not: this parenthesis is never closed.
-    Open(Place),
+    Open(TextPosition),
 }
 
-impl<'t> Words<'t> {
+impl<'t> EntryWords<'t> {
     /// Words from `start` on. More text comes later unless this is the last.
-    pub(crate) fn new(text: &'t [u8], start: Place, is_last: bool) -> Self {
+    pub(crate) fn new(text: &'t [u8], start: TextPosition, is_last: bool) -> Self {
         Self {
             text,
             at: start.at,
@@ -68,8 +68,8 @@ impl<'t> Words<'t> {
     }
 
     #[inline]
-    pub(crate) fn place(&self) -> Place {
-        Place { at: self.at, line: self.line }
+    pub(crate) fn place(&self) -> TextPosition {
+        TextPosition { at: self.at, line: self.line }
     }
 
     pub(crate) fn line(&self) -> u32 {
@@ -92,7 +92,7 @@ impl<'t> Words<'t> {
 
     /// The next word of the entry.
     #[inline(always)]
-    pub(crate) fn next(&mut self) -> Read<Option<Word<'t>>> {
+    pub(crate) fn next(&mut self) -> Read<Option<EntryWord<'t>>> {
         match self.word_after_blank() {
             Some(word) => Ok(Some(word)),
             None => self.next_in_new_block(),
@@ -100,7 +100,7 @@ impl<'t> Words<'t> {
     }
 
     #[inline(never)]
-    fn next_in_new_block(&mut self) -> Read<Option<Word<'t>>> {
+    fn next_in_new_block(&mut self) -> Read<Option<EntryWord<'t>>> {
         if self.at != self.block {
             self.load(self.at);
             if let Some(word) = self.word_after_blank() {
@@ -112,7 +112,7 @@ impl<'t> Words<'t> {
 
     /// A plain word behind one blank and before another, or a line's end; nothing is passed where there is none.
     #[inline(always)]
-    fn word_after_blank(&mut self) -> Option<Word<'t>> {
+    fn word_after_blank(&mut self) -> Option<EntryWord<'t>> {
         let passed = self.at.wrapping_sub(self.block).min(BLOCK);
         let marks = self.marks.checked_shr(passed as u32)?;
         let len = (marks >> 1).trailing_zeros() as usize;
@@ -126,11 +126,11 @@ impl<'t> Words<'t> {
             return None;
         }
         self.at = end;
-        Some(Word::new(&from[1..], len, Kind::Plain))
+        Some(EntryWord::new(&from[1..], len, WordKind::Plain))
     }
 
     #[inline]
-    fn any(&mut self) -> Read<Option<Word<'t>>> {
+    fn any(&mut self) -> Read<Option<EntryWord<'t>>> {
         match self.skip_blanks()? {
             None => Ok(None),
             Some(b'"') => self.quoted().map(Some),
@@ -139,7 +139,7 @@ impl<'t> Words<'t> {
     }
 
     /// The next word; quotes after its first `=` belong to it, as in `alpn="h2"`. RFC 9460 2.1.
-    pub(crate) fn next_pair(&mut self) -> Read<Option<Word<'t>>> {
+    pub(crate) fn next_pair(&mut self) -> Read<Option<EntryWord<'t>>> {
         match self.skip_blanks()? {
             None => Ok(None),
             Some(b'"') => self.quoted().map(Some),
@@ -149,7 +149,7 @@ impl<'t> Words<'t> {
 
     /// The next word, which has to be there.
     #[inline(always)]
-    pub(crate) fn need(&mut self, expected: &'static str) -> Read<Word<'t>> {
+    pub(crate) fn need(&mut self, expected: &'static str) -> Read<EntryWord<'t>> {
         match self.word_after_blank() {
             Some(word) => Ok(word),
             None => self.need_in_new_block(expected),
@@ -157,7 +157,7 @@ impl<'t> Words<'t> {
     }
 
     #[inline(never)]
-    fn need_in_new_block(&mut self, expected: &'static str) -> Read<Word<'t>> {
+    fn need_in_new_block(&mut self, expected: &'static str) -> Read<EntryWord<'t>> {
         self.next_in_new_block()?.ok_or_else(|| EntryError::Missing(expected).into())
     }
 
@@ -215,16 +215,16 @@ impl<'t> Words<'t> {
 
     /// Passes what is left of the entry and its line's end.
     #[inline]
-    pub(crate) fn finish(&mut self) -> Stop {
+    pub(crate) fn finish(&mut self) -> EntryEnd {
         if self.is_at_line_end() {
             self.pass_line_end();
-            return Stop::Line;
+            return EntryEnd::Line;
         }
         self.finish_any()
     }
 
     #[inline(never)]
-    fn finish_any(&mut self) -> Stop {
+    fn finish_any(&mut self) -> EntryEnd {
         loop {
             match self.next() {
                 Ok(None) => break,
@@ -234,19 +234,19 @@ impl<'t> Words<'t> {
             }
         }
         if self.is_cut {
-            return Stop::Cut;
+            return EntryEnd::Cut;
         }
         if self.depth > 0 {
-            return Stop::Open(self.open);
+            return EntryEnd::Open(self.open);
         }
         if self.at < self.text.len() {
             self.pass_line_end();
         }
-        Stop::Line
+        EntryEnd::Line
     }
 
     /// Goes on at the line after a place.
-    pub(crate) fn go_on_after(&mut self, place: Place) {
+    pub(crate) fn go_on_after(&mut self, place: TextPosition) {
         let rest = &self.text[place.at..];
         self.is_cut = false;
         match memchr(b'\n', rest) {
@@ -312,25 +312,25 @@ impl<'t> Words<'t> {
 
     /// A word without quotes, whose first byte is here.
     #[inline]
-    fn word(&mut self) -> Word<'t> {
+    fn word(&mut self) -> EntryWord<'t> {
         let start = self.at;
         let end = self.mark(start);
         if let Some(b' ' | b'\n' | b'\t') = self.text.get(end) {
             self.at = end;
-            return Word::new(&self.text[start..], end - start, Kind::Plain);
+            return EntryWord::new(&self.text[start..], end - start, WordKind::Plain);
         }
         self.odd_word(start, end)
     }
 
     /// As `word`, where the first mark at `mark` is no blank.
-    fn odd_word(&mut self, start: usize, mark: usize) -> Word<'t> {
-        let mut kind = Kind::Plain;
+    fn odd_word(&mut self, start: usize, mark: usize) -> EntryWord<'t> {
+        let mut kind = WordKind::Plain;
         let mut end = mark;
         loop {
             match self.text.get(end) {
                 None | Some(b' ' | b'\t' | b'\r' | b'\n' | b';' | b'(' | b')' | b'"') => break,
                 Some(b'\\') => {
-                    kind = Kind::Escaped;
+                    kind = WordKind::Escaped;
                     // A backslash at the end of a line stays alone, and no one can read it.
                     let is_alone = matches!(self.text.get(end + 1), None | Some(b'\r' | b'\n'));
                     end = self.mark(end + if is_alone { 1 } else { 2 });
@@ -340,21 +340,21 @@ impl<'t> Words<'t> {
         }
         self.is_cut |= end == self.text.len() && !self.is_last;
         self.at = end;
-        Word::new(&self.text[start..], end - start, kind)
+        EntryWord::new(&self.text[start..], end - start, kind)
     }
 
-    fn pair(&mut self) -> Read<Word<'t>> {
+    fn pair(&mut self) -> Read<EntryWord<'t>> {
         let start = self.at;
         let key = self.word();
         if !key.bytes().ends_with(b"=") || self.text.get(self.at) != Some(&b'"') {
             return Ok(key);
         }
         self.quoted()?;
-        Ok(Word::new(&self.text[start..], self.at - start, Kind::Escaped))
+        Ok(EntryWord::new(&self.text[start..], self.at - start, WordKind::Escaped))
     }
 
     /// What stands between quotes, the first of which is here.
-    fn quoted(&mut self) -> Read<Word<'t>> {
+    fn quoted(&mut self) -> Read<EntryWord<'t>> {
         let start = self.at + 1;
         let mut end = self.mark(start);
         loop {
@@ -370,7 +370,7 @@ impl<'t> Words<'t> {
             }
         }
         self.at = end + 1;
-        Ok(Word::new(&self.text[start..], end - start, Kind::Quoted))
+        Ok(EntryWord::new(&self.text[start..], end - start, WordKind::Quoted))
     }
 
     /// The first byte from `from` on at which a word may end; the text's length where there is none.

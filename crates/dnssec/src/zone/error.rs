@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::word::Word;
+use super::word::EntryWord;
 use crate::name::NameError;
 use crate::rdata::DataError;
-use crate::records::RecordsError;
-use crate::rtype::Type;
+use crate::records::ZoneRecordsError;
+use crate::rtype::RecordType;
 
 /// Most characters of a word that an error shows.
 const SHOWN: usize = 64;
@@ -56,10 +56,10 @@ pub enum EntryError {
     UnknownType(Box<str>),
     /// A type that stands in messages only. RFC 6895 3.1.
     #[error("type {0} stands in no zone")]
-    MetaType(Type),
+    MetaType(RecordType),
     /// A type whose text is not known here.
     #[error("the text of type {0} is not known; its data can be written as \\# (RFC 3597)")]
-    GenericOnly(Type),
+    GenericOnly(RecordType),
     /// Data in generic form that the type does not allow.
     #[error("{0}")]
     Data(#[from] DataError),
@@ -97,17 +97,17 @@ pub enum EntryError {
     Generate(&'static str),
     /// No room for the record.
     #[error("{0}")]
-    Records(#[from] RecordsError),
+    Records(#[from] ZoneRecordsError),
 }
 
 impl EntryError {
     #[cold]
-    pub(crate) fn word(word: Word<'_>, expected: &'static str) -> Box<Self> {
+    pub(crate) fn word(word: EntryWord<'_>, expected: &'static str) -> Box<Self> {
         Box::new(Self::Word { word: shown(word.bytes()), expected })
     }
 
     #[cold]
-    pub(crate) fn name(word: Word<'_>, error: NameError) -> Box<Self> {
+    pub(crate) fn name(word: EntryWord<'_>, error: NameError) -> Box<Self> {
         Box::new(Self::Name { word: shown(word.bytes()), error })
     }
 }
@@ -115,8 +115,8 @@ impl EntryError {
 /// What was read, or an error in a box: most calls give neither much nor fail.
 pub(crate) type Read<T> = Result<T, Box<EntryError>>;
 
-impl From<RecordsError> for Box<EntryError> {
-    fn from(error: RecordsError) -> Self {
+impl From<ZoneRecordsError> for Box<EntryError> {
+    fn from(error: ZoneRecordsError) -> Self {
         Box::new(error.into())
     }
 }
@@ -142,7 +142,7 @@ pub(crate) fn shown(word: &[u8]) -> Box<str> {
 
 /// An entry that was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct FaultyEntry {
     /// The file as `$INCLUDE` named it; none for the zone file itself.
     pub file: Option<Box<str>>,
     /// The line, from 1.
@@ -151,7 +151,7 @@ pub struct Fault {
     pub error: EntryError,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for FaultyEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.file {
             write!(f, "{file}: ")?;

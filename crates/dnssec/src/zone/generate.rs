@@ -1,19 +1,19 @@
 //! `$GENERATE`: records made of a template and a range, as BIND has it.
 
-use super::entries::{Place, Stop, Words};
+use super::entries::{EntryEnd, EntryWords, TextPosition};
 use super::error::{EntryError, Read};
-use super::reader::Reader;
-use super::scope::{Head, is_class};
-use super::word::{Kind, Word, digits};
-use crate::records::Records;
-use crate::rtype::Type;
+use super::reader::ZoneReader;
+use super::scope::{RecordHead, is_class};
+use super::word::{EntryWord, WordKind, digits};
+use crate::records::ZoneRecords;
+use crate::rtype::RecordType;
 
 /// Most characters that a number is filled up to.
 const MAX_WIDTH: u32 = 255;
 
 /// Numbers of a range, its end included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Range {
+struct NumberRange {
     first: u32,
     last: u32,
     step: u32,
@@ -21,17 +21,17 @@ struct Range {
 
 /// How a number stands in a record: `${offset,width,base}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Form {
+struct NumberForm {
     offset: i64,
     width: usize,
     base: u8,
 }
 
-impl Reader<'_> {
+impl ZoneReader<'_> {
     /// `$GENERATE first-last[/step] owner [ttl] [class] type data`, behind its first word.
-    pub(super) fn generate(&mut self, words: &mut Words<'_>, records: &mut Records) -> Read<()> {
+    pub(super) fn generate(&mut self, words: &mut EntryWords<'_>, records: &mut ZoneRecords) -> Read<()> {
         let line = words.line();
-        let range = Range::parse(words.need("a range")?)?;
+        let range = NumberRange::parse(words.need("a range")?)?;
         if range.count() > u64::from(self.max_generated) {
             return Err(EntryError::Generate("the range makes more records than are allowed").into());
         }
@@ -47,22 +47,22 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn generated(&mut self, text: &[u8], line: u32, records: &mut Records) -> Read<()> {
-        let mut words = Words::new(text, Place { at: 0, line }, true);
+    fn generated(&mut self, text: &[u8], line: u32, records: &mut ZoneRecords) -> Read<()> {
+        let mut words = EntryWords::new(text, TextPosition { at: 0, line }, true);
         words.begin();
         self.scope.read_owner(&mut words, records)?;
-        let head = Head::read(&mut words)?;
-        if head.rtype == Type::SOA {
+        let head = RecordHead::read(&mut words)?;
+        if head.rtype == RecordType::SOA {
             return Err(EntryError::Generate("an SOA record is no record of a range: a zone has one").into());
         }
         self.record_of(head, line, &mut words, records)?;
-        debug_assert_eq!(words.finish(), Stop::Line);
+        debug_assert_eq!(words.finish(), EntryEnd::Line);
         Ok(())
     }
 }
 
-impl Range {
-    fn parse(word: Word<'_>) -> Read<Self> {
+impl NumberRange {
+    fn parse(word: EntryWord<'_>) -> Read<Self> {
         let parse = || {
             let text = word.bytes();
             let (range, step) = match text.iter().position(|byte| *byte == b'/') {
@@ -83,7 +83,7 @@ impl Range {
 
 /// The template without the quotes of data that are one quoted string: so are several words written.
 fn without_quotes(template: &[u8]) -> Read<Vec<u8>> {
-    let mut words = Words::new(template, Place::default(), true);
+    let mut words = EntryWords::new(template, TextPosition::default(), true);
     words.begin();
     words.need("an owner's name")?;
     let mut word = words.need("a type")?;
@@ -92,7 +92,7 @@ fn without_quotes(template: &[u8]) -> Read<Vec<u8>> {
     }
     let before = words.place().at;
     let data = words.need("data")?;
-    if data.kind() != Kind::Quoted || !words.is_done()? {
+    if data.kind() != WordKind::Quoted || !words.is_done()? {
         return Ok(template.to_vec());
     }
     let mut bare = template[..before].to_vec();
@@ -126,7 +126,7 @@ fn fill(template: &[u8], number: u32, out: &mut Vec<u8>) -> Read<()> {
             [b'$', b'{', after @ ..] => {
                 let close = after.iter().position(|byte| *byte == b'}');
                 let close = close.ok_or(EntryError::Generate("`${` without `}`"))?;
-                let form = Form::parse(&after[..close]);
+                let form = NumberForm::parse(&after[..close]);
                 let form = form.ok_or(EntryError::Generate("`${` is followed by no offset,width,base"))?;
                 form.write(number, out)?;
                 rest = &after[close + 1..];
@@ -143,7 +143,7 @@ fn fill(template: &[u8], number: u32, out: &mut Vec<u8>) -> Read<()> {
     }
 }
 
-impl Form {
+impl NumberForm {
     fn parse(text: &[u8]) -> Option<Self> {
         let mut parts = text.split(|byte| *byte == b',');
         let offset = std::str::from_utf8(parts.next()?).ok()?.parse::<i32>().ok()?;
@@ -231,10 +231,12 @@ mod tests {
 
     #[test]
     fn ranges_have_both_ends() {
-        let range = |text: &str| Range::parse(Word::new(text.as_bytes(), text.len(), Kind::Plain)).ok();
-        assert_eq!(range("1-3").map(Range::count), Some(3));
-        assert_eq!(range("0-10/4").map(Range::count), Some(3));
-        assert_eq!(range("7-7/9").map(Range::count), Some(1));
+        let range = |text: &str| {
+            NumberRange::parse(EntryWord::new(text.as_bytes(), text.len(), WordKind::Plain)).ok()
+        };
+        assert_eq!(range("1-3").map(NumberRange::count), Some(3));
+        assert_eq!(range("0-10/4").map(NumberRange::count), Some(3));
+        assert_eq!(range("7-7/9").map(NumberRange::count), Some(1));
         for bad in ["", "1", "3-1", "1-2/0", "1-2/", "-1-2", "0-2147483648"] {
             assert_eq!(range(bad), None, "{bad}");
         }

@@ -7,10 +7,10 @@
 //! | `word` | a word, and the numbers that words may be |
 //! | `names` | names, into wire format |
 //! | `scope` | what an entry takes from those before it: origin, owner, TTL |
-//! | [`Reader`] | a file's text, block by block, into records |
+//! | [`ZoneReader`] | a file's text, block by block, into records |
 //! | `directives`, `generate` | `$ORIGIN`, `$TTL`, `$INCLUDE`, `$GENERATE` |
 //! | [`write_record`] | a record as a line |
-//! | [`EntryError`], [`Fault`] | what is wrong with an entry, and where |
+//! | [`EntryError`], [`FaultyEntry`] | what is wrong with an entry, and where |
 
 mod directives;
 pub(crate) mod entries;
@@ -24,6 +24,6 @@ pub(crate) mod word;
 mod writer;
 
 pub(crate) use self::error::Read;
-pub use self::error::{EntryError, Fault};
-pub use self::reader::Reader;
+pub use self::error::{EntryError, FaultyEntry};
+pub use self::reader::ZoneReader;
 pub use self::writer::write_record;

@@ -2,49 +2,54 @@
 
 use super::error::{EntryError, Read, shown};
 use super::marks::{BLOCK, lower_and_dots};
-use super::word::{Kind, Word};
-use crate::name::{self, Case, MAX_NAME, Name, NameBuf, NameError};
+use super::word::{EntryWord, WordKind};
+use crate::name::{self, DomainName, DomainNameBuf, LetterCase, MAX_NAME, NameError};
 
 /// Most bytes of a name that is read in one step: it, a length before it and a dot behind it are within a block.
 const MAX_SHORT: usize = BLOCK - 2;
 
 /// What relative names end in, as written and in small letters.
 #[derive(Clone, Debug)]
-pub(crate) struct OriginBuf {
-    kept: NameBuf,
-    lower: NameBuf,
+pub(crate) struct ZoneOriginBuf {
+    kept: DomainNameBuf,
+    lower: DomainNameBuf,
 }
 
-/// As [`OriginBuf`], borrowed.
+/// As [`ZoneOriginBuf`], borrowed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin<'a> {
-    kept: Name<'a>,
-    lower: Name<'a>,
+pub(crate) struct ZoneOrigin<'a> {
+    kept: DomainName<'a>,
+    lower: DomainName<'a>,
 }
 
-impl OriginBuf {
-    pub(crate) fn new(kept: Name<'_>) -> Self {
+impl ZoneOriginBuf {
+    pub(crate) fn new(kept: DomainName<'_>) -> Self {
         Self { kept: kept.to_buf(), lower: kept.to_lower() }
     }
 
     #[inline]
-    pub(crate) fn borrow(&self) -> Origin<'_> {
-        Origin { kept: self.kept.name(), lower: self.lower.name() }
+    pub(crate) fn borrow(&self) -> ZoneOrigin<'_> {
+        ZoneOrigin { kept: self.kept.name(), lower: self.lower.name() }
     }
 }
 
-impl<'a> Origin<'a> {
+impl<'a> ZoneOrigin<'a> {
     #[inline]
-    pub(crate) fn of(self, case: Case) -> Name<'a> {
-        if case == Case::Lower { self.lower } else { self.kept }
+    pub(crate) fn of(self, case: LetterCase) -> DomainName<'a> {
+        if case == LetterCase::Lower { self.lower } else { self.kept }
     }
 }
 
 /// Appends a name; a relative one ends in `origin`.
 #[inline]
-pub(crate) fn write(word: Word<'_>, origin: Option<Origin<'_>>, case: Case, out: &mut Vec<u8>) -> Read<()> {
+pub(crate) fn write(
+    word: EntryWord<'_>,
+    origin: Option<ZoneOrigin<'_>>,
+    case: LetterCase,
+    out: &mut Vec<u8>,
+) -> Read<()> {
     match word.from().first_chunk::<BLOCK>() {
-        Some(block) if word.kind() == Kind::Plain && word.len() <= MAX_SHORT => {
+        Some(block) if word.kind() == WordKind::Plain && word.len() <= MAX_SHORT => {
             match write_short(block, word.len(), origin, case, out) {
                 true => Ok(()),
                 false => write_any(word, origin, case, out),
@@ -59,8 +64,8 @@ pub(crate) fn write(word: Word<'_>, origin: Option<Origin<'_>>, case: Case, out:
 fn write_short(
     block: &[u8; BLOCK],
     len: usize,
-    origin: Option<Origin<'_>>,
-    case: Case,
+    origin: Option<ZoneOrigin<'_>>,
+    case: LetterCase,
     out: &mut Vec<u8>,
 ) -> bool {
     let (lower, dots) = lower_and_dots(block);
@@ -74,7 +79,7 @@ fn write_short(
     }
     let start = out.len();
     out.push(0);
-    out.extend_from_slice(if case == Case::Lower { &lower } else { block });
+    out.extend_from_slice(if case == LetterCase::Lower { &lower } else { block });
     let labels = &mut out[start..start + 1 + BLOCK];
     let mut label = 0;
     while ends != 0 {
@@ -89,15 +94,20 @@ fn write_short(
 }
 
 #[cold]
-fn write_any(word: Word<'_>, origin: Option<Origin<'_>>, case: Case, out: &mut Vec<u8>) -> Read<()> {
+fn write_any(
+    word: EntryWord<'_>,
+    origin: Option<ZoneOrigin<'_>>,
+    case: LetterCase,
+    out: &mut Vec<u8>,
+) -> Read<()> {
     let text = word.bytes();
-    if word.kind() == Kind::Quoted {
+    if word.kind() == WordKind::Quoted {
         return Err(EntryError::word(word, "a name"));
     }
     if origin.is_none() && is_relative(text) {
         return Err(EntryError::NoOrigin(shown(text)).into());
     }
-    name::write_text(text, origin.map_or(Name::ROOT, |origin| origin.of(case)), case, out)
+    name::write_text(text, origin.map_or(DomainName::ROOT, |origin| origin.of(case)), case, out)
         .map_err(|error: NameError| EntryError::name(word, error))
 }
 
@@ -112,17 +122,19 @@ pub(crate) fn is_relative(text: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn written(text: &str, len: usize, origin: Option<Origin<'_>>) -> Read<Vec<u8>> {
-        let kind = if text[..len].contains('\\') { Kind::Escaped } else { Kind::Plain };
+    fn written(text: &str, len: usize, origin: Option<ZoneOrigin<'_>>) -> Read<Vec<u8>> {
+        let kind = if text[..len].contains('\\') { WordKind::Escaped } else { WordKind::Plain };
         let mut out = b"x".to_vec();
-        write(Word::new(text.as_bytes(), len, kind), origin, Case::Lower, &mut out)?;
+        write(EntryWord::new(text.as_bytes(), len, kind), origin, LetterCase::Lower, &mut out)?;
         Ok(out.split_off(1))
     }
 
     /// The same name with and without a block of text behind its start.
     #[test]
     fn short_names_are_read_as_any() {
-        let origin = OriginBuf::new(NameBuf::parse(b"Example.", Name::ROOT, Case::Kept).unwrap().name());
+        let origin = ZoneOriginBuf::new(
+            DomainNameBuf::parse(b"Example.", DomainName::ROOT, LetterCase::Kept).unwrap().name(),
+        );
         let long = "a".repeat(62);
         let labels = "ab.".repeat(20);
         let texts = [
@@ -134,10 +146,10 @@ mod tests {
                 let padded = format!("{text} {}", ".A".repeat(32));
                 let alone = written(text, text.len(), origin);
                 assert_eq!(written(&padded, text.len(), origin), alone, "{text}");
-                let by_name = NameBuf::parse(
+                let by_name = DomainNameBuf::parse(
                     text.as_bytes(),
-                    origin.map_or(Name::ROOT, |origin| origin.of(Case::Lower)),
-                    Case::Lower,
+                    origin.map_or(DomainName::ROOT, |origin| origin.of(LetterCase::Lower)),
+                    LetterCase::Lower,
                 );
                 if origin.is_some() || !is_relative(text.as_bytes()) {
                     assert_eq!(
@@ -154,8 +166,9 @@ mod tests {
 
     #[test]
     fn an_origin_can_make_a_name_too_long() {
-        let origin = NameBuf::parse("a.".repeat(120).as_bytes(), Name::ROOT, Case::Lower).unwrap();
-        let origin = OriginBuf::new(origin.name());
+        let origin =
+            DomainNameBuf::parse("a.".repeat(120).as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap();
+        let origin = ZoneOriginBuf::new(origin.name());
         let text = format!("{:64}", "bcdefghijklmn");
         assert!(written(&text, 13, Some(origin.borrow())).is_ok());
         let error = written(&format!("{:64}", "bcdefghijklmno"), 14, Some(origin.borrow())).unwrap_err();

@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-use super::entries::{MAX_ENTRY, Place, Stop, Words};
-use super::error::{EntryError, Fault, Read};
-use super::names::OriginBuf;
-use super::scope::{Head, Scope};
+use super::entries::{EntryEnd, EntryWords, MAX_ENTRY, TextPosition};
+use super::error::{EntryError, FaultyEntry, Read};
+use super::names::ZoneOriginBuf;
+use super::scope::{EntryScope, RecordHead};
 use super::word::MAX_TTL;
-use crate::name::{Case, Name};
+use crate::name::{DomainName, LetterCase};
 use crate::rdata;
-use crate::records::Records;
-use crate::rtype::Type;
+use crate::records::ZoneRecords;
+use crate::rtype::RecordType;
 
 /// Faults that are kept; more are counted.
 const MAX_FAULTS: usize = 1000;
@@ -25,9 +25,9 @@ pub(super) type Include<'i> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'i;
 /// Reads zone files.
 ///
 /// An entry that is wrong costs that entry; the rest is read.
-pub struct Reader<'i> {
+pub struct ZoneReader<'i> {
     pub(super) include: &'i mut Include<'i>,
-    pub(super) scope: Scope,
+    pub(super) scope: EntryScope,
     pub(super) file: Option<Box<str>>,
     /// Files that are being included, one within the other.
     pub(super) depth: u32,
@@ -37,20 +37,20 @@ pub struct Reader<'i> {
     open: u32,
     /// Set within a line that is too long to be an entry.
     is_skipping: bool,
-    faults: Vec<Fault>,
+    faults: Vec<FaultyEntry>,
     more_faults: usize,
 }
 
-impl<'i> Reader<'i> {
+impl<'i> ZoneReader<'i> {
     /// A reader at the start of a file. Relative names end in `origin`; where there is none, `$ORIGIN` or the first SOA's owner
     /// is it. `include` is given paths as they are written.
     pub fn new(
-        origin: Option<Name<'_>>,
+        origin: Option<DomainName<'_>>,
         include: &'i mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
     ) -> Self {
         Self {
             include,
-            scope: Scope::new(origin),
+            scope: EntryScope::new(origin),
             file: None,
             depth: 0,
             included: 0,
@@ -79,26 +79,26 @@ impl<'i> Reader<'i> {
 
     /// The origin now, in small letters.
     #[must_use]
-    pub fn origin(&self) -> Option<Name<'_>> {
-        self.scope.origin().map(|origin| origin.of(Case::Lower))
+    pub fn origin(&self) -> Option<DomainName<'_>> {
+        self.scope.origin().map(|origin| origin.of(LetterCase::Lower))
     }
 
     /// Entries that were not read, a thousand at most.
     #[must_use]
-    pub fn faults(&self) -> &[Fault] {
+    pub fn faults(&self) -> &[FaultyEntry] {
         &self.faults
     }
 
     /// Entries that were not read, and how many more there were.
     #[must_use]
-    pub fn into_faults(self) -> (Vec<Fault>, usize) {
+    pub fn into_faults(self) -> (Vec<FaultyEntry>, usize) {
         (self.faults, self.more_faults)
     }
 
     /// Reads the whole entries of `text` and says how many bytes they are. What is left has to come again, with more behind it; of the
     /// last text nothing is left. All records of a file go to the same `records`.
-    pub fn read(&mut self, text: &[u8], is_last: bool, records: &mut Records) -> usize {
-        let mut words = Words::new(text, Place { at: 0, line: self.line }, is_last);
+    pub fn read(&mut self, text: &[u8], is_last: bool, records: &mut ZoneRecords) -> usize {
+        let mut words = EntryWords::new(text, TextPosition { at: 0, line: self.line }, is_last);
         if self.is_skipping {
             words.go_on_after(words.place());
             self.is_skipping = is_within_line(text, words.place());
@@ -118,7 +118,7 @@ impl<'i> Reader<'i> {
 
     /// One line or entry, whose first byte is `first`.
     #[inline]
-    fn entry(&mut self, first: u8, words: &mut Words<'_>, records: &mut Records) -> Read<()> {
+    fn entry(&mut self, first: u8, words: &mut EntryWords<'_>, records: &mut ZoneRecords) -> Read<()> {
         match first {
             b'$' => self.directive(words, records),
             b' ' | b'\t' | b'\r' | b'\n' | b';' => {
@@ -136,9 +136,9 @@ impl<'i> Reader<'i> {
 
     /// What follows an owner.
     #[inline]
-    pub(super) fn record(&mut self, words: &mut Words<'_>, records: &mut Records) -> Read<()> {
+    pub(super) fn record(&mut self, words: &mut EntryWords<'_>, records: &mut ZoneRecords) -> Read<()> {
         let line = words.line();
-        let head = Head::read(words)?;
+        let head = RecordHead::read(words)?;
         self.record_of(head, line, words, records)
     }
 
@@ -146,28 +146,33 @@ impl<'i> Reader<'i> {
     #[inline]
     pub(super) fn record_of(
         &mut self,
-        head: Head,
+        head: RecordHead,
         line: u32,
-        words: &mut Words<'_>,
-        records: &mut Records,
+        words: &mut EntryWords<'_>,
+        records: &mut ZoneRecords,
     ) -> Read<()> {
         let owner = self.scope.owner.ok_or(EntryError::NoOwner)?;
-        if head.rtype == Type::SOA {
+        if head.rtype == RecordType::SOA {
             return self.start_of_authority(head, words, records);
         }
         let ttl = self.scope.ttls.of(head).ok_or(EntryError::NoTtl)?;
-        let origin = self.scope.origin.as_ref().map(OriginBuf::borrow);
+        let origin = self.scope.origin.as_ref().map(ZoneOriginBuf::borrow);
         records.add(owner, head.rtype, ttl, line, |out| rdata::parse(head.rtype, words, origin, out))?;
         self.scope.ttls.stated = head.ttl.or(self.scope.ttls.stated);
         Ok(())
     }
 
     /// An SOA: its owner may be the origin, and its minimum a TTL.
-    fn start_of_authority(&mut self, head: Head, words: &mut Words<'_>, records: &mut Records) -> Read<()> {
-        let Some((id, owner)) = self.scope.owner.zip(self.scope.owner_wire().map(Name::to_buf)) else {
+    fn start_of_authority(
+        &mut self,
+        head: RecordHead,
+        words: &mut EntryWords<'_>,
+        records: &mut ZoneRecords,
+    ) -> Read<()> {
+        let Some((id, owner)) = self.scope.owner.zip(self.scope.owner_wire().map(DomainName::to_buf)) else {
             return Err(EntryError::NoOwner.into());
         };
-        let origin = self.scope.origin.clone().unwrap_or_else(|| OriginBuf::new(owner.name()));
+        let origin = self.scope.origin.clone().unwrap_or_else(|| ZoneOriginBuf::new(owner.name()));
         let (line, mut ttls) = (words.line(), self.scope.ttls);
         let index = records.len();
         let is_from_minimum = ttls.of(head).is_none();
@@ -193,8 +198,8 @@ impl<'i> Reader<'i> {
     fn ends_entry(
         &mut self,
         text: &[u8],
-        start: Place,
-        words: &mut Words<'_>,
+        start: TextPosition,
+        words: &mut EntryWords<'_>,
         result: Read<()>,
         is_last: bool,
     ) -> bool {
@@ -203,9 +208,9 @@ impl<'i> Reader<'i> {
         let len = words.place().at - start.at;
         match stop {
             _ if len > MAX_ENTRY => self.long_entry(text, start, words),
-            Stop::Cut => return false,
-            Stop::Open(place) => self.open_parenthesis(place, words),
-            Stop::Line => {
+            EntryEnd::Cut => return false,
+            EntryEnd::Open(place) => self.open_parenthesis(place, words),
+            EntryEnd::Line => {
                 if let Err(error) = result {
                     self.fault(line, *error);
                 }
@@ -217,12 +222,12 @@ impl<'i> Reader<'i> {
 
     /// An entry of more than 1 MiB: a parenthesis that is open for so long, or a line.
     #[cold]
-    fn long_entry(&mut self, text: &[u8], start: Place, words: &mut Words<'_>) {
-        let mut beginning = Words::new(&text[..start.at + MAX_ENTRY], start, true);
+    fn long_entry(&mut self, text: &[u8], start: TextPosition, words: &mut EntryWords<'_>) {
+        let mut beginning = EntryWords::new(&text[..start.at + MAX_ENTRY], start, true);
         beginning.begin();
         match beginning.finish() {
-            Stop::Open(place) => self.open_parenthesis(place, words),
-            Stop::Line | Stop::Cut => {
+            EntryEnd::Open(place) => self.open_parenthesis(place, words),
+            EntryEnd::Line | EntryEnd::Cut => {
                 self.fault(start.line, EntryError::Long);
                 words.go_on_after(beginning.place());
                 self.is_skipping = is_within_line(text, words.place());
@@ -231,7 +236,7 @@ impl<'i> Reader<'i> {
     }
 
     #[cold]
-    fn open_parenthesis(&mut self, place: Place, words: &mut Words<'_>) {
+    fn open_parenthesis(&mut self, place: TextPosition, words: &mut EntryWords<'_>) {
         self.fault(place.line, EntryError::OpenParenthesis);
         self.open += 1;
         if self.open == MAX_OPEN {
@@ -243,14 +248,14 @@ impl<'i> Reader<'i> {
     #[cold]
     pub(super) fn fault(&mut self, line: u32, error: EntryError) {
         if self.faults.len() < MAX_FAULTS {
-            self.faults.push(Fault { file: self.file.clone(), line, error });
+            self.faults.push(FaultyEntry { file: self.file.clone(), line, error });
         } else {
             self.more_faults += 1;
         }
     }
 
     /// Reads the whole text of another file, and comes back to this one.
-    pub(super) fn read_included(&mut self, text: &[u8], records: &mut Records) {
+    pub(super) fn read_included(&mut self, text: &[u8], records: &mut ZoneRecords) {
         let (line, is_skipping) = (self.line, self.is_skipping);
         self.line = 1;
         self.read(text, true, records);
@@ -270,11 +275,11 @@ fn check_minimum(minimum: u32) -> Read<()> {
 }
 
 /// True where the text ends at `place`, and not with a line.
-fn is_within_line(text: &[u8], place: Place) -> bool {
+fn is_within_line(text: &[u8], place: TextPosition) -> bool {
     place.at == text.len() && text.last() != Some(&b'\n')
 }
 
-impl fmt::Debug for Reader<'_> {
+impl fmt::Debug for ZoneReader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reader")
             .field("line", &self.line)

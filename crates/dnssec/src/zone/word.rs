@@ -4,7 +4,7 @@ use super::error::{EntryError, Read};
 
 /// What a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum WordKind {
     /// Without quotes and escapes.
     Plain,
     /// Without quotes, with a backslash somewhere.
@@ -15,17 +15,17 @@ pub(crate) enum Kind {
 
 /// A word of an entry as written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Word<'t> {
+pub(crate) struct EntryWord<'t> {
     /// The text from the word's first byte on.
     from: &'t [u8],
     /// Its length, and its kind in two bits: a field of its own for them makes copies slow.
     len_and_kind: usize,
 }
 
-impl<'t> Word<'t> {
+impl<'t> EntryWord<'t> {
     /// The first `len` bytes of `from`, which has as many.
     #[inline]
-    pub(crate) fn new(from: &'t [u8], len: usize, kind: Kind) -> Self {
+    pub(crate) fn new(from: &'t [u8], len: usize, kind: WordKind) -> Self {
         Self { from, len_and_kind: len << 2 | kind as usize }
     }
 
@@ -40,11 +40,11 @@ impl<'t> Word<'t> {
     }
 
     #[inline]
-    pub(crate) fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> WordKind {
         match self.len_and_kind & 3 {
-            0 => Kind::Plain,
-            1 => Kind::Escaped,
-            _ => Kind::Quoted,
+            0 => WordKind::Plain,
+            1 => WordKind::Escaped,
+            _ => WordKind::Quoted,
         }
     }
 
@@ -94,7 +94,7 @@ impl<'t> Word<'t> {
     #[inline]
     pub(crate) fn number(self, max: u32, expected: &'static str) -> Read<u32> {
         match self.digits() {
-            Some(number) if number <= max && self.kind() != Kind::Quoted => Ok(number),
+            Some(number) if number <= max && self.kind() != WordKind::Quoted => Ok(number),
             _ => Err(EntryError::word(self, expected)),
         }
     }
@@ -176,8 +176,8 @@ fn period(text: &[u8]) -> Option<u32> {
 mod tests {
     use super::*;
 
-    fn word(text: &[u8]) -> Word<'_> {
-        Word::new(text, text.len(), Kind::Plain)
+    fn word(text: &[u8]) -> EntryWord<'_> {
+        EntryWord::new(text, text.len(), WordKind::Plain)
     }
 
     #[test]
@@ -205,7 +205,11 @@ mod tests {
             let padded = format!("{text} and more");
             let number = text.parse().ok();
             assert_eq!(word(text.as_bytes()).digits(), number, "{text}");
-            assert_eq!(Word::new(padded.as_bytes(), text.len(), Kind::Plain).digits(), number, "{text}");
+            assert_eq!(
+                EntryWord::new(padded.as_bytes(), text.len(), WordKind::Plain).digits(),
+                number,
+                "{text}"
+            );
         }
         for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit()) {
             for place in 0..8 {
@@ -220,7 +224,10 @@ mod tests {
     #[test]
     fn short_words_are_integers_in_capitals() {
         let text = b"nsec3 IN";
-        assert_eq!(Word::new(text, 5, Kind::Plain).capitals(), Some(u64::from_le_bytes(*b"NSEC3\0\0\0")));
+        assert_eq!(
+            EntryWord::new(text, 5, WordKind::Plain).capitals(),
+            Some(u64::from_le_bytes(*b"NSEC3\0\0\0"))
+        );
         assert_eq!(word(b"in").capitals(), Some(u64::from(u16::from_le_bytes(*b"IN"))));
         assert_eq!(word(b"nsec3para").capitals(), None);
         assert_eq!(word(b"").capitals(), None);

@@ -1,11 +1,11 @@
 //! A record as a line of a zone file.
 
 use crate::rdata;
-use crate::records::Record;
+use crate::records::ZoneRecord;
 
 /// Appends a record as a line that every verifier reads: owner, TTL, class, type and data, all names absolute. Types that some verifiers do
 /// not know stand as `TYPE` and a number, and their data in generic form (RFC 3597 section 5). So do data that do not fit their type.
-pub fn write_record(record: &Record<'_>, out: &mut Vec<u8>) {
+pub fn write_record(record: &ZoneRecord<'_>, out: &mut Vec<u8>) {
     rdata::name(record.owner, out);
     out.push(b' ');
     rdata::digits(record.ttl, out);

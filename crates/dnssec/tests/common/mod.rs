@@ -8,8 +8,11 @@ pub mod zones;
 use std::sync::LazyLock;
 
 use oarlock::Accelerator;
-use oarlock_dnssec::zone::Reader;
-use oarlock_dnssec::{Anchor, Counts, Finding, Records, Report, Sets, Settings, Severity, Verifier};
+use oarlock_dnssec::zone::ZoneReader;
+use oarlock_dnssec::{
+    RecordSets, Severity, TrustAnchor, VerifyCounts, VerifyReport, VerifySettings, ZoneFinding, ZoneRecords,
+    ZoneVerifier,
+};
 
 /// What the clock says in tests.
 pub const NOW: u32 = 1_700_000_000;
@@ -24,13 +27,13 @@ pub fn engines() -> &'static [Accelerator] {
 }
 
 /// The records of a zone file, and what is said of entries that are none: `line: reason`.
-pub fn read(text: &str) -> (Records, Vec<String>) {
-    let mut records = Records::new();
+pub fn read(text: &str) -> (ZoneRecords, Vec<String>) {
+    let mut records = ZoneRecords::new();
     let include = &mut |path: &str| match path {
         "more" => Ok(b"included 3600 IN A 192.0.2.9\n".to_vec()),
         _ => Err("not found".to_owned()),
     };
-    let mut reader = Reader::new(None, include);
+    let mut reader = ZoneReader::new(None, include);
     reader.read(text.as_bytes(), true, &mut records);
     let faults = reader.faults().iter().map(|fault| format!("{}: {}", fault.line, fault.error)).collect();
     (records, faults)
@@ -41,20 +44,20 @@ pub fn read(text: &str) -> (Records, Vec<String>) {
 #[derive(Debug, PartialEq)]
 pub struct Found {
     pub lines: Vec<String>,
-    pub counts: Counts,
-    pub report: Report,
+    pub counts: VerifyCounts,
+    pub report: VerifyReport,
     pub faults: Vec<String>,
 }
 
 /// Verifies a zone on each engine alone; all of them have to say the same.
 pub fn verify(text: &str) -> Found {
-    verify_with(text, Settings::at(NOW), &[])
+    verify_with(text, VerifySettings::at(NOW), &[])
 }
 
-pub fn verify_with(text: &str, settings: Settings, anchors: &[Anchor]) -> Found {
+pub fn verify_with(text: &str, settings: VerifySettings, anchors: &[TrustAnchor]) -> Found {
     let (records, faults) = read(text);
-    let sets = Sets::new(&records);
-    let verifier = Verifier::new(&sets, settings).unwrap();
+    let sets = RecordSets::new(&records);
+    let verifier = ZoneVerifier::new(&sets, settings).unwrap();
     let reports = engines().iter().map(|engine| check(&verifier, engine, anchors));
     let report = reports.reduce(|one, other| {
         assert_eq!(one, other, "engines differ");
@@ -65,10 +68,10 @@ pub fn verify_with(text: &str, settings: Settings, anchors: &[Anchor]) -> Found 
     Found { lines, counts: report.counts, report, faults }
 }
 
-fn check(verifier: &Verifier<'_>, engine: &Accelerator, anchors: &[Anchor]) -> Report {
+fn check(verifier: &ZoneVerifier<'_>, engine: &Accelerator, anchors: &[TrustAnchor]) -> VerifyReport {
     let mut report = verifier.check_whole(engine).unwrap();
     // Whatever the pieces are, the answer is the same.
-    let (count, mut pieces) = (verifier.name_count(), Report::default());
+    let (count, mut pieces) = (verifier.name_count(), VerifyReport::default());
     for name in 0..count {
         pieces.merge(verifier.check_names(engine, name..name + 1).unwrap());
     }
@@ -81,7 +84,7 @@ fn check(verifier: &Verifier<'_>, engine: &Accelerator, anchors: &[Anchor]) -> R
     report
 }
 
-fn line(records: &Records, finding: &Finding) -> String {
+fn line(records: &ZoneRecords, finding: &ZoneFinding) -> String {
     let severity = if finding.severity == Severity::Warning { "~" } else { "" };
     let line = finding.row.map_or("-".to_owned(), |row| records.get(row as usize).line.to_string());
     format!("{severity}{line} {} {} {}", finding.owner, finding.rtype, finding.reason.code())

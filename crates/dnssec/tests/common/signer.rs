@@ -8,8 +8,8 @@ use oarlock::keys::generate;
 use oarlock::{Input, Job, Key, NonceRule};
 use oarlock_dnssec::zone::write_record;
 use oarlock_dnssec::{
-    Algorithm, Dnskey, Name, NameBuf, Records, Sets, Type, dnskey_rdata, hash_names, write_base32hex,
-    zone_digest,
+    Dnskey, DnssecAlgorithm, DomainName, DomainNameBuf, RecordSets, RecordType, ZoneRecords, dnskey_rdata,
+    hash_names, write_base32hex, zone_digest,
 };
 
 use super::{NOW, Zone, engines, read};
@@ -26,36 +26,36 @@ pub const NSEC3: Denial<'_> = Denial::Nsec3 { iterations: 0, salt: "-", opts_out
 pub const OPT_OUT: Denial<'_> = Denial::Nsec3 { iterations: 0, salt: "-", opts_out: true };
 
 enum Private {
-    Hall(Key),
+    Accelerated(Key),
     Ed448(Box<crrl::ed448::PrivateKey>),
 }
 
 /// A key that signs everything.
 pub struct SigningKey {
     private: Private,
-    pub algorithm: Algorithm,
+    pub algorithm: DnssecAlgorithm,
     pub rdata: Vec<u8>,
 }
 
 impl SigningKey {
-    pub fn new(algorithm: Algorithm, flags: u16) -> Self {
+    pub fn new(algorithm: DnssecAlgorithm, flags: u16) -> Self {
         let key = match algorithm {
-            Algorithm::ECDSAP256SHA256 => generate::ec(Curve::P256),
-            Algorithm::ECDSAP384SHA384 => generate::ec(Curve::P384),
-            Algorithm::ED25519 => generate::ed25519(),
-            Algorithm::ED448 => return Self::ed448(flags),
+            DnssecAlgorithm::ECDSAP256SHA256 => generate::ec(Curve::P256),
+            DnssecAlgorithm::ECDSAP384SHA384 => generate::ec(Curve::P384),
+            DnssecAlgorithm::ED25519 => generate::ed25519(),
+            DnssecAlgorithm::ED448 => return Self::ed448(flags),
             _ => generate::rsa(2048),
         };
         let key = key.unwrap();
         let rdata = dnskey_rdata(flags, algorithm, &key).unwrap();
-        Self { private: Private::Hall(key), algorithm, rdata }
+        Self { private: Private::Accelerated(key), algorithm, rdata }
     }
 
     fn ed448(flags: u16) -> Self {
         let private = crrl::ed448::PrivateKey::from_seed(&[7; 57]);
         let [high, low] = flags.to_be_bytes();
         let rdata = [&[high, low, 3, 16][..], &private.public_key.encode()].concat();
-        Self { private: Private::Ed448(Box::new(private)), algorithm: Algorithm::ED448, rdata }
+        Self { private: Private::Ed448(Box::new(private)), algorithm: DnssecAlgorithm::ED448, rdata }
     }
 
     pub fn tag(&self) -> u16 {
@@ -65,7 +65,7 @@ impl SigningKey {
     pub fn sign(&self, message: &[u8]) -> Vec<u8> {
         match &self.private {
             Private::Ed448(key) => key.sign_raw(message).to_vec(),
-            Private::Hall(key) => {
+            Private::Accelerated(key) => {
                 let scheme = self.algorithm.sign_scheme(NonceRule::Deterministic).unwrap();
                 let answers =
                     engines()[0].run_all(&[Job::with_scheme(scheme, key, Input::Message(message), &[])]);
@@ -85,22 +85,22 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 /// A set by the labels of its owner from the right, which is canonical order, and its type.
-type Rows = BTreeMap<(Vec<Vec<u8>>, Type), Row>;
+type Rows = BTreeMap<(Vec<Vec<u8>>, RecordType), Row>;
 
 #[derive(Clone)]
 struct Row {
-    owner: NameBuf,
+    owner: DomainNameBuf,
     ttl: u32,
     data: BTreeSet<Vec<u8>>,
 }
 
-fn order(name: Name<'_>) -> Vec<Vec<u8>> {
+fn order(name: DomainName<'_>) -> Vec<Vec<u8>> {
     let mut labels: Vec<Vec<u8>> = name.labels().map(<[u8]>::to_vec).collect();
     labels.reverse();
     labels
 }
 
-fn rows(records: &Records) -> Rows {
+fn rows(records: &ZoneRecords) -> Rows {
     let mut rows = Rows::new();
     for record in records.iter() {
         let new = || Row { owner: record.owner.to_buf(), ttl: record.ttl, data: BTreeSet::new() };
@@ -130,23 +130,24 @@ pub fn sign_with_digest(text: &str, keys: &[SigningKey], denial: Denial<'_>) -> 
     let place = format!("{text}example. 3600 IN ZONEMD 7 1 1 {}\n", "00".repeat(48));
     let zone = sign(&place, keys, denial).without("example. 3600 IN RRSIG ZONEMD");
     let records = parse(&zone.0);
-    let sets = Sets::new(&records);
-    let apex = NameBuf::parse(b"example.", Name::ROOT, oarlock_dnssec::Case::Lower).unwrap();
+    let sets = RecordSets::new(&records);
+    let apex =
+        DomainNameBuf::parse(b"example.", DomainName::ROOT, oarlock_dnssec::LetterCase::Lower).unwrap();
     let digest = zone_digest(&engines()[0], &sets, apex.name(), oarlock::DigestAlg::Sha384).unwrap();
     let zone =
         zone.with("example. 3600 IN ZONEMD", |_| format!("example. 3600 IN ZONEMD 7 1 1 {}", hex(&digest)));
-    resigned(&zone, keys, Type::ZONEMD)
+    resigned(&zone, keys, RecordType::ZONEMD)
 }
 
 /// With new signatures of the apex's set of a type.
-pub fn resigned(zone: &Zone, keys: &[SigningKey], rtype: Type) -> Zone {
+pub fn resigned(zone: &Zone, keys: &[SigningKey], rtype: RecordType) -> Zone {
     let start = format!("example. 3600 IN RRSIG {rtype} ");
     let mut lines: Vec<String> = zone.0.iter().filter(|line| !line.starts_with(&start)).cloned().collect();
     lines.extend(signatures(&rows(&parse(&lines)), keys, |(name, own)| name.len() == 1 && *own == rtype));
     Zone(written(&lines))
 }
 
-fn parse(lines: &[String]) -> Records {
+fn parse(lines: &[String]) -> ZoneRecords {
     let (records, faults) = read(&Zone(lines.to_vec()).text());
     assert_eq!(faults, [""; 0]);
     records
@@ -170,20 +171,20 @@ fn written(lines: &[String]) -> Vec<String> {
 fn is_below_cut(rows: &Rows, name: &[Vec<u8>]) -> bool {
     (1..name.len()).any(|labels| {
         let above = name[..labels].to_vec();
-        rows.contains_key(&(above.clone(), Type::DNAME))
-            || (labels > 1 && rows.contains_key(&(above, Type::NS)))
+        rows.contains_key(&(above.clone(), RecordType::DNAME))
+            || (labels > 1 && rows.contains_key(&(above, RecordType::NS)))
     })
 }
 
 fn is_cut(rows: &Rows, name: &[Vec<u8>]) -> bool {
-    name.len() > 1 && rows.contains_key(&(name.to_vec(), Type::NS))
+    name.len() > 1 && rows.contains_key(&(name.to_vec(), RecordType::NS))
 }
 
 /// The zone's own names, with their types.
-fn own_names(rows: &Rows) -> BTreeMap<Vec<Vec<u8>>, (NameBuf, Vec<Type>)> {
+fn own_names(rows: &Rows) -> BTreeMap<Vec<Vec<u8>>, (DomainNameBuf, Vec<RecordType>)> {
     let mut names = BTreeMap::new();
     for ((name, rtype), row) in rows {
-        let listed = !is_cut(rows, name) || [Type::NS, Type::DS].contains(rtype);
+        let listed = !is_cut(rows, name) || [RecordType::NS, RecordType::DS].contains(rtype);
         if name.first().is_some_and(|label| label == b"example") && !is_below_cut(rows, name) {
             let own = names.entry(name.clone()).or_insert_with(|| (row.owner.clone(), Vec::new()));
             own.1.extend(Some(*rtype).filter(|_| listed));
@@ -192,7 +193,7 @@ fn own_names(rows: &Rows) -> BTreeMap<Vec<Vec<u8>>, (NameBuf, Vec<Type>)> {
     names
 }
 
-fn chain(records: &Records, denial: Denial<'_>) -> Vec<String> {
+fn chain(records: &ZoneRecords, denial: Denial<'_>) -> Vec<String> {
     let rows = rows(records);
     match denial {
         Denial::Nsec => nsec(&rows),
@@ -200,14 +201,14 @@ fn chain(records: &Records, denial: Denial<'_>) -> Vec<String> {
     }
 }
 
-fn words(types: &[Type]) -> String {
+fn words(types: &[RecordType]) -> String {
     types.iter().map(|rtype| format!(" {rtype}")).collect()
 }
 
 fn nsec(rows: &Rows) -> Vec<String> {
-    let names: Vec<(NameBuf, Vec<Type>)> = own_names(rows).into_values().collect();
+    let names: Vec<(DomainNameBuf, Vec<RecordType>)> = own_names(rows).into_values().collect();
     let next = names.iter().cycle().skip(1);
-    let link = |(name, types): &(NameBuf, Vec<Type>), next: &NameBuf| {
+    let link = |(name, types): &(DomainNameBuf, Vec<RecordType>), next: &DomainNameBuf| {
         format!("{name} 300 IN NSEC {next}{} RRSIG NSEC", words(types))
     };
     names.iter().zip(next).map(|(name, (next, _))| link(name, next)).collect()
@@ -215,7 +216,8 @@ fn nsec(rows: &Rows) -> Vec<String> {
 
 fn nsec3(rows: &Rows, iterations: u16, salt: &str, opts_out: bool) -> Vec<String> {
     let mut names = own_names(rows);
-    let is_insecure = |name: &Vec<Vec<u8>>, types: &[Type]| is_cut(rows, name) && !types.contains(&Type::DS);
+    let is_insecure =
+        |name: &Vec<Vec<u8>>, types: &[RecordType]| is_cut(rows, name) && !types.contains(&RecordType::DS);
     names.retain(|name, (_, types)| !(opts_out && is_insecure(name, types)));
     for (name, (owner, _)) in names.clone() {
         for labels in 1..name.len() {
@@ -249,15 +251,15 @@ fn nsec3(rows: &Rows, iterations: u16, salt: &str, opts_out: bool) -> Vec<String
 fn signatures(
     rows: &Rows,
     keys: &[SigningKey],
-    is_wanted: impl Fn(&(Vec<Vec<u8>>, Type)) -> bool,
+    is_wanted: impl Fn(&(Vec<Vec<u8>>, RecordType)) -> bool,
 ) -> Vec<String> {
     let mut lines = Vec::new();
     for (place @ (name, rtype), row) in rows.iter().filter(|(place, _)| is_wanted(place)) {
         let is_inside = name.first().is_some_and(|label| label == b"example");
         // Hashes stand below a DNAME of the apex too.
-        let is_own = is_inside && (*rtype == Type::NSEC3 || !is_below_cut(rows, name));
-        let is_signed = is_own && (!is_cut(rows, name) || [Type::DS, Type::NSEC].contains(rtype));
-        if is_signed && place.1 != Type::RRSIG {
+        let is_own = is_inside && (*rtype == RecordType::NSEC3 || !is_below_cut(rows, name));
+        let is_signed = is_own && (!is_cut(rows, name) || [RecordType::DS, RecordType::NSEC].contains(rtype));
+        if is_signed && place.1 != RecordType::RRSIG {
             lines.extend(keys.iter().map(|key| signature(row, *rtype, key, "example.")));
         }
     }
@@ -265,7 +267,7 @@ fn signatures(
 }
 
 /// RFC 4034 3.1.8.1.
-fn signature(row: &Row, rtype: Type, key: &SigningKey, signer: &str) -> String {
+fn signature(row: &Row, rtype: RecordType, key: &SigningKey, signer: &str) -> String {
     let (owner, ttl, tag) = (row.owner.name(), row.ttl, key.tag());
     let labels = owner.labels().filter(|label| *label != b"*").count();
     let (inception, expiration) = (NOW - 1000, NOW + 1000);
@@ -274,7 +276,10 @@ fn signature(row: &Row, rtype: Type, key: &SigningKey, signer: &str) -> String {
     message.extend([ttl, expiration, inception].map(u32::to_be_bytes).concat());
     message.extend(tag.to_be_bytes());
     message.extend(
-        NameBuf::parse(signer.as_bytes(), Name::ROOT, oarlock_dnssec::Case::Lower).unwrap().name().as_bytes(),
+        DomainNameBuf::parse(signer.as_bytes(), DomainName::ROOT, oarlock_dnssec::LetterCase::Lower)
+            .unwrap()
+            .name()
+            .as_bytes(),
     );
     for data in &row.data {
         message.extend(owner.as_bytes());

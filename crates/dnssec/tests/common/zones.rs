@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use oarlock_dnssec::Algorithm;
+use oarlock_dnssec::DnssecAlgorithm;
 
 use super::signer::{Denial, NSEC3, SigningKey, sign};
 use super::{Found, Zone};
@@ -34,7 +34,7 @@ pub const OWN_NAMES: u64 = 11;
 
 pub fn key() -> &'static [SigningKey] {
     static KEY: LazyLock<Vec<SigningKey>> =
-        LazyLock::new(|| vec![SigningKey::new(Algorithm::ECDSAP256SHA256, 257)]);
+        LazyLock::new(|| vec![SigningKey::new(DnssecAlgorithm::ECDSAP256SHA256, 257)]);
     &KEY
 }
 

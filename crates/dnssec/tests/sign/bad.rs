@@ -5,9 +5,10 @@ use oarlock::engine_api::KeyParts;
 use oarlock::keys::raw;
 use oarlock::{Fingerprint, KeyKind};
 use oarlock_dnssec::sign::{
-    Denial, Draft, Lifetime, Nsec3Options, Plan, Role, SignError, SignOptions, SigningKey,
+    DenialMethod, KeyRole, Nsec3Options, SignOptions, SignatureLifetime, SignerKey, SigningPlan, ZoneDraft,
+    ZoneSignError,
 };
-use oarlock_dnssec::{Algorithm, Type};
+use oarlock_dnssec::{DnssecAlgorithm, RecordType};
 
 use crate::{NOW, draft, key, options, pair, scalar, zone};
 
@@ -17,8 +18,8 @@ fn refused(text: &str) -> String {
     draft(text, options()).unwrap_err().to_string()
 }
 
-fn refused_with(keys: Vec<SigningKey>, options: SignOptions) -> SignError {
-    Draft::new(&scalar(), &zone(APEX), keys, options, None).unwrap_err()
+fn refused_with(keys: Vec<SignerKey>, options: SignOptions) -> ZoneSignError {
+    ZoneDraft::new(&scalar(), &zone(APEX), keys, options, None).unwrap_err()
 }
 
 #[test]
@@ -36,69 +37,75 @@ fn zones_that_contradict_themselves_are_refused_with_their_lines() {
         assert_eq!(refused(&format!("{APEX}{more}")), error);
     }
     assert!(draft(&format!("{APEX}a CNAME b\na NSEC b CNAME\na RRSIG CNAME 13 2 60 20300101000000 20200101000000 1 example. AAAA\n"), options()).is_ok());
-    assert_eq!(draft("example. 60 NS a.\n", options()).unwrap_err(), SignError::NoSoa);
-    assert_eq!(draft("", options()).unwrap_err(), SignError::NoSoa);
+    assert_eq!(draft("example. 60 NS a.\n", options()).unwrap_err(), ZoneSignError::NoSoa);
+    assert_eq!(draft("", options()).unwrap_err(), ZoneSignError::NoSoa);
 }
 
 #[test]
 fn keys_that_sign_nothing_are_refused() {
-    assert_eq!(refused_with(vec![], options()), SignError::NoKey);
-    let twice = vec![key(13, Role::Ksk, 1), key(13, Role::Ksk, 1)];
-    assert!(matches!(refused_with(twice, options()), SignError::SameKey { .. }));
+    assert_eq!(refused_with(vec![], options()), ZoneSignError::NoKey);
+    let twice = vec![key(13, KeyRole::Ksk, 1), key(13, KeyRole::Ksk, 1)];
+    assert!(matches!(refused_with(twice, options()), ZoneSignError::SameKey { .. }));
     let seed = || raw::ed25519_private(&[1; 32]).unwrap();
-    for algorithm in [Algorithm::ED448, Algorithm(3), Algorithm(99)] {
-        let error = SigningKey::new(seed(), Role::Csk, 257, algorithm).unwrap_err();
-        assert_eq!(error, SignError::CannotSign(algorithm));
+    for algorithm in [DnssecAlgorithm::ED448, DnssecAlgorithm(3), DnssecAlgorithm(99)] {
+        let error = SignerKey::new(seed(), KeyRole::Csk, 257, algorithm).unwrap_err();
+        assert_eq!(error, ZoneSignError::CannotSign(algorithm));
     }
-    assert!(matches!(SigningKey::new(seed(), Role::Csk, 257, Algorithm(13)), Err(SignError::Key(_))));
+    assert!(matches!(
+        SignerKey::new(seed(), KeyRole::Csk, 257, DnssecAlgorithm(13)),
+        Err(ZoneSignError::Key(_))
+    ));
     let public = raw::ed25519_public(seed().ed25519_public().unwrap()).unwrap();
-    let error = SigningKey::new(public, Role::Csk, 257, Algorithm::ED25519).unwrap_err();
-    assert_eq!(error, SignError::PublicKey);
+    let error = SignerKey::new(public, KeyRole::Csk, 257, DnssecAlgorithm::ED25519).unwrap_err();
+    assert_eq!(error, ZoneSignError::PublicKey);
 }
 
 #[test]
 fn a_key_whose_holder_is_away_signs_nothing() {
     let public = KeyParts::Ed25519Public(*raw::ed25519_private(&[1; 32]).unwrap().ed25519_public().unwrap());
     let away = Key::held(KeyKind::Ed25519Private, "server", "name", Some(public), Fingerprint::new([1; 32]));
-    let keys = vec![SigningKey::new(away, Role::Csk, 257, Algorithm::ED25519).unwrap()];
-    let draft = Draft::new(&scalar(), &zone(APEX), keys, options(), None).unwrap();
-    let plan = Plan::new(&draft, None).unwrap();
+    let keys = vec![SignerKey::new(away, KeyRole::Csk, 257, DnssecAlgorithm::ED25519).unwrap()];
+    let draft = ZoneDraft::new(&scalar(), &zone(APEX), keys, options(), None).unwrap();
+    let plan = SigningPlan::new(&draft, None).unwrap();
     let error = plan.sign(&scalar(), 0..plan.name_count()).unwrap_err();
-    assert!(error.is_machines() && matches!(error, SignError::Unsigned { rtype: Type::NS, .. }), "{error}");
+    assert!(
+        error.is_machines() && matches!(error, ZoneSignError::Unsigned { rtype: RecordType::NS, .. }),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_key_that_is_published_with_other_flags_is_refused() {
     let text = format!("{APEX}@ DNSKEY 256 3 15 iojj3XQJ8ZX9UtstPLpdcspnCb8dlBIb83SIAbQPb1w=\n");
-    let sign = |role| Draft::new(&scalar(), &zone(&text), vec![key(15, role, 1)], options(), None);
-    let error = sign(Role::Csk).unwrap_err();
-    assert!(matches!(error, SignError::Flags { published: 256, given: 257, .. }), "{error}");
-    assert!(sign(Role::Zsk).is_ok());
+    let sign = |role| ZoneDraft::new(&scalar(), &zone(&text), vec![key(15, role, 1)], options(), None);
+    let error = sign(KeyRole::Csk).unwrap_err();
+    assert!(matches!(error, ZoneSignError::Flags { published: 256, given: 257, .. }), "{error}");
+    assert!(sign(KeyRole::Zsk).is_ok());
 }
 
 /// RFC 5155 section 2.
 #[test]
 fn algorithm_5_has_no_nsec3() {
-    let denial = Denial::Nsec3(Nsec3Options::default());
+    let denial = DenialMethod::Nsec3(Nsec3Options::default());
     let nsec3 = SignOptions { denial, ..options() };
     let with = |algorithm, options| {
-        Draft::new(&scalar(), &zone(APEX), vec![key(algorithm, Role::Csk, 1)], options, None).map(drop)
+        ZoneDraft::new(&scalar(), &zone(APEX), vec![key(algorithm, KeyRole::Csk, 1)], options, None).map(drop)
     };
-    assert_eq!(with(5, nsec3.clone()), Err(SignError::NoNsec3(Algorithm::RSASHA1)));
+    assert_eq!(with(5, nsec3.clone()), Err(ZoneSignError::NoNsec3(DnssecAlgorithm::RSASHA1)));
     assert_eq!((with(7, nsec3), with(5, options())), (Ok(()), Ok(())));
 }
 
 #[test]
 fn parameters_that_validators_refuse_are_refused() {
     let with = |iterations, salt: usize| {
-        let denial = Denial::Nsec3(Nsec3Options { iterations, salt: vec![0; salt], is_opt_out: false });
+        let denial = DenialMethod::Nsec3(Nsec3Options { iterations, salt: vec![0; salt], is_opt_out: false });
         draft(APEX, SignOptions { denial, ..options() }).map(drop)
     };
     assert_eq!((with(150, 255), with(0, 0)), (Ok(()), Ok(())));
-    assert_eq!(with(151, 0), Err(SignError::Iterations(151)));
-    assert_eq!(with(0, 256), Err(SignError::Salt(256)));
+    assert_eq!(with(151, 0), Err(ZoneSignError::Iterations(151)));
+    assert_eq!(with(0, 256), Err(ZoneSignError::Salt(256)));
     let error = draft(APEX, SignOptions { zone_digests: vec![3], ..options() }).unwrap_err();
-    assert_eq!(error, SignError::ZoneDigest(3));
+    assert_eq!(error, ZoneSignError::ZoneDigest(3));
 }
 
 #[test]
@@ -107,33 +114,33 @@ fn a_zone_name_that_leaves_no_room_for_hashes_is_refused() {
     for (last, fits) in [(28, true), (29, false)] {
         let apex = format!("{label}.{label}.{label}.{}.", "b".repeat(last));
         let text = format!("{apex} 60 SOA . . 1 2 3 4 5\n{apex} NS a.\n");
-        let denial = Denial::Nsec3(Nsec3Options::default());
+        let denial = DenialMethod::Nsec3(Nsec3Options::default());
         let drafted = draft(&text, SignOptions { denial, ..options() });
         assert_eq!(drafted.is_ok(), fits, "{drafted:?}");
-        assert!(fits || matches!(drafted, Err(SignError::LongApex(_))));
+        assert!(fits || matches!(drafted, Err(ZoneSignError::LongApex(_))));
         assert!(draft(&text, options()).is_ok());
     }
 }
 
 #[test]
 fn times_at_which_nothing_holds_are_refused() {
-    let with = |change: fn(&mut Lifetime)| {
-        let mut lifetime = Lifetime::from(NOW);
+    let with = |change: fn(&mut SignatureLifetime)| {
+        let mut lifetime = SignatureLifetime::from(NOW);
         change(&mut lifetime);
         refused_or_not(lifetime)
     };
     assert_eq!(with(|_| {}), Ok(()));
-    assert_eq!(with(|lifetime| lifetime.expiration = lifetime.inception), Err(SignError::Inception));
-    assert_eq!(with(|lifetime| lifetime.expiration = lifetime.inception - 1), Err(SignError::Inception));
+    assert_eq!(with(|lifetime| lifetime.expiration = lifetime.inception), Err(ZoneSignError::Inception));
+    assert_eq!(with(|lifetime| lifetime.expiration = lifetime.inception - 1), Err(ZoneSignError::Inception));
     assert_eq!(
         with(|lifetime| lifetime.expiration = lifetime.inception.wrapping_add(1 << 31)),
-        Err(SignError::Inception)
+        Err(ZoneSignError::Inception)
     );
-    assert_eq!(with(|lifetime| lifetime.expiration = lifetime.now), Err(SignError::Expiration));
+    assert_eq!(with(|lifetime| lifetime.expiration = lifetime.now), Err(ZoneSignError::Expiration));
     assert_eq!(with(|lifetime| lifetime.jitter_s = 30 * 86_400 - 1), Ok(()));
-    assert!(matches!(with(|lifetime| lifetime.jitter_s = 30 * 86_400), Err(SignError::Jitter { .. })));
+    assert!(matches!(with(|lifetime| lifetime.jitter_s = 30 * 86_400), Err(ZoneSignError::Jitter { .. })));
 }
 
-fn refused_or_not(lifetime: Lifetime) -> Result<(), SignError> {
-    Draft::new(&scalar(), &zone(APEX), pair(), SignOptions::new(lifetime), None).map(drop)
+fn refused_or_not(lifetime: SignatureLifetime) -> Result<(), ZoneSignError> {
+    ZoneDraft::new(&scalar(), &zone(APEX), pair(), SignOptions::new(lifetime), None).map(drop)
 }

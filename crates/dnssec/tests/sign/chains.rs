@@ -1,12 +1,12 @@
 //! Chains of names and of hashes.
 
-use oarlock_dnssec::sign::{Denial, Draft, Nsec3Options, SignOptions};
+use oarlock_dnssec::sign::{DenialMethod, Nsec3Options, SignOptions, ZoneDraft};
 
 use crate::zones::{RFC_4035, RFC_5155};
 use crate::{drafted, engines, lines, of_type, options, pair, zone};
 
 fn nsec3(iterations: u16, salt: &[u8], is_opt_out: bool) -> SignOptions {
-    let denial = Denial::Nsec3(Nsec3Options { iterations, salt: salt.into(), is_opt_out });
+    let denial = DenialMethod::Nsec3(Nsec3Options { iterations, salt: salt.into(), is_opt_out });
     SignOptions { denial, ..options() }
 }
 
@@ -56,7 +56,7 @@ fn the_chain_of_hashes_of_the_standard_comes_out_on_every_engine() {
         .collect();
     for accelerator in engines() {
         let options = nsec3(12, &[0xaa, 0xbb, 0xcc, 0xdd], true);
-        let draft = Draft::new(&accelerator, &zone(RFC_5155), pair(), options, None).unwrap();
+        let draft = ZoneDraft::new(&accelerator, &zone(RFC_5155), pair(), options, None).unwrap();
         let all: Vec<String> = lines(draft.records()).iter().map(|line| line.to_lowercase()).collect();
         assert_eq!(
             of_type(&all, "nsec3"),

@@ -10,9 +10,11 @@ mod zones;
 use oarlock::Curve;
 use oarlock::keys::{generate, raw};
 use oarlock::{Accelerator, NonceRule};
-use oarlock_dnssec::sign::{Draft, Lifetime, Plan, Role, SignError, SignOptions, Signatures, SigningKey};
-use oarlock_dnssec::zone::{Reader, write_record};
-use oarlock_dnssec::{Algorithm, Records};
+use oarlock_dnssec::sign::{
+    KeyRole, SignOptions, SignatureLifetime, Signatures, SignerKey, SigningPlan, ZoneDraft, ZoneSignError,
+};
+use oarlock_dnssec::zone::{ZoneReader, write_record};
+use oarlock_dnssec::{DnssecAlgorithm, ZoneRecords};
 
 const NOW: u32 = 1_700_000_000;
 
@@ -24,37 +26,37 @@ fn scalar() -> Accelerator {
     Accelerator::builder().engines(["scalar"]).lazy().build().unwrap()
 }
 
-fn zone(text: &str) -> Records {
+fn zone(text: &str) -> ZoneRecords {
     let include = &mut |_: &str| Err(String::new());
-    let mut reader = Reader::new(None, include);
-    let mut records = Records::new();
+    let mut reader = ZoneReader::new(None, include);
+    let mut records = ZoneRecords::new();
     reader.read(text.as_bytes(), true, &mut records);
     assert_eq!(reader.faults(), []);
     records
 }
 
 /// A key of a number: the same number gives the same key, but of RSA.
-fn key(algorithm: u8, role: Role, number: u8) -> SigningKey {
+fn key(algorithm: u8, role: KeyRole, number: u8) -> SignerKey {
     let key = match algorithm {
         13 => raw::ec_private(Curve::P256, &[number; 32]).unwrap(),
         14 => raw::ec_private(Curve::P384, &[number; 48]).unwrap(),
         15 => raw::ed25519_private(&[number; 32]).unwrap(),
         _ => generate::rsa(2048).unwrap(),
     };
-    let flags = if role == Role::Zsk { 256 } else { 257 };
-    SigningKey::new(key, role, flags, Algorithm(algorithm)).unwrap()
+    let flags = if role == KeyRole::Zsk { 256 } else { 257 };
+    SignerKey::new(key, role, flags, DnssecAlgorithm(algorithm)).unwrap()
 }
 
-fn pair() -> Vec<SigningKey> {
-    vec![key(13, Role::Ksk, 1), key(13, Role::Zsk, 2)]
+fn pair() -> Vec<SignerKey> {
+    vec![key(13, KeyRole::Ksk, 1), key(13, KeyRole::Zsk, 2)]
 }
 
 fn options() -> SignOptions {
-    SignOptions { nonce: NonceRule::Deterministic, ..SignOptions::new(Lifetime::from(NOW)) }
+    SignOptions { nonce: NonceRule::Deterministic, ..SignOptions::new(SignatureLifetime::from(NOW)) }
 }
 
-fn draft(text: &str, options: SignOptions) -> Result<Draft, SignError> {
-    Draft::new(&scalar(), &zone(text), pair(), options, None)
+fn draft(text: &str, options: SignOptions) -> Result<ZoneDraft, ZoneSignError> {
+    ZoneDraft::new(&scalar(), &zone(text), pair(), options, None)
 }
 
 /// All records of a draft as lines, without their TTLs and classes.
@@ -63,7 +65,7 @@ fn drafted(text: &str, options: SignOptions) -> Vec<String> {
     lines(draft.records())
 }
 
-fn lines(records: &Records) -> Vec<String> {
+fn lines(records: &ZoneRecords) -> Vec<String> {
     let mut out = Vec::new();
     records.iter().for_each(|record| write_record(&record, &mut out));
     String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
@@ -77,13 +79,13 @@ fn of_type(lines: &[String], rtype: &str) -> Vec<String> {
 /// A whole zone, signed in as many parts as there are, and what was made and taken over.
 fn signed(
     accelerator: &Accelerator,
-    zone: &Records,
-    keys: Vec<SigningKey>,
+    zone: &ZoneRecords,
+    keys: Vec<SignerKey>,
     options: SignOptions,
-    previous: Option<&Records>,
+    previous: Option<&ZoneRecords>,
 ) -> (String, Vec<Signatures>) {
-    let draft = Draft::new(accelerator, zone, keys, options, previous).unwrap();
-    let mut plan = Plan::new(&draft, previous).unwrap();
+    let draft = ZoneDraft::new(accelerator, zone, keys, options, previous).unwrap();
+    let mut plan = SigningPlan::new(&draft, previous).unwrap();
     let signatures: Vec<_> = plan.ranges().map(|names| plan.sign(accelerator, names).unwrap()).collect();
     plan.seal(accelerator, &signatures).unwrap();
     let mut out = Vec::new();

@@ -1,7 +1,7 @@
 //! What becomes of records.
 
-use oarlock_dnssec::sign::{Change, Draft, Role, SerialPolicy, SignOptions};
-use oarlock_dnssec::{Dnskey, Type};
+use oarlock_dnssec::sign::{KeyRole, SerialPolicy, SignOptions, ZoneChange, ZoneDraft};
+use oarlock_dnssec::{Dnskey, RecordType};
 
 use crate::{NOW, draft, drafted, key, lines, of_type, options, pair, scalar, zone};
 
@@ -23,16 +23,16 @@ fn a_digest_of_the_zone_as_it_was_goes() {
     let digest = "00".repeat(48);
     let text = format!("{APEX}@ ZONEMD 7 1 1 {digest}\n");
     let drafted = draft(&text, options()).unwrap();
-    assert_eq!(drafted.changes().count(Change::ZoneDigest), 1);
+    assert_eq!(drafted.changes().count(ZoneChange::ZoneDigest), 1);
     assert!(of_type(&lines(drafted.records()), "ZONEMD").is_empty());
     let drafted = draft(&text, SignOptions { zone_digests: vec![1, 2], ..options() }).unwrap();
-    assert_eq!(drafted.changes().count(Change::ZoneDigest), 0);
+    assert_eq!(drafted.changes().count(ZoneChange::ZoneDigest), 0);
     assert_eq!(of_type(&lines(drafted.records()), "ZONEMD").len(), 2);
 }
 
 #[test]
 fn keys_are_published_once_and_others_stay() {
-    let published = key(13, Role::Zsk, 9);
+    let published = key(13, KeyRole::Zsk, 9);
     let own = &pair()[0];
     let [mut other, mut mine] = [&published, own].map(|key| {
         let mut text = String::from("@ 99 TYPE48 \\# ");
@@ -42,7 +42,7 @@ fn keys_are_published_once_and_others_stay() {
     });
     let keys = |text: &str| {
         let drafted = draft(text, options()).unwrap();
-        let keys = drafted.records().iter().filter(|record| record.rtype == Type::DNSKEY);
+        let keys = drafted.records().iter().filter(|record| record.rtype == RecordType::DNSKEY);
         keys.map(|record| (Dnskey::parse(record.data).unwrap().key_tag(), record.ttl)).collect::<Vec<_>>()
     };
     assert_eq!(keys(APEX).len(), 2);
@@ -61,7 +61,7 @@ fn records_of_other_zones_and_copies_are_dropped_and_told() {
     let drafted = draft(&text, options()).unwrap();
     let told: Vec<_> =
         drafted.changes().iter().map(|(change, count, spot)| (change, count, spot.line)).collect();
-    assert_eq!(told, [(Change::Copy, 1, 8), (Change::OutOfZone, 2, 6)]);
+    assert_eq!(told, [(ZoneChange::Copy, 1, 8), (ZoneChange::OutOfZone, 2, 6)]);
     assert_eq!(lines(drafted.records()), lines(draft(APEX, options()).unwrap().records()));
 }
 
@@ -70,7 +70,7 @@ fn records_of_other_zones_and_copies_are_dropped_and_told() {
 fn times_to_live_of_a_set_become_the_lowest() {
     let text = format!("{APEX}x 30 A 192.0.2.1\nx 20 A 192.0.2.2\nx 30 A 192.0.2.3\n");
     let drafted = draft(&text, options()).unwrap();
-    assert_eq!(drafted.changes().count(Change::Ttl), 1);
+    assert_eq!(drafted.changes().count(ZoneChange::Ttl), 1);
     let of_x: Vec<_> = drafted.records().iter().filter(|record| record.line > 5).collect();
     assert_eq!(of_x.iter().map(|record| record.ttl).collect::<Vec<_>>(), [20; 3]);
 }
@@ -79,15 +79,16 @@ fn times_to_live_of_a_set_become_the_lowest() {
 fn what_nobody_will_see_is_kept_and_told() {
     let text = format!("{APEX}a NS ns.a\nns.a A 192.0.2.1\nx.a TXT x\nd DNAME e.\nx.d TXT x\n");
     let drafted = draft(&text, options()).unwrap();
-    assert_eq!(drafted.changes().count(Change::Hidden), 2);
+    assert_eq!(drafted.changes().count(ZoneChange::Hidden), 2);
     assert_eq!(of_type(&lines(drafted.records()), "TXT").len(), 2);
 }
 
 #[test]
 fn a_zone_without_name_servers_and_old_algorithms_are_told() {
     let text = "example. 60 SOA . . 7 2 3 4 5\nexample. DNSKEY 257 3 15 l02Woi0iS8Aa25FQkUd9RMzZHJpBoRQwAQEX1SxZJA4=\n";
-    let drafted = Draft::new(&scalar(), &zone(text), vec![key(7, Role::Csk, 1)], options(), None).unwrap();
-    for change in [Change::NoNameServers, Change::Sha1, Change::UnusedAlgorithm] {
+    let drafted =
+        ZoneDraft::new(&scalar(), &zone(text), vec![key(7, KeyRole::Csk, 1)], options(), None).unwrap();
+    for change in [ZoneChange::NoNameServers, ZoneChange::Sha1, ZoneChange::UnusedAlgorithm] {
         assert_eq!(drafted.changes().count(change), 1, "{change}");
     }
 }
@@ -112,6 +113,6 @@ fn the_serial_number_follows_its_policy() {
 fn a_zone_as_it_was_tells_the_last_serial_number() {
     let previous = zone("example. 60 SOA . . 20 2 3 4 5\n");
     let options = SignOptions { serial: SerialPolicy::Increment, ..options() };
-    let drafted = Draft::new(&scalar(), &zone(APEX), pair(), options, Some(&previous)).unwrap();
+    let drafted = ZoneDraft::new(&scalar(), &zone(APEX), pair(), options, Some(&previous)).unwrap();
     assert_eq!(drafted.serial(), 21);
 }

@@ -3,21 +3,24 @@
 use std::collections::BTreeSet;
 
 use oarlock::{Accelerator, Input, Job};
-use oarlock_dnssec::sign::{Denial, Nsec3Options, Role, SignOptions, SigningKey};
-use oarlock_dnssec::{Dnskey, PublicKey, Records, Report, Rrsig, Sets, Settings, Type, Verifier};
+use oarlock_dnssec::sign::{DenialMethod, KeyRole, Nsec3Options, SignOptions, SignerKey};
+use oarlock_dnssec::{
+    Dnskey, RecordSets, RecordType, Rrsig, VerifyReport, VerifySettings, ZonePublicKey, ZoneRecords,
+    ZoneVerifier,
+};
 
 use crate::zones::{RFC_4035, RFC_5155};
 use crate::{NOW, engines, key, options, pair, scalar, signed, zone};
 
-fn denials() -> [Denial; 3] {
-    let nsec3 = |is_opt_out| Denial::Nsec3(Nsec3Options { is_opt_out, ..Nsec3Options::default() });
-    [Denial::Nsec, nsec3(false), nsec3(true)]
+fn denials() -> [DenialMethod; 3] {
+    let nsec3 = |is_opt_out| DenialMethod::Nsec3(Nsec3Options { is_opt_out, ..Nsec3Options::default() });
+    [DenialMethod::Nsec, nsec3(false), nsec3(true)]
 }
 
 /// Every set's signatures as owner, type and key tags, each verified.
-fn verified(accelerator: &Accelerator, records: &Records) -> Vec<(String, Type, Vec<u16>)> {
-    let sets = Sets::new(records);
-    let keys: Vec<_> = records.iter().filter(|record| record.rtype == Type::DNSKEY).collect();
+fn verified(accelerator: &Accelerator, records: &ZoneRecords) -> Vec<(String, RecordType, Vec<u16>)> {
+    let sets = RecordSets::new(records);
+    let keys: Vec<_> = records.iter().filter(|record| record.rtype == RecordType::DNSKEY).collect();
     let keys: Vec<_> = keys.iter().map(|record| Dnskey::parse(record.data).unwrap()).collect();
     let mut found = Vec::new();
     for set in (0..sets.name_count()).flat_map(|name| sets.of_name(name).collect::<Vec<_>>()) {
@@ -26,7 +29,7 @@ fn verified(accelerator: &Accelerator, records: &Records) -> Vec<(String, Type, 
             let rrsig = Rrsig::read(record.data).unwrap();
             assert_eq!((record.ttl, rrsig.original_ttl), (set.ttl(), set.ttl()));
             let key = keys.iter().find(|key| key.key_tag() == rrsig.key_tag).unwrap();
-            let PublicKey::Hall(public) = key.public_key().unwrap() else { unreachable!() };
+            let ZonePublicKey::Accelerated(public) = key.public_key().unwrap() else { unreachable!() };
             let mut message = Vec::new();
             rrsig.write_signed(set.owner, set.data(), &mut message);
             let scheme = key.algorithm.verify_scheme().unwrap();
@@ -39,7 +42,7 @@ fn verified(accelerator: &Accelerator, records: &Records) -> Vec<(String, Type, 
     found
 }
 
-fn tags_of(found: &[(String, Type, Vec<u16>)], owner: &str, rtype: Type) -> Vec<u16> {
+fn tags_of(found: &[(String, RecordType, Vec<u16>)], owner: &str, rtype: RecordType) -> Vec<u16> {
     let row = found.iter().find(|(own, other, _)| own == owner && *other == rtype);
     row.map(|(_, _, tags)| tags.clone()).unwrap()
 }
@@ -48,25 +51,25 @@ fn tags_of(found: &[(String, Type, Vec<u16>)], owner: &str, rtype: Type) -> Vec<
 fn every_algorithm_signs_what_is_the_zones_own_on_every_engine() {
     for accelerator in engines() {
         for algorithm in [5, 7, 8, 10, 13, 14, 15] {
-            let keys = vec![key(algorithm, Role::Ksk, 1), key(algorithm, Role::Zsk, 2)];
+            let keys = vec![key(algorithm, KeyRole::Ksk, 1), key(algorithm, KeyRole::Zsk, 2)];
             let [ksk, zsk] = [keys[0].tag(), keys[1].tag()];
-            let denial = if algorithm == 5 { Denial::Nsec } else { denials()[2].clone() };
+            let denial = if algorithm == 5 { DenialMethod::Nsec } else { denials()[2].clone() };
             let options = SignOptions { denial, zone_digests: vec![1, 2], ..options() };
             let (text, _) = signed(&accelerator, &zone(RFC_4035), keys, options, None);
             let found = verified(&accelerator, &zone(&text));
             for (owner, rtype, expected) in [
-                ("example.", Type::SOA, vec![zsk]),
-                ("example.", Type::DNSKEY, vec![ksk]),
-                ("example.", Type::ZONEMD, vec![zsk]),
-                ("a.example.", Type::NS, vec![]),
-                ("a.example.", Type::DS, vec![zsk]),
-                ("ns1.a.example.", Type::A, vec![]),
-                ("b.example.", Type::NS, vec![]),
-                ("*.w.example.", Type::MX, vec![zsk]),
+                ("example.", RecordType::SOA, vec![zsk]),
+                ("example.", RecordType::DNSKEY, vec![ksk]),
+                ("example.", RecordType::ZONEMD, vec![zsk]),
+                ("a.example.", RecordType::NS, vec![]),
+                ("a.example.", RecordType::DS, vec![zsk]),
+                ("ns1.a.example.", RecordType::A, vec![]),
+                ("b.example.", RecordType::NS, vec![]),
+                ("*.w.example.", RecordType::MX, vec![zsk]),
             ] {
                 assert_eq!(tags_of(&found, owner, rtype), expected, "{algorithm} {owner} {rtype}");
             }
-            let chain = if algorithm == 5 { Type::NSEC } else { Type::NSEC3 };
+            let chain = if algorithm == 5 { RecordType::NSEC } else { RecordType::NSEC3 };
             let of_chain: Vec<_> = found.iter().filter(|(_, rtype, _)| *rtype == chain).collect();
             assert!(of_chain.len() > 8 && of_chain.iter().all(|(_, _, tags)| *tags == [zsk]));
         }
@@ -75,33 +78,36 @@ fn every_algorithm_signs_what_is_the_zones_own_on_every_engine() {
 
 #[test]
 fn a_record_at_the_name_of_a_hash_is_signed_beside_it() {
-    let salted =
-        Denial::Nsec3(Nsec3Options { iterations: 12, salt: vec![0xaa, 0xbb, 0xcc, 0xdd], is_opt_out: true });
+    let salted = DenialMethod::Nsec3(Nsec3Options {
+        iterations: 12,
+        salt: vec![0xaa, 0xbb, 0xcc, 0xdd],
+        is_opt_out: true,
+    });
     let options = SignOptions { denial: salted, ..options() };
     let (text, _) = signed(&scalar(), &zone(RFC_5155), pair(), options, None);
     let found = verified(&scalar(), &zone(&text));
-    for rtype in [Type::A, Type::NSEC3] {
+    for rtype in [RecordType::A, RecordType::NSEC3] {
         assert_eq!(tags_of(&found, "2t7b4g4vsa5smi47k61mv5bv1a22bojr.example.", rtype).len(), 1);
     }
 }
 
 #[test]
 fn every_algorithm_of_the_keys_signs_everything() {
-    let rows: [(Vec<SigningKey>, usize, usize); 5] = [
-        (vec![key(13, Role::Csk, 1)], 1, 1),
-        (vec![key(13, Role::Zsk, 1)], 1, 1),
-        (vec![key(13, Role::Ksk, 1), key(13, Role::Zsk, 2), key(15, Role::Ksk, 3)], 2, 2),
-        (vec![key(13, Role::Csk, 1), key(13, Role::Zsk, 2)], 1, 2),
-        (vec![key(13, Role::Ksk, 1), key(13, Role::Ksk, 2), key(13, Role::Zsk, 3)], 2, 1),
+    let rows: [(Vec<SignerKey>, usize, usize); 5] = [
+        (vec![key(13, KeyRole::Csk, 1)], 1, 1),
+        (vec![key(13, KeyRole::Zsk, 1)], 1, 1),
+        (vec![key(13, KeyRole::Ksk, 1), key(13, KeyRole::Zsk, 2), key(15, KeyRole::Ksk, 3)], 2, 2),
+        (vec![key(13, KeyRole::Csk, 1), key(13, KeyRole::Zsk, 2)], 1, 2),
+        (vec![key(13, KeyRole::Ksk, 1), key(13, KeyRole::Ksk, 2), key(13, KeyRole::Zsk, 3)], 2, 1),
     ];
     let text = format!("{RFC_4035}@ CDS 1 13 2 {}\n@ CDNSKEY 257 3 13 AAAA\n", "00".repeat(32));
     for (keys, of_keys, of_rest) in rows {
         let (text, _) = signed(&scalar(), &zone(&text), keys, options(), None);
         let found = verified(&scalar(), &zone(&text));
-        for rtype in [Type::DNSKEY, Type::CDS, Type::CDNSKEY] {
+        for rtype in [RecordType::DNSKEY, RecordType::CDS, RecordType::CDNSKEY] {
             assert_eq!(tags_of(&found, "example.", rtype).len(), of_keys, "{rtype}");
         }
-        assert_eq!(tags_of(&found, "example.", Type::SOA).len(), of_rest);
+        assert_eq!(tags_of(&found, "example.", RecordType::SOA).len(), of_rest);
     }
 }
 
@@ -109,20 +115,21 @@ fn every_algorithm_of_the_keys_signs_everything() {
 #[test]
 fn a_revoked_key_signs_keys_only() {
     let seed = oarlock::keys::raw::ed25519_private(&[5; 32]).unwrap();
-    let revoked = SigningKey::new(seed, Role::Csk, 257 | 128, oarlock_dnssec::Algorithm::ED25519).unwrap();
+    let revoked =
+        SignerKey::new(seed, KeyRole::Csk, 257 | 128, oarlock_dnssec::DnssecAlgorithm::ED25519).unwrap();
     let tag = revoked.tag();
-    let keys = vec![revoked, key(15, Role::Csk, 1)];
+    let keys = vec![revoked, key(15, KeyRole::Csk, 1)];
     let (text, _) = signed(&scalar(), &zone(RFC_4035), keys, options(), None);
     let found = verified(&scalar(), &zone(&text));
-    assert!(tags_of(&found, "example.", Type::DNSKEY).contains(&tag));
-    assert!(!tags_of(&found, "example.", Type::SOA).contains(&tag));
+    assert!(tags_of(&found, "example.", RecordType::DNSKEY).contains(&tag));
+    assert!(!tags_of(&found, "example.", RecordType::SOA).contains(&tag));
 }
 
 /// The verifier's view of a zone.
-fn report(accelerator: &Accelerator, text: &str) -> Report {
+fn report(accelerator: &Accelerator, text: &str) -> VerifyReport {
     let records = zone(text);
-    let sets = Sets::new(&records);
-    let verifier = Verifier::new(&sets, Settings::at(NOW)).unwrap();
+    let sets = RecordSets::new(&records);
+    let verifier = ZoneVerifier::new(&sets, VerifySettings::at(NOW)).unwrap();
     let mut report = verifier.check_whole(accelerator).unwrap();
     report.merge(verifier.check_names(accelerator, 0..verifier.name_count()).unwrap());
     report
@@ -167,7 +174,7 @@ fn deterministic_signatures_do_not_depend_on_the_engine() {
     let [scalar, lanes] = engines();
     for algorithm in [13, 14, 15] {
         let sign = |accelerator| {
-            let keys = vec![key(algorithm, Role::Csk, 1)];
+            let keys = vec![key(algorithm, KeyRole::Csk, 1)];
             signed(accelerator, &zone(RFC_4035), keys, options(), None).0
         };
         assert_eq!(sign(&scalar), sign(&lanes));
@@ -176,7 +183,7 @@ fn deterministic_signatures_do_not_depend_on_the_engine() {
 
 fn expirations(text: &str) -> BTreeSet<u32> {
     let records = zone(text);
-    let signatures = records.iter().filter(|record| record.rtype == Type::RRSIG);
+    let signatures = records.iter().filter(|record| record.rtype == RecordType::RRSIG);
     signatures.map(|record| Rrsig::read(record.data).unwrap().expiration).collect()
 }
 
@@ -200,7 +207,7 @@ fn what_is_unchanged_keeps_its_signatures() {
     let accelerator = scalar();
     for denial in denials() {
         let options = |now: u32| {
-            let lifetime = oarlock_dnssec::sign::Lifetime::from(now);
+            let lifetime = oarlock_dnssec::sign::SignatureLifetime::from(now);
             SignOptions { denial: denial.clone(), zone_digests: vec![1], ..SignOptions::new(lifetime) }
         };
         let (first, _) = signed(&accelerator, &zone(RFC_4035), pair(), options(NOW), None);
@@ -244,7 +251,7 @@ fn earlier_signatures_that_do_not_verify_are_made_again() {
     let replaced: usize = signatures.iter().map(|all| all.replaced()).sum();
     assert_eq!(replaced, 4);
     // The same tag and algorithm make no key the same.
-    let other = vec![key(13, Role::Csk, 77)];
+    let other = vec![key(13, KeyRole::Csk, 77)];
     let (_, signatures) = signed(&accelerator, &zone(RFC_4035), other, options(), Some(&zone(&first)));
     assert_eq!(signatures.iter().map(|all| all.reused()).sum::<usize>(), 0);
 }

@@ -2,16 +2,16 @@
 
 use std::io;
 
-use super::Format;
+use super::CompressionFormat;
 
 /// A compressed stream that cannot be read to its end. It travels inside an [`io::Error`]: see [`DamagedError::of`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("damaged {format} stream, about {at_byte} bytes in: {damage}")]
 pub struct DamagedError {
     /// What the first bytes said it is.
-    pub format: Format,
+    pub format: CompressionFormat,
     /// What is wrong.
-    pub damage: Damage,
+    pub damage: StreamDamage,
     /// Compressed bytes read until then, at most one buffer beyond the place.
     pub at_byte: u64,
 }
@@ -19,7 +19,7 @@ pub struct DamagedError {
 /// What is wrong with a compressed stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Damage {
+pub enum StreamDamage {
     /// It ends before its end.
     #[error("it ends too early")]
     Truncated,
@@ -35,7 +35,7 @@ pub enum Damage {
 }
 
 impl DamagedError {
-    /// The damage that an error of [`Input`](super::Input) tells of, if it does.
+    /// The damage that an error of [`DecompressedInput`](super::DecompressedInput) tells of, if it does.
     #[must_use]
     pub fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
@@ -45,8 +45,8 @@ impl DamagedError {
 impl From<DamagedError> for io::Error {
     fn from(damaged: DamagedError) -> Self {
         let kind = match damaged.damage {
-            Damage::Truncated => io::ErrorKind::UnexpectedEof,
-            Damage::Malformed(_) | Damage::TooLong { .. } => io::ErrorKind::InvalidData,
+            StreamDamage::Truncated => io::ErrorKind::UnexpectedEof,
+            StreamDamage::Malformed(_) | StreamDamage::TooLong { .. } => io::ErrorKind::InvalidData,
         };
         Self::new(kind, damaged)
     }

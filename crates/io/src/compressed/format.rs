@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A format of compressed streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum CompressionFormat {
     /// gzip (RFC 1952).
     Gzip,
     /// xz (The .xz File Format 1.2).
@@ -13,7 +13,7 @@ pub enum Format {
     Zstd,
 }
 
-impl Format {
+impl CompressionFormat {
     /// Bytes that tell all formats.
     pub(super) const MAGIC_LEN: usize = 6;
 
@@ -30,7 +30,7 @@ impl Format {
     }
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for CompressionFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Gzip => "gzip",

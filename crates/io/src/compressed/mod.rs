@@ -3,7 +3,7 @@
 //! | item | what it does |
 //! |---|---|
 //! | [`open`] | a file or standard input, decompressed where its first bytes say so |
-//! | [`Input`] | the stream; [`Input::consumed`] tells how far it is in the file, [`Input::len_bytes`] how long that is |
+//! | [`DecompressedInput`] | the stream; [`DecompressedInput::consumed`] tells how far it is in the file, [`DecompressedInput::len_bytes`] how long that is |
 //! | [`TextLimit`] | how much a compressed stream may hold, against a small file that fills the memory |
 //! | [`DamagedError`] | a compressed stream that ends too early or is not what it says |
 
@@ -23,11 +23,11 @@ use std::sync::Arc;
 use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
-pub use self::damaged::{Damage, DamagedError};
-pub use self::format::Format;
+pub use self::damaged::{DamagedError, StreamDamage};
+pub use self::format::CompressionFormat;
 pub use self::limit::TextLimit;
-pub use self::source::Consumed;
-use self::source::{Source, Watched};
+pub use self::source::ConsumedBytes;
+use self::source::{CompressedSource, WatchedSource};
 use self::zstd::ZstdReader;
 
 /// The path that stands for standard input.
@@ -44,49 +44,51 @@ const BUFFER_BYTES: usize = 128 << 10;
 ///
 /// A compressed stream that is damaged gives all that comes before the damage, then an error around a [`DamagedError`], and the
 /// same at every later call.
-pub struct Input {
-    decoder: Decoder,
-    watched: Arc<Watched>,
+pub struct DecompressedInput {
+    decoder: StreamDecoder,
+    watched: Arc<WatchedSource>,
     len_bytes: Option<u64>,
     damaged: Option<DamagedError>,
     text_limit: Option<TextLimit>,
     text_bytes: u64,
 }
 
-enum Decoder {
-    Plain(BufReader<Source>),
-    Gzip(Box<MultiGzDecoder<BufReader<Source>>>),
-    Xz(Box<XzReader<BufReader<Source>>>),
-    Zstd(Box<ZstdReader<BufReader<Source>>>),
+enum StreamDecoder {
+    Plain(BufReader<CompressedSource>),
+    Gzip(Box<MultiGzDecoder<BufReader<CompressedSource>>>),
+    Xz(Box<XzReader<BufReader<CompressedSource>>>),
+    Zstd(Box<ZstdReader<BufReader<CompressedSource>>>),
 }
 
 /// Opens a file, or standard input where the path is `-`.
 ///
 /// # Errors
 /// It cannot be opened, or its first bytes cannot be read.
-pub fn open(path: &Path) -> io::Result<Input> {
+pub fn open(path: &Path) -> io::Result<DecompressedInput> {
     if path == Path::new(STDIN) {
-        return Input::new(io::stdin());
+        return DecompressedInput::new(io::stdin());
     }
     let file = File::open(path)?;
     let about = file.metadata()?;
     let len_bytes = about.is_file().then_some(about.len());
-    Ok(Input { len_bytes, ..Input::new(file)? })
+    Ok(DecompressedInput { len_bytes, ..DecompressedInput::new(file)? })
 }
 
-impl Input {
+impl DecompressedInput {
     /// A stream that comes from elsewhere. Its length is not known.
     ///
     /// # Errors
     /// The first bytes cannot be read.
     pub fn new(inner: impl Read + Send + 'static) -> io::Result<Self> {
-        let (source, watched, format) = Source::new(Box::new(inner))?;
+        let (source, watched, format) = CompressedSource::new(Box::new(inner))?;
         let source = BufReader::with_capacity(BUFFER_BYTES, source);
         let decoder = match format {
-            None => Decoder::Plain(source),
-            Some(Format::Gzip) => Decoder::Gzip(Box::new(MultiGzDecoder::new(source))),
-            Some(Format::Xz) => Decoder::Xz(Box::new(XzReader::new_mem_limit(source, true, MAX_XZ_KIB))),
-            Some(Format::Zstd) => Decoder::Zstd(Box::new(ZstdReader::new(source))),
+            None => StreamDecoder::Plain(source),
+            Some(CompressionFormat::Gzip) => StreamDecoder::Gzip(Box::new(MultiGzDecoder::new(source))),
+            Some(CompressionFormat::Xz) => {
+                StreamDecoder::Xz(Box::new(XzReader::new_mem_limit(source, true, MAX_XZ_KIB)))
+            }
+            Some(CompressionFormat::Zstd) => StreamDecoder::Zstd(Box::new(ZstdReader::new(source))),
         };
         Ok(Self { decoder, watched, len_bytes: None, damaged: None, text_limit: None, text_bytes: 0 })
     }
@@ -99,12 +101,12 @@ impl Input {
 
     /// How it is compressed; `None` where it is not.
     #[must_use]
-    pub fn format(&self) -> Option<Format> {
+    pub fn format(&self) -> Option<CompressionFormat> {
         match self.decoder {
-            Decoder::Plain(_) => None,
-            Decoder::Gzip(_) => Some(Format::Gzip),
-            Decoder::Xz(_) => Some(Format::Xz),
-            Decoder::Zstd(_) => Some(Format::Zstd),
+            StreamDecoder::Plain(_) => None,
+            StreamDecoder::Gzip(_) => Some(CompressionFormat::Gzip),
+            StreamDecoder::Xz(_) => Some(CompressionFormat::Xz),
+            StreamDecoder::Zstd(_) => Some(CompressionFormat::Zstd),
         }
     }
 
@@ -116,31 +118,31 @@ impl Input {
 
     /// How much of the file is read, to be asked while somebody else reads.
     #[must_use]
-    pub fn consumed(&self) -> Consumed {
-        Consumed::new(Arc::clone(&self.watched))
+    pub fn consumed(&self) -> ConsumedBytes {
+        ConsumedBytes::new(Arc::clone(&self.watched))
     }
 
     /// Counts what was decompressed.
-    fn count(&mut self, format: Format, len: usize) -> io::Result<usize> {
+    fn count(&mut self, format: CompressionFormat, len: usize) -> io::Result<usize> {
         self.text_bytes = self.text_bytes.saturating_add(len as u64);
         let at_byte = self.watched.bytes();
         let Some(max_bytes) = self.text_limit.map(|limit| limit.max_bytes(at_byte)) else { return Ok(len) };
         if self.text_bytes <= max_bytes {
             return Ok(len);
         }
-        let damaged = DamagedError { format, damage: Damage::TooLong { max_bytes }, at_byte };
+        let damaged = DamagedError { format, damage: StreamDamage::TooLong { max_bytes }, at_byte };
         self.damaged = Some(damaged.clone());
         Err(damaged.into())
     }
 
     /// Whose fault an error of the decoder is.
-    fn fault(&mut self, format: Format, error: io::Error) -> io::Error {
+    fn fault(&mut self, format: CompressionFormat, error: io::Error) -> io::Error {
         if let Some(own) = self.watched.take_error() {
             return own;
         }
         let damage = match self.watched.is_at_end() {
-            true => Damage::Truncated,
-            false => Damage::Malformed(error.to_string()),
+            true => StreamDamage::Truncated,
+            false => StreamDamage::Malformed(error.to_string()),
         };
         let damaged = DamagedError { format, damage, at_byte: self.watched.bytes() };
         self.damaged = Some(damaged.clone());
@@ -148,19 +150,19 @@ impl Input {
     }
 }
 
-impl Read for Input {
+impl Read for DecompressedInput {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if let Some(damaged) = &self.damaged {
             return Err(damaged.clone().into());
         }
         let read = match &mut self.decoder {
-            Decoder::Plain(source) => return source.read(buffer),
-            Decoder::Gzip(decoder) => decoder.read(buffer),
-            Decoder::Xz(decoder) => {
+            StreamDecoder::Plain(source) => return source.read(buffer),
+            StreamDecoder::Gzip(decoder) => decoder.read(buffer),
+            StreamDecoder::Xz(decoder) => {
                 let max = buffer.len().min(XZ_READ_BYTES);
                 decoder.read(&mut buffer[..max])
             }
-            Decoder::Zstd(decoder) => decoder.read(buffer),
+            StreamDecoder::Zstd(decoder) => decoder.read(buffer),
         };
         match (read, self.format()) {
             (Err(error), Some(format)) => Err(self.fault(format, error)),
@@ -170,7 +172,7 @@ impl Read for Input {
     }
 }
 
-impl std::fmt::Debug for Input {
+impl std::fmt::Debug for DecompressedInput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Input")
             .field("format", &self.format())

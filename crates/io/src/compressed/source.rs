@@ -4,20 +4,20 @@ use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Format;
+use super::CompressionFormat;
 
 /// The bytes as they lie in the file, those that told the format included.
-pub(super) struct Source {
+pub(super) struct CompressedSource {
     inner: Box<dyn Read + Send>,
-    beginning: [u8; Format::MAGIC_LEN],
+    beginning: [u8; CompressionFormat::MAGIC_LEN],
     /// Of the beginning, what is still to be given.
     left: std::ops::Range<usize>,
-    watched: Arc<Watched>,
+    watched: Arc<WatchedSource>,
 }
 
 /// What is known of a source behind its decoder, which hides it.
 #[derive(Debug, Default)]
-pub(super) struct Watched {
+pub(super) struct WatchedSource {
     bytes: AtomicU64,
     is_at_end: AtomicBool,
     /// The machine's error, which decoders wrap or lose.
@@ -26,10 +26,10 @@ pub(super) struct Watched {
 
 /// How much of a file is read.
 #[derive(Clone, Debug)]
-pub struct Consumed(Arc<Watched>);
+pub struct ConsumedBytes(Arc<WatchedSource>);
 
-impl Consumed {
-    pub(super) fn new(watched: Arc<Watched>) -> Self {
+impl ConsumedBytes {
+    pub(super) fn new(watched: Arc<WatchedSource>) -> Self {
         Self(watched)
     }
 
@@ -40,14 +40,16 @@ impl Consumed {
     }
 }
 
-impl Source {
+impl CompressedSource {
     /// Reads the first bytes and tells their format.
-    pub(super) fn new(mut inner: Box<dyn Read + Send>) -> io::Result<(Self, Arc<Watched>, Option<Format>)> {
-        let mut beginning = Vec::with_capacity(Format::MAGIC_LEN);
-        (&mut inner).take(Format::MAGIC_LEN as u64).read_to_end(&mut beginning)?;
-        let format = Format::of(&beginning);
-        let watched = Arc::new(Watched::default());
-        let mut kept = [0; Format::MAGIC_LEN];
+    pub(super) fn new(
+        mut inner: Box<dyn Read + Send>,
+    ) -> io::Result<(Self, Arc<WatchedSource>, Option<CompressionFormat>)> {
+        let mut beginning = Vec::with_capacity(CompressionFormat::MAGIC_LEN);
+        (&mut inner).take(CompressionFormat::MAGIC_LEN as u64).read_to_end(&mut beginning)?;
+        let format = CompressionFormat::of(&beginning);
+        let watched = Arc::new(WatchedSource::default());
+        let mut kept = [0; CompressionFormat::MAGIC_LEN];
         kept[..beginning.len()].copy_from_slice(&beginning);
         let source = Self { inner, beginning: kept, left: 0..beginning.len(), watched: Arc::clone(&watched) };
         Ok((source, watched, format))
@@ -76,7 +78,7 @@ impl Source {
     }
 }
 
-impl Read for Source {
+impl Read for CompressedSource {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let len = match self.left.is_empty() {
             true => self.read_inner(buffer)?,
@@ -87,7 +89,7 @@ impl Read for Source {
     }
 }
 
-impl Watched {
+impl WatchedSource {
     pub(super) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }

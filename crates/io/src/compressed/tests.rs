@@ -28,11 +28,12 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
 }
 
 type Encoder = fn(&[u8]) -> Vec<u8>;
-const ENCODERS: [(Format, Encoder); 3] = [(Format::Gzip, gzip), (Format::Xz, xz), (Format::Zstd, zstd)];
+const ENCODERS: [(CompressionFormat, Encoder); 3] =
+    [(CompressionFormat::Gzip, gzip), (CompressionFormat::Xz, xz), (CompressionFormat::Zstd, zstd)];
 
 fn read(bytes: &[u8]) -> (Vec<u8>, io::Result<usize>) {
     let mut out = Vec::new();
-    let mut input = Input::new(io::Cursor::new(bytes.to_vec())).unwrap();
+    let mut input = DecompressedInput::new(io::Cursor::new(bytes.to_vec())).unwrap();
     let read = input.read_to_end(&mut out);
     (out, read)
 }
@@ -43,7 +44,7 @@ fn every_format_is_recognised_and_read() {
     for (format, encode) in ENCODERS {
         let compressed = encode(&text);
         assert!(compressed.len() < text.len() / 2, "{format}");
-        let mut input = Input::new(io::Cursor::new(compressed.clone())).unwrap();
+        let mut input = DecompressedInput::new(io::Cursor::new(compressed.clone())).unwrap();
         assert_eq!(input.format(), Some(format));
         let consumed = input.consumed();
         let mut out = Vec::new();
@@ -56,7 +57,7 @@ fn every_format_is_recognised_and_read() {
 #[test]
 fn what_is_not_compressed_is_read_as_it_is() {
     for plain in [&b""[..], b"\x1f", b"\xfd7zXZ", b"example. IN SOA"] {
-        let input = Input::new(plain).unwrap();
+        let input = DecompressedInput::new(plain).unwrap();
         assert_eq!(input.format(), None);
         let (out, read) = read(plain);
         assert_eq!((out.as_slice(), read.unwrap()), (plain, plain.len()));
@@ -79,10 +80,10 @@ fn frames_to_be_skipped_are_skipped() {
     frames.extend([0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0]);
     assert_eq!(read(&frames).0, b"text");
     frames.extend([0x50, 0x2a, 0x4d, 0x18, 9, 0, 0, 0, 1]);
-    assert_eq!(damage(read(&frames).1), Damage::Truncated);
+    assert_eq!(damage(read(&frames).1), StreamDamage::Truncated);
 }
 
-fn damage(read: io::Result<usize>) -> Damage {
+fn damage(read: io::Result<usize>) -> StreamDamage {
     DamagedError::of(&read.unwrap_err()).unwrap().damage.clone()
 }
 
@@ -94,10 +95,10 @@ fn what_ends_too_early_gives_its_beginning_and_says_so() {
         for cut in [1, 2, 9, compressed.len() / 2] {
             let (out, read) = read(&compressed[..compressed.len() - cut]);
             assert!(text.starts_with(&out) && out.len() > text.len() / 3, "{format}, {cut}: {}", out.len());
-            assert_eq!(damage(read), Damage::Truncated, "{format}, {cut}");
+            assert_eq!(damage(read), StreamDamage::Truncated, "{format}, {cut}");
         }
         let (_, read) = read(&compressed[..8]);
-        assert_eq!(damage(read), Damage::Truncated, "{format}");
+        assert_eq!(damage(read), StreamDamage::Truncated, "{format}");
     }
 }
 
@@ -119,7 +120,7 @@ fn a_flipped_bit_is_never_taken_for_the_text() {
 fn after_a_fault_there_is_nothing_but_the_fault() {
     for (format, encode) in ENCODERS {
         let whole = encode(&text());
-        let mut input = Input::new(io::Cursor::new(whole[..whole.len() / 2].to_vec())).unwrap();
+        let mut input = DecompressedInput::new(io::Cursor::new(whole[..whole.len() / 2].to_vec())).unwrap();
         let first = input.read_to_end(&mut Vec::new()).unwrap_err();
         let second = input.read(&mut [0; 10]).unwrap_err();
         assert_eq!(DamagedError::of(&first), DamagedError::of(&second), "{format}");
@@ -133,7 +134,7 @@ fn what_follows_a_stream_is_not_taken_for_a_part_of_it() {
         followed.extend(b"and something that is no stream of this kind");
         let (out, read) = read(&followed);
         assert_eq!(out, b"text", "{format}");
-        assert!(matches!(damage(read), Damage::Malformed(_)), "{format}");
+        assert!(matches!(damage(read), StreamDamage::Malformed(_)), "{format}");
     }
 }
 
@@ -154,7 +155,7 @@ fn the_machines_fault_is_not_the_streams() {
     for (format, encode) in ENCODERS {
         let mut half = encode(&text());
         half.truncate(half.len() / 2);
-        let mut input = Input::new(Failing(io::Cursor::new(half))).unwrap();
+        let mut input = DecompressedInput::new(Failing(io::Cursor::new(half))).unwrap();
         let error = input.read_to_end(&mut Vec::new()).unwrap_err();
         assert!(DamagedError::of(&error).is_none(), "{format}");
         assert_eq!(
@@ -184,14 +185,19 @@ fn a_stream_that_holds_too_much_ends_with_an_error() {
     let text = vec![b'\n'; 1 << 20];
     for (format, encode) in ENCODERS {
         let compressed = encode(&text);
-        let input = |limit| Input::new(io::Cursor::new(compressed.clone())).unwrap().with_text_limit(limit);
+        let input = |limit| {
+            DecompressedInput::new(io::Cursor::new(compressed.clone())).unwrap().with_text_limit(limit)
+        };
         let mut out = Vec::new();
         assert_eq!(input(TextLimit::Bytes(1 << 20)).read_to_end(&mut out).unwrap(), 1 << 20, "{format}");
         let mut bounded = input(TextLimit::Bytes(300_000));
         for _ in 0..2 {
             let mut out = Vec::new();
             let error = bounded.read_to_end(&mut out).unwrap_err();
-            assert_eq!(DamagedError::of(&error).unwrap().damage, Damage::TooLong { max_bytes: 300_000 });
+            assert_eq!(
+                DamagedError::of(&error).unwrap().damage,
+                StreamDamage::TooLong { max_bytes: 300_000 }
+            );
             assert!(out.len() <= 300_000, "{format}: {}", out.len());
             assert!(
                 error.to_string().ends_with("it decompresses to more than the 300000 bytes that are allowed"),
@@ -199,8 +205,10 @@ fn a_stream_that_holds_too_much_ends_with_an_error() {
             );
         }
     }
-    let plain =
-        Input::new(&b"longer"[..]).unwrap().with_text_limit(TextLimit::Bytes(3)).read_to_end(&mut Vec::new());
+    let plain = DecompressedInput::new(&b"longer"[..])
+        .unwrap()
+        .with_text_limit(TextLimit::Bytes(3))
+        .read_to_end(&mut Vec::new());
     assert_eq!(plain.unwrap(), 6);
 }
 

@@ -122,7 +122,7 @@ impl KeysFile {
     /// One of its lines is no record.
     pub fn parse(text: &[u8]) -> Result<Self, KeysLineError> {
         let mut file = Self::default();
-        let mut parser = Parser::new(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text));
+        let mut parser = KeysFileParser::new(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text));
         while !parser.is_at_end() {
             parser.fault_line = parser.line;
             let line = parser.line(&mut file);
@@ -160,7 +160,7 @@ impl KeysFile {
     }
 }
 
-struct Parser<'a> {
+struct KeysFileParser<'a> {
     text: &'a [u8],
     at: usize,
     line: usize,
@@ -171,7 +171,7 @@ struct Parser<'a> {
     owner: Option<String>,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> KeysFileParser<'a> {
     fn new(text: &'a [u8]) -> Self {
         Self { text, at: 0, line: 1, fault_line: 1, origin: None, ttl_s: DEFAULT_TTL_S, owner: None }
     }

@@ -16,6 +16,6 @@ mod resolver;
 
 pub use answer::{MAX_NEGATIVE_TTL_S, MAX_TTL_S, TempReason, TxtAnswer, TxtRecords};
 pub use keys_file::{DEFAULT_TTL_S, KeysFault, KeysFile, KeysFileError, KeysLineError};
-pub use lookup::{Asked, TxtLookup};
+pub use lookup::{LookupFuture, TxtLookup};
 pub use name::{BadName, ascii_name};
-pub use resolver::{ResolverError, Settings, TxtResolver, server_address};
+pub use resolver::{ResolverError, ResolverSettings, TxtResolver, server_address};

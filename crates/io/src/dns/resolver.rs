@@ -20,13 +20,13 @@ use super::{BadName, MAX_NEGATIVE_TTL_S, MAX_TTL_S, TempReason, TxtAnswer, TxtRe
 /// questions were asked on.
 #[derive(Clone, Debug)]
 pub struct TxtResolver {
-    resolver: Resolver<Validating>,
+    resolver: Resolver<ValidatingProvider>,
     max_time: Duration,
 }
 
 /// What differs from the system's settings, or from five seconds and two attempts.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Settings {
+pub struct ResolverSettings {
     /// How long to wait for an answer to one attempt.
     pub timeout: Option<Duration>,
     /// How often to ask, at least once.
@@ -67,7 +67,7 @@ impl TxtResolver {
     ///
     /// # Errors
     /// It cannot be read, or names no server.
-    pub fn from_system(settings: Settings) -> Result<Self, ResolverError> {
+    pub fn from_system(settings: ResolverSettings) -> Result<Self, ResolverError> {
         let system = hickory_resolver::system_conf::read_system_conf();
         let (config, options) = system.map_err(|error| ResolverError::System(error.to_string()))?;
         Self::new(config, options, settings)
@@ -77,7 +77,7 @@ impl TxtResolver {
     ///
     /// # Errors
     /// There are none.
-    pub fn with_servers(servers: &[SocketAddr], settings: Settings) -> Result<Self, ResolverError> {
+    pub fn with_servers(servers: &[SocketAddr], settings: ResolverSettings) -> Result<Self, ResolverError> {
         if servers.is_empty() {
             return Err(ResolverError::NoServers);
         }
@@ -88,7 +88,7 @@ impl TxtResolver {
     fn new(
         config: ResolverConfig,
         mut options: ResolverOpts,
-        settings: Settings,
+        settings: ResolverSettings,
     ) -> Result<Self, ResolverError> {
         options.timeout = settings.timeout.unwrap_or(options.timeout);
         let attempts = settings.attempts.unwrap_or(options.attempts).max(1);
@@ -100,7 +100,8 @@ impl TxtResolver {
         // Keys of 2048 bits are longer than what UDP takes without.
         options.edns0 = true;
         let max_time = options.timeout.saturating_mul(u32::try_from(attempts).unwrap_or(u32::MAX));
-        let mut builder = Resolver::builder_with_config(config, Validating(TokioRuntimeProvider::default()));
+        let mut builder =
+            Resolver::builder_with_config(config, ValidatingProvider(TokioRuntimeProvider::default()));
         *builder.options_mut() = options;
         let resolver = builder.build().map_err(|error| ResolverError::Start(error.to_string()))?;
         Ok(Self { resolver, max_time })
@@ -193,9 +194,9 @@ fn negative(no: &NoRecords) -> TxtAnswer {
 
 /// Connections whose questions say that the answer's AD bit is understood, without which servers leave it out (RFC 6840 5.7).
 #[derive(Clone)]
-struct Validating(TokioRuntimeProvider);
+struct ValidatingProvider(TokioRuntimeProvider);
 
-impl ConnectionProvider for Validating {
+impl ConnectionProvider for ValidatingProvider {
     type Conn = ValidatingConnection;
     type FutureConn = Pin<Box<dyn Future<Output = Result<Self::Conn, NetError>> + Send>>;
     type RuntimeProvider = TokioRuntimeProvider;

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use super::mbox::is_mbox;
 use super::quoting::FROM;
 use super::source::STDIN;
-use super::{MailError, Mails, Quoting, Source};
+use super::{MailError, MailReader, MailSource, MboxQuoting};
 
 /// How mail is read.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct MailOptions {
     /// How an mbox quotes `From `.
-    pub quoting: Quoting,
+    pub quoting: MboxQuoting,
     /// The longest message that is taken into memory, in bytes.
     pub max_bytes: u64,
 }
@@ -24,25 +24,25 @@ pub struct Options {
 /// The longest message that is taken into memory unless told, in bytes.
 pub const MAX_BYTES: u64 = 100 << 20;
 
-impl Default for Options {
+impl Default for MailOptions {
     fn default() -> Self {
-        Self { quoting: Quoting::default(), max_bytes: MAX_BYTES }
+        Self { quoting: MboxQuoting::default(), max_bytes: MAX_BYTES }
     }
 }
 
 /// What paths are: messages, mboxes, Maildirs, directories of these, streams.
 #[derive(Debug, Default)]
-pub struct Folders {
-    pub(super) entries: Vec<Entry>,
-    pub(super) totals: Totals,
-    options: Options,
+pub struct MailFolders {
+    pub(super) entries: Vec<MailEntry>,
+    pub(super) totals: MailTotals,
+    options: MailOptions,
     /// Directories by device and inode: each is read once, however many links lead to it.
     seen: HashSet<(u64, u64)>,
 }
 
 /// How much there is to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
+pub struct MailTotals {
     /// Bytes of all files; what comes as a stream is not counted.
     pub bytes: u64,
     /// Messages in files of their own.
@@ -57,7 +57,7 @@ pub struct Totals {
 
 /// One thing to read.
 #[derive(Debug)]
-pub(super) enum Entry {
+pub(super) enum MailEntry {
     Mail { path: Box<Path>, depth: usize, len_bytes: u64 },
     Mbox { path: Box<Path>, depth: usize, len_bytes: u64 },
     Stream(Box<Path>),
@@ -74,15 +74,15 @@ pub(super) enum Entry {
 ///
 /// Links are followed, but each directory is read once. Outside Maildirs each file is opened, for its first bytes. What cannot be read
 /// becomes an error in the place of its messages.
-pub fn discover<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>, options: Options) -> Folders {
-    let mut folders = Folders { options, ..Folders::default() };
+pub fn discover<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>, options: MailOptions) -> MailFolders {
+    let mut folders = MailFolders { options, ..MailFolders::default() };
     for path in paths {
         folders.given(path.as_ref());
     }
     folders
 }
 
-impl Totals {
+impl MailTotals {
     /// The number of messages, where it is known before they are read.
     #[must_use]
     pub fn messages(&self) -> Option<u64> {
@@ -90,18 +90,18 @@ impl Totals {
     }
 }
 
-impl Folders {
+impl MailFolders {
     /// How much there is to read.
     #[must_use]
-    pub fn totals(&self) -> Totals {
+    pub fn totals(&self) -> MailTotals {
         self.totals
     }
 
     /// The messages.
     #[must_use]
-    pub fn mails(self) -> Mails {
+    pub fn mails(self) -> MailReader {
         let options = self.options;
-        Mails::new(self, options)
+        MailReader::new(self, options)
     }
 
     fn given(&mut self, path: &Path) {
@@ -181,7 +181,7 @@ impl Folders {
             Ok(_) => {
                 self.totals.mboxes += 1;
                 self.totals.bytes += len_bytes;
-                self.entries.push(Entry::Mbox { path: path.into(), depth, len_bytes });
+                self.entries.push(MailEntry::Mbox { path: path.into(), depth, len_bytes });
             }
         }
     }
@@ -189,18 +189,18 @@ impl Folders {
     fn mail(&mut self, path: &Path, depth: usize, len_bytes: u64) {
         self.totals.files += 1;
         self.totals.bytes += len_bytes;
-        self.entries.push(Entry::Mail { path: path.into(), depth, len_bytes });
+        self.entries.push(MailEntry::Mail { path: path.into(), depth, len_bytes });
     }
 
     fn stream(&mut self, path: &Path) {
         self.totals.streams += 1;
-        self.entries.push(Entry::Stream(path.into()));
+        self.entries.push(MailEntry::Stream(path.into()));
     }
 
     fn fault(&mut self, path: &Path, depth: usize, error: io::Error) {
         self.totals.faults += 1;
-        let error = MailError::new(Source::file(path, depth), error);
-        self.entries.push(Entry::Fault(Box::new(error)));
+        let error = MailError::new(MailSource::file(path, depth), error);
+        self.entries.push(MailEntry::Fault(Box::new(error)));
     }
 }
 

@@ -3,14 +3,14 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::Source;
+use super::MailSource;
 
 /// A message, or a path, of which nothing came. The others are not affected.
 #[derive(Debug, thiserror::Error)]
 #[error("{place}: {fault}")]
 pub struct MailError {
     /// Where it is.
-    pub place: Source,
+    pub place: MailSource,
     /// What is wrong with it.
     pub fault: MailFault,
 }
@@ -22,7 +22,7 @@ pub enum MailFault {
     /// The machine: it cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The peer: it is longer than what is taken into memory. [`Source::open`] reads it as a stream.
+    /// The peer: it is longer than what is taken into memory. [`MailSource::open`] reads it as a stream.
     #[error("expected at most {max_bytes} bytes, found {len_bytes}")]
     TooLarge {
         /// Its length, or for a stream what was seen of it.
@@ -45,7 +45,7 @@ pub enum MailFault {
 }
 
 impl MailError {
-    pub(super) fn new(place: Source, fault: impl Into<MailFault>) -> Self {
+    pub(super) fn new(place: MailSource, fault: impl Into<MailFault>) -> Self {
         Self { place, fault: fault.into() }
     }
 }

@@ -45,7 +45,7 @@ pub fn to_crlf(message: &[u8]) -> Cow<'_, [u8]> {
     let (before, rest) = message.split_at(first);
     let mut out = Vec::with_capacity(message.len() + memchr_iter(b'\n', rest).count());
     out.extend_from_slice(before);
-    Converter { mode: Mode::Convert, line_len: 0, is_after_cr: false }.push(rest, &mut out);
+    Converter { mode: LineMode::Convert, line_len: 0, is_after_cr: false }.push(rest, &mut out);
     Cow::Owned(out)
 }
 
@@ -98,14 +98,14 @@ impl<R: BufRead> Read for CrlfReader<R> {
 /// What is known at the seam between two chunks.
 #[derive(Debug, Default)]
 struct Converter {
-    mode: Mode,
+    mode: LineMode,
     /// Of the line under way.
     line_len: usize,
     is_after_cr: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Mode {
+enum LineMode {
     /// Every line so far ends with CRLF, which is the same in both other modes: so nothing need be kept back.
     #[default]
     Header,
@@ -117,18 +117,18 @@ impl Converter {
     fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
         let mut from = 0;
         for at in memchr_iter(b'\n', chunk) {
-            if self.mode == Mode::AsIs {
+            if self.mode == LineMode::AsIs {
                 break;
             }
             let is_bare = if at == from { !self.is_after_cr } else { chunk[at - 1] != b'\r' };
             let line_len = self.line_len + (at - from);
             if is_bare {
-                self.mode = Mode::Convert;
+                self.mode = LineMode::Convert;
                 out.extend_from_slice(&chunk[from..at]);
                 out.extend_from_slice(b"\r\n");
             } else {
-                if self.mode == Mode::Header && line_len == 1 {
-                    self.mode = Mode::AsIs;
+                if self.mode == LineMode::Header && line_len == 1 {
+                    self.mode = LineMode::AsIs;
                 }
                 out.extend_from_slice(&chunk[from..=at]);
             }

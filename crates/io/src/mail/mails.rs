@@ -6,143 +6,148 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::discover::Entry;
+use super::discover::MailEntry;
 use super::mbox::is_mbox;
 use super::quoting::FROM;
-use super::source::{Part, STDIN};
-use super::{Folders, MailError, MailFault, Mbox, Options, Piece, Source, Totals};
-use crate::Stamp;
+use super::source::{MboxPart, STDIN};
+use super::{
+    MailError, MailFault, MailFolders, MailOptions, MailSource, MailTotals, MboxMessage, MboxReader,
+};
+use crate::FileStamp;
 
-/// The messages of folders. Threads share a reference and each calls [`Mails::pull`] until there is nothing more, or uses the
+/// The messages of folders. Threads share a reference and each calls [`MailReader::pull`] until there is nothing more, or uses the
 /// reference as an iterator. A file is read by the thread that takes it, an mbox in turns.
 #[derive(Debug)]
-pub struct Mails {
-    options: Options,
-    totals: Totals,
+pub struct MailReader {
+    options: MailOptions,
+    totals: MailTotals,
     bytes_done: AtomicU64,
-    turn: Mutex<Turn>,
+    turn: Mutex<ReadTurn>,
 }
 
 /// A message, or what stands in its place, with its number.
 #[derive(Debug)]
-pub struct Item {
+pub struct MailItem {
     /// From 0 on without gaps, in the order of paths and names.
     pub index: u64,
     /// The message.
-    pub mail: Result<Mail, MailError>,
+    pub mail: Result<MailMessage, MailError>,
 }
 
 /// A message.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Mail {
+pub struct MailMessage {
     /// Where it is.
-    pub source: Source,
+    pub source: MailSource,
     /// Its bytes, with ends of lines as in the file: see [`to_crlf`](super::to_crlf).
     pub bytes: Vec<u8>,
     /// The `From ` line before it in an mbox, without its end.
     pub envelope: Option<Vec<u8>>,
     /// Of the file when it was opened.
-    pub(super) stamp: Option<Stamp>,
+    pub(super) stamp: Option<FileStamp>,
 }
 
 /// Where reading is.
 #[derive(Debug)]
-struct Turn {
-    entries: std::vec::IntoIter<Entry>,
+struct ReadTurn {
+    entries: std::vec::IntoIter<MailEntry>,
     index: u64,
     mbox: Option<OpenMbox>,
 }
 
 struct OpenMbox {
-    source: Source,
+    source: MailSource,
     /// `None` for a stream, whose length nobody expects.
     counted: Option<u64>,
-    pieces: Mbox<Box<dyn Read + Send>>,
+    pieces: MboxReader<Box<dyn Read + Send>>,
 }
 
 /// What was taken while the turn was held.
-enum Work {
-    Done(Result<Mail, MailError>),
+enum PendingRead {
+    Done(Result<MailMessage, MailError>),
     /// A file to read while others have their turn.
-    Read(Source, u64),
+    Read(MailSource, u64),
 }
 
-impl Mails {
-    pub(super) fn new(folders: Folders, options: Options) -> Self {
-        let turn = Turn { entries: folders.entries.into_iter(), index: 0, mbox: None };
+impl MailReader {
+    pub(super) fn new(folders: MailFolders, options: MailOptions) -> Self {
+        let turn = ReadTurn { entries: folders.entries.into_iter(), index: 0, mbox: None };
         Self { options, totals: folders.totals, bytes_done: AtomicU64::new(0), turn: Mutex::new(turn) }
     }
 
     /// How much there was to read at first.
     #[must_use]
-    pub fn totals(&self) -> Totals {
+    pub fn totals(&self) -> MailTotals {
         self.totals
     }
 
-    /// How many bytes of [`Totals::bytes`] are read.
+    /// How many bytes of [`MailTotals::bytes`] are read.
     #[must_use]
     pub fn bytes_done(&self) -> u64 {
         self.bytes_done.load(Ordering::Relaxed)
     }
 
     /// The next message, or `None` after the last.
-    pub fn pull(&self) -> Option<Item> {
+    pub fn pull(&self) -> Option<MailItem> {
         let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let work = self.work(&mut turn)?;
         let index = turn.index;
         turn.index += 1;
         drop(turn);
         let mail = match work {
-            Work::Done(mail) => mail,
-            Work::Read(source, len_bytes) => {
+            PendingRead::Done(mail) => mail,
+            PendingRead::Read(source, len_bytes) => {
                 let mail = self.read(&source);
                 self.count(len_bytes);
                 mail.map_err(|fault| MailError::new(source, fault))
             }
         };
-        Some(Item { index, mail })
+        Some(MailItem { index, mail })
     }
 
-    fn work(&self, turn: &mut MutexGuard<'_, Turn>) -> Option<Work> {
+    fn work(&self, turn: &mut MutexGuard<'_, ReadTurn>) -> Option<PendingRead> {
         loop {
             if let Some(mbox) = &mut turn.mbox {
                 match self.piece(mbox) {
-                    Some(mail) => return Some(Work::Done(mail)),
+                    Some(mail) => return Some(PendingRead::Done(mail)),
                     None => turn.mbox = None,
                 }
             }
             match turn.entries.next()? {
-                Entry::Mail { path, depth, len_bytes } => {
-                    return Some(Work::Read(Source::file(path, depth), len_bytes));
+                MailEntry::Mail { path, depth, len_bytes } => {
+                    return Some(PendingRead::Read(MailSource::file(path, depth), len_bytes));
                 }
-                Entry::Fault(error) => return Some(Work::Done(Err(*error))),
-                Entry::Mbox { path, depth, len_bytes } => {
-                    let source = Source::file(path, depth);
+                MailEntry::Fault(error) => return Some(PendingRead::Done(Err(*error))),
+                MailEntry::Mbox { path, depth, len_bytes } => {
+                    let source = MailSource::file(path, depth);
                     match File::open(source.path()) {
                         Ok(file) => turn.mbox = Some(self.open(source, Some(0), Box::new(file))),
                         Err(error) => {
                             self.count(len_bytes);
-                            return Some(Work::Done(Err(MailError::new(source, error))));
+                            return Some(PendingRead::Done(Err(MailError::new(source, error))));
                         }
                     }
                 }
-                Entry::Stream(path) => match self.stream(&path) {
-                    Ok(Begun::Mbox(mbox)) => turn.mbox = Some(mbox),
-                    Ok(Begun::Mail(mail)) => return Some(Work::Done(Ok(mail))),
+                MailEntry::Stream(path) => match self.stream(&path) {
+                    Ok(OpenedStream::Mbox(mbox)) => turn.mbox = Some(mbox),
+                    Ok(OpenedStream::Mail(mail)) => return Some(PendingRead::Done(Ok(mail))),
                     Err(fault) => {
-                        return Some(Work::Done(Err(MailError::new(Source::stream(&path), fault))));
+                        return Some(PendingRead::Done(Err(MailError::new(
+                            MailSource::stream(&path),
+                            fault,
+                        ))));
                     }
                 },
             }
         }
     }
 
-    fn open(&self, source: Source, counted: Option<u64>, input: Box<dyn Read + Send>) -> OpenMbox {
-        OpenMbox { source, counted, pieces: Mbox::new(input, self.options) }
+    fn open(&self, source: MailSource, counted: Option<u64>, input: Box<dyn Read + Send>) -> OpenMbox {
+        OpenMbox { source, counted, pieces: MboxReader::new(input, self.options) }
     }
 
-    fn piece(&self, mbox: &mut OpenMbox) -> Option<Result<Mail, MailError>> {
+    fn piece(&self, mbox: &mut OpenMbox) -> Option<Result<MailMessage, MailError>> {
         let piece = mbox.pieces.next();
         if let Some(counted) = &mut mbox.counted {
             let done_bytes = mbox.pieces.done_bytes();
@@ -154,25 +159,25 @@ impl Mails {
         }
     }
 
-    fn mail_of(&self, mbox: &Source, piece: Piece) -> Result<Mail, MailError> {
-        let Piece { number, start, len_bytes, envelope, message } = piece;
-        let source = mbox.part(Part { number, start, len_bytes, quoting: self.options.quoting });
+    fn mail_of(&self, mbox: &MailSource, piece: MboxMessage) -> Result<MailMessage, MailError> {
+        let MboxMessage { number, start, len_bytes, envelope, message } = piece;
+        let source = mbox.part(MboxPart { number, start, len_bytes, quoting: self.options.quoting });
         match message {
-            Some(bytes) => Ok(Mail { source, bytes, envelope: Some(envelope), stamp: None }),
+            Some(bytes) => Ok(MailMessage { source, bytes, envelope: Some(envelope), stamp: None }),
             None => Err(MailError::new(source, self.too_large(len_bytes))),
         }
     }
 
-    fn read(&self, source: &Source) -> Result<Mail, MailFault> {
+    fn read(&self, source: &MailSource) -> Result<MailMessage, MailFault> {
         let file = File::open(source.path())?;
         let about = file.metadata()?;
-        let stamp = Some(Stamp::from(&about));
+        let stamp = Some(FileStamp::from(&about));
         let bytes = self.read_to_limit(file, about.len())?;
-        Ok(Mail { source: source.clone(), bytes, envelope: None, stamp })
+        Ok(MailMessage { source: source.clone(), bytes, envelope: None, stamp })
     }
 
-    fn stream(&self, path: &Path) -> Result<Begun, MailFault> {
-        let source = Source::stream(path);
+    fn stream(&self, path: &Path) -> Result<OpenedStream, MailFault> {
+        let source = MailSource::stream(path);
         let mut input: Box<dyn Read + Send> = match path == Path::new(STDIN) {
             true => Box::new(io::stdin()),
             false => Box::new(File::open(path)?),
@@ -182,10 +187,10 @@ impl Mails {
         let is_mbox = is_mbox(&beginning);
         let input = Box::new(io::Cursor::new(beginning).chain(input));
         if is_mbox {
-            return Ok(Begun::Mbox(self.open(source, None, input)));
+            return Ok(OpenedStream::Mbox(self.open(source, None, input)));
         }
         let bytes = self.read_to_limit(input, 0)?;
-        Ok(Begun::Mail(Mail { source, bytes, envelope: None, stamp: None }))
+        Ok(OpenedStream::Mail(MailMessage { source, bytes, envelope: None, stamp: None }))
     }
 
     /// Reads what is expected to have `len_bytes`, and may have more.
@@ -213,15 +218,15 @@ impl Mails {
 }
 
 /// What a stream turned out to be.
-enum Begun {
+enum OpenedStream {
     Mbox(OpenMbox),
-    Mail(Mail),
+    Mail(MailMessage),
 }
 
-impl Iterator for &Mails {
-    type Item = Item;
+impl Iterator for &MailReader {
+    type Item = MailItem;
 
-    fn next(&mut self) -> Option<Item> {
+    fn next(&mut self) -> Option<MailItem> {
         self.pull()
     }
 }

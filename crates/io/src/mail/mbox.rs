@@ -5,14 +5,14 @@ use std::io::{self, Read};
 use memchr::{memchr, memmem};
 
 use super::quoting::FROM;
-use super::{Options, Quoting};
+use super::{MailOptions, MboxQuoting};
 
 /// Reads an mbox: a message begins after a line `From ...`, which stands at the start of the file or after an empty line. What
 /// follows `From ` is not looked at, and neither is `Content-Length`. The empty line before the next message is no part of a message.
 #[derive(Debug)]
-pub struct Mbox<R> {
+pub struct MboxReader<R> {
     input: R,
-    quoting: Quoting,
+    quoting: MboxQuoting,
     max_bytes: u64,
     chunk_bytes: u64,
     buffer: Vec<u8>,
@@ -26,7 +26,7 @@ pub struct Mbox<R> {
 
 /// One message of an mbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct MboxMessage {
     /// From 1 on.
     pub number: u64,
     /// Where it begins in the file, after its `From ` line.
@@ -48,9 +48,9 @@ const SEAM_BYTES: usize = 16;
 /// A `From ` line that is longer counts as a part of its message.
 const MAX_ENVELOPE_BYTES: u64 = 4096;
 
-impl<R: Read> Mbox<R> {
+impl<R: Read> MboxReader<R> {
     /// Reads from the first byte of an mbox on.
-    pub fn new(input: R, options: Options) -> Self {
+    pub fn new(input: R, options: MailOptions) -> Self {
         Self {
             input,
             quoting: options.quoting,
@@ -70,7 +70,7 @@ impl<R: Read> Mbox<R> {
         self.offset + self.start as u64
     }
 
-    fn piece(&mut self) -> io::Result<Option<Piece>> {
+    fn piece(&mut self) -> io::Result<Option<MboxMessage>> {
         if self.unread().is_empty() && !self.is_at_end {
             self.fill()?;
         }
@@ -106,7 +106,7 @@ impl<R: Read> Mbox<R> {
             .then(|| self.quoting.undo(without_empty_line(&last[envelope_len..]).to_vec()));
         self.start += len;
         let start = begin + envelope_len as u64;
-        Ok(Some(Piece { number: self.number, start, len_bytes, envelope, message }))
+        Ok(Some(MboxMessage { number: self.number, start, len_bytes, envelope, message }))
     }
 
     /// True where what is kept is surely more than a message may have, whatever it ends with.
@@ -131,8 +131,8 @@ impl<R: Read> Mbox<R> {
     }
 }
 
-impl<R: Read> Iterator for Mbox<R> {
-    type Item = io::Result<Piece>;
+impl<R: Read> Iterator for MboxReader<R> {
+    type Item = io::Result<MboxMessage>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let piece = self.piece().transpose();
@@ -175,14 +175,14 @@ pub(super) fn is_mbox(beginning: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn read(text: &[u8], chunk_bytes: u64, max_bytes: u64) -> Vec<Piece> {
-        let options = Options { max_bytes, ..Options::default() };
-        let mbox = Mbox { chunk_bytes, ..Mbox::new(text, options) };
+    fn read(text: &[u8], chunk_bytes: u64, max_bytes: u64) -> Vec<MboxMessage> {
+        let options = MailOptions { max_bytes, ..MailOptions::default() };
+        let mbox = MboxReader { chunk_bytes, ..MboxReader::new(text, options) };
         mbox.map(Result::unwrap).collect()
     }
 
     fn messages(text: &[u8]) -> Vec<String> {
-        let text_of = |piece: Piece| piece.message.unwrap().escape_ascii().to_string();
+        let text_of = |piece: MboxMessage| piece.message.unwrap().escape_ascii().to_string();
         read(text, CHUNK_BYTES, 1000).into_iter().map(text_of).collect()
     }
 
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(pieces[0].envelope, b"From a Mon");
         for piece in pieces {
             let (start, end) = (piece.start as usize, (piece.start + piece.len_bytes) as usize);
-            assert_eq!(Quoting::Mboxrd.undo(THREE[start..end].to_vec()), piece.message.unwrap());
+            assert_eq!(MboxQuoting::Mboxrd.undo(THREE[start..end].to_vec()), piece.message.unwrap());
         }
     }
 
@@ -240,10 +240,10 @@ mod tests {
         for chunk_bytes in 1..=80 {
             for max_bytes in [6, 100, 600, 959, 960, 961] {
                 let pieces = read(text.as_bytes(), chunk_bytes, max_bytes);
-                let is_kept = |piece: &Piece| piece.len_bytes <= max_bytes;
+                let is_kept = |piece: &MboxMessage| piece.len_bytes <= max_bytes;
                 let expected = whole.iter().cloned().map(|piece| match is_kept(&piece) {
                     true => piece,
-                    false => Piece { message: None, ..piece },
+                    false => MboxMessage { message: None, ..piece },
                 });
                 assert!(pieces.iter().eq(expected.collect::<Vec<_>>().iter()), "{chunk_bytes} {max_bytes}");
             }
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_ends_the_file() {
         let failing = io::Read::chain(&b"From a\nx\n\nFrom b\n"[..], Failing);
-        let mut mbox = Mbox::new(failing, Options::default());
+        let mut mbox = MboxReader::new(failing, MailOptions::default());
         assert!(mbox.next().unwrap().is_err());
         assert!(mbox.next().is_none());
     }

@@ -3,9 +3,9 @@
 //! | item | what it does |
 //! |---|---|
 //! | [`discover`] | finds what each path is, and how much there is to read |
-//! | [`Mails`] | hands out messages to any number of threads, numbered, so that results can be put back into order |
+//! | [`MailReader`] | hands out messages to any number of threads, numbered, so that results can be put back into order |
 //! | [`to_crlf`], [`CrlfReader`] | a message as it is on the wire, from memory or as a stream |
-//! | [`Destination`], [`write_signed`], [`write_mbox`] | a message with a header field before it, back into files |
+//! | [`MailDestination`], [`write_signed`], [`write_mbox`] | a message with a header field before it, back into files |
 
 mod discover;
 mod fault;
@@ -18,11 +18,11 @@ mod source;
 mod tests;
 mod write;
 
-pub use discover::{Folders, MAX_BYTES, Options, Totals, discover};
+pub use discover::{MAX_BYTES, MailFolders, MailOptions, MailTotals, discover};
 pub use fault::{MailError, MailFault};
 pub use lines::{CrlfReader, LineEnding, to_crlf};
-pub use mails::{Item, Mail, Mails};
-pub use mbox::{Mbox, Piece};
-pub use quoting::Quoting;
-pub use source::Source;
-pub use write::{Destination, write_mbox, write_signed};
+pub use mails::{MailItem, MailMessage, MailReader};
+pub use mbox::{MboxMessage, MboxReader};
+pub use quoting::MboxQuoting;
+pub use source::MailSource;
+pub use write::{MailDestination, write_mbox, write_signed};

@@ -10,7 +10,7 @@ use memchr::{memchr, memmem};
 /// before each of `From `, `>From `, and so on (mboxrd). Taking off one `>` is right for all that mboxrd writes, and for mboxo but where
 /// a message itself had `>From `, which is rare and cannot be told: so that is the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Quoting {
+pub enum MboxQuoting {
     /// One `>` is taken off `>From `, `>>From ` and so on.
     #[default]
     Mboxrd,
@@ -23,7 +23,7 @@ pub enum Quoting {
 /// What separates messages at the start of a line.
 pub(super) const FROM: &[u8] = b"From ";
 
-impl Quoting {
+impl MboxQuoting {
     /// A message without its quoting.
     pub(super) fn undo(self, message: Vec<u8>) -> Vec<u8> {
         let is_plain = message.first() != Some(&b'>') && memmem::find(&message, b"\n>").is_none();
@@ -56,7 +56,7 @@ pub(super) struct UnquotedReader<R> {
 }
 
 impl<R: BufRead> UnquotedReader<R> {
-    pub(super) fn new(inner: R, quoting: Quoting) -> Self {
+    pub(super) fn new(inner: R, quoting: MboxQuoting) -> Self {
         Self { inner, unquoter: Unquoter::new(quoting), chunk: Vec::new(), at: 0 }
     }
 }
@@ -87,21 +87,21 @@ impl<R: BufRead> Read for UnquotedReader<R> {
 /// Knows, at the seam between two chunks, how much of a quoted `From ` there was.
 #[derive(Debug)]
 struct Unquoter {
-    quoting: Quoting,
+    quoting: MboxQuoting,
     /// `None` within a line.
-    start: Option<Start>,
+    start: Option<LineStart>,
 }
 
 /// The start of a line, as far as it can still become a quoted `From `. One `>` and the letters are held back.
 #[derive(Clone, Copy, Debug, Default)]
-struct Start {
+struct LineStart {
     quotes: u64,
     matched: usize,
 }
 
 impl Unquoter {
-    fn new(quoting: Quoting) -> Self {
-        Self { quoting, start: Some(Start::default()) }
+    fn new(quoting: MboxQuoting) -> Self {
+        Self { quoting, start: Some(LineStart::default()) }
     }
 
     fn push(&mut self, mut chunk: &[u8], out: &mut Vec<u8>) {
@@ -110,7 +110,7 @@ impl Unquoter {
                 let len = memchr(b'\n', chunk).map_or(chunk.len(), |at| at + 1);
                 let (line, rest) = chunk.split_at(len);
                 out.extend_from_slice(line);
-                self.start = line.ends_with(b"\n").then(Start::default);
+                self.start = line.ends_with(b"\n").then(LineStart::default);
                 chunk = rest;
                 continue;
             };
@@ -132,7 +132,7 @@ impl Unquoter {
 
     /// Gives what is held back.
     fn finish(&mut self, out: &mut Vec<u8>) {
-        if let Some(Start { quotes, matched }) = self.start.take() {
+        if let Some(LineStart { quotes, matched }) = self.start.take() {
             let is_quoted = matched == FROM.len() && self.quoting.is_quoted(quotes);
             out.extend((quotes > 0 && !is_quoted).then_some(b'>'));
             out.extend_from_slice(&FROM[..matched]);
@@ -150,17 +150,17 @@ mod tests {
 
     #[test]
     fn each_kind_takes_off_its_own() {
-        let undo = |quoting: Quoting| String::from_utf8(quoting.undo(QUOTED.to_vec())).unwrap();
+        let undo = |quoting: MboxQuoting| String::from_utf8(quoting.undo(QUOTED.to_vec())).unwrap();
         let rest = "> From d\n>Fro\n>\n>>\nx>From e\nFrom f\n>From";
-        assert_eq!(undo(Quoting::Mboxrd), format!("From a\n>From b\n>>From c\n{rest}"));
-        assert_eq!(undo(Quoting::Mboxo), format!("From a\n>>From b\n>>>From c\n{rest}"));
-        assert_eq!(undo(Quoting::Keep).as_bytes(), QUOTED);
-        assert_eq!(Quoting::Mboxrd.undo(b"plain\n".to_vec()), b"plain\n");
+        assert_eq!(undo(MboxQuoting::Mboxrd), format!("From a\n>From b\n>>From c\n{rest}"));
+        assert_eq!(undo(MboxQuoting::Mboxo), format!("From a\n>>From b\n>>>From c\n{rest}"));
+        assert_eq!(undo(MboxQuoting::Keep).as_bytes(), QUOTED);
+        assert_eq!(MboxQuoting::Mboxrd.undo(b"plain\n".to_vec()), b"plain\n");
     }
 
     #[test]
     fn a_stream_is_cut_anywhere() {
-        for quoting in [Quoting::Mboxrd, Quoting::Mboxo, Quoting::Keep] {
+        for quoting in [MboxQuoting::Mboxrd, MboxQuoting::Mboxo, MboxQuoting::Keep] {
             for len in 0..=QUOTED.len() {
                 for capacity in [1, 2, 3, 5, 11, 100] {
                     let mut out = Vec::new();

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Quoting;
+use super::MboxQuoting;
 use super::quoting::UnquotedReader;
 
 /// The path that stands for standard input.
@@ -15,24 +15,24 @@ pub(super) const STDIN: &str = "-";
 
 /// Where a message is: shown as its path, `-` for standard input, with `:17` for the seventeenth message of an mbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct MailSource {
     path: Arc<Path>,
     /// How many components of the path lead to what was asked for.
     depth: usize,
     is_stream: bool,
-    part: Option<Part>,
+    part: Option<MboxPart>,
 }
 
 /// Where in an mbox a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct MboxPart {
     pub(super) number: u64,
     pub(super) start: u64,
     pub(super) len_bytes: u64,
-    pub(super) quoting: Quoting,
+    pub(super) quoting: MboxQuoting,
 }
 
-impl Source {
+impl MailSource {
     /// What a path leads to, found below the first `depth` components of it.
     pub(super) fn file(path: impl Into<Arc<Path>>, depth: usize) -> Self {
         Self { path: path.into(), depth, is_stream: false, part: None }
@@ -42,7 +42,7 @@ impl Source {
         Self { is_stream: true, ..Self::file(path, 0) }
     }
 
-    pub(super) fn part(&self, part: Part) -> Self {
+    pub(super) fn part(&self, part: MboxPart) -> Self {
         Self { part: Some(part), ..self.clone() }
     }
 
@@ -101,7 +101,7 @@ impl Source {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for MailSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A name may hold what a terminal would obey.
         for character in self.path.to_string_lossy().chars() {

@@ -41,10 +41,10 @@ impl Place {
 
     /// What is found in all of it, as path below it and either length or error.
     fn found(&self) -> Vec<(String, Result<usize, String>)> {
-        self.found_with(Options::default())
+        self.found_with(MailOptions::default())
     }
 
-    fn found_with(&self, options: Options) -> Vec<(String, Result<usize, String>)> {
+    fn found_with(&self, options: MailOptions) -> Vec<(String, Result<usize, String>)> {
         let mails = discover([self.0.path()], options).mails();
         let found = (&mails).enumerate().map(|(at, item)| {
             assert_eq!(at as u64, item.index);
@@ -56,7 +56,7 @@ impl Place {
         found.collect()
     }
 
-    fn below(&self, source: &Source) -> String {
+    fn below(&self, source: &MailSource) -> String {
         let place = format!("{}/", self.0.path().display());
         source.to_string().strip_prefix(&place).unwrap().to_owned()
     }
@@ -65,8 +65,8 @@ impl Place {
         self.found().into_iter().map(|(name, _)| name).collect()
     }
 
-    fn mail(&self, name: &str) -> Mail {
-        discover([self.path(name)], Options::default()).mails().pull().unwrap().mail.unwrap()
+    fn mail(&self, name: &str) -> MailMessage {
+        discover([self.path(name)], MailOptions::default()).mails().pull().unwrap().mail.unwrap()
     }
 }
 
@@ -85,10 +85,10 @@ fn directories_are_read_in_order_but_for_what_is_hidden() {
     let rest = [("b/10.eml", len), ("b/2.eml", len), ("c", 1)];
     let expected = lens.into_iter().chain(rest).map(|(name, len)| (name.to_owned(), Ok(len)));
     assert_eq!(place.found(), expected.collect::<Vec<_>>());
-    let totals = discover([place.0.path()], Options::default()).totals();
+    let totals = discover([place.0.path()], MailOptions::default()).totals();
     let bytes = (2 * len + MBOX.len() + 1) as u64;
-    assert_eq!(totals, Totals { bytes, files: 3, mboxes: 2, streams: 0, faults: 0 });
-    assert_eq!((totals.messages(), Totals { mboxes: 0, ..totals }.messages()), (None, Some(3)));
+    assert_eq!(totals, MailTotals { bytes, files: 3, mboxes: 2, streams: 0, faults: 0 });
+    assert_eq!((totals.messages(), MailTotals { mboxes: 0, ..totals }.messages()), (None, Some(3)));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_maildir_is_cur_and_new_and_the_maildirs_in_it() {
         .with("m/cur/mbox", "From a\nno: mbox\n");
     let expected = ["m/cur/1:2,S", "m/cur/mbox", "m/new/2", "m/.Sent/cur/5:2,", "m/Folder/new/6"];
     assert_eq!(place.names(), expected);
-    assert_eq!(discover([place.path("m")], Options::default()).totals().messages(), Some(5));
+    assert_eq!(discover([place.path("m")], MailOptions::default()).totals().messages(), Some(5));
 }
 
 #[test]
@@ -121,14 +121,14 @@ fn links_are_followed_once() {
 fn what_cannot_be_read_is_said_in_its_place() {
     let place = Place::new().with("a", MESSAGE).with("b", MESSAGE).with("c", MESSAGE).with("d", MBOX);
     let paths = ["a", "b", "missing", "d", "c"].map(|name| place.path(name));
-    let mails = discover(&paths, Options::default()).mails();
+    let mails = discover(&paths, MailOptions::default()).mails();
     // Gone after it was found, which root cannot read either.
     fs::remove_file(&paths[1]).unwrap();
     fs::remove_file(&paths[3]).unwrap();
     let is_ok: Vec<_> = (&mails).map(|item| item.mail.is_ok()).collect();
     assert_eq!(is_ok, [true, false, false, false, true]);
     let missing = place.path("missing/\u{1b}[0m");
-    let error = discover([missing], Options::default()).mails().pull().unwrap().mail.unwrap_err();
+    let error = discover([missing], MailOptions::default()).mails().pull().unwrap().mail.unwrap_err();
     assert!(error.to_string().contains("/missing/\\u{1b}[0m: No such file"), "{error}");
 }
 
@@ -139,7 +139,7 @@ fn threads_get_each_message_once() {
         place = place.with(&format!("{number:03}"), &MESSAGE.repeat(number));
     }
     place = place.with("100a.mbox", &"From a\nA: 1\n\n".repeat(300));
-    let mails = discover([place.0.path()], Options::default()).mails();
+    let mails = discover([place.0.path()], MailOptions::default()).mails();
     let taken = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -163,7 +163,7 @@ fn threads_get_each_message_once() {
 fn what_is_too_long_is_read_as_a_stream() {
     let long = format!("From x\nA: 1\n\n>From here\n{}\nFrom y\nB: 2\n", "0123456789\n".repeat(100));
     let place = Place::new().with("a", MESSAGE).with("b", &long).with("c", &MESSAGE.repeat(50));
-    let options = Options { max_bytes: 1000, ..Options::default() };
+    let options = MailOptions { max_bytes: 1000, ..MailOptions::default() };
     let found = place.found_with(options);
     let limit = |len: usize| Err(format!("expected at most 1000 bytes, found {len}"));
     let expected = [("a", Ok(27)), ("b:1", limit(1117)), ("b:2", Ok(5)), ("c", limit(1350))];
@@ -183,7 +183,7 @@ fn what_is_too_long_is_read_as_a_stream() {
 }
 
 /// A stream with a name: `/proc/self/fd/N` of a pipe.
-fn piped(text: &'static str, options: Options) -> Vec<Item> {
+fn piped(text: &'static str, options: MailOptions) -> Vec<MailItem> {
     use std::os::fd::AsRawFd;
     let (reader, mut writer) = io::pipe().unwrap();
     let feeding = std::thread::spawn(move || io::Write::write_all(&mut writer, text.as_bytes()));
@@ -197,15 +197,15 @@ fn piped(text: &'static str, options: Options) -> Vec<Item> {
 
 #[test]
 fn a_stream_is_a_message_or_an_mbox() {
-    let one = piped(MESSAGE, Options::default());
+    let one = piped(MESSAGE, MailOptions::default());
     assert_eq!(one[0].mail.as_ref().unwrap().bytes, MESSAGE.as_bytes());
     assert!(one[0].mail.as_ref().unwrap().source.open().is_err());
-    let many = piped(MBOX, Options::default());
+    let many = piped(MBOX, MailOptions::default());
     assert_eq!(many.len(), 3);
     assert!(many[2].mail.as_ref().unwrap().source.to_string().ends_with(":3"));
-    assert_eq!(piped("Fro", Options::default()).len(), 1);
-    assert_eq!(piped("", Options::default())[0].mail.as_ref().unwrap().bytes, b"");
-    let short = Options { max_bytes: 3, ..Options::default() };
+    assert_eq!(piped("Fro", MailOptions::default()).len(), 1);
+    assert_eq!(piped("", MailOptions::default())[0].mail.as_ref().unwrap().bytes, b"");
+    let short = MailOptions { max_bytes: 3, ..MailOptions::default() };
     assert!(matches!(
         piped(MESSAGE, short)[0].mail.as_ref().unwrap_err().fault,
         MailFault::TooLarge { len_bytes: 4, max_bytes: 3 }
@@ -243,7 +243,7 @@ fn what_goes_into_an_mbox_comes_out_of_it() {
     for message in messages {
         write_mbox(&mut text, Some(b"From somebody"), b"", message).unwrap();
     }
-    let pieces: Vec<_> = Mbox::new(&*text, Options::default()).map(Result::unwrap).collect();
+    let pieces: Vec<_> = MboxReader::new(&*text, MailOptions::default()).map(Result::unwrap).collect();
     let read: Vec<_> = pieces.iter().map(|piece| piece.message.as_deref().unwrap()).collect();
     assert_eq!(read, messages);
     assert!(pieces.iter().all(|piece| piece.envelope == b"From somebody"));
@@ -256,8 +256,8 @@ fn a_directory_gets_what_the_other_has() {
         .with("in/all.mbox", MBOX)
         .with_maildir("in/m", &["cur/5:2,S"]);
     fs::set_permissions(place.path("in/a/1.eml"), fs::Permissions::from_mode(0o640)).unwrap();
-    let destination = Destination::Directory(place.path("out"));
-    let mails = discover([place.path("in")], Options::default()).mails();
+    let destination = MailDestination::Directory(place.path("out"));
+    let mails = discover([place.path("in")], MailOptions::default()).mails();
     let written: Vec<_> =
         (&mails).map(|item| destination.write(&item.mail.unwrap(), HEADER).unwrap()).collect();
     let names = ["a/1.eml", "all.mbox.1.eml", "all.mbox.2.eml", "all.mbox.3.eml", "m/cur/5:2,S"];
@@ -277,7 +277,7 @@ fn a_file_is_signed_in_place() {
     let place = Place::new().with("a", MESSAGE);
     fs::set_permissions(place.path("a"), fs::Permissions::from_mode(0o604)).unwrap();
     symlink("a", place.path("link")).unwrap();
-    let path = Destination::InPlace.write(&place.mail("link"), HEADER).unwrap();
+    let path = MailDestination::InPlace.write(&place.mail("link"), HEADER).unwrap();
     assert_eq!(path, place.path("a").canonicalize().unwrap());
     assert!(fs::read_to_string(&path).unwrap().starts_with("DKIM-Signature: a;\n\tb\nFrom: a@"));
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o604);
@@ -292,20 +292,20 @@ fn a_maildir_keeps_the_time_of_delivery() {
     let time = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
     assert_eq!(
-        Destination::InPlace.write(&place.mail("m/cur/1:2,S"), HEADER).unwrap(),
+        MailDestination::InPlace.write(&place.mail("m/cur/1:2,S"), HEADER).unwrap(),
         path.canonicalize().unwrap()
     );
     assert_eq!(path.metadata().unwrap().modified().unwrap(), time);
     assert_eq!(fs::read_dir(place.path("m/tmp")).unwrap().count(), 0);
     assert_eq!(fs::read_dir(place.path("m/cur")).unwrap().count(), 1);
-    let error = Destination::InPlace.write(&place.mail("m/new/2,S=27"), HEADER).unwrap_err();
+    let error = MailDestination::InPlace.write(&place.mail("m/new/2,S=27"), HEADER).unwrap_err();
     assert!(matches!(error.fault, MailFault::SizeInName));
 }
 
 #[test]
 fn what_somebody_else_changed_is_left_alone() {
     let place = Place::new().with("a", MESSAGE).with_maildir("m", &["cur/1:2,"]).with("box", MBOX);
-    let refused = |mail: &Mail| Destination::InPlace.write(mail, HEADER).unwrap_err().fault;
+    let refused = |mail: &MailMessage| MailDestination::InPlace.write(mail, HEADER).unwrap_err().fault;
     let mail = place.mail("a");
     fs::write(place.path("a"), "other").unwrap();
     assert!(matches!(refused(&mail), MailFault::Changed));

@@ -1,17 +1,17 @@
 //! Messages with a header field before them, back into files.
 
-use std::fs::{self, File, FileTimes};
+use std::fs::{self, FileTimes};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
 use memchr::memchr_iter;
-use tempfile::NamedTempFile;
 
 use super::discover::maildir_of;
 use super::quoting::FROM;
-use super::{LineEnding, Mail, MailError, MailFault};
-use crate::Stamp;
+use super::{LineEnding, MailError, MailFault, MailMessage};
+use crate::FileStamp;
+use crate::atomic_file::{AtomicFile, sync_folder};
 
 /// Writes a message with header fields before it. The fields end their lines with CRLF and get the message's own end of lines.
 ///
@@ -56,7 +56,7 @@ pub fn write_mbox(
 
 /// Where signed messages go. Files are there whole or not at all.
 #[derive(Clone, Debug)]
-pub enum Destination {
+pub enum MailDestination {
     /// Below this directory, as below the directory that was asked for; a message of an mbox as `mbox.17.eml`, one of a stream as
     /// `stream`. No file is ever replaced.
     Directory(PathBuf),
@@ -64,13 +64,13 @@ pub enum Destination {
     InPlace,
 }
 
-impl Destination {
+impl MailDestination {
     /// Writes a message with header fields before it, as [`write_signed`] does, and says where it is.
     ///
     /// # Errors
     /// There is a file already where a new one should go; the message cannot be written in place, or has changed since it was
     /// read; or the system says no.
-    pub fn write(&self, mail: &Mail, header: &[u8]) -> Result<PathBuf, MailError> {
+    pub fn write(&self, mail: &MailMessage, header: &[u8]) -> Result<PathBuf, MailError> {
         let written = match self {
             Self::Directory(directory) => into_directory(directory, mail, header),
             Self::InPlace => in_place(mail, header),
@@ -79,22 +79,22 @@ impl Destination {
     }
 }
 
-fn into_directory(directory: &Path, mail: &Mail, header: &[u8]) -> Result<PathBuf, MailFault> {
+fn into_directory(directory: &Path, mail: &MailMessage, header: &[u8]) -> Result<PathBuf, MailFault> {
     let path = directory.join(mail.source.below());
     let folder = path.parent().unwrap_or(directory);
     fs::create_dir_all(folder)?;
     let file = written(folder, mail, header)?;
     if mail.source.is_file() {
-        file.as_file().set_permissions(fs::metadata(mail.source.path())?.permissions())?;
+        file.file().set_permissions(fs::metadata(mail.source.path())?.permissions())?;
     }
-    match file.persist_noclobber(&path) {
-        Ok(_) => Ok(path),
-        Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => Err(MailFault::Exists(path)),
-        Err(failed) => Err(failed.error.into()),
+    match file.create_new(&path) {
+        Ok(()) => Ok(path),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(MailFault::Exists(path)),
+        Err(error) => Err(error.into()),
     }
 }
 
-fn in_place(mail: &Mail, header: &[u8]) -> Result<PathBuf, MailFault> {
+fn in_place(mail: &MailMessage, header: &[u8]) -> Result<PathBuf, MailFault> {
     let (true, Some(stamp)) = (mail.source.is_file(), mail.stamp) else { return Err(MailFault::NotInPlace) };
     // A link stays one.
     let path = mail.source.path().canonicalize().map_err(as_change)?;
@@ -106,27 +106,27 @@ fn in_place(mail: &Mail, header: &[u8]) -> Result<PathBuf, MailFault> {
     let scratch = maildir.as_ref().map_or(folder.to_owned(), |maildir| maildir.join("tmp"));
     let file = written(&scratch, mail, header)?;
     let about = fs::metadata(&path).map_err(as_change)?;
-    let own = file.as_file().metadata()?;
+    let own = file.file().metadata()?;
     if (own.uid(), own.gid()) != (about.uid(), about.gid()) {
-        fchown(file.as_file(), Some(about.uid()), Some(about.gid()))?;
+        fchown(file.file(), Some(about.uid()), Some(about.gid()))?;
     }
     // After the owner, whose change takes bits away.
-    file.as_file().set_permissions(about.permissions())?;
+    file.file().set_permissions(about.permissions())?;
     if maildir.is_some() {
-        file.as_file().set_times(FileTimes::new().set_modified(about.modified()?))?;
+        file.file().set_times(FileTimes::new().set_modified(about.modified()?))?;
     }
-    file.as_file().sync_all()?;
+    file.sync()?;
     // Last, so that little time is left in which a mail program may rename what it marks as read.
-    if Stamp::of(&path).map_err(as_change)? != stamp {
+    if FileStamp::of(&path).map_err(as_change)? != stamp {
         return Err(MailFault::Changed);
     }
-    file.persist(&path).map_err(|failed| failed.error)?;
-    File::open(folder)?.sync_all()?;
+    file.replace(&path)?;
+    sync_folder(&path)?;
     Ok(path)
 }
 
-fn written(folder: &Path, mail: &Mail, header: &[u8]) -> io::Result<NamedTempFile> {
-    let mut file = NamedTempFile::new_in(folder)?;
+fn written(folder: &Path, mail: &MailMessage, header: &[u8]) -> io::Result<AtomicFile> {
+    let mut file = AtomicFile::create(folder, 0o600)?;
     write_signed(&mut file, header, &mail.bytes)?;
     Ok(file)
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use oarlock::{Accelerator, Histogram, Histograms, Shape};
 
-use super::text::{Scale, Text};
+use super::text::{HistogramScale, MetricsText};
 
 /// What stands for all that has no place of its own.
 const OTHER: &str = "other";
 
 /// What the dispatcher and its engines have to say.
-pub fn engines(text: &mut Text, accelerator: &Accelerator) {
+pub fn engines(text: &mut MetricsText, accelerator: &Accelerator) {
     for (counter, value) in accelerator.counters().entries() {
         let name = format!("oarlock_dispatcher_{counter}_total");
         text.counter(&name, help(counter));
@@ -86,25 +86,31 @@ fn queues(queued: Vec<(String, usize)>) -> BTreeMap<String, usize> {
     shown
 }
 
-fn histograms(text: &mut Text, own: &Histograms) {
+fn histograms(text: &mut MetricsText, own: &Histograms) {
     let runs = || own.runs.iter().map(|runs| (runs, name_of(runs.shape)));
     let name = "oarlock_batch_operations";
     text.histogram(name, "Operations in a batch that an engine computed.");
     for (runs, shape) in runs() {
         let labels = [("engine", runs.engine), ("shape", &*shape)];
-        text.samples(name, &labels, &runs.operations, Scale::NUMBER);
+        text.samples(name, &labels, &runs.operations, HistogramScale::NUMBER);
     }
     let name = "oarlock_engine_run_seconds";
     text.histogram(name, "What an engine took for a batch.");
     for (runs, shape) in runs() {
-        text.samples(name, &[("engine", runs.engine), ("shape", &*shape)], &runs.run_ns, Scale::SECONDS);
+        text.samples(
+            name,
+            &[("engine", runs.engine), ("shape", &*shape)],
+            &runs.run_ns,
+            HistogramScale::SECONDS,
+        );
     }
-    let times = |name: &str, help: &str, text: &mut Text, of: fn(&oarlock::AnswerTimes) -> &Histogram| {
-        text.histogram(name, help);
-        for times in &own.answers {
-            text.samples(name, &[("shape", &*name_of(times.shape))], of(times), Scale::SECONDS);
-        }
-    };
+    let times =
+        |name: &str, help: &str, text: &mut MetricsText, of: fn(&oarlock::AnswerTimes) -> &Histogram| {
+            text.histogram(name, help);
+            for times in &own.answers {
+                text.samples(name, &[("shape", &*name_of(times.shape))], of(times), HistogramScale::SECONDS);
+            }
+        };
     times("oarlock_waiting_seconds", "What an operation waited in the queue.", text, |own| &own.waiting_ns);
     let help = "From an operation's submission to the engines to its answer.";
     times("oarlock_answer_seconds", help, text, |own| &own.answer_ns);

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::ready;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,14 +15,14 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tracing::{debug, warn};
 
 use super::text;
-use crate::LogLimit;
+use crate::{LogLimit, accept_next};
 
 /// Who has something to show.
-pub trait Page: Send + Sync + 'static {
+pub trait MetricsPage: Send + Sync + 'static {
     /// The page of metrics as it is now.
     fn page(&self) -> String;
 
@@ -47,21 +48,11 @@ const BUFFER: usize = 16 << 10;
 static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
 
 /// Answers whoever comes, until it is dropped.
-pub async fn serve<P: Page>(listener: TcpListener, page: Arc<P>) {
+pub async fn serve<P: MetricsPage>(listener: TcpListener, page: Arc<P>) {
     let mut connections = JoinSet::new();
     let mut order: VecDeque<AbortHandle> = VecDeque::new();
     loop {
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
-            Err(error) => {
-                if let Some(suppressed) = FAILURES.admit() {
-                    warn!(%error, suppressed, "a client of the metrics could not be accepted");
-                }
-                // Where the system has no descriptors left, accepting at once again would only burn time.
-                sleep(Duration::from_millis(20)).await;
-                continue;
-            }
-        };
+        let (stream, _) = accept_next(|| listener.accept(), report_failure).await;
         while connections.try_join_next().is_some() {}
         order.retain(|connection| !connection.is_finished());
         if order.len() >= MOST
@@ -73,8 +64,14 @@ pub async fn serve<P: Page>(listener: TcpListener, page: Arc<P>) {
     }
 }
 
+fn report_failure(error: io::Error) {
+    if let Some(suppressed) = FAILURES.admit() {
+        warn!(%error, suppressed, "a client of the metrics could not be accepted");
+    }
+}
+
 /// One request of one client. What is no HTTP gets the status 400 or nothing.
-async fn answer<P: Page>(stream: impl AsyncRead + AsyncWrite + Unpin, page: Arc<P>) {
+async fn answer<P: MetricsPage>(stream: impl AsyncRead + AsyncWrite + Unpin, page: Arc<P>) {
     let respond = service_fn(|request| ready(Ok::<_, Infallible>(respond(&*page, &request))));
     let mut server = http1::Builder::new();
     let connection =
@@ -86,7 +83,7 @@ async fn answer<P: Page>(stream: impl AsyncRead + AsyncWrite + Unpin, page: Arc<
     }
 }
 
-fn respond<B>(page: &impl Page, request: &Request<B>) -> Response<String> {
+fn respond<B>(page: &impl MetricsPage, request: &Request<B>) -> Response<String> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are answered here\n");
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
@@ -125,7 +122,7 @@ mod tests {
     #[derive(Default)]
     struct Stub(AtomicBool);
 
-    impl Page for Stub {
+    impl MetricsPage for Stub {
         fn page(&self) -> String {
             "# HELP a A.\na 1\n".to_owned()
         }

@@ -2,10 +2,10 @@
 //!
 //! | item | what it does |
 //! |---|---|
-//! | [`Text`], [`Scale`] | the format |
+//! | [`MetricsText`], [`HistogramScale`] | the format |
 //! | [`engines`] | what the dispatcher and its engines count |
 //! | [`process`] | what every Prometheus client shows of its process |
-//! | [`serve`], [`Page`] | `/metrics` and `/healthz` over HTTP |
+//! | [`serve`], [`MetricsPage`] | `/metrics` and `/healthz` over HTTP |
 
 mod engines;
 mod http;
@@ -13,6 +13,6 @@ mod process;
 mod text;
 
 pub use engines::engines;
-pub use http::{Page, serve};
+pub use http::{MetricsPage, serve};
 pub use process::process;
-pub use text::{Labels, Scale, Text};
+pub use text::{HistogramScale, MetricLabels, MetricsText};

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use super::text::Text;
+use super::text::MetricsText;
 
 /// The figures of this process. What the system does not say is left out.
-pub fn process(text: &mut Text) {
+pub fn process(text: &mut MetricsText) {
     let page = rustix::param::page_size() as u64;
     let statm = read("/proc/self/statm");
     let pages = |place: usize| statm.split(' ').nth(place)?.trim().parse::<u64>().ok();
-    let stat = Stat::parse(&read("/proc/self/stat"));
+    let stat = ProcessStat::parse(&read("/proc/self/stat"));
     let start =
         stat.zip(boot_seconds(&read("/proc/stat"))).map(|(stat, boot)| boot as f64 + stat.start_seconds());
     let cpu = stat.map(|stat| stat.cpu_seconds());
@@ -37,7 +37,7 @@ pub fn process(text: &mut Text) {
     }
 }
 
-fn gauge(text: &mut Text, name: &str, help: &str, value: Option<impl std::fmt::Display>) {
+fn gauge(text: &mut MetricsText, name: &str, help: &str, value: Option<impl std::fmt::Display>) {
     if let Some(value) = value {
         text.gauge(name, help);
         text.sample(name, &[], value);
@@ -55,13 +55,13 @@ fn open_files() -> Option<usize> {
 
 /// Fields of `/proc/self/stat`. proc(5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stat {
+struct ProcessStat {
     cpu_ticks: u64,
     threads: u64,
     start_ticks: u64,
 }
 
-impl Stat {
+impl ProcessStat {
     fn parse(stat: &str) -> Option<Self> {
         // The name of the program is in brackets and may hold any character.
         let (_, rest) = stat.rsplit_once(") ")?;
@@ -94,13 +94,19 @@ mod tests {
     #[test]
     fn fields_are_counted_behind_the_name_of_the_program() {
         let stat = "17 (a (b) c) S 1 17 17 0 -1 4194560 1 0 0 0 250 50 0 0 20 0 9 0 12345 1 2 3";
-        assert_eq!(Stat::parse(stat), Some(Stat { cpu_ticks: 300, threads: 9, start_ticks: 12345 }));
-        assert_eq!((Stat::parse(""), boot_seconds("cpu 1\nbtime 1700000000\n")), (None, Some(1_700_000_000)));
+        assert_eq!(
+            ProcessStat::parse(stat),
+            Some(ProcessStat { cpu_ticks: 300, threads: 9, start_ticks: 12345 })
+        );
+        assert_eq!(
+            (ProcessStat::parse(""), boot_seconds("cpu 1\nbtime 1700000000\n")),
+            (None, Some(1_700_000_000))
+        );
     }
 
     #[test]
     fn this_process_has_figures() {
-        let mut text = Text::default();
+        let mut text = MetricsText::default();
         process(&mut text);
         let page = text.finish();
         for name in ["process_resident_memory_bytes", "process_open_fds", "process_start_time_seconds"] {

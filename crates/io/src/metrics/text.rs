@@ -8,28 +8,28 @@ use oarlock::Histogram;
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Names and values of what distinguishes samples.
-pub type Labels<'a> = &'a [(&'a str, &'a str)];
+pub type MetricLabels<'a> = &'a [(&'a str, &'a str)];
 
 /// A page being written.
 #[derive(Debug, Default)]
-pub struct Text(String);
+pub struct MetricsText(String);
 
 /// How a histogram's whole numbers are shown: which buckets, and what a number is worth.
 #[derive(Clone, Copy, Debug)]
-pub struct Scale {
+pub struct HistogramScale {
     min: u64,
     max: u64,
     unit: f64,
 }
 
-impl Scale {
+impl HistogramScale {
     /// Nanoseconds as seconds, from a microsecond to seventeen seconds.
     pub const SECONDS: Self = Self { min: 1 << 10, max: 1 << 34, unit: 1e-9 };
     /// Numbers of things.
     pub const NUMBER: Self = Self { min: 1, max: 1 << 17, unit: 1.0 };
 }
 
-impl Text {
+impl MetricsText {
     /// Begins a metric that only grows; its samples follow.
     pub fn counter(&mut self, name: &str, help: &str) {
         self.begin(name, "counter", help);
@@ -50,12 +50,12 @@ impl Text {
     }
 
     /// A value of the metric that was begun last.
-    pub fn sample(&mut self, name: &str, labels: Labels<'_>, value: impl Display) {
+    pub fn sample(&mut self, name: &str, labels: MetricLabels<'_>, value: impl Display) {
         self.line(format_args!("{name}{} {value}", braces(labels)));
     }
 
     /// All samples of a histogram.
-    pub fn samples(&mut self, name: &str, labels: Labels<'_>, own: &Histogram, scale: Scale) {
+    pub fn samples(&mut self, name: &str, labels: MetricLabels<'_>, own: &Histogram, scale: HistogramScale) {
         let bucket = format!("{name}_bucket");
         let shown = own.cumulative().filter(|(bound, _)| (scale.min..=scale.max).contains(bound));
         for (bound, below) in shown {
@@ -80,7 +80,7 @@ impl Text {
     }
 }
 
-fn braces(labels: Labels<'_>) -> String {
+fn braces(labels: MetricLabels<'_>) -> String {
     if labels.is_empty() {
         return String::new();
     }
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn values_of_labels_end_where_they_should() {
-        let mut text = Text::default();
+        let mut text = MetricsText::default();
         text.gauge("keys", "Keys.");
         text.sample("keys", &[("name", "a\"b\\c\nd"), ("kind", "rsa")], 7);
         let expected =
@@ -112,8 +112,8 @@ mod tests {
     fn histograms_show_what_each_bound_holds() {
         let recorder = Recorder::default();
         [1, 3, 4, 1 << 20].into_iter().for_each(|value| recorder.record(value));
-        let mut text = Text::default();
-        let scale = Scale { min: 2, max: 4, unit: 1e-9 };
+        let mut text = MetricsText::default();
+        let scale = HistogramScale { min: 2, max: 4, unit: 1e-9 };
         text.samples("wait_seconds", &[("shape", "x")], &recorder.read(), scale);
         let expected = "wait_seconds_bucket{shape=\"x\",le=\"0.000000002\"} 1\n\
                         wait_seconds_bucket{shape=\"x\",le=\"0.000000004\"} 3\n\

@@ -5,12 +5,12 @@
 use zeroize::Zeroizing;
 
 use super::rounds::{PLACES, encrypt};
-use super::schedule::{NONE, Schedule};
-use crate::simd::{BLOCK, Blocks};
+use super::schedule::{AesSchedule, NONE};
+use crate::simd::{BLOCK, BlockSimd};
 
 /// A record to chain.
-pub(super) struct Chain<'a> {
-    pub(super) schedule: &'a Schedule,
+pub(super) struct ChainedRecord<'a> {
+    pub(super) schedule: &'a AesSchedule,
     /// The IV.
     pub(super) start: &'a [u8; BLOCK],
     pub(super) blocks: &'a [[u8; BLOCK]],
@@ -22,10 +22,16 @@ pub(super) struct Chain<'a> {
     pub(super) tag_len: usize,
 }
 
-const IDLE: Chain<'static> =
-    Chain { schedule: &NONE, start: &[0; BLOCK], blocks: &[], has_last: false, output: 0, tag_len: 0 };
+const IDLE: ChainedRecord<'static> = ChainedRecord {
+    schedule: &NONE,
+    start: &[0; BLOCK],
+    blocks: &[],
+    has_last: false,
+    output: 0,
+    tag_len: 0,
+};
 
-impl Chain<'_> {
+impl ChainedRecord<'_> {
     #[inline(always)]
     fn steps(&self) -> usize {
         self.blocks.len() + usize::from(self.has_last)
@@ -50,9 +56,9 @@ impl Chain<'_> {
 /// Chains every record that `next` gives: each block into `output`, or with `MAC` the leading bytes of the last one. What follows
 /// the blocks of a record is left by `next` in the place it is lent.
 #[inline(always)]
-pub(super) fn run<'a, S: Blocks, const ROUNDS: usize, const MAC: bool>(
+pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
     simd: S,
-    mut next: impl FnMut(&mut [u8; BLOCK]) -> Option<Chain<'a>>,
+    mut next: impl FnMut(&mut [u8; BLOCK]) -> Option<ChainedRecord<'a>>,
     output: &mut [u8],
 ) {
     let mut states = [simd.zero(); PLACES];

@@ -2,21 +2,21 @@
 
 use zeroize::ZeroizeOnDrop;
 
-use super::schedule::{Encrypting, Prepare, Schedule};
-use super::single::encrypted;
-use crate::simd::{BLOCK, Blocks};
+use super::one_block::encrypted;
+use super::schedule::{AesSchedule, Encrypting, PrepareAes};
+use crate::simd::{BLOCK, BlockSimd};
 
 /// A key and its two subkeys.
 #[derive(ZeroizeOnDrop)]
 pub(super) struct CmacKey {
-    pub(super) schedule: Schedule,
+    pub(super) schedule: AesSchedule,
     k1: [u8; BLOCK],
     k2: [u8; BLOCK],
 }
 
-impl Prepare for CmacKey {
+impl PrepareAes for CmacKey {
     /// NIST SP 800-38B 6.1.
-    fn prepare<S: Blocks>(simd: S, key: &[u8]) -> Self {
+    fn prepare<S: BlockSimd>(simd: S, key: &[u8]) -> Self {
         let Encrypting(schedule) = Encrypting::prepare(simd, key);
         let l = u128::from_be_bytes(encrypted(simd, &schedule, key.len(), &[0; BLOCK]));
         let k1 = doubled(l);
@@ -24,7 +24,7 @@ impl Prepare for CmacKey {
     }
 
     #[inline(always)]
-    fn prefetch<S: Blocks>(&self, simd: S) {
+    fn prefetch<S: BlockSimd>(&self, simd: S) {
         self.schedule.prefetch(simd);
     }
 }
@@ -37,7 +37,7 @@ fn doubled(value: u128) -> u128 {
 impl CmacKey {
     /// The blocks of a message that are taken as they lie; the one that follows is left in `last`. NIST SP 800-38B 6.2.
     #[inline(always)]
-    pub(super) fn blocks<'a, S: Blocks>(
+    pub(super) fn blocks<'a, S: BlockSimd>(
         &self,
         simd: S,
         message: &'a [u8],

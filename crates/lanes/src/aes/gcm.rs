@@ -6,23 +6,23 @@
 use super::ghash::{GcmKey, with_lengths};
 use super::rounds::{PLACES, encrypt};
 use super::schedule::NONE;
-use crate::simd::{BLOCK, Blocks, Mask, VECTOR_BYTES, Vector, declassify};
+use crate::simd::{BLOCK, BlockSimd, Mask, VECTOR_BYTES, Vector, declassify};
 
 /// A record to seal or to open.
-pub(super) struct Message<'a> {
+pub(super) struct GcmRecord<'a> {
     pub(super) key: &'a GcmKey,
     pub(super) iv: &'a [u8],
     pub(super) aad: &'a [u8],
     pub(super) input: &'a [u8],
     /// Where the output begins.
     pub(super) output: usize,
-    pub(super) tag: Tag<'a>,
+    pub(super) tag: TagAction<'a>,
     /// Whose verdict it is.
     pub(super) index: usize,
 }
 
 /// What becomes of the tag.
-pub(super) enum Tag<'a> {
+pub(super) enum TagAction<'a> {
     /// It is written: where it begins, and its length.
     Write(usize, usize),
     /// It is compared with this one.
@@ -33,8 +33,8 @@ pub(super) enum Tag<'a> {
 const ODD: Mask = 0b1010_1010;
 
 /// A record at work.
-struct Place<'a, S: Blocks> {
-    message: Message<'a>,
+struct GcmState<'a, S: BlockSimd> {
+    message: GcmRecord<'a>,
     /// The counter block but for the counter, bytes reversed.
     fixed: [u64; 2],
     counter: u32,
@@ -47,13 +47,13 @@ struct Place<'a, S: Blocks> {
 
 /// Seals or opens every record that `next` gives, and calls `reject` with the index of each whose tag is wrong.
 #[inline(always)]
-pub(super) fn run<'a, S: Blocks, const ROUNDS: usize>(
+pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize>(
     simd: S,
-    mut next: impl FnMut() -> Option<Message<'a>>,
+    mut next: impl FnMut() -> Option<GcmRecord<'a>>,
     output: &mut [u8],
     mut reject: impl FnMut(usize),
 ) {
-    let mut places: [Option<Place<'a, S>>; PLACES] = std::array::from_fn(|_| None);
+    let mut places: [Option<GcmState<'a, S>>; PLACES] = std::array::from_fn(|_| None);
     loop {
         let mut counters = [simd.zero(); PLACES];
         let mut keys = [&NONE; PLACES];
@@ -61,7 +61,7 @@ pub(super) fn run<'a, S: Blocks, const ROUNDS: usize>(
             if place.is_none() {
                 *place = next().map(
                     #[inline(always)]
-                    |message| Place::new(simd, message),
+                    |message| GcmState::new(simd, message),
                 );
             }
             if let Some(place) = place {
@@ -84,10 +84,10 @@ pub(super) fn run<'a, S: Blocks, const ROUNDS: usize>(
     }
 }
 
-impl<'a, S: Blocks> Place<'a, S> {
+impl<'a, S: BlockSimd> GcmState<'a, S> {
     /// Everything before the first step: the first counter block, and the associated data.
     #[inline(always)]
-    fn new(simd: S, message: Message<'a>) -> Self {
+    fn new(simd: S, message: GcmRecord<'a>) -> Self {
         let [low, high] = first_counter(simd, message.key, message.iv);
         let sum = message.key.absorb_bytes(simd, simd.zero(), message.aad);
         let fixed = [low & !u64::from(u32::MAX), high];
@@ -121,8 +121,8 @@ impl<'a, S: Blocks> Place<'a, S> {
         let at = self.message.output + self.done;
         result.store_prefix(&mut output[at..at + input.len()]);
         let hashed = match self.message.tag {
-            Tag::Write(..) => result,
-            Tag::Compare(_) => piece,
+            TagAction::Write(..) => result,
+            TagAction::Compare(_) => piece,
         };
         self.done += input.len();
         let is_last = self.done == self.message.input.len();
@@ -133,7 +133,7 @@ impl<'a, S: Blocks> Place<'a, S> {
     /// Absorbs so many blocks, and the lengths behind the last ones.
     #[inline(always)]
     fn hash(&mut self, simd: S, blocks: S::V, count: usize, is_last: bool) {
-        let Message { key, aad, input, .. } = self.message;
+        let GcmRecord { key, aad, input, .. } = self.message;
         let end = |blocks: S::V, place: usize| with_lengths(simd, blocks, place, aad.len(), input.len());
         self.sum = match (is_last, count) {
             (false, _) => key.absorb(simd, self.sum, blocks, count),
@@ -150,10 +150,10 @@ impl<'a, S: Blocks> Place<'a, S> {
     fn finish(&mut self, simd: S, output: &mut [u8], reject: &mut impl FnMut(usize)) {
         let mask = simd.blocks_after(self.first, self.first);
         let tag = simd.reverse_blocks(self.sum) ^ mask;
-        let Message { output: at, input, index, .. } = self.message;
+        let GcmRecord { output: at, input, index, .. } = self.message;
         match self.message.tag {
-            Tag::Write(place, len) => tag.store_prefix(&mut output[place..place + len]),
-            Tag::Compare(expected) => {
+            TagAction::Write(place, len) => tag.store_prefix(&mut output[place..place + len]),
+            TagAction::Compare(expected) => {
                 let difference = simd.keep_prefix(tag ^ simd.load_prefix(expected), expected.len());
                 if declassify(difference.has_any(difference)) != 0 {
                     output[at..at + input.len()].fill(0);
@@ -166,7 +166,7 @@ impl<'a, S: Blocks> Place<'a, S> {
 
 /// The counter block J0 as words, its bytes reversed. NIST SP 800-38D 7.1 step 2.
 #[inline(always)]
-fn first_counter<S: Blocks>(simd: S, key: &GcmKey, iv: &[u8]) -> [u64; 2] {
+fn first_counter<S: BlockSimd>(simd: S, key: &GcmKey, iv: &[u8]) -> [u64; 2] {
     if let Ok(iv) = <&[u8; 12]>::try_from(iv) {
         let [a, b, c, d, e, f, g, h, i, j, k, l] = *iv;
         let (high, low) = (u64::from_be_bytes([a, b, c, d, e, f, g, h]), u32::from_be_bytes([i, j, k, l]));

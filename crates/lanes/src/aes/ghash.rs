@@ -5,9 +5,9 @@
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::schedule::{Encrypting, Prepare, Schedule};
-use super::single::encrypted;
-use crate::simd::{BLOCK, Blocks, VECTOR_BYTES, Vector};
+use super::one_block::encrypted;
+use super::schedule::{AesSchedule, Encrypting, PrepareAes};
+use crate::simd::{BLOCK, BlockSimd, VECTOR_BYTES, Vector};
 
 /// Powers of H that are kept, one per block of a vector.
 const POWERS: usize = 4;
@@ -15,7 +15,7 @@ const POWERS: usize = 4;
 /// A key, and powers of H.
 #[derive(ZeroizeOnDrop)]
 pub(super) struct GcmKey {
-    pub(super) schedule: Schedule,
+    pub(super) schedule: AesSchedule,
     /// H^4, H^3, H^2, H and zeros, so that sixty-four bytes from some block on are the powers for so many blocks.
     powers: [[u8; BLOCK]; 2 * POWERS - 1],
 }
@@ -23,8 +23,8 @@ pub(super) struct GcmKey {
 /// A sum of products: its words are the first block of a vector, and the others are zero.
 pub(super) type Sum<S> = <S as crate::simd::Simd>::V;
 
-impl Prepare for GcmKey {
-    fn prepare<S: Blocks>(simd: S, key: &[u8]) -> Self {
+impl PrepareAes for GcmKey {
+    fn prepare<S: BlockSimd>(simd: S, key: &[u8]) -> Self {
         let Encrypting(schedule) = Encrypting::prepare(simd, key);
         let mut h = doubled(u128::from_be_bytes(encrypted(simd, &schedule, key.len(), &[0; BLOCK])));
         let mut powers = [[0; BLOCK]; 2 * POWERS - 1];
@@ -43,7 +43,7 @@ impl Prepare for GcmKey {
     }
 
     #[inline(always)]
-    fn prefetch<S: Blocks>(&self, simd: S) {
+    fn prefetch<S: BlockSimd>(&self, simd: S) {
         self.schedule.prefetch(simd);
         simd.prefetch(&self.powers);
     }
@@ -58,14 +58,14 @@ fn doubled(value: u128) -> u128 {
 impl GcmKey {
     /// The sum after so many blocks more, from one to four, whose bytes are reversed; blocks behind them are not looked at.
     #[inline(always)]
-    pub(super) fn absorb<S: Blocks>(&self, simd: S, sum: Sum<S>, blocks: S::V, count: usize) -> Sum<S> {
+    pub(super) fn absorb<S: BlockSimd>(&self, simd: S, sum: Sum<S>, blocks: S::V, count: usize) -> Sum<S> {
         let powers = &self.powers.as_flattened()[BLOCK * (POWERS - count)..];
         simd.sum_of_blocks(product(simd, blocks ^ sum, simd.load_prefix(&powers[..VECTOR_BYTES])))
     }
 
     /// The sum after these bytes more, padded to whole blocks.
     #[inline(always)]
-    pub(super) fn absorb_bytes<S: Blocks>(&self, simd: S, sum: Sum<S>, bytes: &[u8]) -> Sum<S> {
+    pub(super) fn absorb_bytes<S: BlockSimd>(&self, simd: S, sum: Sum<S>, bytes: &[u8]) -> Sum<S> {
         bytes.chunks(VECTOR_BYTES).fold(
             sum,
             #[inline(always)]
@@ -79,7 +79,7 @@ impl GcmKey {
 
 /// The block at `place` that ends a hash, its bytes reversed: the lengths in bits. NIST SP 800-38D 7.1 step 5.
 #[inline(always)]
-pub(super) fn with_lengths<S: Blocks>(
+pub(super) fn with_lengths<S: BlockSimd>(
     simd: S,
     blocks: S::V,
     place: usize,
@@ -92,7 +92,7 @@ pub(super) fn with_lengths<S: Blocks>(
 
 /// a b x^-128 in every block: four products of words, and two foldings of the low half into the high one.
 #[inline(always)]
-fn product<S: Blocks>(simd: S, a: S::V, b: S::V) -> S::V {
+fn product<S: BlockSimd>(simd: S, a: S::V, b: S::V) -> S::V {
     let low = simd.multiply_words::<0x00>(a, b);
     let high = simd.multiply_words::<0x11>(a, b);
     let middle = simd.swap_words(simd.multiply_words::<0x01>(a, b) ^ simd.multiply_words::<0x10>(a, b));

@@ -2,121 +2,154 @@
 
 use oarlock_core::Span;
 
-use super::cbc::{self, Sealed};
-use super::chain::{self, Chain};
+use super::cbc::{self, CbcRecord};
+use super::chain::{self, ChainedRecord};
 use super::cmac::CmacKey;
-use super::gcm::{self, Message, Tag};
+use super::gcm::{self, GcmRecord, TagAction};
 use super::ghash::GcmKey;
-use super::schedule::{Decrypting, Encrypting, Prepare};
-use crate::records::{Accepted, Part};
-use crate::simd::{BLOCK, Blocks};
+use super::schedule::{Decrypting, Encrypting, PrepareAes};
+use crate::records::{RecordPart, RecordRef};
+use crate::simd::{BLOCK, BlockSimd};
 
 /// Where a record's results go in a buffer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct ResultSpan {
     pub(super) output: usize,
     pub(super) len: usize,
     pub(super) tag: usize,
     pub(super) tag_len: usize,
 }
 
-/// A shape's kernel.
-pub(super) trait Kernel {
-    /// What a key becomes.
-    type Key: Prepare;
+/// The kernel of a shape: what it reads of a record, and the loop that computes records.
+pub(super) trait AesKernel {
+    /// The prepared form of a key.
+    type Key: PrepareAes;
 
-    /// Whether there is a tag beside the output.
+    /// A record in the form that the loop takes.
+    type Record<'a>;
+
+    /// True if a tag is written beside the output.
     const WRITES_TAG: bool = false;
 
-    /// Whether the output may have fewer bytes than the result.
+    /// True if the output may have fewer bytes than the result.
     const IS_SHORTENED: bool = false;
 
-    /// Bytes of output of a record of `len` bytes.
+    /// Returns the bytes of output of a record of `len` bytes.
     fn output_len(len: usize) -> usize {
         len
     }
 
-    /// Computes all records of `next`; `reject` is called with the indices of those whose tag is wrong.
-    fn run<'a, S: Blocks, const ROUNDS: usize>(
+    /// Reads a record. A kernel whose last block differs from the message's bytes puts it in `last`.
+    fn read<'a, S: BlockSimd>(
         simd: S,
-        part: &'a Part<'a>,
-        next: impl FnMut() -> Option<(Accepted, Place, &'a Self::Key)>,
+        part: &'a RecordPart<'a>,
+        work: (RecordRef, ResultSpan, &'a Self::Key),
+        last: &mut [u8; BLOCK],
+    ) -> Self::Record<'a>;
+
+    /// Computes all records of `next`, and calls `reject` with the index of each record whose tag is wrong.
+    fn run<'a, S: BlockSimd, const ROUNDS: usize>(
+        simd: S,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<Self::Record<'a>>,
         output: &mut [u8],
         reject: impl FnMut(usize),
     );
 }
 
-/// CBC encryption.
-pub(super) struct CbcEncrypt;
+/// Computes all records of `next` with the kernel of their shape.
+#[inline(always)]
+pub(super) fn compute<'a, S: BlockSimd, K: AesKernel, const ROUNDS: usize>(
+    simd: S,
+    part: &'a RecordPart<'a>,
+    mut next: impl FnMut() -> Option<(RecordRef, ResultSpan, &'a K::Key)>,
+    output: &mut [u8],
+    reject: impl FnMut(usize),
+) {
+    K::run::<S, ROUNDS>(
+        simd,
+        #[inline(always)]
+        |last| Some(K::read(simd, part, next()?, last)),
+        output,
+        reject,
+    );
+}
 
-/// CBC decryption.
-pub(super) struct CbcDecrypt;
+/// The kernel of CBC encryption.
+pub(super) struct CbcEncryptKernel;
 
-/// CMAC.
-pub(super) struct Cmac;
+/// The kernel of CBC decryption.
+pub(super) struct CbcDecryptKernel;
 
-/// GCM encryption.
-pub(super) struct Seal;
+/// The kernel of CMAC.
+pub(super) struct CmacKernel;
 
-/// GCM decryption.
-pub(super) struct Open;
+/// The kernel of GCM encryption.
+pub(super) struct SealKernel;
 
-impl Kernel for CbcEncrypt {
+/// The kernel of GCM decryption.
+pub(super) struct OpenKernel;
+
+impl AesKernel for CbcEncryptKernel {
     type Key = Encrypting;
+    type Record<'a> = ChainedRecord<'a>;
 
     #[inline(always)]
-    fn run<'a, S: Blocks, const ROUNDS: usize>(
+    fn read<'a, S: BlockSimd>(
+        _simd: S,
+        part: &'a RecordPart<'a>,
+        (record, place, key): (RecordRef, ResultSpan, &'a Encrypting),
+        _last: &mut [u8; BLOCK],
+    ) -> ChainedRecord<'a> {
+        ChainedRecord {
+            schedule: &key.0,
+            start: iv(part, record),
+            blocks: part.input(&record, 0).as_chunks().0,
+            has_last: false,
+            output: place.output,
+            tag_len: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        part: &'a Part<'a>,
-        mut next: impl FnMut() -> Option<(Accepted, Place, &'a Encrypting)>,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<ChainedRecord<'a>>,
         output: &mut [u8],
         _reject: impl FnMut(usize),
     ) {
-        chain::run::<S, ROUNDS, false>(
-            simd,
-            #[inline(always)]
-            |_| {
-                let (record, place, key) = next()?;
-                Some(Chain {
-                    schedule: &key.0,
-                    start: iv(part, record),
-                    blocks: part.input(&record, 0).as_chunks().0,
-                    has_last: false,
-                    output: place.output,
-                    tag_len: 0,
-                })
-            },
-            output,
-        );
+        chain::run::<S, ROUNDS, false>(simd, next, output);
     }
 }
 
-impl Kernel for CbcDecrypt {
+impl AesKernel for CbcDecryptKernel {
     type Key = Decrypting;
+    type Record<'a> = CbcRecord<'a>;
 
     #[inline(always)]
-    fn run<'a, S: Blocks, const ROUNDS: usize>(
+    fn read<'a, S: BlockSimd>(
+        _simd: S,
+        part: &'a RecordPart<'a>,
+        (record, place, key): (RecordRef, ResultSpan, &'a Decrypting),
+        _last: &mut [u8; BLOCK],
+    ) -> CbcRecord<'a> {
+        let input = part.input(&record, 0);
+        CbcRecord { schedule: &key.0, iv: iv(part, record), input, output: place.output }
+    }
+
+    #[inline(always)]
+    fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        part: &'a Part<'a>,
-        mut next: impl FnMut() -> Option<(Accepted, Place, &'a Decrypting)>,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<CbcRecord<'a>>,
         output: &mut [u8],
         _reject: impl FnMut(usize),
     ) {
-        cbc::run::<S, ROUNDS>(
-            simd,
-            #[inline(always)]
-            || {
-                let (record, place, key) = next()?;
-                let input = part.input(&record, 0);
-                Some(Sealed { schedule: &key.0, iv: iv(part, record), input, output: place.output })
-            },
-            output,
-        );
+        cbc::run::<S, ROUNDS>(simd, without_last(next), output);
     }
 }
 
-impl Kernel for Cmac {
+impl AesKernel for CmacKernel {
     type Key = CmacKey;
+    type Record<'a> = ChainedRecord<'a>;
 
     const IS_SHORTENED: bool = true;
 
@@ -125,99 +158,108 @@ impl Kernel for Cmac {
     }
 
     #[inline(always)]
-    fn run<'a, S: Blocks, const ROUNDS: usize>(
+    fn read<'a, S: BlockSimd>(
         simd: S,
-        part: &'a Part<'a>,
-        mut next: impl FnMut() -> Option<(Accepted, Place, &'a CmacKey)>,
+        part: &'a RecordPart<'a>,
+        (record, place, key): (RecordRef, ResultSpan, &'a CmacKey),
+        last: &mut [u8; BLOCK],
+    ) -> ChainedRecord<'a> {
+        ChainedRecord {
+            schedule: &key.schedule,
+            start: &[0; BLOCK],
+            blocks: key.blocks(simd, part.input(&record, 0), last),
+            has_last: true,
+            output: place.output,
+            tag_len: place.len,
+        }
+    }
+
+    #[inline(always)]
+    fn run<'a, S: BlockSimd, const ROUNDS: usize>(
+        simd: S,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<ChainedRecord<'a>>,
         output: &mut [u8],
         _reject: impl FnMut(usize),
     ) {
-        chain::run::<S, ROUNDS, true>(
-            simd,
-            #[inline(always)]
-            |last| {
-                let (record, place, key) = next()?;
-                let blocks = key.blocks(simd, part.input(&record, 0), last);
-                Some(Chain {
-                    schedule: &key.schedule,
-                    start: &[0; BLOCK],
-                    blocks,
-                    has_last: true,
-                    output: place.output,
-                    tag_len: place.len,
-                })
-            },
-            output,
-        );
+        chain::run::<S, ROUNDS, true>(simd, next, output);
     }
 }
 
-impl Kernel for Seal {
+impl AesKernel for SealKernel {
     type Key = GcmKey;
+    type Record<'a> = GcmRecord<'a>;
 
     const WRITES_TAG: bool = true;
 
     #[inline(always)]
-    fn run<'a, S: Blocks, const ROUNDS: usize>(
+    fn read<'a, S: BlockSimd>(
+        _simd: S,
+        part: &'a RecordPart<'a>,
+        (record, place, key): (RecordRef, ResultSpan, &'a GcmKey),
+        _last: &mut [u8; BLOCK],
+    ) -> GcmRecord<'a> {
+        message(part, record, place, key, TagAction::Write(place.tag, place.tag_len))
+    }
+
+    #[inline(always)]
+    fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        part: &'a Part<'a>,
-        mut next: impl FnMut() -> Option<(Accepted, Place, &'a GcmKey)>,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<GcmRecord<'a>>,
         output: &mut [u8],
         reject: impl FnMut(usize),
     ) {
-        gcm::run::<S, ROUNDS>(
-            simd,
-            #[inline(always)]
-            || {
-                let (record, place, key) = next()?;
-                Some(message(part, record, place, key, Tag::Write(place.tag, place.tag_len)))
-            },
-            output,
-            reject,
-        );
+        gcm::run::<S, ROUNDS>(simd, without_last(next), output, reject);
     }
 }
 
-impl Kernel for Open {
+impl AesKernel for OpenKernel {
     type Key = GcmKey;
+    type Record<'a> = GcmRecord<'a>;
 
     #[inline(always)]
-    fn run<'a, S: Blocks, const ROUNDS: usize>(
+    fn read<'a, S: BlockSimd>(
+        _simd: S,
+        part: &'a RecordPart<'a>,
+        (record, place, key): (RecordRef, ResultSpan, &'a GcmKey),
+        _last: &mut [u8; BLOCK],
+    ) -> GcmRecord<'a> {
+        message(part, record, place, key, TagAction::Compare(bytes(part, part.tag_span(record))))
+    }
+
+    #[inline(always)]
+    fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         simd: S,
-        part: &'a Part<'a>,
-        mut next: impl FnMut() -> Option<(Accepted, Place, &'a GcmKey)>,
+        next: impl FnMut(&mut [u8; BLOCK]) -> Option<GcmRecord<'a>>,
         output: &mut [u8],
         reject: impl FnMut(usize),
     ) {
-        gcm::run::<S, ROUNDS>(
-            simd,
-            #[inline(always)]
-            || {
-                let (record, place, key) = next()?;
-                Some(message(part, record, place, key, Tag::Compare(bytes(part, part.tag_span(record)))))
-            },
-            output,
-            reject,
-        );
+        gcm::run::<S, ROUNDS>(simd, without_last(next), output, reject);
     }
+}
+
+/// Adapts `next` for a loop in which all blocks of a record lie in its message.
+#[inline(always)]
+fn without_last<R>(mut next: impl FnMut(&mut [u8; BLOCK]) -> Option<R>) -> impl FnMut() -> Option<R> {
+    #[inline(always)]
+    move || next(&mut [0; BLOCK])
 }
 
 /// The IV of an accepted record, which has the length of a block.
 #[inline(always)]
-fn iv<'a>(part: &'a Part<'a>, record: Accepted) -> &'a [u8; BLOCK] {
+fn iv<'a>(part: &'a RecordPart<'a>, record: RecordRef) -> &'a [u8; BLOCK] {
     let bytes = part.data().get(record.iv as usize..);
     bytes.and_then(<[u8]>::first_chunk).unwrap_or(&[0; BLOCK])
 }
 
 #[inline(always)]
 fn message<'a>(
-    part: &'a Part<'a>,
-    record: Accepted,
-    place: Place,
+    part: &'a RecordPart<'a>,
+    record: RecordRef,
+    place: ResultSpan,
     key: &'a GcmKey,
-    tag: Tag<'a>,
-) -> Message<'a> {
-    Message {
+    tag: TagAction<'a>,
+) -> GcmRecord<'a> {
+    GcmRecord {
         key,
         iv: bytes(part, part.iv_span(record)),
         aad: bytes(part, part.aad_span(record)),
@@ -230,6 +272,6 @@ fn message<'a>(
 
 /// The bytes of a span of an accepted record, which there are.
 #[inline(always)]
-fn bytes<'a>(part: &'a Part<'a>, span: Span) -> &'a [u8] {
+fn bytes<'a>(part: &'a RecordPart<'a>, span: Span) -> &'a [u8] {
     span.of(part.data()).unwrap_or_default()
 }

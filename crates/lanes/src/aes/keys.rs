@@ -2,13 +2,13 @@
 
 use oarlock_core::{Key, KeySource, Records, SecretBytes, Status};
 
-use super::schedule::Prepare;
-use crate::records::{Accepted, Part};
-use crate::simd::Blocks;
+use super::schedule::PrepareAes;
+use crate::records::{RecordPart, RecordRef};
+use crate::simd::BlockSimd;
 
 /// Prepared keys: those kept with handles, and those of slots.
-pub(super) struct Keys<'a, K> {
-    pub(super) part: &'a Part<'a>,
+pub(super) struct PreparedKeys<'a, K> {
+    pub(super) part: &'a RecordPart<'a>,
     /// By index in the key table, where keys recur.
     pub(super) table: &'a [Option<&'a K>],
     /// By slot: made for this window alone.
@@ -16,7 +16,7 @@ pub(super) struct Keys<'a, K> {
 }
 
 /// The prepared forms of all keys of `len` bytes, where they recur; else nothing.
-pub(super) fn table<'a, S: Blocks, K: Prepare>(
+pub(super) fn table<'a, S: BlockSimd, K: PrepareAes>(
     simd: S,
     records: &'a Records<'_>,
     len: usize,
@@ -28,10 +28,10 @@ pub(super) fn table<'a, S: Blocks, K: Prepare>(
 }
 
 /// The prepared keys of those records of a window that take theirs from slots.
-pub(super) fn from_slots<S: Blocks, K: Prepare>(
+pub(super) fn from_slots<S: BlockSimd, K: PrepareAes>(
     simd: S,
-    part: &Part<'_>,
-    records: &[Accepted],
+    part: &RecordPart<'_>,
+    records: &[RecordRef],
 ) -> Vec<Option<K>> {
     let mut own = Vec::new();
     if !part.has_slots() {
@@ -47,24 +47,24 @@ pub(super) fn from_slots<S: Blocks, K: Prepare>(
     own
 }
 
-impl<'a, K: Prepare> Keys<'a, K> {
+impl<'a, K: PrepareAes> PreparedKeys<'a, K> {
     /// The key of a record, where it is one of those that recur.
     #[inline(always)]
-    pub(super) fn kept(&self, record: &Accepted) -> Option<&'a K> {
+    pub(super) fn recurring(&self, record: &RecordRef) -> Option<&'a K> {
         *self.table.get(record.key as usize)?
     }
 
     /// The key of a record.
     #[inline(always)]
-    pub(super) fn of<S: Blocks>(&self, simd: S, record: Accepted) -> Option<&'a K> {
+    pub(super) fn find<S: BlockSimd>(&self, simd: S, record: RecordRef) -> Option<&'a K> {
         match self.table.get(record.key as usize) {
             Some(key) => *key,
-            None => self.looked_up(simd, record),
+            None => self.look_up(simd, record),
         }
     }
 
     #[cold]
-    fn looked_up<S: Blocks>(&self, simd: S, record: Accepted) -> Option<&'a K> {
+    fn look_up<S: BlockSimd>(&self, simd: S, record: RecordRef) -> Option<&'a K> {
         match self.part.key(record) {
             KeySource::Slot(slot) => self.own.get(slot as usize)?.as_ref(),
             KeySource::Table(index) => {
@@ -76,7 +76,7 @@ impl<'a, K: Prepare> Keys<'a, K> {
 }
 
 /// The prepared form that is kept with the key's handle, of a secret of `len` bytes.
-fn prepared<S: Blocks, K: Prepare>(simd: S, key: &Key, len: usize) -> Option<&K> {
+fn prepared<S: BlockSimd, K: PrepareAes>(simd: S, key: &Key, len: usize) -> Option<&K> {
     let secret = key.secret().map(SecretBytes::expose).filter(|secret| secret.len() == len)?;
     key.prepared(|_| Ok::<_, Status>(K::prepare(simd, secret))).ok()
 }

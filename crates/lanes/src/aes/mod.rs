@@ -2,11 +2,11 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `work` | from columns of records to kernels and back |
+//! | `run` | from columns of records to kernels and back |
 //! | `kernel` | what each shape takes of a record |
 //! | `keys` | prepared keys of records |
 //! | `schedule` | round keys |
-//! | `rounds` | the cipher on eight places side by side; `single` does one block |
+//! | `rounds` | the cipher on eight places side by side; `one_block` does one block |
 //! | `chain` | CBC encryption and CBC-MACs: a record per place |
 //! | `cbc` | CBC decryption: pieces of any records |
 //! | `cmac` | subkeys and last blocks of CMAC |
@@ -19,14 +19,14 @@ mod gcm;
 mod ghash;
 mod kernel;
 mod keys;
+mod one_block;
 mod rounds;
+mod run;
 mod schedule;
-mod single;
-mod work;
 
 use oarlock_core::{BatchSize, BlockCipher, MacAlg, Shape};
 
-pub(crate) use work::run;
+pub(crate) use run::run;
 
 /// A place takes the next record as soon as it is done, so that larger runs only spread what a run costs.
 const OFFER: BatchSize = BatchSize { preferred: rounds::PLACES, max: 1 << 16 };

@@ -1,37 +1,37 @@
 //! The cipher on blocks of several records side by side: an AES instruction takes about four cycles and two start in each, so that
 //! eight are needed in flight.
 
-use super::schedule::Schedule;
-use crate::simd::Blocks;
+use super::schedule::AesSchedule;
+use crate::simd::BlockSimd;
 
 /// Vectors side by side, each under a key of its own.
 pub(super) const PLACES: usize = 8;
 
 /// Encrypts the four blocks of every place. FIPS 197 5.1.
 #[inline(always)]
-pub(super) fn encrypt<S: Blocks, const ROUNDS: usize>(
+pub(super) fn encrypt<S: BlockSimd, const ROUNDS: usize>(
     simd: S,
     states: [S::V; PLACES],
-    keys: &[&Schedule; PLACES],
+    keys: &[&AesSchedule; PLACES],
 ) -> [S::V; PLACES] {
     rounds::<S, ROUNDS>(simd, states, keys, S::encrypt_round, S::encrypt_last)
 }
 
 /// Decrypts the four blocks of every place. FIPS 197 5.3.5.
 #[inline(always)]
-pub(super) fn decrypt<S: Blocks, const ROUNDS: usize>(
+pub(super) fn decrypt<S: BlockSimd, const ROUNDS: usize>(
     simd: S,
     states: [S::V; PLACES],
-    keys: &[&Schedule; PLACES],
+    keys: &[&AesSchedule; PLACES],
 ) -> [S::V; PLACES] {
     rounds::<S, ROUNDS>(simd, states, keys, S::decrypt_round, S::decrypt_last)
 }
 
 #[inline(always)]
-fn rounds<S: Blocks, const ROUNDS: usize>(
+fn rounds<S: BlockSimd, const ROUNDS: usize>(
     simd: S,
     mut states: [S::V; PLACES],
-    keys: &[&Schedule; PLACES],
+    keys: &[&AesSchedule; PLACES],
     round: impl Fn(S, S::V, S::V) -> S::V,
     last: impl Fn(S, S::V, S::V) -> S::V,
 ) -> [S::V; PLACES] {

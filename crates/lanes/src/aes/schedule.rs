@@ -2,7 +2,7 @@
 
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::simd::{BLOCK, Blocks, Vector};
+use crate::simd::{BLOCK, BlockSimd, Vector};
 
 /// Round keys of AES-256; AES-128 uses the first eleven.
 const ROUND_KEYS: usize = 15;
@@ -14,58 +14,58 @@ pub(super) const ROUNDS_256: usize = 14;
 /// The round keys of one key, for one direction, in the order in which they are added.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 #[repr(align(64))]
-pub(super) struct Schedule {
+pub(super) struct AesSchedule {
     pub(super) keys: [[u8; BLOCK]; ROUND_KEYS],
 }
 
 /// What a key becomes before use: kept with its handle, or made for a run where the key comes from a slot.
-pub(super) trait Prepare: Send + Sync + 'static {
+pub(super) trait PrepareAes: Send + Sync + 'static {
     /// Of 16 or 32 bytes of key.
-    fn prepare<S: Blocks>(simd: S, key: &[u8]) -> Self;
+    fn prepare<S: BlockSimd>(simd: S, key: &[u8]) -> Self;
 
     /// Begins to fetch it.
-    fn prefetch<S: Blocks>(&self, simd: S);
+    fn prefetch<S: BlockSimd>(&self, simd: S);
 }
 
 /// For encryption.
-pub(super) struct Encrypting(pub(super) Schedule);
+pub(super) struct Encrypting(pub(super) AesSchedule);
 
 /// For decryption by the equivalent inverse cipher.
-pub(super) struct Decrypting(pub(super) Schedule);
+pub(super) struct Decrypting(pub(super) AesSchedule);
 
-impl Prepare for Encrypting {
-    fn prepare<S: Blocks>(simd: S, key: &[u8]) -> Self {
+impl PrepareAes for Encrypting {
+    fn prepare<S: BlockSimd>(simd: S, key: &[u8]) -> Self {
         Self(expanded(simd, key))
     }
 
     #[inline(always)]
-    fn prefetch<S: Blocks>(&self, simd: S) {
+    fn prefetch<S: BlockSimd>(&self, simd: S) {
         self.0.prefetch(simd);
     }
 }
 
-impl Prepare for Decrypting {
-    fn prepare<S: Blocks>(simd: S, key: &[u8]) -> Self {
+impl PrepareAes for Decrypting {
+    fn prepare<S: BlockSimd>(simd: S, key: &[u8]) -> Self {
         Self(inverted(simd, &expanded(simd, key), rounds(key)))
     }
 
     #[inline(always)]
-    fn prefetch<S: Blocks>(&self, simd: S) {
+    fn prefetch<S: BlockSimd>(&self, simd: S) {
         self.0.prefetch(simd);
     }
 }
 
 /// Of no key: what idle places use.
-pub(super) static NONE: Schedule = Schedule::empty();
+pub(super) static NONE: AesSchedule = AesSchedule::empty();
 
-impl Schedule {
+impl AesSchedule {
     const fn empty() -> Self {
         Self { keys: [[0; BLOCK]; ROUND_KEYS] }
     }
 
     /// Begins to fetch its lines.
     #[inline(always)]
-    pub(super) fn prefetch<S: Blocks>(&self, simd: S) {
+    pub(super) fn prefetch<S: BlockSimd>(&self, simd: S) {
         for line in [0, 4, 8, 12] {
             simd.prefetch(&self.keys[line]);
         }
@@ -77,7 +77,7 @@ fn rounds(key: &[u8]) -> usize {
 }
 
 /// FIPS 197 5.2. The words are little-endian, so that the first byte is the lowest.
-fn expanded<S: Blocks>(simd: S, key: &[u8]) -> Schedule {
+fn expanded<S: BlockSimd>(simd: S, key: &[u8]) -> AesSchedule {
     let key_words = key.len() / 4;
     let mut words = Zeroizing::new([0_u32; 4 * ROUND_KEYS]);
     for (word, bytes) in words.iter_mut().zip(key.as_chunks().0) {
@@ -98,7 +98,7 @@ fn expanded<S: Blocks>(simd: S, key: &[u8]) -> Schedule {
         };
         words[at] = words[at - key_words] ^ added;
     }
-    let mut schedule = Schedule::empty();
+    let mut schedule = AesSchedule::empty();
     for (bytes, word) in schedule.keys.as_flattened_mut().chunks_exact_mut(4).zip(&*words) {
         bytes.copy_from_slice(&word.to_le_bytes());
     }
@@ -106,7 +106,7 @@ fn expanded<S: Blocks>(simd: S, key: &[u8]) -> Schedule {
 }
 
 /// SubWord: where all columns are the same, rows may shift.
-fn substituted<S: Blocks>(simd: S, word: u32) -> u32 {
+fn substituted<S: BlockSimd>(simd: S, word: u32) -> u32 {
     simd.call(
         #[inline(always)]
         || {
@@ -117,8 +117,8 @@ fn substituted<S: Blocks>(simd: S, word: u32) -> u32 {
 }
 
 /// The keys in reverse order, InvMixColumns applied to all but the first and the last. FIPS 197 5.3.5.
-fn inverted<S: Blocks>(simd: S, schedule: &Schedule, rounds: usize) -> Schedule {
-    let mut inverted = Schedule::empty();
+fn inverted<S: BlockSimd>(simd: S, schedule: &AesSchedule, rounds: usize) -> AesSchedule {
+    let mut inverted = AesSchedule::empty();
     for at in 0..=rounds {
         let key = &schedule.keys[rounds - at];
         inverted.keys[at] = if at == 0 || at == rounds { *key } else { mixed(simd, key) };
@@ -127,7 +127,7 @@ fn inverted<S: Blocks>(simd: S, schedule: &Schedule, rounds: usize) -> Schedule 
 }
 
 /// InvMixColumns: the substitutions and shifts of these two undo each other.
-fn mixed<S: Blocks>(simd: S, key: &[u8; BLOCK]) -> [u8; BLOCK] {
+fn mixed<S: BlockSimd>(simd: S, key: &[u8; BLOCK]) -> [u8; BLOCK] {
     simd.call(
         #[inline(always)]
         || {

@@ -2,50 +2,50 @@
 //!
 //! | type | for | a lane's entry is found by |
 //! |---|---|---|
-//! | [`Rows`] | public digits | loading its row, then transposing eight of them |
-//! | [`Columns`] | secret digits | reading all sixteen entries and picking in registers |
+//! | [`CombRows`] | public digits | loading its row, then transposing eight of them |
+//! | [`CombColumns`] | secret digits | reading all sixteen entries and picking in registers |
 
 use zeroize::Zeroizing;
 
 use super::constants::{BASE_X, BASE_Y, TWICE_D};
 use super::encoding::to_affine;
-use super::field::Factor;
-use super::point::{Cached, Niels, Point, add_affine_all, double_all};
-use super::scalar::{Digits, Scalar};
+use super::field::FieldFactor;
+use super::point::{CachedPoint, EdwardsPoint, NielsPoint, add_affine_all, double_all};
+use super::scalar::{DigitLanes, ScalarLanes};
 use super::words::load_rows;
 use crate::simd::{LANES, Mask, Simd, Vector, Words};
 
 /// An affine multiple: the limbs of y+x, y-x, 2dxy, and one word unused. Two cache lines.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(128))]
-pub(super) struct Row([Words; 2]);
+pub(super) struct CombRow([Words; 2]);
 
 /// Words of a row that are used.
 const ROW_WORDS: usize = 15;
 
 /// The neutral element.
-static NEUTRAL: Row = Row([[1, 0, 0, 0, 0, 1, 0, 0], [0; LANES]]);
+static NEUTRAL: CombRow = CombRow([[1, 0, 0, 0, 0, 1, 0, 0], [0; LANES]]);
 
 /// For each digit of `WIDTH` bits of a scalar (or for one only), the first 2^(WIDTH-1) multiples of its unit.
 #[derive(Debug)]
-pub(crate) struct Rows<const WIDTH: usize>(Box<[Row]>);
+pub(crate) struct CombRows<const WIDTH: usize>(Box<[CombRow]>);
 
 /// For each digit of five bits of a scalar, the first sixteen multiples of the base point in its unit: limb by limb.
-pub(super) struct Columns(Box<[[[Words; 2]; ROW_WORDS]]>);
+pub(super) struct CombColumns(Box<[[[Words; 2]; ROW_WORDS]]>);
 
 const COLUMN_WIDTH: usize = 5;
 
-/// Signed digits by which [`Columns`] are read.
-pub(super) type ColumnDigits<V> = Digits<V, COLUMN_WIDTH>;
+/// Signed digits by which [`CombColumns`] are read.
+pub(super) type ColumnDigits<V> = DigitLanes<V, COLUMN_WIDTH>;
 
-impl<const WIDTH: usize> Rows<WIDTH> {
+impl<const WIDTH: usize> CombRows<WIDTH> {
     /// Multiples in one digit.
     pub(super) const ENTRIES: usize = 1 << (WIDTH - 1);
 
     /// For every digit, multiples of the affine point (x, y), which is the same in all lanes. Takes no secret.
-    pub(super) fn comb<S: Simd>(simd: S, x: &Factor<S::V>, y: &Factor<S::V>) -> Self {
-        let digits = Digits::<S::V, WIDTH>::COUNT;
-        let mut unit = Point::affine(simd, x, y);
+    pub(super) fn comb<S: Simd>(simd: S, x: &FieldFactor<S::V>, y: &FieldFactor<S::V>) -> Self {
+        let digits = DigitLanes::<S::V, WIDTH>::COUNT;
+        let mut unit = EdwardsPoint::affine(simd, x, y);
         let mut units = Vec::with_capacity(digits);
         for _ in 0..digits {
             units.push(unit);
@@ -71,7 +71,7 @@ impl<const WIDTH: usize> Rows<WIDTH> {
     /// For the lowest digit only, multiples of the base point.
     pub(super) fn base_window<S: Simd>(simd: S) -> Self {
         let (x, y) = base_point(simd);
-        let point = Point::affine(simd, &x, &y);
+        let point = EdwardsPoint::affine(simd, &x, &y);
         let step = cached(simd, &point);
         let mut multiples = vec![point];
         for at in 1..LANES {
@@ -89,16 +89,16 @@ impl<const WIDTH: usize> Rows<WIDTH> {
     }
 
     /// All rows: digit by digit, multiple by multiple.
-    pub(super) fn all(&self) -> &[Row] {
+    pub(super) fn all(&self) -> &[CombRow] {
         &self.0
     }
 
     /// The bytes of a comb.
-    pub(crate) const BYTES: usize = 254_usize.div_ceil(WIDTH) * Self::ENTRIES * size_of::<Row>();
+    pub(crate) const BYTES: usize = 254_usize.div_ceil(WIDTH) * Self::ENTRIES * size_of::<CombRow>();
 
     /// The rows of these magnitudes in units of digit `at`.
     #[inline(always)]
-    pub(super) fn rows(&self, at: usize, magnitudes: &Words) -> [&Row; LANES] {
+    pub(super) fn rows(&self, at: usize, magnitudes: &Words) -> [&CombRow; LANES] {
         let mut rows = [&NEUTRAL; LANES];
         for (row, magnitude) in rows.iter_mut().zip(magnitudes) {
             *row = self.row(at, *magnitude);
@@ -108,7 +108,7 @@ impl<const WIDTH: usize> Rows<WIDTH> {
 
     /// The row of magnitude `digit` in units of digit `at`.
     #[inline(always)]
-    pub(super) fn row(&self, at: usize, digit: u64) -> &Row {
+    pub(super) fn row(&self, at: usize, digit: u64) -> &CombRow {
         match (digit as usize).checked_sub(1) {
             Some(entry) => &self.0[at * Self::ENTRIES + entry],
             None => &NEUTRAL,
@@ -117,7 +117,7 @@ impl<const WIDTH: usize> Rows<WIDTH> {
 }
 
 #[cfg(test)]
-impl<const WIDTH: usize> Rows<WIDTH> {
+impl<const WIDTH: usize> CombRows<WIDTH> {
     /// Turns a bit over.
     pub(super) fn flip(&mut self, row: usize, word: usize) {
         self.0[row].0[word / LANES][word % LANES] ^= 1 << 17;
@@ -126,36 +126,41 @@ impl<const WIDTH: usize> Rows<WIDTH> {
 
 /// The affine points of eight rows.
 #[inline(always)]
-pub(super) fn load_niels<S: Simd>(simd: S, rows: &[&Row; LANES]) -> Niels<S::V> {
+pub(super) fn load_niels<S: Simd>(simd: S, rows: &[&CombRow; LANES]) -> NielsPoint<S::V> {
     let mut parts = [&rows[0].0; LANES];
     for (part, row) in parts.iter_mut().zip(rows) {
         *part = &row.0;
     }
     let [[a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, _]] = load_rows(simd, &parts);
-    Niels {
-        plus: Factor::from_limbs([a, b, c, d, e]),
-        minus: Factor::from_limbs([f, g, h, i, j]),
-        product: Factor::from_limbs([k, l, m, n, o]),
+    NielsPoint {
+        plus: FieldFactor::from_limbs([a, b, c, d, e]),
+        minus: FieldFactor::from_limbs([f, g, h, i, j]),
+        product: FieldFactor::from_limbs([k, l, m, n, o]),
     }
 }
 
-impl Columns {
+impl CombColumns {
     /// Multiples of the base point.
     pub(super) fn base<S: Simd>(simd: S) -> Self {
         let (x, y) = base_point(simd);
-        let rows = Rows::<COLUMN_WIDTH>::comb(simd, &x, &y);
-        let column = |rows: &[Row], word: usize| {
+        let rows = CombRows::<COLUMN_WIDTH>::comb(simd, &x, &y);
+        let column = |rows: &[CombRow], word: usize| {
             let part = |half: usize| {
                 std::array::from_fn(|entry| rows[LANES * half + entry].0[word / LANES][word % LANES])
             };
             [part(0), part(1)]
         };
-        let digits = rows.0.chunks(Rows::<COLUMN_WIDTH>::ENTRIES);
+        let digits = rows.0.chunks(CombRows::<COLUMN_WIDTH>::ENTRIES);
         Self(digits.map(|rows| std::array::from_fn(|word| column(rows, word))).collect())
     }
 
     /// `scalar B` of every group, in constant time.
-    pub(super) fn times<S: Simd>(&self, simd: S, scalars: &[Scalar<S::V>], products: &mut Vec<Point<S::V>>) {
+    pub(super) fn times<S: Simd>(
+        &self,
+        simd: S,
+        scalars: &[ScalarLanes<S::V>],
+        products: &mut Vec<EdwardsPoint<S::V>>,
+    ) {
         let (pairs, rest) = scalars.as_chunks::<2>();
         pairs.iter().for_each(|pair| products.extend_from_slice(&*self.times_together(simd, pair)));
         let (ones, _) = rest.as_chunks::<1>();
@@ -165,10 +170,10 @@ impl Columns {
     fn times_together<S: Simd, const N: usize>(
         &self,
         simd: S,
-        scalars: &[Scalar<S::V>; N],
-    ) -> Zeroizing<[Point<S::V>; N]> {
+        scalars: &[ScalarLanes<S::V>; N],
+    ) -> Zeroizing<[EdwardsPoint<S::V>; N]> {
         // Projective coordinates tell of the scalar, so they are erased too.
-        let mut sums = Zeroizing::new([Point::neutral(simd); N]);
+        let mut sums = Zeroizing::new([EdwardsPoint::neutral(simd); N]);
         let digits: Zeroizing<[ColumnDigits<S::V>; N]> = Zeroizing::new(scalars.each_ref().map(|scalar| {
             simd.call(
                 #[inline(always)]
@@ -194,7 +199,7 @@ impl Columns {
 
 /// The entry for each lane's digit, and the lanes where it is to be subtracted. Reads every entry.
 #[inline(always)]
-fn pick<S: Simd>(simd: S, columns: &[[Words; 2]; ROW_WORDS], digit: S::V) -> (Niels<S::V>, Mask) {
+fn pick<S: Simd>(simd: S, columns: &[[Words; 2]; ROW_WORDS], digit: S::V) -> (NielsPoint<S::V>, Mask) {
     let half = simd.splat(ColumnDigits::<S::V>::HALF);
     let (negative, is_zero) = (digit.is_below(half), digit.is_equal(half));
     let magnitude = (digit - half).or_if(negative, half - digit);
@@ -206,19 +211,19 @@ fn pick<S: Simd>(simd: S, columns: &[[Words; 2]; ROW_WORDS], digit: S::V) -> (Ni
         *word = index.pick16(simd.load(low), simd.load(high)).or_if(is_zero, neutral);
     }
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = words;
-    let niels = Niels {
-        plus: Factor::from_limbs([a, b, c, d, e]),
-        minus: Factor::from_limbs([f, g, h, i, j]),
-        product: Factor::from_limbs([k, l, m, n, o]),
+    let niels = NielsPoint {
+        plus: FieldFactor::from_limbs([a, b, c, d, e]),
+        minus: FieldFactor::from_limbs([f, g, h, i, j]),
+        product: FieldFactor::from_limbs([k, l, m, n, o]),
     };
     (niels, negative)
 }
 
-fn base_point<S: Simd>(simd: S) -> (Factor<S::V>, Factor<S::V>) {
-    (Factor::splat(simd, &BASE_X), Factor::splat(simd, &BASE_Y))
+fn base_point<S: Simd>(simd: S) -> (FieldFactor<S::V>, FieldFactor<S::V>) {
+    (FieldFactor::splat(simd, &BASE_X), FieldFactor::splat(simd, &BASE_Y))
 }
 
-fn cached<S: Simd>(simd: S, point: &Point<S::V>) -> Cached<S::V> {
+fn cached<S: Simd>(simd: S, point: &EdwardsPoint<S::V>) -> CachedPoint<S::V> {
     simd.call(
         #[inline(always)]
         || point.cached(simd),
@@ -228,7 +233,7 @@ fn cached<S: Simd>(simd: S, point: &Point<S::V>) -> Cached<S::V> {
 /// 2^TIMES P of every group, with T.
 pub(super) fn double_times<S: Simd, const N: usize, const TIMES: usize>(
     simd: S,
-    points: &mut [Point<S::V>; N],
+    points: &mut [EdwardsPoint<S::V>; N],
 ) {
     simd.call(
         #[inline(always)]
@@ -242,7 +247,7 @@ pub(super) fn double_times<S: Simd, const N: usize, const TIMES: usize>(
 }
 
 /// Of up to eight points, each the same in all lanes, one per lane; the last fills what is left.
-fn gather_lanes<S: Simd>(simd: S, points: &[Point<S::V>]) -> Point<S::V> {
+fn gather_lanes<S: Simd>(simd: S, points: &[EdwardsPoint<S::V>]) -> EdwardsPoint<S::V> {
     let mut gathered = points[points.len() - 1];
     simd.call(
         #[inline(always)]
@@ -258,9 +263,9 @@ fn gather_lanes<S: Simd>(simd: S, points: &[Point<S::V>]) -> Point<S::V> {
 /// `len` terms of each arithmetic progression (start, step), as rows: term by term, progression by progression.
 fn progressions<S: Simd>(
     simd: S,
-    progressions: impl Iterator<Item = (Point<S::V>, Cached<S::V>)>,
+    progressions: impl Iterator<Item = (EdwardsPoint<S::V>, CachedPoint<S::V>)>,
     len: usize,
-) -> Vec<[Row; LANES]> {
+) -> Vec<[CombRow; LANES]> {
     let mut terms = Vec::new();
     for (mut term, step) in progressions {
         for at in 0..len {
@@ -277,13 +282,13 @@ fn progressions<S: Simd>(
 }
 
 /// The rows of eight affine points.
-fn rows_of<S: Simd>(simd: S, x: &Factor<S::V>, y: &Factor<S::V>) -> [Row; LANES] {
+fn rows_of<S: Simd>(simd: S, x: &FieldFactor<S::V>, y: &FieldFactor<S::V>) -> [CombRow; LANES] {
     let mut rows = [NEUTRAL; LANES];
     simd.call(
         #[inline(always)]
         || {
             let product =
-                x.times(simd, y).reduce(simd).times(simd, &Factor::splat(simd, &TWICE_D)).reduce(simd);
+                x.times(simd, y).reduce(simd).times(simd, &FieldFactor::splat(simd, &TWICE_D)).reduce(simd);
             let (x, y) = (x.widen(simd), y.widen(simd));
             let [a, b, c, d, e] = (y + x).reduce(simd).canonical(simd);
             let [f, g, h, i, j] = y.minus(simd, &x).reduce(simd).canonical(simd);

@@ -1,13 +1,13 @@
 //! Whether a comb is what it should be: other arithmetic than that which built it.
 
-use super::comb::{Row, Rows, load_niels};
+use super::comb::{CombRow, CombRows, load_niels};
 use super::constants::{D, HALF};
-use super::field::{Factor, Wide};
-use super::point::{Niels, Point};
+use super::field::{FieldFactor, WideSum};
+use super::point::{EdwardsPoint, NielsPoint};
 use super::words;
 use crate::simd::{LANES, Mask, Simd, Vector};
 
-impl<const WIDTH: usize> Rows<WIDTH> {
+impl<const WIDTH: usize> CombRows<WIDTH> {
     /// Every row is the sum of the one before and the first of its digit (which is twice the last one of the digit before),
     /// and the first of all is the opposite of the encoded point.
     pub(super) fn are_multiples_of_opposite<S: Simd>(&self, simd: S, public: &[u8; 32]) -> bool {
@@ -26,7 +26,7 @@ impl<const WIDTH: usize> Rows<WIDTH> {
 }
 
 /// Where the third point is the sum of the others, and its product is in order.
-fn is_sum<S: Simd>(simd: S, a: &[&Row; LANES], b: &[&Row; LANES], sum: &[&Row; LANES]) -> Mask {
+fn is_sum<S: Simd>(simd: S, a: &[&CombRow; LANES], b: &[&CombRow; LANES], sum: &[&CombRow; LANES]) -> Mask {
     simd.call(
         #[inline(always)]
         || {
@@ -34,7 +34,7 @@ fn is_sum<S: Simd>(simd: S, a: &[&Row; LANES], b: &[&Row; LANES], sum: &[&Row; L
             point.add_affine::<S, false>(simd, &load_niels(simd, b), 0);
             let sum = load_niels(simd, sum);
             let (twice_x, twice_y) = twice(simd, &sum);
-            let (z, d) = (point.z.reduce(simd), Factor::splat(simd, &D));
+            let (z, d) = (point.z.reduce(simd), FieldFactor::splat(simd, &D));
             let (x, y) = (twice_x.reduce(simd), twice_y.reduce(simd));
             let product = x.times(simd, &y).reduce(simd).times(simd, &d);
             let double = sum.product.widen(simd) + sum.product.widen(simd);
@@ -47,29 +47,29 @@ fn is_sum<S: Simd>(simd: S, a: &[&Row; LANES], b: &[&Row; LANES], sum: &[&Row; L
 
 /// 2x and 2y.
 #[inline(always)]
-fn twice<S: Simd>(simd: S, point: &Niels<S::V>) -> (Wide<S::V>, Wide<S::V>) {
+fn twice<S: Simd>(simd: S, point: &NielsPoint<S::V>) -> (WideSum<S::V>, WideSum<S::V>) {
     let (plus, minus) = (point.plus.widen(simd), point.minus.widen(simd));
     (plus.minus(simd, &minus), plus + minus)
 }
 
 /// (4x : 4y : 4 : 4xy).
 #[inline(always)]
-fn extended<S: Simd>(simd: S, point: &Niels<S::V>) -> Point<S::V> {
+fn extended<S: Simd>(simd: S, point: &NielsPoint<S::V>) -> EdwardsPoint<S::V> {
     let (x, y) = twice(simd, point);
     let (x, y) = (x.reduce(simd), y.reduce(simd));
     let t = x.times(simd, &y);
     let (x, y) = (x.widen(simd), y.widen(simd));
-    Point { x: x + x, y: y + y, z: Wide::splat(simd, &[4, 0, 0, 0, 0]), t }
+    EdwardsPoint { x: x + x, y: y + y, z: WideSum::splat(simd, &[4, 0, 0, 0, 0]), t }
 }
 
 #[inline(always)]
-fn is_same<S: Simd>(simd: S, a: &Wide<S::V>, b: &Wide<S::V>) -> Mask {
+fn is_same<S: Simd>(simd: S, a: &WideSum<S::V>, b: &WideSum<S::V>) -> Mask {
     a.minus(simd, b).reduce(simd).is_zero(simd)
 }
 
 /// Whether y is the encoded one and x, unless zero, has the other parity.
-fn is_opposite<S: Simd>(simd: S, row: &Row, public: &[u8; 32]) -> bool {
-    let half = Factor::splat(simd, &HALF);
+fn is_opposite<S: Simd>(simd: S, row: &CombRow, public: &[u8; 32]) -> bool {
+    let half = FieldFactor::splat(simd, &HALF);
     let (mut y, is_odd, is_zero) = simd.call(
         #[inline(always)]
         || {

@@ -3,14 +3,17 @@
 use zeroize::Zeroizing;
 
 use super::constants::{D, ONE, ROOT_OF_MINUS_ONE};
-use super::field::{Factor, Wide};
-use super::point::Point;
+use super::field::{FieldFactor, WideSum};
+use super::point::EdwardsPoint;
 use super::power;
 use super::words;
 use crate::simd::{LANES, Mask, Simd, Vector};
 
 /// x and y of every group's points, by one inversion. Constant time.
-pub(super) fn to_affine<S: Simd>(simd: S, points: &[Point<S::V>]) -> Zeroizing<Vec<[Factor<S::V>; 2]>> {
+pub(super) fn to_affine<S: Simd>(
+    simd: S,
+    points: &[EdwardsPoint<S::V>],
+) -> Zeroizing<Vec<[FieldFactor<S::V>; 2]>> {
     let mut inverses = Zeroizing::new(Vec::with_capacity(points.len()));
     let mut affine = Zeroizing::new(Vec::with_capacity(points.len()));
     for point in points {
@@ -33,7 +36,7 @@ pub(super) fn to_affine<S: Simd>(simd: S, points: &[Point<S::V>]) -> Zeroizing<V
 }
 
 /// Every group's points as bytes: y, and in the topmost bit whether x is odd.
-pub(super) fn encode<S: Simd>(simd: S, points: &[Point<S::V>]) -> Vec<[[u8; 32]; LANES]> {
+pub(super) fn encode<S: Simd>(simd: S, points: &[EdwardsPoint<S::V>]) -> Vec<[[u8; 32]; LANES]> {
     let mut encoded = Vec::with_capacity(points.len());
     for [x, y] in to_affine(simd, points).iter() {
         let words = simd.call(
@@ -53,8 +56,8 @@ pub(super) fn encode<S: Simd>(simd: S, points: &[Point<S::V>]) -> Vec<[[u8; 32];
 /// A group of decoded points, and the lanes that hold one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decoded<V> {
-    pub(super) x: Factor<V>,
-    pub(super) y: Factor<V>,
+    pub(super) x: FieldFactor<V>,
+    pub(super) y: FieldFactor<V>,
     pub(super) is_valid: Mask,
 }
 
@@ -68,7 +71,7 @@ pub(super) fn decode_opposites<S: Simd>(simd: S, encoded: &[[&[u8]; LANES]]) -> 
         simd.call(
             #[inline(always)]
             || {
-                let candidate = Candidate::new(simd, &words);
+                let candidate = RootCandidate::new(simd, &words);
                 products.push(candidate.u.times(simd, &candidate.v).reduce(simd));
                 candidates.push(candidate);
             },
@@ -86,23 +89,23 @@ pub(super) fn decode_opposites<S: Simd>(simd: S, encoded: &[[&[u8]; LANES]]) -> 
 }
 
 /// x^2 = u/v with u = y^2 - 1, v = d y^2 + 1.
-struct Candidate<V> {
-    y: Factor<V>,
-    u: Factor<V>,
-    v: Factor<V>,
+struct RootCandidate<V> {
+    y: FieldFactor<V>,
+    u: FieldFactor<V>,
+    v: FieldFactor<V>,
     sign: Mask,
     is_canonical: Mask,
 }
 
-impl<V: Vector> Candidate<V> {
+impl<V: Vector> RootCandidate<V> {
     #[inline(always)]
     fn new<S: Simd<V = V>>(simd: S, words: &[V; 4]) -> Self {
         let top = simd.splat(1 << 63);
         let [a, b, c, d] = *words;
-        let y = Factor::from_words(simd, &[a, b, c, top.and_not(d)]);
-        let (one, square) = (Wide::splat(simd, &ONE), y.square(simd));
+        let y = FieldFactor::from_words(simd, &[a, b, c, top.and_not(d)]);
+        let (one, square) = (WideSum::splat(simd, &ONE), y.square(simd));
         let u = square.minus(simd, &one).reduce(simd);
-        let v = (square.reduce(simd).times(simd, &Factor::splat(simd, &D)) + one).reduce(simd);
+        let v = (square.reduce(simd).times(simd, &FieldFactor::splat(simd, &D)) + one).reduce(simd);
         let mut is_canonical = Mask::MAX;
         for (limb, canonical) in y.limbs().iter().zip(y.canonical(simd)) {
             is_canonical &= limb.is_equal(canonical);
@@ -112,15 +115,15 @@ impl<V: Vector> Candidate<V> {
 
     /// x = u (u v)^((p-5)/8), times the root of -1 where v x^2 = -u. Its parity is the opposite of what the sign says.
     #[inline(always)]
-    fn finish<S: Simd<V = V>>(&self, simd: S, power: &Factor<V>) -> Decoded<V> {
+    fn finish<S: Simd<V = V>>(&self, simd: S, power: &FieldFactor<V>) -> Decoded<V> {
         let x = self.u.times(simd, power).reduce(simd);
         let check = x.square(simd).reduce(simd).times(simd, &self.v);
         let u = self.u.widen(simd);
         let is_root = check.minus(simd, &u).reduce(simd).is_zero(simd);
         let is_turned = (check + u).reduce(simd).is_zero(simd);
-        let turned = x.times(simd, &Factor::splat(simd, &ROOT_OF_MINUS_ONE)).reduce(simd);
+        let turned = x.times(simd, &FieldFactor::splat(simd, &ROOT_OF_MINUS_ONE)).reduce(simd);
         let x = turned.or_if(is_root, &x);
-        let opposite = Wide::splat(simd, &[0; 5]).minus(simd, &x.widen(simd)).reduce(simd);
+        let opposite = WideSum::splat(simd, &[0; 5]).minus(simd, &x.widen(simd)).reduce(simd);
         let is_x_zero = x.is_zero(simd);
         let x = x.or_if(!(x.is_odd(simd) ^ self.sign), &opposite);
         let is_valid = self.is_canonical & (is_root | is_turned) & !(is_x_zero & self.sign);

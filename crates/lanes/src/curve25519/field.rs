@@ -1,6 +1,6 @@
 //! Integers modulo p = 2^255 - 19, one per lane: five limbs of radix 2^52. Bounds and counts: `docs/math/curve25519.md`.
 //!
-//! A [`Factor`] is ready to be multiplied; a product and any sum of products is [`Wide`] until it is reduced. So carries run
+//! A [`FieldFactor`] is ready to be multiplied; a product and any sum of products is [`WideSum`] until it is reduced. So carries run
 //! once per factor, however many terms it has.
 
 use std::ops::Add;
@@ -13,11 +13,11 @@ use crate::simd::{Mask, Simd, Vector};
 
 /// A value below 2^255 + 2^216. Only the low 52 bits of each limb count: multiplications read no others.
 #[derive(Clone, Copy, Debug, Zeroize)]
-pub(crate) struct Factor<V>(pub(crate) [V; 5]);
+pub(crate) struct FieldFactor<V>(pub(crate) [V; 5]);
 
 /// A value of five unsigned limbs, each below 2^61: a product (limbs below 2^56), or a sum of terms whose bounds add up.
 #[derive(Clone, Copy, Debug, Zeroize)]
-pub(crate) struct Wide<V>(pub(crate) [V; 5]);
+pub(crate) struct WideSum<V>(pub(crate) [V; 5]);
 
 /// 2^260 mod p.
 const FOLD: u64 = 608;
@@ -26,7 +26,7 @@ const TOP_BITS: u32 = 47;
 const LOW_52: u64 = (1 << 52) - 1;
 const LOW_47: u64 = (1 << TOP_BITS) - 1;
 
-impl<V: Vector> Factor<V> {
+impl<V: Vector> FieldFactor<V> {
     /// The same value in every lane.
     #[inline(always)]
     pub(crate) fn splat<S: Simd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
@@ -109,17 +109,17 @@ impl<V: Vector> Factor<V> {
 
     /// The same value as a term of sums.
     #[inline(always)]
-    pub(crate) fn widen<S: Simd<V = V>>(&self, simd: S) -> Wide<V> {
+    pub(crate) fn widen<S: Simd<V = V>>(&self, simd: S) -> WideSum<V> {
         let mut own = self.0;
         for limb in &mut own {
             *limb = *limb & simd.splat(LOW_52);
         }
-        Wide(own)
+        WideSum(own)
     }
 
     /// The product: 59 `vpmadd52`. Limbs below 2^56.
     #[inline(always)]
-    pub(crate) fn times<S: Simd<V = V>>(&self, simd: S, other: &Self) -> Wide<V> {
+    pub(crate) fn times<S: Simd<V = V>>(&self, simd: S, other: &Self) -> WideSum<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -140,7 +140,7 @@ impl<V: Vector> Factor<V> {
 
     /// The square: 39 `vpmadd52`. Limbs below 2^56.
     #[inline(always)]
-    pub(crate) fn square<S: Simd<V = V>>(&self, simd: S) -> Wide<V> {
+    pub(crate) fn square<S: Simd<V = V>>(&self, simd: S) -> WideSum<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -166,7 +166,7 @@ impl<V: Vector> Factor<V> {
 
     /// The product with a number below 2^20: eleven `vpmadd52`. Limbs below 2^54.
     #[inline(always)]
-    pub(crate) fn times_small<S: Simd<V = V>>(&self, simd: S, number: u64) -> Wide<V> {
+    pub(crate) fn times_small<S: Simd<V = V>>(&self, simd: S, number: u64) -> WideSum<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -181,7 +181,7 @@ impl<V: Vector> Factor<V> {
                 }
                 let beyond = simd.zero().madd_hi(self.0[4], by);
                 product[0] = product[0].madd_lo(beyond, simd.splat(FOLD));
-                Wide(product)
+                WideSum(product)
             },
         )
     }
@@ -197,7 +197,7 @@ impl<V: Vector> Factor<V> {
 
 /// Brings ten columns, each below 10 * 2^52 and the topmost below 2^42.75, to five.
 #[inline(always)]
-fn fold<S: Simd>(simd: S, mut c: [S::V; 10]) -> Wide<S::V> {
+fn fold<S: Simd>(simd: S, mut c: [S::V; 10]) -> WideSum<S::V> {
     for at in 5..9 {
         c[at + 1] = c[at + 1] + c[at].shr::<52>();
     }
@@ -208,13 +208,13 @@ fn fold<S: Simd>(simd: S, mut c: [S::V; 10]) -> Wide<S::V> {
         low[at + 1] = low[at + 1].madd_hi(c[at + 5], by);
     }
     low[4] = low[4].madd_lo(c[9], by);
-    Wide(low)
+    WideSum(low)
 }
 
-impl<V: Vector> Wide<V> {
+impl<V: Vector> WideSum<V> {
     /// The same value, ready to be multiplied: one `vpmadd52`. Bits from 255 on fold by 19; carries run once.
     #[inline(always)]
-    pub(crate) fn reduce<S: Simd<V = V>>(&self, simd: S) -> Factor<V> {
+    pub(crate) fn reduce<S: Simd<V = V>>(&self, simd: S) -> FieldFactor<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -225,7 +225,7 @@ impl<V: Vector> Wide<V> {
                 let l1 = l1 + l0.shr::<52>();
                 let l2 = l2 + l1.shr::<52>();
                 let l3 = l3 + l2.shr::<52>();
-                Factor([l0, l1, l2, l3, top + l3.shr::<52>()])
+                FieldFactor([l0, l1, l2, l3, top + l3.shr::<52>()])
             },
         )
     }
@@ -249,13 +249,13 @@ impl<V: Vector> Wide<V> {
     /// The same value in every lane.
     #[inline(always)]
     pub(crate) fn splat<S: Simd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
-        Self(Factor::splat(simd, limbs).0)
+        Self(FieldFactor::splat(simd, limbs).0)
     }
 
     /// `yes` where the mask is set, `self` elsewhere.
     #[inline(always)]
     pub(crate) fn or_if(&self, mask: Mask, yes: &Self) -> Self {
-        Self(Factor(self.0).or_if(mask, &Factor(yes.0)).0)
+        Self(FieldFactor(self.0).or_if(mask, &FieldFactor(yes.0)).0)
     }
 
     #[inline(always)]
@@ -268,7 +268,7 @@ impl<V: Vector> Wide<V> {
     }
 }
 
-impl<V: Vector> Add for Wide<V> {
+impl<V: Vector> Add for WideSum<V> {
     type Output = Self;
 
     #[inline(always)]

@@ -8,12 +8,12 @@ use super::base;
 use super::comb::double_times;
 use super::constants::{BASE_X, BASE_Y};
 use super::encoding::{Decoded, decode_opposites, encode};
-use super::field::Factor;
-use super::hot_table::{HotTable, HotTerm, hot_sums};
-use super::multiples::{Term, sums_of_multiples};
-use super::point::Point;
-use super::scalar::Scalar;
-use super::x25519::{Ladder, climb};
+use super::field::FieldFactor;
+use super::key_table::{Ed25519KeyTable, TableTerm, table_sums};
+use super::multiples::{MultipleTerm, sums_of_multiples};
+use super::point::EdwardsPoint;
+use super::scalar::ScalarLanes;
+use super::x25519::{MontgomeryLadder, run_ladders};
 use crate::simd::{LANES, Simd};
 
 /// y of the base point, 4/5, as RFC 8032 encodes it.
@@ -23,20 +23,20 @@ const BASE: &[u8] = &{
     bytes
 };
 
-pub(crate) struct Kernels<S: Simd> {
+pub(crate) struct CurveKernels<S: Simd> {
     simd: S,
-    scalar: Scalar<S::V>,
+    scalar: ScalarLanes<S::V>,
     key: Decoded<S::V>,
-    table: HotTable<S>,
-    point: Point<S::V>,
+    table: Ed25519KeyTable<S>,
+    point: EdwardsPoint<S::V>,
 }
 
-impl<S: Simd> Kernels<S> {
+impl<S: Simd> CurveKernels<S> {
     pub(crate) fn new(simd: S) -> Self {
         let key = decode_opposites(simd, &[[BASE; LANES]])[0];
-        let scalar = Scalar::from_limbs([simd.splat(0x5_4321_9876_0123); 5]);
-        let Some(table) = HotTable::build(simd, BASE) else { unreachable!("the base point decodes") };
-        Self { simd, scalar, key, table, point: Point::affine(simd, &key.x, &key.y) }
+        let scalar = ScalarLanes::from_limbs([simd.splat(0x5_4321_9876_0123); 5]);
+        let Some(table) = Ed25519KeyTable::build(simd, BASE) else { unreachable!("the base point decodes") };
+        Self { simd, scalar, key, table, point: EdwardsPoint::affine(simd, &key.x, &key.y) }
     }
 
     pub(crate) fn base(&self) {
@@ -47,15 +47,15 @@ impl<S: Simd> Kernels<S> {
 
     pub(crate) fn cold(&self) {
         let (window, mut sums) = (&base(self.simd).window, Vec::new());
-        let term = || Term { q: &self.key, h: self.scalar, s: self.scalar };
+        let term = || MultipleTerm { q: &self.key, h: self.scalar, s: self.scalar };
         sums_of_multiples(self.simd, window, &[term(), term()], &mut sums);
         black_box(sums);
     }
 
     pub(crate) fn hot(&self) {
         let (comb, mut sums) = (&base(self.simd).comb, Vec::new());
-        let term = || HotTerm { tables: [&self.table; LANES], h: self.scalar, s: self.scalar };
-        hot_sums(self.simd, comb, &[term(), term()], &mut sums);
+        let term = || TableTerm { tables: [&self.table; LANES], h: self.scalar, s: self.scalar };
+        table_sums(self.simd, comb, &[term(), term()], &mut sums);
         black_box(sums);
     }
 
@@ -76,19 +76,24 @@ impl<S: Simd> Kernels<S> {
     }
 
     pub(crate) fn ladder(&self) {
-        climb(
+        run_ladders(
             self.simd,
-            &mut [Ladder::from_words(self.simd, &[self.simd.splat(!0); 4], &[self.simd.splat(9); 4])],
+            &mut [MontgomeryLadder::from_words(
+                self.simd,
+                &[self.simd.splat(!0); 4],
+                &[self.simd.splat(9); 4],
+            )],
         );
     }
 
     pub(crate) fn two_ladders(&self) {
-        let ladder = Ladder::from_words(self.simd, &[self.simd.splat(!0); 4], &[self.simd.splat(9); 4]);
-        climb(self.simd, &mut [ladder; 2]);
+        let ladder =
+            MontgomeryLadder::from_words(self.simd, &[self.simd.splat(!0); 4], &[self.simd.splat(9); 4]);
+        run_ladders(self.simd, &mut [ladder; 2]);
     }
 
     pub(crate) fn table(&self) {
-        black_box(HotTable::build(self.simd, BASE));
+        black_box(Ed25519KeyTable::build(self.simd, BASE));
     }
 
     pub(crate) fn check(&self) {
@@ -98,7 +103,7 @@ impl<S: Simd> Kernels<S> {
 
 /// `steps` products in each of `N` chains.
 pub(crate) fn products<S: Simd, const N: usize>(simd: S, steps: usize) {
-    let by = Factor::splat(simd, &BASE_Y);
+    let by = FieldFactor::splat(simd, &BASE_Y);
     chains::<S, N>(
         simd,
         steps,
@@ -117,8 +122,12 @@ pub(crate) fn squares<S: Simd, const N: usize>(simd: S, steps: usize) {
     );
 }
 
-fn chains<S: Simd, const N: usize>(simd: S, steps: usize, next: impl Fn(&Factor<S::V>) -> Factor<S::V>) {
-    let mut chains = black_box([Factor::splat(simd, &BASE_X); N]);
+fn chains<S: Simd, const N: usize>(
+    simd: S,
+    steps: usize,
+    next: impl Fn(&FieldFactor<S::V>) -> FieldFactor<S::V>,
+) {
+    let mut chains = black_box([FieldFactor::splat(simd, &BASE_X); N]);
     simd.call(
         #[inline(always)]
         || {
@@ -134,8 +143,8 @@ fn chains<S: Simd, const N: usize>(simd: S, steps: usize, next: impl Fn(&Factor<
 
 /// Doublings of `N` groups.
 pub(crate) fn doublings<S: Simd, const N: usize>(simd: S, steps: usize) {
-    let (x, y) = (Factor::splat(simd, &BASE_X), Factor::splat(simd, &BASE_Y));
-    let mut points = black_box([Point::affine(simd, &x, &y); N]);
+    let (x, y) = (FieldFactor::splat(simd, &BASE_X), FieldFactor::splat(simd, &BASE_Y));
+    let mut points = black_box([EdwardsPoint::affine(simd, &x, &y); N]);
     for _ in 0..steps / 4 {
         double_times::<S, N, 4>(simd, &mut points);
     }

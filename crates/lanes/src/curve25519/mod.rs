@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `sign`, `verify`, `x25519` | the three shapes |
-//! | `hot_table`, `multiples` | [S]B - [h]A with a table of the key, and without |
+//! | `key_table`, `multiples` | [S]B - [h]A with a table of the key, and without |
 //! | `comb`, `comb_check` | multiples of known points, by public and by secret digits; whether they are right |
 //! | `encoding` | points as bytes, and back |
 //! | `point` | the group law |
@@ -16,9 +16,9 @@ mod comb_check;
 mod constants;
 mod encoding;
 mod field;
-mod hot_table;
 #[cfg(feature = "measure")]
 pub(crate) mod kernels;
+mod key_table;
 mod multiples;
 mod point;
 mod power;
@@ -34,27 +34,28 @@ use std::sync::OnceLock;
 
 use oarlock_core::BatchSize;
 
-use self::comb::{Columns, Rows};
+use self::comb::{CombColumns, CombRows};
 use crate::simd::{LANES, Simd};
 
 /// Eight groups share one inversion, whose chain of squarings waits for itself.
 pub(crate) const OFFERED: BatchSize = BatchSize { preferred: LANES, max: 8 * LANES };
 
 /// Multiples of the base point, in the three forms that are looked up: 98, 64 and 512 KiB.
-struct Base {
+struct BaseTables {
     /// For secret digits: signing, X25519 public keys.
-    columns: Columns,
+    columns: CombColumns,
     /// For public digits between doublings.
-    window: Rows<{ multiples::BASE_WIDTH }>,
+    window: CombRows<{ multiples::BASE_WIDTH }>,
     /// For public digits without doublings.
-    comb: Rows<{ hot_table::BASE_WIDTH }>,
+    comb: CombRows<{ key_table::BASE_WIDTH }>,
 }
 
 /// Built by the first unit that needs it; every unit builds the same.
-fn base<S: Simd>(simd: S) -> &'static Base {
-    static BASE: OnceLock<Base> = OnceLock::new();
+fn base<S: Simd>(simd: S) -> &'static BaseTables {
+    static BASE: OnceLock<BaseTables> = OnceLock::new();
     BASE.get_or_init(|| {
-        let (columns, window, comb) = (Columns::base(simd), Rows::base_window(simd), Rows::base_comb(simd));
-        Base { columns, window, comb }
+        let (columns, window, comb) =
+            (CombColumns::base(simd), CombRows::base_window(simd), CombRows::base_comb(simd));
+        BaseTables { columns, window, comb }
     })
 }

@@ -1,10 +1,10 @@
 //! [S]B + [h]Q for points Q that nothing is known of beforehand; all public.
 
-use super::comb::{Rows, double_times, load_niels};
+use super::comb::{CombRows, double_times, load_niels};
 use super::encoding::Decoded;
-use super::field::Factor;
-use super::point::{Cached, Niels, Point, add_affine_all, add_all};
-use super::scalar::{Scalar, Signed};
+use super::field::FieldFactor;
+use super::point::{CachedPoint, EdwardsPoint, NielsPoint, add_affine_all, add_all};
+use super::scalar::{ScalarLanes, SignedDigits};
 use super::words::load_rows;
 use crate::simd::{LANES, Simd, Vector, Words};
 
@@ -20,18 +20,18 @@ type Row = [Words; 3];
 struct Multiples(Vec<[Row; LANES]>);
 
 /// A group's scalars and its points.
-pub(super) struct Term<'a, V> {
+pub(super) struct MultipleTerm<'a, V> {
     pub(super) q: &'a Decoded<V>,
-    pub(super) h: Scalar<V>,
-    pub(super) s: Scalar<V>,
+    pub(super) h: ScalarLanes<V>,
+    pub(super) s: ScalarLanes<V>,
 }
 
 /// [S]B + [h]Q of every group: 250 doublings, 51 additions of multiples of Q and 26 of B.
 pub(super) fn sums_of_multiples<S: Simd>(
     simd: S,
-    base: &Rows<BASE_WIDTH>,
-    terms: &[Term<'_, S::V>],
-    sums: &mut Vec<Point<S::V>>,
+    base: &CombRows<BASE_WIDTH>,
+    terms: &[MultipleTerm<'_, S::V>],
+    sums: &mut Vec<EdwardsPoint<S::V>>,
 ) {
     let (pairs, rest) = terms.as_chunks::<2>();
     pairs.iter().for_each(|pair| sums.extend(sum_together(simd, base, pair)));
@@ -41,13 +41,13 @@ pub(super) fn sums_of_multiples<S: Simd>(
 
 fn sum_together<S: Simd, const N: usize>(
     simd: S,
-    base: &Rows<BASE_WIDTH>,
-    terms: &[Term<'_, S::V>; N],
-) -> [Point<S::V>; N] {
+    base: &CombRows<BASE_WIDTH>,
+    terms: &[MultipleTerm<'_, S::V>; N],
+) -> [EdwardsPoint<S::V>; N] {
     let multiples = terms.each_ref().map(|term| Multiples::new(simd, term.q));
-    let h = terms.each_ref().map(|term| Signed::<WIDTH>::new(simd, &term.h));
-    let s = terms.each_ref().map(|term| Signed::<BASE_WIDTH>::new(simd, &term.s));
-    let mut sums = [Point::neutral(simd); N];
+    let h = terms.each_ref().map(|term| SignedDigits::<WIDTH>::new(simd, &term.h));
+    let s = terms.each_ref().map(|term| SignedDigits::<BASE_WIDTH>::new(simd, &term.s));
+    let mut sums = [EdwardsPoint::neutral(simd); N];
     for at in (0..h[0].len()).rev() {
         if at + 1 < h[0].len() {
             double_times::<S, N, WIDTH>(simd, &mut sums);
@@ -88,11 +88,11 @@ fn sum_together<S: Simd, const N: usize>(
 
 impl Multiples {
     fn new<S: Simd>(simd: S, q: &Decoded<S::V>) -> Self {
-        let mut term = Point::neutral(simd);
+        let mut term = EdwardsPoint::neutral(simd);
         let mut rows = vec![[[[0; LANES]; 3]; LANES]; (1 << (WIDTH - 1)) + 1];
         let step = simd.call(
             #[inline(always)]
-            || Point::affine(simd, &q.x, &q.y).cached(simd),
+            || EdwardsPoint::affine(simd, &q.x, &q.y).cached(simd),
         );
         for rows in &mut rows {
             simd.call(
@@ -107,25 +107,25 @@ impl Multiples {
     }
 
     #[inline(always)]
-    fn load<S: Simd>(&self, simd: S, magnitudes: &Words) -> Cached<S::V> {
+    fn load<S: Simd>(&self, simd: S, magnitudes: &Words) -> CachedPoint<S::V> {
         let mut rows = [&self.0[0][0]; LANES];
         for (lane, (row, magnitude)) in rows.iter_mut().zip(magnitudes).enumerate() {
             *row = &self.0[*magnitude as usize][lane];
         }
         let [[a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, p], [q, r, s, t, ..]] = load_rows(simd, &rows);
-        Cached {
-            niels: Niels {
-                plus: Factor::from_limbs([a, b, c, d, e]),
-                minus: Factor::from_limbs([f, g, h, i, j]),
-                product: Factor::from_limbs([k, l, m, n, o]),
+        CachedPoint {
+            niels: NielsPoint {
+                plus: FieldFactor::from_limbs([a, b, c, d, e]),
+                minus: FieldFactor::from_limbs([f, g, h, i, j]),
+                product: FieldFactor::from_limbs([k, l, m, n, o]),
             },
-            z: Factor::from_limbs([p, q, r, s, t]),
+            z: FieldFactor::from_limbs([p, q, r, s, t]),
         }
     }
 }
 
 #[inline(always)]
-fn store<S: Simd>(simd: S, rows: &mut [Row; LANES], point: &Cached<S::V>) {
+fn store<S: Simd>(simd: S, rows: &mut [Row; LANES], point: &CachedPoint<S::V>) {
     let [a, b, c, d, e] = *point.niels.plus.limbs();
     let [f, g, h, i, j] = *point.niels.minus.limbs();
     let [k, l, m, n, o] = *point.niels.product.limbs();

@@ -4,49 +4,49 @@
 use zeroize::Zeroize;
 
 use super::constants::{ONE, TWICE_D};
-use super::field::{Factor, Wide};
+use super::field::{FieldFactor, WideSum};
 use crate::simd::{Mask, Simd, Vector};
 
 /// (X : Y : Z : T) with x = X/Z, y = Y/Z, T = XY/Z.
 #[derive(Clone, Copy, Debug, Zeroize)]
 #[zeroize(bound = "V: Zeroize")]
-pub(super) struct Point<V> {
-    pub(super) x: Wide<V>,
-    pub(super) y: Wide<V>,
-    pub(super) z: Wide<V>,
+pub(super) struct EdwardsPoint<V> {
+    pub(super) x: WideSum<V>,
+    pub(super) y: WideSum<V>,
+    pub(super) z: WideSum<V>,
     /// Not kept up where nothing reads it.
-    pub(super) t: Wide<V>,
+    pub(super) t: WideSum<V>,
 }
 
 /// A point to add: (Y+X, Y-X, 2dT, 2Z).
 #[derive(Clone, Copy, Debug, Zeroize)]
 #[zeroize(bound = "V: Zeroize")]
-pub(super) struct Cached<V> {
-    pub(super) niels: Niels<V>,
-    pub(super) z: Factor<V>,
+pub(super) struct CachedPoint<V> {
+    pub(super) niels: NielsPoint<V>,
+    pub(super) z: FieldFactor<V>,
 }
 
 /// An affine point to add: (y+x, y-x, 2dxy).
 #[derive(Clone, Copy, Debug, Zeroize)]
 #[zeroize(bound = "V: Zeroize")]
-pub(super) struct Niels<V> {
-    pub(super) plus: Factor<V>,
-    pub(super) minus: Factor<V>,
-    pub(super) product: Factor<V>,
+pub(super) struct NielsPoint<V> {
+    pub(super) plus: FieldFactor<V>,
+    pub(super) minus: FieldFactor<V>,
+    pub(super) product: FieldFactor<V>,
 }
 
-impl<V: Vector> Point<V> {
+impl<V: Vector> EdwardsPoint<V> {
     /// The neutral element (0, 1).
     #[inline(always)]
     pub(super) fn neutral<S: Simd<V = V>>(simd: S) -> Self {
-        let (zero, one) = (Wide::splat(simd, &[0; 5]), Wide::splat(simd, &ONE));
+        let (zero, one) = (WideSum::splat(simd, &[0; 5]), WideSum::splat(simd, &ONE));
         Self { x: zero, y: one, z: one, t: zero }
     }
 
     /// The affine point (x, y).
     #[inline(always)]
-    pub(super) fn affine<S: Simd<V = V>>(simd: S, x: &Factor<V>, y: &Factor<V>) -> Self {
-        let z = Wide::splat(simd, &ONE);
+    pub(super) fn affine<S: Simd<V = V>>(simd: S, x: &FieldFactor<V>, y: &FieldFactor<V>) -> Self {
+        let z = WideSum::splat(simd, &ONE);
         Self { x: x.widen(simd), y: y.widen(simd), z, t: x.times(simd, y) }
     }
 
@@ -66,7 +66,7 @@ impl<V: Vector> Point<V> {
     pub(super) fn add<S: Simd<V = V>, const WITH_T: bool>(
         &mut self,
         simd: S,
-        other: &Cached<V>,
+        other: &CachedPoint<V>,
         negative: Mask,
     ) {
         self.begin_add(simd, other, negative);
@@ -78,7 +78,7 @@ impl<V: Vector> Point<V> {
     pub(super) fn add_affine<S: Simd<V = V>, const WITH_T: bool>(
         &mut self,
         simd: S,
-        other: &Niels<V>,
+        other: &NielsPoint<V>,
         negative: Mask,
     ) {
         self.begin_add_affine(simd, other, negative);
@@ -96,19 +96,25 @@ impl<V: Vector> Point<V> {
     }
 
     #[inline(always)]
-    fn begin_add<S: Simd<V = V>>(&mut self, simd: S, other: &Cached<V>, negative: Mask) {
+    fn begin_add<S: Simd<V = V>>(&mut self, simd: S, other: &CachedPoint<V>, negative: Mask) {
         let z = self.z.reduce(simd).times(simd, &other.z);
         self.begin_sum(simd, &other.niels, z, negative);
     }
 
     #[inline(always)]
-    fn begin_add_affine<S: Simd<V = V>>(&mut self, simd: S, other: &Niels<V>, negative: Mask) {
+    fn begin_add_affine<S: Simd<V = V>>(&mut self, simd: S, other: &NielsPoint<V>, negative: Mask) {
         self.begin_sum(simd, other, self.z + self.z, negative);
     }
 
     /// The first half of P + Q. `twice_z` is 2 Z Z'. The opposite of Q has Y+X and Y-X in each other's place and -T.
     #[inline(always)]
-    fn begin_sum<S: Simd<V = V>>(&mut self, simd: S, other: &Niels<V>, twice_z: Wide<V>, negative: Mask) {
+    fn begin_sum<S: Simd<V = V>>(
+        &mut self,
+        simd: S,
+        other: &NielsPoint<V>,
+        twice_z: WideSum<V>,
+        negative: Mask,
+    ) {
         let plus = other.plus.or_if(negative, &other.minus);
         let minus = other.minus.or_if(negative, &other.plus);
         let a = self.y.minus(simd, &self.x).reduce(simd).times(simd, &minus);
@@ -134,11 +140,11 @@ impl<V: Vector> Point<V> {
 
     /// The point as one to add: one product.
     #[inline(always)]
-    pub(super) fn cached<S: Simd<V = V>>(&self, simd: S) -> Cached<V> {
-        let product = self.t.reduce(simd).times(simd, &Factor::splat(simd, &TWICE_D)).reduce(simd);
+    pub(super) fn cached<S: Simd<V = V>>(&self, simd: S) -> CachedPoint<V> {
+        let product = self.t.reduce(simd).times(simd, &FieldFactor::splat(simd, &TWICE_D)).reduce(simd);
         let plus = (self.y + self.x).reduce(simd);
         let minus = self.y.minus(simd, &self.x).reduce(simd);
-        Cached { niels: Niels { plus, minus, product }, z: (self.z + self.z).reduce(simd) }
+        CachedPoint { niels: NielsPoint { plus, minus, product }, z: (self.z + self.z).reduce(simd) }
     }
 }
 
@@ -146,7 +152,7 @@ impl<V: Vector> Point<V> {
 #[inline(always)]
 pub(super) fn double_all<S: Simd, const N: usize, const WITH_T: bool>(
     simd: S,
-    points: &mut [Point<S::V>; N],
+    points: &mut [EdwardsPoint<S::V>; N],
 ) {
     for point in points.iter_mut() {
         point.begin_double(simd);
@@ -158,8 +164,8 @@ pub(super) fn double_all<S: Simd, const N: usize, const WITH_T: bool>(
 #[inline(always)]
 pub(super) fn add_all<S: Simd, const N: usize, const WITH_T: bool>(
     simd: S,
-    points: &mut [Point<S::V>; N],
-    other: impl Fn(usize) -> (Cached<S::V>, Mask),
+    points: &mut [EdwardsPoint<S::V>; N],
+    other: impl Fn(usize) -> (CachedPoint<S::V>, Mask),
 ) {
     for (group, point) in points.iter_mut().enumerate() {
         let (other, negative) = other(group);
@@ -172,8 +178,8 @@ pub(super) fn add_all<S: Simd, const N: usize, const WITH_T: bool>(
 #[inline(always)]
 pub(super) fn add_affine_all<S: Simd, const N: usize, const WITH_T: bool>(
     simd: S,
-    points: &mut [Point<S::V>; N],
-    other: impl Fn(usize) -> (Niels<S::V>, Mask),
+    points: &mut [EdwardsPoint<S::V>; N],
+    other: impl Fn(usize) -> (NielsPoint<S::V>, Mask),
 ) {
     for (group, point) in points.iter_mut().enumerate() {
         let (other, negative) = other(group);
@@ -183,7 +189,7 @@ pub(super) fn add_affine_all<S: Simd, const N: usize, const WITH_T: bool>(
 }
 
 #[inline(always)]
-fn finish_all<S: Simd, const N: usize, const WITH_T: bool>(simd: S, points: &mut [Point<S::V>; N]) {
+fn finish_all<S: Simd, const N: usize, const WITH_T: bool>(simd: S, points: &mut [EdwardsPoint<S::V>; N]) {
     for point in points.iter_mut() {
         point.finish::<S, WITH_T>(simd);
     }

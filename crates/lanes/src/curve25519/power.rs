@@ -3,14 +3,14 @@
 use zeroize::Zeroizing;
 
 use super::constants::ONE;
-use super::field::Factor;
+use super::field::FieldFactor;
 use crate::simd::Simd;
 
 /// One vector of eight values per group.
-type Groups<V> = Zeroizing<Vec<Factor<V>>>;
+type Groups<V> = Zeroizing<Vec<FieldFactor<V>>>;
 
 /// `x^(2^252 - 3)`, that is (p-5)/8, of every group.
-pub(super) fn for_square_roots<S: Simd>(simd: S, x: &[Factor<S::V>]) -> Groups<S::V> {
+pub(super) fn for_square_roots<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> Groups<S::V> {
     let (mut power, _) = ones(simd, x);
     square_times(simd, &mut power, 2);
     multiply(simd, &mut power, x);
@@ -19,8 +19,8 @@ pub(super) fn for_square_roots<S: Simd>(simd: S, x: &[Factor<S::V>]) -> Groups<S
 
 /// `1/x` of every group by one inversion for all of them: three products per group (Montgomery's trick). Zero gives zero,
 /// and no other group sees it.
-pub(super) fn invert_all<S: Simd>(simd: S, x: &mut [Factor<S::V>]) {
-    let one = Factor::splat(simd, &ONE);
+pub(super) fn invert_all<S: Simd>(simd: S, x: &mut [FieldFactor<S::V>]) {
+    let one = FieldFactor::splat(simd, &ONE);
     let mut before = Zeroizing::new(Vec::with_capacity(x.len()));
     let mut product = Zeroizing::new([one]);
     let mut zeros = Vec::with_capacity(x.len());
@@ -37,7 +37,7 @@ pub(super) fn invert_all<S: Simd>(simd: S, x: &mut [Factor<S::V>]) {
         );
     }
     let mut inverse = invert(simd, &*product);
-    let nothing = Factor::splat(simd, &[0; 5]);
+    let nothing = FieldFactor::splat(simd, &[0; 5]);
     for ((value, before), is_zero) in x.iter_mut().zip(before.iter()).zip(zeros).rev() {
         simd.call(
             #[inline(always)]
@@ -51,7 +51,7 @@ pub(super) fn invert_all<S: Simd>(simd: S, x: &mut [Factor<S::V>]) {
 }
 
 /// `x^(p - 2)` of every group: 254 squarings and 11 products.
-fn invert<S: Simd>(simd: S, x: &[Factor<S::V>]) -> Groups<S::V> {
+fn invert<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> Groups<S::V> {
     let (mut power, eleventh) = ones(simd, x);
     square_times(simd, &mut power, 5);
     multiply(simd, &mut power, &eleventh);
@@ -59,8 +59,8 @@ fn invert<S: Simd>(simd: S, x: &[Factor<S::V>]) -> Groups<S::V> {
 }
 
 /// `x^(2^250 - 1)` and `x^11`.
-fn ones<S: Simd>(simd: S, x: &[Factor<S::V>]) -> (Groups<S::V>, Groups<S::V>) {
-    let own = |values: &[Factor<S::V>]| Zeroizing::new(values.to_vec());
+fn ones<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> (Groups<S::V>, Groups<S::V>) {
+    let own = |values: &[FieldFactor<S::V>]| Zeroizing::new(values.to_vec());
     // x^2, x^8, x^9, x^11, x^22, x^31 = x^(2^5 - 1)
     let mut second = own(x);
     square_times(simd, &mut second, 1);
@@ -86,14 +86,19 @@ fn ones<S: Simd>(simd: S, x: &[Factor<S::V>]) -> (Groups<S::V>, Groups<S::V>) {
 }
 
 /// Appends `count` ones to exponents: `x^(2^count) * ones`, where `ones`, by default `x`, has as many.
-fn append_ones<S: Simd>(simd: S, x: &mut [Factor<S::V>], count: usize, ones: Option<&[Factor<S::V>]>) {
+fn append_ones<S: Simd>(
+    simd: S,
+    x: &mut [FieldFactor<S::V>],
+    count: usize,
+    ones: Option<&[FieldFactor<S::V>]>,
+) {
     let own = Zeroizing::new(x.to_vec());
     square_times(simd, x, count);
     multiply(simd, x, ones.unwrap_or(&own));
 }
 
 /// `x^(2^times)` of every group, four groups at a time.
-fn square_times<S: Simd>(simd: S, x: &mut [Factor<S::V>], times: usize) {
+fn square_times<S: Simd>(simd: S, x: &mut [FieldFactor<S::V>], times: usize) {
     let (fours, rest) = x.as_chunks_mut::<4>();
     fours.iter_mut().for_each(|four| square_together(simd, four, times));
     let (twos, rest) = rest.as_chunks_mut::<2>();
@@ -102,7 +107,7 @@ fn square_times<S: Simd>(simd: S, x: &mut [Factor<S::V>], times: usize) {
     ones.iter_mut().for_each(|one| square_together(simd, one, times));
 }
 
-fn square_together<S: Simd, const N: usize>(simd: S, x: &mut [Factor<S::V>; N], times: usize) {
+fn square_together<S: Simd, const N: usize>(simd: S, x: &mut [FieldFactor<S::V>; N], times: usize) {
     simd.call(
         #[inline(always)]
         || {
@@ -115,7 +120,7 @@ fn square_together<S: Simd, const N: usize>(simd: S, x: &mut [Factor<S::V>; N], 
     );
 }
 
-fn multiply<S: Simd>(simd: S, x: &mut [Factor<S::V>], y: &[Factor<S::V>]) {
+fn multiply<S: Simd>(simd: S, x: &mut [FieldFactor<S::V>], y: &[FieldFactor<S::V>]) {
     simd.call(
         #[inline(always)]
         || {

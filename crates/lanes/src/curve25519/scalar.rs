@@ -13,12 +13,12 @@ const SCALAR_BITS: usize = 254;
 
 /// A value below L in clean limbs.
 #[derive(Clone, Copy, Debug, Zeroize)]
-pub(super) struct Scalar<V>([V; 5]);
+pub(super) struct ScalarLanes<V>([V; 5]);
 
 /// A value below 2 L in limbs whose low 52 bits count.
 struct BelowTwice<V>([V; 5]);
 
-impl<V: Vector> Scalar<V> {
+impl<V: Vector> ScalarLanes<V> {
     /// 512 bits modulo L. RFC 8032 5.1.6 and 5.1.7.
     #[inline(always)]
     pub(super) fn from_wide<S: Simd<V = V>>(simd: S, words: &[V; 8]) -> Self {
@@ -76,14 +76,14 @@ impl<V: Vector> Scalar<V> {
 
     /// The scalar as signed digits of `WIDTH` bits.
     #[inline(always)]
-    pub(super) fn digits<S: Simd<V = V>, const WIDTH: usize>(&self, simd: S) -> Digits<V, WIDTH> {
+    pub(super) fn digits<S: Simd<V = V>, const WIDTH: usize>(&self, simd: S) -> DigitLanes<V, WIDTH> {
         let (offset, low) = (const { offset::<WIDTH>() }, simd.splat(LOW_52));
         let (mut limbs, mut carry) = (self.0, simd.zero());
         for (limb, offset) in limbs.iter_mut().zip(offset) {
             let sum = *limb + simd.splat(offset) + carry;
             (*limb, carry) = (sum & low, sum.shr::<52>());
         }
-        Digits(limbs)
+        DigitLanes(limbs)
     }
 
     /// Four words of 64 bits.
@@ -96,9 +96,9 @@ impl<V: Vector> Scalar<V> {
 /// Digits of `WIDTH` bits, each from -2^(WIDTH-1) to 2^(WIDTH-1) - 1, kept with 2^(WIDTH-1) added to every one: then
 /// they are the bits of one sum, and no carry runs from digit to digit.
 #[derive(Clone, Copy, Debug, Zeroize)]
-pub(super) struct Digits<V, const WIDTH: usize>([V; 5]);
+pub(super) struct DigitLanes<V, const WIDTH: usize>([V; 5]);
 
-impl<V: Vector, const WIDTH: usize> Digits<V, WIDTH> {
+impl<V: Vector, const WIDTH: usize> DigitLanes<V, WIDTH> {
     /// Digits of a scalar.
     pub(super) const COUNT: usize = SCALAR_BITS.div_ceil(WIDTH);
 
@@ -113,17 +113,17 @@ impl<V: Vector, const WIDTH: usize> Digits<V, WIDTH> {
 }
 
 /// Public signed digits of each lane's scalar.
-pub(super) struct Signed<const WIDTH: usize>(Vec<(Words, Mask)>);
+pub(super) struct SignedDigits<const WIDTH: usize>(Vec<(Words, Mask)>);
 
-impl<const WIDTH: usize> Signed<WIDTH> {
-    pub(super) fn new<S: Simd>(simd: S, scalar: &Scalar<S::V>) -> Self {
-        let mut signed = Vec::with_capacity(Digits::<S::V, WIDTH>::COUNT);
+impl<const WIDTH: usize> SignedDigits<WIDTH> {
+    pub(super) fn new<S: Simd>(simd: S, scalar: &ScalarLanes<S::V>) -> Self {
+        let mut signed = Vec::with_capacity(DigitLanes::<S::V, WIDTH>::COUNT);
         simd.call(
             #[inline(always)]
             || {
                 let (digits, half) =
-                    (scalar.digits::<S, WIDTH>(simd), simd.splat(Digits::<S::V, WIDTH>::HALF));
-                for at in 0..Digits::<S::V, WIDTH>::COUNT {
+                    (scalar.digits::<S, WIDTH>(simd), simd.splat(DigitLanes::<S::V, WIDTH>::HALF));
+                for at in 0..DigitLanes::<S::V, WIDTH>::COUNT {
                     let digit = digits.at(simd, at);
                     let negative = digit.is_below(half);
                     let magnitude = (digit - half).or_if(negative, half - digit);
@@ -163,7 +163,7 @@ const fn offset<const WIDTH: usize>() -> [u64; 5] {
 
 impl<V: Vector> BelowTwice<V> {
     #[inline(always)]
-    fn canonical<S: Simd<V = V>>(&self, simd: S) -> Scalar<V> {
+    fn canonical<S: Simd<V = V>>(&self, simd: S) -> ScalarLanes<V> {
         let low = simd.splat(LOW_52);
         let (mut own, mut less) = (self.0, self.0);
         let (mut carry, mut borrow) = (simd.zero(), simd.zero());
@@ -177,7 +177,7 @@ impl<V: Vector> BelowTwice<V> {
         for (own, less) in own.iter_mut().zip(less) {
             *own = less.or_if(is_below, *own);
         }
-        Scalar(own)
+        ScalarLanes(own)
     }
 }
 

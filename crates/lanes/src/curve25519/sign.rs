@@ -5,9 +5,9 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::base;
 use super::encoding::encode;
-use super::scalar::Scalar;
+use super::scalar::ScalarLanes;
 use super::words;
-use crate::batch::{Accepted, accept, per_lane};
+use crate::batch::{LaneJob, accept, per_lane};
 use crate::hash::parts::{Parts, digest, digest_words};
 use crate::simd::{LANES, Simd, Vector, Words};
 
@@ -22,7 +22,7 @@ struct Expanded {
     public: [u8; 32],
 }
 
-struct Job<'a> {
+struct Ed25519SignJob<'a> {
     key: &'a Expanded,
     message: &'a [u8],
 }
@@ -31,7 +31,7 @@ struct Job<'a> {
 pub(crate) fn run<S: Simd>(simd: S, operations: &[Operation<'_>], out: &mut Outcomes) {
     let jobs = accept(Shape::Ed25519Sign, operations, out, |operation| {
         let key = operation.key.prepared(|key| expand(simd, key))?;
-        Ok(Job { key, message: operation.input })
+        Ok(Ed25519SignJob { key, message: operation.input })
     });
     let groups: Vec<_> = jobs.chunks(LANES).collect();
     let nonces: Zeroizing<Vec<_>> = Zeroizing::new(groups.iter().map(|group| nonce(simd, group)).collect());
@@ -41,16 +41,16 @@ pub(crate) fn run<S: Simd>(simd: S, operations: &[Operation<'_>], out: &mut Outc
     for ((group, nonce), commitments) in groups.iter().zip(nonces.iter()).zip(&commitments) {
         let responses = respond(simd, group, nonce, commitments);
         for ((job, commitment), response) in group.iter().zip(commitments).zip(&responses) {
-            let signature = out.result_mut(job.place);
+            let signature = out.result_mut(job.index);
             signature[..32].copy_from_slice(commitment);
             signature[32..].copy_from_slice(response);
-            out.set(job.place, Status::Done);
+            out.set(job.index, Status::Done);
         }
     }
 }
 
 /// r = SHA-512(prefix || M) mod L. RFC 8032 5.1.6, step 2.
-fn nonce<S: Simd>(simd: S, group: &[Accepted<Job<'_>>]) -> Scalar<S::V> {
+fn nonce<S: Simd>(simd: S, group: &[LaneJob<Ed25519SignJob<'_>>]) -> ScalarLanes<S::V> {
     let parts = per_lane(group, |job| [job.key.prefix.as_slice(), job.message]);
     hash_to_scalar(simd, parts.each_ref().map(|parts| parts.as_slice()))
 }
@@ -58,8 +58,8 @@ fn nonce<S: Simd>(simd: S, group: &[Accepted<Job<'_>>]) -> Scalar<S::V> {
 /// S = r + SHA-512(R || A || M) s mod L. RFC 8032 5.1.6, steps 4 and 5.
 fn respond<S: Simd>(
     simd: S,
-    group: &[Accepted<Job<'_>>],
-    nonce: &Scalar<S::V>,
+    group: &[LaneJob<Ed25519SignJob<'_>>],
+    nonce: &ScalarLanes<S::V>,
     commitments: &[[u8; 32]; LANES],
 ) -> [[u8; 32]; LANES] {
     let jobs = per_lane(group, |job| (job.key, job.message));
@@ -75,14 +75,14 @@ fn respond<S: Simd>(
             for (limb, words) in secret.iter_mut().zip(limbs.iter()) {
                 *limb = simd.load(words);
             }
-            challenge.times_plus(simd, &Scalar::from_limbs(secret), nonce).as_words(simd)
+            challenge.times_plus(simd, &ScalarLanes::from_limbs(secret), nonce).as_words(simd)
         },
     );
     words::bytes(simd, &response)
 }
 
 /// A digest as a little-endian integer modulo L.
-pub(super) fn hash_to_scalar<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> Scalar<S::V> {
+pub(super) fn hash_to_scalar<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> ScalarLanes<S::V> {
     let mut words = Zeroizing::new(digest_words(simd, messages));
     simd.call(
         #[inline(always)]
@@ -90,7 +90,7 @@ pub(super) fn hash_to_scalar<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> 
             for word in words.iter_mut() {
                 *word = word.swap_bytes();
             }
-            Scalar::from_wide(simd, &words)
+            ScalarLanes::from_wide(simd, &words)
         },
     )
 }
@@ -111,7 +111,7 @@ fn expand<S: Simd>(simd: S, key: &Key) -> Result<Expanded, Status> {
     let words = Zeroizing::new(words::load(simd, [clamped.as_slice(); LANES]));
     let limbs = simd.call(
         #[inline(always)]
-        || Zeroizing::new(*Scalar::from_words(simd, &words).into_montgomery(simd).limbs()),
+        || Zeroizing::new(*ScalarLanes::from_words(simd, &words).into_montgomery(simd).limbs()),
     );
     for (own, limb) in expanded.scalar.iter_mut().zip(limbs.iter()) {
         *own = limb.words()[0];

@@ -5,16 +5,16 @@ use oarlock_core::{Operation, Outcomes, SecondInput, Shape, Status, VerifyTableC
 
 use super::constants::ORDER_BYTES;
 use super::encoding::{decode_opposites, encode};
-use super::hot_table::{HotTable, HotTerm, hot_sums};
-use super::multiples::{Term, sums_of_multiples};
-use super::point::Point;
-use super::scalar::Scalar;
+use super::key_table::{Ed25519KeyTable, TableTerm, table_sums};
+use super::multiples::{MultipleTerm, sums_of_multiples};
+use super::point::EdwardsPoint;
+use super::scalar::ScalarLanes;
 use super::sign::hash_to_scalar;
 use super::{base, words};
-use crate::batch::{Accepted, accept, per_lane};
+use crate::batch::{LaneJob, accept, per_lane};
 use crate::simd::{LANES, Mask, Simd};
 
-struct Job<'a> {
+struct Ed25519VerifyJob<'a> {
     public: &'a [u8; 32],
     commitment: &'a [u8],
     response: &'a [u8],
@@ -24,13 +24,13 @@ struct Job<'a> {
 /// Verifies every job; keys that recur have tables.
 pub(crate) fn run<S: Simd>(
     simd: S,
-    hot: &VerifyTableCache,
+    cache: &VerifyTableCache,
     operations: &[Operation<'_>],
     out: &mut Outcomes,
 ) {
     let jobs = accept(Shape::Ed25519Verify, operations, out, read);
-    let keys = jobs.iter().map(|accepted| operations[accepted.place].key);
-    let tables = hot.tables(keys, move |public| HotTable::build(simd, public));
+    let keys = jobs.iter().map(|accepted| operations[accepted.index].key);
+    let tables = cache.tables(keys, move |public| Ed25519KeyTable::build(simd, public));
     let (mut without, mut with_table, mut tables_of) = (Vec::new(), Vec::new(), Vec::new());
     for (at, accepted) in jobs.into_iter().enumerate() {
         match tables.of(at) {
@@ -44,61 +44,65 @@ pub(crate) fn run<S: Simd>(
     let groups = || without.chunks(LANES).chain(with_table.chunks(LANES));
     let mut points = Vec::with_capacity(groups().count());
     let mut masks = cold_points(simd, &without, &mut points);
-    hot_points(simd, &with_table, &tables_of, &mut points);
+    table_points(simd, &with_table, &tables_of, &mut points);
     masks.resize(points.len(), Mask::MAX);
     for ((group, encoded), mask) in groups().zip(encode(simd, &points)).zip(masks) {
         for (lane, (accepted, encoded)) in group.iter().zip(encoded).enumerate() {
             let is_valid = mask >> lane & 1 == 1 && accepted.job.commitment == encoded;
-            out.set(accepted.place, if is_valid { Status::Done } else { Status::Rejected });
+            out.set(accepted.index, if is_valid { Status::Done } else { Status::Rejected });
         }
     }
 }
 
-fn read<'a>(operation: &'a Operation<'a>) -> Result<Job<'a>, Status> {
+fn read<'a>(operation: &'a Operation<'a>) -> Result<Ed25519VerifyJob<'a>, Status> {
     let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed) };
     let public = operation.key.ed25519_public().ok_or(Status::BadKey)?;
     let (commitment, response) = signature.split_at_checked(32).ok_or(Status::BadLength)?;
     if !response.iter().rev().lt(ORDER_BYTES.iter().rev()) {
         return Err(Status::Rejected);
     }
-    Ok(Job { public, commitment, response, message: operation.input })
+    Ok(Ed25519VerifyJob { public, commitment, response, message: operation.input })
 }
 
 /// [S]B - [h]A of jobs whose keys have no tables, and which lanes of each group have a key that decodes.
-fn cold_points<S: Simd>(simd: S, jobs: &[Accepted<Job<'_>>], points: &mut Vec<Point<S::V>>) -> Vec<Mask> {
+fn cold_points<S: Simd>(
+    simd: S,
+    jobs: &[LaneJob<Ed25519VerifyJob<'_>>],
+    points: &mut Vec<EdwardsPoint<S::V>>,
+) -> Vec<Mask> {
     let keys: Vec<_> = jobs.chunks(LANES).map(|group| per_lane(group, |job| job.public.as_slice())).collect();
     let keys = decode_opposites(simd, &keys);
     let terms = jobs.chunks(LANES).zip(&keys).map(|(group, q)| {
         let [h, s] = scalars(simd, group);
-        Term { q, h, s }
+        MultipleTerm { q, h, s }
     });
     sums_of_multiples(simd, &base(simd).window, &terms.collect::<Vec<_>>(), points);
     keys.iter().map(|key| key.is_valid).collect()
 }
 
 /// The same of jobs whose keys have tables.
-fn hot_points<S: Simd>(
+fn table_points<S: Simd>(
     simd: S,
-    jobs: &[Accepted<Job<'_>>],
-    tables: &[&HotTable<S>],
-    points: &mut Vec<Point<S::V>>,
+    jobs: &[LaneJob<Ed25519VerifyJob<'_>>],
+    tables: &[&Ed25519KeyTable<S>],
+    points: &mut Vec<EdwardsPoint<S::V>>,
 ) {
     let terms = jobs.chunks(LANES).zip(tables.chunks(LANES)).map(|(group, tables)| {
         let [h, s] = scalars(simd, group);
         let tables = std::array::from_fn(|lane| tables[lane.min(tables.len() - 1)]);
-        HotTerm { tables, h, s }
+        TableTerm { tables, h, s }
     });
-    hot_sums(simd, &base(simd).comb, &terms.collect::<Vec<_>>(), points);
+    table_sums(simd, &base(simd).comb, &terms.collect::<Vec<_>>(), points);
 }
 
 /// h = SHA-512(R || A || M) mod L, and S.
-fn scalars<S: Simd>(simd: S, group: &[Accepted<Job<'_>>]) -> [Scalar<S::V>; 2] {
+fn scalars<S: Simd>(simd: S, group: &[LaneJob<Ed25519VerifyJob<'_>>]) -> [ScalarLanes<S::V>; 2] {
     let parts = per_lane(group, |job| [job.commitment, job.public, job.message]);
     let challenge = hash_to_scalar(simd, parts.each_ref().map(|parts| parts.as_slice()));
     let response: [_; 4] = words::load(simd, per_lane(group, |job| job.response));
     let response = simd.call(
         #[inline(always)]
-        || Scalar::from_limbs(words::split(simd, &response)),
+        || ScalarLanes::from_limbs(words::split(simd, &response)),
     );
     [challenge, response]
 }

@@ -4,10 +4,10 @@ use oarlock_core::{KeyParts, Operation, Outcomes, Shape, Status};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::constants::ONE;
-use super::field::{Factor, Wide};
-use super::scalar::Scalar;
+use super::field::{FieldFactor, WideSum};
+use super::scalar::ScalarLanes;
 use super::{base, power, words};
-use crate::batch::{Accepted, accept, per_lane};
+use crate::batch::{LaneJob, accept, per_lane};
 use crate::simd::{LANES, Mask, Simd, Vector};
 
 /// (486662 - 2) / 4. RFC 7748 section 5.
@@ -20,7 +20,7 @@ const BASE_U: [u8; 32] = {
     bytes
 };
 
-struct Job<'a> {
+struct X25519Job<'a> {
     scalar: &'a [u8],
     peer: &'a [u8],
 }
@@ -28,9 +28,9 @@ struct Job<'a> {
 /// The quotient that a multiplication ends with.
 #[derive(Clone, Copy, Zeroize)]
 #[zeroize(bound = "V: Zeroize")]
-struct Ratio<V> {
-    over: Factor<V>,
-    under: Factor<V>,
+struct FieldRatio<V> {
+    over: FieldFactor<V>,
+    under: FieldFactor<V>,
 }
 
 /// Derives every job's result. Jobs with the base point, which makes public keys, take the comb of the Edwards form.
@@ -50,23 +50,23 @@ pub(crate) fn run<S: Simd>(simd: S, operations: &[Operation<'_>], out: &mut Outc
         );
         let results = Zeroizing::new(words::bytes(simd, &words));
         for (job, result) in group.iter().zip(results.iter()) {
-            out.result_mut(job.place).copy_from_slice(result);
-            out.set(job.place, Status::Done);
+            out.result_mut(job.index).copy_from_slice(result);
+            out.set(job.index, Status::Done);
         }
     }
 }
 
-fn read<'a>(operation: &'a Operation<'a>) -> Result<Job<'a>, Status> {
+fn read<'a>(operation: &'a Operation<'a>) -> Result<X25519Job<'a>, Status> {
     let Some(KeyParts::X25519Private(parts)) = operation.key.parts() else { return Err(Status::BadKey) };
     let scalar = parts.scalar.expose();
     if scalar.len() != 32 {
         return Err(Status::BadKey);
     }
-    Ok(Job { scalar, peer: operation.input })
+    Ok(X25519Job { scalar, peer: operation.input })
 }
 
 /// Scalars as RFC 7748 section 5 decodes them.
-fn clamped<S: Simd>(simd: S, group: &[Accepted<Job<'_>>]) -> Zeroizing<[S::V; 4]> {
+fn clamped<S: Simd>(simd: S, group: &[LaneJob<X25519Job<'_>>]) -> Zeroizing<[S::V; 4]> {
     let mut words = Zeroizing::new(words::load(simd, per_lane(group, |job| job.scalar)));
     simd.call(
         #[inline(always)]
@@ -79,13 +79,13 @@ fn clamped<S: Simd>(simd: S, group: &[Accepted<Job<'_>>]) -> Zeroizing<[S::V; 4]
 }
 
 /// u = (1 + y) / (1 - y) of multiples of the base point. RFC 7748 4.1.
-fn base_ratios<S: Simd>(simd: S, jobs: &[Accepted<Job<'_>>], ratios: &mut Vec<Ratio<S::V>>) {
+fn base_ratios<S: Simd>(simd: S, jobs: &[LaneJob<X25519Job<'_>>], ratios: &mut Vec<FieldRatio<S::V>>) {
     let mut scalars = Zeroizing::new(Vec::with_capacity(jobs.len() / LANES + 1));
     for group in jobs.chunks(LANES) {
         let words = clamped(simd, group);
         scalars.push(simd.call(
             #[inline(always)]
-            || Scalar::from_words(simd, &words),
+            || ScalarLanes::from_words(simd, &words),
         ));
     }
     let mut points = Zeroizing::new(Vec::with_capacity(scalars.len()));
@@ -93,7 +93,7 @@ fn base_ratios<S: Simd>(simd: S, jobs: &[Accepted<Job<'_>>], ratios: &mut Vec<Ra
     for point in points.iter() {
         ratios.push(simd.call(
             #[inline(always)]
-            || Ratio {
+            || FieldRatio {
                 over: (point.z + point.y).reduce(simd),
                 under: point.z.minus(simd, &point.y).reduce(simd),
             },
@@ -104,26 +104,26 @@ fn base_ratios<S: Simd>(simd: S, jobs: &[Accepted<Job<'_>>], ratios: &mut Vec<Ra
 /// Both points of a Montgomery ladder as X : Z, whose difference is the peer's.
 #[derive(Clone, Copy, Zeroize)]
 #[zeroize(bound = "V: Zeroize")]
-pub(super) struct Ladder<V> {
+pub(super) struct MontgomeryLadder<V> {
     scalar: [V; 4],
-    peer: Factor<V>,
-    x2: Wide<V>,
-    z2: Wide<V>,
-    x3: Wide<V>,
-    z3: Wide<V>,
+    peer: FieldFactor<V>,
+    x2: WideSum<V>,
+    z2: WideSum<V>,
+    x3: WideSum<V>,
+    z3: WideSum<V>,
     /// A^2 - B^2, within a step.
-    e: Factor<V>,
+    e: FieldFactor<V>,
     /// Where the two points lie in each other's place.
     swapped: Mask,
 }
 
-fn ladders<S: Simd>(simd: S, jobs: &[Accepted<Job<'_>>], ratios: &mut Vec<Ratio<S::V>>) {
+fn ladders<S: Simd>(simd: S, jobs: &[LaneJob<X25519Job<'_>>], ratios: &mut Vec<FieldRatio<S::V>>) {
     let mut ladders = Zeroizing::new(Vec::with_capacity(jobs.len() / LANES + 1));
-    jobs.chunks(LANES).for_each(|group| ladders.push(Ladder::new(simd, group)));
+    jobs.chunks(LANES).for_each(|group| ladders.push(MontgomeryLadder::new(simd, group)));
     let (pairs, rest) = ladders.as_chunks_mut::<2>();
-    pairs.iter_mut().for_each(|pair| climb(simd, pair));
+    pairs.iter_mut().for_each(|pair| run_ladders(simd, pair));
     let (ones, _) = rest.as_chunks_mut::<1>();
-    ones.iter_mut().for_each(|one| climb(simd, one));
+    ones.iter_mut().for_each(|one| run_ladders(simd, one));
     for ladder in ladders.iter() {
         ratios.push(simd.call(
             #[inline(always)]
@@ -134,7 +134,7 @@ fn ladders<S: Simd>(simd: S, jobs: &[Accepted<Job<'_>>], ratios: &mut Vec<Ratio<
 
 /// All 255 steps of ladders side by side, a few at a time. Each step: 5 products, 4 squarings, one product with a small
 /// number; thirds of ladders alternate, so that one multiplies while the other waits for its carries.
-pub(super) fn climb<S: Simd, const N: usize>(simd: S, ladders: &mut [Ladder<S::V>; N]) {
+pub(super) fn run_ladders<S: Simd, const N: usize>(simd: S, ladders: &mut [MontgomeryLadder<S::V>; N]) {
     const STEPS: usize = 5;
     for first in (0..255 / STEPS).rev() {
         simd.call(
@@ -142,13 +142,13 @@ pub(super) fn climb<S: Simd, const N: usize>(simd: S, ladders: &mut [Ladder<S::V
             || {
                 for bit in (first * STEPS..(first + 1) * STEPS).rev() {
                     for ladder in ladders.iter_mut() {
-                        ladder.begin(simd, bit);
+                        ladder.begin_step(simd, bit);
                     }
                     for ladder in ladders.iter_mut() {
-                        ladder.go_on(simd);
+                        ladder.continue_step(simd);
                     }
                     for ladder in ladders.iter_mut() {
-                        ladder.finish(simd);
+                        ladder.finish_step(simd);
                     }
                 }
             },
@@ -156,8 +156,8 @@ pub(super) fn climb<S: Simd, const N: usize>(simd: S, ladders: &mut [Ladder<S::V
     }
 }
 
-impl<V: Vector> Ladder<V> {
-    fn new<S: Simd<V = V>>(simd: S, group: &[Accepted<Job<'_>>]) -> Self {
+impl<V: Vector> MontgomeryLadder<V> {
+    fn new<S: Simd<V = V>>(simd: S, group: &[LaneJob<X25519Job<'_>>]) -> Self {
         let peer = Zeroizing::new(words::load(simd, per_lane(group, |job| job.peer)));
         Self::from_words(simd, &clamped(simd, group), &peer)
     }
@@ -168,8 +168,8 @@ impl<V: Vector> Ladder<V> {
             || {
                 // RFC 7748 section 5: the topmost bit is ignored, values from p on are taken modulo p.
                 let [a, b, c, d] = *peer;
-                let peer = Factor::from_words(simd, &[a, b, c, d & simd.splat(!(1 << 63))]);
-                let (zero, one) = (Wide::splat(simd, &[0; 5]), Wide::splat(simd, &ONE));
+                let peer = FieldFactor::from_words(simd, &[a, b, c, d & simd.splat(!(1 << 63))]);
+                let (zero, one) = (WideSum::splat(simd, &[0; 5]), WideSum::splat(simd, &ONE));
                 let x3 = peer.widen(simd);
                 Self { scalar: *scalar, peer, x2: one, z2: zero, x3, z3: one, e: peer, swapped: 0 }
             },
@@ -178,7 +178,7 @@ impl<V: Vector> Ladder<V> {
 
     /// The first third of a step leaves A^2, B^2, DA, CB in place of X2, Z2, X3, Z3. RFC 7748 section 5.
     #[inline(always)]
-    fn begin<S: Simd<V = V>>(&mut self, simd: S, bit: usize) {
+    fn begin_step<S: Simd<V = V>>(&mut self, simd: S, bit: usize) {
         let is_set = self.scalar[bit / 64].has_any(simd.splat(1 << (bit % 64)));
         let swap = is_set ^ self.swapped;
         self.swapped = is_set;
@@ -192,7 +192,7 @@ impl<V: Vector> Ladder<V> {
 
     /// The second third has X2 and X3, and the first factors of Z2 and Z3.
     #[inline(always)]
-    fn go_on<S: Simd<V = V>>(&mut self, simd: S) {
+    fn continue_step<S: Simd<V = V>>(&mut self, simd: S) {
         let (aa, bb, da, cb) = (self.x2, self.z2, self.x3, self.z3);
         self.e = aa.minus(simd, &bb).reduce(simd);
         self.z2 = aa + self.e.times_small(simd, A24);
@@ -203,15 +203,15 @@ impl<V: Vector> Ladder<V> {
 
     /// The last third.
     #[inline(always)]
-    fn finish<S: Simd<V = V>>(&mut self, simd: S) {
+    fn finish_step<S: Simd<V = V>>(&mut self, simd: S) {
         self.z2 = self.z2.reduce(simd).times(simd, &self.e);
         self.z3 = self.z3.reduce(simd).times(simd, &self.peer);
     }
 
     #[inline(always)]
-    fn ratio<S: Simd<V = V>>(&self, simd: S) -> Ratio<V> {
+    fn ratio<S: Simd<V = V>>(&self, simd: S) -> FieldRatio<V> {
         let x = self.x2.or_if(self.swapped, &self.x3);
         let z = self.z2.or_if(self.swapped, &self.z3);
-        Ratio { over: x.reduce(simd), under: z.reduce(simd) }
+        FieldRatio { over: x.reduce(simd), under: z.reduce(simd) }
     }
 }

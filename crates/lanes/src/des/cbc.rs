@@ -5,21 +5,21 @@
 use oarlock_core::{Direction, PartMut};
 
 use super::bits::{transpose, transpose_from, transpose_to};
-use super::group::{BLOCK, CHUNK, Group};
-use super::{Keying, Scratch};
-use crate::records::Part;
+use super::group::{BLOCK, CHUNK, DesGroup};
+use super::{DesKeying, DesScratch};
+use crate::records::RecordPart;
 use crate::simd::Simd;
 
 /// Encrypts or decrypts the records of a group.
 pub(super) fn run<S: Simd>(
     simd: S,
-    scratch: &mut Scratch<S::V>,
-    group: Group<'_, '_>,
-    keying: Keying,
+    scratch: &mut DesScratch<S::V>,
+    group: DesGroup<'_, '_>,
+    keying: DesKeying,
     direction: Direction,
     out: &mut PartMut<'_>,
 ) {
-    let Scratch { chunk, chain, other_chain, state, keys, table, .. } = scratch;
+    let DesScratch { chunk, chain, other_chain, state, keys, table, .. } = scratch;
     group.schedules(simd, chain, &mut keys[..keying.schedules()], table);
     group.ivs(simd, chain);
     let (mut previous, mut next) = (chain, other_chain);
@@ -85,15 +85,15 @@ pub(super) fn run<S: Simd>(
 /// Decrypts under one key and encrypts under another: the plaintext is bits in the state only.
 pub(super) fn translate<S: Simd>(
     simd: S,
-    scratch: &mut Scratch<S::V>,
-    group: Group<'_, '_>,
-    from: Keying,
-    to: Keying,
+    scratch: &mut DesScratch<S::V>,
+    group: DesGroup<'_, '_>,
+    from: DesKeying,
+    to: DesKeying,
     out: &mut PartMut<'_>,
 ) {
-    let Scratch { chunk, chain, other_chain, state, keys, other_keys, table } = scratch;
+    let DesScratch { chunk, chain, other_chain, state, keys, other_keys, table } = scratch;
     group.schedules(simd, chain, &mut keys[..from.schedules()], table);
-    group.schedules_of(simd, chain, &mut other_keys[..to.schedules()], Part::second_key_bytes);
+    group.schedules_of(simd, chain, &mut other_keys[..to.schedules()], RecordPart::second_key_bytes);
     group.ivs(simd, chain);
     group.second_ivs(simd, other_chain);
     each_chunk(group, |first, blocks| {
@@ -141,7 +141,7 @@ pub(super) fn translate<S: Simd>(
 }
 
 /// The first byte of each chunk of a group, and how many of its blocks any record has.
-fn each_chunk(group: Group<'_, '_>, mut body: impl FnMut(usize, usize)) {
+fn each_chunk(group: DesGroup<'_, '_>, mut body: impl FnMut(usize, usize)) {
     for first in (0..group.max_bytes()).step_by(BLOCK * CHUNK) {
         body(first, ((group.max_bytes() - first) / BLOCK).min(CHUNK));
     }

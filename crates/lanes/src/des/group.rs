@@ -4,8 +4,8 @@ use oarlock_core::PartMut;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::bits::{BITS, BLOCKS, transpose};
-use super::schedule::Schedule;
-use crate::records::{Accepted, Part};
+use super::schedule::DesSchedule;
+use crate::records::{RecordPart, RecordRef};
 use crate::simd::{LANES, Simd, Vector};
 
 /// Bytes of a block.
@@ -22,18 +22,18 @@ pub(super) type Chunk<V> = [Rows<V>; CHUNK];
 
 /// Records side by side, longest first. Record `8 g + w` is bit `g` of word `w`.
 #[derive(Clone, Copy)]
-pub(super) struct Group<'a, 'p> {
-    pub(super) part: &'a Part<'p>,
-    pub(super) records: &'a [Accepted],
+pub(super) struct DesGroup<'a, 'p> {
+    pub(super) part: &'a RecordPart<'p>,
+    pub(super) records: &'a [RecordRef],
     /// The records that make whole rows.
-    whole: &'a [[Accepted; LANES]],
+    whole: &'a [[RecordRef; LANES]],
     /// Those of the last row, if they do not fill it, and the first of them again without its bytes.
-    rest: Option<[Accepted; LANES]>,
+    rest: Option<[RecordRef; LANES]>,
 }
 
-impl<'a, 'p> Group<'a, 'p> {
+impl<'a, 'p> DesGroup<'a, 'p> {
     /// The groups of accepted records.
-    pub(super) fn all(part: &'a Part<'p>, records: &'a [Accepted]) -> impl Iterator<Item = Self> {
+    pub(super) fn all(part: &'a RecordPart<'p>, records: &'a [RecordRef]) -> impl Iterator<Item = Self> {
         records.chunks(BLOCKS).map(move |records| {
             let (whole, rest) = records.as_chunks();
             let rest = rest.first().map(|first| {
@@ -46,7 +46,7 @@ impl<'a, 'p> Group<'a, 'p> {
 
     /// The records of a row, if it has any.
     #[inline(always)]
-    fn row(&self, row: usize) -> Option<&[Accepted; LANES]> {
+    fn row(&self, row: usize) -> Option<&[RecordRef; LANES]> {
         let rest = || self.rest.as_ref().filter(|_| row == self.whole.len());
         self.whole.get(row).or_else(rest)
     }
@@ -100,11 +100,11 @@ impl<'a, 'p> Group<'a, 'p> {
         &self,
         simd: S,
         rows: &mut Rows<S::V>,
-        schedules: &mut [Schedule<S::V>],
+        schedules: &mut [DesSchedule<S::V>],
         table: &[u8],
     ) {
         if table.is_empty() {
-            return self.schedules_of(simd, rows, schedules, Part::key_bytes);
+            return self.schedules_of(simd, rows, schedules, RecordPart::key_bytes);
         }
         let len = (BLOCK * schedules.len()) as u32;
         for (at, schedule) in schedules.iter_mut().enumerate() {
@@ -124,8 +124,8 @@ impl<'a, 'p> Group<'a, 'p> {
         &self,
         simd: S,
         rows: &mut Rows<S::V>,
-        schedules: &mut [Schedule<S::V>],
-        key: impl Fn(&Part<'p>, Accepted) -> &'p [u8],
+        schedules: &mut [DesSchedule<S::V>],
+        key: impl Fn(&RecordPart<'p>, RecordRef) -> &'p [u8],
     ) {
         let len = BLOCK * schedules.len();
         let mut keys = Zeroizing::new(vec![0; len * self.records.len()]);
@@ -152,7 +152,7 @@ impl<'a, 'p> Group<'a, 'p> {
         simd: S,
         rows: &mut Rows<S::V>,
         bytes: &[u8],
-        mut start: impl FnMut(Accepted) -> u32,
+        mut start: impl FnMut(RecordRef) -> u32,
     ) {
         self.each_row(
             simd,
@@ -174,7 +174,7 @@ impl<'a, 'p> Group<'a, 'p> {
         &self,
         simd: S,
         rows: &mut Rows<S::V>,
-        mut load: impl FnMut(&[Accepted; LANES]) -> S::V,
+        mut load: impl FnMut(&[RecordRef; LANES]) -> S::V,
     ) {
         simd.call(
             #[inline(always)]
@@ -268,7 +268,7 @@ impl<'a, 'p> Group<'a, 'p> {
         &self,
         simd: S,
         rows: &mut Rows<S::V>,
-        mut take: impl FnMut(Accepted, &[u8; BLOCK]),
+        mut take: impl FnMut(RecordRef, &[u8; BLOCK]),
     ) {
         transpose(simd, rows);
         for (row, eight) in rows.iter().zip(self.records.chunks(LANES)) {

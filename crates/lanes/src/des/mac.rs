@@ -5,22 +5,22 @@ use oarlock_core::{Direction, MacAlg, MacPadding, PartMut};
 use zeroize::Zeroizing;
 
 use super::bits::{BITS, choose, transpose};
-use super::group::{BLOCK, CHUNK, Group, Rows};
+use super::group::{BLOCK, CHUNK, DesGroup, Rows};
 use super::schedule::place_of;
-use super::{Keying, Scratch};
+use super::{DesKeying, DesScratch};
 use crate::simd::{LANES, Simd, Vector};
 
 /// A code as what differs between them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mac {
-    keying: Keying,
+pub(super) struct DesMac {
+    keying: DesKeying,
     schedules: usize,
-    ending: Ending,
+    ending: MacEnding,
 }
 
 /// How a message ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
+enum MacEnding {
     /// ISO/IEC 9797-1 padding method 1.
     Zeros,
     /// ISO/IEC 9797-1 padding method 2.
@@ -29,14 +29,14 @@ enum Ending {
     Subkey,
 }
 
-impl Mac {
+impl DesMac {
     /// The codes that are made of DES.
-    pub(super) fn of(alg: MacAlg) -> Option<Self> {
+    pub(super) fn from_alg(alg: MacAlg) -> Option<Self> {
         let (keying, schedules, ending) = match alg {
-            MacAlg::DesMac(padding) => (Keying::Des, 1, Ending::of(padding)),
-            MacAlg::RetailMac(padding) => (Keying::Des, 2, Ending::of(padding)),
-            MacAlg::Tdes2Cmac => (Keying::Tdes2, 2, Ending::Subkey),
-            MacAlg::Tdes3Cmac => (Keying::Tdes3, 3, Ending::Subkey),
+            MacAlg::DesMac(padding) => (DesKeying::Des, 1, MacEnding::from_padding(padding)),
+            MacAlg::RetailMac(padding) => (DesKeying::Des, 2, MacEnding::from_padding(padding)),
+            MacAlg::Tdes2Cmac => (DesKeying::Tdes2, 2, MacEnding::Subkey),
+            MacAlg::Tdes3Cmac => (DesKeying::Tdes3, 3, MacEnding::Subkey),
             _ => return None,
         };
         Some(Self { keying, schedules, ending })
@@ -45,8 +45,8 @@ impl Mac {
     /// Blocks of a padded message.
     pub(super) fn blocks(self, len: usize) -> usize {
         match self.ending {
-            Ending::OneThenZeros => len / BLOCK + 1,
-            Ending::Zeros | Ending::Subkey => len.div_ceil(BLOCK).max(1),
+            MacEnding::OneThenZeros => len / BLOCK + 1,
+            MacEnding::Zeros | MacEnding::Subkey => len.div_ceil(BLOCK).max(1),
         }
     }
 
@@ -54,15 +54,15 @@ impl Mac {
     pub(super) fn run<S: Simd>(
         self,
         simd: S,
-        scratch: &mut Scratch<S::V>,
-        group: Group<'_, '_>,
+        scratch: &mut DesScratch<S::V>,
+        group: DesGroup<'_, '_>,
         out: &mut PartMut<'_>,
     ) {
-        let Scratch { chunk, chain, other_chain: tag, state, keys, table, .. } = scratch;
+        let DesScratch { chunk, chain, other_chain: tag, state, keys, table, .. } = scratch;
         group.schedules(simd, chain, &mut keys[..self.schedules], table);
         *chain = [simd.zero(); BITS];
         let mut subkeys = Zeroizing::new([simd.zero(); BITS]);
-        if self.ending == Ending::Subkey {
+        if self.ending == MacEnding::Subkey {
             state.load(simd, |_| simd.zero());
             self.keying.run(simd, state, keys, Direction::Encrypt);
             state.store(
@@ -112,12 +112,12 @@ impl Mac {
     fn finish<S: Simd>(
         self,
         simd: S,
-        scratch: &mut Scratch<S::V>,
-        group: Group<'_, '_>,
+        scratch: &mut DesScratch<S::V>,
+        group: DesGroup<'_, '_>,
         out: &mut PartMut<'_>,
     ) {
-        let Scratch { other_chain: tag, state, keys, .. } = scratch;
-        if self.keying == Keying::Des && self.schedules == 2 {
+        let DesScratch { other_chain: tag, state, keys, .. } = scratch;
+        if self.keying == DesKeying::Des && self.schedules == 2 {
             state.load(
                 simd,
                 #[inline(always)]
@@ -139,7 +139,7 @@ impl Mac {
     }
 
     /// From L to what is added to each lane's last block: K1 where it is whole, K2 where it was padded. SP 800-38B 6.1.
-    fn subkeys<S: Simd>(self, simd: S, group: Group<'_, '_>, l: &mut Rows<S::V>) {
+    fn subkeys<S: Simd>(self, simd: S, group: DesGroup<'_, '_>, l: &mut Rows<S::V>) {
         let is_padded = self.lanes(simd, group, |len| len == 0 || !len.is_multiple_of(BLOCK));
         simd.call(
             #[inline(always)]
@@ -155,7 +155,7 @@ impl Mac {
     }
 
     /// Ones in the lanes whose messages have such a length.
-    fn lanes<S: Simd>(self, simd: S, group: Group<'_, '_>, is_set: impl Fn(usize) -> bool) -> S::V {
+    fn lanes<S: Simd>(self, simd: S, group: DesGroup<'_, '_>, is_set: impl Fn(usize) -> bool) -> S::V {
         let mut words = [0; LANES];
         for (row, eight) in group.records.chunks(LANES).enumerate() {
             for (word, record) in words.iter_mut().zip(eight) {
@@ -169,9 +169,9 @@ impl Mac {
     #[inline(always)]
     fn pad<S: Simd>(self, simd: S, message: S::V, len: usize, first: usize) -> S::V {
         let is_padded = match self.ending {
-            Ending::Zeros => false,
-            Ending::OneThenZeros => true,
-            Ending::Subkey => len == 0 || !len.is_multiple_of(BLOCK),
+            MacEnding::Zeros => false,
+            MacEnding::OneThenZeros => true,
+            MacEnding::Subkey => len == 0 || !len.is_multiple_of(BLOCK),
         };
         match len.checked_sub(first).and_then(|at| (ONE.len() / 2).checked_sub(at)) {
             Some(start) if is_padded => message | simd.load_prefix(&ONE[start..]),
@@ -180,8 +180,8 @@ impl Mac {
     }
 }
 
-impl Ending {
-    fn of(padding: MacPadding) -> Self {
+impl MacEnding {
+    fn from_padding(padding: MacPadding) -> Self {
         match padding {
             MacPadding::Zeros => Self::Zeros,
             MacPadding::OneThenZeros => Self::OneThenZeros,

@@ -28,14 +28,14 @@ mod tests;
 use oarlock_core::{BatchSize, BlockCipher, CipherMode, CipherSpec, Direction, PartMut, Shape, erase};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::kept::{Kept, Reuse};
-use crate::records::{Accepted, Part, Work};
+use crate::records::{RecordKernel, RecordPart, RecordRef};
+use crate::scratch::{ThreadScratch, WipePolicy};
 use crate::simd::{Simd, Vector};
 use bits::BLOCKS;
-use group::{BLOCK, CHUNK, Chunk, Group, Rows};
-use mac::Mac;
-use rounds::State;
-use schedule::Schedule;
+use group::{BLOCK, CHUNK, Chunk, DesGroup, Rows};
+use mac::DesMac;
+use rounds::DesState;
+use schedule::DesSchedule;
 
 /// Two groups of 512 or more keep their lanes full; a run of the most takes some tens of microseconds to a millisecond.
 const OFFER: BatchSize = BatchSize { preferred: BLOCKS, max: 65_536 };
@@ -43,12 +43,12 @@ const OFFER: BatchSize = BatchSize { preferred: BLOCKS, max: 65_536 };
 /// What is offered of a shape.
 pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let is_ours = match shape {
-        Shape::Cipher { alg, mode: CipherMode::Cbc, .. } => Keying::of(alg).is_some(),
-        Shape::Mac { alg } => Mac::of(alg).is_some(),
+        Shape::Cipher { alg, mode: CipherMode::Cbc, .. } => DesKeying::from_alg(alg).is_some(),
+        Shape::Mac { alg } => DesMac::from_alg(alg).is_some(),
         Shape::Translate {
             from: CipherSpec { alg: from, mode: CipherMode::Cbc },
             to: CipherSpec { alg: to, mode: CipherMode::Cbc },
-        } => Keying::of(from).is_some() && Keying::of(to).is_some(),
+        } => DesKeying::from_alg(from).is_some() && DesKeying::from_alg(to).is_some(),
         _ => false,
     };
     is_ours.then_some(OFFER)
@@ -56,7 +56,7 @@ pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
 
 /// Which schedules are used in which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Keying {
+enum DesKeying {
     Des,
     /// The first key, the second, the first. SP 800-67 3.2, keying option 2.
     Tdes2,
@@ -64,8 +64,8 @@ enum Keying {
     Tdes3,
 }
 
-impl Keying {
-    fn of(alg: BlockCipher) -> Option<Self> {
+impl DesKeying {
+    fn from_alg(alg: BlockCipher) -> Option<Self> {
         match alg {
             BlockCipher::Des => Some(Self::Des),
             BlockCipher::Tdes2 => Some(Self::Tdes2),
@@ -87,8 +87,8 @@ impl Keying {
     fn run<S: Simd>(
         self,
         simd: S,
-        state: &mut State<S::V>,
-        keys: &[Schedule<S::V>; 3],
+        state: &mut DesState<S::V>,
+        keys: &[DesSchedule<S::V>; 3],
         direction: Direction,
     ) {
         let [first, second, third] = keys;
@@ -110,34 +110,34 @@ impl Keying {
 }
 
 /// The records of one run.
-pub(crate) struct Des<S: Simd> {
+pub(crate) struct DesRun<S: Simd> {
     simd: S,
     shape: Shape,
-    scratch: Kept<Scratch<S::V>>,
+    scratch: ThreadScratch<DesScratch<S::V>>,
 }
 
 /// What a group is computed in.
-struct Scratch<V: Vector> {
+struct DesScratch<V: Vector> {
     chunk: Chunk<V>,
     chain: Rows<V>,
     other_chain: Rows<V>,
-    state: State<V>,
-    keys: [Schedule<V>; 3],
-    other_keys: [Schedule<V>; 3],
+    state: DesState<V>,
+    keys: [DesSchedule<V>; 3],
+    other_keys: [DesSchedule<V>; 3],
     /// The keys that recur, side by side; empty where they are looked up one by one.
     table: Zeroizing<Vec<u8>>,
 }
 
-impl<S: Simd> Des<S> {
+impl<S: Simd> DesRun<S> {
     /// For the records of a shape that is offered.
     pub(crate) fn new(simd: S, shape: Shape) -> Self {
-        let scratch = Kept::take(|| {
-            let (rows, keys) = ([simd.zero(); bits::BITS], [Schedule::new(simd); 3]);
-            Scratch {
+        let scratch = ThreadScratch::take(|| {
+            let (rows, keys) = ([simd.zero(); bits::BITS], [DesSchedule::new(simd); 3]);
+            DesScratch {
                 chunk: [rows; CHUNK],
                 chain: rows,
                 other_chain: rows,
-                state: State::new(simd),
+                state: DesState::new(simd),
                 keys,
                 other_keys: keys,
                 table: Zeroizing::default(),
@@ -147,7 +147,7 @@ impl<S: Simd> Des<S> {
     }
 }
 
-impl<S: Simd> Des<S> {
+impl<S: Simd> DesRun<S> {
     /// Bytes of a key; of the first of a translation.
     fn key_len(&self) -> usize {
         match self.shape {
@@ -160,19 +160,19 @@ impl<S: Simd> Des<S> {
     }
 }
 
-impl<S: Simd> Work for Des<S> {
+impl<S: Simd> RecordKernel for DesRun<S> {
     fn shape(&self) -> Shape {
         self.shape
     }
 
     fn steps(&self, len: usize) -> usize {
         match self.shape {
-            Shape::Mac { alg } => Mac::of(alg).map_or(0, |mac| mac.blocks(len)),
+            Shape::Mac { alg } => DesMac::from_alg(alg).map_or(0, |mac| mac.blocks(len)),
             _ => len / BLOCK,
         }
     }
 
-    fn begin(&mut self, part: &Part<'_>) {
+    fn begin(&mut self, part: &RecordPart<'_>) {
         let (keys, len) = (part.recurring_keys(), self.key_len());
         let is_small = u32::try_from(keys.len() * len).is_ok();
         erase(&mut self.scratch.table);
@@ -192,20 +192,23 @@ impl<S: Simd> Work for Des<S> {
         }
     }
 
-    fn compute(&mut self, part: &Part<'_>, records: &[Accepted], out: &mut PartMut<'_>) {
+    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
         let Self { simd, shape, scratch } = self;
-        for group in Group::all(part, records) {
+        for group in DesGroup::all(part, records) {
             match *shape {
                 Shape::Cipher { alg, direction, .. } => {
-                    let Some(keying) = Keying::of(alg) else { return };
+                    let Some(keying) = DesKeying::from_alg(alg) else { return };
                     cbc::run(*simd, scratch, group, keying, direction, out);
                 }
                 Shape::Translate { from, to } => {
-                    let (Some(from), Some(to)) = (Keying::of(from.alg), Keying::of(to.alg)) else { return };
+                    let (Some(from), Some(to)) = (DesKeying::from_alg(from.alg), DesKeying::from_alg(to.alg))
+                    else {
+                        return;
+                    };
                     cbc::translate(*simd, scratch, group, from, to, out);
                 }
                 Shape::Mac { alg } => {
-                    let Some(mac) = Mac::of(alg) else { return };
+                    let Some(mac) = DesMac::from_alg(alg) else { return };
                     mac.run(*simd, scratch, group, out);
                 }
                 // unreachable because `offers` names these only
@@ -215,7 +218,7 @@ impl<S: Simd> Work for Des<S> {
     }
 }
 
-impl<V: Vector> Reuse for Scratch<V> {
+impl<V: Vector> WipePolicy for DesScratch<V> {
     fn wipe(&mut self) {
         self.chunk.zeroize();
         self.chain.zeroize();
@@ -233,12 +236,12 @@ pub(crate) mod measure {
     use oarlock_core::Direction;
 
     pub(crate) use super::bits::transpose;
-    use super::{Schedule, State};
+    use super::{DesSchedule, DesState};
     use crate::simd::Simd;
 
     /// Lends a closure that runs the sixteen rounds.
     pub(crate) fn cipher<S: Simd>(simd: S, take: impl FnOnce(&mut dyn FnMut())) {
-        let (mut state, schedule) = (State::new(simd), Schedule::new(simd));
+        let (mut state, schedule) = (DesState::new(simd), DesSchedule::new(simd));
         take(&mut || state.cipher(simd, &schedule, Direction::Encrypt));
     }
 }

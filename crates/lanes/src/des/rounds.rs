@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 use super::bits::BITS;
 use super::permutations::{IP, P};
 use super::sboxes::{s1, s2, s3, s4, s5, s6, s7, s8};
-use super::schedule::{PLACES, STARTS, Schedule, WINDOW, place_of};
+use super::schedule::{DesSchedule, PLACES, STARTS, WINDOW, place_of};
 use crate::simd::{Simd, Vector};
 
 /// Half a block of each lane, bit 1 first.
@@ -38,13 +38,13 @@ const BITS_OF_ROWS: [u8; BITS] = {
 
 /// Blocks between the initial and the final permutation, which cancel where one cipher follows another.
 #[derive(Clone, Copy)]
-pub(super) struct State<V> {
+pub(super) struct DesState<V> {
     halves: [Half<V>; 2],
     /// The halves change places after each cipher, in name only.
     is_swapped: bool,
 }
 
-impl<V: Vector> State<V> {
+impl<V: Vector> DesState<V> {
     pub(super) fn new<S: Simd<V = V>>(simd: S) -> Self {
         Self { halves: [[simd.zero(); 32]; 2], is_swapped: false }
     }
@@ -84,7 +84,7 @@ impl<V: Vector> State<V> {
     }
 
     /// One cipher: sixteen rounds and the exchange of the halves after them.
-    pub(super) fn cipher<S: Simd<V = V>>(&mut self, simd: S, schedule: &Schedule<V>, way: Direction) {
+    pub(super) fn cipher<S: Simd<V = V>>(&mut self, simd: S, schedule: &DesSchedule<V>, way: Direction) {
         let [first, second] = &mut self.halves;
         let (left, right) = if self.is_swapped { (second, first) } else { (first, second) };
         for pair in 0..8 {
@@ -107,7 +107,7 @@ impl<V: Vector> State<V> {
     }
 }
 
-impl<V: Zeroize> Zeroize for State<V> {
+impl<V: Zeroize> Zeroize for DesState<V> {
     fn zeroize(&mut self) {
         self.halves.zeroize();
     }

@@ -17,7 +17,7 @@ pub(super) const WINDOW: usize = 2 * HALF + HALF;
 
 /// C twice, then D twice.
 #[derive(Clone, Copy)]
-pub(super) struct Schedule<V>([V; 4 * HALF]);
+pub(super) struct DesSchedule<V>([V; 4 * HALF]);
 
 /// Where the bits of a round start: the sum of the shifts up to it.
 pub(super) const STARTS: [usize; 16] = {
@@ -41,7 +41,7 @@ pub(super) const PLACES: [usize; 48] = {
     places
 };
 
-impl<V: Vector> Schedule<V> {
+impl<V: Vector> DesSchedule<V> {
     pub(super) fn new<S: Simd<V = V>>(simd: S) -> Self {
         Self([simd.zero(); 4 * HALF])
     }
@@ -63,7 +63,7 @@ impl<V: Vector> Schedule<V> {
     }
 }
 
-impl<V: Zeroize> Zeroize for Schedule<V> {
+impl<V: Zeroize> Zeroize for DesSchedule<V> {
     fn zeroize(&mut self) {
         self.0.zeroize();
     }

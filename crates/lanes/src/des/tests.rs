@@ -1,12 +1,12 @@
 use super::sboxes::{s1, s2, s3, s4, s5, s6, s7, s8};
 use super::standard::S_BOXES;
-use crate::simd::{Portable, Simd, Vector};
+use crate::simd::{PortableSimd, Simd, Vector};
 
 /// Bit x of the words is the value for input x = 32 b1 + 16 b2 + 8 b3 + 4 b4 + 2 b5 + b6, so that one run has all of them.
 #[test]
 fn circuits_are_the_standards_s_boxes() {
-    let input =
-        [5, 4, 3, 2, 1, 0].map(|bit| Portable.splat((0..64).fold(0, |word, x| word | (x >> bit & 1) << x)));
+    let input = [5, 4, 3, 2, 1, 0]
+        .map(|bit| PortableSimd.splat((0..64).fold(0, |word, x| word | (x >> bit & 1) << x)));
     let outputs = [s1(input), s2(input), s3(input), s4(input), s5(input), s6(input), s7(input), s8(input)];
     for (table, output) in S_BOXES.iter().zip(outputs) {
         let output = output.map(|bit| bit.words()[0]);

@@ -8,35 +8,35 @@
 use std::fmt;
 
 use super::constants::shifted;
-use super::curve::Curve;
+use super::curve::CurveParams;
 use super::element::Element;
+use super::interleaved::Interleaved;
 use super::multiples::windows;
-use super::point::Affine;
-use super::recode::{Place, digits};
-use super::ring::Modulus;
-use super::rows::Line;
-use super::side::Side;
+use super::point::AffinePoint;
+use super::recode::{RowDigits, digits};
+use super::ring::OddModulus;
+use super::rows::CacheLine;
 use crate::simd::{LANES, Simd, Vector};
 
 /// Odd multiples of the base point for secret digits.
 pub(crate) struct SecretComb {
-    lines: Vec<Line>,
+    lines: Vec<CacheLine>,
 }
 
 /// Odd multiples of a point for public digits.
 pub(crate) struct PublicComb {
-    lines: Vec<Line>,
+    lines: Vec<CacheLine>,
 }
 
 impl SecretComb {
-    pub(crate) fn of_base<S: Simd, C: Curve<L>, const L: usize>(simd: S) -> Self {
+    pub(crate) fn of_base<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) -> Self {
         let (window, count) = (C::SECRET_WINDOW, 1 << (C::SECRET_WINDOW - 1));
         let points = windows::<S, C, L>(simd, &base::<C, L>(), window);
-        let mut lines = vec![Line::default(); digits(C::BITS, window) * 2 * L * count / LANES];
+        let mut lines = vec![CacheLine::default(); digits(C::BITS, window) * 2 * L * count / LANES];
         for (eight, points) in points.chunks(count).enumerate() {
             for (at, point) in points.iter().enumerate() {
-                for (limb, side) in point.x.0.iter().chain(&point.y.0).enumerate() {
-                    for (lane, word) in side.0[0].words().into_iter().enumerate() {
+                for (limb, interleaved) in point.x.0.iter().chain(&point.y.0).enumerate() {
+                    for (lane, word) in interleaved.0[0].words().into_iter().enumerate() {
                         let place = ((eight * LANES + lane) * 2 * L + limb) * count + at;
                         if let Some(line) = lines.get_mut(place / LANES) {
                             line.0[place % LANES] = word;
@@ -50,28 +50,32 @@ impl SecretComb {
 
     /// The multiples that `index` names in window `at`. Reads all multiples of the window.
     #[inline(always)]
-    pub(crate) fn look_up<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+    pub(crate) fn look_up<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
         &self,
         simd: S,
         at: usize,
-        index: Side<S::V, N>,
-    ) -> Affine<S::V, L, N> {
+        index: Interleaved<S::V, N>,
+    ) -> AffinePoint<S::V, L, N> {
         let lines_per_limb = (1 << (C::SECRET_WINDOW - 1)) / LANES;
         let own = &self.lines[at * 2 * L * lines_per_limb..][..2 * L * lines_per_limb];
-        let mut point = [[Side::splat(simd, 0); L]; 2];
+        let mut point = [[Interleaved::splat(simd, 0); L]; 2];
         for coordinate in 0..2 {
             for limb in 0..L {
                 let from = (coordinate * L + limb) * lines_per_limb;
                 point[coordinate][limb] = pick(simd, &own[from..from + lines_per_limb], index);
             }
         }
-        Affine { x: Element(point[0]), y: Element(point[1]) }
+        AffinePoint { x: Element(point[0]), y: Element(point[1]) }
     }
 }
 
 /// The word of `lines` (4 or 8 of them) that each lane of `index` names.
 #[inline(always)]
-fn pick<S: Simd, const N: usize>(simd: S, lines: &[Line], index: Side<S::V, N>) -> Side<S::V, N> {
+fn pick<S: Simd, const N: usize>(
+    simd: S,
+    lines: &[CacheLine],
+    index: Interleaved<S::V, N>,
+) -> Interleaved<S::V, N> {
     let mut picked = index;
     for n in 0..N {
         let index = index.0[n];
@@ -90,24 +94,24 @@ fn pick<S: Simd, const N: usize>(simd: S, lines: &[Line], index: Side<S::V, N>) 
 
 /// The word of two lines.
 #[inline(always)]
-fn sixteen<S: Simd>(simd: S, lines: &[Line], index: S::V) -> S::V {
+fn sixteen<S: Simd>(simd: S, lines: &[CacheLine], index: S::V) -> S::V {
     index.pick16(simd.load(&lines[0].0), simd.load(&lines[1].0))
 }
 
 impl PublicComb {
-    pub(crate) fn of_base<S: Simd, C: Curve<L>, const L: usize>(simd: S) -> Self {
+    pub(crate) fn of_base<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) -> Self {
         Self::new::<S, C, L>(simd, &base::<C, L>(), C::PUBLIC_WINDOW)
     }
 
     /// The table of an affine point in Montgomery form.
-    pub(crate) fn new<S: Simd, C: Curve<L>, const L: usize>(
+    pub(crate) fn new<S: Simd, C: CurveParams<L>, const L: usize>(
         simd: S,
         p: &[[u64; L]; 2],
         window: usize,
     ) -> Self {
         let (count, all) = (1 << (window - 1), digits(C::BITS, window));
         let points = windows::<S, C, L>(simd, p, window);
-        let mut lines = vec![Line::default(); points.len() * LANES * C::LINES];
+        let mut lines = vec![CacheLine::default(); points.len() * LANES * C::LINES];
         for (eight, points) in points.chunks(count).enumerate() {
             let own = &mut lines[eight * LANES * count * C::LINES..][..LANES * count * C::LINES];
             write_rows::<S, C, L, 1>(simd, points, own);
@@ -118,7 +122,7 @@ impl PublicComb {
 
     /// Bytes of the table of a point.
     pub(crate) const fn bytes(bits: usize, window: usize, lines: usize) -> usize {
-        digits(bits, window) * (1 << (window - 1)) * lines * size_of::<Line>()
+        digits(bits, window) * (1 << (window - 1)) * lines * size_of::<CacheLine>()
     }
 
     /// Bytes of this table.
@@ -129,14 +133,17 @@ impl PublicComb {
 
     /// All rows, window after window.
     #[inline(always)]
-    pub(crate) fn rows(&self) -> &[Line] {
+    pub(crate) fn rows(&self) -> &[CacheLine] {
         &self.lines
     }
 
     /// Every row, one point per lane; a lane past the last repeats it.
-    pub(crate) fn points<S: Simd, C: Curve<L>, const L: usize>(&self, simd: S) -> Vec<Affine<S::V, L, 1>> {
-        let rows: Vec<&[Line]> = self.lines.chunks_exact(C::LINES).collect();
-        let load = |eight: &[&[Line]]| {
+    pub(crate) fn points<S: Simd, C: CurveParams<L>, const L: usize>(
+        &self,
+        simd: S,
+    ) -> Vec<AffinePoint<S::V, L, 1>> {
+        let rows: Vec<&[CacheLine]> = self.lines.chunks_exact(C::LINES).collect();
+        let load = |eight: &[&[CacheLine]]| {
             let rows = std::array::from_fn(|lane| eight[lane.min(eight.len() - 1)]);
             simd.call(
                 #[inline(always)]
@@ -148,17 +155,17 @@ impl PublicComb {
 }
 
 /// A table per lane.
-pub(crate) type Rows<'a, const N: usize> = [[&'a [Line]; LANES]; N];
+pub(crate) type Rows<'a, const N: usize> = [[&'a [CacheLine]; LANES]; N];
 
 /// Reads to `entry` the rows that `places` name, each lane in its own table; begins to fetch those that `next` names.
-pub(crate) fn look_up<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+pub(crate) fn look_up<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     tables: &Rows<'_, N>,
-    places: [&Place; N],
-    next: Option<[&Place; N]>,
-    entry: &mut Affine<S::V, L, N>,
+    places: [&RowDigits; N],
+    next: Option<[&RowDigits; N]>,
+    entry: &mut AffinePoint<S::V, L, N>,
 ) {
-    let row = |n: usize, lane: usize, place: &Place| {
+    let row = |n: usize, lane: usize, place: &RowDigits| {
         &tables[n][lane][place.index[lane] as usize * C::LINES..][..C::LINES]
     };
     simd.call(
@@ -185,16 +192,16 @@ pub(crate) fn look_up<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
 }
 
 #[inline(always)]
-fn point<V: Vector, const L: usize>([x, y]: [[V; L]; 2]) -> Affine<V, L, 1> {
-    let side = |limbs: [V; L]| Element(limbs.map(|limb| Side([limb])));
-    Affine { x: side(x), y: side(y) }
+fn point<V: Vector, const L: usize>([x, y]: [[V; L]; 2]) -> AffinePoint<V, L, 1> {
+    let interleaved = |limbs: [V; L]| Element(limbs.map(|limb| Interleaved([limb])));
+    AffinePoint { x: interleaved(x), y: interleaved(y) }
 }
 
 /// Writes points whose lanes are tables that follow one another: row `at` of each is its lane of `points[at]`.
-pub(crate) fn write_rows<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+pub(crate) fn write_rows<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    points: &[Affine<S::V, L, N>],
-    lines: &mut [Line],
+    points: &[AffinePoint<S::V, L, N>],
+    lines: &mut [CacheLine],
 ) {
     let table = points.len() * C::LINES;
     for (at, point) in points.iter().enumerate() {
@@ -217,8 +224,8 @@ pub(crate) fn write_rows<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
 }
 
 /// The base point in Montgomery form.
-pub(crate) fn base<C: Curve<L>, const L: usize>() -> [[u64; L]; 2] {
-    C::G.map(|coordinate| shifted(coordinate, 52 * L, &<C::Field as Modulus<L>>::LIMBS))
+pub(crate) fn base<C: CurveParams<L>, const L: usize>() -> [[u64; L]; 2] {
+    C::G.map(|coordinate| shifted(coordinate, 52 * L, &<C::Field as OddModulus<L>>::LIMBS))
 }
 
 impl fmt::Debug for SecretComb {

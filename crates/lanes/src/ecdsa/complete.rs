@@ -1,16 +1,16 @@
 //! Additions without exceptions, for the few lanes whose fast path met one. Slow, and exact for every input.
 
-use super::curve::Curve;
-use super::element::{Element, Loose};
-use super::point::Affine;
-use super::ring::{Modulus, Ring};
-use super::side::Masks;
+use super::curve::CurveParams;
+use super::element::{Element, LooseElement};
+use super::interleaved::Masks;
+use super::point::AffinePoint;
+use super::ring::{ModularRing, OddModulus};
 use crate::ecdsa::constants::shifted;
 use crate::simd::{LANES, Simd, Vector};
 
 /// `(X/Z, Y/Z)`; the point at infinity is (0, 1, 0).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Projective<V, const L: usize> {
+pub(crate) struct ProjectivePoint<V, const L: usize> {
     pub(crate) x: Element<V, L, 1>,
     pub(crate) y: Element<V, L, 1>,
     pub(crate) z: Element<V, L, 1>,
@@ -18,32 +18,32 @@ pub(crate) struct Projective<V, const L: usize> {
 
 /// The group of a curve on a CPU.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Group<S, C: Curve<L>, const L: usize> {
-    pub(crate) f: Ring<S, C::Field, L, 1>,
+pub(crate) struct CurveGroup<S, C: CurveParams<L>, const L: usize> {
+    pub(crate) f: ModularRing<S, C::Field, L, 1>,
 }
 
 type E<S, const L: usize> = Element<<S as Simd>::V, L, 1>;
 type Pair<'a, S, const L: usize> = (&'a E<S, L>, &'a E<S, L>);
 
-impl<S: Simd, C: Curve<L>, const L: usize> Group<S, C, L> {
+impl<S: Simd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
     pub(crate) fn new(simd: S) -> Self {
-        Self { f: Ring::new(simd) }
+        Self { f: ModularRing::new(simd) }
     }
 
     #[inline(always)]
     fn add(self, a: &E<S, L>, b: &E<S, L>) -> E<S, L> {
-        self.f.settle(a.loose() + *b)
+        self.f.reduce_weakly(a.loose() + *b)
     }
 
     #[inline(always)]
     fn sub(self, a: &E<S, L>, b: &E<S, L>) -> E<S, L> {
-        self.f.settle(a.loose() - *b)
+        self.f.reduce_weakly(a.loose() - *b)
     }
 
     #[inline(always)]
     fn triple(self, a: &E<S, L>) -> E<S, L> {
-        let loose: Loose<S::V, L, 1> = a.loose();
-        self.f.settle(loose + loose.shl::<1>())
+        let loose: LooseElement<S::V, L, 1> = a.loose();
+        self.f.reduce_weakly(loose + loose.shl::<1>())
     }
 
     /// `(a + a') (b + b') - (less + less')`.
@@ -53,22 +53,26 @@ impl<S: Simd, C: Curve<L>, const L: usize> Group<S, C, L> {
         self.sub(&product, &self.add(less.0, less.1))
     }
 
-    pub(crate) fn infinity(self) -> Projective<S::V, L> {
-        Projective { x: self.f.zero(), y: self.f.one(), z: self.f.zero() }
+    pub(crate) fn infinity(self) -> ProjectivePoint<S::V, L> {
+        ProjectivePoint { x: self.f.zero(), y: self.f.one(), z: self.f.zero() }
     }
 
-    pub(crate) fn lift(self, p: &Affine<S::V, L, 1>) -> Projective<S::V, L> {
-        Projective { x: p.x, y: p.y, z: self.f.one() }
+    pub(crate) fn lift(self, p: &AffinePoint<S::V, L, 1>) -> ProjectivePoint<S::V, L> {
+        ProjectivePoint { x: p.x, y: p.y, z: self.f.one() }
     }
 
     /// `p + q` for any two points. Renes, Costello, Batina: Complete addition formulas for prime order elliptic curves,
     /// algorithm 4 (a = -3).
-    pub(crate) fn sum(self, p: &Projective<S::V, L>, q: &Projective<S::V, L>) -> Projective<S::V, L> {
+    pub(crate) fn sum(
+        self,
+        p: &ProjectivePoint<S::V, L>,
+        q: &ProjectivePoint<S::V, L>,
+    ) -> ProjectivePoint<S::V, L> {
         let f = self.f;
         f.simd.call(
             #[inline(always)]
             || {
-                let b = f.splat(&const { shifted(C::B, 52 * L, &<C::Field as Modulus<L>>::LIMBS) });
+                let b = f.splat(&const { shifted(C::B, 52 * L, &<C::Field as OddModulus<L>>::LIMBS) });
                 let (xx, yy, zz) = (f.mul(&p.x, &q.x), f.mul(&p.y, &q.y), f.mul(&p.z, &q.z));
                 let xy = self.mixed((&p.x, &p.y), (&q.x, &q.y), (&xx, &yy));
                 let yz = self.mixed((&p.y, &p.z), (&q.y, &q.z), (&yy, &zz));
@@ -78,7 +82,7 @@ impl<S: Simd, C: Curve<L>, const L: usize> Group<S, C, L> {
                 let zz3 = self.triple(&zz);
                 let outer = self.triple(&self.sub(&self.sub(&f.mul(&b, &xz), &zz3), &xx));
                 let inner = self.sub(&self.triple(&xx), &zz3);
-                Projective {
+                ProjectivePoint {
                     x: self.sub(&f.mul(&xy, &plus), &f.mul(&yz, &outer)),
                     y: self.add(&f.mul(&plus, &minus), &f.mul(&inner, &outer)),
                     z: self.add(&f.mul(&yz, &minus), &f.mul(&xy, &inner)),
@@ -91,11 +95,11 @@ impl<S: Simd, C: Curve<L>, const L: usize> Group<S, C, L> {
     pub(crate) fn select(
         self,
         mask: Masks<1>,
-        p: &Projective<S::V, L>,
-        q: &Projective<S::V, L>,
-    ) -> Projective<S::V, L> {
+        p: &ProjectivePoint<S::V, L>,
+        q: &ProjectivePoint<S::V, L>,
+    ) -> ProjectivePoint<S::V, L> {
         let f = self.f;
-        Projective {
+        ProjectivePoint {
             x: f.select(mask, &p.x, &q.x),
             y: f.select(mask, &p.y, &q.y),
             z: f.select(mask, &p.z, &q.z),
@@ -105,9 +109,9 @@ impl<S: Simd, C: Curve<L>, const L: usize> Group<S, C, L> {
     /// `u p + v q` for plain scalars, bit by bit.
     pub(crate) fn double_sum(
         self,
-        (u, p): (&E<S, L>, &Projective<S::V, L>),
-        (v, q): (&E<S, L>, &Projective<S::V, L>),
-    ) -> Projective<S::V, L> {
+        (u, p): (&E<S, L>, &ProjectivePoint<S::V, L>),
+        (v, q): (&E<S, L>, &ProjectivePoint<S::V, L>),
+    ) -> ProjectivePoint<S::V, L> {
         let mut sum = self.infinity();
         for bit in (0..C::BITS).rev() {
             sum = self.sum(&sum, &sum);
@@ -122,7 +126,7 @@ impl<S: Simd, C: Curve<L>, const L: usize> Group<S, C, L> {
     }
 
     /// The sum of all lanes, in every lane.
-    pub(crate) fn sum_of_lanes(self, p: &Projective<S::V, L>) -> Projective<S::V, L> {
+    pub(crate) fn sum_of_lanes(self, p: &ProjectivePoint<S::V, L>) -> ProjectivePoint<S::V, L> {
         let mut sum = *p;
         for distance in [4, 2, 1] {
             let turn = |element: &E<S, L>| {
@@ -134,14 +138,14 @@ impl<S: Simd, C: Curve<L>, const L: usize> Group<S, C, L> {
                 }
                 turned
             };
-            let other = Projective { x: turn(&sum.x), y: turn(&sum.y), z: turn(&sum.z) };
+            let other = ProjectivePoint { x: turn(&sum.x), y: turn(&sum.y), z: turn(&sum.z) };
             sum = self.sum(&sum, &other);
         }
         sum
     }
 
     /// Lanes in which two points are the same.
-    pub(crate) fn is_same(self, p: &Projective<S::V, L>, q: &Projective<S::V, L>) -> Masks<1> {
+    pub(crate) fn is_same(self, p: &ProjectivePoint<S::V, L>, q: &ProjectivePoint<S::V, L>) -> Masks<1> {
         let f = self.f;
         let same = |a, b, c, d| {
             f.simd.call(

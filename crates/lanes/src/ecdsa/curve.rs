@@ -3,16 +3,16 @@
 use std::fmt::Debug;
 
 use super::comb::{PublicComb, SecretComb};
-use super::ring::{Field, Modulus};
-use super::rows::Line;
+use super::ring::{FieldModulus, OddModulus};
+use super::rows::CacheLine;
 use crate::simd::{LANES, Simd};
 
 /// A curve over a field of L limbs.
-pub(crate) trait Curve<const L: usize>: Copy + Debug + Send + Sync + 'static {
+pub(crate) trait CurveParams<const L: usize>: Copy + Debug + Send + Sync + 'static {
     /// The integers modulo p.
-    type Field: Field<L>;
+    type Field: FieldModulus<L>;
     /// The integers modulo n.
-    type Order: Modulus<L>;
+    type Order: OddModulus<L>;
 
     /// Its name in jobs and keys.
     const NAME: oarlock_core::Curve;
@@ -33,18 +33,18 @@ pub(crate) trait Curve<const L: usize>: Copy + Debug + Send + Sync + 'static {
     /// Bits of a digit where it is multiplied by a public value.
     const PUBLIC_WINDOW: usize;
     /// Bits of a digit in the table of a key that recurs.
-    const HOT_WINDOW: usize;
+    const KEY_WINDOW: usize;
     /// Uses of a key that pay for its table.
-    const HOT_USES: u32;
+    const KEY_TABLE_USES: u32;
 
     /// Cache lines of a table row: an affine point.
     const LINES: usize;
 
     /// The limbs of x and y of eight rows, one row per lane.
-    fn load_rows<S: Simd>(simd: S, rows: [&[Line]; LANES]) -> [[S::V; L]; 2];
+    fn load_rows<S: Simd>(simd: S, rows: [&[CacheLine]; LANES]) -> [[S::V; L]; 2];
 
     /// Eight rows of one point per lane; the residues must be below p.
-    fn store_rows<S: Simd>(simd: S, point: &[[S::V; L]; 2], rows: [&mut [Line]; LANES]);
+    fn store_rows<S: Simd>(simd: S, point: &[[S::V; L]; 2], rows: [&mut [CacheLine]; LANES]);
 
     /// Multiples of the base point for secrets, made at first use.
     fn secret_comb<S: Simd>(simd: S) -> &'static SecretComb;

@@ -3,36 +3,36 @@
 //! | type | limbs | what it is good for |
 //! |---|---|---|
 //! | [`Element`] | each below 2^52 | a factor; a term |
-//! | [`Loose`] | signed, of at most 60 bits | a sum of a few terms whose carries have not moved yet |
-//! | [`Wide`] | 2L signed columns of at most 62 bits | a sum of products that has not been reduced |
+//! | [`LooseElement`] | signed, of at most 60 bits | a sum of a few terms whose carries have not moved yet |
+//! | [`ProductColumns`] | 2L signed columns of at most 62 bits | a sum of products that has not been reduced |
 
 use std::fmt;
 use std::ops::{Add, Sub};
 
 use zeroize::Zeroize;
 
-use super::side::{Masks, Side, not, part, put};
+use super::interleaved::{Interleaved, Masks, not, part, set_part};
 use crate::simd::Vector;
 
 /// Limbs below 2^52.
 #[derive(Clone, Copy)]
-pub(crate) struct Element<V, const L: usize, const N: usize>(pub(crate) [Side<V, N>; L]);
+pub(crate) struct Element<V, const L: usize, const N: usize>(pub(crate) [Interleaved<V, N>; L]);
 
 /// Signed limbs whose carries have not moved.
 #[derive(Clone, Copy)]
-pub(crate) struct Loose<V, const L: usize, const N: usize>(pub(crate) [Side<V, N>; L]);
+pub(crate) struct LooseElement<V, const L: usize, const N: usize>(pub(crate) [Interleaved<V, N>; L]);
 
 /// Columns of products.
 #[derive(Clone, Copy)]
-pub(crate) struct Wide<V, const L: usize, const N: usize> {
-    pub(crate) low: [Side<V, N>; L],
-    pub(crate) high: [Side<V, N>; L],
+pub(crate) struct ProductColumns<V, const L: usize, const N: usize> {
+    pub(crate) low: [Interleaved<V, N>; L],
+    pub(crate) high: [Interleaved<V, N>; L],
 }
 
 impl<V: Vector, const L: usize, const N: usize> Element<V, L, N> {
     #[inline(always)]
-    pub(crate) fn loose(&self) -> Loose<V, L, N> {
-        Loose(self.0)
+    pub(crate) fn loose(&self) -> LooseElement<V, L, N> {
+        LooseElement(self.0)
     }
 
     /// K parts from `n` on.
@@ -43,15 +43,15 @@ impl<V: Vector, const L: usize, const N: usize> Element<V, L, N> {
 
     /// Replaces K parts from `n` on.
     #[inline(always)]
-    pub(crate) fn put<const K: usize>(&mut self, n: usize, own: &Element<V, L, K>) {
-        put(&mut self.0, n, &own.0);
+    pub(crate) fn set_part<const K: usize>(&mut self, n: usize, own: &Element<V, L, K>) {
+        set_part(&mut self.0, n, &own.0);
     }
 }
 
-impl<V: Vector, const L: usize, const N: usize> Loose<V, L, N> {
+impl<V: Vector, const L: usize, const N: usize> LooseElement<V, L, N> {
     #[inline(always)]
-    pub(crate) fn part<const K: usize>(&self, n: usize) -> Loose<V, L, K> {
-        Loose(part(&self.0, n))
+    pub(crate) fn part<const K: usize>(&self, n: usize) -> LooseElement<V, L, K> {
+        LooseElement(part(&self.0, n))
     }
 
     /// `2^BITS` times the value.
@@ -73,25 +73,25 @@ impl<V: Vector, const L: usize, const N: usize> Loose<V, L, N> {
     }
 }
 
-impl<V: Vector, const L: usize, const N: usize> Wide<V, L, N> {
+impl<V: Vector, const L: usize, const N: usize> ProductColumns<V, L, N> {
     #[inline(always)]
-    pub(crate) fn part<const K: usize>(&self, n: usize) -> Wide<V, L, K> {
-        Wide { low: part(&self.low, n), high: part(&self.high, n) }
+    pub(crate) fn part<const K: usize>(&self, n: usize) -> ProductColumns<V, L, K> {
+        ProductColumns { low: part(&self.low, n), high: part(&self.high, n) }
     }
 
     #[inline(always)]
-    pub(crate) fn put<const K: usize>(&mut self, n: usize, own: &Wide<V, L, K>) {
-        put(&mut self.low, n, &own.low);
-        put(&mut self.high, n, &own.high);
+    pub(crate) fn set_part<const K: usize>(&mut self, n: usize, own: &ProductColumns<V, L, K>) {
+        set_part(&mut self.low, n, &own.low);
+        set_part(&mut self.high, n, &own.high);
     }
 
     #[inline(always)]
-    pub(crate) fn at(&self, column: usize) -> Side<V, N> {
+    pub(crate) fn at(&self, column: usize) -> Interleaved<V, N> {
         if column < L { self.low[column] } else { self.high[column - L] }
     }
 
     #[inline(always)]
-    pub(crate) fn set(&mut self, column: usize, value: Side<V, N>) {
+    pub(crate) fn set(&mut self, column: usize, value: Interleaved<V, N>) {
         if column < L {
             self.low[column] = value;
         } else {
@@ -100,18 +100,18 @@ impl<V: Vector, const L: usize, const N: usize> Wide<V, L, N> {
     }
 
     #[inline(always)]
-    pub(crate) fn add(&mut self, column: usize, value: Side<V, N>) {
+    pub(crate) fn add(&mut self, column: usize, value: Interleaved<V, N>) {
         self.set(column, self.at(column) + value);
     }
 
     #[inline(always)]
-    pub(crate) fn sub(&mut self, column: usize, value: Side<V, N>) {
+    pub(crate) fn sub(&mut self, column: usize, value: Interleaved<V, N>) {
         self.set(column, self.at(column) - value);
     }
 
     /// `-2^BITS` times the value.
     #[inline(always)]
-    pub(crate) fn negated_shl<const BITS: u32>(mut self, zero: Side<V, N>) -> Self {
+    pub(crate) fn negated_shl<const BITS: u32>(mut self, zero: Interleaved<V, N>) -> Self {
         for limb in 0..L {
             self.low[limb] = zero - self.low[limb].shl::<BITS>();
             self.high[limb] = zero - self.high[limb].shl::<BITS>();
@@ -120,7 +120,7 @@ impl<V: Vector, const L: usize, const N: usize> Wide<V, L, N> {
     }
 }
 
-impl<V: Vector, const L: usize, const N: usize> Add for Loose<V, L, N> {
+impl<V: Vector, const L: usize, const N: usize> Add for LooseElement<V, L, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -132,7 +132,7 @@ impl<V: Vector, const L: usize, const N: usize> Add for Loose<V, L, N> {
     }
 }
 
-impl<V: Vector, const L: usize, const N: usize> Sub for Loose<V, L, N> {
+impl<V: Vector, const L: usize, const N: usize> Sub for LooseElement<V, L, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -144,7 +144,7 @@ impl<V: Vector, const L: usize, const N: usize> Sub for Loose<V, L, N> {
     }
 }
 
-impl<V: Vector, const L: usize, const N: usize> Add<Element<V, L, N>> for Loose<V, L, N> {
+impl<V: Vector, const L: usize, const N: usize> Add<Element<V, L, N>> for LooseElement<V, L, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -153,7 +153,7 @@ impl<V: Vector, const L: usize, const N: usize> Add<Element<V, L, N>> for Loose<
     }
 }
 
-impl<V: Vector, const L: usize, const N: usize> Sub<Element<V, L, N>> for Loose<V, L, N> {
+impl<V: Vector, const L: usize, const N: usize> Sub<Element<V, L, N>> for LooseElement<V, L, N> {
     type Output = Self;
 
     #[inline(always)]

@@ -2,11 +2,11 @@
 
 use super::constants::{LOW_52, minus, small};
 use super::element::Element;
-use super::ring::{Modulus, Ring};
-use super::side::{Side, part};
+use super::interleaved::{Interleaved, part};
+use super::ring::{ModularRing, OddModulus};
 use crate::simd::{LANES, Simd, Vector, Words};
 
-impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
+impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M, L, N> {
     /// Replaces each of `all`, which are public, by its inverse. None may be zero.
     pub(crate) fn invert_all_public(self, all: &mut [Element<S::V, L, N>]) {
         self.invert_all_by(all, |product| self.invert_public(product));
@@ -17,7 +17,7 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
     /// The product of all lanes is gathered by turning lanes by 4, 2 and 1; each lane's inverse is the product's inverse times
     /// what the lane met on the way.
     fn invert_public(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
-        let single = Ring::<S, M, L, 1>::new(self.simd);
+        let single = ModularRing::<S, M, L, 1>::new(self.simd);
         self.simd.call(
             #[inline(always)]
             || {
@@ -36,7 +36,7 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
                 let mut inverses = *a;
                 for n in 0..N {
                     let own = if N == 1 { inverse } else { single.mul(&inverse, &a.part(N - 1 - n)) };
-                    inverses.put(n, &own);
+                    inverses.set_part(n, &own);
                 }
                 inverses
             },
@@ -54,7 +54,7 @@ fn turn<S: Simd, const L: usize>(
     let mut turned = *element;
     for limb in &mut turned.0 {
         let words: Words = limb.0[0].words();
-        *limb = Side([simd.load(&std::array::from_fn(|lane| words[(lane + distance) % LANES]))]);
+        *limb = Interleaved([simd.load(&std::array::from_fn(|lane| words[(lane + distance) % LANES]))]);
     }
     turned
 }
@@ -70,7 +70,7 @@ fn first_lane<V: Vector, const L: usize>(element: &Element<V, L, 1>) -> [u64; L]
 /// Phase one of Kaliski, "The Montgomery inverse and its applications", with all zeros shifted out at once: with u = m, v = a,
 /// r = 0, s = 1 it holds that `a r = -u 2^k` and `a s = v 2^k` mod m, and `m = u s + v r`. At the end u is the greatest common
 /// divisor, one, so `1/a = -r 2^-k` with k from the bits of m to twice as many. r is doubled until R^2/2^k is below R.
-fn inverse<M: Modulus<L>, const L: usize>(a: &[u64; L]) -> ([u64; L], [u64; L]) {
+fn inverse<M: OddModulus<L>, const L: usize>(a: &[u64; L]) -> ([u64; L], [u64; L]) {
     let (mut u, mut v) = (words(&M::LIMBS), words(a));
     let (mut r, mut s) = (words(&[0; L]), words(&small(1)));
     let mut k = shift_out(&mut v, &mut r);

@@ -4,13 +4,13 @@ use zeroize::Zeroizing;
 
 use super::constants::{minus, small};
 use super::element::Element;
-use super::ring::{Modulus, Ring};
+use super::ring::{ModularRing, OddModulus};
 use crate::simd::Simd;
 
 /// Bits of the exponent that are looked at together.
 const WINDOW: usize = 4;
 
-impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
+impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M, L, N> {
     /// `1/a` in Montgomery form, by Fermat: `a^(m-2)`. The exponent is public, so the time is the same for every `a`; zero
     /// gives zero.
     pub(crate) fn invert(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
@@ -69,7 +69,7 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
 
 /// Four bits of m - 2.
 #[inline(always)]
-fn exponent_digit<M: Modulus<L>, const L: usize>(digit: usize) -> usize {
+fn exponent_digit<M: OddModulus<L>, const L: usize>(digit: usize) -> usize {
     let exponent = const { minus(&M::LIMBS, &small(2)).0 };
     (exponent[digit / 13] >> (WINDOW * (digit % 13))) as usize & ((1 << WINDOW) - 1)
 }

@@ -1,19 +1,19 @@
 //! Products, squares and carries of limbs.
 
 use super::constants::LOW_52;
-use super::element::{Element, Loose, Wide};
-use super::side::Side;
+use super::element::{Element, LooseElement, ProductColumns};
+use super::interleaved::Interleaved;
 use crate::simd::{Mask, Simd, Vector};
 
 /// `wide + a b`.
 #[inline(always)]
 pub(crate) fn products<S: Simd, const L: usize, const N: usize>(
     simd: S,
-    wide: Wide<S::V, L, N>,
+    wide: ProductColumns<S::V, L, N>,
     a: &Element<S::V, L, N>,
     b: &Element<S::V, L, N>,
-) -> Wide<S::V, L, N> {
-    let mut halves = Halves::new(simd, wide);
+) -> ProductColumns<S::V, L, N> {
+    let mut halves = ColumnHalves::new(simd, wide);
     rows::<S::V, L>(
         #[inline(always)]
         |i| {
@@ -30,9 +30,9 @@ pub(crate) fn products<S: Simd, const L: usize, const N: usize>(
 pub(crate) fn square<S: Simd, const L: usize, const N: usize>(
     simd: S,
     a: &Element<S::V, L, N>,
-) -> Wide<S::V, L, N> {
-    let zeros = [Side::splat(simd, 0); L];
-    let mut halves = Halves::new(simd, Wide { low: zeros, high: zeros });
+) -> ProductColumns<S::V, L, N> {
+    let zeros = [Interleaved::splat(simd, 0); L];
+    let mut halves = ColumnHalves::new(simd, ProductColumns { low: zeros, high: zeros });
     rows::<S::V, L>(
         #[inline(always)]
         |i| {
@@ -54,22 +54,22 @@ pub(crate) fn square<S: Simd, const L: usize, const N: usize>(
 
 /// Columns as products gather. Where there are registers for it, high halves have columns of their own, which makes the longest
 /// chain of multiply-adds half as long.
-struct Halves<V, const L: usize, const N: usize> {
-    wide: Wide<V, L, N>,
-    above: Wide<V, L, N>,
+struct ColumnHalves<V, const L: usize, const N: usize> {
+    wide: ProductColumns<V, L, N>,
+    above: ProductColumns<V, L, N>,
 }
 
-impl<V: Vector, const L: usize, const N: usize> Halves<V, L, N> {
+impl<V: Vector, const L: usize, const N: usize> ColumnHalves<V, L, N> {
     const APART: bool = L <= 5;
 
     #[inline(always)]
-    fn new<S: Simd<V = V>>(simd: S, wide: Wide<V, L, N>) -> Self {
-        let zeros = [Side::splat(simd, 0); L];
-        Self { wide, above: Wide { low: zeros, high: zeros } }
+    fn new<S: Simd<V = V>>(simd: S, wide: ProductColumns<V, L, N>) -> Self {
+        let zeros = [Interleaved::splat(simd, 0); L];
+        Self { wide, above: ProductColumns { low: zeros, high: zeros } }
     }
 
     #[inline(always)]
-    fn add_product(&mut self, column: usize, a: Side<V, N>, b: Side<V, N>) {
+    fn add_product(&mut self, column: usize, a: Interleaved<V, N>, b: Interleaved<V, N>) {
         self.wide.set(column, self.wide.at(column).madd_lo(a, b));
         let (columns, at) =
             if Self::APART { (&mut self.above, column) } else { (&mut self.wide, column + 1) };
@@ -77,7 +77,7 @@ impl<V: Vector, const L: usize, const N: usize> Halves<V, L, N> {
     }
 
     #[inline(always)]
-    fn sum(mut self) -> Wide<V, L, N> {
+    fn sum(mut self) -> ProductColumns<V, L, N> {
         if Self::APART {
             for column in 0..2 * L - 1 {
                 self.wide.add(column + 1, self.above.at(column));
@@ -112,11 +112,11 @@ pub(crate) fn rows<V: Vector, const L: usize>(mut row: impl FnMut(usize)) {
 #[inline(always)]
 pub(crate) fn carry<S: Simd, const L: usize, const N: usize>(
     simd: S,
-    mut loose: Loose<S::V, L, N>,
+    mut loose: LooseElement<S::V, L, N>,
 ) -> Element<S::V, L, N> {
     propagate(simd, &mut loose.0);
     debug_assert!(
-        loose.0[L - 1].is_below(Side::splat(simd, 1 << 52)) == [Mask::MAX; N],
+        loose.0[L - 1].is_below(Interleaved::splat(simd, 1 << 52)) == [Mask::MAX; N],
         "a value is negative or does not fit its limbs"
     );
     Element(loose.0)
@@ -124,8 +124,11 @@ pub(crate) fn carry<S: Simd, const L: usize, const N: usize>(
 
 /// Moves carries upwards; the top limb keeps what is left, with its sign.
 #[inline(always)]
-pub(crate) fn propagate<S: Simd, const L: usize, const N: usize>(simd: S, limbs: &mut [Side<S::V, N>; L]) {
-    let low = Side::splat(simd, LOW_52);
+pub(crate) fn propagate<S: Simd, const L: usize, const N: usize>(
+    simd: S,
+    limbs: &mut [Interleaved<S::V, N>; L],
+) {
+    let low = Interleaved::splat(simd, LOW_52);
     for limb in 0..L - 1 {
         limbs[limb + 1] = limbs[limb + 1] + limbs[limb].sar::<52>();
         limbs[limb] = limbs[limb] & low;

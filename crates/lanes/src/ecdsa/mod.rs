@@ -3,13 +3,13 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `sign`, `nonce`, `rfc6979` | signatures, and where their nonces come from |
-//! | `verify`, `hot` | verification, and the tables of keys that recur |
+//! | `verify`, `key_table` | verification, and the tables of keys that recur |
 //! | `curve`, `p256`, `p384` | what differs between the curves: constants, reduction, table rows, windows |
 //! | `point` | the additions of the fast paths, which have exceptions |
 //! | `complete` | additions without exceptions, for lanes that met one |
 //! | `comb`, `multiples`, `rows` | tables of multiples: read, made, laid out |
 //! | `recode` | scalars as signed odd digits |
-//! | `ring`, `kernels`, `element`, `side`, `constants` | arithmetic modulo p and n |
+//! | `ring`, `kernels`, `element`, `interleaved`, `constants` | arithmetic modulo p and n |
 //! | `invert`, `euclid` | one inversion for many: of secrets, of public values |
 //! | `scalars` | bytes of jobs as lanes |
 
@@ -21,9 +21,10 @@ pub(crate) mod constants;
 pub(crate) mod curve;
 pub(crate) mod element;
 pub(crate) mod euclid;
-pub(crate) mod hot;
+pub(crate) mod interleaved;
 pub(crate) mod invert;
 pub(crate) mod kernels;
+pub(crate) mod key_table;
 pub(crate) mod multiples;
 pub(crate) mod nonce;
 pub(crate) mod p256;
@@ -34,7 +35,6 @@ pub(crate) mod rfc6979;
 pub(crate) mod ring;
 pub(crate) mod rows;
 pub(crate) mod scalars;
-pub(crate) mod side;
 pub(crate) mod sign;
 pub(crate) mod verify;
 
@@ -66,13 +66,13 @@ pub(crate) fn sign<S: Simd>(simd: S, curve: Curve, operations: &[Operation<'_>],
 /// Verifies every job. The curve is one that [`has`] knows.
 pub(crate) fn verify<S: Simd>(
     simd: S,
-    hot: &VerifyTableCache,
+    cache: &VerifyTableCache,
     curve: Curve,
     operations: &[Operation<'_>],
     out: &mut Outcomes,
 ) {
     match curve {
-        Curve::P384 => verify::run::<S, P384, 8>(simd, hot, operations, out),
-        _ => verify::run::<S, P256, 5>(simd, hot, operations, out),
+        Curve::P384 => verify::run::<S, P384, 8>(simd, cache, operations, out),
+        _ => verify::run::<S, P256, 5>(simd, cache, operations, out),
     }
 }

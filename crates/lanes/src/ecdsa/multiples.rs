@@ -1,28 +1,33 @@
 //! Making tables: odd multiples of points, and points as affine coordinates.
 
-use super::curve::Curve;
+use super::curve::CurveParams;
 use super::element::Element;
-use super::point::{Affine, Jacobian, Xyzz};
+use super::interleaved::Interleaved;
+use super::point::{AffinePoint, JacobianPoint, XyzzPoint};
 use super::recode::digits;
-use super::ring::{Field, Ring};
-use super::side::Side;
+use super::ring::{FieldModulus, ModularRing};
 use crate::simd::{LANES, Mask, Simd, Vector, Words};
 
-impl<S: Simd, F: Field<L>, const L: usize, const N: usize> Ring<S, F, L, N> {
+impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S, F, L, N> {
     /// P, 3P, 5P, ... so many, the sign of every other one turned.
     ///
     /// 2P is taken as an affine point (X, Y) of the isomorphic curve on which it is one; P is brought there, and what the sums
     /// find there is brought back by the Z of 2P. Addition formulas look at no coefficient. P has a large prime order, so no
     /// two summands are equal or opposite.
-    pub(crate) fn odd_multiples(self, p: &Affine<S::V, L, N>, count: usize, out: &mut Vec<Xyzz<S::V, L, N>>) {
+    pub(crate) fn odd_multiples(
+        self,
+        p: &AffinePoint<S::V, L, N>,
+        count: usize,
+        out: &mut Vec<XyzzPoint<S::V, L, N>>,
+    ) {
         let mut twice = self.lift(p);
         self.double_times(&mut twice, 1);
-        let step = Affine { x: twice.x, y: twice.y };
+        let step = AffinePoint { x: twice.x, y: twice.y };
         let (zz, zzz, mut sum) = self.simd.call(
             #[inline(always)]
             || {
-                let (Xyzz { zz, zzz, .. }, one) = (self.widen(&twice), self.one());
-                let first = Xyzz { x: self.mul(&p.x, &zz), y: self.mul(&p.y, &zzz), zz: one, zzz: one };
+                let (XyzzPoint { zz, zzz, .. }, one) = (self.widen(&twice), self.one());
+                let first = XyzzPoint { x: self.mul(&p.x, &zz), y: self.mul(&p.y, &zzz), zz: one, zzz: one };
                 (zz, zzz, first)
             },
         );
@@ -32,14 +37,18 @@ impl<S: Simd, F: Field<L>, const L: usize, const N: usize> Ring<S, F, L, N> {
             }
             out.push(self.simd.call(
                 #[inline(always)]
-                || Xyzz { zz: self.mul(&sum.zz, &zz), zzz: self.mul(&sum.zzz, &zzz), ..sum },
+                || XyzzPoint { zz: self.mul(&sum.zz, &zz), zzz: self.mul(&sum.zzz, &zzz), ..sum },
             ));
         }
     }
 
     /// Each of `points` with ZZ = ZZZ = 1 and residues below p. Where it is the odd one of its run of `run` points, its sign is
     /// turned. The points are public, and none may be at infinity.
-    pub(crate) fn normalise(self, points: &mut [Xyzz<S::V, L, N>], run: usize) -> Vec<Affine<S::V, L, N>> {
+    pub(crate) fn normalise(
+        self,
+        points: &mut [XyzzPoint<S::V, L, N>],
+        run: usize,
+    ) -> Vec<AffinePoint<S::V, L, N>> {
         let mut inverses: Vec<_> = points.iter().map(|point| point.zzz).collect();
         self.invert_all_public(&mut inverses);
         let mut affine = Vec::with_capacity(points.len());
@@ -50,8 +59,11 @@ impl<S: Simd, F: Field<L>, const L: usize, const N: usize> Ring<S, F, L, N> {
                     let by_z = self.mul(&point.zz, inverse);
                     let x = self.mul(&point.x, &self.sqr(&by_z));
                     let y = self.mul(&point.y, inverse);
-                    let point = self.negate_if(turned(at % run), &Affine { x, y });
-                    affine.push(Affine { x: self.below_modulus(&point.x), y: self.below_modulus(&point.y) });
+                    let point = self.negate_if(turned(at % run), &AffinePoint { x, y });
+                    affine.push(AffinePoint {
+                        x: self.below_modulus(&point.x),
+                        y: self.below_modulus(&point.y),
+                    });
                 },
             );
         }
@@ -67,12 +79,12 @@ pub(crate) fn turned<const N: usize>(at: usize) -> [Mask; N] {
 
 /// Odd multiples of `2^(w i) P` for every window i, eight windows side by side: of each eight windows the multiples
 /// 1, 3, ... 2^w - 1, each a vector with a window per lane.
-pub(crate) fn windows<S: Simd, C: Curve<L>, const L: usize>(
+pub(crate) fn windows<S: Simd, C: CurveParams<L>, const L: usize>(
     simd: S,
     p: &[[u64; L]; 2],
     window: usize,
-) -> Vec<Affine<S::V, L, 1>> {
-    let f = Ring::<S, C::Field, L, 1>::new(simd);
+) -> Vec<AffinePoint<S::V, L, 1>> {
+    let f = ModularRing::<S, C::Field, L, 1>::new(simd);
     let mut bases = bases::<S, C, L>(simd, p, window);
     let bases = f.normalise(&mut bases, 1);
     let (count, mut points) = (1 << (window - 1), Vec::new());
@@ -83,20 +95,20 @@ pub(crate) fn windows<S: Simd, C: Curve<L>, const L: usize>(
 }
 
 /// `2^(w i) P`, eight windows side by side; lanes past the last window repeat it.
-fn bases<S: Simd, C: Curve<L>, const L: usize>(
+fn bases<S: Simd, C: CurveParams<L>, const L: usize>(
     simd: S,
     p: &[[u64; L]; 2],
     window: usize,
-) -> Vec<Xyzz<S::V, L, 1>> {
-    let f = Ring::<S, C::Field, L, 1>::new(simd);
-    let mut point = f.lift(&Affine { x: f.splat(&p[0]), y: f.splat(&p[1]) });
+) -> Vec<XyzzPoint<S::V, L, 1>> {
+    let f = ModularRing::<S, C::Field, L, 1>::new(simd);
+    let mut point = f.lift(&AffinePoint { x: f.splat(&p[0]), y: f.splat(&p[1]) });
     let mut chain = vec![point];
     for _ in 1..digits(C::BITS, window) {
         f.double_times(&mut point, window);
         chain.push(point);
     }
-    let side = |eight: &[Jacobian<S::V, L, 1>]| {
-        let coordinate = |of: fn(&Jacobian<S::V, L, 1>) -> &Element<S::V, L, 1>| {
+    let interleaved = |eight: &[JacobianPoint<S::V, L, 1>]| {
+        let coordinate = |of: fn(&JacobianPoint<S::V, L, 1>) -> &Element<S::V, L, 1>| {
             let mut limbs = [[0; LANES]; L];
             for lane in 0..LANES {
                 let from = of(&eight[lane.min(eight.len() - 1)]);
@@ -106,16 +118,17 @@ fn bases<S: Simd, C: Curve<L>, const L: usize>(
             }
             f.load([&limbs])
         };
-        let point = Jacobian { x: coordinate(|p| &p.x), y: coordinate(|p| &p.y), z: coordinate(|p| &p.z) };
+        let point =
+            JacobianPoint { x: coordinate(|p| &p.x), y: coordinate(|p| &p.y), z: coordinate(|p| &p.z) };
         simd.call(
             #[inline(always)]
             || f.widen(&point),
         )
     };
-    chain.chunks(LANES).map(side).collect()
+    chain.chunks(LANES).map(interleaved).collect()
 }
 
-fn first_lane<V: Vector>(side: Side<V, 1>) -> u64 {
-    let words: Words = side.0[0].words();
+fn first_lane<V: Vector>(interleaved: Interleaved<V, 1>) -> u64 {
+    let words: Words = interleaved.0[0].words();
     words[0]
 }

@@ -9,25 +9,25 @@ use oarlock_core::{DigestAlg, NonceInput};
 use zeroize::Zeroizing;
 
 use super::constants::shifted;
-use super::curve::Curve;
+use super::curve::CurveParams;
 use super::element::Element;
 use super::rfc6979;
-use super::ring::{Modulus, Ring};
+use super::ring::{ModularRing, OddModulus};
 use super::rows::limbs_of_words;
 use super::scalars::lanes;
-use super::sign::Job;
-use crate::batch::Accepted;
+use super::sign::EcdsaSignJob;
+use crate::batch::LaneJob;
 use crate::hash::parts::digest_words;
 use crate::simd::{LANES, Simd};
 
 /// The nonces of a block of jobs, in Montgomery form, below 2n. `attempt` counts those that were refused.
-pub(crate) fn nonces<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+pub(crate) fn nonces<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    block: &[Accepted<Job<'_>>],
+    block: &[LaneJob<EcdsaSignJob<'_>>],
     attempt: u8,
 ) -> Element<S::V, L, N> {
-    let order = Ring::<S, C::Order, L, N>::new(simd);
-    let is_hedged = |job: &Job<'_>| matches!(job.nonce, NonceInput::Hedged(_));
+    let order = ModularRing::<S, C::Order, L, N>::new(simd);
+    let is_hedged = |job: &EcdsaSignJob<'_>| matches!(job.nonce, NonceInput::Hedged(_));
     let mut all = order.zero();
     if block.iter().any(|accepted| is_hedged(&accepted.job)) {
         all = hedged::<S, C, L, N>(simd, block, attempt);
@@ -40,12 +40,12 @@ pub(crate) fn nonces<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
 }
 
 /// The hashes of a block, reduced. Lanes whose nonce is of the other kind hash zeros.
-fn hedged<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+fn hedged<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    block: &[Accepted<Job<'_>>],
+    block: &[LaneJob<EcdsaSignJob<'_>>],
     attempt: u8,
 ) -> Element<S::V, L, N> {
-    let order = Ring::<S, C::Order, L, N>::new(simd);
+    let order = ModularRing::<S, C::Order, L, N>::new(simd);
     let (mut high, mut low) = (order.zero(), order.zero());
     let messages: [[[&[u8]; 5]; LANES]; N] = lanes(block, |job| {
         let random: &[u8] = if let NonceInput::Hedged(random) = job.nonce { random } else { &[0; 32] };
@@ -80,12 +80,12 @@ fn hedged<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
 }
 
 /// The nonces of RFC 6979, and the lanes that have one.
-fn deterministic<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+fn deterministic<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    block: &[Accepted<Job<'_>>],
+    block: &[LaneJob<EcdsaSignJob<'_>>],
     attempt: u8,
 ) -> (Element<S::V, L, N>, [u8; N]) {
-    let order = Ring::<S, C::Order, L, N>::new(simd);
+    let order = ModularRing::<S, C::Order, L, N>::new(simd);
     let mut given = Zeroizing::new(vec![[1_u8; 48]; block.len()]);
     let mut chosen = [0; N];
     for (place, accepted) in block.iter().enumerate() {

@@ -9,7 +9,7 @@ use crate::simd::{Mask, Simd, Vector, Words};
 
 /// Digits of eight scalars.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Digit<V> {
+pub(crate) struct DigitVector<V> {
     /// `(|d| - 1) / 2`.
     pub(crate) index: V,
     /// Lanes whose digit is negative.
@@ -18,7 +18,7 @@ pub(crate) struct Digit<V> {
 
 /// Digits in memory, to address table rows by.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct RowDigits {
     /// The row in the table of the digit's lane.
     pub(crate) index: Words,
     pub(crate) minus: Mask,
@@ -56,7 +56,7 @@ pub(crate) fn digit<S: Simd, const L: usize>(
     half: &[S::V; L],
     at: usize,
     window: usize,
-) -> Digit<S::V> {
+) -> DigitVector<S::V> {
     let (limb, bit) = (at * window / 52, (at * window % 52) as u64);
     let mut bits = half[limb].shr_each(simd.splat(bit));
     if limb + 1 < L {
@@ -65,5 +65,5 @@ pub(crate) fn digit<S: Simd, const L: usize>(
     let top = simd.splat(1 << (window - 1));
     let plus = bits.has_any(top);
     let rest = top - simd.splat(1);
-    Digit { index: (bits.or_if(!plus, simd.splat(u64::MAX) - bits)) & rest, minus: !plus }
+    DigitVector { index: (bits.or_if(!plus, simd.splat(u64::MAX) - bits)) & rest, minus: !plus }
 }

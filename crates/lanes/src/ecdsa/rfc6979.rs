@@ -8,8 +8,8 @@ use sha2::{Sha256, Sha384, Sha512};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::constants::minus;
-use super::curve::Curve;
-use super::ring::Modulus;
+use super::curve::CurveParams;
+use super::ring::OddModulus;
 use super::scalars::limbs_of_bytes;
 
 /// The candidate of step h that follows `refused` good ones, in [1, n - 1].
@@ -17,7 +17,7 @@ use super::scalars::limbs_of_bytes;
 /// `digest` is the digest at the curve's width, which is all that 3.2 needs of it. Where the digest is longer, `bits2int` takes
 /// its leftmost bits (2.3.2), which are these; where it is shorter, the integer is that of the padded digest. So `bits2octets`
 /// (2.3.4) is `digest` reduced once modulo the order.
-pub(crate) fn nonce<C: Curve<L>, const L: usize>(
+pub(crate) fn nonce<C: CurveParams<L>, const L: usize>(
     alg: DigestAlg,
     scalar: &[u8],
     digest: &[u8],
@@ -32,27 +32,27 @@ pub(crate) fn nonce<C: Curve<L>, const L: usize>(
     }
 }
 
-fn generate<M: Mac + KeyInit, C: Curve<L>, const L: usize>(
+fn generate<M: Mac + KeyInit, C: CurveParams<L>, const L: usize>(
     scalar: &[u8],
     digest: &[u8],
     refused: u8,
     k: &mut [u8],
 ) {
-    let mut nonces = Nonces::<M>::new(scalar, &reduced::<C, L>(digest));
+    let mut nonces = NonceGenerator::<M>::new(scalar, &reduced::<C, L>(digest));
     for _ in 0..=refused {
         nonces.next::<C, L>(k);
     }
 }
 
 /// The generator of RFC 6979 3.2.
-struct Nonces<M: OutputSizeUser> {
+struct NonceGenerator<M: OutputSizeUser> {
     k: Zeroizing<Vec<u8>>,
     v: Zeroizing<Vec<u8>>,
     has_candidate: bool,
     mac: std::marker::PhantomData<M>,
 }
 
-impl<M: Mac + KeyInit> Nonces<M> {
+impl<M: Mac + KeyInit> NonceGenerator<M> {
     /// Steps b to g, with x and h1 as octets of the order's length.
     fn new(x: &[u8], h1: &[u8]) -> Self {
         let len = <M as OutputSizeUser>::output_size();
@@ -92,7 +92,7 @@ impl<M: Mac + KeyInit> Nonces<M> {
     }
 
     /// Step h: the next candidate in [1, order - 1].
-    fn next<C: Curve<L>, const L: usize>(&mut self, k: &mut [u8]) {
+    fn next<C: CurveParams<L>, const L: usize>(&mut self, k: &mut [u8]) {
         loop {
             if self.has_candidate {
                 // Step h.3: the last candidate was refused, here or by the caller.
@@ -114,7 +114,7 @@ impl<M: Mac + KeyInit> Nonces<M> {
 }
 
 /// The digest modulo the order, at the curve's width. A digest is no secret.
-fn reduced<C: Curve<L>, const L: usize>(digest: &[u8]) -> Vec<u8> {
+fn reduced<C: CurveParams<L>, const L: usize>(digest: &[u8]) -> Vec<u8> {
     let limbs = limbs_of_bytes::<L>(digest);
     let (less, is_below) = minus(&limbs, &C::Order::LIMBS);
     let limbs = if is_below { limbs } else { less };

@@ -4,13 +4,13 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::constants::{multiple, negated_inverse, shifted, small};
-use super::element::{Element, Loose, Wide};
+use super::element::{Element, LooseElement, ProductColumns};
+use super::interleaved::{Interleaved, Masks, set_part};
 use super::kernels::{carry, products, propagate, rows, square};
-use super::side::{Masks, Side, put};
 use crate::simd::{Simd, Words};
 
 /// An odd modulus of L limbs, and how products are reduced by it. R is 2^(52 L).
-pub(crate) trait Modulus<const L: usize>: Copy + fmt::Debug + Send + Sync + 'static {
+pub(crate) trait OddModulus<const L: usize>: Copy + fmt::Debug + Send + Sync + 'static {
     /// The modulus m.
     const LIMBS: [u64; L];
     /// `-1/m mod 2^52`.
@@ -22,38 +22,44 @@ pub(crate) trait Modulus<const L: usize>: Copy + fmt::Debug + Send + Sync + 'sta
 
     /// Montgomery reduction: `(wide + q m) / R` with q below R, so a value in `(wide/R, wide/R + m)`.
     #[inline(always)]
-    fn reduce<S: Simd, const N: usize>(simd: S, mut wide: Wide<S::V, L, N>) -> Loose<S::V, L, N> {
-        let (zero, inverse) = (Side::splat(simd, 0), Side::splat(simd, Self::NEGATED_INVERSE));
+    fn reduce<S: Simd, const N: usize>(
+        simd: S,
+        mut wide: ProductColumns<S::V, L, N>,
+    ) -> LooseElement<S::V, L, N> {
+        let (zero, inverse) = (Interleaved::splat(simd, 0), Interleaved::splat(simd, Self::NEGATED_INVERSE));
         rows::<S::V, L>(
             #[inline(always)]
             |row| {
                 let digit = zero.madd_lo(wide.at(row), inverse);
                 for limb in 0..L {
-                    let word = Side::splat(simd, Self::LIMBS[limb]);
+                    let word = Interleaved::splat(simd, Self::LIMBS[limb]);
                     wide.set(row + limb, wide.at(row + limb).madd_lo(digit, word));
                     wide.set(row + limb + 1, wide.at(row + limb + 1).madd_hi(digit, word));
                 }
                 wide.add(row + 1, wide.at(row).sar::<52>());
             },
         );
-        Loose(wide.high)
+        LooseElement(wide.high)
     }
 }
 
 /// A modulus of coordinates, whose differences are brought back into bounds.
-pub(crate) trait Field<const L: usize>: Modulus<L> {
+pub(crate) trait FieldModulus<const L: usize>: OddModulus<L> {
     /// The same residue for a value of either sign within 31 m: positive, and below `m (1 + 2^-8)`.
-    fn settle<S: Simd, const N: usize>(simd: S, loose: Loose<S::V, L, N>) -> Element<S::V, L, N>;
+    fn reduce_weakly<S: Simd, const N: usize>(
+        simd: S,
+        loose: LooseElement<S::V, L, N>,
+    ) -> Element<S::V, L, N>;
 }
 
 /// The integers modulo M on a CPU.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ring<S, M, const L: usize, const N: usize> {
+pub(crate) struct ModularRing<S, M, const L: usize, const N: usize> {
     pub(crate) simd: S,
     modulus: PhantomData<M>,
 }
 
-impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
+impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M, L, N> {
     /// Whether the N parts take turns by whole steps, in an order that the compiler may not change: it would mix them and
     /// spill. One part's multiplications run while the other's carries wait, because the CPU looks that far ahead. It does not
     /// past a step of eight limbs, so there the instructions are mixed.
@@ -88,8 +94,8 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
 
     /// The same word in every lane.
     #[inline(always)]
-    pub(crate) fn word(self, word: u64) -> Side<S::V, N> {
-        Side::splat(self.simd, word)
+    pub(crate) fn word(self, word: u64) -> Interleaved<S::V, N> {
+        Interleaved::splat(self.simd, word)
     }
 
     #[inline(always)]
@@ -117,7 +123,7 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
 
     /// `a b / R`.
     #[inline(always)]
-    pub(crate) fn times(self, a: &Element<S::V, L, N>, b: &Element<S::V, L, N>) -> Loose<S::V, L, N> {
+    pub(crate) fn times(self, a: &Element<S::V, L, N>, b: &Element<S::V, L, N>) -> LooseElement<S::V, L, N> {
         self.times_onto(self.nothing(), a, b)
     }
 
@@ -125,72 +131,76 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
     #[inline(always)]
     pub(crate) fn times_onto(
         self,
-        wide: Wide<S::V, L, N>,
+        wide: ProductColumns<S::V, L, N>,
         a: &Element<S::V, L, N>,
         b: &Element<S::V, L, N>,
-    ) -> Loose<S::V, L, N> {
+    ) -> LooseElement<S::V, L, N> {
         if Self::TURNS { self.times_onto_by::<1>(wide, a, b) } else { self.times_onto_by::<N>(wide, a, b) }
     }
 
     #[inline(always)]
     fn times_onto_by<const K: usize>(
         self,
-        wide: Wide<S::V, L, N>,
+        wide: ProductColumns<S::V, L, N>,
         a: &Element<S::V, L, N>,
         b: &Element<S::V, L, N>,
-    ) -> Loose<S::V, L, N> {
+    ) -> LooseElement<S::V, L, N> {
         let mut loose = a.loose();
         for n in (0..N).step_by(K) {
             let own = self.simd.step(
                 #[inline(always)]
                 || M::reduce(self.simd, products::<S, L, K>(self.simd, wide.part(n), &a.part(n), &b.part(n))),
             );
-            put(&mut loose.0, n, &own.0);
+            set_part(&mut loose.0, n, &own.0);
         }
         loose
     }
 
     /// `a^2 / R`.
     #[inline(always)]
-    pub(crate) fn squared(self, a: &Element<S::V, L, N>) -> Loose<S::V, L, N> {
+    pub(crate) fn squared(self, a: &Element<S::V, L, N>) -> LooseElement<S::V, L, N> {
         if Self::TURNS { self.squared_by::<1>(a) } else { self.squared_by::<N>(a) }
     }
 
     #[inline(always)]
-    fn squared_by<const K: usize>(self, a: &Element<S::V, L, N>) -> Loose<S::V, L, N> {
+    fn squared_by<const K: usize>(self, a: &Element<S::V, L, N>) -> LooseElement<S::V, L, N> {
         let mut loose = a.loose();
         for n in (0..N).step_by(K) {
             let own = self.simd.step(
                 #[inline(always)]
                 || M::reduce(self.simd, square::<S, L, K>(self.simd, &a.part(n))),
             );
-            put(&mut loose.0, n, &own.0);
+            set_part(&mut loose.0, n, &own.0);
         }
         loose
     }
 
     /// `wide / R`.
     #[inline(always)]
-    fn reduce(self, wide: Wide<S::V, L, N>) -> Loose<S::V, L, N> {
+    fn reduce(self, wide: ProductColumns<S::V, L, N>) -> LooseElement<S::V, L, N> {
         if Self::TURNS { self.reduce_by::<1>(wide) } else { self.reduce_by::<N>(wide) }
     }
 
     #[inline(always)]
-    fn reduce_by<const K: usize>(self, wide: Wide<S::V, L, N>) -> Loose<S::V, L, N> {
-        let mut loose = Loose(wide.low);
+    fn reduce_by<const K: usize>(self, wide: ProductColumns<S::V, L, N>) -> LooseElement<S::V, L, N> {
+        let mut loose = LooseElement(wide.low);
         for n in (0..N).step_by(K) {
             let own = self.simd.step(
                 #[inline(always)]
                 || M::reduce::<S, K>(self.simd, wide.part(n)),
             );
-            put(&mut loose.0, n, &own.0);
+            set_part(&mut loose.0, n, &own.0);
         }
         loose
     }
 
     /// `a b`.
     #[inline(always)]
-    pub(crate) fn product(self, a: &Element<S::V, L, N>, b: &Element<S::V, L, N>) -> Wide<S::V, L, N> {
+    pub(crate) fn product(
+        self,
+        a: &Element<S::V, L, N>,
+        b: &Element<S::V, L, N>,
+    ) -> ProductColumns<S::V, L, N> {
         if Self::TURNS { self.product_by::<1>(a, b) } else { self.product_by::<N>(a, b) }
     }
 
@@ -199,65 +209,65 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
         self,
         a: &Element<S::V, L, N>,
         b: &Element<S::V, L, N>,
-    ) -> Wide<S::V, L, N> {
+    ) -> ProductColumns<S::V, L, N> {
         let mut wide = self.nothing();
         for n in (0..N).step_by(K) {
             let own = self.simd.step(
                 #[inline(always)]
                 || products::<S, L, K>(self.simd, wide.part(n), &a.part(n), &b.part(n)),
             );
-            wide.put(n, &own);
+            wide.set_part(n, &own);
         }
         wide
     }
 
     /// `a^2`: products of different limbs once, doubled, and the squares of limbs.
     #[inline(always)]
-    pub(crate) fn square(self, a: &Element<S::V, L, N>) -> Wide<S::V, L, N> {
+    pub(crate) fn square(self, a: &Element<S::V, L, N>) -> ProductColumns<S::V, L, N> {
         if Self::TURNS { self.square_by::<1>(a) } else { self.square_by::<N>(a) }
     }
 
     #[inline(always)]
-    fn square_by<const K: usize>(self, a: &Element<S::V, L, N>) -> Wide<S::V, L, N> {
+    fn square_by<const K: usize>(self, a: &Element<S::V, L, N>) -> ProductColumns<S::V, L, N> {
         let mut wide = self.nothing();
         for n in (0..N).step_by(K) {
             let own = self.simd.step(
                 #[inline(always)]
                 || square::<S, L, K>(self.simd, &a.part(n)),
             );
-            wide.put(n, &own);
+            wide.set_part(n, &own);
         }
         wide
     }
 
     /// Moves the carries of a value in [0, R).
     #[inline(always)]
-    pub(crate) fn carry(self, loose: Loose<S::V, L, N>) -> Element<S::V, L, N> {
+    pub(crate) fn carry(self, loose: LooseElement<S::V, L, N>) -> Element<S::V, L, N> {
         if Self::TURNS { self.carry_by::<1>(loose) } else { self.carry_by::<N>(loose) }
     }
 
     #[inline(always)]
-    fn carry_by<const K: usize>(self, loose: Loose<S::V, L, N>) -> Element<S::V, L, N> {
+    fn carry_by<const K: usize>(self, loose: LooseElement<S::V, L, N>) -> Element<S::V, L, N> {
         let mut element = Element(loose.0);
         for n in (0..N).step_by(K) {
             let own = self.simd.step(
                 #[inline(always)]
                 || carry::<S, L, K>(self.simd, loose.part(n)),
             );
-            put(&mut element.0, n, &own.0);
+            set_part(&mut element.0, n, &own.0);
         }
         element
     }
 
     #[inline(always)]
-    fn nothing(self) -> Wide<S::V, L, N> {
+    fn nothing(self) -> ProductColumns<S::V, L, N> {
         let zeros = [self.word(0); L];
-        Wide { low: zeros, high: zeros }
+        ProductColumns { low: zeros, high: zeros }
     }
 
     /// `loose + K m`, which must lie in [0, R).
     #[inline(always)]
-    pub(crate) fn carry_plus<const K: u64>(self, loose: Loose<S::V, L, N>) -> Element<S::V, L, N> {
+    pub(crate) fn carry_plus<const K: u64>(self, loose: LooseElement<S::V, L, N>) -> Element<S::V, L, N> {
         self.carry(loose + self.splat(&const { multiple(&M::LIMBS, K) }))
     }
 
@@ -270,7 +280,7 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
     /// Out of Montgomery form: the residue in [0, m).
     #[inline(always)]
     pub(crate) fn leave(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
-        self.below_modulus(&self.carry(self.reduce(Wide { low: a.0, ..self.nothing() })))
+        self.below_modulus(&self.carry(self.reduce(ProductColumns { low: a.0, ..self.nothing() })))
     }
 
     /// The residue in [0, m) of a value below 2 m.
@@ -320,22 +330,22 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
     }
 }
 
-impl<S: Simd, F: Field<L>, const L: usize, const N: usize> Ring<S, F, L, N> {
-    /// See [`Field::settle`].
+impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S, F, L, N> {
+    /// See [`FieldModulus::reduce_weakly`].
     #[inline(always)]
-    pub(crate) fn settle(self, loose: Loose<S::V, L, N>) -> Element<S::V, L, N> {
-        if Self::TURNS { self.settle_by::<1>(loose) } else { self.settle_by::<N>(loose) }
+    pub(crate) fn reduce_weakly(self, loose: LooseElement<S::V, L, N>) -> Element<S::V, L, N> {
+        if Self::TURNS { self.reduce_weakly_by::<1>(loose) } else { self.reduce_weakly_by::<N>(loose) }
     }
 
     #[inline(always)]
-    fn settle_by<const K: usize>(self, loose: Loose<S::V, L, N>) -> Element<S::V, L, N> {
+    fn reduce_weakly_by<const K: usize>(self, loose: LooseElement<S::V, L, N>) -> Element<S::V, L, N> {
         let mut element = Element(loose.0);
         for n in (0..N).step_by(K) {
             let own = self.simd.step(
                 #[inline(always)]
-                || F::settle::<S, K>(self.simd, loose.part(n)),
+                || F::reduce_weakly::<S, K>(self.simd, loose.part(n)),
             );
-            put(&mut element.0, n, &own.0);
+            set_part(&mut element.0, n, &own.0);
         }
         element
     }

@@ -6,7 +6,7 @@ use crate::simd::{Simd, Vector, Words};
 /// A cache line of eight words.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
-pub(crate) struct Line(pub(crate) Words);
+pub(crate) struct CacheLine(pub(crate) Words);
 
 /// Limb `at` of an integer of 64-bit words, the lowest first.
 #[inline(always)]

@@ -4,9 +4,9 @@ use zeroize::Zeroizing;
 
 use super::constants::{LOW_52, minus};
 use super::element::Element;
-use super::ring::{Modulus, Ring};
+use super::ring::{ModularRing, OddModulus};
 use super::rows::{limbs_of_words, words_of_limbs};
-use crate::batch::{Accepted, per_lane};
+use crate::batch::{LaneJob, per_lane};
 use crate::simd::{LANES, Mask, Simd, Vector, Words};
 
 /// 64-bit words of the longest scalar.
@@ -15,7 +15,7 @@ const WORDS: usize = 6;
 /// Integers as 64-bit words, the lowest first.
 pub(crate) type Integers<const N: usize> = [[Words; WORDS]; N];
 
-impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
+impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M, L, N> {
     /// Big-endian integers of at most 48 bytes.
     pub(crate) fn read(self, integers: &[[&[u8]; LANES]; N]) -> Element<S::V, L, N> {
         let mut element = self.zero();
@@ -47,8 +47,8 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
                 #[inline(always)]
                 || {
                     let mut limbs = [self.simd.zero(); L];
-                    for (limb, side) in limbs.iter_mut().zip(element.0) {
-                        *limb = side.0[n];
+                    for (limb, interleaved) in limbs.iter_mut().zip(element.0) {
+                        *limb = interleaved.0[n];
                     }
                     let mut words = [self.simd.zero(); WORDS];
                     words_of_limbs(self.simd, &limbs, &mut words[..52 * L / 64]);
@@ -64,14 +64,14 @@ impl<S: Simd, M: Modulus<L>, const L: usize, const N: usize> Ring<S, M, L, N> {
 
 /// `field` of the jobs of a block, eight to a part; lanes without a job repeat the last one.
 pub(crate) fn lanes<T, U, const N: usize>(
-    block: &[Accepted<T>],
+    block: &[LaneJob<T>],
     field: impl Fn(&T) -> U + Copy,
 ) -> [[U; LANES]; N] {
     std::array::from_fn(|n| per_lane(&block[(n * LANES).min(block.len() - 1)..], field))
 }
 
 /// Whether a big-endian integer is in [1, m - 1], in the same time for every integer.
-pub(crate) fn is_in_range<M: Modulus<L>, const L: usize>(integer: &[u8]) -> bool {
+pub(crate) fn is_in_range<M: OddModulus<L>, const L: usize>(integer: &[u8]) -> bool {
     let limbs = limbs_of_bytes::<L>(integer);
     let is_below = minus(&limbs, &M::LIMBS).1;
     is_below & (limbs.iter().fold(0, |all, limb| all | limb) != 0)

@@ -4,21 +4,21 @@
 use oarlock_core::{Key, KeyParts, NonceInput, Operation, Outcomes, SecondInput, Shape, Status};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::curve::Curve;
+use super::curve::CurveParams;
 use super::element::Element;
+use super::interleaved::{Interleaved, Masks};
 use super::multiples::turned;
 use super::nonce::{has_rule, nonces};
-use super::point::{Jacobian, Xyzz};
+use super::point::{JacobianPoint, XyzzPoint};
 use super::recode::{digit, digits, halve};
-use super::ring::{Modulus, Ring};
+use super::ring::{ModularRing, OddModulus};
 use super::scalars::{Integers, is_in_range, is_set, lanes, write};
-use super::side::{Masks, Side};
-use crate::batch::{Accepted, accept};
+use crate::batch::{LaneJob, accept};
 use crate::simd::{LANES, Simd, Vector, declassify};
 
 /// What is read of a job.
 #[derive(Clone, Copy)]
-pub(crate) struct Job<'a> {
+pub(crate) struct EcdsaSignJob<'a> {
     /// The private key, at the curve's width.
     pub(crate) scalar: &'a [u8],
     /// The digest, at the curve's width.
@@ -30,7 +30,7 @@ pub(crate) struct Job<'a> {
 const ATTEMPTS: u8 = 4;
 
 /// Signs every job.
-pub(crate) fn run<S: Simd, C: Curve<L>, const L: usize>(
+pub(crate) fn run<S: Simd, C: CurveParams<L>, const L: usize>(
     simd: S,
     operations: &[Operation<'_>],
     out: &mut Outcomes,
@@ -48,11 +48,13 @@ pub(crate) fn run<S: Simd, C: Curve<L>, const L: usize>(
         }
     }
     for job in left {
-        out.set(job.place, Status::Malformed);
+        out.set(job.index, Status::Malformed);
     }
 }
 
-fn read<'a, C: Curve<L>, const L: usize>(operation: &'a Operation<'a>) -> Result<Job<'a>, Status> {
+fn read<'a, C: CurveParams<L>, const L: usize>(
+    operation: &'a Operation<'a>,
+) -> Result<EcdsaSignJob<'a>, Status> {
     let nonce = match operation.extra {
         SecondInput::NonceInput(nonce @ NonceInput::Hedged(_)) => nonce,
         SecondInput::NonceInput(nonce @ NonceInput::Deterministic(alg)) if has_rule(alg) => nonce,
@@ -63,36 +65,36 @@ fn read<'a, C: Curve<L>, const L: usize>(operation: &'a Operation<'a>) -> Result
     if !has_private::<C, L>(operation.key, scalar) {
         return Err(Status::BadKey);
     }
-    Ok(Job { scalar, digest: operation.input, nonce })
+    Ok(EcdsaSignJob { scalar, digest: operation.input, nonce })
 }
 
 /// Whether the scalar is in [1, n - 1], found once per key.
-fn has_private<C: Curve<L>, const L: usize>(key: &Key, scalar: &[u8]) -> bool {
-    struct Checked(bool);
+fn has_private<C: CurveParams<L>, const L: usize>(key: &Key, scalar: &[u8]) -> bool {
+    struct CheckedScalar(bool);
     let check = |_: &Key| {
         let is_good = scalar.len() == C::BYTES && is_in_range::<C::Order, L>(scalar);
         // Whoever owns the key is told.
-        Ok::<_, std::convert::Infallible>(Checked(declassify(is_good)))
+        Ok::<_, std::convert::Infallible>(CheckedScalar(declassify(is_good)))
     };
     key.prepared(check).is_ok_and(|checked| checked.0)
 }
 
 /// A block of N times eight signatures on its way.
-struct Work<V, const L: usize, const N: usize> {
+struct SignBlock<V, const L: usize, const N: usize> {
     /// The nonce in Montgomery form modulo n, then its inverse; one where it was zero.
     k: Element<V, L, N>,
     /// The odd one of k and n - k, recoded. Both give the same x-coordinate.
     half: [[V; L]; N],
     /// The sum of the comb's points, but for its sign.
-    point: Xyzz<V, L, N>,
+    point: XyzzPoint<V, L, N>,
     /// Lanes whose nonce is refused.
     refused: Masks<N>,
 }
 
 /// Signs jobs and leaves those whose nonce was refused.
-fn sign<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+fn sign<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    jobs: &mut Vec<Accepted<Job<'_>>>,
+    jobs: &mut Vec<LaneJob<EcdsaSignJob<'_>>>,
     attempt: u8,
     out: &mut Outcomes,
 ) {
@@ -108,24 +110,25 @@ fn sign<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
         let [r, s] = finish::<S, C, L, N>(simd, block, work);
         for (place, job) in block.iter().enumerate() {
             if is_set(&work.refused, place) {
-                left.push(Accepted { place: job.place, job: job.job });
+                left.push(LaneJob { index: job.index, job: job.job });
                 continue;
             }
-            let (first, second) = out.result_mut(job.place).split_at_mut(C::BYTES);
+            let (first, second) = out.result_mut(job.index).split_at_mut(C::BYTES);
             write(&r, place, first);
             write(&s, place, second);
-            out.set(job.place, Status::Done);
+            out.set(job.index, Status::Done);
         }
     }
     *jobs = left;
 }
 
 /// Looks at the nonces and recodes them.
-fn begin<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+fn begin<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     k: &Element<S::V, L, N>,
-) -> Work<S::V, L, N> {
-    let (f, order) = (Ring::<S, C::Field, L, N>::new(simd), Ring::<S, C::Order, L, N>::new(simd));
+) -> SignBlock<S::V, L, N> {
+    let (f, order) =
+        (ModularRing::<S, C::Field, L, N>::new(simd), ModularRing::<S, C::Order, L, N>::new(simd));
     simd.call(
         #[inline(always)]
         || {
@@ -144,25 +147,25 @@ fn begin<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
                 half[n] = halve(simd, &scalar, C::BITS, C::SECRET_WINDOW);
             }
             let one = f.one();
-            let point = Xyzz { x: one, y: one, zz: one, zzz: one };
-            Work { k: order.select(refused, k, &order.one()), half, point, refused }
+            let point = XyzzPoint { x: one, y: one, zz: one, zzz: one };
+            SignBlock { k: order.select(refused, k, &order.one()), half, point, refused }
         },
     )
 }
 
 /// `k G` of all blocks, window by window, so that a window of the table is fetched once for all.
-fn multiply_base<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+fn multiply_base<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    works: &mut [Work<S::V, L, N>],
+    works: &mut [SignBlock<S::V, L, N>],
 ) {
-    let f = Ring::<S, C::Field, L, N>::new(simd);
+    let f = ModularRing::<S, C::Field, L, N>::new(simd);
     let comb = C::secret_comb(simd);
     for window in 0..digits(C::BITS, C::SECRET_WINDOW) {
         for work in works.iter_mut() {
             let (entry, mut minus) = simd.call(
                 #[inline(always)]
                 || {
-                    let (mut index, mut minus) = (Side::splat(simd, 0), [0; N]);
+                    let (mut index, mut minus) = (Interleaved::splat(simd, 0), [0; N]);
                     for n in 0..N {
                         let digit = digit(simd, &work.half[n], window, C::SECRET_WINDOW);
                         (index.0[n], minus[n]) = (digit.index, digit.minus);
@@ -171,8 +174,8 @@ fn multiply_base<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
                 },
             );
             if window == 0 {
-                let Jacobian { x, y, z } = f.first(&entry, minus);
-                work.point = Xyzz { x, y, zz: z, zzz: z };
+                let JacobianPoint { x, y, z } = f.first(&entry, minus);
+                work.point = XyzzPoint { x, y, zz: z, zzz: z };
                 continue;
             }
             let turned: Masks<N> = turned(window - 1);
@@ -185,8 +188,12 @@ fn multiply_base<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
 }
 
 /// Replaces ZZ and k of all blocks by their inverses. ZZ is zero where a sum met an exception: those nonces are refused.
-fn invert<S: Simd, C: Curve<L>, const L: usize, const N: usize>(simd: S, works: &mut [Work<S::V, L, N>]) {
-    let (f, order) = (Ring::<S, C::Field, L, N>::new(simd), Ring::<S, C::Order, L, N>::new(simd));
+fn invert<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+    simd: S,
+    works: &mut [SignBlock<S::V, L, N>],
+) {
+    let (f, order) =
+        (ModularRing::<S, C::Field, L, N>::new(simd), ModularRing::<S, C::Order, L, N>::new(simd));
     let mut zz = Zeroizing::new(Vec::with_capacity(works.len()));
     for work in works.iter_mut() {
         let is_zero = simd.call(
@@ -210,12 +217,13 @@ fn invert<S: Simd, C: Curve<L>, const L: usize, const N: usize>(simd: S, works: 
 }
 
 /// r = x mod n and s = (e + r d) / k mod n, as words.
-fn finish<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    block: &[Accepted<Job<'_>>],
-    work: &mut Work<S::V, L, N>,
+    block: &[LaneJob<EcdsaSignJob<'_>>],
+    work: &mut SignBlock<S::V, L, N>,
 ) -> [Integers<N>; 2] {
-    let (f, order) = (Ring::<S, C::Field, L, N>::new(simd), Ring::<S, C::Order, L, N>::new(simd));
+    let (f, order) =
+        (ModularRing::<S, C::Field, L, N>::new(simd), ModularRing::<S, C::Order, L, N>::new(simd));
     let e = order.read(&lanes(block, |job| job.digest));
     let d = Zeroizing::new(order.read(&lanes(block, |job| job.scalar)));
     let (r, s, zero) = simd.call(
@@ -238,7 +246,7 @@ fn finish<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
     [declassify(order.words(&r)), declassify(order.words(&s))]
 }
 
-impl<V: Vector, const L: usize, const N: usize> Zeroize for Work<V, L, N> {
+impl<V: Vector, const L: usize, const N: usize> Zeroize for SignBlock<V, L, N> {
     fn zeroize(&mut self) {
         self.k.zeroize();
         self.half.iter_mut().for_each(Zeroize::zeroize);

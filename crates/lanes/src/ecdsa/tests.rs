@@ -4,31 +4,31 @@ use num_bigint::BigUint;
 use oarlock_core::VerifyTable;
 
 use super::comb::base;
-use super::complete::Group;
-use super::curve::Curve;
+use super::complete::CurveGroup;
+use super::curve::CurveParams;
 use super::element::Element;
-use super::hot::KeyTable;
-use super::point::{Affine, Jacobian};
+use super::key_table::EcdsaKeyTable;
+use super::point::{AffinePoint, JacobianPoint};
 use super::recode::{digit, digits, halve};
-use super::ring::{Field, Modulus, Ring};
+use super::ring::{FieldModulus, ModularRing, OddModulus};
 use super::{P256, P384};
 #[cfg(target_arch = "x86_64")]
-use crate::simd::Ifma;
-use crate::simd::{LANES, Portable, Simd, Vector, Words};
+use crate::simd::IfmaSimd;
+use crate::simd::{LANES, PortableSimd, Simd, Vector, Words};
 
-type P256Field = <P256 as Curve<5>>::Field;
-type P256Order = <P256 as Curve<5>>::Order;
-type P384Field = <P384 as Curve<8>>::Field;
-type P384Order = <P384 as Curve<8>>::Order;
+type P256Field = <P256 as CurveParams<5>>::Field;
+type P256Order = <P256 as CurveParams<5>>::Order;
+type P384Field = <P384 as CurveParams<8>>::Field;
+type P384Order = <P384 as CurveParams<8>>::Order;
 
 /// Runs a test on both leaves.
 macro_rules! on_both {
     ($test:ident $(:: <$($generic:ident),+; $($number:literal),+>)?) => {
         #[cfg(target_arch = "x86_64")]
-        if let Some(simd) = Ifma::detect() {
-            $test::<Ifma $($(, $generic)+ $(, $number)+)?>(simd);
+        if let Some(simd) = IfmaSimd::detect() {
+            $test::<IfmaSimd $($(, $generic)+ $(, $number)+)?>(simd);
         }
-        $test::<Portable $($(, $generic)+ $(, $number)+)?>(Portable);
+        $test::<PortableSimd $($(, $generic)+ $(, $number)+)?>(PortableSimd);
     };
 }
 
@@ -60,8 +60,8 @@ fn samples<const L: usize>(seed: u64, bits: usize) -> [Words; L] {
 }
 
 /// Products and squares of any values below R whose product is below R m, and what leaves Montgomery form.
-fn products<S: Simd, M: Modulus<L>, const L: usize>(simd: S) {
-    let (ring, m) = (Ring::<S, M, L, 1>::new(simd), number(&M::LIMBS));
+fn products<S: Simd, M: OddModulus<L>, const L: usize>(simd: S) {
+    let (ring, m) = (ModularRing::<S, M, L, 1>::new(simd), number(&M::LIMBS));
     let r = BigUint::from(1_u32) << (52 * L);
     for seed in 0..ROUNDS {
         let (a, b) = (
@@ -95,12 +95,12 @@ fn products_agree_with_big_integers() {
 }
 
 /// Differences within the bound settle to the same residue, and stay below what the documentation says.
-fn settling<S: Simd, F: Field<L>, const L: usize>(simd: S) {
-    let (f, p) = (Ring::<S, F, L, 1>::new(simd), number(&F::LIMBS));
+fn settling<S: Simd, F: FieldModulus<L>, const L: usize>(simd: S) {
+    let (f, p) = (ModularRing::<S, F, L, 1>::new(simd), number(&F::LIMBS));
     for seed in 0..ROUNDS {
         let (a, b) =
             (f.load([&samples(seed, p.bits() as usize + 1)]), f.load([&samples(!seed, p.bits() as usize)]));
-        let settled = simd.call(|| f.settle(a.loose().shl::<3>() - b.loose().shl::<4>() - b));
+        let settled = simd.call(|| f.reduce_weakly(a.loose().shl::<3>() - b.loose().shl::<4>() - b));
         for at in 0..LANES {
             let expected = lane(&a, at) * 8_u32 + &p * 100_u32 - lane(&b, at) * 17_u32;
             assert_eq!(lane(&settled, at) % &p, expected % &p);
@@ -119,8 +119,8 @@ fn settling_keeps_the_residue_and_the_bound() {
     on_both!(settling::<P384Field; 8>);
 }
 
-fn inverses<S: Simd, M: Modulus<L>, const L: usize>(simd: S) {
-    let (ring, m) = (Ring::<S, M, L, 1>::new(simd), number(&M::LIMBS));
+fn inverses<S: Simd, M: OddModulus<L>, const L: usize>(simd: S) {
+    let (ring, m) = (ModularRing::<S, M, L, 1>::new(simd), number(&M::LIMBS));
     let values: Vec<_> = (1..4).map(|seed| ring.load([&samples(seed, m.bits() as usize)])).collect();
     let mut inverses = values.clone();
     ring.invert_all(&mut inverses);
@@ -135,8 +135,8 @@ fn inverses<S: Simd, M: Modulus<L>, const L: usize>(simd: S) {
 }
 
 /// Of N groups of lanes with values from one to m - 1, the small and the large among them.
-fn public_inverses<S: Simd, M: Modulus<L>, const L: usize, const N: usize>(simd: S) {
-    let (ring, m) = (Ring::<S, M, L, N>::new(simd), number(&M::LIMBS));
+fn public_inverses<S: Simd, M: OddModulus<L>, const L: usize, const N: usize>(simd: S) {
+    let (ring, m) = (ModularRing::<S, M, L, N>::new(simd), number(&M::LIMBS));
     let part = |seed| {
         let mut limbs: [Words; L] = samples(seed, m.bits() as usize - 1);
         limbs[0].iter_mut().for_each(|word| *word |= 1);
@@ -185,17 +185,17 @@ fn inverses_are_inverse() {
 }
 
 /// Doublings and additions of the fast path against complete ones: G, 2G, 2G + G, ... with both signs.
-fn formulas<S: Simd, C: Curve<L>, const L: usize>(simd: S) {
-    let (f, group) = (Ring::<S, C::Field, L, 1>::new(simd), Group::<S, C, L>::new(simd));
+fn formulas<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) {
+    let (f, group) = (ModularRing::<S, C::Field, L, 1>::new(simd), CurveGroup::<S, C, L>::new(simd));
     let [x, y] = base::<C, L>();
-    let g = Affine { x: f.splat(&x), y: f.splat(&y) };
+    let g = AffinePoint { x: f.splat(&x), y: f.splat(&y) };
     let mut fast = f.first(&g, [0b1100_1010]);
     let mut exact = group.lift(&f.negate_if([0b1100_1010], &g));
-    let same = |fast: &Jacobian<S::V, L, 1>, exact| {
+    let same = |fast: &JacobianPoint<S::V, L, 1>, exact| {
         // (X/Z^2, Y/Z^3) = (X Z, Y)/Z^3.
         let zzz = simd.call(|| f.mul(&fast.z, &f.sqr(&fast.z)));
         let x = simd.call(|| f.mul(&fast.x, &fast.z));
-        let point = super::complete::Projective { x, y: fast.y, z: zzz };
+        let point = super::complete::ProjectivePoint { x, y: fast.y, z: zzz };
         assert_eq!(group.is_same(&point, &exact), [u8::MAX]);
     };
     for step in 0..12 {
@@ -207,7 +207,7 @@ fn formulas<S: Simd, C: Curve<L>, const L: usize>(simd: S) {
         f.add_in_jacobian(&mut fast, &g, [minus]);
         exact = group.sum(&exact, &group.lift(&f.negate_if([minus], &g)));
         let negative = f.zero();
-        exact.y = simd.call(|| f.settle(negative.loose() - exact.y));
+        exact.y = simd.call(|| f.reduce_weakly(negative.loose() - exact.y));
         same(&fast, exact);
     }
 }
@@ -220,10 +220,10 @@ fn fast_formulas_agree_with_complete_ones() {
 }
 
 /// The order's multiple of the base point is infinity, by complete additions.
-fn orders<S: Simd, C: Curve<L>, const L: usize>(simd: S) {
-    let group = Group::<S, C, L>::new(simd);
+fn orders<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) {
+    let group = CurveGroup::<S, C, L>::new(simd);
     let [x, y] = base::<C, L>();
-    let g = group.lift(&Affine { x: group.f.splat(&x), y: group.f.splat(&y) });
+    let g = group.lift(&AffinePoint { x: group.f.splat(&x), y: group.f.splat(&y) });
     let n = group.f.splat(&C::Order::LIMBS);
     let end = group.double_sum((&n, &g), (&group.f.zero(), &g));
     assert_eq!(simd.call(|| group.f.is_zero(&group.f.leave(&end.z))), [u8::MAX]);
@@ -250,8 +250,8 @@ fn recoding<S: Simd>(simd: S) {
             let digit = digit(simd, &half, at, window);
             for (lane, sum) in sums.iter_mut().enumerate() {
                 let value = BigUint::from(2 * digit.index.words()[lane] + 1) << (window * at);
-                let side = if digit.minus >> lane & 1 == 1 { &mut sum.1 } else { &mut sum.0 };
-                *side += value;
+                let interleaved = if digit.minus >> lane & 1 == 1 { &mut sum.1 } else { &mut sum.0 };
+                *interleaved += value;
             }
         }
         for (lane, (plus, minus)) in sums.into_iter().enumerate() {
@@ -266,18 +266,18 @@ fn digits_add_up() {
 }
 
 /// A table is right, and one with a single point turned is not.
-fn tables<S: Simd, C: Curve<L>, const L: usize>(simd: S) {
+fn tables<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) {
     let bytes = |limbs: &[u64; L]| {
         let bytes = number(limbs).to_bytes_be();
         [vec![0; C::BYTES - bytes.len()], bytes].concat()
     };
     let public = [vec![4], bytes(&C::G[0]), bytes(&C::G[1])].concat();
-    let table = KeyTable::<S, C, L>::new(simd, &public).unwrap();
-    assert_eq!(table.comb.len_bytes(), KeyTable::<S, C, L>::BYTES);
+    let table = EcdsaKeyTable::<S, C, L>::new(simd, &public).unwrap();
+    assert_eq!(table.comb.len_bytes(), EcdsaKeyTable::<S, C, L>::BYTES);
     assert!(table.is_right(&public));
     let mut wrong = public;
     wrong[5] ^= 1;
-    assert!(!table.is_right(&wrong) && KeyTable::<S, C, L>::new(simd, &wrong).is_none());
+    assert!(!table.is_right(&wrong) && EcdsaKeyTable::<S, C, L>::new(simd, &wrong).is_none());
 }
 
 #[test]

@@ -3,28 +3,28 @@
 //! `u1 G + u2 Q` is a comb of the base point, without doublings, on top of signed windows of Q, whose table is made for each
 //! signature, or on top of a comb of Q where the key recurs and has a table.
 
-mod places;
 mod read;
+mod table_digits;
 mod verdict;
 
 use oarlock_core::{Operation, Outcomes, Shape, Status, VerifyTableCache, VerifyTables};
 
-use self::places::{Windows, places};
 pub(crate) use self::read::read_point;
-use self::read::{Job, keys, read};
+use self::read::{EcdsaVerifyJob, keys, read};
+use self::table_digits::{TableWindows, table_digits};
 use self::verdict::finish;
 use super::comb::{Rows, look_up, write_rows};
-use super::curve::Curve;
+use super::curve::CurveParams;
 use super::element::Element;
-use super::hot::KeyTable;
+use super::interleaved::Masks;
+use super::key_table::EcdsaKeyTable;
 use super::multiples::turned;
-use super::point::{Jacobian, Xyzz};
-use super::recode::{Place, digits};
-use super::ring::Ring;
-use super::rows::Line;
+use super::point::{JacobianPoint, XyzzPoint};
+use super::recode::{RowDigits, digits};
+use super::ring::ModularRing;
+use super::rows::CacheLine;
 use super::scalars::{is_set, lanes};
-use super::side::Masks;
-use crate::batch::{Accepted, accept};
+use crate::batch::{LaneJob, accept};
 use crate::simd::{LANES, Simd, Vector};
 
 /// Bits of a digit of u2 where the key has no table.
@@ -33,21 +33,21 @@ const COLD_WINDOW: usize = 5;
 const COLD_ROWS: usize = 1 << (COLD_WINDOW - 1);
 
 /// Verifies every job.
-pub(crate) fn run<S: Simd, C: Curve<L>, const L: usize>(
+pub(crate) fn run<S: Simd, C: CurveParams<L>, const L: usize>(
     simd: S,
-    hot: &VerifyTableCache,
+    cache: &VerifyTableCache,
     operations: &[Operation<'_>],
     out: &mut Outcomes,
 ) {
     let shape = Shape::EcdsaVerify { curve: C::NAME };
-    let tables = hot.tables(operations.iter().map(|operation| operation.key), move |public| {
-        KeyTable::<S, C, L>::new(simd, public)
+    let tables = cache.tables(operations.iter().map(|operation| operation.key), move |public| {
+        EcdsaKeyTable::<S, C, L>::new(simd, public)
     });
     let mut jobs = accept(shape, operations, out, |operation| read::<S, C, L>(simd, operation));
-    jobs.iter_mut().for_each(|accepted| accepted.job.place = accepted.place);
-    let (hot, cold): (Vec<_>, Vec<_>) =
-        jobs.into_iter().partition(|accepted| tables.of(accepted.place).is_some());
-    for jobs in [hot, cold] {
+    jobs.iter_mut().for_each(|accepted| accepted.job.index = accepted.index);
+    let (with_table, without_table): (Vec<_>, Vec<_>) =
+        jobs.into_iter().partition(|accepted| tables.of(accepted.index).is_some());
+    for jobs in [with_table, without_table] {
         if S::V::UNROLLS && jobs.len() > LANES {
             verify::<S, C, L, 2>(simd, &jobs, &tables, out);
         } else if !jobs.is_empty() {
@@ -57,45 +57,46 @@ pub(crate) fn run<S: Simd, C: Curve<L>, const L: usize>(
 }
 
 /// A block of N times eight verifications on its way.
-struct Work<'a, V, const L: usize, const N: usize> {
-    block: &'a [Accepted<Job<'a>>],
+struct VerifyBlock<'a, V, const L: usize, const N: usize> {
+    block: &'a [LaneJob<EcdsaVerifyJob<'a>>],
     /// u1 and u2, plain, below n.
     scalars: [Element<V, L, N>; 2],
     /// The digits of the odd ones of u and n - u, the signs turned where it is the latter.
-    digits: [[Vec<Place>; N]; 2],
-    point: Xyzz<V, L, N>,
+    digits: [[Vec<RowDigits>; N]; 2],
+    point: XyzzPoint<V, L, N>,
 }
 
-fn verify<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+fn verify<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    jobs: &[Accepted<Job<'_>>],
-    tables: &VerifyTables<KeyTable<S, C, L>>,
+    jobs: &[LaneJob<EcdsaVerifyJob<'_>>],
+    tables: &VerifyTables<EcdsaKeyTable<S, C, L>>,
     out: &mut Outcomes,
 ) {
-    let is_hot = tables.of(jobs[0].place).is_some();
-    let table = if is_hot { Windows::all(C::HOT_WINDOW) } else { Windows::one(COLD_WINDOW) };
-    let mut works = begin::<S, C, L, N>(simd, jobs, table);
-    if is_hot {
-        add_key_comb::<S, C, L, N>(simd, tables, &mut works);
+    let has_table = tables.of(jobs[0].index).is_some();
+    let table = if has_table { TableWindows::all(C::KEY_WINDOW) } else { TableWindows::one(COLD_WINDOW) };
+    let mut blocks = begin::<S, C, L, N>(simd, jobs, table);
+    if has_table {
+        add_key_comb::<S, C, L, N>(simd, tables, &mut blocks);
     } else {
-        multiply_key::<S, C, L, N>(simd, &mut works);
+        multiply_key::<S, C, L, N>(simd, &mut blocks);
     }
-    add_base_comb::<S, C, L, N>(simd, digits(C::BITS, table.window), &mut works);
-    for work in &works {
+    add_base_comb::<S, C, L, N>(simd, digits(C::BITS, table.window), &mut blocks);
+    for work in &blocks {
         let is_good = finish::<S, C, L, N>(simd, work);
         for (place, job) in work.block.iter().enumerate() {
-            out.set(job.place, if is_set(&is_good, place) { Status::Done } else { Status::Rejected });
+            out.set(job.index, if is_set(&is_good, place) { Status::Done } else { Status::Rejected });
         }
     }
 }
 
 /// u1 = e/s and u2 = r/s, with one inversion for all, and their digits.
-fn begin<'a, S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+fn begin<'a, S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    jobs: &'a [Accepted<Job<'a>>],
-    table: Windows,
-) -> Vec<Work<'a, S::V, L, N>> {
-    let (f, order) = (Ring::<S, C::Field, L, N>::new(simd), Ring::<S, C::Order, L, N>::new(simd));
+    jobs: &'a [LaneJob<EcdsaVerifyJob<'a>>],
+    table: TableWindows,
+) -> Vec<VerifyBlock<'a, S::V, L, N>> {
+    let (f, order) =
+        (ModularRing::<S, C::Field, L, N>::new(simd), ModularRing::<S, C::Order, L, N>::new(simd));
     let blocks = jobs.chunks(N * LANES);
     let mut inverses: Vec<_> = blocks
         .clone()
@@ -108,74 +109,74 @@ fn begin<'a, S: Simd, C: Curve<L>, const L: usize, const N: usize>(
         })
         .collect();
     order.invert_all_public(&mut inverses);
-    let work = |(block, inverse): (&'a [Accepted<Job<'a>>], &Element<S::V, L, N>)| {
-        let scalar = |bytes: fn(&Job<'a>) -> &'a [u8], table| {
+    let work = |(block, inverse): (&'a [LaneJob<EcdsaVerifyJob<'a>>], &Element<S::V, L, N>)| {
+        let scalar = |bytes: fn(&EcdsaVerifyJob<'a>) -> &'a [u8], table| {
             let plain = order.read(&lanes(block, bytes));
             let scalar = simd.call(
                 #[inline(always)]
                 || order.below_modulus(&order.mul(&plain, inverse)),
             );
-            (scalar, places::<S, C, L, N>(simd, &scalar, table))
+            (scalar, table_digits::<S, C, L, N>(simd, &scalar, table))
         };
-        let (u1, first) = scalar(|job| job.digest, Windows::all(C::PUBLIC_WINDOW));
+        let (u1, first) = scalar(|job| job.digest, TableWindows::all(C::PUBLIC_WINDOW));
         let (u2, second) = scalar(|job| job.r, table);
         let one = f.one();
-        let point = Xyzz { x: one, y: one, zz: one, zzz: one };
-        Work { block, scalars: [u1, u2], digits: [first, second], point }
+        let point = XyzzPoint { x: one, y: one, zz: one, zzz: one };
+        VerifyBlock { block, scalars: [u1, u2], digits: [first, second], point }
     };
     blocks.zip(&inverses).map(work).collect()
 }
 
 /// `u2 Q` of lanes whose keys have tables.
-fn add_key_comb<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+fn add_key_comb<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    tables: &VerifyTables<KeyTable<S, C, L>>,
-    works: &mut [Work<'_, S::V, L, N>],
+    tables: &VerifyTables<EcdsaKeyTable<S, C, L>>,
+    blocks: &mut [VerifyBlock<'_, S::V, L, N>],
 ) {
-    let Some(any) = works.first().and_then(|work| tables.of(work.block[0].place)) else { return };
-    let rows = |work: &Work<'_, S::V, L, N>| {
-        lanes(work.block, |job| tables.of(job.place).unwrap_or(any).comb.rows())
+    let Some(any) = blocks.first().and_then(|work| tables.of(work.block[0].index)) else { return };
+    let rows = |work: &VerifyBlock<'_, S::V, L, N>| {
+        lanes(work.block, |job| tables.of(job.index).unwrap_or(any).comb.rows())
     };
-    let rows: Vec<Rows<'_, N>> = works.iter().map(rows).collect();
-    for at in 0..digits(C::BITS, C::HOT_WINDOW) {
-        for (work, rows) in works.iter_mut().zip(&rows) {
+    let rows: Vec<Rows<'_, N>> = blocks.iter().map(rows).collect();
+    for at in 0..digits(C::BITS, C::KEY_WINDOW) {
+        for (work, rows) in blocks.iter_mut().zip(&rows) {
             add_entry::<S, C, L, N>(simd, work, rows, (1, at), at);
         }
     }
 }
 
 /// `u1 G` on top of what `terms` digits of Q gave.
-fn add_base_comb<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+fn add_base_comb<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     terms: usize,
-    works: &mut [Work<'_, S::V, L, N>],
+    blocks: &mut [VerifyBlock<'_, S::V, L, N>],
 ) {
     let rows = [[C::public_comb(simd).rows(); LANES]; N];
     for at in 0..digits(C::BITS, C::PUBLIC_WINDOW) {
-        for work in works.iter_mut() {
+        for work in blocks.iter_mut() {
             add_entry::<S, C, L, N>(simd, work, &rows, (0, at), terms + at);
         }
     }
 }
 
 /// Adds what digit `at` of scalar `which` names, as the sum's term number `term`; the first one begins it.
-fn add_entry<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+fn add_entry<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    work: &mut Work<'_, S::V, L, N>,
+    work: &mut VerifyBlock<'_, S::V, L, N>,
     rows: &Rows<'_, N>,
     (which, at): (usize, usize),
     term: usize,
 ) {
-    let f = Ring::<S, C::Field, L, N>::new(simd);
+    let f = ModularRing::<S, C::Field, L, N>::new(simd);
     let digits = &work.digits[which];
-    let places = std::array::from_fn(|n| &digits[n][at]);
+    let table_digits = std::array::from_fn(|n| &digits[n][at]);
     let next = (at + 1 < digits[0].len()).then(|| std::array::from_fn(|n| &digits[n][at + 1]));
     let mut entry = f.origin();
-    look_up::<S, C, L, N>(simd, rows, places, next, &mut entry);
-    let minus = signs(&places, term);
+    look_up::<S, C, L, N>(simd, rows, table_digits, next, &mut entry);
+    let minus = signs(&table_digits, term);
     if term == 0 {
-        let Jacobian { x, y, z } = f.first(&entry, minus);
-        work.point = Xyzz { x, y, zz: z, zzz: z };
+        let JacobianPoint { x, y, z } = f.first(&entry, minus);
+        work.point = XyzzPoint { x, y, zz: z, zzz: z };
     } else {
         f.add_in_xyzz(&mut work.point, &entry, minus);
     }
@@ -183,21 +184,21 @@ fn add_entry<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
 
 /// Whether to subtract, as term number `term` of a sum whose sign each addition turns.
 #[inline(always)]
-fn signs<const N: usize>(places: &[&Place; N], term: usize) -> Masks<N> {
+fn signs<const N: usize>(table_digits: &[&RowDigits; N], term: usize) -> Masks<N> {
     let mut minus: Masks<N> = turned(term.saturating_sub(1));
     for n in 0..N {
-        minus[n] ^= places[n].minus;
+        minus[n] ^= table_digits[n].minus;
     }
     minus
 }
 
 /// `u2 Q` of lanes whose keys have no table.
-fn multiply_key<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+fn multiply_key<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    works: &mut [Work<'_, S::V, L, N>],
+    blocks: &mut [VerifyBlock<'_, S::V, L, N>],
 ) {
-    let f = Ring::<S, C::Field, L, N>::new(simd);
-    let tables = cold_tables::<S, C, L, N>(simd, works);
+    let f = ModularRing::<S, C::Field, L, N>::new(simd);
+    let tables = cold_tables::<S, C, L, N>(simd, blocks);
     let rows: Vec<Rows<'_, N>> = tables
         .chunks_exact(N * LANES * COLD_ROWS * C::LINES)
         .map(|tables| {
@@ -206,16 +207,16 @@ fn multiply_key<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
         })
         .collect();
     let mut entry = f.origin();
-    let mut points = vec![f.lift(&entry); works.len()];
+    let mut points = vec![f.lift(&entry); blocks.len()];
     for (term, at) in (0..digits(C::BITS, COLD_WINDOW)).rev().enumerate() {
         // Apart from the additions, whose code and theirs do not fit the cache for instructions together.
         if term > 0 {
             points.iter_mut().for_each(|point| f.double_times(point, COLD_WINDOW));
         }
-        for ((work, rows), point) in works.iter().zip(&rows).zip(&mut points) {
-            let places = std::array::from_fn(|n| &work.digits[1][n][at]);
-            look_up::<S, C, L, N>(simd, rows, places, None, &mut entry);
-            let minus = signs(&places, term);
+        for ((work, rows), point) in blocks.iter().zip(&rows).zip(&mut points) {
+            let table_digits = std::array::from_fn(|n| &work.digits[1][n][at]);
+            look_up::<S, C, L, N>(simd, rows, table_digits, None, &mut entry);
+            let minus = signs(&table_digits, term);
             if term == 0 {
                 *point = f.first(&entry, minus);
             } else {
@@ -223,7 +224,7 @@ fn multiply_key<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
             }
         }
     }
-    for (work, point) in works.iter_mut().zip(&points) {
+    for (work, point) in blocks.iter_mut().zip(&points) {
         work.point = simd.call(
             #[inline(always)]
             || f.widen(point),
@@ -232,18 +233,18 @@ fn multiply_key<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
 }
 
 /// The odd multiples of every lane's Q, lane after lane.
-fn cold_tables<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+fn cold_tables<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    works: &[Work<'_, S::V, L, N>],
-) -> Vec<Line> {
-    let f = Ring::<S, C::Field, L, N>::new(simd);
-    let mut points = Vec::with_capacity(works.len() * COLD_ROWS);
-    for work in works {
+    blocks: &[VerifyBlock<'_, S::V, L, N>],
+) -> Vec<CacheLine> {
+    let f = ModularRing::<S, C::Field, L, N>::new(simd);
+    let mut points = Vec::with_capacity(blocks.len() * COLD_ROWS);
+    for work in blocks {
         f.odd_multiples(&keys::<S, C, L, N>(simd, work.block), COLD_ROWS, &mut points);
     }
     let points = f.normalise(&mut points, COLD_ROWS);
     let lines = N * LANES * COLD_ROWS * C::LINES;
-    let mut tables = vec![Line::default(); works.len() * lines];
+    let mut tables = vec![CacheLine::default(); blocks.len() * lines];
     for (points, tables) in points.chunks(COLD_ROWS).zip(tables.chunks_exact_mut(lines)) {
         write_rows::<S, C, L, N>(simd, points, tables);
     }

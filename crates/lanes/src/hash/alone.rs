@@ -2,14 +2,14 @@
 
 use zeroize::{Zeroize, Zeroizing};
 
-use super::group::Ending;
-use super::{Hash, ROW, Row};
+use super::group::MessageEnding;
+use super::{LaneHash, ROW, Row};
 
 /// The longest end of a message with its padding: two blocks of SHA-512.
 const LONGEST_END: usize = 256;
 
 /// Moves `state` over a message from byte `at` on, where a block begins, and over its end.
-pub(super) fn absorb_alone<H: Hash>(state: &mut Row, message: &[u8], at: usize, ending: Ending) {
+pub(super) fn absorb_alone<H: LaneHash>(state: &mut Row, message: &[u8], at: usize, ending: MessageEnding) {
     let rest = message.get(at..).unwrap_or_default();
     let (blocks, end) = rest.split_at(rest.len() / H::BLOCK * H::BLOCK);
     H::compress_alone(state, blocks);

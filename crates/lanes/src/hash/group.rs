@@ -4,12 +4,12 @@
 //! chaining value under a mask, and when few are left they go on one at a time.
 
 use super::alone::absorb_alone;
-use super::{Chain, Hash, ROW, WORDS, chain_of, compress, rows_of};
+use super::{Chain, LaneHash, ROW, WORDS, chain_of, compress, rows_of};
 use crate::simd::{HalfMask, Simd, Vector, erase};
 
 /// What follows the bytes of a message.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Ending {
+pub(crate) enum MessageEnding {
     /// Nothing: the message has whole blocks, and more will follow.
     Open,
     /// Padding for a message before which so many bytes were absorbed. FIPS 180-4 5.1.
@@ -19,9 +19,9 @@ pub(crate) enum Ending {
     },
 }
 
-impl Ending {
+impl MessageEnding {
     /// Blocks of a message of `len` bytes with what follows.
-    pub(crate) fn blocks<H: Hash>(self, len: usize) -> usize {
+    pub(crate) fn blocks<H: LaneHash>(self, len: usize) -> usize {
         match self {
             Self::Open => len / H::BLOCK,
             // A mark, and the length in an eighth of a block.
@@ -40,12 +40,12 @@ impl Ending {
 
 /// The messages of a group, the longest first, and how far its lanes have to go.
 #[derive(Debug)]
-pub(crate) struct Group<'a> {
+pub(crate) struct MessageGroup<'a> {
     /// Lanes without a message of their own repeat the last.
     messages: [&'a [u8]; WORDS],
     /// Bit `j` where lane `j` has its own.
     used: HalfMask,
-    ending: Ending,
+    ending: MessageEnding,
     /// Blocks of each lane's message with its ending; the most, and the least.
     blocks: [usize; WORDS],
     max: usize,
@@ -54,15 +54,15 @@ pub(crate) struct Group<'a> {
     whole: usize,
 }
 
-impl<'a> Group<'a> {
+impl<'a> MessageGroup<'a> {
     /// No messages.
-    pub(crate) fn new(ending: Ending) -> Self {
+    pub(crate) fn new(ending: MessageEnding) -> Self {
         Self { messages: [&[]; WORDS], used: 0, ending, blocks: [0; WORDS], max: 0, min: 0, whole: 0 }
     }
 
     /// Takes the first messages in place of what there was, as many as there are lanes.
     #[inline(always)]
-    pub(crate) fn fill<H: Hash>(&mut self, mut messages: impl Iterator<Item = &'a [u8]>) {
+    pub(crate) fn fill<H: LaneHash>(&mut self, mut messages: impl Iterator<Item = &'a [u8]>) {
         let (mut last, mut blocks) = (&[][..], 0);
         (self.used, self.max, self.min, self.whole) = (0, 0, usize::MAX, usize::MAX);
         for lane in 0..H::LANES {
@@ -78,13 +78,13 @@ impl<'a> Group<'a> {
 
     /// Lanes that have a block at `step`.
     #[inline(always)]
-    fn running<H: Hash>(&self, step: usize) -> HalfMask {
+    fn running<H: LaneHash>(&self, step: usize) -> HalfMask {
         self.mask::<H>(step < self.min, step < self.max, |blocks| blocks > step)
     }
 
     /// Lanes for whose blocks a condition holds, of which it is known whether it holds in all or in any.
     #[inline(always)]
-    fn mask<H: Hash>(&self, in_all: bool, in_any: bool, is_set: impl Fn(usize) -> bool) -> HalfMask {
+    fn mask<H: LaneHash>(&self, in_all: bool, in_any: bool, is_set: impl Fn(usize) -> bool) -> HalfMask {
         if in_all || !in_any {
             return if in_all { HalfMask::MAX } else { 0 };
         }
@@ -94,7 +94,7 @@ impl<'a> Group<'a> {
 
     /// A block of every lane, each of which has one in its message.
     #[inline(always)]
-    fn load<S: Simd, H: Hash>(&self, simd: S, step: usize) -> [S::V; WORDS] {
+    fn load<S: Simd, H: LaneHash>(&self, simd: S, step: usize) -> [S::V; WORDS] {
         let mut rows = [simd.zero(); WORDS];
         for (at, row) in rows.iter_mut().enumerate() {
             let message = self.messages[at % H::LANES].as_chunks().0;
@@ -106,7 +106,7 @@ impl<'a> Group<'a> {
 
     /// A block of every lane where some are at their end; whatever, where they are past it.
     #[inline(always)]
-    fn load_end<S: Simd, H: Hash>(&self, simd: S, step: usize) -> [S::V; WORDS] {
+    fn load_end<S: Simd, H: LaneHash>(&self, simd: S, step: usize) -> [S::V; WORDS] {
         let mut words = [simd.zero(); WORDS];
         for (at, word) in words.iter_mut().enumerate() {
             let message = self.messages[at % H::LANES];
@@ -130,7 +130,7 @@ impl<'a> Group<'a> {
     /// Begins to fetch a row of what the lanes will read some steps later, `ahead` after the group's end: memory answers in the time
     /// of several blocks.
     #[inline(always)]
-    fn prefetch<S: Simd, H: Hash>(&self, simd: S, row: usize, step: usize, whole: usize, ahead: &Self) {
+    fn prefetch<S: Simd, H: LaneHash>(&self, simd: S, row: usize, step: usize, whole: usize, ahead: &Self) {
         let later = step + AHEAD.min(whole);
         let (messages, later) =
             if later < whole { (&self.messages, later) } else { (&ahead.messages, later - whole) };
@@ -144,11 +144,11 @@ impl<'a> Group<'a> {
 const AHEAD: usize = 4;
 
 /// Moves the chaining values of `N` groups over their messages and what follows them. `ahead`: what will come next.
-pub(crate) fn absorb<S: Simd, H: Hash, const N: usize>(
+pub(crate) fn absorb<S: Simd, H: LaneHash, const N: usize>(
     simd: S,
     chains: &mut [Chain<S::V>; N],
-    groups: &[Group<'_>; N],
-    ahead: &[Group<'_>; N],
+    groups: &[MessageGroup<'_>; N],
+    ahead: &[MessageGroup<'_>; N],
 ) {
     let step = simd.call(
         #[inline(always)]
@@ -163,11 +163,11 @@ pub(crate) fn absorb<S: Simd, H: Hash, const N: usize>(
 
 /// Goes on in lanes until too few are left to be worth it; the step at which that is.
 #[inline(always)]
-fn in_lanes<S: Simd, H: Hash, const N: usize>(
+fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
     simd: S,
     chains: &mut [Chain<S::V>; N],
-    groups: &[Group<'_>; N],
-    ahead: &[Group<'_>; N],
+    groups: &[MessageGroup<'_>; N],
+    ahead: &[MessageGroup<'_>; N],
 ) -> usize {
     let whole = groups.iter().map(|group| group.whole).min().unwrap_or(0);
     let (mut states, mut step) = (*chains, 0);
@@ -231,7 +231,12 @@ static MARK: [u8; 2 * ROW] = {
 
 /// What is left of a group after `step` blocks, message by message.
 #[cold]
-fn finish_alone<S: Simd, H: Hash>(simd: S, chain: &mut Chain<S::V>, group: &Group<'_>, step: usize) {
+fn finish_alone<S: Simd, H: LaneHash>(
+    simd: S,
+    chain: &mut Chain<S::V>,
+    group: &MessageGroup<'_>,
+    step: usize,
+) {
     let mut rows = [[0; ROW]; WORDS];
     simd.call(
         #[inline(always)]

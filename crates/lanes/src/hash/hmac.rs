@@ -5,34 +5,34 @@ use std::marker::PhantomData;
 use zeroize::Zeroizing;
 
 use super::alone::absorb_alone;
-use super::group::Ending;
-use super::sha1::Sha1;
-use super::sha256::Sha256;
-use super::{Chain, Hash, ROW, Row, WORDS, compress};
+use super::group::MessageEnding;
+use super::sha1::LaneSha1;
+use super::sha256::LaneSha256;
+use super::{Chain, LaneHash, ROW, Row, WORDS, compress};
 use crate::simd::{HalfMask, Simd, erase};
 
 /// A hash of 32-bit words that HMAC is made of.
-pub(super) trait HmacHash: Hash {
+pub(super) trait HmacHash: LaneHash {
     /// Bytes of a digest.
     const OUTPUT: usize;
 }
 
-impl HmacHash for Sha1 {
+impl HmacHash for LaneSha1 {
     const OUTPUT: usize = 20;
 }
 
-impl HmacHash for Sha256 {
+impl HmacHash for LaneSha256 {
     const OUTPUT: usize = 32;
 }
 
 /// What a key becomes before use, in one row: the chaining values after the padded key, the inner one and, from the middle on,
 /// the outer one. RFC 2104 section 4.
-pub(super) struct Prepared<H> {
+pub(super) struct HmacStates<H> {
     states: Row,
     hash: PhantomData<fn() -> H>,
 }
 
-impl<H: HmacHash> Prepared<H> {
+impl<H: HmacHash> HmacStates<H> {
     pub(super) fn new(key: &[u8]) -> Self {
         let pad = padded::<H>(key);
         let mut prepared = Self { states: [0; ROW], hash: PhantomData };
@@ -56,7 +56,7 @@ fn padded<H: HmacHash>(key: &[u8]) -> Zeroizing<Row> {
     let mut pad = Zeroizing::new([0; ROW]);
     if key.len() > H::BLOCK {
         let mut state = Zeroizing::new(H::initial());
-        absorb_alone::<H>(&mut state, key, 0, Ending::Padded { before: 0 });
+        absorb_alone::<H>(&mut state, key, 0, MessageEnding::Padded { before: 0 });
         pad[..H::OUTPUT].copy_from_slice(&state[..H::OUTPUT]);
     } else {
         pad[..key.len()].copy_from_slice(key);
@@ -64,14 +64,14 @@ fn padded<H: HmacHash>(key: &[u8]) -> Zeroizing<Row> {
     pad
 }
 
-impl<H> Drop for Prepared<H> {
+impl<H> Drop for HmacStates<H> {
     fn drop(&mut self) {
         erase(&mut self.states);
     }
 }
 
 /// What was absorbed before the message: the padded key.
-pub(super) const INNER: Ending = Ending::Padded { before: ROW as u64 };
+pub(super) const INNER: MessageEnding = MessageEnding::Padded { before: ROW as u64 };
 
 /// The outer hash over the digests that `inner` came to.
 pub(super) fn finish<S: Simd, H: HmacHash>(simd: S, inner: &Chain<S::V>, outer: &Chain<S::V>) -> Chain<S::V> {

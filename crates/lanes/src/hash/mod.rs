@@ -2,8 +2,9 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | this one | [`Hash`]: what a hash function does to a block of every lane |
+//! | this one | [`LaneHash`]: what a hash function does to a block of every lane |
 //! | `sha1`, `sha256`, `sha512` | the functions; `sha2` has the rounds that the last two share, `*_constants` their tables |
+//! | `word` | words of 32 and of 64 bits in vectors |
 //! | `group` | messages of different lengths in the lanes, block by block, and their padding |
 //! | `alone` | one message at a time, for the few that are left of a group |
 //! | `hmac` | keys as chaining states, the outer hash |
@@ -21,12 +22,14 @@ pub(crate) mod sha256;
 mod sha256_constants;
 pub(crate) mod sha512;
 mod sha512_constants;
+mod word;
 
 use crate::simd::{HalfMask, Simd, Vector};
 
 #[cfg(feature = "measure")]
-pub(crate) use group::{Ending, Group, absorb};
+pub(crate) use group::{MessageEnding, MessageGroup, absorb};
 pub(crate) use run::{offers, run};
+pub(crate) use word::HashWord;
 
 /// Words of a message block.
 pub(crate) const WORDS: usize = 16;
@@ -40,10 +43,13 @@ pub(crate) type Row = [u8; ROW];
 /// Bytes of a row.
 pub(crate) const ROW: usize = 64;
 
-/// A hash function in lanes. A block of every lane is sixteen vectors, whatever the words: 1,024 bytes.
-pub(crate) trait Hash: 'static {
+/// A hash function in lanes. A block of every lane is sixteen vectors for both sizes of words: 1,024 bytes.
+pub(crate) trait LaneHash: 'static {
+    /// The word of the function.
+    type Word: HashWord;
+
     /// Messages side by side.
-    const LANES: usize;
+    const LANES: usize = Self::Word::LANES;
 
     /// Rows of a block.
     const ROWS: usize = WORDS / Self::LANES;
@@ -51,23 +57,14 @@ pub(crate) trait Hash: 'static {
     /// Bytes of a block.
     const BLOCK: usize = ROW * Self::ROWS;
 
-    /// A block of so many messages takes as long one at a time as one step of the lanes does; measured.
+    /// The number of messages whose blocks take as long one at a time as one step of the lanes does. Measured.
     const ALONE: usize;
 
-    /// The chaining value before any block, as a row.
+    /// Returns the chaining value before any block, as a row.
     fn initial() -> Row;
 
-    /// From big-endian rows to words, and back: row `r * LANES + j` is part `r` of lane `j`.
-    fn arrange<V: Vector>(rows: &mut [V; WORDS]);
-
-    /// The bit lengths that end a padded message, as the last two words of its last block.
-    fn lengths<S: Simd>(simd: S, bits: &[u64; WORDS]) -> [S::V; 2];
-
-    /// The sum word by word, where the lane runs.
-    fn add_if<V: Vector>(word: V, running: HalfMask, other: V) -> V;
-
-    /// The rounds over a block of every lane of `N` groups: what one group waits for, the steps of another fill. `meanwhile` is
-    /// called every four rounds with their number, at least [`WORDS`] times.
+    /// Computes the rounds over a block of every lane of `N` groups. While the steps of one group wait, those of another run.
+    /// Calls `meanwhile` every four rounds with their number, at least [`WORDS`] times.
     fn rounds<S: Simd, const N: usize>(
         simd: S,
         states: [Chain<S::V>; N],
@@ -77,11 +74,29 @@ pub(crate) trait Hash: 'static {
 
     /// Moves one chaining value over whole blocks.
     fn compress_alone(state: &mut Row, blocks: &[u8]);
+
+    /// As [`HashWord::arrange`].
+    #[inline(always)]
+    fn arrange<V: Vector>(rows: &mut [V; WORDS]) {
+        Self::Word::arrange(rows);
+    }
+
+    /// As [`HashWord::lengths`].
+    #[inline(always)]
+    fn lengths<S: Simd>(simd: S, bits: &[u64; WORDS]) -> [S::V; 2] {
+        Self::Word::lengths(simd, bits)
+    }
+
+    /// As [`HashWord::add_if`].
+    #[inline(always)]
+    fn add_if<V: Vector>(word: V, running: HalfMask, other: V) -> V {
+        Self::Word::add_if(word, running, other)
+    }
 }
 
-/// One block of each lane whose bit is set; `meanwhile` as in [`Hash::rounds`]. FIPS 180-4 6.1.2, 6.2.2 and 6.4.2.
+/// One block of each lane whose bit is set; `meanwhile` as in [`LaneHash::rounds`]. FIPS 180-4 6.1.2, 6.2.2 and 6.4.2.
 #[inline(always)]
-fn compress<S: Simd, H: Hash, const N: usize>(
+fn compress<S: Simd, H: LaneHash, const N: usize>(
     simd: S,
     chains: [Chain<S::V>; N],
     words: [[S::V; WORDS]; N],
@@ -99,7 +114,7 @@ fn compress<S: Simd, H: Hash, const N: usize>(
 
 /// The chaining values of `rows`, of which a lane has one each.
 #[inline(always)]
-fn chain_of<S: Simd, H: Hash>(simd: S, rows: [&Row; WORDS]) -> [S::V; WORDS] {
+fn chain_of<S: Simd, H: LaneHash>(simd: S, rows: [&Row; WORDS]) -> [S::V; WORDS] {
     let mut words = [simd.zero(); WORDS];
     for (word, row) in words.iter_mut().zip(rows).take(H::LANES) {
         *word = simd.load_bytes(row);
@@ -110,7 +125,7 @@ fn chain_of<S: Simd, H: Hash>(simd: S, rows: [&Row; WORDS]) -> [S::V; WORDS] {
 
 /// The chaining values of all lanes, a row each.
 #[inline(always)]
-fn rows_of<S: Simd, H: Hash>(simd: S, chain: &Chain<S::V>) -> [S::V; WORDS] {
+fn rows_of<S: Simd, H: LaneHash>(simd: S, chain: &Chain<S::V>) -> [S::V; WORDS] {
     let mut rows = [simd.zero(); WORDS];
     rows[..chain.len()].copy_from_slice(chain);
     H::arrange(&mut rows);

@@ -3,12 +3,12 @@
 //! A message is given as parts, so that nobody concatenates. Lengths are public and may differ from lane to lane: a lane
 //! that has ended keeps its state under a mask. Contents may be secret: every buffer that held them is erased.
 
-use super::sha512::Sha512;
-use super::{Chain, Hash, WORDS, chain_of, compress, rows_of};
+use super::sha512::LaneSha512;
+use super::{Chain, LaneHash, WORDS, chain_of, compress, rows_of};
 use crate::simd::{HalfMask, LANES, Simd, Vector, erase};
 
 /// Bytes of a message block.
-pub(crate) const BLOCK: usize = Sha512::BLOCK;
+pub(crate) const BLOCK: usize = LaneSha512::BLOCK;
 
 /// A message as the parts that follow one another.
 pub(crate) type Parts<'a> = &'a [&'a [u8]];
@@ -22,7 +22,7 @@ pub(crate) fn digest<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> [[u8; 64
     simd.call(
         #[inline(always)]
         || {
-            for (digest, lane) in digests.iter_mut().zip(rows_of::<S, Sha512>(simd, &words)) {
+            for (digest, lane) in digests.iter_mut().zip(rows_of::<S, LaneSha512>(simd, &words)) {
                 lane.store_prefix(digest);
             }
         },
@@ -34,7 +34,7 @@ pub(crate) fn digest<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> [[u8; 64
 /// first eight bytes, big-endian). FIPS 180-4 6.4.2.
 pub(crate) fn digest_words<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> Chain<S::V> {
     let mut chain = initial(simd);
-    let (mut lanes, mut buffers) = (messages.map(Padded::new), Buffers::new());
+    let (mut lanes, mut buffers) = (messages.map(PaddedMessage::new), Buffers::new());
     let last = lanes.iter().map(|lane| lane.blocks).max().unwrap_or(0);
     for block in 0..last {
         let running = mask_of(&lanes, |lane| block < lane.blocks);
@@ -45,7 +45,7 @@ pub(crate) fn digest_words<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> Ch
         });
         [chain] = simd.call(
             #[inline(always)]
-            || compress::<S, Sha512, 1>(simd, [chain], [load(simd, blocks)], [running], |_| {}),
+            || compress::<S, LaneSha512, 1>(simd, [chain], [load(simd, blocks)], [running], |_| {}),
         );
     }
     chain
@@ -54,7 +54,7 @@ pub(crate) fn digest_words<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> Ch
 fn initial<S: Simd>(simd: S) -> Chain<S::V> {
     let words = simd.call(
         #[inline(always)]
-        || chain_of::<S, Sha512>(simd, [&Sha512::initial(); WORDS]),
+        || chain_of::<S, LaneSha512>(simd, [&LaneSha512::initial(); WORDS]),
     );
     std::array::from_fn(|word| words[word])
 }
@@ -66,7 +66,7 @@ fn load<S: Simd>(simd: S, blocks: [&Block; LANES]) -> [S::V; WORDS] {
     for (at, word) in words.iter_mut().enumerate() {
         *word = simd.load_bytes(&blocks[at % LANES].as_chunks().0[at / LANES]);
     }
-    Sha512::arrange(&mut words);
+    LaneSha512::arrange(&mut words);
     words
 }
 
@@ -75,7 +75,7 @@ fn mask_of<T>(lanes: &[T; LANES], is_set: impl Fn(&T) -> bool) -> HalfMask {
 }
 
 /// A message and its padding, block by block. FIPS 180-4 5.1.2.
-struct Padded<'a> {
+struct PaddedMessage<'a> {
     parts: Parts<'a>,
     /// Bytes of the first part that are used up.
     used: usize,
@@ -88,7 +88,7 @@ struct Padded<'a> {
     is_marked: bool,
 }
 
-impl<'a> Padded<'a> {
+impl<'a> PaddedMessage<'a> {
     #[inline(always)]
     fn new(parts: Parts<'a>) -> Self {
         let left = parts.iter().map(|part| part.len()).sum::<usize>();

@@ -7,25 +7,25 @@ use std::marker::PhantomData;
 use oarlock_core::{BatchSize, DigestAlg, EngineFault, KeySource, MacAlg, Outcomes, PartMut, Records, Shape};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::group::{Ending, Group, absorb};
-use super::hmac::{self, HmacHash, Prepared};
-use super::sha1::Sha1;
-use super::sha256::Sha256;
-use super::sha512::{Sha512, initial_384};
-use super::{Chain, Hash, ROW, Row, WORDS, chain_of, rows_of};
-use crate::engine::NAME;
-use crate::records::{self, Accepted, Part, Work};
+use super::group::{MessageEnding, MessageGroup, absorb};
+use super::hmac::{self, HmacHash, HmacStates};
+use super::sha1::LaneSha1;
+use super::sha256::LaneSha256;
+use super::sha512::{LaneSha512, initial_384};
+use super::{Chain, LaneHash, ROW, Row, WORDS, chain_of, rows_of};
+use crate::fault::not_offered;
+use crate::records::{self, RecordKernel, RecordPart, RecordRef};
 use crate::simd::{Simd, Vector, erase};
 
 /// Two groups are hashed together; longer runs would keep others waiting.
 pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let lanes = match shape {
         Shape::Digest { alg } | Shape::DigestPart { alg } => match alg {
-            DigestAlg::Sha1 | DigestAlg::Sha256 => Sha256::LANES,
-            DigestAlg::Sha384 | DigestAlg::Sha512 => Sha512::LANES,
+            DigestAlg::Sha1 | DigestAlg::Sha256 => LaneSha256::LANES,
+            DigestAlg::Sha384 | DigestAlg::Sha512 => LaneSha512::LANES,
             _ => return None,
         },
-        Shape::Mac { alg: MacAlg::HmacSha1 | MacAlg::HmacSha256 } => Sha256::LANES,
+        Shape::Mac { alg: MacAlg::HmacSha1 | MacAlg::HmacSha256 } => LaneSha256::LANES,
         _ => return None,
     };
     Some(BatchSize { preferred: 2 * lanes, max: 65_536 })
@@ -38,43 +38,45 @@ pub(crate) fn run<S: Simd>(
     parts: &[&Records<'_>],
     out: &mut Outcomes,
 ) -> Result<(), EngineFault> {
-    let batch = Batch { simd, shape, parts };
+    let batch = HashBatch { simd, shape, parts };
     match shape {
         Shape::Digest { alg } => match alg {
-            DigestAlg::Sha1 => batch.whole::<Sha1>(Sha1::initial(), alg, out),
-            DigestAlg::Sha256 => batch.whole::<Sha256>(Sha256::initial(), alg, out),
-            DigestAlg::Sha384 => batch.whole::<Sha512>(initial_384(), alg, out),
-            DigestAlg::Sha512 => batch.whole::<Sha512>(Sha512::initial(), alg, out),
+            DigestAlg::Sha1 => batch.whole::<LaneSha1>(LaneSha1::initial(), alg, out),
+            DigestAlg::Sha256 => batch.whole::<LaneSha256>(LaneSha256::initial(), alg, out),
+            DigestAlg::Sha384 => batch.whole::<LaneSha512>(initial_384(), alg, out),
+            DigestAlg::Sha512 => batch.whole::<LaneSha512>(LaneSha512::initial(), alg, out),
             _ => batch.refused(),
         },
         Shape::DigestPart { alg } => match alg {
-            DigestAlg::Sha1 => batch.run::<Sha1, _>(Middle, alg.state_len(), out),
-            DigestAlg::Sha256 => batch.run::<Sha256, _>(Middle, alg.state_len(), out),
-            DigestAlg::Sha384 | DigestAlg::Sha512 => batch.run::<Sha512, _>(Middle, alg.state_len(), out),
+            DigestAlg::Sha1 => batch.run::<LaneSha1, _>(PartMode, alg.state_len(), out),
+            DigestAlg::Sha256 => batch.run::<LaneSha256, _>(PartMode, alg.state_len(), out),
+            DigestAlg::Sha384 | DigestAlg::Sha512 => {
+                batch.run::<LaneSha512, _>(PartMode, alg.state_len(), out)
+            }
             _ => batch.refused(),
         },
         Shape::Mac { alg } => match alg {
-            MacAlg::HmacSha1 => batch.run::<Sha1, _>(Keyed, alg.tag_len(), out),
-            MacAlg::HmacSha256 => batch.run::<Sha256, _>(Keyed, alg.tag_len(), out),
+            MacAlg::HmacSha1 => batch.run::<LaneSha1, _>(HmacMode, alg.tag_len(), out),
+            MacAlg::HmacSha256 => batch.run::<LaneSha256, _>(HmacMode, alg.tag_len(), out),
             _ => batch.refused(),
         },
         _ => batch.refused(),
     }
 }
 
-struct Batch<'a, S> {
+struct HashBatch<'a, S> {
     simd: S,
     shape: Shape,
     parts: &'a [&'a Records<'a>],
 }
 
-impl<S: Simd> Batch<'_, S> {
-    fn whole<H: Hash>(self, initial: Row, alg: DigestAlg, out: &mut Outcomes) -> Result<(), EngineFault> {
-        let start = Whole::new::<S, H>(self.simd, &initial);
+impl<S: Simd> HashBatch<'_, S> {
+    fn whole<H: LaneHash>(self, initial: Row, alg: DigestAlg, out: &mut Outcomes) -> Result<(), EngineFault> {
+        let start = WholeMode::new::<S, H>(self.simd, &initial);
         self.run::<H, _>(start, alg.output_len(), out)
     }
 
-    fn run<H: Hash, K: Kind<S, H>>(
+    fn run<H: LaneHash, K: HashMode<S, H>>(
         self,
         kind: K,
         result_len: usize,
@@ -82,26 +84,26 @@ impl<S: Simd> Batch<'_, S> {
     ) -> Result<(), EngineFault> {
         let Self { simd, shape, parts } = self;
         let zero = [simd.zero(); WORDS / 2];
-        let scratch = Zeroizing::new(Scratch { chains: [zero; 2], kept: [zero; 2] });
-        let mut hashing = Hashing { simd, shape, kind, result_len, scratch, hash: PhantomData::<H> };
+        let scratch = Zeroizing::new(HashScratch { chains: [zero; 2], kept: [zero; 2] });
+        let mut hashing = HashRun { simd, shape, kind, result_len, scratch, hash: PhantomData::<H> };
         records::run(&mut hashing, parts, out)
     }
 
     fn refused(self) -> Result<(), EngineFault> {
-        Err(EngineFault::NotOffered { engine: NAME, shape: self.shape })
+        Err(not_offered(self.shape))
     }
 }
 
 /// What comes before a message and after it.
-trait Kind<S: Simd, H: Hash> {
-    const ENDING: Ending;
+trait HashMode<S: Simd, H: LaneHash> {
+    const ENDING: MessageEnding;
 
     /// Sets the chaining values before the messages of a group, and keeps what will be needed after them.
     fn start(
         &self,
         simd: S,
-        part: &Part<'_>,
-        records: &[Accepted],
+        part: &RecordPart<'_>,
+        records: &[RecordRef],
         chain: &mut Chain<S::V>,
         kept: &mut Chain<S::V>,
     );
@@ -111,10 +113,10 @@ trait Kind<S: Simd, H: Hash> {
 }
 
 /// Whole messages, which begin alike.
-struct Whole<V>(Chain<V>);
+struct WholeMode<V>(Chain<V>);
 
-impl<V: Vector> Whole<V> {
-    fn new<S: Simd<V = V>, H: Hash>(simd: S, initial: &Row) -> Self {
+impl<V: Vector> WholeMode<V> {
+    fn new<S: Simd<V = V>, H: LaneHash>(simd: S, initial: &Row) -> Self {
         let mut chain = [simd.zero(); WORDS / 2];
         simd.call(
             #[inline(always)]
@@ -135,25 +137,25 @@ fn halves<V: Vector>(words: [V; WORDS]) -> [Chain<V>; 2] {
     [half(0), half(WORDS / 2)]
 }
 
-impl<S: Simd, H: Hash> Kind<S, H> for Whole<S::V> {
-    const ENDING: Ending = Ending::Padded { before: 0 };
+impl<S: Simd, H: LaneHash> HashMode<S, H> for WholeMode<S::V> {
+    const ENDING: MessageEnding = MessageEnding::Padded { before: 0 };
 
-    fn start(&self, _: S, _: &Part<'_>, _: &[Accepted], chain: &mut Chain<S::V>, _: &mut Chain<S::V>) {
+    fn start(&self, _: S, _: &RecordPart<'_>, _: &[RecordRef], chain: &mut Chain<S::V>, _: &mut Chain<S::V>) {
         *chain = self.0;
     }
 }
 
 /// Whole blocks from the middle of messages, whose chaining values so far are in the IV column.
-struct Middle;
+struct PartMode;
 
-impl<S: Simd, H: Hash> Kind<S, H> for Middle {
-    const ENDING: Ending = Ending::Open;
+impl<S: Simd, H: LaneHash> HashMode<S, H> for PartMode {
+    const ENDING: MessageEnding = MessageEnding::Open;
 
     fn start(
         &self,
         simd: S,
-        part: &Part<'_>,
-        records: &[Accepted],
+        part: &RecordPart<'_>,
+        records: &[RecordRef],
         chain: &mut Chain<S::V>,
         _: &mut Chain<S::V>,
     ) {
@@ -172,16 +174,16 @@ impl<S: Simd, H: Hash> Kind<S, H> for Middle {
 }
 
 /// HMAC: the hash after the inner key, and one of its digest after the outer key.
-struct Keyed;
+struct HmacMode;
 
-impl<S: Simd, H: HmacHash> Kind<S, H> for Keyed {
-    const ENDING: Ending = hmac::INNER;
+impl<S: Simd, H: HmacHash> HashMode<S, H> for HmacMode {
+    const ENDING: MessageEnding = hmac::INNER;
 
     fn start(
         &self,
         simd: S,
-        part: &Part<'_>,
-        records: &[Accepted],
+        part: &RecordPart<'_>,
+        records: &[RecordRef],
         chain: &mut Chain<S::V>,
         kept: &mut Chain<S::V>,
     ) {
@@ -202,49 +204,49 @@ impl<S: Simd, H: HmacHash> Kind<S, H> for Keyed {
 }
 
 /// What a record's key becomes before use: kept with its handle, or made for this record where the key is in a slot.
-fn copy_states<H: HmacHash>(row: &mut Row, part: &Part<'_>, record: Accepted) {
+fn copy_states<H: HmacHash>(row: &mut Row, part: &RecordPart<'_>, record: RecordRef) {
     let bytes = part.key_bytes(record);
     let handle = match part.key(record) {
         KeySource::Table(index) => part.key_table().get(index as usize),
         KeySource::Slot(_) => None,
     };
-    match handle.map(|key| key.prepared::<_, Infallible>(|_| Ok(Prepared::<H>::new(bytes)))) {
+    match handle.map(|key| key.prepared::<_, Infallible>(|_| Ok(HmacStates::<H>::new(bytes)))) {
         Some(Ok(prepared)) => row.copy_from_slice(prepared.states()),
-        None => row.copy_from_slice(Prepared::<H>::new(bytes).states()),
+        None => row.copy_from_slice(HmacStates::<H>::new(bytes).states()),
     }
 }
 
 /// The work on records of one kind.
-struct Hashing<S: Simd, H, K> {
+struct HashRun<S: Simd, H, K> {
     simd: S,
     shape: Shape,
     kind: K,
     /// Bytes of a result.
     result_len: usize,
-    scratch: Zeroizing<Scratch<S::V>>,
+    scratch: Zeroizing<HashScratch<S::V>>,
     hash: PhantomData<H>,
 }
 
 /// Chaining values of two groups, which tell of messages and keys.
 #[derive(Zeroize)]
-struct Scratch<V: Vector> {
+struct HashScratch<V: Vector> {
     chains: [Chain<V>; 2],
     kept: [Chain<V>; 2],
 }
 
-impl<S: Simd, H: Hash, K: Kind<S, H>> Work for Hashing<S, H, K> {
+impl<S: Simd, H: LaneHash, K: HashMode<S, H>> RecordKernel for HashRun<S, H, K> {
     fn shape(&self) -> Shape {
         self.shape
     }
 
-    fn begin(&mut self, _part: &Part<'_>) {}
+    fn begin(&mut self, _part: &RecordPart<'_>) {}
 
     fn steps(&self, len: usize) -> usize {
         K::ENDING.blocks::<H>(len)
     }
 
-    fn compute(&mut self, part: &Part<'_>, mut records: &[Accepted], out: &mut PartMut<'_>) {
-        let none = || [Group::new(K::ENDING), Group::new(K::ENDING)];
+    fn compute(&mut self, part: &RecordPart<'_>, mut records: &[RecordRef], out: &mut PartMut<'_>) {
+        let none = || [MessageGroup::new(K::ENDING), MessageGroup::new(K::ENDING)];
         let (mut now, mut next) = (none(), none());
         self.fill(&mut now, part, records);
         while !records.is_empty() {
@@ -261,15 +263,15 @@ impl<S: Simd, H: Hash, K: Kind<S, H>> Work for Hashing<S, H, K> {
     }
 }
 
-impl<S: Simd, H: Hash, K: Kind<S, H>> Hashing<S, H, K> {
+impl<S: Simd, H: LaneHash, K: HashMode<S, H>> HashRun<S, H, K> {
     /// Records to hash together: two groups where the second is about as long as the first, which it waits for.
-    fn taken(&self, records: &[Accepted]) -> usize {
+    fn taken(&self, records: &[RecordRef]) -> usize {
         let steps = |record: usize| records.get(record).map_or(0, |record| self.steps(record.len as usize));
         let are_alike = 8 * steps(H::LANES) >= 7 * steps(0);
         records.len().min(if are_alike { 2 * H::LANES } else { H::LANES })
     }
 
-    fn fill<'a>(&self, groups: &mut [Group<'a>; 2], part: &Part<'a>, records: &[Accepted]) {
+    fn fill<'a>(&self, groups: &mut [MessageGroup<'a>; 2], part: &RecordPart<'a>, records: &[RecordRef]) {
         let mut each = records[..self.taken(records)].chunks(H::LANES);
         for group in groups {
             let records = each.next().unwrap_or_default();
@@ -279,14 +281,14 @@ impl<S: Simd, H: Hash, K: Kind<S, H>> Hashing<S, H, K> {
 
     fn hash<const N: usize>(
         &mut self,
-        part: &Part<'_>,
-        records: &[Accepted],
-        groups: &[Group<'_>; N],
-        ahead: &[Group<'_>; N],
+        part: &RecordPart<'_>,
+        records: &[RecordRef],
+        groups: &[MessageGroup<'_>; N],
+        ahead: &[MessageGroup<'_>; N],
         out: &mut PartMut<'_>,
     ) {
         let Self { simd, kind, scratch, .. } = self;
-        let Scratch { chains, kept } = &mut **scratch;
+        let HashScratch { chains, kept } = &mut **scratch;
         let Some(chains) = chains.first_chunk_mut::<N>() else { return };
         let each = || records.chunks(H::LANES);
         for ((chain, kept), records) in chains.iter_mut().zip(&mut *kept).zip(each()) {
@@ -301,12 +303,12 @@ impl<S: Simd, H: Hash, K: Kind<S, H>> Hashing<S, H, K> {
 }
 
 /// Writes the leading bytes of a group's chaining values, as many as places take.
-fn write<S: Simd, H: Hash>(
+fn write<S: Simd, H: LaneHash>(
     simd: S,
     chain: &Chain<S::V>,
     result_len: usize,
-    part: &Part<'_>,
-    records: &[Accepted],
+    part: &RecordPart<'_>,
+    records: &[RecordRef],
     out: &mut PartMut<'_>,
 ) {
     simd.call(

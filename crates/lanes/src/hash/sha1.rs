@@ -1,12 +1,11 @@
 //! SHA-1 of sixteen messages side by side, each in a half lane. FIPS 180-4 6.1.2.
 
-use super::sha256::{arrange32, lengths32};
-use super::{Chain, Hash, Row, WORDS, alone, xor3};
-use crate::simd::{HALVES, HalfMask, Simd, Vector};
+use super::{Chain, LaneHash, Row, WORDS, alone, xor3};
+use crate::simd::{Simd, Vector};
 
 /// SHA-1.
 #[derive(Debug)]
-pub(crate) struct Sha1;
+pub(crate) struct LaneSha1;
 
 /// FIPS 180-4 5.3.1.
 const INITIAL: [u32; 5] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0];
@@ -22,27 +21,13 @@ const CHOICE: i32 = 0xCA;
 const PARITY: i32 = 0x96;
 const MAJORITY: i32 = 0xE8;
 
-impl Hash for Sha1 {
-    const LANES: usize = HALVES;
+impl LaneHash for LaneSha1 {
+    type Word = u32;
+
     const ALONE: usize = 2;
 
     fn initial() -> Row {
         alone::row_of(INITIAL.map(u32::to_be_bytes))
-    }
-
-    #[inline(always)]
-    fn arrange<V: Vector>(rows: &mut [V; WORDS]) {
-        arrange32(rows);
-    }
-
-    #[inline(always)]
-    fn lengths<S: Simd>(simd: S, bits: &[u64; WORDS]) -> [S::V; 2] {
-        lengths32(simd, bits)
-    }
-
-    #[inline(always)]
-    fn add_if<V: Vector>(word: V, running: HalfMask, other: V) -> V {
-        word.add32_if(running, other)
     }
 
     #[inline(always)]
@@ -56,7 +41,7 @@ impl Hash for Sha1 {
             #[inline(always)]
             |word| simd.splat32(word),
         );
-        let mut all = All { states, words };
+        let mut all = Sha1Groups { states, words };
         all.sixteen_rounds::<0, CHOICE, CHOICE, CHOICE, CHOICE>([k0, k0, k0, k0], &mut meanwhile);
         all.sixteen_rounds::<16, CHOICE, PARITY, PARITY, PARITY>([k0, k1, k1, k1], &mut meanwhile);
         all.sixteen_rounds::<32, PARITY, PARITY, MAJORITY, MAJORITY>([k1, k1, k2, k2], &mut meanwhile);
@@ -73,12 +58,12 @@ impl Hash for Sha1 {
 }
 
 /// Working variables and message words of `N` groups.
-struct All<V, const N: usize> {
+struct Sha1Groups<V, const N: usize> {
     states: [Chain<V>; N],
     words: [[V; WORDS]; N],
 }
 
-impl<V: Vector, const N: usize> All<V, N> {
+impl<V: Vector, const N: usize> Sha1Groups<V, N> {
     /// Sixteen rounds from `T` on, four by four with the tables `A` to `D` and a constant each.
     #[inline(always)]
     fn sixteen_rounds<const T: usize, const A: i32, const B: i32, const C: i32, const D: i32>(

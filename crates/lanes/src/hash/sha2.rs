@@ -1,18 +1,12 @@
 //! The rounds of SHA-2, which has one structure for words of 32 and of 64 bits. FIPS 180-4 6.2.2 and 6.4.2.
 
-use super::{Chain, WORDS};
+use super::{Chain, HashWord, LaneHash, WORDS};
 use crate::simd::{Simd, Vector};
 
 /// What differs between the members of the family. FIPS 180-4 4.1.2 and 4.1.3.
-pub(super) trait Sha2 {
-    type Word: Copy + 'static;
-
+pub(super) trait Sha2Rounds: LaneHash {
     /// Round constants, a multiple of sixteen.
     const ROUND: &'static [Self::Word];
-
-    fn splat<S: Simd>(simd: S, word: Self::Word) -> S::V;
-
-    fn add<V: Vector>(a: V, b: V) -> V;
 
     /// Of the working variable a.
     fn sum0<V: Vector>(a: V) -> V;
@@ -29,7 +23,7 @@ pub(super) trait Sha2 {
 
 /// All rounds over a block of every lane of `N` groups.
 #[inline(always)]
-pub(super) fn rounds<S: Simd, F: Sha2, const N: usize>(
+pub(super) fn rounds<S: Simd, F: Sha2Rounds, const N: usize>(
     simd: S,
     mut states: [Chain<S::V>; N],
     mut words: [[S::V; WORDS]; N],
@@ -60,7 +54,7 @@ pub(super) fn rounds<S: Simd, F: Sha2, const N: usize>(
 
 /// Written out, so that words pass from step to step in registers: through memory they would wait for their stores.
 #[inline(always)]
-fn sixteen_rounds<const EXTENDS: bool, S: Simd, F: Sha2, const N: usize>(
+fn sixteen_rounds<const EXTENDS: bool, S: Simd, F: Sha2Rounds, const N: usize>(
     simd: S,
     states: &mut [Chain<S::V>; N],
     words: &mut [[S::V; WORDS]; N],
@@ -79,16 +73,16 @@ fn sixteen_rounds<const EXTENDS: bool, S: Simd, F: Sha2, const N: usize>(
 
 /// Four rounds from `T` on; a word that was used makes room for the one sixteen rounds on.
 #[inline(always)]
-fn four_rounds<const T: usize, const EXTENDS: bool, S: Simd, F: Sha2, const N: usize>(
+fn four_rounds<const T: usize, const EXTENDS: bool, S: Simd, F: Sha2Rounds, const N: usize>(
     simd: S,
     states: &mut [Chain<S::V>; N],
     words: &mut [[S::V; WORDS]; N],
     constants: &[F::Word; WORDS],
 ) {
     for t in T..T + 4 {
-        let constant = F::splat(simd, constants[t]);
+        let constant = F::Word::splat(simd, constants[t]);
         for (state, words) in states.iter_mut().zip(words.iter_mut()) {
-            *state = round::<S::V, F>(*state, F::add(words[t], constant));
+            *state = round::<S::V, F>(*state, F::Word::add(words[t], constant));
             if EXTENDS {
                 words[t] = extended::<S::V, F>(words, t);
             }
@@ -98,18 +92,18 @@ fn four_rounds<const T: usize, const EXTENDS: bool, S: Simd, F: Sha2, const N: u
 
 /// Step 1.
 #[inline(always)]
-fn extended<V: Vector, F: Sha2>(w: &[V; WORDS], t: usize) -> V {
+fn extended<V: Vector, F: Sha2Rounds>(w: &[V; WORDS], t: usize) -> V {
     let (sigma1, sigma0) = (F::sigma1(w[(t + 14) % WORDS]), F::sigma0(w[(t + 1) % WORDS]));
-    F::add(F::add(F::add(w[(t + 9) % WORDS], w[t]), sigma0), sigma1)
+    F::Word::add(F::Word::add(F::Word::add(w[(t + 9) % WORDS], w[t]), sigma0), sigma1)
 }
 
 /// Step 3; `word` is the message's plus the round's constant. The sum that waits for `e` is made last.
 #[inline(always)]
-fn round<V: Vector, F: Sha2>([a, b, c, d, e, f, g, h]: Chain<V>, word: V) -> Chain<V> {
+fn round<V: Vector, F: Sha2Rounds>([a, b, c, d, e, f, g, h]: Chain<V>, word: V) -> Chain<V> {
     let (sum1, sum0) = (F::sum1(e), F::sum0(a));
     let (choice, majority) = (e.ternary::<0xCA>(f, g), a.ternary::<0xE8>(b, c));
-    let early = F::add(F::add(h, word), choice);
-    let next_e = F::add(F::add(d, early), sum1);
-    let next_a = F::add(F::add(F::add(early, majority), sum1), sum0);
+    let early = F::Word::add(F::Word::add(h, word), choice);
+    let next_e = F::Word::add(F::Word::add(d, early), sum1);
+    let next_a = F::Word::add(F::Word::add(F::Word::add(early, majority), sum1), sum0);
     [next_a, a, b, c, next_e, e, f, g]
 }

@@ -1,36 +1,22 @@
 //! SHA-256 of sixteen messages side by side, each in a half lane.
 
-use super::sha2::{self, Sha2};
+use super::sha2::{self, Sha2Rounds};
 use super::sha256_constants::{INITIAL, ROUND};
-use super::{Chain, Hash, Row, WORDS, alone, xor3};
-use crate::simd::{HALVES, HalfMask, Simd, VECTOR_BYTES, Vector};
+use super::{Chain, LaneHash, Row, WORDS, alone, xor3};
+use crate::simd::{Simd, Vector};
 
 /// SHA-256.
 #[derive(Debug)]
-pub(crate) struct Sha256;
+pub(crate) struct LaneSha256;
 
-impl Hash for Sha256 {
-    const LANES: usize = HALVES;
+impl LaneHash for LaneSha256 {
+    type Word = u32;
+
     const ALONE: usize = 4;
 
     /// FIPS 180-4 5.3.3.
     fn initial() -> Row {
         alone::row_of(INITIAL.map(u32::to_be_bytes))
-    }
-
-    #[inline(always)]
-    fn arrange<V: Vector>(rows: &mut [V; WORDS]) {
-        arrange32(rows);
-    }
-
-    #[inline(always)]
-    fn lengths<S: Simd>(simd: S, bits: &[u64; WORDS]) -> [S::V; 2] {
-        lengths32(simd, bits)
-    }
-
-    #[inline(always)]
-    fn add_if<V: Vector>(word: V, running: HalfMask, other: V) -> V {
-        word.add32_if(running, other)
     }
 
     #[inline(always)]
@@ -50,19 +36,8 @@ impl Hash for Sha256 {
     }
 }
 
-impl Sha2 for Sha256 {
-    type Word = u32;
+impl Sha2Rounds for LaneSha256 {
     const ROUND: &'static [u32] = &ROUND;
-
-    #[inline(always)]
-    fn splat<S: Simd>(simd: S, word: u32) -> S::V {
-        simd.splat32(word)
-    }
-
-    #[inline(always)]
-    fn add<V: Vector>(a: V, b: V) -> V {
-        a.add32(b)
-    }
 
     #[inline(always)]
     fn sum0<V: Vector>(a: V) -> V {
@@ -83,26 +58,4 @@ impl Sha2 for Sha256 {
     fn sigma1<V: Vector>(word: V) -> V {
         xor3(word.rotr32::<17>(), word.rotr32::<19>(), word.shr32::<10>())
     }
-}
-
-/// [`Hash::arrange`] for words of 32 bits.
-#[inline(always)]
-pub(super) fn arrange32<V: Vector>(rows: &mut [V; WORDS]) {
-    *rows = V::transpose32(*rows);
-    for word in rows {
-        *word = word.swap_bytes32();
-    }
-}
-
-/// [`Hash::lengths`] for words of 32 bits.
-#[inline(always)]
-pub(super) fn lengths32<S: Simd>(simd: S, bits: &[u64; WORDS]) -> [S::V; 2] {
-    let half = |shift: u32| {
-        let mut bytes = [0; VECTOR_BYTES];
-        for (word, bits) in bytes.as_chunks_mut().0.iter_mut().zip(bits) {
-            *word = ((bits >> shift) as u32).to_le_bytes();
-        }
-        simd.load_bytes(&bytes)
-    };
-    [half(32), half(0)]
 }

@@ -1,47 +1,27 @@
 //! SHA-512 and SHA-384 of eight messages side by side.
 
-use super::sha2::{self, Sha2};
+use super::sha2::{self, Sha2Rounds};
 use super::sha512_constants::{INITIAL, INITIAL_384, ROUND};
-use super::{Chain, Hash, Row, WORDS, alone, xor3};
-use crate::simd::{HalfMask, LANES, Mask, Simd, Vector};
+use super::{Chain, LaneHash, Row, WORDS, alone, xor3};
+use crate::simd::{Simd, Vector};
 
 /// SHA-512, and SHA-384 from another start.
 #[derive(Debug)]
-pub(crate) struct Sha512;
+pub(crate) struct LaneSha512;
 
 /// The chaining value of SHA-384 before any block. FIPS 180-4 5.3.4.
 pub(super) fn initial_384() -> Row {
     alone::row_of(INITIAL_384.map(u64::to_be_bytes))
 }
 
-impl Hash for Sha512 {
-    const LANES: usize = LANES;
+impl LaneHash for LaneSha512 {
+    type Word = u64;
+
     const ALONE: usize = 1;
 
     /// FIPS 180-4 5.3.5.
     fn initial() -> Row {
         alone::row_of(INITIAL.map(u64::to_be_bytes))
-    }
-
-    #[inline(always)]
-    fn arrange<V: Vector>(rows: &mut [V; WORDS]) {
-        for half in rows.as_chunks_mut().0 {
-            *half = V::transpose(*half);
-        }
-        for word in rows {
-            *word = word.swap_bytes();
-        }
-    }
-
-    #[inline(always)]
-    fn lengths<S: Simd>(simd: S, bits: &[u64; WORDS]) -> [S::V; 2] {
-        let low = bits.first_chunk().map_or(simd.zero(), |bits| simd.load(bits));
-        [simd.zero(), low]
-    }
-
-    #[inline(always)]
-    fn add_if<V: Vector>(word: V, running: HalfMask, other: V) -> V {
-        word.add_if(running as Mask, other)
     }
 
     #[inline(always)]
@@ -61,19 +41,8 @@ impl Hash for Sha512 {
     }
 }
 
-impl Sha2 for Sha512 {
-    type Word = u64;
+impl Sha2Rounds for LaneSha512 {
     const ROUND: &'static [u64] = &ROUND;
-
-    #[inline(always)]
-    fn splat<S: Simd>(simd: S, word: u64) -> S::V {
-        simd.splat(word)
-    }
-
-    #[inline(always)]
-    fn add<V: Vector>(a: V, b: V) -> V {
-        a + b
-    }
 
     #[inline(always)]
     fn sum0<V: Vector>(a: V) -> V {

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use oarlock_core::{Column, ColumnValue};
 
 /// A column as a slice, or as what its values are a stride apart from; runs have been written out.
-pub(crate) struct Flat<'a, T: ColumnValue> {
+pub(crate) struct FlatColumn<'a, T: ColumnValue> {
     values: Cow<'a, [T]>,
     /// Of the first value; None where each has a value of its own.
     stride: Option<u32>,
 }
 
-impl<'a, T: ColumnValue> Flat<'a, T> {
+impl<'a, T: ColumnValue> FlatColumn<'a, T> {
     /// The column of a batch of `len` records.
     pub(crate) fn new(column: &'a Column<'a, T>, len: usize) -> Self {
         let (values, stride) = match column {

@@ -5,14 +5,14 @@
 //! | this one | the walk over a run: windows of records, accepted and in order of length |
 //! | `columns` | columns that are read at random: one value, or a slice |
 //! | `order` | longest first, in linear time |
-//! | `plain` | records that a few comparisons show to be good |
+//! | `fast_rule` | records that a few comparisons show to be good |
 //!
 //! Reading parameters is a good part of what a short operation costs, so records that are plainly good are told by a few comparisons;
 //! about all others [`Records::record`] decides, which knows every rule.
 
 mod columns;
+mod fast_rule;
 mod order;
-mod plain;
 
 use std::ops::Range;
 
@@ -21,12 +21,12 @@ use oarlock_core::{
     Span, Status,
 };
 
-use crate::engine::failed;
-use crate::kept::Kept;
+use crate::fault::failed;
+use crate::scratch::ThreadScratch;
 use crate::simd::{LANES, fetch_ahead};
-use columns::Flat;
-use order::{Counts, Ordered};
-use plain::PlainRule;
+use columns::FlatColumn;
+use fast_rule::FastRule;
+use order::{OrderedRecords, StepCounts};
 
 /// Records that are put in order of length together: enough that groups of 512 lanes of mixed lengths waste few of their steps,
 /// few enough that their order stays in the second cache.
@@ -38,7 +38,7 @@ const EQUAL_WINDOW: usize = 1024;
 
 /// A record that can be computed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Accepted {
+pub(crate) struct RecordRef {
     /// Its index in the part.
     pub(crate) index: u32,
     /// Bytes of its input.
@@ -53,7 +53,7 @@ pub(crate) struct Accepted {
     pub(crate) key: u32,
 }
 
-impl Accepted {
+impl RecordRef {
     /// The same without input.
     pub(crate) fn emptied(self) -> Self {
         Self { len: 0, ..self }
@@ -64,7 +64,7 @@ impl Accepted {
 const ELSEWHERE: u32 = u32::MAX;
 
 /// How the records of a shape are worked upon.
-pub(crate) trait Work {
+pub(crate) trait RecordKernel {
     /// The shape.
     fn shape(&self) -> Shape;
 
@@ -72,15 +72,15 @@ pub(crate) trait Work {
     fn steps(&self, len: usize) -> usize;
 
     /// Looks at what all records of a part share.
-    fn begin(&mut self, part: &Part<'_>);
+    fn begin(&mut self, part: &RecordPart<'_>);
 
     /// Computes accepted records in any order, writes their results and sets the status of those that end otherwise than done.
-    fn compute(&mut self, part: &Part<'_>, records: &[Accepted], out: &mut PartMut<'_>);
+    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>);
 }
 
 /// Computes every record of every part into `out`.
 pub(crate) fn run(
-    work: &mut impl Work,
+    work: &mut impl RecordKernel,
     parts: &[&Records<'_>],
     out: &mut Outcomes,
 ) -> Result<(), EngineFault> {
@@ -94,39 +94,52 @@ pub(crate) fn run(
         if !is_countable || out.statuses.len() != records.len || out.output.len() != records.output_len {
             return Err(failed(UNFIT));
         }
-        run_part(work, &Part::new(work.shape(), records), &mut out);
+        run_part(work, &RecordPart::new(work.shape(), records), &mut out);
     }
     Ok(())
 }
 
-fn run_part(work: &mut impl Work, part: &Part<'_>, out: &mut PartMut<'_>) {
-    let mut ordered = Kept::take(Ordered::default);
+fn run_part(work: &mut impl RecordKernel, part: &RecordPart<'_>, out: &mut PartMut<'_>) {
+    let mut ordered = ThreadScratch::take(OrderedRecords::default);
     work.begin(part);
     let max = if part.equal.is_some() { EQUAL_WINDOW } else { WINDOW };
     for first in (0..part.len()).step_by(max) {
         let window = first..part.len().min(first + max);
-        part.accept(window, &mut ordered, out, |len| work.steps(len));
+        out.statuses[window.clone()].fill(Status::Pending);
+        part.accept(window.clone(), &mut ordered, out, |len| work.steps(len));
         let records = ordered.longest_first(|len| work.steps(len));
         work.compute(part, records, out);
+        finish_pending(&mut out.statuses[window]);
+    }
+}
+
+/// Sets the status of every record that was accepted and that its kernel has not rejected.
+///
+/// The results are in their places by now: the contract lets nothing be `Done` before.
+fn finish_pending(statuses: &mut [Status]) {
+    for status in statuses {
+        if *status == Status::Pending {
+            *status = Status::Done;
+        }
     }
 }
 
 /// The records of one part, each column readable at random.
-pub(crate) struct Part<'a> {
+pub(crate) struct RecordPart<'a> {
     shape: Shape,
     records: &'a Records<'a>,
     /// The bytes of each key where there are fewer keys than records; else they are looked up one by one.
     keys: Vec<&'a [u8]>,
-    key: Flat<'a, KeySource>,
-    second_key: Flat<'a, KeySource>,
-    iv: Flat<'a, Span>,
-    second_iv: Flat<'a, Span>,
-    aad: Flat<'a, Span>,
-    tag: Flat<'a, Span>,
-    input: Flat<'a, InputSource>,
-    output: Flat<'a, OutputSink>,
+    key: FlatColumn<'a, KeySource>,
+    second_key: FlatColumn<'a, KeySource>,
+    iv: FlatColumn<'a, Span>,
+    second_iv: FlatColumn<'a, Span>,
+    aad: FlatColumn<'a, Span>,
+    tag: FlatColumn<'a, Span>,
+    input: FlatColumn<'a, InputSource>,
+    output: FlatColumn<'a, OutputSink>,
     /// What a plainly good record satisfies.
-    rule: Option<PlainRule>,
+    rule: Option<FastRule>,
     /// Keys of `keys` that all will do for that; none where one does not.
     plain_keys: u32,
     /// Where records lie that are good but for their keys, all of one length and a stride apart.
@@ -136,7 +149,7 @@ pub(crate) struct Part<'a> {
 /// Records of one length that lie a stride apart.
 #[derive(Clone, Copy)]
 struct EqualRecords {
-    first: Accepted,
+    first: RecordRef,
     strides: Strides,
 }
 
@@ -150,10 +163,10 @@ pub(crate) struct Strides {
 
 impl EqualRecords {
     #[inline(always)]
-    fn record(&self, index: u32, key: u32) -> Accepted {
+    fn record(&self, index: u32, key: u32) -> RecordRef {
         let moved = |first: u32, stride: u32| first.wrapping_add(stride.wrapping_mul(index));
         let Self { first, strides } = self;
-        Accepted {
+        RecordRef {
             index,
             len: first.len,
             input: moved(first.input, strides.input),
@@ -164,11 +177,11 @@ impl EqualRecords {
     }
 }
 
-impl<'a> Part<'a> {
+impl<'a> RecordPart<'a> {
     fn new(shape: Shape, records: &'a Records<'a>) -> Self {
         let recur = records.keys.len() <= 2 * records.len;
         let keys: Vec<_> = if recur { records.keys.iter().map(secret).collect() } else { Vec::new() };
-        let rule = PlainRule::of(shape, records);
+        let rule = FastRule::for_shape(shape, records);
         let all_will_do = rule.is_some_and(|rule| {
             let mut lens = records.keys.iter().map(|key| key.secret().map(SecretBytes::len));
             recur && lens.all(|len| rule.takes_key(len))
@@ -179,14 +192,14 @@ impl<'a> Part<'a> {
             rule,
             plain_keys: if all_will_do { keys.len() as u32 } else { 0 },
             keys,
-            key: Flat::new(&records.key, records.len),
-            second_key: Flat::new(&records.second_key, records.len),
-            iv: Flat::new(&records.iv, records.len),
-            second_iv: Flat::new(&records.second_iv, records.len),
-            aad: Flat::new(&records.aad, records.len),
-            tag: Flat::new(&records.tag, records.len),
-            input: Flat::new(&records.input, records.len),
-            output: Flat::new(&records.output, records.len),
+            key: FlatColumn::new(&records.key, records.len),
+            second_key: FlatColumn::new(&records.second_key, records.len),
+            iv: FlatColumn::new(&records.iv, records.len),
+            second_iv: FlatColumn::new(&records.second_iv, records.len),
+            aad: FlatColumn::new(&records.aad, records.len),
+            tag: FlatColumn::new(&records.tag, records.len),
+            input: FlatColumn::new(&records.input, records.len),
+            output: FlatColumn::new(&records.output, records.len),
             equal: None,
         };
         part.equal = part.equal_records();
@@ -199,8 +212,8 @@ impl<'a> Part<'a> {
         let strides =
             Strides { input: self.input.stride()?, output: self.output.stride()?, iv: self.iv.stride()? };
         self.aad.stride().and(self.tag.stride())?;
-        let first = self.fitting(0, 0)?;
-        self.fitting(last, 0)?;
+        let first = self.fit_record(0, 0)?;
+        self.fit_record(last, 0)?;
         Some(EqualRecords { first, strides })
     }
 
@@ -227,43 +240,43 @@ impl<'a> Part<'a> {
 
     /// Where a record's key is.
     #[inline(always)]
-    pub(crate) fn key(&self, record: Accepted) -> KeySource {
+    pub(crate) fn key(&self, record: RecordRef) -> KeySource {
         self.key.at(record.index)
     }
 
     /// The bytes of a record's key.
     #[inline(always)]
-    pub(crate) fn key_bytes(&self, record: Accepted) -> &'a [u8] {
+    pub(crate) fn key_bytes(&self, record: RecordRef) -> &'a [u8] {
         self.secret_of(self.key.at(record.index)).unwrap_or_default()
     }
 
     /// The bytes of the second key of a translation.
     #[inline(always)]
-    pub(crate) fn second_key_bytes(&self, record: Accepted) -> &'a [u8] {
+    pub(crate) fn second_key_bytes(&self, record: RecordRef) -> &'a [u8] {
         self.secret_of(self.second_key.at(record.index)).unwrap_or_default()
     }
 
     /// Where a record's IV, or its chaining state, lies in the data.
     #[inline(always)]
-    pub(crate) fn iv_span(&self, record: Accepted) -> Span {
+    pub(crate) fn iv_span(&self, record: RecordRef) -> Span {
         self.iv.at(record.index)
     }
 
     /// Where the IV of the encrypting half of a translation lies in the data.
     #[inline(always)]
-    pub(crate) fn second_iv_span(&self, record: Accepted) -> Span {
+    pub(crate) fn second_iv_span(&self, record: RecordRef) -> Span {
         self.second_iv.at(record.index)
     }
 
     /// Where a record's associated data lies in the data.
     #[inline(always)]
-    pub(crate) fn aad_span(&self, record: Accepted) -> Span {
+    pub(crate) fn aad_span(&self, record: RecordRef) -> Span {
         self.aad.at(record.index)
     }
 
     /// Where a record's tag lies: in the output when encrypting, in the data when decrypting.
     #[inline(always)]
-    pub(crate) fn tag_span(&self, record: Accepted) -> Span {
+    pub(crate) fn tag_span(&self, record: RecordRef) -> Span {
         self.tag.at(record.index)
     }
 
@@ -275,7 +288,7 @@ impl<'a> Part<'a> {
 
     /// A record's input from byte `first` on; nothing where it has ended.
     #[inline(always)]
-    pub(crate) fn input(&self, record: &Accepted, first: usize) -> &'a [u8] {
+    pub(crate) fn input(&self, record: &RecordRef, first: usize) -> &'a [u8] {
         let (start, len) = (record.input as usize, record.len as usize);
         let whole = match record.input {
             ELSEWHERE => return self.slot_input(record).get(first..).unwrap_or_default(),
@@ -286,12 +299,12 @@ impl<'a> Part<'a> {
 
     /// The data from byte `first` of a record's input on.
     #[inline(always)]
-    pub(crate) fn input_and_beyond(&self, record: &Accepted, first: usize) -> &'a [u8] {
+    pub(crate) fn input_and_beyond(&self, record: &RecordRef, first: usize) -> &'a [u8] {
         self.data().get(record.input as usize + first..).unwrap_or_default()
     }
 
     #[cold]
-    fn slot_input(&self, record: &Accepted) -> &'a [u8] {
+    fn slot_input(&self, record: &RecordRef) -> &'a [u8] {
         match self.input.at(record.index) {
             InputSource::Slot(slot) => self.records.slots.get(slot).unwrap_or_default(),
             // Bytes at the very end of four gibibytes.
@@ -303,7 +316,7 @@ impl<'a> Part<'a> {
     #[inline(always)]
     pub(crate) fn place<'o>(
         &self,
-        record: &Accepted,
+        record: &RecordRef,
         first: usize,
         out: &'o mut PartMut<'_>,
     ) -> &'o mut [u8] {
@@ -319,14 +332,14 @@ impl<'a> Part<'a> {
 
     /// How far apart records lie that follow each other in the batch, where the batch says so; None for any others.
     #[inline(always)]
-    pub(crate) fn strides(&self, records: &[Accepted; LANES]) -> Option<Strides> {
+    pub(crate) fn strides(&self, records: &[RecordRef; LANES]) -> Option<Strides> {
         let [first, .., last] = records;
         self.equal.map(|equal| equal.strides).filter(|_| last.index == first.index + (LANES as u32 - 1))
     }
 
     /// Where a record's output starts, unless it is a slot.
     #[inline(always)]
-    pub(crate) fn output_start(&self, record: Accepted) -> Option<usize> {
+    pub(crate) fn output_start(&self, record: RecordRef) -> Option<usize> {
         match record.output {
             ELSEWHERE => match self.output(record) {
                 OutputSink::Output(span) => Some(span.start as usize),
@@ -338,7 +351,7 @@ impl<'a> Part<'a> {
 
     /// The place of a record's output; of no length where it is a slot.
     #[inline(always)]
-    pub(crate) fn output_span(&self, record: Accepted) -> Span {
+    pub(crate) fn output_span(&self, record: RecordRef) -> Span {
         match self.output(record) {
             OutputSink::Output(span) => span,
             OutputSink::Slot(_) => Span::default(),
@@ -347,7 +360,7 @@ impl<'a> Part<'a> {
 
     /// Where a record's output goes.
     #[inline(always)]
-    pub(crate) fn output(&self, record: Accepted) -> OutputSink {
+    pub(crate) fn output(&self, record: RecordRef) -> OutputSink {
         self.output.at(record.index)
     }
 
@@ -362,12 +375,12 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Accepts the records of a window; those that cannot be computed get their status. The others get theirs too, so that it is
-    /// written where what follows is done, and what they read and write is brought near meanwhile.
+    /// Accepts the records of a window. Records that cannot be computed get their status; the others stay pending. Meanwhile the
+    /// bytes that accepted records read and write are fetched into the cache.
     fn accept(
         &self,
         window: Range<usize>,
-        ordered: &mut Ordered,
+        ordered: &mut OrderedRecords,
         out: &mut PartMut<'_>,
         steps: impl Fn(usize) -> usize,
     ) {
@@ -380,18 +393,17 @@ impl<'a> Part<'a> {
         for (index, status) in (first..).zip(&mut out.statuses[window]) {
             let plain = match (self.plain_key(index), &self.equal) {
                 (Some(key), Some(places)) => Some(places.record(index, key)),
-                (Some(key), None) => self.fitting(index, key),
+                (Some(key), None) => self.fit_record(index, key),
                 (None, _) => None,
             };
-            *status = match plain.map_or_else(|| self.any(index), Ok) {
+            match plain.map_or_else(|| self.check_fully(index), Ok) {
                 Ok(accepted) => {
                     fetch_ahead(self.data(), accepted.input);
                     fetch_ahead(out.output, accepted.output);
                     ordered.push(accepted);
-                    Status::Done
                 }
-                Err(status) => status,
-            };
+                Err(rejected) => *status = rejected,
+            }
         }
     }
 
@@ -399,8 +411,8 @@ impl<'a> Part<'a> {
     fn accept_equal(
         &self,
         window: &Range<usize>,
-        ordered: &mut Ordered,
-        out: &mut PartMut<'_>,
+        ordered: &mut OrderedRecords,
+        out: &PartMut<'_>,
     ) -> Option<()> {
         let places = self.equal?;
         let keys = self.key.values()?.get(window.clone())?;
@@ -415,7 +427,6 @@ impl<'a> Part<'a> {
         if !all_will_do {
             return None;
         }
-        out.statuses[window.clone()].fill(Status::Done);
         // While these are computed, what the next window reads and writes is brought near.
         let next = |start: u32, stride: u32| {
             let bytes = stride.saturating_mul(keys.len() as u32);
@@ -432,16 +443,16 @@ impl<'a> Part<'a> {
     fn accept_plain(
         &self,
         window: &Range<usize>,
-        ordered: &mut Ordered,
-        out: &mut PartMut<'_>,
+        ordered: &mut OrderedRecords,
+        out: &PartMut<'_>,
         steps: impl Fn(usize) -> usize,
     ) -> Option<()> {
-        let rule = self.rule.filter(PlainRule::is_tagless)?;
+        let rule = self.rule.filter(FastRule::is_tagless)?;
         let keys = self.key.values()?.get(window.clone())?;
         let inputs = self.input.values()?.get(window.clone())?;
         let outputs = self.output.values()?.get(window.clone())?;
         let (mut together, mut last_key) = (rule.together(), 0);
-        let mut counts = Counts::default();
+        let mut counts = StepCounts::default();
         for ((key, input), output) in keys.iter().zip(inputs).zip(outputs) {
             let (key, input, output) = in_memory(*key, *input, *output)?;
             fetch_ahead(self.data(), input.start);
@@ -462,16 +473,15 @@ impl<'a> Part<'a> {
         for (((index, key), input), output) in (window.start as u32..).zip(keys).zip(inputs).zip(outputs) {
             let (key, Span { start, len }, output) = in_memory(*key, *input, *output)?;
             let iv = self.iv.at(index).start;
-            let record = Accepted { index, len, input: start, output: output.start, iv, key };
-            ordered.put(record, steps(len as usize));
+            let record = RecordRef { index, len, input: start, output: output.start, iv, key };
+            ordered.insert(record, steps(len as usize));
         }
-        out.statuses[window.clone()].fill(Status::Done);
         Some(())
     }
 
     /// A record that is plainly good with this key, and everything in the caller's memory.
     #[inline(always)]
-    fn fitting(&self, index: u32, key: u32) -> Option<Accepted> {
+    fn fit_record(&self, index: u32, key: u32) -> Option<RecordRef> {
         let (InputSource::Data(input), OutputSink::Output(output)) =
             (self.input.at(index), self.output.at(index))
         else {
@@ -484,7 +494,7 @@ impl<'a> Part<'a> {
                 || [self.aad.at(index), self.tag.at(index)],
             );
         let Span { start, len } = input;
-        fits.then_some(Accepted { index, len, input: start, output: output.start, iv: iv.start, key })
+        fits.then_some(RecordRef { index, len, input: start, output: output.start, iv: iv.start, key })
     }
 
     /// The number of a record's key, where it lies in the table and will do.
@@ -509,7 +519,7 @@ impl<'a> Part<'a> {
 
     /// Any record, by the rules of the contract.
     #[cold]
-    fn any(&self, index: u32) -> Result<Accepted, Status> {
+    fn check_fully(&self, index: u32) -> Result<RecordRef, Status> {
         let record = self.records.record(self.shape, index as usize)?;
         let input = match self.input.at(index) {
             InputSource::Data(span) => span.start,
@@ -524,7 +534,7 @@ impl<'a> Part<'a> {
             KeySource::Slot(_) => ELSEWHERE,
         };
         let len = u32::try_from(record.input.len()).map_err(|_| Status::BadLength)?;
-        Ok(Accepted { index, len, input, output, iv: self.iv.at(index).start, key })
+        Ok(RecordRef { index, len, input, output, iv: self.iv.at(index).start, key })
     }
 }
 

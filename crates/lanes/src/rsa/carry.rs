@@ -10,7 +10,7 @@ pub(super) fn add<S: Simd>(simd: S, a: &mut [S::V], b: &[S::V]) {
         || {
             let mut carry = simd.zero();
             for (a, b) in a.iter_mut().zip(b) {
-                *a = settle(simd, *a + *b, &mut carry);
+                *a = carry_column(simd, *a + *b, &mut carry);
             }
             debug_assert_eq!(carry.words(), [0; LANES]);
         },
@@ -24,7 +24,7 @@ pub(super) fn subtract_from<S: Simd>(simd: S, a: &mut [S::V], b: &[S::V], n: &[S
         || {
             let mut carry = simd.zero();
             for ((a, b), n) in a.iter_mut().zip(b).zip(n) {
-                *a = settle(simd, *b + *n + *n - *a, &mut carry);
+                *a = carry_column(simd, *b + *n + *n - *a, &mut carry);
             }
             debug_assert_eq!(carry.words(), [0; LANES]);
         },
@@ -38,11 +38,11 @@ pub(super) fn reduce<S: Simd>(simd: S, value: &mut [S::V], n: &[S::V]) {
         || {
             let mut borrow = simd.zero();
             for (value, n) in value.iter().zip(n) {
-                settle(simd, *value - *n, &mut borrow);
+                carry_column(simd, *value - *n, &mut borrow);
             }
             let mut carry = simd.zero();
             for (value, n) in value.iter_mut().zip(n) {
-                *value = settle(simd, *value - borrow.and_not(*n), &mut carry);
+                *value = carry_column(simd, *value - borrow.and_not(*n), &mut carry);
             }
             debug_assert_eq!(carry.words(), [0; LANES]);
         },
@@ -64,7 +64,7 @@ pub(super) fn multiply_add<S: Simd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V],
             }
             let mut carry = simd.zero();
             for column in out.iter_mut() {
-                *column = settle(simd, *column, &mut carry);
+                *column = carry_column(simd, *column, &mut carry);
             }
         },
     );
@@ -72,7 +72,7 @@ pub(super) fn multiply_add<S: Simd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V],
 
 /// The limb of a column with the carry from below, which may be negative, as may be the carry that goes on.
 #[inline(always)]
-fn settle<S: Simd>(simd: S, column: S::V, carry: &mut S::V) -> S::V {
+fn carry_column<S: Simd>(simd: S, column: S::V, carry: &mut S::V) -> S::V {
     let sum = column + *carry;
     *carry = sum.sar::<LIMB_BITS>();
     sum & simd.splat(LIMB)

@@ -4,9 +4,9 @@ use zeroize::Zeroizing;
 
 use super::carry;
 use super::convert::gather_into;
-use super::factor::{Choice, ENTRIES, Factor, Plain, WINDOW_BITS};
-use super::memory::{Places, Span};
-use super::streams::Streams;
+use super::factor::{ENTRIES, LimbFactor, PlainFactor, SecretChoice, WINDOW_BITS};
+use super::memory::{FreeSpans, VectorSpan};
+use super::streams::ModulusStreams;
 use crate::simd::{LANES, Simd, declassify};
 
 /// Digits of a secret exponent, highest first.
@@ -27,14 +27,14 @@ pub(super) fn digits(exponent: &[u8], bits: usize) -> Option<Digits> {
 
 /// One or two times eight powers on their way: `base^exponent`, in Montgomery form.
 #[derive(Debug)]
-pub(super) struct Powers<'m, S: Simd> {
-    pub(super) streams: Streams<'m, S>,
-    windows: Vec<Windows<'m, S::V>>,
+pub(super) struct PowerGroups<'m, S: Simd> {
+    pub(super) streams: ModulusStreams<'m, S>,
+    windows: Vec<PowerWindows<'m, S::V>>,
 }
 
 /// What a power is computed from.
 #[derive(Debug)]
-struct Windows<'m, V> {
+struct PowerWindows<'m, V> {
     /// The powers 0 to 15 of the base: their lowest limbs, then their next, and so on.
     table: &'m mut [V],
     /// Digits of the exponents, highest first.
@@ -43,17 +43,17 @@ struct Windows<'m, V> {
     entry: &'m mut [V],
 }
 
-impl<'m, S: Simd> Powers<'m, S> {
+impl<'m, S: Simd> PowerGroups<'m, S> {
     /// The memory of so many powers with exponents of so many digits.
-    pub(super) fn spans(limbs: usize, digits: usize, count: usize) -> impl Iterator<Item = Span> {
+    pub(super) fn spans(limbs: usize, digits: usize, count: usize) -> impl Iterator<Item = VectorSpan> {
         let windows = (0..count).flat_map(move |at| Self::window_spans(limbs, digits, at));
-        Streams::<S>::spans(limbs, count).chain(windows)
+        ModulusStreams::<S>::spans(limbs, count).chain(windows)
     }
 
     /// Entries are written while values are squared, and lie where values do, of which a square loads least.
-    fn window_spans(limbs: usize, digits: usize, at: usize) -> [Span; 3] {
-        let entry = Streams::<S>::value_place(limbs, at);
-        [Span::anywhere(ENTRIES * limbs), Span::anywhere(digits), Span::at(entry, limbs)]
+    fn window_spans(limbs: usize, digits: usize, at: usize) -> [VectorSpan; 3] {
+        let entry = ModulusStreams::<S>::value_place(limbs, at);
+        [VectorSpan::anywhere(ENTRIES * limbs), VectorSpan::anywhere(digits), VectorSpan::at(entry, limbs)]
     }
 
     /// Powers to be set: moduli of the streams, exponents, then bases.
@@ -62,12 +62,12 @@ impl<'m, S: Simd> Powers<'m, S> {
         limbs: usize,
         digits: usize,
         count: usize,
-        places: &mut Places<'m, S::V>,
+        places: &mut FreeSpans<'m, S::V>,
     ) -> Self {
-        let streams = Streams::new(simd, limbs, count, places);
+        let streams = ModulusStreams::new(simd, limbs, count, places);
         let windows = |at| {
             let [table, digits, entry] = places.take(Self::window_spans(limbs, digits, at));
-            Windows { table, digits, entry }
+            PowerWindows { table, digits, entry }
         };
         Self { streams, windows: (0..count).map(windows).collect() }
     }
@@ -89,13 +89,15 @@ impl<'m, S: Simd> Powers<'m, S> {
     pub(super) fn multiply_by_constant(&mut self, at: usize, constants: [&[u64]; LANES]) {
         let entry = &mut *self.windows[at].entry;
         gather_into(self.streams.simd(), constants, entry);
-        self.streams.multiply(at, &[Plain(&*entry)]);
+        self.streams.multiply(at, &[PlainFactor(&*entry)]);
     }
 
     fn multiply_by_entries(&mut self, count: usize) {
         match &self.windows[..count] {
-            [first, second] => self.streams.multiply(0, &[Plain(&*first.entry), Plain(&*second.entry)]),
-            [one, ..] => self.streams.multiply(0, &[Plain(&*one.entry)]),
+            [first, second] => {
+                self.streams.multiply(0, &[PlainFactor(&*first.entry), PlainFactor(&*second.entry)])
+            }
+            [one, ..] => self.streams.multiply(0, &[PlainFactor(&*one.entry)]),
             [] => {}
         }
     }
@@ -106,7 +108,7 @@ impl<'m, S: Simd> Powers<'m, S> {
         let entry = &mut *self.windows[at].entry;
         entry.fill(simd.zero());
         entry[0] = simd.splat(1);
-        self.streams.multiply(at, &[Plain(&*entry)]);
+        self.streams.multiply(at, &[PlainFactor(&*entry)]);
         let (value, n) = self.streams.value_mut(at);
         carry::reduce(simd, value, n);
         value
@@ -118,7 +120,7 @@ impl<'m, S: Simd> Powers<'m, S> {
         let count = ones.len();
         let simd = self.streams.simd();
         for step in 0..self.windows[0].digits.len() {
-            let mut choices = self.windows[..count].iter_mut().map(|window| Choice {
+            let mut choices = self.windows[..count].iter_mut().map(|window| SecretChoice {
                 table: window.table,
                 index: window.digits[step],
                 entry: window.entry,
@@ -141,7 +143,7 @@ impl<'m, S: Simd> Powers<'m, S> {
         let count = ones.len();
         let simd = self.streams.simd();
         for (at, ones) in ones.iter().enumerate() {
-            let Windows { table, entry, .. } = &mut self.windows[at];
+            let PowerWindows { table, entry, .. } = &mut self.windows[at];
             gather_into(simd, *ones, entry);
             enter(table, 0, entry);
             entry.copy_from_slice(self.streams.value(at));
@@ -173,7 +175,7 @@ fn enter<V: Copy>(table: &mut [V], entry: usize, value: &[V]) {
 }
 
 /// Reads the whole table for one entry.
-fn pick<S: Simd>(simd: S, choice: &Choice<'_, S::V>, out: &mut [S::V]) {
+fn pick<S: Simd>(simd: S, choice: &SecretChoice<'_, S::V>, out: &mut [S::V]) {
     simd.call(
         #[inline(always)]
         || {

@@ -9,9 +9,9 @@ pub(crate) const WINDOW_BITS: usize = 4;
 pub(crate) const ENTRIES: usize = 1 << WINDOW_BITS;
 
 /// The factor of a product that is read limb by limb, once.
-pub(crate) trait Factor<V>: Copy {
+pub(crate) trait LimbFactor<V>: Copy {
     /// Whether it is the multiplicand itself.
-    const IS_ITSELF: bool = false;
+    const IS_SQUARE: bool = false;
 
     /// Its limb at `at`.
     fn limb(self, at: usize) -> V;
@@ -19,22 +19,22 @@ pub(crate) trait Factor<V>: Copy {
 
 /// A number in memory.
 #[derive(Clone, Copy)]
-pub(crate) struct Plain<'a, V>(pub(crate) &'a [V]);
+pub(crate) struct PlainFactor<'a, V>(pub(crate) &'a [V]);
 
 /// The multiplicand: the product is a square.
 #[derive(Clone, Copy)]
-pub(crate) struct Itself<'a, V>(pub(crate) &'a [V]);
+pub(crate) struct SquareFactor<'a, V>(pub(crate) &'a [V]);
 
 /// In each lane an entry of a table that a secret names. Every limb reads all entries, beside the products of the limb before.
 #[derive(Clone, Copy)]
-pub(crate) struct Picked<'a, V> {
+pub(crate) struct PickedFactor<'a, V> {
     /// All entries' first limbs, then all their second limbs, and so on.
     table: &'a [[V; ENTRIES]],
     /// Bit i of the index, per lane.
     bits: [Mask; WINDOW_BITS],
 }
 
-impl<'a, V: Vector> Picked<'a, V> {
+impl<'a, V: Vector> PickedFactor<'a, V> {
     /// The entries that `index` names. `place(i)` has bit i in every lane.
     #[inline(always)]
     pub(crate) fn new(table: &'a [V], index: V, place: impl Fn(usize) -> V) -> Self {
@@ -54,19 +54,19 @@ impl<'a, V: Vector> Picked<'a, V> {
 
 /// In each lane an entry of a table that a secret names, and room for it.
 #[derive(Debug)]
-pub(crate) struct Choice<'a, V> {
-    /// As of [`Picked`].
+pub(crate) struct SecretChoice<'a, V> {
+    /// As of [`PickedFactor`].
     pub(crate) table: &'a [V],
     pub(crate) index: V,
     /// The entry, where it is read before it is multiplied by.
     pub(crate) entry: &'a mut [V],
 }
 
-impl<'a, V: Vector> Choice<'a, V> {
+impl<'a, V: Vector> SecretChoice<'a, V> {
     /// The entries as a factor.
     #[inline(always)]
-    pub(crate) fn picked<S: Simd<V = V>>(&self, simd: S) -> Picked<'a, V> {
-        Picked::new(
+    pub(crate) fn picked<S: Simd<V = V>>(&self, simd: S) -> PickedFactor<'a, V> {
+        PickedFactor::new(
             self.table,
             self.index,
             #[inline(always)]
@@ -75,15 +75,15 @@ impl<'a, V: Vector> Choice<'a, V> {
     }
 }
 
-impl<V: Vector> Factor<V> for Plain<'_, V> {
+impl<V: Vector> LimbFactor<V> for PlainFactor<'_, V> {
     #[inline(always)]
     fn limb(self, at: usize) -> V {
         V::fetch(&self.0[at])
     }
 }
 
-impl<V: Vector> Factor<V> for Itself<'_, V> {
-    const IS_ITSELF: bool = true;
+impl<V: Vector> LimbFactor<V> for SquareFactor<'_, V> {
+    const IS_SQUARE: bool = true;
 
     #[inline(always)]
     fn limb(self, at: usize) -> V {
@@ -91,7 +91,7 @@ impl<V: Vector> Factor<V> for Itself<'_, V> {
     }
 }
 
-impl<V: Vector> Factor<V> for Picked<'_, V> {
+impl<V: Vector> LimbFactor<V> for PickedFactor<'_, V> {
     /// A tree of choices, one level for each bit, so that few vectors are held at a time.
     #[inline(always)]
     fn limb(self, at: usize) -> V {

@@ -21,13 +21,13 @@ const PAGE: usize = 64;
 
 /// Vectors that lie together.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
+pub(crate) struct VectorSpan {
     vectors: usize,
     /// Where in a page they begin; None where it does not matter.
     place: Option<usize>,
 }
 
-impl Span {
+impl VectorSpan {
     /// So many vectors from a place within a page on.
     pub(crate) fn at(place: usize, vectors: usize) -> Self {
         Self { vectors, place: Some(place) }
@@ -46,32 +46,32 @@ impl Span {
 
 /// Memory for spans, erased in the end.
 #[derive(Debug)]
-pub(crate) struct Memory<S: Simd>(Number<S>);
+pub(crate) struct SpanMemory<S: Simd>(Number<S>);
 
-impl<S: Simd> Memory<S> {
+impl<S: Simd> SpanMemory<S> {
     /// Zeros for spans, which are to be taken in this order.
-    pub(crate) fn new(simd: S, spans: impl IntoIterator<Item = Span>) -> Self {
+    pub(crate) fn new(simd: S, spans: impl IntoIterator<Item = VectorSpan>) -> Self {
         let end = spans.into_iter().fold(0, |end, span| end + span.gap(end) + span.vectors);
         Self(number(simd, end))
     }
 
     /// All of it.
-    pub(crate) fn places(&mut self) -> Places<'_, S::V> {
-        Places { rest: &mut self.0, end: 0 }
+    pub(crate) fn places(&mut self) -> FreeSpans<'_, S::V> {
+        FreeSpans { rest: &mut self.0, end: 0 }
     }
 }
 
 /// What has not been taken yet.
 #[derive(Debug)]
-pub(crate) struct Places<'m, V> {
+pub(crate) struct FreeSpans<'m, V> {
     rest: &'m mut [V],
     /// Vectors that lie before it.
     end: usize,
 }
 
-impl<'m, V> Places<'m, V> {
+impl<'m, V> FreeSpans<'m, V> {
     /// Takes the next spans.
-    pub(crate) fn take<const N: usize>(&mut self, spans: [Span; N]) -> [&'m mut [V]; N] {
+    pub(crate) fn take<const N: usize>(&mut self, spans: [VectorSpan; N]) -> [&'m mut [V]; N] {
         spans.map(|span| {
             let gap = span.gap(self.end);
             let (_, rest) = std::mem::take(&mut self.rest).split_at_mut(gap);
@@ -86,14 +86,20 @@ impl<'m, V> Places<'m, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::{LANES, Portable, Vector};
+    use crate::simd::{LANES, PortableSimd, Vector};
 
     #[test]
     fn spans_begin_at_their_places_and_do_not_overlap() {
-        let spans = [Span::at(3, 70), Span::anywhere(2), Span::at(3, 1), Span::at(2, 5), Span::at(7, 0)];
-        let mut memory = Memory::new(Portable, spans);
+        let spans = [
+            VectorSpan::at(3, 70),
+            VectorSpan::anywhere(2),
+            VectorSpan::at(3, 1),
+            VectorSpan::at(2, 5),
+            VectorSpan::at(7, 0),
+        ];
+        let mut memory = SpanMemory::new(PortableSimd, spans);
         for (mark, span) in (1..).zip(memory.places().take(spans)) {
-            span.fill(Portable.splat(mark));
+            span.fill(PortableSimd.splat(mark));
         }
         let marks: Vec<u64> = memory.0.iter().map(|vector| vector.words()[LANES - 1]).collect();
         let expected = [(0, 3), (1, 70), (2, 2), (0, 56), (3, 1), (0, 62), (4, 5)];

@@ -36,7 +36,7 @@ pub(crate) use mod_exp::mod_exp;
 pub(crate) use private::private;
 pub(crate) use public::public;
 
-use crate::batch::Accepted;
+use crate::batch::LaneJob;
 use crate::simd::{LANES, Simd};
 
 /// Longest modulus in bits.
@@ -71,14 +71,14 @@ fn check_range(input: &[u8], n: &[u8]) -> Result<(), Status> {
 
 /// Writes the results of a group, a number of carried limbs per lane.
 fn release<S: Simd, T>(
-    group: &[Accepted<T>],
+    group: &[LaneJob<T>],
     limbs: &[S::V],
     staging: &mut convert::Staging<S>,
     out: &mut Outcomes,
 ) {
     staging.take(limbs);
     for (lane, job) in group.iter().enumerate() {
-        staging.write(lane, out.result_mut(job.place));
-        out.set(job.place, Status::Done);
+        staging.write(lane, out.result_mut(job.index));
+        out.set(job.index, Status::Done);
     }
 }

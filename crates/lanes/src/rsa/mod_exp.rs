@@ -3,8 +3,8 @@
 use oarlock_core::{KeyParts, ModExpParts, Operation, Outcomes, Shape, Status};
 
 use super::convert::{Staging, gather_into};
-use super::exponent::{Digits, Powers, digits};
-use super::memory::Memory;
+use super::exponent::{Digits, PowerGroups, digits};
+use super::memory::SpanMemory;
 use super::number::{self as integer, Limbs};
 use super::public::PublicModulus;
 use super::{check_range, release};
@@ -19,7 +19,7 @@ struct ModExpKey {
     digits: Digits,
 }
 
-struct Job<'a> {
+struct ModExpJob<'a> {
     key: &'a ModExpKey,
     input: &'a [u8],
 }
@@ -39,8 +39,8 @@ pub(crate) fn mod_exp<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_
     let Some(first) = jobs.first() else { return };
     let (limbs, digits) = (first.job.key.modulus.limbs, first.job.key.digits.len());
     let count = jobs.len().div_ceil(LANES).min(2);
-    let mut memory = Memory::new(simd, Powers::<S>::spans(limbs, digits, count));
-    let mut powers = Powers::new(simd, limbs, digits, count, &mut memory.places());
+    let mut memory = SpanMemory::new(simd, PowerGroups::<S>::spans(limbs, digits, count));
+    let mut powers = PowerGroups::new(simd, limbs, digits, count, &mut memory.places());
     let mut staging = Staging::new(simd, shape.output_len());
     for pair in jobs.chunks(2 * LANES) {
         let groups = || pair.chunks(LANES);
@@ -62,12 +62,12 @@ pub(crate) fn mod_exp<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_
     }
 }
 
-fn read<'a>(shape: Shape, operation: &'a Operation<'a>) -> Result<Job<'a>, Status> {
+fn read<'a>(shape: Shape, operation: &'a Operation<'a>) -> Result<ModExpJob<'a>, Status> {
     let (Some(KeyParts::ModExp(parts)), Shape::ModExp { bits, .. }) = (operation.key.parts(), shape) else {
         return Err(Status::BadKey);
     };
     check_range(operation.input, &parts.n)?;
-    Ok(Job { key: operation.key.prepared(|_| ModExpKey::new(parts, bits))?, input: operation.input })
+    Ok(ModExpJob { key: operation.key.prepared(|_| ModExpKey::new(parts, bits))?, input: operation.input })
 }
 
 /// Shows nothing of the exponent.

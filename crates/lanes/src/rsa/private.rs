@@ -5,8 +5,8 @@
 use oarlock_core::{KeyParts, Operation, Outcomes, RsaPrivateParts, Shape, Status};
 
 use super::convert::{Staging, gather_into};
-use super::exponent::{Digits, Powers, digits};
-use super::memory::{Memory, Places, Span};
+use super::exponent::{Digits, PowerGroups, digits};
+use super::memory::{FreeSpans, SpanMemory, VectorSpan};
 use super::number::{self as integer, Limbs};
 use super::streams::limbs_for;
 use super::{carry, check_range, release};
@@ -17,14 +17,14 @@ use crate::simd::{LANES, Simd};
 struct PrivateKey {
     /// Limbs of a prime that count.
     limbs: usize,
-    p: Prime,
-    q: Prime,
+    p: PrimeHalf,
+    q: PrimeHalf,
     /// `q^-1 mod p`.
     coefficient: Limbs,
 }
 
 /// One prime with its exponent.
-struct Prime {
+struct PrimeHalf {
     modulus: Limbs,
     /// -p^-1 mod 2^52.
     inverse: u64,
@@ -33,7 +33,7 @@ struct Prime {
     digits: Digits,
 }
 
-struct Job<'a> {
+struct PrivateJob<'a> {
     key: &'a PrivateKey,
     input: &'a [u8],
 }
@@ -44,8 +44,8 @@ impl PrivateKey {
     fn new(parts: &RsaPrivateParts) -> Result<Self, Status> {
         let half = usize::from(parts.public.bits()).div_ceil(2);
         let limbs = limbs_for(half).ok_or(Status::BadKey)?;
-        let p = Prime::new(parts.p.expose(), parts.dp.expose(), half, limbs)?;
-        let q = Prime::new(parts.q.expose(), parts.dq.expose(), half, limbs)?;
+        let p = PrimeHalf::new(parts.p.expose(), parts.dp.expose(), half, limbs)?;
+        let q = PrimeHalf::new(parts.q.expose(), parts.dq.expose(), half, limbs)?;
         let n = integer::from_bytes(&parts.public.n, 2 * limbs).ok_or(Status::BadKey)?;
         let coefficient = integer::from_bytes(parts.qinv.expose(), limbs).ok_or(Status::BadKey)?;
         let fits = integer::is_equal(&integer::product(&p.modulus, &q.modulus), &n)
@@ -55,7 +55,7 @@ impl PrivateKey {
     }
 }
 
-impl Prime {
+impl PrimeHalf {
     fn new(prime: &[u8], exponent: &[u8], bits: usize, limbs: usize) -> Result<Self, Status> {
         let modulus = integer::from_bytes(prime, limbs).ok_or(Status::BadKey)?;
         let digits = digits(exponent, bits).ok_or(Status::BadKey)?;
@@ -85,9 +85,9 @@ pub(crate) fn private<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_
     let jobs = accept(shape, operations, out, read);
     let Some(first) = jobs.first() else { return };
     let (limbs, digits) = (first.job.key.limbs, first.job.key.p.digits.len());
-    let spans = Powers::<S>::spans(limbs, digits, 2).chain(Halves::<S>::spans(limbs));
-    let mut memory = Memory::new(simd, spans);
-    let mut halves = Halves::new(simd, limbs, digits, &mut memory.places());
+    let spans = PowerGroups::<S>::spans(limbs, digits, 2).chain(CrtHalves::<S>::spans(limbs));
+    let mut memory = SpanMemory::new(simd, spans);
+    let mut halves = CrtHalves::new(simd, limbs, digits, &mut memory.places());
     let mut staging = Staging::new(simd, shape.output_len());
     for group in jobs.chunks(LANES) {
         staging.read(per_lane(group, |job| job.input), halves.input);
@@ -96,15 +96,15 @@ pub(crate) fn private<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_
     }
 }
 
-fn read<'a>(operation: &'a Operation<'a>) -> Result<Job<'a>, Status> {
+fn read<'a>(operation: &'a Operation<'a>) -> Result<PrivateJob<'a>, Status> {
     let Some(KeyParts::RsaPrivate(parts)) = operation.key.parts() else { return Err(Status::BadKey) };
     check_range(operation.input, &parts.public.n)?;
-    Ok(Job { key: operation.key.prepared(|_| PrivateKey::new(parts))?, input: operation.input })
+    Ok(PrivateJob { key: operation.key.prepared(|_| PrivateKey::new(parts))?, input: operation.input })
 }
 
 /// Powers of p and of q, and what they are made from and into.
-struct Halves<'m, S: Simd> {
-    powers: Powers<'m, S>,
+struct CrtHalves<'m, S: Simd> {
+    powers: PowerGroups<'m, S>,
     /// Twice as many limbs as a prime.
     input: &'m mut [S::V],
     result: &'m mut [S::V],
@@ -112,14 +112,14 @@ struct Halves<'m, S: Simd> {
     own: [&'m mut [S::V]; 2],
 }
 
-impl<'m, S: Simd> Halves<'m, S> {
+impl<'m, S: Simd> CrtHalves<'m, S> {
     /// The memory besides that of the powers.
-    fn spans(limbs: usize) -> [Span; 4] {
-        [2 * limbs, 2 * limbs, limbs, limbs].map(Span::anywhere)
+    fn spans(limbs: usize) -> [VectorSpan; 4] {
+        [2 * limbs, 2 * limbs, limbs, limbs].map(VectorSpan::anywhere)
     }
 
-    fn new(simd: S, limbs: usize, digits: usize, places: &mut Places<'m, S::V>) -> Self {
-        let powers = Powers::new(simd, limbs, digits, 2, places);
+    fn new(simd: S, limbs: usize, digits: usize, places: &mut FreeSpans<'m, S::V>) -> Self {
+        let powers = PowerGroups::new(simd, limbs, digits, 2, places);
         let [input, result, p, q] = places.take(Self::spans(limbs));
         Self { powers, input, result, own: [p, q] }
     }
@@ -133,7 +133,7 @@ impl<'m, S: Simd> Halves<'m, S> {
     }
 
     /// Brings the input into Montgomery form: it is `low + high R`, so that this is `low R^2 / R + high R^3 / R`.
-    fn enter(&mut self, primes: [[&Prime; LANES]; 2]) {
+    fn enter(&mut self, primes: [[&PrimeHalf; LANES]; 2]) {
         let Self { powers, input, own, .. } = self;
         let simd = powers.streams.simd();
         for (at, primes) in primes.iter().enumerate() {

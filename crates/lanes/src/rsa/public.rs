@@ -3,12 +3,12 @@
 use oarlock_core::{Operation, Outcomes, RsaPublicParts, Shape, Status};
 
 use super::convert::{Staging, gather_into};
-use super::factor::Plain;
-use super::memory::{Memory, Places, Span, number};
+use super::factor::PlainFactor;
+use super::memory::{FreeSpans, SpanMemory, VectorSpan, number};
 use super::number::{self as integer, Limbs};
-use super::streams::{Streams, limbs_for};
+use super::streams::{ModulusStreams, limbs_for};
 use super::{carry, check_range, release};
-use crate::batch::{Accepted, accept, per_lane};
+use crate::batch::{LaneJob, accept, per_lane};
 use crate::simd::{LANES, Simd, Vector};
 
 /// The fourth Fermat number.
@@ -30,13 +30,13 @@ pub(super) struct PublicModulus {
 }
 
 #[derive(Debug)]
-struct PublicKey {
+struct PublicPower {
     modulus: PublicModulus,
     e: u64,
 }
 
-struct Job<'a> {
-    key: &'a PublicKey,
+struct PublicJob<'a> {
+    key: &'a PublicPower,
     input: &'a [u8],
 }
 
@@ -52,7 +52,7 @@ impl PublicModulus {
     }
 }
 
-impl PublicKey {
+impl PublicPower {
     fn new(parts: &RsaPublicParts) -> Result<Self, Status> {
         let e = integer::from_bytes(&parts.e, 1).ok_or(Status::BadKey)?[0];
         if e < 3 || e % 2 == 0 || e >> 33 != 0 {
@@ -68,8 +68,8 @@ pub(crate) fn public<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>
     let Some(first) = jobs.first() else { return };
     let limbs = first.job.key.modulus.limbs;
     let count = jobs.len().div_ceil(LANES).min(2);
-    let mut memory = Memory::new(simd, Groups::<S>::spans(limbs, count));
-    let mut groups = Groups::new(simd, limbs, count, &mut memory.places());
+    let mut memory = SpanMemory::new(simd, PublicGroups::<S>::spans(limbs, count));
+    let mut groups = PublicGroups::new(simd, limbs, count, &mut memory.places());
     let mut staging = Staging::new(simd, shape.output_len());
     for pair in jobs.chunks(2 * LANES) {
         for (at, jobs) in pair.chunks(LANES).enumerate() {
@@ -88,33 +88,34 @@ pub(crate) fn public<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>
     }
 }
 
-fn read<'a>(operation: &'a Operation<'a>) -> Result<Job<'a>, Status> {
+fn read<'a>(operation: &'a Operation<'a>) -> Result<PublicJob<'a>, Status> {
     let parts = operation.key.rsa_public().ok_or(Status::BadKey)?;
     check_range(operation.input, &parts.n)?;
-    Ok(Job { key: operation.key.prepared(|_| PublicKey::new(parts))?, input: operation.input })
+    Ok(PublicJob { key: operation.key.prepared(|_| PublicPower::new(parts))?, input: operation.input })
 }
 
 /// One or two times eight powers on their way.
-struct Groups<'m, S: Simd> {
-    streams: Streams<'m, S>,
+struct PublicGroups<'m, S: Simd> {
+    streams: ModulusStreams<'m, S>,
     inputs: Vec<&'m mut [S::V]>,
     /// R^2 mod n.
     radix_squared: Vec<&'m mut [S::V]>,
 }
 
-impl<'m, S: Simd> Groups<'m, S> {
-    fn spans(limbs: usize, count: usize) -> impl Iterator<Item = Span> {
-        Streams::<S>::spans(limbs, count).chain((0..2 * count).map(move |_| Span::anywhere(limbs)))
+impl<'m, S: Simd> PublicGroups<'m, S> {
+    fn spans(limbs: usize, count: usize) -> impl Iterator<Item = VectorSpan> {
+        ModulusStreams::<S>::spans(limbs, count)
+            .chain((0..2 * count).map(move |_| VectorSpan::anywhere(limbs)))
     }
 
-    fn new(simd: S, limbs: usize, count: usize, places: &mut Places<'m, S::V>) -> Self {
-        let streams = Streams::new(simd, limbs, count, places);
-        let mut numbers = || (0..count).flat_map(|_| places.take([Span::anywhere(limbs)])).collect();
+    fn new(simd: S, limbs: usize, count: usize, places: &mut FreeSpans<'m, S::V>) -> Self {
+        let streams = ModulusStreams::new(simd, limbs, count, places);
+        let mut numbers = || (0..count).flat_map(|_| places.take([VectorSpan::anywhere(limbs)])).collect();
         Self { streams, inputs: numbers(), radix_squared: numbers() }
     }
 
     /// Takes the keys and inputs of eight jobs.
-    fn start(&mut self, at: usize, jobs: &[Accepted<Job<'_>>], staging: &mut Staging<S>) {
+    fn start(&mut self, at: usize, jobs: &[LaneJob<PublicJob<'_>>], staging: &mut Staging<S>) {
         let simd = self.streams.simd();
         let keys = per_lane(jobs, |job| &job.key.modulus);
         let place = self.streams.set_modulus(at, simd.load(&keys.map(|key| key.inverse)));
@@ -139,14 +140,14 @@ impl<'m, S: Simd> Groups<'m, S> {
 
     fn multiply_by_inputs(&mut self, count: usize) {
         match &self.inputs[..count] {
-            [first, second] => self.streams.multiply(0, &[Plain(first), Plain(second)]),
-            [one, ..] => self.streams.multiply(0, &[Plain(one)]),
+            [first, second] => self.streams.multiply(0, &[PlainFactor(first), PlainFactor(second)]),
+            [one, ..] => self.streams.multiply(0, &[PlainFactor(one)]),
             [] => {}
         }
     }
 
     /// Any exponents, bit by bit from the highest of the longest.
-    fn power_any(&mut self, at: usize, jobs: &[Accepted<Job<'_>>]) {
+    fn power_any(&mut self, at: usize, jobs: &[LaneJob<PublicJob<'_>>]) {
         let Self { streams, radix_squared, .. } = self;
         let simd = streams.simd();
         let exponents = simd.load(&per_lane(jobs, |job| job.key.e));
@@ -157,17 +158,17 @@ impl<'m, S: Simd> Groups<'m, S> {
         base.copy_from_slice(streams.value(at));
         // R^2 / R is 1 in Montgomery form.
         streams.value_mut(at).0.copy_from_slice(radix_squared[at]);
-        streams.multiply(at, &[Plain(&one)]);
+        streams.multiply(at, &[PlainFactor(&one)]);
         for bit in (0..bits).rev() {
             streams.square(at..at + 1, 1);
             squared.copy_from_slice(streams.value(at));
-            streams.multiply(at, &[Plain(&base)]);
+            streams.multiply(at, &[PlainFactor(&base)]);
             let is_set = exponents.has_any(simd.splat(1 << bit));
             for (value, squared) in streams.value_mut(at).0.iter_mut().zip(squared.iter()) {
                 *value = squared.or_if(is_set, *value);
             }
         }
-        streams.multiply(at, &[Plain(&one)]);
+        streams.multiply(at, &[PlainFactor(&one)]);
     }
 
     /// The value, at most n, below n.

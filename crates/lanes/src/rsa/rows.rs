@@ -1,9 +1,9 @@
 //! Products of more limbs than a window has: rows of tiles, from the lowest limbs of the factor to the highest.
 
-use super::factor::Factor;
-use super::memory::{Places, Span};
-use super::tile::{Tile, add_square, part};
-use super::window::Window;
+use super::factor::LimbFactor;
+use super::memory::{FreeSpans, VectorSpan};
+use super::tile::{TileOperands, add_square, part};
+use super::window::ColumnWindow;
 use crate::simd::{Simd, Vector};
 
 /// Widest tile.
@@ -11,35 +11,35 @@ const WIDEST: usize = 20;
 
 /// Places for quotients, limbs and columns of the product at work.
 #[derive(Debug)]
-pub(super) struct Scratch<'m, V> {
+pub(super) struct RowScratch<'m, V> {
     quotients: &'m mut [V],
     kept: &'m mut [V],
     columns: [&'m mut [V]; 2],
     nothing: &'m mut [V],
 }
 
-impl<'m, V> Scratch<'m, V> {
+impl<'m, V> RowScratch<'m, V> {
     /// Its memory; none for no limbs. Columns begin where values do; quotients and limbs are written while a modulus's and a
     /// value's first tile are read, and go between them.
-    pub(super) fn spans(limbs: usize) -> [Span; 5] {
+    pub(super) fn spans(limbs: usize) -> [VectorSpan; 5] {
         let (some, columns) = if limbs == 0 { (0, 0) } else { (WIDEST, limbs + WIDEST + 1) };
         [
-            Span::at(22, some),
-            Span::at(21, some),
-            Span::at(42, columns),
-            Span::at(42, columns),
-            Span::anywhere(if limbs == 0 { 0 } else { WIDEST + 1 }),
+            VectorSpan::at(22, some),
+            VectorSpan::at(21, some),
+            VectorSpan::at(42, columns),
+            VectorSpan::at(42, columns),
+            VectorSpan::anywhere(if limbs == 0 { 0 } else { WIDEST + 1 }),
         ]
     }
 
-    pub(super) fn new(limbs: usize, places: &mut Places<'m, V>) -> Self {
+    pub(super) fn new(limbs: usize, places: &mut FreeSpans<'m, V>) -> Self {
         let [quotients, kept, from, to, nothing] = places.take(Self::spans(limbs));
         Self { quotients, kept, columns: [from, to], nothing }
     }
 }
 
 /// A product to be computed: `factor value / R mod n`.
-pub(super) struct Task<'a, V, A> {
+pub(super) struct ProductTask<'a, V, A> {
     pub(super) factor: A,
     pub(super) value: &'a [V],
     pub(super) modulus: &'a [V],
@@ -50,8 +50,8 @@ pub(super) struct Task<'a, V, A> {
     pub(super) out: &'a mut [V],
 }
 
-impl<V: Vector, A: Factor<V>> Task<'_, V, A> {
-    pub(super) fn run<S: Simd<V = V>>(self, simd: S, scratch: &mut Scratch<'_, V>) {
+impl<V: Vector, A: LimbFactor<V>> ProductTask<'_, V, A> {
+    pub(super) fn run<S: Simd<V = V>>(self, simd: S, scratch: &mut RowScratch<'_, V>) {
         match self.value.len() {
             30 => self.rows::<S, 15>(simd, scratch),
             _ => self.rows::<S, WIDEST>(simd, scratch),
@@ -59,10 +59,10 @@ impl<V: Vector, A: Factor<V>> Task<'_, V, A> {
     }
 
     /// Rows of tiles from the lowest limbs of a to the highest.
-    fn rows<S: Simd<V = V>, const W: usize>(self, simd: S, scratch: &mut Scratch<'_, V>) {
+    fn rows<S: Simd<V = V>, const W: usize>(self, simd: S, scratch: &mut RowScratch<'_, V>) {
         let (b, n) = (self.value.as_chunks::<W>().0, self.modulus.as_chunks::<W>().0);
         let out = self.out.as_chunks_mut::<W>().0;
-        let Scratch { quotients, kept, columns: [from, to], nothing } = scratch;
+        let RowScratch { quotients, kept, columns: [from, to], nothing } = scratch;
         let doubled = self.doubled.as_chunks_mut::<W>().0;
         let (Some(quotients), Some(kept)) = (quotients.first_chunk_mut::<W>(), kept.first_chunk_mut::<W>())
         else {
@@ -70,7 +70,7 @@ impl<V: Vector, A: Factor<V>> Task<'_, V, A> {
         };
         debug_assert!(b.len() == n.len() && out.len() == n.len());
         for index in 0..b.len() {
-            if A::IS_ITSELF && index > 0 {
+            if A::IS_SQUARE && index > 0 {
                 let columns = &mut from.as_chunks_mut::<W>().0[index..];
                 simd.call(
                     #[inline(always)]
@@ -80,7 +80,7 @@ impl<V: Vector, A: Factor<V>> Task<'_, V, A> {
             let entering = if index == 0 { &**nothing } else { &**from };
             let is_last = index + 1 == b.len();
             let leaving = if is_last { &mut *out } else { to.as_chunks_mut::<W>().0 };
-            let mut row = Row {
+            let mut row = TileRow {
                 simd,
                 inverse: self.inverse,
                 index,
@@ -105,7 +105,7 @@ impl<V: Vector, A: Factor<V>> Task<'_, V, A> {
 }
 
 /// A row of tiles: `W` limbs of a and of q, times all of b and n.
-struct Row<'a, S: Simd, A, const W: usize> {
+struct TileRow<'a, S: Simd, A, const W: usize> {
     simd: S,
     inverse: &'a S::V,
     index: usize,
@@ -122,13 +122,13 @@ struct Row<'a, S: Simd, A, const W: usize> {
     leaving: &'a mut [[S::V; W]],
 }
 
-impl<S: Simd, A: Factor<S::V>, const W: usize> Row<'_, S, A, W> {
+impl<S: Simd, A: LimbFactor<S::V>, const W: usize> TileRow<'_, S, A, W> {
     /// What leaves are columns of the next row, or the limbs of the result.
     #[inline(always)]
     fn run(&mut self, is_last: bool) {
         let Some((low, [top, ..])) = self.entering.split_first_chunk::<W>() else { return };
-        let window = Window::new(self.simd, low, *top);
-        let window = if !A::IS_ITSELF {
+        let window = ColumnWindow::new(self.simd, low, *top);
+        let window = if !A::IS_SQUARE {
             self.product(window)
         } else if self.index == 0 {
             self.first_of_square(window)
@@ -136,11 +136,11 @@ impl<S: Simd, A: Factor<S::V>, const W: usize> Row<'_, S, A, W> {
             self.next_of_square(window)
         };
         let top = &mut self.leaving[self.n.len() - 1];
-        if is_last { window.settle(self.simd, top) } else { window.store(top) }
+        if is_last { window.store_limbs(self.simd, top) } else { window.store_columns(top) }
     }
 
     #[inline(always)]
-    fn product(&mut self, window: Window<S::V, W>) -> Window<S::V, W> {
+    fn product(&mut self, window: ColumnWindow<S::V, W>) -> ColumnWindow<S::V, W> {
         let mut window = self.tile::<{ part::PRODUCT }, true>(0, window);
         for at in 1..self.n.len() {
             window = self.tile::<{ part::PRODUCT }, false>(at, window);
@@ -149,7 +149,7 @@ impl<S: Simd, A: Factor<S::V>, const W: usize> Row<'_, S, A, W> {
     }
 
     #[inline(always)]
-    fn first_of_square(&mut self, window: Window<S::V, W>) -> Window<S::V, W> {
+    fn first_of_square(&mut self, window: ColumnWindow<S::V, W>) -> ColumnWindow<S::V, W> {
         let mut window = self.tile::<{ part::SQUARE }, true>(0, window);
         for at in 1..self.n.len() {
             window = self.tile::<{ part::DOUBLING }, false>(at, window);
@@ -158,7 +158,7 @@ impl<S: Simd, A: Factor<S::V>, const W: usize> Row<'_, S, A, W> {
     }
 
     #[inline(always)]
-    fn next_of_square(&mut self, window: Window<S::V, W>) -> Window<S::V, W> {
+    fn next_of_square(&mut self, window: ColumnWindow<S::V, W>) -> ColumnWindow<S::V, W> {
         let mut window = self.tile::<{ part::NONE }, true>(0, window);
         for at in 1..=self.index {
             window = self.tile::<{ part::NONE }, false>(at, window);
@@ -173,12 +173,12 @@ impl<S: Simd, A: Factor<S::V>, const W: usize> Row<'_, S, A, W> {
     fn tile<const PART: u8, const PRODUCES: bool>(
         &mut self,
         at: usize,
-        window: Window<S::V, W>,
-    ) -> Window<S::V, W> {
+        window: ColumnWindow<S::V, W>,
+    ) -> ColumnWindow<S::V, W> {
         // Columns enter the first row as nothing, which is as long as one tile.
         let above = if self.index == 0 { 1 } else { (at + 1) * W + 1 };
         let Some(entering) = self.entering[above..].first_chunk() else { return window };
-        let mut tile = Tile {
+        let mut tile = TileOperands {
             factor: self.a,
             first: self.index * W,
             kept: &mut *self.kept,

@@ -1,8 +1,8 @@
 //! Products of as many limbs as a window has: no column leaves but those that vanish, none enters, and the product takes the
 //! place of the value.
 
-use super::factor::Factor;
-use super::window::{Window, rounds};
+use super::factor::LimbFactor;
+use super::window::{ColumnWindow, rounds};
 use crate::simd::{Simd, Vector};
 
 /// A value and its moduli.
@@ -18,12 +18,12 @@ pub(super) struct Operands<'a, V, const W: usize> {
 /// Replaces each stream's value v by `f v / R mod n`, their rows in turn: one's carries are hidden under the other's products.
 /// All windows must fit in registers.
 #[inline(always)]
-pub(super) fn products<S: Simd, A: Factor<S::V>, const W: usize, const N: usize>(
+pub(super) fn products<S: Simd, A: LimbFactor<S::V>, const W: usize, const N: usize>(
     simd: S,
     streams: &mut [Operands<'_, S::V, W>; N],
     factors: [A; N],
 ) {
-    let mut windows = [Window::<S::V, W>::zero(simd); N];
+    let mut windows = [ColumnWindow::<S::V, W>::zero(simd); N];
     for row in 0..W {
         rounds::<S::V, N>(
             0,
@@ -35,7 +35,7 @@ pub(super) fn products<S: Simd, A: Factor<S::V>, const W: usize, const N: usize>
             },
         );
     }
-    settle(simd, windows, streams);
+    store_limbs(simd, windows, streams);
 }
 
 /// Replaces each stream's value by `v^2 / R mod n`, and does in each row what is to be done beside.
@@ -45,7 +45,7 @@ pub(super) fn squares<S: Simd, const W: usize, const N: usize>(
     streams: &mut [Operands<'_, S::V, W>; N],
     mut beside: impl FnMut(usize),
 ) {
-    let mut windows = [Window::<S::V, W>::zero(simd); N];
+    let mut windows = [ColumnWindow::<S::V, W>::zero(simd); N];
     rounds::<S::V, W>(
         0,
         #[inline(always)]
@@ -67,18 +67,18 @@ pub(super) fn squares<S: Simd, const W: usize, const N: usize>(
             beside(row);
         },
     );
-    settle(simd, windows, streams);
+    store_limbs(simd, windows, streams);
 }
 
 #[inline(always)]
-fn settle<S: Simd, const W: usize, const N: usize>(
+fn store_limbs<S: Simd, const W: usize, const N: usize>(
     simd: S,
-    windows: [Window<S::V, W>; N],
+    windows: [ColumnWindow<S::V, W>; N],
     streams: &mut [Operands<'_, S::V, W>; N],
 ) {
     rounds::<S::V, N>(
         0,
         #[inline(always)]
-        |at| windows[at].settle(simd, streams[at].value),
+        |at| windows[at].store_limbs(simd, streams[at].value),
     );
 }

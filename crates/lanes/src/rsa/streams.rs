@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use super::factor::{Choice, Factor, Itself, Picked, Plain, WINDOW_BITS};
-use super::memory::{Places, Span};
-use super::rows::{Scratch, Task};
+use super::factor::{LimbFactor, PickedFactor, PlainFactor, SecretChoice, SquareFactor, WINDOW_BITS};
+use super::memory::{FreeSpans, VectorSpan};
+use super::rows::{ProductTask, RowScratch};
 use super::single::{Operands, products, squares};
 use super::window::LIMB_BITS;
 use crate::simd::Simd;
@@ -32,15 +32,15 @@ pub(super) fn limbs_for(bits: usize) -> Option<usize> {
 /// One or two streams of one length, whose products are computed in turn: one's carries are hidden under the other's
 /// products.
 #[derive(Debug)]
-pub(crate) struct Streams<'m, S: Simd> {
+pub(crate) struct ModulusStreams<'m, S: Simd> {
     simd: S,
-    streams: Vec<Stream<'m, S>>,
-    scratch: Scratch<'m, S::V>,
+    streams: Vec<ModulusStream<'m, S>>,
+    scratch: RowScratch<'m, S::V>,
 }
 
 /// Eight odd moduli, one per lane, and eight values.
 #[derive(Debug)]
-struct Stream<'m, S: Simd> {
+struct ModulusStream<'m, S: Simd> {
     modulus: &'m mut [S::V],
     /// -n^-1 mod 2^52, once.
     inverse: &'m mut [S::V],
@@ -51,18 +51,18 @@ struct Stream<'m, S: Simd> {
     doubled: &'m mut [S::V],
 }
 
-impl<'m, S: Simd> Streams<'m, S> {
+impl<'m, S: Simd> ModulusStreams<'m, S> {
     /// The memory of so many streams.
-    pub(crate) fn spans(limbs: usize, count: usize) -> impl Iterator<Item = Span> {
+    pub(crate) fn spans(limbs: usize, count: usize) -> impl Iterator<Item = VectorSpan> {
         let streams = (0..count).flat_map(move |at| Self::stream_spans(limbs, at));
-        Scratch::<S::V>::spans(if limbs > SINGLE { limbs } else { 0 }).into_iter().chain(streams)
+        RowScratch::<S::V>::spans(if limbs > SINGLE { limbs } else { 0 }).into_iter().chain(streams)
     }
 
     /// Two streams of [`PAIRED`] limbs have their moduli, doubles and values side by side in a page; of twice as many, one's
     /// doubles lie where the other's value does, which is written while moduli and the other's value are read. Longer
     /// numbers leave a third of a page between the modulus and all else: at any time the tile of it that is read, the tile
     /// of the value that is read, and the tile of columns that is written lie side by side.
-    fn stream_spans(limbs: usize, at: usize) -> [Span; 5] {
+    fn stream_spans(limbs: usize, at: usize) -> [VectorSpan; 5] {
         let [modulus, doubled, inverse] = match limbs {
             PAIRED => [10 * at, 20 + 10 * at, 60 + at],
             SINGLE => [20, 40 * at, 60],
@@ -71,11 +71,11 @@ impl<'m, S: Simd> Streams<'m, S> {
         let value = Self::value_place(limbs, at);
         let last = if limbs > SINGLE { limbs } else { 0 };
         [
-            Span::at(modulus, limbs),
-            Span::at(inverse, 1),
-            Span::at(value, limbs),
-            Span::at(value, last),
-            Span::at(doubled, limbs),
+            VectorSpan::at(modulus, limbs),
+            VectorSpan::at(inverse, 1),
+            VectorSpan::at(value, limbs),
+            VectorSpan::at(value, last),
+            VectorSpan::at(doubled, limbs),
         ]
     }
 
@@ -89,12 +89,12 @@ impl<'m, S: Simd> Streams<'m, S> {
     }
 
     /// Streams of values and moduli to be set.
-    pub(crate) fn new(simd: S, limbs: usize, count: usize, places: &mut Places<'m, S::V>) -> Self {
+    pub(crate) fn new(simd: S, limbs: usize, count: usize, places: &mut FreeSpans<'m, S::V>) -> Self {
         debug_assert!(SIZES.contains(&limbs));
-        let scratch = Scratch::new(if limbs > SINGLE { limbs } else { 0 }, places);
+        let scratch = RowScratch::new(if limbs > SINGLE { limbs } else { 0 }, places);
         let stream = |at| {
             let [modulus, inverse, value, last, doubled] = places.take(Self::stream_spans(limbs, at));
-            Stream { modulus, inverse, value, last, doubled }
+            ModulusStream { modulus, inverse, value, last, doubled }
         };
         Self { simd, streams: (0..count).map(stream).collect(), scratch }
     }
@@ -128,7 +128,7 @@ impl<'m, S: Simd> Streams<'m, S> {
 
     /// The place of a stream's value, and its moduli.
     pub(crate) fn value_mut(&mut self, at: usize) -> (&mut [S::V], &[S::V]) {
-        let Stream { value, modulus, .. } = &mut self.streams[at];
+        let ModulusStream { value, modulus, .. } = &mut self.streams[at];
         (value, modulus)
     }
 
@@ -138,19 +138,19 @@ impl<'m, S: Simd> Streams<'m, S> {
         let Self { simd, streams, scratch } = self;
         let streams = &mut streams[range];
         if streams[0].value.len() <= SINGLE {
-            return single(*simd, streams, Squares { times });
+            return single(*simd, streams, SquareKernel { times });
         }
         for _ in 0..times {
-            streams.iter_mut().for_each(|stream| stream.multiply(*simd, Itself, scratch));
+            streams.iter_mut().for_each(|stream| stream.multiply(*simd, SquareFactor, scratch));
         }
     }
 
     /// Multiplies the values of as many streams, from `first` on, by factors: `f v / R mod n`, below `f v / R + n`.
-    pub(crate) fn multiply<A: Factor<S::V>>(&mut self, first: usize, factors: &[A]) {
+    pub(crate) fn multiply<A: LimbFactor<S::V>>(&mut self, first: usize, factors: &[A]) {
         let Self { simd, streams, scratch } = self;
         let streams = &mut streams[first..first + factors.len()];
         if streams[0].value.len() <= SINGLE {
-            return single(*simd, streams, Products { factors });
+            return single(*simd, streams, ProductKernel { factors });
         }
         streams
             .iter_mut()
@@ -160,27 +160,27 @@ impl<'m, S: Simd> Streams<'m, S> {
 
     /// Squares each value once for every bit of a window, then multiplies it by the entry that is chosen. Entries of short
     /// numbers are read beside the squares, whose loads are fewer than those of products, else beside the product.
-    pub(crate) fn raise(&mut self, choices: &mut [Choice<'_, S::V>]) {
+    pub(crate) fn raise(&mut self, choices: &mut [SecretChoice<'_, S::V>]) {
         if self.limbs() <= SINGLE {
-            return single(self.simd, &mut self.streams[..choices.len()], Windows { choices });
+            return single(self.simd, &mut self.streams[..choices.len()], WindowKernel { choices });
         }
         self.square(0..choices.len(), WINDOW_BITS);
         let simd = self.simd;
-        let picked: Vec<Picked<'_, S::V>> = choices.iter().map(|choice| choice.picked(simd)).collect();
+        let picked: Vec<PickedFactor<'_, S::V>> = choices.iter().map(|choice| choice.picked(simd)).collect();
         self.multiply(0, &picked);
     }
 }
 
-impl<S: Simd> Stream<'_, S> {
+impl<S: Simd> ModulusStream<'_, S> {
     /// Multiplies the value by a factor, which may be the value itself.
-    fn multiply<'s, A: Factor<S::V>>(
+    fn multiply<'s, A: LimbFactor<S::V>>(
         &'s mut self,
         simd: S,
         factor: impl FnOnce(&'s [S::V]) -> A,
-        scratch: &mut Scratch<'_, S::V>,
+        scratch: &mut RowScratch<'_, S::V>,
     ) {
         std::mem::swap(&mut self.value, &mut self.last);
-        let task = Task {
+        let task = ProductTask {
             factor: factor(self.last),
             value: self.last,
             modulus: self.modulus,
@@ -202,23 +202,23 @@ impl<S: Simd> Stream<'_, S> {
 }
 
 /// Work on values of at most [`SINGLE`] limbs: groups of `N` whose rows alternate, the groups in turn.
-trait Kernel<S: Simd> {
+trait StreamKernel<S: Simd> {
     fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]);
 }
 
-struct Squares {
+struct SquareKernel {
     times: usize,
 }
 
-struct Products<'a, A> {
+struct ProductKernel<'a, A> {
     factors: &'a [A],
 }
 
-struct Windows<'a, 'm, V> {
-    choices: &'a mut [Choice<'m, V>],
+struct WindowKernel<'a, 'm, V> {
+    choices: &'a mut [SecretChoice<'m, V>],
 }
 
-fn single<S: Simd>(simd: S, streams: &mut [Stream<'_, S>], kernel: impl Kernel<S>) {
+fn single<S: Simd>(simd: S, streams: &mut [ModulusStream<'_, S>], kernel: impl StreamKernel<S>) {
     let _done = match (streams[0].value.len(), streams) {
         (PAIRED, [first, second]) => pair(simd, first, second, kernel),
         (PAIRED, [one]) => alone::<S, PAIRED>(simd, one, kernel),
@@ -230,9 +230,9 @@ fn single<S: Simd>(simd: S, streams: &mut [Stream<'_, S>], kernel: impl Kernel<S
 
 fn pair<S: Simd>(
     simd: S,
-    first: &mut Stream<'_, S>,
-    second: &mut Stream<'_, S>,
-    kernel: impl Kernel<S>,
+    first: &mut ModulusStream<'_, S>,
+    second: &mut ModulusStream<'_, S>,
+    kernel: impl StreamKernel<S>,
 ) -> Option<()> {
     kernel.run::<PAIRED, 2>(simd, &mut [[first.operands()?, second.operands()?]]);
     Some(())
@@ -240,20 +240,24 @@ fn pair<S: Simd>(
 
 fn both<S: Simd>(
     simd: S,
-    first: &mut Stream<'_, S>,
-    second: &mut Stream<'_, S>,
-    kernel: impl Kernel<S>,
+    first: &mut ModulusStream<'_, S>,
+    second: &mut ModulusStream<'_, S>,
+    kernel: impl StreamKernel<S>,
 ) -> Option<()> {
     kernel.run::<SINGLE, 1>(simd, &mut [[first.operands()?], [second.operands()?]]);
     Some(())
 }
 
-fn alone<S: Simd, const W: usize>(simd: S, one: &mut Stream<'_, S>, kernel: impl Kernel<S>) -> Option<()> {
+fn alone<S: Simd, const W: usize>(
+    simd: S,
+    one: &mut ModulusStream<'_, S>,
+    kernel: impl StreamKernel<S>,
+) -> Option<()> {
     kernel.run::<W, 1>(simd, &mut [[one.operands()?]]);
     Some(())
 }
 
-impl<S: Simd> Kernel<S> for Squares {
+impl<S: Simd> StreamKernel<S> for SquareKernel {
     fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]) {
         simd.call(
             #[inline(always)]
@@ -268,7 +272,7 @@ impl<S: Simd> Kernel<S> for Squares {
     }
 }
 
-impl<S: Simd, A: Factor<S::V>> Kernel<S> for Products<'_, A> {
+impl<S: Simd, A: LimbFactor<S::V>> StreamKernel<S> for ProductKernel<'_, A> {
     fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]) {
         simd.call(
             #[inline(always)]
@@ -281,7 +285,7 @@ impl<S: Simd, A: Factor<S::V>> Kernel<S> for Products<'_, A> {
     }
 }
 
-impl<S: Simd> Kernel<S> for Windows<'_, '_, S::V> {
+impl<S: Simd> StreamKernel<S> for WindowKernel<'_, '_, S::V> {
     fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]) {
         simd.call(
             #[inline(always)]
@@ -294,7 +298,7 @@ impl<S: Simd> Kernel<S> for Windows<'_, '_, S::V> {
                 for (group, choices) in groups.iter_mut().zip(self.choices.as_chunks::<N>().0) {
                     let entries = std::array::from_fn(
                         #[inline(always)]
-                        |at| Plain(&*choices[at].entry),
+                        |at| PlainFactor(&*choices[at].entry),
                     );
                     products(simd, group, entries);
                 }
@@ -311,7 +315,7 @@ const CHOSEN: usize = SINGLE / WINDOW_BITS;
 fn square_and_choose<S: Simd, const W: usize, const N: usize>(
     simd: S,
     group: &mut [Operands<'_, S::V, W>; N],
-    choices: &mut [Choice<'_, S::V>; N],
+    choices: &mut [SecretChoice<'_, S::V>; N],
     part: usize,
 ) {
     let first = part * CHOSEN;

@@ -4,8 +4,8 @@
 //! moves up through a tile: its lowest column leaves, another enters above. Tiles with the lowest limbs of n produce q, and
 //! their lowest columns vanish; the others consume it.
 
-use super::factor::Factor;
-use super::window::{Window, inlined, rounds};
+use super::factor::LimbFactor;
+use super::window::{ColumnWindow, inlined, rounds};
 use crate::simd::{Simd, Vector};
 
 /// What a tile adds besides its reduction.
@@ -23,7 +23,7 @@ pub(super) mod part {
 }
 
 /// The operands of a tile.
-pub(super) struct Tile<'a, V, A, const W: usize> {
+pub(super) struct TileOperands<'a, V, A, const W: usize> {
     /// a, and where the rows' limbs begin in it.
     pub(super) factor: A,
     pub(super) first: usize,
@@ -45,15 +45,15 @@ pub(super) struct Tile<'a, V, A, const W: usize> {
     pub(super) leaving: &'a mut [V; W],
 }
 
-impl<V: Vector, A: Factor<V>, const W: usize> Tile<'_, V, A, W> {
+impl<V: Vector, A: LimbFactor<V>, const W: usize> TileOperands<'_, V, A, W> {
     /// Adds the tile to the window. `PRODUCES` says whether q is computed (from `inverse`, -n^-1 mod 2^52) or given.
     #[inline(always)]
     pub(super) fn add<S: Simd<V = V>, const PART: u8, const PRODUCES: bool>(
         &mut self,
         simd: S,
         inverse: &V,
-        mut window: Window<V, W>,
-    ) -> Window<V, W> {
+        mut window: ColumnWindow<V, W>,
+    ) -> ColumnWindow<V, W> {
         let mut step = inlined(
             #[inline(always)]
             |row: usize| {
@@ -62,7 +62,7 @@ impl<V: Vector, A: Factor<V>, const W: usize> Tile<'_, V, A, W> {
                     self.quotients[row] = window.cancel_row(simd, V::fetch(inverse), self.modulus);
                 } else {
                     window.add_row(V::fetch(&self.quotients[row]), self.modulus);
-                    self.leaving[row] = window.settle_lowest(simd);
+                    self.leaving[row] = window.take_lowest(simd);
                 }
                 window.slide(V::fetch(&self.entering[row]));
             },
@@ -84,7 +84,11 @@ impl<V: Vector, A: Factor<V>, const W: usize> Tile<'_, V, A, W> {
 
     /// A row's first tile is the one that produces.
     #[inline(always)]
-    fn add_part<const PART: u8, const IS_FIRST: bool>(&mut self, row: usize, window: &mut Window<V, W>) {
+    fn add_part<const PART: u8, const IS_FIRST: bool>(
+        &mut self,
+        row: usize,
+        window: &mut ColumnWindow<V, W>,
+    ) {
         match PART {
             part::PRODUCT if IS_FIRST => {
                 self.kept[row] = self.factor.limb(self.first + row);
@@ -113,7 +117,7 @@ pub(super) fn add_square<S: Simd, const W: usize>(
     columns: &mut [[S::V; W]],
 ) {
     let [low, high, ..] = columns else { return };
-    let mut window = Window::new(simd, low, high[0]);
+    let mut window = ColumnWindow::new(simd, low, high[0]);
     rounds::<S::V, W>(
         0,
         #[inline(always)]
@@ -123,5 +127,5 @@ pub(super) fn add_square<S: Simd, const W: usize>(
             window.slide(if row + 1 < W { S::V::fetch(&high[row + 1]) } else { simd.zero() });
         },
     );
-    window.store(high);
+    window.store_columns(high);
 }

@@ -15,12 +15,12 @@ pub(super) const LIMB: u64 = (1 << LIMB_BITS) - 1;
 
 /// `W + 1` neighbouring columns: the lowest `W`, and the one above them.
 #[derive(Clone, Copy)]
-pub(super) struct Window<V, const W: usize> {
+pub(super) struct ColumnWindow<V, const W: usize> {
     low: [V; W],
     top: V,
 }
 
-impl<V: Vector, const W: usize> Window<V, W> {
+impl<V: Vector, const W: usize> ColumnWindow<V, W> {
     /// Columns without anything.
     #[inline(always)]
     pub(super) fn zero<S: Simd<V = V>>(simd: S) -> Self {
@@ -135,7 +135,7 @@ impl<V: Vector, const W: usize> Window<V, W> {
 
     /// The limb of the lowest column, whose carry goes to the next.
     #[inline(always)]
-    pub(super) fn settle_lowest<S: Simd<V = V>>(&mut self, simd: S) -> V {
+    pub(super) fn take_lowest<S: Simd<V = V>>(&mut self, simd: S) -> V {
         self.low[1] = self.low[1] + self.low[0].shr::<LIMB_BITS>();
         self.low[0] & simd.splat(LIMB)
     }
@@ -154,7 +154,7 @@ impl<V: Vector, const W: usize> Window<V, W> {
 
     /// Writes all columns as limbs; the one above them must come out as zero.
     #[inline(always)]
-    pub(super) fn settle<S: Simd<V = V>>(self, simd: S, limbs: &mut [V; W]) {
+    pub(super) fn store_limbs<S: Simd<V = V>>(self, simd: S, limbs: &mut [V; W]) {
         let mut carry = simd.zero();
         rounds::<V, W>(
             0,
@@ -170,7 +170,7 @@ impl<V: Vector, const W: usize> Window<V, W> {
 
     /// Writes all columns as they are; there is nothing above them.
     #[inline(always)]
-    pub(super) fn store(self, columns: &mut [V; W]) {
+    pub(super) fn store_columns(self, columns: &mut [V; W]) {
         rounds::<V, W>(
             0,
             #[inline(always)]

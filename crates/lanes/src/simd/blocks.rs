@@ -1,10 +1,8 @@
 //! Vectors as four blocks of 128 bits: rounds of AES and products of GHASH.
 //!
-//! The trait and its portable twin, where the S-box is arithmetic in GF(2^8) on planes of bits: no table, no branch, and slow.
 //! Bytes of a block lie as the standard numbers them, the first lowest.
 
-use super::portable::Lanes;
-use super::{LANES, Portable, Simd, Words};
+use super::{LANES, Simd};
 
 /// Bytes of a block.
 pub(crate) const BLOCK: usize = 16;
@@ -14,7 +12,7 @@ pub(crate) const VECTOR_BYTES: usize = 8 * LANES;
 
 /// A CPU with rounds of AES and carry-less products, in each block of a vector by itself. All take the same time whatever the
 /// values.
-pub(crate) trait Blocks: Simd {
+pub(crate) trait BlockSimd: Simd {
     /// The same block four times.
     fn splat_block(self, block: &[u8; BLOCK]) -> Self::V;
 
@@ -52,180 +50,3 @@ pub(crate) trait Blocks: Simd {
     /// that of `b`.
     fn multiply_words<const WORDS: i32>(self, a: Self::V, b: Self::V) -> Self::V;
 }
-
-impl Blocks for Portable {
-    fn splat_block(self, block: &[u8; BLOCK]) -> Lanes {
-        self.load_bytes(&std::array::from_fn(|at| block[at % BLOCK]))
-    }
-
-    fn first_block(self, blocks: Lanes) -> [u8; BLOCK] {
-        std::array::from_fn(|at| bytes_of(blocks)[at])
-    }
-
-    fn keep_prefix(self, blocks: Lanes, len: usize) -> Lanes {
-        let bytes = bytes_of(blocks);
-        self.load_bytes(&std::array::from_fn(|at| if at < len { bytes[at] } else { 0 }))
-    }
-
-    fn blocks_after(self, blocks: Lanes, before: Lanes) -> Lanes {
-        let (blocks, before) = (blocks.0, before.0);
-        Lanes([before[6], before[7], blocks[0], blocks[1], blocks[2], blocks[3], blocks[4], blocks[5]])
-    }
-
-    fn sum_of_blocks(self, blocks: Lanes) -> Lanes {
-        let sum = |word: usize| blocks.0.iter().skip(word).step_by(2).fold(0, |sum, word| sum ^ word);
-        Lanes([sum(0), sum(1), 0, 0, 0, 0, 0, 0])
-    }
-
-    fn reverse_blocks(self, blocks: Lanes) -> Lanes {
-        self.swap_words(Lanes(blocks.0.map(u64::swap_bytes)))
-    }
-
-    fn swap_words(self, blocks: Lanes) -> Lanes {
-        Lanes(std::array::from_fn(|at| blocks.0[at ^ 1]))
-    }
-
-    #[inline(never)]
-    fn encrypt_round(self, blocks: Lanes, key: Lanes) -> Lanes {
-        mix_columns(shift_rows(substitute(blocks), 1)) ^ key
-    }
-
-    #[inline(never)]
-    fn encrypt_last(self, blocks: Lanes, key: Lanes) -> Lanes {
-        shift_rows(substitute(blocks), 1) ^ key
-    }
-
-    /// InvMixColumns is MixColumns three times over: FIPS 197's polynomial has order four.
-    #[inline(never)]
-    fn decrypt_round(self, blocks: Lanes, key: Lanes) -> Lanes {
-        let columns = shift_rows(substitute_inverse(blocks), 3);
-        mix_columns(mix_columns(mix_columns(columns))) ^ key
-    }
-
-    #[inline(never)]
-    fn decrypt_last(self, blocks: Lanes, key: Lanes) -> Lanes {
-        shift_rows(substitute_inverse(blocks), 3) ^ key
-    }
-
-    #[inline(never)]
-    fn multiply_words<const WORDS: i32>(self, a: Lanes, b: Lanes) -> Lanes {
-        let (of_a, of_b) = ((WORDS & 1) as usize, (WORDS >> 4 & 1) as usize);
-        let mut product: Words = [0; LANES];
-        for block in [0, 2, 4, 6] {
-            let whole = product_of(a.0[block + of_a], b.0[block + of_b]);
-            (product[block], product[block + 1]) = (whole as u64, (whole >> 64) as u64);
-        }
-        Lanes(product)
-    }
-}
-
-fn bytes_of(blocks: Lanes) -> [u8; VECTOR_BYTES] {
-    std::array::from_fn(|at| (blocks.0[at / 8] >> (8 * (at % 8))) as u8)
-}
-
-/// The product of two polynomials over GF(2).
-fn product_of(a: u64, b: u64) -> u128 {
-    (0..64).fold(0, |sum, bit| sum ^ ((u128::from(a) << bit) & u128::from(b >> bit & 1).wrapping_neg()))
-}
-
-/// One bit of each of sixty-four bytes in each word: word `i` has bit `i` of every byte.
-type Planes = [u64; 8];
-
-/// SubBytes: the inverse in GF(2^8), then an affine map. FIPS 197 5.1.1.
-fn substitute(blocks: Lanes) -> Lanes {
-    let inverse = inverse(planes_of(blocks.0));
-    let rotated = |at: usize| (0..5).fold(0, |sum, by| sum ^ inverse[(at + 8 - by) % 8]);
-    let planes = std::array::from_fn(|at| rotated(at) ^ constant(0x63, at));
-    Lanes(planes_of_planes(planes))
-}
-
-/// InvSubBytes: the inverse of the affine map, then that in GF(2^8). FIPS 197 5.3.2.
-fn substitute_inverse(blocks: Lanes) -> Lanes {
-    let planes = planes_of(blocks.0);
-    let rotated = |at: usize| planes[(at + 2) % 8] ^ planes[(at + 5) % 8] ^ planes[(at + 7) % 8];
-    let planes = std::array::from_fn(|at| rotated(at) ^ constant(0x05, at));
-    Lanes(planes_of_planes(inverse(planes)))
-}
-
-/// A bit of a constant, for every byte.
-fn constant(byte: u64, bit: usize) -> u64 {
-    (byte >> bit & 1).wrapping_neg()
-}
-
-/// The inverse in GF(2^8), and zero of zero: the 254th power.
-fn inverse(x: Planes) -> Planes {
-    let square = |x: Planes| multiply(x, x);
-    let x3 = multiply(square(x), x);
-    let x12 = square(square(x3));
-    let x15 = multiply(x12, x3);
-    let x240 = square(square(square(square(x15))));
-    multiply(multiply(x240, x12), square(x))
-}
-
-/// The product in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1. FIPS 197 4.2.
-fn multiply(a: Planes, b: Planes) -> Planes {
-    let mut product = [0; 15];
-    for (at, one) in a.iter().enumerate() {
-        for (by, two) in b.iter().enumerate() {
-            product[at + by] ^= one & two;
-        }
-    }
-    for at in (8..15).rev() {
-        for below in [8, 7, 5, 4] {
-            product[at - below] ^= product[at];
-        }
-    }
-    std::array::from_fn(|at| product[at])
-}
-
-/// Eight words of eight bytes as planes: byte `w` of plane `i` has bit `i` of the bytes of word `w`.
-fn planes_of(words: Words) -> Planes {
-    transpose_bytes(words.map(transpose_bits))
-}
-
-/// The words of these planes.
-fn planes_of_planes(planes: Planes) -> Words {
-    transpose_bytes(planes).map(transpose_bits)
-}
-
-/// Byte `i` of word `j` becomes byte `j` of word `i`.
-fn transpose_bytes(words: Words) -> Words {
-    std::array::from_fn(|to| {
-        words.iter().enumerate().fold(0, |word, (at, from)| word | (from >> (8 * to) & 0xFF) << (8 * at))
-    })
-}
-
-/// Bit `i` of byte `j` becomes bit `j` of byte `i`.
-fn transpose_bits(word: u64) -> u64 {
-    let swap = |word: u64, by: u32, mask: u64| {
-        let changed = (word ^ word >> by) & mask;
-        word ^ changed ^ changed << by
-    };
-    let word = swap(word, 7, 0x00AA_00AA_00AA_00AA);
-    swap(swap(word, 14, 0x0000_CCCC_0000_CCCC), 28, 0x0000_0000_F0F0_F0F0)
-}
-
-/// Row r of each block moves by `columns` r columns to the left: 1 is ShiftRows, 3 InvShiftRows. FIPS 197 5.1.2.
-fn shift_rows(blocks: Lanes, columns: usize) -> Lanes {
-    let bytes = bytes_of(blocks);
-    let from = |at: usize| at / BLOCK * BLOCK + (at + 4 * columns * (at % 4)) % BLOCK;
-    Portable.load_bytes(&std::array::from_fn(|at| bytes[from(at)]))
-}
-
-/// Each column times {03}x^3 + {01}x^2 + {01}x + {02}. FIPS 197 5.1.3.
-fn mix_columns(blocks: Lanes) -> Lanes {
-    Lanes(blocks.0.map(|word| {
-        let turned = |rows: u32| {
-            let half = |half: u64| u64::from((half as u32).rotate_right(8 * rows));
-            half(word) | half(word >> 32) << 32
-        };
-        let changed = word ^ turned(1);
-        let high_changed = changed >> 7 & 0x0101_0101_0101_0101;
-        let doubled = ((changed & !0x8080_8080_8080_8080) << 1) ^ (high_changed * 0x1B);
-        // 2a + 3b + c + d = 2 (a + b) + b + c + d.
-        doubled ^ turned(1) ^ turned(2) ^ turned(3)
-    }))
-}
-
-#[cfg(test)]
-mod tests;

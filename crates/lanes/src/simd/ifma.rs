@@ -1,4 +1,4 @@
-//! AVX-512 with IFMA, VBMI, VL, BW and DQ, and BMI2 and ADX beside them.
+//! The AVX-512 leaf: IFMA, VBMI, VL, BW and DQ, with BMI1 and BMI2.
 #![allow(unsafe_code, reason = "the one place of this crate where intrinsics are called")]
 
 use std::arch::asm;
@@ -12,16 +12,19 @@ use zeroize::Zeroize;
 
 use super::{HALVES, HalfMask, LANES, Mask, Simd, Vector, Words};
 
-/// A CPU and an operating system with AVX-512 IFMA. [`Ifma::detect`] is the only constructor.
+/// A CPU and an operating system with AVX-512 IFMA. [`IfmaSimd::detect`] is the only constructor.
 #[derive(Clone, Copy)]
-pub(crate) struct Ifma(());
+pub(crate) struct IfmaSimd(());
 
-/// A 512-bit register. It can only be made by holding an [`Ifma`].
+/// A 512-bit register.
+///
+/// Its field is private to this module, and every function that makes one takes an [`IfmaSimd`] or another `ZmmVector`. So whoever holds
+/// a `ZmmVector` knows that the CPU has the features of an [`IfmaSimd`].
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub(crate) struct Zmm(pub(super) __m512i);
+pub(crate) struct ZmmVector(__m512i);
 
-impl Ifma {
+impl IfmaSimd {
     /// The token, where the CPU has every instruction of this module and the system saves its registers.
     pub(crate) fn detect() -> Option<Self> {
         let has_all = is_x86_feature_detected!("avx512f")
@@ -36,37 +39,37 @@ impl Ifma {
     }
 }
 
-impl Simd for Ifma {
-    type V = Zmm;
+impl Simd for IfmaSimd {
+    type V = ZmmVector;
 
     #[inline(always)]
-    fn splat(self, word: u64) -> Zmm {
+    fn splat(self, word: u64) -> ZmmVector {
         // SAFETY: `self` proves AVX-512F.
-        Zmm(unsafe { _mm512_set1_epi64(word.cast_signed()) })
+        ZmmVector(unsafe { _mm512_set1_epi64(word.cast_signed()) })
     }
 
     #[inline(always)]
-    fn load(self, words: &Words) -> Zmm {
+    fn load(self, words: &Words) -> ZmmVector {
         // SAFETY: `self` proves AVX-512F; the reference is to 64 readable bytes, and the load may be unaligned.
-        Zmm(unsafe { _mm512_loadu_si512(words.as_ptr().cast()) })
+        ZmmVector(unsafe { _mm512_loadu_si512(words.as_ptr().cast()) })
     }
 
     #[inline(always)]
-    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Zmm {
+    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> ZmmVector {
         // SAFETY: `self` proves AVX-512F; the reference is to 64 readable bytes, and the load may be unaligned.
-        Zmm(unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) })
+        ZmmVector(unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) })
     }
 
     #[inline(always)]
-    fn splat32(self, word: u32) -> Zmm {
+    fn splat32(self, word: u32) -> ZmmVector {
         // SAFETY: `self` proves AVX-512F.
-        Zmm(unsafe { _mm512_set1_epi32(word.cast_signed()) })
+        ZmmVector(unsafe { _mm512_set1_epi32(word.cast_signed()) })
     }
 
     #[inline(always)]
-    fn load_prefix(self, bytes: &[u8]) -> Zmm {
+    fn load_prefix(self, bytes: &[u8]) -> ZmmVector {
         // SAFETY: `self` proves AVX-512BW; bytes whose mask bit is clear are not touched.
-        Zmm(unsafe { _mm512_maskz_loadu_epi8(prefix_mask(bytes.len()), bytes.as_ptr().cast()) })
+        ZmmVector(unsafe { _mm512_maskz_loadu_epi8(prefix_mask(bytes.len()), bytes.as_ptr().cast()) })
     }
 
     #[inline(always)]
@@ -91,7 +94,7 @@ impl Simd for Ifma {
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512bw,avx512dq,avx512vbmi,bmi1,bmi2")]
 fn enter<R>(body: impl FnOnce() -> R) -> R {
-    let mut line = MaybeUninit::<Line>::uninit();
+    let mut line = MaybeUninit::<FrameAligner>::uninit();
     // SAFETY: nothing is done with the address.
     unsafe { asm!("/* {} */", in(reg) line.as_mut_ptr(), options(readonly, nostack, preserves_flags)) };
     body()
@@ -101,7 +104,7 @@ fn enter<R>(body: impl FnOnce() -> R) -> R {
 /// against that when it comes to spill registers, and three frames of four have all their spills across two cache lines: the same
 /// kernel takes up to twice as long, depending on who calls it.
 #[repr(align(64))]
-pub(super) struct Line(#[expect(dead_code, reason = "only its alignment matters")] [u8; 64]);
+pub(super) struct FrameAligner(#[expect(dead_code, reason = "only its alignment matters")] [u8; 64]);
 
 /// Brings the bytes at a place to the second cache, if there are such.
 #[inline(always)]
@@ -176,21 +179,20 @@ fn pinned(mut vector: __m512i) -> __m512i {
     vector
 }
 
-// SAFETY, for every block below: a `Zmm` exists only where an `Ifma` was held, which proves the features.
-impl Vector for Zmm {
+impl Vector for ZmmVector {
     const UNROLLS: bool = true;
 
     #[inline(always)]
     fn words(self) -> Words {
         let mut words = [0; LANES];
-        // SAFETY: see above; the array is 64 writable bytes, and the store may be unaligned.
+        // SAFETY: `self` proves AVX-512F; the array is 64 writable bytes, and the store may be unaligned.
         unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), self.0) };
         words
     }
 
     #[inline(always)]
     fn store_prefix(self, place: &mut [u8]) {
-        // SAFETY: see above; bytes whose mask bit is clear are not touched.
+        // SAFETY: `self` proves AVX-512BW; bytes whose mask bit is clear are not touched.
         unsafe {
             _mm512_mask_storeu_epi8(place.as_mut_ptr().cast(), prefix_mask(place.len()), self.0);
         }
@@ -198,31 +200,31 @@ impl Vector for Zmm {
 
     #[inline(always)]
     fn madd_lo(self, a: Self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512 IFMA.
         Self(unsafe { _mm512_madd52lo_epu64(self.0, a.0, b.0) })
     }
 
     #[inline(always)]
     fn madd_hi(self, a: Self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512 IFMA.
         Self(unsafe { _mm512_madd52hi_epu64(self.0, a.0, b.0) })
     }
 
     #[inline(always)]
     fn pinned_lo(self, a: Self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512 IFMA.
         Self(unsafe { pinned_lo(self.0, a.0, b.0) })
     }
 
     #[inline(always)]
     fn pinned_hi(self, a: Self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512 IFMA.
         Self(unsafe { pinned_hi(self.0, a.0, b.0) })
     }
 
     #[inline(always)]
     fn pinned(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { pinned(self.0) })
     }
 
@@ -234,43 +236,43 @@ impl Vector for Zmm {
 
     #[inline(always)]
     fn shl<const N: u32>(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_slli_epi64::<N>(self.0) })
     }
 
     #[inline(always)]
     fn shr<const N: u32>(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_srli_epi64::<N>(self.0) })
     }
 
     #[inline(always)]
     fn sar<const N: u32>(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_srai_epi64::<N>(self.0) })
     }
 
     #[inline(always)]
     fn shr_each(self, count: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_srlv_epi64(self.0, count.0) })
     }
 
     #[inline(always)]
     fn shl_each(self, count: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_sllv_epi64(self.0, count.0) })
     }
 
     #[inline(always)]
     fn rotr<const N: i32>(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_ror_epi64::<N>(self.0) })
     }
 
     #[inline(always)]
     fn swap_bytes(self) -> Self {
-        // SAFETY: see above. The indices count within each 128-bit half of a half.
+        // SAFETY: `self` proves AVX-512BW. The indices count within each 128-bit half of a half.
         unsafe {
             let reversed = _mm512_set4_epi32(0x0809_0A0B, 0x0C0D_0E0F, 0x0001_0203, 0x0405_0607);
             Self(_mm512_shuffle_epi8(self.0, reversed))
@@ -279,31 +281,31 @@ impl Vector for Zmm {
 
     #[inline(always)]
     fn add32(self, other: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_add_epi32(self.0, other.0) })
     }
 
     #[inline(always)]
     fn add32_if(self, mask: HalfMask, other: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_mask_add_epi32(self.0, mask, self.0, other.0) })
     }
 
     #[inline(always)]
     fn shr32<const N: u32>(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_srli_epi32::<N>(self.0) })
     }
 
     #[inline(always)]
     fn rotr32<const N: i32>(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_ror_epi32::<N>(self.0) })
     }
 
     #[inline(always)]
     fn swap_bytes32(self) -> Self {
-        // SAFETY: see above. The indices count within each 128-bit half of a half.
+        // SAFETY: `self` proves AVX-512BW. The indices count within each 128-bit half of a half.
         unsafe {
             let reversed = _mm512_set4_epi32(0x0C0D_0E0F, 0x0809_0A0B, 0x0405_0607, 0x0001_0203);
             Self(_mm512_shuffle_epi8(self.0, reversed))
@@ -312,61 +314,61 @@ impl Vector for Zmm {
 
     #[inline(always)]
     fn and_not(self, other: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_andnot_si512(self.0, other.0) })
     }
 
     #[inline(always)]
     fn ternary<const TABLE: i32>(self, b: Self, c: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_ternarylogic_epi64::<TABLE>(self.0, b.0, c.0) })
     }
 
     #[inline(always)]
     fn is_equal(self, other: Self) -> Mask {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         unsafe { _mm512_cmpeq_epi64_mask(self.0, other.0) }
     }
 
     #[inline(always)]
     fn is_below(self, other: Self) -> Mask {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         unsafe { _mm512_cmplt_epu64_mask(self.0, other.0) }
     }
 
     #[inline(always)]
     fn has_any(self, other: Self) -> Mask {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         unsafe { _mm512_test_epi64_mask(self.0, other.0) }
     }
 
     #[inline(always)]
     fn or_if(self, mask: Mask, yes: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_mask_mov_epi64(self.0, mask, yes.0) })
     }
 
     #[inline(always)]
     fn add_if(self, mask: Mask, other: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_mask_add_epi64(self.0, mask, self.0, other.0) })
     }
 
     #[inline(always)]
     fn sub_if(self, mask: Mask, other: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_mask_sub_epi64(self.0, mask, self.0, other.0) })
     }
 
     #[inline(always)]
     fn pick16(self, low: Self, high: Self) -> Self {
-        // SAFETY: see above. The instruction looks at the low four bits of each index.
+        // SAFETY: `self` proves AVX-512F. The instruction looks at the low four bits of each index.
         Self(unsafe { _mm512_permutex2var_epi64(low.0, self.0, high.0) })
     }
 
     #[inline(always)]
     fn transpose(r: [Self; LANES]) -> [Self; LANES] {
-        // SAFETY: see above.
+        // SAFETY: the rows prove AVX-512F.
         unsafe {
             // Pairs of rows, then of pairs (by permutation), then of fours.
             let lo = |a: Self, b: Self| _mm512_unpacklo_epi64(a.0, b.0);
@@ -399,7 +401,7 @@ impl Vector for Zmm {
 
     #[inline(always)]
     fn transpose32(rows: [Self; HALVES]) -> [Self; HALVES] {
-        // SAFETY: see above.
+        // SAFETY: the rows prove AVX-512F.
         unsafe {
             // Pairs of rows, then of pairs: words of one column of four rows come to lie side by side, four columns apart.
             let mut fours = rows;
@@ -430,72 +432,88 @@ impl Vector for Zmm {
     }
 }
 
-impl Zeroize for Zmm {
+impl Zeroize for ZmmVector {
     fn zeroize(&mut self) {
-        // SAFETY: the place is a valid `Zmm`, and zero bits are one; a volatile write is not optimised away.
+        // SAFETY: the place is a valid `ZmmVector`, and zero bits are one; a volatile write is not optimised away.
         unsafe { std::ptr::write_volatile(self, Self(std::mem::zeroed())) };
         compiler_fence(Ordering::SeqCst);
     }
 }
 
-impl Add for Zmm {
+impl Add for ZmmVector {
     type Output = Self;
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        // SAFETY: a `Zmm` exists only where an `Ifma` was held.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_add_epi64(self.0, other.0) })
     }
 }
 
-impl Sub for Zmm {
+impl Sub for ZmmVector {
     type Output = Self;
 
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
-        // SAFETY: a `Zmm` exists only where an `Ifma` was held.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_sub_epi64(self.0, other.0) })
     }
 }
 
-impl BitAnd for Zmm {
+impl BitAnd for ZmmVector {
     type Output = Self;
 
     #[inline(always)]
     fn bitand(self, other: Self) -> Self {
-        // SAFETY: a `Zmm` exists only where an `Ifma` was held.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_and_si512(self.0, other.0) })
     }
 }
 
-impl BitOr for Zmm {
+impl BitOr for ZmmVector {
     type Output = Self;
 
     #[inline(always)]
     fn bitor(self, other: Self) -> Self {
-        // SAFETY: a `Zmm` exists only where an `Ifma` was held.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_or_si512(self.0, other.0) })
     }
 }
 
-impl BitXor for Zmm {
+impl BitXor for ZmmVector {
     type Output = Self;
 
     #[inline(always)]
     fn bitxor(self, other: Self) -> Self {
-        // SAFETY: a `Zmm` exists only where an `Ifma` was held.
+        // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_xor_si512(self.0, other.0) })
     }
 }
 
-impl fmt::Debug for Ifma {
+impl IfmaSimd {
+    /// Returns a register as a vector: for `vaes`, whose token contains this one.
+    #[inline(always)]
+    pub(super) fn vector(self, register: __m512i) -> ZmmVector {
+        ZmmVector(register)
+    }
+}
+
+impl ZmmVector {
+    /// Returns the register.
+    #[inline(always)]
+    pub(super) fn register(self) -> __m512i {
+        self.0
+    }
+}
+
+impl fmt::Debug for IfmaSimd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("AVX-512 IFMA")
     }
 }
 
 /// Lanes may hold secrets.
-impl fmt::Debug for Zmm {
+impl fmt::Debug for ZmmVector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Zmm")
     }

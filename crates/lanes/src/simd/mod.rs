@@ -3,9 +3,8 @@
 //! | module | what it holds |
 //! |---|---|
 //! | this one | [`Simd`] (a CPU that is known to have the instructions) and [`Vector`] (eight lanes) |
-//! | `blocks` | [`Blocks`] (rounds of AES, products of GHASH) and its portable twin |
+//! | `blocks` | [`BlockSimd`] (rounds of AES, products of GHASH) and its portable twin |
 //! | `portable` | the same in plain Rust: the oracle, which every machine and Miri can run |
-//! | `counting` | the twin with a counter of multiplications, for `cargo bench` only |
 //! | `erase` | bytes that held secrets |
 //! | `ifma` | AVX-512: every intrinsic and `asm!` block |
 //! | `vaes` | AVX-512 with VAES and VPCLMULQDQ |
@@ -18,13 +17,12 @@
 //! that is a function of its own, so registers are spilled there and nowhere else.
 
 mod blocks;
-#[cfg(feature = "measure")]
-mod counting;
 mod erase;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 #[cfg(all(feature = "leak-check", target_arch = "x86_64"))]
 pub mod leak_check;
+#[cfg(any(test, feature = "portable"))]
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod vaes;
@@ -37,15 +35,16 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};
 
 use zeroize::Zeroize;
 
-pub(crate) use blocks::{BLOCK, Blocks, VECTOR_BYTES};
-#[cfg(feature = "measure")]
-pub(crate) use counting::Counting;
+pub(crate) use blocks::{BLOCK, BlockSimd, VECTOR_BYTES};
 pub(crate) use erase::erase;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use ifma::{Ifma, fetch_ahead};
-pub(crate) use portable::Portable;
+pub(crate) use ifma::{IfmaSimd, fetch_ahead};
+#[cfg(any(test, feature = "portable"))]
+pub(crate) use portable::PortableSimd;
+#[cfg(feature = "measure")]
+pub(crate) use portable::PortableVector;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use vaes::Vaes;
+pub(crate) use vaes::VaesSimd;
 
 /// Lanes of a vector.
 pub(crate) const LANES: usize = 8;

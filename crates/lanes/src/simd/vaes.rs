@@ -1,21 +1,21 @@
-//! VAES and VPCLMULQDQ beside what [`Ifma`] proves: rounds of AES and carry-less products on 512 bits.
+//! VAES and VPCLMULQDQ beside what [`IfmaSimd`] proves: rounds of AES and carry-less products on 512 bits.
 #![allow(unsafe_code, reason = "intrinsics are called here")]
 
 use std::arch::asm;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-use super::blocks::{BLOCK, Blocks};
-use super::ifma::{Line, Zmm, prefix_mask};
-use super::{Ifma, LANES, Simd, Words};
+use super::blocks::{BLOCK, BlockSimd};
+use super::ifma::{FrameAligner, ZmmVector, prefix_mask};
+use super::{IfmaSimd, LANES, Simd, Words};
 
-/// A CPU that has these too. [`Vaes::detect`] is the only constructor.
+/// A CPU that has these too. [`VaesSimd::detect`] is the only constructor.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Vaes(Ifma);
+pub(crate) struct VaesSimd(IfmaSimd);
 
-impl Vaes {
-    /// The token, where the CPU has every instruction of this module. A CPU without them keeps its [`Ifma`].
-    pub(crate) fn detect(ifma: Ifma) -> Option<Self> {
+impl VaesSimd {
+    /// The token, where the CPU has every instruction of this module. A CPU without them keeps its [`IfmaSimd`].
+    pub(crate) fn detect(ifma: IfmaSimd) -> Option<Self> {
         let has_all = is_x86_feature_detected!("aes")
             && is_x86_feature_detected!("vaes")
             && is_x86_feature_detected!("pclmulqdq")
@@ -24,31 +24,31 @@ impl Vaes {
     }
 }
 
-impl Simd for Vaes {
-    type V = Zmm;
+impl Simd for VaesSimd {
+    type V = ZmmVector;
 
     #[inline(always)]
-    fn splat(self, word: u64) -> Zmm {
+    fn splat(self, word: u64) -> ZmmVector {
         self.0.splat(word)
     }
 
     #[inline(always)]
-    fn splat32(self, word: u32) -> Zmm {
+    fn splat32(self, word: u32) -> ZmmVector {
         self.0.splat32(word)
     }
 
     #[inline(always)]
-    fn load(self, words: &Words) -> Zmm {
+    fn load(self, words: &Words) -> ZmmVector {
         self.0.load(words)
     }
 
     #[inline(always)]
-    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> Zmm {
+    fn load_bytes(self, bytes: &[u8; 8 * LANES]) -> ZmmVector {
         self.0.load_bytes(bytes)
     }
 
     #[inline(always)]
-    fn load_prefix(self, bytes: &[u8]) -> Zmm {
+    fn load_prefix(self, bytes: &[u8]) -> ZmmVector {
         self.0.load_prefix(bytes)
     }
 
@@ -73,93 +73,92 @@ impl Simd for Vaes {
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512bw,avx512dq,avx512vbmi,bmi1,bmi2")]
 #[target_feature(enable = "aes,vaes,pclmulqdq,vpclmulqdq")]
 fn enter<R>(body: impl FnOnce() -> R) -> R {
-    let mut line = MaybeUninit::<Line>::uninit();
+    let mut line = MaybeUninit::<FrameAligner>::uninit();
     // SAFETY: nothing is done with the address.
     unsafe { asm!("/* {} */", in(reg) line.as_mut_ptr(), options(readonly, nostack, preserves_flags)) };
     body()
 }
 
-// SAFETY, for every block below: `self` proves the features.
-impl Blocks for Vaes {
+impl BlockSimd for VaesSimd {
     #[inline(always)]
-    fn splat_block(self, block: &[u8; BLOCK]) -> Zmm {
-        // SAFETY: see above; the reference is to 16 readable bytes, and the load may be unaligned.
-        Zmm(unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(block.as_ptr().cast())) })
+    fn splat_block(self, block: &[u8; BLOCK]) -> ZmmVector {
+        // SAFETY: `self` proves AVX-512F; the reference is to 16 readable bytes, and the load may be unaligned.
+        self.0.vector(unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(block.as_ptr().cast())) })
     }
 
     #[inline(always)]
-    fn first_block(self, blocks: Zmm) -> [u8; BLOCK] {
+    fn first_block(self, blocks: ZmmVector) -> [u8; BLOCK] {
         let mut block = [0; BLOCK];
-        // SAFETY: see above; the array is 16 writable bytes, and the store may be unaligned.
-        unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), _mm512_castsi512_si128(blocks.0)) };
+        // SAFETY: `self` proves AVX-512F; the array is 16 writable bytes, and the store may be unaligned.
+        unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), _mm512_castsi512_si128(blocks.register())) };
         block
     }
 
     #[inline(always)]
-    fn keep_prefix(self, blocks: Zmm, len: usize) -> Zmm {
-        // SAFETY: see above.
-        Zmm(unsafe { _mm512_maskz_mov_epi8(prefix_mask(len), blocks.0) })
+    fn keep_prefix(self, blocks: ZmmVector, len: usize) -> ZmmVector {
+        // SAFETY: `self` proves AVX-512BW.
+        self.0.vector(unsafe { _mm512_maskz_mov_epi8(prefix_mask(len), blocks.register()) })
     }
 
     #[inline(always)]
-    fn blocks_after(self, blocks: Zmm, before: Zmm) -> Zmm {
-        // SAFETY: see above.
-        Zmm(unsafe { _mm512_alignr_epi64::<6>(blocks.0, before.0) })
+    fn blocks_after(self, blocks: ZmmVector, before: ZmmVector) -> ZmmVector {
+        // SAFETY: `self` proves AVX-512F.
+        self.0.vector(unsafe { _mm512_alignr_epi64::<6>(blocks.register(), before.register()) })
     }
 
     #[inline(always)]
-    fn sum_of_blocks(self, blocks: Zmm) -> Zmm {
-        // SAFETY: see above.
+    fn sum_of_blocks(self, blocks: ZmmVector) -> ZmmVector {
+        // SAFETY: `self` proves AVX-512F, which includes AVX2.
         unsafe {
-            let high = _mm512_extracti64x4_epi64::<1>(blocks.0);
-            let pair = _mm256_xor_si256(_mm512_castsi512_si256(blocks.0), high);
+            let high = _mm512_extracti64x4_epi64::<1>(blocks.register());
+            let pair = _mm256_xor_si256(_mm512_castsi512_si256(blocks.register()), high);
             let sum = _mm_xor_si128(_mm256_castsi256_si128(pair), _mm256_extracti128_si256::<1>(pair));
-            Zmm(_mm512_zextsi128_si512(sum))
+            self.0.vector(_mm512_zextsi128_si512(sum))
         }
     }
 
     #[inline(always)]
-    fn reverse_blocks(self, blocks: Zmm) -> Zmm {
-        // SAFETY: see above. The indices count within each block.
+    fn reverse_blocks(self, blocks: ZmmVector) -> ZmmVector {
+        // SAFETY: `self` proves AVX-512BW. The indices count within each block.
         unsafe {
             let reversed = _mm512_set4_epi32(0x0001_0203, 0x0405_0607, 0x0809_0A0B, 0x0C0D_0E0F);
-            Zmm(_mm512_shuffle_epi8(blocks.0, reversed))
+            self.0.vector(_mm512_shuffle_epi8(blocks.register(), reversed))
         }
     }
 
     #[inline(always)]
-    fn swap_words(self, blocks: Zmm) -> Zmm {
-        // SAFETY: see above.
-        Zmm(unsafe { _mm512_shuffle_epi32::<0x4E>(blocks.0) })
+    fn swap_words(self, blocks: ZmmVector) -> ZmmVector {
+        // SAFETY: `self` proves AVX-512F.
+        self.0.vector(unsafe { _mm512_shuffle_epi32::<0x4E>(blocks.register()) })
     }
 
     #[inline(always)]
-    fn encrypt_round(self, blocks: Zmm, key: Zmm) -> Zmm {
-        // SAFETY: see above.
-        Zmm(unsafe { _mm512_aesenc_epi128(blocks.0, key.0) })
+    fn encrypt_round(self, blocks: ZmmVector, key: ZmmVector) -> ZmmVector {
+        // SAFETY: `self` proves VAES and AVX-512F.
+        self.0.vector(unsafe { _mm512_aesenc_epi128(blocks.register(), key.register()) })
     }
 
     #[inline(always)]
-    fn encrypt_last(self, blocks: Zmm, key: Zmm) -> Zmm {
-        // SAFETY: see above.
-        Zmm(unsafe { _mm512_aesenclast_epi128(blocks.0, key.0) })
+    fn encrypt_last(self, blocks: ZmmVector, key: ZmmVector) -> ZmmVector {
+        // SAFETY: `self` proves VAES and AVX-512F.
+        self.0.vector(unsafe { _mm512_aesenclast_epi128(blocks.register(), key.register()) })
     }
 
     #[inline(always)]
-    fn decrypt_round(self, blocks: Zmm, key: Zmm) -> Zmm {
-        // SAFETY: see above.
-        Zmm(unsafe { _mm512_aesdec_epi128(blocks.0, key.0) })
+    fn decrypt_round(self, blocks: ZmmVector, key: ZmmVector) -> ZmmVector {
+        // SAFETY: `self` proves VAES and AVX-512F.
+        self.0.vector(unsafe { _mm512_aesdec_epi128(blocks.register(), key.register()) })
     }
 
     #[inline(always)]
-    fn decrypt_last(self, blocks: Zmm, key: Zmm) -> Zmm {
-        // SAFETY: see above.
-        Zmm(unsafe { _mm512_aesdeclast_epi128(blocks.0, key.0) })
+    fn decrypt_last(self, blocks: ZmmVector, key: ZmmVector) -> ZmmVector {
+        // SAFETY: `self` proves VAES and AVX-512F.
+        self.0.vector(unsafe { _mm512_aesdeclast_epi128(blocks.register(), key.register()) })
     }
 
     #[inline(always)]
-    fn multiply_words<const WORDS: i32>(self, a: Zmm, b: Zmm) -> Zmm {
-        // SAFETY: see above.
-        Zmm(unsafe { _mm512_clmulepi64_epi128::<WORDS>(a.0, b.0) })
+    fn multiply_words<const WORDS: i32>(self, a: ZmmVector, b: ZmmVector) -> ZmmVector {
+        // SAFETY: `self` proves VPCLMULQDQ and AVX-512F.
+        self.0.vector(unsafe { _mm512_clmulepi64_epi128::<WORDS>(a.register(), b.register()) })
     }
 }

@@ -3,7 +3,7 @@
 
 use oarlock_core::*;
 use oarlock_lanes::LaneEngine;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 /// Every leaf of this machine.
 pub(crate) fn leaves() -> impl Iterator<Item = LaneEngine> {
@@ -15,7 +15,7 @@ pub(crate) fn verifiers() -> Vec<Box<dyn Engine>> {
     let cold = leaves().map(|engine| engine.with_table_bytes(0));
     let lanes = cold.chain(leaves().map(LaneEngine::with_tables_at_once));
     let lanes = lanes.map(|engine| Box::new(engine) as Box<dyn Engine>);
-    lanes.chain([Box::new(Scalar::detect().unwrap().with_tables_at_once()) as _]).collect()
+    lanes.chain([Box::new(ScalarEngine::detect().unwrap().with_tables_at_once()) as _]).collect()
 }
 
 /// Runs one batch of records.

@@ -1,14 +1,14 @@
 //! One connection: what is read is told to its session, and what that answers is written at once.
 
-use std::future::Future;
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use oarlock_io::IdleTimer;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
-use tokio::time::{Instant, Sleep, interval_at, sleep, timeout};
+use tokio::time::{Instant, interval_at, timeout};
 
 use super::{Shared, Stream, draining};
 use crate::counters::{Counters, count};
@@ -31,7 +31,7 @@ pub(super) struct Connection<S, F: Filters> {
     wire: Wire<S>,
     decoder: Decoder,
     session: Session<F>,
-    idle: Idle,
+    idle: IdleTimer,
     progress: Duration,
     is_draining: watch::Receiver<bool>,
 }
@@ -52,7 +52,7 @@ impl<S: Stream, F: Filters> Connection<S, F> {
             wire: Wire { stream, counters: Arc::clone(counters), out: Vec::new(), patience },
             decoder: Decoder::new(settings.frame_bytes),
             session: Session::new(Arc::clone(&shared.filters), Arc::clone(counters), socket),
-            idle: Idle::new(patience),
+            idle: IdleTimer::new(patience),
             progress: settings.progress.max(Duration::from_millis(1)),
             is_draining: shared.is_draining.clone(),
         }
@@ -117,13 +117,13 @@ impl<S: Stream, F: Filters> Connection<S, F> {
 
     /// Reads what comes. False where the connection is to be closed: the MTA has, or the server stops and no message is under way.
     async fn read(&mut self) -> Result<bool, End> {
-        self.idle.touch();
+        self.idle.renew();
         let is_between = self.session.is_between_messages();
         let read = tokio::select! {
             biased;
             read = self.wire.stream.read(self.decoder.space()) => read.map_err(End::Lost)?,
             () = draining(&mut self.is_draining), if is_between => return Ok(false),
-            () = self.idle.over() => return Err(End::Silent),
+            () = self.idle.expired() => return Err(End::Silent),
         };
         if read == 0 {
             return Err(End::Lost(io::ErrorKind::UnexpectedEof.into()));
@@ -160,36 +160,5 @@ impl From<SessionError> for End {
 impl From<EncodeError> for End {
     fn from(error: EncodeError) -> Self {
         Self::Filter(error.into())
-    }
-}
-
-/// How long nothing has come. The clock is read for every read, the timer set only when it would have rung.
-struct Idle {
-    patience: Duration,
-    last: Instant,
-    timer: Pin<Box<Sleep>>,
-}
-
-impl Idle {
-    fn new(patience: Duration) -> Self {
-        Self { patience, last: Instant::now(), timer: Box::pin(sleep(patience)) }
-    }
-
-    fn touch(&mut self) {
-        self.last = Instant::now();
-    }
-
-    /// Ready where nothing has come for too long.
-    fn over(&mut self) -> impl Future<Output = ()> + '_ {
-        std::future::poll_fn(|context| {
-            while self.timer.as_mut().poll(context).is_ready() {
-                let end = self.last + self.patience;
-                if end <= Instant::now() {
-                    return std::task::Poll::Ready(());
-                }
-                self.timer.as_mut().reset(end);
-            }
-            std::task::Poll::Pending
-        })
     }
 }

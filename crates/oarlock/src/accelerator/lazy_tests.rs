@@ -8,7 +8,7 @@ use oarlock_core::{
 };
 use oarlock_dispatch::SubmitOptions;
 use oarlock_keys::generate;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 use super::Accelerator;
 use crate::selftest::{CorruptEngine, SelfTestFailure};
@@ -17,7 +17,7 @@ use crate::{Calibration, Input, Job};
 /// An engine that counts what it is asked to compute, and is right but for one lane of one shape.
 #[derive(Debug)]
 struct Counting {
-    engine: CorruptEngine<Scalar>,
+    engine: CorruptEngine<ScalarEngine>,
     runs: Arc<AtomicUsize>,
 }
 
@@ -43,7 +43,7 @@ impl Engine for Counting {
 /// A lazy accelerator whose second engine spoils `spoilt`, and how often that engine ran.
 fn lazy(spoilt: Shape, allowed: &[&str]) -> (Accelerator, Arc<AtomicUsize>) {
     let runs = Arc::new(AtomicUsize::new(0));
-    let engine = CorruptEngine::new(Scalar::detect().unwrap(), spoilt, 1);
+    let engine = CorruptEngine::new(ScalarEngine::detect().unwrap(), spoilt, 1);
     let engine = Counting { engine, runs: Arc::clone(&runs) };
     let builder = Accelerator::builder().threads(1).cross_check(0.0).cost_cache(None).lazy();
     (builder.engine(Arc::new(engine)).engines(allowed.iter().copied()).build().unwrap(), runs)

@@ -9,7 +9,7 @@ use oarlock_core::{
 };
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, SchedulerConfig, SubmitOptions};
 use oarlock_keys::generate;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 use super::{Accelerator, BuildError};
 use crate::detect::proved_shapes;
@@ -18,7 +18,7 @@ use crate::{Input, Job};
 
 /// An engine that spoils one lane of one shape and confirms nothing.
 #[derive(Debug)]
-struct Spoilt(CorruptEngine<Scalar>);
+struct Spoilt(CorruptEngine<ScalarEngine>);
 
 impl Engine for Spoilt {
     fn name(&self) -> &'static str {
@@ -40,8 +40,8 @@ impl Engine for Spoilt {
 
 /// All work goes to the spoilt engine; the scalar one only judges.
 fn spoilt(shape: Shape, cross_check: f64) -> Dispatcher {
-    let scalar = Scalar::detect().unwrap();
-    let engine = Spoilt(CorruptEngine::new(Scalar::detect().unwrap(), shape, 1));
+    let scalar = ScalarEngine::detect().unwrap();
+    let engine = Spoilt(CorruptEngine::new(ScalarEngine::detect().unwrap(), shape, 1));
     let config =
         SchedulerConfig { cross_check, referee_serves: false, threads: 1, ..SchedulerConfig::default() };
     DispatcherBuilder::new(Arc::new(scalar)).engine(Arc::new(engine)).config(config).build()
@@ -77,7 +77,7 @@ fn rsa_results_are_confirmed_without_any_cross_check() {
 fn check_operations(dispatcher: &Dispatcher, shape: Shape) {
     let set = sample_operations(shape, 4).unwrap();
     let results = dispatcher.run_all(&set);
-    let scalar = Scalar::detect().unwrap();
+    let scalar = ScalarEngine::detect().unwrap();
     for (index, operation) in set.iter().enumerate() {
         let expected = alone(&scalar, shape, &operation);
         match (shape, results.get(index)) {
@@ -94,7 +94,7 @@ fn check_operations(dispatcher: &Dispatcher, shape: Shape) {
     }
 }
 
-fn alone(scalar: &Scalar, shape: Shape, operation: &Operation<'_>) -> Outcomes {
+fn alone(scalar: &ScalarEngine, shape: Shape, operation: &Operation<'_>) -> Outcomes {
     let jobs = Jobs::Operations(shape, std::slice::from_ref(operation));
     let mut outcomes = Outcomes::for_jobs(&jobs);
     scalar.run(&jobs, &mut outcomes).unwrap();
@@ -102,7 +102,7 @@ fn alone(scalar: &Scalar, shape: Shape, operation: &Operation<'_>) -> Outcomes {
 }
 
 fn check_records(dispatcher: &Dispatcher, shape: Shape) {
-    let scalar = Scalar::detect().unwrap();
+    let scalar = ScalarEngine::detect().unwrap();
     let records = sample_records(&scalar, shape, 4, 48).unwrap();
     let parts = [&records];
     let jobs = Jobs::Records(shape, &parts);
@@ -242,7 +242,7 @@ fn builders_say_what_they_expected() {
 
 #[test]
 fn an_engine_that_is_not_allowed_answers_nothing() {
-    let engine = Arc::new(Spoilt(CorruptEngine::new(Scalar::detect().unwrap(), Shape::X25519, 0)));
+    let engine = Arc::new(Spoilt(CorruptEngine::new(ScalarEngine::detect().unwrap(), Shape::X25519, 0)));
     let only = Accelerator::builder().cost_cache(None).engine(engine).engines(["spoilt"]).build().unwrap();
     let key = generate::ed25519().unwrap();
     let job = Job::sign(SigningScheme::ED25519, &key, Input::Message(b"x"));

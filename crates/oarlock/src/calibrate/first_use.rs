@@ -55,14 +55,14 @@ impl FirstUseCosts {
 
 #[cfg(test)]
 mod tests {
-    use oarlock_scalar::Scalar;
+    use oarlock_scalar::ScalarEngine;
 
     use super::*;
     use crate::calibrate::tests::temporary;
 
     #[test]
     fn a_cost_is_measured_once_and_kept_beside_the_others() {
-        let (scalar, path) = (Scalar::detect().unwrap(), temporary("first-use"));
+        let (scalar, path) = (ScalarEngine::detect().unwrap(), temporary("first-use"));
         let ask = |shape| FirstUseCosts::new(Some(path.clone())).cost(&scalar, shape).unwrap();
         let first = ask(Shape::X25519);
         ask(Shape::Ed25519Sign);
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn costs_are_found_where_nothing_can_be_kept() {
-        let scalar = Scalar::detect().unwrap();
+        let scalar = ScalarEngine::detect().unwrap();
         for cache in [None, Some(PathBuf::from("/proc/none/costs"))] {
             assert!(FirstUseCosts::new(cache).cost(&scalar, Shape::X25519).is_some());
         }

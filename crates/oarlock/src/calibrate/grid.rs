@@ -94,7 +94,7 @@ impl TimingGrid {
 #[cfg(test)]
 mod tests {
     use oarlock_core::{BlockCipher, CipherMode, DigestAlg, Direction};
-    use oarlock_scalar::Scalar;
+    use oarlock_scalar::ScalarEngine;
 
     use super::*;
 
@@ -106,7 +106,7 @@ mod tests {
     fn every_size_is_timed_with_every_length() {
         let cbc =
             Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction: Direction::Encrypt };
-        let timings = small().time(&Scalar::detect().unwrap(), cbc);
+        let timings = small().time(&ScalarEngine::detect().unwrap(), cbc);
         let cells: Vec<_> = timings.iter().map(|timing| (timing.ops, timing.bytes)).collect();
         assert_eq!(cells, [(1, 16), (3, 48), (70, 1120), (1, 48), (3, 144), (70, 3360)]);
         assert!(timings.iter().all(|timing| timing.took_ns > 0.0));
@@ -114,14 +114,14 @@ mod tests {
 
     #[test]
     fn an_engine_is_asked_for_no_more_than_it_takes() {
-        let timings = small().time(&Scalar::detect().unwrap(), Shape::Ed25519Sign);
+        let timings = small().time(&ScalarEngine::detect().unwrap(), Shape::Ed25519Sign);
         let cells: Vec<_> = timings.iter().map(|timing| (timing.ops, timing.bytes)).collect();
         assert_eq!(cells, [(1, 0), (3, 0)]);
     }
 
     #[test]
     fn batches_that_are_too_large_or_slow_are_left_out() {
-        let (scalar, digest) = (Scalar::detect().unwrap(), Shape::Digest { alg: DigestAlg::Sha1 });
+        let (scalar, digest) = (ScalarEngine::detect().unwrap(), Shape::Digest { alg: DigestAlg::Sha1 });
         let few = TimingGrid { max_bytes: 150, ..small() }.time(&scalar, digest);
         assert_eq!(few.iter().map(|timing| timing.bytes).collect::<Vec<_>>(), [8, 24, 40, 120]);
         let first = TimingGrid { longest: Duration::ZERO, ..small() }.time(&scalar, digest);

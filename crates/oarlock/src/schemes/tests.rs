@@ -3,7 +3,7 @@ use oarlock_core::{
     VerifyingScheme,
 };
 use oarlock_keys::{raw, rsa};
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 use super::*;
 use crate::Input;
@@ -26,7 +26,7 @@ fn rsa_key(file: &str) -> Key {
 }
 
 fn one(job: Job<'_>) -> Result<Vec<u8>, JobError> {
-    let scalar = Scalar::detect().unwrap();
+    let scalar = ScalarEngine::detect().unwrap();
     compute_on(&scalar, &[job]).remove(0)
 }
 
@@ -224,7 +224,7 @@ fn one_call_may_mix_shapes_and_failures() {
         Job::with_scheme(pkcs1, &rsa, Input::Message(b"a"), &[]),
         Job::sign(SigningScheme::ED25519, &ed, Input::Message(b"b")),
     ];
-    let engine: &dyn Engine = &Scalar::detect().unwrap();
+    let engine: &dyn Engine = &ScalarEngine::detect().unwrap();
     let lens: Vec<_> =
         compute_on(engine, &jobs).into_iter().map(|result| result.map(|out| out.len())).collect();
     assert!(matches!(lens[..], [Ok(64), Err(JobError::KeyType { .. }), Ok(129), Ok(64)]));

@@ -2,12 +2,12 @@ use oarlock_core::{
     BatchSize, BlockCipher, CipherMode, CipherSpec, Curve, Direction, Jobs, NonceInput, Operation, Outcomes,
     OutputSink, RsaExponent, SecondInput,
 };
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 use super::*;
 
-fn scalar() -> Scalar {
-    Scalar::detect().unwrap()
+fn scalar() -> ScalarEngine {
+    ScalarEngine::detect().unwrap()
 }
 
 fn translations() -> Vec<Shape> {
@@ -59,7 +59,7 @@ fn one_spoilt_lane_fails_every_self_test_by_name() {
 
 /// Right answers but for signatures with random nonces, which `.1` spoils.
 #[derive(Debug)]
-struct BadHedger(Scalar, fn(&mut Outcomes));
+struct BadHedger(ScalarEngine, fn(&mut Outcomes));
 
 impl Engine for BadHedger {
     fn name(&self) -> &'static str {
@@ -101,7 +101,7 @@ fn bad_signatures_and_repeated_nonces_of_the_hedged_kind_are_found() {
 
 /// Right answers, but what fails leaves something behind.
 #[derive(Debug)]
-struct Untidy(Scalar);
+struct Untidy(ScalarEngine);
 
 impl Engine for Untidy {
     fn name(&self) -> &'static str {
@@ -155,7 +155,7 @@ fn what_failed_jobs_leave_behind_is_found() {
 
 /// An engine with the given lanes over scalar, to see the batches that a wide engine gets.
 #[derive(Debug)]
-struct Wide(Scalar, BatchSize);
+struct Wide(ScalarEngine, BatchSize);
 
 impl Engine for Wide {
     fn name(&self) -> &'static str {

@@ -91,7 +91,7 @@ impl fmt::Display for KeyWeakness {
 mod tests {
     use oarlock_core::{BlockCipher, CipherMode, Direction, Engine, Jobs, Outcomes, Records, Shape};
     use oarlock_core::{Column, InputSource, KeySource, OutputSink, Span};
-    use oarlock_scalar::Scalar;
+    use oarlock_scalar::ScalarEngine;
 
     use super::*;
 
@@ -114,7 +114,7 @@ mod tests {
             let parts = [&records];
             let jobs = Jobs::Records(shape, &parts);
             let mut outcomes = Outcomes::for_jobs(&jobs);
-            Scalar::detect().unwrap().run(&jobs, &mut outcomes).unwrap();
+            ScalarEngine::detect().unwrap().run(&jobs, &mut outcomes).unwrap();
             u64::from_be_bytes(outcomes.bytes().try_into().unwrap())
         };
         encrypt(second, encrypt(first, block()))

@@ -5,12 +5,12 @@ use aws_lc_sys as sys;
 const BLOCK: usize = 8;
 
 /// A DES schedule, cleansed on drop. AWS-LC's DES looks tables up by secret index: the price of a baseline.
-pub(crate) struct Des(sys::DES_key_schedule);
+pub(crate) struct DesKey(sys::DES_key_schedule);
 
 /// The three schedules of triple DES in EDE order.
-pub(crate) struct Tdes([Des; 3]);
+pub(crate) struct TdesKey([DesKey; 3]);
 
-impl Des {
+impl DesKey {
     /// A key; its parity bits are ignored.
     pub(crate) fn new(key: &[u8; BLOCK]) -> Self {
         let mut schedule = Self(sys::DES_key_schedule::default());
@@ -43,14 +43,14 @@ impl Des {
     }
 }
 
-impl Tdes {
+impl TdesKey {
     /// Three keys in EDE order.
     pub(crate) fn new(keys: [&[u8; BLOCK]; 3]) -> Self {
-        Self(keys.map(Des::new))
+        Self(keys.map(DesKey::new))
     }
 
     /// The schedule of the first key.
-    pub(crate) fn first(&self) -> &Des {
+    pub(crate) fn first(&self) -> &DesKey {
         &self.0[0]
     }
 
@@ -82,7 +82,7 @@ impl Tdes {
     }
 }
 
-impl Drop for Des {
+impl Drop for DesKey {
     fn drop(&mut self) {
         // SAFETY: plain integers, for which all zeros is a value.
         unsafe { sys::OPENSSL_cleanse((&raw mut self.0).cast(), size_of::<sys::DES_key_schedule>()) }

@@ -6,27 +6,27 @@ use aws_lc_sys as sys;
 use oarlock_core::Curve;
 
 use super::LibraryError;
-use super::number::{Number, write_padded};
+use super::number::{BigNumber, write_padded};
 
 /// A private key.
-pub(crate) struct EcPrivate(EcKey);
+pub(crate) struct EcPrivate(EcKeyHandle);
 
 /// A public key: a point that has been found to be on its curve.
-pub(crate) struct EcPublic(EcKey);
+pub(crate) struct EcPublic(EcKeyHandle);
 
-struct EcKey(NonNull<sys::EC_KEY>);
+struct EcKeyHandle(NonNull<sys::EC_KEY>);
 
 // AWS-LC documents that an EC_KEY may be used from several threads at once by functions that take it as const
 // (openssl/ec_key.h).
 // SAFETY: nothing changes the key after construction, and nothing ties it to a thread.
-unsafe impl Send for EcKey {}
+unsafe impl Send for EcKeyHandle {}
 // SAFETY: shared references reach functions that take the key as const alone.
-unsafe impl Sync for EcKey {}
+unsafe impl Sync for EcKeyHandle {}
 
 impl EcPrivate {
     /// The scalar at the curve's width, in [1, n-1].
     pub(crate) fn new(curve: Curve, scalar: &[u8]) -> Result<Self, LibraryError> {
-        let (key, scalar) = (EcKey::new(curve)?, Number::from_bytes(scalar)?);
+        let (key, scalar) = (EcKeyHandle::new(curve)?, BigNumber::from_bytes(scalar)?);
         // SAFETY: a live key that is not shared yet, and a live number, which the function copies.
         let ok = unsafe { sys::EC_KEY_set_private_key(key.0.as_ptr(), scalar.as_ptr()) };
         if ok == 1 { Ok(Self(key)) } else { Err(LibraryError::take("EC_KEY_set_private_key")) }
@@ -36,7 +36,7 @@ impl EcPrivate {
     pub(crate) fn sign(&self, digest: &[u8], out: &mut [u8]) -> Result<(), LibraryError> {
         // SAFETY: a live key; `digest` is readable for its length.
         let signature = unsafe { sys::ECDSA_do_sign(digest.as_ptr(), digest.len(), self.0.0.as_ptr()) };
-        Signature::own(signature, "ECDSA_do_sign")?.write(out)
+        SignatureHandle::own(signature, "ECDSA_do_sign")?.write(out)
     }
 
     /// Signs with the nonce `k` at the curve's width, in [1, n-1]; fails where r or s is zero.
@@ -60,14 +60,14 @@ impl EcPrivate {
                 k.len(),
             )
         };
-        Signature::own(signature, "ECDSA signing with a nonce")?.write(out)
+        SignatureHandle::own(signature, "ECDSA signing with a nonce")?.write(out)
     }
 }
 
 impl EcPublic {
     /// The uncompressed point.
     pub(crate) fn new(curve: Curve, point: &[u8]) -> Result<Self, LibraryError> {
-        let (key, point) = (EcKey::new(curve)?, Point::new(curve, point)?);
+        let (key, point) = (EcKeyHandle::new(curve)?, EcPointHandle::new(curve, point)?);
         // SAFETY: a live key that is not shared yet, and a live point of the same group, which the function copies.
         let ok = unsafe { sys::EC_KEY_set_public_key(key.0.as_ptr(), point.0.as_ptr()) };
         if ok == 1 { Ok(Self(key)) } else { Err(LibraryError::take("EC_KEY_set_public_key")) }
@@ -75,7 +75,7 @@ impl EcPublic {
 
     /// Whether r || s is a signature of `digest`.
     pub(crate) fn verify(&self, digest: &[u8], signature: &[u8]) -> Result<bool, LibraryError> {
-        let signature = Signature::read(signature)?;
+        let signature = SignatureHandle::read(signature)?;
         // SAFETY: live key and signature; `digest` is readable for its length.
         let ok = unsafe {
             sys::ECDSA_do_verify(digest.as_ptr(), digest.len(), signature.0.as_ptr(), self.0.0.as_ptr())
@@ -90,7 +90,7 @@ impl EcPublic {
     }
 }
 
-impl EcKey {
+impl EcKeyHandle {
     fn new(curve: Curve) -> Result<Self, LibraryError> {
         // SAFETY: allocates; null is handled.
         let key = unsafe { sys::EC_KEY_new() };
@@ -101,16 +101,16 @@ impl EcKey {
     }
 }
 
-impl Drop for EcKey {
+impl Drop for EcKeyHandle {
     fn drop(&mut self) {
         // SAFETY: owned, freed once; the function cleanses what it frees.
         unsafe { sys::EC_KEY_free(self.0.as_ptr()) }
     }
 }
 
-struct Point(NonNull<sys::EC_POINT>);
+struct EcPointHandle(NonNull<sys::EC_POINT>);
 
-impl Point {
+impl EcPointHandle {
     fn new(curve: Curve, bytes: &[u8]) -> Result<Self, LibraryError> {
         let group = group(curve)?;
         // SAFETY: allocates for a static group; null is handled.
@@ -124,16 +124,16 @@ impl Point {
     }
 }
 
-impl Drop for Point {
+impl Drop for EcPointHandle {
     fn drop(&mut self) {
         // SAFETY: owned, freed once.
         unsafe { sys::EC_POINT_free(self.0.as_ptr()) }
     }
 }
 
-struct Signature(NonNull<sys::ECDSA_SIG>);
+struct SignatureHandle(NonNull<sys::ECDSA_SIG>);
 
-impl Signature {
+impl SignatureHandle {
     fn own(signature: *mut sys::ECDSA_SIG, function: &'static str) -> Result<Self, LibraryError> {
         NonNull::new(signature).map(Self).ok_or_else(|| LibraryError::take(function))
     }
@@ -161,7 +161,7 @@ impl Signature {
     }
 }
 
-impl Drop for Signature {
+impl Drop for SignatureHandle {
     fn drop(&mut self) {
         // SAFETY: owned, freed once.
         unsafe { sys::ECDSA_SIG_free(self.0.as_ptr()) }

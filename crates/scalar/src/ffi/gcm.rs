@@ -7,14 +7,14 @@ use aws_lc_sys as sys;
 use super::LibraryError;
 
 /// A GCM key for one tag length.
-pub(crate) struct Gcm(NonNull<sys::EVP_AEAD_CTX>);
+pub(crate) struct GcmContext(NonNull<sys::EVP_AEAD_CTX>);
 
 // SAFETY: AWS-LC documents that seal and open take a const context and may run at once (openssl/aead.h).
-unsafe impl Send for Gcm {}
+unsafe impl Send for GcmContext {}
 // SAFETY: as above.
-unsafe impl Sync for Gcm {}
+unsafe impl Sync for GcmContext {}
 
-impl Gcm {
+impl GcmContext {
     /// The longest tag.
     pub(crate) const TAG_LEN: usize = 16;
 
@@ -101,7 +101,7 @@ impl Gcm {
     }
 }
 
-impl Drop for Gcm {
+impl Drop for GcmContext {
     fn drop(&mut self) {
         // SAFETY: owned, freed once; OPENSSL_free cleanses.
         unsafe { sys::EVP_AEAD_CTX_free(self.0.as_ptr()) }

@@ -4,7 +4,7 @@ use aws_lc_sys as sys;
 use zeroize::Zeroizing;
 
 /// A hash computation in progress, cleansed on drop.
-pub(crate) trait Hash: Clone + Send + Sync + 'static {
+pub(crate) trait HashState: Clone + Send + Sync + 'static {
     /// Bytes of a message block.
     const BLOCK: usize;
     /// Bytes of a digest.
@@ -33,7 +33,7 @@ macro_rules! hash {
         #[derive(Clone)]
         pub(crate) struct $name(sys::$context);
 
-        impl Hash for $name {
+        impl HashState for $name {
             const BLOCK: usize = $block;
             const OUTPUT: usize = $output;
             const STATE: usize = $state;

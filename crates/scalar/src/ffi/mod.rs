@@ -16,10 +16,10 @@ mod rsa;
 
 pub(crate) use aes::{AesDecrypt, AesEncrypt};
 pub(crate) use curve25519::{ed25519_sign, ed25519_verify, x25519};
-pub(crate) use des::{Des, Tdes};
+pub(crate) use des::{DesKey, TdesKey};
 pub(crate) use ec::{EcPrivate, EcPublic};
 pub(crate) use error::LibraryError;
-pub(crate) use gcm::Gcm;
-pub(crate) use hash::{Hash, Sha1, Sha256, Sha384, Sha512};
-pub(crate) use modexp::ModExp;
+pub(crate) use gcm::GcmContext;
+pub(crate) use hash::{HashState, Sha1, Sha256, Sha384, Sha512};
+pub(crate) use modexp::ModExpContext;
 pub(crate) use rsa::{RsaPrivate, RsaPublic};

@@ -5,25 +5,25 @@ use std::ptr::NonNull;
 use aws_lc_sys as sys;
 
 use super::LibraryError;
-use super::number::{Number, Scratch};
+use super::number::{BigNumber, NumberScratch};
 
 /// An odd modulus and a secret exponent.
-pub(crate) struct ModExp {
-    modulus: Number,
-    exponent: Number,
+pub(crate) struct ModExpContext {
+    modulus: BigNumber,
+    exponent: BigNumber,
     montgomery: NonNull<sys::BN_MONT_CTX>,
 }
 
 // SAFETY: all three parts have no thread affinity and are only read after `new`.
-unsafe impl Send for ModExp {}
+unsafe impl Send for ModExpContext {}
 // SAFETY: as above.
-unsafe impl Sync for ModExp {}
+unsafe impl Sync for ModExpContext {}
 
-impl ModExp {
+impl ModExpContext {
     /// `exponent` at its public bound: its length in bytes decides the steps of every computation.
     pub(crate) fn new(modulus: &[u8], exponent: &[u8]) -> Result<Self, LibraryError> {
-        let (modulus, exponent) = (Number::from_bytes(modulus)?, Number::from_bytes(exponent)?);
-        let mut scratch = Scratch::new()?;
+        let (modulus, exponent) = (BigNumber::from_bytes(modulus)?, BigNumber::from_bytes(exponent)?);
+        let mut scratch = NumberScratch::new()?;
         // SAFETY: live modulus and scratch; the function copies the modulus and fails on an even one.
         let montgomery = unsafe { sys::BN_MONT_CTX_new_for_modulus(modulus.as_ptr(), scratch.as_mut_ptr()) };
         let montgomery =
@@ -33,7 +33,8 @@ impl ModExp {
 
     /// `input^exponent mod modulus`, constant time in the exponent; `input` below the modulus.
     pub(crate) fn compute(&self, input: &[u8], out: &mut [u8]) -> Result<(), LibraryError> {
-        let (base, mut result, mut scratch) = (Number::from_bytes(input)?, Number::zero()?, Scratch::new()?);
+        let (base, mut result, mut scratch) =
+            (BigNumber::from_bytes(input)?, BigNumber::zero()?, NumberScratch::new()?);
         // SAFETY: every pointer is to a live object; only `result` and `scratch`, which are local, are written.
         let ok = unsafe {
             sys::BN_mod_exp_mont_consttime(
@@ -52,7 +53,7 @@ impl ModExp {
     }
 }
 
-impl Drop for ModExp {
+impl Drop for ModExpContext {
     fn drop(&mut self) {
         // SAFETY: owned, freed once.
         unsafe { sys::BN_MONT_CTX_free(self.montgomery.as_ptr()) }

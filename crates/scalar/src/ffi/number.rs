@@ -7,14 +7,14 @@ use aws_lc_sys as sys;
 use super::LibraryError;
 
 /// An owned `BIGNUM`, cleansed on drop.
-pub(super) struct Number(NonNull<sys::BIGNUM>);
+pub(super) struct BigNumber(NonNull<sys::BIGNUM>);
 
 // SAFETY: a BIGNUM has no thread affinity, and shared references are used for reading only.
-unsafe impl Send for Number {}
+unsafe impl Send for BigNumber {}
 // SAFETY: as above.
-unsafe impl Sync for Number {}
+unsafe impl Sync for BigNumber {}
 
-impl Number {
+impl BigNumber {
     pub(super) fn zero() -> Result<Self, LibraryError> {
         // SAFETY: allocates; null is handled.
         let number = unsafe { sys::BN_new() };
@@ -53,7 +53,7 @@ pub(super) unsafe fn write_padded(number: *const sys::BIGNUM, out: &mut [u8]) ->
     if ok == 1 { Ok(()) } else { Err(LibraryError::take("BN_bn2bin_padded")) }
 }
 
-impl Drop for Number {
+impl Drop for BigNumber {
     fn drop(&mut self) {
         // SAFETY: owned, freed once.
         unsafe { sys::BN_clear_free(self.0.as_ptr()) }
@@ -61,9 +61,9 @@ impl Drop for Number {
 }
 
 /// An owned `BN_CTX`: scratch numbers of one computation at a time.
-pub(super) struct Scratch(NonNull<sys::BN_CTX>);
+pub(super) struct NumberScratch(NonNull<sys::BN_CTX>);
 
-impl Scratch {
+impl NumberScratch {
     pub(super) fn new() -> Result<Self, LibraryError> {
         // SAFETY: allocates; null is handled.
         let scratch = unsafe { sys::BN_CTX_new() };
@@ -75,7 +75,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for NumberScratch {
     fn drop(&mut self) {
         // SAFETY: owned, freed once.
         unsafe { sys::BN_CTX_free(self.0.as_ptr()) }

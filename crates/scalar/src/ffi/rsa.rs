@@ -6,30 +6,30 @@ use aws_lc_sys as sys;
 use oarlock_core::{RsaPrivateParts, RsaPublicParts};
 
 use super::LibraryError;
-use super::number::Number;
+use super::number::BigNumber;
 
 /// A private key with everything that AWS-LC derives from it, blinding included.
-pub(crate) struct RsaPrivate(Rsa);
+pub(crate) struct RsaPrivate(RsaHandle);
 
 /// A public key.
-pub(crate) struct RsaPublic(Rsa);
+pub(crate) struct RsaPublic(RsaHandle);
 
-struct Rsa(NonNull<sys::RSA>);
+struct RsaHandle(NonNull<sys::RSA>);
 
 // AWS-LC documents that an RSA may be used from several threads at once by functions that do not change it (openssl/rsa.h,
 // "thread safety"); its cached Montgomery and blinding values are guarded by the key's own lock.
 // SAFETY: nothing ties the key to a thread.
-unsafe impl Send for Rsa {}
+unsafe impl Send for RsaHandle {}
 // SAFETY: shared references reach the raw operations alone, which lock what they change.
-unsafe impl Sync for Rsa {}
+unsafe impl Sync for RsaHandle {}
 
 impl RsaPrivate {
     /// Imports and checks the key: n = pq, d inverts e, the CRT parts belong to it (`RSA_check_key`).
     pub(crate) fn new(parts: &RsaPrivateParts) -> Result<Self, LibraryError> {
-        let n = Number::from_bytes(&parts.public.n)?;
-        let e = Number::from_bytes(&parts.public.e)?;
+        let n = BigNumber::from_bytes(&parts.public.n)?;
+        let e = BigNumber::from_bytes(&parts.public.e)?;
         let [d, p, q, dp, dq, qinv] = [&parts.d, &parts.p, &parts.q, &parts.dp, &parts.dq, &parts.qinv]
-            .map(|secret| Number::from_bytes(secret.expose()));
+            .map(|secret| BigNumber::from_bytes(secret.expose()));
         let (d, p, q, dp, dq, qinv) = (d?, p?, q?, dp?, dq?, qinv?);
         // SAFETY: eight live numbers, which the function copies.
         let rsa = unsafe {
@@ -44,7 +44,7 @@ impl RsaPrivate {
                 qinv.as_ptr(),
             )
         };
-        Rsa::own(rsa, "RSA_new_private_key").map(Self)
+        RsaHandle::own(rsa, "RSA_new_private_key").map(Self)
     }
 
     /// `input^d mod n` with blinding, confirmed by the public operation. Refuses 0, 1 and n - 1.
@@ -70,10 +70,10 @@ impl RsaPrivate {
 impl RsaPublic {
     /// Imports the key: n odd, e odd and of 2 to 33 bits.
     pub(crate) fn new(parts: &RsaPublicParts) -> Result<Self, LibraryError> {
-        let (n, e) = (Number::from_bytes(&parts.n)?, Number::from_bytes(&parts.e)?);
+        let (n, e) = (BigNumber::from_bytes(&parts.n)?, BigNumber::from_bytes(&parts.e)?);
         // SAFETY: two live numbers, which the function copies.
         let rsa = unsafe { sys::RSA_new_public_key(n.as_ptr(), e.as_ptr()) };
-        Rsa::own(rsa, "RSA_new_public_key").map(Self)
+        RsaHandle::own(rsa, "RSA_new_public_key").map(Self)
     }
 
     /// `input^e mod n`.
@@ -95,13 +95,13 @@ impl RsaPublic {
     }
 }
 
-impl Rsa {
+impl RsaHandle {
     fn own(rsa: *mut sys::RSA, function: &'static str) -> Result<Self, LibraryError> {
         NonNull::new(rsa).map(Self).ok_or_else(|| LibraryError::take(function))
     }
 }
 
-impl Drop for Rsa {
+impl Drop for RsaHandle {
     fn drop(&mut self) {
         // SAFETY: owned, freed once; the function cleanses what it frees.
         unsafe { sys::RSA_free(self.0.as_ptr()) }

@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 
 /// 1 to 2^(W-1) times 2^(W i) P for every window i of a scalar of up to `BITS` bits.
 #[derive(Debug)]
-pub(super) struct Comb<E, const BITS: usize, const W: usize>(Box<[E]>);
+pub(super) struct PointComb<E, const BITS: usize, const W: usize>(Box<[E]>);
 
-impl<E, const BITS: usize, const W: usize> Comb<E, BITS, W> {
+impl<E, const BITS: usize, const W: usize> PointComb<E, BITS, W> {
     /// Bits of a window.
     pub(super) const WIDTH: u32 = W as u32;
     /// Windows: the highest digit takes the carry of the one below.

@@ -7,20 +7,20 @@ use crrl::ed25519::{Point, Scalar};
 use crrl::field::GF25519;
 use oarlock_core::{Key, VerifyTable};
 
-use super::Signed;
-use super::comb::{Comb, built_once};
-use crate::ffi::{Hash, Sha512};
+use super::SignedInput;
+use super::comb::{PointComb, built_once};
+use crate::ffi::{HashState, Sha512};
 
 /// Scalars are below 2^252 + 2^125.
 const BITS: usize = 253;
 /// Multiples of a key.
-type KeyComb = Comb<Affine, BITS, 6>;
+type KeyComb = PointComb<Affine, BITS, 6>;
 /// Multiples of the base point: there is one table of them, so its windows may be wider.
-type BaseComb = Comb<Affine, BITS, 8>;
+type BaseComb = PointComb<Affine, BITS, 8>;
 
 /// The table of a public key A: multiples of -A.
 #[derive(Debug)]
-pub(super) struct KeyTable {
+pub(super) struct EdwardsKeyTable {
     public: [u8; 32],
     comb: KeyComb,
 }
@@ -46,7 +46,7 @@ struct Extended {
     t: GF25519,
 }
 
-impl KeyTable {
+impl EdwardsKeyTable {
     /// The table of a key, or None where it is no canonical encoding of a point.
     pub(super) fn new(public: &[u8]) -> Option<Self> {
         let public = <[u8; 32]>::try_from(public).ok()?;
@@ -58,11 +58,11 @@ impl KeyTable {
     pub(super) fn changed(&self, change: impl FnOnce(&mut Vec<Affine>)) -> Self {
         let mut multiples: Vec<Affine> = self.comb.windows().flatten().copied().collect();
         change(&mut multiples);
-        Self { public: self.public, comb: Comb::new(multiples) }
+        Self { public: self.public, comb: PointComb::new(multiples) }
     }
 }
 
-impl VerifyTable for KeyTable {
+impl VerifyTable for EdwardsKeyTable {
     const BYTES: usize = KeyComb::BYTES;
     const USES: u32 = 32;
 
@@ -90,7 +90,7 @@ impl VerifyTable for KeyTable {
 }
 
 /// Verifies signatures under keys with tables. All Z are inverted together.
-pub(super) fn verify(signed: &[Signed<'_, KeyTable>]) -> Vec<Option<bool>> {
+pub(super) fn verify(signed: &[SignedInput<'_, EdwardsKeyTable>]) -> Vec<Option<bool>> {
     let mut terms = Vec::with_capacity(KeyComb::WINDOWS + BaseComb::WINDOWS);
     let points: Vec<Option<Extended>> = signed.iter().map(|signed| commitment(signed, &mut terms)).collect();
     let z = |point: &Option<Extended>| point.map_or(GF25519::ONE, |point| point.z);
@@ -103,7 +103,7 @@ pub(super) fn verify(signed: &[Signed<'_, KeyTable>]) -> Vec<Option<bool>> {
 }
 
 /// S B - h A, which is to be R, with h = SHA-512(R || A || M) mod L; None where S is not below L.
-fn commitment(signed: &Signed<'_, KeyTable>, terms: &mut Vec<Affine>) -> Option<Extended> {
+fn commitment(signed: &SignedInput<'_, EdwardsKeyTable>, terms: &mut Vec<Affine>) -> Option<Extended> {
     let (commitment, response) = signed.signature.split_at(32);
     let response = Scalar::decode(response)?.encode();
     let mut hash = Sha512::new();
@@ -218,14 +218,15 @@ impl std::ops::Neg for Extended {
     }
 }
 
-fn multiples<const W: usize>(point: Extended) -> Comb<Affine, BITS, W> {
+fn multiples<const W: usize>(point: Extended) -> PointComb<Affine, BITS, W> {
     let next = |base: &Extended| Some((0..W).fold(*base, |point, _| point.double()));
-    let bases: Vec<Extended> = successors(Some(point), next).take(Comb::<Affine, BITS, W>::WINDOWS).collect();
+    let bases: Vec<Extended> =
+        successors(Some(point), next).take(PointComb::<Affine, BITS, W>::WINDOWS).collect();
     let windows = bases.iter().zip(affine(&bases)).flat_map(|(base, step)| {
         let multiples = successors(Some(*base), move |sum| Some(sum.plus(&step)));
-        multiples.take(Comb::<Affine, BITS, W>::MULTIPLES)
+        multiples.take(PointComb::<Affine, BITS, W>::MULTIPLES)
     });
-    Comb::new(affine(&windows.collect::<Vec<_>>()))
+    PointComb::new(affine(&windows.collect::<Vec<_>>()))
 }
 
 fn affine(points: &[Extended]) -> Vec<Affine> {

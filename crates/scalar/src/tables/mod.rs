@@ -21,41 +21,46 @@ use oarlock_core::{Curve, Operation, SecondInput, Shape, VerifyTable, VerifyTabl
 /// Whether each operation's signature is valid, where a table of its key tells; empty where none does. Counts the uses of
 /// keys that have none yet.
 pub(crate) fn verdicts(
-    hot: &VerifyTableCache,
+    cache: &VerifyTableCache,
     shape: Shape,
     operations: &[Operation<'_>],
 ) -> Vec<Option<bool>> {
     match shape {
         Shape::EcdsaVerify { curve: Curve::P256 } => {
-            judge(hot, shape, operations, p256::KeyTable::new, p256::verify)
+            verify_with_tables(cache, shape, operations, p256::P256KeyTable::new, p256::verify)
         }
-        Shape::Ed25519Verify => judge(hot, shape, operations, ed25519::KeyTable::new, ed25519::verify),
+        Shape::Ed25519Verify => {
+            verify_with_tables(cache, shape, operations, ed25519::EdwardsKeyTable::new, ed25519::verify)
+        }
         _ => Vec::new(),
     }
 }
 
 /// What is verified: a digest or a message, and r || s or R || S.
-struct Signed<'a, T> {
+struct SignedInput<'a, T> {
     table: &'a T,
     input: &'a [u8],
     signature: &'a [u8; 64],
 }
 
-fn judge<T: VerifyTable>(
-    hot: &VerifyTableCache,
+fn verify_with_tables<T: VerifyTable>(
+    cache: &VerifyTableCache,
     shape: Shape,
     operations: &[Operation<'_>],
     build: fn(&[u8]) -> Option<T>,
-    verify: fn(&[Signed<'_, T>]) -> Vec<Option<bool>>,
+    verify: fn(&[SignedInput<'_, T>]) -> Vec<Option<bool>>,
 ) -> Vec<Option<bool>> {
-    let tables = hot.tables(operations.iter().map(|operation| operation.key), build);
+    let tables = cache.tables(operations.iter().map(|operation| operation.key), build);
     let (places, signed): (Vec<usize>, Vec<_>) = operations
         .iter()
         .enumerate()
         .filter_map(|(place, operation)| {
             let table = tables.of(place).filter(|_| operation.check(shape).is_ok())?;
             let SecondInput::Signature(signature) = operation.extra else { return None };
-            Some((place, Signed { table, input: operation.input, signature: signature.try_into().ok()? }))
+            Some((
+                place,
+                SignedInput { table, input: operation.input, signature: signature.try_into().ok()? },
+            ))
         })
         .unzip();
     if signed.is_empty() {

@@ -2,7 +2,7 @@ use oarlock_core::{Engine, Fingerprint, Jobs, Key, KeyParts, Outcomes, Status};
 
 use super::comb::digits;
 use super::*;
-use crate::Scalar;
+use crate::ScalarEngine;
 
 /// Scalars of all bytes, of single bits and of runs of them, and some in between.
 fn scalars() -> impl Iterator<Item = [u8; 32]> {
@@ -67,10 +67,10 @@ fn ed25519() -> (Shape, Key, Vec<u8>, Vec<u8>) {
 #[test]
 fn tables_decide_and_notice_every_bit() {
     for (shape, key, input, signature) in [p256(), ed25519()] {
-        let hot = VerifyTableCache::new(1 << 20).at_once();
+        let cache = VerifyTableCache::new(1 << 20).at_once();
         let verdict = |input: &[u8], signature: &[u8]| {
             let operation = Operation { key: &key, input, extra: SecondInput::Signature(signature) };
-            verdicts(&hot, shape, &[operation])
+            verdicts(&cache, shape, &[operation])
         };
         assert_eq!(verdict(&input, &signature), [Some(true)]);
         for bit in 0..8 * signature.len() {
@@ -115,15 +115,15 @@ fn is_checked<T: VerifyTable, E: Clone>(
 
 #[test]
 fn a_table_that_is_wrong_is_noticed() {
-    is_checked::<p256::KeyTable, p256::Affine>(
+    is_checked::<p256::P256KeyTable, p256::Affine>(
         &p256().1,
-        p256::KeyTable::new,
+        p256::P256KeyTable::new,
         |table, edit| table.changed(edit),
         |multiple| *multiple = multiple.negated_if(true),
     );
-    is_checked::<ed25519::KeyTable, ed25519::Affine>(
+    is_checked::<ed25519::EdwardsKeyTable, ed25519::Affine>(
         &ed25519().1,
-        ed25519::KeyTable::new,
+        ed25519::EdwardsKeyTable::new,
         |table, edit| table.changed(edit),
         |multiple| *multiple = multiple.negated_if(true),
     );
@@ -133,7 +133,7 @@ fn a_table_that_is_wrong_is_noticed() {
 fn what_is_no_point_has_no_table() {
     let mut off_the_curve = vec![4; 65];
     for public in [&off_the_curve[..], &[], &[0], &[4; 64]] {
-        assert!(p256::KeyTable::new(public).is_none());
+        assert!(p256::P256KeyTable::new(public).is_none());
     }
     off_the_curve.truncate(32);
     // x^2 is no square; y = p; x = 0 with its sign set (RFC 8032 5.1.3, steps 1 to 4).
@@ -141,7 +141,7 @@ fn what_is_no_point_has_no_table() {
     let no_x_to_negate: Vec<u8> = [[1].as_slice(), &[0; 30], &[0x80]].concat();
     let no_square: Vec<u8> = [[2].as_slice(), &[0; 31]].concat();
     for public in [&y_is_p[..], &no_x_to_negate, &no_square, &[1; 31]] {
-        assert!(ed25519::KeyTable::new(public).is_none(), "{public:?}");
+        assert!(ed25519::EdwardsKeyTable::new(public).is_none(), "{public:?}");
     }
 }
 
@@ -158,17 +158,17 @@ fn runs_agree_with_the_engine_without_tables() {
             4 => Operation { key: &key, input: &input, extra: SecondInput::None },
             _ => Operation { key: &key, input: &input, extra: SecondInput::Signature(&signature) },
         };
-        let engine = Scalar::detect().unwrap().with_tables_at_once();
+        let engine = ScalarEngine::detect().unwrap().with_tables_at_once();
         for count in [0, 1, 2, 63, 64] {
             let operations: Vec<Operation<'_>> = (0..count).map(job).collect();
             let jobs = Jobs::Operations(shape, &operations);
-            let run = |engine: &Scalar| {
+            let run = |engine: &ScalarEngine| {
                 let mut out = Outcomes::for_jobs(&jobs);
                 engine.run(&jobs, &mut out).unwrap();
                 out.statuses().to_vec()
             };
             let found = run(&engine);
-            assert_eq!(found, run(&Scalar::detect().unwrap()), "{count} jobs");
+            assert_eq!(found, run(&ScalarEngine::detect().unwrap()), "{count} jobs");
             assert!(count == 0 || found.contains(&Status::Done));
         }
         assert!(engine.table_usage().bytes > 0);
@@ -181,11 +181,11 @@ fn runs_agree_with_the_engine_without_tables() {
 #[test]
 fn a_key_earns_its_table() {
     for (shape, key, input, signature) in [p256(), ed25519()] {
-        let hot = VerifyTableCache::new(1 << 20);
+        let cache = VerifyTableCache::new(1 << 20);
         let operation = Operation { key: &key, input: &input, extra: SecondInput::Signature(&signature) };
-        assert_eq!(verdicts(&hot, shape, &[operation]), []);
-        verdicts(&hot, shape, &[operation; 64]);
-        hot.wait_for_tables();
-        assert_eq!(verdicts(&hot, shape, &[operation; 2]), [Some(true); 2]);
+        assert_eq!(verdicts(&cache, shape, &[operation]), []);
+        verdicts(&cache, shape, &[operation; 64]);
+        cache.wait_for_tables();
+        assert_eq!(verdicts(&cache, shape, &[operation; 2]), [Some(true); 2]);
     }
 }

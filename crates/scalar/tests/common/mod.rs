@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use oarlock_core::*;
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 /// Bytes of a hexadecimal string; white space is skipped.
 pub(crate) fn hex(text: &str) -> Vec<u8> {
@@ -37,8 +37,8 @@ pub(crate) fn secret(bytes: &[u8]) -> Key {
     key(KeyParts::Secret(bytes.into()))
 }
 
-pub(crate) fn scalar() -> Scalar {
-    Scalar::detect().unwrap()
+pub(crate) fn scalar() -> ScalarEngine {
+    ScalarEngine::detect().unwrap()
 }
 
 /// Runs operations of one shape.

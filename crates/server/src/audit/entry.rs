@@ -1,4 +1,4 @@
-//! The format of a line: a JSON object without line ends within.
+//! The format of a line: a JSON object without line ends inside.
 
 use std::fmt::{self, Write as _};
 use std::net::IpAddr;
@@ -7,24 +7,24 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use oarlock_wire::proto::Code;
 
-use crate::identity::Identity;
+use crate::identity::ClientIdentity;
 
-/// Operations of one kind within one request, and how they ended.
+/// The operations of one kind in one request that ended with one verdict.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Operation<'e> {
-    /// A resident key's name; of a client's own key its fingerprint.
+pub(crate) struct AuditedOperation<'e> {
+    /// The name of a resident key, or the fingerprint of a client's own key.
     pub(crate) key: &'e str,
     pub(crate) operation: &'e str,
     pub(crate) count: u32,
     pub(crate) verdict: Code,
 }
 
-/// The client of a connection and where it comes from, as every entry about it says.
+/// The client of a connection and its source, as entries name them.
 #[derive(Clone, Debug)]
-pub(crate) struct Origin {
-    /// Fields of the object, without braces.
+pub(crate) struct AuditOrigin {
+    /// The fields of the object, without braces.
     fields: Arc<str>,
-    /// The names alone: all connections of a client share them.
+    /// The client's names alone, which are the same for all its connections.
     client: Arc<str>,
 }
 
@@ -34,40 +34,41 @@ pub(crate) enum EventKind {
     Start,
     Stop,
     Key,
-    /// For what a reload has read anew.
+    /// A reload of certificates, keys and grants.
     Reload,
     Handshake,
     Reopen,
     Lost,
 }
 
-/// Characters of a name that go into the log.
+/// The maximum number of characters of a name in the log.
 pub(super) const MAX_NAME: usize = 64;
-/// Characters of each of a client's names.
+/// The maximum number of characters of each of a client's names.
 const MAX_CLIENT_NAME: usize = 256;
-/// Names of a client.
+/// The maximum number of names of a client.
 const MAX_CLIENT_NAMES: usize = 16;
-/// Characters of a serial number: 20 bytes in hex with colons, RFC 5280 4.1.2.2, and some for those who do not keep to it.
+/// The maximum number of characters of a serial number: 20 bytes in hex with colons (RFC 5280 4.1.2.2), and some for authorities that
+/// exceed it.
 const MAX_SERIAL: usize = 96;
-/// Characters of a text.
+/// The maximum number of characters of a text.
 pub(super) const MAX_DETAIL: usize = 1024;
 
-/// Bytes of an operation's entry beside its strings: braces, names of fields, numbers, the longest verdict.
+/// The bytes of an operation's entry beside its strings: braces, names of fields, numbers, the longest verdict.
 const FIXED: usize = 200;
 
-/// Bytes of [`refusals`] beside the client: two texts, each of which may need six bytes for a character.
+/// The maximum bytes of [`refusals`] beside the client: two texts, in which a character may need six bytes.
 pub(super) const MAX_REFUSALS: usize = FIXED + 2 * (6 * MAX_NAME + 16);
-/// Bytes of [`failed_handshakes`] beside the source.
+/// The maximum bytes of [`failed_handshakes`] beside the source.
 pub(super) const MAX_HANDSHAKES: usize = FIXED + 6 * MAX_DETAIL + 16;
 
-impl Origin {
+impl AuditOrigin {
     /// Returns the part of audit entries that describes a client.
-    pub(crate) fn of(client: &Identity) -> Self {
+    pub(crate) fn new(client: &ClientIdentity) -> Self {
         let names = client.names();
         let mut array = String::from("[");
         for (at, name) in names.iter().take(MAX_CLIENT_NAMES).enumerate() {
             let comma = if at == 0 { "" } else { "," };
-            let _ = write!(array, "{comma}{}", Quoted(name, MAX_CLIENT_NAME));
+            let _ = write!(array, "{comma}{}", QuotedText(name, MAX_CLIENT_NAME));
         }
         if names.len() > MAX_CLIENT_NAMES {
             array.push_str(",\"...\"");
@@ -81,7 +82,7 @@ impl Origin {
             let _ = write!(fields, ",\"source\":\"pid:{process}\"");
         }
         if let Some(serial) = client.serial() {
-            let _ = write!(fields, ",\"serial\":{}", Quoted(serial, MAX_SERIAL));
+            let _ = write!(fields, ",\"serial\":{}", QuotedText(serial, MAX_SERIAL));
         }
         Self { fields: fields.into(), client: array.into() }
     }
@@ -91,8 +92,13 @@ impl Origin {
     }
 }
 
-/// Writes an entry about operations that were done, or tried.
-pub(super) fn write_operation(lines: &mut Vec<u8>, origin: &Origin, request: u64, operation: &Operation<'_>) {
+/// Writes an entry about operations that were done or refused.
+pub(super) fn write_operation(
+    lines: &mut Vec<u8>,
+    origin: &AuditOrigin,
+    request: u64,
+    operation: &AuditedOperation<'_>,
+) {
     let mut line = String::with_capacity(FIXED + origin.fields.len());
     let (time_ms, fields) = (now_ms(), &origin.fields);
     let _ = write!(line, "{{\"time_ms\":{time_ms},\"event\":\"operation\",\"request\":{request},{fields}");
@@ -100,63 +106,63 @@ pub(super) fn write_operation(lines: &mut Vec<u8>, origin: &Origin, request: u64
     lines.extend_from_slice(line.as_bytes());
 }
 
-/// An entry for all that was refused to a client since the last.
+/// Returns an entry about all refusals of a client since the last such entry.
 pub(super) fn refusals(client: &str, key: &str, operation: &str, verdict: Code, count: u32) -> String {
     let mut line = format!("{{\"time_ms\":{},\"event\":\"refusals\",\"client\":{client}", now_ms());
-    finish_operation(&mut line, &Operation { key, operation, count, verdict });
+    finish_operation(&mut line, &AuditedOperation { key, operation, count, verdict });
     line
 }
 
-fn finish_operation(line: &mut String, operation: &Operation<'_>) {
-    let Operation { key, operation, count, verdict } = *operation;
+fn finish_operation(line: &mut String, operation: &AuditedOperation<'_>) {
+    let AuditedOperation { key, operation, count, verdict } = *operation;
     let _ = writeln!(
         line,
         ",\"key\":{},\"operation\":{},\"count\":{count},\"verdict\":\"{}\"}}",
-        Quoted(key, MAX_NAME),
-        Quoted(operation, MAX_NAME),
+        QuotedText(key, MAX_NAME),
+        QuotedText(operation, MAX_NAME),
         verdict.as_str_name()
     );
 }
 
-/// An entry about the server itself.
+/// Returns an entry about the server itself.
 pub(super) fn event(kind: EventKind, detail: &str) -> String {
-    let detail = Quoted(detail, MAX_DETAIL);
+    let detail = QuotedText(detail, MAX_DETAIL);
     format!("{{\"time_ms\":{},\"event\":\"{kind}\",\"detail\":{detail}}}\n", now_ms())
 }
 
-/// An entry about a key that lives at the server.
+/// Returns an entry about a resident key.
 pub(super) fn key_event(name: &str, change: &str) -> String {
-    let (name, detail) = (Quoted(name, MAX_NAME), Quoted(change, MAX_DETAIL));
+    let (name, detail) = (QuotedText(name, MAX_NAME), QuotedText(change, MAX_DETAIL));
     let (time_ms, kind) = (now_ms(), EventKind::Key);
     format!("{{\"time_ms\":{time_ms},\"event\":\"{kind}\",\"key\":{name},\"detail\":{detail}}}\n")
 }
 
-/// An entry about connections from one address that ended without a known client.
+/// Returns an entry about connections from one address that ended without a known client.
 pub(super) fn failed_handshakes(source: &str, detail: &str, count: u32) -> String {
-    let (source, detail) = (Quoted(source, MAX_NAME), Quoted(detail, MAX_DETAIL));
+    let (source, detail) = (QuotedText(source, MAX_NAME), QuotedText(detail, MAX_DETAIL));
     let (time_ms, kind) = (now_ms(), EventKind::Handshake);
     format!(
         "{{\"time_ms\":{time_ms},\"event\":\"{kind}\",\"source\":{source},\"detail\":{detail},\"count\":{count}}}\n"
     )
 }
 
-/// An entry in the place of entries that could not be written.
+/// Returns an entry that replaces entries that could not be written.
 pub(super) fn lost(count: u64) -> String {
     format!("{{\"time_ms\":{},\"event\":\"{}\",\"count\":{count}}}\n", now_ms(), EventKind::Lost)
 }
 
-/// A bound on the bytes of [`write_operation`]'s line.
-pub(super) fn max_line_bytes(origin: &Origin, key: &str, operation: &str) -> usize {
+/// Returns an upper bound for the bytes of [`write_operation`]'s line.
+pub(super) fn max_line_bytes(origin: &AuditOrigin, key: &str, operation: &str) -> usize {
     FIXED + origin.fields.len() + max_quoted(key) + max_quoted(operation)
 }
 
-/// Names of keys and operations are plain; others may need six bytes for one.
+/// Returns an upper bound for the bytes of a quoted text. Names of keys and operations are plain; other characters may need six bytes.
 fn max_quoted(text: &str) -> usize {
     let is_plain = |byte: u8| (b' '..0x7f).contains(&byte) && !matches!(byte, b'"' | b'\\');
     if text.bytes().all(is_plain) { text.len() + 2 } else { 6 * MAX_NAME + 16 }
 }
 
-/// Addresses that count as one source: an IPv6 client has a network of 64 bits for itself.
+/// Returns the source that an address belongs to. An IPv6 client has a network of 64 bits for itself.
 pub(super) fn source_of(address: Option<IpAddr>) -> String {
     match address.map(|address| address.to_canonical()) {
         None => "-".to_owned(),
@@ -168,10 +174,10 @@ pub(super) fn source_of(address: Option<IpAddr>) -> String {
     }
 }
 
-/// A JSON string of at most so many characters of a text; one that was cut ends in three dots.
-struct Quoted<'t>(&'t str, usize);
+/// A text as a JSON string of a maximum number of characters. A text that was cut ends in three dots.
+struct QuotedText<'t>(&'t str, usize);
 
-impl fmt::Display for Quoted<'_> {
+impl fmt::Display for QuotedText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(text, max) = *self;
         f.write_char('"')?;
@@ -179,7 +185,7 @@ impl fmt::Display for Quoted<'_> {
         for letter in letters.by_ref().take(max) {
             match letter {
                 '"' | '\\' => write!(f, "\\{letter}")?,
-                // Line separators of Unicode end lines for some readers.
+                // Some readers take Unicode's line separators for line ends, so an entry could pass for two.
                 '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{2028}' | '\u{2029}' => {
                     write!(f, "\\u{:04x}", u32::from(letter))?;
                 }
@@ -204,7 +210,7 @@ impl fmt::Display for EventKind {
     }
 }
 
-/// Milliseconds since 1970.
+/// Returns the milliseconds since 1970.
 fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
@@ -219,12 +225,18 @@ mod tests {
     }
 
     #[test]
-    fn names_of_any_bytes_make_one_bounded_line() {
-        let origin = Origin::of(&Identity::loopback().from_address(Some("[2001:db8::1]:5".parse().unwrap())));
+    fn writes_names_of_any_bytes_as_one_bounded_line() {
+        let origin = AuditOrigin::new(
+            &ClientIdentity::loopback().with_address(Some("[2001:db8::1]:5".parse().unwrap())),
+        );
         for name in ["plain", "\u{1}", "\"\\\n", "\u{2028}", "\u{10ffff}", "ü"] {
             let name = name.repeat(1000);
-            let operation =
-                Operation { key: &name, operation: &name, count: u32::MAX, verdict: Code::ResourceExhausted };
+            let operation = AuditedOperation {
+                key: &name,
+                operation: &name,
+                count: u32::MAX,
+                verdict: Code::ResourceExhausted,
+            };
             let mut line = Vec::new();
             write_operation(&mut line, &origin, u64::MAX, &operation);
             assert!(line.len() <= max_line_bytes(&origin, &name, &name), "{}", line.len());
@@ -232,7 +244,7 @@ mod tests {
             assert_eq!(value["key"], format!("{cut}..."));
             assert_eq!(value["source"], "[2001:db8::1]:5");
         }
-        let short = Operation { key: "k", operation: "ed25519-sign", count: 1, verdict: Code::Done };
+        let short = AuditedOperation { key: "k", operation: "ed25519-sign", count: 1, verdict: Code::Done };
         let mut line = Vec::new();
         write_operation(&mut line, &origin, 7, &short);
         assert!(line.len() <= max_line_bytes(&origin, "k", "ed25519-sign"));
@@ -240,22 +252,22 @@ mod tests {
     }
 
     #[test]
-    fn every_verdict_fits_into_its_bound() {
+    fn reserves_enough_bytes_for_every_verdict() {
         let longest = crate::metrics::CODES.iter().map(|code| code.as_str_name().len()).max().unwrap();
         let fields = "{\"time_ms\":,\"event\":\"operation\",\"request\":,,\"key\":,\"operation\":,\"count\":,\"verdict\":\"\"}\n";
         assert!(fields.len() + 3 * 20 + longest <= FIXED, "{}", fields.len() + 60 + longest);
     }
 
     #[test]
-    fn a_client_with_many_names_has_a_bounded_line() {
+    fn bounds_the_line_of_a_client_with_many_names() {
         let names: Vec<String> = (0..1000).map(|at| format!("san:{}", "x".repeat(at))).collect();
-        let origin = Origin::of(&Identity::of_names(names));
+        let origin = AuditOrigin::new(&ClientIdentity::from_names(names));
         assert!(origin.fields.len() < MAX_CLIENT_NAMES * (MAX_CLIENT_NAME + 16));
         assert!(origin.fields.ends_with(",\"...\"]"), "{}", origin.fields);
     }
 
     #[test]
-    fn addresses_of_one_network_are_one_source() {
+    fn counts_addresses_of_one_network_as_one_source() {
         let of = |text: &str| source_of(Some(text.parse().unwrap()));
         assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:0:2"));
         assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));

@@ -1,4 +1,4 @@
-//! Lines that wait for the disk: bounded in bytes, with places that are promised before work begins.
+//! The lines that wait for the disk: bounded in bytes, with space that is reserved before work begins.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -7,97 +7,100 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::AuditError;
-use super::entry::{self, Operation, Origin};
+use super::entry::{self, AuditOrigin, AuditedOperation};
 use super::refusals::{Refusals, Refused};
 use super::writer::LogFile;
 use crate::config::AuditFailure;
 
-/// Bytes of lines that are written at once.
+/// The maximum bytes of lines that are written at once.
 pub(super) const MAX_PIECE: usize = 1 << 20;
 
-/// Time that a writer waits after a failure before it tries again.
+/// The time that a writer waits after a failure before it tries again.
 pub(super) const RETRY: Duration = Duration::from_millis(500);
 
-/// Bounds in bytes.
+/// The limits of the queue in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    /// Entries of work, and places that are promised to it. The rest is for repeated refusals.
+pub(super) struct QueueLimits {
+    /// The maximum for entries of work and for reserved space. The rest is for repeated refusals.
     max_of_work: usize,
-    /// Places that are promised to one client.
+    /// The maximum that one client may reserve.
     pub(super) max_of_client: usize,
-    /// Refusals wait only while all that waits is below this: the rest is kept for entries of work that was done.
+    /// The length of the queue above which refusals are only counted. The rest is kept for entries of work that was done.
     max_with_refusals: usize,
-    /// Names of those who were refused something. As much again is kept for the lines that will name them.
+    /// The maximum for names of refused clients. The same amount is kept for the lines that will name them.
     max_of_names: usize,
 }
 
-/// Bytes that a client may have promised to it however small the queue is: entries of some hundred operations.
+/// The bytes that a client may reserve in a queue of any size: entries of some hundred operations.
 const MIN_OF_CLIENT: usize = 1 << 15;
 
-impl Limits {
-    pub(super) fn of(max: usize) -> Self {
+impl QueueLimits {
+    pub(super) fn new(max: usize) -> Self {
         let (max_of_names, max_with_refusals) = (max / 16, max / 4);
         let max_of_work = max - 2 * max_of_names;
         Self { max_of_work, max_of_client: (max / 8).max(MIN_OF_CLIENT), max_with_refusals, max_of_names }
     }
 }
 
-/// Between those who have something to write down and the writer.
+/// The queue between the requests and the writer.
 #[derive(Debug)]
-pub(super) struct Queue {
+pub(super) struct AuditQueue {
     on_failure: AuditFailure,
-    limits: Limits,
-    state: Mutex<State>,
-    /// There is something for the writer to do.
+    limits: QueueLimits,
+    state: Mutex<AuditQueueState>,
+    /// Signalled when the writer has something to do.
     changed: Condvar,
-    /// The writer has ended.
+    /// Signalled when the writer has ended.
     ended: Condvar,
     is_failing: AtomicBool,
-    /// Work has been refused for want of a place since the last time that the disk took something.
+    /// True if work has been refused for lack of space since the disk last accepted a line.
     is_behind: AtomicBool,
     lost: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    pieces: VecDeque<Piece>,
-    /// Bytes that are promised, that wait, and that are being written.
+struct AuditQueueState {
+    pieces: VecDeque<AuditPiece>,
+    /// The bytes that are reserved, that wait, or that are being written.
     used: usize,
-    /// Bytes among these that are promised.
+    /// The reserved bytes among these.
     reserved: usize,
     refusals: Refusals,
     new_file: Option<LogFile>,
-    /// Lost entries that no entry has named yet.
+    /// The number of lost entries that no entry has reported yet.
     lost: u64,
-    /// The writer failed: lost entries are not named before this.
+    /// The time before which lost entries are not reported, after a failure of the writer.
     retry_at: Option<Instant>,
     is_closed: bool,
-    has_named_last: bool,
+    has_reported_last: bool,
     has_ended: bool,
 }
 
-/// Whole lines.
+/// Complete lines that are written together.
 #[derive(Debug, Default)]
-pub(super) struct Piece {
+pub(super) struct AuditPiece {
     pub(super) bytes: Vec<u8>,
-    /// Lost entries that are named in it.
-    pub(super) names_lost: u64,
+    /// The number of lost entries that the lines report.
+    pub(super) reported_lost: u64,
 }
 
-/// The next step of the writer.
+/// The next step of the writer thread.
 #[derive(Debug)]
-pub(super) enum Step {
-    Write(Piece),
+pub(super) enum WriterStep {
+    Write(AuditPiece),
     Replace(LogFile),
     End,
 }
 
-impl Queue {
-    pub(super) fn new(on_failure: AuditFailure, limits: Limits) -> Self {
+impl AuditQueue {
+    pub(super) fn new(on_failure: AuditFailure, limits: QueueLimits) -> Self {
         Self {
             on_failure,
             limits,
-            state: Mutex::new(State { refusals: Refusals::new(limits.max_of_names), ..State::default() }),
+            state: Mutex::new(AuditQueueState {
+                refusals: Refusals::new(limits.max_of_names),
+                ..AuditQueueState::default()
+            }),
             changed: Condvar::new(),
             ended: Condvar::new(),
             is_failing: AtomicBool::new(false),
@@ -106,11 +109,11 @@ impl Queue {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, AuditQueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn limits(&self) -> &Limits {
+    pub(super) fn limits(&self) -> &QueueLimits {
         &self.limits
     }
 
@@ -122,10 +125,10 @@ impl Queue {
         self.must_keep() && self.is_failing.load(Ordering::Relaxed)
     }
 
-    /// Returns true if work is refused until the disk takes what waits for it.
+    /// Returns true if work is refused until the disk accepts the lines that wait.
     pub(super) fn is_behind(&self) -> bool {
         let is_refused = self.must_keep() && self.is_behind.load(Ordering::Relaxed);
-        // Promises alone are nothing that the disk is to blame for.
+        // A queue full of reservations alone is not the disk's fault.
         is_refused && self.state().waiting() > 0
     }
 
@@ -137,7 +140,7 @@ impl Queue {
         self.state().used
     }
 
-    /// Promises a place.
+    /// Reserves space.
     pub(super) fn reserve(&self, bytes: usize) -> Result<(), AuditError> {
         let mut state = self.state();
         let refusal = if state.is_closed {
@@ -165,14 +168,14 @@ impl Queue {
         state.reserved -= reserved;
     }
 
-    /// Takes lines in the place that was promised to them.
+    /// Accepts lines in the space that was reserved for them.
     pub(super) fn put(&self, lines: &[u8], entries: usize, reserved: usize) -> Result<(), AuditError> {
         let mut state = self.state();
         state.used -= reserved;
         state.reserved -= reserved;
-        // A promise holds, even if the lines were longer than their bound.
-        let has_place = reserved > 0 || state.used + lines.len() <= self.limits.max_of_work;
-        if !state.is_closed && has_place {
+        // A reservation is honoured even if the lines are longer than their bound.
+        let has_space = reserved > 0 || state.used + lines.len() <= self.limits.max_of_work;
+        if !state.is_closed && has_space {
             state.push(lines);
             self.changed.notify_one();
         } else if self.must_keep() {
@@ -183,7 +186,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Takes a line that clients cannot bring about.
+    /// Accepts a line that clients cannot cause.
     pub(super) fn put_event(&self, line: &str) {
         let mut state = self.state();
         if state.is_closed {
@@ -193,8 +196,8 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// Takes what was refused to a client, or adds it to what is written later.
-    pub(super) fn refuse(&self, origin: &Origin, request: u64, operation: &Operation<'_>) {
+    /// Accepts an entry about a refusal, or adds it to the count that is written later.
+    pub(super) fn refuse(&self, origin: &AuditOrigin, request: u64, operation: &AuditedOperation<'_>) {
         let mut line = Vec::new();
         entry::write_operation(&mut line, origin, request, operation);
         let refused = || Refused::Operation {
@@ -205,7 +208,7 @@ impl Queue {
         self.put_refusal(origin.client(), &line, refused, operation.count);
     }
 
-    /// The same of a connection whose client did not become known.
+    /// Accepts an entry about a connection that never had a known client, or counts it.
     pub(super) fn failed_handshake(&self, source: Option<IpAddr>, reason: &str) {
         let source = entry::source_of(source);
         let line = entry::failed_handshakes(&source, reason, 1);
@@ -218,8 +221,8 @@ impl Queue {
         if state.is_closed {
             return self.lose(&mut state, 1);
         }
-        let has_place = state.used + line.len() <= self.limits.max_with_refusals;
-        if has_place && state.refusals.admit(name, now) {
+        let has_space = state.used + line.len() <= self.limits.max_with_refusals;
+        if has_space && state.refusals.admit(name, now) {
             state.push(line);
         } else {
             state.refusals.add(name, refused(), count, now);
@@ -227,13 +230,13 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// Has the writer go on with another file.
+    /// Makes the writer continue with another file.
     pub(super) fn replace_file(&self, file: LogFile) {
         self.state().new_file = Some(file);
         self.changed.notify_one();
     }
 
-    /// Takes nothing more, and waits until the writer has ended; false if it has not by then.
+    /// Closes the queue, and waits until the writer has ended. Returns false if it has not ended in time.
     pub(super) fn close(&self, max_wait: Duration) -> bool {
         let mut state = self.state();
         state.is_closed = true;
@@ -247,33 +250,33 @@ impl Queue {
         !timed_out.timed_out()
     }
 
-    fn lose(&self, state: &mut State, entries: u64) {
+    fn lose(&self, state: &mut AuditQueueState, entries: u64) {
         self.lost.fetch_add(entries, Ordering::Relaxed);
         state.lost += entries;
         self.changed.notify_one();
     }
 }
 
-/// The writer's side.
-impl Queue {
-    /// Returns the next step; waits until there is one.
-    pub(super) fn next(&self) -> Step {
+/// The methods of the writer.
+impl AuditQueue {
+    /// Waits for the next step and returns it.
+    pub(super) fn next(&self) -> WriterStep {
         let mut state = self.state();
         loop {
             let now = Instant::now();
             if let Some(file) = state.new_file.take() {
-                return Step::Replace(file);
+                return WriterStep::Replace(file);
             }
             let is_due = state.refusals.flush_at().is_some_and(|at| at <= now);
-            // A slow disk gets them when it has taken what waits, or they would become more and more.
+            // A slow disk first gets the lines that wait. Otherwise the lines about refusals would pile up.
             if state.is_closed || is_due && state.waiting() <= self.limits.max_with_refusals {
                 state.refusals.flush().iter().for_each(|line| state.push(line.as_bytes()));
             }
-            if let Some(piece) = state.name_lost(now).or_else(|| state.pieces.pop_front()) {
-                return Step::Write(piece);
+            if let Some(piece) = state.report_lost(now).or_else(|| state.pieces.pop_front()) {
+                return WriterStep::Write(piece);
             }
             if state.is_closed {
-                return Step::End;
+                return WriterStep::End;
             }
             let until = [state.refusals.flush_at(), state.retry_at.filter(|_| state.lost > 0)];
             let patience = until.into_iter().flatten().min().map(|at| at.saturating_duration_since(now));
@@ -286,8 +289,8 @@ impl Queue {
         }
     }
 
-    /// A piece is in the file.
-    pub(super) fn written(&self, piece: &Piece) -> bool {
+    /// Notes that a piece is in the file. Returns true if the disk had failed before.
+    pub(super) fn written(&self, piece: &AuditPiece) -> bool {
         let mut state = self.state();
         state.used -= piece.bytes.len();
         state.retry_at = None;
@@ -295,31 +298,31 @@ impl Queue {
         self.is_failing.swap(false, Ordering::Relaxed)
     }
 
-    /// The rest of a piece will never be in the file.
-    pub(super) fn given_up(&self, piece: &Piece, rest: &[u8]) -> u64 {
+    /// Notes that the rest of a piece will never be in the file. Returns the number of lost entries.
+    pub(super) fn given_up(&self, piece: &AuditPiece, rest: &[u8]) -> u64 {
         let mut state = self.state();
         state.used -= piece.bytes.len();
-        // The line that names lost entries is not an entry that somebody waits for.
-        let own = count_lines(rest).saturating_sub(u64::from(piece.names_lost > 0));
+        // The line that reports lost entries is no entry of a client.
+        let own = count_lines(rest).saturating_sub(u64::from(piece.reported_lost > 0));
         self.lost.fetch_add(own, Ordering::Relaxed);
-        state.lost += own + piece.names_lost;
+        state.lost += own + piece.reported_lost;
         state.retry_at = Some(Instant::now() + RETRY);
         own
     }
 
-    /// The disk takes nothing now. Returns true if that is new.
+    /// Notes that the disk fails. Returns true if it did not fail before.
     pub(super) fn fail(&self) -> bool {
         !self.is_failing.swap(true, Ordering::Relaxed)
     }
 
-    /// True if what cannot be written now is lost: work goes on without the log.
+    /// Returns true if lines that cannot be written are lost and work goes on without the log.
     pub(super) fn may_lose(&self) -> bool {
         !self.must_keep()
     }
 
-    /// Waits before the disk is tried again; true if the server closes.
+    /// Waits before the disk is tried again. Returns true if the queue was closed.
     pub(super) fn wait_for_retry(&self) -> bool {
-        let unchanged = |state: &mut State| !state.is_closed && state.new_file.is_none();
+        let unchanged = |state: &mut AuditQueueState| !state.is_closed && state.new_file.is_none();
         let waited = self.changed.wait_timeout_while(self.state(), RETRY, unchanged);
         waited.unwrap_or_else(PoisonError::into_inner).0.is_closed
     }
@@ -328,7 +331,7 @@ impl Queue {
         self.state().new_file.take()
     }
 
-    /// Takes a line of the writer's own, which is there to write it.
+    /// Accepts a line of the writer itself, even if the queue is closed.
     pub(super) fn put_own(&self, line: &str) {
         self.state().push(line.as_bytes());
     }
@@ -339,13 +342,13 @@ impl Queue {
     }
 }
 
-impl State {
-    /// Bytes that wait for the disk or are being written.
+impl AuditQueueState {
+    /// Returns the bytes that wait for the disk or are being written.
     fn waiting(&self) -> usize {
         self.used - self.reserved
     }
 
-    /// Appends whole lines, in pieces.
+    /// Appends complete lines, in pieces.
     fn push(&mut self, lines: &[u8]) {
         self.used += lines.len();
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
@@ -353,25 +356,25 @@ impl State {
                 Some(last) if last.bytes.len() + line.len() <= MAX_PIECE => {
                     last.bytes.extend_from_slice(line);
                 }
-                _ => self.pieces.push_back(Piece { bytes: line.to_vec(), names_lost: 0 }),
+                _ => self.pieces.push_back(AuditPiece { bytes: line.to_vec(), reported_lost: 0 }),
             }
         }
     }
 
-    /// An entry that names the lost ones, if there are any and the disk may take it now.
-    fn name_lost(&mut self, now: Instant) -> Option<Piece> {
+    /// Returns an entry that reports lost entries, if there are any and the disk may be tried now.
+    fn report_lost(&mut self, now: Instant) -> Option<AuditPiece> {
         let is_early = self.retry_at.is_some_and(|at| now < at);
-        // Not while the disk fails, which would keep other lines waiting; at the end once, after all other lines.
+        // While the disk fails the report would delay other lines. At the end it is written once, after all other lines.
         let must_wait =
-            if self.is_closed { self.has_named_last || !self.pieces.is_empty() } else { is_early };
+            if self.is_closed { self.has_reported_last || !self.pieces.is_empty() } else { is_early };
         if self.lost == 0 || must_wait {
             return None;
         }
-        self.has_named_last = self.is_closed;
-        let names_lost = std::mem::take(&mut self.lost);
-        let bytes = entry::lost(names_lost).into_bytes();
+        self.has_reported_last = self.is_closed;
+        let reported_lost = std::mem::take(&mut self.lost);
+        let bytes = entry::lost(reported_lost).into_bytes();
         self.used += bytes.len();
-        Some(Piece { bytes, names_lost })
+        Some(AuditPiece { bytes, reported_lost })
     }
 }
 

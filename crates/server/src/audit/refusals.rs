@@ -1,4 +1,4 @@
-//! Limits how often a refusal gets a line of its own: what costs a client nothing must not fill a disk.
+//! Limits the lines about refusals. A refusal costs a client nothing, so it must not fill a disk.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -7,55 +7,55 @@ use oarlock_wire::proto::Code;
 
 use super::entry;
 
-/// The action that was refused, without the names of those who were refused.
+/// An action that was refused, without the name of the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// Operations of a client.
+    /// An operation of a client.
     Operation { key: String, operation: String, verdict: Code },
-    /// A connection whose client never became known.
+    /// A connection that never had a known client.
     Handshake { reason: String },
 }
 
-/// Tokens of clients and addresses, and what they have been refused beyond them.
+/// The tokens of clients and addresses, and the counts of refusals without a token.
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
-    by_name: HashMap<String, Throttle>,
-    /// A bound on the bytes of the names and of one line for each.
+    by_name: HashMap<String, RefusalTokens>,
+    /// An upper bound for the bytes of the names and of one line for each.
     bytes: usize,
     max_bytes: usize,
-    /// When repeats are to be written.
+    /// The time when repeated refusals must be written.
     flush_at: Option<Instant>,
 }
 
 #[derive(Debug)]
-struct Throttle {
+struct RefusalTokens {
     tokens: u32,
     refilled: Instant,
-    repeats: Option<Repeats>,
+    repeats: Option<RepeatedRefusals>,
 }
 
 #[derive(Debug)]
-struct Repeats {
+struct RepeatedRefusals {
     refused: Refused,
     count: u32,
 }
 
-/// Lines at once of one client or address.
+/// The number of lines that one client or address may cause at once.
 const MAX_BURST: u32 = 32;
-/// The time after which there may be one line more.
+/// The time after which one more line is allowed.
 const REFILL: Duration = Duration::from_secs(2);
-/// The longest time that repeats wait for their line.
+/// The maximum time that repeated refusals wait for their line.
 const MAX_DELAY: Duration = Duration::from_secs(10);
-/// The most clients and addresses that have tokens of their own.
+/// The maximum number of clients and addresses with tokens of their own.
 const MAX_NAMES: usize = 1024;
 
 impl Refusals {
-    /// Tells names apart while they and their lines have no more than so many bytes.
+    /// Counts each name separately while the names and their lines have no more bytes than `max_bytes`.
     pub(super) fn new(max_bytes: usize) -> Self {
         Self { max_bytes, ..Self::default() }
     }
 
-    /// True if this refusal gets a line of its own now. `name` is the client as its entries have it, or an address.
+    /// Returns true if this refusal gets a line of its own now. `name` is the client as entries name it, or an address.
     pub(super) fn admit(&mut self, name: &str, now: Instant) -> bool {
         let throttle = self.throttle(name, now);
         let has_token = throttle.tokens > 0;
@@ -63,22 +63,22 @@ impl Refusals {
         has_token
     }
 
-    /// Adds to the line that is written later.
+    /// Adds a refusal to the line that is written later.
     pub(super) fn add(&mut self, name: &str, refused: Refused, count: u32, now: Instant) {
         self.flush_at.get_or_insert(now + MAX_DELAY);
         let throttle = self.throttle(name, now);
         match &mut throttle.repeats {
             Some(repeats) => repeats.add(refused, count),
-            none => *none = Some(Repeats { refused, count }),
+            none => *none = Some(RepeatedRefusals { refused, count }),
         }
     }
 
-    /// When [`Refusals::flush`] has something to return.
+    /// Returns the time when [`Refusals::flush`] must be called, if it has a line to return.
     pub(super) fn flush_at(&self) -> Option<Instant> {
         self.flush_at
     }
 
-    /// Lines for all repeats.
+    /// Returns the lines about all repeated refusals.
     pub(super) fn flush(&mut self) -> Vec<String> {
         self.flush_at = None;
         let repeated = self.by_name.iter_mut().filter_map(|(name, throttle)| {
@@ -88,38 +88,38 @@ impl Refusals {
         repeated.collect()
     }
 
-    fn throttle(&mut self, name: &str, now: Instant) -> &mut Throttle {
+    fn throttle(&mut self, name: &str, now: Instant) -> &mut RefusalTokens {
         let mut is_known = self.by_name.contains_key(name);
-        if !is_known && !self.has_place(name) {
+        if !is_known && !self.has_space(name) {
             self.by_name.retain(|_, throttle| !throttle.is_idle(now));
             self.bytes = self.by_name.keys().map(|name| max_bytes(name)).sum();
         }
-        is_known = is_known || self.has_place(name);
-        // Clients' names are arrays, addresses are not: the rest of each kind shares one.
+        is_known = is_known || self.has_space(name);
+        // Clients' names are arrays, addresses are not: the remaining names of each kind share one entry.
         let rest = if name.starts_with('[') { "[\"*\"]" } else { "*" };
         let name = if is_known { name } else { rest };
         if !self.by_name.contains_key(name) {
             self.bytes += max_bytes(name);
         }
-        let full = || Throttle { tokens: MAX_BURST, refilled: now, repeats: None };
+        let full = || RefusalTokens { tokens: MAX_BURST, refilled: now, repeats: None };
         let throttle = self.by_name.entry(name.to_owned()).or_insert_with(full);
         throttle.refill(now);
         throttle
     }
 
-    fn has_place(&self, name: &str) -> bool {
+    fn has_space(&self, name: &str) -> bool {
         self.by_name.len() < MAX_NAMES && self.bytes + max_bytes(name) <= self.max_bytes
     }
 }
 
-/// A bound on the bytes of a name and of its line.
+/// Returns an upper bound for the bytes of a name and of its line.
 fn max_bytes(name: &str) -> usize {
     let line = if name.starts_with('[') { entry::MAX_REFUSALS } else { entry::MAX_HANDSHAKES };
-    // The name is here and in the line.
+    // The name is stored in the map and in the line.
     2 * name.len() + line
 }
 
-impl Throttle {
+impl RefusalTokens {
     fn refill(&mut self, now: Instant) {
         let elapsed = now.saturating_duration_since(self.refilled);
         let more = u32::try_from(elapsed.as_millis() / REFILL.as_millis()).unwrap_or(u32::MAX);
@@ -135,8 +135,8 @@ impl Throttle {
     }
 }
 
-impl Repeats {
-    /// Adds a refusal and its count. Parts that differ become an asterisk.
+impl RepeatedRefusals {
+    /// Adds a refusal and its count. A field that differs becomes an asterisk.
     fn add(&mut self, other: Refused, count: u32) {
         self.count = self.count.saturating_add(count);
         match (&mut self.refused, other) {
@@ -160,7 +160,7 @@ impl Repeats {
     }
 }
 
-fn line(name: &str, repeats: &Repeats) -> String {
+fn line(name: &str, repeats: &RepeatedRefusals) -> String {
     let count = repeats.count;
     match &repeats.refused {
         Refused::Operation { key, operation, verdict } => {
@@ -183,11 +183,11 @@ mod tests {
     }
 
     #[test]
-    fn a_client_has_a_burst_and_then_one_line_with_a_count() {
+    fn admits_a_burst_of_lines_and_then_one_line_with_a_count() {
         let (mut refusals, now) = (Refusals::new(1 << 20), Instant::now());
         let admitted = (0..1000).filter(|_| refusals.admit("[\"a\"]", now)).count();
         assert_eq!(admitted, MAX_BURST as usize);
-        assert!(refusals.admit("[\"b\"]", now), "another client has its own");
+        assert!(refusals.admit("[\"b\"]", now), "another client has tokens of its own");
         assert_eq!(refusals.flush_at(), None);
         (0..3).for_each(|_| refusals.add("[\"a\"]", refused("k"), 2, now));
         assert_eq!(refusals.flush_at(), Some(now + MAX_DELAY));
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_an_asterisk() {
+    fn replaces_fields_that_differ_by_an_asterisk() {
         let (mut refusals, now) = (Refusals::new(1 << 20), Instant::now());
         refusals.add("[\"a\"]", refused("k"), 1, now);
         refusals.add("[\"a\"]", refused("l"), 1, now);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_bounded() {
+    fn bounds_the_number_of_names() {
         let (mut refusals, now) = (Refusals::new(1 << 20), Instant::now());
         for at in 0..10 * MAX_NAMES {
             refusals.add(&format!("[\"{at}\"]"), refused("k"), 1, now);
@@ -225,14 +225,14 @@ mod tests {
             .sum();
         assert_eq!(total, 10 * MAX_NAMES as u64);
         assert!(refusals.admit("[\"new\"]", now + MAX_DELAY * 100));
-        assert_eq!(refusals.by_name.len(), 1, "those who were quiet are forgotten");
+        assert_eq!(refusals.by_name.len(), 1, "clients without recent refusals are forgotten");
         assert_eq!(refusals.bytes, max_bytes("[\"new\"]"));
     }
 
     #[test]
-    fn the_bytes_of_names_and_lines_are_bounded() {
+    fn bounds_the_bytes_of_names_and_lines() {
         let (mut refusals, now) = (Refusals::new(1 << 16), Instant::now());
-        // Sixteen names of 256 characters each is what an entry has of a client.
+        // An entry has sixteen names of 256 characters at most.
         let long = format!("\"{}\"", "x".repeat(256));
         let rest = vec![long; 15].join(",");
         for at in 0..500 {
@@ -243,7 +243,7 @@ mod tests {
         let names: usize = refusals.by_name.keys().map(String::len).sum();
         let lines = refusals.flush();
         let bytes = names + lines.iter().map(String::len).sum::<usize>();
-        // Those who share a line share one of each kind.
+        // The names that share an entry share one of each kind.
         let shared = max_bytes("[\"*\"]") + max_bytes("*");
         assert!(bytes <= (1 << 16) + shared, "{bytes} bytes");
         let count =

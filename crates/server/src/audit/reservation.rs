@@ -1,21 +1,21 @@
-//! Places in the queue that are promised to requests, and what each client has of them.
+//! The space in the queue that is reserved for requests, and the share of each client.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::AuditError;
-use super::entry::{self, Operation, Origin};
-use super::queue::{self, Queue};
+use super::entry::{self, AuditOrigin, AuditedOperation};
+use super::queue::{self, AuditQueue};
 
-/// Bytes of the audit log's queue that the requests under way of one client have reserved.
+/// The bytes of the queue that the requests under way of one client have reserved.
 #[derive(Debug, Default)]
 pub(crate) struct ReservedBytes(AtomicUsize);
 
 impl ReservedBytes {
-    /// Adds bytes, unless they would become more than `max`.
+    /// Adds bytes, unless the sum would exceed `max`.
     fn take(&self, bytes: usize, max: usize) -> bool {
         let add = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= max);
-        // The number says nothing of other memory, so no ordering is needed.
+        // Relaxed is enough: the number guards no other memory.
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok()
     }
 
@@ -24,18 +24,18 @@ impl ReservedBytes {
     }
 }
 
-/// A place in the queue for the entries of one request. Given back if it is dropped.
+/// The space in the queue for the entries of one request, given back if it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Reservation {
-    queue: Option<Arc<Queue>>,
+    queue: Option<Arc<AuditQueue>>,
     account: Arc<ReservedBytes>,
     bytes: usize,
 }
 
 impl Reservation {
-    /// Takes a place on a client's account.
+    /// Reserves space on a client's account.
     pub(super) fn take(
-        queue: &Arc<Queue>,
+        queue: &Arc<AuditQueue>,
         account: &Arc<ReservedBytes>,
         bytes: usize,
     ) -> Result<Self, AuditError> {
@@ -52,20 +52,20 @@ impl Reservation {
         match taken {
             Ok(()) => Ok(reservation(bytes)),
             Err(error) if queue.must_keep() => Err(error),
-            // Its entries have a place if there is one when the work is done.
+            // If entries may be lost, the request runs without a reservation and takes the space that is left when it ends.
             Err(_) => Ok(reservation(0)),
         }
     }
 
-    /// Writes down what was done.
+    /// Writes the entries of the request.
     ///
     /// # Errors
     /// The log must be kept and is closed: the results must not leave.
-    pub(crate) fn put(
+    pub(crate) fn commit(
         mut self,
-        origin: &Origin,
+        origin: &AuditOrigin,
         request: u64,
-        done: &[Operation<'_>],
+        done: &[AuditedOperation<'_>],
     ) -> Result<(), AuditError> {
         let Some(queue) = self.queue.take() else { return Ok(()) };
         let mut lines = Vec::with_capacity(self.bytes.min(queue::MAX_PIECE));

@@ -11,48 +11,49 @@ use serde_json::Value;
 
 use super::*;
 use crate::config::AuditFailure;
-use crate::identity::Identity;
+use crate::identity::ClientIdentity;
 
 const QUEUE: usize = 1 << 16;
 
-fn config(path: &Path, on_failure: AuditFailure) -> config::Audit {
-    config::Audit { max_queue_bytes: QUEUE, ..config::Audit::at(path.to_owned(), on_failure) }
+fn config(path: &Path, on_failure: AuditFailure) -> config::AuditConfig {
+    config::AuditConfig { max_queue_bytes: QUEUE, ..config::AuditConfig::at(path.to_owned(), on_failure) }
 }
 
-fn origin() -> Origin {
-    Origin::of(&Identity::loopback())
+fn origin() -> AuditOrigin {
+    AuditOrigin::new(&ClientIdentity::loopback())
 }
 
-fn done(key: &str) -> Operation<'_> {
-    Operation { key, operation: "ed25519-sign", count: 1, verdict: Code::Done }
+fn done(key: &str) -> AuditedOperation<'_> {
+    AuditedOperation { key, operation: "ed25519-sign", count: 1, verdict: Code::Done }
 }
 
-fn reserve(audit: &Audit) -> Result<Reservation, AuditError> {
+fn reserve(audit: &AuditLog) -> Result<Reservation, AuditError> {
     audit.reserve(&Arc::default(), max_entry_bytes(&origin(), "key", "ed25519-sign", 1))
 }
 
 /// A log whose queue has so many bytes.
-fn with_queue(place: &Path, max_queue_bytes: usize, on_failure: AuditFailure) -> Audit {
-    let config = config::Audit { max_queue_bytes, ..config::Audit::at(place.join("log"), on_failure) };
-    Audit::open(Some(&config)).unwrap()
+fn with_queue(place: &Path, max_queue_bytes: usize, on_failure: AuditFailure) -> AuditLog {
+    let config =
+        config::AuditConfig { max_queue_bytes, ..config::AuditConfig::at(place.join("log"), on_failure) };
+    AuditLog::open(Some(&config)).unwrap()
 }
 
-fn sign(audit: &Audit, number: u64) -> Result<(), AuditError> {
-    reserve(audit)?.put(&origin(), number, &[done("key")])
+fn sign(audit: &AuditLog, number: u64) -> Result<(), AuditError> {
+    reserve(audit)?.commit(&origin(), number, &[done("key")])
 }
 
 /// A log in a pipe that is full: the writer waits in the kernel, or is told so if the pipe does not block.
-fn stalled(on_failure: AuditFailure, flags: OFlags) -> (Audit, PipeReader) {
+fn stalled(on_failure: AuditFailure, flags: OFlags) -> (AuditLog, PipeReader) {
     stalled_with(config(Path::new("a pipe"), on_failure), flags)
 }
 
-fn stalled_with(config: config::Audit, flags: OFlags) -> (Audit, PipeReader) {
+fn stalled_with(config: config::AuditConfig, flags: OFlags) -> (AuditLog, PipeReader) {
     let (reader, writer) = pipe().unwrap();
     let file = File::from(OwnedFd::from(writer));
     fcntl_setfl(&file, OFlags::NONBLOCK).unwrap();
     while io::Write::write(&mut &file, &[b'\n'; 512]).is_ok() {}
     fcntl_setfl(&file, flags).unwrap();
-    let audit = Audit::start(&config, LogFile { file, is_mid_line: false });
+    let audit = AuditLog::start(&config, LogFile { file, is_mid_line: false });
     (audit.unwrap(), reader)
 }
 
@@ -89,7 +90,7 @@ fn a_stalled_disk_refuses_work_and_keeps_every_entry() {
     assert!(audit.queue_bytes() <= QUEUE, "{}", audit.queue_bytes());
     assert!(accepted.len() > 100);
     // A place that was reserved before is still there.
-    early.put(&origin(), 0, &[done("key")]).unwrap();
+    early.commit(&origin(), 0, &[done("key")]).unwrap();
     accepted.push(0);
     let text = std::thread::spawn(move || read_all(reader));
     audit.close();
@@ -101,9 +102,11 @@ fn a_stalled_disk_refuses_work_and_keeps_every_entry() {
 fn refusals_leave_places_for_work_and_none_of_them_is_forgotten() {
     let (audit, reader) = stalled(AuditFailure::Stop, OFlags::empty());
     let name = "\u{1}".repeat(1 << 20);
-    let refused = Operation { key: &name, operation: "open", count: 1, verdict: Code::PermissionDenied };
-    let clients: Vec<Origin> =
-        (0..100).map(|uid| Origin::of(&Identity::of_process(uid, 0).from_process(Some(7)))).collect();
+    let refused =
+        AuditedOperation { key: &name, operation: "open", count: 1, verdict: Code::PermissionDenied };
+    let clients: Vec<AuditOrigin> = (0..100)
+        .map(|uid| AuditOrigin::new(&ClientIdentity::from_credentials(uid, 0).with_process(Some(7))))
+        .collect();
     for (number, client) in (0_u64..1000).zip(clients.iter().cycle()) {
         audit.refuse(client, number, &[refused]);
     }
@@ -146,11 +149,11 @@ fn one_client_s_places_leave_others_theirs() {
     assert_eq!(audit.reserve(&other, needed).unwrap_err(), AuditError::TooLarge { needed, max });
     // Neither is the disk's fault, and others have their places.
     assert!(!audit.is_behind() && !audit.forbids_work());
-    audit.reserve(&other, max).unwrap().put(&origin(), 1, &[done("key")]).unwrap();
+    audit.reserve(&other, max).unwrap().commit(&origin(), 1, &[done("key")]).unwrap();
     audit.reserve(&other, max).unwrap();
     // What is used or dropped is the client's again.
     for (number, reservation) in (2..).zip(taken).take(2) {
-        reservation.put(&origin(), number, &[done("key")]).unwrap();
+        reservation.commit(&origin(), number, &[done("key")]).unwrap();
     }
     let again: Vec<_> = std::iter::from_fn(|| audit.reserve(&greedy, max / 4).ok()).collect();
     assert_eq!(again.len(), 4);
@@ -163,7 +166,7 @@ fn where_entries_may_be_lost_a_client_s_share_refuses_nothing() {
     let account = Arc::default();
     let places: Vec<_> = (0..20).map(|_| audit.reserve(&account, 1 << 17).unwrap()).collect();
     for (number, place) in (0..).zip(places) {
-        place.put(&origin(), number, &[done("key")]).unwrap();
+        place.commit(&origin(), number, &[done("key")]).unwrap();
     }
     audit.close();
     assert_eq!(lines(&fs::read(place.path().join("log")).unwrap()).len(), 20);
@@ -191,13 +194,14 @@ fn a_disk_that_stalls_is_told_from_one_that_is_slow() {
 #[test]
 fn repeats_of_many_clients_with_long_names_stay_within_the_queue() {
     let config =
-        config::Audit { max_queue_bytes: 1 << 20, ..config(Path::new("a pipe"), AuditFailure::Stop) };
+        config::AuditConfig { max_queue_bytes: 1 << 20, ..config(Path::new("a pipe"), AuditFailure::Stop) };
     let (audit, reader) = stalled_with(config, OFlags::empty());
     let name = "\u{1}".repeat(64);
-    let refused = Operation { key: &name, operation: "open", count: 1, verdict: Code::PermissionDenied };
+    let refused =
+        AuditedOperation { key: &name, operation: "open", count: 1, verdict: Code::PermissionDenied };
     for client in 0..1000 {
         let names = (0..16).map(|at| format!("dns:{client}-{at}-{}", "x".repeat(240))).collect();
-        let origin = Origin::of(&Identity::of_names(names));
+        let origin = AuditOrigin::new(&ClientIdentity::from_names(names));
         (0..40).for_each(|number| audit.refuse(&origin, number, &[refused]));
     }
     let text = std::thread::spawn(move || read_all(reader));
@@ -215,10 +219,10 @@ fn results_that_come_after_the_end_do_not_leave() {
         [(AuditFailure::Stop, Err(AuditError::Closed)), (AuditFailure::Warn, Ok(()))]
     {
         let path = place.path().join("log");
-        let audit = Audit::open(Some(&config(&path, on_failure))).unwrap();
+        let audit = AuditLog::open(Some(&config(&path, on_failure))).unwrap();
         let late = reserve(&audit).unwrap();
         audit.close();
-        assert_eq!(late.put(&origin(), 1, &[done("key")]), expected);
+        assert_eq!(late.commit(&origin(), 1, &[done("key")]), expected);
         assert_eq!(fs::read(&path).unwrap(), b"");
     }
 }
@@ -235,7 +239,7 @@ fn half_a_line_swallows_no_other() {
     let mut page = vec![0; 8192];
     reader.read_exact(&mut page).unwrap();
     let many = vec![done("key"); 150];
-    audit.reserve(&Arc::default(), QUEUE / 2).unwrap().put(&origin(), 1, &many).unwrap();
+    audit.reserve(&Arc::default(), QUEUE / 2).unwrap().commit(&origin(), 1, &many).unwrap();
     while audit.lost() == 1 {
         std::thread::yield_now();
     }
@@ -263,7 +267,7 @@ fn half_a_line_of_a_former_server_swallows_no_entry() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("log");
     fs::write(&path, "{\"time_ms\":1}\n{\"time").unwrap();
-    let audit = Audit::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
+    let audit = AuditLog::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
     sign(&audit, 1).unwrap();
     audit.close();
     let text = fs::read_to_string(&path).unwrap();
@@ -276,7 +280,7 @@ fn half_a_line_of_a_former_server_swallows_no_entry() {
 fn a_log_that_was_renamed_goes_on_in_a_new_file_without_loss() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("log");
-    let audit = Audit::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
+    let audit = AuditLog::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
     let signer = {
         let audit = audit.clone();
         std::thread::spawn(move || {
@@ -302,7 +306,7 @@ fn a_full_disk_is_left_for_a_new_file_with_every_line_whole() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("log");
     std::os::unix::fs::symlink("/dev/full", &path).unwrap();
-    let audit = Audit::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
+    let audit = AuditLog::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
     let accepted: Vec<u64> = (0..10).filter(|number| sign(&audit, *number).is_ok()).collect();
     fs::remove_file(&path).unwrap();
     audit.replace(audit.open_again().unwrap());
@@ -317,7 +321,7 @@ fn a_file_that_cannot_be_opened_again_leaves_the_former() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("logs/log");
     fs::create_dir(path.parent().unwrap()).unwrap();
-    let audit = Audit::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
+    let audit = AuditLog::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
     let moved = place.path().join("moved");
     fs::rename(path.parent().unwrap(), &moved).unwrap();
     assert_eq!(audit.open_again().unwrap_err().kind(), io::ErrorKind::NotFound);

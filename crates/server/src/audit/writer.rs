@@ -1,4 +1,4 @@
-//! The thread that writes.
+//! The thread that writes the audit log.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::entry::{self, EventKind};
-use super::queue::{Piece, Queue, Step};
+use super::queue::{AuditPiece, AuditQueue, WriterStep};
 
-/// A file to which whole lines are appended.
+/// A file to which complete lines are appended.
 #[derive(Debug)]
 pub(super) struct LogFile {
     pub(super) file: File,
-    /// True if it ends with half a line.
+    /// True if the file ends with half a line.
     pub(super) is_mid_line: bool,
 }
 
 impl LogFile {
-    /// Opens a file, or makes it for its owner alone.
+    /// Opens a file, or creates it with access for its owner only.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
         // A server that was killed while it wrote has left half a line.
@@ -35,7 +35,7 @@ impl LogFile {
     }
 }
 
-/// True if a file is empty or its last line is whole.
+/// Returns true if a file is empty or its last line is complete.
 fn ends_with_line(path: &Path) -> io::Result<bool> {
     let mut file = File::open(path)?;
     if file.seek(SeekFrom::End(0))? == 0 {
@@ -47,21 +47,21 @@ fn ends_with_line(path: &Path) -> io::Result<bool> {
     Ok(last == *b"\n")
 }
 
-/// The data of the thread that writes.
+/// The state of the writer thread.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(super) struct AuditWriter {
     pub(super) path: PathBuf,
-    pub(super) queue: Arc<Queue>,
+    pub(super) queue: Arc<AuditQueue>,
 }
 
-impl Writer {
-    /// Writes until the queue is closed and empty.
+impl AuditWriter {
+    /// Writes lines until the queue is closed and empty.
     pub(super) fn run(self, mut file: LogFile) {
         loop {
             match self.queue.next() {
-                Step::Write(piece) => self.write(&mut file, &piece),
-                Step::Replace(new) => self.replace(&mut file, new),
-                Step::End => break,
+                WriterStep::Write(piece) => self.write(&mut file, &piece),
+                WriterStep::Replace(new) => self.replace(&mut file, new),
+                WriterStep::End => break,
             }
         }
         let _ = file.file.sync_data();
@@ -75,9 +75,9 @@ impl Writer {
         tracing::info!(file = %self.path.display(), "the audit log was opened again");
     }
 
-    /// Writes a piece. If work may go on without the log, or the server closes, what the disk does not take is lost and counted;
-    /// else it waits.
-    fn write(&self, file: &mut LogFile, piece: &Piece) {
+    /// Writes a piece, and waits if the disk fails. If entries may be lost, or the server stops, the lines that the disk does not accept
+    /// are dropped and counted.
+    fn write(&self, file: &mut LogFile, piece: &AuditPiece) {
         let mut at = 0;
         while at < piece.bytes.len() {
             match append(file, &piece.bytes, at) {
@@ -87,7 +87,7 @@ impl Writer {
                     self.fail(&error);
                     let is_lost = self.queue.may_lose() || self.queue.wait_for_retry();
                     if let Some(new) = self.queue.take_new_file() {
-                        // The new file begins with the whole of the line that the former one has half of.
+                        // The former file ends with half a line. The new file begins with the complete line.
                         at = line_start(&piece.bytes, at);
                         self.replace(file, new);
                     } else if is_lost {
@@ -114,7 +114,7 @@ impl Writer {
     }
 }
 
-/// Writes some of the bytes from a place on. Before a line the end of half a line that was given up is written.
+/// Writes some of the bytes from an offset on. If the file ends with half of a dropped line, a line end is written first.
 fn append(file: &mut LogFile, bytes: &[u8], at: usize) -> io::Result<usize> {
     if file.is_mid_line && line_start(bytes, at) == at {
         file.write(b"\n")?;

@@ -1,4 +1,4 @@
-//! The sources of the keys: files that are looked at again and again.
+//! The sources of the keys: files that are checked for changes every second.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,54 +7,54 @@ use std::sync::Arc;
 use oarlock::keys::Passphrase;
 use oarlock::table::{CounterStore, FileCounter, KeyTable};
 use oarlock_io::{
-    Changes, ExposedSecret, KeyDirectory, KeyDirectoryError, Listing, Material, SecretReader, Stamp,
-    check_secret_mode_for, read_passphrase,
+    ExposedSecret, FileStamp, KeyDirectory, KeyDirectoryChanges, KeyDirectoryError, KeyListing, KeyMaterial,
+    SecretReader, check_secret_mode_for, read_passphrase,
 };
 use oarlock_records::{KeyFileError, load_keys_at};
 
-use super::{Granted, Keyring, Resident};
-use crate::config::{Config, ConfigError, Keys, NonceField};
+use super::{ActiveGrant, DescribedKey, Keyring, ResidentKey};
+use crate::config::{Config, ConfigError, KeysConfig, NonceField};
 use crate::null;
 
-/// The sources of the keys, and the content that was there before.
+/// The sources of the keys, and their last content.
 #[derive(Debug)]
 pub(crate) struct KeySources {
     directory: Option<KeyDirectory>,
     records: Option<RecordsFile>,
     counters: CounterUse,
     table: KeyTable,
-    grants: Arc<[Arc<Granted>]>,
+    grants: Arc<[Arc<ActiveGrant>]>,
     may_bring_keys: bool,
     has_null_key: bool,
     generation: u64,
 }
 
-/// The file of symmetric keys, and how it was when it was read.
+/// The file of symmetric keys, and its stamp when it was read.
 #[derive(Debug)]
 struct RecordsFile {
     path: PathBuf,
     nonce_field: Option<NonceField>,
-    seen: Option<Stamp>,
+    seen: Option<FileStamp>,
 }
 
 impl RecordsFile {
-    fn of(keys: &Keys) -> Option<Self> {
+    fn from_config(keys: &KeysConfig) -> Option<Self> {
         let path = keys.records.clone()?;
         Some(Self { path, nonce_field: keys.nonce_field, seen: None })
     }
 }
 
-/// Decides if counters of IVs that do not exist yet are made.
+/// The decision whether missing counters of IVs are created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CounterUse {
-    /// The server makes them.
+    /// Creates missing counters, as a server does.
     Create,
-    /// A check makes nothing.
+    /// Creates nothing, as a check does.
     Check,
 }
 
 impl CounterUse {
-    /// The process that will read the secrets: a check is made for another one.
+    /// Returns the process that will read the secrets. A check runs on behalf of another process.
     fn reader(self) -> SecretReader {
         match self {
             Self::Create => SecretReader::ThisProcess,
@@ -63,10 +63,10 @@ impl CounterUse {
     }
 }
 
-/// The reason why there are no keys to begin with.
+/// An error of the sources of keys.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum KeysError {
+pub enum ResidentKeysError {
     /// The directory cannot be listed.
     #[error("[keys] directory: {0}")]
     Directory(#[from] KeyDirectoryError),
@@ -86,53 +86,53 @@ pub enum KeysError {
         /// The system's error.
         error: io::Error,
     },
-    /// It is no such file.
+    /// The file of symmetric keys has a fault.
     #[error("[keys] records: {}: {error}", path.display())]
     Records {
         /// The file.
         path: PathBuf,
-        /// The fault and its place.
+        /// The fault and its line.
         error: Box<KeyFileError>,
     },
-    /// Others may read secrets.
+    /// Other users may read a secret.
     #[error("[keys] {setting}: {error}")]
     Exposed {
         /// The setting that names the file.
         setting: &'static str,
-        /// The file and what to do.
+        /// The file and the next step.
         error: ExposedSecret,
     },
-    /// Grants that cannot be.
+    /// A grant is invalid.
     #[error(transparent)]
     Grants(#[from] ConfigError),
 }
 
-/// The result of looking again.
+/// The changes since the last check.
 #[derive(Debug, Default)]
-pub(crate) struct Refreshed {
+pub(crate) struct KeyChanges {
     /// The new keys, if anything changed.
     pub(crate) keyring: Option<Keyring>,
-    pub(crate) changes: Changes,
-    /// Faults of sources as a whole. What a faulty source gave before is still used.
-    pub(crate) faults: Vec<KeysError>,
+    pub(crate) changes: KeyDirectoryChanges,
+    /// The faults of sources as a whole. The last content of a faulty source stays in use.
+    pub(crate) faults: Vec<ResidentKeysError>,
     pub(crate) has_new_records: bool,
 }
 
 impl KeySources {
-    /// Everything there is, and the first keyring. What is wrong with a single file of the directory is no reason to stop.
+    /// Reads all keys and returns the first keyring. A fault of a single file of the directory does not fail the whole.
     pub(crate) fn open(
         config: &Config,
         counters: CounterUse,
-    ) -> Result<(Self, Keyring, Refreshed), KeysError> {
-        let Keys { directory, passphrase_file, .. } = &config.keys;
+    ) -> Result<(Self, Keyring, KeyChanges), ResidentKeysError> {
+        let KeysConfig { directory, passphrase_file, .. } = &config.keys;
         let passphrase = passphrase(passphrase_file.as_deref(), counters.reader())?;
         let directory = directory.clone().map(|path| KeyDirectory::new(path, passphrase));
         let mut sources = Self {
             directory: directory.map(|directory| directory.require_private(counters.reader())),
-            records: RecordsFile::of(&config.keys),
+            records: RecordsFile::from_config(&config.keys),
             counters,
             table: KeyTable::new(),
-            grants: Granted::of(&config.grants, &[])?,
+            grants: ActiveGrant::activate(&config.grants, &[])?,
             may_bring_keys: config.limits.may_bring_keys,
             has_null_key: config.engines.null_key,
             generation: 0,
@@ -147,29 +147,32 @@ impl KeySources {
         }
     }
 
-    /// Reads everything again as another configuration says. Keys of files that hold the same key keep what engines have
-    /// prepared for them.
+    /// Reads everything again by another configuration. A file that still holds the same key keeps the tables that engines have built for
+    /// it.
     ///
     /// # Errors
-    /// One of the sources cannot be used as a whole; then everything stays as it was.
-    pub(crate) fn reload(&mut self, config: &Config) -> Result<Refreshed, KeysError> {
+    /// A source cannot be used as a whole. Then nothing changes.
+    pub(crate) fn reload(&mut self, config: &Config) -> Result<KeyChanges, ResidentKeysError> {
         let passphrase = passphrase(config.keys.passphrase_file.as_deref(), self.reader())?;
-        let grants = Granted::of(&config.grants, &self.grants)?;
+        let grants = ActiveGrant::activate(&config.grants, &self.grants)?;
         let listed = self.list(config.keys.directory.as_deref())?;
-        let mut records = RecordsFile::of(&config.keys);
+        let mut records = RecordsFile::from_config(&config.keys);
         let table = read_records(&mut records, self.counters)?;
-        // Nothing fails from here on.
+        // Everything that can fail is above this line, so a reload changes all or nothing.
         let has_new_records = table.is_some();
         self.replace_table(table.unwrap_or_default());
         (self.records, self.grants) = (records, grants);
         self.may_bring_keys = config.limits.may_bring_keys;
         let changes = self.read_directory(listed, passphrase);
         let keyring = Some(self.keyring());
-        Ok(Refreshed { keyring, changes, faults: Vec::new(), has_new_records })
+        Ok(KeyChanges { keyring, changes, faults: Vec::new(), has_new_records })
     }
 
-    /// Lists the directory that a configuration names. The one in use keeps its keys; another one begins without.
-    fn list(&self, path: Option<&Path>) -> Result<Option<(Option<KeyDirectory>, Listing)>, KeysError> {
+    /// Lists the directory that a configuration names. The directory in use keeps its keys; another directory begins without keys.
+    fn list(
+        &self,
+        path: Option<&Path>,
+    ) -> Result<Option<(Option<KeyDirectory>, KeyListing)>, ResidentKeysError> {
         let Some(path) = path else { return Ok(None) };
         if let Some(own) = self.directory.as_ref().filter(|own| own.path() == path) {
             return Ok(Some((None, own.list()?)));
@@ -181,12 +184,12 @@ impl KeySources {
 
     fn read_directory(
         &mut self,
-        listed: Option<(Option<KeyDirectory>, Listing)>,
+        listed: Option<(Option<KeyDirectory>, KeyListing)>,
         passphrase: Option<Passphrase>,
-    ) -> Changes {
+    ) -> KeyDirectoryChanges {
         let Some((new, listing)) = listed else {
             self.directory = None;
-            return Changes::default();
+            return KeyDirectoryChanges::default();
         };
         if new.is_some() {
             self.directory = new;
@@ -199,7 +202,7 @@ impl KeySources {
         self.counters.reader()
     }
 
-    /// Files that hold secrets.
+    /// Returns the files that hold secrets.
     pub(crate) fn secret_files(&self) -> Vec<PathBuf> {
         let of_directory = self.directory.iter().flat_map(|directory| {
             let files = directory.keys().filter(|(_, key)| key.is_private());
@@ -209,9 +212,9 @@ impl KeySources {
         of_directory.chain(records).collect()
     }
 
-    /// Looks again at what has changed.
-    pub(crate) fn refresh(&mut self) -> Refreshed {
-        let mut found = Refreshed::default();
+    /// Reads the files that have changed.
+    pub(crate) fn refresh(&mut self) -> KeyChanges {
+        let mut found = KeyChanges::default();
         match self.directory.as_mut().map(KeyDirectory::refresh) {
             Some(Ok(changes)) => found.changes = changes,
             Some(Err(error)) => found.faults.push(error.into()),
@@ -234,7 +237,7 @@ impl KeySources {
         found
     }
 
-    /// Reading a file again gives no key more uses than it had.
+    /// Replaces the table of symmetric keys. Each key keeps the number of its uses, so reading a file again grants no further uses.
     fn replace_table(&mut self, table: KeyTable) {
         table.continue_uses_of(&self.table);
         self.table = table;
@@ -243,12 +246,14 @@ impl KeySources {
     fn keyring(&mut self) -> Keyring {
         self.generation += 1;
         let keys = self.directory.iter().flat_map(KeyDirectory::keys);
-        let resident = |material: &Material| match material {
-            Material::Key(key) => Resident::Asymmetric(key.clone()),
-            Material::Share(share) => Resident::Share(share.clone()),
+        let resident = |material: &KeyMaterial| match material {
+            KeyMaterial::Key(key) => ResidentKey::Asymmetric(key.clone()),
+            KeyMaterial::Share(share) => ResidentKey::Share(share.clone()),
         };
-        let keys = keys.map(|(name, material)| (name.into(), resident(material)));
-        let null = self.has_null_key.then(null::key).map(|(name, key)| (name, Resident::Asymmetric(key)));
+        let described = |name: &str, key| (name.into(), DescribedKey::new(name, key));
+        let keys = keys.map(|(name, material)| described(name, resident(material)));
+        let null = self.has_null_key.then(null::key);
+        let null = null.map(|(name, key)| described(&name, ResidentKey::Asymmetric(key)));
         Keyring {
             generation: self.generation,
             asymmetric: keys.chain(null).collect(),
@@ -259,12 +264,13 @@ impl KeySources {
     }
 }
 
-fn passphrase(path: Option<&Path>, reader: SecretReader) -> Result<Option<Passphrase>, KeysError> {
+fn passphrase(path: Option<&Path>, reader: SecretReader) -> Result<Option<Passphrase>, ResidentKeysError> {
     let Some(path) = path else { return Ok(None) };
-    let failed = |error| KeysError::Passphrase { path: path.to_owned(), error };
+    let failed = |error| ResidentKeysError::Passphrase { path: path.to_owned(), error };
     let about = path.metadata().map_err(failed)?;
     let setting = "passphrase_file";
-    check_secret_mode_for(reader, path, &about).map_err(|error| KeysError::Exposed { setting, error })?;
+    check_secret_mode_for(reader, path, &about)
+        .map_err(|error| ResidentKeysError::Exposed { setting, error })?;
     read_passphrase(path).map(Some).map_err(failed)
 }
 
@@ -272,32 +278,32 @@ fn passphrase(path: Option<&Path>, reader: SecretReader) -> Result<Option<Passph
 fn read_records(
     records: &mut Option<RecordsFile>,
     counters: CounterUse,
-) -> Result<Option<KeyTable>, KeysError> {
+) -> Result<Option<KeyTable>, ResidentKeysError> {
     let Some(RecordsFile { path, nonce_field, seen }) = records else { return Ok(None) };
-    let failed = |error| KeysError::ReadRecords { path: path.clone(), error };
+    let failed = |error| ResidentKeysError::ReadRecords { path: path.clone(), error };
     let about = path.metadata().map_err(failed)?;
-    let stamp = Stamp::from(&about);
+    let stamp = FileStamp::from(&about);
     if *seen == Some(stamp) {
         return Ok(None);
     }
-    // Said once: the stamp is kept even if the file cannot be used.
+    // The stamp is kept even if the file cannot be used, so that its fault is reported once.
     *seen = Some(stamp);
     let setting = "records";
     check_secret_mode_for(counters.reader(), path, &about)
-        .map_err(|error| KeysError::Exposed { setting, error })?;
+        .map_err(|error| ResidentKeysError::Exposed { setting, error })?;
     let text = zeroize::Zeroizing::new(std::fs::read(&*path).map_err(failed)?);
     let field = nonce_field.map(|NonceField(field)| field);
     let load = |counters| {
         load_keys_at(&text, field, |name| counter(path, name, counters))
-            .map_err(|error| KeysError::Records { path: path.clone(), error: Box::new(error) })
+            .map_err(|error| ResidentKeysError::Records { path: path.clone(), error: Box::new(error) })
     };
-    // A file with a wrong line must not leave counters behind for the lines before it.
+    // Checked first: a file with a faulty line must not leave counters for the lines before it.
     load(CounterUse::Check)?;
     let loaded = load(counters)?;
     Ok(Some(loaded.table))
 }
 
-/// A counter lies where the file of keys says, beside it unless the path is absolute.
+/// Opens a counter at its path, which is relative to the file of keys.
 fn counter(keys: &Path, name: &str, counters: CounterUse) -> io::Result<Arc<dyn CounterStore>> {
     let path = keys.parent().unwrap_or(Path::new("")).join(name);
     match FileCounter::open(&path) {
@@ -309,12 +315,12 @@ fn counter(keys: &Path, name: &str, counters: CounterUse) -> io::Result<Arc<dyn 
     }
 }
 
-/// A counter that a server would make. It gives no values: a check needs none.
+/// A counter that a server would create. It gives no values, because a check needs none.
 #[derive(Debug)]
 struct FutureCounter;
 
 impl FutureCounter {
-    /// Checks that there is a directory to make it in.
+    /// Checks that the directory of the counter exists.
     fn beside(path: &Path) -> io::Result<Self> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let is_folder = folder.unwrap_or(Path::new(".")).metadata()?.is_dir();

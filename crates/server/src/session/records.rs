@@ -1,6 +1,6 @@
-//! Short symmetric operations of a session.
+//! The short symmetric operations of a session.
 
-mod judge;
+mod authorize;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -18,85 +18,88 @@ use oarlock_wire::proto::{self, Blame, Code, Fault, RecordResults, Response, res
 use oarlock_wire::{fault, records, task};
 use tokio::sync::oneshot;
 
-use self::judge::{Denials, has_key, judge};
-use super::{Opened, OwnKeys, Session, Work, refusal, too_much, unaudited};
-use crate::audit::{Operation, Origin, ReservedBytes, max_entry_bytes};
+use self::authorize::{Denials, authorize_records, has_key};
+use super::faults::{refusal, too_many_bytes, unaudited};
+use super::opened_key::OpenedKey;
+use super::own_keys::OwnKeys;
+use super::{ClientSession, PendingWork};
+use crate::audit::{AuditedOperation, max_entry_bytes};
 use crate::budget::HeldBytes;
+use crate::clients::KnownClient;
 use crate::keyring::Keyring;
-use crate::metrics::{Tally, time};
-use crate::service::Service;
+use crate::metrics::{CodeTally, time};
+use crate::service::SharedService;
 
-/// Records under way.
+/// A batch of records that is under way.
 #[derive(Debug)]
 pub(crate) struct PendingRecords {
     id: u64,
     answer: oneshot::Receiver<response::Body>,
-    /// Dropping it takes a batch that has not begun out of its queue.
+    /// The ticket of the queue. Dropping it removes a batch that has not begun.
     _ticket: Ticket,
 }
 
-/// Bytes of a batch that is computed on the thread that reads it.
+/// The maximum bytes of a batch that is computed on the thread that reads it.
 const MAX_BYTES_AT_ONCE: usize = 4096;
 
-/// Records of such a batch.
+/// The maximum number of records of such a batch.
 const MAX_AT_ONCE: u32 = 256;
 
-/// Bytes that a record holds beside its data: its columns, its state and its verdict.
+/// The bytes that a record holds beside its data: its columns, its state and its status.
 const RECORD_BYTES: usize = 64;
 
-/// The least that a message holds: it may lie in a buffer with others, which stays as long as it does.
+/// The least bytes that a message holds. It may share a buffer with other messages, which lives as long as it does.
 const MIN_MESSAGE_BYTES: usize = 64 << 10;
 
-impl Session {
+impl ClientSession {
     pub(super) fn start_records(
         &self,
         id: u64,
         number: u64,
         message: proto::Records,
         held: &mut HeldBytes,
-    ) -> Result<Work, Fault> {
+    ) -> Result<PendingWork, Fault> {
         let (records, output) = (message.count as usize, message.output_len as usize);
         let needed = held.len().max(MIN_MESSAGE_BYTES) + records.saturating_mul(RECORD_BYTES) + output;
-        held.resize(needed).map_err(too_much)?;
-        let work = RecordWork {
+        held.resize(needed).map_err(too_many_bytes)?;
+        let batch = RecordBatchTask {
             service: Arc::clone(&self.service),
+            client: self.client.clone(),
             keyring: Arc::clone(&self.keyring),
             own_keys: Arc::clone(&self.own_keys),
             _batch: Arc::clone(&self.batches),
             handles: Arc::clone(&self.handles),
-            origin: Arc::clone(&self.origin),
-            audit_bytes: Arc::clone(&self.account.audit_bytes),
             number,
             message,
             began: Instant::now(),
         };
-        if is_small(&work.message) {
-            return Ok(Work::ready(id, work.run()));
+        if is_small(&batch.message) {
+            return Ok(PendingWork::ready(id, batch.run()));
         }
-        let predicted = predict(&self.service.accelerator, &work.message);
+        let predicted = predict_time(&self.service.accelerator, &batch.message);
         let (sender, answer) = oneshot::channel();
         let task = move || {
-            // Whoever does not wait any more does not want it.
-            let _ = sender.send(work.run());
+            // An error means that the client has left and needs no answer.
+            let _ = sender.send(batch.run());
         };
         let dispatcher = self.service.accelerator.diagnostics().dispatcher();
         let ticket = dispatcher
-            .submit_task(self.account.tenant, predicted, task)
+            .submit_task(self.client.account.tenant, predicted, task)
             .map_err(|error| fault::fault_of(0, &error))?;
-        Ok(Work::Records(PendingRecords { id, answer, _ticket: ticket }))
+        Ok(PendingWork::Records(PendingRecords { id, answer, _ticket: ticket }))
     }
 }
 
-/// True if a batch is computed sooner than it would be handed to another thread.
+/// Returns true if computing a batch takes less time than handing it to another thread.
 fn is_small(message: &proto::Records) -> bool {
     message.count <= MAX_AT_ONCE && message.data.len() + message.output_len as usize <= MAX_BYTES_AT_ONCE
 }
 
-/// Predicts how long a batch takes: each task its share of the records.
-fn predict(accelerator: &Accelerator, message: &proto::Records) -> Duration {
+/// Predicts how long a batch takes. Each task is assumed to have the same share of the records.
+fn predict_time(accelerator: &Accelerator, message: &proto::Records) -> Duration {
     let tasks: Vec<BatchTask> = message.tasks.iter().filter_map(|task| task::read(task).ok()).collect();
     let (count, tasks_len) = (message.count as usize, tasks.len().max(1));
-    // Records may read the same data.
+    // Records may all read the same data, so the length of the data alone says little.
     let bytes = match &message.input {
         Some(input) if input.each.is_empty() => count.saturating_mul(input.len as usize),
         _ => message.data.len(),
@@ -113,30 +116,28 @@ impl Future for PendingRecords {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
         let body = ready!(Pin::new(&mut self.answer).poll(context)).unwrap_or_else(|_| {
-            response::Body::Fault(refusal(Code::Failed, "the batch came to no end", Blame::Machine))
+            response::Body::Fault(refusal(Code::Failed, "the batch was not finished", Blame::Machine))
         });
         Poll::Ready(Response { id: self.id, body: Some(body) })
     }
 }
 
-/// Everything that a batch needs, away from its session.
-struct RecordWork {
-    service: Arc<Service>,
+/// A batch with everything that it needs away from its session.
+struct RecordBatchTask {
+    service: Arc<SharedService>,
+    client: KnownClient,
     keyring: Arc<Keyring>,
     own_keys: Arc<OwnKeys>,
-    /// Says to the session that its own keys are in use.
+    /// A reference that shows the session that its own keys are in use.
     _batch: Arc<()>,
-    handles: Arc<Vec<Option<Opened>>>,
-    origin: Arc<Origin>,
-    /// Bytes that the client's requests reserve of the audit log.
-    audit_bytes: Arc<ReservedBytes>,
+    handles: Arc<Vec<Option<OpenedKey>>>,
     /// The server's number of the request.
     number: u64,
     message: proto::Records,
     began: Instant,
 }
 
-impl RecordWork {
+impl RecordBatchTask {
     fn run(self) -> response::Body {
         let results = self.results();
         let metrics = &self.service.metrics;
@@ -154,41 +155,45 @@ impl RecordWork {
         let limits = self.service.limits.wire();
         let mut batch = records::read(&self.message, &limits, &self.own_keys.keys, KeySource::Table)
             .map_err(|error| error.fault())?;
+        // Authorization replaces handles by keys, but audit entries name handles.
         let named = self.service.audit.is_kept().then(|| batch.records.key.clone());
-        let judged = judge(&self.handles, &mut batch);
-        for (_, fault) in &judged.denials {
+        let authorized = authorize_records(&self.handles, &mut batch);
+        for (_, fault) in &authorized.denials {
             self.service.metrics.rejections.count(fault.code(), 1);
         }
-        let is_refused = judged.denials.len() == batch.records.len;
+        let is_refused = authorized.denials.len() == batch.records.len;
         let named = named.as_ref();
         let reservation = match named {
             Some(named) if !is_refused => {
                 let max_bytes = self.max_entry_bytes(named, &batch);
-                Some(self.service.audit.reserve(&self.audit_bytes, max_bytes).map_err(unaudited)?)
+                let account = &self.client.account.audit_bytes;
+                Some(self.service.audit.reserve(account, max_bytes).map_err(unaudited)?)
             }
             _ => None,
         };
-        let table = if judged.is_own { &self.own_keys.table } else { &self.keyring.table };
+        let table = if authorized.is_own { &self.own_keys.table } else { &self.keyring.table };
         let mut outcome = BatchOutcome::default();
         self.service
             .accelerator
             .run_batch_into(table, &batch, &mut outcome)
             .map_err(|error| fault::fault_of(0, &error))?;
-        let results = write(table, &batch, &outcome, &judged.denials);
+        let results = write_results(table, &batch, &outcome, &authorized.denials);
         self.count(&batch, &results.codes);
         let counts = named.map(|named| self.tally(named, &batch, &results)).unwrap_or_default();
-        let entries: Vec<Operation<'_>> = counts.iter().map(Counted::entry).collect();
+        let entries: Vec<AuditedOperation<'_>> = counts.iter().map(RecordTally::entry).collect();
         match reservation {
-            Some(place) => place.put(&self.origin, self.number, &entries).map_err(unaudited)?,
-            None => self.service.audit.refuse(&self.origin, self.number, &entries),
+            Some(reservation) => {
+                reservation.commit(&self.client.origin, self.number, &entries).map_err(unaudited)?;
+            }
+            None => self.service.audit.refuse(&self.client.origin, self.number, &entries),
         }
         Ok(results)
     }
 
-    /// Counts records by task and code. No codes say that all were done.
+    /// Counts records by task and code. No codes mean that every record was done.
     fn count(&self, batch: &Batch<'_>, codes: &[u8]) {
         let metrics = &self.service.metrics;
-        let mut tally = Tally::default();
+        let mut tally = CodeTally::default();
         if let (Column::One(task), []) = (&batch.task, codes) {
             tally.note(Code::Done as u8, batch.records.len as u32);
             return metrics.tasks.of(task).add(&tally);
@@ -196,6 +201,7 @@ impl RecordWork {
         let mut last = None;
         let codes = codes.iter().copied().chain(iter::repeat(Code::Done as u8));
         for (task, code) in batch.task.cursor().take(batch.records.len).zip(codes) {
+            // The counters of a task are looked up once for each run of equal tasks.
             if let Some(before) = last.replace(task).filter(|before| *before != task) {
                 metrics.tasks.of(&before).add(&std::mem::take(&mut tally));
             }
@@ -206,49 +212,49 @@ impl RecordWork {
         }
     }
 
-    /// A bound on the bytes of the entries, before anything is known of how the records end.
+    /// Returns an upper bound for the bytes of the entries, before any record has ended.
     fn max_entry_bytes(&self, named: &Column<'_, KeySource>, batch: &Batch<'_>) -> usize {
         let records = batch.records.len;
         let bytes = |((key, task), records): ((NamedKey, BatchTask), usize)| {
-            max_entry_bytes(&self.origin, self.name(key), &task.to_string(), records)
+            max_entry_bytes(&self.client.origin, self.key_name(key), &task.to_string(), records)
         };
         if let (Column::One(source), Column::One(task)) = (named, &batch.task) {
-            return bytes(((self.named(*source, *task), *task), records));
+            return bytes(((self.named_key(*source, *task), *task), records));
         }
         let rows = named.cursor().zip(batch.task.cursor()).take(records);
         let mut kinds: HashMap<_, usize> = HashMap::new();
-        rows.for_each(|(source, task)| *kinds.entry((self.named(source, task), task)).or_default() += 1);
+        rows.for_each(|(source, task)| *kinds.entry((self.named_key(source, task), task)).or_default() += 1);
         kinds.into_iter().map(bytes).fold(0, usize::saturating_add)
     }
 
-    /// Counts the records of each key and task by how they ended, in the order of their names.
+    /// Counts the records of each key and task by their codes, in the order of the names.
     fn tally<'w>(
         &'w self,
         named: &Column<'_, KeySource>,
         batch: &Batch<'_>,
         results: &RecordResults,
-    ) -> Vec<Counted<'w>> {
+    ) -> Vec<RecordTally<'w>> {
         let mut counts: HashMap<(NamedKey, BatchTask, Code), u32> = HashMap::new();
         let rows = named.cursor().zip(batch.task.cursor());
-        // The codes are this server's own, so they fit.
+        // The server itself wrote the codes, so they fit the number of records.
         let codes = records::codes(results, batch.records.len).into_iter().flatten();
         for ((source, task), code) in rows.zip(codes) {
-            *counts.entry((self.named(source, task), task, code)).or_default() += 1;
+            *counts.entry((self.named_key(source, task), task, code)).or_default() += 1;
         }
-        let counted = |((key, task, verdict), count): ((NamedKey, BatchTask, Code), u32)| {
-            let (key, operation) = (self.name(key), task.to_string());
-            Counted { key, operation, count, verdict }
+        let tally = |((key, task, verdict), count): ((NamedKey, BatchTask, Code), u32)| {
+            let (key, operation) = (self.key_name(key), task.to_string());
+            RecordTally { key, operation, count, verdict }
         };
-        let mut counts: Vec<Counted<'_>> = counts.into_iter().map(counted).collect();
+        let mut counts: Vec<RecordTally<'_>> = counts.into_iter().map(tally).collect();
         counts.sort_by(|one, other| {
-            let name = |counted: &Counted<'w>| (counted.key, counted.verdict.as_str_name());
+            let name = |tally: &RecordTally<'w>| (tally.key, tally.verdict.as_str_name());
             (name(one), &one.operation).cmp(&(name(other), &other.operation))
         });
         counts
     }
 
-    /// The key of a record as its entry names it.
-    fn named(&self, source: KeySource, task: BatchTask) -> NamedKey {
+    /// Returns the key of a record as its entry names it.
+    fn named_key(&self, source: KeySource, task: BatchTask) -> NamedKey {
         match source {
             KeySource::Slot(_) => NamedKey::Slot,
             KeySource::Table(handle) if has_key(task) && self.opened(handle).is_some() => {
@@ -258,7 +264,7 @@ impl RecordWork {
         }
     }
 
-    fn name(&self, key: NamedKey) -> &str {
+    fn key_name(&self, key: NamedKey) -> &str {
         match key {
             NamedKey::Handle(handle) => self.opened(handle).map_or("-", |opened| &*opened.name),
             NamedKey::Slot => "slot",
@@ -266,12 +272,12 @@ impl RecordWork {
         }
     }
 
-    fn opened(&self, handle: u32) -> Option<&Opened> {
+    fn opened(&self, handle: u32) -> Option<&OpenedKey> {
         self.handles.get(handle as usize)?.as_ref()
     }
 }
 
-/// The name of a key in an entry.
+/// The key of a record in an audit entry.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum NamedKey {
     Handle(u32),
@@ -280,24 +286,34 @@ enum NamedKey {
     None,
 }
 
-/// Records of one key and task that ended alike.
-struct Counted<'w> {
+/// The number of records of one key and task that ended with one code.
+struct RecordTally<'w> {
     key: &'w str,
     operation: String,
     count: u32,
     verdict: Code,
 }
 
-impl Counted<'_> {
-    fn entry(&self) -> Operation<'_> {
-        Operation { key: self.key, operation: &self.operation, count: self.count, verdict: self.verdict }
+impl RecordTally<'_> {
+    fn entry(&self) -> AuditedOperation<'_> {
+        AuditedOperation {
+            key: self.key,
+            operation: &self.operation,
+            count: self.count,
+            verdict: self.verdict,
+        }
     }
 }
 
-fn write(table: &KeyTable, batch: &Batch<'_>, outcome: &BatchOutcome, denials: &Denials) -> RecordResults {
+fn write_results(
+    table: &KeyTable,
+    batch: &Batch<'_>,
+    outcome: &BatchOutcome,
+    denials: &Denials,
+) -> RecordResults {
     let mut denials = denials.iter().peekable();
     records::write_outcome(outcome, |index, status| {
-        // What a grant denies was given a key that is not there: what there is to say is why.
+        // A denied record had a key that no table has. The status says only that, so the reason of the denial replaces it.
         if let Some((_, fault)) = denials.next_if(|(denied, _)| *denied == index) {
             return Fault::clone(fault);
         }

@@ -11,11 +11,11 @@ use oarlock::keys::export;
 use prost::Message;
 use zeroize::{Zeroize, Zeroizing};
 
-use super::socket::Socket;
+use super::socket::PoolSocket;
 use super::{PoolConfig, PoolError};
 use crate::held::plain;
 use crate::proto::{GetPublicKeyRequest, OpenKey, Request, Response, open_key, request};
-use crate::{Limits, WireError, frame, jobs};
+use crate::{MessageLimits, WireError, frame, jobs};
 
 /// Keys that are open on a connection at most, far below what servers allow; the oldest gives way.
 const MAX_KEYS: usize = 256;
@@ -25,20 +25,20 @@ const READ: usize = 8 << 10;
 
 /// What is asked. It is kept until the answer is there, for it may have to be asked again.
 #[derive(Debug)]
-pub(super) enum Question {
-    Job { job: HeldJob, source: OwnedSource },
+pub(super) enum PoolQuestion {
+    Job { job: HeldJob, source: OwnedKeySource },
     Info(String),
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum OwnedSource {
+pub(super) enum OwnedKeySource {
     Resident { name: String, fingerprint: Option<Fingerprint> },
     Brought(Key),
 }
 
 /// Which key it is that is open.
 #[derive(Clone, Debug, PartialEq)]
-enum Id {
+enum OpenKeyId {
     Resident(String, Option<Fingerprint>),
     Brought(Fingerprint),
     /// It could not be opened.
@@ -47,46 +47,48 @@ enum Id {
 
 /// Numbers of requests whose answers are to come.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Awaited {
+pub(super) struct AwaitedIds {
     pub(super) opening: Option<u64>,
     pub(super) answer: u64,
     pub(super) handle: usize,
 }
 
 #[derive(Debug)]
-pub(super) struct Channel {
-    pub(super) socket: Socket,
+pub(super) struct PoolChannel {
+    pub(super) socket: PoolSocket,
     is_greeted: bool,
     last_id: u64,
     /// By handle.
-    keys: Vec<Id>,
+    keys: Vec<OpenKeyId>,
     oldest: usize,
-    received: Buffer,
+    received: WipedBuffer,
 }
 
 /// Received bytes: wiped when they have been read.
 #[derive(Default)]
-struct Buffer(Zeroizing<Vec<u8>>);
+struct WipedBuffer(Zeroizing<Vec<u8>>);
 
-impl Channel {
+impl PoolChannel {
     pub(super) fn open(config: &PoolConfig, until: Instant) -> Result<Self, PoolError> {
-        let socket = Socket::connect(config, until)?;
-        let (keys, received) = (Vec::new(), Buffer::default());
+        let socket = PoolSocket::connect(config, until)?;
+        let (keys, received) = (Vec::new(), WipedBuffer::default());
         Ok(Self { socket, is_greeted: false, last_id: 0, keys, oldest: 0, received })
     }
 
     /// True where the question's key is open.
-    pub(super) fn has_key_of(&self, question: &Question) -> bool {
+    pub(super) fn has_key_of(&self, question: &PoolQuestion) -> bool {
         question.id().is_none_or(|id| self.keys.contains(&id))
     }
 
     /// Writes a question, and the opening of its key where that is new here, at once.
-    pub(super) fn ask(&mut self, question: &Question, until: Instant) -> Result<Awaited, AskError> {
+    pub(super) fn ask(&mut self, question: &PoolQuestion, until: Instant) -> Result<AwaitedIds, AskError> {
         let mut requests = Vec::with_capacity(2);
-        let mut awaited = Awaited { opening: None, answer: 0, handle: 0 };
+        let mut awaited = AwaitedIds { opening: None, answer: 0, handle: 0 };
         let body = match question {
-            Question::Info(name) => request::Body::GetPublicKey(GetPublicKeyRequest { name: name.clone() }),
-            Question::Job { job, source } => {
+            PoolQuestion::Info(name) => {
+                request::Body::GetPublicKey(GetPublicKeyRequest { name: name.clone() })
+            }
+            PoolQuestion::Job { job, source } => {
                 let (handle, is_new) = self.handle(&source.id());
                 awaited.handle = handle;
                 if is_new {
@@ -112,19 +114,19 @@ impl Channel {
         Request { id: self.last_id, body: Some(body) }
     }
 
-    fn frames(&self, requests: &[Request]) -> Result<Wiped, WireError> {
-        let len = requests.iter().map(|request| frame::HEAD + request.encoded_len()).sum::<usize>();
+    fn frames(&self, requests: &[Request]) -> Result<WipedFrames, WireError> {
+        let len = requests.iter().map(|request| frame::HEADER_BYTES + request.encoded_len()).sum::<usize>();
         // Room for all at once: bytes that were moved would not be wiped.
-        let mut bytes = Wiped(BytesMut::with_capacity(frame::PREAMBLE.len() + len));
+        let mut bytes = WipedFrames(BytesMut::with_capacity(frame::PREAMBLE.len() + len));
         if !self.is_greeted {
             bytes.0.put_slice(frame::PREAMBLE);
         }
-        requests.iter().try_for_each(|request| frame::put(request, &mut bytes.0))?;
+        requests.iter().try_for_each(|request| frame::write(request, &mut bytes.0))?;
         Ok(bytes)
     }
 
     /// The handle of a key, and whether it has to be opened.
-    fn handle(&mut self, id: &Id) -> (usize, bool) {
+    fn handle(&mut self, id: &OpenKeyId) -> (usize, bool) {
         if let Some(handle) = self.keys.iter().position(|open| open == id) {
             return (handle, false);
         }
@@ -141,7 +143,7 @@ impl Channel {
     /// The server has not opened it.
     pub(super) fn forget(&mut self, handle: usize) {
         if let Some(key) = self.keys.get_mut(handle) {
-            *key = Id::Nothing;
+            *key = OpenKeyId::Nothing;
         }
     }
 
@@ -175,8 +177,8 @@ impl From<PoolError> for AskError {
     }
 }
 
-impl Question {
-    fn id(&self) -> Option<Id> {
+impl PoolQuestion {
+    fn id(&self) -> Option<OpenKeyId> {
         match self {
             Self::Job { source, .. } => Some(source.id()),
             Self::Info(_) => None,
@@ -186,17 +188,19 @@ impl Question {
     /// What errors call the key.
     pub(super) fn name(&self) -> String {
         match self {
-            Self::Info(name) | Self::Job { source: OwnedSource::Resident { name, .. }, .. } => name.clone(),
-            Self::Job { source: OwnedSource::Brought(key), .. } => key.fingerprint().to_string(),
+            Self::Info(name) | Self::Job { source: OwnedKeySource::Resident { name, .. }, .. } => {
+                name.clone()
+            }
+            Self::Job { source: OwnedKeySource::Brought(key), .. } => key.fingerprint().to_string(),
         }
     }
 }
 
-impl OwnedSource {
-    fn id(&self) -> Id {
+impl OwnedKeySource {
+    fn id(&self) -> OpenKeyId {
         match self {
-            Self::Resident { name, fingerprint } => Id::Resident(name.clone(), *fingerprint),
-            Self::Brought(key) => Id::Brought(key.fingerprint()),
+            Self::Resident { name, fingerprint } => OpenKeyId::Resident(name.clone(), *fingerprint),
+            Self::Brought(key) => OpenKeyId::Brought(key.fingerprint()),
         }
     }
 
@@ -214,16 +218,16 @@ impl OwnedSource {
 }
 
 /// Bytes to send: they may hold a key.
-struct Wiped(BytesMut);
+struct WipedFrames(BytesMut);
 
-impl Drop for Wiped {
+impl Drop for WipedFrames {
     fn drop(&mut self) {
         self.0.as_mut().zeroize();
     }
 }
 
-impl Buffer {
-    fn read(&mut self, socket: &Socket) -> io::Result<Option<usize>> {
+impl WipedBuffer {
+    fn read(&mut self, socket: &PoolSocket) -> io::Result<Option<usize>> {
         let held = self.0.len();
         self.0.resize(held + READ, 0);
         let read = socket.receive(&mut self.0[held..]);
@@ -233,9 +237,11 @@ impl Buffer {
     }
 
     fn next(&mut self) -> Result<Option<Response>, WireError> {
-        let Some(len) = frame::len(&self.0, Limits::default().message_bytes)? else { return Ok(None) };
-        let end = frame::HEAD + len;
-        let Some(message) = self.0.get(frame::HEAD..end) else { return Ok(None) };
+        let Some(len) = frame::len(&self.0, MessageLimits::default().max_message_bytes)? else {
+            return Ok(None);
+        };
+        let end = frame::HEADER_BYTES + len;
+        let Some(message) = self.0.get(frame::HEADER_BYTES..end) else { return Ok(None) };
         let response = Response::decode(message).map_err(WireError::from)?;
         let rest = self.0.len() - end;
         self.0.copy_within(end.., 0);
@@ -246,7 +252,7 @@ impl Buffer {
 }
 
 /// Shows how much it holds.
-impl std::fmt::Debug for Buffer {
+impl std::fmt::Debug for WipedBuffer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Buffer({} bytes)", self.0.len())
     }

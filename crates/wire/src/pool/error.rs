@@ -74,7 +74,7 @@ pub enum PoolError {
     },
     /// The answer took too long. Whether the server has worked on it is not known.
     #[error("{}: no answer within {} ms", path.display(), patience.as_millis())]
-    OutOfPatience {
+    TimedOut {
         /// The socket.
         path: PathBuf,
         /// How long it might have taken.
@@ -106,7 +106,7 @@ impl PoolError {
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
         match self {
-            Self::Connect { .. } | Self::Truncated { .. } | Self::OutOfPatience { .. } => true,
+            Self::Connect { .. } | Self::Truncated { .. } | Self::TimedOut { .. } => true,
             Self::Refused { code, .. } => {
                 matches!(
                     code,

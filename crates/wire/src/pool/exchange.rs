@@ -7,26 +7,26 @@ use std::time::Instant;
 use oarlock::SecretBytes;
 use zeroize::Zeroize;
 
-use super::channel::{AskError, Awaited, Channel, Question};
-use super::socket::Socket;
-use super::{Inner, PoolError};
+use super::channel::{AskError, AwaitedIds, PoolChannel, PoolQuestion};
+use super::socket::PoolSocket;
+use super::{PoolError, PoolInner};
 use crate::proto::{Fault, KeyInfo, Response, Results, response};
 use crate::{WireError, jobs};
 
 /// A question that has been asked.
 #[derive(Debug)]
-pub(super) struct Exchange {
-    pub(super) pool: Arc<Inner>,
-    pub(super) question: Question,
+pub(super) struct PoolExchange {
+    pub(super) pool: Arc<PoolInner>,
+    pub(super) question: PoolQuestion,
     /// None when the answer has been taken, or there will be none.
-    channel: Option<Channel>,
-    pub(super) socket: Socket,
+    channel: Option<PoolChannel>,
+    pub(super) socket: PoolSocket,
     /// A connection that turned out to be dead. It stays open, so that its descriptor is nobody else's while somebody polls it.
-    dead: Option<Socket>,
-    awaited: Awaited,
+    dead: Option<PoolSocket>,
+    awaited: AwaitedIds,
     /// Why the key was not opened.
     unopened: Option<Fault>,
-    reply: Option<Result<Reply, Fault>>,
+    reply: Option<Result<PoolReply, Fault>>,
     pub(super) until: Instant,
     /// The connection was idle before, so that its server may have left meanwhile.
     may_ask_again: bool,
@@ -34,22 +34,22 @@ pub(super) struct Exchange {
 }
 
 #[derive(Debug)]
-pub(super) enum Reply {
+pub(super) enum PoolReply {
     Output(SecretBytes),
     Info(KeyInfo),
 }
 
-impl Exchange {
+impl PoolExchange {
     /// Asks, on an idle connection or a new one.
-    pub(super) fn begin(pool: &Arc<Inner>, question: Question) -> Result<Self, PoolError> {
+    pub(super) fn begin(pool: &Arc<PoolInner>, question: PoolQuestion) -> Result<Self, PoolError> {
         let until = pool.config.until();
         let idle = pool.take(&question);
         let was_idle = idle.is_some();
-        let channel = idle.map_or_else(|| Channel::open(&pool.config, until), Ok)?;
+        let channel = idle.map_or_else(|| PoolChannel::open(&pool.config, until), Ok)?;
         match asked(channel, &question, until) {
             Ok(channel) => Ok(Self::over(pool, question, channel, until, was_idle)),
             Err(AskError::Io(error)) if was_idle && error.kind() != io::ErrorKind::TimedOut => {
-                let channel = Channel::open(&pool.config, until)?;
+                let channel = PoolChannel::open(&pool.config, until)?;
                 let channel = asked(channel, &question, until).map_err(|error| pool.lost(error, 0))?;
                 Ok(Self::over(pool, question, channel, until, false))
             }
@@ -58,9 +58,9 @@ impl Exchange {
     }
 
     fn over(
-        pool: &Arc<Inner>,
-        question: Question,
-        (channel, awaited): (Channel, Awaited),
+        pool: &Arc<PoolInner>,
+        question: PoolQuestion,
+        (channel, awaited): (PoolChannel, AwaitedIds),
         until: Instant,
         may_ask_again: bool,
     ) -> Self {
@@ -80,7 +80,7 @@ impl Exchange {
     }
 
     /// The reply, where it is there.
-    pub(super) fn try_take(&mut self) -> Result<Option<Reply>, PoolError> {
+    pub(super) fn try_take(&mut self) -> Result<Option<PoolReply>, PoolError> {
         if self.process != std::process::id() {
             return Err(PoolError::Forked);
         }
@@ -92,7 +92,7 @@ impl Exchange {
         taken
     }
 
-    fn advance(&mut self) -> Result<Option<Reply>, PoolError> {
+    fn advance(&mut self) -> Result<Option<PoolReply>, PoolError> {
         loop {
             let channel = self.channel.as_mut().ok_or(PoolError::Taken)?;
             let next = channel.next().map_err(|error| PoolError::malformed(&self.pool.config.path, error))?;
@@ -137,8 +137,8 @@ impl Exchange {
             (id, Some(body)) if id == self.awaited.answer && self.reply.is_none() => {
                 self.reply = Some(match (body, &self.question) {
                     (response::Body::Fault(fault), _) => Err(fault),
-                    (response::Body::Key(info), Question::Info(_)) => Ok(Reply::Info(info)),
-                    (response::Body::Results(results), Question::Job { .. }) => {
+                    (response::Body::Key(info), PoolQuestion::Info(_)) => Ok(PoolReply::Info(info)),
+                    (response::Body::Results(results), PoolQuestion::Job { .. }) => {
                         output(results).map_err(|error| PoolError::malformed(path, error))?
                     }
                     _ => return Err(unexpected()),
@@ -150,7 +150,7 @@ impl Exchange {
     }
 
     /// All is there: the connection is idle again.
-    fn finish(&mut self) -> Result<Reply, PoolError> {
+    fn finish(&mut self) -> Result<PoolReply, PoolError> {
         let Some(mut channel) = self.channel.take() else { return Err(PoolError::Taken) };
         if self.unopened.is_some() {
             channel.forget(self.awaited.handle);
@@ -166,12 +166,12 @@ impl Exchange {
 
     /// Asks once more on a new connection, where not a byte of the answer has come on one that had been idle.
     fn ask_again(&mut self, error: io::Error) -> Result<(), PoolError> {
-        let received = self.channel.as_ref().map_or(0, Channel::received);
+        let received = self.channel.as_ref().map_or(0, PoolChannel::received);
         if !self.may_ask_again || received > 0 {
             return Err(self.pool.lost(AskError::Io(error), received));
         }
         self.may_ask_again = false;
-        let channel = Channel::open(&self.pool.config, self.until)?;
+        let channel = PoolChannel::open(&self.pool.config, self.until)?;
         let asked = asked(channel, &self.question, self.until);
         let (channel, awaited) = asked.map_err(|error| self.pool.lost(error, 0))?;
         self.dead = Some(std::mem::replace(&mut self.socket, channel.socket.clone()));
@@ -180,17 +180,21 @@ impl Exchange {
     }
 }
 
-fn asked(mut channel: Channel, question: &Question, until: Instant) -> Result<(Channel, Awaited), AskError> {
+fn asked(
+    mut channel: PoolChannel,
+    question: &PoolQuestion,
+    until: Instant,
+) -> Result<(PoolChannel, AwaitedIds), AskError> {
     let awaited = channel.ask(question, until)?;
     Ok((channel, awaited))
 }
 
 /// The one output, or why there is none.
-fn output(mut results: Results) -> Result<Result<Reply, Fault>, WireError> {
+fn output(mut results: Results) -> Result<Result<PoolReply, Fault>, WireError> {
     let columns = jobs::ResultColumns::read(&results, 1)?;
     let first = columns.iter("the server").next();
     let output = match first {
-        Some(Ok(output)) => Ok(Reply::Output(SecretBytes::from(output))),
+        Some(Ok(output)) => Ok(PoolReply::Output(SecretBytes::from(output))),
         Some(Err(error)) => {
             let plain = crate::fault::fault_of(0, &error);
             Err(results.faults.pop().unwrap_or(plain))

@@ -2,28 +2,28 @@
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::channel::Channel;
+use super::channel::PoolChannel;
 
 /// What one process of a family of forks has. A child appends its own: a lock of its parent may be held by a thread that did not
 /// come along.
 #[derive(Debug)]
-pub(super) struct Idle {
+pub(super) struct IdleChannels {
     process: u32,
-    channels: Mutex<Vec<Channel>>,
+    channels: Mutex<Vec<PoolChannel>>,
     next: OnceLock<Box<Self>>,
 }
 
-impl Idle {
+impl IdleChannels {
     fn of(process: u32) -> Self {
         Self { process, channels: Mutex::default(), next: OnceLock::new() }
     }
 
     /// Those of this process.
-    pub(super) fn lock(&self) -> MutexGuard<'_, Vec<Channel>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Vec<PoolChannel>> {
         self.lock_as(std::process::id())
     }
 
-    fn lock_as(&self, process: u32) -> MutexGuard<'_, Vec<Channel>> {
+    fn lock_as(&self, process: u32) -> MutexGuard<'_, Vec<PoolChannel>> {
         let mut own = self;
         while own.process != process {
             own = own.next.get_or_init(|| {
@@ -42,7 +42,7 @@ impl Idle {
     }
 }
 
-impl Default for Idle {
+impl Default for IdleChannels {
     fn default() -> Self {
         Self::of(std::process::id())
     }
@@ -65,8 +65,8 @@ mod tests {
         let server_uids = vec![rustix::process::getuid().as_raw()];
         let patience = Duration::from_secs(60);
         let config = PoolConfig { path, server_uids, patience, max_idle: 1 };
-        let idle = Idle::default();
-        let channel = Channel::open(&config, Instant::now() + patience).unwrap();
+        let idle = IdleChannels::default();
+        let channel = PoolChannel::open(&config, Instant::now() + patience).unwrap();
         let (mut server, _) = listener.accept().unwrap();
         idle.lock().push(channel);
         let child = std::process::id() + 1;

@@ -16,17 +16,17 @@ use oarlock::engine_api::HeldJob;
 use oarlock::{Accelerator, Job, Key, Scheme};
 use oarlock::{Fingerprint, SecretBytes};
 
-use self::channel::{AskError, Channel, OwnedSource, Question};
+use self::channel::{AskError, OwnedKeySource, PoolChannel, PoolQuestion};
 pub use self::error::PoolError;
-use self::exchange::{Exchange, Reply};
-use self::idle::Idle;
-use crate::check::Check;
+use self::exchange::{PoolExchange, PoolReply};
+use self::idle::IdleChannels;
+use crate::check::AnswerCheck;
 use crate::proto::KeyInfo;
 
 /// What a job gave: signature, plaintext or shared secret.
-pub type Answer = SecretBytes;
+pub type PoolAnswer = SecretBytes;
 
-/// Settings of a [`Pool`].
+/// Settings of a [`ConnectionPool`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolConfig {
     /// The server's UNIX socket.
@@ -41,7 +41,7 @@ pub struct PoolConfig {
 
 /// Where the private key of a job comes from.
 #[derive(Clone, Copy, Debug)]
-pub enum KeySource<'k> {
+pub enum PrivateKeySource<'k> {
     /// It lives at the server.
     Resident {
         /// What the server calls it.
@@ -60,13 +60,13 @@ pub enum KeySource<'k> {
 ///
 /// A fork of the process has connections of its own, and closes what came along when it asks for the first time.
 #[derive(Clone, Debug)]
-pub struct Pool(Arc<Inner>);
+pub struct ConnectionPool(Arc<PoolInner>);
 
 #[derive(Debug)]
-struct Inner {
+struct PoolInner {
     config: PoolConfig,
     checker: Accelerator,
-    idle: Idle,
+    idle: IdleChannels,
 }
 
 /// A job that the server works on. Dropping it closes its connection.
@@ -75,14 +75,14 @@ struct Inner {
 /// [`try_take`](Self::try_take): ask for it again after each `Ok(None)`. The former one stays open, and nobody else's, until this is
 /// dropped.
 #[derive(Debug)]
-pub struct Pending(Exchange);
+pub struct PendingJob(PoolExchange);
 
-impl Pool {
+impl ConnectionPool {
     /// A pool that connects when it is asked for the first time. The scalar engine of `checker` verifies answers, on the thread that
     /// takes them, which may have a short stack.
     #[must_use]
     pub fn new(config: PoolConfig, checker: Accelerator) -> Self {
-        Self(Arc::new(Inner { config, checker, idle: Idle::default() }))
+        Self(Arc::new(PoolInner { config, checker, idle: IdleChannels::default() }))
     }
 
     /// Its settings.
@@ -96,9 +96,9 @@ impl Pool {
     /// # Errors
     /// The server cannot be had, or has no such key for this process: [`PoolError::Refused`].
     pub fn key_info(&self, name: &str) -> Result<KeyInfo, PoolError> {
-        match wait(&mut Exchange::begin(&self.0, Question::Info(name.to_owned()))?)? {
-            Reply::Info(info) => Ok(info),
-            Reply::Output(_) => Err(PoolError::Taken),
+        match wait(&mut PoolExchange::begin(&self.0, PoolQuestion::Info(name.to_owned()))?)? {
+            PoolReply::Info(info) => Ok(info),
+            PoolReply::Output(_) => Err(PoolError::Taken),
         }
     }
 
@@ -111,19 +111,19 @@ impl Pool {
     ///
     /// # Errors
     /// The server cannot be had, or the job cannot be sent.
-    pub fn start(&self, job: &Job<'_>, source: KeySource<'_>) -> Result<Pending, PoolError> {
+    pub fn start(&self, job: &Job<'_>, source: PrivateKeySource<'_>) -> Result<PendingJob, PoolError> {
         let job = job.to_held()?;
         let is_signature = matches!(job.scheme, Scheme::RsaPkcs1Sign { .. } | Scheme::RsaPssSign { .. });
         if is_signature && job.key.rsa_public().is_none() {
             return Err(PoolError::NoPublicKey);
         }
         let source = match source {
-            KeySource::Resident { name, fingerprint } => {
-                OwnedSource::Resident { name: name.to_owned(), fingerprint }
+            PrivateKeySource::Resident { name, fingerprint } => {
+                OwnedKeySource::Resident { name: name.to_owned(), fingerprint }
             }
-            KeySource::Brought(key) => OwnedSource::Brought(key.clone()),
+            PrivateKeySource::Brought(key) => OwnedKeySource::Brought(key.clone()),
         };
-        Exchange::begin(&self.0, Question::Job { job, source }).map(Pending)
+        PoolExchange::begin(&self.0, PoolQuestion::Job { job, source }).map(PendingJob)
     }
 
     /// Connections that wait for work, in this process.
@@ -133,13 +133,13 @@ impl Pool {
     }
 }
 
-impl Pending {
+impl PendingJob {
     /// The answer, where it is there. Does not wait for it; where the server has left since the connection was last used, it connects
     /// and asks once more.
     ///
     /// # Errors
     /// There will be none: [`PoolError`] says why. Then, and once it was taken, [`PoolError::Taken`].
-    pub fn try_take(&mut self) -> Result<Option<Answer>, PoolError> {
+    pub fn try_take(&mut self) -> Result<Option<PoolAnswer>, PoolError> {
         self.0.try_take()?.map(|reply| self.released(reply)).transpose()
     }
 
@@ -147,14 +147,14 @@ impl Pending {
     ///
     /// # Errors
     /// As [`try_take`](Self::try_take).
-    pub fn wait(mut self) -> Result<Answer, PoolError> {
+    pub fn wait(mut self) -> Result<PoolAnswer, PoolError> {
         let reply = wait(&mut self.0)?;
         self.released(reply)
     }
 
     /// The answer, unless it is wrong.
-    fn released(&self, reply: Reply) -> Result<Answer, PoolError> {
-        let (Reply::Output(answer), Question::Job { job, .. }) = (reply, &self.0.question) else {
+    fn released(&self, reply: PoolReply) -> Result<PoolAnswer, PoolError> {
+        let (PoolReply::Output(answer), PoolQuestion::Job { job, .. }) = (reply, &self.0.question) else {
             return Err(PoolError::Taken);
         };
         self.0.pool.check(job, &answer)?;
@@ -162,13 +162,13 @@ impl Pending {
     }
 }
 
-impl AsFd for Pending {
+impl AsFd for PendingJob {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.socket.as_fd()
     }
 }
 
-fn wait(exchange: &mut Exchange) -> Result<Reply, PoolError> {
+fn wait(exchange: &mut PoolExchange) -> Result<PoolReply, PoolError> {
     loop {
         if let Some(reply) = exchange.try_take()? {
             return Ok(reply);
@@ -189,13 +189,13 @@ impl PoolConfig {
     }
 
     fn impatient(&self) -> PoolError {
-        PoolError::OutOfPatience { path: self.path.clone(), patience: self.patience }
+        PoolError::TimedOut { path: self.path.clone(), patience: self.patience }
     }
 }
 
-impl Inner {
+impl PoolInner {
     /// An idle connection, one that has the key open before others. What has something to say is not idle: the server leaves.
-    fn take(&self, question: &Question) -> Option<Channel> {
+    fn take(&self, question: &PoolQuestion) -> Option<PoolChannel> {
         let mut idle = self.idle.lock();
         while let Some(last) = idle.len().checked_sub(1) {
             let place = idle.iter().rposition(|channel| channel.has_key_of(question));
@@ -207,7 +207,7 @@ impl Inner {
         None
     }
 
-    fn put_back(&self, channel: Channel) {
+    fn put_back(&self, channel: PoolChannel) {
         let mut idle = self.idle.lock();
         if idle.len() < self.config.max_idle {
             idle.push(channel);
@@ -215,7 +215,7 @@ impl Inner {
     }
 
     fn check(&self, job: &HeldJob, answer: &SecretBytes) -> Result<(), PoolError> {
-        match Check::Rsa.is_wrong(self.checker.diagnostics().referee(), job, answer.expose()) {
+        match AnswerCheck::Rsa.is_wrong(self.checker.diagnostics().referee(), job, answer.expose()) {
             false => Ok(()),
             true => Err(PoolError::WrongAnswer { path: self.config.path.clone() }),
         }

@@ -17,9 +17,9 @@ use super::{PoolConfig, PoolError};
 
 /// Closed, not shut down, when the last one is dropped: a fork's copy ends nothing for the process that it came from.
 #[derive(Clone, Debug)]
-pub(super) struct Socket(Arc<OwnedFd>);
+pub(super) struct PoolSocket(Arc<OwnedFd>);
 
-impl Socket {
+impl PoolSocket {
     /// Connects, and looks at who listens there before anything is sent.
     pub(super) fn connect(config: &PoolConfig, until: Instant) -> Result<Self, PoolError> {
         let failed = |errno: Errno| PoolError::Connect { path: config.path.clone(), error: errno.into() };
@@ -96,7 +96,7 @@ impl Socket {
     }
 }
 
-impl AsFd for Socket {
+impl AsFd for PoolSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }

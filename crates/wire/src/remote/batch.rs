@@ -4,26 +4,26 @@ use futures_util::future::join_all;
 use oarlock::JobError;
 use oarlock::engine_api::{Completion, HeldJob, OwnedJobs};
 
-use super::Inner;
-use super::server::{Answer, Asked};
-use crate::check::{Check, is_deterministic};
+use super::RemoteInner;
+use super::server::{JobAnswer, RemoteJob};
+use crate::check::{AnswerCheck, is_deterministic};
 
 /// Times that every server is asked at most: a stream that has died is found out by asking.
 const PASSES: usize = 2;
 
 /// Jobs that came together, until each has its answer.
-pub(super) struct Batch<'i> {
-    inner: &'i Inner,
+pub(super) struct AgreementBatch<'i> {
+    inner: &'i RemoteInner,
     jobs: OwnedJobs,
     done: Completion,
-    rows: Vec<Row>,
+    rows: Vec<AgreementRow>,
 }
 
 /// What is known of one job.
 #[derive(Default)]
-struct Row {
+struct AgreementRow {
     /// By the place of the server that gave it.
-    answers: Vec<(usize, Answer)>,
+    answers: Vec<(usize, JobAnswer)>,
     /// Why the last server that had no answer had none.
     failure: Option<JobError>,
     is_released: bool,
@@ -31,14 +31,14 @@ struct Row {
     may_differ: bool,
 }
 
-impl<'i> Batch<'i> {
+impl<'i> AgreementBatch<'i> {
     /// `rows` of the jobs are this batch's; others are done elsewhere.
-    pub(super) fn new(inner: &'i Inner, jobs: OwnedJobs, places: &[usize], done: Completion) -> Self {
+    pub(super) fn new(inner: &'i RemoteInner, jobs: OwnedJobs, places: &[usize], done: Completion) -> Self {
         let may_differ = |job: &HeldJob| !is_deterministic(job.scheme) && job.key.parts().is_some();
-        let row = |(at, job): (usize, &HeldJob)| Row {
+        let row = |(at, job): (usize, &HeldJob)| AgreementRow {
             may_differ: may_differ(job),
             is_released: !places.contains(&at),
-            ..Row::default()
+            ..AgreementRow::default()
         };
         let rows = jobs.iter().enumerate().map(row).collect();
         Self { inner, jobs, done, rows }
@@ -77,7 +77,7 @@ impl<'i> Batch<'i> {
     /// Asks servers for all open jobs, side by side.
     async fn ask(&mut self, places: &[usize]) {
         let open = self.open();
-        let jobs: Vec<Asked<'_>> =
+        let jobs: Vec<RemoteJob<'_>> =
             open.iter().map(|at| &self.jobs[*at]).map(|job| (job, &*job.second)).collect();
         let patience = self.inner.config.patience;
         let asked = places.iter().map(|place| self.inner.servers[*place].ask(&jobs, patience));
@@ -95,7 +95,7 @@ impl<'i> Batch<'i> {
     }
 
     /// Takes what a server said, but for what it had no answer to and what is wrong for certain.
-    fn take(&mut self, place: usize, open: &[usize], answers: Vec<Answer>) {
+    fn take(&mut self, place: usize, open: &[usize], answers: Vec<JobAnswer>) {
         let wrong = self.wrong(open, &answers);
         let server = &self.inner.servers[place];
         if !wrong.is_empty() {
@@ -125,9 +125,9 @@ impl<'i> Batch<'i> {
     }
 
     /// Jobs whose answers the public key contradicts. Where answers are compared, those that may differ are all verified.
-    fn wrong(&self, open: &[usize], answers: &[Answer]) -> Vec<usize> {
+    fn wrong(&self, open: &[usize], answers: &[JobAnswer]) -> Vec<usize> {
         let is_compared = self.inner.config.agreement > 1;
-        let of = |wanted: bool, check: Check| {
+        let of = |wanted: bool, check: AnswerCheck| {
             let rows = open.iter().zip(answers).filter_map(|(at, answer)| {
                 let job = &self.jobs[*at];
                 let is_mine = (is_compared && !is_deterministic(job.scheme)) == wanted;
@@ -136,7 +136,7 @@ impl<'i> Batch<'i> {
             check.wrong(&self.inner.checker, rows)
         };
         let mut wrong = of(false, self.inner.config.check);
-        wrong.extend(of(true, Check::Signatures));
+        wrong.extend(of(true, AnswerCheck::Signatures));
         wrong
     }
 
@@ -186,17 +186,17 @@ impl<'i> Batch<'i> {
     }
 }
 
-impl Row {
+impl AgreementRow {
     /// The servers that say the same, of the answer that most give. Signatures that differ from each other by their nature are
     /// the same here: those that do not verify are not among the answers.
     fn largest_class(&self) -> Vec<usize> {
-        let same = |one: &Answer, other: &Answer| match (one, other) {
+        let same = |one: &JobAnswer, other: &JobAnswer| match (one, other) {
             (Ok(one), Ok(other)) => self.may_differ || one == other,
             (Err(JobError::HolderRefused { .. }), Err(JobError::HolderRefused { .. })) => true,
             (Err(one), Err(other)) => one == other,
             _ => false,
         };
-        let class = |answer: &Answer| -> Vec<usize> {
+        let class = |answer: &JobAnswer| -> Vec<usize> {
             self.answers.iter().filter(|(_, own)| same(own, answer)).map(|(place, _)| *place).collect()
         };
         let classes = self.answers.iter().map(|(_, answer)| class(answer));

@@ -15,13 +15,13 @@ const WRONG: Duration = Duration::from_secs(60);
 /// A circuit breaker: closed while a server does well, open for a while after it has failed, and then let through one trial.
 /// Times are counted from whenever the caller began to count.
 #[derive(Debug, Default)]
-pub(super) struct Breaker {
+pub(super) struct CircuitBreaker {
     failures: u32,
     open_until: Option<Duration>,
     is_on_trial: bool,
 }
 
-impl Breaker {
+impl CircuitBreaker {
     /// True where the server may be asked now.
     pub(super) fn allows(&self, now: Duration) -> bool {
         match self.open_until {
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn three_failures_open_it_and_a_good_trial_closes_it() {
-        let mut breaker = Breaker::default();
+        let mut breaker = CircuitBreaker::default();
         for _ in 0..2 {
             breaker.ask();
             breaker.fail(ms(0));
@@ -85,14 +85,14 @@ mod tests {
 
     #[test]
     fn trials_become_rare_and_never_end() {
-        let mut breaker = Breaker::default();
+        let mut breaker = CircuitBreaker::default();
         (0..50).for_each(|_| breaker.fail(ms(0)));
         assert!(!breaker.allows(LONGEST - ms(1)) && breaker.allows(LONGEST));
     }
 
     #[test]
     fn a_wrong_answer_opens_it_at_once() {
-        let mut breaker = Breaker::default();
+        let mut breaker = CircuitBreaker::default();
         breaker.distrust(ms(5));
         assert!(!breaker.allows(WRONG) && breaker.allows(WRONG + ms(5)));
     }

@@ -19,14 +19,14 @@ use oarlock::keys::{KeyError, export, held};
 use oarlock::{Accelerator, Key};
 use tokio::runtime::{Builder, Runtime};
 
-use self::batch::Batch;
-use self::server::{Server, reference};
+use self::batch::AgreementBatch;
+use self::server::{RemoteServer, reference};
 use self::threshold::ThresholdBatch;
-use crate::Check;
+use crate::AnswerCheck;
 use crate::proto::{self, request, response};
 use crate::{Endpoint, LinkError};
 
-/// Settings of a [`Remote`].
+/// Settings of a [`RemoteHolder`].
 #[derive(Clone, Debug)]
 pub struct RemoteConfig {
     /// The holder's name, which its keys carry.
@@ -38,7 +38,7 @@ pub struct RemoteConfig {
     /// How many servers must give the same answer before it is released; 1 asks one.
     pub agreement: usize,
     /// Which answers are verified with the public key before they are released.
-    pub check: Check,
+    pub check: AnswerCheck,
     /// Threshold keys by name: of these every server has a share, and as many as the key says sign together.
     pub threshold_keys: HashMap<String, ThresholdKey>,
 }
@@ -53,7 +53,7 @@ impl RemoteConfig {
             servers,
             patience,
             agreement: 1,
-            check: Check::Rsa,
+            check: AnswerCheck::Rsa,
             threshold_keys: HashMap::new(),
         }
     }
@@ -65,11 +65,11 @@ impl RemoteConfig {
 /// An operation that was sent twice has one effect, for only one answer is released. What a client cannot know is whether a
 /// server that went away had worked on it.
 #[derive(Clone)]
-pub struct Remote(Arc<Inner>);
+pub struct RemoteHolder(Arc<RemoteInner>);
 
-struct Inner {
+struct RemoteInner {
     config: RemoteConfig,
-    servers: Vec<Server>,
+    servers: Vec<RemoteServer>,
     /// Verifies answers.
     checker: Accelerator,
     /// None while it is being dropped.
@@ -126,7 +126,7 @@ pub struct ServerReport {
     pub wrong: u64,
 }
 
-impl Remote {
+impl RemoteHolder {
     /// A holder. Connections are made when they are needed. `checker` verifies answers on this machine.
     ///
     /// # Errors
@@ -138,8 +138,8 @@ impl Remote {
         }
         let runtime =
             Builder::new_multi_thread().worker_threads(1).thread_name("remote").enable_all().build()?;
-        let servers = config.servers.iter().map(|endpoint| Server::new(endpoint.clone())).collect();
-        Ok(Self(Arc::new(Inner { config, servers, checker, runtime: Some(runtime) })))
+        let servers = config.servers.iter().map(|endpoint| RemoteServer::new(endpoint.clone())).collect();
+        Ok(Self(Arc::new(RemoteInner { config, servers, checker, runtime: Some(runtime) })))
     }
 
     /// A resident key of the servers: its public half, and where its private one is. Blocks until a server has told.
@@ -158,7 +158,7 @@ impl Remote {
     /// How the servers have done so far, in the order of the settings.
     #[must_use]
     pub fn servers(&self) -> Vec<ServerReport> {
-        self.0.servers.iter().map(Server::report).collect()
+        self.0.servers.iter().map(RemoteServer::report).collect()
     }
 
     fn block_on<T: Send>(
@@ -173,7 +173,7 @@ impl Remote {
     }
 }
 
-impl Inner {
+impl RemoteInner {
     /// Jobs under threshold keys go their own way, those of each key together.
     async fn perform(&self, jobs: OwnedJobs, done: Completion) {
         let mut plain = Vec::new();
@@ -188,7 +188,7 @@ impl Inner {
             let key = self.config.threshold_keys.get(*name)?;
             Some(ThresholdBatch::new(self, key, jobs.clone(), places, done.clone()).run())
         });
-        let plain = Batch::new(self, jobs.clone(), &plain, done.clone()).run();
+        let plain = AgreementBatch::new(self, jobs.clone(), &plain, done.clone()).run();
         tokio::join!(join_all(shared), plain);
     }
 
@@ -216,7 +216,7 @@ impl Inner {
     }
 }
 
-impl Holder for Remote {
+impl Holder for RemoteHolder {
     fn name(&self) -> &str {
         &self.0.config.name
     }
@@ -230,7 +230,7 @@ impl Holder for Remote {
     }
 }
 
-impl Drop for Inner {
+impl Drop for RemoteInner {
     fn drop(&mut self) {
         // A runtime must not wait for its threads on one of them.
         if let Some(runtime) = self.runtime.take() {
@@ -239,13 +239,13 @@ impl Drop for Inner {
     }
 }
 
-impl fmt::Debug for Remote {
+impl fmt::Debug for RemoteHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Remote").field("name", &self.0.config.name).field("servers", &self.servers()).finish()
     }
 }
 
-impl Server {
+impl RemoteServer {
     fn report(&self) -> ServerReport {
         let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         ServerReport {

@@ -10,21 +10,21 @@ use oarlock::KeyHome;
 use oarlock::engine_api::HeldJob;
 use tokio::time::timeout;
 
-use super::breaker::Breaker;
+use super::breaker::CircuitBreaker;
 use crate::fault::error_of;
 use crate::held::plain;
 use crate::proto::{Fault, OpenKey, open_key, request, response};
-use crate::{Endpoint, Link, LinkError, jobs};
+use crate::{Endpoint, LinkError, ServerLink, jobs};
 
 /// A server: its stream, what is under way there, and how it has done.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(super) struct RemoteServer {
     endpoint: Endpoint,
     place: String,
     began: Instant,
-    breaker: Mutex<Breaker>,
+    breaker: Mutex<CircuitBreaker>,
     /// One task at a time connects.
-    stream: tokio::sync::Mutex<Option<Arc<Stream>>>,
+    stream: tokio::sync::Mutex<Option<Arc<ServerStream>>>,
     pub(super) outstanding: AtomicU64,
     pub(super) answered: AtomicU64,
     pub(super) failures: AtomicU64,
@@ -36,17 +36,17 @@ pub(super) struct Server {
 }
 
 /// A job, and its second input as it is sent.
-pub(super) type Asked<'j> = (&'j HeldJob, &'j [u8]);
+pub(super) type RemoteJob<'j> = (&'j HeldJob, &'j [u8]);
 
 /// A stream, and the handles of the keys that it has opened.
 #[derive(Debug)]
-struct Stream {
-    link: Link,
-    handles: Mutex<Handles>,
+struct ServerStream {
+    link: ServerLink,
+    handles: Mutex<OpenHandles>,
 }
 
 #[derive(Debug, Default)]
-struct Handles {
+struct OpenHandles {
     open: HashMap<Arc<str>, u32>,
     /// Given back by keys that could not be opened.
     free: Vec<u32>,
@@ -54,9 +54,9 @@ struct Handles {
 }
 
 /// What a server says to one job.
-pub(super) type Answer = Result<Vec<u8>, JobError>;
+pub(super) type JobAnswer = Result<Vec<u8>, JobError>;
 
-impl Server {
+impl RemoteServer {
     pub(super) fn new(endpoint: Endpoint) -> Self {
         let place = endpoint.to_string();
         Self {
@@ -96,8 +96,12 @@ impl Server {
     }
 
     /// Answers to jobs, in their order.
-    pub(super) async fn ask(&self, jobs: &[Asked<'_>], patience: Duration) -> Result<Vec<Answer>, LinkError> {
-        let _under_way = UnderWay::new(&self.outstanding, jobs.len());
+    pub(super) async fn ask(
+        &self,
+        jobs: &[RemoteJob<'_>],
+        patience: Duration,
+    ) -> Result<Vec<JobAnswer>, LinkError> {
+        let _under_way = OutstandingGuard::new(&self.outstanding, jobs.len());
         let began = Instant::now();
         self.breaker().ask();
         let answers = self.within(patience, self.ask_stream(jobs)).await;
@@ -148,7 +152,7 @@ impl Server {
         answer
     }
 
-    async fn ask_stream(&self, jobs: &[Asked<'_>]) -> Result<Vec<Answer>, LinkError> {
+    async fn ask_stream(&self, jobs: &[RemoteJob<'_>]) -> Result<Vec<JobAnswer>, LinkError> {
         let stream = self.stream().await?;
         let handles = self.open(&stream, jobs).await?;
         let handle =
@@ -168,7 +172,7 @@ impl Server {
             Some(Err(fault)) => error_of(fault, &self.place),
             _ => self.unanswered(),
         };
-        let next = |(job, _): &Asked<'_>| match handle(job) {
+        let next = |(job, _): &RemoteJob<'_>| match handle(job) {
             Some(_) => answers.next().unwrap_or_else(|| Err(self.unanswered())).map(<[u8]>::to_vec),
             None => Err(refused(job)),
         };
@@ -182,8 +186,8 @@ impl Server {
     /// The handles of the jobs' keys, which are opened where they are new, or why the server does not open them.
     async fn open(
         &self,
-        stream: &Stream,
-        jobs: &[Asked<'_>],
+        stream: &ServerStream,
+        jobs: &[RemoteJob<'_>],
     ) -> Result<HashMap<Arc<str>, Result<u32, Fault>>, LinkError> {
         let mut found = HashMap::new();
         for name in jobs.iter().filter_map(|(job, _)| reference(job)) {
@@ -194,7 +198,7 @@ impl Server {
         Ok(found)
     }
 
-    async fn handle(&self, stream: &Stream, name: &Arc<str>) -> Result<Result<u32, Fault>, LinkError> {
+    async fn handle(&self, stream: &ServerStream, name: &Arc<str>) -> Result<Result<u32, Fault>, LinkError> {
         let handle = {
             let mut handles = stream.handles();
             if let Some(handle) = handles.open.get(name) {
@@ -233,18 +237,19 @@ impl Server {
     }
 
     /// The stream, made anew where there is none or it has ended.
-    async fn stream(&self) -> Result<Arc<Stream>, LinkError> {
+    async fn stream(&self) -> Result<Arc<ServerStream>, LinkError> {
         let mut stream = self.stream.lock().await;
         if let Some(stream) = stream.as_ref().filter(|stream| !stream.link.is_closed()) {
             return Ok(Arc::clone(stream));
         }
-        let link = Link::open(&self.endpoint).await.map_err(|error| LinkError::Lost(error.to_string()))?;
-        let new = Arc::new(Stream { link, handles: Mutex::default() });
+        let link =
+            ServerLink::open(&self.endpoint).await.map_err(|error| LinkError::Lost(error.to_string()))?;
+        let new = Arc::new(ServerStream { link, handles: Mutex::default() });
         *stream = Some(Arc::clone(&new));
         Ok(new)
     }
 
-    fn breaker(&self) -> MutexGuard<'_, Breaker> {
+    fn breaker(&self) -> MutexGuard<'_, CircuitBreaker> {
         self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -253,13 +258,13 @@ impl Server {
     }
 }
 
-impl Stream {
-    fn handles(&self) -> MutexGuard<'_, Handles> {
+impl ServerStream {
+    fn handles(&self) -> MutexGuard<'_, OpenHandles> {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Handles {
+impl OpenHandles {
     fn reserve(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.next += 1;
@@ -277,12 +282,12 @@ pub(super) fn reference(job: &HeldJob) -> Option<&Arc<str>> {
 }
 
 /// Operations that are under way, until this is dropped.
-struct UnderWay<'s> {
+struct OutstandingGuard<'s> {
     outstanding: &'s AtomicU64,
     operations: u64,
 }
 
-impl<'s> UnderWay<'s> {
+impl<'s> OutstandingGuard<'s> {
     fn new(outstanding: &'s AtomicU64, operations: usize) -> Self {
         let operations = operations as u64;
         outstanding.fetch_add(operations, Ordering::Relaxed);
@@ -290,7 +295,7 @@ impl<'s> UnderWay<'s> {
     }
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for OutstandingGuard<'_> {
     fn drop(&mut self) {
         self.outstanding.fetch_sub(self.operations, Ordering::Relaxed);
     }

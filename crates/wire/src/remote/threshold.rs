@@ -8,19 +8,19 @@ use oarlock::keys::threshold::ThresholdKey;
 use oarlock::threshold::{PartialSignature, SigningRequest, ThresholdError, combine_optimistic, verify};
 use oarlock::{Input, JobError, Scheme};
 
-use super::Inner;
-use super::server::{Asked, reference};
+use super::RemoteInner;
+use super::server::{RemoteJob, reference};
 
 /// Jobs of one threshold key, until each has its signature.
 pub(super) struct ThresholdBatch<'i> {
-    inner: &'i Inner,
+    inner: &'i RemoteInner,
     key: &'i ThresholdKey,
     jobs: OwnedJobs,
     done: Completion,
-    rows: Vec<Row>,
+    rows: Vec<ThresholdRow>,
 }
 
-struct Row {
+struct ThresholdRow {
     /// Its place among the jobs.
     at: usize,
     /// Of PSS, the same for every server.
@@ -31,7 +31,7 @@ struct Row {
     is_done: bool,
 }
 
-impl Row {
+impl ThresholdRow {
     /// One partial signature of each share.
     fn distinct(&self) -> Vec<PartialSignature> {
         let by_share: BTreeMap<u8, &PartialSignature> =
@@ -42,7 +42,7 @@ impl Row {
 
 impl<'i> ThresholdBatch<'i> {
     pub(super) fn new(
-        inner: &'i Inner,
+        inner: &'i RemoteInner,
         key: &'i ThresholdKey,
         jobs: OwnedJobs,
         places: &[usize],
@@ -52,7 +52,7 @@ impl<'i> ThresholdBatch<'i> {
             let salt = salt(jobs[*at].scheme);
             let failure = salt.as_ref().err().cloned();
             let salt = salt.unwrap_or_default();
-            Row { at: *at, salt, partials: BTreeMap::new(), failure, is_done: false }
+            ThresholdRow { at: *at, salt, partials: BTreeMap::new(), failure, is_done: false }
         };
         let rows = places.iter().map(row).collect();
         Self { inner, key, jobs, done, rows }
@@ -83,7 +83,7 @@ impl<'i> ThresholdBatch<'i> {
 
     async fn ask(&mut self, places: &[usize]) {
         let open: Vec<usize> = (0..self.rows.len()).filter(|at| !self.rows[*at].is_done).collect();
-        let jobs: Vec<Asked<'_>> =
+        let jobs: Vec<RemoteJob<'_>> =
             open.iter().map(|at| &self.rows[*at]).map(|row| (&self.jobs[row.at], &*row.salt)).collect();
         let patience = self.inner.config.patience;
         let answered =

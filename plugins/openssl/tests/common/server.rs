@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use oarlock::Accelerator;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::{export, import};
-use oarlock_server::{Config, Server};
+use oarlock_server::{BoundServer, Config};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -69,7 +69,7 @@ impl CryptoServer {
     pub fn begin(&mut self) {
         let config = Config::read(&self.directory.join("oarlock.toml")).unwrap();
         let engines = Accelerator::builder().threads(1).lazy();
-        let server = self.runtime.block_on(Server::bind(config, engines)).unwrap();
+        let server = self.runtime.block_on(BoundServer::bind(config, engines)).unwrap();
         let (stop, stopped) = oneshot::channel();
         let run = async {
             let stop = async { drop(stopped.await) };

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use oarlock::NonceRule;
-use oarlock_dnssec::Algorithm;
+use oarlock_dnssec::DnssecAlgorithm;
 use oarlock_dnssec::sign::{
-    Denial, Lifetime, MAX_SIGNED_ITERATIONS, Nsec3Options, SerialPolicy, SignOptions,
+    DenialMethod, MAX_SIGNED_ITERATIONS, Nsec3Options, SerialPolicy, SignOptions, SignatureLifetime,
 };
 
 use super::super::DnssecError;
@@ -72,7 +72,7 @@ pub(super) struct KeyArgs {
     pub(super) csks: Vec<PathBuf>,
     /// What all keys sign with, where their files do not say it [default: RSASHA256 for RSA; others say it themselves]
     #[arg(long, value_name = "ALGORITHM")]
-    pub(super) algorithm: Option<Algorithm>,
+    pub(super) algorithm: Option<DnssecAlgorithm>,
     #[command(flatten)]
     pub(super) files: KeyFileArgs,
 }
@@ -167,10 +167,10 @@ impl SignArgs {
 }
 
 impl DenialArgs {
-    fn denial(&self) -> Denial {
+    fn denial(&self) -> DenialMethod {
         match self.nsec3 {
-            false => Denial::Nsec,
-            true => Denial::Nsec3(Nsec3Options {
+            false => DenialMethod::Nsec,
+            true => DenialMethod::Nsec3(Nsec3Options {
                 iterations: self.iterations,
                 salt: self.salt.0.clone(),
                 is_opt_out: self.opt_out,
@@ -180,15 +180,15 @@ impl DenialArgs {
 }
 
 impl LifetimeArgs {
-    fn lifetime(&self, jitter_seed: u64) -> Lifetime {
+    fn lifetime(&self, jitter_seed: u64) -> SignatureLifetime {
         let now = self.now.map_or_else(now, Time::at_present);
         let (inception, expiration) = (self.inception.from(now), self.expiry.from(now));
-        let mut lifetime = Lifetime {
+        let mut lifetime = SignatureLifetime {
             inception,
             expiration,
             jitter_s: self.jitter.seconds(),
             jitter_seed,
-            ..Lifetime::from(now)
+            ..SignatureLifetime::from(now)
         };
         lifetime.refresh_s = self.refresh.map_or(lifetime.validity_s() / 4, Duration::seconds);
         lifetime

@@ -2,24 +2,28 @@
 
 use std::path::{Path, PathBuf};
 
-use oarlock_dnssec::Name;
-use oarlock_dnssec::sign::{Role, SigningKey};
+use oarlock_dnssec::DomainName;
+use oarlock_dnssec::sign::{KeyRole, SignerKey};
 
 use super::super::DnssecError;
 use super::super::key_files::{KEY_SIGNING, KeyFiles, Wanted, ZONE_SIGNING};
 use super::args::KeyArgs;
 
 /// All keys that the arguments name.
-pub(super) fn load(args: &KeyArgs, files: &KeyFiles, zone: Name<'_>) -> Result<Vec<SigningKey>, DnssecError> {
-    let with = |paths: &'_ [PathBuf], role: Option<Role>| {
+pub(super) fn load(
+    args: &KeyArgs,
+    files: &KeyFiles,
+    zone: DomainName<'_>,
+) -> Result<Vec<SignerKey>, DnssecError> {
+    let with = |paths: &'_ [PathBuf], role: Option<KeyRole>| {
         let key = |path: &PathBuf| key(args, files, zone, path, role);
         paths.iter().map(key).collect::<Result<Vec<_>, _>>()
     };
     let groups = [
         with(&args.keys, None)?,
-        with(&args.ksks, Some(Role::Ksk))?,
-        with(&args.zsks, Some(Role::Zsk))?,
-        with(&args.csks, Some(Role::Csk))?,
+        with(&args.ksks, Some(KeyRole::Ksk))?,
+        with(&args.zsks, Some(KeyRole::Zsk))?,
+        with(&args.csks, Some(KeyRole::Csk))?,
     ];
     Ok(groups.concat())
 }
@@ -27,17 +31,17 @@ pub(super) fn load(args: &KeyArgs, files: &KeyFiles, zone: Name<'_>) -> Result<V
 fn key(
     args: &KeyArgs,
     files: &KeyFiles,
-    zone: Name<'_>,
+    zone: DomainName<'_>,
     path: &Path,
-    role: Option<Role>,
-) -> Result<SigningKey, DnssecError> {
+    role: Option<KeyRole>,
+) -> Result<SignerKey, DnssecError> {
     let flags = match role {
-        Some(Role::Ksk) => Some(KEY_SIGNING),
-        Some(Role::Zsk) => Some(ZONE_SIGNING),
-        Some(Role::Csk) | None => None,
+        Some(KeyRole::Ksk) => Some(KEY_SIGNING),
+        Some(KeyRole::Zsk) => Some(ZONE_SIGNING),
+        Some(KeyRole::Csk) | None => None,
     };
     let key = files.load(path, zone, Wanted { algorithm: args.algorithm, flags })?;
-    let by_flags = if key.is_key_signing() { Role::Ksk } else { Role::Zsk };
-    let signing = SigningKey::new(key.key, role.unwrap_or(by_flags), key.flags, key.algorithm);
+    let by_flags = if key.is_key_signing() { KeyRole::Ksk } else { KeyRole::Zsk };
+    let signing = SignerKey::new(key.key, role.unwrap_or(by_flags), key.flags, key.algorithm);
     signing.map_err(|error| DnssecError::Sign { path: path.to_path_buf(), error: Box::new(error) })
 }

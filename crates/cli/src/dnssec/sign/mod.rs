@@ -18,20 +18,20 @@ use std::time::Instant;
 use cpu_time::ProcessTime;
 use indicatif::ProgressBar;
 use oarlock::Accelerator;
-use oarlock_dnssec::sign::{Draft, Plan, SignError, Signatures};
-use oarlock_dnssec::{NameBuf, Type};
+use oarlock_dnssec::sign::{Signatures, SigningPlan, ZoneDraft, ZoneSignError};
+use oarlock_dnssec::{DomainNameBuf, RecordType};
 use oarlock_io::compressed::TextLimit;
 
 pub(super) use self::args::SignArgs;
 use self::summary::Summary;
 use super::zone_file::ZoneFile;
 use super::{DnssecError, origin};
-use crate::args::Global;
-use crate::progress;
 use crate::records::Target;
-use crate::table::count;
+use oarlock_measure::GlobalOptions;
+use oarlock_measure::progress;
+use oarlock_measure::table::count;
 
-pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DnssecError> {
     let started = (Instant::now(), ProcessTime::now());
     args.check(global.json)?;
     let origin = origin(args.origin.as_deref())?;
@@ -43,17 +43,17 @@ pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DnssecError> {
     let keys = keys::load(&args.keys, &files, apex(&zone)?.name())?;
     let accelerator = files.builder(global).lazy().build()?;
     if global.verbose || global.engines.is_some() {
-        global.tell_absent(&accelerator);
+        global.warn_absent_engines(&accelerator);
     }
     let fail = |error| DnssecError::Sign { path: args.zone.clone(), error: Box::new(error) };
-    let draft = Draft::new(&accelerator, &zone.records, keys, args.options(), previous).map_err(fail)?;
+    let draft = ZoneDraft::new(&accelerator, &zone.records, keys, args.options(), previous).map_err(fail)?;
     summary::tell_changes(&args.zone, &draft);
     global.note(|| {
         let records = count(draft.records().len() as u64, "record");
         format!("{records} to sign after {:.2} s", started.0.elapsed().as_secs_f64())
     });
     let threads = global.threads.map_or_else(cores, usize::from);
-    let mut plan = Plan::new(&draft, previous).map_err(fail)?;
+    let mut plan = SigningPlan::new(&draft, previous).map_err(fail)?;
     let signatures = sign(&accelerator, &plan, threads).map_err(fail)?;
     let seal = plan.seal(&accelerator, &signatures).map_err(fail)?;
     global.note(|| format!("signed after {:.2} s", started.0.elapsed().as_secs_f64()));
@@ -63,8 +63,8 @@ pub(super) fn run(global: &Global, args: &SignArgs) -> Result<(), DnssecError> {
 }
 
 /// A whole zone: one of which something cannot be read is not signed.
-fn read(path: &Path, origin: Option<&NameBuf>, limit: TextLimit) -> Result<ZoneFile, DnssecError> {
-    let zone = ZoneFile::read(path, origin.map(NameBuf::name), limit)?;
+fn read(path: &Path, origin: Option<&DomainNameBuf>, limit: TextLimit) -> Result<ZoneFile, DnssecError> {
+    let zone = ZoneFile::read(path, origin.map(DomainNameBuf::name), limit)?;
     for fault in &zone.faults {
         let (file, line) = zone.place_of_fault(fault);
         eprintln!("oarlock: {file}:{line}: {}", fault.error);
@@ -81,13 +81,17 @@ fn read(path: &Path, origin: Option<&NameBuf>, limit: TextLimit) -> Result<ZoneF
     }
 }
 
-fn apex(zone: &ZoneFile) -> Result<NameBuf, DnssecError> {
-    let soa = zone.records.iter().find(|record| record.rtype == Type::SOA);
-    let none = || DnssecError::Sign { path: zone.path.clone(), error: Box::new(SignError::NoSoa) };
+fn apex(zone: &ZoneFile) -> Result<DomainNameBuf, DnssecError> {
+    let soa = zone.records.iter().find(|record| record.rtype == RecordType::SOA);
+    let none = || DnssecError::Sign { path: zone.path.clone(), error: Box::new(ZoneSignError::NoSoa) };
     soa.map(|soa| soa.owner.to_buf()).ok_or_else(none)
 }
 
-fn sign(accelerator: &Accelerator, plan: &Plan<'_>, threads: usize) -> Result<Vec<Signatures>, SignError> {
+fn sign(
+    accelerator: &Accelerator,
+    plan: &SigningPlan<'_>,
+    threads: usize,
+) -> Result<Vec<Signatures>, ZoneSignError> {
     let bar = bar(plan, "signing {wide_bar} {pos}/{len} names{left}");
     let mut signatures = Vec::with_capacity(plan.ranges().len());
     let work = |names| plan.sign(accelerator, names);
@@ -102,7 +106,7 @@ fn sign(accelerator: &Accelerator, plan: &Plan<'_>, threads: usize) -> Result<Ve
 
 /// Writes text that all threads make.
 fn write(
-    plan: &Plan<'_>,
+    plan: &SigningPlan<'_>,
     signatures: &[Signatures],
     threads: usize,
     out: Option<&Path>,
@@ -125,7 +129,7 @@ fn write(
     Ok(target.name()?)
 }
 
-fn bar(plan: &Plan<'_>, template: &str) -> ProgressBar {
+fn bar(plan: &SigningPlan<'_>, template: &str) -> ProgressBar {
     progress::bar(plan.name_count() as u64, template)
 }
 

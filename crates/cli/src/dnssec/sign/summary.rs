@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use cpu_time::ProcessTime;
-use oarlock_dnssec::sign::{Draft, Role, Signatures};
+use oarlock_dnssec::sign::{KeyRole, Signatures, ZoneDraft};
 use serde::Serialize;
 
 use super::super::DnssecError;
-use crate::table::{count, thousands};
+use oarlock_measure::table::{count, thousands};
 
 /// What was done.
 #[derive(Debug, Serialize)]
@@ -49,7 +49,7 @@ struct ChangeLine {
 
 impl Summary {
     pub(super) fn new(
-        draft: &Draft,
+        draft: &ZoneDraft,
         signatures: &[Signatures],
         seal: &Signatures,
         threads: usize,
@@ -107,18 +107,18 @@ impl Summary {
 }
 
 impl KeyLine {
-    fn of(key: &oarlock_dnssec::sign::SigningKey) -> Self {
+    fn of(key: &oarlock_dnssec::sign::SignerKey) -> Self {
         let role = match key.role() {
-            Role::Ksk => "ksk",
-            Role::Zsk => "zsk",
-            Role::Csk => "csk",
+            KeyRole::Ksk => "ksk",
+            KeyRole::Zsk => "zsk",
+            KeyRole::Csk => "csk",
         };
         Self { key_tag: key.tag(), algorithm: key.algorithm().0, role }
     }
 }
 
 /// Says what was not taken over as it was.
-pub(super) fn tell_changes(path: &Path, draft: &Draft) {
+pub(super) fn tell_changes(path: &Path, draft: &ZoneDraft) {
     for ChangeLine { change, count, first } in changes(draft) {
         let path = path.display();
         match count {
@@ -128,9 +128,9 @@ pub(super) fn tell_changes(path: &Path, draft: &Draft) {
     }
 }
 
-fn changes(draft: &Draft) -> impl Iterator<Item = ChangeLine> {
-    let line = |(change, count, spot): (_, _, &oarlock_dnssec::sign::Spot)| {
-        let change: oarlock_dnssec::sign::Change = change;
+fn changes(draft: &ZoneDraft) -> impl Iterator<Item = ChangeLine> {
+    let line = |(change, count, spot): (_, _, &oarlock_dnssec::sign::RecordLocation)| {
+        let change: oarlock_dnssec::sign::ZoneChange = change;
         ChangeLine { change: change.to_string(), count, first: spot.to_string() }
     };
     draft.changes().iter().map(line)

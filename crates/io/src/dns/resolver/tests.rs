@@ -28,7 +28,11 @@ impl Server {
     fn resolver(&self) -> TxtResolver {
         // Long enough for a loaded machine: only the test of silence waits for it.
         let timeout = Some(Duration::from_secs(60));
-        TxtResolver::with_servers(&[self.address], Settings { timeout, ..Settings::default() }).unwrap()
+        TxtResolver::with_servers(
+            &[self.address],
+            ResolverSettings { timeout, ..ResolverSettings::default() },
+        )
+        .unwrap()
     }
 
     async fn lookup(name: &str) -> TxtAnswer {
@@ -216,8 +220,11 @@ async fn failures_are_no_answers() {
 #[tokio::test]
 async fn silence_ends() {
     let server = Server::start().await;
-    let settings =
-        Settings { timeout: Some(Duration::from_millis(100)), attempts: Some(2), ..Settings::default() };
+    let settings = ResolverSettings {
+        timeout: Some(Duration::from_millis(100)),
+        attempts: Some(2),
+        ..ResolverSettings::default()
+    };
     let resolver = TxtResolver::with_servers(&[server.address], settings).unwrap();
     assert_eq!(resolver.lookup("silent.example").await, failed(TempReason::Timeout));
 }
@@ -226,8 +233,11 @@ async fn silence_ends() {
 async fn a_server_that_is_not_there_is_no_answer() {
     // Bound but gone: nobody listens there.
     let address = sockets().await.1.local_addr().unwrap();
-    let settings =
-        Settings { timeout: Some(Duration::from_secs(2)), attempts: Some(1), ..Settings::default() };
+    let settings = ResolverSettings {
+        timeout: Some(Duration::from_secs(2)),
+        attempts: Some(1),
+        ..ResolverSettings::default()
+    };
     let resolver = TxtResolver::with_servers(&[address], settings).unwrap();
     assert!(matches!(
         resolver.lookup("two.example").await,
@@ -252,5 +262,8 @@ fn servers_have_addresses() {
         assert_eq!(server_address(text).unwrap().to_string(), address);
     }
     assert!(matches!(server_address("localhost"), Err(ResolverError::Address(_))));
-    assert!(matches!(TxtResolver::with_servers(&[], Settings::default()), Err(ResolverError::NoServers)));
+    assert!(matches!(
+        TxtResolver::with_servers(&[], ResolverSettings::default()),
+        Err(ResolverError::NoServers)
+    ));
 }

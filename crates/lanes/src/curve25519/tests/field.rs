@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 
 use super::super::constants::*;
-use super::super::field::{Factor, Wide};
+use super::super::field::{FieldFactor, WideSum};
 use super::super::{power, words};
 use super::{Dice, integers, limbs, on_every_leaf, order, p};
 use crate::simd::{LANES, Simd, Vector};
@@ -27,7 +27,7 @@ fn samples(dice: &mut Dice) -> [BigUint; LANES] {
     })
 }
 
-fn value<S: Simd>(simd: S, wide: &Wide<S::V>) -> [BigUint; LANES] {
+fn value<S: Simd>(simd: S, wide: &WideSum<S::V>) -> [BigUint; LANES] {
     integers(&wide.reduce(simd).canonical(simd))
 }
 
@@ -35,7 +35,7 @@ fn arithmetic<S: Simd>(simd: S) {
     let mut dice = Dice(1);
     for _ in 0..if cfg!(miri) { 1 } else { 300 } {
         let (a, b, c) = (samples(&mut dice), samples(&mut dice), samples(&mut dice));
-        let factor = |lanes| Factor::from_limbs(limbs(simd, lanes));
+        let factor = |lanes| FieldFactor::from_limbs(limbs(simd, lanes));
         let found = simd.call(|| {
             let (a, b, c) = (factor(&a), factor(&b), factor(&c));
             let (ab, cc) = (a.times(simd, &b), c.square(simd));
@@ -64,7 +64,7 @@ fn arithmetic<S: Simd>(simd: S) {
 
 /// A reduction keeps what is above bit 52 of each limb out of products, and its value near p.
 fn reduction<S: Simd>(simd: S) {
-    let wide = Wide::splat(simd, &[(1 << 61) - 1; 5]);
+    let wide = WideSum::splat(simd, &[(1 << 61) - 1; 5]);
     let factor = wide.reduce(simd);
     let expected = (0..5).map(|at| BigUint::from((1_u64 << 61) - 1) << (52 * at)).sum::<BigUint>();
     let found = integers(factor.limbs());
@@ -76,7 +76,8 @@ fn powers<S: Simd>(simd: S) {
     let mut dice = Dice(2);
     for groups in 1..=9 {
         let values: Vec<_> = (0..groups).map(|_| samples(&mut dice)).collect();
-        let factors: Vec<_> = values.iter().map(|lanes| Factor::from_limbs(limbs(simd, lanes))).collect();
+        let factors: Vec<_> =
+            values.iter().map(|lanes| FieldFactor::from_limbs(limbs(simd, lanes))).collect();
         let roots = power::for_square_roots(simd, &factors);
         let mut inverses = factors.clone();
         power::invert_all(simd, &mut inverses);
@@ -96,7 +97,7 @@ fn masks<S: Simd>(simd: S) {
     let values =
         [BigUint::default(), p(), one.clone(), p() - 1_u8, p() + 1_u8, &one + &one, p() * 2_u8, p() + 18_u8];
     let values = values.map(|value| if value.bits() > 255 { BigUint::default() } else { value });
-    let factor = Factor::from_limbs(limbs(simd, &values));
+    let factor = FieldFactor::from_limbs(limbs(simd, &values));
     let bit = |test: &dyn Fn(&BigUint) -> bool| {
         values.iter().rev().fold(0, |mask, value| mask << 1 | u8::from(test(&(value % p()))))
     };

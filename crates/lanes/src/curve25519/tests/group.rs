@@ -6,11 +6,11 @@ use oarlock_core::VerifyTable;
 use super::super::base;
 use super::super::constants::{BASE_X, BASE_Y, D};
 use super::super::encoding::{decode_opposites, encode, to_affine};
-use super::super::field::Factor;
-use super::super::hot_table::{HotTable, HotTerm, hot_sums};
-use super::super::multiples::{Term, sums_of_multiples};
-use super::super::point::{Point, double_all};
-use super::super::scalar::Scalar;
+use super::super::field::FieldFactor;
+use super::super::key_table::{Ed25519KeyTable, TableTerm, table_sums};
+use super::super::multiples::{MultipleTerm, sums_of_multiples};
+use super::super::point::{EdwardsPoint, double_all};
+use super::super::scalar::ScalarLanes;
 use super::{Dice, integers, limbs, on_every_leaf, order, p};
 use crate::simd::{LANES, Simd};
 
@@ -91,13 +91,13 @@ fn samples() -> [Affine; LANES] {
     })
 }
 
-fn load<S: Simd>(simd: S, points: &[Affine; LANES]) -> [Factor<S::V>; 2] {
+fn load<S: Simd>(simd: S, points: &[Affine; LANES]) -> [FieldFactor<S::V>; 2] {
     let [x, y] =
         [points.each_ref().map(|point| point.0.clone()), points.each_ref().map(|point| point.1.clone())];
-    [Factor::from_limbs(limbs(simd, &x)), Factor::from_limbs(limbs(simd, &y))]
+    [FieldFactor::from_limbs(limbs(simd, &x)), FieldFactor::from_limbs(limbs(simd, &y))]
 }
 
-fn affine<S: Simd>(simd: S, points: &[Point<S::V>]) -> Vec<[Affine; LANES]> {
+fn affine<S: Simd>(simd: S, points: &[EdwardsPoint<S::V>]) -> Vec<[Affine; LANES]> {
     let affine = to_affine(simd, points);
     let lanes = affine.iter().map(|[x, y]| {
         let (x, y) = (integers(&x.canonical(simd)), integers(&y.canonical(simd)));
@@ -109,7 +109,7 @@ fn affine<S: Simd>(simd: S, points: &[Point<S::V>]) -> Vec<[Affine; LANES]> {
 fn group_law<S: Simd>(simd: S) {
     let points = samples();
     let [x, y] = load(simd, &points);
-    let start = Point::affine(simd, &x, &y);
+    let start = EdwardsPoint::affine(simd, &x, &y);
     for turn in 0..LANES {
         let mut others = points.clone();
         others.rotate_left(turn);
@@ -118,7 +118,7 @@ fn group_law<S: Simd>(simd: S) {
         let (mut sum, mut twice) = (start, start);
         simd.call(|| {
             double_all::<S, 1, true>(simd, std::array::from_mut(&mut twice));
-            sum.add::<S, true>(simd, &Point::affine(simd, &x, &y).cached(simd), negative);
+            sum.add::<S, true>(simd, &EdwardsPoint::affine(simd, &x, &y).cached(simd), negative);
             let mut both = sum;
             both.add::<S, true>(simd, &twice.cached(simd), 0);
             sum = both;
@@ -136,10 +136,10 @@ fn encodings<S: Simd>(simd: S) {
     let points = samples();
     let bytes = points.each_ref().map(encoded);
     let [x, y] = load(simd, &points);
-    assert_eq!(encode(simd, &[Point::affine(simd, &x, &y)])[0], bytes);
+    assert_eq!(encode(simd, &[EdwardsPoint::affine(simd, &x, &y)])[0], bytes);
     let decoded = decode_opposites(simd, &[bytes.each_ref().map(|bytes| bytes.as_slice())])[0];
     assert_eq!(decoded.is_valid, u8::MAX);
-    let found = affine(simd, &[Point::affine(simd, &decoded.x, &decoded.y)]);
+    let found = affine(simd, &[EdwardsPoint::affine(simd, &decoded.x, &decoded.y)]);
     assert_eq!(found[0], points.each_ref().map(opposite));
 }
 
@@ -157,14 +157,14 @@ fn multiplications<S: Simd>(simd: S) {
     let (h, s, points) = (scalars(&mut dice), scalars(&mut dice), samples());
     let bytes = points.each_ref().map(encoded);
     let key = decode_opposites(simd, &[bytes.each_ref().map(|bytes| bytes.as_slice())])[0];
-    let [own_h, own_s] = [&h, &s].map(|lanes| Scalar::from_limbs(limbs(simd, lanes)));
-    let tables = bytes.map(|bytes| HotTable::build(simd, &bytes).unwrap());
+    let [own_h, own_s] = [&h, &s].map(|lanes| ScalarLanes::from_limbs(limbs(simd, lanes)));
+    let tables = bytes.map(|bytes| Ed25519KeyTable::build(simd, &bytes).unwrap());
     let mut found = Vec::new();
     base(simd).columns.times(simd, &[own_s], &mut found);
-    let term = || Term { q: &key, h: own_h, s: own_s };
+    let term = || MultipleTerm { q: &key, h: own_h, s: own_s };
     sums_of_multiples(simd, &base(simd).window, &[term(), term(), term()], &mut found);
-    let term = || HotTerm { tables: tables.each_ref(), h: own_h, s: own_s };
-    hot_sums(simd, &base(simd).comb, &[term(), term(), term()], &mut found);
+    let term = || TableTerm { tables: tables.each_ref(), h: own_h, s: own_s };
+    table_sums(simd, &base(simd).comb, &[term(), term(), term()], &mut found);
     base(simd).columns.times(simd, &[own_s; 2], &mut found);
     let found = affine(simd, &found);
     for lane in 0..LANES {
@@ -183,8 +183,8 @@ fn checks<S: Simd>(simd: S) {
     let points = samples();
     let [own, other] = [&points[5], &points[6]].map(encoded);
     let x_is_zero = encoded(&points[1]);
-    assert!(HotTable::build(simd, &x_is_zero).unwrap().is_right(&x_is_zero));
-    let mut table = HotTable::build(simd, &own).unwrap();
+    assert!(Ed25519KeyTable::build(simd, &x_is_zero).unwrap().is_right(&x_is_zero));
+    let mut table = Ed25519KeyTable::build(simd, &own).unwrap();
     assert!(table.is_right(&own) && !table.is_right(&other));
     let negative = encoded(&opposite(&points[5]));
     assert!(!table.is_right(&negative));

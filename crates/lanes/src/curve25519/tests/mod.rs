@@ -28,9 +28,9 @@ impl Dice {
 /// Runs a test on every leaf of this machine.
 macro_rules! on_every_leaf {
     ($test:ident) => {{
-        $test(crate::simd::Portable);
+        $test(crate::simd::PortableSimd);
         #[cfg(target_arch = "x86_64")]
-        if let Some(ifma) = crate::simd::Ifma::detect() {
+        if let Some(ifma) = crate::simd::IfmaSimd::detect() {
             $test(ifma);
         }
     }};

@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 
-use super::super::scalar::{Scalar, Signed};
+use super::super::scalar::{ScalarLanes, SignedDigits};
 use super::super::words;
 use super::{Dice, integers, limbs, on_every_leaf, order};
 use crate::simd::{LANES, Simd};
@@ -31,7 +31,7 @@ fn reduction<S: Simd>(simd: S) {
     for _ in 0..if cfg!(miri) { 1 } else { 200 } {
         let (a, b, c) = (wide_samples(&mut dice), wide_samples(&mut dice), wide_samples(&mut dice));
         let scalar = |lanes: &[[u8; 64]; LANES]| {
-            Scalar::from_wide(simd, &words::load(simd, lanes.each_ref().map(|lane| lane.as_slice())))
+            ScalarLanes::from_wide(simd, &words::load(simd, lanes.each_ref().map(|lane| lane.as_slice())))
         };
         let (sa, sb, sc) = simd.call(|| (scalar(&a), scalar(&b), scalar(&c)));
         let sum = simd.call(|| sa.times_plus(simd, &sb.into_montgomery(simd), &sc));
@@ -52,7 +52,7 @@ fn digits<S: Simd, const WIDTH: usize>(simd: S) {
         1 => order() - 1_u8,
         _ => BigUint::from_bytes_le(&dice.bytes::<32>()) % order(),
     });
-    let signed = Signed::<WIDTH>::new(simd, &Scalar::from_limbs(limbs(simd, &scalars)));
+    let signed = SignedDigits::<WIDTH>::new(simd, &ScalarLanes::from_limbs(limbs(simd, &scalars)));
     for (lane, scalar) in scalars.iter().enumerate() {
         let (mut positive, mut negative) = (BigUint::default(), BigUint::default());
         for at in 0..signed.len() {

@@ -1,25 +1,28 @@
 //! The integers modulo p = 2^256 - 2^224 + 2^192 + 2^96 - 1. SP 800-186 3.2.1.3. `docs/math/p256.md` has bounds and counts.
 
 use crate::ecdsa::constants::limbs;
-use crate::ecdsa::element::{Element, Loose, Wide};
+use crate::ecdsa::element::{Element, LooseElement, ProductColumns};
+use crate::ecdsa::interleaved::Interleaved;
 use crate::ecdsa::kernels::carry;
-use crate::ecdsa::ring::{Field, Modulus};
-use crate::ecdsa::side::Side;
+use crate::ecdsa::ring::{FieldModulus, OddModulus};
 use crate::simd::Simd;
 
 /// p of P-256.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldPrime;
 
-impl Modulus<5> for FieldPrime {
+impl OddModulus<5> for FieldPrime {
     const LIMBS: [u64; 5] = limbs("ffffffff00000001000000000000000000000000ffffffffffffffffffffffff");
 
     /// The digit of a row is the column itself, as -1/p = 1 mod 2^96. Adding q p clears it: -q cancels the column,
     /// q 2^96 and half of q 2^192 are shifts, which run beside the multiplications.
     #[inline(always)]
-    fn reduce<S: Simd, const N: usize>(simd: S, mut wide: Wide<S::V, 5, N>) -> Loose<S::V, 5, N> {
+    fn reduce<S: Simd, const N: usize>(
+        simd: S,
+        mut wide: ProductColumns<S::V, 5, N>,
+    ) -> LooseElement<S::V, 5, N> {
         let [first, third, top] =
-            [1 << 44, 1 << 36, (1 << 48) - (1 << 16)].map(|word| Side::splat(simd, word));
+            [1 << 44, 1 << 36, (1 << 48) - (1 << 16)].map(|word| Interleaved::splat(simd, word));
         for row in 0..5 {
             let digit = wide.at(row);
             wide.set(row + 1, wide.at(row + 1).madd_lo(digit, first));
@@ -30,21 +33,24 @@ impl Modulus<5> for FieldPrime {
             wide.set(row + 4, wide.at(row + 4).madd_lo(digit, top));
             wide.set(row + 5, wide.at(row + 5).madd_hi(digit, top));
         }
-        Loose(wide.high)
+        LooseElement(wide.high)
     }
 }
 
-impl Field<5> for FieldPrime {
+impl FieldModulus<5> for FieldPrime {
     /// Folds what lies above 2^256, rounded down a little so that nothing negative is left: with t its multiple,
     /// `v - t p = v - t 2^256 + t (2^224 - 2^192 - 2^96 + 1)`.
     #[inline(always)]
-    fn settle<S: Simd, const N: usize>(simd: S, loose: Loose<S::V, 5, N>) -> Element<S::V, 5, N> {
+    fn reduce_weakly<S: Simd, const N: usize>(
+        simd: S,
+        loose: LooseElement<S::V, 5, N>,
+    ) -> Element<S::V, 5, N> {
         let mut limbs = loose.0;
-        let t = (limbs[4] - Side::splat(simd, 1 << 21)).sar::<48>();
+        let t = (limbs[4] - Interleaved::splat(simd, 1 << 21)).sar::<48>();
         limbs[0] = limbs[0] + t;
         limbs[1] = limbs[1] - t.shl::<44>();
         limbs[3] = limbs[3] - t.shl::<36>();
         limbs[4] = limbs[4] - t.shl::<48>() + t.shl::<16>();
-        carry(simd, Loose(limbs))
+        carry(simd, LooseElement(limbs))
     }
 }

@@ -9,15 +9,15 @@ use self::field::FieldPrime;
 use self::order::GroupOrder;
 use super::comb::{PublicComb, SecretComb};
 use super::constants::limbs;
-use super::curve::Curve;
-use super::rows::{Line, limbs_of_words, words_of_limbs};
+use super::curve::CurveParams;
+use super::rows::{CacheLine, limbs_of_words, words_of_limbs};
 use crate::simd::{LANES, Simd, Vector};
 
 /// The curve.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct P256;
 
-impl Curve<5> for P256 {
+impl CurveParams<5> for P256 {
     type Field = FieldPrime;
     type Order = GroupOrder;
 
@@ -31,13 +31,13 @@ impl Curve<5> for P256 {
     ];
     const SECRET_WINDOW: usize = 7;
     const PUBLIC_WINDOW: usize = 10;
-    const HOT_WINDOW: usize = 7;
-    const HOT_USES: u32 = 80;
+    const KEY_WINDOW: usize = 7;
+    const KEY_TABLE_USES: u32 = 80;
     const LINES: usize = 1;
 
     /// Four words of x, four of y.
     #[inline(always)]
-    fn load_rows<S: Simd>(simd: S, rows: [&[Line]; LANES]) -> [[S::V; 5]; 2] {
+    fn load_rows<S: Simd>(simd: S, rows: [&[CacheLine]; LANES]) -> [[S::V; 5]; 2] {
         let mut lines = [simd.zero(); LANES];
         for lane in 0..LANES {
             lines[lane] = simd.load(&rows[lane][0].0);
@@ -47,12 +47,12 @@ impl Curve<5> for P256 {
     }
 
     #[inline(always)]
-    fn store_rows<S: Simd>(simd: S, point: &[[S::V; 5]; 2], rows: [&mut [Line]; LANES]) {
+    fn store_rows<S: Simd>(simd: S, point: &[[S::V; 5]; 2], rows: [&mut [CacheLine]; LANES]) {
         let mut words = [simd.zero(); LANES];
         words_of_limbs(simd, &point[0], &mut words[..4]);
         words_of_limbs(simd, &point[1], &mut words[4..]);
         for (row, line) in rows.into_iter().zip(S::V::transpose(words)) {
-            row[0] = Line(line.words());
+            row[0] = CacheLine(line.words());
         }
     }
 

@@ -1,17 +1,17 @@
 //! The integers modulo p = 2^384 - 2^128 - 2^96 + 2^32 - 1. SP 800-186 3.2.1.4. `docs/math/p384.md` has bounds and counts.
 
 use crate::ecdsa::constants::limbs;
-use crate::ecdsa::element::{Element, Loose, Wide};
+use crate::ecdsa::element::{Element, LooseElement, ProductColumns};
+use crate::ecdsa::interleaved::Interleaved;
 use crate::ecdsa::kernels::{carry, rows};
-use crate::ecdsa::ring::{Field, Modulus};
-use crate::ecdsa::side::Side;
+use crate::ecdsa::ring::{FieldModulus, OddModulus};
 use crate::simd::Simd;
 
 /// p of P-384.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldPrime;
 
-impl Modulus<8> for FieldPrime {
+impl OddModulus<8> for FieldPrime {
     const LIMBS: [u64; 8] = limbs(
         "fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffeffffffff0000000000000000ffffffff",
     );
@@ -19,8 +19,11 @@ impl Modulus<8> for FieldPrime {
     /// -1/p = 2^32 + 1 mod 2^64 gives the digit q by a shift. Of q p, the terms -q 2^96 and -q 2^128 are shifts, which run
     /// beside the multiplications.
     #[inline(always)]
-    fn reduce<S: Simd, const N: usize>(simd: S, mut wide: Wide<S::V, 8, N>) -> Loose<S::V, 8, N> {
-        let (bottom, top) = (Side::splat(simd, (1 << 32) - 1), Side::splat(simd, 1 << 20));
+    fn reduce<S: Simd, const N: usize>(
+        simd: S,
+        mut wide: ProductColumns<S::V, 8, N>,
+    ) -> LooseElement<S::V, 8, N> {
+        let (bottom, top) = (Interleaved::splat(simd, (1 << 32) - 1), Interleaved::splat(simd, 1 << 20));
         rows::<S::V, 8>(
             #[inline(always)]
             |row| {
@@ -37,21 +40,24 @@ impl Modulus<8> for FieldPrime {
                 wide.set(row + 8, wide.at(row + 8).madd_hi(digit, top));
             },
         );
-        Loose(wide.high)
+        LooseElement(wide.high)
     }
 }
 
-impl Field<8> for FieldPrime {
+impl FieldModulus<8> for FieldPrime {
     /// Folds what lies above 2^384, rounded down a little so that nothing negative is left: with t its multiple,
     /// `v - t p = v - t 2^384 + t (2^128 + 2^96 - 2^32 + 1)`.
     #[inline(always)]
-    fn settle<S: Simd, const N: usize>(simd: S, loose: Loose<S::V, 8, N>) -> Element<S::V, 8, N> {
+    fn reduce_weakly<S: Simd, const N: usize>(
+        simd: S,
+        loose: LooseElement<S::V, 8, N>,
+    ) -> Element<S::V, 8, N> {
         let mut limbs = loose.0;
-        let t = (limbs[7] - Side::splat(simd, 1 << 10)).sar::<20>();
+        let t = (limbs[7] - Interleaved::splat(simd, 1 << 10)).sar::<20>();
         limbs[0] = limbs[0] + t - t.shl::<32>();
         limbs[1] = limbs[1] + t.shl::<44>();
         limbs[2] = limbs[2] + t.shl::<24>();
         limbs[7] = limbs[7] - t.shl::<20>();
-        carry(simd, Loose(limbs))
+        carry(simd, LooseElement(limbs))
     }
 }

@@ -9,15 +9,15 @@ use self::field::FieldPrime;
 use self::order::GroupOrder;
 use super::comb::{PublicComb, SecretComb};
 use super::constants::limbs;
-use super::curve::Curve;
-use super::rows::Line;
+use super::curve::CurveParams;
+use super::rows::CacheLine;
 use crate::simd::{LANES, Simd, Vector};
 
 /// The curve.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct P384;
 
-impl Curve<8> for P384 {
+impl CurveParams<8> for P384 {
     type Field = FieldPrime;
     type Order = GroupOrder;
 
@@ -37,13 +37,13 @@ impl Curve<8> for P384 {
     ];
     const SECRET_WINDOW: usize = 6;
     const PUBLIC_WINDOW: usize = 8;
-    const HOT_WINDOW: usize = 6;
-    const HOT_USES: u32 = 50;
+    const KEY_WINDOW: usize = 6;
+    const KEY_TABLE_USES: u32 = 50;
     const LINES: usize = 2;
 
     /// Eight limbs of x, eight of y.
     #[inline(always)]
-    fn load_rows<S: Simd>(simd: S, rows: [&[Line]; LANES]) -> [[S::V; 8]; 2] {
+    fn load_rows<S: Simd>(simd: S, rows: [&[CacheLine]; LANES]) -> [[S::V; 8]; 2] {
         let mut lines = [[simd.zero(); LANES]; 2];
         for lane in 0..LANES {
             lines[0][lane] = simd.load(&rows[lane][0].0);
@@ -53,11 +53,11 @@ impl Curve<8> for P384 {
     }
 
     #[inline(always)]
-    fn store_rows<S: Simd>(_simd: S, point: &[[S::V; 8]; 2], rows: [&mut [Line]; LANES]) {
+    fn store_rows<S: Simd>(_simd: S, point: &[[S::V; 8]; 2], rows: [&mut [CacheLine]; LANES]) {
         let [x, y] = [S::V::transpose(point[0]), S::V::transpose(point[1])];
         for (lane, row) in rows.into_iter().enumerate() {
-            row[0] = Line(x[lane].words());
-            row[1] = Line(y[lane].words());
+            row[0] = CacheLine(x[lane].words());
+            row[1] = CacheLine(y[lane].words());
         }
     }
 

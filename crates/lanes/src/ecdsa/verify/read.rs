@@ -2,53 +2,53 @@
 
 use oarlock_core::{Key, Operation, SecondInput, Status};
 
-use crate::batch::Accepted;
-use crate::ecdsa::curve::Curve;
+use crate::batch::LaneJob;
+use crate::ecdsa::curve::CurveParams;
 use crate::ecdsa::element::Element;
-use crate::ecdsa::point::Affine;
-use crate::ecdsa::ring::Ring;
+use crate::ecdsa::point::AffinePoint;
+use crate::ecdsa::ring::ModularRing;
 use crate::ecdsa::scalars::{is_in_range, lanes, limbs_of_bytes};
 use crate::simd::{LANES, Simd, Vector};
 
 /// What is read of a job.
 #[derive(Clone, Copy)]
-pub(super) struct Job<'a> {
+pub(super) struct EcdsaVerifyJob<'a> {
     /// x and y in Montgomery form.
     pub(super) key: &'a [Vec<u64>; 2],
     /// Which of the run's jobs it is: its table is found by it.
-    pub(super) place: usize,
+    pub(super) index: usize,
     pub(super) digest: &'a [u8],
     pub(super) r: &'a [u8],
     pub(super) s: &'a [u8],
 }
 
 /// A public key that has been found to be on its curve, or None. In Montgomery form.
-struct Checked(Option<[Vec<u64>; 2]>);
+struct CheckedPoint(Option<[Vec<u64>; 2]>);
 
-pub(super) fn read<'a, S: Simd, C: Curve<L>, const L: usize>(
+pub(super) fn read<'a, S: Simd, C: CurveParams<L>, const L: usize>(
     simd: S,
     operation: &'a Operation<'a>,
-) -> Result<Job<'a>, Status> {
+) -> Result<EcdsaVerifyJob<'a>, Status> {
     let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed) };
     let key = public_key::<S, C, L>(simd, operation.key).ok_or(Status::BadKey)?;
     let (r, s) = signature.split_at(C::BYTES);
     if !is_in_range::<C::Order, L>(r) || !is_in_range::<C::Order, L>(s) {
         return Err(Status::Rejected);
     }
-    Ok(Job { key, place: 0, digest: operation.input, r, s })
+    Ok(EcdsaVerifyJob { key, index: 0, digest: operation.input, r, s })
 }
 
 /// The point of a key, checked once per key.
-fn public_key<S: Simd, C: Curve<L>, const L: usize>(simd: S, key: &Key) -> Option<&[Vec<u64>; 2]> {
+fn public_key<S: Simd, C: CurveParams<L>, const L: usize>(simd: S, key: &Key) -> Option<&[Vec<u64>; 2]> {
     let checked = key.prepared(|key| {
         let point = key.ec_public().and_then(|(_, point)| read_point::<S, C, L>(simd, point));
-        Ok::<_, std::convert::Infallible>(Checked(point.map(|point| point.map(Vec::from))))
+        Ok::<_, std::convert::Infallible>(CheckedPoint(point.map(|point| point.map(Vec::from))))
     });
     checked.ok()?.0.as_ref()
 }
 
 /// The coordinates of an uncompressed point in Montgomery form, where it is on the curve. SEC 1 2.3.4.
-pub(crate) fn read_point<S: Simd, C: Curve<L>, const L: usize>(
+pub(crate) fn read_point<S: Simd, C: CurveParams<L>, const L: usize>(
     simd: S,
     point: &[u8],
 ) -> Option<[[u64; L]; 2]> {
@@ -66,29 +66,29 @@ pub(crate) fn read_point<S: Simd, C: Curve<L>, const L: usize>(
 
 /// Plain coordinates in Montgomery form, where they are below p and on the curve.
 #[inline(always)]
-fn on_curve<S: Simd, C: Curve<L>, const L: usize>(
+fn on_curve<S: Simd, C: CurveParams<L>, const L: usize>(
     simd: S,
     x: &[u64; L],
     y: &[u64; L],
 ) -> Option<[[u64; L]; 2]> {
-    let f = Ring::<S, C::Field, L, 1>::new(simd);
+    let f = ModularRing::<S, C::Field, L, 1>::new(simd);
     let (x, y) = (f.splat(x), f.splat(y));
     let is_reduced = f.is_below_modulus(&x)[0] & f.is_below_modulus(&y)[0];
     let (x, y) = (f.below_modulus(&f.enter(&x)), f.below_modulus(&f.enter(&y)));
     let cube = f.mul(&f.sqr(&x), &x);
-    let right = f.settle(cube.loose() - x.loose().shl::<1>() - x + f.enter(&f.splat(&C::B)));
-    let difference = f.settle(f.sqr(&y).loose() - right);
+    let right = f.reduce_weakly(cube.loose() - x.loose().shl::<1>() - x + f.enter(&f.splat(&C::B)));
+    let difference = f.reduce_weakly(f.sqr(&y).loose() - right);
     let is_on_curve = f.is_zero(&f.leave(&difference))[0];
     let first = |element: Element<S::V, L, 1>| element.0.map(|limb| limb.0[0].words()[0]);
     (is_reduced & is_on_curve == u8::MAX).then(|| [first(x), first(y)])
 }
 
 /// The points of a block's keys.
-pub(super) fn keys<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+pub(super) fn keys<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    block: &[Accepted<Job<'_>>],
-) -> Affine<S::V, L, N> {
-    let f = Ring::<S, C::Field, L, N>::new(simd);
+    block: &[LaneJob<EcdsaVerifyJob<'_>>],
+) -> AffinePoint<S::V, L, N> {
+    let f = ModularRing::<S, C::Field, L, N>::new(simd);
     let keys: [[&[Vec<u64>; 2]; LANES]; N] = lanes(block, |job| job.key);
     let [x, y] = [0, 1].map(|coordinate| {
         let limbs: [[[u64; LANES]; L]; N] = std::array::from_fn(|n| {
@@ -96,5 +96,5 @@ pub(super) fn keys<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
         });
         f.load(limbs.each_ref())
     });
-    Affine { x, y }
+    AffinePoint { x, y }
 }

@@ -1,23 +1,24 @@
 //! Whether the sum's x is r: without inversion, and exactly where the fast path met an exception.
 
-use super::Work;
+use super::VerifyBlock;
 use super::read::keys;
 use crate::ecdsa::comb::base;
-use crate::ecdsa::complete::{Group, Projective};
-use crate::ecdsa::curve::Curve;
+use crate::ecdsa::complete::{CurveGroup, ProjectivePoint};
+use crate::ecdsa::curve::CurveParams;
 use crate::ecdsa::element::Element;
-use crate::ecdsa::point::Affine;
-use crate::ecdsa::ring::{Modulus, Ring};
+use crate::ecdsa::interleaved::Masks;
+use crate::ecdsa::point::AffinePoint;
+use crate::ecdsa::ring::{ModularRing, OddModulus};
 use crate::ecdsa::scalars::lanes;
-use crate::ecdsa::side::Masks;
 use crate::simd::Simd;
 
 /// Lanes whose signature is good.
-pub(super) fn finish<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+pub(super) fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    work: &Work<'_, S::V, L, N>,
+    work: &VerifyBlock<'_, S::V, L, N>,
 ) -> Masks<N> {
-    let (f, order) = (Ring::<S, C::Field, L, N>::new(simd), Ring::<S, C::Order, L, N>::new(simd));
+    let (f, order) =
+        (ModularRing::<S, C::Field, L, N>::new(simd), ModularRing::<S, C::Order, L, N>::new(simd));
     let r = order.read(&lanes(work.block, |job| job.r));
     let (mut is_good, is_exception) = simd.call(
         #[inline(always)]
@@ -32,7 +33,7 @@ pub(super) fn finish<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
             let exact = exactly::<S, C, L>(
                 simd,
                 work.scalars.map(|scalar| scalar.part(n)),
-                &Affine { x: keys.x.part(n), y: keys.y.part(n) },
+                &AffinePoint { x: keys.x.part(n), y: keys.y.part(n) },
                 &r.part(n),
             );
             is_good[n] = (is_good[n] & !is_exception[n]) | (exact & is_exception[n]);
@@ -43,17 +44,17 @@ pub(super) fn finish<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
 
 /// Lanes in which `X/Z = r mod n`, by multiplication: X = r Z, or X = (r + n) Z where r + n is below p. Z is not zero.
 #[inline(always)]
-fn is_x<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
+fn is_x<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     r: &Element<S::V, L, N>,
     x: &Element<S::V, L, N>,
     z: &Element<S::V, L, N>,
 ) -> Masks<N> {
-    let f = Ring::<S, C::Field, L, N>::new(simd);
+    let f = ModularRing::<S, C::Field, L, N>::new(simd);
     let other = f.carry(r.loose() + f.splat(&C::Order::LIMBS));
     let is_below = f.is_below_modulus(&other);
-    let first = f.settle(f.times(&f.enter(r), z) - *x);
-    let second = f.settle(f.times(&f.enter(&other), z) - *x);
+    let first = f.reduce_weakly(f.times(&f.enter(r), z) - *x);
+    let second = f.reduce_weakly(f.times(&f.enter(&other), z) - *x);
     let (mut is_x, second) = (f.is_zero(&f.leave(&first)), f.is_zero(&f.leave(&second)));
     for n in 0..N {
         is_x[n] |= second[n] & is_below[n];
@@ -62,16 +63,16 @@ fn is_x<S: Simd, C: Curve<L>, const L: usize, const N: usize>(
 }
 
 /// The same answer for a group by complete additions.
-fn exactly<S: Simd, C: Curve<L>, const L: usize>(
+fn exactly<S: Simd, C: CurveParams<L>, const L: usize>(
     simd: S,
     [u1, u2]: [Element<S::V, L, 1>; 2],
-    key: &Affine<S::V, L, 1>,
+    key: &AffinePoint<S::V, L, 1>,
     r: &Element<S::V, L, 1>,
 ) -> u8 {
-    let group = Group::<S, C, L>::new(simd);
+    let group = CurveGroup::<S, C, L>::new(simd);
     let [x, y] = base::<C, L>();
-    let base = group.lift(&Affine { x: group.f.splat(&x), y: group.f.splat(&y) });
-    let Projective { x, z, .. } = group.double_sum((&u1, &base), (&u2, &group.lift(key)));
+    let base = group.lift(&AffinePoint { x: group.f.splat(&x), y: group.f.splat(&y) });
+    let ProjectivePoint { x, z, .. } = group.double_sum((&u1, &base), (&u2, &group.lift(key)));
     simd.call(
         #[inline(always)]
         || {

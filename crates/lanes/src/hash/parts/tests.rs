@@ -4,8 +4,8 @@ use sha2::{Digest as _, Sha512};
 
 use super::*;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::Ifma;
-use crate::simd::Portable;
+use crate::simd::IfmaSimd;
+use crate::simd::PortableSimd;
 
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
@@ -13,9 +13,9 @@ fn hex(text: &str) -> Vec<u8> {
 }
 
 fn on_both(test: impl Fn(&dyn Fn([Parts<'_>; LANES]) -> [[u8; 64]; LANES])) {
-    test(&|messages| digest(Portable, messages));
+    test(&|messages| digest(PortableSimd, messages));
     #[cfg(target_arch = "x86_64")]
-    if let Some(ifma) = Ifma::detect() {
+    if let Some(ifma) = IfmaSimd::detect() {
         test(&|messages| digest(ifma, messages));
     }
 }
@@ -77,7 +77,7 @@ fn words_stay_in_their_lanes() {
     let tails: [[u8; 40]; LANES] = std::array::from_fn(|lane| [lane as u8; 40]);
     let parts = tails.each_ref().map(|tail| [tail.as_slice()]);
     let messages = parts.each_ref().map(|parts| parts.as_slice());
-    let (words, digests) = (digest_words(Portable, messages), digest(Portable, messages));
+    let (words, digests) = (digest_words(PortableSimd, messages), digest(PortableSimd, messages));
     for (lane, digest) in digests.iter().enumerate() {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.words()[lane].to_be_bytes()).collect();
         assert_eq!(bytes, digest);

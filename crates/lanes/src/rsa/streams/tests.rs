@@ -2,12 +2,12 @@
 
 use num_bigint::BigUint;
 
-use super::super::factor::{Choice, ENTRIES, Plain};
-use super::super::memory::Memory;
+use super::super::factor::{ENTRIES, PlainFactor, SecretChoice};
+use super::super::memory::SpanMemory;
 use super::super::number::negated_inverse;
 use super::super::window::LIMB;
 use super::*;
-use crate::simd::{LANES, Portable, Vector, Words};
+use crate::simd::{LANES, PortableSimd, Vector, Words};
 
 /// Eight numbers, limb by limb.
 type Numbers = Vec<Words>;
@@ -45,17 +45,17 @@ fn results<S: Simd>(simd: S, n: &Numbers, a: &Numbers, b: &Numbers) -> [Vec<Numb
     let (counts, operations) = if cfg!(miri) && limbs > PAIRED { (1..=1, 2) } else { (1..=2, 3) };
     for count in counts {
         for (operation, out) in out.iter_mut().enumerate().take(operations) {
-            let mut memory = Memory::new(simd, Streams::<S>::spans(limbs, count));
-            let mut streams = Streams::new(simd, limbs, count, &mut memory.places());
+            let mut memory = SpanMemory::new(simd, ModulusStreams::<S>::spans(limbs, count));
+            let mut streams = ModulusStreams::new(simd, limbs, count, &mut memory.places());
             for at in 0..count {
                 streams.set_modulus(at, simd.load(&n[0].map(negated_inverse))).copy_from_slice(&load(n));
                 streams.value_mut(at).0.copy_from_slice(&load(a));
             }
             let mut entries = vec![simd.zero(); 2 * limbs];
-            let choice = |entry| Choice { table: &table, index: simd.splat(11), entry };
+            let choice = |entry| SecretChoice { table: &table, index: simd.splat(11), entry };
             match operation {
                 0 => streams.square(0..count, 1),
-                1 => streams.multiply(0, &[Plain(&factor[..]); 2][..count]),
+                1 => streams.multiply(0, &[PlainFactor(&factor[..]); 2][..count]),
                 _ => {
                     let mut choices: Vec<_> = entries.chunks_mut(limbs).take(count).map(choice).collect();
                     streams.raise(&mut choices);
@@ -108,9 +108,9 @@ fn products_are_those_of_integers() {
             continue;
         }
         for seed in 0..if cfg!(miri) { 1 } else { 20 } {
-            check(Portable, limbs, seed);
+            check(PortableSimd, limbs, seed);
             #[cfg(target_arch = "x86_64")]
-            if let Some(simd) = crate::simd::Ifma::detect() {
+            if let Some(simd) = crate::simd::IfmaSimd::detect() {
                 check(simd, limbs, seed);
             }
         }

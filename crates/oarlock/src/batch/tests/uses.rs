@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use oarlock_core::{AeadAlg, BatchSize, Engine, EngineFault, Jobs, Outcomes, Shape};
-use oarlock_scalar::Scalar;
+use oarlock_scalar::ScalarEngine;
 
 use super::*;
 use crate::table::{IvRule, KeyAlgorithm, KeyInfo, KeyOperation};
@@ -108,7 +108,7 @@ fn batches_at_the_same_time_never_exceed_what_is_left() {
 
 /// Computes as the scalar engine does, but fails whenever the flag is up that it shares with others, and takes it down.
 #[derive(Debug)]
-struct Flaky(&'static str, Scalar, Arc<AtomicBool>);
+struct Flaky(&'static str, ScalarEngine, Arc<AtomicBool>);
 
 impl Engine for Flaky {
     fn name(&self) -> &'static str {
@@ -134,7 +134,7 @@ impl Engine for Flaky {
 #[test]
 fn a_batch_that_is_run_again_elsewhere_is_counted_once() {
     let flag = Arc::new(AtomicBool::new(false));
-    let flaky = |name| Arc::new(Flaky(name, Scalar::detect().unwrap(), Arc::clone(&flag)));
+    let flaky = |name| Arc::new(Flaky(name, ScalarEngine::detect().unwrap(), Arc::clone(&flag)));
     let builder = Accelerator::builder().threads(1).cost_cache(None);
     let builder = builder.engine(flaky("one")).engine(flaky("other")).engines(["one", "other"]);
     let accelerator = builder.build().unwrap();

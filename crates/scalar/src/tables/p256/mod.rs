@@ -17,18 +17,18 @@ use crrl::p256::{Point, Scalar};
 use oarlock_core::{Curve, Key, VerifyTable};
 
 use self::multiples::multiples;
-use self::sums::{Abscissa, Sums};
-use super::Signed;
-use super::comb::{Comb, built_once};
+use self::sums::{Abscissa, PointSums};
+use super::SignedInput;
+use super::comb::{PointComb, built_once};
 
 /// Multiples of a key.
-type KeyComb = Comb<Affine, 256, 7>;
+type KeyComb = PointComb<Affine, 256, 7>;
 /// Multiples of the base point: there is one table of them, so its windows may be wider.
-type BaseComb = Comb<Affine, 256, 8>;
+type BaseComb = PointComb<Affine, 256, 8>;
 
 /// The table of a public key.
 #[derive(Debug)]
-pub(super) struct KeyTable(KeyComb);
+pub(super) struct P256KeyTable(KeyComb);
 
 /// A finite point, on a cache line of its own.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ impl Affine {
     }
 }
 
-impl KeyTable {
+impl P256KeyTable {
     /// The table of an encoded point, or None where it is not on the curve.
     pub(super) fn new(public: &[u8]) -> Option<Self> {
         read(public).map(|point| Self(multiples(point)))
@@ -62,11 +62,11 @@ impl KeyTable {
     pub(super) fn changed(&self, change: impl FnOnce(&mut Vec<Affine>)) -> Self {
         let mut multiples: Vec<Affine> = self.0.windows().flatten().copied().collect();
         change(&mut multiples);
-        Self(Comb::new(multiples))
+        Self(PointComb::new(multiples))
     }
 }
 
-impl VerifyTable for KeyTable {
+impl VerifyTable for P256KeyTable {
     const BYTES: usize = KeyComb::BYTES;
     const USES: u32 = 32;
 
@@ -91,11 +91,11 @@ fn read(public: &[u8]) -> Option<Point> {
 
 /// Verifies signatures under keys with tables: whether (e / s) G + (r / s) Q has r for its x; None where a sum cannot tell. The
 /// inverses of all s cost one inversion, among which those that are out of range stand as 1.
-pub(super) fn verify(signed: &[Signed<'_, KeyTable>]) -> Vec<Option<bool>> {
+pub(super) fn verify(signed: &[SignedInput<'_, P256KeyTable>]) -> Vec<Option<bool>> {
     let parts: Vec<Option<[Scalar; 2]>> = signed.iter().map(|signed| split(signed.signature)).collect();
     let mut inverses: Vec<Scalar> = parts.iter().map(|parts| parts.map_or(Scalar::ONE, |[_, s]| s)).collect();
     Scalar::batch_invert(&mut inverses);
-    let mut sums = Sums::with_capacity(signed.len(), KeyComb::WINDOWS + BaseComb::WINDOWS);
+    let mut sums = PointSums::with_capacity(signed.len(), KeyComb::WINDOWS + BaseComb::WINDOWS);
     for ((signed, parts), inverse) in signed.iter().zip(&parts).zip(inverses) {
         if let Some([r, _]) = parts {
             add_terms(signed, *r, inverse, &mut sums);
@@ -117,7 +117,7 @@ fn split(signature: &[u8; 64]) -> Option<[Scalar; 2]> {
 }
 
 /// The multiples whose sum is (e / s) G + (r / s) Q, given 1 / s. They are fetched before the first is needed, for memory is far.
-fn add_terms(signed: &Signed<'_, KeyTable>, r: Scalar, inverse: Scalar, sums: &mut Sums) {
+fn add_terms(signed: &SignedInput<'_, P256KeyTable>, r: Scalar, inverse: Scalar, sums: &mut PointSums) {
     let e = Scalar::decode_reduce(&reversed(signed.input));
     let mut take = |point: &Affine, is_negative| sums.add(point.negated_if(is_negative));
     signed.table.0.terms(&(r * inverse).encode32(), &mut take);

@@ -5,14 +5,14 @@ use std::iter::successors;
 use crrl::field::GFp256;
 use crrl::p256::Point;
 
-use super::super::comb::Comb;
+use super::super::comb::PointComb;
 use super::Affine;
 
 /// The multiples of a point that is not neutral: from m of them in each window to 2 m, by adding the m-th to each. No addition but
 /// the last meets a point twice, for the order is a prime far above 2 m; the last one is the doubling of the m-th.
-pub(super) fn multiples<const W: usize>(point: Point) -> Comb<Affine, 256, W> {
+pub(super) fn multiples<const W: usize>(point: Point) -> PointComb<Affine, 256, W> {
     let bases = successors(Some(point), |base| Some(base.xdouble(W as u32)));
-    let bases: Vec<Point> = bases.take(Comb::<Affine, 256, W>::WINDOWS).collect();
+    let bases: Vec<Point> = bases.take(PointComb::<Affine, 256, W>::WINDOWS).collect();
     let mut windows: Vec<Vec<Affine>> = affine(&bases).into_iter().map(|base| vec![base]).collect();
     for known in successors(Some(1), |known| Some(2 * known)).take(W - 1) {
         let mut runs: Vec<GFp256> = windows.iter().flat_map(|window| runs(window)).collect();
@@ -24,7 +24,7 @@ pub(super) fn multiples<const W: usize>(point: Point) -> Comb<Affine, 256, W> {
             window.extend(more);
         }
     }
-    Comb::new(windows.concat())
+    PointComb::new(windows.concat())
 }
 
 /// By what the slope from each multiple to the largest is to be divided; twice y for the tangent, which is last.

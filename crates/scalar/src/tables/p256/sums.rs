@@ -10,7 +10,7 @@ use super::Affine;
 const SHARING: usize = 5;
 
 /// Terms of sums, sum after sum.
-pub(super) struct Sums {
+pub(super) struct PointSums {
     terms: Vec<Affine>,
     /// Where each sum's terms end.
     ends: Vec<usize>,
@@ -28,7 +28,7 @@ impl Abscissa {
     }
 }
 
-impl Sums {
+impl PointSums {
     /// Room for `count` sums of up to `terms` terms.
     pub(super) fn with_capacity(count: usize, terms: usize) -> Self {
         Self { terms: Vec::with_capacity(count * terms), ends: Vec::with_capacity(count) }
@@ -46,29 +46,29 @@ impl Sums {
 
     /// The x of every sum; None where there are no terms, or additions came upon two points with one x.
     pub(super) fn abscissas(self) -> Vec<Option<Abscissa>> {
-        if self.ends.len() < SHARING { self.one_by_one() } else { Shared::new(self).abscissas() }
+        if self.ends.len() < SHARING { self.one_by_one() } else { HalvingSums::new(self).abscissas() }
     }
 
     fn one_by_one(&self) -> Vec<Option<Abscissa>> {
         let starts = [0].into_iter().chain(self.ends.iter().copied());
         let abscissa = |(start, end): (usize, &usize)| {
             let (first, others) = self.terms[start..*end].split_first()?;
-            others.iter().fold(Mixed::of(first), Mixed::plus).abscissa()
+            others.iter().fold(MixedSum::from_affine(first), MixedSum::plus).abscissa()
         };
         starts.zip(&self.ends).map(abscissa).collect()
     }
 }
 
 /// A sum of points: x = X / ZZ, y = Y / ZZZ with ZZ^3 = ZZZ^2.
-struct Mixed {
+struct MixedSum {
     x: GFp256,
     y: GFp256,
     zz: GFp256,
     zzz: GFp256,
 }
 
-impl Mixed {
-    fn of(point: &Affine) -> Self {
+impl MixedSum {
+    fn from_affine(point: &Affine) -> Self {
         Self { x: point.x, y: point.y, zz: GFp256::ONE, zzz: GFp256::ONE }
     }
 
@@ -90,26 +90,27 @@ impl Mixed {
 }
 
 /// Sums that become half as long in each step: neighbours are added.
-struct Shared {
+struct HalvingSums {
     terms: Vec<Affine>,
-    sums: Vec<Left>,
+    sums: Vec<PendingSum>,
     /// Of all additions in a step: by what the slope is to be divided, and the inverse of that.
     runs: Vec<GFp256>,
     inverses: Vec<GFp256>,
 }
 
 /// What is left of a sum.
-struct Left {
+struct PendingSum {
     start: usize,
     count: usize,
     /// Two points had one x.
     is_exceptional: bool,
 }
 
-impl Shared {
-    fn new(sums: Sums) -> Self {
+impl HalvingSums {
+    fn new(sums: PointSums) -> Self {
         let starts = [0].into_iter().chain(sums.ends.iter().copied());
-        let left = |(start, end): (usize, &usize)| Left { start, count: end - start, is_exceptional: false };
+        let left =
+            |(start, end): (usize, &usize)| PendingSum { start, count: end - start, is_exceptional: false };
         let left = starts.zip(&sums.ends).map(left).collect();
         Self { terms: sums.terms, sums: left, runs: Vec::new(), inverses: Vec::new() }
     }
@@ -119,7 +120,7 @@ impl Shared {
             self.invert_runs();
             self.halve();
         }
-        let abscissa = |sum: &Left| {
+        let abscissa = |sum: &PendingSum| {
             let is_known = sum.count == 1 && !sum.is_exceptional;
             is_known.then(|| Abscissa { numerator: self.terms[sum.start].x, denominator: GFp256::ONE })
         };
@@ -192,8 +193,8 @@ mod tests {
         Affine { x, y }
     }
 
-    fn sums(all: &[Vec<i64>]) -> Sums {
-        let mut sums = Sums::with_capacity(all.len(), 4);
+    fn sums(all: &[Vec<i64>]) -> PointSums {
+        let mut sums = PointSums::with_capacity(all.len(), 4);
         for multiples in all {
             multiples.iter().for_each(|multiple| sums.add(affine(point(*multiple))));
             sums.end();
@@ -204,7 +205,7 @@ mod tests {
     #[test]
     fn both_ways_find_the_same_x() {
         let all: Vec<Vec<i64>> = (1..40).map(|count| (0..count).map(|at| 1 << at).collect()).collect();
-        let (one_by_one, shared) = (sums(&all).one_by_one(), Shared::new(sums(&all)).abscissas());
+        let (one_by_one, shared) = (sums(&all).one_by_one(), HalvingSums::new(sums(&all)).abscissas());
         for ((multiples, one), shared) in all.iter().zip(one_by_one).zip(shared) {
             let expected = affine(point(multiples.iter().sum())).x;
             let (one, shared) = (one.unwrap(), shared.unwrap());
@@ -219,7 +220,7 @@ mod tests {
         let untold = [vec![], vec![3, 3], vec![3, -3], vec![1, 2, 3], vec![1, 2, -3]];
         let all: Vec<Vec<i64>> = untold.into_iter().flat_map(|multiples| [multiples, vec![1, 9]]).collect();
         let expected = affine(point(10)).x;
-        for found in [sums(&all).one_by_one(), Shared::new(sums(&all)).abscissas()] {
+        for found in [sums(&all).one_by_one(), HalvingSums::new(sums(&all)).abscissas()] {
             for (at, found) in found.iter().enumerate() {
                 assert_eq!(found.is_some(), at % 2 == 1, "{:?}", all[at]);
                 assert!(found.as_ref().is_none_or(|found| found.is(expected)));

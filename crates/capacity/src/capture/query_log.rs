@@ -1,0 +1,275 @@
+//! Logs of queries: when each came is all that is taken from them.
+
+use std::fmt;
+use std::io::Read;
+
+use super::bytes::ByteStream;
+use super::time::{digits, iso, month, seconds, time_s};
+use super::{CaptureError, CaptureEvent, EventSink, SkipCounts};
+
+/// Bytes of a line that are looked at.
+const MAX_LINE: usize = 4096;
+/// A log without years that goes back by more than so much has come to the next one.
+const HALF_A_YEAR_S: u64 = 183 * 86_400;
+
+/// Whose log it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// BIND's category `queries`.
+    Bind,
+    /// Unbound with `log-queries: yes`.
+    Unbound,
+    /// dnsmasq with `log-queries`.
+    Dnsmasq,
+    /// A line for each query that begins with a moment: seconds since 1970 or RFC 3339.
+    Timestamped,
+}
+
+/// What a line tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LogLine {
+    Query(u64),
+    /// Of this log, but no query.
+    Other,
+    Unknown,
+}
+
+impl LogFormat {
+    const ALL: [Self; 4] = [Self::Bind, Self::Unbound, Self::Dnsmasq, Self::Timestamped];
+
+    /// The first format that finds a query among the whole lines of the beginning.
+    pub(super) fn of(beginning: &[u8]) -> Option<Self> {
+        let lines: Vec<_> = beginning.split(|&byte| byte == b'\n').map(text).collect();
+        let finds = |format: &Self| lines.iter().any(|line| matches!(format.line(line), LogLine::Query(_)));
+        Self::ALL.into_iter().find(finds)
+    }
+
+    fn line(self, line: &str) -> LogLine {
+        match self {
+            Self::Bind => bind(line),
+            Self::Unbound => unbound(line),
+            Self::Dnsmasq => dnsmasq(line),
+            Self::Timestamped => timestamped(line),
+        }
+    }
+}
+
+impl fmt::Display for LogFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bind => "BIND",
+            Self::Unbound => "Unbound",
+            Self::Dnsmasq => "dnsmasq",
+            Self::Timestamped => "timestamped",
+        })
+    }
+}
+
+fn text(line: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(line.trim_ascii())
+}
+
+pub(super) fn read<R: Read>(
+    mut bytes: ByteStream<R>,
+    format: LogFormat,
+    skipped: &mut SkipCounts,
+    sink: EventSink<'_>,
+) -> Result<(), CaptureError> {
+    let mut years = YearTracker::default();
+    while let Some(line) = bytes.line(MAX_LINE)? {
+        match format.line(&text(line)) {
+            LogLine::Query(at_s) => sink(CaptureEvent::Query { at_s: years.place(at_s) }),
+            LogLine::Other => skipped.others += 1,
+            LogLine::Unknown => skipped.lines += u64::from(!line.trim_ascii().is_empty()),
+        }
+    }
+    Ok(())
+}
+
+/// Turns of the year in a log that leaves years out.
+#[derive(Default)]
+struct YearTracker {
+    added_s: u64,
+    latest_s: u64,
+}
+
+impl YearTracker {
+    fn place(&mut self, at_s: u64) -> u64 {
+        let is_without_year = at_s < NO_YEAR_END_S;
+        if is_without_year && at_s + self.added_s + HALF_A_YEAR_S < self.latest_s {
+            self.added_s += 366 * 86_400;
+        }
+        let placed = if is_without_year { at_s + self.added_s } else { at_s };
+        self.latest_s = placed;
+        placed
+    }
+}
+
+/// What has no year is placed in this one, which has a 29 February.
+const NO_YEAR: u64 = 1972;
+const NO_YEAR_END_S: u64 = 94_694_400;
+
+/// `23-Nov-2026 15:52:11.123 queries: info: client @0x7f 192.0.2.1#53211 (example.com): query: example.com IN A +E(0)K (…)`, with any
+/// part before `client` left out, or with the time as RFC 3339 or syslog write it.
+fn bind(line: &str) -> LogLine {
+    let (head, is_query) = match line.find("client ") {
+        Some(start) => (&line[..start], line[start..].contains(": query: ")),
+        None => (line, false),
+    };
+    let Some(at_s) = bind_time(head) else { return LogLine::Unknown };
+    if is_query { LogLine::Query(at_s) } else { LogLine::Other }
+}
+
+fn bind_time(head: &str) -> Option<u64> {
+    let mut words = head.split_ascii_whitespace();
+    let day = words.next()?;
+    if let Some((day, time)) = day.split_once('T') {
+        return iso(day, time);
+    }
+    let own = |day: &str, time: &str| {
+        let mut parts = day.split('-');
+        let (day, name, year) = (parts.next()?, parts.next()?, parts.next()?);
+        seconds(digits(year, 4)?, month(name)?, digits(day, 2)?, time_s(time)?)
+    };
+    own(day, words.next()?).or_else(|| syslog_time(head).filter(|_| head.contains("named")))
+}
+
+/// `Nov 23 15:52:11`, at the front.
+fn syslog_time(head: &str) -> Option<u64> {
+    let mut words = head.split_ascii_whitespace();
+    let name = month(words.next()?)?;
+    let day = words.next()?;
+    seconds(NO_YEAR, name, digits(day, day.len().clamp(1, 2))?, time_s(words.next()?)?)
+}
+
+/// `[1700000000] unbound[123:0] info: 192.0.2.1 example.com. A IN`, or with syslog's or RFC 3339's time at the front. Replies,
+/// which `log-replies` adds, have more words.
+fn unbound(line: &str) -> LogLine {
+    let Some((head, rest)) = line.split_once("unbound[") else { return LogLine::Unknown };
+    let Some(at_s) = unbound_time(head) else { return LogLine::Unknown };
+    let mut words = rest.split_ascii_whitespace().skip(1);
+    let kind = words.next().unwrap_or_default();
+    let words: Vec<&str> = words.collect();
+    let is_question = match words[..] {
+        [address, name, _, class] => {
+            address.contains(['.', ':']) && name.ends_with('.') && CLASSES.contains(&class)
+        }
+        _ => false,
+    };
+    let is_query = is_question && matches!(kind, "info:" | "query:");
+    if is_query { LogLine::Query(at_s) } else { LogLine::Other }
+}
+
+const CLASSES: [&str; 4] = ["IN", "CH", "HS", "ANY"];
+
+fn unbound_time(head: &str) -> Option<u64> {
+    let head = head.trim();
+    let own = head.strip_prefix('[').and_then(|head| head.strip_suffix(']'));
+    if let Some(seconds) = own.and_then(epoch) {
+        return Some(seconds);
+    }
+    let first = head.split_ascii_whitespace().next()?;
+    first.split_once('T').and_then(|(day, time)| iso(day, time)).or_else(|| syslog_time(head))
+}
+
+/// `Nov 23 15:52:11 dnsmasq[123]: query[A] example.com from 192.0.2.1`, `log-queries=extra` with a number and an address before
+/// `query`.
+fn dnsmasq(line: &str) -> LogLine {
+    let Some((head, rest)) = line.split_once("dnsmasq[") else { return LogLine::Unknown };
+    let first = head.split_ascii_whitespace().next().unwrap_or_default();
+    let at_s = first.split_once('T').and_then(|(day, time)| iso(day, time)).or_else(|| syslog_time(head));
+    let Some(at_s) = at_s else { return LogLine::Unknown };
+    let is_query = rest.split_ascii_whitespace().skip(1).take(3).any(|word| word.starts_with("query["));
+    if is_query { LogLine::Query(at_s) } else { LogLine::Other }
+}
+
+/// `1700000000.25 …`, `2026-11-23T15:52:11Z …` or `2026-11-23 15:52:11 …`.
+fn timestamped(line: &str) -> LogLine {
+    let mut words = line.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or_default();
+    let day =
+        || first.split_once('T').map_or_else(|| iso(first, words.next()?), |(day, time)| iso(day, time));
+    epoch(first).or_else(day).map_or(LogLine::Unknown, LogLine::Query)
+}
+
+/// Seconds since 1970 with or without a fraction. Fewer than nine digits would be something else.
+fn epoch(text: &str) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let is_number = (9..=11).contains(&whole.len()) && !fraction.is_empty();
+    let are_digits = whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit());
+    if is_number && are_digits { whole.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOMENT: u64 = 1_795_449_131;
+
+    #[test]
+    fn lines_of_each_log_are_told_from_others() {
+        let bind_line =
+            "client @0x7f01 192.0.2.1#53211 (example.com): query: example.com IN A +E(0)K (192.0.2.53)";
+        for head in [
+            "23-Nov-2026 15:52:11.123 queries: info: ",
+            "23-Nov-2026 15:52:11.123 ",
+            "2026-11-23T15:52:11.123Z ",
+        ] {
+            assert_eq!(bind(&format!("{head}{bind_line}")), LogLine::Query(MOMENT), "{head}");
+        }
+        assert!(matches!(bind(&format!("Nov 23 15:52:11 ns named[7]: {bind_line}")), LogLine::Query(_)));
+        assert_eq!(bind("23-Nov-2026 15:52:11.123 general: info: running"), LogLine::Other);
+        assert_eq!(bind(bind_line), LogLine::Unknown);
+
+        let unbound_line = "unbound[123:0] info: 192.0.2.1 example.com. A IN";
+        assert_eq!(unbound(&format!("[1795449131] {unbound_line}")), LogLine::Query(MOMENT));
+        assert!(matches!(unbound(&format!("Nov 23 15:52:11 {unbound_line}")), LogLine::Query(_)));
+        assert_eq!(unbound(&format!("[1795449131] {unbound_line} NOERROR 0.000000 0 45")), LogLine::Other);
+        assert_eq!(unbound("[1795449131] unbound[1:0] query: ::1 . NS IN"), LogLine::Query(MOMENT));
+        assert_eq!(
+            unbound("[1795449131] unbound[1:0] info: start of service (unbound 1.17.1)."),
+            LogLine::Other
+        );
+
+        for line in [
+            "query[A] example.com from 192.0.2.1",
+            "45 192.0.2.1/1234 query[AAAA] example.com from 192.0.2.1",
+        ] {
+            assert!(
+                matches!(dnsmasq(&format!("Nov  3 15:52:11 dnsmasq[9]: {line}")), LogLine::Query(_)),
+                "{line}"
+            );
+        }
+        assert_eq!(dnsmasq("Nov 23 15:52:11 dnsmasq[9]: reply example.com is 192.0.2.7"), LogLine::Other);
+        assert_eq!(dnsmasq("kernel: query[A]"), LogLine::Unknown);
+
+        for line in [
+            "1795449131 a",
+            "1795449131.5,x",
+            "2026-11-23T15:52:11Z q",
+            "2026-11-23 15:52:11 q",
+            "1795449131",
+        ] {
+            assert_eq!(timestamped(line), LogLine::Query(MOMENT), "{line}");
+        }
+        for line in ["", "12 a", "1795449131x", "2026-11-23", "hello"] {
+            assert_eq!(timestamped(line), LogLine::Unknown, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_log_is_recognised_by_its_queries() {
+        let log = "2026-11-23T15:52:11Z general: running\n2026-11-23T15:52:11Z client 192.0.2.1#5 (a): query: a IN A + (::1)\n";
+        assert_eq!(LogFormat::of(log.as_bytes()), Some(LogFormat::Bind));
+        assert_eq!(LogFormat::of(b"1795449131 a\n"), Some(LogFormat::Timestamped));
+        assert_eq!(LogFormat::of(b"\x00\x01\x02"), None);
+    }
+
+    #[test]
+    fn a_new_year_goes_on() {
+        let mut years = YearTracker::default();
+        let december = years.place(seconds(NO_YEAR, 12, 31, 86_399).unwrap());
+        let january = years.place(seconds(NO_YEAR, 1, 1, 0).unwrap());
+        assert!(january > december && january - december <= 86_401, "{december} {january}");
+    }
+}

@@ -1,0 +1,222 @@
+//! Messages counted by the second.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::cache::SignatureCache;
+use super::{LineFit, QUERY, QueryBurst, walk_message};
+
+/// What is counted, in a second, in an interval or altogether.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TrafficCounts {
+    /// Q: queries, that is messages with opcode QUERY that ask something.
+    pub queries: u64,
+    /// R: responses.
+    pub responses: u64,
+    /// R_s: responses with at least one signature.
+    pub signed: u64,
+    /// S: signatures.
+    pub signatures: u64,
+    /// S_v: signatures that a resolver with a cache has to verify.
+    pub verified: u64,
+}
+
+/// Bounds of what is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrafficLimits {
+    /// Most seconds with messages that are kept apart, of about 60 bytes each: two million are 23 days.
+    pub seconds: usize,
+    /// Most signatures in the simulated cache, of about 32 bytes each.
+    pub cache_entries: usize,
+}
+
+impl Default for TrafficLimits {
+    fn default() -> Self {
+        Self { seconds: 2_000_000, cache_entries: 1_000_000 }
+    }
+}
+
+/// Traffic under observation. Nothing of a message is kept but counts, and of signatures hashes: no address, no name.
+///
+/// Which signatures a resolver has to verify is told by a simulated cache: one that is met again before its time is up counts as
+/// verified with its set. That takes all traffic for that of one resolver, which believes each set as long as its TTL, and verifies
+/// every signature of a set that has several.
+#[derive(Debug)]
+pub struct Traffic {
+    limits: TrafficLimits,
+    seconds: HashMap<u64, TrafficCounts>,
+    totals: TrafficCounts,
+    /// Messages that are in the totals alone.
+    unplaced: u64,
+    malformed: u64,
+    other_opcodes: u64,
+    cache: SignatureCache,
+    /// First and last second of the input that is read now.
+    input: Option<(u64, u64)>,
+    inputs: Vec<(u64, u64)>,
+}
+
+impl Traffic {
+    /// No traffic yet.
+    #[must_use]
+    pub fn new(limits: TrafficLimits) -> Self {
+        Self {
+            limits,
+            seconds: HashMap::new(),
+            totals: TrafficCounts::default(),
+            unplaced: 0,
+            malformed: 0,
+            other_opcodes: 0,
+            cache: SignatureCache::new(limits.cache_entries.max(1)),
+            input: None,
+            inputs: Vec::new(),
+        }
+    }
+
+    /// Counts a message that came in a second since 1970, where that is known.
+    pub fn message(&mut self, at_s: Option<u64>, message: &[u8]) {
+        let cache = &mut self.cache;
+        let mut verified = 0;
+        let walked =
+            walk_message(message, &mut |signature| verified += u64::from(cache.must_verify(at_s, signature)));
+        let Ok(walked) = walked else {
+            self.malformed += 1;
+            return;
+        };
+        if walked.opcode != QUERY {
+            self.other_opcodes += 1;
+            return;
+        }
+        let asks_nothing = !walked.is_response && walked.questions == 0;
+        self.malformed += u64::from(walked.fault.is_some() || asks_nothing);
+        if asks_nothing {
+            return;
+        }
+        let signatures = u64::from(walked.signatures);
+        self.add(
+            at_s,
+            match walked.is_response {
+                false => TrafficCounts { queries: 1, ..TrafficCounts::default() },
+                true => TrafficCounts {
+                    queries: 0,
+                    responses: 1,
+                    signed: signatures.min(1),
+                    signatures,
+                    verified,
+                },
+            },
+        );
+    }
+
+    /// Counts a query of which nothing is known but its second.
+    pub fn query(&mut self, at_s: u64) {
+        self.add(Some(at_s), TrafficCounts { queries: 1, ..TrafficCounts::default() });
+    }
+
+    /// What comes next is of another input: the time between them was not observed.
+    pub fn end_input(&mut self) {
+        self.inputs.extend(self.input.take());
+    }
+
+    fn add(&mut self, at_s: Option<u64>, counts: TrafficCounts) {
+        self.totals.add(counts);
+        let Some(at_s) = at_s else {
+            self.unplaced += 1;
+            return;
+        };
+        if self.seconds.len() >= self.limits.seconds && !self.seconds.contains_key(&at_s) {
+            self.unplaced += 1;
+            return;
+        }
+        self.seconds.entry(at_s).or_default().add(counts);
+        let (first, last) = self.input.unwrap_or((at_s, at_s));
+        self.input = Some((first.min(at_s), last.max(at_s)));
+    }
+
+    /// All that was counted.
+    #[must_use]
+    pub fn totals(&self) -> TrafficCounts {
+        self.totals
+    }
+
+    /// Messages that are counted, but in no second: without a time, or beyond [`TrafficLimits::seconds`].
+    #[must_use]
+    pub fn unplaced(&self) -> u64 {
+        self.unplaced
+    }
+
+    /// Messages that are malformed, or queries without a question. Those with a sound header are counted as far as they go.
+    #[must_use]
+    pub fn malformed(&self) -> u64 {
+        self.malformed
+    }
+
+    /// Messages with another opcode than QUERY, such as UPDATE and NOTIFY: neither queries nor responses.
+    #[must_use]
+    pub fn other_opcodes(&self) -> u64 {
+        self.other_opcodes
+    }
+
+    /// Seconds from the first to the last message of each input; where inputs overlap, once.
+    #[must_use]
+    pub fn observed_s(&self) -> u64 {
+        self.observed(1)
+    }
+
+    /// Queries per second; `None` where no second is known.
+    #[must_use]
+    pub fn burst(&self) -> Option<QueryBurst> {
+        let rates = self.seconds.values().map(|counts| counts.queries).collect();
+        QueryBurst::new(rates, self.observed_s())
+    }
+
+    /// Counts by intervals of so many seconds (at least one), in order; those without messages left out.
+    #[must_use]
+    pub fn intervals(&self, interval_s: u64) -> BTreeMap<u64, TrafficCounts> {
+        let mut intervals: BTreeMap<u64, TrafficCounts> = BTreeMap::new();
+        for (second, counts) in &self.seconds {
+            intervals.entry(second / interval_s.max(1)).or_default().add(*counts);
+        }
+        intervals
+    }
+
+    /// The line of y over x through intervals of so many seconds; `None` where no line can be told.
+    #[must_use]
+    pub fn fit(
+        &self,
+        interval_s: u64,
+        x: fn(&TrafficCounts) -> u64,
+        y: fn(&TrafficCounts) -> u64,
+    ) -> Option<LineFit> {
+        let intervals = self.intervals(interval_s);
+        let points: Vec<(f64, f64)> =
+            intervals.values().map(|counts| (x(counts) as f64, y(counts) as f64)).collect();
+        let silent = self.observed(interval_s).saturating_sub(points.len() as u64);
+        LineFit::new(&points, silent)
+    }
+
+    /// Intervals that inputs reach into.
+    fn observed(&self, interval_s: u64) -> u64 {
+        let interval_s = interval_s.max(1);
+        let mut spans: Vec<(u64, u64)> = self.inputs.iter().chain(&self.input).copied().collect();
+        spans.sort_unstable();
+        let (mut observed, mut next) = (0_u64, 0);
+        for (first, last) in spans {
+            let (first, last) = ((first / interval_s).max(next), last / interval_s);
+            if last >= first {
+                observed = observed.saturating_add(last - first).saturating_add(1);
+                next = last.saturating_add(1);
+            }
+        }
+        observed
+    }
+}
+
+impl TrafficCounts {
+    fn add(&mut self, other: Self) {
+        self.queries += other.queries;
+        self.responses += other.responses;
+        self.signed += other.signed;
+        self.signatures += other.signatures;
+        self.verified += other.verified;
+    }
+}

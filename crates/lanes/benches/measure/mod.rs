@@ -1,0 +1,120 @@
+//! Kernels timed one by one, with the multiplications they take: `cargo bench -p oarlock-lanes --features measure -- NAME`.
+
+mod aes;
+mod counting;
+mod curve25519;
+mod des;
+mod hash;
+mod nist;
+mod records;
+mod rsa;
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use crate::simd::{IfmaSimd, Simd};
+use counting::CountingSimd;
+
+/// Measures every kernel whose name contains `filter` and prints a line for each.
+pub fn run(filter: &str) {
+    let Some(simd) = IfmaSimd::detect() else {
+        eprintln!("this CPU has no AVX-512 IFMA: there is nothing to measure");
+        return;
+    };
+    let bench = KernelBench { filter, multiply_adds_per_ns: multiply_add_rate(simd) };
+    println!("{:.2} vpmadd52 per ns", bench.multiply_adds_per_ns);
+    aes::run(&bench);
+    curve25519::run(&bench, simd);
+    des::run(&bench, simd);
+    hash::run(&bench, simd);
+    nist::run(&bench, simd);
+    rsa::run(&bench, simd);
+}
+
+/// Times kernels and counts their multiplications.
+pub(crate) struct KernelBench<'a> {
+    filter: &'a str,
+    multiply_adds_per_ns: f64,
+}
+
+impl KernelBench<'_> {
+    /// True where a kernel of this name is asked for.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        name.contains(self.filter)
+    }
+
+    /// Times `kernel`, which does `operations` of what `name` says and has no multiplications.
+    pub(crate) fn plain(&self, name: &str, operations: usize, mut kernel: impl FnMut()) {
+        if self.wants(name) {
+            println!("{name:40} {:10.2} ns", best_ns(&mut kernel) / operations as f64);
+        }
+    }
+
+    /// Times `kernel`, which does `operations` of what `name` says, and prints its `vpmadd52` count (of `counted`, the same
+    /// kernel on [`CountingSimd`] vectors), its floor at this core's rate, and how near it comes.
+    pub(crate) fn kernel(
+        &self,
+        name: &str,
+        operations: usize,
+        mut kernel: impl FnMut(),
+        counted: impl FnOnce(),
+    ) {
+        if !self.wants(name) {
+            return;
+        }
+        let each = operations as f64;
+        let ns = best_ns(&mut kernel) / each;
+        let count = CountingSimd::count(counted) as f64 / each;
+        let floor = count / self.multiply_adds_per_ns;
+        println!(
+            "{name:40} {ns:10.1} ns  {count:9.1} vpmadd52  floor {floor:10.1} ns  {:3.0} %",
+            100.0 * floor / ns
+        );
+    }
+}
+
+/// Bytes in hexadecimal digits.
+fn hex(text: &str) -> Vec<u8> {
+    let byte = |at: usize| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap_or_default();
+    (0..text.len() / 2).map(byte).collect()
+}
+
+/// The best of many short rounds: what the machine can do when it is left alone.
+fn best_ns(body: &mut impl FnMut()) -> f64 {
+    body();
+    let once = Instant::now();
+    body();
+    let rounds = (200_000.0 / once.elapsed().as_nanos().max(1) as f64).clamp(1.0, 100_000.0) as usize;
+    let mut best = f64::INFINITY;
+    for _ in 0..400 {
+        let start = Instant::now();
+        (0..rounds).for_each(|_| body());
+        best = best.min(start.elapsed().as_nanos() as f64 / rounds as f64);
+    }
+    best
+}
+
+/// Multiply-adds per nanosecond of this core, of sixteen independent chains from registers.
+fn multiply_add_rate(simd: IfmaSimd) -> f64 {
+    use crate::simd::Vector;
+    const STEPS: usize = 64;
+    let mut chains = [simd.splat(3); 16];
+    let ns = best_ns(&mut || {
+        simd.call(
+            #[inline(always)]
+            || {
+                let (a, b) = (simd.splat(black_box(5)), simd.splat(black_box(7)));
+                let mut own = chains;
+                for _ in 0..STEPS {
+                    own = own.map(
+                        #[inline(always)]
+                        |chain| chain.madd_lo(a, b),
+                    );
+                }
+                chains = own;
+            },
+        );
+    });
+    black_box(&chains);
+    (STEPS * chains.len()) as f64 / ns
+}

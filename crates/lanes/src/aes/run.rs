@@ -1,0 +1,211 @@
+//! From accepted records to kernels and back.
+
+use std::cell::Cell;
+
+use oarlock_core::{Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape, Span, Status};
+use zeroize::Zeroizing;
+
+use super::kernel::{
+    AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, OpenKernel, ResultSpan, SealKernel, compute,
+};
+use super::keys::{PreparedKeys, from_slots, table};
+use super::rounds::PLACES;
+use super::schedule::{PrepareAes, ROUNDS_128, ROUNDS_256};
+use crate::records::{self, RecordKernel, RecordPart, RecordRef};
+use crate::simd::BlockSimd;
+
+/// Computes every record of every part into `out`.
+pub(crate) fn run<S: BlockSimd>(
+    simd: S,
+    shape: Shape,
+    parts: &[&Records<'_>],
+    out: &mut Outcomes,
+) -> Result<(), EngineFault> {
+    use Direction::{Decrypt, Encrypt};
+    match shape {
+        Shape::Cipher { direction: Encrypt, .. } => with::<S, CbcEncryptKernel>(simd, shape, parts, out),
+        Shape::Cipher { direction: Decrypt, .. } => with::<S, CbcDecryptKernel>(simd, shape, parts, out),
+        Shape::Aead { direction: Encrypt, .. } => with::<S, SealKernel>(simd, shape, parts, out),
+        Shape::Aead { direction: Decrypt, .. } => with::<S, OpenKernel>(simd, shape, parts, out),
+        _ => with::<S, CmacKernel>(simd, shape, parts, out),
+    }
+}
+
+fn with<S: BlockSimd, K: AesKernel>(
+    simd: S,
+    shape: Shape,
+    parts: &[&Records<'_>],
+    out: &mut Outcomes,
+) -> Result<(), EngineFault> {
+    let left = parts.iter();
+    records::run(&mut AesRun::<S, K> { simd, shape, left, table: Vec::new() }, parts, out)
+}
+
+/// The records of one run.
+struct AesRun<'p, S, K: AesKernel> {
+    simd: S,
+    shape: Shape,
+    /// Parts that have not begun.
+    left: std::slice::Iter<'p, &'p Records<'p>>,
+    /// Prepared keys of the current part.
+    table: Vec<Option<&'p K::Key>>,
+}
+
+impl<S: BlockSimd, K: AesKernel> AesRun<'_, S, K> {
+    fn key_len(&self) -> usize {
+        let len = match self.shape {
+            Shape::Cipher { alg, .. } => Some(alg.key_len()),
+            Shape::Aead { alg, .. } => Some(alg.key_len()),
+            Shape::Mac { alg } => alg.key_len(),
+            _ => None,
+        };
+        // unreachable because `offers` names only shapes whose keys have a length
+        len.unwrap_or_default()
+    }
+}
+
+impl<S: BlockSimd, K: AesKernel> RecordKernel for AesRun<'_, S, K> {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// All alike: a place takes the next record as soon as it is done, so that the order of lengths does not matter.
+    fn steps(&self, _len: usize) -> usize {
+        1
+    }
+
+    fn begin(&mut self, _part: &RecordPart<'_>) {
+        self.table = match self.left.next() {
+            Some(records) => table(self.simd, records, self.key_len()),
+            None => Vec::new(),
+        };
+    }
+
+    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
+        let window = RecordWindow { simd: self.simd, part, records };
+        let own = from_slots::<S, K::Key>(self.simd, part, records);
+        let keys = PreparedKeys { part, table: &self.table, own: &own };
+        if self.key_len() == 16 {
+            window.run::<K, ROUNDS_128>(&keys, out);
+        } else {
+            window.run::<K, ROUNDS_256>(&keys, out);
+        }
+    }
+}
+
+/// Accepted records of one part.
+struct RecordWindow<'a, S> {
+    simd: S,
+    part: &'a RecordPart<'a>,
+    records: &'a [RecordRef],
+}
+
+impl<S: BlockSimd> RecordWindow<'_, S> {
+    /// Records with a place in the output are computed into it, those for slots into memory that is erased.
+    fn run<K: AesKernel, const ROUNDS: usize>(&self, keys: &PreparedKeys<'_, K::Key>, out: &mut PartMut<'_>) {
+        self.pass::<K, ROUNDS>(
+            keys,
+            out.output,
+            out.statuses,
+            #[inline(always)]
+            |record| self.direct::<K>(record),
+        );
+        if self.part.has_slots() {
+            self.through_scratch::<K, ROUNDS>(keys, out);
+        }
+    }
+
+    /// The place of a record's output, where it is not a slot.
+    #[inline(always)]
+    fn direct<K: AesKernel>(&self, record: RecordRef) -> Option<ResultSpan> {
+        let output = self.part.output_start(record)?;
+        let len = match K::IS_SHORTENED {
+            true => self.part.output_span(record).len,
+            false => record.len,
+        };
+        let tag = if K::WRITES_TAG { self.part.tag_span(record) } else { Span::default() };
+        Some(ResultSpan { output, len: len as usize, tag: tag.start as usize, tag_len: tag.len as usize })
+    }
+
+    fn through_scratch<K: AesKernel, const ROUNDS: usize>(
+        &self,
+        keys: &PreparedKeys<'_, K::Key>,
+        out: &mut PartMut<'_>,
+    ) {
+        let to_slots = || {
+            let mut end = 0;
+            self.records.iter().filter_map(move |record| {
+                let OutputSink::Slot(slot) = self.part.output(*record) else { return None };
+                let (output, len) = (end, K::output_len(record.len as usize));
+                let tag_len = self.part.tag_span(*record).len as usize;
+                end += len + tag_len;
+                Some((*record, slot, ResultSpan { output, len, tag: output + len, tag_len }))
+            })
+        };
+        let len = to_slots().map(|(_, _, place)| place.len + place.tag_len).sum();
+        let mut scratch = Zeroizing::new(vec![0; len]);
+        let mut places = to_slots();
+        let next = |record: RecordRef| match self.part.output(record) {
+            OutputSink::Slot(_) => places.next().map(|(_, _, place)| place),
+            OutputSink::Output(_) => None,
+        };
+        self.pass::<K, ROUNDS>(keys, &mut scratch, out.statuses, next);
+        for (record, slot, place) in to_slots() {
+            let status = &mut out.statuses[record.index as usize];
+            // A record with a wrong tag or an unusable key leaves its slot empty.
+            if *status != Status::Pending {
+                continue;
+            }
+            match out.slots.fill(slot, place.len) {
+                Some(secret) => secret.copy_from_slice(&scratch[place.output..place.tag]),
+                None => *status = Status::Malformed,
+            }
+            if K::WRITES_TAG
+                && let Some(tag) = self.part.tag_span(record).of_mut(out.output)
+            {
+                tag.copy_from_slice(&scratch[place.tag..place.tag + place.tag_len]);
+            }
+        }
+    }
+
+    /// Computes the records that `place` gives a place in `output`.
+    fn pass<K: AesKernel, const ROUNDS: usize>(
+        &self,
+        keys: &PreparedKeys<'_, K::Key>,
+        output: &mut [u8],
+        statuses: &mut [Status],
+        mut place: impl FnMut(RecordRef) -> Option<ResultSpan>,
+    ) {
+        let statuses = Cell::from_mut(statuses).as_slice_of_cells();
+        let mut at = 0;
+        self.simd.call(
+            #[inline(always)]
+            || {
+                compute::<S, K, ROUNDS>(
+                    self.simd,
+                    self.part,
+                    #[inline(always)]
+                    || loop {
+                        let record = *self.records.get(at)?;
+                        if let Some(later) = self.records.get(at + AHEAD)
+                            && let Some(key) = keys.recurring(later)
+                        {
+                            key.prefetch(self.simd);
+                        }
+                        at += 1;
+                        let Some(place) = place(record) else { continue };
+                        match keys.find(self.simd, record) {
+                            Some(key) => return Some((record, place, key)),
+                            None => statuses[record.index as usize].set(Status::BadKey),
+                        }
+                    },
+                    output,
+                    |index| statuses[index].set(Status::Rejected),
+                );
+            },
+        );
+    }
+}
+
+/// Records between the one that is begun and the one whose key is brought near meanwhile.
+const AHEAD: usize = 2 * PLACES;

@@ -1,0 +1,119 @@
+//! Tables of public keys that recur: with one, [S]B - [h]A takes no doubling. All public.
+
+use oarlock_core::{Key, VerifyTable};
+
+use super::comb::{CombRows, load_niels};
+use super::encoding::decode_opposites;
+use super::point::{EdwardsPoint, add_affine_all};
+use super::scalar::{ScalarLanes, SignedDigits};
+use crate::simd::{LANES, Simd};
+
+/// Signed digits of h.
+const WIDTH: usize = 5;
+/// Signed digits of S.
+pub(super) const BASE_WIDTH: usize = 8;
+
+/// Multiples of -A, and the unit that made them.
+#[derive(Debug)]
+pub(crate) struct Ed25519KeyTable<S> {
+    simd: S,
+    rows: CombRows<WIDTH>,
+}
+
+impl<S: Simd> Ed25519KeyTable<S> {
+    /// None where A does not decode.
+    pub(super) fn build(simd: S, public: &[u8]) -> Option<Self> {
+        let decoded = decode_opposites(simd, &[[public; LANES]]);
+        let key = decoded.first().filter(|decoded| decoded.is_valid != 0)?;
+        Some(Self { simd, rows: CombRows::comb(simd, &key.x, &key.y) })
+    }
+}
+
+#[cfg(test)]
+impl<S> Ed25519KeyTable<S> {
+    /// Turns a bit over.
+    pub(super) fn flip(&mut self, row: usize, word: usize) {
+        self.rows.flip(row, word);
+    }
+}
+
+impl<S: Simd> VerifyTable for Ed25519KeyTable<S> {
+    const BYTES: usize = CombRows::<WIDTH>::BYTES;
+    const USES: u32 = 32;
+
+    fn public(key: &Key) -> Option<&[u8]> {
+        key.ed25519_public().map(<[u8; 32]>::as_slice)
+    }
+
+    fn is_right(&self, public: &[u8]) -> bool {
+        let Ok(public) = public.try_into() else { return false };
+        self.rows.are_multiples_of_opposite(self.simd, public)
+    }
+}
+
+/// A group's scalars and tables.
+pub(super) struct TableTerm<'a, S: Simd> {
+    pub(super) tables: [&'a Ed25519KeyTable<S>; LANES],
+    pub(super) h: ScalarLanes<S::V>,
+    pub(super) s: ScalarLanes<S::V>,
+}
+
+/// [S]B - [h]A of every group: 32 additions of multiples of B and 51 of -A.
+pub(super) fn table_sums<S: Simd>(
+    simd: S,
+    base: &CombRows<BASE_WIDTH>,
+    terms: &[TableTerm<'_, S>],
+    sums: &mut Vec<EdwardsPoint<S::V>>,
+) {
+    let (pairs, rest) = terms.as_chunks::<2>();
+    pairs.iter().for_each(|pair| sums.extend(sum_together(simd, base, pair)));
+    let (ones, _) = rest.as_chunks::<1>();
+    ones.iter().for_each(|one| sums.extend(sum_together(simd, base, one)));
+}
+
+fn sum_together<S: Simd, const N: usize>(
+    simd: S,
+    base: &CombRows<BASE_WIDTH>,
+    terms: &[TableTerm<'_, S>; N],
+) -> [EdwardsPoint<S::V>; N] {
+    let h = terms.each_ref().map(|term| SignedDigits::<WIDTH>::new(simd, &term.h));
+    let s = terms.each_ref().map(|term| SignedDigits::<BASE_WIDTH>::new(simd, &term.s));
+    let mut sums = [EdwardsPoint::neutral(simd); N];
+    for at in 0..s[0].len() {
+        simd.call(
+            #[inline(always)]
+            || {
+                add_affine_all::<S, N, true>(
+                    simd,
+                    &mut sums,
+                    #[inline(always)]
+                    |group| {
+                        let (magnitudes, negative) = s[group].at(at);
+                        (load_niels(simd, &base.rows(at, magnitudes)), negative)
+                    },
+                );
+            },
+        );
+    }
+    for at in 0..h[0].len() {
+        simd.call(
+            #[inline(always)]
+            || {
+                add_affine_all::<S, N, true>(
+                    simd,
+                    &mut sums,
+                    #[inline(always)]
+                    |group| {
+                        let (magnitudes, negative) = h[group].at(at);
+                        let mut rows = base.rows(0, &[0; LANES]);
+                        for (lane, row) in rows.iter_mut().enumerate() {
+                            *row = terms[group].tables[lane].rows.row(at, magnitudes[lane]);
+                        }
+                        (load_niels(simd, &rows), negative)
+                    },
+                );
+            },
+        );
+    }
+    sums
+}

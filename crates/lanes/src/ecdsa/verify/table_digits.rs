@@ -1,0 +1,60 @@
+//! Scalars as rows of tables.
+
+use crate::ecdsa::curve::CurveParams;
+use crate::ecdsa::element::Element;
+use crate::ecdsa::recode::{RowDigits, digit, digits, halve};
+use crate::ecdsa::ring::{ModularRing, OddModulus};
+use crate::simd::{Simd, Vector};
+
+/// How a table is addressed by digits.
+#[derive(Clone, Copy)]
+pub(super) struct TableWindows {
+    /// Bits of a digit.
+    pub(super) window: usize,
+    /// Rows from those of one digit to those of the next.
+    rows: usize,
+}
+
+impl TableWindows {
+    /// A table with rows for every window.
+    pub(super) fn all(window: usize) -> Self {
+        Self { window, rows: 1 << (window - 1) }
+    }
+
+    /// A table whose rows serve every window.
+    pub(super) fn one(window: usize) -> Self {
+        Self { window, rows: 0 }
+    }
+}
+
+/// The digits of scalars below n, even ones by way of n - u.
+pub(super) fn table_digits<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
+    simd: S,
+    scalar: &Element<S::V, L, N>,
+    TableWindows { window, rows }: TableWindows,
+) -> [Vec<RowDigits>; N] {
+    let order = ModularRing::<S, C::Order, L, N>::new(simd);
+    let count = digits(C::BITS, window);
+    let mut all = std::array::from_fn(|_| Vec::with_capacity(count));
+    simd.call(
+        #[inline(always)]
+        || {
+            let negative = order.carry(order.splat(&C::Order::LIMBS).loose() - *scalar);
+            let is_odd = scalar.0[0].has_any(order.word(1));
+            let odd = order.select(is_odd, &negative, scalar);
+            for (n, places) in all.iter_mut().enumerate() {
+                let mut limbs = [simd.zero(); L];
+                for limb in 0..L {
+                    limbs[limb] = odd.0[limb].0[n];
+                }
+                let half = halve(simd, &limbs, C::BITS, window);
+                for at in 0..count {
+                    let digit = digit(simd, &half, at, window);
+                    let index = digit.index + simd.splat((at * rows) as u64);
+                    places.push(RowDigits { index: index.words(), minus: digit.minus ^ !is_odd[n] });
+                }
+            }
+        },
+    );
+    all
+}

@@ -1,0 +1,175 @@
+//! Records that a few comparisons show to be good.
+//!
+//! A rule here may refuse what the contract allows, never the other way round: what it refuses, the contract judges.
+
+use std::ops::RangeInclusive;
+
+use oarlock_core::{AeadAlg, Direction, Records, Shape, Span};
+
+/// What a plainly good record of a shape satisfies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FastRule {
+    key_len: KeyLenRule,
+    min_iv_len: u32,
+    max_iv_len: u32,
+    /// Bits of an input length that must be clear.
+    partial: u32,
+    output: OutputRule,
+    tag: TagRule,
+    data_len: u64,
+    output_len: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum KeyLenRule {
+    NoKey,
+    Any,
+    Exactly(usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum OutputRule {
+    AsLongAsInput,
+    Between(u32, u32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TagRule {
+    NoTag,
+    InOutput,
+    InData,
+}
+
+/// NIST SP 800-38D 5.2.1.2: tags that are not for certain applications only.
+const TAG_LENS: RangeInclusive<u32> = 12..=16;
+
+impl FastRule {
+    /// The rule of a shape, or None where no record of it is plainly good.
+    pub(super) fn for_shape(shape: Shape, records: &Records<'_>) -> Option<Self> {
+        let mut tag = TagRule::NoTag;
+        let (key_len, iv_len, block_len, output) = match shape {
+            Shape::Cipher { alg, .. } => (
+                KeyLenRule::Exactly(alg.key_len()),
+                alg.block_len(),
+                alg.block_len(),
+                OutputRule::AsLongAsInput,
+            ),
+            Shape::Mac { alg } => {
+                let key_len = alg.key_len().map_or(KeyLenRule::Any, KeyLenRule::Exactly);
+                (key_len, 0, 1, OutputRule::Between(4, alg.tag_len() as u32))
+            }
+            Shape::Digest { alg } => (KeyLenRule::NoKey, 0, 1, OutputRule::exactly(alg.output_len())),
+            Shape::DigestPart { alg } => {
+                (KeyLenRule::NoKey, alg.state_len(), alg.block_len(), OutputRule::exactly(alg.state_len()))
+            }
+            Shape::Aead { alg, direction } => {
+                let is_sealing = direction == Direction::Encrypt;
+                tag = if is_sealing { TagRule::InOutput } else { TagRule::InData };
+                (KeyLenRule::Exactly(AeadAlg::key_len(alg)), 1, 1, OutputRule::AsLongAsInput)
+            }
+            _ => return None,
+        };
+        Some(Self {
+            key_len,
+            min_iv_len: iv_len as u32,
+            max_iv_len: if tag == TagRule::NoTag { iv_len as u32 } else { u32::MAX },
+            tag,
+            partial: block_len as u32 - 1,
+            output,
+            data_len: records.data.len() as u64,
+            output_len: records.output_len as u64,
+        })
+    }
+
+    /// True where a record has neither associated data nor a tag.
+    pub(super) fn is_tagless(&self) -> bool {
+        self.tag == TagRule::NoTag
+    }
+
+    /// True where keys of this many bytes will do.
+    #[inline(always)]
+    pub(super) fn takes_key(&self, len: Option<usize>) -> bool {
+        match self.key_len {
+            KeyLenRule::NoKey => true,
+            KeyLenRule::Any => len.is_some(),
+            KeyLenRule::Exactly(wanted) => len == Some(wanted),
+        }
+    }
+
+    /// True where a record with a key that will do is good for certain.
+    #[inline(always)]
+    pub(super) fn fits(&self, iv: Span, input: Span, output: Span) -> bool {
+        let mut alone = self.together();
+        alone.add(input, output);
+        self.fits_iv(iv) & alone.fit()
+    }
+
+    /// True where an IV is good for certain.
+    #[inline(always)]
+    pub(super) fn fits_iv(&self, iv: Span) -> bool {
+        (self.min_iv_len..=self.max_iv_len).contains(&iv.len) & (end(iv) <= self.data_len)
+    }
+
+    /// No record yet.
+    #[inline(always)]
+    pub(super) fn together(&self) -> CombinedCheck {
+        CombinedCheck { rule: *self, partial: 0, is_long_enough: true, data_end: 0, output_end: 0 }
+    }
+}
+
+/// What records have in common: a few operations for each of them, and the comparisons once.
+pub(super) struct CombinedCheck {
+    rule: FastRule,
+    /// Bits of any length.
+    partial: u32,
+    is_long_enough: bool,
+    data_end: u64,
+    output_end: u64,
+}
+
+impl CombinedCheck {
+    #[inline(always)]
+    pub(super) fn add(&mut self, input: Span, output: Span) {
+        self.is_long_enough &= match self.rule.output {
+            OutputRule::AsLongAsInput => output.len == input.len,
+            OutputRule::Between(min, max) => (min..=max).contains(&output.len),
+        };
+        self.partial |= input.len;
+        self.data_end = self.data_end.max(end(input));
+        self.output_end = self.output_end.max(end(output));
+    }
+
+    /// True where all are good for certain.
+    #[inline(always)]
+    pub(super) fn fit(&self) -> bool {
+        self.is_long_enough
+            & (self.partial & self.rule.partial == 0)
+            & (self.data_end <= self.rule.data_len)
+            & (self.output_end <= self.rule.output_len)
+    }
+}
+
+impl FastRule {
+    /// True where there are no associated data and tag, or these are good for certain.
+    #[inline(always)]
+    pub(super) fn fits_tag(&self, spans: impl FnOnce() -> [Span; 2]) -> bool {
+        let room = match self.tag {
+            TagRule::NoTag => return true,
+            TagRule::InOutput => self.output_len,
+            TagRule::InData => self.data_len,
+        };
+        let [aad, tag] = spans();
+        (end(aad) <= self.data_len) & (end(tag) <= room) & TAG_LENS.contains(&tag.len)
+    }
+}
+
+impl OutputRule {
+    fn exactly(len: usize) -> Self {
+        Self::Between(len as u32, len as u32)
+    }
+}
+
+#[inline(always)]
+fn end(span: Span) -> u64 {
+    u64::from(span.start) + u64::from(span.len)
+}

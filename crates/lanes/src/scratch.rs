@@ -1,0 +1,85 @@
+//! Memory that a thread keeps from run to run: new memory is paid for page by page, and that is much for a batch of some hundred
+//! short records.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
+
+thread_local! {
+    static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What can be used again.
+pub(crate) trait WipePolicy: 'static {
+    /// Leaves no secret behind.
+    fn wipe(&mut self);
+}
+
+/// A value that goes back to its thread when it is dropped, wiped. Each thread keeps one of a type.
+pub(crate) struct ThreadScratch<T: WipePolicy>(
+    /// Exactly one.
+    Vec<T>,
+);
+
+impl<T: WipePolicy> ThreadScratch<T> {
+    /// What this thread has kept, or what `make` makes.
+    pub(crate) fn take(make: impl FnOnce() -> T) -> Self {
+        let kept = KEPT.try_with(|kept| {
+            let mut kept = kept.borrow_mut();
+            let at = kept.iter().position(|one| one.is::<Vec<T>>())?;
+            kept.swap_remove(at).downcast().ok()
+        });
+        Self(kept.ok().flatten().map_or_else(|| vec![make()], |one| *one))
+    }
+}
+
+impl<T: WipePolicy> Drop for ThreadScratch<T> {
+    fn drop(&mut self) {
+        self.wipe();
+        let one = std::mem::take(&mut self.0);
+        // A thread that ends keeps nothing.
+        let _ = KEPT.try_with(|kept| {
+            let mut kept = kept.borrow_mut();
+            if !kept.iter().any(|other| other.is::<Vec<T>>()) {
+                kept.push(Box::new(one));
+            }
+        });
+    }
+}
+
+impl<T: WipePolicy> Deref for ThreadScratch<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0[0]
+    }
+}
+
+impl<T: WipePolicy> DerefMut for ThreadScratch<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0[0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Number(u32);
+
+    impl WipePolicy for Number {
+        fn wipe(&mut self) {
+            self.0 = 0;
+        }
+    }
+
+    #[test]
+    fn one_is_kept_and_wiped() {
+        let (mut first, second) = (ThreadScratch::take(|| Number(7)), ThreadScratch::take(|| Number(8)));
+        first.0[0].0 += 1;
+        assert_eq!((first.0[0].0, second.0[0].0), (8, 8));
+        drop((first, second));
+        let (again, anew) = (ThreadScratch::take(|| Number(9)), ThreadScratch::take(|| Number(10)));
+        assert_eq!((again.0[0].0, anew.0[0].0), (0, 10));
+    }
+}

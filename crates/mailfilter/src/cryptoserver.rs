@@ -1,0 +1,52 @@
+//! The client of the cryptoserver that holds signing keys.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use oarlock::Accelerator;
+use oarlock_io::read_private;
+use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteHolder};
+use zeroize::Zeroizing;
+
+use crate::config::Cryptoserver;
+use crate::error::ServiceError;
+use crate::keys::HOLDER;
+
+pub(crate) fn remote(server: &Cryptoserver, checker: Accelerator) -> Result<RemoteHolder, ServiceError> {
+    let mut endpoints = Vec::new();
+    let server_uids: Vec<u32> = oarlock_ffi::uid_of(&server.server_user).into_iter().collect();
+    for place in &server.servers {
+        let is_grpc = place.starts_with("http:") || place.starts_with("https:");
+        endpoints.push(match is_grpc {
+            true => {
+                let is_secure = place.starts_with("https:");
+                let credentials = is_secure.then(|| credentials(server)).transpose()?;
+                Endpoint::Grpc { url: place.clone(), credentials }
+            }
+            false => Endpoint::UnixOf { path: PathBuf::from(place), server_uids: server_uids.clone() },
+        });
+    }
+    let patience = Duration::from_millis(server.patience_ms.max(1));
+    Ok(RemoteHolder::new(RemoteConfig { patience, ..RemoteConfig::new(HOLDER, endpoints) }, checker)?)
+}
+
+/// Far more than a private key.
+const MAX_CREDENTIAL_BYTES: usize = 1 << 20;
+
+fn credentials(server: &Cryptoserver) -> Result<Credentials, ServiceError> {
+    let read = |field: &'static str, path: &Option<PathBuf>| {
+        let fault = |reason: String| ServiceError::Credentials { field, reason };
+        let path: &Path = path.as_deref().ok_or_else(|| fault("expected a file for https".to_owned()))?;
+        let read = if field == "private_key" {
+            read_private(path, MAX_CREDENTIAL_BYTES).map(|bytes| bytes.to_vec())
+        } else {
+            std::fs::read(path)
+        };
+        read.map_err(|error| fault(format!("{}: {error}", path.display())))
+    };
+    Ok(Credentials {
+        server_ca: read("server_ca", &server.server_ca)?,
+        certificate: read("certificate", &server.certificate)?,
+        private_key: Zeroizing::new(read("private_key", &server.private_key)?),
+    })
+}

@@ -1,0 +1,37 @@
+//! The full name of this host.
+
+/// The host's name with its domain: as it is, or the first name with a domain on a line of `/etc/hosts` that has it.
+pub(crate) fn full_name(node: &str, hosts: &str) -> Option<String> {
+    if is_full(node) {
+        return Some(node.to_owned());
+    }
+    hosts.lines().find_map(|line| {
+        let line = line.split('#').next().unwrap_or_default();
+        let names: Vec<&str> = line.split_whitespace().skip(1).collect();
+        let full = names.iter().find(|name| is_full(name))?;
+        names.contains(&node).then(|| (*full).to_owned())
+    })
+}
+
+/// `localhost.localdomain` is every host's name.
+fn is_full(name: &str) -> bool {
+    let has_domain =
+        name.split_once('.').is_some_and(|(host, domain)| !host.is_empty() && !domain.is_empty());
+    has_domain && !name.starts_with("localhost.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_their_domain_from_the_hosts_file() {
+        let hosts = "127.0.0.1 localhost\n# 192.0.2.9 no.example vm\n127.0.1.1\tmail.example.com  mail # vm.example vm\n\
+                     ::1 localhost.localdomain other\n";
+        assert_eq!(full_name("mx.example.net", hosts).as_deref(), Some("mx.example.net"));
+        assert_eq!(full_name("mail", hosts).as_deref(), Some("mail.example.com"));
+        for short in ["vm", "other", "localhost", "", "mail."] {
+            assert_eq!(full_name(short, hosts), None, "{short}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The DKIM and ARC mail filter: signs, verifies and seals the messages that an MTA hands over.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`config`], `network` | `milter.toml` |
+//! | `service`, `error` | the service: opened, bound, running, reloaded |
+//! | `state` | the settings in force and the resources that outlive them |
+//! | `cryptoserver` | the client of the server that holds keys |
+//! | `host_name` | the full name of this host |
+//! | `filter` | the path of a message from its first field to its verdict |
+//! | `incoming`, `author` | the header of a message and its author |
+//! | `sign`, `verify`, `report` | the work at the end of a message and its report |
+//! | `outcome` | outcomes, faults and the responses to them |
+//! | `table`, `keys` | the signing table and the private keys |
+//! | `trust` | the rules by which `Authentication-Results` are believed |
+//! | `lookup` | key records: each is looked up once and cached |
+//! | `metrics`, `page` | counters and the metrics page |
+//!
+//! The filter keeps the header of a message, up to the limits. The body passes through hashes and is not kept.
+#![forbid(unsafe_code)]
+
+mod author;
+pub mod config;
+mod cryptoserver;
+mod error;
+mod filter;
+mod host_name;
+mod incoming;
+mod keys;
+mod lookup;
+mod metrics;
+mod network;
+mod outcome;
+mod page;
+mod report;
+mod service;
+mod sign;
+mod state;
+mod table;
+mod trust;
+mod verify;
+
+pub use self::config::{Config, ConfigError};
+pub use self::error::ServiceError;
+pub use self::filter::{DkimFilter, DkimFilters};
+pub use self::keys::KeyFault;
+pub use self::lookup::key_answer;
+pub use self::metrics::Metrics;
+pub use self::network::{Network, NetworkError};
+pub use self::outcome::{Fault, Outcome, Response, Responses};
+pub use self::service::{Bound, Service};
+pub use self::table::{LineFault, Reload, SigningTable, State, TableError};

@@ -1,0 +1,291 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use oarlock::keys::{export, generate};
+use tempfile::TempDir;
+
+use super::*;
+use crate::keys::{KeyFault, KeyReader};
+use crate::metrics::read as count_of;
+
+struct Place(TempDir);
+
+impl Place {
+    fn new(table: &str) -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        place.write("table", table);
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let new = self.path(".writing");
+        fs::write(&new, text).unwrap();
+        fs::set_permissions(&new, PermissionsExt::from_mode(0o600)).unwrap();
+        fs::rename(new, self.path(name)).unwrap();
+    }
+
+    fn key(&self, name: &str) {
+        let key = generate::ed25519().unwrap();
+        self.write(name, &export::private_pkcs8_pem(&key).unwrap());
+    }
+
+    /// Keys that sign, under names that tables of these tests have.
+    fn with_keys(self, names: &[&str]) -> Self {
+        names.iter().for_each(|name| self.key(name));
+        self
+    }
+
+    fn open(&self) -> Result<Tables, TableError> {
+        Tables::open(&self.path("table"))
+    }
+}
+
+fn careful() -> KeyReader {
+    KeyReader::default()
+}
+
+fn author(address: &str) -> Author {
+    Author::of(address.as_bytes()).unwrap()
+}
+
+/// `d=` and selector of the lines for an author.
+fn found(tables: &Tables, address: &str) -> Vec<String> {
+    let table = tables.current();
+    let shown = |line: &Line| format!("{}/{}", line.domain.as_deref().unwrap_or("-"), line.selector);
+    table.find(&author(address)).map(shown).collect()
+}
+
+#[test]
+fn the_narrowest_pattern_counts_alone() {
+    let place = Place::new(
+        "# comments and empty lines\n\n\
+         example.com  s1 rsa.pem\n\
+         Example.COM  s2 ed.pem active\n\
+         boss@example.com s3 ed.pem\n\
+         *.example.com s4 ed.pem\n\
+         *.b.example.com s5 ed.pem test domain=other.example identity=@x.other.example\n\
+         * s6 ed.pem\n\
+         b\u{fc}cher.example s7 ed.pem retiring\n",
+    );
+    let tables = place.open().unwrap();
+    let of = |address| found(&tables, address);
+    assert_eq!(of("joe@EXAMPLE.com"), ["example.com/s1", "example.com/s2"]);
+    assert_eq!(of("Boss@example.com"), ["example.com/s3"]);
+    assert_eq!(of("joe@a.example.com"), ["example.com/s4"]);
+    assert_eq!(of("joe@a.b.example.com"), ["other.example/s5"]);
+    assert_eq!(of("joe@elsewhere.example"), ["-/s6"]);
+    assert_eq!(of("joe@xn--bcher-kva.example"), ["xn--bcher-kva.example/s7"]);
+    let states: Vec<State> = tables.current().lines.iter().map(|line| line.state).collect();
+    assert_eq!((states[0], states[4], states[6]), (State::Active, State::Test, State::Retiring));
+    assert_eq!((tables.current().len(), tables.current().files.len()), (7, 2));
+}
+
+#[test]
+fn bad_lines_are_told_with_their_number() {
+    for (line, fault) in [
+        ("example.com s1", "expected PATTERN"),
+        ("exa_mple..com s1 k", "expected a domain"),
+        ("@example.com s1 k", "expected a domain"),
+        ("*example.com s1 k", "expected a domain"),
+        ("example.com s..1 k", "is no domain name"),
+        ("example.com s1 k broken", "\"broken\""),
+        ("example.com s1 k active active", "\"active\""),
+        ("example.com s1 k color=red", "\"color=red\""),
+        ("example.com s1 k identity=@example.net", "is not of example.com"),
+        ("* s1 k identity=@example.net", "is not of the author's domain"),
+        ("first.example s0 other", "stand on a line before"),
+    ] {
+        let place = Place::new(&format!("first.example s0 k\n{line}\n"));
+        let error = place.open().unwrap_err().to_string();
+        assert!(error.contains("table:2: ") && error.contains(fault), "{error}");
+    }
+    let place = Place::new("");
+    fs::remove_file(place.path("table")).unwrap();
+    assert!(matches!(place.open(), Err(TableError::Read { .. })));
+}
+
+#[test]
+fn a_new_table_replaces_the_old_one_only_where_it_is_good() {
+    let place = Place::new("example.com s1 k\n").with_keys(&["k"]);
+    let tables = place.open().unwrap();
+    assert!(matches!(tables.reload(false, &careful()), Reload::Unchanged));
+    assert!(matches!(tables.reload(true, &careful()), Reload::Replaced(_)));
+    place.write("table", "example.com s2 k\nexample.net s1 k\n");
+    assert!(matches!(tables.reload(false, &careful()), Reload::Replaced(table) if table.len() == 2));
+    assert_eq!(found(&tables, "a@example.com"), ["example.com/s2"]);
+    place.write("table", "example.com s3 k\nexample.net\n");
+    assert!(matches!(tables.reload(false, &careful()), Reload::Refused(TableError::Line { line: 2, .. })));
+    assert_eq!(found(&tables, "a@example.com"), ["example.com/s2"]);
+    // Said once.
+    assert!(matches!(tables.reload(false, &careful()), Reload::Unchanged));
+    fs::remove_file(place.path("table")).unwrap();
+    assert!(matches!(tables.reload(false, &careful()), Reload::Refused(TableError::Read { .. })));
+    assert_eq!(found(&tables, "a@example.net"), ["example.net/s1"]);
+}
+
+#[tokio::test]
+async fn keys_are_read_once_and_again_when_they_change() {
+    let mut text = String::new();
+    for domain in 0..100_000 {
+        text += &format!("d{domain}.example s{} k{}\n", domain % 2, domain % 4);
+    }
+    let place = Place::new(&text);
+    (0..4).for_each(|key| place.key(&format!("k{key}")));
+    let tables = place.open().unwrap();
+    let reader = KeyReader::default();
+    let key = async |address: &str| {
+        let table = tables.current();
+        let line = table.find(&author(address)).next().unwrap().clone();
+        line.file.key(&reader).await.unwrap().fingerprint()
+    };
+    assert_eq!((tables.current().len(), count_of(&reader.reads)), (100_000, 0));
+    let same = tokio::join!(key("a@d1.example"), key("b@d99997.example"), key("c@d5.example"));
+    assert_eq!((same.0, same.1, count_of(&reader.reads)), (same.1, same.2, 1));
+    for domain in 0..1_000 {
+        key(&format!("a@d{domain}.example")).await;
+    }
+    assert_eq!(count_of(&reader.reads), 4);
+    // What has not changed is not read again; what has is, before the new table is used.
+    assert!(matches!(tables.reload(true, &reader), Reload::Replaced(_)));
+    assert_eq!((key("a@d1.example").await, count_of(&reader.reads)), (same.0, 4));
+    place.key("k1");
+    assert!(matches!(tables.reload(true, &reader), Reload::Replaced(_)));
+    assert_ne!(key("a@d1.example").await, same.0);
+    assert_eq!(count_of(&reader.reads), 5);
+}
+
+#[test]
+fn keys_that_must_not_be_used_are_refused() {
+    let place = Place::new("");
+    place.key("key");
+    let file = KeyFile::new(place.path("key"));
+    let (careful, careless) =
+        (KeyReader::default(), KeyReader { allows_open_keys: true, ..KeyReader::default() });
+    file.read(&careful).unwrap();
+    for mode in [0o640, 0o604, 0o660, 0o601] {
+        fs::set_permissions(place.path("key"), PermissionsExt::from_mode(mode)).unwrap();
+        assert!(matches!(file.read(&careful), Err(KeyFault::Open(found)) if found.mode == mode));
+        file.read(&careless).unwrap();
+    }
+    place.write("key", "no key");
+    assert!(matches!(file.read(&careful), Err(KeyFault::Key { .. })));
+    let missing = KeyFile::new(place.path("missing"));
+    assert!(matches!(missing.read(&careful), Err(KeyFault::Read { .. })));
+    // A reference is no secret, but needs a server.
+    let reference = oarlock::keys::reference::Reference { name: "mail".into(), spki: None };
+    place.write("key", &reference.to_pem().unwrap());
+    fs::set_permissions(place.path("key"), PermissionsExt::from_mode(0o644)).unwrap();
+    assert!(matches!(file.read(&careful), Err(KeyFault::NoServer { name, .. }) if name == "mail"));
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn tables_may_be_in_sqlite() {
+    let place = Place::new("").with_keys(&["k"]);
+    fs::remove_file(place.path("table")).unwrap();
+    let database = rusqlite::Connection::open(place.path("table")).unwrap();
+    let schema = include_str!("../../../../docs/milter.sql");
+    database.execute_batch(schema).unwrap();
+    let insert = "INSERT INTO signing (pattern, selector, key, state, domain) VALUES (?, ?, ?, ?, ?)";
+    let rows = [("example.com", "s1", "active", None), ("*", "s2", "test", Some("example.net"))];
+    for (pattern, selector, state, domain) in rows {
+        database.execute(insert, (pattern, selector, "k", state, domain)).unwrap();
+    }
+    let tables = place.open().unwrap();
+    assert_eq!(found(&tables, "a@example.com"), ["example.com/s1"]);
+    assert_eq!(found(&tables, "a@elsewhere.example"), ["example.net/s2"]);
+    // A writer that is not ours, in the mode that writes beside the file.
+    database.pragma_update(None, "journal_mode", "wal").unwrap();
+    assert!(matches!(tables.reload(false, &careful()), Reload::Replaced(_)));
+    database.execute("UPDATE signing SET selector = 's3' WHERE pattern = '*'", ()).unwrap();
+    assert!(matches!(tables.reload(false, &careful()), Reload::Replaced(_)));
+    assert_eq!(found(&tables, "a@elsewhere.example"), ["example.net/s3"]);
+    database.execute("UPDATE signing SET selector = 's..3' WHERE pattern = '*'", ()).unwrap();
+    assert!(matches!(tables.reload(false, &careful()), Reload::Refused(TableError::Line { line: 2, .. })));
+    drop(database);
+    fs::write(place.path("table"), b"SQLite format 3\0 and nothing else").unwrap();
+    assert!(matches!(tables.reload(false, &careful()), Reload::Refused(TableError::Read { .. })));
+}
+
+#[test]
+fn patterns_of_opendkim_mean_what_they_mean_there() {
+    let place = Place::new(
+        "*@example.com s1 k\nboss@example.com s2 k\n*@*.example.org s3 k\n*@* s4 k domain=example.net\n",
+    );
+    let tables = place.open().unwrap();
+    let of = |address| found(&tables, address);
+    assert_eq!(of("joe@Example.com"), ["example.com/s1"]);
+    assert_eq!(of("boss@example.com"), ["example.com/s2"]);
+    assert_eq!(of("joe@a.example.com"), ["example.net/s4"]);
+    assert_eq!(of("joe@a.b.example.org"), ["example.org/s3"]);
+    assert_eq!(of("joe@example.org"), ["example.net/s4"]);
+    // What would match nothing is refused, with the forms that work.
+    for pattern in [
+        "sales-*@example.com",
+        "*@boss@example.com",
+        "joe@*.example.com",
+        ".example.com",
+        "*@.example.com",
+        "**",
+    ] {
+        let error = Place::new(&format!("{pattern} s1 k\n")).open().unwrap_err().to_string();
+        assert!(error.contains(pattern) && error.contains("*@DOMAIN"), "{error}");
+    }
+    // Both forms are one pattern.
+    let error = Place::new("example.com s1 k\n*@example.com s1 k\n").open().unwrap_err().to_string();
+    assert!(error.contains("table:2: the same pattern"), "{error}");
+}
+
+#[test]
+fn keys_that_cannot_sign_refuse_their_table() {
+    let place = Place::new("example.com s1 k\n").with_keys(&["k"]);
+    let tables = place.open().unwrap();
+    tables.check_keys(&careful()).unwrap();
+    let p256 = generate::ec(oarlock::Curve::P256).unwrap();
+    place.write("p256", &export::private_pkcs8_pem(&p256).unwrap());
+    place.write("public", &export::spki_pem(&p256).unwrap());
+    place.write("text", "no key");
+    let lines = "example.com s1 k\na.example s2 p256\nb.example s3 missing\nc.example s4 public\nd.example s5 text\n\
+                 e.example s6 gone retiring\n";
+    place.write("table", lines);
+    let Reload::Refused(error) = tables.reload(false, &careful()) else { panic!("taken") };
+    let said = error.to_string();
+    for words in [
+        "4 of its key files cannot be used",
+        "p256 (selector s2): an ECDSA private key over P-256 cannot sign with",
+        "expected an RSA private key of 1024 to 4096 bits, or an Ed25519 private key",
+        "missing: ",
+        "public (selector s4): an ECDSA public key over P-256",
+        "text: ",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert!(!said.contains("gone"), "{said}");
+    assert_eq!(found(&tables, "joe@example.com"), ["example.com/s1"]);
+    assert!(found(&tables, "joe@a.example").is_empty());
+    let opened = place.open().unwrap();
+    assert!(
+        matches!(opened.check_keys(&careful()), Err(TableError::Keys { faults, .. }) if faults.len() == 4)
+    );
+    // A key that has gone refuses the next reading, and goes on signing until then.
+    place.write("table", "example.com s1 k\n");
+    assert!(matches!(tables.reload(false, &careful()), Reload::Replaced(_)));
+    fs::remove_file(place.path("k")).unwrap();
+    assert!(matches!(tables.reload(true, &careful()), Reload::Refused(TableError::Keys { .. })));
+    assert!(tables.current().check_keys(&careful()).is_empty());
+}
+
+#[test]
+fn a_check_that_panics_finds_no_key_good() {
+    let odd = |numbers: &[u32]| numbers.iter().copied().filter(|number| number % 2 == 1).collect::<Vec<_>>();
+    let numbers: Vec<u32> = (0..100).collect();
+    assert_eq!(in_parallel(&numbers, odd).len(), 50);
+    for numbers in [&numbers[..1], &numbers] {
+        let panics = |_: &[u32]| -> Vec<u32> { panic!("a panic that the test wants to see caught") };
+        assert!(std::panic::catch_unwind(|| in_parallel(numbers, panics)).is_err());
+    }
+}

@@ -1,0 +1,79 @@
+//! Why there are no numbers.
+
+use std::io;
+use std::path::PathBuf;
+
+use oarlock::BuildError;
+use oarlock::keys::KeyError;
+use rustix::io::Errno;
+
+use crate::dkim::MailBenchError;
+use crate::failure::{CommandError, FailureKind};
+use crate::table::count;
+
+use super::plan::{Program, Provider, RowName};
+
+/// Why there are no numbers.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "each message says what its variant means")]
+pub enum BenchError {
+    #[error("{0}")]
+    Usage(&'static str),
+    #[error(
+        "expected the provider's library as --provider or in OARLOCK_PROVIDER: neither oarlock.so nor \
+         liboarlock_openssl.so is in {}",
+        directory.display()
+    )]
+    NoProvider { directory: PathBuf },
+    #[error("the provider's library {}: {error}", path.display())]
+    Provider { path: PathBuf, error: io::Error },
+    #[error("--keep {}: expected an empty directory, or none yet", path.display())]
+    Keep { path: PathBuf },
+    #[error("{}: expected a path of letters, digits and /._-, which needs no quotes in any configuration", path.display())]
+    Path { path: PathBuf },
+    #[error("{0} is neither in PATH nor in /usr/sbin: there is nothing to measure")]
+    NotInstalled(Program),
+    #[error("{}: {error}", path.display())]
+    File { path: PathBuf, error: io::Error },
+    #[error("this program's own path: {0}")]
+    Own(io::Error),
+    #[error("the servers' key: {0}")]
+    Key(#[from] KeyError),
+    #[error("the servers' certificate: {0}")]
+    Certificate(#[from] rcgen::Error),
+    #[error("the clients: {0}")]
+    Clients(io::Error),
+    #[error("cannot start {program}: {error}")]
+    Start { program: Program, error: io::Error },
+    #[error("{program} ended: {status}\n{log}")]
+    Ended { program: Program, status: String, log: String },
+    #[error("the CPU time of {program}: {error}")]
+    CpuTime { program: Program, error: io::Error },
+    #[error("the memory of {program}: {error}")]
+    Memory { program: Program, error: io::Error },
+    #[error("{program} cannot be signalled: {error}")]
+    Signal { program: Program, error: Errno },
+    #[error("{provider}: {} failed while no worker was killed; the first: {first}", count(*failed, "connection"))]
+    Failed { provider: Provider, failed: u64, first: String },
+    #[error("{name} {provider}: {reason}\n{log}")]
+    Server { name: RowName, provider: Provider, reason: String, log: String },
+    #[error("messages: {0}")]
+    Mail(Box<MailBenchError>),
+    #[error(transparent)]
+    Engines(BuildError),
+    #[error("the filter at {socket}: {reason}")]
+    Filter { socket: String, reason: String },
+    #[error("stdout: {0}")]
+    Stdout(#[from] io::Error),
+}
+
+impl CommandError for BenchError {
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::Usage(_) | Self::NoProvider { .. } | Self::Provider { .. } => FailureKind::Usage,
+            Self::Keep { .. } | Self::Path { .. } => FailureKind::Usage,
+            Self::Stdout(error) => FailureKind::of_stdout(error),
+            _ => FailureKind::Machine,
+        }
+    }
+}

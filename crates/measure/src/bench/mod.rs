@@ -1,0 +1,130 @@
+//! `oarlock bench`: other people's programs with and without Oarlock, side by side in one run.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `args` | the commands' arguments |
+//! | `plan` | which rows there are: programs, providers, keys |
+//! | `place` | keys, certificates and configurations in a directory |
+//! | `settings` | the text of configurations |
+//! | `process` | a program that was started |
+//! | `stack` | a TLS server, with its cryptoserver where it has one |
+//! | `client` | clients, which connect anew as soon as they have their answer |
+//! | `turns` | providers in turns, and what is made of these |
+//! | `reloads` | nginx while it is reloaded and its workers are killed |
+//! | `report` | table and JSON |
+//! | `milter` | MTAs at a mail filter |
+
+mod args;
+mod client;
+mod error;
+mod milter;
+mod place;
+mod plan;
+mod process;
+mod reloads;
+mod report;
+mod settings;
+mod stack;
+mod turns;
+
+use indicatif::ProgressBar;
+
+pub use self::args::BenchArgs;
+use self::args::{BenchCommand, TlsArgs};
+use self::client::TlsClients;
+pub use self::error::BenchError;
+use self::place::BenchDirectory;
+pub use self::plan::{Program, Provider, RowName};
+use self::report::Row;
+use self::stack::{ServerSite, ServerStack};
+use self::turns::TlsTurn;
+use crate::cores::Cores;
+use crate::options::GlobalOptions;
+use crate::progress;
+use crate::report::print_report;
+
+/// How progress is shown.
+const BAR: &str = "{bar:20} {pos}/{len} {wide_msg}";
+
+/// Measures whole programs, and prints a table or JSON.
+///
+/// # Errors
+/// Wrong arguments, a program that fails or answers wrongly, connections that failed while no worker was killed.
+pub fn run(global: &GlobalOptions, args: &BenchArgs) -> Result<(), BenchError> {
+    match &args.command {
+        BenchCommand::Tls(args) => run_tls(global, args),
+        BenchCommand::Reloads(args) => reloads::run(global, args),
+        BenchCommand::Milter(args) => milter::run(global, args),
+    }
+}
+
+/// Measures TLS servers with each provider, in turns.
+fn run_tls(global: &GlobalOptions, args: &TlsArgs) -> Result<(), BenchError> {
+    args.check()?;
+    let module = args.set_up.module()?;
+    let names = installed(args.rows())?;
+    let place = BenchDirectory::new(args.set_up.keep.as_deref(), &module)?;
+    let cores = Cores::divide();
+    cores.leave();
+    let turns: usize = names.iter().map(|name| name.providers().len() * args.turns as usize).sum();
+    let bar = progress::bar(turns as u64, BAR);
+    let bench = Bench { global, args, place: &place, cores: &cores, bar: &bar };
+    let mut rows = Vec::new();
+    let done = names.into_iter().try_for_each(|name| bench.rows(name).map(|own| rows.extend(own)));
+    bar.finish_and_clear();
+    // What was measured before a failure stands.
+    if !rows.is_empty() {
+        print_report(global.json, &rows, |in_colour| report::to_text(&rows, in_colour))?;
+    }
+    done
+}
+
+/// What all rows share.
+struct Bench<'a> {
+    global: &'a GlobalOptions,
+    args: &'a TlsArgs,
+    place: &'a BenchDirectory,
+    cores: &'a Cores,
+    bar: &'a ProgressBar,
+}
+
+impl Bench<'_> {
+    /// The rows of one name: all its servers are up, and are measured in turns.
+    fn rows(&self, name: RowName) -> Result<Vec<Row>, BenchError> {
+        self.bar.set_message(format!("{name}: starting"));
+        let identity = self.place.identity(name)?;
+        let (workers, connections) = (self.args.workers, self.args.connections(name));
+        let clients = TlsClients::new(&identity.certificate, connections)?;
+        let site =
+            ServerSite { global: self.global, place: self.place, cores: self.cores, workers, connections };
+        let mut stacks = Vec::new();
+        for provider in name.providers() {
+            let mut stack = ServerStack::start(&site, &identity, *provider)?;
+            stack.wait_until_ready(&clients)?;
+            self.global.note(|| format!("{name} {provider}: {}", stack.about()));
+            stacks.push(stack);
+        }
+        let mut turns: Vec<Vec<TlsTurn>> = stacks.iter().map(|_| Vec::new()).collect();
+        for _ in 0..self.args.turns {
+            for (stack, turns) in stacks.iter_mut().zip(&mut turns) {
+                self.bar.set_message(format!("{name} {}", stack.provider));
+                turns.push(stack.measure(&clients, self.args.length())?);
+                self.bar.inc(1);
+            }
+        }
+        Ok(turns::rows(name, self.args, &turns))
+    }
+}
+
+/// Rows whose program is here; of the others it is said that they are left out.
+fn installed(names: Vec<RowName>) -> Result<Vec<RowName>, BenchError> {
+    let (here, missing): (Vec<_>, Vec<_>) =
+        names.into_iter().partition(|name| name.program().path().is_some());
+    for name in &missing {
+        eprintln!("oarlock: {name}: left out: {} is neither in PATH nor in /usr/sbin", name.program());
+    }
+    match (here.as_slice(), missing.first()) {
+        ([], Some(name)) => Err(BenchError::NotInstalled(name.program())),
+        _ => Ok(here),
+    }
+}

@@ -1,0 +1,133 @@
+//! Keys, certificates and configurations in a directory.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use oarlock::Curve;
+use oarlock::Key;
+use oarlock::keys::reference::Reference;
+use oarlock::keys::{export, generate};
+use rcgen::{CertificateParams, KeyPair};
+use tempfile::TempDir;
+use zeroize::Zeroizing;
+
+use super::BenchError;
+use super::plan::{KeyKind, RowName};
+
+/// The name in certificates.
+pub(super) const HOST: &str = "bench.oarlock.test";
+
+/// What the key is called at a cryptoserver that holds it.
+pub(super) const HELD_KEY: &str = "server";
+
+/// A directory, gone at the end unless it is to be kept.
+pub(super) struct BenchDirectory {
+    directory: PathBuf,
+    _temporary: Option<TempDir>,
+    /// The provider's library by a path that needs no quotes, and its real one.
+    pub(super) module: PathBuf,
+    pub(super) real_module: PathBuf,
+}
+
+/// Who the servers of a row are.
+pub(super) struct Identity {
+    pub(super) name: RowName,
+    /// The row's directory.
+    pub(super) directory: PathBuf,
+    /// Its own authority, in PEM.
+    pub(super) certificate: String,
+    key: Key,
+    private_key: Zeroizing<String>,
+}
+
+impl BenchDirectory {
+    pub(super) fn new(keep: Option<&Path>, real_module: &Path) -> Result<Self, BenchError> {
+        let (directory, temporary) = match keep {
+            Some(path) => (kept(path)?, None),
+            None => {
+                let made = tempfile::tempdir();
+                let made = made.map_err(|error| BenchError::File { path: std::env::temp_dir(), error })?;
+                (made.path().to_owned(), Some(made))
+            }
+        };
+        if !needs_no_quotes(&directory) {
+            return Err(BenchError::Path { path: directory });
+        }
+        let module = directory.join("oarlock.so");
+        std::os::unix::fs::symlink(real_module, &module)
+            .map_err(|error| BenchError::File { path: module.clone(), error })?;
+        Ok(Self { directory, _temporary: temporary, module, real_module: real_module.to_owned() })
+    }
+
+    /// A new key for the servers of a row, certified by itself.
+    pub(super) fn identity(&self, name: RowName) -> Result<Identity, BenchError> {
+        let key = match name.key_kind() {
+            KeyKind::Rsa2048 => generate::rsa(2048)?,
+            KeyKind::P256 => generate::ec(Curve::P256)?,
+        };
+        let private_key = export::private_pkcs8_pem(&key)?;
+        let params = CertificateParams::new(vec![HOST.to_owned()])?;
+        let certificate = params.self_signed(&KeyPair::from_pem(&private_key)?)?.pem();
+        let directory = make_directory(self.directory.join(name.to_string()))?;
+        let identity = Identity { name, directory, certificate, key, private_key };
+        write(&identity.certificate_file(), identity.certificate.as_bytes())?;
+        write(&identity.key_file(), identity.private_key.as_bytes())?;
+        Ok(identity)
+    }
+}
+
+impl Identity {
+    pub(super) fn certificate_file(&self) -> PathBuf {
+        self.directory.join("certificate.pem")
+    }
+
+    pub(super) fn key_file(&self) -> PathBuf {
+        self.directory.join("key.pem")
+    }
+
+    pub(super) fn private_key(&self) -> &str {
+        &self.private_key
+    }
+
+    /// Certificate and private key in one.
+    pub(super) fn bundle(&self) -> Zeroizing<String> {
+        Zeroizing::new([self.certificate.as_str(), self.private_key.as_str()].concat())
+    }
+
+    /// What stands in a file in place of the key that a cryptoserver holds.
+    pub(super) fn reference(&self) -> Result<String, BenchError> {
+        let spki = Some(export::spki_der(&self.key)?);
+        Ok(Reference { name: HELD_KEY.to_owned(), spki }.to_pem()?)
+    }
+}
+
+/// Makes a directory for this user alone.
+pub(super) fn make_directory(path: PathBuf) -> Result<PathBuf, BenchError> {
+    match DirBuilder::new().recursive(true).mode(0o700).create(&path) {
+        Ok(()) => Ok(path),
+        Err(error) => Err(BenchError::File { path, error }),
+    }
+}
+
+/// Writes a new file for this user alone.
+pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), BenchError> {
+    let new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let written: io::Result<()> = new.and_then(|mut file| file.write_all(content));
+    written.map_err(|error| BenchError::File { path: path.to_owned(), error })
+}
+
+fn kept(path: &Path) -> Result<PathBuf, BenchError> {
+    let directory = make_directory(path.to_owned())?;
+    let failed = |error| BenchError::File { path: directory.clone(), error };
+    match fs::read_dir(&directory).map_err(failed)?.next() {
+        None => directory.canonicalize().map_err(failed),
+        Some(_) => Err(BenchError::Keep { path: directory }),
+    }
+}
+
+fn needs_no_quotes(path: &Path) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);
+    path.to_str().is_some_and(|text| text.chars().all(is_plain))
+}

@@ -1,0 +1,135 @@
+//! A row's work, by the crate `mail-auth`: the fastest peer that is known, one message after the other.
+
+use std::borrow::Borrow;
+use std::hash::Hash;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::FutureExt;
+use mail_auth::common::crypto::{Ed25519Key, RsaKey, Sha256};
+use mail_auth::common::parse::TxtRecordParser;
+use mail_auth::common::verify::DomainKey;
+use mail_auth::dkim::{DkimSigner, Done};
+use mail_auth::hickory_resolver::config::{GOOGLE, ResolverConfig, ResolverOpts};
+use mail_auth::{AuthenticatedMessage, DkimResult, MessageAuthenticator, Parameters, ResolverCache, Txt};
+use oarlock::keys::export;
+use oarlock_dkim::{Coverage, RecordOptions, record_text};
+
+use super::task::{DOMAIN, Input, Kind, SELECTOR, Task};
+use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
+
+use super::error::MailBenchError;
+use super::{PEER, Work};
+
+/// `mail-auth` at one task.
+pub(super) struct MailAuth<'i> {
+    input: &'i Input<'i>,
+    /// Absent where it verifies.
+    signer: Option<Signer>,
+    authenticator: MessageAuthenticator,
+    record: OneRecord,
+    next: usize,
+}
+
+enum Signer {
+    Rsa(DkimSigner<RsaKey<Sha256>, Done>),
+    Ed25519(DkimSigner<Ed25519Key, Done>),
+}
+
+impl<'i> MailAuth<'i> {
+    pub(super) fn new(input: &'i Input<'i>) -> Result<Self, MailBenchError> {
+        let text = record_text(&input.key, &RecordOptions::default())?;
+        let record = DomainKey::parse(text.as_bytes()).map_err(wrong)?;
+        let signer = match input.task {
+            Task::Sign(_) => Some(Signer::new(input)?),
+            Task::Verify(_) => None,
+        };
+        // Never asked: the record is at hand.
+        let resolver = ResolverConfig::udp_and_tcp(&GOOGLE);
+        Ok(Self {
+            input,
+            signer,
+            authenticator: MessageAuthenticator::new(resolver, ResolverOpts::default()).map_err(wrong)?,
+            record: OneRecord(Txt::DomainKey(Arc::new(record))),
+            next: 0,
+        })
+    }
+
+    fn verify(&self, mail: &[u8]) -> Result<(), MailBenchError> {
+        let message = AuthenticatedMessage::parse(mail).ok_or_else(|| wrong("it reads no message"))?;
+        let parameters = Parameters::new(&message).with_txt_cache(&self.record);
+        let results = self.authenticator.verify_dkim(parameters).now_or_never();
+        match results.as_deref() {
+            Some([result]) if *result.result() == DkimResult::Pass => Ok(()),
+            other => Err(wrong(format!("{other:?}"))),
+        }
+    }
+}
+
+impl Work for MailAuth<'_> {
+    fn batch(&mut self) -> Result<usize, MailBenchError> {
+        let mail = &self.input.messages[self.next];
+        match &self.signer {
+            Some(signer) => drop(signer.sign(mail)?),
+            None => self.verify(mail)?,
+        }
+        self.next = (self.next + 1) % self.input.messages.len();
+        Ok(1)
+    }
+}
+
+impl Signer {
+    fn new(input: &Input<'_>) -> Result<Self, MailBenchError> {
+        let key = export::private_pkcs8_der(&input.key)?;
+        // The fields that are there of those that ours signs.
+        let fields = Coverage::default().signed;
+        Ok(match input.task.kind() {
+            Kind::Rsa1024 | Kind::Rsa2048 | Kind::Rsa1024Sha1 | Kind::Rsa2048Sha1 => {
+                let key = RsaKey::from_key_der(PrivatePkcs8KeyDer::from(&key[..]).into()).map_err(wrong)?;
+                let signer = DkimSigner::from_key(key).domain(DOMAIN).selector(SELECTOR);
+                Self::Rsa(signer.headers(fields))
+            }
+            Kind::Ed25519 => {
+                let key = Ed25519Key::from_pkcs8_maybe_unchecked_der(&key).map_err(wrong)?;
+                let signer = DkimSigner::from_key(key).domain(DOMAIN).selector(SELECTOR);
+                Self::Ed25519(signer.headers(fields))
+            }
+        })
+    }
+
+    fn sign(&self, mail: &[u8]) -> Result<String, MailBenchError> {
+        use mail_auth::common::headers::HeaderWriter;
+        let signature = match self {
+            Self::Rsa(signer) => signer.sign(mail),
+            Self::Ed25519(signer) => signer.sign(mail),
+        };
+        Ok(signature.map_err(wrong)?.to_header())
+    }
+}
+
+fn wrong(error: impl ToString) -> MailBenchError {
+    MailBenchError::Wrong(format!("{PEER}: {}", error.to_string()))
+}
+
+/// A cache that has the one record, whatever it is asked for.
+struct OneRecord(Txt);
+
+impl ResolverCache<Box<str>, Txt> for OneRecord {
+    fn get<Q>(&self, _: &Q) -> Option<Txt>
+    where
+        Box<str>: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        Some(self.0.clone())
+    }
+
+    fn remove<Q>(&self, _: &Q) -> Option<Txt>
+    where
+        Box<str>: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        None
+    }
+
+    fn insert(&self, _: Box<str>, _: Txt, _: Instant) {}
+}

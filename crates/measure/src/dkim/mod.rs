@@ -1,0 +1,124 @@
+//! `oarlock dkim bench`: messages signed and verified per second of CPU, engine by engine and by a peer, in turns.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `compare` | the same for messages of the caller, as the tables of the paper have it |
+//! | `corpus` | messages of one size, and of sizes like those of the paper |
+//! | `task` | what is done with them |
+//! | `ours` | a row's work through the mail trade |
+//! | `mail_auth` | the same by a peer (feature `mail-auth`) |
+//! | `report` | rows as table and JSON |
+
+mod args;
+pub mod compare;
+mod corpus;
+mod error;
+#[cfg(feature = "mail-auth")]
+mod mail_auth;
+mod ours;
+mod report;
+mod task;
+
+use std::time::{Duration, Instant};
+
+use cpu_time::ThreadTime;
+use oarlock::Accelerator;
+
+pub use self::args::{CompareArgs, MailBenchArgs};
+pub(crate) use self::corpus::{Corpus, Sizes};
+pub use self::error::MailBenchError;
+use self::ours::Ours;
+use self::report::Row;
+pub(crate) use self::task::{DOMAIN, Input, Kind, SELECTOR, Task};
+use crate::options::GlobalOptions;
+use crate::progress;
+use crate::report::print_report;
+use crate::statistics::{median_by, take_turns};
+
+/// How the peer is called.
+const PEER: &str = "mail-auth 0.13";
+
+/// Somebody who does a row's work.
+trait Work {
+    /// Does the next messages, and says how many.
+    fn batch(&mut self) -> Result<usize, MailBenchError>;
+}
+
+/// Measures, and prints a table or JSON.
+///
+/// # Errors
+/// Engines that fail, or signatures that are wrong.
+pub fn run(global: &GlobalOptions, args: &MailBenchArgs) -> Result<(), MailBenchError> {
+    let all = global.builder().build()?;
+    global.warn_absent_engines(&all);
+    if cfg!(not(feature = "mail-auth")) {
+        eprintln!("oarlock: built without the feature mail-auth: there is no peer to compare with");
+    }
+    let engines = global.measured_engines(&all);
+    let alone: Vec<Accelerator> =
+        engines.iter().map(|engine| ours::alone(engine)).collect::<Result<_, _>>()?;
+    let tasks = if args.tasks.is_empty() { &Task::USUAL[..] } else { &args.tasks };
+    let steps = (Sizes::ALL.len() * tasks.len()) as u64;
+    let progress = progress::bar(steps, "{msg:20!} {wide_bar} {pos}/{len} rows{left}");
+    let mut rows = Vec::new();
+    for sizes in Sizes::ALL {
+        let corpus = Corpus::new(sizes, args.messages);
+        for &task in tasks {
+            progress.set_message(format!("{} {}", task.name(), sizes.name()));
+            let input = Input::new(task, &corpus.messages, &all)?;
+            let ours = alone.iter().map(|engine| Ours::new(engine, &input, args.batch));
+            let mut ours: Vec<Ours> = ours.collect::<Result<_, _>>()?;
+            let mut works: Vec<&mut dyn Work> = ours.iter_mut().map(|ours| ours as _).collect();
+            let mut peer = peer(&input)?;
+            works.extend(peer.iter_mut().map(|peer| &mut **peer as &mut dyn Work));
+            let rates = turns(&mut works, args)?;
+            let peer = rates.get(engines.len()).copied();
+            let of_engines = engines.iter().zip(rates);
+            rows.extend(of_engines.map(|(engine, rate)| Row::of(engine, task, sizes, rate, peer)));
+            progress.inc(1);
+        }
+    }
+    progress.finish_and_clear();
+    Ok(print_report(global.json, &rows, |in_colour| report::to_text(args, &rows, in_colour))?)
+}
+
+/// The peer, where one was built in and can do this.
+#[cfg(feature = "mail-auth")]
+fn peer<'i>(input: &'i Input<'i>) -> Result<Option<Box<dyn Work + 'i>>, MailBenchError> {
+    // It knows no SHA-1, and signs with no RSA key shorter than 2048 bits.
+    let task = input.task;
+    if task == Task::Sign(Kind::Rsa1024) || matches!(task.kind(), Kind::Rsa1024Sha1 | Kind::Rsa2048Sha1) {
+        return Ok(None);
+    }
+    Ok(Some(Box::new(mail_auth::MailAuth::new(input)?)))
+}
+
+#[cfg(not(feature = "mail-auth"))]
+fn peer<'i>(_input: &'i Input<'i>) -> Result<Option<Box<dyn Work + 'i>>, MailBenchError> {
+    Ok(None)
+}
+
+/// Messages per second of the clock and of CPU.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    per_s: f64,
+    per_cpu_s: f64,
+}
+/// Each in turn, for as long as each other: the median turn of each by CPU.
+fn turns(works: &mut [&mut dyn Work], args: &MailBenchArgs) -> Result<Vec<Rate>, MailBenchError> {
+    let length = Duration::from_secs_f64(args.seconds);
+    // The first turn warms caches and builds tables of keys.
+    take_turns(works, 1, |_, work| timed(*work, length))?;
+    let rates = take_turns(works, args.turns, |_, work| timed(*work, length))?;
+    Ok(rates.into_iter().filter_map(|rates| median_by(rates, |rate| rate.per_cpu_s)).collect())
+}
+
+fn timed(work: &mut dyn Work, length: Duration) -> Result<Rate, MailBenchError> {
+    let (began, cpu) = (Instant::now(), ThreadTime::now());
+    let mut messages = 0;
+    while began.elapsed() < length {
+        messages += work.batch()?;
+    }
+    let rate = |time: Duration| messages as f64 / time.as_secs_f64().max(f64::EPSILON);
+    Ok(Rate { per_s: rate(began.elapsed()), per_cpu_s: rate(cpu.elapsed()) })
+}

@@ -1,0 +1,70 @@
+//! Rows as table and JSON.
+
+use serde::Serialize;
+
+use super::args::MailBenchArgs;
+use super::corpus::Sizes;
+use super::task::Task;
+use super::{PEER, Rate};
+use crate::table::{Align, Cell, Table, count, ratio, thousands};
+
+/// As every trade's bench prints it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Row {
+    name: String,
+    engine: &'static str,
+    threads: usize,
+    sizes: &'static str,
+    rate_per_s: f64,
+    rate_per_cpu_s: f64,
+    peer: Option<&'static str>,
+    peer_rate_per_cpu_s: Option<f64>,
+    ratio: Option<f64>,
+}
+
+impl Row {
+    pub(super) fn of(engine: &'static str, task: Task, sizes: Sizes, rate: Rate, peer: Option<Rate>) -> Self {
+        let peer_rate_per_cpu_s = peer.map(|peer| peer.per_cpu_s);
+        Self {
+            name: task.name(),
+            engine,
+            threads: 1,
+            sizes: sizes.name(),
+            rate_per_s: rate.per_s,
+            rate_per_cpu_s: rate.per_cpu_s,
+            peer: peer.map(|_| PEER),
+            peer_rate_per_cpu_s,
+            ratio: peer_rate_per_cpu_s.map(|peer| rate.per_cpu_s / peer),
+        }
+    }
+}
+
+/// Returns the heading and the table.
+pub(super) fn to_text(args: &MailBenchArgs, rows: &[Row], in_colour: bool) -> String {
+    let heading = format!(
+        "{} in batches of {}, relaxed/relaxed, one key, which is at hand; one thread; median of {} of {} s\n",
+        count(args.messages as u64, "message"),
+        args.batch,
+        count(args.turns.into(), "turn"),
+        args.seconds
+    );
+    let mut table = Table::new([
+        ("row", Align::Left),
+        ("sizes", Align::Left),
+        ("engine", Align::Left),
+        ("messages/CPU s", Align::Right),
+        (PEER, Align::Right),
+        ("ratio", Align::Right),
+    ]);
+    for row in rows {
+        table.row([
+            Cell::from(row.name.clone()),
+            row.sizes.into(),
+            row.engine.into(),
+            thousands(row.rate_per_cpu_s.round() as u64).into(),
+            row.peer_rate_per_cpu_s.map_or(Cell::none(), |rate| thousands(rate.round() as u64).into()),
+            row.ratio.map_or(Cell::none(), |value| ratio(value).into()),
+        ]);
+    }
+    heading + &table.render(in_colour)
+}

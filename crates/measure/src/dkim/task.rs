@@ -1,0 +1,149 @@
+//! What is done with which messages and which key.
+
+use std::borrow::Cow;
+
+use oarlock::keys::generate;
+use oarlock::{Accelerator, Key};
+use oarlock_dkim::{Algorithm, Limits, Message, SignError, SignIntake, Signer};
+
+use super::error::MailBenchError;
+
+/// When everything here happens, in seconds since 1970.
+pub(super) const NOW_S: u64 = 1_793_613_600;
+pub(crate) const DOMAIN: &str = "example.com";
+pub(crate) const SELECTOR: &str = "s1";
+
+/// What is done with each message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    Sign(Kind),
+    Verify(Kind),
+}
+
+/// Which key, and which digest where it is not SHA-256.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Rsa1024Sha1,
+    Rsa1024,
+    Rsa2048Sha1,
+    Rsa2048,
+    Ed25519,
+}
+
+impl Task {
+    /// What is measured unless somebody wants something else.
+    pub(super) const USUAL: [Self; 6] = [
+        Self::Sign(Kind::Rsa1024),
+        Self::Sign(Kind::Rsa2048),
+        Self::Sign(Kind::Ed25519),
+        Self::Verify(Kind::Rsa1024),
+        Self::Verify(Kind::Rsa2048),
+        Self::Verify(Kind::Ed25519),
+    ];
+
+    pub(super) fn name(self) -> String {
+        match self {
+            Self::Sign(kind) => format!("sign-{}", kind.name()),
+            Self::Verify(kind) => format!("verify-{}", kind.name()),
+        }
+    }
+
+    /// The task of this name.
+    pub(crate) fn from_name(name: &str) -> Result<Self, String> {
+        let all = || Kind::ALL.into_iter().flat_map(|kind| [Self::Sign(kind), Self::Verify(kind)]);
+        let names = || all().map(Self::name).collect::<Vec<_>>().join(", ");
+        all().find(|task| task.name() == name).ok_or_else(|| format!("expected one of {}", names()))
+    }
+
+    pub(super) fn kind(self) -> Kind {
+        let (Self::Sign(kind) | Self::Verify(kind)) = self;
+        kind
+    }
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 5] =
+        [Self::Rsa1024Sha1, Self::Rsa1024, Self::Rsa2048Sha1, Self::Rsa2048, Self::Ed25519];
+
+    /// As in titles of tables.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Rsa1024Sha1 => "RSA-1024 with SHA-1",
+            Self::Rsa1024 => "RSA-1024 with SHA-256",
+            Self::Rsa2048Sha1 => "RSA-2048 with SHA-1",
+            Self::Rsa2048 => "RSA-2048 with SHA-256",
+            Self::Ed25519 => "Ed25519",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Rsa1024Sha1 => "rsa1024-sha1",
+            Self::Rsa2048Sha1 => "rsa2048-sha1",
+            Self::Rsa1024 => "rsa1024",
+            Self::Rsa2048 => "rsa2048",
+            Self::Ed25519 => "ed25519",
+        }
+    }
+
+    fn generate(self) -> Result<Key, MailBenchError> {
+        Ok(match self {
+            Self::Rsa1024 | Self::Rsa1024Sha1 => generate::rsa(1024)?,
+            Self::Rsa2048 | Self::Rsa2048Sha1 => generate::rsa(2048)?,
+            Self::Ed25519 => generate::ed25519()?,
+        })
+    }
+}
+
+/// What all who are measured at a row get.
+pub(crate) struct Input<'m> {
+    pub(super) task: Task,
+    pub(crate) key: Key,
+    /// Signed where they are to be verified.
+    pub(crate) messages: Cow<'m, [Vec<u8>]>,
+}
+
+impl<'m> Input<'m> {
+    pub(crate) fn new(
+        task: Task,
+        messages: &'m [Vec<u8>],
+        accelerator: &Accelerator,
+    ) -> Result<Self, MailBenchError> {
+        let key = task.kind().generate()?;
+        let mut input = Self { task, key, messages: messages.into() };
+        if let Task::Verify(_) = task {
+            let fields = sign(messages, &input.signer()?, accelerator)?;
+            let whole = |(field, mail): (String, &Vec<u8>)| [field.as_bytes(), b"\r\n", mail].concat();
+            input.messages = fields.into_iter().zip(messages).map(whole).collect();
+        }
+        Ok(input)
+    }
+
+    pub(super) fn signer(&self) -> Result<Signer, MailBenchError> {
+        let kind = self.task.kind();
+        let signer = Signer::new(DOMAIN, SELECTOR, self.key.clone()).and_then(|signer| match kind {
+            Kind::Rsa1024Sha1 | Kind::Rsa2048Sha1 => signer.with_algorithm(Algorithm::RsaSha1),
+            Kind::Rsa1024 | Kind::Rsa2048 | Kind::Ed25519 => Ok(signer),
+        });
+        Ok(signer?)
+    }
+}
+
+/// The signature of each message.
+pub(super) fn sign<'m>(
+    messages: impl IntoIterator<Item = &'m Vec<u8>>,
+    signer: &Signer,
+    accelerator: &Accelerator,
+) -> Result<Vec<String>, MailBenchError> {
+    let limits = Limits::default();
+    let mut intake = SignIntake::new(NOW_S);
+    for mail in messages {
+        intake.push(parsed(mail, &limits)?, [signer])?;
+    }
+    let wrong = |error: SignError| MailBenchError::Wrong(error.to_string());
+    intake.sign(accelerator)?.into_iter().map(|field| field.map_err(wrong)).collect()
+}
+
+pub(super) fn parsed<'m>(mail: &'m [u8], limits: &Limits) -> Result<Message<'m>, MailBenchError> {
+    Message::parse(mail, limits).map_err(|error| MailBenchError::Wrong(error.to_string()))
+}

@@ -1,0 +1,131 @@
+//! `oarlock dnssec bench`: whole zones verified, signed and read, by this program with each of its engines and by others' programs on
+//! the machine, in turns.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `task` | what is measured, and the programs that do it |
+//! | `place` | the zones |
+//! | `program` | programs that are run, and what they cost |
+//! | `report` | rows as table and JSON |
+
+mod error;
+mod place;
+mod program;
+mod report;
+mod task;
+
+use clap::Args;
+
+pub use self::error::ZoneBenchError;
+use self::place::Place;
+use self::program::{Program, ProgramCost};
+use self::report::Row;
+use self::task::{Kind, Task};
+use crate::options::GlobalOptions;
+use crate::progress;
+use crate::report::print_report;
+use crate::statistics::{median_by, take_turns};
+
+/// Arguments of `oarlock dnssec bench`.
+#[derive(Debug, Args)]
+pub struct ZoneBenchArgs {
+    /// Delegations of the zone, of which 60 % have DS records
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    delegations: u64,
+    /// Rows to measure, separated by commas [default: all]
+    #[arg(long, value_name = "ROWS", value_delimiter = ',')]
+    rows: Vec<Task>,
+    /// Turns of each, of which the median counts
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    turns: u32,
+    /// Leave others' programs out
+    #[arg(long)]
+    no_peers: bool,
+}
+
+/// RSA signatures are so slow elsewhere that a part of the zone is enough.
+const RSA_SIGN_PART: u64 = 5;
+
+/// Measures, and prints a table or JSON.
+///
+/// # Errors
+/// A zone that cannot be made, or this program failing at it.
+pub fn run(global: &GlobalOptions, args: &ZoneBenchArgs) -> Result<(), ZoneBenchError> {
+    let all = global.builder().lazy().build()?;
+    global.warn_absent_engines(&all);
+    let engines = global.measured_engines(&all);
+    let rows = if args.rows.is_empty() { Task::usual() } else { args.rows.clone() };
+    let bar = progress::bar(rows.len() as u64, "{msg:16} {wide_bar} {pos}/{len} rows{left}");
+    let mut report = Vec::new();
+    for task in rows {
+        bar.set_message(task.name());
+        report.extend(measure(global, args, task, &engines)?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(print_report(global.json, &report, |in_colour| report::to_text(args, &report, in_colour))?)
+}
+
+/// The rows of a task: engines first, each beside the fastest of the others, then these.
+fn measure(
+    global: &GlobalOptions,
+    args: &ZoneBenchArgs,
+    task: Task,
+    engines: &[&str],
+) -> Result<Vec<Row>, ZoneBenchError> {
+    let delegations = match task {
+        Task::Sign(Kind::Rsa2048) => args.delegations.div_ceil(RSA_SIGN_PART),
+        _ => args.delegations,
+    };
+    let place = Place::new(task.kind(), delegations)?;
+    let operations = if task == Task::Parse { place.records } else { place.signatures };
+    let threads = global.bulk_threads();
+    let mut programs = Vec::new();
+    for engine in engines.iter().take(if task == Task::Parse { 1 } else { engines.len() }) {
+        programs.push(task.own(engine, threads, &place.keys)?);
+    }
+    let own = programs.len();
+    if !args.no_peers {
+        programs.extend(task.peers(&place.keys).into_iter().filter(is_usable));
+    }
+    let costs = turns(&programs, &place, args.turns)?;
+    let name = task.name();
+    let rows: Vec<Row> = (0..)
+        .zip(programs.iter().zip(costs))
+        .filter_map(|(at, (program, cost))| {
+            let threads = if at < own { threads } else { 1 };
+            Some(Row::new(&name, &program.name, threads, delegations, operations, cost?))
+        })
+        .collect();
+    let (own, peers) = rows.split_at(own.min(rows.len()));
+    let best = peers.iter().max_by(|one, two| one.rate_per_cpu_s.total_cmp(&two.rate_per_cpu_s));
+    Ok(own.iter().map(|row| row.clone().beside(best)).chain(peers.iter().cloned()).collect())
+}
+
+fn is_usable(program: &Program) -> bool {
+    let is_here = program.is_here();
+    if !is_here {
+        eprintln!("oarlock: {} is not on this machine", program.name);
+    }
+    is_here
+}
+
+/// Each in turn: the median turn by CPU. Nothing of one that cannot do it, which is said; this program has to.
+fn turns(
+    programs: &[Program],
+    place: &Place,
+    turns: u32,
+) -> Result<Vec<Option<ProgramCost>>, ZoneBenchError> {
+    let mut programs: Vec<&Program> = programs.iter().collect();
+    let costs = take_turns(&mut programs, turns, |_, program| match program.run(place.path()) {
+        Ok((_, cost)) => Ok(Some(cost)),
+        Err(error) if program.is_own => Err(error),
+        Err(error) => {
+            eprintln!("oarlock: {error}");
+            Ok(None)
+        }
+    })?;
+    let middle =
+        |costs: Vec<Option<ProgramCost>>| median_by(costs.into_iter().flatten(), |cost| cost.cpu_seconds);
+    Ok(costs.into_iter().map(middle).collect())
+}

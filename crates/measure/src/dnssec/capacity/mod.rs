@@ -1,0 +1,91 @@
+//! `oarlock dnssec capacity`: whether this machine can verify what a resolver's load throws at it.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | this one | the command |
+//! | `args`, `error` | its arguments; why there is no answer |
+//! | `inputs`, `socket` | traffic from files and from a live dnstap socket |
+//! | `question` | the model, from traffic and by hand, and what it demands |
+//! | `measure` | this machine's rates, in independent runs |
+//! | `machine` | rates kept in a file, and compared with another machine's |
+//! | `verdict` | which algorithms are affordable |
+//! | `report`, `plots` | all of it as text, JSON and pictures |
+
+mod args;
+mod error;
+mod inputs;
+mod machine;
+mod measure;
+mod plots;
+mod question;
+mod report;
+mod socket;
+mod verdict;
+
+pub use self::args::CapacityArgs;
+pub use self::error::CapacityError;
+use self::inputs::Observed;
+use self::machine::Machine;
+use self::question::Question;
+use self::report::Report;
+use self::verdict::Verdict;
+use crate::options::{GlobalOptions, check_writable};
+use crate::report::print_report;
+
+/// The text under the options in the help.
+pub const AFTER_HELP: &str = "The model is that of Hageman et al. 2016 and Blaauwendraad 2017: S_v = a Q + b, with a = a_v s a_s r. No address is kept.\n\
+     Exit codes: 0 an algorithm is affordable, 1 none is, 2 wrong usage or input, 3 the machine failed.\n\n\
+     Examples: oarlock dnssec capacity resolver.pcap.zst\n          \
+     oarlock dnssec capacity --queries-per-second 58 --worst-case --save router.json\n          \
+     oarlock dnssec capacity --dnstap-socket /run/dnstap.sock --for 86400 --side upstream --plot-queries day.svg";
+
+/// Measures this machine, and prints whether it affords the load. `stop` is called in a runtime of tokio; its future ends the
+/// reading of a live socket. Returns true if an algorithm is affordable.
+///
+/// # Errors
+/// Inputs that cannot be read, a load that is not known, engines that fail.
+pub fn run<F: Future<Output = ()>>(
+    global: &GlobalOptions,
+    args: &CapacityArgs,
+    stop: impl FnOnce() -> F,
+) -> Result<bool, CapacityError> {
+    for path in args.outputs() {
+        let failed = |error| CapacityError::Write { path: path.clone(), error };
+        check_writable(path).map_err(failed)?;
+    }
+    let other = args.machine.against.as_deref().map(Machine::load).transpose()?;
+    let kept = args.machine.machine.as_deref().map(Machine::load).transpose()?;
+    let observed = observe(global, args, stop)?;
+    let question = Question::new(&args.model, observed.as_ref())?;
+    let machine = match kept {
+        Some(kept) => kept.only(&args.machine.algorithms),
+        None => measure::measure(global, &args.machine)?,
+    };
+    if let Some(path) = &args.machine.save {
+        machine.save(path)?;
+    }
+    let verdict = Verdict::new(&question, &machine, args.budget.budget());
+    let against = other.map(|other| machine.against(&other));
+    let report = Report { observed: observed.as_ref(), question, machine, verdict, against };
+    plots::draw(&args.plots, &report)?;
+    print_report(global.json, &report.to_json(), |in_colour| report.to_text(in_colour) + "\n")?;
+    Ok(report.verdict.is_affordable())
+}
+
+fn observe<F: Future<Output = ()>>(
+    global: &GlobalOptions,
+    args: &CapacityArgs,
+    stop: impl FnOnce() -> F,
+) -> Result<Option<Observed>, CapacityError> {
+    let traffic = &args.traffic;
+    if traffic.input.is_empty() && traffic.dnstap_socket.is_none() {
+        return if args.plots.plot_queries.is_some() { Err(CapacityError::NothingToPlot) } else { Ok(None) };
+    }
+    let mut observed = Observed::of(traffic);
+    observed.read_files(&traffic.input)?;
+    if let Some(path) = &traffic.dnstap_socket {
+        socket::listen(path, traffic.listen_for, stop, &mut observed)?;
+    }
+    observed.tell(global);
+    Ok(Some(observed))
+}

@@ -1,0 +1,154 @@
+//! `oarlock dnssec zonegen`.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `content` | apex and delegations, one after the other |
+//! | `names` | names without repetition, and numbers that a seed leads to |
+
+mod content;
+mod names;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use oarlock_dnssec::{DomainName, DomainNameBuf, LetterCase};
+use serde::Serialize;
+
+use self::content::Content;
+use crate::failure::{CommandError, FailureKind};
+use crate::options::GlobalOptions;
+use crate::progress;
+use crate::report::print_report;
+
+/// Bytes that are written at once.
+const BLOCK: usize = 1 << 20;
+/// Delegations between two looks at the progress.
+const STEP: u64 = 1024;
+/// Room for the origin behind the longest name that is made.
+const MAX_ORIGIN: usize = 128;
+
+/// Arguments of `oarlock dnssec zonegen`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "The zone is the same wherever and whenever it is made of the same arguments. With one NSEC for every delegation, a signature \
+                  for that and one for every DS, signing adds (1 + ds-share) signatures for each delegation and 9 for the apex and \
+                  its name servers: SOA, NS, DNSKEY (by one key) and NSEC, and two hosts.\n\n\
+                  Example: oarlock dnssec zonegen --delegations 100000 --out tld.zone\n\n\
+                  Exit codes: 0 done, 2 wrong usage, 3 the output cannot be written."
+)]
+pub struct ZonegenArgs {
+    /// The zone's name
+    #[arg(long, value_name = "ZONE", default_value = "example.")]
+    origin: String,
+    /// Delegations in it
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    delegations: u64,
+    /// Share of the delegations that have a DS, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value = "0.6", value_parser = share)]
+    ds_share: f64,
+    /// Another seed makes another zone
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Where it goes [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// What was made, as `--json` prints it.
+#[derive(Debug, Default, Serialize)]
+struct Made {
+    origin: String,
+    delegations: u64,
+    delegations_with_ds: u64,
+    records: u64,
+    bytes: u64,
+}
+
+/// An error of making a zone.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "each message says what its variant means")]
+pub enum ZonegenError {
+    #[error("{0}")]
+    Usage(String),
+    #[error("cannot write {}: {error}", path.display())]
+    Write { path: PathBuf, error: io::Error },
+    #[error("stdout: {0}")]
+    Stdout(#[from] io::Error),
+}
+
+impl CommandError for ZonegenError {
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::Usage(_) => FailureKind::Usage,
+            Self::Write { .. } => FailureKind::Machine,
+            Self::Stdout(error) => FailureKind::of_stdout(error),
+        }
+    }
+}
+
+/// Writes a zone, and prints what is in it if `--json` is given.
+///
+/// # Errors
+/// A name that is no origin, or an output that cannot be written.
+pub fn run(global: &GlobalOptions, args: &ZonegenArgs) -> Result<(), ZonegenError> {
+    if global.json && args.out.is_none() {
+        return Err(ZonegenError::Usage(
+            "--json: expected --out, for the zone goes to standard output".into(),
+        ));
+    }
+    let origin = origin(&args.origin)?;
+    let content = Content::new(origin.name(), args.delegations, args.ds_share, args.seed);
+    let made = match &args.out {
+        Some(path) => {
+            let fail = |error| ZonegenError::Write { path: path.clone(), error };
+            let mut file = File::create(path).map_err(fail)?;
+            write(&content, &mut file).map_err(fail)?
+        }
+        None => write(&content, &mut io::stdout().lock())?,
+    };
+    Ok(print_report(global.json, &made, |_| String::new())?)
+}
+
+fn origin(text: &str) -> Result<DomainNameBuf, ZonegenError> {
+    let wrong = |reason: &dyn std::fmt::Display| ZonegenError::Usage(format!("--origin `{text}`: {reason}"));
+    let origin = DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower)
+        .map_err(|error| wrong(&error))?;
+    match origin.name().as_bytes().len() {
+        0..=MAX_ORIGIN => Ok(origin),
+        _ => Err(wrong(&"a name of more than 128 bytes leaves no room for others below it")),
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share @ 0.0..=1.0) => Ok(share),
+        _ => Err("expected a number from 0 to 1".to_owned()),
+    }
+}
+
+fn write(content: &Content, out: &mut dyn Write) -> io::Result<Made> {
+    let bar = progress::bar(content.delegations, "{wide_bar} {pos}/{len} delegations{left}");
+    let mut made =
+        Made { origin: content.origin.clone(), delegations: content.delegations, ..Made::default() };
+    let mut text = Vec::with_capacity(BLOCK + BLOCK / 16);
+    made.records += content.write_apex(&mut text);
+    for index in 0..content.delegations {
+        made.records += content.write_delegation(index, &mut text);
+        made.delegations_with_ds += u64::from(content.has_ds(index));
+        if text.len() >= BLOCK {
+            made.bytes += text.len() as u64;
+            out.write_all(&text)?;
+            text.clear();
+        }
+        if index % STEP == 0 {
+            bar.set_position(index);
+        }
+    }
+    made.bytes += text.len() as u64;
+    out.write_all(&text)?;
+    out.flush()?;
+    bar.finish_and_clear();
+    Ok(made)
+}

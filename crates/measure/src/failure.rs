@@ -1,0 +1,77 @@
+//! The reasons why a command fails, sorted by the exit code that they lead to.
+
+use std::error::Error;
+use std::io;
+
+use oarlock::Blame;
+use oarlock::keys::KeyError;
+use oarlock::{BuildError, JobError};
+
+/// The side that a failure is due to. It decides the exit code of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// The reader of stdout has gone: the program ends silently and with success, as in `oarlock ... | head`.
+    ReaderGone,
+    /// The command worked, and the answer is no: an invalid signature, a bad zone.
+    AnswerNo,
+    /// The arguments or the input files are wrong.
+    Usage,
+    /// The machine or a peer failed.
+    Machine,
+}
+
+/// An error of a command.
+pub trait CommandError: Error {
+    /// Returns the side that the error is due to.
+    fn kind(&self) -> FailureKind;
+}
+
+impl<E: CommandError + 'static> From<E> for Box<dyn CommandError> {
+    fn from(error: E) -> Self {
+        Box::new(error)
+    }
+}
+
+impl FailureKind {
+    /// Returns the exit code of the program.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::ReaderGone => 0,
+            Self::AnswerNo => 1,
+            Self::Usage => 2,
+            Self::Machine => 3,
+        }
+    }
+
+    /// Returns the kind of an error that writing to stdout gave.
+    #[must_use]
+    pub fn of_stdout(error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe { Self::ReaderGone } else { Self::Machine }
+    }
+
+    /// Returns the kind of an error whose author knows whom to blame.
+    #[must_use]
+    pub fn of_blame(blame: Blame) -> Self {
+        if blame == Blame::Caller { Self::Usage } else { Self::Machine }
+    }
+}
+
+impl CommandError for BuildError {
+    fn kind(&self) -> FailureKind {
+        // All other errors name engines or settings that the user chose.
+        if matches!(self, Self::NoReferee) { FailureKind::Machine } else { FailureKind::Usage }
+    }
+}
+
+impl CommandError for KeyError {
+    fn kind(&self) -> FailureKind {
+        FailureKind::of_blame(self.blame())
+    }
+}
+
+impl CommandError for JobError {
+    fn kind(&self) -> FailureKind {
+        FailureKind::of_blame(self.blame())
+    }
+}

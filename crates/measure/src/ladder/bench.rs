@@ -1,0 +1,81 @@
+//! What all steps share: engines, keys, tables.
+
+use std::sync::Arc;
+
+use oarlock::Accelerator;
+use oarlock::Direction;
+use oarlock::table::KeyTable;
+
+use super::LadderError;
+use super::args::LadderArgs;
+use super::steps::ServedBy;
+use super::workload::{Ring, cbc_shape};
+use crate::options::GlobalOptions;
+
+pub(super) struct Bench {
+    /// The scalar engine alone.
+    referee: Accelerator,
+    /// Every engine that is allowed, without checks.
+    all: Accelerator,
+    checked: Accelerator,
+    pub(super) ring: Arc<Ring>,
+    pub(super) table: KeyTable,
+    /// Operations that fill the widest engine once.
+    pub(super) group: usize,
+    /// Engines that serve the cipher where all may.
+    engines: Vec<&'static str>,
+}
+
+impl Bench {
+    pub(super) fn new(global: &GlobalOptions, args: &LadderArgs) -> Result<Self, LadderError> {
+        let checked = global.builder().build()?;
+        let all = global.builder().cross_check(0.0).build()?;
+        let referee = Accelerator::builder()
+            .environment(true)
+            .cost_cache(oarlock::default_cost_cache())
+            .environment(true)
+            .cost_cache(oarlock::default_cost_cache())
+            .engines([all.diagnostics().referee().name()])
+            .cross_check(0.0)
+            .build()?;
+        let ring = Arc::new(Ring::new(all.diagnostics().referee(), args.cipher, args.keys as usize)?);
+        let shape = cbc_shape(args.cipher.alg(), Direction::Encrypt);
+        let allowed = global.measured_engines(&all);
+        let mut group = 1;
+        let mut engines = Vec::new();
+        for engine in all.engines().iter().filter(|engine| allowed.contains(&engine.name)) {
+            let own = engine.shapes.iter().find(|own| own.shape == shape && own.verdict.is_ok());
+            if let Some(own) = own {
+                engines.push(engine.name);
+                group = group.max(own.lanes.preferred);
+            }
+        }
+        Ok(Self { table: ring.table()?, referee, all, checked, ring, group, engines })
+    }
+
+    pub(super) fn accelerator(&self, served_by: ServedBy) -> &Accelerator {
+        match served_by {
+            ServedBy::Referee => &self.referee,
+            ServedBy::All => &self.all,
+            ServedBy::AllChecked => &self.checked,
+        }
+    }
+
+    /// The names of the engines that serve.
+    pub(super) fn engines(&self, served_by: ServedBy) -> Vec<&'static str> {
+        match served_by {
+            ServedBy::Referee => vec![self.referee.diagnostics().referee().name()],
+            ServedBy::All | ServedBy::AllChecked => self.engines.clone(),
+        }
+    }
+
+    /// True where there is more than one operation at a time.
+    pub(super) fn has_lanes(&self) -> bool {
+        self.group > 1
+    }
+
+    /// Of every engine that is allowed, for what is to be told of them.
+    pub(super) fn all(&self) -> &Accelerator {
+        &self.all
+    }
+}

@@ -1,0 +1,120 @@
+//! The rules in turns: at each load several short rounds, so that a noisy moment hits all alike.
+
+use std::time::Duration;
+
+use super::arrivals::poisson;
+use super::open_loop::{Slice, Tally, play};
+use super::report::Row;
+use super::setup::Setup;
+use super::{LatencyArgs, LatencyError};
+
+/// Rounds at least, and seconds of a round at most.
+const ROUNDS: usize = 4;
+const LONGEST_ROUND_S: f64 = 1.0;
+
+/// Part of a round in which queues fill and nothing is counted.
+const WARM_UP: f64 = 0.1;
+
+/// A rule that gets less than this share of its jobs done in time is unstable.
+const STABLE: f64 = 0.95;
+
+/// Jobs that may be under way at the end of a round in each worker without being a backlog: a batch running, and one
+/// filling.
+const UNDER_WAY: usize = 16;
+
+/// How often `tick` will be called.
+pub(super) fn count_slices(setup: &Setup, args: &LatencyArgs) -> usize {
+    args.loads.percents().len() * rounds(args) * setup.contenders.len()
+}
+
+/// Rounds of each rule at each load.
+pub(super) fn rounds(args: &LatencyArgs) -> usize {
+    ROUNDS.max((args.seconds / LONGEST_ROUND_S).ceil() as usize)
+}
+
+/// Offers every load to every rule; rows in that order. `tick` is called after each slice.
+pub(super) fn measure(setup: &Setup, args: &LatencyArgs, tick: &dyn Fn()) -> Result<Vec<Row>, LatencyError> {
+    let mut rows = Vec::new();
+    for &percent in args.loads.percents() {
+        let mut tallies = vec![Tally::default(); setup.contenders.len()];
+        for round in 0..rounds(args) {
+            let slice = slice(setup, args, percent, round);
+            // Each rule goes first in its turn: none always follows what another has left behind.
+            for turn in 0..tallies.len() {
+                let at = (round + turn) % tallies.len();
+                let played = play(&setup.contenders[at].accelerator, &setup.work.jobs(), &slice);
+                tallies[at].add(
+                    played.map_err(|error| LatencyError::Job { operation: args.op.to_string(), error })?,
+                );
+                tick();
+            }
+        }
+        let rules = setup.contenders.iter().zip(tallies);
+        rows.extend(rules.map(|(contender, tally)| row(setup, args, percent, &contender.rule, tally)));
+    }
+    Ok(rows)
+}
+
+/// The load of one round: the same for each rule.
+fn slice(setup: &Setup, args: &LatencyArgs, percent: f64, round: usize) -> Slice {
+    let length = Duration::from_secs_f64(args.seconds / rounds(args) as f64);
+    let seed = percent.to_bits() ^ round as u64;
+    let arrivals = poisson(seed, setup.capacity_per_s * percent / 100.0, length);
+    let grace = (length / 4).max(Duration::from_millis(4 * args.timer_ms));
+    Slice { arrivals, warm_up: length.mul_f64(WARM_UP), length, grace }
+}
+
+fn row(setup: &Setup, args: &LatencyArgs, percent: f64, rule: &str, mut tally: Tally) -> Row {
+    let counted_s = args.seconds * (1.0 - WARM_UP);
+    tally.latencies_ns.sort_unstable();
+    let percentile_us = |share| percentile(&tally.latencies_ns, share).map(|ns| ns as f64 / 1000.0);
+    Row {
+        op: args.op.to_string(),
+        rule: rule.to_owned(),
+        load_percent: percent,
+        offered_per_s: tally.arrived as f64 / counted_s,
+        per_s: tally.done as f64 / counted_s,
+        p50_us: percentile_us(0.50),
+        p99_us: percentile_us(0.99),
+        stable: is_stable(&tally, rounds(args) * setup.threads * UNDER_WAY),
+        threads: setup.threads,
+        engines: setup.engines.clone(),
+    }
+}
+
+/// What is under way when a round ends is no backlog yet; at low rates it would look like one.
+fn is_stable(tally: &Tally, under_way: usize) -> bool {
+    let backlog = tally.arrived.saturating_sub(tally.done);
+    backlog <= under_way || tally.done as f64 >= STABLE * tally.arrived as f64
+}
+
+/// The nearest-rank percentile of sorted samples: the least that is not below `share` of them. None of no samples.
+fn percentile(sorted: &[u64], share: f64) -> Option<u64> {
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.max(1) - 1).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_samples_by_nearest_rank() {
+        let hundred: Vec<u64> = (1..=100).collect();
+        assert_eq!(percentile(&hundred, 0.50), Some(50));
+        assert_eq!(percentile(&hundred, 0.99), Some(99));
+        assert_eq!(percentile(&hundred, 1.0), Some(100));
+        assert_eq!(percentile(&[7], 0.99), Some(7));
+        assert_eq!(percentile(&[1, 2], 0.5), Some(1));
+        assert_eq!(percentile(&[1, 2, 3], 0.99), Some(3));
+        assert_eq!(percentile(&[], 0.5), None);
+    }
+
+    #[test]
+    fn a_backlog_makes_a_rule_unstable() {
+        let tally = |arrived, done| Tally { arrived, done, latencies_ns: Vec::new() };
+        assert!(is_stable(&tally(1000, 950), 16) && !is_stable(&tally(1000, 949), 16));
+        assert!(is_stable(&tally(20, 10), 16), "as many as may be under way");
+        assert!(is_stable(&tally(0, 0), 0));
+    }
+}

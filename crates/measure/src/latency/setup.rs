@@ -1,0 +1,138 @@
+//! What is needed before load is offered: one accelerator per rule, the jobs, the scalar engine's capacity.
+
+use std::time::{Duration, Instant};
+
+use oarlock::schemes::shape_of;
+use oarlock::{Accelerator, AcceleratorBuilder, Job, JobError, SchedulerConfig, SchedulingRule, Shape};
+
+use super::{LatencyArgs, LatencyError};
+use crate::operation::{Operation, PublicKeyWork};
+use crate::options::GlobalOptions;
+use crate::statistics::median;
+
+/// Accelerators that differ in their rule alone, and work for them.
+#[derive(Debug)]
+pub(super) struct Setup {
+    pub(super) contenders: Vec<Contender>,
+    pub(super) work: PublicKeyWork,
+    pub(super) threads: usize,
+    /// Engines that are proved for the operation, the scalar one first.
+    pub(super) engines: Vec<&'static str>,
+    /// Operations per second of one worker on the scalar engine, times the number of workers.
+    pub(super) capacity_per_s: f64,
+}
+
+/// A rule and the accelerator that follows it.
+#[derive(Debug)]
+pub(super) struct Contender {
+    pub(super) rule: String,
+    pub(super) accelerator: Accelerator,
+}
+
+/// Different jobs; they arrive again and again.
+pub(super) const JOBS: usize = 256;
+
+/// The builder that is wanted, without tables for keys that recur unless they are what is measured.
+pub(super) fn builder(global: &GlobalOptions, operation: Operation) -> AcceleratorBuilder {
+    if operation.is_hot() { global.builder() } else { global.builder().table_bytes(0) }
+}
+
+impl Setup {
+    /// Without `threads`, one worker for each core but the one that generates the load.
+    pub(super) fn new(
+        builder: &AcceleratorBuilder,
+        threads: Option<usize>,
+        args: &LatencyArgs,
+    ) -> Result<Self, LatencyError> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = threads.unwrap_or(cores.saturating_sub(1).max(1));
+        let contenders = rules(args)
+            .into_iter()
+            .map(|(name, rule)| Ok(Contender { rule: name, accelerator: build(builder, rule, threads)? }))
+            .collect::<Result<Vec<_>, LatencyError>>()?;
+        let [adaptive, scalar, ..] = &contenders[..] else { return Err(LatencyError::NoScalar) };
+        if !scalar.accelerator.config().referee_serves {
+            return Err(LatencyError::NoScalar);
+        }
+        let work = args.op.work(&adaptive.accelerator, args.op.usual_keys(), JOBS)?;
+        let job_error = |error| LatencyError::Job { operation: args.op.to_string(), error };
+        for contender in &contenders {
+            work.warm(&contender.accelerator).map_err(job_error)?;
+        }
+        // By tables long calls are faster than what a queue hands out, for they share inversions.
+        let call = if args.op.is_hot() { 1 } else { CALL };
+        let per_worker = rate(&scalar.accelerator, &work.jobs(), call).map_err(job_error)?;
+        let engines = engines(&adaptive.accelerator, &work, args.op)?;
+        let capacity_per_s = per_worker * threads as f64;
+        Ok(Self { contenders, work, threads, engines, capacity_per_s })
+    }
+
+    /// True where there is something to batch on.
+    pub(super) fn has_lanes(&self) -> bool {
+        self.engines.len() > 1
+    }
+}
+
+/// The dispatcher's rule, and those it is compared with.
+fn rules(args: &LatencyArgs) -> [(String, SchedulingRule); 4] {
+    let timer = Duration::from_millis(args.timer_ms);
+    [
+        ("adaptive".into(), SchedulingRule::Adaptive),
+        ("scalar-only".into(), SchedulingRule::ScalarOnly),
+        ("two-or-more".into(), SchedulingRule::TwoOrMore),
+        (format!("timer-{}ms", args.timer_ms), SchedulingRule::Timer(timer)),
+    ]
+}
+
+/// The thread that generates the load must never compute: arrivals would wait for completions.
+fn build(
+    builder: &AcceleratorBuilder,
+    rule: SchedulingRule,
+    threads: usize,
+) -> Result<Accelerator, LatencyError> {
+    let config =
+        SchedulerConfig { rule, threads, caller_budget: Duration::ZERO, ..SchedulerConfig::default() };
+    Ok(builder.clone().config(config).build()?)
+}
+
+fn engines(
+    accelerator: &Accelerator,
+    work: &PublicKeyWork,
+    operation: Operation,
+) -> Result<Vec<&'static str>, LatencyError> {
+    let shape = work.job(0).map(|job| shape_of(&job)).transpose();
+    let shape = shape.map_err(|error| LatencyError::Job { operation: operation.to_string(), error })?;
+    let is_proved = |own: &oarlock::ShapeReport, shape: Shape| own.shape == shape && own.verdict.is_ok();
+    let offering = accelerator
+        .engines()
+        .iter()
+        .filter(|engine| engine.shapes.iter().any(|own| shape.is_some_and(|shape| is_proved(own, shape))));
+    Ok(offering.map(|engine| engine.name).collect())
+}
+
+/// Jobs of one call, so that calls cost little and none takes long.
+const CALL: usize = 32;
+
+/// Operations per second on this thread: the median of some turns, after one to warm up.
+fn rate(accelerator: &Accelerator, jobs: &[Job<'_>], call: usize) -> Result<f64, JobError> {
+    const TURNS: usize = 5;
+    const TURN: Duration = Duration::from_millis(80);
+    turn(accelerator, jobs, call, Duration::ZERO)?;
+    let rates =
+        (0..TURNS).map(|_| turn(accelerator, jobs, call, TURN)).collect::<Result<Vec<f64>, JobError>>()?;
+    Ok(median(rates).unwrap_or(f64::NAN))
+}
+
+fn turn(accelerator: &Accelerator, jobs: &[Job<'_>], call: usize, time: Duration) -> Result<f64, JobError> {
+    let start = Instant::now();
+    let mut done = 0;
+    for call in jobs.chunks(call).cycle() {
+        let answers = accelerator.run_all(call);
+        answers.iter().try_for_each(|answer| answer.map(drop))?;
+        done += answers.len();
+        if start.elapsed() >= time {
+            break;
+        }
+    }
+    Ok(done as f64 / start.elapsed().as_secs_f64())
+}

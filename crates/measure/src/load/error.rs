@@ -1,0 +1,61 @@
+//! Why there are no numbers.
+
+use std::io;
+use std::path::PathBuf;
+
+use oarlock::keys::KeyError;
+use oarlock::{BuildError, JobError};
+use oarlock_wire::{ConnectError, LinkError, WireError};
+
+use crate::failure::{CommandError, FailureKind};
+use crate::operation::OperationError;
+
+/// Why there are no numbers.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "each message says what its variant means")]
+pub enum LoadError {
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    #[error(transparent)]
+    Operation(#[from] OperationError),
+    #[error("the keys of the load: {0}")]
+    Key(KeyError),
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    #[error("the work itself: {0}")]
+    Job(#[from] JobError),
+    #[error("cannot set a server up: {0}")]
+    SetUp(String),
+    #[error("cannot start a server: {0}")]
+    Spawn(io::Error),
+    #[error("the server that was started ended: {0}")]
+    Ended(String),
+    #[error("cannot start the runtime: {0}")]
+    Runtime(io::Error),
+    #[error("--keys-at: expected operations with a key pair: others have their keys with the stream")]
+    KeysAt,
+    #[error("{0}")]
+    Usage(&'static str),
+    #[error("{name}: {} had no right answer; the first: {first}", crate::table::count(*.errors, "operation"))]
+    Errors { name: String, errors: u64, first: String },
+    #[error("cannot write {}: {error}", path.display())]
+    Write { path: PathBuf, error: io::Error },
+    #[error("stdout: {0}")]
+    Stdout(#[from] io::Error),
+}
+
+impl CommandError for LoadError {
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::Build(error) => error.kind(),
+            Self::Operation(error) => error.kind(),
+            Self::KeysAt | Self::Usage(_) | Self::Write { .. } => FailureKind::Usage,
+            Self::Stdout(error) => FailureKind::of_stdout(error),
+            _ => FailureKind::Machine,
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! `oarlock load`: what a cryptoserver does for many clients at once.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `args` | the command's arguments |
+//! | `work` | batches as they are sent, and what must come back |
+//! | `client` | clients, each on a stream of its own: closed loop and open loop |
+//! | `local` | the same work in this process, without a server |
+//! | `spawn` | a server of its own, on a core of its own |
+//! | `turns` | rows that were measured several times |
+//! | `report` | table, JSON and picture |
+
+mod args;
+mod client;
+mod error;
+mod local;
+mod report;
+mod spawn;
+mod turns;
+mod work;
+
+use std::fs;
+
+use indicatif::ProgressBar;
+use oarlock::Accelerator;
+use oarlock_wire::Endpoint;
+use tokio::runtime::Runtime;
+
+pub use self::args::LoadArgs;
+use self::args::{KeyHome, Plan, Way};
+pub use self::error::LoadError;
+use self::report::Row;
+use self::spawn::Spawned;
+pub use self::spawn::{LoadedServer, ServerFiles};
+use self::work::Work;
+use crate::cores::Cores;
+use crate::options::GlobalOptions;
+use crate::progress;
+use crate::report::print_report;
+
+/// Puts a load on a server, and prints what it did as a table or JSON.
+///
+/// # Errors
+/// Wrong arguments, a server that cannot be reached or that answers wrongly.
+pub fn run(global: &GlobalOptions, args: &LoadArgs, server: &LoadedServer<'_>) -> Result<(), LoadError> {
+    if let Some(path) = &args.plot {
+        crate::options::check_writable(path)
+            .map_err(|error| LoadError::Write { path: path.clone(), error })?;
+    }
+    let plans = args.plans(server)?;
+    let accelerator = global.builder().build()?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(LoadError::Runtime)?;
+    let (sets, cores) = (args.sets(), Cores::divide());
+    let turns = plans.len() * sets.len() * args.turns as usize;
+    let bar = progress::bar(turns as u64, "{bar:20} {pos}/{len} {wide_msg}");
+    let mut rows = Vec::new();
+    for set in &sets {
+        let target = match server {
+            LoadedServer::Spawned(set_up) => {
+                let spawned = Spawned::start(global, *set_up, set.as_deref(), &cores)?;
+                cores.leave();
+                Target::Spawned(Box::new(spawned))
+            }
+            LoadedServer::At(endpoint) => Target::At(endpoint),
+        };
+        let bench = Bench { args, accelerator: &accelerator, runtime: &runtime, target, cores: &cores };
+        let turns = bench.turns(&plans, &bar)?;
+        rows.extend(turns::middles(&plans, &turns).into_iter().map(|row| row.with_engines(set.as_deref())));
+    }
+    bar.finish_and_clear();
+    if let Some(path) = &args.plot {
+        fs::write(path, report::to_svg(&rows))
+            .map_err(|error| LoadError::Write { path: path.clone(), error })?;
+    }
+    print_report(global.json, &rows, |in_colour| report::to_text(&rows, in_colour))?;
+    fail_on_errors(&rows)
+}
+
+/// The server that a row measures.
+enum Target<'a> {
+    Spawned(Box<Spawned>),
+    At(&'a Endpoint),
+}
+
+/// What all rows with one set of engines share.
+struct Bench<'a> {
+    args: &'a LoadArgs,
+    accelerator: &'a Accelerator,
+    runtime: &'a Runtime,
+    target: Target<'a>,
+    cores: &'a Cores,
+}
+
+impl Bench<'_> {
+    /// Every plan in turn, as often as was asked for: rows by turn.
+    fn turns(&self, plans: &[Plan], bar: &ProgressBar) -> Result<Vec<Vec<Row>>, LoadError> {
+        let prepared = plans.iter().enumerate().map(|(place, plan)| self.prepare(place, plan));
+        let works = prepared.collect::<Result<Vec<_>, _>>()?;
+        let mut turns = Vec::new();
+        for _ in 0..self.args.turns {
+            let mut rows = Vec::new();
+            for (plan, works) in plans.iter().zip(&works) {
+                bar.set_message(plan.name());
+                rows.push(self.row(plan, works)?);
+                bar.inc(1);
+            }
+            turns.push(rows);
+        }
+        Ok(turns)
+    }
+
+    fn prepare(&self, place: usize, plan: &Plan) -> Result<Vec<Work>, LoadError> {
+        let mut works = Work::all(plan, self.accelerator)?;
+        if let (KeyHome::Server, Target::Spawned(spawned)) = (plan.home, &self.target) {
+            for (number, work) in works.iter_mut().enumerate() {
+                work.leave_keys(spawned.keys(), &format!("load{place}-{number}"))?;
+            }
+        }
+        Ok(works)
+    }
+
+    fn row(&self, plan: &Plan, works: &[Work]) -> Result<Row, LoadError> {
+        let endpoint = match (plan.way, &self.target) {
+            (Way::Local, target) => {
+                // On the server's own core, for cores differ.
+                let _there = matches!(target, Target::Spawned(_)).then(|| self.cores.visit());
+                return local::measure(plan, works, self.accelerator, self.args);
+            }
+            (way, Target::Spawned(spawned)) => spawned.endpoint(way)?,
+            (_, Target::At(endpoint)) => (*endpoint).clone(),
+        };
+        self.runtime.block_on(client::measure(plan, works, &endpoint, self.args))
+    }
+}
+
+/// Numbers of a run in which answers were missing are no numbers.
+fn fail_on_errors(rows: &[Row]) -> Result<(), LoadError> {
+    match rows.iter().find(|row| row.errors > 0) {
+        Some(row) => Err(LoadError::Errors {
+            name: row.name.clone(),
+            errors: row.errors,
+            first: row.first_error.clone(),
+        }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,133 @@
+//! Rows of numbers as table, JSON and picture.
+
+use serde::Serialize;
+
+use super::args::{Plan, Way};
+use crate::plot::{Axis, LineChart, Panel};
+use crate::table::{Align, Cell, Table, si};
+
+/// What one configuration gave.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct Row {
+    pub(super) name: String,
+    /// The server's engines, where a set was asked for.
+    pub(super) engines: Option<String>,
+    pub(super) clients: usize,
+    pub(super) in_flight: usize,
+    pub(super) batch: usize,
+    pub(super) secure: bool,
+    pub(super) remote: bool,
+    pub(super) operations: u64,
+    pub(super) rate_per_s: f64,
+    pub(super) server_cpu_us_per_op: Option<f64>,
+    pub(super) wire_bytes_per_op: Option<f64>,
+    pub(super) request_bytes: usize,
+    pub(super) p50_us: Option<f64>,
+    pub(super) p99_us: Option<f64>,
+    /// The CPU time per operation of the same work in this process, as a share of the server's.
+    pub(super) of_local: Option<f64>,
+    pub(super) errors: u64,
+    #[serde(skip)]
+    pub(super) first_error: String,
+    pub(super) rss_start_kb: Option<u64>,
+    pub(super) rss_end_kb: Option<u64>,
+}
+
+impl Row {
+    /// A row before it is measured.
+    pub(super) fn of(plan: &Plan, request_bytes: usize) -> Self {
+        Self {
+            name: plan.name(),
+            clients: plan.clients,
+            in_flight: plan.in_flight,
+            batch: plan.batch,
+            secure: plan.way == Way::Tls,
+            remote: plan.way != Way::Local,
+            request_bytes,
+            ..Self::default()
+        }
+    }
+
+    /// The row of a server with these engines.
+    pub(super) fn with_engines(self, engines: Option<&str>) -> Self {
+        Self { engines: engines.map(str::to_owned), ..self }
+    }
+
+    /// What the row is called in tables and pictures.
+    fn label(&self) -> String {
+        match &self.engines {
+            Some(engines) => format!("{} {engines}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+/// Returns the heading and the table.
+pub(super) fn to_text(rows: &[Row], in_colour: bool) -> String {
+    let heading =
+        "load: clients x batches that each has under way x operations in a batch; CPU: the server's\n";
+    heading.to_owned() + &table(rows).render(in_colour)
+}
+
+fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new([
+        ("work", Align::Left),
+        ("load", Align::Right),
+        ("ops/s", Align::Right),
+        ("CPU/op", Align::Right),
+        ("of local", Align::Right),
+        ("bytes/op", Align::Right),
+        ("p50", Align::Right),
+        ("p99", Align::Right),
+        ("errors", Align::Right),
+    ])
+    .with_max_columns(NAMES_COLUMNS);
+    for row in rows {
+        let or = |value: Option<f64>, text: fn(f64) -> String| {
+            value.map_or_else(Cell::none, |value| text(value).into())
+        };
+        table.row([
+            row.label().into(),
+            format!("{} x {} x {}", row.clients, row.in_flight, row.batch).into(),
+            si(row.rate_per_s).into(),
+            or(row.server_cpu_us_per_op, |us| format!("{us:.2} µs")),
+            or(row.of_local, |ratio| format!("{ratio:.3}")),
+            or(row.wire_bytes_per_op, |bytes| format!("{bytes:.0}")),
+            or(row.p50_us, time),
+            or(row.p99_us, time),
+            row.errors.to_string().into(),
+        ]);
+    }
+    table
+}
+
+/// Room for names like `rsa2048-sign-plaintext scalar+lanes`.
+const NAMES_COLUMNS: usize = 120;
+
+fn time(us: f64) -> String {
+    if us < 1000.0 { format!("{us:.0} µs") } else { format!("{:.2} ms", us / 1000.0) }
+}
+
+/// Rate against operations under way, a line for each kind of work.
+pub(super) fn to_svg(rows: &[Row]) -> String {
+    let mut names: Vec<String> = rows.iter().map(Row::label).collect();
+    names.dedup();
+    let line = |name: &String| -> Vec<(f64, f64)> {
+        let own = rows.iter().filter(|row| row.label() == *name);
+        let mut points: Vec<_> =
+            own.map(|row| ((row.clients * row.in_flight * row.batch) as f64, row.rate_per_s)).collect();
+        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        points
+    };
+    let lines = names.iter().map(line).collect();
+    LineChart {
+        title: "Operations a second against operations under way".into(),
+        x_label: "operations under way".into(),
+        x_axis: Axis::Logarithmic,
+        y_label: "operations a second".into(),
+        y_axis: Axis::Logarithmic,
+        series: names,
+        panels: vec![Panel { title: String::new(), lines }],
+    }
+    .to_svg()
+}

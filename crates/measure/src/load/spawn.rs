@@ -1,0 +1,157 @@
+//! A server of its own.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use oarlock_wire::{Credentials, Endpoint};
+use tempfile::TempDir;
+use zeroize::Zeroizing;
+
+use super::LoadError;
+use super::args::Way;
+use crate::cores::Cores;
+use crate::options::GlobalOptions;
+
+/// The server that is put under load.
+#[derive(Clone, Copy)]
+pub enum LoadedServer<'a> {
+    /// A server that runs already.
+    At(&'a Endpoint),
+    /// A server that is started for the load. The function prepares its keys and certificates in an empty directory, and
+    /// returns their paths or the reason why it failed.
+    Spawned(&'a dyn Fn(&Path) -> Result<ServerFiles, String>),
+}
+
+impl fmt::Debug for LoadedServer<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At(endpoint) => write!(out, "At({endpoint})"),
+            Self::Spawned(_) => out.write_str("Spawned"),
+        }
+    }
+}
+
+/// The files of a server that is started for a load, all in one directory.
+#[derive(Clone, Debug)]
+pub struct ServerFiles {
+    /// The configuration. It is written by the bench and names the others.
+    pub config: PathBuf,
+    /// The directory of the keys.
+    pub keys: PathBuf,
+    /// The socket that the server listens at.
+    pub socket: PathBuf,
+    /// The authority of the server's certificate, in PEM.
+    pub ca: PathBuf,
+    /// The client's certificate, in PEM.
+    pub client_certificate: PathBuf,
+    /// The client's private key, in PEM.
+    pub client_key: PathBuf,
+}
+
+/// A server process, which ends with this.
+pub(super) struct Spawned {
+    child: Child,
+    files: ServerFiles,
+    tls: String,
+    plaintext: String,
+    _place: TempDir,
+}
+
+impl Spawned {
+    /// Starts one on the first core of this process, where it has several; with these engines, joined by `+`.
+    pub(super) fn start(
+        global: &GlobalOptions,
+        set_up: &dyn Fn(&Path) -> Result<ServerFiles, String>,
+        engines: Option<&str>,
+        cores: &Cores,
+    ) -> Result<Self, LoadError> {
+        let place = tempfile::tempdir().map_err(LoadError::Spawn)?;
+        let files = set_up(place.path()).map_err(LoadError::SetUp)?;
+        fs::write(&files.config, config(global, engines)).map_err(LoadError::Spawn)?;
+        // What is started inherits it.
+        let there = cores.visit();
+        let own = std::env::current_exe().map_err(LoadError::Spawn)?;
+        let mut child = Command::new(own)
+            .args(["--json", "serve", "--config"])
+            .arg(&files.config)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(LoadError::Spawn)?;
+        drop(there);
+        let mut line = String::new();
+        if let Some(out) = child.stdout.take() {
+            BufReader::new(out).read_line(&mut line).map_err(LoadError::Spawn)?;
+        }
+        let Ok(said) = serde_json::from_str::<serde_json::Value>(&line) else {
+            return Err(LoadError::Ended(last_words(&mut child)));
+        };
+        let address = |name: &str| said[name].as_str().unwrap_or_default().to_owned();
+        let (tls, plaintext) =
+            (format!("https://{}", address("tcp")), format!("http://{}", address("plaintext")));
+        // What it logs is read, so that it does not wait for anybody to read it.
+        if let Some(log) = child.stderr.take() {
+            std::thread::spawn(move || io::copy(&mut BufReader::new(log), &mut io::sink()));
+        }
+        Ok(Self { child, files, tls, plaintext, _place: place })
+    }
+
+    /// The directory of its keys, which it looks at every second.
+    pub(super) fn keys(&self) -> &Path {
+        &self.files.keys
+    }
+
+    pub(super) fn endpoint(&self, way: Way) -> Result<Endpoint, LoadError> {
+        let read = |path: &Path| fs::read(path).map_err(LoadError::Spawn);
+        Ok(match way {
+            Way::Tls => Endpoint::Grpc {
+                url: self.tls.clone(),
+                credentials: Some(Credentials {
+                    server_ca: read(&self.files.ca)?,
+                    certificate: read(&self.files.client_certificate)?,
+                    private_key: Zeroizing::new(read(&self.files.client_key)?),
+                }),
+            },
+            Way::Plaintext => Endpoint::Grpc { url: self.plaintext.clone(), credentials: None },
+            Way::Unix | Way::Local => Endpoint::Unix(self.files.socket.clone()),
+        })
+    }
+}
+
+impl Drop for Spawned {
+    fn drop(&mut self) {
+        // It has nothing to keep.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn last_words(child: &mut Child) -> String {
+    let _ = child.kill();
+    let mut text = String::new();
+    if let Some(mut log) = child.stderr.take() {
+        let _ = io::Read::read_to_string(&mut log, &mut text);
+    }
+    text.lines().last().unwrap_or("it said nothing").to_owned()
+}
+
+fn config(global: &GlobalOptions, engines: Option<&str>) -> String {
+    let set = engines.map(|names| names.split('+').map(str::to_owned).collect());
+    let engines = match set.as_ref().or(global.engines.as_ref()) {
+        Some::<&Vec<String>>(names) => format!("allowed = {names:?}\n"),
+        None => String::new(),
+    };
+    format!(
+        "[listen]\ntcp = \"127.0.0.1:0\"\nplaintext = \"127.0.0.1:0\"\nunix = \"oarlock.sock\"\n\n\
+         [tls]\ncertificate = \"server.pem\"\nprivate_key = \"server-key.pem\"\nclient_ca = \"ca.pem\"\n\n\
+         [limits]\nmax_connections = 100000\nmax_connections_per_client = 100000\nmax_in_flight = 4096\nmay_bring_keys = true\n\
+         max_brought_keys_per_second = 1000000000\nmax_brought_rsa_bits = 16384\nmax_queued_seconds_per_client = 86400\n\
+         max_bytes_per_client = 8589934592\nmax_bytes = 8589934592\n\n\
+         [keys]\ndirectory = \"keys\"\n\n\
+         [engines]\nnull_key = true\n{engines}\n\
+         [[grant]]\nkeys = [\"*\"]\nclients = [\"*\"]\n"
+    )
+}

@@ -1,0 +1,224 @@
+//! Batches as they are sent, and what must come back.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use bytes::Bytes;
+use oarlock::batch::{Batch, BatchTask};
+use oarlock::engine_api::ColumnValue;
+use oarlock::keys::export;
+use oarlock::{Accelerator, Input, Job, Key, Records};
+use oarlock::{Column, Direction, InputSource, KeySource, OutputSink, Shape, SigningScheme, Span};
+use oarlock_wire::proto::{self, open_key, request, response};
+use oarlock_wire::{Message, jobs, records};
+use zeroize::Zeroizing;
+
+use super::LoadError;
+use super::args::{Op, Plan};
+use crate::operation::{Operation, PublicKeyWork};
+use crate::random::SplitMix64;
+
+/// A batch, the keys it needs, and what it must give.
+pub(super) struct Work {
+    /// By handle.
+    pub(super) keys: Vec<open_key::Source>,
+    pub(super) request: request::Body,
+    /// What every answer must be, where there is only one right one.
+    expected: Option<Bytes>,
+    pub(super) operations: usize,
+    pub(super) local: Local,
+}
+
+/// The same work for this process.
+pub(super) enum Local {
+    Jobs(PublicKeyWork),
+    Records(Shape, Box<Records<'static>>),
+    Nothing,
+}
+
+impl Work {
+    /// The work of each of a plan's operations.
+    pub(super) fn all(plan: &Plan, accelerator: &Accelerator) -> Result<Vec<Self>, LoadError> {
+        plan.ops.iter().map(|op| Self::new(*op, plan, accelerator)).collect()
+    }
+
+    fn new(op: Op, plan: &Plan, accelerator: &Accelerator) -> Result<Self, LoadError> {
+        match op {
+            Op::Null => Self::null(plan.batch),
+            Op::Real(op) => match op.record() {
+                None => Self::jobs(op, plan, accelerator),
+                Some((shape, len)) => Self::records(shape, len, plan, accelerator),
+            },
+        }
+    }
+
+    fn null(count: usize) -> Result<Self, LoadError> {
+        let key = oarlock::keys::generate::ed25519().map_err(key_error)?;
+        let message = [7; 32];
+        let job = Job::sign(SigningScheme::ED25519, &key, Input::Message(&message));
+        let message = jobs::write(vec![(job, 0); count].into_iter())?;
+        Ok(Self {
+            keys: vec![open_key::Source::Resident("null".into())],
+            request: request::Body::Jobs(message),
+            expected: Some(vec![0; 64 * count].into()),
+            operations: count,
+            local: Local::Nothing,
+        })
+    }
+
+    fn jobs(op: Operation, plan: &Plan, accelerator: &Accelerator) -> Result<Self, LoadError> {
+        let keys = plan.keys.unwrap_or_else(|| op.usual_keys()).min(plan.batch.max(1));
+        let work = op.work(accelerator, keys, plan.batch)?;
+        let rows: Vec<_> = work.jobs().into_iter().zip(work.key_of.iter().copied()).collect();
+        let message = jobs::write(rows.into_iter())?;
+        let sources: Result<Vec<_>, LoadError> = work.keys.iter().map(source).collect();
+        Ok(Self {
+            keys: sources?,
+            request: request::Body::Jobs(message),
+            expected: None,
+            operations: plan.batch,
+            local: Local::Jobs(work),
+        })
+    }
+
+    fn records(shape: Shape, len: usize, plan: &Plan, accelerator: &Accelerator) -> Result<Self, LoadError> {
+        let keys = plan.keys.unwrap_or(1024);
+        let mut random = SplitMix64::new(1);
+        let secrets = random_keys(shape, keys, &mut random)?;
+        let (name, iv_len, out_len) = layout(shape, len)?;
+        let count = plan.batch;
+        let data = random.bytes(count * (len + iv_len));
+        let place = |start: usize, len: usize| Span { start: start as u32, len: len as u32 };
+        let column = |first: Span| stride(first, first.len);
+        let key: Vec<KeySource> =
+            (0..count).map(|_| KeySource::Table((random.next_u64() % keys as u64) as u32)).collect();
+        let records = Records {
+            len: count,
+            keys: secrets.clone().into(),
+            data: data.into(),
+            output_len: count * out_len,
+            key: Column::Each(key.into()),
+            input: stride(InputSource::Data(place(0, len)), len as u32),
+            iv: column(place(count * len, iv_len)),
+            output: stride(OutputSink::Output(place(0, out_len)), out_len as u32),
+            tag: match shape {
+                Shape::Aead { .. } => {
+                    return Err(LoadError::Usage(
+                        "--op: GCM is not measured here: expected CBC, MAC or digest",
+                    ));
+                }
+                _ => Column::One(Span::default()),
+            },
+            ..Records::default()
+        };
+        let batch = Batch::of(BatchTask::Do(shape), records.borrowed());
+        let message = records::write(&batch, |index| index)?;
+        let expected = accelerator.run_records(shape, &records)?.bytes().to_vec().into();
+        let source = |key: &Key| {
+            let secret = key.secret().map(|secret| secret.expose().to_vec()).unwrap_or_default().into();
+            open_key::Source::Symmetric(proto::Symmetric { r#type: name.into(), secret })
+        };
+        Ok(Self {
+            keys: secrets.iter().map(source).collect(),
+            request: request::Body::Records(message),
+            expected: Some(expected),
+            operations: count,
+            local: Local::Records(shape, Box::new(records)),
+        })
+    }
+
+    /// Writes the keys into a server's directory under this name and a number, and asks for them there from now on.
+    pub(super) fn leave_keys(&mut self, directory: &Path, name: &str) -> Result<(), LoadError> {
+        let Local::Jobs(work) = &self.local else { return Err(LoadError::KeysAt) };
+        for (place, (key, source)) in work.keys.iter().zip(&mut self.keys).enumerate() {
+            let name = format!("{name}-{place}");
+            let pem = match export::private_pkcs8_pem(key) {
+                Ok(pem) => pem,
+                Err(_) => Zeroizing::new(export::spki_pem(key).map_err(key_error)?),
+            };
+            let path = directory.join(format!("{name}.pem"));
+            private_file(&path, pem.as_bytes()).map_err(|error| LoadError::Write { path, error })?;
+            *source = open_key::Source::Resident(name);
+        }
+        Ok(())
+    }
+
+    /// Bytes of the request without framing.
+    pub(super) fn request_bytes(&self) -> usize {
+        proto::Request { id: 1, body: Some(self.request.clone()) }.encoded_len()
+    }
+
+    /// How many operations were not answered rightly, and what there is to say about the first.
+    pub(super) fn judge(&self, answer: &response::Body) -> Option<(usize, String)> {
+        let (faults, codes, output) = match answer {
+            response::Body::Results(results) => (&results.faults, &results.codes, &results.outputs),
+            response::Body::RecordResults(results) => (&results.faults, &results.codes, &results.output),
+            _ => return Some((self.operations, "an answer to another question".into())),
+        };
+        if !codes.is_empty() {
+            let wrong = codes.iter().filter(|code| **code != 0).count().max(1);
+            let first = faults
+                .first()
+                .map_or_else(|| "a signature does not verify".into(), |fault| fault.message.clone());
+            return Some((wrong, first));
+        }
+        match &self.expected {
+            Some(expected) if expected != output => Some((self.operations, "a wrong answer".into())),
+            _ => None,
+        }
+    }
+}
+
+/// For nobody else to read: a server takes no others.
+fn private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
+}
+
+fn stride<T: ColumnValue>(first: T, stride: u32) -> Column<'static, T> {
+    Column::Stride { first, stride }
+}
+
+/// A key as it is sent: the private one where there is one.
+fn source(key: &Key) -> Result<open_key::Source, LoadError> {
+    let der = match export::private_pkcs8_der(key) {
+        Ok(der) => der.to_vec(),
+        Err(_) => export::spki_der(key).map_err(key_error)?,
+    };
+    Ok(open_key::Source::Asymmetric(der.into()))
+}
+
+fn key_error(error: oarlock::keys::KeyError) -> LoadError {
+    LoadError::Key(error)
+}
+
+fn random_keys(shape: Shape, count: usize, random: &mut SplitMix64) -> Result<Vec<Key>, LoadError> {
+    let len = match shape {
+        Shape::Cipher { alg, .. } => alg.key_len(),
+        Shape::Mac { alg } => alg.key_len().unwrap_or(32),
+        _ => return Ok(Vec::new()),
+    };
+    (0..count).map(|_| oarlock::keys::raw::secret(random.bytes(len)).map_err(key_error)).collect()
+}
+
+/// The type of key, bytes of IV, and bytes of result.
+fn layout(shape: Shape, len: usize) -> Result<(&'static str, usize, usize), LoadError> {
+    use oarlock::{BlockCipher, MacAlg};
+    Ok(match shape {
+        Shape::Cipher { alg, direction: Direction::Encrypt, .. } => {
+            let name = match alg {
+                BlockCipher::Des => "des",
+                BlockCipher::Tdes2 => "tdes2",
+                BlockCipher::Tdes3 => "tdes3",
+                BlockCipher::Aes128 => "aes128",
+                _ => "aes256",
+            };
+            (name, alg.block_len(), len)
+        }
+        Shape::Mac { alg: alg @ MacAlg::DesMac(_) } => ("des", 0, alg.tag_len()),
+        Shape::Mac { alg } => ("aes128", 0, alg.tag_len()),
+        Shape::Digest { alg } => ("", 0, alg.output_len()),
+        _ => return Err(LoadError::Usage("--op: expected CBC, MAC or digest of records")),
+    })
+}

@@ -1,0 +1,325 @@
+//! Operations by the names that `oarlock speed` and `oarlock latency` know them by: `rsa2048-sign`, `des-cbc-40`.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | this one | [`Operation`], its names, [`OperationError`] |
+//! | `work` | [`PublicKeyWork`]: keys, inputs and signatures for public-key operations |
+//! | `rsa_keys` | published RSA keys to time with |
+
+mod rsa_keys;
+mod work;
+
+use std::fmt;
+use std::str::FromStr;
+
+use oarlock::keys::KeyError;
+use oarlock::{AeadAlg, BlockCipher, CipherMode, Curve, Direction, MacAlg, MacPadding, RsaExponent};
+use oarlock::{DigestAlg, JobError, Shape};
+
+use crate::failure::{CommandError, FailureKind};
+
+pub(crate) use work::PublicKeyWork;
+
+/// What is measured. `Display` and `FromStr` are each other's inverse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Operation {
+    /// RSASSA-PKCS1-v1_5 with SHA-256 under a modulus of so many bits.
+    Rsa { bits: u16, verb: Verb },
+    /// ECDSA in DER, with SHA-256 on P-256 and SHA-384 on P-384.
+    Ecdsa { curve: Curve, verb: Verb },
+    /// Ed25519 over messages of 32 bytes.
+    Ed25519 { verb: Verb },
+    /// X25519 with a peer's public key.
+    X25519,
+    /// One record of so many bytes.
+    Record { kind: RecordKind, len: usize },
+}
+
+/// What is done with a signature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Verb {
+    Sign,
+    Verify,
+    /// Verification under few keys, each used often.
+    VerifyHot,
+}
+
+/// What is done to a record: encrypted, sealed, authenticated or hashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum RecordKind {
+    Cbc(BlockCipher),
+    Gcm(AeadAlg),
+    Mac(MacAlg),
+    Digest(DigestAlg),
+}
+
+/// Why there is no such operation, or no work for it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "each message says what its variant means")]
+pub enum OperationError {
+    #[error("unknown operation {found:?}: expected one of {expected}")]
+    Unknown { found: String, expected: String },
+    #[error("{family}-N: expected N to be {expected}, found {found:?}")]
+    RecordLen { family: &'static str, expected: String, found: String },
+    #[error("{found} is no public-key operation: expected one of {expected}")]
+    NotPublicKey { found: String, expected: String },
+    #[error("keys for {operation}: {error}")]
+    Key { operation: String, error: KeyError },
+    #[error("inputs for {operation}: {error}")]
+    Job { operation: String, error: JobError },
+}
+
+/// Longest record, in bytes.
+pub(crate) const MAX_RECORD_BYTES: usize = 1 << 20;
+
+const RSA_BITS: [u16; 4] = [1024, 2048, 3072, 4096];
+
+/// Families of record operations; the length is appended to the name. The second is the length of the usual row.
+const RECORDS: [(&str, usize, RecordKind); 10] = [
+    ("des-cbc", 40, RecordKind::Cbc(BlockCipher::Des)),
+    ("tdes-cbc", 40, RecordKind::Cbc(BlockCipher::Tdes3)),
+    ("aes128-cbc", 48, RecordKind::Cbc(BlockCipher::Aes128)),
+    ("aes256-cbc", 48, RecordKind::Cbc(BlockCipher::Aes256)),
+    ("aes128-gcm", 40, RecordKind::Gcm(AeadAlg::Aes128Gcm)),
+    ("aes256-gcm", 40, RecordKind::Gcm(AeadAlg::Aes256Gcm)),
+    ("sha1", 64, RecordKind::Digest(DigestAlg::Sha1)),
+    ("sha256", 64, RecordKind::Digest(DigestAlg::Sha256)),
+    ("des-mac", 40, RecordKind::Mac(MacAlg::DesMac(MacPadding::Zeros))),
+    ("aes-cmac", 48, RecordKind::Mac(MacAlg::Aes128Cmac)),
+];
+
+impl Operation {
+    /// Every operation, records at their usual length.
+    pub(crate) fn known() -> Vec<Self> {
+        let records = RECORDS.iter().map(|&(_, len, kind)| Self::Record { kind, len });
+        Self::public_key().into_iter().chain(records).collect()
+    }
+
+    /// Every public-key operation.
+    pub(crate) fn public_key() -> Vec<Self> {
+        let rsa = RSA_BITS
+            .into_iter()
+            .flat_map(|bits| [Verb::Sign, Verb::Verify].map(|verb| Self::Rsa { bits, verb }));
+        let ecdsa =
+            Curve::ALL.into_iter().flat_map(|curve| Verb::ALL.map(|verb| Self::Ecdsa { curve, verb }));
+        let ed25519 = Verb::ALL.map(|verb| Self::Ed25519 { verb });
+        rsa.chain(ecdsa).chain(ed25519).chain([Self::X25519]).collect()
+    }
+
+    /// All names for help and error messages, with `N` for the length of records.
+    pub(crate) fn known_names() -> String {
+        let records: Vec<String> = RECORDS.iter().map(|(family, ..)| format!("{family}-N")).collect();
+        format!("{}, {}", Self::public_key_names(), records.join(", "))
+    }
+
+    pub(crate) fn is_public_key(self) -> bool {
+        !matches!(self, Self::Record { .. })
+    }
+
+    /// Shape and length of one record; None for public-key operations.
+    pub(crate) fn record(self) -> Option<(Shape, usize)> {
+        let Self::Record { kind, len } = self else { return None };
+        Some((kind.shape(), len))
+    }
+
+    /// What an engine computes for it.
+    pub(crate) fn shape(self) -> Shape {
+        match self {
+            Self::Rsa { bits, verb: Verb::Sign } => Shape::RsaPrivate { bits },
+            Self::Rsa { bits, .. } => Shape::RsaPublic { bits, exponent: RsaExponent::F4 },
+            Self::Ecdsa { curve, verb: Verb::Sign } => Shape::EcdsaSign { curve },
+            Self::Ecdsa { curve, .. } => Shape::EcdsaVerify { curve },
+            Self::Ed25519 { verb: Verb::Sign } => Shape::Ed25519Sign,
+            Self::Ed25519 { .. } => Shape::Ed25519Verify,
+            Self::X25519 => Shape::X25519,
+            Self::Record { kind, .. } => kind.shape(),
+        }
+    }
+
+    /// True where few keys are used often, and whatever helps then may be built beforehand.
+    pub(crate) fn is_hot(self) -> bool {
+        matches!(self, Self::Ecdsa { verb: Verb::VerifyHot, .. } | Self::Ed25519 { verb: Verb::VerifyHot })
+    }
+
+    /// Keys that the work is spread over unless told: few where that is the point or keys are costly to make.
+    pub(crate) fn usual_keys(self) -> usize {
+        match self {
+            Self::Rsa { .. } => rsa_keys::PER_SIZE,
+            _ if self.is_hot() => 8,
+            Self::Ecdsa { .. } | Self::Ed25519 { .. } | Self::X25519 => 64,
+            Self::Record { .. } => 1024,
+        }
+    }
+
+    fn public_key_names() -> String {
+        Self::public_key().iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Verb {
+    const ALL: [Self; 3] = [Self::Sign, Self::Verify, Self::VerifyHot];
+}
+
+impl FromStr for Operation {
+    type Err = OperationError;
+
+    fn from_str(text: &str) -> Result<Self, OperationError> {
+        if let Some(found) = Self::public_key().into_iter().find(|known| known.to_string() == text) {
+            return Ok(found);
+        }
+        let record = text.rsplit_once('-').and_then(|(family, len)| {
+            let known = RECORDS.iter().find(|(own, ..)| *own == family)?;
+            Some(record(known.0, known.2, len))
+        });
+        let unknown = || OperationError::Unknown { found: text.to_owned(), expected: Self::known_names() };
+        record.unwrap_or_else(|| Err(unknown()))
+    }
+}
+
+fn record(family: &'static str, kind: RecordKind, len: &str) -> Result<Operation, OperationError> {
+    let unit = match kind {
+        RecordKind::Cbc(alg) => alg.block_len(),
+        _ => 1,
+    };
+    let is_good = |len: &usize| (1..=MAX_RECORD_BYTES).contains(len) && len.is_multiple_of(unit);
+    // `parse` takes signs and leading zeros, names do not.
+    let is_plain = len.bytes().all(|byte| byte.is_ascii_digit()) && !len.starts_with('0');
+    match len.parse().ok().filter(is_good).filter(|_| is_plain) {
+        Some(len) => Ok(Operation::Record { kind, len }),
+        None => {
+            let expected = match unit {
+                1 => format!("1 to {MAX_RECORD_BYTES}"),
+                unit => format!("a multiple of {unit} from {unit} to {MAX_RECORD_BYTES}"),
+            };
+            Err(OperationError::RecordLen { family, expected, found: len.to_owned() })
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rsa { bits, verb } => write!(f, "rsa{bits}-{verb}"),
+            Self::Ecdsa { curve, verb } => write!(f, "{curve}-{verb}"),
+            Self::Ed25519 { verb } => write!(f, "ed25519-{verb}"),
+            Self::X25519 => f.write_str("x25519-derive"),
+            Self::Record { kind, len } => {
+                let family = RECORDS.iter().find(|(.., own)| own == kind).map_or("record", |known| known.0);
+                write!(f, "{family}-{len}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Verb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sign => "sign",
+            Self::Verify => "verify",
+            Self::VerifyHot => "verify-hot",
+        })
+    }
+}
+
+impl RecordKind {
+    fn shape(self) -> Shape {
+        let direction = Direction::Encrypt;
+        match self {
+            Self::Cbc(alg) => Shape::Cipher { alg, mode: CipherMode::Cbc, direction },
+            Self::Gcm(alg) => Shape::Aead { alg, direction },
+            Self::Mac(alg) => Shape::Mac { alg },
+            Self::Digest(alg) => Shape::Digest { alg },
+        }
+    }
+}
+
+impl CommandError for OperationError {
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::Unknown { .. } | Self::RecordLen { .. } | Self::NotPublicKey { .. } => FailureKind::Usage,
+            Self::Key { error, .. } => error.kind(),
+            Self::Job { error, .. } => error.kind(),
+        }
+    }
+}
+
+impl OperationError {
+    pub(crate) fn not_public_key(found: impl fmt::Display) -> Self {
+        Self::NotPublicKey { found: found.to_string(), expected: Operation::public_key_names() }
+    }
+
+    /// As [`Unknown`](Self::Unknown), where only public-key operations would do.
+    pub(crate) fn unknown_public_key(found: &str) -> Self {
+        Self::Unknown { found: found.to_owned(), expected: Operation::public_key_names() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_known_name_is_read_back() {
+        for operation in Operation::known() {
+            assert_eq!(operation.to_string().parse(), Ok(operation));
+        }
+    }
+
+    #[test]
+    fn the_names_of_the_manual_are_known() {
+        let names = "rsa1024-sign rsa4096-verify p256-sign p256-verify p256-verify-hot p384-verify-hot ed25519-sign \
+                     ed25519-verify-hot x25519-derive des-cbc-40 tdes-cbc-40 aes128-cbc-48 aes128-gcm-40 sha1-20 \
+                     sha256-8192 des-mac-40 aes-cmac-48";
+        for name in names.split_whitespace() {
+            assert_eq!(name.parse::<Operation>().unwrap().to_string(), name);
+        }
+    }
+
+    #[test]
+    fn unknown_names_are_told_what_is_known() {
+        for name in
+            ["", "rsa", "rsa2047-sign", "RSA2048-sign", "p256", "p256-verify-cold", "des-cbc", "md5-16"]
+        {
+            let error = name.parse::<Operation>().unwrap_err();
+            assert!(
+                matches!(error, OperationError::Unknown { .. }) && error.kind() == FailureKind::Usage,
+                "{name}: {error}"
+            );
+            assert!(error.to_string().contains("rsa2048-sign") && error.to_string().contains("sha256-N"));
+        }
+    }
+
+    #[test]
+    fn record_lengths_fit_their_blocks() {
+        for name in
+            ["des-cbc-41", "aes128-cbc-40", "sha1-0", "sha1-+5", "sha1-05", "sha256-1048577", "sha1-x"]
+        {
+            let error = name.parse::<Operation>().unwrap_err();
+            assert!(matches!(error, OperationError::RecordLen { .. }), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_shape_is_that_of_the_jobs() {
+        let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).build().unwrap();
+        for operation in Operation::public_key() {
+            let work = operation.work(&accelerator, 1, 1).unwrap();
+            assert_eq!(
+                oarlock::schemes::shape_of(&work.job(0).unwrap()),
+                Ok(operation.shape()),
+                "{operation}"
+            );
+        }
+    }
+
+    #[test]
+    fn records_have_a_shape_and_signatures_have_none() {
+        let des: Operation = "des-cbc-40".parse().unwrap();
+        let shape =
+            Shape::Cipher { alg: BlockCipher::Des, mode: CipherMode::Cbc, direction: Direction::Encrypt };
+        assert_eq!(des.record(), Some((shape, 40)));
+        assert!(
+            Operation::public_key().iter().all(|known| known.record().is_none() && known.is_public_key())
+        );
+    }
+}

@@ -1,0 +1,60 @@
+//! OpenSSL as a peer: libcrypto loaded at run time, measured beside our engines in the same process.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `libcrypto` | the library, its functions and contexts; the only `unsafe` of this crate |
+//! | [`task`](Task) | what both sides are asked to do: keys, inputs and their order |
+//! | [`prepared`](Prepared) | a task with keys and contexts set up, ready to be timed |
+//! | [`openssl_speed`] | the `openssl speed` program, which keeps the in-process figures honest |
+//!
+//! ```text
+//! let library = Libcrypto::load(None)?;                  // or Some(path); several versions may be loaded
+//! let mut prepared = library.prepare(task)?;             // keys parsed, contexts made
+//! prepared.check_all(|item, output| ours[item] == output)?;
+//! prepared.run(1000)?;                                   // timed by the caller
+//! ```
+
+mod libcrypto;
+pub(crate) mod openssl_speed;
+mod prepared;
+mod task;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+pub(crate) use libcrypto::Libcrypto;
+pub(crate) use prepared::Prepared;
+pub(crate) use task::{Algorithm, Column, Task};
+
+/// Why libcrypto gives no figure. Only [`Differs`](PeerError::Differs) accuses: the rest say what is not there.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "each message says what its fields mean")]
+pub enum PeerError {
+    /// No libcrypto under any of the names tried.
+    #[error("no libcrypto found: {reason}")]
+    NotFound { reason: String },
+    /// A library was loaded, but it is not OpenSSL 3.0 or later.
+    #[error("{path}: not OpenSSL 3.0 or later, `{symbol}` is missing", path = path.display())]
+    Unsuitable { path: PathBuf, symbol: &'static str },
+    /// This build or configuration of the library lacks an algorithm.
+    #[error("{library} has no {algorithm}: {reason}")]
+    Unavailable { library: String, algorithm: &'static str, reason: String },
+    /// The library refused a key, an input or an operation.
+    #[error("{library}: {call} failed: {reason}")]
+    Failed { library: String, call: &'static str, reason: String },
+    /// The task itself is inconsistent: a caller's fault.
+    #[error("task: expected {expected}, found {found}")]
+    Task { expected: String, found: String },
+    /// The library's result is not the one the checker expects.
+    #[error("{library} and this program differ at item {item}")]
+    Differs { library: String, item: usize },
+}
+
+impl PeerError {
+    /// True where the row is to be shown empty with a note, rather than the run stopped.
+    pub(crate) fn is_absence(&self) -> bool {
+        matches!(self, Self::NotFound { .. } | Self::Unavailable { .. })
+    }
+}

@@ -1,0 +1,101 @@
+//! CPU time and memory of processes, from `/proc`.
+
+use std::fs;
+use std::io;
+
+/// What `/proc/PID/stat` says of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stat {
+    parent: u32,
+    /// Of all its threads, and of its children that have ended, in ticks of the clock.
+    ticks: u64,
+    /// Of these children alone.
+    ended_ticks: u64,
+}
+
+/// CPU time of a process and of its children, those that have ended too, in microseconds.
+pub(crate) fn cpu_us(process: u32) -> io::Result<u64> {
+    let mut ticks = stat(process)?.ticks;
+    for child in children(process)? {
+        ticks += stat(child)?.ticks;
+    }
+    Ok(microseconds(ticks))
+}
+
+/// CPU time of this process's children that have ended and were waited for, in microseconds.
+pub(crate) fn ended_children_us() -> io::Result<u64> {
+    Ok(microseconds(stat(std::process::id())?.ended_ticks))
+}
+
+fn microseconds(ticks: u64) -> u64 {
+    ticks * 1_000_000 / rustix::param::clock_ticks_per_second().max(1)
+}
+
+/// The proportional set size of a process and of its children, in KiB: what they share counts once.
+pub(crate) fn memory_kib(process: u32) -> io::Result<u64> {
+    let mut all = proportional(process)?;
+    for child in children(process)? {
+        // It may have ended meanwhile.
+        all += proportional(child).unwrap_or_default();
+    }
+    Ok(all)
+}
+
+fn proportional(process: u32) -> io::Result<u64> {
+    let path = format!("/proc/{process}/smaps_rollup");
+    let text = fs::read_to_string(&path)?;
+    let size =
+        text.lines().find_map(|line| line.strip_prefix("Pss:")?.strip_suffix("kB")?.trim().parse().ok());
+    size.ok_or_else(|| io::Error::other(format!("{path} has no Pss: {text}")))
+}
+
+/// The children of a process, by their numbers.
+pub(crate) fn children(process: u32) -> io::Result<Vec<u32>> {
+    let mut children = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        // Others come and go meanwhile.
+        if stat(id).is_ok_and(|stat| stat.parent == process) {
+            children.push(id);
+        }
+    }
+    children.sort_unstable();
+    Ok(children)
+}
+
+fn stat(process: u32) -> io::Result<Stat> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat"))?;
+    parse(&text).ok_or_else(|| io::Error::other(format!("/proc/{process}/stat is not understood: {text}")))
+}
+
+/// proc_pid_stat(5): ppid is field 4; utime, stime, cutime and cstime are fields 14 to 17.
+fn parse(text: &str) -> Option<Stat> {
+    // The name may have spaces and brackets in it.
+    let (_, behind_name) = text.rsplit_once(')')?;
+    let fields: Vec<&str> = behind_name.split_whitespace().collect();
+    let sum = |fields: &[&str]| fields.iter().map(|field| field.parse::<u64>()).sum::<Result<u64, _>>().ok();
+    let (own_ticks, ended_ticks) = (sum(fields.get(11..13)?)?, sum(fields.get(13..15)?)?);
+    Some(Stat { parent: fields.get(1)?.parse().ok()?, ticks: own_ticks + ended_ticks, ended_ticks })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_found_behind_any_name() {
+        let text = "7 (a) S 1 (b) S 42 7 7 0 -1 4194560 9 8 7 6 100 20 3 4 20 0 1 0 5 6 7";
+        assert_eq!(parse(text), Some(Stat { parent: 42, ticks: 127, ended_ticks: 7 }));
+        assert_eq!(parse("7 (short) S 42 7"), None);
+        assert_eq!(parse("nothing"), None);
+    }
+
+    #[test]
+    fn this_process_is_its_parents_child() {
+        let own = std::process::id();
+        let parent = stat(own).unwrap().parent;
+        assert!(children(parent).unwrap().contains(&own));
+        assert!(cpu_us(own).is_ok());
+        assert!(memory_kib(own).unwrap() > 100);
+    }
+}

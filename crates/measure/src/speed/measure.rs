@@ -1,0 +1,163 @@
+//! Timing several contenders in turns, so that a noisy machine is noisy for all of them.
+
+use std::sync::Barrier;
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
+
+use super::error::SpeedError;
+use crate::statistics::median_by;
+
+/// Something that works through operations, a batch at a time.
+pub(crate) trait Contender: Send {
+    /// Runs one batch and returns the number of its operations.
+    fn run(&mut self) -> Result<usize, SpeedError>;
+}
+
+/// What a contender reached on one thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Rate {
+    /// Operations per second of CPU time.
+    pub(crate) per_s: f64,
+    /// Microseconds of CPU time per batch.
+    pub(crate) batch_us: f64,
+}
+
+/// How long one contender works before it is the next one's turn.
+const TURN: Duration = Duration::from_millis(20);
+
+/// Lets the contenders of each thread take turns until the first has worked for `time`; rates of threads are added.
+/// `tick` hears of the share done, from one of the threads.
+///
+/// CPU time is counted, as `openssl speed` does: what others do on the machine does not count.
+pub(crate) fn compete(
+    threads: Vec<Vec<Box<dyn Contender + '_>>>,
+    time: Duration,
+    tick: &(dyn Fn(f64) + Sync),
+) -> Result<Vec<Rate>, SpeedError> {
+    let barrier = Barrier::new(threads.len());
+    let rates: Vec<Result<Vec<Rate>, SpeedError>> = std::thread::scope(|scope| {
+        let handles: Vec<_> = threads
+            .into_iter()
+            .enumerate()
+            .map(|(index, contenders)| {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    barrier.wait();
+                    take_turns(contenders, time, &|share| {
+                        if index == 0 {
+                            tick(share);
+                        }
+                    })
+                })
+            })
+            .collect();
+        handles.into_iter().map(join).collect()
+    });
+    sum(rates.into_iter().collect::<Result<_, _>>()?)
+}
+
+/// A panic of a thread goes on in the one that waits for it.
+fn join<T>(handle: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+fn sum(threads: Vec<Vec<Rate>>) -> Result<Vec<Rate>, SpeedError> {
+    let contenders = threads.first().map_or(0, Vec::len);
+    let rate = |contender: usize| {
+        let own: Vec<Rate> = threads.iter().map(|rates| rates[contender]).collect();
+        Rate {
+            per_s: own.iter().map(|rate| rate.per_s).sum(),
+            batch_us: own.iter().map(|rate| rate.batch_us).sum::<f64>() / own.len() as f64,
+        }
+    };
+    Ok((0..contenders).map(rate).collect())
+}
+
+#[derive(Default)]
+struct Turns {
+    /// Operations per second and microseconds per batch, by turn.
+    rates: Vec<Rate>,
+    worked: Duration,
+}
+
+fn take_turns(
+    mut contenders: Vec<Box<dyn Contender + '_>>,
+    time: Duration,
+    tick: &dyn Fn(f64),
+) -> Result<Vec<Rate>, SpeedError> {
+    for contender in &mut contenders {
+        contender.run()?;
+    }
+    let mut turns: Vec<Turns> = contenders.iter().map(|_| Turns::default()).collect();
+    while turns.first().is_some_and(|first| first.worked < time) {
+        for (contender, turns) in contenders.iter_mut().zip(&mut turns) {
+            turn(&mut **contender, turns)?;
+        }
+        tick(turns[0].worked.as_secs_f64() / time.as_secs_f64());
+    }
+    Ok(turns.into_iter().map(Turns::median).collect())
+}
+
+fn turn(contender: &mut dyn Contender, turns: &mut Turns) -> Result<(), SpeedError> {
+    let (mut ops, mut batches) = (0, 0);
+    let start = ThreadTime::now();
+    let worked = loop {
+        ops += contender.run()?;
+        batches += 1;
+        let worked = start.elapsed();
+        if worked >= TURN {
+            break worked;
+        }
+    };
+    let seconds = worked.as_secs_f64();
+    turns.rates.push(Rate { per_s: ops as f64 / seconds, batch_us: seconds * 1e6 / f64::from(batches) });
+    turns.worked += worked;
+    Ok(())
+}
+
+impl Turns {
+    /// The median turn: interruptions make single turns slow, nothing makes one fast.
+    fn median(self) -> Rate {
+        median_by(self.rates, |rate| rate.per_s).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Spinner(u32);
+
+    impl Contender for Spinner {
+        fn run(&mut self) -> Result<usize, SpeedError> {
+            std::hint::black_box((0..self.0).fold(0, |sum, n| std::hint::black_box(sum ^ n)));
+            Ok(10)
+        }
+    }
+
+    #[test]
+    fn every_contender_gets_its_turns_on_every_thread() {
+        let threads = (0..2)
+            .map(|_| vec![Box::new(Spinner(1000)) as Box<dyn Contender>, Box::new(Spinner(4000))])
+            .collect();
+        let rates = compete(threads, Duration::from_millis(60), &|_| {}).unwrap();
+        assert_eq!(rates.len(), 2);
+        assert!(rates.iter().all(|rate| rate.per_s > 0.0 && rate.batch_us > 0.0));
+    }
+
+    #[test]
+    fn a_contender_that_fails_ends_the_run() {
+        struct Broken;
+        impl Contender for Broken {
+            fn run(&mut self) -> Result<usize, SpeedError> {
+                Err(SpeedError::TooLarge { op: "on purpose".into(), count: 1, len: 1 })
+            }
+        }
+        let threads = vec![vec![Box::new(Broken) as Box<dyn Contender>]];
+        assert!(matches!(
+            compete(threads, Duration::from_millis(1), &|_| {}),
+            Err(SpeedError::TooLarge { .. })
+        ));
+    }
+}

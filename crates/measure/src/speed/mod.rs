@@ -1,0 +1,470 @@
+//! `oarlock speed`: operations per second, engine by engine, beside OpenSSL in the same run.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | this one | the command: arguments, which rows, OpenSSL's own figures as a check |
+//! | `measure` | contenders taking turns |
+//! | `public`, `records` | what they work on |
+//! | `report` | rows as table, JSON and picture |
+//! | `fit` | `--fit`: constants of the cost model instead of rates |
+
+mod error;
+mod fit;
+mod measure;
+mod public;
+mod records;
+mod report;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::ProgressBar;
+use oarlock::Outcomes;
+use oarlock::schemes::shape_of;
+use oarlock::{Accelerator, Shape};
+
+pub use self::error::SpeedError;
+pub(crate) use self::measure::Contender;
+use self::measure::{Rate, compete};
+use self::public::BareOperations;
+pub(crate) use self::public::{OurJobs, is_right};
+use self::records::{BareRecords, OurRecords, RecordWork};
+use self::report::Row;
+use crate::operation::{Operation, PublicKeyWork};
+use crate::options::{GlobalOptions, check_writable};
+use crate::peer::openssl_speed::{self, Rates};
+use crate::peer::{Libcrypto, PeerError, Prepared};
+use crate::progress;
+use crate::report::print_report;
+
+/// Arguments of `oarlock speed`.
+#[derive(Args, Clone, Debug)]
+pub struct SpeedArgs {
+    /// Operations, separated by commas [default: all at their usual sizes]
+    #[arg(long, visible_alias = "op", value_name = "NAMES", value_delimiter = ',', help = ops_help())]
+    ops: Vec<Operation>,
+    /// Seconds of work per row and contender
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    seconds: Duration,
+    /// OpenSSL to compare with (3.0 or later); may be given several times [default: the system's]
+    #[arg(long, value_name = "PATH")]
+    libcrypto: Vec<PathBuf>,
+    /// Different keys that the operations are spread over; several numbers give a row each [default: 8 for -hot, 1024 for
+    /// records, else up to 64]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    keys: Vec<u32>,
+    /// Public-key jobs per call
+    #[arg(long, value_name = "N", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    batch: u32,
+    /// Records per call
+    #[arg(long, value_name = "N", default_value = "65536", value_parser = clap::value_parser!(u32).range(1..=4_194_304))]
+    records: u32,
+    /// Draw the result as SVG
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+    /// Do not hold OpenSSL's figures against `openssl speed`
+    #[arg(long)]
+    no_check: bool,
+    /// Print what a batch (C1), an operation (C2) and a byte (C3) cost by engine and shape instead, with the error of the fit
+    #[arg(long, conflicts_with_all = ["seconds", "libcrypto", "keys", "batch", "records", "plot", "no_check"])]
+    fit: bool,
+}
+
+fn ops_help() -> String {
+    format!(
+        "Operations, separated by commas [default: all at their usual sizes]: {}",
+        Operation::known_names()
+    )
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 3600.0 => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err("expected a number above 0 and at most 3600".into()),
+    }
+}
+
+/// Measures rates, and prints them as a table or JSON; draws them if `--plot` is given.
+///
+/// # Errors
+/// A file that cannot be written before anything is measured, keys that cannot be made, an engine or a library that fails.
+pub fn run(global: &GlobalOptions, args: &SpeedArgs) -> Result<(), SpeedError> {
+    if args.fit {
+        return fit::run(global, &args.ops);
+    }
+    if let Some(path) = &args.plot {
+        check_writable(path).map_err(|error| SpeedError::Write { path: path.clone(), error })?;
+    }
+    let session = Session::open(global, args)?;
+    let rows = session.measure_all()?;
+    if let Some(path) = &args.plot {
+        report::plot(&rows, path).map_err(|error| SpeedError::Write { path: path.clone(), error })?;
+    }
+    let text = |in_colour| {
+        let (table, sentence) = (report::table(&rows, in_colour), report::sentence(&rows));
+        format!("{}\n\n{table}\n{sentence}\n", session.heading())
+    };
+    Ok(print_report(global.json, &rows, text)?)
+}
+
+/// One run of the command.
+struct Session<'a> {
+    args: &'a SpeedArgs,
+    threads: usize,
+    /// Every engine that is allowed: makes the work and judges results.
+    all: Accelerator,
+    engines: Vec<Alone>,
+    libraries: Vec<Libcrypto>,
+    /// Whether rows that an engine does not offer are worth a note.
+    tells_gaps: bool,
+}
+
+/// One engine by itself.
+pub(crate) struct Alone {
+    pub(crate) name: &'static str,
+    /// Builds nothing for keys that recur: the rows whose few keys stand for many.
+    pub(crate) cold: Accelerator,
+    /// Builds what it does by default.
+    pub(crate) hot: Accelerator,
+}
+
+impl Alone {
+    pub(crate) fn new(name: &'static str) -> Result<Self, SpeedError> {
+        let builder = Accelerator::builder().engines([name]);
+        let hot = builder.clone().build()?;
+        let has_tables = hot.engines().iter().any(|engine| engine.table_bytes > 0);
+        let cold = if has_tables { builder.table_bytes(0).build()? } else { hot.clone() };
+        Ok(Self { name, cold, hot })
+    }
+
+    /// True where it computes the shape, and has proved it.
+    pub(crate) fn offers(&self, shape: Shape) -> bool {
+        let reports = self.hot.engines().iter().filter(|engine| engine.name == self.name);
+        let mut shapes = reports.flat_map(|engine| &engine.shapes);
+        shapes.any(|own| own.shape == shape && own.verdict.is_ok())
+    }
+}
+
+/// The work of one row.
+enum Work {
+    Public(PublicKeyWork),
+    Records(RecordWork),
+}
+
+impl<'a> Session<'a> {
+    fn open(global: &GlobalOptions, args: &'a SpeedArgs) -> Result<Self, SpeedError> {
+        let all = global.builder().build()?;
+        global.warn_absent_engines(&all);
+        global.note(|| format!("costs: {:?}", all.calibration()));
+        let engines = global
+            .measured_engines(&all)
+            .into_iter()
+            .map(Alone::new)
+            .collect::<Result<Vec<_>, SpeedError>>()?;
+        let threads = global.threads.map_or(1, usize::from);
+        let tells_gaps = global.verbose || !args.ops.is_empty();
+        Ok(Self { args, threads, all, engines, libraries: load(&args.libcrypto)?, tells_gaps })
+    }
+
+    fn heading(&self) -> String {
+        let threads = match self.threads {
+            1 => "1 thread".to_owned(),
+            count => format!("{count} threads, rates added"),
+        };
+        let libraries: Vec<String> =
+            self.libraries.iter().map(|library| library.version().to_owned()).collect();
+        let beside =
+            if libraries.is_empty() { "no OpenSSL here".to_owned() } else { libraries.join(" and ") };
+        format!(
+            "Operations per second of CPU time, from digest or record to checked result; {threads}.\nBeside: {beside}; \
+             AWS-LC called bare, one operation at a time. {:.1} s each, in turns.",
+            self.args.seconds.as_secs_f64()
+        )
+    }
+
+    fn measure_all(&self) -> Result<Vec<Row>, SpeedError> {
+        let operations = if self.args.ops.is_empty() { Operation::known() } else { self.args.ops.clone() };
+        let each = self.args.keys.len().max(1) * self.engines.len();
+        let steps = (operations.len() * each * PARTS) as u64;
+        let bar = progress::bar(steps, "{msg:20!} {wide_bar} {percent:>3} %{left}");
+        let mut rows = Vec::new();
+        for operation in operations {
+            bar.set_message(operation.to_string());
+            for keys in self.key_counts(operation) {
+                let work = self.make(operation, keys)?;
+                for engine in &self.engines {
+                    rows.extend(self.measure(operation, &work, engine, &bar)?);
+                }
+            }
+        }
+        bar.finish_and_clear();
+        Ok(rows)
+    }
+
+    fn key_counts(&self, operation: Operation) -> Vec<usize> {
+        match &self.args.keys[..] {
+            [] => vec![operation.usual_keys()],
+            counts => counts.iter().map(|count| *count as usize).collect(),
+        }
+    }
+
+    /// The rows of an operation and an engine: one per library, or one alone. None where the engine does not offer it.
+    fn measure(
+        &self,
+        operation: Operation,
+        work: &Work,
+        engine: &Alone,
+        bar: &ProgressBar,
+    ) -> Result<Vec<Row>, SpeedError> {
+        let op = operation.to_string();
+        if !work.shape().is_some_and(|shape| engine.offers(shape)) {
+            bar.inc(PARTS as u64);
+            if self.tells_gaps {
+                eprintln!("oarlock: {op}: {} does not offer it", engine.name);
+            }
+            return Ok(Vec::new());
+        }
+        let accelerator = if operation.is_hot() { &engine.hot } else { &engine.cold };
+        let table_bytes = match work {
+            Work::Public(work) => work.warm(accelerator),
+            Work::Records(_) => Ok(0),
+        };
+        let table_bytes = table_bytes.map_err(|error| SpeedError::Job { op: op.clone(), error })?;
+        let mut peers: Vec<Option<Vec<Prepared>>> = Vec::new();
+        for library in &self.libraries {
+            peers.push(self.prepare(&op, work, library)?);
+        }
+        let checks: Vec<Option<Rates>> =
+            self.libraries.iter().map(|library| self.check(&op, library)).collect();
+        let places = places(&peers);
+        let mut rates = self.compete(&op, work, accelerator, &mut peers, bar)?;
+        let void =
+            |rates: &[Rate], at: usize| self.void(&op, checks.get(at)?.as_ref()?, rates, *places.get(at)?);
+        if (0..places.len()).any(|at| void(&rates, at).is_some()) {
+            rates = self.compete(&op, work, accelerator, &mut peers, bar)?;
+        }
+        let mut rows = Vec::new();
+        for at in 0..self.libraries.len().max(1) {
+            let mut openssl = places.get(at).copied().flatten().map(|place| rates[place]);
+            let own = void(&rates, at);
+            if let Some(own) = own {
+                self.tell_void(&op, openssl.take().unwrap_or_default(), own);
+            }
+            let mut row = self.row(&op, engine.name, work, self.libraries.get(at));
+            row.table_bytes = table_bytes;
+            row.is_void = own.is_some();
+            row.set_rate(rates[0], openssl, rates[1]);
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+
+    /// What `openssl speed` reached, where a library's rate here is void against it.
+    fn void(&self, op: &str, check: &Rates, rates: &[Rate], place: Option<usize>) -> Option<f64> {
+        let per_thread = rates.get(place?)?.per_s / self.threads as f64;
+        check.get(op).filter(|_| check.voids(op, per_thread))
+    }
+
+    fn tell_void(&self, op: &str, rate: Rate, own: f64) {
+        let per_s = rate.per_s / self.threads as f64;
+        eprintln!(
+            "oarlock: {op}: OpenSSL's {per_s:.0}/s here is more than 10 % below its own `openssl speed` ({own:.0}/s), \
+             twice: the row is void"
+        );
+    }
+
+    fn make(&self, operation: Operation, keys: usize) -> Result<Work, SpeedError> {
+        if let Some(records) = RecordWork::new(operation, self.args.records as usize, keys) {
+            return Ok(Work::Records(records?));
+        }
+        let jobs = (JOBS.max(self.args.batch as usize)).next_multiple_of(keys);
+        Ok(Work::Public(operation.work(&self.all, keys, jobs)?))
+    }
+
+    /// The library's side, one per thread, its results checked; None, with a note, where it lacks the algorithm.
+    fn prepare(
+        &self,
+        op: &str,
+        work: &Work,
+        library: &Libcrypto,
+    ) -> Result<Option<Vec<Prepared>>, SpeedError> {
+        let fail = |error| SpeedError::Peer { op: op.to_owned(), error };
+        let prepare = || -> Result<Vec<Prepared>, PeerError> {
+            let mut prepared = Vec::new();
+            for _ in 0..self.threads {
+                prepared.push(library.prepare(work.task()?)?);
+            }
+            Ok(prepared)
+        };
+        let mut prepared = match prepare() {
+            Err(error) if error.is_absence() => {
+                eprintln!("oarlock: {op}: no OpenSSL figure: {error}");
+                return Ok(None);
+            }
+            prepared => prepared.map_err(fail)?,
+        };
+        let ours = match work {
+            Work::Records(records) => records.results(&self.all)?,
+            Work::Public(_) => Vec::new(),
+        };
+        let is_right = |item: usize, output: &[u8]| match work {
+            Work::Records(_) => ours[item] == output,
+            Work::Public(work) => is_right(&self.all, work, item, output),
+        };
+        prepared.first_mut().map_or(Ok(()), |first| first.check_all(is_right)).map_err(fail)?;
+        Ok(Some(prepared))
+    }
+
+    /// What `openssl speed` of the library's version says of the operation.
+    fn check(&self, op: &str, library: &Libcrypto) -> Option<Rates> {
+        if self.args.no_check {
+            return None;
+        }
+        let seconds = self.args.seconds.as_secs().clamp(1, 3) as u32;
+        openssl_speed::measure(library, &[op], seconds).ok()
+    }
+
+    /// Ours, AWS-LC bare, then each library that has the algorithm.
+    fn compete(
+        &self,
+        op: &str,
+        work: &Work,
+        accelerator: &Accelerator,
+        peers: &mut [Option<Vec<Prepared>>],
+        bar: &ProgressBar,
+    ) -> Result<Vec<Rate>, SpeedError> {
+        let fail = |error| SpeedError::Job { op: op.to_owned(), error };
+        let mut threads: Vec<Vec<Box<dyn Contender + '_>>> = Vec::new();
+        for index in 0..self.threads {
+            threads.push(self.own_contenders(op, work, accelerator, index).map_err(fail)?);
+        }
+        for prepared in peers.iter_mut().flatten() {
+            for (thread, prepared) in threads.iter_mut().zip(prepared.iter_mut()) {
+                thread.push(Box::new(Peer {
+                    op,
+                    prepared,
+                    batch: work.peer_batch(self.args.batch as usize),
+                }));
+            }
+        }
+        let start = bar.position();
+        let rates = compete(threads, self.args.seconds, &|share| {
+            bar.set_position(start + (share.min(1.0) * PARTS as f64) as u64);
+        });
+        bar.set_position(start + PARTS as u64);
+        rates
+    }
+
+    fn own_contenders<'w>(
+        &self,
+        op: &'w str,
+        work: &'w Work,
+        accelerator: &'w Accelerator,
+        index: usize,
+    ) -> Result<Vec<Box<dyn Contender + 'w>>, oarlock::JobError> {
+        let referee = accelerator.diagnostics().referee();
+        let batch = self.args.batch as usize;
+        Ok(match work {
+            Work::Records(work) => vec![
+                Box::new(OurRecords { accelerator, work: work.clone(), outcomes: Outcomes::default() }),
+                Box::new(BareRecords { engine: referee, work: work.clone(), outcomes: Outcomes::default() }),
+            ],
+            Work::Public(work) => {
+                let jobs = work.jobs();
+                let bare = BareOperations::new(referee, op, &jobs, batch.min(BARE_BATCH))?;
+                let at = index * batch % jobs.len().max(1);
+                vec![Box::new(OurJobs { accelerator, op, jobs, batch, at }), Box::new(bare)]
+            }
+        })
+    }
+
+    fn row(&self, op: &str, engine: &'static str, work: &Work, library: Option<&Libcrypto>) -> Row {
+        let (batch, keys, bytes) = match work {
+            Work::Records(work) => (self.args.records as usize, work.keys(), work.input_len()),
+            Work::Public(work) => (self.args.batch as usize, work.keys.len(), work.inputs.get(0).len()),
+        };
+        Row {
+            op: op.to_owned(),
+            engine,
+            threads: self.threads,
+            batch,
+            keys,
+            bytes,
+            ops_per_s: 0.0,
+            batch_us: 0.0,
+            openssl_ops_per_s: None,
+            ratio: None,
+            is_void: false,
+            libcrypto: library.map(|library| library.version().to_owned()),
+            table_bytes: 0,
+            aws_lc_per_s: 0.0,
+        }
+    }
+}
+
+/// Where each library's rate is among those of the contenders: after ours and AWS-LC's, if it competes.
+fn places(peers: &[Option<Vec<Prepared>>]) -> Vec<Option<usize>> {
+    let mut next = 2..;
+    peers.iter().map(|peer| peer.as_ref().and_then(|_| next.next())).collect()
+}
+
+/// Steps of the progress bar per row.
+const PARTS: usize = 20;
+/// Public-key jobs that are made at least, so that a batch does not see the same ones each time.
+const JOBS: usize = 256;
+/// Bare operations between two looks at the clock.
+const BARE_BATCH: usize = 8;
+
+impl Work {
+    fn shape(&self) -> Option<Shape> {
+        match self {
+            Self::Public(work) => shape_of(&work.job(0)?).ok(),
+            Self::Records(work) => Some(work.shape),
+        }
+    }
+
+    fn task(&self) -> Result<crate::peer::Task, PeerError> {
+        match self {
+            Self::Public(work) => work.peer_task(),
+            Self::Records(work) => work.task(),
+        }
+    }
+
+    /// Operations of the library between two looks at the clock.
+    fn peer_batch(&self, batch: usize) -> usize {
+        match self {
+            Self::Public(_) => batch.min(BARE_BATCH),
+            Self::Records(_) => 4096,
+        }
+    }
+}
+
+/// libcrypto's turn.
+struct Peer<'a> {
+    op: &'a str,
+    prepared: &'a mut Prepared,
+    batch: usize,
+}
+
+impl Contender for Peer<'_> {
+    fn run(&mut self) -> Result<usize, SpeedError> {
+        let ran = self.prepared.run(self.batch);
+        ran.map_err(|error| SpeedError::Peer { op: self.op.to_owned(), error })?;
+        Ok(self.batch)
+    }
+}
+
+/// The libraries that were named, or the system's; its absence is a note, that of a named one an error.
+pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Libcrypto>, SpeedError> {
+    if paths.is_empty() {
+        return match Libcrypto::load(None) {
+            Ok(library) => Ok(vec![library]),
+            Err(error) => {
+                eprintln!("oarlock: no OpenSSL to compare with: {error}");
+                Ok(Vec::new())
+            }
+        };
+    }
+    paths.iter().map(|path| Libcrypto::load(Some(path)).map_err(SpeedError::Libcrypto)).collect()
+}

@@ -1,0 +1,192 @@
+//! Short records for `oarlock speed`: other key, IV and data each time, the keys in random order.
+
+use std::sync::Arc;
+
+use oarlock::engine_api::{Engine, Jobs};
+use oarlock::keys::generate;
+use oarlock::{Accelerator, Key, Records, Shape};
+use oarlock::{Column, InputSource, KeySource, Outcomes, OutputSink, Span};
+
+use super::error::SpeedError;
+use super::measure::Contender;
+use crate::operation::Operation;
+use crate::peer::{Algorithm, Column as Bytes, PeerError, Task};
+use crate::random::SplitMix64;
+
+/// Records of one operation, shared by the threads that work on them.
+#[derive(Clone)]
+pub(crate) struct RecordWork {
+    op: String,
+    pub(crate) shape: Shape,
+    pub(crate) records: Arc<Records<'static>>,
+    layout: Layout,
+}
+
+/// Where things lie: all IVs first, then all inputs; all outputs first, then all tags.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    count: usize,
+    iv: usize,
+    input: usize,
+    output: usize,
+    tag: usize,
+}
+
+/// Bytes of key, IV, output and tag of a record of `len` bytes.
+fn sizes(shape: Shape, len: usize) -> Option<(usize, Layout)> {
+    let layout = Layout { count: 0, iv: 0, input: len, output: len, tag: 0 };
+    Some(match shape {
+        Shape::Cipher { alg, .. } => (alg.key_len(), Layout { iv: alg.block_len(), ..layout }),
+        Shape::Aead { alg, .. } => (alg.key_len(), Layout { iv: GCM_IV_LEN, tag: GCM_TAG_LEN, ..layout }),
+        Shape::Mac { alg } => (alg.key_len().unwrap_or(32), Layout { output: alg.tag_len(), ..layout }),
+        Shape::Digest { alg } => (0, Layout { output: alg.output_len(), ..layout }),
+        _ => return None,
+    })
+}
+
+/// NIST SP 800-38D 5.2.1.1 and 5.2.1.2: the recommended lengths.
+const GCM_IV_LEN: usize = 12;
+const GCM_TAG_LEN: usize = 16;
+
+impl RecordWork {
+    /// `count` records under `keys` keys in random order; None where `operation` is none of records.
+    pub(crate) fn new(operation: Operation, count: usize, keys: usize) -> Option<Result<Self, SpeedError>> {
+        let (shape, len) = operation.record()?;
+        let (key_len, layout) = sizes(shape, len)?;
+        Some(Self::build(operation.to_string(), shape, key_len, Layout { count, ..layout }, keys))
+    }
+
+    fn build(
+        op: String,
+        shape: Shape,
+        key_len: usize,
+        layout: Layout,
+        keys: usize,
+    ) -> Result<Self, SpeedError> {
+        let keys = if key_len == 0 { 0 } else { keys };
+        let keys = (0..keys).map(|_| generate::secret(key_len)).collect::<Result<Vec<Key>, _>>();
+        let keys = keys.map_err(|error| SpeedError::Key { op: op.clone(), error })?;
+        let too_large = || SpeedError::TooLarge { op: op.clone(), count: layout.count, len: layout.input };
+        let records = layout.records(keys).ok_or_else(too_large)?;
+        Ok(Self { op, shape, records: Arc::new(records), layout })
+    }
+
+    /// Number of different keys.
+    pub(crate) fn keys(&self) -> usize {
+        self.records.keys.len()
+    }
+
+    /// Bytes of one record.
+    pub(crate) fn input_len(&self) -> usize {
+        self.layout.input
+    }
+
+    /// The same work for libcrypto.
+    pub(crate) fn task(&self) -> Result<Task, PeerError> {
+        let refused = || PeerError::Task { expected: "work for libcrypto".into(), found: self.op.clone() };
+        let algorithm = Algorithm::of_operation(&self.op).ok_or_else(refused)?;
+        let records = &*self.records;
+        let key_of = records.key.cursor().take(records.len).map(|source| match source {
+            KeySource::Table(index) | KeySource::Slot(index) => index,
+        });
+        let raw = |key: &Key| key.secret().map(|secret| secret.expose().to_vec()).unwrap_or_default();
+        let layout = self.layout;
+        Ok(Task {
+            algorithm,
+            keys: records.keys.iter().map(raw).collect::<Bytes>(),
+            key_of: if records.keys.is_empty() { Vec::new() } else { key_of.collect() },
+            inputs: layout.slices(&records.data, layout.count * layout.iv, layout.input),
+            extras: if layout.iv == 0 {
+                Bytes::default()
+            } else {
+                layout.slices(&records.data, 0, layout.iv)
+            },
+        })
+    }
+
+    /// Our results in libcrypto's form: output, then tag.
+    pub(crate) fn results(&self, accelerator: &Accelerator) -> Result<Vec<Vec<u8>>, SpeedError> {
+        let outcomes =
+            accelerator.run_records(self.shape, &self.records).map_err(|error| self.failed(error))?;
+        let Layout { count, output, tag, .. } = self.layout;
+        let bytes = outcomes.bytes();
+        let one = |index: usize| {
+            let tag_start = count * output + index * tag;
+            [&bytes[index * output..(index + 1) * output], &bytes[tag_start..tag_start + tag]].concat()
+        };
+        Ok((0..count).map(one).collect())
+    }
+
+    fn failed(&self, error: oarlock::JobError) -> SpeedError {
+        SpeedError::Job { op: self.op.clone(), error }
+    }
+}
+
+impl Layout {
+    fn records(self, keys: Vec<Key>) -> Option<Records<'static>> {
+        let Self { count, iv, input, output, tag } = self;
+        let first = |start: usize, len: usize| {
+            Span::new(start + count * len, 0)?;
+            Span::new(start, len)
+        };
+        let mut random = SplitMix64::new(0x0A51_0C4B);
+        let data = random.bytes(count * (iv + input));
+        let key_of: Vec<KeySource> = (0..count)
+            .map(|_| KeySource::Table((random.next_u64() % keys.len().max(1) as u64) as u32))
+            .collect();
+        Some(Records {
+            len: count,
+            keys: keys.into(),
+            data: data.into(),
+            output_len: count * (output + tag),
+            key: Column::Each(key_of.into()),
+            iv: side_by_side(first(0, iv)?, iv),
+            input: side_by_side(InputSource::Data(first(count * iv, input)?), input),
+            output: side_by_side(OutputSink::Output(first(0, output)?), output),
+            tag: side_by_side(first(count * output, tag)?, tag),
+            ..Records::default()
+        })
+    }
+
+    fn slices(self, data: &[u8], start: usize, len: usize) -> Bytes {
+        (0..self.count).map(|index| &data[start + index * len..start + (index + 1) * len]).collect()
+    }
+}
+
+fn side_by_side<T: Copy>(first: T, len: usize) -> Column<'static, T> {
+    Column::Stride { first, stride: len as u32 }
+}
+
+/// The accelerator over a whole set of records per batch.
+pub(crate) struct OurRecords<'a> {
+    pub(crate) accelerator: &'a Accelerator,
+    pub(crate) work: RecordWork,
+    pub(crate) outcomes: Outcomes,
+}
+
+impl Contender for OurRecords<'_> {
+    fn run(&mut self) -> Result<usize, SpeedError> {
+        let Self { accelerator, work, outcomes } = self;
+        let ran = accelerator.run_records_into(work.shape, &work.records, outcomes);
+        ran.map_err(|error| work.failed(error))?;
+        Ok(outcomes.len())
+    }
+}
+
+/// An engine called bare over a whole set of records per batch.
+pub(crate) struct BareRecords<'a> {
+    pub(crate) engine: &'a dyn Engine,
+    pub(crate) work: RecordWork,
+    pub(crate) outcomes: Outcomes,
+}
+
+impl Contender for BareRecords<'_> {
+    fn run(&mut self) -> Result<usize, SpeedError> {
+        let parts = [&*self.work.records];
+        let jobs = Jobs::Records(self.work.shape, &parts);
+        self.outcomes.reset(&jobs);
+        let ran = self.engine.run(&jobs, &mut self.outcomes);
+        ran.map_err(|error| SpeedError::Bare { op: self.work.op.clone(), error })?;
+        Ok(jobs.len())
+    }
+}

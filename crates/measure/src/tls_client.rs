@@ -1,0 +1,180 @@
+//! TLS clients that connect anew as soon as they have their answer. They check it, and the server's signature with it.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::client::Resumption;
+use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::version::TLS13;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+use crate::statistics::LatencyHistogram;
+
+/// The longest time that a connection may take.
+pub const MAX_CONNECTION_TIME: Duration = Duration::from_secs(30);
+
+/// A request and the test of its answer.
+#[derive(Clone, Copy, Debug)]
+pub struct TlsExchange {
+    /// The name in the server's certificate.
+    pub host: &'static str,
+    /// The bytes that the client sends.
+    pub request: &'static [u8],
+    /// Returns true for the answer that is expected.
+    pub is_right: fn(&[u8]) -> bool,
+}
+
+/// The times of a connection, each since its beginning.
+#[derive(Clone, Copy, Debug)]
+pub struct ExchangeTimes {
+    /// Until the handshake was done.
+    pub handshake: Duration,
+    /// Until the whole answer was there.
+    pub answer: Duration,
+}
+
+/// A client of TLS 1.3 without resumption.
+#[derive(Clone)]
+pub struct TlsClient {
+    connector: TlsConnector,
+    exchange: TlsExchange,
+}
+
+impl TlsClient {
+    /// Makes a client that trusts this certificate, in PEM, and no other.
+    ///
+    /// # Errors
+    /// The text is no certificate.
+    pub fn new(certificate: &[u8], exchange: TlsExchange) -> io::Result<Self> {
+        let mut roots = RootCertStore::empty();
+        let certificate = CertificateDer::from_pem_slice(certificate).map_err(io::Error::other)?;
+        roots.add(certificate).map_err(io::Error::other)?;
+        let mut config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_protocol_versions(&[&TLS13])
+            .map_err(io::Error::other)?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.resumption = Resumption::disabled();
+        Ok(Self { connector: TlsConnector::from(Arc::new(config)), exchange })
+    }
+
+    /// Makes one connection, from its beginning to the server's end of it.
+    ///
+    /// # Errors
+    /// The connection fails or takes too long, or the answer is not the expected one.
+    pub async fn connect(&self, address: SocketAddr) -> io::Result<ExchangeTimes> {
+        tokio::time::timeout(MAX_CONNECTION_TIME, self.connect_without_limit(address)).await?
+    }
+
+    async fn connect_without_limit(&self, address: SocketAddr) -> io::Result<ExchangeTimes> {
+        let TlsExchange { host, request, is_right } = self.exchange;
+        let start = Instant::now();
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        // Without this, closed connections linger in the system until it runs out of ports.
+        stream.set_zero_linger()?;
+        let host = ServerName::try_from(host).map_err(io::Error::other)?;
+        let mut tls = self.connector.connect(host, stream).await?;
+        let handshake = start.elapsed();
+        tls.write_all(request).await?;
+        let mut answer = Vec::with_capacity(512);
+        match tls.read_to_end(&mut answer).await {
+            Ok(_) => {}
+            // nginx closes without close_notify (RFC 8446 6.1). Whether the answer is whole is checked below.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {}
+            Err(error) => return Err(error),
+        }
+        match is_right(&answer) {
+            true => Ok(ExchangeTimes { handshake, answer: start.elapsed() }),
+            false => {
+                let text = String::from_utf8_lossy(&answer);
+                Err(io::Error::other(format!("the server sent another answer than expected: {text:?}")))
+            }
+        }
+    }
+
+    /// Makes so many connections at once, again and again until `length` is over. Each one that was begun is finished.
+    ///
+    /// # Errors
+    /// A task panicked. Failed connections are in the tally.
+    pub async fn connect_all(
+        &self,
+        address: SocketAddr,
+        connections: usize,
+        length: Duration,
+        latency: fn(&ExchangeTimes) -> Duration,
+    ) -> io::Result<ConnectionTally> {
+        let end = Instant::now() + length;
+        let mut clients = JoinSet::new();
+        for _ in 0..connections {
+            let client = self.clone();
+            clients.spawn(async move { client.connect_until(end, address, latency).await });
+        }
+        let mut tally = ConnectionTally::default();
+        while let Some(own) = clients.join_next().await {
+            tally.add(own.map_err(io::Error::other)?);
+        }
+        Ok(tally)
+    }
+
+    /// Connects at least once, and never anew after `end` or a failure.
+    async fn connect_until(
+        &self,
+        end: Instant,
+        address: SocketAddr,
+        latency: fn(&ExchangeTimes) -> Duration,
+    ) -> ConnectionTally {
+        let mut tally = ConnectionTally::default();
+        loop {
+            match self.connect(address).await {
+                Ok(times) => tally.latencies.record(latency(&times)),
+                Err(error) => tally.add_errors(1, error.to_string()),
+            }
+            if tally.errors > 0 || Instant::now() >= end {
+                return tally;
+            }
+        }
+    }
+}
+
+impl fmt::Debug for TlsClient {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("TlsClient").field("exchange", &self.exchange).finish_non_exhaustive()
+    }
+}
+
+/// The results of connections.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectionTally {
+    /// One latency for each connection that was answered.
+    pub latencies: LatencyHistogram,
+    /// The number of connections that failed.
+    pub errors: u64,
+    /// The reason why the first of them failed.
+    pub first_error: String,
+}
+
+impl ConnectionTally {
+    fn add_errors(&mut self, count: u64, reason: String) {
+        if self.errors == 0 {
+            self.first_error = reason;
+        }
+        self.errors += count;
+    }
+
+    fn add(&mut self, other: Self) {
+        self.latencies.add(&other.latencies);
+        if other.errors > 0 {
+            self.add_errors(other.errors, other.first_error);
+        }
+    }
+}

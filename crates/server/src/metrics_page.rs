@@ -1,0 +1,150 @@
+//! The page of metrics for Prometheus: the counters of the server, and the state of engines, keys, certificates and the audit log.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use oarlock::MetricFamily;
+use oarlock_io::metrics::{HistogramScale, MetricsPage, MetricsText, engines, process};
+use oarlock_wire::proto::Code;
+
+use crate::metrics::{CodeCounters, ServerMetrics};
+use crate::service::SharedService;
+
+impl MetricsPage for SharedService {
+    fn page(&self) -> String {
+        page(self)
+    }
+
+    fn is_draining(&self) -> bool {
+        SharedService::is_draining(self)
+    }
+
+    fn refusal(&self) -> Option<&'static str> {
+        SharedService::refusal(self)
+    }
+}
+
+fn page(service: &SharedService) -> String {
+    let mut text = MetricsText::default();
+    about(&mut text, service);
+    connections(&mut text, &service.metrics);
+    text.gauge("oarlock_held_bytes", "Bytes that requests and answers of all clients hold now.");
+    text.sample("oarlock_held_bytes", &[], service.clients.budget().used());
+    operations(&mut text, &service.metrics);
+    engines(&mut text, &service.accelerator);
+    process(&mut text);
+    text.finish()
+}
+
+fn about(text: &mut MetricsText, service: &SharedService) {
+    text.gauge("oarlock_build_info", "1, with the version as a label.");
+    text.sample("oarlock_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
+    text.gauge("oarlock_draining", "1 while the server stops, else 0.");
+    text.sample("oarlock_draining", &[], u8::from(service.is_draining()));
+    let keyring = service.keyring();
+    text.gauge("oarlock_keys_resident", "Keys that live at the server.");
+    text.sample("oarlock_keys_resident", &[("kind", "asymmetric")], keyring.asymmetric_len());
+    text.sample("oarlock_keys_resident", &[("kind", "symmetric")], keyring.table.len());
+    text.counter(
+        "oarlock_weak_keys_total",
+        "Weak DES keys met, resident keys and keys unwrapped under them.",
+    );
+    text.sample("oarlock_weak_keys_total", &[], keyring.table.weak_keys_met());
+    text.counter("oarlock_audit_entries_lost_total", "Entries of the audit log that could not be written.");
+    text.sample("oarlock_audit_entries_lost_total", &[], service.audit.lost());
+    text.gauge(
+        "oarlock_audit_queue_bytes",
+        "Bytes of audit entries that wait for the disk, including reserved space.",
+    );
+    text.sample("oarlock_audit_queue_bytes", &[], service.audit.queue_bytes());
+    let name = "oarlock_requests_refused";
+    text.gauge(name, "1 while every request is refused: draining, or the audit log cannot be written.");
+    text.sample(name, &[], u8::from(service.refusal().is_some()));
+    certificates(text, service);
+}
+
+fn certificates(text: &mut MetricsText, service: &SharedService) {
+    let Some(tls) = &service.tls else { return };
+    let name = "oarlock_certificate_seconds_left";
+    text.gauge(name, "Seconds until a certificate in use ends, negative after it.");
+    let now = service.lifetimes.clock().unix_seconds();
+    let mut ends = BTreeMap::new();
+    for term in &tls.current().terms {
+        // Labels must be unique: of several certificates with one subject, the first to end counts.
+        let left = term.seconds_left(now);
+        let min = ends.entry((term.role.setting(), term.subject.clone())).or_insert(left);
+        *min = left.min(*min);
+    }
+    for ((setting, subject), left) in ends {
+        text.sample(name, &[("setting", setting), ("subject", &subject)], left);
+    }
+}
+
+fn connections(text: &mut MetricsText, metrics: &ServerMetrics) {
+    let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    text.gauge(
+        "oarlock_connections_open",
+        "Connections with a known client now, except connections for metrics.",
+    );
+    text.sample("oarlock_connections_open", &[], read(&metrics.open_connections));
+    for (name, help, counter) in [
+        ("oarlock_connections_total", "Connections with a known client.", &metrics.connections),
+        (
+            "oarlock_connections_refused_total",
+            "Connections refused, and handshakes evicted, because of a limit of connections.",
+            &metrics.refused_connections,
+        ),
+        (
+            "oarlock_handshakes_failed_total",
+            "Connections that ended before their client was known.",
+            &metrics.failed_handshakes,
+        ),
+        ("oarlock_requests_total", "Requests of every kind.", &metrics.requests),
+        (
+            "oarlock_received_bytes_total",
+            "Bytes read from connections, as they are on the wire.",
+            &metrics.received_bytes,
+        ),
+        (
+            "oarlock_sent_bytes_total",
+            "Bytes written to connections, as they are on the wire.",
+            &metrics.sent_bytes,
+        ),
+    ] {
+        text.counter(name, help);
+        text.sample(name, &[], read(counter));
+    }
+}
+
+fn operations(text: &mut MetricsText, metrics: &ServerMetrics) {
+    let rejections = "oarlock_rejections_total";
+    text.counter(rejections, "Requests and operations refused before any engine saw them, by code.");
+    for (code, value) in metrics.rejections.read() {
+        text.sample(rejections, &[("code", code.as_str_name())], value);
+    }
+    let name = "oarlock_operations_total";
+    text.counter(name, "Operations answered, by name and code.");
+    let counts = by_name(&metrics.schemes).into_iter().chain(by_name(&metrics.tasks));
+    for ((operation, code), value) in counts {
+        text.sample(name, &[("operation", &operation), ("code", code.as_str_name())], value);
+    }
+    let name = "oarlock_request_seconds";
+    text.histogram(name, "Time from a request to its answer, waiting included.");
+    text.samples(name, &[("kind", "jobs")], &metrics.jobs_ns.read(), HistogramScale::SECONDS);
+    text.samples(name, &[("kind", "records")], &metrics.records_ns.read(), HistogramScale::SECONDS);
+}
+
+/// Returns the counts by name and code. Members of a family with the same name are added up, because labels must be unique.
+fn by_name<K: ToString + Clone + Eq>(
+    family: &MetricFamily<K, CodeCounters>,
+) -> BTreeMap<(String, Code), u64> {
+    let mut counts = BTreeMap::new();
+    for (key, by_code) in family.iter() {
+        let name = key.map_or_else(|| OTHER.to_owned(), ToString::to_string);
+        by_code.read().for_each(|(code, count)| *counts.entry((name.clone(), code)).or_default() += count);
+    }
+    counts
+}
+
+/// The name for all operations without counters of their own.
+const OTHER: &str = "other";

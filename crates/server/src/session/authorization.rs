@@ -1,0 +1,155 @@
+//! The schemes that a client may use with the keys of its stream, decided once for each key and scheme.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use oarlock::KeyKind;
+use oarlock::Scheme;
+use oarlock_wire::jobs::WireJob;
+use oarlock_wire::proto::Fault;
+use oarlock_wire::scheme::WireScheme;
+
+use super::faults::{denial, not_open, replaced_key};
+use super::opened_key::{JobSigner, OpenedKey, OpenedSource};
+use crate::keyring::ActiveGrant;
+
+/// The decision whether a scheme may be used with a key.
+#[derive(Debug)]
+pub(super) struct Authorization {
+    scheme: Result<Scheme, Fault>,
+    /// The grant whose rate counts the operation.
+    counted: Option<Arc<ActiveGrant>>,
+    /// The name of the key and the scheme, allowed or not: audit entries and metrics name both.
+    pub(super) kind: (Arc<str>, Scheme),
+}
+
+impl Authorization {
+    /// Decides about a scheme and a key.
+    pub(super) fn new(scheme: WireScheme, opened: &OpenedKey) -> Self {
+        let signer = opened.signer();
+        let kind_of_key = signer.as_ref().map_or(KeyKind::Secret(0), |signer| key_kind(*signer));
+        let scheme = scheme.with(kind_of_key);
+        let kind = (Arc::clone(&opened.name), scheme);
+        // The scheme depends on the kind of the key. So a client with rights first learns that the key was replaced.
+        if matches!(opened.source, OpenedSource::Replaced) && !opened.rights.is_none() {
+            return Self { scheme: Err(replaced_key(&opened.name)), counted: None, kind };
+        }
+        match opened.rights.allow(&scheme.to_string()) {
+            Err(reason) => Self { scheme: Err(denial(reason, &scheme.to_string())), counted: None, kind },
+            Ok(grant) => {
+                let counted = grant.filter(|grant| grant.is_counted()).cloned();
+                Self { scheme: signer.map(|_| scheme), counted, kind }
+            }
+        }
+    }
+
+    /// Refuses a job under a handle that is not open.
+    fn closed(job: &WireJob<'_>) -> Self {
+        let kind = ("-".into(), job.scheme.with(KeyKind::Ed25519Public));
+        Self { scheme: Err(not_open(job.handle)), counted: None, kind }
+    }
+
+    /// Counts a job against its grant, and returns the key or share that does it.
+    ///
+    /// # Errors
+    /// The scheme is not allowed, or the rate of the grant is used up.
+    #[inline]
+    pub(super) fn permit<'s>(
+        &self,
+        opened: &'s OpenedKey,
+    ) -> Result<(Scheme, JobSigner<'s>), Cow<'_, Fault>> {
+        let scheme = *self.scheme.as_ref().map_err(Cow::Borrowed)?;
+        if let Some(grant) = &self.counted {
+            grant.take().map_err(|reason| Cow::Owned(denial(reason, &scheme.to_string())))?;
+        }
+        Ok((scheme, opened.signer().map_err(Cow::Owned)?))
+    }
+}
+
+fn key_kind(signer: JobSigner<'_>) -> KeyKind {
+    match signer {
+        JobSigner::Key(key) => key.kind(),
+        JobSigner::Share(share) => share.public().public().kind(),
+    }
+}
+
+/// The number of decisions that a stream keeps. Further ones are made anew for each message.
+const MAX_CACHED: usize = 1024;
+
+/// The decisions of a stream by handle and scheme.
+#[derive(Debug, Default)]
+pub(super) struct AuthorizationCache(HashMap<(u32, WireScheme), Arc<Authorization>>);
+
+impl AuthorizationCache {
+    /// Removes everything, because the keys have changed.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Removes the decisions about a handle, which stands for another key now.
+    pub(super) fn remove_handle(&mut self, handle: u32) {
+        self.0.retain(|(own, _), _| *own != handle);
+    }
+
+    /// Returns the decision about a scheme and the key that `handle` stands for.
+    fn get_or_authorize(
+        &mut self,
+        handle: u32,
+        scheme: WireScheme,
+        opened: &OpenedKey,
+    ) -> Arc<Authorization> {
+        if let Some(known) = self.0.get(&(handle, scheme)) {
+            return Arc::clone(known);
+        }
+        let authorization = Arc::new(Authorization::new(scheme, opened));
+        if self.0.len() < MAX_CACHED {
+            self.0.insert((handle, scheme), Arc::clone(&authorization));
+        }
+        authorization
+    }
+}
+
+/// The decisions that one message needs. Each key and scheme is looked up once, whatever the number of jobs.
+#[derive(Debug, Default)]
+pub(super) struct MessageAuthorizations {
+    authorizations: Vec<Arc<Authorization>>,
+    /// The index by handle, `None` for handles that are not open, and by the scheme's index in the message.
+    indices: HashMap<(Option<u32>, u8), u32>,
+    /// The key and the index of the job before: neighbours are mostly alike, and a comparison is cheaper than a look-up.
+    last: Option<((Option<u32>, u8), u32)>,
+}
+
+impl MessageAuthorizations {
+    /// Returns the index of a job's decision. Handles that are not open share one for each scheme, so that hostile messages make no
+    /// more decisions than they have schemes.
+    #[inline]
+    pub(super) fn find_or_add(
+        &mut self,
+        job: &WireJob<'_>,
+        known: &mut AuthorizationCache,
+        opened: Option<&OpenedKey>,
+    ) -> u32 {
+        let key = (opened.map(|_| job.handle), job.scheme_index);
+        if let Some((last, index)) = self.last
+            && last == key
+        {
+            return index;
+        }
+        let authorizations = &mut self.authorizations;
+        let index = *self.indices.entry(key).or_insert_with(|| {
+            authorizations.push(match opened {
+                Some(opened) => known.get_or_authorize(job.handle, job.scheme, opened),
+                None => Arc::new(Authorization::closed(job)),
+            });
+            authorizations.len() as u32 - 1
+        });
+        self.last = Some((key, index));
+        index
+    }
+
+    #[inline]
+    pub(super) fn get(&self, index: u32) -> Option<&Authorization> {
+        self.authorizations.get(index as usize).map(|authorization| &**authorization)
+    }
+}

@@ -1,0 +1,143 @@
+//! The loop that drives the requests of one stream, whatever carries them.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_util::stream::{FuturesUnordered, Stream};
+use oarlock_wire::proto::Request;
+
+use super::{ClientSession, HeldAnswer, PendingResponse};
+use crate::budget::HeldBytes;
+use crate::clients::{ClientAccount, KnownClient};
+use crate::lifetime::StageWatch;
+use crate::service::SharedService;
+
+/// The number of requests that are begun before other connections of the thread have a turn.
+const MAX_BEGUN: usize = 64;
+
+/// The side of a stream from which requests come.
+pub(crate) trait RequestSource {
+    /// The error that ends the stream at once.
+    type Error;
+
+    /// Returns the next request with the bytes that it holds, or `None` after the last.
+    fn poll_request(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Option<(Request, HeldBytes)>, Self::Error>>;
+
+    /// Notes that nothing is read for a while, which is not the client's fault.
+    fn pause(&mut self);
+
+    /// Returns the bytes that must be left to the client before another request is read. With room for one more message of any length,
+    /// a stream is never refused for what it has sent before.
+    fn needed_bytes(&self) -> usize;
+}
+
+/// The requests of one stream that are under way, and the session that they belong to.
+pub(crate) struct RequestDriver {
+    session: ClientSession,
+    account: Arc<ClientAccount>,
+    pending: FuturesUnordered<PendingResponse>,
+    max_in_flight: usize,
+    /// Ready with a message for the client when the server stops or the connection must end.
+    ending: Pin<Box<dyn Future<Output = &'static str> + Send>>,
+    end_message: Option<&'static str>,
+    /// True if no further request is read. The requests under way are still answered.
+    is_closed: bool,
+    /// The number of requests that were begun in this turn.
+    begun: usize,
+}
+
+impl RequestDriver {
+    pub(crate) fn new(client: KnownClient, service: &Arc<SharedService>, stage: StageWatch) -> Self {
+        let account = Arc::clone(&client.account);
+        Self {
+            session: ClientSession::new(Arc::clone(service), client),
+            account,
+            pending: FuturesUnordered::new(),
+            max_in_flight: service.limits.max_in_flight,
+            ending: Box::pin(end_message(Arc::clone(service), stage)),
+            end_message: None,
+            is_closed: false,
+            begun: 0,
+        }
+    }
+
+    /// Begins a turn of the task that polls the stream.
+    pub(crate) fn begin_turn(&mut self) {
+        self.begun = 0;
+    }
+
+    /// Returns the next answer, or `None` after the last. Begins requests meanwhile, in the order in which they come.
+    pub(crate) fn poll_answer<S: RequestSource>(
+        &mut self,
+        source: &mut S,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Option<HeldAnswer>, S::Error>> {
+        loop {
+            // Answers come first: sending them frees the bytes that further requests need.
+            if let Poll::Ready(Some(answer)) = Pin::new(&mut self.pending).poll_next(context) {
+                return Poll::Ready(Ok(Some(answer)));
+            }
+            // A future that was ready must not be polled again.
+            if !self.is_closed
+                && let Poll::Ready(message) = self.ending.as_mut().poll(context)
+            {
+                self.end_message = Some(message);
+                self.is_closed = true;
+            }
+            if self.is_closed && self.pending.is_empty() {
+                return Poll::Ready(Ok(None));
+            }
+            if self.is_closed || self.has_enough(source.needed_bytes()) {
+                source.pause();
+                return Poll::Pending;
+            }
+            if self.begun == MAX_BEGUN {
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            match source.poll_request(context) {
+                Poll::Ready(Ok(Some((request, held)))) => {
+                    self.begun += 1;
+                    self.pending.push(self.session.start(request, held));
+                }
+                Poll::Ready(Ok(None)) => self.is_closed = true,
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+
+    /// Returns true while no further request is read, because the client has the maximum under way.
+    fn has_enough(&self, needed_bytes: usize) -> bool {
+        let is_full = self.account.bytes.left() < needed_bytes;
+        self.pending.len() >= self.max_in_flight || (is_full && !self.pending.is_empty())
+    }
+
+    /// Reads no further request. The requests under way are still answered.
+    pub(crate) fn close(&mut self) {
+        self.is_closed = true;
+    }
+
+    /// Returns true if no request is under way.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// Returns the message for the client if the server ended the stream, once.
+    pub(crate) fn take_end_message(&mut self) -> Option<&'static str> {
+        self.end_message.take()
+    }
+}
+
+/// Waits until the server stops or the connection must end. Returns the message for the client.
+async fn end_message(service: Arc<SharedService>, stage: StageWatch) -> &'static str {
+    tokio::select! {
+        () = service.draining() => "the server is stopping",
+        reason = stage.ending() => reason.message(),
+    }
+}

@@ -1,0 +1,127 @@
+//! The keys that handles of a stream stand for.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use oarlock::Key;
+use oarlock::keys::threshold::Share;
+use oarlock_wire::proto::{Blame, Code, Fault};
+
+use super::faults::{no_key, refusal, removed_key, replaced_key};
+use crate::audit::AuditedOperation;
+use crate::budget::HeldBytes;
+use crate::clients::KnownClient;
+use crate::keyring::{KeyRights, Keyring, ResidentKey};
+use crate::service::SharedService;
+
+/// The maximum length of a key's name in bytes. No key has a longer name.
+pub(super) const MAX_NAME_BYTES: usize = 256;
+
+/// A key that a client has opened.
+#[derive(Clone, Debug)]
+pub(super) struct OpenedKey {
+    /// The name of a resident key, or the fingerprint of a key of the client's own.
+    pub(super) name: Arc<str>,
+    pub(super) source: OpenedSource,
+    pub(super) rights: KeyRights,
+    /// The fingerprint that the client expects; empty for any.
+    pub(super) expected: Bytes,
+    /// The bytes that a key of the client's own holds, for as long as batches use it too.
+    _held: Option<Arc<HeldBytes>>,
+}
+
+/// The place where the key of a handle lives.
+#[derive(Clone, Debug)]
+pub(super) enum OpenedSource {
+    Resident(ResidentKey),
+    /// A resident key that the server no longer has.
+    Removed,
+    /// A resident key whose name now stands for another key than the client expects.
+    Replaced,
+    Own(Key),
+    /// The index of a key among the stream's own symmetric keys.
+    OwnSymmetric(u32),
+}
+
+impl OpenedKey {
+    /// Opens a resident key, and writes an attempt that is refused to the audit log.
+    ///
+    /// # Errors
+    /// The key does not exist, or the client has no right to it.
+    pub(super) fn open_resident(
+        service: &SharedService,
+        keyring: &Keyring,
+        client: &KnownClient,
+        name: &str,
+        number: u64,
+    ) -> Result<(Self, ResidentKey), Fault> {
+        let found = Some(name).filter(|name| name.len() <= MAX_NAME_BYTES);
+        let found = found.and_then(|name| keyring.find_for_client(name, &client.identity));
+        let Some((key, rights)) = found else {
+            audit_refusal(service, client, number, name, Code::PermissionDenied);
+            return Err(no_key(name));
+        };
+        let source = OpenedSource::Resident(key.clone());
+        Ok((Self { name: name.into(), source, rights, expected: Bytes::new(), _held: None }, key))
+    }
+
+    /// Returns a key of the client's own, which may be used for every operation.
+    pub(super) fn own(key: &Key, source: OpenedSource, held: HeldBytes) -> Self {
+        let name = key.fingerprint().to_string().into();
+        let held = Some(Arc::new(held));
+        Self { name, source, rights: KeyRights::Own, expected: Bytes::new(), _held: held }
+    }
+
+    /// Returns what the name of a resident key stands for in a keyring.
+    pub(super) fn source_in(&self, keyring: &Keyring) -> OpenedSource {
+        match keyring.find(&self.name) {
+            None => OpenedSource::Removed,
+            Some(key) if is_expected(&self.expected, &keyring.fingerprint(&key)) => {
+                OpenedSource::Resident(key)
+            }
+            Some(_) => OpenedSource::Replaced,
+        }
+    }
+
+    /// Returns the key or the share that does jobs.
+    ///
+    /// # Errors
+    /// The key is symmetric, or the server no longer has it.
+    pub(super) fn signer(&self) -> Result<JobSigner<'_>, Fault> {
+        match &self.source {
+            OpenedSource::Resident(ResidentKey::Asymmetric(key)) | OpenedSource::Own(key) => {
+                Ok(JobSigner::Key(key))
+            }
+            OpenedSource::Resident(ResidentKey::Share(share)) => Ok(JobSigner::Share(share)),
+            OpenedSource::Resident(ResidentKey::Symmetric(_)) | OpenedSource::OwnSymmetric(_) => {
+                Err(refusal(Code::WrongKey, "this is a symmetric key: use it for records", Blame::Caller))
+            }
+            OpenedSource::Removed => Err(removed_key()),
+            OpenedSource::Replaced => Err(replaced_key(&self.name)),
+        }
+    }
+}
+
+/// The key that does a job.
+#[derive(Clone, Copy)]
+pub(super) enum JobSigner<'s> {
+    Key(&'s Key),
+    Share(&'s Share),
+}
+
+/// Returns true if the client expects no particular key, or this one.
+pub(super) fn is_expected(expected: &[u8], found: &[u8]) -> bool {
+    expected.is_empty() || expected == found
+}
+
+/// Writes an entry about a key that was not opened.
+pub(super) fn audit_refusal(
+    service: &SharedService,
+    client: &KnownClient,
+    number: u64,
+    key: &str,
+    verdict: Code,
+) {
+    let refused = AuditedOperation { key, operation: "open", count: 1, verdict };
+    service.audit.refuse(&client.origin, number, &[refused]);
+}

@@ -1,0 +1,216 @@
+//! The records that may run, and the key of each record in the table that the batch uses.
+
+use std::sync::Arc;
+
+use oarlock::batch::{Batch, BatchTask};
+use oarlock::{Column, KeySource, Shape};
+use oarlock_wire::proto::{Blame, Code, Fault};
+use smallvec::SmallVec;
+
+use crate::keyring::{ActiveGrant, ResidentKey};
+use crate::session::faults::{denial, not_open, refusal, removed_key, replaced_key};
+use crate::session::opened_key::{OpenedKey, OpenedSource};
+
+/// The records that the grants of their keys do not allow, in order.
+pub(super) type Denials = Vec<(usize, Arc<Fault>)>;
+
+/// An index that no table has: a record under it fails alone.
+const NO_KEY: u32 = (1 << 31) - 1;
+
+/// The mark of a handle without a decision. No table has this index either.
+const UNDECIDED: u32 = u32::MAX;
+
+/// A batch whose keys have been authorized.
+pub(super) struct AuthorizedRecords {
+    pub(super) denials: Denials,
+    /// True if all keys are the stream's own, by their index in its table. Otherwise they are the server's, and own keys in the same
+    /// batch are outside keys.
+    pub(super) is_own: bool,
+}
+
+/// Replaces handles by keys. If no grant allows the task, the key becomes one that no table has.
+pub(super) fn authorize_records(handles: &[Option<OpenedKey>], batch: &mut Batch<'_>) -> AuthorizedRecords {
+    let mut authorizer = RecordAuthorizer::new(handles);
+    let (tasks, len) = (batch.task.borrowed(), batch.records.len);
+    let key = authorizer.authorize_column(&batch.records.key, &tasks, len);
+    let mut columns = vec![key];
+    let is_translation = |task: BatchTask| matches!(task, BatchTask::Do(Shape::Translate { .. }));
+    if tasks.cursor().take(len).any(is_translation) {
+        columns.push(authorizer.authorize_column(&batch.records.second_key, &tasks, len));
+        // A record may be denied for both of its keys; its answer has room for one reason.
+        authorizer.denials.sort_by_key(|(index, _)| *index);
+        authorizer.denials.dedup_by_key(|(index, _)| *index);
+    }
+    let is_own = authorizer.uses_own && !authorizer.uses_resident;
+    let mut columns = columns.into_iter().map(|column| if is_own { own_indices(column) } else { column });
+    if let Some(key) = columns.next() {
+        batch.records.key = key;
+    }
+    if let Some(second) = columns.next() {
+        batch.records.second_key = second;
+    }
+    AuthorizedRecords { denials: authorizer.denials, is_own }
+}
+
+/// Returns outside keys as indices of the stream's own table.
+fn own_indices(column: Column<'static, KeySource>) -> Column<'static, KeySource> {
+    let own_index = |source| match (source, Batch::outside_key(0)) {
+        (KeySource::Table(index), KeySource::Table(first)) if index >= first => {
+            KeySource::Table(index - first)
+        }
+        (other, _) => other,
+    };
+    match column {
+        Column::One(source) => Column::One(own_index(source)),
+        each => Column::Each(each.cursor().map(own_index).collect()),
+    }
+}
+
+struct RecordAuthorizer<'s> {
+    handles: &'s [Option<OpenedKey>],
+    /// The decisions by handle, for each task. Most batches have one task and many keys, so neither tasks nor their names are allocated
+    /// for each key.
+    known: Vec<SmallVec<[(BatchTask, KeyDecision); 1]>>,
+    /// The tasks of the batch with the names that grants have for them.
+    names: Vec<(BatchTask, String)>,
+    denials: Denials,
+    uses_resident: bool,
+    uses_own: bool,
+}
+
+/// The key that replaces a handle and the grant whose rate counts it, or the reason for a denial.
+type KeyDecision = Result<(KeySource, Option<Arc<ActiveGrant>>), Arc<Fault>>;
+
+impl<'s> RecordAuthorizer<'s> {
+    fn new(handles: &'s [Option<OpenedKey>]) -> Self {
+        let known = std::iter::repeat_with(SmallVec::new).take(handles.len()).collect();
+        Self { handles, known, names: Vec::new(), denials: Vec::new(), uses_resident: false, uses_own: false }
+    }
+
+    fn authorize_column(
+        &mut self,
+        column: &Column<'_, KeySource>,
+        tasks: &Column<'_, BatchTask>,
+        len: usize,
+    ) -> Column<'static, KeySource> {
+        if let (Column::One(source), Column::One(task)) = (column, tasks)
+            && !self.is_counted(*source)
+        {
+            // One decision for all records.
+            let before = self.denials.len();
+            let key = self.authorize(*source, *task, 0);
+            if let Some((_, fault)) = self.denials.get(before).cloned() {
+                self.denials.extend((1..len).map(|index| (index, fault.clone())));
+            }
+            return Column::One(key);
+        }
+        if let Column::One(task) = tasks {
+            return self.authorize_column_of_one_task(column, *task, len);
+        }
+        let each = column.cursor().zip(tasks.cursor()).take(len).enumerate();
+        Column::Each(each.map(|(index, (source, task))| self.authorize(source, task, index)).collect())
+    }
+
+    /// Authorizes a column of records with one task. A handle that is allowed, and that no grant counts, has the same key wherever it
+    /// occurs.
+    fn authorize_column_of_one_task(
+        &mut self,
+        column: &Column<'_, KeySource>,
+        task: BatchTask,
+        len: usize,
+    ) -> Column<'static, KeySource> {
+        let mut indices = vec![UNDECIDED; self.handles.len()];
+        let mut authorize_one = |(index, source)| {
+            let KeySource::Table(handle) = source else { return source };
+            match indices.get(handle as usize) {
+                Some(&known) if known != UNDECIDED => return KeySource::Table(known),
+                _ => {}
+            }
+            let before = self.denials.len();
+            let allowed = self.authorize(source, task, index);
+            if let (KeySource::Table(known), true) =
+                (allowed, self.denials.len() == before && !self.is_counted(source))
+                && let Some(decided) = indices.get_mut(handle as usize)
+            {
+                *decided = known;
+            }
+            allowed
+        };
+        Column::Each(column.cursor().take(len).enumerate().map(&mut authorize_one).collect())
+    }
+
+    fn is_counted(&self, source: KeySource) -> bool {
+        let KeySource::Table(handle) = source else { return false };
+        let opened = self.handles.get(handle as usize).and_then(Option::as_ref);
+        opened.is_some_and(|opened| opened.rights.is_counted())
+    }
+
+    #[inline]
+    fn authorize(&mut self, source: KeySource, task: BatchTask, index: usize) -> KeySource {
+        let KeySource::Table(handle) = source else { return source };
+        if !has_key(task) {
+            return KeySource::Table(0);
+        }
+        let Some(known) = self.known.get_mut(handle as usize) else {
+            return self.deny(index, not_open(handle).into());
+        };
+        let at = known.iter().position(|(own, _)| *own == task).unwrap_or_else(|| {
+            let name = task_name(&mut self.names, task);
+            let (decision, is_own) = decide(self.handles[handle as usize].as_ref(), handle, name);
+            self.uses_own |= is_own && decision.is_ok();
+            self.uses_resident |= !is_own && decision.is_ok();
+            known.push((task, decision));
+            known.len() - 1
+        });
+        match &known[at].1 {
+            Ok((source, None)) => *source,
+            Ok((source, Some(grant))) => match grant.take() {
+                Ok(()) => *source,
+                Err(reason) => self.deny(index, denial(reason, &task.to_string()).into()),
+            },
+            Err(fault) => {
+                let fault = Arc::clone(fault);
+                self.deny(index, fault)
+            }
+        }
+    }
+
+    fn deny(&mut self, index: usize, fault: Arc<Fault>) -> KeySource {
+        self.denials.push((index, fault));
+        KeySource::Table(NO_KEY)
+    }
+}
+
+fn task_name(names: &mut Vec<(BatchTask, String)>, task: BatchTask) -> &str {
+    let at = names.iter().position(|(known, _)| *known == task).unwrap_or_else(|| {
+        names.push((task, task.to_string()));
+        names.len() - 1
+    });
+    &names[at].1
+}
+
+/// Returns the decision about a handle, and true if its key is the stream's own.
+fn decide(opened: Option<&OpenedKey>, handle: u32, operation: &str) -> (KeyDecision, bool) {
+    let Some(opened) = opened else { return (Err(not_open(handle).into()), false) };
+    let grant = match opened.rights.allow(operation) {
+        Ok(grant) => grant.filter(|grant| grant.is_counted()).cloned(),
+        Err(reason) => return (Err(denial(reason, operation).into()), false),
+    };
+    match opened.source {
+        OpenedSource::Resident(ResidentKey::Symmetric(index)) => {
+            (Ok((KeySource::Table(index), grant)), false)
+        }
+        OpenedSource::OwnSymmetric(index) => (Ok((Batch::outside_key(index), grant)), true),
+        OpenedSource::Removed => (Err(removed_key().into()), false),
+        OpenedSource::Replaced => (Err(replaced_key(&opened.name).into()), false),
+        _ => {
+            let message = "this is an asymmetric key: use it for jobs";
+            (Err(refusal(Code::WrongKey, message, Blame::Caller).into()), false)
+        }
+    }
+}
+
+/// Returns true if records of a task have a key.
+pub(super) fn has_key(task: BatchTask) -> bool {
+    !matches!(task, BatchTask::Do(Shape::Digest { .. } | Shape::DigestPart { .. }))
+}

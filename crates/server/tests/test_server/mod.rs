@@ -1,0 +1,125 @@
+//! A server of its own for each test.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
+
+pub mod authority;
+
+use std::path::Path;
+
+use oarlock::{Accelerator, AcceleratorBuilder};
+use oarlock_server::development::Development;
+use oarlock_server::{Addresses, BoundServer, Config, CryptoserverError, ReloadHandle, ServerClock};
+use oarlock_wire::proto::{KeyInfo, OpenKey, Request, open_key, request, response};
+use oarlock_wire::{Credentials, Endpoint, ServerLink};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+pub struct TestServer {
+    pub place: TempDir,
+    pub development: Development,
+    pub addresses: Addresses,
+    /// The time by which certificates and connections are measured.
+    pub clock: ServerClock,
+    pub reloads: ReloadHandle,
+    /// The configuration that it began with.
+    pub config: Config,
+    stop: Option<oneshot::Sender<()>>,
+    running: Option<JoinHandle<Result<(), CryptoserverError>>>,
+}
+
+/// Engines without calibration: their figures do not matter here.
+pub fn engines() -> AcceleratorBuilder {
+    Accelerator::builder().threads(2)
+}
+
+impl TestServer {
+    /// The server of a development directory, with changes to its configuration.
+    pub async fn with(change: impl FnOnce(&mut Config, &Path)) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let development = Development::at(place.path());
+        assert!(development.prepare().unwrap());
+        let mut config = Config::read(&development.config()).unwrap();
+        config.listen.tcp = Some("127.0.0.1:0".parse().unwrap());
+        config.listen.plaintext = Some("127.0.0.1:0".parse().unwrap());
+        config.limits.max_drain_seconds = 5;
+        change(&mut config, place.path());
+        let clock = ServerClock::default();
+        let server = BoundServer::bind_with_clock(config.clone(), engines(), clock.clone()).await.unwrap();
+        let (addresses, reloads) = (server.addresses(), server.reload_handle());
+        let (stop, stopped) = oneshot::channel();
+        let running = Some(tokio::spawn(server.run(async { drop(stopped.await) })));
+        Self { place, development, addresses, clock, reloads, config, stop: Some(stop), running }
+    }
+
+    pub async fn new() -> Self {
+        Self::with(|_, _| {}).await
+    }
+
+    pub fn credentials(&self) -> Credentials {
+        Credentials {
+            server_ca: std::fs::read(self.development.ca()).unwrap(),
+            certificate: std::fs::read(self.development.client_certificate()).unwrap(),
+            private_key: std::fs::read(self.development.client_key()).unwrap().into(),
+        }
+    }
+
+    pub fn tls(&self) -> Endpoint {
+        let url = format!("https://{}", self.addresses.tcp.unwrap());
+        Endpoint::Grpc { url, credentials: Some(self.credentials()) }
+    }
+
+    pub fn plaintext(&self) -> Endpoint {
+        Endpoint::Grpc { url: format!("http://{}", self.addresses.plaintext.unwrap()), credentials: None }
+    }
+
+    pub fn unix(&self) -> Endpoint {
+        Endpoint::Unix(self.addresses.unix.clone().unwrap())
+    }
+
+    pub async fn stop(&mut self) {
+        self.begin_to_stop();
+        self.stopped().await;
+    }
+
+    pub fn begin_to_stop(&mut self) {
+        self.stop.take().unwrap().send(()).unwrap();
+    }
+
+    /// The same server once more, when it has stopped.
+    pub async fn restart(&mut self) {
+        let mut config = Config::read(&self.development.config()).unwrap();
+        config.listen.tcp = None;
+        let server = BoundServer::bind(config, engines()).await.unwrap();
+        let (stop, stopped) = oneshot::channel();
+        self.running = Some(tokio::spawn(server.run(async { drop(stopped.await) })));
+        self.stop = Some(stop);
+    }
+
+    pub async fn stopped(&mut self) {
+        self.running.take().unwrap().await.unwrap().unwrap();
+    }
+}
+
+/// Writes a file that nobody else may read, whole or not at all.
+pub fn write_secret(path: &Path, text: impl AsRef<[u8]>) {
+    let new = path.with_extension("new");
+    std::fs::write(&new, text).unwrap();
+    std::fs::set_permissions(&new, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    std::fs::rename(new, path).unwrap();
+}
+
+pub async fn open(link: &ServerLink, handle: u32, source: open_key::Source) -> KeyInfo {
+    let body = request::Body::OpenKey(OpenKey { handle, source: Some(source), ..OpenKey::default() });
+    match link.call(body).await.unwrap() {
+        response::Body::Key(info) => info,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub async fn open_resident(link: &ServerLink, handle: u32, name: &str) -> KeyInfo {
+    open(link, handle, open_key::Source::Resident(name.into())).await
+}
+
+pub fn request(id: u64, body: request::Body) -> Request {
+    Request { id, body: Some(body) }
+}
