@@ -33,8 +33,6 @@ impl Bench {
         let referee = Accelerator::builder()
             .environment(true)
             .cost_cache(oarlock::default_cost_cache())
-            .environment(true)
-            .cost_cache(oarlock::default_cost_cache())
             .engines([all.diagnostics().referee().name()])
             .cross_check(0.0)
             .build()?;
