@@ -40,7 +40,7 @@ const PROTECTIONS: [Protection; 2] = [
     Protection::Pbkdf2 { iterations: NonZeroU32::new(2048).unwrap() },
 ];
 
-/// What `openssl` answers to `input`, or None where there is no openssl.
+/// What `openssl` answers to `input`, or None if there is no openssl.
 fn openssl(arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
     let mut command = Command::new("openssl");
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

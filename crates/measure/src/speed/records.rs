@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use oarlock::contract::{Column, Engine, InputSource, Jobs, KeySource, Outcomes, OutputSink, Span};
+use oarlock::engine_api::{Engine, Jobs};
 use oarlock::keys::generate;
 use oarlock::{Accelerator, Key, Records, Shape};
+use oarlock::{Column, InputSource, KeySource, Outcomes, OutputSink, Span};
 
 use super::error::SpeedError;
 use super::measure::SpeedContender;

@@ -16,20 +16,20 @@ mod text;
 use oarlock_core::{Engine, EngineFault, Shape, Status};
 
 #[cfg(any(test, feature = "corruption-hook"))]
-pub use corrupt::Corrupt;
+pub use corrupt::CorruptEngine;
 pub use sample::{sample_operations, sample_records};
 
 /// An engine's answers for a shape were all right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Proof {
-    /// How many jobs were compared.
+pub struct SelfTestProof {
+    /// The number of jobs that were compared.
     pub jobs: usize,
 }
 
 /// Why an engine may not be used for a shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum SelfTestFailure {
     /// The engine does not offer the shape.
     #[error("{engine} does not offer {shape}")]
     NotOffered {
@@ -56,13 +56,13 @@ pub enum Failure {
         shape: Shape,
         /// Index of the job in its run.
         lane: usize,
-        /// How it differs from the known answer.
+        /// The difference from the known answer.
         difference: Difference,
     },
     /// An embedded vector cannot be read: a fault of this build.
     #[error("an embedded vector is damaged: {what}")]
     Vectors {
-        /// Where.
+        /// The place.
         what: String,
     },
 }
@@ -82,7 +82,7 @@ pub enum Difference {
     /// Other bytes.
     #[error("{what} differs from byte {at} on")]
     Bytes {
-        /// Which result.
+        /// The name of the result.
         what: &'static str,
         /// The first byte that differs.
         at: usize,
@@ -107,17 +107,21 @@ pub enum Difference {
 /// `engine` itself.
 ///
 /// # Errors
-/// The first [`Failure`].
-pub fn prove(engine: &dyn Engine, referee: &dyn Engine, shape: Shape) -> Result<Proof, Failure> {
+/// The first [`SelfTestFailure`].
+pub fn prove(
+    engine: &dyn Engine,
+    referee: &dyn Engine,
+    shape: Shape,
+) -> Result<SelfTestProof, SelfTestFailure> {
     let Some(lanes) = engine.offers(shape) else {
-        return Err(Failure::NotOffered { engine: engine.name(), shape });
+        return Err(SelfTestFailure::NotOffered { engine: engine.name(), shape });
     };
     match shape {
         _ if shape.is_record() => records::prove(engine, lanes, shape),
         Shape::EcdsaSign { curve } => {
             let exact = operations::prove(engine, lanes, shape)?;
             let hedged = operations::prove_hedged(engine, referee, lanes, curve)?;
-            Ok(Proof { jobs: exact.jobs + hedged.jobs })
+            Ok(SelfTestProof { jobs: exact.jobs + hedged.jobs })
         }
         _ => operations::prove(engine, lanes, shape),
     }

@@ -20,7 +20,7 @@ pub enum ThresholdError {
         index: u8,
         /// Bytes of a partial signature under the key.
         expected: usize,
-        /// What was given.
+        /// The value that was given.
         found: usize,
     },
     /// A number of a partial signature is out of its range.
@@ -28,15 +28,15 @@ pub enum ThresholdError {
     PartialRange {
         /// The server.
         index: u8,
-        /// Which number.
+        /// The name of the number.
         what: &'static str,
     },
     /// A server that does not exist.
     #[error("index of a server: expected 1 to {shares}, found {found}")]
     Index {
-        /// How many servers have a share.
+        /// The number of servers that have a share.
         shares: u8,
-        /// What was given.
+        /// The value that was given.
         found: u8,
     },
     /// Two partial signatures of one server.
@@ -48,9 +48,9 @@ pub enum ThresholdError {
     /// Not enough servers have answered.
     #[error("expected partial signatures of at least {needed} servers, found {found}")]
     TooFew {
-        /// How many sign together.
+        /// The number of servers that sign together.
         needed: u8,
-        /// How many there are.
+        /// The number of partial signatures.
         found: usize,
     },
     /// These servers answered wrongly: their proofs do not hold.

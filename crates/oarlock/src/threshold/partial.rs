@@ -14,13 +14,13 @@ pub(super) const CHALLENGE_LEN: usize = CHALLENGE_BITS as usize / 8;
 ///
 /// Its bytes are `x_i || z || c`, big-endian: x_i at the modulus's width, z 64 bytes longer, c 32 bytes.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Partial {
+pub struct PartialSignature {
     index: u8,
     bytes: Vec<u8>,
     modulus_len: usize,
 }
 
-impl Partial {
+impl PartialSignature {
     /// Bytes of a partial signature under a key.
     #[must_use]
     pub fn len_under(key: &ThresholdKey) -> usize {
@@ -91,7 +91,7 @@ impl Partial {
 }
 
 /// Shows whose it is; the numbers say nothing to a reader.
-impl fmt::Debug for Partial {
+impl fmt::Debug for PartialSignature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Partial(server {}, {} bytes)", self.index, self.bytes.len())
     }
