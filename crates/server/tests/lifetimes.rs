@@ -461,7 +461,7 @@ fn reports_patterns_that_never_match_in_a_check() {
     );
     named(
         |config, directory| config.listen.unix = Some(directory.join("ca.pem")),
-        "a file that is no socket is there",
+        "a file that is not a socket has this name",
     );
     named(|config, directory| config.audit = Some(audit_at(&directory.join("no/a.log"))), "[audit]");
     let warnings = checked(|config, _| config.grants[0].keys = vec!["mial-*".into(), "rsa*".into()]).unwrap();
