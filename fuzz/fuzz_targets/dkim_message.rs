@@ -4,16 +4,16 @@
 
 use libfuzzer_sys::fuzz_target;
 use oarlock_dkim::{
-    DkimSignature, MailLimits, MailMessage, TagList, VerifyPolicy, body_needs, claims_authserv_id,
+    DkimSignature, MailLimits, ParsedMail, ParsedSignatures, TagList, VerifyPolicy, claims_authserv_id,
     parse_results,
 };
 
 fuzz_target!(|text: &[u8]| {
     let limits = MailLimits { headers: 2_000, signed_names: 64, ..MailLimits::default() };
-    let Ok(message) = MailMessage::parse(text, &limits) else { return };
+    let Ok(message) = ParsedMail::parse(text, &limits) else { return };
     let policy =
         VerifyPolicy { limits, accepts_sha1: true, verifies_chains: true, ..VerifyPolicy::default() };
-    let needs = body_needs(&message.headers, &policy, 1_700_000_000);
+    let needs = ParsedSignatures::parse(&message.headers, &policy, 1_700_000_000).body_needs();
     assert!(needs.len() <= limits.signatures + 1);
     for header in &message.headers {
         assert!(header.name().len() + header.value().len() < header.raw().len());

@@ -24,7 +24,7 @@ fuzz_target!(|text: &[u8]| {
     }
     let records = read(text);
     let sets = RecordSets::new(&records);
-    // More iterations and signatures are the same work again.
+    // More iterations and signatures would repeat the same work.
     let settings =
         VerifySettings { max_signatures: 4, max_iterations: 4, ..VerifySettings::at(time(&records)) };
     let Ok(verifier) = ZoneVerifier::new(&sets, settings) else { return };

@@ -4,7 +4,7 @@
 
 use bytes::BufMut;
 use domain::base::rdata::{ComposeRecordData, RecordData};
-use domain::base::{DomainName, ToName};
+use domain::base::{Name, ToName};
 use domain::zonefile::inplace::{Entry, Zonefile};
 use libfuzzer_sys::fuzz_target;
 use oarlock_dnssec::ZoneRecords;
@@ -20,7 +20,7 @@ fuzz_target!(|input: &[u8]| {
         return;
     }
     let text = [START, input, b"\n"].concat();
-    // The other reader panics at some texts that ours refuses.
+    // The other reader panics at some texts that this crate rejects.
     let Some(ours) = ours(&text) else { return };
     if let Some(theirs) = theirs(&text) {
         assert_eq!(ours, theirs);
@@ -52,10 +52,10 @@ fn theirs(text: &[u8]) -> Option<Vec<Line>> {
     file.put_slice(text);
     let mut lines = Vec::new();
     while let Some(entry) = file.next_entry().ok()? {
-        let Entry::ZoneRecord(record) = entry else { continue };
+        let Entry::Record(record) = entry else { continue };
         let mut data = Vec::new();
         record.data().compose_canonical_rdata(&mut data).ok()?;
-        let owner: DomainName<Vec<u8>> = record.owner().to_canonical_name();
+        let owner: Name<Vec<u8>> = record.owner().to_canonical_name();
         lines.push((owner.as_slice().to_vec(), record.data().rtype().to_int(), data));
     }
     Some(lines)

@@ -52,7 +52,9 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
 impl World {
     fn edges(&self, shape: Shape) -> &'static EdgeCases {
         let mut known = self.edges.lock().expect("nothing panics under it");
-        known.entry(shape).or_insert_with(|| Box::leak(Box::new(EdgeCases::of_shape(shape).expect("known answers"))))
+        known
+            .entry(shape)
+            .or_insert_with(|| Box::leak(Box::new(EdgeCases::of_shape(shape).expect("known answers"))))
     }
 }
 

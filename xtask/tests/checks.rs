@@ -149,6 +149,11 @@ fn reports_findings_of_every_language_rule_beyond_the_baseline() {
     let output = xtask("language", &manifest);
     assert!(output.status.success(), "{}", text(&output));
 
+    // Generated files have the language of their source.
+    fs::create_dir(sources.join("generated")).unwrap();
+    fs::write(sources.join("generated/code.rs"), lines.join("\n")).unwrap();
+    assert!(xtask("language", &manifest).status.success());
+
     // Findings may become fewer, and never more.
     fs::write(&twin, format!("pub enum KeyUse {{}}\npub struct {name};\n")).unwrap();
     assert_eq!(xtask("language", &manifest).status.code(), Some(1));

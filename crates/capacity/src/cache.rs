@@ -26,7 +26,7 @@ impl SignatureCache {
             return false;
         }
         if self.expiry_s.len() >= self.max && !self.expiry_s.contains_key(&signature.id) {
-            self.make_room();
+            self.evict_expired();
         }
         self.expiry_s.insert(signature.id, self.now_s.saturating_add(signature.ttl_s.into()));
         true
@@ -34,9 +34,10 @@ impl SignatureCache {
 
     /// Drops expired signatures. If that frees less than a quarter of the cache, it drops those that expire first
     /// too.
-    fn make_room(&mut self) {
+    fn evict_expired(&mut self) {
         let now_s = self.now_s;
         self.expiry_s.retain(|_, expiry_s| *expiry_s > now_s);
+        // Freeing a quarter at once makes the cost of an insertion constant on average.
         let kept = self.max - self.max.div_ceil(4);
         if self.expiry_s.len() <= kept {
             return;

@@ -26,6 +26,7 @@ impl LineFit {
         let sum = |term: &dyn Fn(f64, f64) -> f64| {
             points.iter().map(|&(x, y)| term(x, y)).sum::<f64>() + zeros * term(0.0, 0.0)
         };
+        // The sums use differences from the means: sums of squares would lose digits for large counts.
         let sxx = sum(&|x, _| (x - mean_x).powi(2));
         let sxy = sum(&|x, y| (x - mean_x) * (y - mean_y));
         let syy = sum(&|_, y| (y - mean_y).powi(2));

@@ -12,7 +12,7 @@ pub enum DnsMessageError {
     #[error("a name that is malformed")]
     Name,
     /// The message ends before its questions and records.
-    #[error("a message that ends within its questions and records")]
+    #[error("the message ends within its questions and records")]
     Short,
     /// The data of a signature is too short.
     #[error("a signature that is malformed")]
@@ -123,6 +123,7 @@ impl<'a> MessageWalker<'a> {
     fn signature(&self, owner: usize, ttl_s: u32, data: &[u8]) -> Result<SignatureRecord, DnsMessageError> {
         let (fixed, rest) = data.split_at_checked(SIGNATURE_FIXED).ok_or(DnsMessageError::Signature)?;
         let (signer, value) = split_name(rest).ok_or(DnsMessageError::Signature)?;
+        // A signature of no bytes is malformed for every algorithm.
         if value.is_empty() {
             return Err(DnsMessageError::Signature);
         }
@@ -168,6 +169,8 @@ impl<'a> MessageWalker<'a> {
                 0xc0.. => {
                     let low = *self.message.get(at + 1).ok_or(DnsMessageError::Short)?;
                     at = usize::from(u16::from_be_bytes([label_len & 0x3f, low]));
+                    // Each pointer leads further back than the one before, so a name has at most as many steps as
+                    // bytes.
                     if at >= earliest {
                         return Err(DnsMessageError::Name);
                     }

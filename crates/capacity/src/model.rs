@@ -3,7 +3,7 @@
 use super::{LineFit, Traffic, TrafficCounts};
 
 /// The minimum number of intervals of a reliable line.
-const FEWEST_POINTS: u64 = 10;
+const MIN_POINTS: u64 = 10;
 /// The minimum share of the variance that a reliable line explains.
 const MIN_R_SQUARED: f64 = 0.5;
 
@@ -86,7 +86,7 @@ impl ModelFunction {
 }
 
 fn is_believed(fit: &LineFit) -> bool {
-    fit.points >= FEWEST_POINTS && fit.coefficient > 0.0 && fit.r_squared >= MIN_R_SQUARED
+    fit.points >= MIN_POINTS && fit.coefficient > 0.0 && fit.r_squared >= MIN_R_SQUARED
 }
 
 impl DemandModel {
@@ -149,6 +149,7 @@ pub fn round_up_requirement(signatures_per_s: f64) -> f64 {
     if !(signatures_per_s.is_finite() && signatures_per_s > 0.0) {
         return 0.0;
     }
+    // Without the factor, a sum such as 0.1 + 0.2 + 9.7 could round up to the next ten.
     let whole = (signatures_per_s * (1.0 - 1e-12)).ceil();
     let unit = 10_f64.powi(whole.log10().floor() as i32);
     (whole / unit * (1.0 - 1e-12)).ceil() * unit

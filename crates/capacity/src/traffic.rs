@@ -123,6 +123,7 @@ impl Traffic {
             self.unplaced += 1;
             return;
         };
+        // The totals stay right beyond the limit; only the distribution lacks the message.
         if self.seconds.len() >= self.limits.seconds && !self.seconds.contains_key(&at_s) {
             self.unplaced += 1;
             return;
@@ -194,6 +195,7 @@ impl Traffic {
         let intervals = self.intervals(interval_s);
         let points: Vec<(f64, f64)> =
             intervals.values().map(|counts| (x(counts) as f64, y(counts) as f64)).collect();
+        // Observed intervals without messages are points at (0, 0). They need no memory.
         let silent = self.observed(interval_s).saturating_sub(points.len() as u64);
         LineFit::new(&points, silent)
     }

@@ -1,4 +1,4 @@
-//! Files that take their name when they are whole, and of which an interruption leaves nothing.
+//! Files that get their name when they are complete, and that an interruption removes.
 //!
 //! If the file system gives an unfinished file a temporary name, that name is removed at SIGINT, SIGTERM and SIGHUP.
 

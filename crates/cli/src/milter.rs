@@ -15,7 +15,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
 use crate::key_records::{self, SourceError};
-use crate::serve::{Log, harden, log, stopped};
+use crate::serve::{LogFormat, harden, log, stopped};
 use crate::service_manager::{ServiceState, notify};
 use oarlock_measure::table::count;
 use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
@@ -28,21 +28,21 @@ use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
                   old stays. SIGTERM and SIGINT drain: messages under way are finished. SIGUSR1 and SIGUSR2 do nothing."
 )]
 pub(crate) struct MilterArgs {
-    /// The configuration [default: every setting at its default]
+    /// Configuration file [default: every setting at its default]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Check the configuration, the signing table and every key, and say what would be done
+    /// Check the configuration, the signing table and every key, print what would be done, and exit
     #[arg(long)]
     check: bool,
-    /// Key records from this file and not from DNS: zone file lines, or `name record`
+    /// Read key records from this file instead of DNS: zone file lines, or `name record`
     #[arg(long, value_name = "FILE")]
     keys_file: Option<PathBuf>,
-    /// How the log on stderr is written
-    #[arg(long, value_enum, default_value_t = Log::Text)]
-    log: Log,
+    /// Form of the log on stderr
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    log: LogFormat,
 }
 
-/// Why no mail is filtered.
+/// An error of `oarlock milter`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MilterError {
     #[error(transparent)]
@@ -104,7 +104,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
         let stopped = stopped();
         let sockets: Vec<String> = bound.sockets().iter().map(MilterSocket::to_string).collect();
         announce(args, &sockets, bound.metrics());
-        if global.json || args.log == Log::Text {
+        if global.json || args.log == LogFormat::Text {
             say(global, args, &service, &sockets, bound.metrics())?;
         }
         let hangups =
@@ -186,7 +186,7 @@ async fn hear_hangups(
                 config.engines.allowed = config.engines.allowed.or_else(|| engines.clone());
                 drop(service.reconfigure(config).await);
             }
-            Err(error) => tracing::error!(%error, "the new settings are refused, the old ones stay"),
+            Err(error) => tracing::error!(%error, "the new settings were rejected: the old ones stay in use"),
         }
     }
 }

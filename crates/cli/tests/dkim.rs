@@ -277,7 +277,11 @@ fn what_cannot_be_done_is_said() {
     let key = format!("s1={}", place.path("s1"));
     let nothing = place.path("nothing");
     said(&["dkim", "sign", "--domain", "example.com", "--key", "s1", &mail], 2, "expected SELECTOR=FILE");
-    said(&["dkim", "sign", "--domain", "exa mple", "--key", &key, &mail], 2, "`exa mple` is no domain name");
+    said(
+        &["dkim", "sign", "--domain", "exa mple", "--key", &key, &mail],
+        2,
+        "`exa mple` is not a domain name",
+    );
     said(&["dkim", "sign", "--domain", "a.example", "--key", &format!("s={mail}"), &mail], 2, "mail");
     said(&["dkim", "sign", "--domain", "a.example", "--key", &format!("s={nothing}"), &mail], 2, "nothing");
     said(

@@ -97,7 +97,7 @@ fn it_runs_reads_its_table_again_and_ends_when_it_is_told() {
     let settings = fs::read_to_string(&config).unwrap();
     fs::write(&config, settings.clone() + "mode = 7\n").unwrap();
     signal("-HUP");
-    wait_for("the new settings are refused, the old ones stay");
+    wait_for("the new settings were rejected: the old ones stay in use");
     fs::write(&config, settings.replace("mx.example", "mx2.example")).unwrap();
     signal("-HUP");
     wait_for("the settings, the signing table and the keys were read again");

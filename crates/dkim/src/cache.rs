@@ -1,4 +1,4 @@
-//! Keys kept for the next message: each asked for once, however many wait for it.
+//! A cache of key records. Each name is looked up once, however many messages wait for it.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,16 +7,16 @@ use std::sync::Mutex;
 
 use crate::key_answer::{KeyAnswer, KeyName};
 
-/// How long answers are kept, and how many.
+/// The limits of the cache: time and number of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheLimits {
-    /// Most names.
+    /// The maximum number of names.
     pub names: usize,
-    /// Longest time for records, in seconds, whatever their TTL.
+    /// The maximum time to keep records, in seconds. It overrides a longer TTL.
     pub max_ttl_s: u64,
-    /// Longest time for names that do not exist, in seconds.
+    /// The maximum time to keep the answer that a name does not exist, in seconds.
     pub max_negative_ttl_s: u64,
-    /// How long it is remembered that DNS could not say, in seconds: so that a dead server is not asked for every message.
+    /// The time to keep a failed lookup, in seconds. It stops every message from asking a dead server.
     pub failure_s: u64,
 }
 
@@ -26,19 +26,20 @@ impl Default for CacheLimits {
     }
 }
 
-/// What is known of a name.
+/// The state of a name in the cache.
 #[derive(Debug)]
 pub enum KeyLookup<W> {
-    /// The answer.
+    /// The name has a valid answer.
     Known(KeyAnswer),
-    /// Nobody has asked: ask now, and [`store`](KeyCache::store) what comes, or [`give_up`](KeyCache::give_up).
+    /// The caller must look the name up. It then calls [`store`](KeyCache::store) or [`give_up`](KeyCache::give_up).
     Ask(W),
-    /// Somebody is asking. The waiter was kept and comes back with the answer.
+    /// Another caller is looking the name up. The cache keeps the waiter and returns it with the answer.
     Waits,
 }
 
-/// Keys by their names, with those who wait for keys that somebody is asking for (single flight). `W` is what is kept of somebody
-/// who waits, such as a channel's sender. Time is given in, in seconds of any clock that does not go back.
+/// A cache of keys by name. Only one caller looks a name up, and the others wait (single flight). `W` represents a
+/// waiter, such as the sender of a channel. The caller passes the time in seconds, from any clock that never goes
+/// back.
 pub struct KeyCache<W> {
     limits: CacheLimits,
     entries: Mutex<HashMap<KeyName, CacheEntry<W>>>,
@@ -50,13 +51,13 @@ enum CacheEntry<W> {
 }
 
 impl<W> KeyCache<W> {
-    /// An empty one.
+    /// Makes an empty cache.
     #[must_use]
     pub fn new(limits: CacheLimits) -> Self {
         Self { limits, entries: Mutex::new(HashMap::new()) }
     }
 
-    /// The answer, where it is here and still good; else somebody asks and all others wait.
+    /// Returns a valid answer if there is one. Otherwise one caller asks and all later ones wait.
     pub fn look(&self, name: &KeyName, now_s: u64, waiter: W) -> KeyLookup<W> {
         let mut entries = self.lock();
         match entries.get_mut(name) {
@@ -76,7 +77,7 @@ impl<W> KeyCache<W> {
         KeyLookup::Ask(waiter)
     }
 
-    /// Keeps an answer for as long as DNS lets it, and returns those who waited.
+    /// Stores an answer for as long as its TTL and the limits allow. Returns the waiters.
     pub fn store(&self, name: &KeyName, answer: &KeyAnswer, ttl_s: u64, now_s: u64) -> Vec<W> {
         let limits = &self.limits;
         let kept_s = match answer {
@@ -91,7 +92,7 @@ impl<W> KeyCache<W> {
         }
     }
 
-    /// Nobody asks any more, without an answer: those who waited come back, and the next one asks.
+    /// Ends a lookup without an answer. Returns the waiters; the next caller asks again.
     pub fn give_up(&self, name: &KeyName) -> Vec<W> {
         match self.lock().entry(name.clone()) {
             Entry::Occupied(entry) if matches!(entry.get(), CacheEntry::Asked(_)) => match entry.remove() {
@@ -102,25 +103,25 @@ impl<W> KeyCache<W> {
         }
     }
 
-    /// Names that are known or asked for.
+    /// Returns the number of names that have an answer or a lookup in progress.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// True where nothing is known.
+    /// Returns true if the cache holds no name.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<KeyName, CacheEntry<W>>> {
-        // Entries are whole at all times, so that a panic elsewhere leaves nothing broken.
+        // Every update is a single map operation, so that a panic elsewhere leaves the map consistent.
         self.entries.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
-/// Drops what is over; where that is not enough, the quarter that would be over first.
+/// Drops expired entries. If that is not enough, drops the quarter of the entries that expires first.
 fn make_room<W>(entries: &mut HashMap<KeyName, CacheEntry<W>>, now_s: u64, max: usize) {
     let end_of = |known: &CacheEntry<W>| match known {
         CacheEntry::Until(end_s, _) => *end_s,
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn one_asks_and_the_others_wait() {
+    fn only_one_caller_looks_a_name_up() {
         let cache = KeyCache::new(CacheLimits::default());
         assert!(matches!(cache.look(&name(1), 0, 'a'), KeyLookup::Ask('a')));
         assert!(matches!(cache.look(&name(1), 0, 'b'), KeyLookup::Waits));
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_answer_has_its_time() {
+    fn every_kind_of_answer_has_its_lifetime() {
         let cache = KeyCache::new(CacheLimits::default());
         let until = |answer: &KeyAnswer, ttl_s, end_s| {
             cache.look(&name(1), u64::MAX - 1, ());
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_cache_drops_what_is_over_first_and_nobody_who_waits() {
+    fn a_full_cache_drops_expiring_entries_and_keeps_waiters() {
         let cache = KeyCache::new(CacheLimits { names: 8, ..CacheLimits::default() });
         for number in 0..8 {
             cache.look(&name(number), 0, number);

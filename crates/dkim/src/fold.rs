@@ -1,9 +1,9 @@
-//! Header fields written in lines that mail programs like. RFC 5322 2.1.1 and 2.2.3.
+//! Folding of header fields. RFC 5322 2.1.1 and 2.2.3.
 
-/// Columns before a line is folded. RFC 5322 2.1.1 advises fewer than 78.
+/// The maximum column of a line. RFC 5322 2.1.1 advises at most 78 characters.
 const WIDTH: usize = 76;
 
-/// Folds between tokens.
+/// A header field that is folded between its tokens while it is written.
 pub(crate) struct FoldedField {
     text: String,
     column: usize,
@@ -16,7 +16,7 @@ impl FoldedField {
         Self { text, column: start.len() }
     }
 
-    /// Text that is not cut, behind a space or a fold.
+    /// Appends a word after a space or a fold. The word is not split.
     pub(crate) fn word(&mut self, word: &str) {
         if self.column + 1 + word.len() > WIDTH {
             self.fold();
@@ -27,7 +27,7 @@ impl FoldedField {
         self.glued(word);
     }
 
-    /// Text that is not cut, behind nothing or a fold.
+    /// Appends a part after nothing or a fold. The part is not split.
     pub(crate) fn part(&mut self, part: &str) {
         if self.column + part.len() > WIDTH {
             self.fold();
@@ -35,7 +35,7 @@ impl FoldedField {
         self.glued(part);
     }
 
-    /// Text that may be cut anywhere.
+    /// Appends text that may be split anywhere.
     pub(crate) fn pieces(&mut self, mut text: &str) {
         while !text.is_empty() {
             if self.column >= WIDTH {
@@ -47,7 +47,7 @@ impl FoldedField {
         }
     }
 
-    /// A field whose start was written before.
+    /// Continues a field whose start was written before.
     pub(crate) fn resume(text: String) -> Self {
         let column = text.rfind("\r\n").map_or(text.len(), |line| text.len() - line + 5);
         Self { text, column }
@@ -57,13 +57,13 @@ impl FoldedField {
         self.text
     }
 
-    /// Text that is not cut, behind nothing.
+    /// Appends text to the current line. The text is not split.
     pub(crate) fn glued(&mut self, text: &str) {
         self.text.push_str(text);
         self.column += text.len();
     }
 
-    /// A new line.
+    /// Starts a new line.
     pub(crate) fn fold(&mut self) {
         self.text.push_str("\r\n\t");
         self.column = 8;
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_folded_where_they_may_be() {
+    fn folds_lines_between_tokens() {
         let mut field = FoldedField::new("Name");
         field.glued(":");
         field.word(&"a".repeat(70));

@@ -1,7 +1,8 @@
-//! Digests of many bodies and headers side by side, and of bodies too long to be kept.
+//! Digests of many bodies and headers in one batch, and of bodies that are too long to keep.
 
 mod growth;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use oarlock::contract::{Column, InputSource, OutputSink, Span, Status};
@@ -14,20 +15,20 @@ use crate::canon::{BodyCanonicalizer, CanonicalForm, canonicalize_body};
 /// A digest.
 pub(crate) type Hash = SmallVec<[u8; 32]>;
 
-/// Canonical bytes of a body that are kept before they are hashed as they come.
+/// The number of canonical bytes of a body that are kept. A longer body is hashed while it arrives.
 const KEPT: usize = 64 << 10;
 
-/// Which input of a [`HashBatch`].
+/// The identity of one input of a [`HashBatch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DigestId {
     Input { alg: DigestAlg, index: u32 },
     Grown { growth: usize, step: usize },
 }
 
-/// Inputs one behind the other, to be hashed together.
+/// A batch of inputs that are hashed together.
 #[derive(Debug, Default)]
 pub(crate) struct HashBatch {
-    /// To be written to at the end.
+    /// The bytes of all inputs. Callers append to it.
     pub(crate) data: Vec<u8>,
     sha1: Vec<InputSource>,
     sha256: Vec<InputSource>,
@@ -43,9 +44,9 @@ pub(crate) struct Digests {
 }
 
 impl HashBatch {
-    /// A digest of part of the data is wanted.
+    /// Adds a range of the data as an input.
     pub(crate) fn add(&mut self, alg: DigestAlg, place: Range<usize>) -> Result<DigestId, JobError> {
-        let too_much = |_| JobError::Malformed { what: "more than 4 GiB to hash at a time" };
+        let too_much = |_| JobError::Malformed { what: "more than 4 GiB to hash in one batch" };
         let start = u32::try_from(place.start).map_err(too_much)?;
         let len = u32::try_from(place.end).map_err(too_much)? - start;
         let inputs = if alg == DigestAlg::Sha1 { &mut self.sha1 } else { &mut self.sha256 };
@@ -53,12 +54,12 @@ impl HashBatch {
         Ok(DigestId::Input { alg, index: inputs.len() as u32 - 1 })
     }
 
-    /// Begins a run of inputs of which each continues the one before.
+    /// Starts a run of inputs in which each one continues the one before.
     pub(crate) fn start_growth(&mut self) {
         self.growths.push(GrowingInputs::default());
     }
 
-    /// The next input of the run that was begun last: what it shares with all later ones, and its own end.
+    /// Adds the next input of the last run. `shared` is also part of all later inputs, `own` is the end of this one.
     pub(crate) fn grow(&mut self, alg: DigestAlg, shared: Range<usize>, own: Range<usize>) -> DigestId {
         if self.growths.is_empty() {
             self.start_growth();
@@ -72,7 +73,7 @@ impl HashBatch {
         self.growths.iter().map(|growth| growth.run(accelerator, &self.data)).collect()
     }
 
-    /// Forgets everything but the memory.
+    /// Clears the batch and keeps its memory.
     pub(crate) fn clear(&mut self) {
         self.data.clear();
         self.sha1.clear();
@@ -87,7 +88,7 @@ impl HashBatch {
                 return Ok(Vec::new());
             }
             let shape = Shape::Digest { alg };
-            let outcomes = accelerator.run_records(shape, &records(alg, &self.data, inputs))?;
+            let outcomes = accelerator.run_records(shape, &digest_records(alg, &self.data, inputs))?;
             finished(shape, outcomes.statuses(), outcomes.bytes())
         };
         Ok(Digests {
@@ -97,7 +98,8 @@ impl HashBatch {
         })
     }
 
-    /// Hashes what grows, on this thread. Others that share it have turns in between: of a long header there are megabytes to hash.
+    /// Hashes the growing inputs on this thread and yields to other tasks in between. A long header has megabytes to
+    /// hash.
     async fn grown_in_turns(&self, accelerator: &Accelerator) -> Result<Vec<Vec<Hash>>, JobError> {
         let mut grown = Vec::with_capacity(self.growths.len());
         for growth in &self.growths {
@@ -106,7 +108,7 @@ impl HashBatch {
         Ok(grown)
     }
 
-    /// Hashes beside what others have submitted.
+    /// Hashes together with jobs that others have submitted.
     pub(crate) async fn submit(
         self,
         accelerator: &Accelerator,
@@ -135,13 +137,19 @@ impl Digests {
     }
 }
 
-fn records<'a>(alg: DigestAlg, data: &'a [u8], inputs: &'a [InputSource]) -> Records<'a> {
-    let len = alg.output_len();
+/// Lays out one digest per input, one after the other. A call on this thread borrows its inputs, a submission owns
+/// them.
+fn digest_records<'a>(
+    alg: DigestAlg,
+    data: impl Into<Cow<'a, [u8]>>,
+    inputs: impl Into<Cow<'a, [InputSource]>>,
+) -> Records<'a> {
+    let (inputs, len) = (inputs.into(), alg.output_len());
     Records {
         len: inputs.len(),
         data: data.into(),
         output_len: inputs.len() * len,
-        input: Column::Each(inputs.into()),
+        input: Column::Each(inputs),
         output: Column::Stride {
             first: OutputSink::Output(Span { start: 0, len: len as u32 }),
             stride: len as u32,
@@ -161,18 +169,7 @@ async fn submit(
         return Ok(Vec::new());
     }
     let shape = Shape::Digest { alg };
-    let Records { len, output_len, output, .. } = records(alg, &[], &inputs);
-    let records = Records {
-        len,
-        output_len,
-        output: match output {
-            Column::Stride { first, stride } => Column::Stride { first, stride },
-            _ => Column::One(OutputSink::Output(Span::default())),
-        },
-        data: data.into(),
-        input: Column::Each(inputs.into()),
-        ..Records::default()
-    };
+    let records = digest_records(alg, data, inputs);
     let results = accelerator.submit_records(shape, records, options)?.await;
     for index in 0..results.len() {
         results.get(index)?;
@@ -188,25 +185,25 @@ fn finished(shape: Shape, statuses: &[Status], bytes: &[u8]) -> Result<Vec<u8>, 
     }
 }
 
-/// Which digest of a body a signature needs.
+/// The digest of a body that a signature needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BodyNeed {
     /// The canonical form.
     pub form: CanonicalForm,
     /// The digest.
     pub digest: DigestAlg,
-    /// Canonical bytes that are hashed; all of them where there is none.
+    /// The maximum number of canonical bytes to hash. None hashes the whole body.
     pub limit: Option<u64>,
 }
 
-/// The digest of a body, or where it will be.
+/// The digest of a body, either known or part of a batch.
 #[derive(Clone, Debug)]
 pub(crate) enum BodyHash {
     Known(Hash),
     Gathered(DigestId),
 }
 
-/// A body's hash with its canonical length, of which no more than the limit is hashed.
+/// The hash of a body and its canonical length. The hash covers at most the limit.
 #[derive(Clone, Debug)]
 pub(crate) struct HashedBody {
     pub(crate) need: BodyNeed,
@@ -223,14 +220,14 @@ impl BodyHash {
     }
 }
 
-/// Of one message, by what was needed of them.
+/// The hashes of the body of one message.
 pub(crate) type HashedBodies = SmallVec<[HashedBody; 2]>;
 
 pub(crate) fn find_body(bodies: &HashedBodies, need: BodyNeed) -> Option<&HashedBody> {
     bodies.iter().find(|body| body.need == need)
 }
 
-/// A body that is here. It is made canonical once for each form, and hashed once for each need.
+/// A body that is in memory. It is converted once for each form and hashed once for each need.
 pub(crate) struct WholeBody<'m> {
     body: &'m [u8],
     canonical: SmallVec<[(CanonicalForm, Range<usize>); 2]>,
@@ -264,7 +261,8 @@ impl<'m> WholeBody<'m> {
     }
 }
 
-/// Hashes a body as it comes: short ones are kept for a batch, long ones are hashed block by block in memory that does not grow.
+/// A hasher for a body that arrives in pieces. It keeps a short body for a batch. It hashes a long body block by block
+/// in constant memory.
 #[derive(Debug)]
 pub struct BodyHasher {
     need: BodyNeed,
@@ -277,19 +275,19 @@ struct StreamedDigest {
     accelerator: Accelerator,
     alg: DigestAlg,
     limit: u64,
-    /// Not yet hashed.
+    /// The canonical bytes that are not hashed yet.
     bytes: Vec<u8>,
-    /// Once something was hashed.
+    /// The state of the digest once bytes were hashed.
     chain: Option<DigestChain>,
-    /// Bytes that were hashed or are kept.
+    /// The number of bytes that were hashed or kept.
     taken: u64,
-    /// Canonical bytes of the body so far.
+    /// The canonical length of the body so far.
     len: u64,
     failed: Option<JobError>,
 }
 
 impl BodyHasher {
-    /// A body of which nothing is known yet.
+    /// Makes a hasher for a new body.
     #[must_use]
     pub fn new(accelerator: &Accelerator, need: BodyNeed) -> Self {
         let kept = StreamedDigest {
@@ -305,19 +303,19 @@ impl BodyHasher {
         Self { need, canonicalizer: BodyCanonicalizer::new(need.form), kept }
     }
 
-    /// Takes the next bytes of the body.
+    /// Adds the next bytes of the body.
     pub fn push(&mut self, body: &[u8]) {
         let Self { canonicalizer, kept, .. } = self;
         canonicalizer.push(body, &mut |canonical| kept.take(canonical));
     }
 
-    /// True where what comes cannot change the digest any more.
+    /// Returns true if further bytes cannot change the digest.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.kept.taken == self.kept.limit
     }
 
-    /// Ends the body: what is kept goes to `gather`.
+    /// Ends the body. Kept bytes go to the batch.
     pub(crate) fn finish(self, gather: &mut HashBatch) -> Result<HashedBody, JobError> {
         let Self { need, canonicalizer, mut kept } = self;
         canonicalizer.finish(&mut |canonical| kept.take(canonical));
@@ -338,7 +336,7 @@ impl StreamedDigest {
         }
     }
 
-    /// Hashes what is kept.
+    /// Hashes the kept bytes.
     fn absorb(&mut self) {
         let chain = self.chain.get_or_insert_with(|| DigestChain::new(self.alg));
         if let Err(error) = chain.update(&self.accelerator, &self.bytes) {
@@ -377,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn long_bodies_have_the_digest_of_whole_ones_on_every_engine() {
+    fn streamed_and_whole_bodies_have_equal_digests_on_every_engine() {
         let text: Vec<u8> = (0..200_000_u32).map(|at| b'a' + (at % 23) as u8).chain(*b"\r\n").collect();
         for accelerator in engines() {
             for alg in [DigestAlg::Sha1, DigestAlg::Sha256] {
@@ -401,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn inputs_are_hashed_together_and_found_again() {
+    fn finds_the_digest_of_each_input_of_a_batch() {
         for accelerator in engines() {
             let mut gather = HashBatch { data: b"abcabc".to_vec(), ..HashBatch::default() };
             let both = [DigestAlg::Sha256, DigestAlg::Sha1];

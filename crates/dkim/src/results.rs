@@ -1,4 +1,4 @@
-//! `Authentication-Results` fields: written, and found where they are forged. RFC 8601.
+//! `Authentication-Results` fields: writing them and finding forged ones. RFC 8601.
 
 use crate::arc::ArcChain;
 use crate::fold::FoldedField;
@@ -10,11 +10,12 @@ pub use self::parse::{is_from_authserv_id, parse_results};
 
 const NAME: &str = "Authentication-Results";
 
-/// Longest property that is repeated: as long as an address can be (RFC 5321 4.5.3.1). A stranger writes them.
+/// The maximum length of a property that is repeated. It is the maximum length of an address (RFC 5321 4.5.3.1). The
+/// sender controls these values.
 const MAX_PROPERTY_BYTES: usize = 64 + 1 + 255;
 
-/// The field without the CRLF at its end: a result for each signature, `dkim=none` where there is none, and one for the ARC chain
-/// where it was looked at. `authserv_id` is the name by which readers know who says so.
+/// Returns the field without the CRLF at its end. It has a result for each signature, or `dkim=none`, and one for the
+/// ARC chain if that was verified. `authserv_id` is the name of the verifying host.
 #[must_use]
 pub fn authentication_results(
     authserv_id: &str,
@@ -27,7 +28,7 @@ pub fn authentication_results(
     field.finish()
 }
 
-/// The value of such a field, with results of others at its end.
+/// Writes the value of a results field, with the results of other filters at its end.
 pub(crate) fn write(
     field: &mut FoldedField,
     authserv_id: &str,
@@ -62,7 +63,7 @@ pub(crate) fn write(
     }
 }
 
-/// RFC 8601 2.7.1, RFC 6008 for `header.b`, RFC 8601 2.7.1 for `header.a` and `header.s`.
+/// Writes the result of one signature. RFC 8601 2.7.1, and RFC 6008 for `header.b`.
 fn method(field: &mut FoldedField, signature: &SignatureResult) {
     field.glued(&format!("dkim={}", signature.verdict()));
     let bits = signature.key_bits.map(|bits| format!("{bits}-bit key"));
@@ -89,7 +90,8 @@ fn method(field: &mut FoldedField, signature: &SignatureResult) {
     }
 }
 
-/// As it is where every character may stand by itself (RFC 2045 5.1, and `@` as in addresses), else quoted.
+/// Returns the text unchanged if all its characters are allowed in a token (RFC 2045 5.1, and `@`). Otherwise quotes
+/// it.
 fn value(text: &str) -> String {
     let is_plain = |byte: u8| match byte {
         b'(' | b')' | b'<' | b'>' | b',' | b';' | b':' | b'\\' | b'"' | b'/' | b'[' | b']' | b'?' | b'=' => {
@@ -115,14 +117,14 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// True where a field's value claims to come from `authserv_id`, or cannot be read: one that a stranger sent must be removed
-/// before anybody believes it. RFC 8601 5.
+/// Returns true if a field's value claims to come from `authserv_id` or cannot be read. Such a field of a stranger
+/// must be removed before anyone trusts it. RFC 8601 5.
 #[must_use]
 pub fn claims_authserv_id(value: &[u8], authserv_id: &str) -> bool {
     parse::authserv_id_of(value).is_none_or(|claimed| parse::is_same_id(&claimed, authserv_id))
 }
 
-/// Whether a message passes for those who only want one word: its best signature.
+/// Returns the verdict of the best signature, for callers that want a single word for the message.
 #[must_use]
 pub fn best_verdict(signatures: &[SignatureResult]) -> DkimVerdict {
     let rank = |verdict: DkimVerdict| match verdict {
@@ -161,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_written_as_the_rfc_has_them() {
+    fn writes_results_in_the_syntax_of_the_rfc() {
         let text = authentication_results("mx.example.net", &[], None);
         assert_eq!(text, "Authentication-Results: mx.example.net; dkim=none");
         let results = [result(None), result(Some(FailReason::Lookup("a \"b\"\r\n\\".into())))];
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_stranger_writes_is_repeated_up_to_a_length() {
+    fn repeats_properties_of_strangers_up_to_a_length() {
         let with = |len: usize| {
             let identity = Some("x".repeat(len - 12) + "@example.com");
             let result = SignatureResult { identity, ..result(None) };
@@ -193,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn forged_results_are_found_in_every_disguise() {
+    fn finds_forged_results_in_every_spelling() {
         let forged = [
             " mx.example.net; dkim=pass",
             "mx.example.net",

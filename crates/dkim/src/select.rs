@@ -1,20 +1,22 @@
 //! The header fields that a list of names signs. RFC 6376 5.4.2.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use crate::canon::{CanonicalForm, canonicalize_header};
 use crate::message::HeaderField;
 use crate::signature::SignedName;
 
-/// Writes the fields that `names` stand for, each with its CRLF: of several of one name the lowest first, and nothing for names
-/// that have none left.
+/// Writes the fields that `names` select, each with its CRLF. A repeated name selects the next field of that name
+/// upwards. A name without a field left selects nothing.
 pub(crate) fn write_signed<'n>(
     form: CanonicalForm,
     headers: &[HeaderField<'_>],
     names: impl Iterator<Item = SignedName<'n>>,
     out: &mut Vec<u8>,
 ) {
-    // Where to go on looking upwards, for names that were there before.
+    // The positions up to which the fields of each name are used.
     let mut seen: SmallVec<[(SignedName<'n>, usize); 32]> = SmallVec::new();
     for name in names {
         let is_same =
@@ -35,13 +37,29 @@ pub(crate) fn write_signed<'n>(
     }
 }
 
+/// Writes a signature's field without the value of `b=`, as it was before signing.
+pub(crate) fn write_unsigned(
+    form: CanonicalForm,
+    field: &HeaderField<'_>,
+    place: Range<usize>,
+    out: &mut Vec<u8>,
+) {
+    let raw = field.raw();
+    let value_at = raw.len() - field.value().len();
+    let unsigned = [&raw[..value_at + place.start], &raw[value_at + place.end..]].concat();
+    // This cannot fail: removing the value keeps the name and the colon.
+    if let Ok(header) = HeaderField::new(&unsigned) {
+        canonicalize_header(form, &header, out);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::message::name_hash;
 
     #[test]
-    fn fields_are_taken_from_the_bottom_and_each_once() {
+    fn selects_fields_from_the_bottom_and_each_once() {
         let headers = ["A: 1", "B: 2", "a: 3", "C: 4"].map(|raw| HeaderField::new(raw.as_bytes()).unwrap());
         let names = ["a", "x", "A", "b", "a", "a"].map(str::as_bytes);
         let mut out = vec![];

@@ -1,4 +1,4 @@
-//! Messages signed in stages, many of them together: hash bodies, write headers, hash those, sign. RFC 6376 5.
+//! Signing in stages, for many messages together: hash bodies, write headers, hash those, sign. RFC 6376 5.
 
 mod field;
 mod signer;

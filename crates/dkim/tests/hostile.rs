@@ -1,4 +1,4 @@
-//! Messages and records that others have stumbled over, and those that somebody writes to make them.
+//! Tests of messages and records that have broken other implementations, and of hostile ones.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,7 +8,7 @@ use common::{NOW, Zone, ed25519, engines, record, rsa2048, signed, verify, verif
 use oarlock::Accelerator;
 use oarlock_dkim::{
     BodyHasher, CanonicalForm, Canonicalization, DkimSigner, DkimVerdict, FailReason, KeyAnswer,
-    KeyRecordError, MailLimits, MailMessage, RecordOptions, VerifyIntake, VerifyPolicy, body_needs,
+    KeyRecordError, MailLimits, ParsedMail, ParsedSignatures, RecordOptions, VerifyIntake, VerifyPolicy,
     record_text,
 };
 
@@ -30,20 +30,20 @@ fn is_pass(accelerator: &Accelerator, mail: &[u8]) -> bool {
 }
 
 #[test]
-fn a_hundred_signatures_cost_as_much_as_five() {
+fn verifies_at_most_five_of_a_hundred_signatures() {
     let accelerator = &engines()[0];
     let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&signer()]);
     let end = mail.windows(6).position(|bytes| bytes == b"\r\nFrom").unwrap() + 2;
     let flood = [&mail[..end].repeat(100)[..], &mail[end..]].concat();
     let policy = VerifyPolicy::default();
     let needs = {
-        let message = MailMessage::parse(&flood, &policy.limits).unwrap();
-        body_needs(&message.headers, &policy, NOW)
+        let message = ParsedMail::parse(&flood, &policy.limits).unwrap();
+        ParsedSignatures::parse(&message.headers, &policy, NOW).body_needs()
     };
     assert_eq!(needs.len(), 1, "one body, hashed once");
     let mut asked = 0;
     let mut intake = VerifyIntake::new(&policy, NOW);
-    intake.push(&MailMessage::parse(&flood, &policy.limits).unwrap()).unwrap();
+    intake.push(&ParsedMail::parse(&flood, &policy.limits).unwrap()).unwrap();
     let keyed = intake.hash(accelerator).unwrap().answer(|name| {
         asked += 1;
         zone().answer(name.as_str())
@@ -61,24 +61,23 @@ fn a_hundred_signatures_cost_as_much_as_five() {
 }
 
 #[test]
-fn fifty_megabytes_in_lines_of_one_are_a_body() {
+fn signs_and_verifies_a_body_of_fifty_megabytes() {
     let line = |byte: u8| [&[byte; 1 << 20][..], b" \t \r\n"].concat();
     let body = (0..50).map(|number| line(b'a' + number % 26)).collect::<Vec<_>>().concat();
     let mail = [b"From: a@example.com\r\n\r\n", &body[..]].concat();
     for accelerator in engines() {
         let mail = signed(accelerator, &mail, &[&signer()]);
         assert!(is_pass(accelerator, &mail));
-        let message = MailMessage::parse(&mail, &MailLimits::default()).unwrap();
+        let message = ParsedMail::parse(&mail, &MailLimits::default()).unwrap();
         let policy = VerifyPolicy::default();
-        let mut hashers: Vec<_> = body_needs(&message.headers, &policy, NOW)
-            .into_iter()
-            .map(|need| BodyHasher::new(accelerator, need))
-            .collect();
+        let parsed = ParsedSignatures::parse(&message.headers, &policy, NOW);
+        let mut hashers: Vec<_> =
+            parsed.body_needs().into_iter().map(|need| BodyHasher::new(accelerator, need)).collect();
         for piece in message.body.chunks(65_535) {
             hashers.iter_mut().for_each(|hasher| hasher.push(piece));
         }
         let mut intake = VerifyIntake::new(&policy, NOW);
-        intake.push_hashed(&message.headers, hashers).unwrap();
+        intake.push_hashed(&message.headers, parsed, hashers).unwrap();
         let keyed = intake.hash(accelerator).unwrap().answer(|name| zone().answer(name.as_str()));
         assert_eq!(keyed.verify(accelerator)[0].signatures[0].verdict(), DkimVerdict::Pass);
         let mut changed = mail;
@@ -89,7 +88,7 @@ fn fifty_megabytes_in_lines_of_one_are_a_body() {
 }
 
 #[test]
-fn a_field_of_one_megabyte_and_ten_thousand_fields_are_a_header() {
+fn signs_a_field_of_one_megabyte_and_ten_thousand_fields() {
     let accelerator = &engines()[0];
     let long = [b"From: a@example.com\r\nSubject: ", &[b'x'; 1 << 20][..], b"\r\n\r\nbody\r\n"].concat();
     let mut many = b"From: a@example.com\r\n".to_vec();
@@ -98,7 +97,7 @@ fn a_field_of_one_megabyte_and_ten_thousand_fields_are_a_header() {
     }
     many.extend_from_slice(b"\r\nbody\r\n");
     assert!(is_pass(accelerator, &signed(accelerator, &long, &[&signer()])));
-    // Every one of the fields is signed, and that is more names than a verifier takes: h= names it once for each.
+    // Every `To` field is signed, and `h=` names each of them. That exceeds the default limit of a verifier.
     let all = signed(accelerator, &many, &[&signer()]);
     let reason = verify(accelerator, &all, &zone())[0].reason.clone();
     assert!(matches!(reason, Some(FailReason::Signature(_))), "{reason:?}");
@@ -111,7 +110,7 @@ fn a_field_of_one_megabyte_and_ten_thousand_fields_are_a_header() {
 }
 
 #[test]
-fn bytes_of_every_kind_are_signed_as_they_are() {
+fn signs_every_byte_value_unchanged() {
     let every: Vec<u8> = (0..=255).collect();
     let stray = b"a\rb\nc\r\rd\n\ne\0f";
     let subject = [b"Subject: ", &every[32..], stray].concat();
@@ -122,7 +121,8 @@ fn bytes_of_every_kind_are_signed_as_they_are() {
             let signer = signer().with_canonicalization(Canonicalization { header: form, body: form });
             let mail = signed(accelerator, &mail, &[&signer]);
             assert!(is_pass(accelerator, &mail), "{form}");
-            // None of them may be mended on the way: a CR becomes a CRLF, an 8-bit byte loses its bit, a NUL goes.
+            // None of these repairs may happen in transit: a CR becomes a CRLF, an 8-bit byte loses its high bit, a
+            // NUL disappears.
             for (was, becomes) in
                 [(&b"a\rb"[..], &b"a\r\nb"[..]), (b"b\nc", b"b\r\nc"), (b"\0f", b"f"), (b"\xff", b"\x7f")]
             {
@@ -135,7 +135,7 @@ fn bytes_of_every_kind_are_signed_as_they_are() {
 }
 
 #[test]
-fn bodies_end_in_whatever_way() {
+fn signs_and_verifies_bodies_with_any_end() {
     for accelerator in engines() {
         for body in
             ["", "\r\n", "\r\n\r\n", " ", "\t\r\n \r\n", "x", "x\r\n \t\r\n\t\r\n", "x \t", "x\r", "x\r\n\r"]
@@ -152,7 +152,7 @@ fn bodies_end_in_whatever_way() {
                 );
             }
         }
-        // l= counts the CRLF that a last line gets. A body without it is the same body. RFC 6376 3.4.4.
+        // `l=` counts the CRLF that a last line gets. A body without it is the same body. RFC 6376 3.4.4.
         let mail =
             signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&signer().with_body_length()]);
         assert!(is_pass(accelerator, &mail) && is_pass(accelerator, mail.strip_suffix(b"\r\n").unwrap()));
@@ -160,7 +160,7 @@ fn bodies_end_in_whatever_way() {
 }
 
 #[test]
-fn of_several_records_each_is_tried_and_the_order_is_nothing() {
+fn tries_every_record_in_any_order() {
     let accelerator = &engines()[0];
     let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&rsa_signer()]);
     let name = "r2._domainkey.example.com";
@@ -177,7 +177,7 @@ fn of_several_records_each_is_tried_and_the_order_is_nothing() {
 }
 
 #[test]
-fn tags_that_are_odd_have_a_reason_that_names_them() {
+fn names_the_faulty_tag_of_a_signature() {
     let accelerator = &engines()[0];
     let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&signer()]);
     let text = String::from_utf8(mail).unwrap();
@@ -189,7 +189,7 @@ fn tags_that_are_odd_have_a_reason_that_names_them() {
     };
     let hash = text[text.find("bh=").unwrap() + 3..].split(';').next().unwrap();
     for (was, becomes, verdict, word) in [
-        ("d=example.com", "d=example.com; d=example.org", DkimVerdict::Neutral, "tag `d=` is there twice"),
+        ("d=example.com", "d=example.com; d=example.org", DkimVerdict::Neutral, "tag `d=` occurs twice"),
         ("s=ed", "s=e d", DkimVerdict::Neutral, "`s=`"),
         ("v=1", "v=2", DkimVerdict::Neutral, "version `2`"),
         ("v=1", "v=1; t=99999999999999999999999", DkimVerdict::Neutral, "t="),
@@ -202,9 +202,9 @@ fn tags_that_are_odd_have_a_reason_that_names_them() {
         let (found, reason) = of(was, becomes);
         assert!(found == verdict && reason.contains(word), "{becomes}: {found:?} {reason}");
     }
-    // What nobody knows is signed and otherwise nothing.
+    // An unknown tag is signed and has no other effect.
     assert_eq!(of("v=1;", "v=1; unknown=tag;").0, DkimVerdict::Fail);
-    // White space within Base64 and folds anywhere are none of the value.
+    // White space within Base64 and folds are not part of the value.
     let (start, end) = hash.split_at(9);
     assert_eq!(
         of(hash, &format!("{start}\r\n\t {end}")).0,
@@ -214,7 +214,7 @@ fn tags_that_are_odd_have_a_reason_that_names_them() {
 }
 
 #[test]
-fn a_record_is_read_although_the_body_was_changed() {
+fn reads_the_record_of_a_message_with_a_changed_body() {
     let name = "ed._domainkey.example.com";
     let record_with = |options| record_text(ed25519(), &options).unwrap();
     let plain = record(ed25519());
@@ -231,11 +231,11 @@ fn a_record_is_read_although_the_body_was_changed() {
             (result.is_testing, result.key_bits, result.verdict()),
             (false, Some(256), DkimVerdict::Fail)
         );
-        // The key comes before the body hash: RFC 6376 6.1.2 and 6.1.3.
+        // The key takes precedence over the body hash: RFC 6376 6.1.2 and 6.1.3.
         assert_eq!(found(&Zone::default()).verdict(), DkimVerdict::Permerror);
         assert_eq!(found(&Zone::of(name, "v=DKIM1; p=")).reason, Some(KeyRecordError::Revoked.into()));
         let mut intake = VerifyIntake::new(&VerifyPolicy::default(), NOW);
-        intake.push(&MailMessage::parse(&changed, &MailLimits::default()).unwrap()).unwrap();
+        intake.push(&ParsedMail::parse(&changed, &MailLimits::default()).unwrap()).unwrap();
         let hashed = intake.hash(accelerator).unwrap();
         let found = hashed.answer(|_| KeyAnswer::Unknown("SERVFAIL".into())).verify(accelerator);
         assert_eq!(found[0].signatures[0].verdict(), DkimVerdict::Temperror);
@@ -243,7 +243,7 @@ fn a_record_is_read_although_the_body_was_changed() {
 }
 
 #[test]
-fn who_only_tests_is_known_whatever_is_wrong() {
+fn recognizes_a_testing_domain_despite_any_fault() {
     let accelerator = &engines()[0];
     let name = "ed._domainkey.example.com";
     let options = RecordOptions { is_testing: true, ..RecordOptions::default() };
@@ -259,7 +259,7 @@ fn who_only_tests_is_known_whatever_is_wrong() {
     };
     let expired = of(&good, NOW + 1_000);
     assert_eq!((expired.is_testing, expired.verdict()), (true, DkimVerdict::Neutral));
-    // A signature that has expired has, whether there is a record or not. RFC 6376 6.1.1.
+    // Expiry takes precedence over the record. RFC 6376 6.1.1.
     assert_eq!(of("v=DKIM1; p=", NOW + 1_000).reason, Some(FailReason::Expired(990)));
     for record in ["v=DKIM1; t=y; p=", "v=DKIM1; t=s:y; k=ed25519; p=AAAA", "v=DKIM1; t=y; k=dsa; p=x"] {
         let result = of(record, NOW);

@@ -82,7 +82,7 @@ fn the_example_of_rfc_6376_verifies() {
         assert_eq!(result.identity.as_deref(), Some("joe@football.example.com"));
         assert_eq!((result.key_bits, result.signature_start.as_deref()), (Some(1024), Some("AuUoFEfD")));
 
-        // Simple means that one more space is another message.
+        // In simple form one additional space is a change.
         let spaced = crlf(&[SIMPLE, &MESSAGE.replace("game. Are", "game.  Are")].concat());
         assert_eq!(verify(accelerator, &spaced, &zone)[0].reason, Some(FailReason::BodyHash));
         let folded = crlf(&[SIMPLE, &MESSAGE.replace("Subject: Is", "Subject:  Is")].concat());
@@ -117,12 +117,12 @@ fn both_signatures_of_rfc_8463_verify() {
             assert_eq!(results[0].algorithm, Some(SignatureAlgorithm::Ed25519Sha256));
             assert_eq!((results[0].key_bits, results[1].key_bits), (Some(256), Some(1024)));
         }
-        // Subject is oversigned there.
+        // The example oversigns Subject.
         let added = [b"Subject: another\r\n", &mail[..]].concat();
         for result in verify(accelerator, &added, &zone) {
             assert_eq!(result.reason, Some(FailReason::Rejected));
         }
-        // To is not, but fields are taken from the bottom.
+        // The example does not oversign To, and fields are taken from the bottom.
         let added = [b"To: another\r\n", &mail[..]].concat();
         assert!(
             verify(accelerator, &added, &zone).iter().all(|result| result.verdict() == DkimVerdict::Pass)

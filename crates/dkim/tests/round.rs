@@ -1,4 +1,4 @@
-//! What is signed here verifies here, and what is changed on the way does not.
+//! Tests that signed messages verify and changed messages do not.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,8 +7,8 @@ mod common;
 use common::{NOW, Zone, crlf, ed25519, engines, record, rsa1024, rsa2048, sign, signed, verify, verify_at};
 use oarlock_dkim::{
     BodyHasher, CanonicalForm, Canonicalization, DkimSignature, DkimSigner, DkimVerdict, FailReason,
-    HeaderCoverage, MailLimits, MailMessage, MailSignError, SignIntake, SignatureAlgorithm, VerifyIntake,
-    VerifyPolicy, body_needs,
+    HeaderCoverage, MailLimits, MailSignError, ParsedMail, ParsedSignatures, SignIntake, SignatureAlgorithm,
+    VerifyIntake, VerifyPolicy,
 };
 
 const MAIL: &str = "From: a@example.com\nTo: b@example.net,\n\tc@example.net\nSubject:  two  spaces \nX-Other: x\n\n\
@@ -59,7 +59,7 @@ fn every_form_and_key_verifies_on_every_engine() {
 
 /// In `i=` an equals sign is `=3D`: dkim-quoted-printable, RFC 6376 2.11.
 #[test]
-fn identities_are_quoted_when_they_are_signed() {
+fn quotes_identities_in_signatures() {
     let accelerator = &engines()[0];
     for (identity, written) in
         [("a=40b@example.com", "i=a=3D40b@example.com;"), ("a=b@example.com", "i=a=3Db@example.com;")]
@@ -75,7 +75,7 @@ fn identities_are_quoted_when_they_are_signed() {
 }
 
 #[test]
-fn sha1_signs_for_benchmarks_and_passes_only_where_it_is_accepted() {
+fn sha1_passes_only_if_the_policy_accepts_it() {
     let accelerator = &engines()[0];
     let signer = signers()[1].clone().with_algorithm(SignatureAlgorithm::RsaSha1).unwrap();
     let signed = signed(accelerator, &crlf(MAIL), &[&signer, &signers()[2]]);
@@ -93,7 +93,7 @@ fn sha1_signs_for_benchmarks_and_passes_only_where_it_is_accepted() {
 }
 
 #[test]
-fn whatever_is_changed_is_found() {
+fn finds_every_change_of_a_signed_message() {
     let accelerator = &engines()[0];
     let mail = signed(accelerator, &crlf(MAIL), &[&signers()[1]]);
     let text = String::from_utf8(mail).unwrap();
@@ -104,7 +104,7 @@ fn whatever_is_changed_is_found() {
     assert_eq!(reason(text.clone() + "\r\n \r\n"), None);
     assert_eq!(reason(text.replace("a@example.com", "x@example.com")), Some(FailReason::Rejected));
     assert_eq!(reason(text.replace("X-Other: x", "X-Other: y")), None);
-    // Oversigned fields cannot be added, on top or at the bottom, present before or not.
+    // An oversigned field cannot be added at the top or at the bottom, even if the message had none.
     for field in ["From", "Subject", "Reply-To", "Content-Type"] {
         assert_eq!(reason(format!("{field}: x\r\n{text}")), Some(FailReason::Rejected), "{field}");
         assert_eq!(
@@ -120,13 +120,13 @@ fn whatever_is_changed_is_found() {
 }
 
 #[test]
-fn a_length_lets_others_add_only_where_that_is_accepted() {
+fn accepts_data_after_the_signed_length_only_if_the_policy_does() {
     let accelerator = &engines()[0];
     let signer = signers()[2].clone().with_body_length();
     let mail = signed(accelerator, &crlf(MAIL), &[&signer]);
     let added = [&mail[..], b"footer\r\n"].concat();
     assert_eq!(verify(accelerator, &mail, &zone())[0].verdict(), DkimVerdict::Pass);
-    // The blank lines that were dropped before come back: two CRLFs and the footer.
+    // The empty lines that were dropped before count again: two CRLFs and the footer.
     let reason = verify(accelerator, &added, &zone())[0].reason.clone();
     assert!(matches!(reason, Some(FailReason::PartialBody(left)) if left > 8), "{reason:?}");
     let lax = VerifyPolicy { accepts_partial_body: true, ..VerifyPolicy::default() };
@@ -134,7 +134,7 @@ fn a_length_lets_others_add_only_where_that_is_accepted() {
         verify_at(accelerator, &[&added], &zone(), &lax, NOW)[0].signatures[0].verdict(),
         DkimVerdict::Pass
     );
-    // Content that is replaced within the length is another body even so.
+    // A change within the signed length is found in any case.
     let text = String::from_utf8(added).unwrap().replace("Hello", "Hallo");
     assert_eq!(
         verify_at(accelerator, &[text.as_bytes()], &zone(), &lax, NOW)[0].signatures[0].reason,
@@ -146,7 +146,7 @@ fn a_length_lets_others_add_only_where_that_is_accepted() {
 }
 
 #[test]
-fn signatures_hold_from_when_to_when() {
+fn rejects_future_and_expired_signatures() {
     let accelerator = &engines()[0];
     let mail = signed(accelerator, &crlf(MAIL), &[&signers()[2].clone().with_lifetime_s(Some(1_000))]);
     let at = |now_s| {
@@ -159,13 +159,13 @@ fn signatures_hold_from_when_to_when() {
 }
 
 #[test]
-fn what_cannot_be_signed_is_told_and_others_are() {
+fn reports_messages_that_cannot_be_signed_and_signs_the_others() {
     for accelerator in engines() {
         let (good, none, two) = (crlf(MAIL), crlf("To: x\n\nhi\n"), crlf("From: a\nFROM: b\n\nhi\n"));
         let signers = signers();
         let mut intake = SignIntake::new(NOW);
         for mail in [&none, &good, &two, &good] {
-            intake.push(MailMessage::parse(mail, &MailLimits::default()).unwrap(), &signers[1..]).unwrap();
+            intake.push(ParsedMail::parse(mail, &MailLimits::default()).unwrap(), &signers[1..]).unwrap();
         }
         let fields = intake.sign(accelerator).unwrap();
         let errors = fields.iter().map(|field| field.as_ref().err().cloned()).collect::<Vec<_>>();
@@ -176,13 +176,13 @@ fn what_cannot_be_signed_is_told_and_others_are() {
 }
 
 #[test]
-fn bodies_that_were_hashed_as_they_came_give_the_same() {
+fn streamed_bodies_give_the_same_results_as_whole_ones() {
     let long = crlf(&["From: a@example.com\n\n", &"A line  of text. \n".repeat(9_000)].concat());
     let signers = signers();
     for accelerator in engines() {
         for mail in [&long, &crlf(MAIL)] {
             let limits = MailLimits::default();
-            let message = MailMessage::parse(mail, &limits).unwrap();
+            let message = ParsedMail::parse(mail, &limits).unwrap();
             let hashers = |needs: Vec<_>, body: &[u8]| {
                 let mut hashers: Vec<BodyHasher> =
                     needs.into_iter().map(|need| BodyHasher::new(accelerator, need)).collect();
@@ -198,11 +198,13 @@ fn bodies_that_were_hashed_as_they_came_give_the_same() {
             assert_eq!(Ok(&field), sign(accelerator, mail, &[&signers[2]])[0].as_ref());
 
             let whole = [field.as_bytes(), b"\r\n", mail].concat();
-            let message = MailMessage::parse(&whole, &limits).unwrap();
-            let needs = body_needs(&message.headers, &VerifyPolicy::default(), NOW);
+            let message = ParsedMail::parse(&whole, &limits).unwrap();
+            let parsed =
+                ParsedSignatures::parse(&message.headers, &VerifyPolicy::default(), NOW).into_owned();
+            let needs = parsed.body_needs();
             assert_eq!(needs, [signers[2].body_need()]);
             let mut intake = VerifyIntake::new(&VerifyPolicy::default(), NOW);
-            intake.push_hashed(&message.headers, hashers(needs, message.body)).unwrap();
+            intake.push_hashed(&message.headers, parsed, hashers(needs, message.body)).unwrap();
             let zone = zone();
             let hashed = intake.hash(accelerator).unwrap();
             let results = hashed.answer(|name| zone.answer(name.as_str())).verify(accelerator);
@@ -212,7 +214,7 @@ fn bodies_that_were_hashed_as_they_came_give_the_same() {
 }
 
 #[test]
-fn batches_at_their_seams_keep_their_order() {
+fn keeps_the_order_of_messages_at_every_batch_size() {
     for accelerator in engines() {
         for count in [0, 1, 7, 8, 9, 15, 16, 17, 31, 33, 63] {
             let mails: Vec<Vec<u8>> = (0..count)
@@ -224,7 +226,7 @@ fn batches_at_their_seams_keep_their_order() {
             let mut intake = SignIntake::new(NOW);
             for (number, mail) in mails.iter().enumerate() {
                 intake
-                    .push(MailMessage::parse(mail, &MailLimits::default()).unwrap(), [&signers[number % 3]])
+                    .push(ParsedMail::parse(mail, &MailLimits::default()).unwrap(), [&signers[number % 3]])
                     .unwrap();
             }
             let fields = intake.sign(accelerator).unwrap();
@@ -252,7 +254,7 @@ fn batches_at_their_seams_keep_their_order() {
 }
 
 #[test]
-fn a_signature_names_each_field_as_often_as_it_is_there() {
+fn names_each_signed_field_as_often_as_it_occurs() {
     let accelerator = &engines()[0];
     let mail = crlf("Received: 2\nReceived: 1\nFrom: a@example.com\nTo: b\n\nhi\n");
     let coverage = HeaderCoverage {

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_supported_has_a_scheme_or_is_ed448() {
+    fn supported_algorithms_have_a_scheme_except_ed448() {
         for number in 0..=255 {
             let algorithm = DnssecAlgorithm(number);
             assert_eq!(algorithm.is_supported(), DnssecAlgorithm::SUPPORTED.contains(&algorithm));

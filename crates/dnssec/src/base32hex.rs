@@ -66,7 +66,7 @@ mod tests {
 
     /// RFC 4648 section 10, without padding.
     #[test]
-    fn the_examples_of_the_standard() {
+    fn encodes_the_examples_of_rfc_4648() {
         for (bytes, text) in [
             ("", ""),
             ("f", "co"),
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_well_formed_is_refused() {
+    fn rejects_malformed_base32hex() {
         for text in ["c", "cpn", "cpnmuo", "cw", "cp", "co======", "cpnmuoj1e"] {
             assert_eq!(read(text.as_bytes()), None, "{text}");
         }

@@ -138,7 +138,7 @@ mod tests {
 
     /// RFC 4034 4.3: A, MX, RRSIG, NSEC and TYPE1234.
     #[test]
-    fn the_example_of_the_standard() {
+    fn writes_the_bitmap_of_rfc_4034() {
         let types = [RecordType::A, RecordType::MX, RecordType::RRSIG, RecordType::NSEC, RecordType(1234)];
         let mut expected = vec![0, 6, 0x40, 1, 0, 0, 0, 3, 4, 27];
         expected.extend([0; 26]);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_bitmap_is_refused() {
+    fn rejects_malformed_bitmaps() {
         for (bytes, error) in [
             (&[0][..], BitmapError::Short),
             (&[0, 2, 1], BitmapError::Short),

@@ -54,7 +54,7 @@ pub enum DnskeyError {
         found: usize,
     },
     /// The protocol is not DNSSEC. RFC 4034 2.1.2.
-    #[error("protocol {0} in a DNSKEY, where there is only 3")]
+    #[error("protocol {0} in a DNSKEY: only 3 is allowed")]
     Protocol(u8),
     /// This crate does not verify with the algorithm.
     #[error("algorithm {0} is not supported")]
@@ -91,7 +91,7 @@ pub enum DnskeyError {
     #[error("an RSA key that ends within its exponent or before its modulus")]
     Truncated,
     /// The Ed448 key encodes no point of the curve.
-    #[error("an Ed448 key that is no point of the curve")]
+    #[error("the Ed448 key is not a point of the curve")]
     NoPoint,
     /// A number or a point is out of range.
     #[error("{0}")]

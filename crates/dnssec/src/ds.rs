@@ -159,8 +159,8 @@ impl<'a> Ds<'a> {
         self.algorithm.is_supported() && self.digest_type.is_supported()
     }
 
-    /// Returns true if this is the digest of the key `dnskey` of `owner`. It computes a digest only if tag and algorithm are
-    /// those of the key.
+    /// Returns true if this is the digest of the key `dnskey` of `owner`. It computes a digest only if tag and
+    /// algorithm are those of the key.
     ///
     /// # Errors
     /// [`DsError::UnsupportedDigest`], or an engine failed.

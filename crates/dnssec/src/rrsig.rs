@@ -41,7 +41,7 @@ pub enum RrsigError {
     #[error("{0} bytes, which is too short")]
     Short(usize),
     /// The name of the signer is malformed.
-    #[error("a signer that is no name")]
+    #[error("the signer's name is malformed")]
     Signer,
 }
 
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_short_is_refused() {
+    fn rejects_rrsig_data_that_is_too_short() {
         let whole = data(2, 1, 2);
         let read = Rrsig::read(&whole).unwrap();
         assert_eq!(

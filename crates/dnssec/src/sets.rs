@@ -164,16 +164,18 @@ impl<'z> RecordSets<'z> {
     /// Adds the records of a name, in any order.
     fn add_name(&mut self, owner: OwnerId, rows: &mut Vec<u32>) {
         let records = self.records;
-        let place = |row: &u32| {
+        let sort_key = |row: &u32| {
             let record = records.get(*row as usize);
+            // The type that a signature covers comes first, so that each set stands beside its signatures. Bytes of
+            // data are in canonical order (RFC 4034 6.3), because the data is kept in canonical form.
             (covered(record.rtype, record.data), record.rtype == RecordType::RRSIG, record.data)
         };
         // Equal records keep the order of the file, so that the later one counts as the duplicate.
-        if !rows.is_sorted_by(|one, two| place(one) < place(two)) {
-            rows.sort_by(|one, two| place(one).cmp(&place(two)));
+        if !rows.is_sorted_by(|one, two| sort_key(one) < sort_key(two)) {
+            rows.sort_by(|one, two| sort_key(one).cmp(&sort_key(two)));
             let mut last = None;
             rows.retain(|row| {
-                let this = place(row);
+                let this = sort_key(row);
                 let is_copy = last.replace(this) == Some(this);
                 if is_copy {
                     self.duplicates.push(*row);
@@ -182,11 +184,12 @@ impl<'z> RecordSets<'z> {
             });
         }
         self.names.push(NameRow { owner, first_set: self.sets.len() as u32 });
-        for set in rows.chunk_by(|one, two| place(one).0 == place(two).0) {
+        for set in rows.chunk_by(|one, two| sort_key(one).0 == sort_key(two).0) {
             let first = self.order.len() as u32;
-            let unsigned = set.partition_point(|row| !place(row).1) as u32;
+            // Signatures follow the records, so one search finds the boundary.
+            let unsigned = set.partition_point(|row| !sort_key(row).1) as u32;
             self.order.extend_from_slice(set);
-            self.sets.push(SetRow { first, signatures: first + unsigned, rtype: place(&set[0]).0 });
+            self.sets.push(SetRow { first, signatures: first + unsigned, rtype: sort_key(&set[0]).0 });
         }
     }
 }
@@ -239,9 +242,11 @@ fn sorted_runs(records: &ZoneRecords) -> Vec<NameRun> {
     }
     let compare =
         |one: &NameRun, two: &NameRun| canonical_cmp(records.owner(one.owner), records.owner(two.owner));
+    // Signers write their zones in canonical order, so most zones need no sort.
     if runs.is_sorted_by(|one, two| compare(one, two) != Ordering::Greater) {
         return runs;
     }
+    // The labels that all names share would fill the eight bytes of the prefix without telling names apart.
     let shared = shared_labels(records, &runs);
     // Eight bytes decide most comparisons. Runs of one name keep their order.
     let mut keyed: Vec<(u64, NameRun)> =
@@ -271,6 +276,7 @@ fn prefix(name: DomainName<'_>, shared_labels: usize) -> u64 {
     // The encoding of `DomainName::write_key`, cut off after eight bytes.
     for label in (0..count - shared_labels.min(count)).rev() {
         for &byte in name.labels().nth(label).unwrap_or_default() {
+            // Bytes 0 and 1 are escaped, so that the 0 after a label sorts before every byte of a longer label.
             if byte < 2 && at < 8 {
                 bytes[at] = 1;
                 at += 1;
@@ -313,14 +319,14 @@ pub(crate) fn canonical_cmp(one: DomainName<'_>, two: DomainName<'_>) -> Orderin
 
 impl fmt::Debug for RecordSets<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sets({} of {} names)", self.sets.len(), self.names.len())
+        write!(f, "RecordSets({} of {} names)", self.sets.len(), self.names.len())
     }
 }
 
 impl fmt::Debug for RecordSet<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (records, signatures) = (self.records.len(), self.signatures.len());
-        write!(f, "Set({} {}: {records} records, {signatures} signatures)", self.owner, self.rtype)
+        write!(f, "RecordSet({} {}: {records} records, {signatures} signatures)", self.owner, self.rtype)
     }
 }
 
@@ -386,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_are_set_aside() {
+    fn duplicates_are_not_in_the_sets() {
         let records = zone(&[
             ("a.", RecordType::A, b"1"),
             ("b.", RecordType::A, b"1"),
@@ -400,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found() {
+    fn finds_names_and_the_places_of_absent_ones() {
         let records =
             zone(&[("a.", RecordType::A, b""), ("b.a.", RecordType::A, b""), ("c.", RecordType::A, b"")]);
         let sets = RecordSets::new(&records);

@@ -55,7 +55,7 @@ impl NameOwnership {
 #[derive(Clone, Debug)]
 pub struct NameOwnerships {
     apex: usize,
-    places: Vec<NameOwnership>,
+    ownerships: Vec<NameOwnership>,
 }
 
 impl NameOwnerships {
@@ -63,28 +63,29 @@ impl NameOwnerships {
     #[must_use]
     pub fn new(sets: &RecordSets<'_>, apex: DomainName<'_>) -> Option<Self> {
         let at = sets.find(apex).ok()?;
-        let mut places = Vec::with_capacity(sets.name_count());
+        let mut ownerships = Vec::with_capacity(sets.name_count());
         // In canonical order, the names below a name follow it directly.
         let mut end: Option<DomainName<'_>> = None;
         for index in 0..sets.name_count() {
             let name = sets.name(index);
-            let place = match end {
+            let ownership = match end {
                 _ if !name.is_at_or_below(apex) => NameOwnership::Outside,
+                // The apex has NS records and may have a DNAME, but neither delegates it.
                 _ if index == at => NameOwnership::Apex,
                 Some(end) if name.is_at_or_below(end) && !(end == apex && is_hashed(sets, index, apex)) => {
                     NameOwnership::Below
                 }
-                _ => place_of(sets, index, apex),
+                _ => ownership_of(sets, index, apex),
             };
-            let ends_here = place == NameOwnership::Cut
-                || matches!(place, NameOwnership::Inside | NameOwnership::Apex)
+            let ends_here = ownership == NameOwnership::Cut
+                || matches!(ownership, NameOwnership::Inside | NameOwnership::Apex)
                     && has(sets, index, RecordType::DNAME);
             if ends_here {
                 end = Some(name);
             }
-            places.push(place);
+            ownerships.push(ownership);
         }
-        Some(Self { apex: at, places })
+        Some(Self { apex: at, ownerships })
     }
 
     /// Returns the index of the apex.
@@ -99,17 +100,17 @@ impl NameOwnerships {
     /// If there is no such name.
     #[must_use]
     pub fn get(&self, index: usize) -> NameOwnership {
-        self.places[index]
+        self.ownerships[index]
     }
 
     /// Returns the ownership of every name.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = NameOwnership> {
-        self.places.iter().copied()
+        self.ownerships.iter().copied()
     }
 }
 
 /// Determines the ownership of a name that is neither the apex nor below a delegation or a DNAME.
-fn place_of(sets: &RecordSets<'_>, index: usize, apex: DomainName<'_>) -> NameOwnership {
+fn ownership_of(sets: &RecordSets<'_>, index: usize, apex: DomainName<'_>) -> NameOwnership {
     if has(sets, index, RecordType::NS) {
         return NameOwnership::Cut;
     }
@@ -136,11 +137,15 @@ pub struct EmptyName<'z> {
 }
 
 /// Calls `found` with each empty non-terminal of the chain, after all names below it.
-pub fn empty_names<'z>(sets: &RecordSets<'z>, places: &NameOwnerships, mut found: impl FnMut(EmptyName<'z>)) {
-    let apex = sets.name(places.apex());
+pub fn empty_names<'z>(
+    sets: &RecordSets<'z>,
+    ownerships: &NameOwnerships,
+    mut found: impl FnMut(EmptyName<'z>),
+) {
+    let apex = sets.name(ownerships.apex());
     let mut open: Vec<EmptyName<'z>> = Vec::new();
     let mut previous = apex;
-    for (index, place) in places.iter().enumerate().filter(|(_, place)| place.is_in_chain()) {
+    for (index, ownership) in ownerships.iter().enumerate().filter(|(_, ownership)| ownership.is_in_chain()) {
         let name = sets.name(index);
         while let Some(last) = open.pop_if(|last| !name.is_at_or_below(last.name)) {
             found(last);
@@ -149,7 +154,7 @@ pub fn empty_names<'z>(sets: &RecordSets<'z>, places: &NameOwnerships, mut found
         for labels in shared + 1..name.label_count() {
             open.push(EmptyName { name: name.last_labels(labels), may_be_left_out: true });
         }
-        if place != NameOwnership::Cut || has(sets, index, RecordType::DS) {
+        if ownership != NameOwnership::Cut || has(sets, index, RecordType::DS) {
             open.iter_mut().for_each(|empty| empty.may_be_left_out = false);
         }
         previous = name;
@@ -188,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_has_its_place() {
+    fn determines_the_ownership_of_every_name() {
         let rows = [
             ("other.", RecordType::A, NameOwnership::Outside),
             ("example.", RecordType::NS, NameOwnership::Apex),
@@ -203,16 +208,16 @@ mod tests {
         ];
         let records = zone(&rows.map(|(owner, rtype, _)| (owner, rtype)));
         let sets = RecordSets::new(&records);
-        let places = NameOwnerships::new(&sets, name("example.").name()).unwrap();
-        for (owner, _, place) in rows {
-            assert_eq!(places.get(sets.find(name(owner).name()).unwrap()), place, "{owner}");
+        let ownerships = NameOwnerships::new(&sets, name("example.").name()).unwrap();
+        for (owner, _, ownership) in rows {
+            assert_eq!(ownerships.get(sets.find(name(owner).name()).unwrap()), ownership, "{owner}");
         }
         assert!(NameOwnerships::new(&sets, name("nowhere.").name()).is_none());
     }
 
     #[test]
-    fn only_what_is_the_zones_own_is_signed() {
-        let signed = |place: NameOwnership| {
+    fn only_records_of_the_zone_are_signed() {
+        let signed = |ownership: NameOwnership| {
             [
                 RecordType::A,
                 RecordType::NS,
@@ -221,7 +226,7 @@ mod tests {
                 RecordType::NSEC3,
                 RecordType::RRSIG,
             ]
-            .map(|rtype| place.signs(rtype))
+            .map(|rtype| ownership.signs(rtype))
         };
         assert_eq!(signed(NameOwnership::Apex), [true, true, true, true, true, false]);
         assert_eq!(signed(NameOwnership::Cut), [false, false, true, true, false, false]);
@@ -248,9 +253,9 @@ mod tests {
             ("g.f.example.", RecordType::NS),
         ]);
         let sets = RecordSets::new(&records);
-        let places = NameOwnerships::new(&sets, name("example.").name()).unwrap();
+        let ownerships = NameOwnerships::new(&sets, name("example.").name()).unwrap();
         let mut found = Vec::new();
-        empty_names(&sets, &places, |empty| found.push((empty.name.to_string(), empty.may_be_left_out)));
+        empty_names(&sets, &ownerships, |empty| found.push((empty.name.to_string(), empty.may_be_left_out)));
         let expected = [
             ("b.c.example.", false),
             ("c.example.", false),

@@ -90,6 +90,7 @@ impl ZoneDigester {
         records: &ZoneRecords,
         sets: impl Iterator<Item = RecordSet<'z>> + Clone,
     ) -> Result<(), JobError> {
+        // A set keeps its signatures beside it, but the digest orders them as a set of the type RRSIG of its own.
         let lower = sets.clone().filter(|set| set.rtype < RecordType::RRSIG).flat_map(|set| set.records);
         let higher = sets.clone().filter(|set| set.rtype >= RecordType::RRSIG).flat_map(|set| set.records);
         let signatures = sets.flat_map(|set| set.signatures);

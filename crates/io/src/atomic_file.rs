@@ -1,9 +1,11 @@
-//! Files that take their name when they are whole, so that a reader sees the old file or the new one and nothing between.
+//! Files that take their name when they are whole, so that a reader sees the old file or the new one and nothing
+//! between.
 //!
-//! If the file system has files without names (`O_TMPFILE`), the file has no name until the end, and the system frees it with the
-//! process, however the process ends. Otherwise it has a temporary name, which is removed when [`AtomicFile`] is dropped.
-//! A program that is ended by a signal drops nothing: it calls [`remove_unfinished`] first.
-//! `OARLOCK_NAMED_DRAFTS=1` gives every file a temporary name, because tests rarely have a file system without `O_TMPFILE`.
+//! If the file system has files without names (`O_TMPFILE`), the file has no name until the end, and the system frees
+//! it with the process, however the process ends. Otherwise it has a temporary name, which is removed when
+//! [`AtomicFile`] is dropped. A program that is ended by a signal drops nothing: it calls [`remove_unfinished`]
+//! first. `OARLOCK_NAMED_DRAFTS=1` gives every file a temporary name, because tests rarely have a file system without
+//! `O_TMPFILE`.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};

@@ -85,11 +85,11 @@ pub enum FileFault {
     #[error("expected a name of letters, digits, '.', '-' and '_', at most 64 of them")]
     Name,
     /// Another file has the same name with another ending.
-    #[error("another file has the same name but for its ending")]
+    #[error("another file has the same name with another ending")]
     Twice,
     /// The file holds a private key but does not have the ending of a key file.
     #[error(
-        "it holds {found}, but only files that end in .pem or .der are read: `oarlock keys import` makes one of it, or names what does"
+        "it holds {found}, but only files that end in .pem or .der are read: convert it with `oarlock keys import`"
     )]
     Ending {
         /// The format of the key.
@@ -195,6 +195,7 @@ impl KeyDirectory {
         let (mut seen, mut misnamed) = (Vec::new(), Vec::new());
         for path in paths {
             match name_of(&path) {
+                // The listing is sorted, so the same file of the two is used every time.
                 Some(name) if seen.contains(&name) => misnamed.push((path, FileFault::Twice)),
                 Some(name) => {
                     self.read_file(&name, path, &mut changes);
@@ -203,9 +204,9 @@ impl KeyDirectory {
                 None => misnamed.push((path, FileFault::Name)),
             }
         }
-        let told =
+        let reported =
             std::mem::replace(&mut self.misnamed, misnamed.iter().map(|(path, _)| path.clone()).collect());
-        changes.refused.extend(misnamed.into_iter().filter(|(path, _)| !told.contains(path)));
+        changes.refused.extend(misnamed.into_iter().filter(|(path, _)| !reported.contains(path)));
         let gone = self.files.extract_if(.., |name, _| !seen.contains(name));
         changes.removed.extend(gone.filter(|(_, file)| file.key.is_some()).map(|(name, _)| name));
         changes
@@ -241,6 +242,7 @@ impl KeyDirectory {
             }
         };
         file.is_missing = false;
+        // The key may have moved from `.pem` to `.der`.
         file.path.clone_from(&path);
         if file.stamp.replace(stamp) == Some(stamp) {
             return;
@@ -399,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_come_change_and_go() {
+    fn reports_added_replaced_and_removed_keys() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("mail.pem");
         let mut directory = KeyDirectory::new(place.path(), None);
@@ -420,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_half_written_file_leaves_the_key_that_was_there() {
+    fn a_half_written_file_leaves_the_former_key_in_use() {
         let place = tempfile::tempdir().unwrap();
         let (path, whole) = (place.path().join("a.pem"), pem());
         let mut directory = KeyDirectory::new(place.path(), None);
@@ -440,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn private_keys_under_other_endings_are_named_once() {
+    fn reports_a_private_key_with_another_ending_once() {
         let place = tempfile::tempdir().unwrap();
         let bind = "Private-key-format: v1.3\nAlgorithm: 15 (ED25519)\n";
         let pem_text = pem();
@@ -467,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_none_and_names_that_are_taken_are_refused() {
+    fn rejects_invalid_and_duplicate_key_names() {
         let place = tempfile::tempdir().unwrap();
         for name in ["a b.pem", "ä.pem", "x.der", "x.pem"] {
             write(&place.path().join(name), pem().as_bytes());
@@ -492,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn private_keys_that_everybody_may_read_are_named() {
+    fn reports_private_keys_that_every_user_may_read() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("open.pem");
         write(&path, pem().as_bytes());
@@ -501,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn private_keys_that_others_may_read_are_refused_if_that_is_asked_for() {
+    fn rejects_readable_private_keys_on_request() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("open.pem");
         write(&path, pem().as_bytes());
@@ -536,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_cut() {
+    fn a_secret_beyond_the_limit_is_cut() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("secret");
         write(&path, "12345");
@@ -547,7 +549,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_not_there_is_named() {
+    fn names_a_missing_directory() {
         let place = tempfile::tempdir().unwrap();
         let absent = place.path().join("keys");
         let error = KeyDirectory::new(&absent, None).refresh().unwrap_err();

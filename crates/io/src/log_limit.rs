@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 ///
 /// static LINES: LogLimit = LogLimit::new(Duration::from_secs(10));
 /// if let Some(suppressed) = LINES.admit() {
-///     println!("a connection could not be accepted; {suppressed} lines like this one were left out");
+///     println!("a connection could not be accepted; {suppressed} earlier lines were suppressed");
 /// }
 /// ```
 #[derive(Debug)]
@@ -41,6 +41,7 @@ impl LogLimit {
 
     fn admit_at(&self, now: Instant) -> Option<u64> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // Threads may arrive with times out of order, so the difference saturates.
         if state.last.is_some_and(|last| now.saturating_duration_since(last) < self.interval) {
             state.suppressed += 1;
             return None;

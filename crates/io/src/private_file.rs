@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_others_may_read_is_not_read() {
+    fn rejects_a_file_that_other_users_may_read() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("secret");
         fs::write(&path, "a secret\n").unwrap();
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_shell_opened_is_read() {
+    fn reads_files_that_the_shell_opened() {
         assert_eq!(*read_private(Path::new("/dev/zero"), 3).unwrap(), [0; 3]);
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("redirected");
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_no_name_of_a_file() {
+    fn rejects_a_key_in_place_of_a_file_name() {
         for key in ["-----BEGIN PRIVATE KEY-----\nMC4C\n", "x-----BEGIN PRIVATE KEY-----", "a\nb", "a\r"] {
             let error = check_key_path(Path::new(key)).unwrap_err().to_string();
             assert!(!error.contains("MC4C") && error.contains("not shown"), "{error}");

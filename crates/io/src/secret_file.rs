@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_else_may_read_a_secret_but_a_group_of_the_service_by_root_s_will() {
+    fn only_a_group_of_the_service_may_read_a_secret_of_root() {
         let judge = |reader, mode, owner, group, user| {
             is_private(&SecretPermissions { mode, owner, group }, reader, user, |group| group == 7)
         };
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_says_what_to_do() {
+    fn the_error_states_the_remedy() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("secret");
         fs::write(&path, "x").unwrap();

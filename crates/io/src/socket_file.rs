@@ -21,7 +21,7 @@ type FileIdentity = (u64, u64);
 #[non_exhaustive]
 pub enum SocketFileError {
     /// A file that is not a socket has the name.
-    #[error("{}: a file that is no socket is there ({found}): it stays; name another path or remove it", path.display())]
+    #[error("{}: a file that is not a socket has this name ({found}): name another path or remove it", path.display())]
     NotASocket {
         /// The path.
         path: PathBuf,
@@ -29,7 +29,7 @@ pub enum SocketFileError {
         found: &'static str,
     },
     /// A live server listens at the path.
-    #[error("{}: another server answers there", path.display())]
+    #[error("{}: another server listens at this path", path.display())]
     Taken {
         /// The path.
         path: PathBuf,
@@ -102,6 +102,7 @@ impl SocketFile {
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
+        // A successor may have replaced the socket while this server was draining.
         if identity(&self.path).is_ok_and(|now| now == self.identity) {
             let _ = fs::remove_file(&self.path);
         }
@@ -119,6 +120,7 @@ fn inspect(path: &Path) -> Result<Option<FileIdentity>, SocketFileError> {
         let found = kind(about.file_type());
         return Err(SocketFileError::NotASocket { path: path.to_owned(), found });
     }
+    // The kernel refuses the connection if no process listens, so the file is left over.
     match UnixStream::connect(path) {
         Ok(_) => Err(SocketFileError::Taken { path: path.to_owned() }),
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_socket_stays() {
+    fn a_file_that_is_not_a_socket_stays() {
         let place = tempfile::tempdir().unwrap();
         let (file, link) = (place.path().join("f.txt"), place.path().join("link"));
         fs::write(&file, "precious").unwrap();
@@ -203,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dead_server_s_socket_is_replaced_and_a_living_one_s_is_not() {
+    fn replaces_the_socket_of_a_dead_server_but_not_of_a_live_one() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("s.sock");
         drop(UnixListener::bind(&path).unwrap());

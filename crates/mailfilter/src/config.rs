@@ -1,4 +1,4 @@
-//! `milter.toml`.
+//! The settings file `milter.toml`.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -18,224 +18,225 @@ use crate::outcome::FaultResponses;
 use oarlock_milter::server::MilterSettings;
 use oarlock_milter::socket::{MilterSocket, SocketError};
 
-/// The socket at which the filter listens by default: permissions and the system say who comes, which TCP does not.
+/// The default socket of the filter. A UNIX socket has permissions and reports the peer's user, which TCP does not.
 const DEFAULT_SOCKET: &str = "unix:/run/oarlock-milter/milter.sock";
 
-/// Everything that can be set about the filter.
+/// All settings of the filter.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FilterConfig {
-    /// What is done at all.
+    /// The mode: sign, verify or both.
     pub mode: FilterMode,
-    /// The name in `Authentication-Results`; the host's where absent.
+    /// The name in `Authentication-Results`. Default: the name of the host.
     pub authserv_id: Option<String>,
-    /// Whose messages are signed without authentication, beside those of UNIX sockets.
+    /// The networks whose messages are signed without authentication, besides those from UNIX sockets.
     pub internal_networks: Vec<IpNetwork>,
-    /// Whose results are believed.
+    /// The other sources of `Authentication-Results` that are believed.
     pub trusted_results: TrustedResults,
-    /// Where to listen.
+    /// The sockets.
     pub listen: ListenSettings,
-    /// How messages are signed.
+    /// The settings for signing.
     pub signing: SigningSettings,
-    /// What passes when messages are verified.
+    /// The settings for verifying.
     pub verifying: VerifySettings,
-    /// Chains of those who handed a message on.
+    /// The settings for ARC chains.
     pub arc: ArcSettings,
-    /// What is done with messages that something is wrong with.
+    /// The responses to faulty messages.
     pub on: FaultResponses,
-    /// Key records.
+    /// The settings for key records.
     pub dns: DnsSettings,
-    /// Bounds.
+    /// The limits.
     pub limits: FilterLimits,
-    /// Where keys live that are not here.
+    /// The cryptoserver that holds keys, if there is one.
     pub cryptoserver: Option<CryptoserverSettings>,
-    /// Which engines.
+    /// The settings for engines.
     pub engines: EngineSettings,
 }
 
-/// What is done at all.
+/// The mode of the filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FilterMode {
-    /// Own messages are signed, others pass.
+    /// Signs own messages and lets others pass.
     Sign,
-    /// All messages are verified.
+    /// Verifies all messages.
     Verify,
-    /// Own messages are signed, others verified.
+    /// Signs own messages and verifies others.
     #[default]
     Both,
 }
 
 impl FilterMode {
-    /// True where messages are signed.
+    /// Returns true if messages are signed.
     #[must_use]
     pub fn signs(self) -> bool {
         self != Self::Verify
     }
 
-    /// True where messages are verified.
+    /// Returns true if messages are verified.
     #[must_use]
     pub fn verifies(self) -> bool {
         self != Self::Sign
     }
 }
 
-/// Others of this site that write `Authentication-Results`. What they found goes into ARC sets beside what we find.
+/// The other sources of `Authentication-Results` at this site. Their results go into ARC sets beside our own.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrustedResults {
-    /// Hosts of this site that verify before us, and remove what strangers write under its names.
+    /// The hosts of this site that verify before us and remove forged fields under its names.
     pub networks: Vec<IpNetwork>,
-    /// Names that those hosts write beside `authserv_id`.
+    /// The names that those hosts write besides `authserv_id`.
     pub authserv_ids: Vec<String>,
-    /// Names of filters that run before this one in the same MTA, which must remove these names from what comes in.
+    /// The names of filters that run earlier in the same MTA. The MTA must remove these names from incoming messages.
     pub filters: Vec<String>,
 }
 
-/// For which messages of authenticated clients we sign.
+/// The rule for the `From` of authenticated clients whose messages are signed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequiredFrom {
-    /// For all.
+    /// Any `From` is signed.
     Any,
-    /// For those whose `From` is of the same domain as MAIL FROM.
+    /// The domain of `From` must be that of MAIL FROM.
     #[default]
     MailFromDomain,
-    /// For those whose `From` is the address of MAIL FROM.
+    /// The address of `From` must be that of MAIL FROM.
     MailFrom,
 }
 
-/// Where to listen.
+/// The sockets.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListenSettings {
-    /// For MTAs.
+    /// The sockets for MTAs.
     pub sockets: Vec<String>,
-    /// Permissions of UNIX sockets, in octal.
+    /// The permissions of UNIX sockets in octal digits.
     pub unix_mode: String,
-    /// Group of UNIX sockets, by name or number.
+    /// The group of UNIX sockets, by name or number.
     pub unix_group: Option<String>,
-    /// Users that may connect over UNIX sockets, by name or number, beside root and the filter's own; the members of the socket's group
-    /// if absent.
+    /// The users that may connect to UNIX sockets, by name or number, besides root and the filter's own user. Default:
+    /// the members of the socket's group.
     pub unix_users: Option<Vec<String>>,
-    /// Metrics for Prometheus and a probe of health, over HTTP: anybody who reaches it may read it.
+    /// The HTTP address for Prometheus metrics and a health check. Anyone who reaches it can read them.
     pub metrics: Option<SocketAddr>,
 }
 
-/// How messages are signed.
+/// The settings for signing.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SigningSettings {
-    /// The signing table, a text file or a SQLite database. Nothing is signed without one.
+    /// The signing table: a text file or a SQLite database. Without it nothing is signed.
     pub table: Option<PathBuf>,
-    /// How often it is looked at whether the table has changed; 0 for never.
+    /// The interval in seconds at which the table is checked for changes. 0 turns the check off.
     pub reload_seconds: u64,
-    /// The `From` that mail of an authenticated client must have to be signed.
+    /// The rule for the `From` of authenticated clients.
     pub require_from: RequiredFrom,
-    /// `c=`
+    /// The value of `c=`.
     pub canonicalization: String,
-    /// Fields that are signed wherever they are there; those of RFC 6376 5.4.1 where absent.
+    /// The fields to sign if they are present. Default: those of RFC 6376 5.4.1.
     pub signed_headers: Option<Vec<String>>,
-    /// Those that nobody can add another of; what mail programs show or act upon where absent.
+    /// The fields that nobody can add again. Default: those that mail programs show or act upon.
     pub oversigned_headers: Option<Vec<String>>,
-    /// `x=`: how long signatures hold; 0 for ever.
+    /// The lifetime of signatures for `x=`, in seconds. 0 never expires.
     pub lifetime_seconds: u64,
-    /// Whether private keys may be used that others than their owner can read.
+    /// True to use private keys that other users can read.
     pub allows_open_keys: bool,
 }
 
-/// What passes when messages are verified.
+/// The settings for verifying.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct VerifySettings {
-    /// Shortest RSA modulus in bits, 1024 to 4096.
+    /// The minimum length of RSA keys in bits, 1024 to 4096.
     pub min_rsa_bits: u32,
-    /// Whether rsa-sha1 can pass.
+    /// True if rsa-sha1 may pass.
     pub accepts_sha1: bool,
-    /// Whether a signature can pass whose `l=` leaves some of the body unsigned.
+    /// True if a signature may pass whose `l=` leaves a part of the body unsigned.
     pub accepts_partial_body: bool,
-    /// Most signatures of a message that are verified.
+    /// The maximum number of signatures of a message that are verified.
     pub max_signatures: usize,
-    /// Most key records that are looked up for one message, those of its ARC chain among them.
+    /// The maximum number of key records that are looked up for one message, its ARC chain included.
     pub max_lookups: usize,
-    /// By how much clocks may differ.
+    /// The maximum difference of clocks in seconds.
     pub clock_skew_seconds: u64,
 }
 
-/// Chains of those who handed a message on. RFC 8617.
+/// The settings for ARC chains. RFC 8617.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ArcSettings {
-    /// Whether chains are verified.
+    /// True to verify chains.
     pub verify: bool,
-    /// With what verified messages are sealed; chains are verified then, too.
+    /// The key to seal verified messages with. Sealing also verifies chains.
     pub seal: Option<SealSettings>,
 }
 
-/// With what messages are sealed.
+/// The identity and key of seals.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SealSettings {
-    /// `d=`
+    /// The value of `d=`.
     pub domain: String,
-    /// `s=`
+    /// The value of `s=`.
     pub selector: String,
     /// The key file.
     pub key: PathBuf,
 }
 
-/// Key records.
+/// The settings for key records.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DnsSettings {
-    /// Name servers, with or without port; those of `/etc/resolv.conf` where absent.
+    /// The name servers, with or without a port. Default: those of `/etc/resolv.conf`.
     pub servers: Vec<String>,
-    /// How long a lookup may take, in milliseconds.
+    /// The maximum time for a lookup in milliseconds.
     pub timeout_ms: u64,
-    /// Names that are kept.
+    /// The maximum number of names in the cache.
     pub cached_names: usize,
-    /// How long records are kept, at most.
+    /// The maximum time to keep records in seconds.
     pub max_ttl_seconds: u64,
-    /// How long it is kept that there is no record, at most.
+    /// The maximum time to keep the answer that there is no record, in seconds.
     pub max_negative_ttl_seconds: u64,
-    /// How long it is kept that DNS could not say.
+    /// The time to keep a failed lookup in seconds.
     pub failure_seconds: u64,
 }
 
-/// Bounds.
+/// The limits.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FilterLimits {
-    /// Connections of MTAs at once.
+    /// The maximum number of connections from MTAs.
     pub connections: usize,
-    /// Header fields of a message.
+    /// The maximum number of header fields in a message.
     pub headers: usize,
-    /// Bytes of all header fields of a message together.
+    /// The maximum length of all header fields of a message in bytes.
     pub header_bytes: usize,
-    /// How long a connection may be silent.
+    /// The maximum time without data on a connection, in seconds.
     pub idle_seconds: u64,
-    /// How long messages under way have to end when the filter stops.
+    /// The maximum time for messages in progress during shutdown, in seconds.
     pub drain_seconds: u64,
-    /// How often an MTA is asked for patience at the end of a message.
+    /// The interval of progress replies at the end of a message, in seconds.
     pub progress_seconds: u64,
 }
 
-/// Where keys live that are not here.
+/// The settings for the cryptoserver.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CryptoserverSettings {
-    /// `https://HOST:PORT`, `http://HOST:PORT` or the path of a UNIX socket; all of them have the keys.
+    /// The servers: `https://HOST:PORT`, `http://HOST:PORT` or the path of a UNIX socket. Every server must hold the
+    /// keys.
     pub servers: Vec<String>,
-    /// Who may serve the UNIX sockets, beside root and the user of this process: a name or a number.
+    /// The user that may serve the UNIX sockets, besides root and the user of this process: a name or a number.
     #[serde(default = "server_user")]
     pub server_user: String,
-    /// The authority of the servers' certificates; must be there for `https`, as the next two.
+    /// The CA of the servers' certificates. It is required for `https`, like the next two.
     pub server_ca: Option<PathBuf>,
-    /// Our certificate and its chain.
+    /// The client certificate and its chain.
     pub certificate: Option<PathBuf>,
-    /// Our private key.
+    /// The private key of the client certificate.
     pub private_key: Option<PathBuf>,
-    /// How long a server may take before another one is asked.
+    /// The time in milliseconds after which another server is asked.
     #[serde(default = "patience")]
     pub patience_ms: u64,
 }
@@ -248,15 +249,15 @@ fn patience() -> u64 {
     2000
 }
 
-/// Which engines, and how they are used.
+/// The settings for engines.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EngineSettings {
-    /// Names of those that may answer; all where absent.
+    /// The names of the allowed engines. Default: all.
     pub allowed: Option<Vec<String>>,
-    /// Worker threads; as many as cores where absent.
+    /// The number of worker threads. Default: the number of cores.
     pub threads: Option<usize>,
-    /// Share of results that is computed again on another engine, 0 to 1.
+    /// The share of results that another engine computes again, 0 to 1.
     pub cross_check: Option<f64>,
 }
 
@@ -352,48 +353,49 @@ impl Default for FilterLimits {
     }
 }
 
-/// Why a configuration cannot be used.
+/// An error in the settings.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterConfigError {
     /// The file cannot be read.
     #[error("{}: {error}", path.display())]
     Read {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         error: std::io::Error,
     },
-    /// It is no such file. The line is not quoted: whoever names a key in the place of the settings must not find it in a log.
+    /// The file has a syntax error. The line is not quoted: a key that was pasted into the file must not appear in a
+    /// log.
     #[error("{}:{line}: {reason}", path.display())]
     Syntax {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// The fault of the line.
+        /// The fault in that line.
         reason: String,
     },
-    /// A socket that is none.
+    /// The address of a socket is not valid.
     #[error("[listen] sockets: {0}")]
     Socket(#[from] SocketError),
-    /// A form that is none.
+    /// The canonicalization is not valid.
     #[error("[signing] canonicalization: {0}")]
     Form(#[from] UnknownForm),
-    /// Fields that cannot be signed, or without `From`.
+    /// A field name is not valid, or `From` is missing.
     #[error("[signing] signed_headers and oversigned_headers: {0}")]
     Fields(SignerError),
-    /// A name server that is none.
+    /// The address of a name server is not valid.
     #[error("[dns] servers: {0}")]
     NameServer(ResolverError),
-    /// A value that cannot work.
+    /// A value is not allowed.
     #[error("{field}: expected {expected}, found {found}")]
     Value {
-        /// Which setting.
+        /// The name of the setting.
         field: &'static str,
-        /// What would do.
+        /// The allowed values.
         expected: &'static str,
-        /// What was there.
+        /// The value found.
         found: String,
     },
 }
@@ -407,10 +409,10 @@ impl FilterConfigError {
 }
 
 impl FilterConfig {
-    /// Reads and checks a file. Relative paths in it count from its directory.
+    /// Reads and checks a file. Relative paths in it start at its directory.
     ///
     /// # Errors
-    /// It cannot be read, or something in it cannot work.
+    /// The file cannot be read, or a setting is not valid.
     pub fn read(path: &Path) -> Result<Self, FilterConfigError> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| FilterConfigError::Read { path: path.to_owned(), error })?;
@@ -431,7 +433,7 @@ impl FilterConfig {
         }
     }
 
-    /// Checks that no key stands where its file is to be named: messages quote names of files.
+    /// Checks that no key was pasted in place of a file name, since messages quote file names.
     fn key_paths(&self) -> Result<(), FilterConfigError> {
         let seal = self.arc.seal.iter().map(|seal| ("[arc] seal.key", &seal.key));
         let server = self.cryptoserver.iter().flat_map(|server| &server.private_key);
@@ -439,16 +441,16 @@ impl FilterConfig {
             check_key_path(path).map_err(|_| FilterConfigError::Value {
                 field,
                 expected: "the name of a file",
-                found: "what looks like a key itself (it is not shown)".to_owned(),
+                found: "text that looks like a key (it is not shown)".to_owned(),
             })?;
         }
         Ok(())
     }
 
-    /// Checks what can be checked without touching anything.
+    /// Checks the settings without touching any file or socket.
     ///
     /// # Errors
-    /// What cannot work.
+    /// The first setting that is not valid.
     pub fn check(&self) -> Result<(), FilterConfigError> {
         let number = |field, expected, is_good: bool, found: String| {
             if is_good { Ok(()) } else { Err(FilterConfigError::Value { field, expected, found }) }
@@ -488,7 +490,7 @@ impl FilterConfig {
         Ok(())
     }
 
-    /// Names of the sections whose changes in `other` only a restart puts in force.
+    /// Returns the names of the sections whose changes need a restart.
     pub(crate) fn fixed_changes(&self, other: &Self) -> Vec<&'static str> {
         let fixed = |limits: &FilterLimits| {
             let FilterLimits { connections, idle_seconds, drain_seconds, progress_seconds, .. } = *limits;
@@ -504,21 +506,21 @@ impl FilterConfig {
         pairs.into_iter().filter(|(_, own, others)| own != others).map(|(name, ..)| name).collect()
     }
 
-    /// Where to listen.
+    /// Returns the addresses to listen at.
     pub(crate) fn sockets(&self) -> Result<Vec<MilterSocket>, SocketError> {
         self.listen.sockets.iter().map(|socket| socket.parse()).collect()
     }
 
-    /// Name servers to ask; those of the system where there are none.
+    /// Returns the name servers. An empty list means those of the system.
     ///
     /// # Errors
-    /// One that is none.
+    /// An address is not valid.
     pub fn name_servers(&self) -> Result<Vec<SocketAddr>, FilterConfigError> {
         let servers = self.dns.servers.iter().map(|text| server_address(text));
         servers.collect::<Result<_, _>>().map_err(FilterConfigError::NameServer)
     }
 
-    /// How the server behaves.
+    /// Returns the settings of the server.
     pub(crate) fn settings(&self) -> Result<MilterSettings, FilterConfigError> {
         let (listen, limits) = (&self.listen, &self.limits);
         let mode = u32::from_str_radix(&listen.unix_mode, 8).ok().filter(|mode| *mode <= 0o777);
@@ -530,7 +532,7 @@ impl FilterConfig {
         if unix_mode & 0o002 != 0 && listen.unix_users.is_none() {
             return Err(FilterConfigError::Value {
                 field: "[listen] unix_mode",
-                expected: "no permissions for all others, such as \"0660\", or unix_users with those that may connect",
+                expected: "no permissions for others, such as \"0660\", or a list unix_users",
                 found: format!("{:?} without unix_users", listen.unix_mode),
             });
         }
@@ -565,7 +567,7 @@ impl FilterConfig {
         }
     }
 
-    /// What is accepted of messages.
+    /// Returns the policy for verifying.
     pub(crate) fn policy(&self) -> VerifyPolicy {
         let (verifying, limits) = (&self.verifying, &self.limits);
         let VerifyPolicy { limits: default, .. } = VerifyPolicy::default();
@@ -599,7 +601,7 @@ impl FilterConfig {
 }
 
 impl EngineSettings {
-    /// An accelerator's builder with these settings, where `builder` leaves room for them.
+    /// Applies these settings to the builder of an accelerator.
     pub(crate) fn builder(&self, builder: AcceleratorBuilder) -> AcceleratorBuilder {
         let builder = match &self.allowed {
             Some(names) => builder.engines(names.iter().map(String::as_str)),

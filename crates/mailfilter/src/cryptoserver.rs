@@ -33,7 +33,7 @@ pub(crate) fn remote(
     Ok(RemoteHolder::new(RemoteConfig { patience, ..RemoteConfig::new(HOLDER, endpoints) }, checker)?)
 }
 
-/// Far more than a private key.
+/// The maximum size of a credential file. A private key is far smaller.
 const MAX_CREDENTIAL_BYTES: usize = 1 << 20;
 
 fn credentials(server: &CryptoserverSettings) -> Result<Credentials, FilterServiceError> {

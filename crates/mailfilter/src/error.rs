@@ -13,11 +13,11 @@ use crate::config::FilterConfigError;
 use crate::keys::SigningKeyFault;
 use crate::table::SigningTableError;
 
-/// Why there is no filter.
+/// An error of starting the filter or of replacing its settings.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterServiceError {
-    /// A setting cannot work.
+    /// A setting is not valid.
     #[error(transparent)]
     Config(#[from] FilterConfigError),
     /// The signing table cannot be used.
@@ -26,27 +26,27 @@ pub enum FilterServiceError {
     /// A key cannot be used.
     #[error(transparent)]
     Key(#[from] SigningKeyFault),
-    /// With this nobody can sign.
+    /// The key cannot sign.
     #[error("{place}: {} (selector {selector}): {error}", path.display())]
     Signer {
-        /// Which settings.
+        /// The name of the setting.
         place: &'static str,
         /// The key file.
         path: PathBuf,
         /// The selector.
         selector: String,
-        /// What is wrong.
+        /// The reason.
         error: SignerError,
     },
-    /// There are no engines.
+    /// No engine is available.
     #[error("[engines] {0}")]
     Engines(#[from] BuildError),
-    /// A file of the section `[cryptoserver]` cannot be read, or one is missing.
+    /// A file of the section `[cryptoserver]` is missing or cannot be read.
     #[error("[cryptoserver] {field}: {reason}")]
     Credentials {
-        /// Which setting.
+        /// The name of the setting.
         field: &'static str,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// The cryptoserver's client cannot start.
@@ -55,15 +55,15 @@ pub enum FilterServiceError {
     /// A socket cannot be bound.
     #[error("[listen] {0}")]
     Server(#[from] MilterServerError),
-    /// The address of metrics cannot be bound.
+    /// The address for metrics cannot be bound.
     #[error("[listen] metrics: cannot listen at {address}: {error}")]
     Metrics {
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
-    /// What was to be done at the start ended without an answer.
+    /// The task that opens the filter ended without a result.
     #[error("the start failed: {0}")]
     Start(String),
 }

@@ -1,10 +1,10 @@
-//! The filter: collects a message's header, streams its body through hashes, and decides at the end.
+//! The filter. It collects the header of a message, streams the body through hashes, and decides at the end.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use oarlock_dkim::{BodyNeed, HeaderField, MailParseError, body_needs};
+use oarlock_dkim::{BodyNeed, HeaderField, MailParseError, ParsedSignatures};
 use tracing::info;
 
 use crate::author::AuthorAddress;
@@ -24,37 +24,37 @@ use oarlock_milter::session::{
     MtaSocket,
 };
 
-/// Makes filters that sign and verify.
+/// A factory of filters that sign and verify.
 #[derive(Debug)]
 pub struct DkimFilters(pub(crate) Arc<CurrentState>);
 
-/// One connection of an MTA's.
+/// The filter of one connection from an MTA.
 #[derive(Debug)]
 pub struct DkimFilter {
     current: Arc<CurrentState>,
-    /// As it was when the message began.
+    /// The state at the start of the message.
     shared: Arc<FilterState>,
     has_leading_space: bool,
-    /// The kind of socket over which the MTA has come.
+    /// The kind of socket of the MTA's connection.
     socket: MtaSocket,
     client: SmtpClient,
     message: IncomingMessage,
 }
 
-/// Who has connected to the MTA.
+/// The client that connected to the MTA.
 #[derive(Clone, Copy, Debug, Default)]
 struct SmtpClient {
     ip: Option<IpAddr>,
-    /// Over a UNIX socket, by what the MTA says.
+    /// True if the client used a UNIX socket, according to the MTA.
     is_local: bool,
 }
 
-/// Whose message it is.
+/// The reasons why a message may be our own.
 #[derive(Clone, Copy, Debug, Default)]
 struct MessageOwnership {
-    /// The client is of an internal network.
+    /// True if the client is in an internal network.
     is_internal: bool,
-    /// The client has authenticated itself.
+    /// True if the client has authenticated.
     is_authenticated: bool,
 }
 
@@ -64,35 +64,35 @@ impl MessageOwnership {
     }
 }
 
-/// One message.
+/// The message in progress.
 #[derive(Debug, Default)]
 struct IncomingMessage {
     ownership: MessageOwnership,
-    /// MAIL FROM; None for the null sender.
+    /// The address of MAIL FROM. None for the null sender.
     sender: Option<AuthorAddress>,
     collected: IncomingHeader,
     plan: MessagePlan,
     bodies: BodyHashers,
     now_s: u64,
-    under_way: Option<InFlightGuard>,
+    in_flight: Option<InFlightGuard>,
 }
 
-/// What is done with a message.
+/// The plan for a message.
 #[derive(Debug, Default)]
 enum MessagePlan {
-    /// Neither signed nor verified.
+    /// The message is neither signed nor verified.
     #[default]
     Pass,
     Sign {
         table: Arc<SigningTable>,
         author: AuthorAddress,
     },
-    Verify,
-    /// Its header is none.
+    Verify(ParsedSignatures<'static>),
+    /// The header is malformed.
     Malformed(MailParseError),
-    /// It was to be signed, and has so many `From` fields.
+    /// The message should be signed but has this number of `From` fields.
     Authors(usize),
-    /// It was to be signed, and this author is not who has sent it.
+    /// The message should be signed, but its author is not the sender.
     WrongFrom(AuthorAddress),
 }
 
@@ -100,7 +100,7 @@ impl FilterFactory for DkimFilters {
     type Filter = DkimFilter;
 
     fn wants(&self) -> FilterWants {
-        // Bodies and ends of headers are answered, so that what is not needed is not sent.
+        // The filter replies to bodies and to ends of headers, so that it can tell the MTA to stop sending.
         let steps = Steps::NO_HELO
             | Steps::NO_RECIPIENT
             | Steps::NO_DATA
@@ -153,9 +153,9 @@ impl MessageFilter for DkimFilter {
     fn mail(&mut self, from: &EnvelopeAddress<'_>, _macros: &MacroTable) -> FilterAction {
         self.shared = self.current.get();
         self.message = IncomingMessage {
-            under_way: Some(InFlightGuard::new(&self.shared)),
+            in_flight: Some(InFlightGuard::new(&self.shared)),
             ownership: MessageOwnership { is_internal: self.is_internal(), is_authenticated: false },
-            sender: AuthorAddress::of_envelope(from.address()),
+            sender: AuthorAddress::parse_envelope(from.address()),
             ..IncomingMessage::default()
         };
         FilterAction::Continue
@@ -163,7 +163,7 @@ impl MessageFilter for DkimFilter {
 
     fn header(&mut self, name: &[u8], value: &[u8]) -> FilterAction {
         let FilterState { policy, trust, .. } = &*self.shared;
-        let trust = trust.of_client(self.client.ip);
+        let trust = trust.for_client(self.client.ip);
         self.message.collected.push(name, value, self.has_leading_space, &policy.limits, trust);
         FilterAction::Continue
     }
@@ -177,7 +177,7 @@ impl MessageFilter for DkimFilter {
         match message.plan {
             MessagePlan::Pass => {
                 self.message = IncomingMessage::default();
-                self.done(&MessageReport::of(MessageOutcome::Ignored), macros);
+                self.log_message(&MessageReport::new(MessageOutcome::Ignored), macros);
                 FilterAction::Accept
             }
             _ => FilterAction::Continue,
@@ -189,7 +189,7 @@ impl MessageFilter for DkimFilter {
         let mut is_wanted = false;
         for hasher in signatures.iter_mut().chain(seal) {
             hasher.push(chunk);
-            // Whether anything follows what `l=` covers decides unless that may pass.
+            // The bytes after `l=` only matter if the policy rejects a partially signed body.
             is_wanted |= !(hasher.is_full() && self.shared.policy.accepts_partial_body);
         }
         if is_wanted { FilterAction::Continue } else { FilterAction::Skip }
@@ -201,12 +201,12 @@ impl MessageFilter for DkimFilter {
         let is_internal = message.ownership.is_internal;
         let mut report = message.conclude(&shared).await;
         if report.removes_forged(is_internal) {
-            let removals: Vec<MessageChange> = message_forged(&report.forged);
+            let removals: Vec<MessageChange> = removals_of(&report.forged);
             count(&shared.metrics.forged, removals.len());
-            // Before anything is added: MTAs differ in whether what was added counts.
+            // MTAs differ in whether added fields count, so that removals come first.
             report.changes.splice(0..0, removals);
         }
-        self.done(&report, macros);
+        self.log_message(&report, macros);
         shared.responses.verdict(report.fault(), report.changes)
     }
 
@@ -219,15 +219,15 @@ impl DkimFilter {
     fn is_internal(&self) -> bool {
         let networks = &self.shared.networks;
         let is_known = self.client.ip.is_some_and(|ip| networks.iter().any(|network| network.contains(ip)));
-        // Over TCP any process can say that its client came over a UNIX socket.
+        // Over TCP any process can claim that its client used a UNIX socket.
         is_known || (self.client.is_local && self.socket.is_unix())
     }
 
-    /// One line and one count for each message.
-    fn done(&self, report: &MessageReport, macros: &MacroTable) {
+    /// Logs and counts a finished message.
+    fn log_message(&self, report: &MessageReport, macros: &MacroTable) {
         self.shared.metrics.message(report.outcome);
         let queue_id = macros.get("i").map(String::from_utf8_lossy).unwrap_or_default();
-        let response = report.fault().map(|fault| self.shared.responses.to(fault));
+        let response = report.fault().map(|fault| self.shared.responses.response_to(fault));
         info!(
             queue_id = &*queue_id,
             outcome = report.outcome.name(),
@@ -243,30 +243,30 @@ impl DkimFilter {
 
 impl IncomingMessage {
     async fn conclude(self, shared: &FilterState) -> MessageReport {
-        let Self { sender, collected, plan, bodies, now_s, under_way: _under_way, .. } = self;
+        let Self { sender, collected, plan, bodies, now_s, in_flight: _under_way, .. } = self;
         let headers = collected.headers();
         let mut report = match (plan, headers) {
             (MessagePlan::Sign { table, author }, Ok(headers)) => {
                 let lines: Vec<SigningLine> = signing(&table, &author).cloned().collect();
                 sign::sign(shared, headers, bodies, &lines, &author, now_s).await
             }
-            (MessagePlan::Verify, Ok(headers)) => {
-                verify::verify(shared, headers, bodies, collected.trusted(), now_s).await
+            (MessagePlan::Verify(parsed), Ok(headers)) => {
+                verify::verify(shared, headers, parsed, bodies, collected.trusted(), now_s).await
             }
             (MessagePlan::WrongFrom(author), Ok(_)) => wrong_from(&author, sender.as_ref()),
             (MessagePlan::Authors(found), _) => MessageReport::failed(
                 MessageOutcome::Faulty(MessageFault::Malformed),
-                format!("{found} From fields, and one is due"),
+                format!("{found} From fields: expected exactly one"),
             ),
             (MessagePlan::Malformed(error), _) | (_, Err(error)) => verify::malformed(shared, error),
-            (MessagePlan::Pass, Ok(_)) => MessageReport::of(MessageOutcome::Ignored),
+            (MessagePlan::Pass, Ok(_)) => MessageReport::new(MessageOutcome::Ignored),
         };
         report.forged = collected.forged().collect();
         report
     }
 }
 
-/// What is to be done, and what of the body must be hashed for it.
+/// Decides the plan for a message and makes the hashers for its body.
 fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHashers) {
     let IncomingMessage { collected, now_s, .. } = message;
     let is_ours = message.ownership.is_ours();
@@ -291,14 +291,15 @@ fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHa
         return (MessagePlan::Pass, BodyHashers::default());
     }
     let seal = shared.sealer.as_ref().map(|sealer| sealer.body_need());
+    let parsed = ParsedSignatures::parse(&headers, &shared.policy, *now_s).into_owned();
     let bodies = BodyHashers {
-        signatures: shared.hashers(&body_needs(&headers, &shared.policy, *now_s)),
+        signatures: shared.hashers(&parsed.body_needs()),
         seal: shared.hashers(seal.as_slice()),
     };
-    (MessagePlan::Verify, bodies)
+    (MessagePlan::Verify(parsed), bodies)
 }
 
-/// None where nobody signs for the author.
+/// Returns None if nobody signs for the author.
 fn plan_to_sign(
     shared: &FilterState,
     headers: &[HeaderField<'_>],
@@ -320,7 +321,7 @@ fn plan_to_sign(
     }
 }
 
-/// True where an author is who has sent the message, as far as the MTA has checked MAIL FROM.
+/// Returns true if the author agrees with the sender, as far as the MTA has checked MAIL FROM.
 fn is_of_sender(required: RequiredFrom, author: &AuthorAddress, sender: Option<&AuthorAddress>) -> bool {
     match required {
         RequiredFrom::Any => true,
@@ -332,18 +333,18 @@ fn is_of_sender(required: RequiredFrom, author: &AuthorAddress, sender: Option<&
 fn wrong_from(author: &AuthorAddress, sender: Option<&AuthorAddress>) -> MessageReport {
     let sender = sender.map_or("<>", |sender| &sender.address);
     let reason = format!(
-        "not signed: From is {}, MAIL FROM is {sender}, and [signing] require_from wants them to agree",
+        "not signed: From is {}, MAIL FROM is {sender}, and [signing] require_from requires them to agree",
         author.address
     );
     MessageReport::failed(MessageOutcome::Faulty(MessageFault::WrongFrom), reason)
 }
 
-/// Lines that sign for an author.
+/// Returns the lines of the table that sign for an author.
 fn signing<'t>(table: &'t SigningTable, author: &AuthorAddress) -> impl Iterator<Item = &'t SigningLine> {
     table.find(author).filter(|line| line.state != KeyState::Retiring)
 }
 
-fn message_forged(places: &[u32]) -> Vec<MessageChange> {
+fn removals_of(places: &[u32]) -> Vec<MessageChange> {
     let name = b"Authentication-Results";
     let removal =
         |index: &u32| MessageChange::ChangeHeader { index: *index, name: name.to_vec(), value: Vec::new() };

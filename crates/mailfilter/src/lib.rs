@@ -5,6 +5,7 @@
 //! | [`config`], `network` | `milter.toml` |
 //! | `service`, `error` | the service: opened, bound, running, reloaded |
 //! | `state` | the settings in force and the resources that outlive them |
+//! | `style` | the settings that all signatures have in common |
 //! | `cryptoserver` | the client of the server that holds keys |
 //! | `host_name` | the full name of this host |
 //! | `filter` | the path of a message from its first field to its verdict |
@@ -36,6 +37,7 @@ mod report;
 mod service;
 mod sign;
 mod state;
+mod style;
 mod table;
 mod trust;
 mod verify;

@@ -1,4 +1,4 @@
-//! Key records: who is asked for them, and what is kept of the answers.
+//! Lookups of key records and their cache.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::metrics::FilterMetrics;
 
-/// TXT records read as keys, and for how many seconds that may be kept.
+/// Parses TXT records as keys. Also returns the number of seconds for which the answer may be kept.
 #[must_use]
 pub fn key_answer(answer: TxtAnswer) -> (KeyAnswer, u64) {
     match answer {
@@ -22,7 +22,7 @@ pub fn key_answer(answer: TxtAnswer) -> (KeyAnswer, u64) {
     }
 }
 
-/// Keys, each asked for once however many messages wait for it.
+/// The key lookups. Each name is looked up once, however many messages wait for it.
 pub(crate) struct KeyLookups {
     source: Arc<dyn TxtLookup>,
     cache: KeyCache<oneshot::Sender<KeyAnswer>>,
@@ -41,7 +41,7 @@ impl KeyLookups {
         Self { source, cache: KeyCache::new(limits), timeout, began: Instant::now(), metrics }
     }
 
-    /// The key of a name: from the cache, or from whoever asks for it now.
+    /// Returns the key of a name from the cache, or waits for a lookup.
     pub(crate) async fn key(self: &Arc<Self>, name: &KeyName) -> KeyAnswer {
         let (waiter, answer) = oneshot::channel();
         match self.cache.look(name, self.now_s(), waiter) {
@@ -50,7 +50,8 @@ impl KeyLookups {
                 return answer;
             }
             KeyLookup::Ask(waiter) => {
-                // On a task of its own: whoever hangs up takes no answer from those who wait.
+                // The lookup has its own task, so that a caller that is dropped does not take the answer from the
+                // others.
                 tokio::spawn(LookupTask { lookups: Arc::clone(self), name: name.clone() }.run(waiter));
             }
             KeyLookup::Waits => self.metrics.cache_wait(),
@@ -58,12 +59,12 @@ impl KeyLookups {
         answer.await.unwrap_or_else(|_| KeyAnswer::Unknown("the lookup failed".to_owned()))
     }
 
-    /// Names that are known.
+    /// Returns the number of names in the cache.
     pub(crate) fn cached(&self) -> usize {
         self.cache.len()
     }
 
-    /// The cache's clock.
+    /// Returns the time of the cache's clock.
     fn now_s(&self) -> u64 {
         self.began.elapsed().as_secs()
     }
@@ -75,7 +76,7 @@ impl fmt::Debug for KeyLookups {
     }
 }
 
-/// A lookup under way. Where it ends without an answer the next one asks.
+/// A lookup in progress. If it ends without an answer, the next caller asks again.
 struct LookupTask {
     lookups: Arc<KeyLookups>,
     name: KeyName,
@@ -92,7 +93,7 @@ impl LookupTask {
         metrics.lookup(&answer);
         let waiters = cache.store(&self.name, &answer, ttl_s, self.lookups.now_s());
         for waiter in waiters.into_iter().chain([waiter]) {
-            // Whoever waited may have hung up.
+            // A waiter that was dropped needs no answer.
             let _ = waiter.send(answer.clone());
         }
     }

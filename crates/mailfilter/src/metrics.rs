@@ -1,4 +1,4 @@
-//! What operators watch of DKIM.
+//! The counters of the filter for operators.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,36 +9,36 @@ use crate::outcome::MessageOutcome;
 use crate::table::TableReload;
 use oarlock_milter::counters::count;
 
-/// Counters of the filter; those of the protocol are [`MilterCounters`](oarlock_milter::MilterCounters).
+/// The counters of the filter. Those of the protocol are [`MilterCounters`](oarlock_milter::MilterCounters).
 #[derive(Debug, Default)]
 pub struct FilterMetrics {
     messages: [AtomicU64; MessageOutcome::ALL.len()],
     verified: [AtomicU64; VERDICTS.len()],
     chains: [AtomicU64; VERDICTS.len()],
-    /// Signatures made.
+    /// The number of signatures made.
     pub signed: AtomicU64,
-    /// Signatures that were to be made and were not.
+    /// The number of signatures that could not be made.
     pub unsigned: AtomicU64,
-    /// ARC sets added.
+    /// The number of ARC sets added.
     pub sealed: AtomicU64,
-    /// ARC sets that were to be added and were not.
+    /// The number of ARC sets that could not be added.
     pub unsealed: AtomicU64,
-    /// `Authentication-Results` in our name that were removed.
+    /// The number of `Authentication-Results` fields under our name that were removed.
     pub forged: AtomicU64,
     lookups: [AtomicU64; LOOKUPS.len()],
-    /// Keys that were in the cache.
+    /// The number of keys found in the cache.
     pub cache_hits: AtomicU64,
-    /// Keys that somebody was asking for already.
+    /// The number of keys whose lookup was in progress already.
     pub cache_waits: AtomicU64,
-    /// Key files read.
+    /// The number of key files read.
     pub key_reads: Arc<AtomicU64>,
-    /// Tables replaced.
+    /// The number of tables replaced.
     pub reloads: AtomicU64,
-    /// New tables that were no good.
+    /// The number of new tables rejected.
     pub refused_reloads: AtomicU64,
 }
 
-/// Results, in the order of their counters.
+/// The verdicts in the order of their counters.
 pub(crate) const VERDICTS: [DkimVerdict; 7] = [
     DkimVerdict::None,
     DkimVerdict::Pass,
@@ -49,12 +49,12 @@ pub(crate) const VERDICTS: [DkimVerdict; 7] = [
     DkimVerdict::Permerror,
 ];
 
-/// Results of lookups, in the order of their counters.
+/// The results of lookups in the order of their counters.
 pub(crate) const LOOKUPS: [&str; 3] = ["records", "none", "error"];
 
 impl FilterMetrics {
     pub(crate) fn message(&self, outcome: MessageOutcome) {
-        // unreachable because every outcome is among all
+        // unreachable because the list holds every outcome
         let place = MessageOutcome::ALL.iter().position(|known| *known == outcome).unwrap_or_default();
         count(&self.messages[place], 1);
     }
@@ -92,26 +92,26 @@ impl FilterMetrics {
         }
     }
 
-    /// Messages with this outcome.
+    /// Returns the number of messages with this outcome.
     #[must_use]
     pub fn messages(&self, outcome: MessageOutcome) -> u64 {
         let found = MessageOutcome::ALL.iter().zip(&self.messages).find(|(known, _)| **known == outcome);
         found.map_or(0, |(_, counter)| read(counter))
     }
 
-    /// Signatures with this result.
+    /// Returns the number of signatures with this verdict.
     #[must_use]
     pub fn signatures(&self, verdict: DkimVerdict) -> u64 {
         read(&self.verified[place(verdict)])
     }
 
-    /// ARC chains with this result.
+    /// Returns the number of ARC chains with this verdict.
     #[must_use]
     pub fn arc_chains(&self, verdict: DkimVerdict) -> u64 {
         read(&self.chains[place(verdict)])
     }
 
-    /// Lookups by result.
+    /// Returns the number of lookups by result.
     pub fn lookups(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         LOOKUPS.into_iter().zip(self.lookups.iter().map(read))
     }
@@ -122,6 +122,6 @@ pub(crate) fn read(counter: &AtomicU64) -> u64 {
 }
 
 fn place(verdict: DkimVerdict) -> usize {
-    // unreachable because every verdict is among them
+    // unreachable because the list holds every verdict
     VERDICTS.iter().position(|known| *known == verdict).unwrap_or_default()
 }

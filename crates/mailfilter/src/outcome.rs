@@ -1,4 +1,4 @@
-//! What became of a message, what is wrong with it, and what is done then.
+//! The outcomes of messages, their faults and the responses to faults.
 
 use oarlock_dkim::{FailReason, VerifiedMessage};
 use serde::Deserialize;
@@ -6,42 +6,42 @@ use serde::Deserialize;
 use oarlock_milter::protocol::{MessageChange, SmtpReply};
 use oarlock_milter::session::{FilterAction, FilterVerdict};
 
-/// What is done with a message that something is wrong with.
+/// The response to a faulty message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FaultResponse {
-    /// It is taken.
+    /// Accepts the message.
     Accept,
-    /// The client is to come again later.
+    /// Rejects it for now: the client tries again later.
     Tempfail,
-    /// It is refused.
+    /// Rejects it.
     Reject,
-    /// It is taken and held, for somebody to look at.
+    /// Accepts and quarantines it for inspection.
     Quarantine,
 }
 
-/// What is done with messages that something is wrong with.
+/// The response to each fault.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FaultResponses {
-    /// No key could be looked up for a message that has no signature that passes.
+    /// No signature passes, and a key could not be looked up.
     pub dns_error: FaultResponse,
-    /// There is no signature, or only some whose keys are being tried out (`t=y`).
+    /// The message has no signature, or only test signatures (`t=y`).
     pub no_signature: FaultResponse,
-    /// There are signatures, and none passes.
+    /// The message has signatures, and none passes.
     pub bad_signature: FaultResponse,
-    /// The header is none, or beyond the limits; or a message to be signed has not one `From`.
+    /// The header is malformed or exceeds the limits, or a message to sign does not have exactly one `From`.
     pub malformed: FaultResponse,
-    /// It was to be signed, and its author is not who has sent it: see `[signing] require_from`.
+    /// The message should be signed, but its author is not the sender. See `[signing] require_from`.
     pub wrong_from: FaultResponse,
-    /// It was to be signed and could not be.
+    /// The message should be signed, and signing failed.
     pub signing_error: FaultResponse,
-    /// This program failed, or was overloaded.
+    /// This program failed or was overloaded.
     pub internal_error: FaultResponse,
 }
 
 impl Default for FaultResponses {
-    /// What is wrong with others' signatures is for those to judge who read the results. RFC 6376 6.3.
+    /// Accepts messages with faulty signatures: the readers of the results decide. RFC 6376 6.3.
     fn default() -> Self {
         Self {
             dns_error: FaultResponse::Accept,
@@ -55,27 +55,27 @@ impl Default for FaultResponses {
     }
 }
 
-/// What is wrong with a message.
+/// A fault of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MessageFault {
-    /// See [`FaultResponses::dns_error`]; likewise the others.
+    /// [`FaultResponses::dns_error`] is the response.
     Dns,
-    /// No signature.
+    /// [`FaultResponses::no_signature`] is the response.
     NoSignature,
-    /// No good signature.
+    /// [`FaultResponses::bad_signature`] is the response.
     BadSignature,
-    /// No header.
+    /// [`FaultResponses::malformed`] is the response.
     Malformed,
-    /// Another author than the sender.
+    /// [`FaultResponses::wrong_from`] is the response.
     WrongFrom,
-    /// Not signed.
+    /// [`FaultResponses::signing_error`] is the response.
     Signing,
-    /// Our own.
+    /// [`FaultResponses::internal_error`] is the response.
     Internal,
 }
 
 impl FaultResponse {
-    /// As settings have it.
+    /// Returns the name in the settings.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -88,7 +88,7 @@ impl FaultResponse {
 }
 
 impl MessageFault {
-    /// All of them, in the order of their counters.
+    /// All faults, in the order of their counters.
     pub const ALL: [Self; 7] = [
         Self::Dns,
         Self::NoSignature,
@@ -99,7 +99,7 @@ impl MessageFault {
         Self::Internal,
     ];
 
-    /// As settings, log and metrics have it.
+    /// Returns the name in settings, log and metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -113,8 +113,8 @@ impl MessageFault {
         }
     }
 
-    /// What is wrong with a message as it was verified; None where a signature passes.
-    pub(crate) fn of(verified: &VerifiedMessage) -> Option<Self> {
+    /// Returns the fault of a verified message, or None if a signature passes.
+    pub(crate) fn of_verified(verified: &VerifiedMessage) -> Option<Self> {
         let failed: Vec<&FailReason> =
             verified.signatures.iter().map(|result| result.reason.as_ref()).collect::<Option<_>>()?;
         let has = |wanted: fn(&FailReason) -> bool| failed.iter().any(|reason| wanted(reason));
@@ -129,7 +129,7 @@ impl MessageFault {
         })
     }
 
-    /// The reply that refuses such a message for now (RFC 3463), and the one that does for good (RFC 7372).
+    /// Returns the SMTP replies that reject such a message for now (RFC 3463) and for good (RFC 7372).
     fn replies(self) -> [(u16, (u16, u16, u16), &'static str); 2] {
         let text = match self {
             Self::Dns => "DKIM keys could not be looked up",
@@ -152,9 +152,9 @@ impl MessageFault {
 }
 
 impl FaultResponses {
-    /// What is done about a fault.
+    /// Returns the response to a fault.
     #[must_use]
-    pub fn to(&self, fault: MessageFault) -> FaultResponse {
+    pub fn response_to(&self, fault: MessageFault) -> FaultResponse {
         match fault {
             MessageFault::Dns => self.dns_error,
             MessageFault::NoSignature => self.no_signature,
@@ -166,7 +166,7 @@ impl FaultResponses {
         }
     }
 
-    /// The verdict on a message with these changes, and perhaps a fault.
+    /// Returns the verdict for a message with these changes and perhaps a fault.
     pub(crate) fn verdict(
         &self,
         fault: Option<MessageFault>,
@@ -174,7 +174,7 @@ impl FaultResponses {
     ) -> FilterVerdict {
         let Some(fault) = fault else { return FilterVerdict { changes, action: FilterAction::Continue } };
         let [temporary, permanent] = fault.replies();
-        let action = match self.to(fault) {
+        let action = match self.response_to(fault) {
             FaultResponse::Accept => FilterAction::Continue,
             FaultResponse::Tempfail => reply(temporary, FilterAction::Tempfail),
             FaultResponse::Reject => reply(permanent, FilterAction::Reject),
@@ -191,21 +191,21 @@ fn reply((code, extended, text): (u16, (u16, u16, u16), &str), otherwise: Filter
     SmtpReply::new(code, Some(extended), text).map_or(otherwise, FilterAction::Reply)
 }
 
-/// What became of a message.
+/// The outcome of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MessageOutcome {
-    /// Signed by one or more.
+    /// At least one signature was made.
     Signed,
-    /// A signature passes.
+    /// At least one signature passes.
     Passed,
-    /// Something is wrong with it.
+    /// The message has a fault.
     Faulty(MessageFault),
-    /// Neither to be signed nor to be verified.
+    /// The message was neither signed nor verified.
     Ignored,
 }
 
 impl MessageOutcome {
-    /// All of them, in the order of their counters.
+    /// All outcomes, in the order of their counters.
     pub const ALL: [Self; 10] = [
         Self::Signed,
         Self::Passed,
@@ -219,7 +219,7 @@ impl MessageOutcome {
         Self::Faulty(MessageFault::Internal),
     ];
 
-    /// As log and metrics have it.
+    /// Returns the name in log and metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

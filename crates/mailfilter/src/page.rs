@@ -1,4 +1,4 @@
-//! Everything there is to see, under Prometheus's names.
+//! The metrics page in the format of Prometheus.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use crate::state::{CurrentState, FilterResources};
 use oarlock_milter::counters::{self, MilterCounters};
 use oarlock_milter::protocol::ProtocolErrorKind;
 
-/// What is shown of a running filter.
+/// The state that the metrics page shows.
 #[derive(Debug)]
 pub(crate) struct FilterStatus {
     pub(crate) base: FilterResources,
@@ -43,11 +43,11 @@ fn about(text: &mut MetricsText, status: &FilterStatus) {
     text.sample("oarlock_draining", &[], u8::from(status.is_draining()));
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     let seconds = time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9;
-    text.counter("process_cpu_seconds_total", "Time that all threads have had on a processor.");
+    text.counter("process_cpu_seconds_total", "CPU time of all threads.");
     text.sample("process_cpu_seconds_total", &[], seconds);
 }
 
-/// A counter without labels.
+/// Writes a counter without labels.
 fn total(text: &mut MetricsText, name: &str, help: &str, counter: &AtomicU64) {
     text.counter(name, help);
     text.sample(name, &[], read(counter));
@@ -56,9 +56,9 @@ fn total(text: &mut MetricsText, name: &str, help: &str, counter: &AtomicU64) {
 fn connections(text: &mut MetricsText, counters: &MilterCounters) {
     text.gauge("oarlock_connections_open", "Connections of MTAs now.");
     text.sample("oarlock_connections_open", &[], read(&counters.open_connections));
-    total(text, "oarlock_connections_total", "Connections taken in.", &counters.connections);
+    total(text, "oarlock_connections_total", "Accepted connections.", &counters.connections);
     let ended = "oarlock_connections_ended_total";
-    text.counter(ended, "Connections that ended before their time, by why.");
+    text.counter(ended, "Connections that ended early, by reason.");
     for (why, counter) in [
         ("refused", &counters.refused_connections),
         ("silent", &counters.timed_out_connections),
@@ -78,17 +78,17 @@ fn connections(text: &mut MetricsText, counters: &MilterCounters) {
 
 fn messages(text: &mut MetricsText, metrics: &FilterMetrics, counters: &MilterCounters) {
     let name = "oarlock_milter_messages_total";
-    text.counter(name, "Messages by what became of them.");
+    text.counter(name, "Messages by outcome.");
     for outcome in MessageOutcome::ALL {
         text.sample(name, &[("outcome", outcome.name())], metrics.messages(outcome));
     }
     let name = "oarlock_milter_replies_total";
-    text.counter(name, "What MTAs were told, by reply.");
+    text.counter(name, "Replies to MTAs.");
     for reply in counters::CountedOutcome::ALL {
         text.sample(name, &[("reply", reply.name())], counters.outcomes(reply));
     }
     let aborted = &counters.aborted_messages;
-    total(text, "oarlock_milter_aborted_messages_total", "Messages that came to no end.", aborted);
+    total(text, "oarlock_milter_aborted_messages_total", "Messages that did not reach their end.", aborted);
     let name = "oarlock_milter_signatures_total";
     text.counter(name, "Signatures of others, by result.");
     for verdict in VERDICTS {
@@ -101,12 +101,16 @@ fn messages(text: &mut MetricsText, metrics: &FilterMetrics, counters: &MilterCo
     }
     for (name, help, counter) in [
         ("oarlock_milter_signed_total", "Signatures made.", &metrics.signed),
-        ("oarlock_milter_unsigned_total", "Signatures that were to be made and were not.", &metrics.unsigned),
+        ("oarlock_milter_unsigned_total", "Signatures that could not be made.", &metrics.unsigned),
         ("oarlock_milter_sealed_total", "ARC sets added.", &metrics.sealed),
-        ("oarlock_milter_unsealed_total", "ARC sets that were to be added and were not.", &metrics.unsealed),
+        ("oarlock_milter_unsealed_total", "ARC sets that could not be added.", &metrics.unsealed),
         ("oarlock_milter_forged_total", "Results in this host's name that were removed.", &metrics.forged),
-        ("oarlock_milter_dropped_changes_total", "Changes that MTAs do not make.", &counters.dropped_changes),
-        ("oarlock_milter_progress_total", "Times that an MTA was asked for patience.", &counters.progress),
+        (
+            "oarlock_milter_dropped_changes_total",
+            "Changes that the MTA does not support.",
+            &counters.dropped_changes,
+        ),
+        ("oarlock_milter_progress_total", "Progress replies to MTAs.", &counters.progress),
     ] {
         total(text, name, help, counter);
     }
@@ -115,16 +119,16 @@ fn messages(text: &mut MetricsText, metrics: &FilterMetrics, counters: &MilterCo
 fn keys(text: &mut MetricsText, status: &FilterStatus) {
     let metrics = &status.base.metrics;
     let name = "oarlock_milter_lookups_total";
-    text.counter(name, "Key records that were asked for, by answer.");
+    text.counter(name, "Lookups of key records, by answer.");
     for (answer, count) in metrics.lookups() {
         text.sample(name, &[("answer", answer)], count);
     }
     for (name, help, counter) in [
-        ("oarlock_milter_cache_hits_total", "Keys that were in the cache.", &metrics.cache_hits),
-        ("oarlock_milter_cache_waits_total", "Keys that somebody was asking for.", &metrics.cache_waits),
+        ("oarlock_milter_cache_hits_total", "Keys found in the cache.", &metrics.cache_hits),
+        ("oarlock_milter_cache_waits_total", "Keys whose lookup was in progress.", &metrics.cache_waits),
         ("oarlock_milter_key_reads_total", "Private keys read.", &*metrics.key_reads),
-        ("oarlock_milter_reloads_total", "Signing tables taken into use.", &metrics.reloads),
-        ("oarlock_milter_refused_reloads_total", "Signing tables refused.", &metrics.refused_reloads),
+        ("oarlock_milter_reloads_total", "Signing tables replaced.", &metrics.reloads),
+        ("oarlock_milter_refused_reloads_total", "Signing tables rejected.", &metrics.refused_reloads),
     ] {
         total(text, name, help, counter);
     }

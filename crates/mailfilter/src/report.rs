@@ -1,26 +1,26 @@
-//! What is known of a message when it is done: for the MTA, the log and the counters.
+//! The report on a finished message, for the MTA, the log and the counters.
 
 use crate::outcome::{MessageFault, MessageOutcome};
 use oarlock_milter::protocol::MessageChange;
 
-/// What came of a message.
+/// The report on a finished message.
 #[derive(Debug)]
 pub(crate) struct MessageReport {
     pub(crate) outcome: MessageOutcome,
-    /// What is added to it.
+    /// The changes to the message.
     pub(crate) changes: Vec<MessageChange>,
-    /// Places of results in our name, the last one first.
+    /// The positions of forged results, from the last one on.
     pub(crate) forged: Vec<u32>,
-    /// Each signature in a few words.
+    /// A summary of each signature.
     pub(crate) signatures: Vec<String>,
-    /// The chain's result.
+    /// The verdict of the chain.
     pub(crate) arc: Option<String>,
-    /// Why it is not better.
+    /// The reason for a fault or a missing signature.
     pub(crate) reason: Option<String>,
 }
 
 impl MessageReport {
-    pub(crate) fn of(outcome: MessageOutcome) -> Self {
+    pub(crate) fn new(outcome: MessageOutcome) -> Self {
         Self {
             outcome,
             changes: Vec::new(),
@@ -32,7 +32,7 @@ impl MessageReport {
     }
 
     pub(crate) fn failed(outcome: MessageOutcome, reason: impl ToString) -> Self {
-        Self { reason: Some(reason.to_string()), ..Self::of(outcome) }
+        Self { reason: Some(reason.to_string()), ..Self::new(outcome) }
     }
 
     pub(crate) fn fault(&self) -> Option<MessageFault> {
@@ -42,8 +42,8 @@ impl MessageReport {
         }
     }
 
-    /// Results in our name that we have not written: all of a stranger's message. What an internal host hands on and we sign has been
-    /// here before, so that they may be ours.
+    /// Returns true if results under our name must be removed. A stranger's message cannot have our results. A message
+    /// that an internal host submits and we sign may have passed us before, so that its results may be ours.
     pub(crate) fn removes_forged(&self, is_internal: bool) -> bool {
         let is_signed =
             matches!(self.outcome, MessageOutcome::Signed | MessageOutcome::Faulty(MessageFault::Signing));
@@ -51,7 +51,7 @@ impl MessageReport {
     }
 }
 
-/// A header field at the top, as it is told to an MTA: its folds are LF.
+/// Returns the change that inserts a header field at the top, with LF at its folds.
 pub(crate) fn insertion(field: &str) -> MessageChange {
     let (name, value) = field.split_once(':').unwrap_or((field, ""));
     let value = value.replace("\r\n", "\n").into_bytes();

@@ -1,4 +1,4 @@
-//! The filter as a service: settings made real, then bound, running and reloaded.
+//! The filter as a service: it is opened, bound, run and reconfigured.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -26,7 +26,8 @@ use crate::page::FilterStatus;
 use crate::state::{CurrentState, FilterResources, FilterState};
 use crate::table::{SigningTableError, TableReload};
 
-/// Everything but sockets: engines proved, the table read, keys found when they are needed.
+/// An opened filter: its engines are tested and its table is read. Sockets are bound later, and keys are read when
+/// they are needed.
 #[derive(Clone, Debug)]
 pub struct FilterService {
     current: Arc<CurrentState>,
@@ -35,10 +36,10 @@ pub struct FilterService {
 }
 
 impl FilterService {
-    /// Makes settings real. `lookups` knows key records.
+    /// Opens a filter with these settings. `lookups` answers questions for key records.
     ///
     /// # Errors
-    /// A setting cannot work, or a file that it names cannot be used.
+    /// A setting is not valid, or a file that it names cannot be used.
     pub async fn open(
         config: FilterConfig,
         engines: AcceleratorBuilder,
@@ -58,13 +59,13 @@ impl FilterService {
         Ok(Self { current: Arc::new(CurrentState::new(shared)), base, config })
     }
 
-    /// Filters for a server of one's own.
+    /// Returns the factory of filters, for callers with a server of their own.
     #[must_use]
     pub fn filters(&self) -> DkimFilters {
         DkimFilters(Arc::clone(&self.current))
     }
 
-    /// Listens where the settings say. Needs a tokio runtime.
+    /// Binds the sockets of the settings. It needs a tokio runtime.
     ///
     /// # Errors
     /// A socket cannot be bound.
@@ -73,7 +74,7 @@ impl FilterService {
         let server = MilterServer::bind(&sockets, self.filters(), self.config.settings()?).await?;
         for socket in server.sockets() {
             if !matches!(socket, MilterSocket::Unix(_)) {
-                warn!(%socket, "whoever reaches this TCP socket can have mail signed: prefer a UNIX socket");
+                warn!(%socket, "any process that reaches this TCP socket can have mail signed: prefer a UNIX socket");
             }
         }
         let metrics = match self.config.listen.metrics {
@@ -86,8 +87,8 @@ impl FilterService {
         Ok(BoundService { service: self.clone(), server, metrics })
     }
 
-    /// Reads the key of every line of the signing table that signs, each file once, and returns what is wrong with them: keys at a
-    /// cryptoserver that does not answer are among it.
+    /// Reads the keys of all signing lines, each file once. Returns the faults, including keys at a cryptoserver that
+    /// does not answer.
     pub async fn check_keys(&self) -> Vec<SigningKeyFault> {
         let shared = self.current.get();
         let Some(tables) = shared.tables.clone() else { return Vec::new() };
@@ -97,8 +98,8 @@ impl FilterService {
         ended(checked).await.unwrap_or_else(unchecked)
     }
 
-    /// Looks at the signing table again: where its file has changed, or because it `is_asked` for. A new table that is no good is
-    /// refused, and the old one stays.
+    /// Reads the signing table again if its file has changed or `is_asked` is true. A new table with a fault is
+    /// rejected, and the old one stays in use.
     pub async fn reload(&self, is_asked: bool) -> TableReload {
         let shared = self.current.get();
         let Some(tables) = shared.tables.clone() else { return TableReload::Unchanged };
@@ -113,17 +114,17 @@ impl FilterService {
             TableReload::Unchanged => {}
             TableReload::Replaced(table) => info!(lines = table.len(), "the signing table was read again"),
             TableReload::Refused(error) => {
-                error!(%error, "the new signing table is refused, the old one stays until a good one or SIGHUP comes");
+                error!(%error, "the new signing table was rejected: the old one stays in use");
             }
         }
         reload
     }
 
-    /// Puts new settings in force for messages that begin from now on, with the signing table, the keys and everything else that they
-    /// name read again. If anything of it is no good, all stays as it was. What only a restart can change is named in the log.
+    /// Applies new settings to messages that begin from now on. The signing table, the keys and all other files are
+    /// read again. If anything is not valid, nothing changes. Settings that need a restart are logged.
     ///
     /// # Errors
-    /// A setting cannot work, or a file that it names cannot be used.
+    /// A setting is not valid, or a file that it names cannot be used.
     pub async fn reconfigure(&self, config: FilterConfig) -> Result<(), FilterServiceError> {
         let (base, before) = (self.base.clone(), self.current.get());
         let fixed = self.config.fixed_changes(&config);
@@ -138,56 +139,56 @@ impl FilterService {
                 count(&self.base.metrics.reloads, 1);
                 info!(lines, "the settings, the signing table and the keys were read again");
                 for section in fixed {
-                    warn!(section, "settings have changed that need a restart");
+                    warn!(section, "changed settings need a restart");
                 }
                 Ok(())
             }
             Err(error) => {
                 count(&self.base.metrics.refused_reloads, 1);
-                error!(%error, "the new settings are refused, the old ones stay");
+                error!(%error, "the new settings were rejected: the old ones stay in use");
                 Err(error)
             }
         }
     }
 
-    /// What it counts.
+    /// Returns the counters.
     #[must_use]
     pub fn metrics(&self) -> &FilterMetrics {
         &self.base.metrics
     }
 
-    /// Names whose keys are in the cache.
+    /// Returns the number of names in the key cache.
     #[must_use]
     pub fn cached_names(&self) -> usize {
         self.base.lookups.cached()
     }
 
-    /// The engines.
+    /// Returns the accelerator.
     #[must_use]
     pub fn accelerator(&self) -> &Accelerator {
         &self.base.accelerator
     }
 
-    /// Under which name it writes results.
+    /// Returns the name under which results are written.
     #[must_use]
     pub fn authserv_id(&self) -> String {
         self.current.get().authserv_id().to_owned()
     }
 
-    /// Lines of the signing table in use.
+    /// Returns the number of lines of the signing table in use.
     #[must_use]
     pub fn signing_lines(&self) -> usize {
         self.current.signing_lines()
     }
 
-    /// Until it is dropped.
+    /// Checks the signing table for changes until the future is dropped.
     async fn watch(&self) {
         loop {
             let shared = self.current.get();
             let wanted =
                 shared.tables.is_some().then_some(shared.reload_seconds).filter(|seconds| *seconds > 0);
             drop(shared);
-            // New settings may want what the old ones did not.
+            // New settings may turn the check on, so that the loop goes on while it is off.
             sleep(Duration::from_secs(wanted.unwrap_or(5))).await;
             if wanted.is_some() {
                 self.reload(false).await;
@@ -196,16 +197,16 @@ impl FilterService {
     }
 }
 
-/// Returns the result of a task. Its panic goes on here: nobody may take it for a result.
+/// Returns the result of a task. A panic of the task continues here and is not mistaken for a result.
 ///
 /// # Errors
-/// The runtime has ended before the task began.
+/// The runtime ended before the task began.
 async fn ended<T>(task: JoinHandle<T>) -> Result<T, JoinError> {
     let go_on = |panic| -> JoinError { resume_unwind(panic) };
     task.await.map_err(|error| error.try_into_panic().map_or_else(|cancelled| cancelled, go_on))
 }
 
-/// A service that listens and does not answer yet.
+/// A bound filter that does not accept connections yet.
 #[derive(Debug)]
 pub struct BoundService {
     service: FilterService,
@@ -214,25 +215,25 @@ pub struct BoundService {
 }
 
 impl BoundService {
-    /// Where it listens.
+    /// Returns the addresses of the sockets.
     #[must_use]
     pub fn sockets(&self) -> Vec<MilterSocket> {
         self.server.sockets()
     }
 
-    /// What it counts of the protocol.
+    /// Returns the counters of the protocol.
     #[must_use]
     pub fn counters(&self) -> Arc<MilterCounters> {
         self.server.counters()
     }
 
-    /// Where metrics are shown.
+    /// Returns the address of the metrics page.
     #[must_use]
     pub fn metrics(&self) -> Option<SocketAddr> {
         self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
-    /// Serves until `stop` is ready, then drains; metrics are shown meanwhile.
+    /// Serves until `stop` is ready, then drains. The metrics page is served meanwhile.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { service, server, metrics } = self;
         let status = Arc::new(FilterStatus {
@@ -264,7 +265,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_is_no_result() {
+    async fn a_panic_of_a_task_is_not_a_result() {
         assert_eq!(ended(spawn_blocking(|| 7)).await.unwrap(), 7);
         let outer = tokio::spawn(async {
             let task: JoinHandle<Vec<u8>> =

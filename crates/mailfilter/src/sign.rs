@@ -1,5 +1,6 @@
-//! Messages signed.
+//! Signing of messages.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use oarlock_dkim::{DkimSigner, HeaderField, MailSignError, SignIntake, SignOutcome, SignerError};
@@ -15,7 +16,7 @@ use crate::state::FilterState;
 use crate::table::SigningLine;
 use oarlock_milter::counters::count;
 
-/// Why one signature was not made.
+/// The reason why one signature was not made.
 #[derive(Debug, thiserror::Error)]
 enum SignFailure {
     #[error(transparent)]
@@ -26,10 +27,10 @@ enum SignFailure {
     Sign(#[from] MailSignError),
 }
 
-/// Every message of a domain whose key is missing brings such a line about.
+/// The limit of log lines about missing signatures. Every message of a domain whose key is missing causes one.
 static UNSIGNED: LogLimit = LogLimit::new(Duration::from_secs(10));
 
-/// Signs by each line. A signature that cannot be made costs the others nothing; a message without any is faulty.
+/// Signs by each line. A signature that fails does not affect the others. A message without any signature is faulty.
 pub(crate) async fn sign(
     shared: &FilterState,
     headers: Vec<HeaderField<'_>>,
@@ -46,7 +47,7 @@ pub(crate) async fn sign(
             Err(error) => failed.push(error),
         }
     }
-    let mut report = MessageReport::of(MessageOutcome::Signed);
+    let mut report = MessageReport::new(MessageOutcome::Signed);
     for (signer, signed) in signers.iter().zip(signatures(shared, headers, bodies, &signers, now_s).await) {
         match signed {
             Ok(field) => {
@@ -56,7 +57,7 @@ pub(crate) async fn sign(
             Err(error) => failed.push(error.into()),
         }
     }
-    // Each goes to the top, so the first one goes there last.
+    // Each field goes to the top, so that the first one goes there last.
     report.changes.reverse();
     count(&shared.metrics.signed, report.changes.len());
     count(&shared.metrics.unsigned, failed.len());
@@ -76,33 +77,23 @@ async fn signer(
     shared: &FilterState,
     line: &SigningLine,
     author: &AuthorAddress,
-) -> Result<DkimSigner, SignFailure> {
+) -> Result<Arc<DkimSigner>, SignFailure> {
     let key = line.file.key(&shared.keys).await?;
-    let domain = line.domain.as_deref().unwrap_or(author.domain());
-    let style = &shared.style;
-    let made = DkimSigner::new(domain, &line.selector, key).and_then(|signer| {
-        let signer = signer
-            .with_canonicalization(style.canonicalization)
-            .with_lifetime_s(style.lifetime_s)
-            .with_fields(style.fields.clone());
-        match &line.identity {
-            Some(identity) => signer.with_identity(identity),
-            None => Ok(signer),
-        }
-    });
+    let made = line.signer(author, key, &shared.style);
     made.map_err(|error| SignFailure::Signer { path: line.file.path().to_owned(), error })
 }
 
-/// One answer for each signer.
+/// Returns one signature or error for each signer.
 async fn signatures(
     shared: &FilterState,
     headers: Vec<HeaderField<'_>>,
     bodies: BodyHashers,
-    signers: &[DkimSigner],
+    signers: &[Arc<DkimSigner>],
     now_s: u64,
 ) -> Vec<SignOutcome> {
     let mut intake = SignIntake::new(now_s);
-    let signed = match intake.push_hashed(headers, bodies.signatures, signers) {
+    let signed = match intake.push_hashed(headers, bodies.signatures, signers.iter().map(|signer| &**signer))
+    {
         Ok(()) => intake.submit(&shared.accelerator, shared.options()).await,
         Err(error) => Err(error),
     };

@@ -1,4 +1,4 @@
-//! The state that all connections share: parts that stay as long as the filter runs, and settings, which may be replaced.
+//! The state that all connections share: long-lived resources, and settings that can be replaced.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,14 +6,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder, SubmitOptions};
-use oarlock_dkim::{
-    ArcSealer, BodyHasher, BodyNeed, Canonicalization, DkimSigner, SignedFields, VerifyPolicy,
-};
+use oarlock_dkim::{ArcSealer, BodyHasher, BodyNeed, DkimSigner, VerifyPolicy};
 use oarlock_io::dns::TxtLookup;
 use oarlock_wire::RemoteHolder;
 use tracing::{info, warn};
 
-use crate::config::{FilterConfig, FilterConfigError, FilterMode, RequiredFrom, SealSettings};
+use crate::config::{FilterConfig, FilterConfigError, FilterMode, SealSettings};
 use crate::cryptoserver::remote;
 use crate::error::FilterServiceError;
 use crate::host_name;
@@ -22,18 +20,19 @@ use crate::lookup::KeyLookups;
 use crate::metrics::FilterMetrics;
 use crate::network::IpNetwork;
 use crate::outcome::FaultResponses;
+use crate::style::SigningStyle;
 use crate::table::{TableFile, TableReload};
 use crate::trust::TrustSettings;
 
-/// The parts that stay as long as the filter runs.
+/// The resources that stay as long as the filter runs.
 #[derive(Clone)]
 pub(crate) struct FilterResources {
     pub(crate) accelerator: Accelerator,
     pub(crate) lookups: Arc<KeyLookups>,
     pub(crate) metrics: Arc<FilterMetrics>,
     remote: Option<RemoteHolder>,
-    /// Messages from MAIL to their answers.
-    under_way: Arc<AtomicUsize>,
+    /// The number of messages between MAIL and their verdict.
+    in_flight: Arc<AtomicUsize>,
 }
 
 impl FilterResources {
@@ -53,7 +52,7 @@ impl FilterResources {
         let metrics = Arc::new(FilterMetrics::default());
         let patience = Duration::from_millis(config.dns.timeout_ms);
         let lookups = KeyLookups::new(source, config.cache_limits(), patience, Arc::clone(&metrics));
-        Ok(Self { accelerator, lookups: Arc::new(lookups), metrics, remote, under_way: Arc::default() })
+        Ok(Self { accelerator, lookups: Arc::new(lookups), metrics, remote, in_flight: Arc::default() })
     }
 }
 
@@ -63,26 +62,26 @@ impl fmt::Debug for FilterResources {
     }
 }
 
-/// Logs engines that take no part: with a warning if the settings name them, since the scalar engine then does their work.
+/// Logs absent engines. It is a warning if the settings name them, since the scalar engine then does their work.
 fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
     for absent in accelerator.absent() {
         let (engine, reason) = (absent.name, absent.reason.to_string());
         if allowed.is_some() {
-            warn!(engine, reason, "an engine that was asked for is absent: the scalar engine does its work");
+            warn!(engine, reason, "a configured engine is absent: the scalar engine does its work");
         } else {
             info!(engine, reason, "an engine is absent: the scalar engine does its work");
         }
     }
 }
 
-/// Settings made real: a message has the same ones from its beginning to its end.
+/// The settings in use with everything that they name. A message keeps the same state from its beginning to its end.
 pub(crate) struct FilterState {
     pub(crate) mode: FilterMode,
     pub(crate) trust: TrustSettings,
     pub(crate) networks: Vec<IpNetwork>,
     pub(crate) policy: VerifyPolicy,
     pub(crate) responses: FaultResponses,
-    pub(crate) style: SigningStyle,
+    pub(crate) style: Arc<SigningStyle>,
     pub(crate) tables: Option<Arc<TableFile>>,
     pub(crate) reload_seconds: u64,
     pub(crate) keys: KeyReader,
@@ -90,21 +89,12 @@ pub(crate) struct FilterState {
     pub(crate) lookups: Arc<KeyLookups>,
     pub(crate) accelerator: Accelerator,
     pub(crate) metrics: Arc<FilterMetrics>,
-    under_way: Arc<AtomicUsize>,
-}
-
-/// The settings that all signatures of ours have in common.
-#[derive(Clone, Debug)]
-pub(crate) struct SigningStyle {
-    pub(crate) canonicalization: Canonicalization,
-    pub(crate) fields: SignedFields,
-    pub(crate) lifetime_s: Option<u64>,
-    pub(crate) required_from: RequiredFrom,
+    in_flight: Arc<AtomicUsize>,
 }
 
 impl FilterState {
-    /// Reads everything that the settings name. The signing table of `before` is kept if it is the same file, and read again last, so
-    /// that nothing is replaced if anything else is no good.
+    /// Reads everything that the settings name. The table of `before` is kept if it is the same file. It is read again
+    /// last, so that nothing changes if anything else has a fault.
     pub(crate) fn build(
         config: &FilterConfig,
         base: &FilterResources,
@@ -123,7 +113,7 @@ impl FilterState {
             networks: config.internal_networks.clone(),
             policy: config.policy(),
             responses: config.on.clone(),
-            style: style(config)?,
+            style: Arc::new(style(config)?),
             tables: tables(config, before, &keys)?,
             reload_seconds: config.signing.reload_seconds,
             keys,
@@ -131,11 +121,11 @@ impl FilterState {
             lookups: Arc::clone(&base.lookups),
             accelerator: base.accelerator.clone(),
             metrics: Arc::clone(&base.metrics),
-            under_way: Arc::clone(&base.under_way),
+            in_flight: Arc::clone(&base.in_flight),
         })
     }
 
-    /// The name under which results are written.
+    /// Returns the name under which results are written.
     pub(crate) fn authserv_id(&self) -> &str {
         &self.trust.authserv_id
     }
@@ -144,9 +134,9 @@ impl FilterState {
         needs.iter().map(|need| BodyHasher::new(&self.accelerator, *need)).collect()
     }
 
-    /// A message alone has its jobs computed at once. Several gather theirs.
+    /// Returns the options for jobs. Jobs of a single message run at once, those of several messages are batched.
     pub(crate) fn options(&self) -> SubmitOptions {
-        SubmitOptions { coalesce: self.under_way.load(Ordering::Relaxed) > 1, ..SubmitOptions::default() }
+        SubmitOptions { coalesce: self.in_flight.load(Ordering::Relaxed) > 1, ..SubmitOptions::default() }
     }
 }
 
@@ -156,7 +146,7 @@ impl fmt::Debug for FilterState {
     }
 }
 
-/// The settings in force, replaced as a whole.
+/// The current state. It is replaced as a whole.
 #[derive(Debug)]
 pub(crate) struct CurrentState(RwLock<Arc<FilterState>>);
 
@@ -179,14 +169,14 @@ impl CurrentState {
     }
 }
 
-/// A message that counts among those under way.
+/// A message that is counted as in progress until it is dropped.
 #[derive(Debug)]
 pub(crate) struct InFlightGuard(Arc<AtomicUsize>);
 
 impl InFlightGuard {
     pub(crate) fn new(shared: &FilterState) -> Self {
-        shared.under_way.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(&shared.under_way))
+        shared.in_flight.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(&shared.in_flight))
     }
 }
 
@@ -234,7 +224,7 @@ fn trust(config: &FilterConfig) -> Result<TrustSettings, FilterServiceError> {
     if let Some(name) = settings.contested_name() {
         return Err(FilterConfigError::Value {
             field: "[trusted_results] filters",
-            expected: "names that are neither authserv_id nor one of authserv_ids, since what strangers write under those is removed",
+            expected: "names other than authserv_id and authserv_ids, whose fields by strangers are removed",
             found: format!("{name:?}"),
         }
         .into());
@@ -264,8 +254,8 @@ fn sealer(
     Ok(ArcSealer::new(signer.with_canonicalization(canonicalization).with_fields(config.signed_fields()?)))
 }
 
-/// The name that is set, or the host's full one. A host that has none can sign, but its results would be under a name that others
-/// have, too.
+/// Returns the configured name or the host's full name. A host without a full name can only sign: its results would
+/// stand under a name that other hosts share.
 fn authserv_id(config: &FilterConfig) -> Result<String, FilterConfigError> {
     if let Some(name) = &config.authserv_id {
         return Ok(name.clone());
@@ -276,8 +266,8 @@ fn authserv_id(config: &FilterConfig) -> Result<String, FilterConfigError> {
         None if !config.mode.verifies() => Ok(node),
         None => Err(FilterConfigError::Value {
             field: "authserv_id",
-            expected: "the full name of this mail host, as authserv_id = \"mx.example.com\", for its results to be known by",
-            found: format!("nothing, and the host is called {node:?} without a domain"),
+            expected: "the full name of this mail host, such as authserv_id = \"mx.example.com\"",
+            found: format!("nothing, and the host name {node:?} has no domain"),
         }),
     }
 }

@@ -1,12 +1,12 @@
-//! Messages verified, and sealed.
+//! Verifying and sealing of messages.
 
 use std::collections::HashMap;
 
 use futures_util::future::join_all;
 use oarlock::JobError;
 use oarlock_dkim::{
-    ArcChain, ArcSealer, BodyHasher, FailReason, HeaderField, KeyAnswer, KeyName, MailLimits, MailMessage,
-    MailParseError, SealError, SealIntake, SealedResults, SignatureResult, VerifiedMessage, VerifyIntake,
+    ArcChain, ArcSealer, BodyHasher, FailReason, HeaderField, KeyAnswer, KeyName, MailParseError,
+    ParsedSignatures, SealError, SealIntake, SealedResults, SignatureResult, VerifiedMessage, VerifyIntake,
     authentication_results,
 };
 use tracing::info;
@@ -18,16 +18,17 @@ use crate::state::FilterState;
 use oarlock_milter::counters::count;
 use oarlock_milter::protocol::MessageChange;
 
-/// Verifies all signatures and says so at the top; seals where that is wanted.
-/// `others` are results of this site that stand in the message.
+/// Verifies all signatures and reports the results at the top. Seals the message if that is configured. `others` are
+/// the results of other filters of this site.
 pub(crate) async fn verify(
     shared: &FilterState,
     headers: Vec<HeaderField<'_>>,
+    parsed: ParsedSignatures<'_>,
     bodies: BodyHashers,
     others: &[String],
     now_s: u64,
 ) -> MessageReport {
-    let verified = match judge(shared, &headers, bodies.signatures, now_s).await {
+    let verified = match verify_signatures(shared, &headers, parsed, bodies.signatures, now_s).await {
         Ok(verified) => verified,
         Err(error) => return MessageReport::failed(MessageOutcome::Faulty(MessageFault::Internal), error),
     };
@@ -51,12 +52,12 @@ pub(crate) async fn verify(
             }
         }
     }
-    // Last, so that it is the first one.
+    // The results are inserted last, so that they are the topmost field.
     report.changes.push(results(shared, &verified.signatures, verified.chain.as_ref()));
     report
 }
 
-/// A message whose header is none.
+/// Reports a message whose header is malformed.
 pub(crate) fn malformed(shared: &FilterState, error: MailParseError) -> MessageReport {
     let mut report = MessageReport::failed(MessageOutcome::Faulty(MessageFault::Malformed), &error);
     if shared.mode.verifies() {
@@ -75,26 +76,27 @@ pub(crate) fn malformed(shared: &FilterState, error: MailParseError) -> MessageR
     report
 }
 
-async fn judge(
+async fn verify_signatures(
     shared: &FilterState,
     headers: &[HeaderField<'_>],
+    parsed: ParsedSignatures<'_>,
     bodies: Vec<BodyHasher>,
     now_s: u64,
 ) -> Result<VerifiedMessage, JobError> {
     let mut intake = VerifyIntake::new(&shared.policy, now_s);
-    intake.push_hashed(headers, bodies)?;
+    intake.push_hashed(headers, parsed, bodies)?;
     let hashed = intake.submit(&shared.accelerator, shared.options()).await?;
     let names: Vec<KeyName> = hashed.queries().cloned().collect();
     let answers = join_all(names.iter().map(|name| shared.lookups.key(name))).await;
     let answers: HashMap<KeyName, _> = names.into_iter().zip(answers).collect();
-    let unasked = || KeyAnswer::Unknown("nobody asked for it".to_owned());
+    let unasked = || KeyAnswer::Unknown("the key was not looked up".to_owned());
     let keyed = hashed.answer(|name| answers.get(name).cloned().unwrap_or_else(unasked));
     Ok(keyed.submit(&shared.accelerator, shared.options()).await.pop().unwrap_or_default())
 }
 
 fn report(shared: &FilterState, verified: &VerifiedMessage) -> MessageReport {
-    let fault = MessageFault::of(verified);
-    let mut report = MessageReport::of(fault.map_or(MessageOutcome::Passed, MessageOutcome::Faulty));
+    let fault = MessageFault::of_verified(verified);
+    let mut report = MessageReport::new(fault.map_or(MessageOutcome::Passed, MessageOutcome::Faulty));
     for result in &verified.signatures {
         shared.metrics.verified(result.verdict());
         report.signatures.push(summary(result));
@@ -117,7 +119,7 @@ fn results(shared: &FilterState, signatures: &[SignatureResult], chain: Option<&
     insertion(&authentication_results(shared.authserv_id(), signatures, chain))
 }
 
-/// The three fields of a set, in the order in which they go to the top.
+/// Returns the three fields of a set, in the order in which they are inserted at the top.
 async fn seal(
     shared: &FilterState,
     sealer: &ArcSealer,
@@ -133,8 +135,6 @@ async fn seal(
         .await?
         .pop()
         .unwrap_or(Err(JobError::Cancelled.into()))?;
-    let set =
-        MailMessage::parse(sealed.as_bytes(), &MailLimits::default()).map_err(|_| JobError::Cancelled)?;
-    let change = |header: &HeaderField<'_>| insertion(&String::from_utf8_lossy(header.raw()));
-    Ok(set.headers.iter().rev().map(change).collect())
+    // Each field goes to the top, so the lowest one goes first.
+    Ok(sealed.from_top().into_iter().rev().map(insertion).collect())
 }

@@ -1,4 +1,4 @@
-//! An MTA's side, as Postfix plays it: for tests and load.
+//! The MTA's side of the protocol, as Postfix plays it. It serves tests and load measurements.
 
 use std::io;
 
@@ -22,58 +22,58 @@ pub struct MilterClient {
     progress: u64,
 }
 
-/// A message as it is sent. Names and values of macros stand in turn, each with a NUL at its end: `b"i\04XYZ\0"`.
+/// A message to send. Macros are names and values in turn, each with a NUL at its end: `b"i\04XYZ\0"`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SentMessage<'a> {
-    /// In angle brackets.
+    /// The sender in angle brackets.
     pub from: &'a [u8],
-    /// In angle brackets.
+    /// The recipients in angle brackets.
     pub recipients: &'a [&'a [u8]],
-    /// Names, and values from the colon on, with LF where they are folded.
+    /// The names and values of the headers. A value starts after the colon and has LF at its folds.
     pub headers: &'a [(&'a [u8], &'a [u8])],
-    /// With CRLF at line ends.
+    /// The body, with CRLF at line ends.
     pub body: &'a [u8],
-    /// Macros at MAIL.
+    /// The macros for MAIL.
     pub mail_macros: &'a [u8],
-    /// Macros at each recipient.
+    /// The macros for each recipient.
     pub recipient_macros: &'a [u8],
-    /// Macros at headers and their end: Postfix sends them again before each.
+    /// The macros for headers and their end. Postfix sends them again before each header.
     pub header_macros: &'a [u8],
-    /// Macros at body chunks and the end.
+    /// The macros for body chunks and the end of the message.
     pub end_macros: &'a [u8],
 }
 
-/// What a filter made of a message.
+/// The answer of a filter to a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterAnswer {
-    /// In the order in which they came; a body is put together.
+    /// The changes in the order in which they arrived. The pieces of a new body are joined.
     pub changes: Vec<MessageChange>,
-    /// Continue, Accept, Reject, Tempfail, Discard, Shutdown, ConnectionFailure or Smtp.
+    /// The reply: Continue, Accept, Reject, Tempfail, Discard, Shutdown, ConnectionFailure or Smtp.
     pub reply: FilterReply,
-    /// Replies to recipients that are refused, by their place.
+    /// The replies that reject recipients, with the index of each recipient.
     pub refused_recipients: Vec<(usize, FilterReply)>,
 }
 
-/// Why a conversation has ended.
+/// The reason why a conversation ended.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// The filter hung up, or the system failed.
+    /// The filter closed the connection, or the system failed.
     #[error("{0}")]
     Io(#[from] io::Error),
     /// The filter broke the protocol.
     #[error("the filter: {0}")]
     Protocol(#[from] ProtocolError),
-    /// What was to be sent cannot be.
+    /// The command cannot be encoded.
     #[error("{0}")]
     Encode(#[from] EncodeError),
 }
 
 impl MilterClient {
-    /// Connects, and says nothing yet.
+    /// Connects to a filter and sends nothing yet.
     ///
     /// # Errors
-    /// Nobody listens there.
+    /// Nothing listens at the address.
     pub async fn connect(socket: &MilterSocket) -> io::Result<Self> {
         Ok(match socket {
             MilterSocket::Unix(path) => Self::over(UnixStream::connect(path).await?),
@@ -87,7 +87,7 @@ impl MilterClient {
         })
     }
 
-    /// Over a connection that is there already.
+    /// Makes a client over an open connection.
     pub fn over(stream: impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static) -> Self {
         Self {
             stream: Box::new(stream),
@@ -98,18 +98,18 @@ impl MilterClient {
         }
     }
 
-    /// Offers all that Postfix does, and gives what the filter chose.
+    /// Offers everything that Postfix offers. Returns the filter's choice.
     ///
     /// # Errors
-    /// The filter hangs up, or chooses what is not on offer.
+    /// The filter closes the connection or chooses something that was not offered.
     pub async fn negotiate(&mut self) -> Result<&NegotiationOptions, ClientError> {
         self.offer(VERSION, Actions::ALL, Steps::ALL).await
     }
 
-    /// Offers this, and gives what the filter chose.
+    /// Offers these options. Returns the filter's choice.
     ///
     /// # Errors
-    /// The filter hangs up, or chooses what is not on offer.
+    /// The filter closes the connection or chooses something that was not offered.
     pub async fn offer(
         &mut self,
         version: u32,
@@ -120,7 +120,7 @@ impl MilterClient {
         MilterCommand::Negotiate(options).encode(&mut self.out)?;
         self.flush().await?;
         let FilterReply::Negotiate(chosen) = self.reply().await? else {
-            let after = "where the negotiation should be";
+            let after = "instead of the negotiation";
             return Err(ProtocolError::OutOfOrder { code: code::OPTNEG, after }.into());
         };
         for (found, offered) in [(chosen.actions.bits(), actions.bits()), (chosen.steps.bits(), steps.bits())]
@@ -136,10 +136,10 @@ impl MilterClient {
         Ok(&self.agreed)
     }
 
-    /// A client at 192.0.2.1 connects and says EHLO.
+    /// Reports a client at 192.0.2.1 and its EHLO.
     ///
     /// # Errors
-    /// The filter hangs up or breaks the protocol.
+    /// The filter closes the connection or breaks the protocol.
     pub async fn greet(&mut self, macros: &[u8]) -> Result<FilterReply, ClientError> {
         let connect = ConnectInfo {
             host: b"client.example",
@@ -154,10 +154,11 @@ impl MilterClient {
         }
     }
 
-    /// Sends a message and gives what the filter makes of it. Where it decides before the end the rest is not sent.
+    /// Sends a message and returns the filter's answer. If the filter decides early, the rest of the message is not
+    /// sent.
     ///
     /// # Errors
-    /// The filter hangs up or breaks the protocol.
+    /// The filter closes the connection or breaks the protocol.
     pub async fn send(&mut self, message: &SentMessage<'_>) -> Result<FilterAnswer, ClientError> {
         let mut refused_recipients = Vec::new();
         let ended = match self.envelope(message, &mut refused_recipients).await? {
@@ -179,7 +180,7 @@ impl MilterClient {
         refused: &mut Vec<(usize, FilterReply)>,
     ) -> Result<FilterReply, ClientError> {
         let from = [message.from, b"\0"].concat();
-        // unreachable because each of them ends with a NUL
+        // unreachable because the address ends with a NUL
         let Some(from) = EnvelopeAddress::new(&from) else { return Ok(FilterReply::Continue) };
         let reply = self.say(&MilterCommand::Mail(from), message.mail_macros).await?;
         if reply != FilterReply::Continue {
@@ -223,11 +224,11 @@ impl MilterClient {
         Ok(FilterReply::Continue)
     }
 
-    /// Says one thing, with macros before it where there are any, unless the filter said that it does not want it; gives the reply, or
-    /// Continue where there is none.
+    /// Sends a command, after its macros if there are any. A command that the filter has opted out of is skipped.
+    /// Returns the reply, or Continue if the command has none.
     ///
     /// # Errors
-    /// The filter hangs up or breaks the protocol.
+    /// The filter closes the connection or breaks the protocol.
     pub async fn say(
         &mut self,
         command: &MilterCommand<'_>,
@@ -248,46 +249,46 @@ impl MilterClient {
         self.decision().await
     }
 
-    /// This message is over.
+    /// Aborts the message.
     ///
     /// # Errors
-    /// The filter has hung up.
+    /// The filter has closed the connection.
     pub async fn abort(&mut self) -> Result<(), ClientError> {
         self.put(&MilterCommand::Abort, b"")?;
         self.flush().await
     }
 
-    /// Another client follows on this connection.
+    /// Announces another client on this connection.
     ///
     /// # Errors
-    /// The filter has hung up.
+    /// The filter has closed the connection.
     pub async fn renew(&mut self) -> Result<(), ClientError> {
         self.put(&MilterCommand::QuitNewConnection, b"")?;
         self.flush().await
     }
 
-    /// Takes leave.
+    /// Ends the connection.
     ///
     /// # Errors
-    /// The filter has hung up.
+    /// The filter has closed the connection.
     pub async fn quit(mut self) -> Result<(), ClientError> {
         self.put(&MilterCommand::Quit, b"")?;
         self.flush().await
     }
 
-    /// What was agreed on.
+    /// Returns the negotiated options.
     #[must_use]
     pub fn agreed(&self) -> &NegotiationOptions {
         &self.agreed
     }
 
-    /// How often the filter asked for patience.
+    /// Returns the number of progress replies so far.
     #[must_use]
     pub fn progress(&self) -> u64 {
         self.progress
     }
 
-    /// Puts a command behind what has not been written yet, with macros before it where there are any.
+    /// Appends a command and its macros to the unsent bytes.
     fn put(&mut self, command: &MilterCommand<'_>, macros: &[u8]) -> Result<(), ClientError> {
         if !macros.is_empty() {
             let pairs = MacroPairs::new(macros).ok_or(ProtocolError::OddMacros)?;
@@ -302,7 +303,7 @@ impl MilterClient {
         Ok(())
     }
 
-    /// A reply that decides something: requests for patience are counted.
+    /// Waits for a reply that decides. Progress replies are counted.
     async fn decision(&mut self) -> Result<FilterReply, ClientError> {
         loop {
             match self.reply().await? {
@@ -312,7 +313,7 @@ impl MilterClient {
         }
     }
 
-    /// Changes and the reply behind them.
+    /// Reads the changes and the reply after them.
     async fn verdict(&mut self) -> Result<(Vec<MessageChange>, FilterReply), ClientError> {
         let mut changes = Vec::new();
         loop {
@@ -329,10 +330,10 @@ impl MilterClient {
         }
     }
 
-    /// The next reply, whatever it is.
+    /// Reads the next reply of any kind.
     ///
     /// # Errors
-    /// The filter hangs up or breaks the protocol.
+    /// The filter closes the connection or breaks the protocol.
     pub async fn reply(&mut self) -> Result<FilterReply, ClientError> {
         loop {
             if let Some(frame) = self.decoder.next_frame()? {
@@ -352,7 +353,7 @@ impl std::fmt::Debug for MilterClient {
     }
 }
 
-/// Which agreement leaves a command out, and which its reply; `ALL` where there is never one.
+/// Returns the steps that leave out a command and its reply. `ALL` stands for a command that never has a reply.
 fn left_out(command: &MilterCommand<'_>) -> (Steps, Steps) {
     match command {
         MilterCommand::Connect(_) => (Steps::NO_CONNECT, Steps::NO_REPLY_CONNECT),

@@ -1,13 +1,14 @@
-//! One connection as a state machine without I/O: what an MTA sends goes in, what a filter answers comes out.
+//! One connection as a state machine without I/O. It takes the MTA's commands and writes the filter's replies.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
 //! | `session` | the state machine |
-//! | `filter` | what a filter is, wants and says |
-//! | `step` | which command may follow which |
-//! | `macros` | names and values that an MTA sends beside its commands |
+//! | `filter` | the filter's traits, wishes and verdicts |
+//! | `step` | the order of commands |
+//! | `macros` | the macros that an MTA sends with its commands |
 //!
-//! A connection carries the messages of one SMTP connection, and after `SMFIC_QUIT_NC` those of the next, with a new filter.
+//! A connection carries the messages of one SMTP connection. After `SMFIC_QUIT_NC` it carries those of the next one,
+//! with a new filter.
 
 mod filter;
 mod macros;
@@ -27,58 +28,58 @@ use crate::protocol::{
 };
 use step::{SessionPhase, SessionStep};
 
-/// One connection.
+/// The session of one connection.
 pub struct MilterSession<F: FilterFactory> {
     filters: Arc<F>,
     filter: F::Filter,
     socket: MtaSocket,
     counters: Arc<MilterCounters>,
     agreed: AgreedOptions,
-    place: SessionPhase,
+    phase: SessionPhase,
     macros: MacroTable,
-    /// Said where no reply was possible, of the connection and of the message.
-    kept_of_connection: Option<FilterAction>,
-    kept_of_message: Option<FilterAction>,
-    /// The filter knows of a message.
+    /// Actions that could not be sent yet, for the connection and for the message.
+    held_for_connection: Option<FilterAction>,
+    held_for_message: Option<FilterAction>,
+    /// True if the filter has seen the start of a message.
     is_begun: bool,
-    /// The filter wants no more of this body.
+    /// True if the filter needs no more of this body.
     skips_body: bool,
 }
 
-/// What is to be done next.
+/// The next step of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum NextStep {
-    /// Reading goes on.
+    /// Read more frames.
     Read,
-    /// [`MilterSession::conclude`] is to be awaited, and [`MilterSession::deliver`] given what comes of it.
+    /// Await [`MilterSession::conclude`] and pass the verdict to [`MilterSession::deliver`].
     Conclude,
-    /// The MTA is done.
+    /// Close the connection: the MTA has ended it.
     Close,
 }
 
-/// Why a connection cannot go on.
+/// The reason why a connection cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
     /// The MTA broke the protocol.
     #[error("the MTA: {0}")]
     Protocol(#[from] ProtocolError),
-    /// The filter wants to say what cannot be said.
+    /// The filter's answer cannot be encoded.
     #[error("the filter: {0}")]
     Filter(#[from] EncodeError),
-    /// The filter wants more than this MTA offers.
-    #[error("the filter does without this MTA, which agreed to {actions:?} and {steps:?}")]
+    /// The filter needs more than this MTA offers.
+    #[error("the filter declined this MTA, which offers only {actions:?} and {steps:?}")]
     Declined {
-        /// As agreed.
+        /// The negotiated actions.
         actions: Actions,
-        /// As agreed.
+        /// The negotiated steps.
         steps: Steps,
     },
 }
 
 impl<F: FilterFactory> MilterSession<F> {
-    /// A connection that nothing was said on.
+    /// Makes the session of a new connection.
     #[must_use]
     pub fn new(filters: Arc<F>, counters: Arc<MilterCounters>, socket: MtaSocket) -> Self {
         Self {
@@ -87,22 +88,23 @@ impl<F: FilterFactory> MilterSession<F> {
             socket,
             counters,
             agreed: AgreedOptions::default(),
-            place: SessionPhase::Fresh,
+            phase: SessionPhase::Fresh,
             macros: MacroTable::default(),
-            kept_of_connection: None,
-            kept_of_message: None,
+            held_for_connection: None,
+            held_for_message: None,
             is_begun: false,
             skips_body: false,
         }
     }
 
-    /// Takes a frame in and appends what is to be answered, if anything.
+    /// Handles a frame and appends the reply, if there is one.
     ///
     /// # Errors
-    /// The connection cannot go on: [`Self::lost`] is to be called, and what was appended for this frame need not be sent.
+    /// The connection cannot continue. Call [`Self::lost`]. The bytes that were appended for this frame need not be
+    /// sent.
     pub fn handle(&mut self, frame: MilterFrame<'_>, out: &mut Vec<u8>) -> Result<NextStep, SessionError> {
         let command = MilterCommand::read(frame)?;
-        self.place.check(&command, self.agreed.steps)?;
+        self.phase.check(&command, self.agreed.steps)?;
         match command {
             MilterCommand::Negotiate(offer) => self.negotiate(&offer, out)?,
             MilterCommand::Macros { of, pairs } => {
@@ -117,48 +119,48 @@ impl<F: FilterFactory> MilterSession<F> {
             }
             MilterCommand::QuitNewConnection => self.renew()?,
             MilterCommand::EndOfMessage(chunk) => return self.end_of_message(chunk, out),
-            told => self.tell(&told, out)?,
+            step => self.pass_step(&step, out)?,
         }
         Ok(NextStep::Read)
     }
 
-    /// What the filter makes of the message that [`NextStep::Conclude`] spoke of.
+    /// Returns the filter's verdict after [`NextStep::Conclude`].
     pub async fn conclude(&mut self) -> FilterVerdict {
         self.filter.end_of_message(&self.macros).await
     }
 
-    /// Appends what the filter makes of a message: changes that were agreed on, and the reply, so that one write does.
+    /// Appends the verdict: the negotiated changes and the reply, so that one write sends both.
     ///
     /// # Errors
-    /// A change cannot be said; nothing of the verdict is appended then.
+    /// A change cannot be encoded. Nothing of the verdict is appended.
     pub fn deliver(&mut self, verdict: &FilterVerdict, out: &mut Vec<u8>) -> Result<(), SessionError> {
         let start = out.len();
         let is_taken = !verdict.action.refuses() && verdict.action != FilterAction::Discard;
         let changes = if is_taken { verdict.changes.as_slice() } else { &[] };
         for change in changes {
-            if let Err(error) = self.put_change(change, out) {
+            if let Err(error) = self.encode_change(change, out) {
                 out.truncate(start);
                 return Err(error.into());
             }
         }
-        // It has come to its end: there is nothing to abort.
+        // The message has reached its end and must not count as aborted.
         self.is_begun = false;
         self.answer(SessionStep::EndOfMessage, verdict.action.clone(), out)
     }
 
-    /// True where no message is under way, so that hanging up costs none.
+    /// Returns true if no message is in progress, so that closing the connection loses none.
     #[must_use]
     pub fn is_between_messages(&self) -> bool {
-        !matches!(self.place, SessionPhase::In(_))
+        !matches!(self.phase, SessionPhase::In(_))
     }
 
-    /// What was agreed on.
+    /// Returns the negotiated options.
     #[must_use]
     pub fn agreed(&self) -> &AgreedOptions {
         &self.agreed
     }
 
-    /// The connection is no more.
+    /// Ends the session because the connection is closed.
     pub fn lost(&mut self) {
         self.end_message(MacroStage::Helo);
     }
@@ -168,7 +170,7 @@ impl<F: FilterFactory> MilterSession<F> {
             return Err(ProtocolError::Version(offer.version).into());
         }
         let wants = self.filters.wants();
-        // Who offers nothing means what there was before there was anything to offer, as libmilter has it.
+        // libmilter treats an empty offer as the options of version 1.
         let offered_actions = if offer.actions == Actions::NONE { Actions::VERSION_1 } else { offer.actions };
         let offered_steps = if offer.steps == Steps::NONE { Steps::VERSION_1 } else { offer.steps };
         let sets_macros = !wants.macros.is_empty() && offered_actions.contains(Actions::SET_MACROS);
@@ -182,7 +184,7 @@ impl<F: FilterFactory> MilterSession<F> {
         let version = offer.version.min(VERSION);
         self.agreed = AgreedOptions { version, actions, steps };
         self.introduce()?;
-        self.place = SessionPhase::Agreed;
+        self.phase = SessionPhase::Agreed;
         Ok(NegotiationOptions { version, actions, steps, macros }.encode(out)?)
     }
 
@@ -194,27 +196,27 @@ impl<F: FilterFactory> MilterSession<F> {
         }
     }
 
-    /// Another client, and nothing of the one before.
+    /// Starts again for another client.
     fn renew(&mut self) -> Result<(), SessionError> {
         self.lost();
         self.macros.clear();
-        self.kept_of_connection = None;
-        self.place = SessionPhase::Agreed;
+        self.held_for_connection = None;
+        self.phase = SessionPhase::Agreed;
         self.filter = self.filters.filter(self.socket);
         self.introduce()
     }
 
-    /// Tells the filter of a step and answers.
-    fn tell(&mut self, command: &MilterCommand<'_>, out: &mut Vec<u8>) -> Result<(), SessionError> {
+    /// Passes a step to the filter and replies.
+    fn pass_step(&mut self, command: &MilterCommand<'_>, out: &mut Vec<u8>) -> Result<(), SessionError> {
         let Some(step) = self.enter(command) else { return Ok(()) };
-        let action = match self.kept() {
-            Some(kept) if step != SessionStep::Unknown => kept.clone(),
-            _ => self.ask(command),
+        let action = match self.held() {
+            Some(held) if step != SessionStep::Unknown => held.clone(),
+            _ => self.call_filter(command),
         };
         self.answer(step, action, out)
     }
 
-    /// Moves to where this command leads.
+    /// Moves to the phase of this command.
     fn enter(&mut self, command: &MilterCommand<'_>) -> Option<SessionStep> {
         let step = match command {
             MilterCommand::Connect(_) => SessionStep::Connect,
@@ -228,7 +230,7 @@ impl<F: FilterFactory> MilterSession<F> {
             MilterCommand::Unknown(_) => return Some(SessionStep::Unknown),
             _ => return None,
         };
-        // What begins anew ends the message before it, but its own macros have come already.
+        // A new message ends the one before it. The macros of the new one have arrived already and must stay.
         match step {
             SessionStep::Connect => self.macros.clear_after(MacroStage::Connect),
             SessionStep::Helo => self.end_message(MacroStage::Helo),
@@ -236,14 +238,14 @@ impl<F: FilterFactory> MilterSession<F> {
             SessionStep::Recipient => self.macros.clear_after(MacroStage::Recipient),
             _ => {}
         }
-        self.place = if step.is_of_connection() { SessionPhase::Greeted } else { SessionPhase::In(step) };
+        self.phase = if step.is_of_connection() { SessionPhase::Greeted } else { SessionPhase::In(step) };
         Some(step)
     }
 
-    fn ask(&mut self, command: &MilterCommand<'_>) -> FilterAction {
+    fn call_filter(&mut self, command: &MilterCommand<'_>) -> FilterAction {
         let (filter, macros) = (&mut self.filter, &self.macros);
         self.is_begun |=
-            matches!(self.place, SessionPhase::In(_)) && !matches!(command, MilterCommand::Unknown(_));
+            matches!(self.phase, SessionPhase::In(_)) && !matches!(command, MilterCommand::Unknown(_));
         match command {
             MilterCommand::Connect(connect) => filter.connect(connect, macros),
             MilterCommand::Helo(name) => filter.helo(name, macros),
@@ -259,10 +261,10 @@ impl<F: FilterFactory> MilterSession<F> {
         }
     }
 
-    /// The last piece of the body, then the end.
+    /// Passes the last piece of the body, then starts the conclusion.
     fn end_of_message(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<NextStep, SessionError> {
-        let mut action = self.kept().cloned();
-        self.place = SessionPhase::In(SessionStep::EndOfMessage);
+        let mut action = self.held().cloned();
+        self.phase = SessionPhase::In(SessionStep::EndOfMessage);
         count(&self.counters.messages, 1);
         self.is_begun |= action.is_none();
         if action.is_none() && !chunk.is_empty() && !self.skips_body {
@@ -274,11 +276,11 @@ impl<F: FilterFactory> MilterSession<F> {
         }
     }
 
-    fn kept(&self) -> Option<&FilterAction> {
-        self.kept_of_connection.as_ref().or(self.kept_of_message.as_ref())
+    fn held(&self) -> Option<&FilterAction> {
+        self.held_for_connection.as_ref().or(self.held_for_message.as_ref())
     }
 
-    /// Says it now, or keeps it for a step where it can be said.
+    /// Sends an action now, or keeps it for a later step that has a reply.
     fn answer(
         &mut self,
         step: SessionStep,
@@ -289,7 +291,7 @@ impl<F: FilterFactory> MilterSession<F> {
             step == SessionStep::EndOfMessage || !self.agreed.steps.contains(step.without_reply());
         let is_too_early = action == FilterAction::Discard && step.is_of_connection();
         if action.is_final() && (!has_reply || is_too_early) {
-            self.keep(step, action);
+            self.hold(step, action);
             return self.reply(has_reply, &FilterAction::Continue, out);
         }
         self.skips_body |= step == SessionStep::Body && action == FilterAction::Skip;
@@ -302,11 +304,11 @@ impl<F: FilterFactory> MilterSession<F> {
         Ok(())
     }
 
-    fn keep(&mut self, step: SessionStep, action: FilterAction) {
+    fn hold(&mut self, step: SessionStep, action: FilterAction) {
         match step {
             SessionStep::Unknown => {}
-            _ if step.is_of_connection() => self.kept_of_connection = Some(action),
-            _ => self.kept_of_message = Some(action),
+            _ if step.is_of_connection() => self.held_for_connection = Some(action),
+            _ => self.held_for_message = Some(action),
         }
     }
 
@@ -324,7 +326,7 @@ impl<F: FilterFactory> MilterSession<F> {
         Ok(reply.encode(out)?)
     }
 
-    /// What was said may have ended the message.
+    /// Ends the message if the action was final.
     fn close_step(&mut self, step: SessionStep, action: &FilterAction) {
         let is_of_recipient = step == SessionStep::Recipient && action.refuses();
         let is_final = action.is_final() || step == SessionStep::EndOfMessage;
@@ -336,24 +338,24 @@ impl<F: FilterFactory> MilterSession<F> {
         }
     }
 
-    /// Between messages again: forgets macros of stages after `stage`.
+    /// Returns to the phase between messages. Macros of stages after `stage` are forgotten.
     fn end_message(&mut self, stage: MacroStage) {
         if self.is_begun {
             self.is_begun = false;
-            if self.place != SessionPhase::In(SessionStep::EndOfMessage) {
+            if self.phase != SessionPhase::In(SessionStep::EndOfMessage) {
                 count(&self.counters.aborted_messages, 1);
             }
             self.filter.abort();
         }
-        if matches!(self.place, SessionPhase::In(_)) {
-            self.place = SessionPhase::Greeted;
+        if matches!(self.phase, SessionPhase::In(_)) {
+            self.phase = SessionPhase::Greeted;
         }
-        self.kept_of_message = None;
+        self.held_for_message = None;
         self.skips_body = false;
         self.macros.clear_after(stage);
     }
 
-    fn put_change(&self, change: &MessageChange, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    fn encode_change(&self, change: &MessageChange, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         if !self.agreed.actions.contains(change.needs()) {
             count(&self.counters.dropped_changes, 1);
             return Ok(());
@@ -376,10 +378,10 @@ fn outcome_of(action: &FilterAction) -> CountedOutcome {
 
 impl<F: FilterFactory> std::fmt::Debug for MilterSession<F> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { agreed, place, macros, .. } = self;
+        let Self { agreed, phase, macros, .. } = self;
         out.debug_struct("Session")
             .field("agreed", agreed)
-            .field("place", place)
+            .field("phase", phase)
             .field("macros", macros)
             .finish_non_exhaustive()
     }

@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn reports_a_lasting_fault_once() {
         let directory = tempfile::tempdir().unwrap();
-        let (keys, records) = (directory.path().join("keys"), place.path().join("records"));
+        let (keys, records) = (directory.path().join("keys"), directory.path().join("records"));
         let create = || {
             fs::create_dir(&keys).unwrap();
             fs::write(&records, "").unwrap();

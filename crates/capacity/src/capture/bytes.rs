@@ -8,7 +8,7 @@ use super::CaptureError;
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// A buffered stream and its position.
-pub(super) struct ByteStream<R> {
+pub(super) struct CaptureStream<R> {
     input: R,
     buffer: Vec<u8>,
     /// The start of the bytes in the buffer that have not been returned yet.
@@ -25,7 +25,7 @@ pub(super) enum ByteOrder {
     Big,
 }
 
-impl<R: Read> ByteStream<R> {
+impl<R: Read> CaptureStream<R> {
     pub(super) fn new(input: R) -> Self {
         Self { input, buffer: Vec::new(), start: 0, at_byte: 0, is_at_end: false }
     }

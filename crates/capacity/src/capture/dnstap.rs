@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::bytes::ByteStream;
+use super::bytes::CaptureStream;
 use super::{CaptureError, CaptureEvent, EventSink, ResolverSide, SkipCounts};
 
 /// The content type of dnstap in Frame Streams.
@@ -166,7 +166,7 @@ pub(super) fn is_dnstap(beginning: &[u8]) -> bool {
 }
 
 pub(super) fn read<R: Read>(
-    mut bytes: ByteStream<R>,
+    mut bytes: CaptureStream<R>,
     skipped: &mut SkipCounts,
     sink: EventSink<'_>,
 ) -> Result<(), CaptureError> {

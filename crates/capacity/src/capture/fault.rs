@@ -11,8 +11,8 @@ pub enum CaptureError {
     Io(#[from] io::Error),
     /// The file has no known format.
     #[error("{}", match is_empty {
-        true => "nothing in it",
-        false => "neither pcap, pcapng nor dnstap, nor a log of BIND, Unbound, dnsmasq or with a time at the front of each line",
+        true => "the file is empty",
+        false => "expected pcap, pcapng, dnstap, or a log of BIND, Unbound, dnsmasq or with a time at the front of each line",
     })]
     Unrecognised {
         /// True if the file is empty.

@@ -22,11 +22,11 @@ mod time;
 
 use std::io::Read;
 
-use self::bytes::ByteStream;
+use self::bytes::CaptureStream;
 pub use self::fault::CaptureError;
 use self::link::LinkType;
 use self::packet::read_packet;
-pub use self::query_log::LogFormat;
+pub use self::query_log::QueryLogFormat;
 
 /// The number of bytes from which the format of a stream is recognised.
 const PEEK_BYTES: usize = 64 << 10;
@@ -73,7 +73,7 @@ pub enum CaptureFormat {
     /// Frame Streams with dnstap.
     Dnstap,
     /// A log of lines.
-    Log(LogFormat),
+    Log(QueryLogFormat),
 }
 
 /// The numbers of items in a stream that gave no event.
@@ -140,7 +140,7 @@ fn read_into(
         return Err(fault.map_or(CaptureError::Unrecognised { is_empty: beginning.is_empty() }, Into::into));
     };
     report.format = Some(format);
-    let bytes = ByteStream::new(Read::chain(&beginning[..], StreamRest { rest, fault }));
+    let bytes = CaptureStream::new(Read::chain(&beginning[..], StreamRest { rest, fault }));
     let CaptureReport { events, skipped, .. } = report;
     let mut counting = |event: CaptureEvent<'_>| {
         *events += 1;
@@ -165,7 +165,7 @@ impl CaptureFormat {
         if dnstap::is_dnstap(beginning) {
             return Some(Self::Dnstap);
         }
-        LogFormat::detect(beginning).map(Self::Log)
+        QueryLogFormat::detect(beginning).map(Self::Log)
     }
 }
 

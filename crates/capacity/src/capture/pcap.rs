@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::bytes::{ByteOrder, ByteStream};
+use super::bytes::{ByteOrder, CaptureStream};
 use super::{CaptureError, EventSink, LinkType, SkipCounts, pass_messages};
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
@@ -20,7 +20,7 @@ fn order(beginning: &[u8]) -> Option<ByteOrder> {
 }
 
 pub(super) fn read<R: Read>(
-    mut bytes: ByteStream<R>,
+    mut bytes: CaptureStream<R>,
     skipped: &mut SkipCounts,
     sink: EventSink<'_>,
 ) -> Result<(), CaptureError> {

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::bytes::{ByteOrder, ByteStream};
+use super::bytes::{ByteOrder, CaptureStream};
 use super::{CaptureError, EventSink, LinkType, SkipCounts, pass_messages};
 
 const SECTION: u32 = 0x0a0d_0d0a;
@@ -25,7 +25,7 @@ pub(super) fn is_pcapng(beginning: &[u8]) -> bool {
 }
 
 pub(super) fn read<R: Read>(
-    mut bytes: ByteStream<R>,
+    mut bytes: CaptureStream<R>,
     skipped: &mut SkipCounts,
     sink: EventSink<'_>,
 ) -> Result<(), CaptureError> {
@@ -54,7 +54,7 @@ struct OpenBlock {
 
 /// Reads the body of a block, without the copy of the length at its end.
 fn body<R: Read>(
-    bytes: &mut ByteStream<R>,
+    bytes: &mut CaptureStream<R>,
     order: ByteOrder,
     block: OpenBlock,
 ) -> Result<&[u8], CaptureError> {
@@ -93,7 +93,7 @@ struct Interface {
 
 impl Section {
     fn begin_section<R: Read>(
-        bytes: &mut ByteStream<R>,
+        bytes: &mut CaptureStream<R>,
         len: [u8; 4],
         at_byte: u64,
     ) -> Result<Self, CaptureError> {

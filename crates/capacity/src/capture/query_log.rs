@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::Read;
 
-use super::bytes::ByteStream;
+use super::bytes::CaptureStream;
 use super::time::{digits, iso, month, seconds, time_s};
 use super::{CaptureError, CaptureEvent, EventSink, SkipCounts};
 
@@ -14,7 +14,7 @@ const HALF_A_YEAR_S: u64 = 183 * 86_400;
 
 /// The program that wrote a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogFormat {
+pub enum QueryLogFormat {
     /// The category `queries` of BIND.
     Bind,
     /// Unbound with `log-queries: yes`.
@@ -34,7 +34,7 @@ enum LogLine {
     Unknown,
 }
 
-impl LogFormat {
+impl QueryLogFormat {
     const ALL: [Self; 4] = [Self::Bind, Self::Unbound, Self::Dnsmasq, Self::Timestamped];
 
     /// Returns the first format that finds a query among the complete lines of the beginning.
@@ -54,7 +54,7 @@ impl LogFormat {
     }
 }
 
-impl fmt::Display for LogFormat {
+impl fmt::Display for QueryLogFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Bind => "BIND",
@@ -70,8 +70,8 @@ fn text(line: &[u8]) -> std::borrow::Cow<'_, str> {
 }
 
 pub(super) fn read<R: Read>(
-    mut bytes: ByteStream<R>,
-    format: LogFormat,
+    mut bytes: CaptureStream<R>,
+    format: QueryLogFormat,
     skipped: &mut SkipCounts,
     sink: EventSink<'_>,
 ) -> Result<(), CaptureError> {
@@ -95,8 +95,10 @@ struct YearTracker {
 
 impl YearTracker {
     fn add_years(&mut self, at_s: u64) -> u64 {
+        // Times with a year are later than 1972, in which times without one are placed.
         let is_without_year = at_s < NO_YEAR_END_S;
         if is_without_year && at_s + self.added_s + HALF_A_YEAR_S < self.latest_s {
+            // The stand-in year is a leap year.
             self.added_s += 366 * 86_400;
         }
         let placed = if is_without_year { at_s + self.added_s } else { at_s };
@@ -208,7 +210,7 @@ mod tests {
     const MOMENT: u64 = 1_795_449_131;
 
     #[test]
-    fn lines_of_each_log_are_told_from_others() {
+    fn distinguishes_queries_from_other_lines_of_each_log() {
         let bind_line =
             "client @0x7f01 192.0.2.1#53211 (example.com): query: example.com IN A +E(0)K (192.0.2.53)";
         for head in [
@@ -261,13 +263,13 @@ mod tests {
     #[test]
     fn a_log_is_recognised_by_its_queries() {
         let log = "2026-11-23T15:52:11Z general: running\n2026-11-23T15:52:11Z client 192.0.2.1#5 (a): query: a IN A + (::1)\n";
-        assert_eq!(LogFormat::detect(log.as_bytes()), Some(LogFormat::Bind));
-        assert_eq!(LogFormat::detect(b"1795449131 a\n"), Some(LogFormat::Timestamped));
-        assert_eq!(LogFormat::detect(b"\x00\x01\x02"), None);
+        assert_eq!(QueryLogFormat::detect(log.as_bytes()), Some(QueryLogFormat::Bind));
+        assert_eq!(QueryLogFormat::detect(b"1795449131 a\n"), Some(QueryLogFormat::Timestamped));
+        assert_eq!(QueryLogFormat::detect(b"\x00\x01\x02"), None);
     }
 
     #[test]
-    fn a_new_year_goes_on() {
+    fn times_increase_across_a_new_year() {
         let mut years = YearTracker::default();
         let december = years.add_years(seconds(NO_YEAR, 12, 31, 86_399).unwrap());
         let january = years.add_years(seconds(NO_YEAR, 1, 1, 0).unwrap());

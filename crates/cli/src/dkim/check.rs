@@ -8,21 +8,21 @@ use serde::Serialize;
 
 use super::DkimError;
 use super::args::CheckArgs;
-use super::lookup::Records;
+use super::lookup::KeyRecordSource;
 use crate::keys::place;
 use oarlock_measure::GlobalOptions;
 
-/// Shortest RSA key that is not warned about. RFC 8301 3.2.
+/// The length in bits below which an RSA key gets a warning. RFC 8301 3.2.
 const ADVISED_BITS: u32 = 2048;
 
-/// What was found, as `--json` prints it.
+/// The result of the check, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Report {
+struct RecordCheck {
     name: String,
     records: usize,
     key_type: Option<&'static str>,
     key_bits: Option<u32>,
-    /// Whether the private key belongs to the record; null where none was given.
+    /// True if the private key belongs to the record; null if none was given.
     matches: Option<bool>,
     faults: Vec<String>,
     warnings: Vec<String>,
@@ -34,12 +34,12 @@ pub(super) fn run(global: &GlobalOptions, args: &CheckArgs) -> Result<(), DkimEr
     let name = KeyName::new(&form(&args.selector)?, &form(&args.domain)?);
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     let key = args.key.as_ref().map(|path| place::read(path, passphrase.as_ref())).transpose()?;
-    let answers = Records::open(&args.lookup)?.find(std::iter::once(&name));
-    let mut report = Report::new(&name);
+    let answers = KeyRecordSource::open(&args.lookup)?.find(std::iter::once(&name));
+    let mut report = RecordCheck::new(&name);
     match answers.get(&name) {
         Some(KeyAnswer::Records(records)) => report.read(records, key.as_ref()),
         Some(KeyAnswer::Unknown(reason)) => return Err(DkimError::Lookup(reason.clone())),
-        Some(KeyAnswer::NoRecord) | None => report.faults.push("there is no such record".into()),
+        Some(KeyAnswer::NoRecord) | None => report.faults.push("there is no record of this name".into()),
     }
     report.print(global)?;
     match report.faults.as_slice() {
@@ -48,7 +48,7 @@ pub(super) fn run(global: &GlobalOptions, args: &CheckArgs) -> Result<(), DkimEr
     }
 }
 
-impl Report {
+impl RecordCheck {
     fn new(name: &KeyName) -> Self {
         Self {
             name: name.to_string(),
@@ -90,7 +90,7 @@ impl Report {
             let is_same = key.fingerprint() == record.key.fingerprint();
             self.matches = Some(is_same);
             if !is_same {
-                self.faults.push("the record has another key than the file".into());
+                self.faults.push("the record and the file have different keys".into());
             }
         }
     }

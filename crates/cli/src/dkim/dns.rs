@@ -14,7 +14,7 @@ use oarlock_measure::GlobalOptions;
 
 /// A record, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Report {
+struct RecordReport {
     /// The owner name; null without a domain and a selector.
     name: Option<String>,
     record: String,
@@ -33,13 +33,13 @@ pub(super) fn run(global: &GlobalOptions, args: &DnsArgs) -> Result<(), DkimErro
     let options =
         RecordOptions { is_testing: args.test_mode, is_strict: args.strict, notes: args.notes.clone() };
     let record = record_text(&key, &options)?;
-    // What a verifier will read, so that nothing is published that it cannot.
+    // The record is parsed as a verifier does it, so that no unusable record is published.
     let read = KeyRecord::parse(record.as_bytes()).map_err(|_| unsuitable())?;
     if algorithm == SignatureAlgorithm::RsaSha256 && !(1024..=4096).contains(&read.key_bits()) {
         return Err(unsuitable());
     }
     about::warn(args.selector.as_deref().unwrap_or("the key"), &key);
-    let report = Report {
+    let report = RecordReport {
         name: None,
         strings: record_strings(&record).map(str::to_owned).collect(),
         record,
@@ -50,7 +50,7 @@ pub(super) fn run(global: &GlobalOptions, args: &DnsArgs) -> Result<(), DkimErro
     report.named(args)?.print(global)
 }
 
-impl Report {
+impl RecordReport {
     fn named(self, args: &DnsArgs) -> Result<Self, DkimError> {
         let form =
             |name: &str| ascii_form(name).map(String::from).ok_or_else(|| DkimError::Domain(name.to_owned()));

@@ -1,4 +1,4 @@
-//! Signatures that a message has of those who sign it again: new ones take their place.
+//! Older signatures of the same signers, which new ones replace.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use oarlock_io::mail::{StoredMail, to_crlf};
 
 const FIELD: &[u8] = b"DKIM-Signature";
 
-/// The message without signatures of the domain and selector of one of `signers`, and how many there were.
+/// Returns the message without signatures of the domains and selectors of `signers`, and the number of removed ones.
 pub(super) fn without_own<'m>(mail: &'m StoredMail, signers: &[DkimSigner]) -> (Cow<'m, StoredMail>, u64) {
     let own: Vec<Range<usize>> =
         fields(&mail.bytes).filter(|place| is_own(&mail.bytes[place.clone()], signers)).collect();
@@ -22,7 +22,7 @@ pub(super) fn without_own<'m>(mail: &'m StoredMail, signers: &[DkimSigner]) -> (
     (Cow::Owned(changed), own.len() as u64)
 }
 
-/// The places of the header's fields, with their line ends.
+/// Returns the ranges of the header fields, with their line ends.
 fn fields(message: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -38,7 +38,7 @@ fn fields(message: &[u8]) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The end of the line that begins at `start`; None at the end of the message.
+/// Returns the end of the line that begins at `start`; None at the end of the message.
 fn line_end(message: &[u8], start: usize) -> Option<usize> {
     let rest = message.get(start..).filter(|rest| !rest.is_empty())?;
     Some(rest.iter().position(|byte| *byte == b'\n').map_or(message.len(), |len| start + len + 1))

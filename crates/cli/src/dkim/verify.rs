@@ -4,37 +4,37 @@ use std::io::Write;
 
 use oarlock::Accelerator;
 use oarlock_dkim::{
-    ArcChain, DkimVerdict, MailMessage, SignatureResult, VerifiedMessage, VerifyIntake, VerifyPolicy,
+    ArcChain, DkimVerdict, ParsedMail, SignatureResult, VerifiedMessage, VerifyIntake, VerifyPolicy,
     best_verdict,
 };
 use oarlock_io::mail::to_crlf;
 use serde::Serialize;
 
-use super::args::VerifyArgs;
-use super::bulk::{self, Loaded, Totals};
+use super::args::MailVerifyArgs;
+use super::bulk::{self, LoadedMail, MailTotals};
 use super::document::ResultList;
-use super::lookup::Records;
+use super::lookup::KeyRecordSource;
 use super::{DkimError, time_s};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::dkim::compare;
 use oarlock_measure::table::count;
 
-pub(super) fn run(global: &GlobalOptions, args: &VerifyArgs) -> Result<(), DkimError> {
+pub(super) fn run(global: &GlobalOptions, args: &MailVerifyArgs) -> Result<(), DkimError> {
     if args.compare.compare {
         return Ok(compare::run(global, &args.mail.paths, args.mail.options(), &args.compare)?);
     }
-    let verifier = Verifier {
+    let verifier = MailVerifier {
         accelerator: global.builder().build()?,
-        records: Records::open(&args.lookup)?,
+        records: KeyRecordSource::open(&args.lookup)?,
         policy: args.policy(),
         now_s: time_s(args.time),
     };
     if global.verbose || global.engines.is_some() {
         global.warn_absent_engines(&verifier.accelerator);
     }
-    let (mut counts, mut results) = (Counts::default(), ResultList::default());
+    let (mut counts, mut results) = (VerdictCounts::default(), ResultList::default());
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    let take = |found: Found| {
+    let take = |found: VerifiedMail| {
         counts.add(&found);
         if global.json {
             return Ok(found.lines().iter().try_for_each(|line| results.push(line, &mut out))?);
@@ -52,27 +52,27 @@ pub(super) fn run(global: &GlobalOptions, args: &VerifyArgs) -> Result<(), DkimE
     counts.verdict(&totals)
 }
 
-struct Verifier {
+struct MailVerifier {
     accelerator: Accelerator,
-    records: Records,
+    records: KeyRecordSource,
     policy: VerifyPolicy,
     now_s: u64,
 }
 
-/// What was found of a message.
-struct Found {
+/// The result of a message.
+struct VerifiedMail {
     source: String,
-    /// Or why it is no message.
+    /// The results, or the reason why the message cannot be parsed.
     verified: Result<VerifiedMessage, String>,
 }
 
-impl Verifier {
-    fn verify(&self, batch: &[Loaded]) -> Result<Vec<(u64, Found)>, DkimError> {
+impl MailVerifier {
+    fn verify(&self, batch: &[LoadedMail]) -> Result<Vec<(u64, VerifiedMail)>, DkimError> {
         let wires: Vec<_> = batch.iter().map(|loaded| to_crlf(&loaded.mail.bytes)).collect();
         let mut intake = VerifyIntake::new(&self.policy, self.now_s);
         let mut errors = Vec::with_capacity(batch.len());
         for wire in &wires {
-            errors.push(match MailMessage::parse(wire, &self.policy.limits) {
+            errors.push(match ParsedMail::parse(wire, &self.policy.limits) {
                 Ok(message) => {
                     intake.push(&message)?;
                     None
@@ -92,15 +92,15 @@ impl Verifier {
                 Some(error) => Err(error),
                 None => Ok(verified.next().unwrap_or_default()),
             };
-            (loaded.index, Found { source: loaded.mail.source.to_string(), verified })
+            (loaded.index, VerifiedMail { source: loaded.mail.source.to_string(), verified })
         });
         Ok(found.collect())
     }
 }
 
-/// A signature as `--json` prints it, or a message that has none.
+/// A signature as `--json` prints it, or a message without signatures.
 #[derive(Debug, Serialize)]
-struct Line<'a> {
+struct ResultLine<'a> {
     source: &'a str,
     kind: &'static str,
     result: &'static str,
@@ -113,9 +113,9 @@ struct Line<'a> {
     testing: bool,
 }
 
-impl Found {
-    fn lines(&self) -> Vec<Line<'_>> {
-        let bare = |kind, verdict: DkimVerdict, reason| Line {
+impl VerifiedMail {
+    fn lines(&self) -> Vec<ResultLine<'_>> {
+        let bare = |kind, verdict: DkimVerdict, reason| ResultLine {
             source: &self.source,
             kind,
             result: verdict.name(),
@@ -139,8 +139,8 @@ impl Found {
         lines
     }
 
-    fn line<'a>(&'a self, signature: &'a SignatureResult) -> Line<'a> {
-        Line {
+    fn line<'a>(&'a self, signature: &'a SignatureResult) -> ResultLine<'a> {
+        ResultLine {
             source: &self.source,
             kind: "signature",
             result: signature.verdict().name(),
@@ -159,7 +159,7 @@ impl Found {
     }
 }
 
-impl Line<'_> {
+impl ResultLine<'_> {
     fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
         write!(out, "{:9}  {}", self.result, self.source)?;
         if self.kind == "arc" {
@@ -186,7 +186,7 @@ impl Line<'_> {
 
 /// Messages by their best signature.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-struct Counts {
+struct VerdictCounts {
     signatures: u64,
     pass: u64,
     fail: u64,
@@ -198,8 +198,8 @@ struct Counts {
     malformed: u64,
 }
 
-impl Counts {
-    fn add(&mut self, found: &Found) {
+impl VerdictCounts {
+    fn add(&mut self, found: &VerifiedMail) {
         let Ok(verified) = &found.verified else {
             self.malformed += 1;
             return;
@@ -217,7 +217,7 @@ impl Counts {
         *count += 1;
     }
 
-    fn verdict(&self, totals: &Totals) -> Result<(), DkimError> {
+    fn verdict(&self, totals: &MailTotals) -> Result<(), DkimError> {
         let others = totals.messages - self.pass;
         if totals.unreadable > 0 && totals.messages == 0 {
             return Err(DkimError::Usage("nothing could be read"));
@@ -236,7 +236,7 @@ impl Counts {
     }
 }
 
-impl std::fmt::Display for Counts {
+impl std::fmt::Display for VerdictCounts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} pass", self.pass)?;
         let others = [

@@ -1,4 +1,4 @@
-//! What can be made.
+//! The kinds of keys that can be generated.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use oarlock::keys::{KeyError, generate};
 use oarlock::table::KeyType;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Kind {
+pub(super) enum GeneratedKind {
     /// RSA, too short to be safe
     Rsa1024,
     /// RSA
@@ -41,10 +41,10 @@ pub(super) enum Kind {
     Hmac,
 }
 
-/// As long as the output of SHA-256: shorter ones weaken it, longer ones add nothing. RFC 2104 section 3.
+/// The length of an HMAC key in bytes, that of SHA-256's output: shorter keys weaken HMAC, longer keys add nothing. RFC 2104 section 3.
 const HMAC_LEN: usize = 32;
 
-impl Kind {
+impl GeneratedKind {
     /// The type in a file of keys; None for a kind that has a public half.
     pub(super) fn symmetric(self) -> Option<KeyType> {
         Some(match self {
@@ -98,7 +98,7 @@ impl Kind {
 }
 
 /// As it is written on the command line.
-impl fmt::Display for Kind {
+impl fmt::Display for GeneratedKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.to_possible_value() {
             Some(value) => f.write_str(value.get_name()),
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn every_kind_makes_what_it_is_called() {
-        for kind in Kind::value_variants().iter().filter(|kind| **kind != Kind::Rsa4096) {
+        for kind in GeneratedKind::value_variants().iter().filter(|kind| **kind != GeneratedKind::Rsa4096) {
             let key = kind.generate().unwrap();
             match kind.symmetric() {
                 None => assert_eq!(about::kind(key.kind()), kind.to_string()),

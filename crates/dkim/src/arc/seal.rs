@@ -1,4 +1,6 @@
-//! Sets added. RFC 8617 5.1.
+//! New sets for messages that are handed on. RFC 8617 5.1.
+
+use std::fmt;
 
 use oarlock::{Accelerator, Answers, Job, JobError, SubmitOptions};
 
@@ -11,41 +13,68 @@ use crate::fold::FoldedField;
 use crate::hash::{
     BodyHasher, BodyNeed, DigestId, Digests, HashBatch, HashedBodies, HashedBody, WholeBody, find_body,
 };
-use crate::message::{HeaderField, MailMessage, name_hash};
+use crate::message::{HeaderField, ParsedMail, name_hash};
 use crate::results;
 use crate::sign::{
     DkimSigner, FieldName, FieldStart, SignedFields, names_of, sign_job, signed, signed_headers, unsigned,
 };
 use crate::verdict::{DkimVerdict, SignatureResult};
 
-/// Why a message was not sealed.
+/// The reason why a message was not sealed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealError {
-    /// Somebody has sealed the chain as broken, so that nobody adds to it. RFC 8617 5.1.2.
-    #[error("the chain was sealed as broken, nothing is added to it")]
+    /// An intermediary sealed the chain as broken. No set may be added to it. RFC 8617 5.1.2.
+    #[error("the chain was sealed as broken: no set may be added")]
     Closed,
-    /// A key of the chain could not be looked up. A set would say for ever that the chain is broken, so none is added and whoever
-    /// receives the message can still verify what is there.
-    #[error("a key of the chain could not be looked up, so that nobody knows whether it is whole")]
+    /// A key of the chain could not be looked up. A new set would declare the chain broken for ever. Without one, the
+    /// next receiver can still verify the chain.
+    #[error("a key of the chain could not be looked up, so its result is not known")]
     Undecided,
-    /// The chain is as long as it can be.
-    #[error("the chain has {MAX_SETS} sets, which is the most")]
+    /// The chain has the maximum number of sets.
+    #[error("the chain has the maximum of {MAX_SETS} sets")]
     TooLong,
     /// The key could not sign.
     #[error("{0}")]
     Job(#[from] JobError),
 }
 
-/// Three fields from the top, seal first, each with its CRLF; or why there are none.
-pub type SealedSet = Result<String, SealError>;
+/// The three header fields of a new ARC set, each without the CRLF at its end. They go to the top of the message, the seal first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedFields {
+    /// `ARC-Seal`.
+    pub seal: String,
+    /// `ARC-Message-Signature`.
+    pub message_signature: String,
+    /// `ARC-Authentication-Results`.
+    pub results: String,
+}
+
+impl SealedFields {
+    /// Returns the fields in the order in which they stand in the message, the seal first.
+    #[must_use]
+    pub fn from_top(&self) -> [&str; 3] {
+        [&self.seal, &self.message_signature, &self.results]
+    }
+}
+
+impl fmt::Display for SealedFields {
+    /// Writes the fields from the top, each with its CRLF.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.from_top().iter().try_for_each(|field| write!(f, "{field}\r\n"))
+    }
+}
+
+/// A new set, or the reason why the message was not sealed.
+pub type SealedSet = Result<SealedFields, SealError>;
 
 /// Adds sets for one domain under one selector.
 #[derive(Clone, Debug)]
 pub struct ArcSealer(DkimSigner);
 
 impl ArcSealer {
-    /// Seals with the signer's key, forms and fields, and with DKIM signatures among the fields.
+    /// Makes a sealer that uses the signer's key, canonical forms and field names. `DKIM-Signature` is added to the
+    /// signed fields.
     #[must_use]
     pub fn new(signer: DkimSigner) -> Self {
         // RFC 8617 4.1.2: seals are never among the signed fields.
@@ -59,33 +88,34 @@ impl ArcSealer {
         Self(signer.with_fields(SignedFields(names.into())))
     }
 
-    /// Which hash of the body its signatures need.
+    /// Returns the hash of the body that the signatures need.
     #[must_use]
     pub fn body_need(&self) -> BodyNeed {
         self.0.body_need()
     }
 
-    /// Under which domain it seals.
+    /// Returns the sealing domain.
     #[must_use]
     pub fn domain(&self) -> &str {
         self.0.domain()
     }
 }
 
-/// The results of verifying a message, as a set says them.
+/// The results of verifying a message, as a set reports them.
 #[derive(Clone, Copy, Debug)]
 pub struct SealedResults<'a> {
-    /// By whom.
+    /// The name of the verifying host.
     pub authserv_id: &'a str,
-    /// Of each signature.
+    /// The result of each signature.
     pub signatures: &'a [SignatureResult],
-    /// Of the chain.
+    /// The result of the chain.
     pub chain: &'a ArcChain,
-    /// Results of others of the same domain, such as `spf=pass smtp.mailfrom=example.com`, for a set has all of them. RFC 8617 4.1.1.
+    /// The results of other filters of the same domain, such as `spf=pass smtp.mailfrom=example.com`. A set repeats
+    /// all of them. RFC 8617 4.1.1.
     pub others: &'a [String],
 }
 
-/// Messages that are sealed together, by one sealer.
+/// A batch of messages that one sealer seals together.
 #[derive(Debug)]
 pub struct SealIntake<'m> {
     sealer: &'m ArcSealer,
@@ -104,27 +134,27 @@ struct SealRequest<'m> {
 }
 
 impl<'m> SealIntake<'m> {
-    /// Nothing yet. `now_s` is the time in seconds since 1970.
+    /// Makes an empty batch. `now_s` is the time in seconds since 1970.
     #[must_use]
     pub fn new(sealer: &'m ArcSealer, now_s: u64) -> Self {
         Self { sealer, now_s, gather: HashBatch::default(), requests: Vec::new() }
     }
 
-    /// Adds a message, with what was found when it was verified, chain included.
+    /// Adds a message and the results of verifying it, its chain included.
     ///
     /// # Errors
-    /// The batch is at 4 GiB.
-    pub fn push(&mut self, message: MailMessage<'m>, results: &SealedResults<'_>) -> Result<(), JobError> {
+    /// The batch exceeds 4 GiB.
+    pub fn push(&mut self, message: ParsedMail<'m>, results: &SealedResults<'_>) -> Result<(), JobError> {
         let mut whole = WholeBody::new(message.body);
         let body = whole.hashed(&mut self.gather, self.sealer.body_need())?;
         self.add(message.headers, body, results);
         Ok(())
     }
 
-    /// Adds a message whose body was hashed as it came, for [`ArcSealer::body_need`].
+    /// Adds a message whose body was hashed while it arrived, for [`ArcSealer::body_need`].
     ///
     /// # Errors
-    /// As [`push`](Self::push), or the body could not be hashed.
+    /// The same as for [`push`](Self::push), or the body could not be hashed.
     pub fn push_hashed(
         &mut self,
         headers: Vec<HeaderField<'m>>,
@@ -134,13 +164,14 @@ impl<'m> SealIntake<'m> {
         let gather = &mut self.gather;
         let bodies: HashedBodies =
             bodies.into_iter().map(|body| body.finish(gather)).collect::<Result<_, JobError>>()?;
-        let missing = JobError::Malformed { what: "a body hash that nobody asked for in time" };
+        let missing =
+            JobError::Malformed { what: "a body hash that was not computed while the body arrived" };
         let body = find_body(&bodies, self.sealer.body_need()).cloned().ok_or(missing)?;
         self.add(headers, body, results);
         Ok(())
     }
 
-    /// Seals on this thread. Sets come in the order of the messages.
+    /// Seals on this thread. The sets are in the order of the messages.
     ///
     /// # Errors
     /// No engine could hash.
@@ -156,10 +187,10 @@ impl<'m> SealIntake<'m> {
         Ok(stage.finish())
     }
 
-    /// Seals beside what others have submitted.
+    /// Seals together with jobs that others have submitted.
     ///
     /// # Errors
-    /// No engine could hash, or there is no room in the queue.
+    /// No engine could hash, or the queue is full.
     pub async fn submit(
         self,
         accelerator: &Accelerator,
@@ -194,7 +225,7 @@ impl<'m> SealIntake<'m> {
     }
 }
 
-/// What is hashed and signed next of each message.
+/// The next field to hash and sign of each message.
 struct SealStage<'m> {
     gather: HashBatch,
     parts: Vec<Result<PendingSet<'m>, SealError>>,
@@ -202,10 +233,10 @@ struct SealStage<'m> {
 
 struct PendingSet<'m> {
     request: SealRequest<'m>,
-    /// The field before its signature.
+    /// The field without its signature.
     unsigned: String,
     hash: DigestId,
-    /// The message signature, once it is made.
+    /// The complete message signature, empty in the first stage.
     message: String,
 }
 
@@ -256,14 +287,16 @@ impl<'m> SealStage<'m> {
     }
 
     fn finish(self) -> Vec<SealedSet> {
-        let set = |part: PendingSet<'_>| {
-            [&part.unsigned, "\r\n", &part.message, "\r\n", &part.request.results, "\r\n"].concat()
+        let set = |part: PendingSet<'_>| SealedFields {
+            seal: part.unsigned,
+            message_signature: part.message,
+            results: part.request.results,
         };
         self.parts.into_iter().map(|part| part.map(set)).collect()
     }
 }
 
-/// Each part with its answer; those that failed before have none.
+/// Runs `step` for each set with its answer. A set that failed before has no answer and is skipped.
 fn each<'m>(
     parts: Vec<Result<PendingSet<'m>, SealError>>,
     answers: &Answers,
@@ -274,7 +307,7 @@ fn each<'m>(
     parts.into_iter().map(|part| part.and_then(|part| step(part, next()))).collect()
 }
 
-/// The seal before its signature. RFC 8617 4.1.3.
+/// Writes the seal up to `b=`. RFC 8617 4.1.3.
 fn seal_of(signer: &DkimSigner, request: &SealRequest<'_>, now_s: u64) -> String {
     let claim = match request.verdict {
         DkimVerdict::None => "none",
@@ -297,18 +330,18 @@ fn seal_of(signer: &DkimSigner, request: &SealRequest<'_>, now_s: u64) -> String
     field.finish()
 }
 
-/// What the new seal signs: all sets, or of a broken chain its own alone. RFC 8617 5.1.1 and 5.1.2.
+/// Writes the input of the new seal: all sets, or only the new one if the chain is broken. RFC 8617 5.1.1 and 5.1.2.
 fn write_all(request: &SealRequest<'_>, message: &str, seal: &str, out: &mut Vec<u8>) {
     let older = match request.verdict {
         DkimVerdict::Pass => find_sets(&request.headers).unwrap_or_default(),
         _ => Default::default(),
     };
     for set in &older {
-        write_results_and_message(set, out);
-        write_seal(set, out);
+        write_results_and_message(set, &request.headers, out);
+        write_seal(set, &request.headers, out);
     }
     for (field, end) in [(&*request.results, "\r\n"), (message, "\r\n"), (seal, "")] {
-        // It was written with name and colon.
+        // This cannot fail: we wrote the field with its name and colon.
         if let Ok(header) = HeaderField::new(field.as_bytes()) {
             canonicalize_header(CanonicalForm::Relaxed, &header, out);
             out.extend_from_slice(end.as_bytes());

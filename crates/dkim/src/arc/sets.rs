@@ -1,44 +1,45 @@
-//! Sets found in a message. RFC 8617 4.2 and 5.2.
+//! The sets of a message. RFC 8617 4.2 and 5.2.
 
 use smallvec::SmallVec;
 
 use super::chain::ChainFault;
 use crate::canon::{CanonicalForm, canonicalize_header};
 use crate::message::{HeaderField, MailLimits, name_hash};
+use crate::select::write_unsigned;
 use crate::signature::{DkimSignature, SignatureError, SignatureKind, required, text};
 use crate::tags::{TagList, shown, trimmed};
-use crate::verify::write_unsigned;
 
-/// Most sets of a message. RFC 8617 4.2.1.
+/// The maximum number of sets of a message. RFC 8617 4.2.1.
 pub(crate) const MAX_SETS: usize = 50;
 
 pub(crate) const RESULTS: &[u8] = b"ARC-Authentication-Results";
 pub(crate) const MESSAGE: &[u8] = b"ARC-Message-Signature";
 pub(crate) const SEAL: &[u8] = b"ARC-Seal";
 
-/// What one who handed the message on has added.
+/// The set that one intermediary has added.
 #[derive(Clone, Debug)]
-pub(crate) struct ArcSet<'m> {
-    pub(crate) results: HeaderField<'m>,
-    pub(crate) message: HeaderField<'m>,
-    pub(crate) seal: HeaderField<'m>,
-    /// The seal, whose body hash and names are empty.
-    pub(crate) seal_signature: DkimSignature<'m>,
+pub(crate) struct ArcSet {
+    /// The positions of the three fields among the header fields.
+    pub(crate) results: usize,
+    pub(crate) message: usize,
+    pub(crate) seal: usize,
+    /// The parsed seal. Its body hash and its names are empty.
+    pub(crate) seal_signature: DkimSignature<'static>,
 }
 
-/// Sets of a message, the first one first.
-pub(crate) type ArcSets<'m> = SmallVec<[ArcSet<'m>; 4]>;
+/// The sets of a message, from the first on.
+pub(crate) type ArcSets = SmallVec<[ArcSet; 4]>;
 
-/// The three fields of a set, as far as they were found.
+/// The positions of the fields of one set that were found so far.
 #[derive(Clone, Copy, Default)]
-struct SetFields<'m> {
-    results: Option<HeaderField<'m>>,
-    message: Option<HeaderField<'m>>,
-    seal: Option<HeaderField<'m>>,
+struct SetFields {
+    results: Option<usize>,
+    message: Option<usize>,
+    seal: Option<usize>,
 }
 
-impl<'m> SetFields<'m> {
-    fn field(&mut self, name: &[u8]) -> &mut Option<HeaderField<'m>> {
+impl SetFields {
+    fn field(&mut self, name: &[u8]) -> &mut Option<usize> {
         match name {
             RESULTS => &mut self.results,
             MESSAGE => &mut self.message,
@@ -47,11 +48,12 @@ impl<'m> SetFields<'m> {
     }
 }
 
-/// All sets, which must be whole, numbered without gaps, and in agreement about the chain. Empty where there is none.
-pub(crate) fn find_sets<'m>(headers: &[HeaderField<'m>]) -> Result<ArcSets<'m>, ChainFault> {
-    let mut parts: Vec<SetFields<'m>> = Vec::new();
+/// Finds all sets. They must be complete, be numbered without gaps, and agree about the chain. Returns an empty list
+/// for a message without a set.
+pub(crate) fn find_sets(headers: &[HeaderField<'_>]) -> Result<ArcSets, ChainFault> {
+    let mut parts: Vec<SetFields> = Vec::new();
     let [results, message, seal] = [RESULTS, MESSAGE, SEAL].map(name_hash);
-    for header in headers {
+    for (position, header) in headers.iter().enumerate() {
         let name = match header.hash {
             hash if hash == results => RESULTS,
             hash if hash == message => MESSAGE,
@@ -65,19 +67,19 @@ pub(crate) fn find_sets<'m>(headers: &[HeaderField<'m>]) -> Result<ArcSets<'m>, 
         if parts.len() < number {
             parts.resize(number, SetFields::default());
         }
-        if parts[number - 1].field(name).replace(*header).is_some() {
+        if parts[number - 1].field(name).replace(position).is_some() {
             return Err(ChainFault::Double(number));
         }
     }
-    parts.iter().zip(1..).map(|(parts, number)| set(parts, number)).collect()
+    parts.iter().zip(1..).map(|(parts, number)| check_set(parts, number, headers)).collect()
 }
 
-fn set<'m>(parts: &SetFields<'m>, number: usize) -> Result<ArcSet<'m>, ChainFault> {
+fn check_set(parts: &SetFields, number: usize, headers: &[HeaderField<'_>]) -> Result<ArcSet, ChainFault> {
     let SetFields { results: Some(results), message: Some(message), seal: Some(seal) } = *parts else {
         return Err(ChainFault::Missing(number));
     };
     let broken = |fault| ChainFault::Seal(number, fault);
-    let tags = TagList::parse(seal.value()).map_err(|fault| broken(fault.into()))?;
+    let tags = TagList::parse(headers[seal].value()).map_err(|fault| broken(fault.into()))?;
     let seal_signature = DkimSignature::from_seal_tags(&tags).map_err(broken)?;
     match (number, required(&tags, "cv").map_err(broken)?) {
         (1, b"none") | (2.., b"pass") => Ok(ArcSet { results, message, seal, seal_signature }),
@@ -86,7 +88,7 @@ fn set<'m>(parts: &SetFields<'m>, number: usize) -> Result<ArcSet<'m>, ChainFaul
     }
 }
 
-/// The highest number that any field of a set has, 0 where there is none.
+/// Returns the highest instance number of any ARC field, or 0.
 pub(crate) fn highest_instance(headers: &[HeaderField<'_>]) -> usize {
     let of = |header: &HeaderField<'_>| {
         let is = |name| header.is(name);
@@ -96,7 +98,7 @@ pub(crate) fn highest_instance(headers: &[HeaderField<'_>]) -> usize {
     headers.iter().filter_map(of).max().unwrap_or(0)
 }
 
-/// `i=`, of results the first thing in the field. RFC 8617 4.1.1.
+/// Returns the instance number `i=`. In a results field it comes first, before the first semicolon. RFC 8617 4.1.1.
 fn instance(header: &HeaderField<'_>, is_results: bool) -> Result<usize, ChainFault> {
     let wrong = |value: &[u8]| ChainFault::Instance(shown(value));
     let value = if is_results {
@@ -115,40 +117,47 @@ fn instance(header: &HeaderField<'_>, is_results: bool) -> Result<usize, ChainFa
 }
 
 impl<'a> DkimSignature<'a> {
-    /// A seal, which signs neither body nor fields by name. RFC 8617 4.1.3.
-    pub(crate) fn from_seal_tags(tags: &TagList<'a>) -> Result<Self, SignatureError> {
+    /// Reads a seal. It signs neither a body nor fields by name. RFC 8617 4.1.3.
+    pub(crate) fn from_seal_tags(tags: &TagList<'_>) -> Result<DkimSignature<'static>, SignatureError> {
         if tags.get("h").is_some() {
             return Err(SignatureError::SealWithNames);
         }
         Self::from_common_tags(tags)
     }
 
-    /// A message signature of a set. RFC 8617 4.1.2.
+    /// Parses the message signature of a set. RFC 8617 4.1.2.
     pub(crate) fn parse_of_set(value: &'a [u8], limits: &MailLimits) -> Result<Self, SignatureError> {
         let signature = Self::from_tags(SignatureKind::Arc, &TagList::parse(value)?, limits)?;
-        match signature.names.iter().find(|name| name.name.eq_ignore_ascii_case(SEAL)) {
-            Some(name) => Err(SignatureError::SignedName(shown(name.name))),
+        // RFC 8617 4.1.2: seals are never among the signed fields.
+        let seal = signature.signed_names().find(|name| name.eq_ignore_ascii_case(SEAL)).map(shown);
+        match seal {
+            Some(name) => Err(SignatureError::SignedName(name)),
             None => Ok(signature),
         }
     }
 }
 
 /// Writes the two fields that a set's seal and all later ones sign. RFC 8617 5.1.1.
-pub(crate) fn write_results_and_message(set: &ArcSet<'_>, out: &mut Vec<u8>) {
-    for header in [&set.results, &set.message] {
+pub(crate) fn write_results_and_message(set: &ArcSet, headers: &[HeaderField<'_>], out: &mut Vec<u8>) {
+    for header in [&headers[set.results], &headers[set.message]] {
         canonicalize_header(CanonicalForm::Relaxed, header, out);
         out.extend_from_slice(b"\r\n");
     }
 }
 
-/// Writes a seal as it signs itself: without the value of `b=`, and last.
-pub(crate) fn write_seal_unsigned(set: &ArcSet<'_>, out: &mut Vec<u8>) {
-    write_unsigned(CanonicalForm::Relaxed, &set.seal, set.seal_signature.signature_place.clone(), out);
+/// Writes a seal as its own signature covers it: without the value of `b=`, and in last place.
+pub(crate) fn write_seal_unsigned(set: &ArcSet, headers: &[HeaderField<'_>], out: &mut Vec<u8>) {
+    write_unsigned(
+        CanonicalForm::Relaxed,
+        &headers[set.seal],
+        set.seal_signature.signature_place.clone(),
+        out,
+    );
 }
 
-/// Writes a seal as later ones sign it.
-pub(crate) fn write_seal(set: &ArcSet<'_>, out: &mut Vec<u8>) {
-    canonicalize_header(CanonicalForm::Relaxed, &set.seal, out);
+/// Writes a seal as the later seals cover it.
+pub(crate) fn write_seal(set: &ArcSet, headers: &[HeaderField<'_>], out: &mut Vec<u8>) {
+    canonicalize_header(CanonicalForm::Relaxed, &headers[set.seal], out);
     out.extend_from_slice(b"\r\n");
 }
 
@@ -173,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_are_whole_and_numbered_without_gaps() {
+    fn accepts_only_complete_sets_without_gaps() {
         let [one, two] = [fields("1", "none"), fields("2", "pass")];
         assert_eq!(find(&[]), Ok(0));
         assert_eq!(find(&one), Ok(1));

@@ -1,16 +1,16 @@
-//! Where a block has white space, told for 64 bytes at once.
+//! Finds the white space of 64 bytes at once.
 
 use wide::u8x16;
 
-/// Bytes of a block.
+/// The number of bytes in a block.
 pub(super) const BLOCK: usize = 64;
 
-/// White space of a block, and what looks like it.
+/// The positions of white space and control characters in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlankMask {
-    /// A bit for each byte that is a space or a control character, the lowest for the first.
+    /// A bit for each byte that is a space or a control character. The lowest bit is the first byte.
     pub(super) low: u64,
-    /// True where one of them is a tab.
+    /// True if the block has a tab.
     pub(super) has_tab: bool,
 }
 

@@ -1,48 +1,48 @@
 //! Canonical bodies, in one piece and as streams. RFC 6376 3.4.3 and 3.4.4.
 //!
-//! Empty lines at the end are dropped, so that a stream holds back every CRLF at its end until something comes behind it: it keeps
-//! their number and nothing else.
+//! Empty lines at the end of a body are dropped. A stream therefore holds back every CRLF at its end until more data
+//! comes. It stores only the number of them.
 
 use std::ops::Range;
 
 use super::CanonicalForm;
 use super::blanks::{BLOCK, BlankMask};
 
-/// Input that is made canonical at a time, so that a stream's scratch stays small.
+/// The number of input bytes that are converted at a time. It bounds the scratch memory of a stream.
 const PIECE: usize = 32 << 10;
 
-/// CRLFs that were held back, sixteen at a time.
+/// CRLFs that were held back are written sixteen at a time.
 const LINES: [u8; 32] = *b"\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n";
 
-/// Makes a body canonical as it comes, in memory that does not grow with it.
+/// A canonicalizer for a body that arrives in pieces. Its memory does not grow with the body.
 #[derive(Clone, Debug)]
 pub struct BodyCanonicalizer {
     form: CanonicalForm,
-    /// White space that becomes one space, unless a line ends behind it.
+    /// True if white space was read that becomes one space, unless the line ends after it.
     has_space: bool,
-    /// A CR that may be half of a CRLF.
+    /// True if a CR was read that may be half of a CRLF.
     has_cr: bool,
-    /// CRLFs that are dropped unless something comes behind them.
+    /// The number of CRLFs that are dropped unless data follows them.
     held: u64,
-    /// True once something was given out.
+    /// True if output was written.
     is_begun: bool,
     scratch: Vec<u8>,
 }
 
 impl BodyCanonicalizer {
-    /// A body of which nothing is known yet.
+    /// Makes a canonicalizer for a new body.
     #[must_use]
     pub fn new(form: CanonicalForm) -> Self {
         Self { form, has_space: false, has_cr: false, held: 0, is_begun: false, scratch: Vec::new() }
     }
 
-    /// Which form it makes.
+    /// Returns the form that it produces.
     #[must_use]
     pub fn form(&self) -> CanonicalForm {
         self.form
     }
 
-    /// Takes the next bytes of the body, and gives canonical ones to `out`.
+    /// Converts the next bytes of the body and passes the canonical bytes to `out`.
     pub fn push(&mut self, body: &[u8], out: &mut impl FnMut(&[u8])) {
         let mut scratch = std::mem::take(&mut self.scratch);
         for piece in body.chunks(PIECE) {
@@ -53,7 +53,7 @@ impl BodyCanonicalizer {
         self.scratch = scratch;
     }
 
-    /// Ends the body. One that is empty stays empty where it is relaxed, and is one CRLF where it is simple.
+    /// Ends the body. An empty body stays empty in relaxed form and becomes one CRLF in simple form.
     pub fn finish(mut self, out: &mut impl FnMut(&[u8])) {
         let mut rest = Vec::new();
         self.flush(&mut rest);
@@ -63,7 +63,7 @@ impl BodyCanonicalizer {
         }
     }
 
-    /// Canonical but for CRLFs at the end.
+    /// Converts a piece, except for CRLFs at its end.
     fn convert(&mut self, piece: &[u8], out: &mut Vec<u8>) {
         match self.form {
             CanonicalForm::Relaxed => self.relax(piece, out),
@@ -79,8 +79,8 @@ impl BodyCanonicalizer {
         }
     }
 
-    /// What waited for the next byte is not changed by it. White space at the end of a body that no CRLF ends is at the end of a
-    /// line, too.
+    /// Writes the bytes that waited for a successor. White space at the very end of a body is dropped, because it also
+    /// ends a line.
     fn flush(&mut self, out: &mut Vec<u8>) {
         if self.has_cr {
             if std::mem::take(&mut self.has_space) {
@@ -96,7 +96,7 @@ impl BodyCanonicalizer {
         while let [rest @ .., b'\r', b'\n'] = kept {
             kept = rest;
         }
-        // The CR of the last CRLF may have been given out before its LF came.
+        // `kept` may be empty although a CR was passed on before its LF came.
         if !kept.is_empty() {
             self.release(out);
             out(kept);
@@ -114,7 +114,7 @@ impl BodyCanonicalizer {
         }
     }
 
-    /// Runs of white space become one space, or nothing at the end of a line.
+    /// Turns each run of white space into one space, or into nothing at the end of a line.
     fn relax(&mut self, input: &[u8], out: &mut Vec<u8>) {
         out.reserve(input.len() + BLOCK);
         let mut at = 0;
@@ -129,7 +129,7 @@ impl BodyCanonicalizer {
         }
     }
 
-    /// One byte where the one before it matters, or its successor does.
+    /// Converts one byte whose neighbours matter.
     fn step(&mut self, byte: u8, out: &mut Vec<u8>) {
         if self.has_cr && byte == b'\n' {
             (self.has_cr, self.has_space) = (false, false);
@@ -152,11 +152,12 @@ impl BodyCanonicalizer {
     }
 }
 
-/// Bytes behind a block by which its last byte is judged: of white space it matters whether more of it or a CRLF follows.
+/// The number of bytes after a block that are needed to convert its last byte. White space is dropped before more
+/// white space and before a CRLF.
 const BEHIND: usize = 2;
 
-/// Makes block after block canonical, as long as enough follows it, and gives how many bytes that were. What is behind them
-/// depends on none of them.
+/// Converts whole blocks as long as enough bytes follow them. Returns the number of converted bytes. The state after
+/// them does not depend on them.
 fn relax_blocks(input: &[u8], out: &mut Vec<u8>) -> usize {
     let mut at = 0;
     while let Some((block, behind)) = input[at..].split_first_chunk::<BLOCK>()
@@ -171,7 +172,8 @@ fn relax_blocks(input: &[u8], out: &mut Vec<u8>) -> usize {
 #[inline]
 fn relax_block(block: &[u8; BLOCK], behind: [u8; BEHIND], out: &mut Vec<u8>) {
     let BlankMask { low, has_tab } = BlankMask::find(block);
-    // Places whose successor is white space or a control character, too: ends of lines, and all that may be dropped.
+    // A byte can only be dropped if its successor is white space or a control character. Most blocks have no such byte
+    // and are copied whole.
     let candidates = low & (low >> 1 | u64::from(behind[0] <= b' ') << (BLOCK - 1));
     if candidates == 0 && !has_tab {
         out.extend_from_slice(block);
@@ -199,7 +201,7 @@ fn relax_block(block: &[u8; BLOCK], behind: [u8; BEHIND], out: &mut Vec<u8>) {
     }
     let mut from = 0;
     while from < BLOCK {
-        // Whole blocks are copied and cut afterwards, which is faster than to copy as many bytes as there are.
+        // A fixed-size copy that is cut afterwards is faster than a copy of variable length.
         let kept = ((dropped >> from).trailing_zeros() as usize).min(BLOCK - from);
         let len = out.len();
         out.extend_from_slice(&window[from..from + BLOCK]);
@@ -209,7 +211,7 @@ fn relax_block(block: &[u8; BLOCK], behind: [u8; BEHIND], out: &mut Vec<u8>) {
     }
 }
 
-/// A whole body, written behind what is in `out`.
+/// Appends the canonical form of a whole body to `out`. Returns its range.
 pub(crate) fn canonicalize_body(form: CanonicalForm, body: &[u8], out: &mut Vec<u8>) -> Range<usize> {
     let start = out.len();
     let mut canonicalizer = BodyCanonicalizer::new(form);
@@ -230,7 +232,7 @@ pub(crate) fn canonicalize_body(form: CanonicalForm, body: &[u8], out: &mut Vec<
 mod tests {
     use super::*;
 
-    /// The rules word by word, line by line.
+    /// The rules of the RFC, word by word and line by line.
     fn reference(form: CanonicalForm, body: &[u8]) -> Vec<u8> {
         let mut lines: Vec<Vec<u8>> = vec![vec![]];
         let mut rest = body;
@@ -300,14 +302,14 @@ mod tests {
     }
 
     #[test]
-    fn last_lines_of_white_space_are_empty_lines() {
+    fn drops_last_lines_of_white_space() {
         assert_eq!(whole(CanonicalForm::Relaxed, b"a\r\n \t \r\n\t\r\n"), b"a\r\n");
         assert_eq!(whole(CanonicalForm::Relaxed, b" \r\n \r\n \t"), b"");
         assert_eq!(whole(CanonicalForm::Relaxed, b"a \r \n b"), b"a \r \n b\r\n");
     }
 
     #[test]
-    fn every_text_of_six_bytes_in_one_piece_and_cut_anywhere() {
+    fn canonicalizes_every_text_of_six_bytes_whole_and_in_pieces() {
         let alphabet = b"a \t\r\n";
         for number in 0..alphabet.len().pow(6) {
             let digits = (0..6).scan(number, |rest, _| {
@@ -328,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_and_the_seams_of_blocks() {
+    fn canonicalizes_long_texts_across_block_boundaries() {
         let mut state = 1_u32;
         let mut next = |bound: u32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -358,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_empty_lines_are_a_number() {
+    fn holds_back_a_million_empty_lines_as_a_number() {
         let mut canonicalizer = BodyCanonicalizer::new(CanonicalForm::Relaxed);
         let (mut given, mut longest) = (0, 0);
         let mut give = |bytes: &[u8]| {

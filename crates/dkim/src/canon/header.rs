@@ -3,7 +3,7 @@
 use super::CanonicalForm;
 use crate::message::HeaderField;
 
-/// A field without the CRLF at its end, written behind what is in `out`.
+/// Appends the canonical form of a field, without a CRLF at its end.
 pub(crate) fn canonicalize_header(form: CanonicalForm, header: &HeaderField<'_>, out: &mut Vec<u8>) {
     match form {
         CanonicalForm::Simple => out.extend_from_slice(header.raw()),
@@ -16,7 +16,7 @@ pub(crate) fn canonicalize_header(form: CanonicalForm, header: &HeaderField<'_>,
     }
 }
 
-/// Unfolded, with one space for each run of white space, and none at either end.
+/// Unfolds a value, turns each run of white space into one space, and trims both ends.
 fn relax(value: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     let mut has_space = false;
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_folds_and_nothing_else_does() {
+    fn unfolds_white_space_and_nothing_else() {
         assert_eq!(of(CanonicalForm::Relaxed, b"SubJect:\r\n \r\n\ta \t b\r\n c\r\n "), b"subject:a b c");
         assert_eq!(of(CanonicalForm::Relaxed, b"A:"), b"a:");
         assert_eq!(of(CanonicalForm::Relaxed, b"A:\t"), b"a:");

@@ -11,28 +11,28 @@ pub use self::body::BodyCanonicalizer;
 pub(crate) use self::body::canonicalize_body;
 pub(crate) use self::header::canonicalize_header;
 
-/// How much a part of a message may change on its way.
+/// The changes that a part of a message may undergo without breaking its signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CanonicalForm {
-    /// Nothing but empty lines at the end of a body. RFC 6376 3.4.1 and 3.4.3.
+    /// Only empty lines at the end of a body may change. RFC 6376 3.4.1 and 3.4.3.
     Simple,
-    /// White space, folds, and the case of field names. RFC 6376 3.4.2 and 3.4.4.
+    /// White space, folds and the case of field names may change. RFC 6376 3.4.2 and 3.4.4.
     Relaxed,
 }
 
-/// The forms of a signature, written `header/body`.
+/// The canonical forms of a signature, written `header/body`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Canonicalization {
-    /// Of header fields.
+    /// The form of the header fields.
     pub header: CanonicalForm,
-    /// Of the body.
+    /// The form of the body.
     pub body: CanonicalForm,
 }
 
 impl Canonicalization {
-    /// What signatures without `c=` have.
+    /// The forms of a signature without `c=`.
     pub const SIMPLE: Self = Self { header: CanonicalForm::Simple, body: CanonicalForm::Simple };
-    /// What this crate signs with unless told.
+    /// The default forms of this crate's signatures.
     pub const RELAXED: Self = Self { header: CanonicalForm::Relaxed, body: CanonicalForm::Relaxed };
 }
 
@@ -42,9 +42,9 @@ impl Default for Canonicalization {
     }
 }
 
-/// A text names no form.
+/// An error for a text that names no canonical form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no canonicalisation; there are simple and relaxed, and pairs of them as relaxed/simple")]
+#[error("`{0}` is not a canonicalization: expected simple, relaxed or a pair such as relaxed/simple")]
 pub struct UnknownForm(pub String);
 
 impl FromStr for CanonicalForm {
@@ -59,7 +59,7 @@ impl FromStr for CanonicalForm {
     }
 }
 
-/// A body's form that is not named is simple. RFC 6376 3.5, `c=`.
+/// A missing body form means simple. RFC 6376 3.5, `c=`.
 impl FromStr for Canonicalization {
     type Err = UnknownForm;
 
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_are_read_and_written() {
+    fn parses_and_writes_canonical_forms() {
         let of = |text: &str| text.parse::<Canonicalization>().map(|forms| forms.to_string());
         assert_eq!(of("relaxed"), Ok("relaxed/simple".into()));
         assert_eq!(of("simple/relaxed"), Ok("simple/relaxed".into()));

@@ -1,4 +1,4 @@
-//! Inputs of which each continues the one before: what they share is kept and hashed once.
+//! Inputs in which each one continues the one before. The shared bytes are stored and hashed once.
 
 use std::future::{Future, poll_fn};
 use std::ops::Range;
@@ -9,12 +9,13 @@ use oarlock::{Accelerator, DigestAlg, DigestChain, JobError};
 
 use super::Hash;
 
-/// Bytes that are hashed at a time: a chain copies what it takes.
+/// The number of bytes to hash at a time. The digest chain copies its input.
 const PIECE_BYTES: usize = 64 << 10;
-/// Bytes that are hashed before others of the thread have a turn: a millisecond's work for the slowest engine.
+/// The number of bytes to hash before other tasks of the thread run. The slowest engine needs about a millisecond for
+/// them.
 const TURN_BYTES: usize = 4 * PIECE_BYTES;
 
-/// Inputs that grow, in the order in which they do.
+/// A run of growing inputs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GrowingInputs {
     steps: Vec<GrowthStep>,
@@ -23,9 +24,9 @@ pub(super) struct GrowingInputs {
 #[derive(Clone, Debug)]
 struct GrowthStep {
     alg: DigestAlg,
-    /// The part that this input and all later ones have behind the shared parts of earlier steps.
+    /// The bytes that this input and all later ones add to the shared prefix.
     shared: Range<usize>,
-    /// The end of this input alone.
+    /// The bytes that only this input has at its end.
     own: Range<usize>,
 }
 
@@ -43,14 +44,14 @@ impl GrowingInputs {
         let mut digests = pin!(self.run_in_turns(accelerator, data));
         let mut context = Context::from_waker(Waker::noop());
         loop {
-            // Nobody else has a turn on this thread.
+            // This thread runs no other task, so that polling again at once is right.
             if let Poll::Ready(digests) = digests.as_mut().poll(&mut context) {
                 return digests;
             }
         }
     }
 
-    /// The same, with a turn for others of the thread after every [`TURN_BYTES`].
+    /// Returns the digests like [`run`](Self::run), and yields to other tasks after every [`TURN_BYTES`].
     pub(super) async fn run_in_turns(
         &self,
         accelerator: &Accelerator,
@@ -86,7 +87,7 @@ impl GrowingInputs {
     }
 }
 
-/// The amount that has been hashed since others had a turn.
+/// The number of bytes that were hashed since the task last yielded.
 #[derive(Debug, Default)]
 struct TurnBudget {
     bytes: usize,
@@ -111,7 +112,7 @@ impl TurnBudget {
     }
 }
 
-/// Is ready when it is polled for the second time, and asks for that at once.
+/// Yields to other tasks once: it is ready at the second poll and wakes itself at the first.
 async fn give_turn() {
     let mut is_given = false;
     poll_fn(|context| {
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_inputs_leave_turns_to_others() {
+    fn yields_to_other_tasks_while_hashing_long_inputs() {
         let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
         let data = vec![b'x'; 8 * TURN_BYTES + 7];
         let mut growth = GrowingInputs::default();

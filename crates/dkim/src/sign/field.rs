@@ -1,4 +1,4 @@
-//! The header field of a signature, as it is written. RFC 6376 3.5.
+//! The header field of a new signature. RFC 6376 3.5.
 
 use std::fmt::Write as _;
 
@@ -7,12 +7,12 @@ use crate::base64;
 use crate::fold::FoldedField;
 use crate::message::HeaderField;
 
-/// How a field of signatures begins.
+/// The start of a signature field.
 #[derive(Clone, Copy)]
 pub(crate) struct FieldStart<'a> {
-    /// Its name.
+    /// The name of the field.
     pub(crate) field: &'a str,
-    /// Its first tag.
+    /// The first tag.
     pub(crate) first: &'a str,
 }
 
@@ -20,7 +20,7 @@ impl FieldStart<'_> {
     pub(crate) const DKIM: Self = Self { field: "DKIM-Signature", first: "v=1;" };
 }
 
-/// The names in `h=`: each as often as its field is there, and once more where it is oversigned.
+/// Returns the names for `h=`. Each occurs as often as its field, and once more if it is oversigned.
 pub(crate) fn names_of<'s>(signer: &'s DkimSigner, headers: &[HeaderField<'_>]) -> Vec<&'s FieldName> {
     let mut names = Vec::with_capacity(2 * signer.fields.0.len());
     for name in &*signer.fields.0 {
@@ -31,7 +31,7 @@ pub(crate) fn names_of<'s>(signer: &'s DkimSigner, headers: &[HeaderField<'_>]) 
     names
 }
 
-/// The field up to `b=`, whose value is to follow.
+/// Writes the field up to `b=`, without the value of `b=`.
 pub(crate) fn unsigned(
     head: FieldStart<'_>,
     signer: &DkimSigner,
@@ -46,7 +46,7 @@ pub(crate) fn unsigned(
     let mut tag = String::with_capacity(128);
     let mut number = |field: &mut FoldedField, name: &str, number: u64| {
         tag.clear();
-        // Writing to a text cannot fail.
+        // Writing to a String cannot fail.
         let _ = write!(tag, "{name}={number};");
         field.word(&tag);
     };
@@ -58,7 +58,7 @@ pub(crate) fn unsigned(
         field.word(&[name, value, ";"].concat());
     }
     if let Some(identity) = &signer.identity {
-        // A `=` before two digits would be read as a character that they encode. RFC 6376 2.11.
+        // A plain `=` before two digits would be decoded as an escaped character. RFC 6376 2.11.
         field.word(&["i=", &identity.replace('=', "=3D"), ";"].concat());
     }
     if signer.has_timestamp {
@@ -91,14 +91,14 @@ pub(crate) fn unsigned(
     field.finish()
 }
 
-/// `b=`'s value behind it.
+/// Appends the value of `b=`.
 pub(crate) fn signed(unsigned: String, signature: &[u8]) -> String {
     let mut field = FoldedField::resume(unsigned);
     field.pieces(&base64::encode(signature));
     field.finish()
 }
 
-/// Copied fields, in quoted-printable with everything quoted that has a meaning here. RFC 6376 2.11 and 3.5, `z=`.
+/// Returns the copied fields of `z=`, quoted-printable. RFC 6376 2.11 and 3.5.
 fn copies(names: &[&FieldName], headers: &[HeaderField<'_>]) -> String {
     let is_signed = |header: &&HeaderField<'_>| {
         names.iter().any(|name| name.hash == header.hash && header.is(name.name.as_bytes()))
@@ -112,7 +112,7 @@ fn copies(names: &[&FieldName], headers: &[HeaderField<'_>]) -> String {
         for byte in header.name().iter().chain(b":").chain(value) {
             match byte {
                 b'!'..=b'~' if !matches!(byte, b';' | b'=' | b'|') => text.push(char::from(*byte)),
-                // Writing to a text cannot fail.
+                // Writing to a String cannot fail.
                 _ => drop(write!(text, "={byte:02X}")),
             }
         }

@@ -1,4 +1,4 @@
-//! Bodies hashed, headers written and hashed, signatures made: each for many messages at a time.
+//! The stages of signing: hash bodies, write and hash headers, sign. Each stage works on many messages.
 
 use oarlock::{Accelerator, Answers, Job, JobError, SubmitOptions};
 
@@ -8,13 +8,13 @@ use crate::canon::canonicalize_header;
 use crate::hash::{
     BodyHasher, BodyNeed, DigestId, Digests, HashBatch, HashedBodies, HashedBody, WholeBody, find_body,
 };
-use crate::message::{HeaderField, MailMessage, name_hash};
+use crate::message::{HeaderField, ParsedMail, name_hash};
 use crate::select::write_signed;
 
-/// A signature's header field without the CRLF at its end, or why there is none.
+/// The header field of a signature without the CRLF at its end, or the reason why the message was not signed.
 pub type SignOutcome = Result<String, MailSignError>;
 
-/// Messages that are signed together.
+/// A batch of messages that are signed together.
 #[derive(Debug)]
 pub struct SignIntake<'m> {
     now_s: u64,
@@ -28,12 +28,12 @@ pub struct SignIntake<'m> {
 struct SignRequest<'m> {
     message: usize,
     signer: &'m DkimSigner,
-    /// Why the message cannot be signed, else its body.
+    /// The hash of the body, or the reason why the message cannot be signed.
     body: Result<HashedBody, MailSignError>,
 }
 
 impl DkimSigner {
-    /// Which hash of the body its signatures need.
+    /// Returns the hash of the body that the signatures need.
     #[must_use]
     pub fn body_need(&self) -> BodyNeed {
         BodyNeed { form: self.canonicalization.body, digest: self.algorithm.digest(), limit: None }
@@ -41,47 +41,48 @@ impl DkimSigner {
 }
 
 impl<'m> SignIntake<'m> {
-    /// Nothing yet. `now_s` is what `t=` will be, in seconds since 1970.
+    /// Makes an empty batch. `now_s` is the value of `t=`, in seconds since 1970.
     #[must_use]
     pub fn new(now_s: u64) -> Self {
         Self { now_s, gather: HashBatch::default(), messages: Vec::new(), requests: Vec::new() }
     }
 
-    /// Bytes to be hashed so far, by which a batch's size is bounded.
+    /// Returns the number of bytes to hash so far. Callers bound the size of a batch by it.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.gather.data.len()
     }
 
-    /// Signatures so far.
+    /// Returns the number of signatures so far.
     #[must_use]
     pub fn len(&self) -> usize {
         self.requests.len()
     }
 
-    /// True where there is none.
+    /// Returns true if the batch has no signature.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }
 
-    /// Adds a whole message, to be signed by each of `signers`. Signatures come in the order in which they were asked for.
+    /// Adds a whole message, to be signed by each of `signers`. The signatures keep the order of the requests.
     ///
     /// # Errors
-    /// The batch is at 4 GiB.
+    /// The batch exceeds 4 GiB.
     pub fn push(
         &mut self,
-        message: MailMessage<'m>,
+        message: ParsedMail<'m>,
         signers: impl IntoIterator<Item = &'m DkimSigner>,
     ) -> Result<(), JobError> {
         let mut whole = WholeBody::new(message.body);
         self.message(message.headers, signers, |gather, need| whole.hashed(gather, need))
     }
 
-    /// Adds a message whose body was hashed as it came, for the [`body_need`](DkimSigner::body_need) of each signer.
+    /// Adds a message whose body was hashed while it arrived, for the [`body_need`](DkimSigner::body_need) of each
+    /// signer.
     ///
     /// # Errors
-    /// As [`push`](Self::push), or a body could not be hashed.
+    /// The same as for [`push`](Self::push), or a body could not be hashed.
     pub fn push_hashed(
         &mut self,
         headers: Vec<HeaderField<'m>>,
@@ -91,7 +92,8 @@ impl<'m> SignIntake<'m> {
         let gather = &mut self.gather;
         let bodies: HashedBodies =
             bodies.into_iter().map(|body| body.finish(gather)).collect::<Result<_, JobError>>()?;
-        let missing = JobError::Malformed { what: "a body hash that nobody asked for in time" };
+        let missing =
+            JobError::Malformed { what: "a body hash that was not computed while the body arrived" };
         let find = |_: &mut HashBatch, need| find_body(&bodies, need).cloned().ok_or(missing.clone());
         self.message(headers, signers, find)
     }
@@ -108,10 +110,10 @@ impl<'m> SignIntake<'m> {
         Ok(written.finish(&answers))
     }
 
-    /// Signs beside what others have submitted.
+    /// Signs together with jobs that others have submitted.
     ///
     /// # Errors
-    /// No engine could hash, or there is no room in the queue.
+    /// No engine could hash, or the queue is full.
     pub async fn submit(
         self,
         accelerator: &Accelerator,
@@ -145,7 +147,7 @@ impl<'m> SignIntake<'m> {
     }
 }
 
-/// The second stage: fields are written but for their signatures.
+/// The second stage: the fields are written except for their signatures.
 struct WrittenFields<'m> {
     gather: HashBatch,
     fields: Vec<Result<UnsignedField<'m>, MailSignError>>,
@@ -203,7 +205,7 @@ pub(crate) fn sign_job<'a>(signer: &'a DkimSigner, hash: &'a [u8]) -> Job<'a> {
     Job::sign(signer.algorithm.sign_scheme(), &signer.key, input)
 }
 
-/// The named fields, and the signature's own before it is signed.
+/// Adds the named fields and the unsigned field of the signature itself to the batch.
 pub(crate) fn signed_headers(
     gather: &mut HashBatch,
     signer: &DkimSigner,
@@ -214,7 +216,7 @@ pub(crate) fn signed_headers(
     let start = gather.data.len();
     let form = signer.canonicalization.header;
     write_signed(form, headers, names.iter().map(|name| name.signed()), &mut gather.data);
-    // It was written with name and colon.
+    // This cannot fail: we wrote the field with its name and colon.
     if let Ok(own) = HeaderField::new(unsigned.as_bytes()) {
         canonicalize_header(form, &own, &mut gather.data);
     }

@@ -1,4 +1,4 @@
-//! The later stages: body hashes compared, keys chosen, signatures verified.
+//! The later stages of verifying: compare body hashes, choose keys, verify signatures.
 
 use std::collections::HashSet;
 
@@ -16,16 +16,17 @@ use crate::verdict::{FailReason, SignatureResult};
 
 /// A signature before its hashes are known.
 #[derive(Debug)]
-// Nearly all of them are of the large kind.
+// Nearly all signatures are hashed. A box would cost an allocation for each of them.
 #[allow(clippy::large_enum_variant)]
 pub(super) enum PendingSignature<'m> {
     Done(Box<SignatureResult>),
-    /// It cannot pass, whatever its key is. Its record is read all the same: it may say `t=y`.
+    /// The signature cannot pass, whatever its key is. Its record is looked up all the same, because it may have
+    /// `t=y`.
     Refused {
         signature: DkimSignature<'m>,
         reason: FailReason,
     },
-    /// Seals have no body.
+    /// The signature is part of the batch. Seals have no body.
     Hashed {
         signature: DkimSignature<'m>,
         hash: DigestId,
@@ -33,7 +34,7 @@ pub(super) enum PendingSignature<'m> {
     },
 }
 
-/// Everything of one message before its hashes are known.
+/// The signatures of one message before their hashes are known.
 #[derive(Debug, Default)]
 pub(super) struct PendingMessage<'m> {
     pub(super) signatures: SmallVec<[PendingSignature<'m>; 2]>,
@@ -48,16 +49,16 @@ pub(super) struct PendingChain<'m> {
     pub(super) signatures: Vec<PendingSignature<'m>>,
 }
 
-/// What is known of one message.
+/// The result of verifying one message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifiedMessage {
-    /// Of each signature from the top.
+    /// The result of each signature, from the top.
     pub signatures: SmallVec<[SignatureResult; 2]>,
-    /// Of the ARC chain, where the policy looks at it.
+    /// The result of the ARC chain, if the policy verifies chains.
     pub chain: Option<ArcChain>,
 }
 
-/// The second stage: everything is hashed, and keys are wanted.
+/// The second stage: everything is hashed and keys are needed.
 #[derive(Debug)]
 pub struct HashedMessages<'m> {
     policy: VerifyPolicy,
@@ -65,7 +66,7 @@ pub struct HashedMessages<'m> {
     open: Vec<OpenSignature<'m>>,
 }
 
-/// Where a signature's result goes.
+/// The position of a signature's result.
 #[derive(Clone, Copy, Debug)]
 struct ResultPosition {
     message: usize,
@@ -90,16 +91,16 @@ struct OpenSignature<'m> {
     place: ResultPosition,
     name: KeyName,
     signature: DkimSignature<'m>,
-    /// Of the signed fields; empty for a signature that cannot pass.
+    /// The hash of the signed fields. It is empty for a signature that cannot pass.
     hash: Hash,
 }
 
-/// The names of one message whose records are wanted.
+/// The names of the records that one message needs.
 #[derive(Debug, Default)]
 struct WantedRecords(SmallVec<[KeyName; 8]>);
 
 impl WantedRecords {
-    /// True where the record is wanted already, or there may be one more.
+    /// Returns true if the record is needed already or the limit allows one more.
     fn admits(&mut self, name: &KeyName, max: usize) -> bool {
         let is_known = self.0.contains(name);
         if !is_known && self.0.len() < max {
@@ -136,13 +137,13 @@ impl<'m> HashedMessages<'m> {
         hashed
     }
 
-    /// Names of the records that are wanted, each once.
+    /// Returns the names of the records to look up, each once.
     pub fn queries(&self) -> impl Iterator<Item = &KeyName> {
         let mut seen = HashSet::new();
         self.open.iter().map(|open| &open.name).filter(move |name| seen.insert(*name))
     }
 
-    /// Takes the keys. `answer` is called once for each signature that needs one.
+    /// Adds the keys. `answer` is called once for each signature that needs a key.
     #[must_use]
     pub fn answer(self, mut answer: impl FnMut(&KeyName) -> KeyAnswer) -> KeyedMessages<'m> {
         let Self { policy, mut results, open } = self;
@@ -151,7 +152,7 @@ impl<'m> HashedMessages<'m> {
             let Some(result) = open.place.of(&mut results) else { continue };
             match (choose(&answer(&open.name), &open, &policy, result), &result.reason) {
                 (Ok(key), None) => keyed.push((open, key)),
-                // Rules of RFC 6376 6.1.1 are applied before the key is looked up, the body hash after it.
+                // RFC 6376 6.1.1 checks these rules before the key is looked up. The body hash comes after the key.
                 (Err(_), Some(reason)) if reason.precedes_key() => {}
                 (Err(reason), _) => result.reason = Some(reason),
                 (Ok(_), Some(_)) => {}
@@ -160,8 +161,8 @@ impl<'m> HashedMessages<'m> {
         KeyedMessages { results, keyed }
     }
 
-    /// The result as far as it is known without a key. DKIM signatures that fail are open, too: a record may say that nobody is to
-    /// mind (`t=y`), or be missing, and both count before the body hash. RFC 6376 3.6.1 and 6.1.2.
+    /// Returns the result as far as it is known without a key. A DKIM signature that fails stays open: its record may
+    /// have `t=y` or be missing, and both take precedence over the body hash. RFC 6376 3.6.1 and 6.1.2.
     fn judge(
         &mut self,
         pending: PendingSignature<'m>,
@@ -209,7 +210,8 @@ fn body_fault(
     (body.hash.get(digests) != signature.body_hash.as_slice()).then_some(FailReason::BodyHash)
 }
 
-/// The first record that serves the signature; where none does, the first one's fault is told. RFC 6376 6.1.2.
+/// Chooses the first record that fits the signature. If none fits, the fault of the first record is reported. RFC 6376
+/// 6.1.2.
 fn choose(
     answer: &KeyAnswer,
     open: &OpenSignature<'_>,
@@ -278,7 +280,7 @@ fn is_of_domain_itself(signature: &DkimSignature<'_>) -> bool {
     host.is_none_or(|(_, host)| crate::domain::ascii_form(host).as_deref() == Some(&signature.domain))
 }
 
-/// The third stage: the keys are there.
+/// The third stage: the keys are known.
 #[derive(Debug)]
 pub struct KeyedMessages<'m> {
     results: Vec<VerifiedMessage>,
@@ -286,14 +288,14 @@ pub struct KeyedMessages<'m> {
 }
 
 impl KeyedMessages<'_> {
-    /// Verifies on this thread. Results are in the order in which messages came.
+    /// Verifies on this thread. The results are in the order of the messages.
     #[must_use]
     pub fn verify(self, accelerator: &Accelerator) -> Vec<VerifiedMessage> {
         let answers = accelerator.run_all(&self.jobs());
         self.judged(&answers)
     }
 
-    /// Verifies beside what others have submitted.
+    /// Verifies together with jobs that others have submitted.
     pub async fn submit(self, accelerator: &Accelerator, options: SubmitOptions) -> Vec<VerifiedMessage> {
         let many = accelerator.submit_many(&self.jobs(), options);
         let answers = many.await;
@@ -319,7 +321,8 @@ fn job<'a>(open: &'a OpenSignature<'_>, key: &'a Key) -> Job<'a> {
     Job::verify(algorithm.verify_scheme(), key, algorithm.input(&open.hash), signature)
 }
 
-/// A signature that is too long or too short for its key is a wrong one, whatever it is called below.
+/// Returns the reason for a failed job. A signature of the wrong length for its key counts as a wrong signature,
+/// although the engine reports a caller's error.
 fn refusal(error: JobError) -> FailReason {
     match error.blame() {
         oarlock::contract::Blame::Machine => FailReason::Machine(error),

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: engines, keys, and both halves in one call.
+//! Helpers for the tests of this crate: engines, keys, signing and verifying.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use std::collections::HashMap;
@@ -6,14 +6,14 @@ use std::sync::LazyLock;
 
 use oarlock::{Accelerator, Key};
 use oarlock_dkim::{
-    DkimSigner, KeyAnswer, MailLimits, MailMessage, RecordOptions, SignIntake, SignOutcome, SignatureResult,
+    DkimSigner, KeyAnswer, MailLimits, ParsedMail, RecordOptions, SignIntake, SignOutcome, SignatureResult,
     VerifiedMessage, VerifyIntake, VerifyPolicy, record_text,
 };
 
-/// What the clock says in tests.
+/// The time in tests.
 pub const NOW: u64 = 1_700_000_000;
 
-/// One accelerator for each engine of this machine alone.
+/// Returns one accelerator for each engine of this machine, with that engine alone.
 pub fn engines() -> &'static [Accelerator] {
     static ENGINES: LazyLock<Vec<Accelerator>> = LazyLock::new(|| {
         let alone = |name: &&str| Accelerator::builder().engines([*name]).lazy().build().unwrap();
@@ -41,7 +41,7 @@ pub fn record(key: &Key) -> String {
     record_text(key, &RecordOptions::default()).unwrap()
 }
 
-/// Records by the names under which they stand.
+/// TXT records by name.
 #[derive(Clone, Debug, Default)]
 pub struct Zone(pub HashMap<String, Vec<String>>);
 
@@ -66,11 +66,11 @@ pub fn crlf(text: &str) -> Vec<u8> {
 
 pub fn sign(accelerator: &Accelerator, mail: &[u8], signers: &[&DkimSigner]) -> Vec<SignOutcome> {
     let mut intake = SignIntake::new(NOW);
-    intake.push(MailMessage::parse(mail, &MailLimits::default()).unwrap(), signers.iter().copied()).unwrap();
+    intake.push(ParsedMail::parse(mail, &MailLimits::default()).unwrap(), signers.iter().copied()).unwrap();
     intake.sign(accelerator).unwrap()
 }
 
-/// The message with the signatures before it.
+/// Returns the message with its signatures in front.
 pub fn signed(accelerator: &Accelerator, mail: &[u8], signers: &[&DkimSigner]) -> Vec<u8> {
     let mut whole = Vec::new();
     for field in sign(accelerator, mail, signers) {
@@ -90,7 +90,7 @@ pub fn verify_at(
 ) -> Vec<VerifiedMessage> {
     let mut intake = VerifyIntake::new(policy, now_s);
     for mail in mails {
-        intake.push(&MailMessage::parse(mail, &policy.limits).unwrap()).unwrap();
+        intake.push(&ParsedMail::parse(mail, &policy.limits).unwrap()).unwrap();
     }
     let hashed = intake.hash(accelerator).unwrap();
     hashed.answer(|name| zone.answer(name.as_str())).verify(accelerator)

@@ -70,11 +70,11 @@ pub(super) fn types(all: &[u8], mut each: impl FnMut(RecordType)) {
 }
 
 fn bits_of(bits: &[u8], mut each: impl FnMut(u16)) {
-    for (place, byte) in bits.iter().enumerate() {
+    for (index, byte) in bits.iter().enumerate() {
         let mut left = *byte;
         while left != 0 {
             let bit = left.leading_zeros();
-            each(8 * place as u16 + bit as u16);
+            each(8 * index as u16 + bit as u16);
             left &= !(0x80 >> bit);
         }
     }

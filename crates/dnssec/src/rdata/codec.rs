@@ -145,7 +145,7 @@ pub(crate) fn unescape_into(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> 
         out.extend_from_slice(&rest[..at]);
         rest = &rest[at + 1..];
         out.push(
-            name::unescape(&mut rest).map_err(|_| EntryError::word(word, "a string with good escapes"))?,
+            name::unescape(&mut rest).map_err(|_| EntryError::word(word, "a string with valid escapes"))?,
         );
     }
     out.extend_from_slice(rest);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn hex_is_even_and_of_digits() {
+    fn rejects_odd_or_malformed_hex() {
         let mut out = Vec::new();
         hex_word(word("00fFa9"), b"00fFa9", &mut out).unwrap();
         assert_eq!(out, [0, 0xff, 0xa9]);

@@ -8,9 +8,9 @@ use crate::zone::names::{self, ZoneOrigin};
 use crate::zone::word::{EntryWord, WordKind, digits};
 use crate::zone::{EntryError, Read};
 
-const PROTOCOL: &str = "the name of a protocol, such as tcp, or its number up to 255,";
-const SERVICE: &str = "the name of a service, or a port up to 65535,";
-const ATM: &str = "+ and decimal digits, or pairs of hexadecimal digits, with single dots between them,";
+const PROTOCOL: &str = "the name of a protocol, such as tcp, or its number up to 255";
+const SERVICE: &str = "the name of a service, or a port up to 65535";
+const ATM: &str = "+ and decimal digits, or pairs of hexadecimal digits, with single dots between them";
 const PREFIX: &str = "the length of a prefix up to 128";
 /// The length of a bitmap with a bit for every port, in bytes.
 const MAX_SERVICES: usize = 8192;
@@ -114,7 +114,7 @@ pub(super) fn check_psdn(rest: &[u8]) -> Result<usize, DataError> {
     let len = 1 + usize::from(*rest.first().ok_or(DataError::Short)?);
     let address = rest.get(1..len).ok_or(DataError::Short)?;
     let is_good = address.len() >= 4 && address.iter().all(u8::is_ascii_digit);
-    if is_good { Ok(len) } else { Err(DataError::Field("a PSDN address that has not at least four digits")) }
+    if is_good { Ok(len) } else { Err(DataError::Field("a PSDN address of fewer than four digits")) }
 }
 
 /// Reads a protocol, and services up to the entry's end.

@@ -63,7 +63,7 @@ fn angle(words: &mut EntryWords<'_>, max: u32, positive: u8, negative: u8) -> Re
     Err(EntryError::Missing(EXPECTED).into())
 }
 
-/// Parses a number with up to `places` digits after the dot, in units of the last place.
+/// Parses a number with up to `places` digits after the dot, in units of the last decimal.
 fn decimal(text: &[u8], places: usize) -> Option<u64> {
     let dot = text.iter().position(|byte| *byte == b'.').unwrap_or(text.len());
     let (whole, fraction) = (digits(&text[..dot])?, text.get(dot + 1..).unwrap_or_default());
@@ -94,10 +94,10 @@ fn power(centimetres: i64) -> Option<u8> {
 }
 
 pub(super) fn check(rest: &[u8]) -> Result<usize, DataError> {
-    let place: &[u8; 16] = rest.first_chunk().ok_or(DataError::Short)?;
-    let [version, sizes @ .., _, _, _, _, _, _, _, _, _, _, _, _] = place;
+    let location: &[u8; 16] = rest.first_chunk().ok_or(DataError::Short)?;
+    let [version, sizes @ .., _, _, _, _, _, _, _, _, _, _, _, _] = location;
     let are_powers = sizes.iter().all(|size| *size == 0 || (1..=9).contains(&(size >> 4)) && size & 15 <= 9);
-    let [latitude, longitude, _] = angles(place);
+    let [latitude, longitude, _] = angles(location);
     let is_good = latitude.abs_diff(EQUATOR) <= 90 * DEGREE && longitude.abs_diff(EQUATOR) <= 180 * DEGREE;
     if *version != 0 || !are_powers || !is_good {
         return Err(DataError::Field("a location of another version, or beyond its bounds"));
@@ -105,17 +105,18 @@ pub(super) fn check(rest: &[u8]) -> Result<usize, DataError> {
     Ok(16)
 }
 
-fn angles(place: &[u8; 16]) -> [u32; 3] {
-    [4, 8, 12].map(|at| u32::from_be_bytes([place[at], place[at + 1], place[at + 2], place[at + 3]]))
+fn angles(location: &[u8; 16]) -> [u32; 3] {
+    [4, 8, 12]
+        .map(|at| u32::from_be_bytes([location[at], location[at + 1], location[at + 2], location[at + 3]]))
 }
 
-pub(super) fn print(place: &[u8], out: &mut Vec<u8>) {
-    let Some(place) = place.first_chunk::<16>() else { return };
-    let [latitude, longitude, altitude] = angles(place);
+pub(super) fn print(location: &[u8], out: &mut Vec<u8>) {
+    let Some(location) = location.first_chunk::<16>() else { return };
+    let [latitude, longitude, altitude] = angles(location);
     print_angle(latitude, b'N', b'S', out);
     print_angle(longitude, b'E', b'W', out);
     print_metres(i64::from(altitude) - SEA_LEVEL, out);
-    for size in &place[1..4] {
+    for size in &location[1..4] {
         out.push(b' ');
         print_metres(i64::from(size >> 4) * 10_i64.pow(u32::from(size & 15)), out);
     }

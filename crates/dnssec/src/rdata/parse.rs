@@ -19,13 +19,13 @@ const BYTE: &str = "a number up to 255";
 const SHORT: &str = "a number up to 65535";
 const LONG: &str = "a number up to 4294967295";
 const PERIOD: &str = "a time in seconds";
-const KEY_FLAGS: &str = "flags up to 65535, or their mnemonics with | between them, such as ZONE|KSK,";
-const KEY_PROTOCOL: &str = "a protocol up to 255, NONE, TLS, EMAIL, DNSSEC, IPSEC or ALL,";
-const NODE: &str = "a number up to 18446744073709551615, or two up to 4294967295 with a dot between them,";
+const KEY_FLAGS: &str = "flags up to 65535, or their mnemonics with | between them, such as ZONE|KSK";
+const KEY_PROTOCOL: &str = "a protocol up to 255, NONE, TLS, EMAIL, DNSSEC, IPSEC or ALL";
+const NODE: &str = "a number up to 18446744073709551615, or two up to 4294967295 with a dot between them";
 const TIME: &str = "a time as YYYYMMDDHHmmSS, or seconds since 1970";
 const NAME: &str = "a name";
 /// The words that name a type.
-pub(super) const TYPE: &str = "a registered type, or TYPE and a number up to 65535,";
+pub(super) const TYPE: &str = "a registered type, or TYPE and a number up to 65535";
 
 /// Parses the remaining words of an entry as data of a type, and appends it in canonical form.
 #[inline]
@@ -63,8 +63,8 @@ fn signature(words: &mut EntryWords<'_>, origin: Option<ZoneOrigin<'_>>, out: &m
     let mut start = [0; 18];
     start[..2].copy_from_slice(&covered);
     (start[2], start[3]) = (algorithm, labels);
-    for (place, number) in numbers.into_iter().enumerate() {
-        start[4 + 4 * place..8 + 4 * place].copy_from_slice(&number.to_be_bytes());
+    for (index, number) in numbers.into_iter().enumerate() {
+        start[4 + 4 * index..8 + 4 * index].copy_from_slice(&number.to_be_bytes());
     }
     start[16..].copy_from_slice(&tag.to_be_bytes());
     out.extend_from_slice(&start);
@@ -322,7 +322,7 @@ fn quoted(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
 fn base64_or_hyphen(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     match words.require("base64, or - for no data,")? {
         word if word.bytes() == b"-" => Ok(()),
-        word if word.kind() == WordKind::Quoted => Err(EntryError::word(word, "base64, or - for no data,")),
+        word if word.kind() == WordKind::Quoted => Err(EntryError::word(word, "base64, or - for no data")),
         word => codec::base64_words(word, words, out),
     }
 }

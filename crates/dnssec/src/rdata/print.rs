@@ -137,8 +137,8 @@ fn print_node(part: &[u8], out: &mut Vec<u8>) {
 }
 
 fn print_between<const N: usize>(parts: &[[u8; N]], between: u8, out: &mut Vec<u8>) {
-    for (place, part) in parts.iter().enumerate() {
-        if place > 0 {
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
             out.push(between);
         }
         codec::write_hex(part, out);

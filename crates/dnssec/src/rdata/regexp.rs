@@ -1,7 +1,7 @@
 //! Substitution expressions of NAPTR records. RFC 3402 3.2.
 
 /// The words that NAPTR accepts as an expression.
-pub(super) const EXPRESSION: &str = "an empty string, or a delimiter, a regular expression, a replacement and flags, such as !^.*$!sip:info@example.com!,";
+pub(super) const EXPRESSION: &str = "an empty string, or a delimiter, a regular expression, a replacement and flags, such as !^.*$!sip:info@example.com!";
 
 /// The largest bound of a repetition. POSIX, RE_DUP_MAX.
 const MAX_BOUND: u32 = 255;
@@ -205,7 +205,7 @@ mod tests {
 
     /// The verdicts are those of BIND 9.18.
     #[test]
-    fn expressions_are_those_that_servers_load() {
+    fn accepts_the_expressions_that_servers_accept() {
         for good in [
             "",
             "!^.*$!sip:a@b!",

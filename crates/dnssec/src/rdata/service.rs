@@ -193,20 +193,22 @@ fn check_value(key: u16, value: &[u8], all: &[u8]) -> Result<(), DataError> {
         MANDATORY => {
             (is_mandatory(value, all), "mandatory keys that are not there, repeat or are not in order")
         }
-        ALPN => (is_alpn(value), "an alpn that is no list of protocols"),
+        ALPN => (is_alpn(value), "an alpn that is not a list of protocols"),
         NO_DEFAULT_ALPN => {
             (value.is_empty() && has(all, ALPN), "no-default-alpn with a value or without alpn")
         }
-        PORT => (value.len() == 2, "a port that has not two bytes"),
-        IPV4HINT => {
-            (!value.is_empty() && value.len().is_multiple_of(4), "an ipv4hint that is no list of addresses")
-        }
-        IPV6HINT => {
-            (!value.is_empty() && value.len().is_multiple_of(16), "an ipv6hint that is no list of addresses")
-        }
+        PORT => (value.len() == 2, "a port that does not have two bytes"),
+        IPV4HINT => (
+            !value.is_empty() && value.len().is_multiple_of(4),
+            "an ipv4hint that is not a list of addresses",
+        ),
+        IPV6HINT => (
+            !value.is_empty() && value.len().is_multiple_of(16),
+            "an ipv6hint that is not a list of addresses",
+        ),
         DOHPATH => (
             dohpath::is_template(value),
-            "a dohpath that is no template in UTF-8 beginning with / and with the variable dns, such as /dns-query{?dns}",
+            "a dohpath that is not a template in UTF-8 that begins with / and has the variable dns, such as /dns-query{?dns}",
         ),
         OHTTP => (value.is_empty(), "an ohttp with a value"),
         u16::MAX => (false, "the key 65535"),
@@ -280,8 +282,8 @@ fn print_value(key: u16, value: &[u8], out: &mut Vec<u8>) {
 }
 
 fn print_list<T>(items: &[T], out: &mut Vec<u8>, print: impl Fn(&T, &mut Vec<u8>)) {
-    for (place, item) in items.iter().enumerate() {
-        if place > 0 {
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
             out.push(b',');
         }
         print(item, out);

@@ -9,10 +9,10 @@ use crate::rtype::RecordType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DataError {
     /// The data ends within a field.
-    #[error("data that end too soon")]
+    #[error("the data ends too soon")]
     Short,
     /// The data continues after the last field.
-    #[error("{0} bytes more than the type has")]
+    #[error("{0} bytes after the last field of the type")]
     Long(usize),
     /// A name is malformed.
     #[error(transparent)]
@@ -131,7 +131,7 @@ fn expression(rest: &[u8]) -> Result<usize, DataError> {
     match regexp::is_substitution(rest.get(1..len).ok_or(DataError::Short)?) {
         true => Ok(len),
         false => Err(DataError::Field(
-            "a substitution expression that no server takes: expected none, or one such as !^.*$!x!",
+            "a substitution expression that servers reject: expected none, or one such as !^.*$!x!",
         )),
     }
 }

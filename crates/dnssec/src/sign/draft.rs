@@ -5,7 +5,7 @@ use std::fmt;
 use oarlock::Accelerator;
 
 use super::check::{self, is_of_signing};
-use super::keys::{KeyRing, SignerKey};
+use super::keys::{SignerKey, SigningKeys};
 use super::options::{DenialMethod, SignOptions};
 use super::soa::SoaData;
 use super::{RecordLocation, ZoneChange, ZoneChanges, ZoneSignError, nsec, nsec3, seal};
@@ -21,7 +21,7 @@ use crate::zone_cut::{NameOwnership, NameOwnerships};
 pub struct ZoneDraft {
     pub(super) records: ZoneRecords,
     pub(super) apex: DomainNameBuf,
-    pub(super) ring: KeyRing,
+    pub(super) ring: SigningKeys,
     pub(super) options: SignOptions,
     changes: ZoneChanges,
     serial: u32,
@@ -41,11 +41,12 @@ impl ZoneDraft {
         previous: Option<&ZoneRecords>,
     ) -> Result<Self, ZoneSignError> {
         options.check()?;
-        let ring = KeyRing::new(keys)?;
+        let ring = SigningKeys::new(keys)?;
         let sets = RecordSets::new(zone);
         let source = SourceZone::find(&sets)?;
+        // Checks come before copies, so that a bad zone costs little.
         let mut changes = ZoneChanges::default();
-        check::zone(&sets, &source.places, &mut changes)?;
+        check::zone(&sets, &source.ownerships, &mut changes)?;
         source.check_keys(&ring, &options, &mut changes)?;
         let serial =
             options.serial.next(source.soa.serial, previous.and_then(last_serial), options.lifetime.now);
@@ -95,7 +96,7 @@ impl ZoneDraft {
 /// The zone as the caller gave it.
 struct SourceZone<'z> {
     sets: &'z RecordSets<'z>,
-    places: NameOwnerships,
+    ownerships: NameOwnerships,
     soa: SoaData<'z>,
     soa_ttl: u32,
 }
@@ -108,12 +109,12 @@ impl<'z> SourceZone<'z> {
         let record = records.get(row);
         let soa = SoaData::read(record.data)
             .ok_or_else(|| ZoneSignError::MalformedSoa(RecordLocation::at_row(records, row)))?;
-        let places = NameOwnerships::new(sets, record.owner).ok_or(ZoneSignError::NoSoa)?;
-        Ok(Self { sets, places, soa, soa_ttl: record.ttl })
+        let ownerships = NameOwnerships::new(sets, record.owner).ok_or(ZoneSignError::NoSoa)?;
+        Ok(Self { sets, ownerships, soa, soa_ttl: record.ttl })
     }
 
     fn apex(&self) -> DomainName<'z> {
-        self.sets.name(self.places.apex())
+        self.sets.name(self.ownerships.apex())
     }
 
     fn denial_ttl(&self) -> u32 {
@@ -121,14 +122,14 @@ impl<'z> SourceZone<'z> {
     }
 
     fn published(&self) -> impl Iterator<Item = &'z [u8]> {
-        self.sets.of_type(self.places.apex(), RecordType::DNSKEY).into_iter().flat_map(|set| set.data())
+        self.sets.of_type(self.ownerships.apex(), RecordType::DNSKEY).into_iter().flat_map(|set| set.data())
     }
 
     /// Checks the published keys against the signing keys. A published key may be of an algorithm that signs nothing,
     /// but must not contradict a signing key.
     fn check_keys(
         &self,
-        ring: &KeyRing,
+        ring: &SigningKeys,
         options: &SignOptions,
         changes: &mut ZoneChanges,
     ) -> Result<(), ZoneSignError> {
@@ -163,7 +164,7 @@ impl<'z> SourceZone<'z> {
 /// Copies a zone in canonical order, and adds the records that signing needs.
 struct DraftBuilder<'z> {
     source: &'z SourceZone<'z>,
-    ring: &'z KeyRing,
+    ring: &'z SigningKeys,
     options: &'z SignOptions,
     serial: u32,
 }
@@ -171,20 +172,20 @@ struct DraftBuilder<'z> {
 impl DraftBuilder<'_> {
     fn build(&self, changes: &mut ZoneChanges) -> Result<ZoneRecords, ZoneSignError> {
         let mut records = ZoneRecords::new();
-        for (index, place) in self.source.places.iter().enumerate() {
-            if place == NameOwnership::Outside {
+        for (index, ownership) in self.source.ownerships.iter().enumerate() {
+            if ownership == NameOwnership::Outside {
                 self.drop_name(index, changes);
                 continue;
             }
             let mut owner = None;
-            for set in self.source.sets.of_name(index).filter(|set| is_kept(set, place)) {
+            for set in self.source.sets.of_name(index).filter(|set| is_kept(set, ownership)) {
                 let id = match owner {
                     Some(id) => id,
                     None => *owner.insert(records.add_owner(set.owner)?),
                 };
-                self.copy(set, place, id, &mut records, changes)?;
+                self.copy(set, ownership, id, &mut records, changes)?;
             }
-            if let (NameOwnership::Apex, Some(owner)) = (place, owner) {
+            if let (NameOwnership::Apex, Some(owner)) = (ownership, owner) {
                 self.add_at_apex(owner, &mut records, changes)?;
             }
         }
@@ -202,7 +203,7 @@ impl DraftBuilder<'_> {
     fn copy(
         &self,
         set: RecordSet<'_>,
-        place: NameOwnership,
+        ownership: NameOwnership,
         owner: OwnerId,
         records: &mut ZoneRecords,
         changes: &mut ZoneChanges,
@@ -216,7 +217,7 @@ impl DraftBuilder<'_> {
         for row in set.records {
             let record = zone.get(*row as usize);
             records.add(owner, set.rtype, ttl, record.line, |out| {
-                match (place, set.rtype) {
+                match (ownership, set.rtype) {
                     (NameOwnership::Apex, RecordType::SOA) => self.source.soa.write(self.serial, out),
                     _ => out.extend_from_slice(record.data),
                 }
@@ -233,14 +234,14 @@ impl DraftBuilder<'_> {
         records: &mut ZoneRecords,
         changes: &mut ZoneChanges,
     ) -> Result<(), ZoneSignError> {
-        let SourceZone { sets, places, soa_ttl, .. } = self.source;
+        let SourceZone { sets, ownerships, soa_ttl, .. } = self.source;
         let mut add = |rtype, ttl, data: &[u8]| {
             records.add(owner, rtype, ttl, 0, |out| {
                 out.extend_from_slice(data);
                 Ok::<_, ZoneSignError>(())
             })
         };
-        let keys = sets.of_type(places.apex(), RecordType::DNSKEY);
+        let keys = sets.of_type(ownerships.apex(), RecordType::DNSKEY);
         let keys_ttl =
             keys.and_then(|set| set.records.iter().map(|row| sets.records().get(*row as usize).ttl).min());
         for key in self.ring.keys() {
@@ -255,7 +256,7 @@ impl DraftBuilder<'_> {
         for algorithm in &self.options.zone_digests {
             add(RecordType::ZONEMD, *soa_ttl, &seal::placeholder(self.serial, *algorithm)?)?;
         }
-        if let Some(old) = sets.of_type(places.apex(), RecordType::ZONEMD)
+        if let Some(old) = sets.of_type(ownerships.apex(), RecordType::ZONEMD)
             && self.options.zone_digests.is_empty()
         {
             changes.add(ZoneChange::ZoneDigest, || {
@@ -266,8 +267,8 @@ impl DraftBuilder<'_> {
     }
 }
 
-fn is_kept(set: &RecordSet<'_>, place: NameOwnership) -> bool {
-    let is_old_digest = place == NameOwnership::Apex && set.rtype == RecordType::ZONEMD;
+fn is_kept(set: &RecordSet<'_>, ownership: NameOwnership) -> bool {
+    let is_old_digest = ownership == NameOwnership::Apex && set.rtype == RecordType::ZONEMD;
     !set.records.is_empty() && !is_of_signing(set.rtype) && !is_old_digest
 }
 

@@ -60,7 +60,7 @@ pub enum ZoneSignError {
     #[error("{0}: a CNAME stands alone")]
     AliasBesideOthers(RecordLocation),
     /// A name has several aliases. RFC 2181 10.1, RFC 6672 2.4.
-    #[error("{0}: there can be one only")]
+    #[error("{0}: a second CNAME or DNAME record")]
     SecondAlias(RecordLocation),
     /// A DS record stands at a name that is not delegated. RFC 4035 2.4.
     #[error("{0}: a DS record without delegation")]
@@ -69,7 +69,7 @@ pub enum ZoneSignError {
     #[error("no key to sign with")]
     NoKey,
     /// The key is public.
-    #[error("a public key, which signs nothing")]
+    #[error("the key is public: signing needs a private key")]
     PublicKey,
     /// The same key is given twice.
     #[error("key {tag} ({algorithm}) is given twice")]
@@ -83,10 +83,10 @@ pub enum ZoneSignError {
     #[error("{0}")]
     Key(#[from] DnskeyError),
     /// This crate verifies the algorithm at most.
-    #[error("{0} is not signed with here")]
+    #[error("signing with {0} is not supported")]
     CannotSign(DnssecAlgorithm),
     /// The zone publishes the key with other flags.
-    #[error("key {tag} is published with flags {published}, and given with {given}")]
+    #[error("key {tag} is published with flags {published}, but given with {given}")]
     Flags {
         /// The tag of the given key.
         tag: u16,
@@ -96,13 +96,13 @@ pub enum ZoneSignError {
         given: u16,
     },
     /// Validators that know the algorithm do not know NSEC3. RFC 5155 section 2.
-    #[error("{0} says that there is no NSEC3: sign with RSASHA1-NSEC3-SHA1 or a newer algorithm")]
+    #[error("{0} excludes NSEC3: sign with RSASHA1-NSEC3-SHA1 or a newer algorithm")]
     NoNsec3(DnssecAlgorithm),
     /// The additional iterations exceed the limit of RFC 9276 for signers.
-    #[error("{0} iterations; {max} is the most, and RFC 9276 wants none", max = super::MAX_SIGNED_ITERATIONS)]
+    #[error("{0} iterations; {max} is the maximum, and RFC 9276 recommends none", max = super::MAX_SIGNED_ITERATIONS)]
     Iterations(u16),
     /// The salt has more than 255 bytes.
-    #[error("a salt of {0} bytes, of which there is room for 255")]
+    #[error("a salt of {0} bytes: at most 255 are allowed")]
     Salt(usize),
     /// The name of the zone is too long to have hashed names below it.
     #[error("hashed names are too long below {0}")]

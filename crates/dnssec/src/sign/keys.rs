@@ -93,7 +93,7 @@ impl SignerKey {
 
 /// All signing keys, and the choice of keys for each set. Every set is signed with every algorithm. RFC 4035 2.2.
 #[derive(Clone, Debug)]
-pub(super) struct KeyRing {
+pub(super) struct SigningKeys {
     keys: Vec<SignerKey>,
     /// The indices of the keys that sign the zone's keys, and of those that sign everything else, in the order of
     /// their signatures.
@@ -101,8 +101,9 @@ pub(super) struct KeyRing {
     of_rest: Vec<usize>,
 }
 
-impl KeyRing {
+impl SigningKeys {
     pub(super) fn new(mut keys: Vec<SignerKey>) -> Result<Self, ZoneSignError> {
+        // A fixed order makes the output independent of the order of the arguments.
         keys.sort_by_key(|key| (key.algorithm, key.tag));
         let same = keys.windows(2).find(|pair| pair[0].dnskey == pair[1].dnskey);
         if let Some([SignerKey { tag, algorithm, .. }, ..]) = same {

@@ -37,16 +37,16 @@ pub(super) fn add_chain(
 fn rows(records: &ZoneRecords, apex: DomainName<'_>) -> ChainRows {
     let mut rows = ChainRows::default();
     let sets = RecordSets::new(records);
-    let Some(places) = NameOwnerships::new(&sets, apex) else { return rows };
-    let mut names = places.iter().enumerate().filter(|(_, place)| place.is_in_chain()).peekable();
-    while let Some((index, place)) = names.next() {
+    let Some(ownerships) = NameOwnerships::new(&sets, apex) else { return rows };
+    let mut names = ownerships.iter().enumerate().filter(|(_, ownership)| ownership.is_in_chain()).peekable();
+    while let Some((index, ownership)) = names.next() {
         let next = names.peek().map_or(apex, |(next, _)| sets.name(*next));
         // unreachable because every name has records here
         let Some(first) = sets.of_name(index).find_map(|set| set.first()) else { continue };
         rows.data.extend_from_slice(next.as_bytes());
         // The NSEC record itself is signed.
         let own = [RecordType::RRSIG, RecordType::NSEC];
-        write_bitmap(merge_types(types(&sets, index, place), own), &mut rows.data);
+        write_bitmap(merge_types(types(&sets, index, ownership), own), &mut rows.data);
         rows.owners.push((records.get(first).owner_id, rows.data.len()));
     }
     rows
@@ -56,12 +56,12 @@ fn rows(records: &ZoneRecords, apex: DomainName<'_>) -> ChainRows {
 pub(super) fn types(
     sets: &RecordSets<'_>,
     name: usize,
-    place: NameOwnership,
+    ownership: NameOwnership,
 ) -> impl Iterator<Item = RecordType> {
     sets.of_name(name)
         .filter(|set| !set.records.is_empty())
         .map(|set| set.rtype)
-        .filter(move |rtype| place.lists(*rtype))
+        .filter(move |rtype| ownership.lists(*rtype))
 }
 
 /// Merges two ascending sequences.

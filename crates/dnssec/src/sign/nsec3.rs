@@ -68,14 +68,14 @@ fn chain(
     options: &Nsec3Options,
 ) -> Result<Chain, ZoneSignError> {
     let sets = RecordSets::new(records);
-    let Some(places) = NameOwnerships::new(&sets, apex) else { return Ok(Chain::default()) };
-    let mut links = find_links(&sets, &places, options.is_opt_out);
+    let Some(ownerships) = NameOwnerships::new(&sets, apex) else { return Ok(Chain::default()) };
+    let mut links = find_links(&sets, &ownerships, options.is_opt_out);
     let names = links.iter().map(|link| link.name);
     let hashes = hash_names(accelerator, names, &options.salt, options.iterations)?;
     links.iter_mut().zip(hashes).for_each(|(link, hash)| link.hash = hash);
     links.sort_unstable_by_key(|link| link.hash);
     refuse_same(&links)?;
-    Ok(write(&sets, &places, &links, &parameters(options, if options.is_opt_out { OPT_OUT } else { 0 })))
+    Ok(write(&sets, &ownerships, &links, &parameters(options, if options.is_opt_out { OPT_OUT } else { 0 })))
 }
 
 /// Rejects equal hashes. RFC 5155 7.1: two names with the same hash need another salt. The links are in order.
@@ -86,16 +86,20 @@ fn refuse_same(links: &[ChainLink<'_>]) -> Result<(), ZoneSignError> {
     }
 }
 
-fn find_links<'z>(sets: &RecordSets<'z>, places: &NameOwnerships, is_opt_out: bool) -> Vec<ChainLink<'z>> {
+fn find_links<'z>(
+    sets: &RecordSets<'z>,
+    ownerships: &NameOwnerships,
+    is_opt_out: bool,
+) -> Vec<ChainLink<'z>> {
     let hash = [0; NSEC3_HASH_LEN];
-    let mut links = Vec::with_capacity(places.iter().len());
-    for (index, place) in places.iter().enumerate().filter(|(_, place)| place.is_in_chain()) {
-        let is_insecure = place == NameOwnership::Cut && sets.of_type(index, RecordType::DS).is_none();
+    let mut links = Vec::with_capacity(ownerships.iter().len());
+    for (index, ownership) in ownerships.iter().enumerate().filter(|(_, ownership)| ownership.is_in_chain()) {
+        let is_insecure = ownership == NameOwnership::Cut && sets.of_type(index, RecordType::DS).is_none();
         if !(is_opt_out && is_insecure) {
             links.push(ChainLink { name: sets.name(index), index: Some(index), hash });
         }
     }
-    empty_names(sets, places, |empty| {
+    empty_names(sets, ownerships, |empty| {
         if !(is_opt_out && empty.may_be_left_out) {
             links.push(ChainLink { name: empty.name, index: None, hash });
         }
@@ -103,7 +107,7 @@ fn find_links<'z>(sets: &RecordSets<'z>, places: &NameOwnerships, is_opt_out: bo
     links
 }
 
-fn write(sets: &RecordSets<'_>, places: &NameOwnerships, links: &[ChainLink<'_>], head: &[u8]) -> Chain {
+fn write(sets: &RecordSets<'_>, ownerships: &NameOwnerships, links: &[ChainLink<'_>], head: &[u8]) -> Chain {
     let (mut ends, mut data) = (Vec::with_capacity(links.len()), Vec::new());
     let nexts = links.iter().cycle().skip(1);
     for (link, next) in links.iter().zip(nexts) {
@@ -111,7 +115,7 @@ fn write(sets: &RecordSets<'_>, places: &NameOwnerships, links: &[ChainLink<'_>]
         data.push(NSEC3_HASH_LEN as u8);
         data.extend_from_slice(&next.hash);
         if let Some(index) = link.index {
-            write_types(sets, index, places.get(index), &mut data);
+            write_types(sets, index, ownerships.get(index), &mut data);
         }
         ends.push((link.hash, data.len()));
     }
@@ -120,9 +124,9 @@ fn write(sets: &RecordSets<'_>, places: &NameOwnerships, links: &[ChainLink<'_>]
 
 /// Appends the types of a name, with RRSIG if any of its sets is signed. Of a delegation only the DS records are
 /// signed.
-fn write_types(sets: &RecordSets<'_>, index: usize, place: NameOwnership, out: &mut Vec<u8>) {
-    let types = || types(sets, index, place);
-    if types().any(|rtype| place.signs(rtype)) {
+fn write_types(sets: &RecordSets<'_>, index: usize, ownership: NameOwnership, out: &mut Vec<u8>) {
+    let types = || types(sets, index, ownership);
+    if types().any(|rtype| ownership.signs(rtype)) {
         write_bitmap(merge_types(types(), [RecordType::RRSIG]), out);
     } else {
         write_bitmap(types(), out);
@@ -141,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_one_hash_are_refused() {
+    fn rejects_two_names_with_the_same_hash() {
         let link = |name, first| {
             let mut hash = [7; NSEC3_HASH_LEN];
             hash[0] = first;

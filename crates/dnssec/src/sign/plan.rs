@@ -24,7 +24,7 @@ const NAMES: usize = 2048;
 pub struct SigningPlan<'z> {
     pub(super) draft: &'z ZoneDraft,
     pub(super) sets: RecordSets<'z>,
-    pub(super) places: NameOwnerships,
+    pub(super) ownerships: NameOwnerships,
     previous: Option<Previous<'z>>,
     /// The zone digests with their signatures, which replace the placeholders of the draft.
     pub(super) seal: Option<seal::ZoneSeal>,
@@ -57,8 +57,8 @@ impl<'z> SigningPlan<'z> {
     /// [`ZoneSignError::NoSoa`], which does not occur with a draft.
     pub fn new(draft: &'z ZoneDraft, previous: Option<&'z ZoneRecords>) -> Result<Self, ZoneSignError> {
         let sets = RecordSets::new(&draft.records);
-        let places = NameOwnerships::new(&sets, draft.apex()).ok_or(ZoneSignError::NoSoa)?;
-        Ok(Self { draft, sets, places, previous: previous.map(Previous::new), seal: None })
+        let ownerships = NameOwnerships::new(&sets, draft.apex()).ok_or(ZoneSignError::NoSoa)?;
+        Ok(Self { draft, sets, ownerships, previous: previous.map(Previous::new), seal: None })
     }
 
     /// Returns the number of names.
@@ -98,6 +98,8 @@ impl<'z> SigningPlan<'z> {
         accelerator: &Accelerator,
         wanted: &mut [WantedSignature<'p>],
     ) -> Result<Signatures, ZoneSignError> {
+        // An earlier signature may have been tampered with, or its key's file replaced, so it is verified before it is
+        // kept.
         let replaced = self.confirm(accelerator, wanted)?;
         let reused = wanted.iter().filter(|wanted| wanted.old.is_some()).count();
         Ok(Signatures { reused, replaced, ..self.make(accelerator, wanted)? })
@@ -110,18 +112,18 @@ impl<'z> SigningPlan<'z> {
         set: RecordSet<'_>,
     ) -> Result<Signatures, ZoneSignError> {
         let mut wanted = Vec::new();
-        self.want(self.places.apex(), set, &mut wanted);
+        self.want(self.ownerships.apex(), set, &mut wanted);
         Ok(Signatures { sets: 1, ..self.keep_or_make(accelerator, &mut wanted)? })
     }
 
     /// Returns true for the zone digests, which are computed and signed after everything else.
     pub(super) fn is_zone_digest(&self, name: usize, set: &RecordSet<'_>) -> bool {
-        name == self.places.apex() && set.rtype == RecordType::ZONEMD
+        name == self.ownerships.apex() && set.rtype == RecordType::ZONEMD
     }
 
     pub(super) fn signed_sets(&self, name: usize) -> impl Iterator<Item = RecordSet<'_>> {
-        let place = self.places.get(name);
-        self.sets.of_name(name).filter(move |set| place.signs(set.rtype))
+        let ownership = self.ownerships.get(name);
+        self.sets.of_name(name).filter(move |set| ownership.signs(set.rtype))
     }
 
     pub(super) fn signers(
@@ -129,7 +131,7 @@ impl<'z> SigningPlan<'z> {
         name: usize,
         rtype: RecordType,
     ) -> impl ExactSizeIterator<Item = &SignerKey> {
-        self.draft.ring.signers(name == self.places.apex(), rtype)
+        self.draft.ring.signers(name == self.ownerships.apex(), rtype)
     }
 
     fn want<'p>(&'p self, name: usize, set: RecordSet<'p>, wanted: &mut Vec<WantedSignature<'p>>) {
@@ -137,6 +139,7 @@ impl<'z> SigningPlan<'z> {
         let previous =
             self.previous.as_ref().and_then(|previous| Some((previous, previous.find_unchanged(&set)?)));
         for key in self.signers(name, set.rtype) {
+            // The records must be unchanged. The signature's fields are checked without computation first.
             let old = previous
                 .as_ref()
                 .and_then(|(previous, old)| previous.signature(old, &set, apex, key, lifetime));
@@ -201,6 +204,7 @@ impl<'z> SigningPlan<'z> {
         let answers = accelerator.run_all(&jobs?);
         let mut made = answers.iter();
         let mut signatures = Signatures::default();
+        // The signatures are returned in the order of the plan, kept and new ones mixed.
         for wanted in wanted {
             if let Some(old) = wanted.old {
                 signatures.push(&[old]);

@@ -36,18 +36,19 @@ impl SigningPlan<'_> {
         accelerator: &Accelerator,
         signatures: &[Signatures],
     ) -> Result<Signatures, ZoneSignError> {
-        let Some(places) = self.sets.of_type(self.places.apex(), RecordType::ZONEMD) else {
+        let Some(placeholders) = self.sets.of_type(self.ownerships.apex(), RecordType::ZONEMD) else {
             return Ok(Signatures::default());
         };
+        // The digest covers all signatures, so it can be computed only now. RFC 8976 3.1.
         let whole = self.signed_records(signatures)?;
         let whole = RecordSets::new(&whole);
         let mut records = ZoneRecords::new();
         let owner = records.add_owner(self.draft.apex())?;
-        for place in places.data().filter_map(Zonemd::read) {
-            let alg = zonemd_digest(place.algorithm).ok_or(ZoneSignError::ZoneDigest(place.algorithm))?;
+        for zeros in placeholders.data().filter_map(Zonemd::read) {
+            let alg = zonemd_digest(zeros.algorithm).ok_or(ZoneSignError::ZoneDigest(zeros.algorithm))?;
             let digest = zone_digest(accelerator, &whole, self.draft.apex(), alg)?;
-            records.add(owner, RecordType::ZONEMD, places.ttl(), 0, |out| {
-                out.extend_from_slice(&data(place.serial, place.algorithm, &digest));
+            records.add(owner, RecordType::ZONEMD, placeholders.ttl(), 0, |out| {
+                out.extend_from_slice(&data(zeros.serial, zeros.algorithm, &digest));
                 Ok::<_, ZoneRecordsError>(())
             })?;
         }

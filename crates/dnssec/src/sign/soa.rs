@@ -115,14 +115,14 @@ mod tests {
     }
 
     #[test]
-    fn the_zone_as_it_was_counts_where_it_is_later() {
+    fn a_later_serial_number_of_the_former_zone_counts() {
         assert_eq!(SerialPolicy::Increment.next(7, Some(9), 0), 10);
         assert_eq!(SerialPolicy::Increment.next(7, Some(3), 0), 8);
         assert_eq!(SerialPolicy::Keep.next(7, Some(9), 0), 7);
     }
 
     #[test]
-    fn only_whole_data_are_read() {
+    fn rejects_truncated_soa_data() {
         let data = [&b"\x02ns\0\x04mail\0"[..], &[0, 0, 0, 9], &[0; 12], &[0, 0, 1, 0]].concat();
         let soa = SoaData::read(&data).unwrap();
         assert_eq!((soa.serial, soa.denial_ttl(300), soa.denial_ttl(100)), (9, 256, 100));

@@ -20,7 +20,7 @@ impl SigningPlan<'_> {
             for set in self.sets.of_name(name) {
                 let before = out.len();
                 self.write_set(name, set, &mut signatures, out);
-                if name == self.places.apex() && set.rtype == RecordType::SOA {
+                if name == self.ownerships.apex() && set.rtype == RecordType::SOA {
                     out[start..].rotate_left(before - start);
                 }
             }
@@ -43,7 +43,7 @@ impl SigningPlan<'_> {
             return;
         }
         set.data().for_each(|data| line(set.rtype, data));
-        if self.places.get(name).signs(set.rtype) && !self.is_zone_digest(name, &set) {
+        if self.ownerships.get(name).signs(set.rtype) && !self.is_zone_digest(name, &set) {
             let count = self.signers(name, set.rtype).len();
             signatures.by_ref().take(count).for_each(|data| line(RecordType::RRSIG, data));
         }

@@ -4,7 +4,7 @@ use oarlock::{Accelerator, JobError};
 
 use super::finding::{FindingReason, VerifyReport};
 use super::signatures::signs;
-use super::{ZoneKeys, ZoneVerifier};
+use super::{VerifyKeys, ZoneVerifier};
 use crate::dnskey::Dnskey;
 use crate::ds::{DigestType, Ds, DsError};
 use crate::name::DomainNameBuf;
@@ -86,6 +86,7 @@ impl ZoneVerifier<'_> {
         let mut tried = 0;
         for key in 0..self.keys.iter().count() {
             let dnskey = &self.keys.get(key).dnskey;
+            // A revoked key is no longer a trust anchor. RFC 5011 2.1.
             if dnskey.is_revoked() || !self.vouches(accelerator, anchor, dnskey)? {
                 continue;
             }
@@ -123,10 +124,12 @@ impl ZoneVerifier<'_> {
     fn signs_keys(
         &self,
         accelerator: &Accelerator,
-        keys: &ZoneKeys<'_>,
+        keys: &VerifyKeys<'_>,
         index: usize,
     ) -> Result<bool, JobError> {
-        let Some(set) = self.sets.of_type(self.places.apex(), RecordType::DNSKEY) else { return Ok(false) };
+        let Some(set) = self.sets.of_type(self.ownerships.apex(), RecordType::DNSKEY) else {
+            return Ok(false);
+        };
         let key = keys.get(index);
         for row in set.signatures.iter().take(self.settings.max_signatures) {
             let Ok(rrsig) = Rrsig::read(self.sets.records().get(*row as usize).data) else { continue };

@@ -69,7 +69,7 @@ pub enum FindingReason {
         keys: usize,
     },
     /// A set has more signatures than are checked. The limit bounds the work.
-    #[error("{found} signatures, of which {max} are looked at")]
+    #[error("{found} signatures, of which {max} are checked")]
     TooManySignatures {
         /// The number of signatures.
         found: usize,
@@ -98,7 +98,7 @@ pub enum FindingReason {
     #[error("a signature without records")]
     NothingSigned,
     /// The signature covers records that are not signed: glue, or the name servers of a delegation.
-    #[error("a signature on what is not the zone's own")]
+    #[error("a signature on records that are not signed")]
     SignedGlue,
     /// The record belongs to another zone.
     #[error("out of zone")]
@@ -150,10 +150,10 @@ pub enum FindingReason {
     #[error("no DNSKEY: the zone is not signed")]
     Unsigned,
     /// No signature of the zone has a supported algorithm.
-    #[error("signed with nothing that is supported here: not verified")]
+    #[error("no signature has a supported algorithm: not verified")]
     NothingSupported,
     /// The zone has neither NSEC nor NSEC3 records.
-    #[error("neither NSEC nor NSEC3 records: the zone denies nothing")]
+    #[error("no NSEC or NSEC3 records: the absence of names is not proved")]
     NoDenial,
     /// The chain has no record for a name.
     #[error("no {0} record")]
@@ -162,7 +162,7 @@ pub enum FindingReason {
     #[error("{0} NSEC records")]
     SeveralNsec(usize),
     /// The chain has a record for a name that is not in it.
-    #[error("speaks of a name that is not the zone's own, or not there")]
+    #[error("covers a name that is not in the zone")]
     NeedlessDenial,
     /// The data of an NSEC, NSEC3 or NSEC3PARAM record is malformed.
     #[error("malformed data")]
@@ -176,7 +176,7 @@ pub enum FindingReason {
         found: String,
     },
     /// The bitmap does not list the types of the name. RFC 4034 4.1.2, RFC 5155 3.2.1.
-    #[error("lists {found}; there are {expected}")]
+    #[error("lists {found}; the name has {expected}")]
     Types {
         /// The types of the name.
         expected: String,
@@ -184,7 +184,7 @@ pub enum FindingReason {
         found: String,
     },
     /// The parameters of an NSEC3 record occur in no NSEC3PARAM record. RFC 5155 7.1.
-    #[error("parameters that are not those of the zone's NSEC3PARAM")]
+    #[error("the parameters match no NSEC3PARAM of the zone")]
     Parameters,
     /// The hash algorithm is not SHA-1.
     #[error("hash algorithm {0} is not supported: the chain is not checked")]
@@ -206,10 +206,10 @@ pub enum FindingReason {
         max: usize,
     },
     /// The chain has additional iterations. RFC 9276 3.1 recommends none.
-    #[error("{0} iterations; RFC 9276 wants none")]
+    #[error("{0} additional iterations; RFC 9276 recommends none")]
     Iterations(u16),
     /// The zone digest does not match the records. RFC 8976 section 4.
-    #[error("the zone's digest is another one")]
+    #[error("the zone digest does not match the records")]
     ZoneDigest,
     /// The zone digest is that of another serial number.
     #[error("made for the serial number {found}, the zone's is {expected}")]

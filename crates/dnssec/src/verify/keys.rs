@@ -7,7 +7,7 @@ use crate::sets::RecordSet;
 
 /// A key of the zone.
 #[derive(Debug)]
-pub(super) struct ZoneKey<'z> {
+pub(super) struct VerifyKey<'z> {
     /// The index of its DNSKEY record.
     pub(super) row: u32,
     pub(super) tag: u16,
@@ -17,17 +17,17 @@ pub(super) struct ZoneKey<'z> {
 
 /// The keys of the zone that may sign records.
 #[derive(Debug, Default)]
-pub(super) struct ZoneKeys<'z> {
+pub(super) struct VerifyKeys<'z> {
     /// The keys, sorted by tag and algorithm.
-    keys: Vec<ZoneKey<'z>>,
+    keys: Vec<VerifyKey<'z>>,
 }
 
-impl<'z> ZoneKeys<'z> {
+impl<'z> VerifyKeys<'z> {
     /// Reads the keys of the DNSKEY set. Records that are too short are skipped.
     pub(super) fn new(set: Option<RecordSet<'z>>) -> Self {
         let rows = set.iter().flat_map(|set| set.records.iter().copied().zip(set.data()));
-        let mut keys: Vec<ZoneKey<'z>> = rows.filter_map(|(row, data)| ZoneKey::new(row, data)).collect();
-        keys.sort_by_key(ZoneKey::sort_key);
+        let mut keys: Vec<VerifyKey<'z>> = rows.filter_map(|(row, data)| VerifyKey::new(row, data)).collect();
+        keys.sort_by_key(VerifyKey::sort_key);
         Self { keys }
     }
 
@@ -35,7 +35,7 @@ impl<'z> ZoneKeys<'z> {
         self.keys.is_empty()
     }
 
-    pub(super) fn get(&self, index: usize) -> &ZoneKey<'z> {
+    pub(super) fn get(&self, index: usize) -> &VerifyKey<'z> {
         &self.keys[index]
     }
 
@@ -59,7 +59,7 @@ impl<'z> ZoneKeys<'z> {
         key.public.is_ok() && (rtype == RecordType::DNSKEY || !key.dnskey.is_revoked())
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &ZoneKey<'z>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &VerifyKey<'z>> {
         self.keys.iter()
     }
 
@@ -74,7 +74,7 @@ impl<'z> ZoneKeys<'z> {
     }
 }
 
-impl<'z> ZoneKey<'z> {
+impl<'z> VerifyKey<'z> {
     fn new(row: u32, data: &'z [u8]) -> Option<Self> {
         let dnskey = Dnskey::parse(data).ok().filter(Dnskey::is_zone_key)?;
         Some(Self { row, tag: dnskey.key_tag(), dnskey, public: dnskey.public_key() })

@@ -25,7 +25,7 @@ use oarlock::{Accelerator, JobError};
 
 pub use self::anchor::{AnchorData, TrustAnchor};
 pub use self::finding::{FindingReason, Severity, VerifyCounts, VerifyReport, ZoneFinding};
-use self::keys::ZoneKeys;
+use self::keys::VerifyKeys;
 use crate::algorithm::DnssecAlgorithm;
 use crate::name::DomainName;
 use crate::rtype::RecordType;
@@ -58,7 +58,7 @@ impl VerifySettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ZoneError {
     /// The records have no SOA record, so the name of the zone is unknown.
-    #[error("no SOA record: nothing says which zone this is")]
+    #[error("no SOA record, so the name of the zone is unknown")]
     NoSoa,
 }
 
@@ -67,8 +67,8 @@ pub enum ZoneError {
 pub struct ZoneVerifier<'z> {
     sets: &'z RecordSets<'z>,
     apex: DomainName<'z>,
-    places: NameOwnerships,
-    keys: ZoneKeys<'z>,
+    ownerships: NameOwnerships,
+    keys: VerifyKeys<'z>,
     /// The algorithms with which every set must be signed.
     required: Vec<DnssecAlgorithm>,
     settings: VerifySettings,
@@ -84,10 +84,10 @@ impl<'z> ZoneVerifier<'z> {
         let soa = |name: usize| Some((sets.of_type(name, RecordType::SOA)?.first()?, name));
         let (_, at) = (0..sets.name_count()).filter_map(soa).min().ok_or(ZoneError::NoSoa)?;
         let apex = sets.name(at);
-        let places = NameOwnerships::new(sets, apex).ok_or(ZoneError::NoSoa)?;
-        let keys = ZoneKeys::new(sets.of_type(at, RecordType::DNSKEY));
+        let ownerships = NameOwnerships::new(sets, apex).ok_or(ZoneError::NoSoa)?;
+        let keys = VerifyKeys::new(sets.of_type(at, RecordType::DNSKEY));
         let required = keys.required();
-        Ok(Self { sets, apex, places, keys, required, settings })
+        Ok(Self { sets, apex, ownerships, keys, required, settings })
     }
 
     /// Returns the name of the zone.
@@ -123,19 +123,21 @@ impl<'z> ZoneVerifier<'z> {
         let mut batch = signatures::SignatureBatch::default();
         for name in names {
             self.check_structure(name, &mut report);
-            let place = self.places.get(name);
+            let ownership = self.ownerships.get(name);
             for set in self.sets.of_name(name) {
                 if set.rtype == RecordType::RRSIG {
                     // RFC 4035 2.2: signatures are not signed.
-                    for row in set.signatures.iter().filter(|_| place != NameOwnership::Outside) {
+                    for row in set.signatures.iter().filter(|_| ownership != NameOwnership::Outside) {
                         report.add(set.owner, set.rtype, Some(*row), FindingReason::NothingSigned);
                     }
-                } else if place.signs(set.rtype) {
+                } else if ownership.signs(set.rtype) {
                     batch.add(self, set, &mut report)?;
                     if batch.is_full() {
                         std::mem::take(&mut batch).verify(self, accelerator, &mut report)?;
                     }
-                } else if let (true, Some(row)) = (place != NameOwnership::Outside, set.signatures.first()) {
+                } else if let (true, Some(row)) =
+                    (ownership != NameOwnership::Outside, set.signatures.first())
+                {
                     report.add(set.owner, set.rtype, Some(*row), FindingReason::SignedGlue);
                 }
             }
@@ -186,7 +188,7 @@ impl<'z> ZoneVerifier<'z> {
     }
 
     fn check_denial(&self, accelerator: &Accelerator, report: &mut VerifyReport) -> Result<(), JobError> {
-        let apex = self.places.apex();
+        let apex = self.ownerships.apex();
         let has_nsec = self.sets.of_type(apex, RecordType::NSEC).is_some();
         let parameters = self.sets.of_type(apex, RecordType::NSEC3PARAM);
         if !has_nsec && parameters.is_none() {

@@ -10,12 +10,12 @@ impl ZoneVerifier<'_> {
     /// Checks that every name of the zone has one NSEC record, which leads to the next name and lists the types.
     pub(super) fn check_nsec(&self, report: &mut VerifyReport) {
         let chain: Vec<usize> =
-            (0..self.sets.name_count()).filter(|name| self.places.get(*name).is_in_chain()).collect();
+            (0..self.sets.name_count()).filter(|name| self.ownerships.get(*name).is_in_chain()).collect();
         let next = chain.iter().skip(1).chain(&chain[..1]);
         for (name, next) in chain.iter().zip(next) {
             self.check_nsec_of(*name, self.sets.name(*next), report);
         }
-        for name in (0..self.sets.name_count()).filter(|name| !self.places.get(*name).is_in_chain()) {
+        for name in (0..self.sets.name_count()).filter(|name| !self.ownerships.get(*name).is_in_chain()) {
             if let Some(set) = self.sets.of_type(name, RecordType::NSEC) {
                 report.add(
                     set.owner,
@@ -54,8 +54,8 @@ impl ZoneVerifier<'_> {
 
     /// Returns the bitmap of a name's types and of the types in `more`.
     pub(super) fn types_of<const N: usize>(&self, name: usize, more: [RecordType; N]) -> Vec<u8> {
-        let place = self.places.get(name);
-        let own = self.sets.of_name(name).filter(|set| !set.records.is_empty() && place.lists(set.rtype));
+        let ownership = self.ownerships.get(name);
+        let own = self.sets.of_name(name).filter(|set| !set.records.is_empty() && ownership.lists(set.rtype));
         let mut types: Vec<RecordType> =
             own.map(|set| set.rtype).filter(|rtype| *rtype != RecordType::NSEC3).chain(more).collect();
         types.sort_unstable();

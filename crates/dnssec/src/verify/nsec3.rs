@@ -54,6 +54,7 @@ impl<'z> ZoneVerifier<'z> {
                 }
             }
         }
+        // Each chain hashes every name of the zone, so their number bounds the work.
         if let Some((row, _)) = all.get(MAX_CHAINS) {
             let reason = FindingReason::TooManyChains { found: all.len(), max: MAX_CHAINS };
             report.add(self.apex, RecordType::NSEC3PARAM, Some(*row), reason);
@@ -102,7 +103,7 @@ impl<'z> ZoneVerifier<'z> {
         let mut links = Vec::new();
         for name in 0..self.sets.name_count() {
             let Some(set) = self.sets.of_type(name, RecordType::NSEC3) else { continue };
-            if self.places.get(name) == NameOwnership::Below {
+            if self.ownerships.get(name) == NameOwnership::Below {
                 report.add(
                     set.owner,
                     RecordType::NSEC3,
@@ -134,6 +135,7 @@ impl<'z> ZoneVerifier<'z> {
         report: &mut VerifyReport,
     ) -> Result<(), JobError> {
         links.sort_by_key(|link| link.hash);
+        // The last record leads back to the first one.
         for (link, next) in links.iter().zip(links.iter().cycle().skip(1)) {
             if link.nsec3.next != next.hash {
                 let reason = FindingReason::Gap { expected: text(&next.hash), found: text(link.nsec3.next) };
@@ -155,12 +157,15 @@ impl<'z> ZoneVerifier<'z> {
     /// Returns all names that must have an NSEC3 record.
     fn expected_names(&self) -> Vec<ExpectedHash<'z>> {
         let mut expected = Vec::new();
-        for (index, place) in self.places.iter().enumerate().filter(|(_, place)| place.is_in_chain()) {
-            let is_secure = place != NameOwnership::Cut || self.sets.of_type(index, RecordType::DS).is_some();
+        for (index, ownership) in
+            self.ownerships.iter().enumerate().filter(|(_, ownership)| ownership.is_in_chain())
+        {
+            let is_secure =
+                ownership != NameOwnership::Cut || self.sets.of_type(index, RecordType::DS).is_some();
             let name = self.sets.name(index);
             expected.push(ExpectedHash { name, index: Some(index), may_be_left_out: !is_secure });
         }
-        empty_names(self.sets, &self.places, |empty| {
+        empty_names(self.sets, &self.ownerships, |empty| {
             let may_be_left_out = empty.may_be_left_out;
             expected.push(ExpectedHash { name: empty.name, index: None, may_be_left_out });
         });
@@ -205,6 +210,7 @@ impl<'z> ZoneVerifier<'z> {
     /// Returns the types in the NSEC3 record of a name, with RRSIG if a set of the name is signed. RFC 5155 7.1.
     fn hashed_types(&self, one: &ExpectedHash<'_>) -> Vec<u8> {
         match one.index {
+            // An empty non-terminal has no types.
             None => Vec::new(),
             Some(index) if one.may_be_left_out => self.types_of(index, []),
             Some(index) => self.types_of(index, [RecordType::RRSIG]),

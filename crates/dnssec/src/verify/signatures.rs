@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::ZoneVerifier;
 use super::finding::{FindingReason, Severity, VerifyReport};
-use super::keys::ZoneKey;
+use super::keys::VerifyKey;
 use crate::algorithm::DnssecAlgorithm;
 use crate::dnskey::ZonePublicKey;
 use crate::messages::Messages;
@@ -84,6 +84,7 @@ impl<'z> SignatureBatch<'z> {
         report.counts.signed_sets += 1;
         self.sets.push(SignedSet { set, outcomes: self.outcomes.len() });
         let max = verifier.settings.max_signatures;
+        // Each signature hashes the whole set, so an attacker could multiply the work by adding signatures.
         for &row in set.signatures.iter().take(max) {
             self.add_signature(verifier, set, row, report)?;
         }
@@ -155,6 +156,7 @@ impl<'z> SignatureBatch<'z> {
     ) -> Result<(), JobError> {
         let mut trials = std::mem::take(&mut self.trials);
         self.messages.hash(accelerator)?;
+        // One round per key of a tag. Nearly all signatures succeed in the first round, which fills the lanes best.
         while !trials.is_empty() {
             report.counts.verifications += trials.len() as u64;
             let verdicts = self.try_all(verifier, accelerator, &trials)?;
@@ -168,6 +170,7 @@ impl<'z> SignatureBatch<'z> {
             }
             trials = again;
         }
+        // The outcomes of a set end where those of the next set begin.
         let ends = self.sets.iter().skip(1).map(|signed| signed.outcomes).chain([self.outcomes.len()]);
         for (signed, end) in self.sets.iter().zip(ends.collect::<Vec<_>>()) {
             conclude(verifier, signed.set, &self.outcomes[signed.outcomes..end], report);
@@ -196,6 +199,7 @@ impl<'z> SignatureBatch<'z> {
         let mut next = verifier.keys.with_tag(tag, outcome.algorithm, trial.key + 1).filter(may_sign);
         let key = next.next()?;
         if trial.tried == verifier.settings.max_keys {
+            // The key that was not tried and the keys after it. KeyTrap (CVE-2023-50387) is the reason for the limit.
             let keys = trial.tried + 1 + next.count();
             outcome.verdict = SignatureVerdict::Bad(FindingReason::TooManyKeys { tried: trial.tried, keys });
             return None;
@@ -210,7 +214,7 @@ impl<'z> SignatureBatch<'z> {
 /// An engine failed.
 pub(super) fn signs(
     accelerator: &Accelerator,
-    key: &ZoneKey<'_>,
+    key: &VerifyKey<'_>,
     signed: &[u8],
     signature: &[u8],
 ) -> Result<bool, JobError> {
@@ -220,7 +224,7 @@ pub(super) fn signs(
 /// Verifies signatures, each with its key and its input. Returns true for each good one.
 fn verify_all<'k>(
     accelerator: &Accelerator,
-    signatures: impl ExactSizeIterator<Item = (&'k ZoneKey<'k>, Input<'k>, &'k [u8])>,
+    signatures: impl ExactSizeIterator<Item = (&'k VerifyKey<'k>, Input<'k>, &'k [u8])>,
 ) -> Result<Vec<bool>, JobError> {
     let mut verdicts = vec![false; signatures.len()];
     let (mut jobs, mut places) = (Vec::with_capacity(verdicts.len()), Vec::with_capacity(verdicts.len()));

@@ -17,7 +17,7 @@ impl ZoneVerifier<'_> {
         accelerator: &Accelerator,
         report: &mut VerifyReport,
     ) -> Result<(), JobError> {
-        let Some(set) = self.sets.of_type(self.places.apex(), RecordType::ZONEMD) else { return Ok(()) };
+        let Some(set) = self.sets.of_type(self.ownerships.apex(), RecordType::ZONEMD) else { return Ok(()) };
         let all: Vec<(u32, Option<Zonemd<'_>>)> =
             set.records.iter().copied().zip(set.data().map(Zonemd::read)).collect();
         let kind = |one: &Zonemd<'_>| (one.scheme, one.algorithm);
@@ -68,7 +68,7 @@ impl ZoneVerifier<'_> {
     /// Returns the serial number of the zone, if its SOA record is well formed.
     #[must_use]
     pub fn serial(&self) -> Option<u32> {
-        let soa = self.sets.of_type(self.places.apex(), RecordType::SOA)?;
+        let soa = self.sets.of_type(self.ownerships.apex(), RecordType::SOA)?;
         soa_serial(soa.data().next()?)
     }
 }

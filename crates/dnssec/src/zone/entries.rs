@@ -68,7 +68,7 @@ impl<'t> EntryWords<'t> {
     }
 
     #[inline]
-    pub(crate) fn place(&self) -> TextPosition {
+    pub(crate) fn position(&self) -> TextPosition {
         TextPosition { at: self.at, line: self.line }
     }
 
@@ -114,6 +114,7 @@ impl<'t> EntryWords<'t> {
     /// another form, returns None and does not move.
     #[inline(always)]
     fn word_after_blank(&mut self) -> Option<EntryWord<'t>> {
+        // If the position is outside of the block, the shift below is by 64 bits and yields None.
         let passed = self.at.wrapping_sub(self.block).min(BLOCK);
         let marks = self.marks.checked_shr(passed as u32)?;
         let len = (marks >> 1).trailing_zeros() as usize;
@@ -182,7 +183,7 @@ impl<'t> EntryWords<'t> {
         if self.skip_blanks()? != Some(b'\\') || self.text.get(self.at + 1) != Some(&b'#') {
             return Ok(false);
         }
-        let before = self.place();
+        let before = self.position();
         let is_generic = self.word().len() == 2;
         if !is_generic {
             self.at = before.at;
@@ -247,12 +248,12 @@ impl<'t> EntryWords<'t> {
     }
 
     /// Continues at the line after a position.
-    pub(crate) fn go_on_after(&mut self, place: TextPosition) {
-        let rest = &self.text[place.at..];
+    pub(crate) fn go_on_after(&mut self, position: TextPosition) {
+        let rest = &self.text[position.at..];
         self.is_cut = false;
         match memchr(b'\n', rest) {
-            Some(len) => (self.at, self.line) = (place.at + len + 1, place.line.saturating_add(1)),
-            None => (self.at, self.line) = (self.text.len(), place.line),
+            Some(len) => (self.at, self.line) = (position.at + len + 1, position.line.saturating_add(1)),
+            None => (self.at, self.line) = (self.text.len(), position.line),
         }
         self.load_block(self.at);
     }
@@ -299,7 +300,7 @@ impl<'t> EntryWords<'t> {
 
     fn open_parenthesis(&mut self) {
         if self.depth == 0 {
-            self.open = self.place();
+            self.open = self.position();
         }
         self.depth = self.depth.saturating_add(1);
         self.at += 1;
@@ -398,6 +399,7 @@ impl<'t> EntryWords<'t> {
     fn load_block(&mut self, from: usize) {
         self.block = from;
         let rest = self.text.get(from..).unwrap_or_default();
+        // The marks of a block are found once, and every word in the block uses them.
         self.marks = match rest.first_chunk::<BLOCK>() {
             Some(block) => marks(block),
             None => last_marks(rest),
@@ -408,6 +410,7 @@ impl<'t> EntryWords<'t> {
 /// Returns the marks of less than a block, with a mark at the end of the text.
 #[cold]
 fn last_marks(rest: &[u8]) -> u64 {
+    // A line feed is a mark, so that a word ends with the text.
     let mut block = [b'\n'; BLOCK];
     block[..rest.len()].copy_from_slice(rest);
     marks(&block)

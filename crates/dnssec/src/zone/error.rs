@@ -15,7 +15,7 @@ const SHOWN: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
     /// A word is not of the required form.
-    #[error("`{word}` where {expected} should be")]
+    #[error("found `{word}`, expected {expected}")]
     Word {
         /// The word as written, shortened if it is long.
         word: Box<str>,
@@ -23,13 +23,13 @@ pub enum EntryError {
         expected: &'static str,
     },
     /// The entry ends too soon.
-    #[error("the entry ends where {0} should be")]
+    #[error("the entry ends, expected {0}")]
     Missing(&'static str),
     /// The entry has more words than its type.
     #[error("`{0}` after the record's data")]
     SecondInput(Box<str>),
     /// A name is malformed.
-    #[error("`{word}` is no name: {error}")]
+    #[error("`{word}` is not a name: {error}")]
     Name {
         /// The word as written, shortened if it is long.
         word: Box<str>,
@@ -40,7 +40,7 @@ pub enum EntryError {
     #[error("`{0}` is relative, and no origin is known")]
     NoOrigin(Box<str>),
     /// The entry has no owner, and no entry before it has a valid one.
-    #[error("no owner's name, here or before")]
+    #[error("no owner's name in this entry or before it")]
     NoOwner,
     /// The entry has no TTL, and there is no default.
     #[error("no TTL, and neither $TTL, a TTL nor an SOA before")]
@@ -49,28 +49,28 @@ pub enum EntryError {
     #[error("no TTL, and the SOA's minimum, {0}, is too long to be one: a TTL is at most 2147483647 seconds")]
     LongMinimum(u32),
     /// The class is not IN.
-    #[error("class `{0}`; only IN is read")]
+    #[error("class `{0}`: only IN is supported")]
     Class(Box<str>),
     /// A word is neither the mnemonic of a type nor `TYPE` and a number.
-    #[error("`{0}` where a registered type, or TYPE and a number up to 65535, should be")]
+    #[error("found `{0}`, expected a registered type, or TYPE and a number up to 65535")]
     UnknownType(Box<str>),
     /// The type occurs in messages only. RFC 6895 3.1.
-    #[error("type {0} stands in no zone")]
+    #[error("type {0} is not allowed in a zone")]
     MetaType(RecordType),
     /// This crate does not know the text of the type.
-    #[error("the text of type {0} is not known; its data can be written as \\# (RFC 3597)")]
+    #[error("the text of type {0} is unknown: write its data as \\# (RFC 3597)")]
     GenericOnly(RecordType),
     /// Data in generic form does not match its type.
     #[error("{0}")]
     Data(#[from] DataError),
     /// A quoted string does not end in its line.
-    #[error("a quoted string that is not closed in its line")]
+    #[error("a quoted string does not end in its line")]
     OpenQuote,
     /// A parenthesis is never closed.
-    #[error("a parenthesis that is not closed")]
+    #[error("a parenthesis is never closed")]
     OpenParenthesis,
     /// A closing parenthesis has no opening one.
-    #[error("a parenthesis is closed that was not opened")]
+    #[error("a closing parenthesis has no opening one")]
     ClosingParenthesis,
     /// The entry has more than 1 MiB.
     #[error("an entry of more than 1 MiB")]
@@ -82,7 +82,7 @@ pub enum EntryError {
     #[error("100 parentheses that are not closed; the rest is not read")]
     GaveUp,
     /// A word with a dollar sign is not a directive.
-    #[error("`{0}` is no directive")]
+    #[error("`{0}` is not a directive")]
     Directive(Box<str>),
     /// A file could not be included.
     #[error("cannot include `{path}`: {error}")]

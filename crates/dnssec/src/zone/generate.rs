@@ -90,7 +90,7 @@ fn without_quotes(template: &[u8]) -> Read<Vec<u8>> {
     while word.bytes().first().is_some_and(u8::is_ascii_digit) || is_class(word)? {
         word = words.require("a type")?;
     }
-    let before = words.place().at;
+    let before = words.position().at;
     let data = words.require("data")?;
     if data.kind() != WordKind::Quoted || !words.is_done()? {
         return Ok(template.to_vec());
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stand_as_their_form_says() {
+    fn prints_numbers_in_the_stated_form() {
         let cases = [
             ("a$b$$c\\$", "a18b$c\\$"),
             ("${0}", "18"),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_have_both_ends() {
+    fn a_range_includes_both_ends() {
         let range = |text: &str| {
             NumberRange::parse(EntryWord::new(text.as_bytes(), text.len(), WordKind::Plain)).ok()
         };

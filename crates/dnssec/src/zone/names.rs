@@ -74,18 +74,23 @@ fn write_short(
     let is_absolute = dots >> (len - 1) & 1 == 1;
     let behind =
         if is_absolute { &[0][..] } else { origin.map_or(&[][..], |origin| origin.in_case(case).as_bytes()) };
+    // A relative name ends at its length, as if a dot followed.
     let mut ends = dots & ((1 << len) - 1) | u64::from(!is_absolute) << len;
+    // Two neighbouring ends, or an end at the start, are an empty label.
     let has_empty = ends & (ends << 1 | 1) != 0;
+    // The general function reports the errors, and reads `@` and `.`.
     if has_empty || behind.is_empty() || block[0] == b'@' && len == 1 || len + 1 + behind.len() > MAX_NAME {
         return false;
     }
     let start = out.len();
     out.push(0);
+    // A copy of the whole block is faster than one of just the name. The rest is cut off below.
     out.extend_from_slice(if case == LetterCase::Lower { &lower } else { block });
     let labels = &mut out[start..start + 1 + BLOCK];
     let mut label = 0;
     while ends != 0 {
         let end = ends.trailing_zeros() as usize;
+        // Each dot becomes the length byte of the label after it. A label has at most 62 bytes here.
         labels[label] = (end - label) as u8;
         label = end + 1;
         ends &= ends - 1;

@@ -101,11 +101,12 @@ impl<'i> ZoneReader<'i> {
     pub fn read(&mut self, text: &[u8], is_last: bool, records: &mut ZoneRecords) -> usize {
         let mut words = EntryWords::new(text, TextPosition { at: 0, line: self.line }, is_last);
         if self.is_skipping {
-            words.go_on_after(words.place());
-            self.is_skipping = is_within_line(text, words.place());
+            // The start of this text is the rest of an overlong line.
+            words.go_on_after(words.position());
+            self.is_skipping = is_within_line(text, words.position());
         }
         while !self.is_skipping && self.open < MAX_OPEN {
-            let start = words.place();
+            let start = words.position();
             let Some(first) = words.begin() else { break };
             let result = self.entry(first, &mut words, records);
             if !self.ends_entry(text, start, &mut words, result, is_last) {
@@ -114,7 +115,7 @@ impl<'i> ZoneReader<'i> {
             }
         }
         self.line = words.line();
-        text.len().min(if self.open < MAX_OPEN { words.place().at } else { usize::MAX })
+        text.len().min(if self.open < MAX_OPEN { words.position().at } else { usize::MAX })
     }
 
     /// Reads one line or entry, whose first byte is `first`.
@@ -123,6 +124,7 @@ impl<'i> ZoneReader<'i> {
         match first {
             b'$' => self.directive(words, records),
             b' ' | b'\t' | b'\r' | b'\n' | b';' => {
+                // A line of blanks and comments is not a record with an inherited owner.
                 if words.is_done()? {
                     return Ok(());
                 }
@@ -173,10 +175,12 @@ impl<'i> ZoneReader<'i> {
         let Some((id, owner)) = self.scope.owner.zip(self.scope.owner_wire().map(DomainName::to_buf)) else {
             return Err(EntryError::NoOwner.into());
         };
+        // The names in the SOA's own data are relative to its owner, if no origin is stated.
         let origin = self.scope.origin.clone().unwrap_or_else(|| ZoneOriginBuf::new(owner.name()));
         let (line, mut ttls) = (words.line(), self.scope.ttls);
         let index = records.len();
         let is_from_minimum = ttls.resolve(head).is_none();
+        // The TTL may come from the minimum, which is known after the data. So it is set afterwards.
         records.add(id, head.rtype, 0, line, |out| {
             rdata::parse(head.rtype, words, Some(origin.borrow()), out)?;
             if is_from_minimum { check_minimum(minimum_of(out)) } else { Ok(()) }
@@ -207,44 +211,45 @@ impl<'i> ZoneReader<'i> {
     ) -> bool {
         let line = words.line();
         let stop = words.finish();
-        let len = words.place().at - start.at;
+        let len = words.position().at - start.at;
         match stop {
             _ if len > MAX_ENTRY => self.long_entry(text, start, words),
             EntryEnd::Cut => return false,
-            EntryEnd::Open(place) => self.open_parenthesis(place, words),
+            EntryEnd::Open(position) => self.open_parenthesis(position, words),
             EntryEnd::Line => {
                 if let Err(error) = result {
                     self.fault(line, *error);
                 }
             }
         }
-        debug_assert!(is_last || words.place().at <= text.len());
+        debug_assert!(is_last || words.position().at <= text.len());
         true
     }
 
     /// Skips an entry of more than 1 MiB: a parenthesis that is open for so long, or a line.
     #[cold]
     fn long_entry(&mut self, text: &[u8], start: TextPosition, words: &mut EntryWords<'_>) {
+        // The first MiB shows if a parenthesis or a line is too long. The rest is not searched for its end.
         let mut beginning = EntryWords::new(&text[..start.at + MAX_ENTRY], start, true);
         beginning.begin();
         match beginning.finish() {
-            EntryEnd::Open(place) => self.open_parenthesis(place, words),
+            EntryEnd::Open(position) => self.open_parenthesis(position, words),
             EntryEnd::Line | EntryEnd::Cut => {
                 self.fault(start.line, EntryError::Long);
-                words.go_on_after(beginning.place());
-                self.is_skipping = is_within_line(text, words.place());
+                words.go_on_after(beginning.position());
+                self.is_skipping = is_within_line(text, words.position());
             }
         }
     }
 
     #[cold]
-    fn open_parenthesis(&mut self, place: TextPosition, words: &mut EntryWords<'_>) {
-        self.fault(place.line, EntryError::OpenParenthesis);
+    fn open_parenthesis(&mut self, position: TextPosition, words: &mut EntryWords<'_>) {
+        self.fault(position.line, EntryError::OpenParenthesis);
         self.open += 1;
         if self.open == MAX_OPEN {
-            self.fault(place.line, EntryError::GaveUp);
+            self.fault(position.line, EntryError::GaveUp);
         }
-        words.go_on_after(place);
+        words.go_on_after(position);
     }
 
     #[cold]
@@ -276,9 +281,9 @@ fn check_minimum(minimum: u32) -> Read<()> {
     if minimum <= MAX_TTL { Ok(()) } else { Err(EntryError::LongMinimum(minimum).into()) }
 }
 
-/// Returns true if the text ends at `place` and not with the end of a line.
-fn is_within_line(text: &[u8], place: TextPosition) -> bool {
-    place.at == text.len() && text.last() != Some(&b'\n')
+/// Returns true if the text ends at `position` and not with the end of a line.
+fn is_within_line(text: &[u8], position: TextPosition) -> bool {
+    position.at == text.len() && text.last() != Some(&b'\n')
 }
 
 impl fmt::Debug for ZoneReader<'_> {

@@ -98,6 +98,7 @@ impl EntryScope {
     /// Returns true if the word is the text of the last owner.
     #[inline]
     fn is_owner(&self, word: EntryWord<'_>) -> bool {
+        // Consecutive entries often repeat their owner, so the text is compared before it is parsed.
         let bytes = word.from().first_chunk::<BLOCK>();
         let same = bytes.map_or(0, |bytes| equal(bytes, &self.owner_block));
         word.len() == self.owner_len
@@ -114,6 +115,7 @@ impl EntryScope {
             Some(before) if self.owner_wire == self.other_wire => Some(before),
             _ => Some(records.add_owner(DomainName::trusted(&self.other_wire))?),
         };
+        // The buffers are swapped instead of allocated anew.
         std::mem::swap(&mut self.owner_wire, &mut self.other_wire);
         self.owner_len = word.len();
         match word.from().first_chunk::<BLOCK>() {

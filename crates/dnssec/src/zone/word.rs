@@ -104,7 +104,7 @@ impl<'t> EntryWord<'t> {
     pub(crate) fn ttl(self) -> Read<u32> {
         match self.period() {
             Ok(ttl) if ttl <= MAX_TTL => Ok(ttl),
-            _ => Err(EntryError::word(self, "a TTL of up to 2147483647 seconds, or one such as 1w2d3h4m5s,")),
+            _ => Err(EntryError::word(self, "a TTL of up to 2147483647 seconds, or one such as 1w2d3h4m5s")),
         }
     }
 
@@ -213,10 +213,10 @@ mod tests {
             );
         }
         for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit()) {
-            for place in 0..8 {
+            for index in 0..8 {
                 let mut text = *b"12345678";
-                text[place] = byte;
-                assert_eq!(word(&text).digits(), None, "{byte} at {place}");
+                text[index] = byte;
+                assert_eq!(word(&text).digits(), None, "{byte} at {index}");
             }
         }
         assert_eq!((word(b"").digits(), word(b"4294967296").digits()), (None, None));

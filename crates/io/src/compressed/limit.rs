@@ -1,7 +1,7 @@
 //! Limits on the bytes that a compressed stream may hold.
 
 /// The number of bytes that every compressed stream may hold by default.
-const FLOOR_BYTES: u64 = 1 << 30;
+const MIN_LIMIT_BYTES: u64 = 1 << 30;
 /// The maximum ratio. Signed zones compress to a third or a tenth, and unsigned ones of one pattern to a fiftieth.
 /// The limit of gzip itself is about a thousandth.
 const MAX_RATIO: u64 = 100;
@@ -21,7 +21,7 @@ impl TextLimit {
     #[must_use]
     pub fn max_bytes(self, compressed_bytes: u64) -> u64 {
         match self {
-            Self::Ratio => compressed_bytes.saturating_mul(MAX_RATIO).max(FLOOR_BYTES),
+            Self::Ratio => compressed_bytes.saturating_mul(MAX_RATIO).max(MIN_LIMIT_BYTES),
             Self::Bytes(bytes) => bytes,
         }
     }

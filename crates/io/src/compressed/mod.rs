@@ -126,6 +126,7 @@ impl DecompressedInput {
     fn count_text(&mut self, format: CompressionFormat, len: usize) -> io::Result<usize> {
         self.text_bytes = self.text_bytes.saturating_add(len as u64);
         let at_byte = self.watched.bytes();
+        // The ratio is checked against the bytes read so far, so a bomb is noticed before it is decompressed.
         let Some(max_bytes) = self.text_limit.map(|limit| limit.max_bytes(at_byte)) else { return Ok(len) };
         if self.text_bytes <= max_bytes {
             return Ok(len);
@@ -137,6 +138,7 @@ impl DecompressedInput {
 
     /// Decides if an error of the decoder comes from the system or from the file.
     fn convert_error(&mut self, format: CompressionFormat, error: io::Error) -> io::Error {
+        // Decoders wrap the errors of their source, and some turn them into errors of the format.
         if let Some(own) = self.watched.take_error() {
             return own;
         }
@@ -174,7 +176,7 @@ impl Read for DecompressedInput {
 
 impl std::fmt::Debug for DecompressedInput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Input")
+        f.debug_struct("DecompressedInput")
             .field("format", &self.format())
             .field("consumed_bytes", &self.watched.bytes())
             .field("len_bytes", &self.len_bytes)

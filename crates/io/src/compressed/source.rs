@@ -69,6 +69,7 @@ impl CompressedSource {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.watched.keep_error(error)),
                 Ok(0) if !buffer.is_empty() => {
+                    // Only the thread that decodes reads this flag.
                     self.watched.is_at_end.store(true, Ordering::Relaxed);
                     return Ok(0);
                 }
@@ -84,6 +85,7 @@ impl Read for CompressedSource {
             true => self.read_inner(buffer)?,
             false => self.read_beginning(buffer),
         };
+        // Another thread shows the progress. It needs no order with other memory.
         self.watched.bytes.fetch_add(len as u64, Ordering::Relaxed);
         Ok(len)
     }

@@ -58,7 +58,7 @@ pub enum TempReason {
     #[error("the name server refused (REFUSED)")]
     Refused,
     /// The answer of the name server is malformed.
-    #[error("the name server's answer is none: {0}")]
+    #[error("the name server's answer is malformed: {0}")]
     Answer(String),
     /// No name server can be reached.
     #[error("no name server can be reached: {0}")]

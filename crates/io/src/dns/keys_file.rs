@@ -47,7 +47,7 @@ pub enum KeysFileError {
     Line {
         /// The path of the file.
         path: PathBuf,
-        /// Which line, and what is wrong.
+        /// The line and its fault.
         error: KeysLineError,
     },
 }
@@ -91,13 +91,13 @@ pub enum KeysFault {
     #[error("expected $ORIGIN name or $TTL seconds, found {0:?}")]
     Directive(String),
     /// A string has no end.
-    #[error("a string without closing quote")]
+    #[error("a string has no closing quote")]
     OpenQuote,
     /// A parenthesis is never closed.
-    #[error("a parenthesis that is not closed")]
+    #[error("a parenthesis is never closed")]
     OpenParenthesis,
     /// A closing parenthesis has no opening one.
-    #[error("a closing parenthesis that was not opened")]
+    #[error("a closing parenthesis has no opening one")]
     StrayParenthesis,
     /// A backslash is followed by nothing, or by a number that is not a byte.
     #[error("expected a character or three digits up to 255 after a backslash")]
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn each_form_gives_the_record() {
+    fn reads_a_record_in_each_form() {
         for text in [
             r#"s._domainkey.example.com "v=DKIM1; k=rsa; p=AA""#,
             r#"S._domainkey.Example.com. "v=DKIM1; " "k=rsa; p=" "AA" ; comment"#,
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn several_records_are_several_records() {
+    fn keeps_several_records_of_one_name_apart() {
         let text = "$ORIGIN example.com\n$TTL 2h\na 600 TXT one\n  TXT two\n\tIN TXT \"three\"\nb.other. 2w TXT x\n@ TXT y\n";
         let expected =
             [("a.example.com", vec!["one", "two", "three"], 600), ("b.other", vec!["x"], MAX_TTL_S)];
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_those_of_the_dns() {
+    fn answers_as_the_dns_would() {
         let file = KeysFile::parse("s._domainkey.bücher.example \"x\"".as_bytes()).unwrap();
         let records = vec![b"x".to_vec()];
         let expected = TxtRecords { records, ttl_s: DEFAULT_TTL_S, is_authentic: false };
@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn errors_name_the_line_and_the_fault() {
         let long = format!("a \"{}\"", "x".repeat(65_536));
         for (text, line, fault) in [
             ("\na..b \"x\"", 2, KeysFault::Name(BadName::EmptyLabel)),

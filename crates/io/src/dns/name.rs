@@ -17,7 +17,7 @@ pub enum BadName {
     #[error("expected letters, digits, '-' and '_', found {0:?}")]
     Character(char),
     /// Characters beyond ASCII are not a valid internationalised name (UTS 46).
-    #[error("no internationalised name")]
+    #[error("expected a valid internationalised name")]
     International,
 }
 
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn rejects_malformed_names() {
         let long = ["a".repeat(63), "b".repeat(63), "c".repeat(63), "d".repeat(62)].join(".");
         assert_eq!(long.len(), 254);
         for (name, fault) in [

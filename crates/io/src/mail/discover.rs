@@ -34,7 +34,7 @@ impl Default for MailOptions {
 #[derive(Debug, Default)]
 pub struct MailFolders {
     pub(super) entries: Vec<MailEntry>,
-    pub(super) totals: MailTotals,
+    pub(super) totals: MailAmount,
     options: MailOptions,
     /// The directories by device and inode. Each is read once, even if several links lead to it.
     seen: HashSet<(u64, u64)>,
@@ -42,7 +42,7 @@ pub struct MailFolders {
 
 /// The amount of mail to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MailTotals {
+pub struct MailAmount {
     /// The number of bytes of all files, without streams.
     pub bytes: u64,
     /// The number of messages in files of their own.
@@ -84,7 +84,7 @@ pub fn discover<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>, options: Mai
     folders
 }
 
-impl MailTotals {
+impl MailAmount {
     /// Returns the number of messages, if it is known before they are read.
     #[must_use]
     pub fn messages(&self) -> Option<u64> {
@@ -95,7 +95,7 @@ impl MailTotals {
 impl MailFolders {
     /// Returns the amount of mail to read.
     #[must_use]
-    pub fn totals(&self) -> MailTotals {
+    pub fn totals(&self) -> MailAmount {
         self.totals
     }
 

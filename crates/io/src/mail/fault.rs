@@ -7,10 +7,10 @@ use super::MailSource;
 
 /// A message or a path that could not be read or written. The others are not affected.
 #[derive(Debug, thiserror::Error)]
-#[error("{place}: {fault}")]
+#[error("{location}: {fault}")]
 pub struct MailError {
     /// The location of the message.
-    pub place: MailSource,
+    pub location: MailSource,
     /// The fault of the message.
     pub fault: MailFault,
 }
@@ -30,22 +30,22 @@ pub enum MailFault {
         /// The limit.
         max_bytes: u64,
     },
-    /// The message is not a file of its own, so it cannot be written in place.
-    #[error("only a message in a file of its own can be written in place")]
+    /// The message is not a file of its own, so it cannot be written in location.
+    #[error("only a message in a file of its own can be written in location")]
     NotInPlace,
     /// The name of the message in a Maildir contains its length (`,S=`), which would be wrong afterwards.
-    #[error("its name holds its length (`,S=`), so it cannot be written in place")]
+    #[error("its name holds its length (`,S=`), so it cannot be written in location")]
     SizeInName,
     /// Another program changed, renamed or removed the file after it was read.
     #[error("the file has changed since it was read")]
     Changed,
     /// The destination exists already.
-    #[error("{} is there already", .0.display())]
+    #[error("{} exists already", .0.display())]
     Exists(PathBuf),
 }
 
 impl MailError {
-    pub(super) fn new(place: MailSource, fault: impl Into<MailFault>) -> Self {
-        Self { place, fault: fault.into() }
+    pub(super) fn new(location: MailSource, fault: impl Into<MailFault>) -> Self {
+        Self { location, fault: fault.into() }
     }
 }

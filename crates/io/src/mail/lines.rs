@@ -120,6 +120,7 @@ impl Converter {
             if self.mode == LineMode::AsIs {
                 break;
             }
+            // The CR may be the last byte of the chunk before.
             let is_bare = if at == from { !self.is_after_cr } else { chunk[at - 1] != b'\r' };
             let line_len = self.line_len + (at - from);
             if is_bare {
@@ -127,6 +128,7 @@ impl Converter {
                 out.extend_from_slice(&chunk[from..at]);
                 out.extend_from_slice(b"\r\n");
             } else {
+                // A line of CR alone, with its LF, is the empty line that ends the header section.
                 if self.mode == LineMode::Header && line_len == 1 {
                     self.mode = LineMode::AsIs;
                 }
@@ -137,6 +139,7 @@ impl Converter {
         }
         let rest = &chunk[from..];
         out.extend_from_slice(rest);
+        // A line may be longer than memory. Its length matters up to 1 only.
         self.line_len = self.line_len.saturating_add(rest.len());
         self.is_after_cr = rest.last().map_or(self.is_after_cr, |last| *last == b'\r');
     }
@@ -182,7 +185,7 @@ mod tests {
     ];
 
     #[test]
-    fn the_header_section_decides() {
+    fn the_header_section_decides_the_line_ending() {
         for (message, wire) in CASES {
             let got = to_crlf(message);
             assert_eq!(got, wire, "{:?}", message.escape_ascii().to_string());
@@ -195,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_cut_anywhere() {
+    fn chunks_may_end_anywhere() {
         for (message, wire) in CASES {
             for first in 0..=message.len() {
                 for second in first..=message.len() {
@@ -211,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_gives_what_memory_gives() {
+    fn a_stream_converts_as_memory_does() {
         let long: Vec<u8> = b"A: b\nC: d\r\n\nline\r\nline\nlast\r".repeat(9000);
         for message in CASES.iter().map(|(message, _)| *message).chain([&*long]) {
             for capacity in [1, 2, 3, 7, 1 << 20] {
@@ -223,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_keeps_a_chunk_at_most() {
+    fn a_stream_buffers_at_most_one_chunk() {
         let mut reader = CrlfReader::new(BufReader::with_capacity(8 << 20, io::repeat(b'\n').take(1 << 20)));
         let mut len = 0;
         while let Some(amount) = Some(reader.fill_buf().unwrap().len()).filter(|amount| *amount > 0) {

@@ -11,7 +11,7 @@ use super::mbox::is_mbox;
 use super::quoting::FROM;
 use super::source::{MboxPart, STDIN};
 use super::{
-    MailError, MailFault, MailFolders, MailOptions, MailSource, MailTotals, MboxMessage, MboxReader,
+    MailAmount, MailError, MailFault, MailFolders, MailOptions, MailSource, MboxMessage, MboxReader,
 };
 use crate::FileStamp;
 
@@ -21,7 +21,7 @@ use crate::FileStamp;
 #[derive(Debug)]
 pub struct MailReader {
     options: MailOptions,
-    totals: MailTotals,
+    totals: MailAmount,
     bytes_done: AtomicU64,
     turn: Mutex<ReadTurn>,
 }
@@ -79,11 +79,11 @@ impl MailReader {
 
     /// Returns the amount of mail at the start.
     #[must_use]
-    pub fn totals(&self) -> MailTotals {
+    pub fn totals(&self) -> MailAmount {
         self.totals
     }
 
-    /// Returns the number of the bytes in [`MailTotals::bytes`] that have been read.
+    /// Returns the number of the bytes in [`MailAmount::bytes`] that have been read.
     #[must_use]
     pub fn bytes_done(&self) -> u64 {
         self.bytes_done.load(Ordering::Relaxed)

@@ -86,9 +86,11 @@ impl<R: Read> MboxReader<R> {
             match separator(self.unread_bytes(), searched) {
                 Some(at) => break at,
                 None if self.is_at_end => break self.unread_bytes().len(),
+                // A separator may span two chunks, so the end of this one is searched again.
                 None => searched = self.unread_bytes().len().saturating_sub(SEAM_BYTES),
             }
             if self.is_too_long() {
+                // Only the `From ` line of the message is kept. Its bytes are dropped, but counted.
                 head.get_or_insert(envelope(self.unread_bytes()));
                 self.start += std::mem::take(&mut searched);
             }
@@ -127,6 +129,7 @@ impl<R: Read> MboxReader<R> {
     fn fill_buffer(&mut self) -> io::Result<()> {
         self.buffer.drain(..self.start);
         self.offset += std::mem::take(&mut self.start) as u64;
+        // `read_to_end` retries interrupted reads, and returns less than a chunk at the end only.
         let read = (&mut self.input).take(self.chunk_bytes).read_to_end(&mut self.buffer)?;
         self.is_at_end = (read as u64) < self.chunk_bytes;
         Ok(())
@@ -137,12 +140,12 @@ impl<R: Read> Iterator for MboxReader<R> {
     type Item = io::Result<MboxMessage>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let piece = self.read_message().transpose();
-        if matches!(piece, Some(Err(_))) {
+        let message = self.read_message().transpose();
+        if matches!(message, Some(Err(_))) {
             // Bytes after an error cannot be assigned to messages.
             (self.start, self.is_at_end) = (self.buffer.len(), true);
         }
-        piece
+        message
     }
 }
 
@@ -213,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_nothing_are_messages() {
+    fn empty_messages_count_as_messages() {
         assert!(messages(b"").is_empty());
         assert_eq!(messages(b"From "), [""]);
         assert_eq!(messages(b"From a\n"), [""]);
@@ -221,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn seams_change_nothing() {
+    fn the_chunk_length_does_not_matter() {
         let crlf = THREE.to_vec().into_iter().flat_map(|byte| match byte {
             b'\n' => vec![b'\r', b'\n'],
             _ => vec![byte],
@@ -237,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_passed_over() {
+    fn skips_messages_beyond_the_limit() {
         let long = format!("From b\nB: {}\n\n>From me\n{}", "x".repeat(500), "\nFro\n\nFro".repeat(50));
         let text = format!("From a\nA: 1\n\nFrom b2\n\n{long}\n\nFrom c\nC: 3\n");
         let whole = read(text.as_bytes(), 7, 10_000);
@@ -256,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_ends_the_file() {
+    fn an_unreadable_mbox_ends_with_an_error() {
         let failing = io::Read::chain(&b"From a\nx\n\nFrom b\n"[..], Failing);
         let mut mbox = MboxReader::new(failing, MailOptions::default());
         assert!(mbox.next().unwrap().is_err());

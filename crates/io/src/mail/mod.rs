@@ -18,7 +18,7 @@ mod source;
 mod tests;
 mod write;
 
-pub use discover::{MAX_BYTES, MailFolders, MailOptions, MailTotals, discover};
+pub use discover::{MAX_BYTES, MailAmount, MailFolders, MailOptions, discover};
 pub use fault::{MailError, MailFault};
 pub use lines::{CrlfReader, LineEnding, to_crlf};
 pub use mails::{MailItem, MailReader, StoredMail};

@@ -71,6 +71,7 @@ impl<R: BufRead> Read for UnquotedReader<R> {
             let given = self.inner.fill_buf()?;
             let taken = given.len();
             if taken == 0 {
+                // The message may end within a held-back `>From`.
                 self.unquoter.finish(&mut self.chunk);
                 if self.chunk.is_empty() {
                     return Ok(0);
@@ -117,6 +118,7 @@ impl Unquoter {
             };
             if start.matched == 0 && *byte == b'>' {
                 start.quotes += 1;
+                // All `>` but one can be written at once, because at most one is removed.
                 out.extend((start.quotes > 1).then_some(b'>'));
             } else if start.quotes > 0 && *byte == FROM[start.matched] {
                 start.matched += 1;
@@ -150,7 +152,7 @@ mod tests {
     const QUOTED: &[u8] = b">From a\n>>From b\n>>>From c\n> From d\n>Fro\n>\n>>\nx>From e\nFrom f\n>From";
 
     #[test]
-    fn each_kind_takes_off_its_own() {
+    fn removes_the_quoting_of_each_kind() {
         let undo = |quoting: MboxQuoting| String::from_utf8(quoting.remove_quoting(QUOTED.to_vec())).unwrap();
         let rest = "> From d\n>Fro\n>\n>>\nx>From e\nFrom f\n>From";
         assert_eq!(undo(MboxQuoting::Mboxrd), format!("From a\n>From b\n>>From c\n{rest}"));
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_cut_anywhere() {
+    fn chunks_may_end_anywhere() {
         for quoting in [MboxQuoting::Mboxrd, MboxQuoting::Mboxo, MboxQuoting::Keep] {
             for len in 0..=QUOTED.len() {
                 for capacity in [1, 2, 3, 5, 11, 100] {

@@ -16,14 +16,14 @@ pub fn append_engine_metrics(text: &mut MetricsText, accelerator: &Accelerator) 
         text.counter(&name, help(counter));
         text.sample(&name, &[], value);
     }
-    text.gauge("oarlock_prepared_bytes", "Tables that engines have built for keys that recur.");
+    text.gauge("oarlock_prepared_bytes", "Bytes of tables that engines have built for recurring keys.");
     text.sample("oarlock_prepared_bytes", &[], accelerator.prepared_bytes());
     text.gauge("oarlock_engine_quarantined", "1 for each engine in quarantine; shape is * for all shapes.");
-    for aside in accelerator.aside() {
-        let shape = aside.shape.map_or_else(|| "*".to_owned(), |shape| shape.to_string());
-        text.sample("oarlock_engine_quarantined", &[("engine", aside.engine), ("shape", &shape)], 1);
+    for quarantined in accelerator.aside() {
+        let shape = quarantined.shape.map_or_else(|| "*".to_owned(), |shape| shape.to_string());
+        text.sample("oarlock_engine_quarantined", &[("engine", quarantined.engine), ("shape", &shape)], 1);
     }
-    text.gauge("oarlock_queue_operations", "Operations that wait now, by shape.");
+    text.gauge("oarlock_queue_operations", "Waiting operations, by shape.");
     for (queue, operations) in queues(accelerator.queued()) {
         text.sample("oarlock_queue_operations", &[("shape", &queue)], operations);
     }
@@ -36,10 +36,10 @@ const UNKNOWN: &str = "Counted by the dispatcher.";
 /// Returns the help text of a counter.
 fn help(counter: &str) -> &'static str {
     match counter {
-        "submitted" => "Operations taken in, by every way.",
+        "submitted" => "Operations submitted in any way.",
         "completed" => "Operations answered with an outcome of an engine or a holder.",
         "refused" => "Operations refused because the queue of their client was full.",
-        "cancelled" => "Operations cancelled before their result was there.",
+        "cancelled" => "Operations cancelled before they had a result.",
         "expired" => "Operations whose deadline passed.",
         "failed" => "Operations that no engine could compute.",
         "on_caller" => "Operations run on the thread that submitted them.",
@@ -50,7 +50,7 @@ fn help(counter: &str) -> &'static str {
         "held" => "Operations handed to holders of keys.",
         "held_dropped" => "Operations that a holder never answered.",
         "tasks" => "Tasks of callers that were run, such as batches of records.",
-        "tasks_dropped" => "Tasks of callers that nobody wanted any more before a thread was free.",
+        "tasks_dropped" => "Tasks of callers that were cancelled before a thread was free.",
         "faults" => "Faults of engines, panics among them.",
         "hangs" => "Batches abandoned because their engine hung.",
         "rerun" => "Operations run again after a fault or a hang.",
@@ -95,7 +95,7 @@ fn histograms(text: &mut MetricsText, own: &Histograms) {
         text.samples(name, &labels, &runs.operations, HistogramScale::NUMBER);
     }
     let name = "oarlock_engine_run_seconds";
-    text.histogram(name, "What an engine took for a batch.");
+    text.histogram(name, "The time that an engine took for a batch.");
     for (runs, shape) in runs() {
         text.samples(
             name,
@@ -111,8 +111,10 @@ fn histograms(text: &mut MetricsText, own: &Histograms) {
                 text.samples(name, &[("shape", &*name_of(times.shape))], of(times), HistogramScale::SECONDS);
             }
         };
-    times("oarlock_waiting_seconds", "What an operation waited in the queue.", text, |own| &own.waiting_ns);
-    let help = "From an operation's submission to the engines to its answer.";
+    times("oarlock_waiting_seconds", "The time that an operation waited in the queue.", text, |own| {
+        &own.waiting_ns
+    });
+    let help = "The time from the submission of an operation to its answer.";
     times("oarlock_answer_seconds", help, text, |own| &own.answer_ns);
 }
 
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_of_very_many_queues_are_shown_together() {
+    fn sums_the_latest_queues_beyond_the_limit() {
         let queued = (0..QUEUES + 3).map(|number| (format!("rsa{number}-private"), number)).collect();
         let shown = queues(queued);
         assert_eq!(shown.len(), QUEUES + 1);

@@ -9,7 +9,7 @@ pub fn append_process_metrics(text: &mut MetricsText) {
     let page = rustix::param::page_size() as u64;
     let statm = read("/proc/self/statm");
     let pages = |place: usize| statm.split(' ').nth(place)?.trim().parse::<u64>().ok();
-    let stat = ProcessStat::parse(&read("/proc/self/stat"));
+    let stat = StatFields::parse(&read("/proc/self/stat"));
     let start =
         stat.zip(boot_seconds(&read("/proc/stat"))).map(|(stat, boot)| boot as f64 + stat.start_seconds());
     let cpu = stat.map(|stat| stat.cpu_seconds());
@@ -55,13 +55,13 @@ fn open_files() -> Option<usize> {
 
 /// The fields of `/proc/self/stat`. proc(5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ProcessStat {
+struct StatFields {
     cpu_ticks: u64,
     threads: u64,
     start_ticks: u64,
 }
 
-impl ProcessStat {
+impl StatFields {
     fn parse(stat: &str) -> Option<Self> {
         // The name of the program stands in parentheses and may contain any character.
         let (_, rest) = stat.rsplit_once(") ")?;
@@ -95,17 +95,17 @@ mod tests {
     fn fields_are_counted_behind_the_name_of_the_program() {
         let stat = "17 (a (b) c) S 1 17 17 0 -1 4194560 1 0 0 0 250 50 0 0 20 0 9 0 12345 1 2 3";
         assert_eq!(
-            ProcessStat::parse(stat),
-            Some(ProcessStat { cpu_ticks: 300, threads: 9, start_ticks: 12345 })
+            StatFields::parse(stat),
+            Some(StatFields { cpu_ticks: 300, threads: 9, start_ticks: 12345 })
         );
         assert_eq!(
-            (ProcessStat::parse(""), boot_seconds("cpu 1\nbtime 1700000000\n")),
+            (StatFields::parse(""), boot_seconds("cpu 1\nbtime 1700000000\n")),
             (None, Some(1_700_000_000))
         );
     }
 
     #[test]
-    fn this_process_has_figures() {
+    fn appends_metrics_of_this_process() {
         let mut text = MetricsText::default();
         append_process_metrics(&mut text);
         let page = text.finish();

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_of_labels_end_where_they_should() {
+    fn escapes_the_values_of_labels() {
         let mut text = MetricsText::default();
         text.gauge("keys", "Keys.");
         text.sample("keys", &[("name", "a\"b\\c\nd"), ("kind", "rsa")], 7);

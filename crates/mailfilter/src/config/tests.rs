@@ -8,7 +8,7 @@ fn read(text: &str) -> Result<FilterConfig, FilterConfigError> {
 }
 
 #[test]
-fn defaults_are_whole_and_work() {
+fn the_default_settings_are_valid() {
     let config = read("").unwrap();
     assert_eq!(format!("{config:?}"), format!("{:?}", FilterConfig::default()));
     assert_eq!((config.policy(), config.canonicalization().unwrap()), Default::default());
@@ -18,15 +18,15 @@ fn defaults_are_whole_and_work() {
 }
 
 #[test]
-fn the_documented_file_has_every_setting_at_its_default() {
+fn the_documented_file_has_every_setting_with_its_default() {
     let text = include_str!("../../../../docs/milter.toml");
     let mut shown: FilterConfig = toml::from_str(text).unwrap();
     shown.check().unwrap();
-    // What has no default stands there as an example.
+    // A setting without a default is shown as an example.
     shown.signing.table = None;
     shown.authserv_id = None;
     assert_eq!(format!("{shown:?}"), format!("{:?}", FilterConfig::default()));
-    // Settings that are off are settings nevertheless.
+    // Settings that are commented out must be valid as well.
     let all: String = text
         .lines()
         .map(|line| match line.strip_prefix("# ") {
@@ -48,7 +48,7 @@ fn is_name(text: &str) -> bool {
 }
 
 #[test]
-fn unknown_settings_are_refused_with_their_place() {
+fn reports_unknown_settings_with_their_line() {
     for (text, place, name) in [
         ("mod = \"sign\"", ":1:", "mod"),
         ("[signing]\n\nkey = 1", ":3:", "key"),
@@ -61,7 +61,7 @@ fn unknown_settings_are_refused_with_their_place() {
 }
 
 #[test]
-fn what_cannot_work_is_told_with_what_would() {
+fn reports_invalid_values_with_the_allowed_ones() {
     for (text, name) in [
         ("listen.sockets = []", "[listen] sockets"),
         ("listen.sockets = [\"nowhere\"]", "[listen] sockets"),
@@ -82,7 +82,7 @@ fn what_cannot_work_is_told_with_what_would() {
 }
 
 #[test]
-fn paths_count_from_the_files_directory() {
+fn relative_paths_start_at_the_directory_of_the_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("milter.toml");
     std::fs::write(

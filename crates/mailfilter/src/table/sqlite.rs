@@ -10,7 +10,7 @@ use super::{SigningTable, SigningTableError, TableRow};
 const QUERY: &str =
     "SELECT pattern, selector, key, state, domain, identity, rowid FROM signing ORDER BY rowid";
 
-/// How long somebody may write.
+/// The maximum time to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Reads a database.

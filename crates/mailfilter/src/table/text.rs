@@ -1,4 +1,5 @@
-//! Tables in text files: `PATTERN SELECTOR KEY-FILE [STATE] [domain=NAME] [identity=LOCAL@DOMAIN]`, `#` before comments.
+//! Tables in text files: `PATTERN SELECTOR KEY-FILE [STATE] [domain=NAME] [identity=LOCAL@DOMAIN]`. A comment begins
+//! with `#`.
 
 use std::path::Path;
 

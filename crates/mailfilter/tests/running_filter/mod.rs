@@ -1,4 +1,4 @@
-//! A filter with keys, a signing table and DNS of its own, and an MTA that does what it says.
+//! A running filter with keys, a signing table and DNS of its own, and an MTA that applies its changes.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 use std::fmt::Write;
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// Engines, each alone.
+/// Returns the builders of accelerators with one engine each.
 pub fn engines() -> impl Iterator<Item = AcceleratorBuilder> {
     oarlock::KNOWN_ENGINES.iter().map(|name| Accelerator::builder().engines([*name]).lazy())
 }
@@ -28,32 +28,32 @@ pub fn scalar() -> AcceleratorBuilder {
     Accelerator::builder().engines(["scalar"]).lazy()
 }
 
-/// Files of a filter, and what DNS says of its keys.
-pub struct Place {
+/// The files of a filter, and the DNS records of its keys.
+pub struct FilterFiles {
     directory: TempDir,
-    /// Name and record on each line.
+    /// A name and a record on each line.
     pub records: String,
 }
 
-impl Place {
+impl FilterFiles {
     pub fn new() -> Self {
         Self { directory: tempfile::tempdir().unwrap(), records: String::new() }
     }
 
-    /// Keys `rsa` and `ed`, their records at example.com, and a table that signs with both.
-    pub fn of_example() -> Self {
-        let mut place = Self::new();
-        place.key("rsa", "s1", "example.com", &generate::rsa(2048).unwrap());
-        place.key("ed", "s2", "example.com", &generate::ed25519().unwrap());
-        place.table("example.com s1 rsa\nexample.com s2 ed\n");
-        place
+    /// Makes the keys `rsa` and `ed`, their records at example.com, and a table that signs with both.
+    pub fn for_example() -> Self {
+        let mut files = Self::new();
+        files.key("rsa", "s1", "example.com", &generate::rsa(2048).unwrap());
+        files.key("ed", "s2", "example.com", &generate::ed25519().unwrap());
+        files.table("example.com s1 rsa\nexample.com s2 ed\n");
+        files
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
-    /// A private key in a file, and its record in DNS.
+    /// Writes a private key to a file and its record to DNS.
     pub fn key(&mut self, file: &str, selector: &str, domain: &str, key: &oarlock::Key) {
         self.write(file, &export::private_pkcs8_pem(key).unwrap());
         let record = record_text(key, &RecordOptions::default()).unwrap();
@@ -75,20 +75,20 @@ impl Place {
         Arc::new(KeysFile::parse(self.records.as_bytes()).unwrap())
     }
 
-    /// Settings for these files, and more.
+    /// Returns settings for these files, with more settings.
     pub fn config(&self, more: &str) -> FilterConfig {
         let config = format!("authserv_id = \"mx.example\"\nsigning.table = \"table\"\n{more}");
         self.write("milter.toml", &config);
         FilterConfig::read(&self.path("milter.toml")).unwrap()
     }
 
-    pub async fn post(&self, more: &str) -> Post {
-        Post::open(self.config(more), scalar(), self.dns()).await
+    pub async fn filter(&self, more: &str) -> RunningFilter {
+        RunningFilter::open(self.config(more), scalar(), self.dns()).await
     }
 }
 
-/// A filter that runs.
-pub struct Post {
+/// A running filter.
+pub struct RunningFilter {
     pub service: FilterService,
     pub counters: Arc<MilterCounters>,
     pub socket: MilterSocket,
@@ -96,7 +96,7 @@ pub struct Post {
     run: JoinHandle<()>,
 }
 
-impl Post {
+impl RunningFilter {
     pub async fn open(
         config: FilterConfig,
         engines: AcceleratorBuilder,
@@ -121,7 +121,7 @@ impl Post {
         Self { service, counters, socket, stop, run }
     }
 
-    /// An MTA's connection, with all that Postfix offers.
+    /// Connects an MTA that offers everything that Postfix offers.
     pub async fn client(&self) -> MilterClient {
         self.client_with(Steps::ALL).await
     }
@@ -133,17 +133,17 @@ impl Post {
         client
     }
 
-    /// A message from a client that has authenticated itself.
-    pub async fn submit(&self, mail: &Mail) -> FilterAnswer {
+    /// Sends a message from an authenticated client.
+    pub async fn submit(&self, mail: &TestMail) -> FilterAnswer {
         self.send(&mut self.client().await, mail, b"i\x00QUEUED\0{auth_authen}\0joe\0").await
     }
 
-    /// A message from anybody.
-    pub async fn receive(&self, mail: &Mail) -> FilterAnswer {
+    /// Sends a message from a stranger.
+    pub async fn receive(&self, mail: &TestMail) -> FilterAnswer {
         self.send(&mut self.client().await, mail, b"i\x00QUEUED\0").await
     }
 
-    pub async fn send(&self, client: &mut MilterClient, mail: &Mail, macros: &[u8]) -> FilterAnswer {
+    pub async fn send(&self, client: &mut MilterClient, mail: &TestMail, macros: &[u8]) -> FilterAnswer {
         let headers: Vec<(&[u8], &[u8])> =
             mail.headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
         let message = SentMessage {
@@ -163,15 +163,15 @@ impl Post {
     }
 }
 
-/// A message as an MTA keeps it: values from the colon on, folds as LF.
+/// A message as an MTA stores it: values start after the colon, folds are LF.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mail {
+pub struct TestMail {
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
-impl Mail {
-    /// One from joe@example.com.
+impl TestMail {
+    /// Returns a message from joe@example.com.
     pub fn plain() -> Self {
         let headers = [
             ("Received", " from a\n\tby b; Thu, 1 Jan 2026 00:00:00 +0000"),
@@ -197,7 +197,7 @@ impl Mail {
         self.with("From", value)
     }
 
-    /// What an MTA makes of it: each change as it comes, removed fields counting no more.
+    /// Applies the changes of an answer in their order, as an MTA does. A removed field no longer counts.
     pub fn changed(&self, answer: &FilterAnswer) -> Self {
         assert_eq!(answer.reply, FilterReply::Continue);
         let mut mail = self.clone();
@@ -211,9 +211,9 @@ impl Mail {
                     let of_name = |(_, (other, _)): &(usize, &(String, String))| {
                         other.trim_end().eq_ignore_ascii_case(&name)
                     };
-                    let place = mail.headers.iter().enumerate().filter(of_name).nth(*index as usize - 1);
-                    let (place, _) = place.unwrap();
-                    mail.headers.remove(place);
+                    let files = mail.headers.iter().enumerate().filter(of_name).nth(*index as usize - 1);
+                    let (files, _) = files.unwrap();
+                    mail.headers.remove(files);
                 }
                 other => panic!("{other:?}"),
             }
@@ -221,13 +221,13 @@ impl Mail {
         mail
     }
 
-    /// Values of fields of a name.
+    /// Returns the values of the fields with this name.
     pub fn values(&self, name: &str) -> Vec<&str> {
         let of_name = self.headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
         of_name.map(|(_, value)| value.as_str()).collect()
     }
 
-    /// What is said of it at the top.
+    /// Returns the results field at the top.
     pub fn results(&self) -> String {
         assert_eq!(self.headers[0].0, "Authentication-Results");
         self.headers[0].1.replace("\n\t", " ").replace('\n', "").trim().to_owned()

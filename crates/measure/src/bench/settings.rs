@@ -2,27 +2,27 @@
 
 use std::path::Path;
 
-use super::plan::Provider;
+use super::plan::TlsProvider;
 use crate::options::GlobalOptions;
 
-/// What a server answers, behind every head.
+/// The body of every answer.
 pub(super) const BODY: &str = "handshake done";
 
-/// Where a server is, and how it is loaded.
-pub(super) struct Server<'a> {
-    /// Where it may write.
+/// The settings of a TLS server.
+pub(super) struct TlsServerConfig<'a> {
+    /// The directory that it may write to.
     pub(super) directory: &'a Path,
     pub(super) port: u16,
     pub(super) certificate: &'a Path,
-    /// Holds the private key, or names it.
+    /// The file with the private key or a reference to it.
     pub(super) key: &'a Path,
     pub(super) workers: u32,
     pub(super) connections: usize,
 }
 
-/// nginx in the foreground, with a master. Where that is root, workers stay so: the directory is closed to everybody else.
-pub(super) fn nginx(server: &Server<'_>, is_root: bool) -> String {
-    let Server { port, workers, .. } = server;
+/// Returns the configuration of nginx in the foreground with a master. Workers of a root master stay root, because the directory is closed to everybody else.
+pub(super) fn nginx(server: &TlsServerConfig<'_>, is_root: bool) -> String {
+    let TlsServerConfig { port, workers, .. } = server;
     let (directory, certificate, key) =
         (server.directory.display(), server.certificate.display(), server.key.display());
     let user = if is_root { "user root;\n" } else { "" };
@@ -44,8 +44,8 @@ pub(super) fn nginx(server: &Server<'_>, is_root: bool) -> String {
     )
 }
 
-/// HAProxy with one thread; it reads certificate and key from one file.
-pub(super) fn haproxy(server: &Server<'_>, is_async: bool) -> String {
+/// Returns the configuration of HAProxy with one thread. It reads certificate and key from one file.
+pub(super) fn haproxy(server: &TlsServerConfig<'_>, is_async: bool) -> String {
     let (port, key) = (server.port, server.key.display());
     let mode = if is_async { "  ssl-mode-async\n" } else { "" };
     let room = (2 * server.connections).max(512);
@@ -58,13 +58,15 @@ pub(super) fn haproxy(server: &Server<'_>, is_async: bool) -> String {
     )
 }
 
-/// openssl.cnf: empty for OpenSSL alone.
-pub(super) fn openssl(provider: Provider, module: &Path, socket: &Path, global: &GlobalOptions) -> String {
+/// Returns openssl.cnf. It is empty for OpenSSL alone.
+pub(super) fn openssl(provider: TlsProvider, module: &Path, socket: &Path, global: &GlobalOptions) -> String {
     let engines = global.engines.as_ref().map(|names| format!("engines = {}\n", names.join(",")));
     let settings = match provider {
-        Provider::Default => return String::new(),
-        Provider::Service | Provider::Held => format!("mode = service\nsocket = {}\n", socket.display()),
-        Provider::Local => {
+        TlsProvider::Default => return String::new(),
+        TlsProvider::Service | TlsProvider::Held => {
+            format!("mode = service\nsocket = {}\n", socket.display())
+        }
+        TlsProvider::Local => {
             // There is one core.
             let threads = global.threads.unwrap_or(1);
             format!("mode = local\nthreads = {threads}\n{}", engines.unwrap_or_default())
@@ -81,7 +83,7 @@ pub(super) fn openssl(provider: Provider, module: &Path, socket: &Path, global: 
     )
 }
 
-/// The cryptoserver's: this user's processes alone may come, and bring keys along.
+/// Returns the configuration of the cryptoserver: only processes of this user may connect, and they may bring keys.
 pub(super) fn cryptoserver(user: u32, global: &GlobalOptions) -> String {
     let engines = global.engines.as_ref().map(|names| format!("allowed = {names:?}\n")).unwrap_or_default();
     let threads = global.threads.map(|threads| format!("threads = {threads}\n")).unwrap_or_default();

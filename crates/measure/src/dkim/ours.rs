@@ -1,4 +1,4 @@
-//! A row's work, through the mail trade.
+//! A row's work through `oarlock-dkim`.
 
 use oarlock::Accelerator;
 use oarlock_dkim::{
@@ -6,30 +6,30 @@ use oarlock_dkim::{
     record_text,
 };
 
-use super::Work;
+use super::MailWork;
 use super::error::MailBenchError;
-use super::task::{Input, NOW_S, Task, parsed, sign};
+use super::task::{MailInput, MailTask, NOW_S, parsed, sign};
 
-/// The engine of this name alone.
+/// Returns an accelerator with the engine of this name only.
 pub(super) fn alone(engine: &str) -> Result<Accelerator, MailBenchError> {
     Ok(Accelerator::builder().engines([engine]).build()?)
 }
 
 /// One engine at one task.
-pub(super) struct Ours<'i> {
-    input: &'i Input<'i>,
+pub(super) struct EngineMailWork<'i> {
+    input: &'i MailInput<'i>,
     batch: usize,
     accelerator: Accelerator,
     signer: DkimSigner,
     answer: KeyAnswer,
-    /// Where the next batch begins.
+    /// The index of the next batch's first message.
     next: usize,
 }
 
-impl<'i> Ours<'i> {
+impl<'i> EngineMailWork<'i> {
     pub(super) fn new(
         accelerator: &Accelerator,
-        input: &'i Input<'i>,
+        input: &'i MailInput<'i>,
         batch: usize,
     ) -> Result<Self, MailBenchError> {
         let record = record_text(&input.key, &RecordOptions::default())?;
@@ -61,13 +61,13 @@ impl<'i> Ours<'i> {
     }
 }
 
-impl Work for Ours<'_> {
+impl MailWork for EngineMailWork<'_> {
     fn batch(&mut self) -> Result<usize, MailBenchError> {
         let messages = &self.input.messages[self.next..];
         let batch = &messages[..self.batch.min(messages.len())];
         match self.input.task {
-            Task::Sign(_) => drop(sign(batch, &self.signer, &self.accelerator)?),
-            Task::Verify(_) => self.verify(batch)?,
+            MailTask::Sign(_) => drop(sign(batch, &self.signer, &self.accelerator)?),
+            MailTask::Verify(_) => self.verify(batch)?,
         }
         self.next = (self.next + batch.len()) % self.input.messages.len();
         Ok(batch.len())

@@ -8,7 +8,7 @@ use super::LadderError;
 
 /// Columns of a batch, kept from batch to batch. Results lie side by side, in order.
 #[derive(Debug, Default)]
-pub(super) struct Columns {
+pub(super) struct BatchColumns {
     task: Vec<Task>,
     has_several_tasks: bool,
     key: Vec<KeySource>,
@@ -20,7 +20,7 @@ pub(super) struct Columns {
     output_len: usize,
 }
 
-impl Columns {
+impl BatchColumns {
     pub(super) fn clear(&mut self) {
         self.task.clear();
         self.has_several_tasks = false;

@@ -8,12 +8,12 @@ const PREFIX: usize = 4;
 
 /// Messages one behind the other, each with its length ahead, ready to be sent.
 #[derive(Debug, Default)]
-pub(super) struct Frames {
+pub(super) struct FrameList {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-impl Frames {
+impl FrameList {
     /// Adds the message that `write` makes.
     ///
     /// # Errors
@@ -79,8 +79,8 @@ fn too_long(len: usize) -> io::Error {
 mod tests {
     use super::*;
 
-    fn frames(messages: &[&[u8]]) -> Frames {
-        let mut frames = Frames::default();
+    fn frames(messages: &[&[u8]]) -> FrameList {
+        let mut frames = FrameList::default();
         for message in messages {
             frames.add(|bytes| bytes.extend_from_slice(message)).unwrap();
         }

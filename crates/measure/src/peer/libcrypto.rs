@@ -33,7 +33,7 @@ type Raw = *mut c_void;
 /// `OSSL_PARAM` of openssl/core.h.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Param {
+struct PeerParam {
     key: *const c_char,
     data_type: c_uint,
     data: *mut c_void,
@@ -114,19 +114,19 @@ functions! {
     EVP_MAC_free(Raw);
     EVP_MAC_CTX_new(Raw) -> Raw;
     EVP_MAC_CTX_free(Raw);
-    EVP_MAC_CTX_set_params(Raw, *const Param) -> c_int;
-    EVP_MAC_init(Raw, *const c_uchar, usize, *const Param) -> c_int;
+    EVP_MAC_CTX_set_params(Raw, *const PeerParam) -> c_int;
+    EVP_MAC_init(Raw, *const c_uchar, usize, *const PeerParam) -> c_int;
     EVP_MAC_update(Raw, *const c_uchar, usize) -> c_int;
     EVP_MAC_final(Raw, *mut c_uchar, *mut usize, usize) -> c_int;
-    OSSL_PARAM_construct_utf8_string(*const c_char, *mut c_char, usize) -> Param;
-    OSSL_PARAM_construct_end() -> Param;
+    OSSL_PARAM_construct_utf8_string(*const c_char, *mut c_char, usize) -> PeerParam;
+    OSSL_PARAM_construct_end() -> PeerParam;
 }
 
 /// One loaded libcrypto. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Libcrypto(Arc<Loaded>);
+pub(crate) struct Libcrypto(Arc<LoadedSymbols>);
 
-struct Loaded {
+struct LoadedSymbols {
     functions: Functions,
     path: PathBuf,
     /// As `openssl version` begins: `OpenSSL 3.0.19`.
@@ -134,7 +134,7 @@ struct Loaded {
     /// False where another library of the same major version came first: a provider module would bind to that one.
     owns_modules: bool,
     legacy: OnceLock<Result<(), String>>,
-    /// Whether a context of `EVP_DigestSign` serves one message only.
+    /// True if a context of `EVP_DigestSign` serves one message only.
     single_use_messages: OnceLock<bool>,
     _library: ManuallyDrop<Library>,
 }
@@ -145,7 +145,7 @@ impl fmt::Debug for Libcrypto {
     }
 }
 
-/// What the loader said, which names the file.
+/// Returns the loader's error, which names the file.
 fn reason(error: &libloading::Error) -> String {
     use std::error::Error;
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
@@ -192,7 +192,7 @@ impl Libcrypto {
         let version = unsafe { CStr::from_ptr((functions.OpenSSL_version)(OPENSSL_VERSION)) };
         let version = version.to_string_lossy().split(' ').take(2).collect::<Vec<_>>().join(" ");
         let owns_modules = is_first_of(major, &version, path);
-        let loaded = Loaded {
+        let loaded = LoadedSymbols {
             functions,
             path: path.to_owned(),
             version,
@@ -261,7 +261,7 @@ impl Libcrypto {
     }
 }
 
-/// What OPENSSL_ia32cap does to the figures, or None. libcrypto and AWS-LC read it once, while they load, so it is too
+/// Returns the effect of OPENSSL_ia32cap on the figures, or None. libcrypto and AWS-LC read it once, while they load, so it is too
 /// late to undo in this process; set but empty, it switches every CPU feature off.
 pub(crate) fn capability_warning() -> Option<String> {
     let mask = std::env::var_os("OPENSSL_ia32cap")?;
@@ -301,16 +301,16 @@ fn is_first_of(major: c_uint, version: &str, path: &Path) -> bool {
 }
 
 /// An object of one library, freed by that library's own function.
-struct Object {
+struct OwnedObject {
     library: Libcrypto,
     raw: NonNull<c_void>,
     free: unsafe extern "C" fn(Raw),
 }
 
 // SAFETY: libcrypto's objects are not bound to the thread that made them.
-unsafe impl Send for Object {}
+unsafe impl Send for OwnedObject {}
 
-impl Object {
+impl OwnedObject {
     fn new(
         library: &Libcrypto,
         raw: Raw,
@@ -325,7 +325,7 @@ impl Object {
     }
 }
 
-impl Drop for Object {
+impl Drop for OwnedObject {
     fn drop(&mut self) {
         // SAFETY: made by the matching constructor, owned by this value alone, and the library is still loaded.
         unsafe { (self.free)(self.raw()) }
@@ -333,9 +333,9 @@ impl Drop for Object {
 }
 
 /// A private or public key.
-pub(super) struct Pkey(Object);
+pub(super) struct PeerKey(OwnedObject);
 
-impl Pkey {
+impl PeerKey {
     pub(super) fn private(library: &Libcrypto, pkcs8: &[u8]) -> Result<Self, PeerError> {
         Self::parse(library, pkcs8, library.functions().d2i_AutoPrivateKey, "d2i_AutoPrivateKey")
     }
@@ -352,7 +352,7 @@ impl Pkey {
         let raw = unsafe {
             (functions.EVP_PKEY_new_raw_public_key_ex)(null_mut(), name, any, value.as_ptr(), value.len())
         };
-        Object::new(library, raw, functions.EVP_PKEY_free, "EVP_PKEY_new_raw_public_key_ex").map(Self)
+        OwnedObject::new(library, raw, functions.EVP_PKEY_free, "EVP_PKEY_new_raw_public_key_ex").map(Self)
     }
 
     /// The longest signature or secret that this key gives, in bytes.
@@ -372,28 +372,28 @@ impl Pkey {
         let len = c_long::try_from(der.len()).unwrap_or(0);
         // SAFETY: reads at most `len` bytes behind the cursor; with a null first argument a new key is made.
         let raw = unsafe { decode(null_mut(), &raw mut cursor, len) };
-        Object::new(library, raw, library.functions().EVP_PKEY_free, call).map(Self)
+        OwnedObject::new(library, raw, library.functions().EVP_PKEY_free, call).map(Self)
     }
 }
 
 /// A public-key operation set up once and repeated, as `openssl speed` does.
-pub(super) struct PkeyContext(Object);
+pub(super) struct PkeyContext(OwnedObject);
 
 impl PkeyContext {
     /// Signs digests; `digest` is named for RSA, which puts its identifier into the padding.
-    pub(super) fn sign(key: &Pkey, digest: Option<&Digest>) -> Result<Self, PeerError> {
+    pub(super) fn sign(key: &PeerKey, digest: Option<&PeerDigest>) -> Result<Self, PeerError> {
         let init = key.0.library.functions().EVP_PKEY_sign_init;
         Self::new(key, init, "EVP_PKEY_sign_init")?.with_pkcs1(digest)
     }
 
     /// Verifies signatures of digests.
-    pub(super) fn verify(key: &Pkey, digest: Option<&Digest>) -> Result<Self, PeerError> {
+    pub(super) fn verify(key: &PeerKey, digest: Option<&PeerDigest>) -> Result<Self, PeerError> {
         let init = key.0.library.functions().EVP_PKEY_verify_init;
         Self::new(key, init, "EVP_PKEY_verify_init")?.with_pkcs1(digest)
     }
 
     /// Derives the secret shared with `peer`.
-    pub(super) fn derive(key: &Pkey, peer: &Pkey) -> Result<Self, PeerError> {
+    pub(super) fn derive(key: &PeerKey, peer: &PeerKey) -> Result<Self, PeerError> {
         let library = &key.0.library;
         let context = Self::new(key, library.functions().EVP_PKEY_derive_init, "EVP_PKEY_derive_init")?;
         // SAFETY: both objects are valid; the context takes its own reference of the peer's key.
@@ -435,7 +435,7 @@ impl PkeyContext {
     }
 
     fn new(
-        key: &Pkey,
+        key: &PeerKey,
         init: unsafe extern "C" fn(Raw) -> c_int,
         call: &'static str,
     ) -> Result<Self, PeerError> {
@@ -443,13 +443,14 @@ impl PkeyContext {
         let functions = library.functions();
         // SAFETY: the key is valid; the context takes its own reference of it.
         let raw = unsafe { (functions.EVP_PKEY_CTX_new_from_pkey)(null_mut(), key.0.raw(), null()) };
-        let object = Object::new(library, raw, functions.EVP_PKEY_CTX_free, "EVP_PKEY_CTX_new_from_pkey")?;
+        let object =
+            OwnedObject::new(library, raw, functions.EVP_PKEY_CTX_free, "EVP_PKEY_CTX_new_from_pkey")?;
         // SAFETY: the context was just made.
         library.expect_one(unsafe { init(object.raw()) }, call)?;
         Ok(Self(object))
     }
 
-    fn with_pkcs1(self, digest: Option<&Digest>) -> Result<Self, PeerError> {
+    fn with_pkcs1(self, digest: Option<&PeerDigest>) -> Result<Self, PeerError> {
         let Some(digest) = digest else { return Ok(self) };
         let library = &self.0.library;
         let functions = library.functions();
@@ -463,24 +464,24 @@ impl PkeyContext {
     }
 }
 
-/// How a context is set up for one message: `EVP_DigestSignInit` or `EVP_DigestVerifyInit`.
+/// The function that sets up a context for one message: `EVP_DigestSignInit` or `EVP_DigestVerifyInit`.
 type MessageInit = unsafe extern "C" fn(Raw, *mut Raw, Raw, Raw, Raw) -> c_int;
 
 /// Ed25519 over whole messages, set up once per key.
 pub(super) struct MessageContext {
-    context: Object,
+    context: OwnedObject,
     init: MessageInit,
     /// Later versions end a context with its message; it is then set up again, keeping the key.
     is_single_use: bool,
 }
 
 impl MessageContext {
-    pub(super) fn sign(key: &Pkey) -> Result<Self, PeerError> {
+    pub(super) fn sign(key: &PeerKey) -> Result<Self, PeerError> {
         let is_single_use = Self::are_single_use(&key.0.library)?;
         Self::new(key, key.0.library.functions().EVP_DigestSignInit, is_single_use)
     }
 
-    pub(super) fn verify(key: &Pkey) -> Result<Self, PeerError> {
+    pub(super) fn verify(key: &PeerKey) -> Result<Self, PeerError> {
         let is_single_use = Self::are_single_use(&key.0.library)?;
         Self::new(key, key.0.library.functions().EVP_DigestVerifyInit, is_single_use)
     }
@@ -510,12 +511,12 @@ impl MessageContext {
         Ok(verdict == 1)
     }
 
-    fn new(key: &Pkey, init: MessageInit, is_single_use: bool) -> Result<Self, PeerError> {
+    fn new(key: &PeerKey, init: MessageInit, is_single_use: bool) -> Result<Self, PeerError> {
         let library = &key.0.library;
         let functions = library.functions();
         // SAFETY: takes nothing.
         let raw = unsafe { (functions.EVP_MD_CTX_new)() };
-        let context = Object::new(library, raw, functions.EVP_MD_CTX_free, "EVP_MD_CTX_new")?;
+        let context = OwnedObject::new(library, raw, functions.EVP_MD_CTX_free, "EVP_MD_CTX_new")?;
         // SAFETY: context and key are valid; Ed25519 takes no digest and no engine.
         let done = unsafe { init(context.raw(), null_mut(), null_mut(), null_mut(), key.0.raw()) };
         library.expect_one(done, "EVP_DigestSignInit or EVP_DigestVerifyInit")?;
@@ -536,7 +537,7 @@ impl MessageContext {
         if let Some(&known) = library.0.single_use_messages.get() {
             return Ok(known);
         }
-        let key = Pkey::private(library, &TRIAL_KEY)?;
+        let key = PeerKey::private(library, &TRIAL_KEY)?;
         let mut context = Self::new(&key, library.functions().EVP_DigestSignInit, false)?;
         let mut signature = [0; 64];
         context.run_sign(b"first", &mut signature)?;
@@ -558,13 +559,13 @@ const TRIAL_KEY: [u8; 48] = {
 };
 
 /// A hash with its context.
-pub(super) struct Digest {
-    context: Object,
-    method: Object,
+pub(super) struct PeerDigest {
+    context: OwnedObject,
+    method: OwnedObject,
     output_len: usize,
 }
 
-impl Digest {
+impl PeerDigest {
     pub(super) fn new(library: &Libcrypto, name: &'static CStr) -> Result<Self, PeerError> {
         let functions = library.functions();
         // SAFETY: a null context is the default one; the name is a C string.
@@ -572,7 +573,7 @@ impl Digest {
         let method = fetched(library, raw, functions.EVP_MD_free, name)?;
         // SAFETY: takes nothing.
         let raw = unsafe { (functions.EVP_MD_CTX_new)() };
-        let context = Object::new(library, raw, functions.EVP_MD_CTX_free, "EVP_MD_CTX_new")?;
+        let context = OwnedObject::new(library, raw, functions.EVP_MD_CTX_free, "EVP_MD_CTX_new")?;
         // SAFETY: the method is valid.
         let len = unsafe { (functions.EVP_MD_get_size)(method.raw()) };
         Ok(Self { context, method, output_len: usize::try_from(len).unwrap_or(0) })
@@ -601,9 +602,9 @@ impl Digest {
 }
 
 /// A block cipher in a mode, encrypting, with its context.
-pub(super) struct Cipher {
-    context: Object,
-    method: Object,
+pub(super) struct PeerCipher {
+    context: OwnedObject,
+    method: OwnedObject,
     is_set: bool,
     key_len: usize,
     iv_len: usize,
@@ -613,7 +614,7 @@ pub(super) struct Cipher {
 /// Bytes of a GCM tag.
 pub(super) const TAG_LEN: usize = 16;
 
-impl Cipher {
+impl PeerCipher {
     pub(super) fn new(library: &Libcrypto, name: &'static CStr) -> Result<Self, PeerError> {
         let functions = library.functions();
         // SAFETY: a null context is the default one; the name is a C string.
@@ -621,7 +622,7 @@ impl Cipher {
         let method = fetched(library, raw, functions.EVP_CIPHER_free, name)?;
         // SAFETY: takes nothing.
         let raw = unsafe { (functions.EVP_CIPHER_CTX_new)() };
-        let context = Object::new(library, raw, functions.EVP_CIPHER_CTX_free, "EVP_CIPHER_CTX_new")?;
+        let context = OwnedObject::new(library, raw, functions.EVP_CIPHER_CTX_free, "EVP_CIPHER_CTX_new")?;
         // SAFETY: the method is valid.
         let sizes = unsafe {
             [
@@ -717,14 +718,14 @@ impl Cipher {
 }
 
 /// CMAC with its context.
-pub(super) struct Cmac {
-    context: Object,
+pub(super) struct PeerCmac {
+    context: OwnedObject,
     /// The context refers to it.
-    _method: Object,
+    _method: OwnedObject,
     key_len: usize,
 }
 
-impl Cmac {
+impl PeerCmac {
     /// CMAC over AES with keys of 16 or 32 bytes.
     pub(super) fn aes(library: &Libcrypto, key_len: usize) -> Result<Self, PeerError> {
         let functions = library.functions();
@@ -738,7 +739,7 @@ impl Cmac {
         let method = fetched(library, raw, functions.EVP_MAC_free, c"CMAC")?;
         // SAFETY: the method is valid.
         let raw = unsafe { (functions.EVP_MAC_CTX_new)(method.raw()) };
-        let context = Object::new(library, raw, functions.EVP_MAC_CTX_free, "EVP_MAC_CTX_new")?;
+        let context = OwnedObject::new(library, raw, functions.EVP_MAC_CTX_free, "EVP_MAC_CTX_new")?;
         // SAFETY: the parameters outlive the call and end as they must; length 0 means up to the terminator.
         let done = unsafe {
             let name =
@@ -774,9 +775,9 @@ fn fetched(
     raw: Raw,
     free: unsafe extern "C" fn(Raw),
     name: &'static CStr,
-) -> Result<Object, PeerError> {
+) -> Result<OwnedObject, PeerError> {
     match NonNull::new(raw) {
-        Some(raw) => Ok(Object { library: library.clone(), raw, free }),
+        Some(raw) => Ok(OwnedObject { library: library.clone(), raw, free }),
         None => Err(library.unavailable(name.to_str().unwrap_or("algorithm"), library.last_reason())),
     }
 }

@@ -11,11 +11,11 @@ const MIN_SHARE: f64 = 0.9;
 
 /// Operations per second by the names of `oarlock speed`: `rsa2048-sign`, `x25519-derive`.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Rates(BTreeMap<String, f64>);
+pub(crate) struct OpensslRates(BTreeMap<String, f64>);
 
-/// Why there is nothing to hold the figures against.
+/// The reason why there are no figures to compare with.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SpeedError {
+pub(crate) enum OpensslSpeedError {
     /// No `openssl` on the machine reports the version of the loaded library.
     #[error("no openssl program of version {wanted} found ({found})")]
     NoProgram { wanted: String, found: String },
@@ -24,7 +24,7 @@ pub(crate) enum SpeedError {
     Failed { program: PathBuf, reason: String },
 }
 
-impl Rates {
+impl OpensslRates {
     pub(crate) fn get(&self, operation: &str) -> Option<f64> {
         self.0.get(operation).copied()
     }
@@ -38,15 +38,19 @@ impl Rates {
 
 /// Runs `openssl speed` of the library's own version for `seconds` per figure, on the operations it knows among
 /// `operations`; none of them gives no rates and runs nothing.
-pub(crate) fn measure(library: &Libcrypto, operations: &[&str], seconds: u32) -> Result<Rates, SpeedError> {
+pub(crate) fn measure(
+    library: &Libcrypto,
+    operations: &[&str],
+    seconds: u32,
+) -> Result<OpensslRates, OpensslSpeedError> {
     let algorithms = algorithms(operations);
     if algorithms.is_empty() {
-        return Ok(Rates::default());
+        return Ok(OpensslRates::default());
     }
     let program = find_program(library)?;
     let mut command = program_command(&program, library.path());
     command.args(["speed", "-mr", "-seconds", &seconds.max(1).to_string()]).args(&algorithms);
-    let fault = |reason: String| SpeedError::Failed { program: program.clone(), reason };
+    let fault = |reason: String| OpensslSpeedError::Failed { program: program.clone(), reason };
     let output = command.output().map_err(|error| fault(error.to_string()))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
@@ -59,7 +63,7 @@ pub(crate) fn measure(library: &Libcrypto, operations: &[&str], seconds: u32) ->
 ///
 /// A result is `+F` with a section number, an index, the key size in bits and its figures: section 2 RSA, 4 ECDSA,
 /// 6 EdDSA (with the curve's name before the figures), each signs/s and verifies/s; 5 ECDH, derivations/s.
-pub(crate) fn parse(output: &str) -> Rates {
+pub(crate) fn parse(output: &str) -> OpensslRates {
     let mut rates = BTreeMap::new();
     for line in output.lines() {
         let fields: Vec<&str> = line.trim().split(':').collect();
@@ -77,7 +81,7 @@ pub(crate) fn parse(output: &str) -> Rates {
         };
         rates.extend(found.into_iter().filter_map(|(name, rate)| rate.map(|rate| (name, rate))));
     }
-    Rates(rates)
+    OpensslRates(rates)
 }
 
 fn rate(text: &str) -> Option<f64> {
@@ -108,7 +112,7 @@ fn algorithm(operation: &str) -> Option<&'static str> {
 }
 
 /// The first program whose library is of the loaded one's version: beside that library, then on the path.
-fn find_program(library: &Libcrypto) -> Result<PathBuf, SpeedError> {
+fn find_program(library: &Libcrypto) -> Result<PathBuf, OpensslSpeedError> {
     let mut found = Vec::new();
     for program in candidates(library.path()) {
         let output = program_command(&program, library.path()).arg("version").output();
@@ -120,7 +124,7 @@ fn find_program(library: &Libcrypto) -> Result<PathBuf, SpeedError> {
         found.push(said);
     }
     let found = if found.is_empty() { "none at all".into() } else { found.join(", ") };
-    Err(SpeedError::NoProgram { wanted: library.version().into(), found })
+    Err(OpensslSpeedError::NoProgram { wanted: library.version().into(), found })
 }
 
 fn candidates(library: &Path) -> Vec<PathBuf> {
@@ -187,7 +191,7 @@ mod tests {
     #[test]
     fn what_is_not_a_result_is_passed_over() {
         let noise = "+H:16:64\n+F:22:sha256:1:2\n+F2:2:2048\n+F2:2:2048:nan:-1\n+F4:2:233:5:6\n+F6:1:456:Ed448:1:2\n\n:::";
-        assert_eq!(parse(noise), Rates::default());
+        assert_eq!(parse(noise), OpensslRates::default());
         // Later versions add RSA encryption and decryption behind.
         assert_eq!(parse("+F2:2:2048:1.5:2.5:3.5:4.5").get("rsa2048-verify"), Some(2.5));
     }

@@ -5,14 +5,14 @@ const LOG_FROM: f64 = 20.0;
 
 /// A scale from a range of values to a range of pixels.
 #[derive(Debug, Clone)]
-pub(super) struct Scale {
+pub(super) struct PixelScale {
     values: [f64; 2],
     pixels: [f64; 2],
     is_log: bool,
     ticks: Vec<f64>,
 }
 
-impl Scale {
+impl PixelScale {
     /// Linear from zero to a round number at or above `max`.
     pub(super) fn from_zero(max: f64, pixels: [f64; 2]) -> Self {
         let max = if max.is_finite() && max > 0.0 { max } else { 1.0 };
@@ -108,29 +108,29 @@ mod tests {
 
     #[test]
     fn linear_ticks_are_round_and_cover() {
-        let scale = Scale::from_zero(3.3, [100.0, 500.0]);
+        let scale = PixelScale::from_zero(3.3, [100.0, 500.0]);
         assert_eq!(scale.ticks(), [0.0, 1.0, 2.0, 3.0, 4.0]);
         assert_eq!([scale.pixel(0.0), scale.pixel(2.0), scale.pixel(9.0)], [100.0, 300.0, 500.0]);
-        assert_eq!(Scale::from_zero(0.0, [0.0, 1.0]).ticks().last(), Some(&1.0));
-        assert_eq!(Scale::from_zero(f64::NAN, [0.0, 1.0]).ticks().last(), Some(&1.0));
+        assert_eq!(PixelScale::from_zero(0.0, [0.0, 1.0]).ticks().last(), Some(&1.0));
+        assert_eq!(PixelScale::from_zero(f64::NAN, [0.0, 1.0]).ticks().last(), Some(&1.0));
     }
 
     #[test]
     fn log_ticks_cover_both_ends() {
-        let scale = Scale::log(0.213, 10.85, [400.0, 0.0]);
+        let scale = PixelScale::log(0.213, 10.85, [400.0, 0.0]);
         assert_eq!(scale.ticks().len(), 7);
         assert!(scale.pixel(0.2) > 399.9 && scale.pixel(20.0) < 0.1);
-        let wide = Scale::log(0.1, 10_000.0, [0.0, 1.0]);
+        let wide = PixelScale::log(0.1, 10_000.0, [0.0, 1.0]);
         assert_eq!(wide.ticks().len(), 6, "{:?}", wide.ticks());
-        assert!(Scale::log(3.0, 3.0, [0.0, 1.0]).pixel(3.0).is_finite());
-        assert!(Scale::log(-1.0, f64::NAN, [0.0, 1.0]).pixel(3.0).is_finite());
+        assert!(PixelScale::log(3.0, 3.0, [0.0, 1.0]).pixel(3.0).is_finite());
+        assert!(PixelScale::log(-1.0, f64::NAN, [0.0, 1.0]).pixel(3.0).is_finite());
     }
 
     #[test]
     fn wide_ranges_become_logarithmic() {
-        assert!(!Scale::fitting([0.95, 11.5].into_iter(), [0.0, 1.0]).is_log());
-        assert!(Scale::fitting([0.95, 80.0].into_iter(), [0.0, 1.0]).is_log());
-        assert!(!Scale::fitting(std::iter::empty(), [0.0, 1.0]).is_log());
+        assert!(!PixelScale::fitting([0.95, 11.5].into_iter(), [0.0, 1.0]).is_log());
+        assert!(PixelScale::fitting([0.95, 80.0].into_iter(), [0.0, 1.0]).is_log());
+        assert!(!PixelScale::fitting(std::iter::empty(), [0.0, 1.0]).is_log());
     }
 
     #[test]

@@ -11,31 +11,37 @@ const FAINT_INK: &str = "#59636e";
 const GRID: &str = "#e4e7eb";
 const AXIS: &str = "#8b949e";
 
-/// Where a text stands relative to its point.
+/// The position of a text relative to its point.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Anchor {
+pub(super) enum TextAnchor {
     Start,
     Middle,
     End,
 }
 
-/// How a text looks.
+/// The style of a text.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Text {
+pub(super) struct TextStyle {
     size: f64,
-    anchor: Anchor,
+    anchor: TextAnchor,
     is_bold: bool,
     is_faint: bool,
     is_upright: bool,
 }
 
-impl Text {
+impl TextStyle {
     pub(super) fn title() -> Self {
         Self { size: TITLE_SIZE, is_bold: true, ..Self::label() }
     }
 
     pub(super) fn label() -> Self {
-        Self { size: LABEL_SIZE, anchor: Anchor::Start, is_bold: false, is_faint: false, is_upright: false }
+        Self {
+            size: LABEL_SIZE,
+            anchor: TextAnchor::Start,
+            is_bold: false,
+            is_faint: false,
+            is_upright: false,
+        }
     }
 
     /// Axis numbers, units and notes.
@@ -47,7 +53,7 @@ impl Text {
         Self { is_bold: true, ..self }
     }
 
-    pub(super) fn at(self, anchor: Anchor) -> Self {
+    pub(super) fn at(self, anchor: TextAnchor) -> Self {
         Self { anchor, ..self }
     }
 
@@ -64,11 +70,11 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
 
 /// A picture under construction. Points are (x, y) in pixels from the upper left.
 #[derive(Debug)]
-pub(super) struct Drawing {
+pub(super) struct SvgDrawing {
     body: String,
 }
 
-impl Drawing {
+impl SvgDrawing {
     pub(super) fn new() -> Self {
         Self { body: String::new() }
     }
@@ -109,11 +115,11 @@ impl Drawing {
         ));
     }
 
-    pub(super) fn text(&mut self, [x, y]: [f64; 2], text: &str, look: Text) {
+    pub(super) fn text(&mut self, [x, y]: [f64; 2], text: &str, look: TextStyle) {
         let anchor = match look.anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
+            TextAnchor::Start => "start",
+            TextAnchor::Middle => "middle",
+            TextAnchor::End => "end",
         };
         let weight = if look.is_bold { " font-weight=\"600\"" } else { "" };
         let fill = if look.is_faint { FAINT_INK } else { INK };
@@ -172,8 +178,8 @@ mod tests {
 
     #[test]
     fn text_cannot_break_out() {
-        let mut drawing = Drawing::new();
-        drawing.text([1.0, 2.0], "a<b>&\"\u{1}", Text::label());
+        let mut drawing = SvgDrawing::new();
+        drawing.text([1.0, 2.0], "a<b>&\"\u{1}", TextStyle::label());
         let svg = drawing.finish(10.0, 10.0, "<t>");
         assert!(
             svg.contains("a&lt;b&gt;&amp;&quot; </text>") && svg.contains("<title>&lt;t&gt;</title>"),

@@ -1,4 +1,4 @@
-//! What a filter asks an MTA to do to a message, at its end.
+//! The changes that a filter asks for at the end of a message.
 
 use super::CHUNK_BYTES;
 use super::code;
@@ -6,60 +6,61 @@ use super::error::EncodeError;
 use super::flags::Actions;
 use super::frame::{put, put_string};
 
-/// One change. Header values are what stands behind the colon, the space there included, with LF where they are folded.
+/// One change of a message. A header value starts right after the colon, with its space, and has LF at its folds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum MessageChange {
-    /// A header behind all others.
+    /// Adds a header after all others.
     AddHeader {
-        /// Before the colon.
+        /// The text before the colon.
         name: Vec<u8>,
-        /// Behind it.
+        /// The text after the colon.
         value: Vec<u8>,
     },
-    /// A header before the one at `index`, 0 the first: among all that the message will have, the MTA's own `Received` too.
+    /// Inserts a header before the one at `index`. Index 0 is the first of all headers that the message will have, the
+    /// MTA's own `Received` included.
     InsertHeader {
-        /// Where.
+        /// The index, from 0.
         index: u32,
-        /// Before the colon.
+        /// The text before the colon.
         name: Vec<u8>,
-        /// Behind it.
+        /// The text after the colon.
         value: Vec<u8>,
     },
-    /// Another value for the `index`th header of this name, from 1, among those that the filter was told; an empty value removes it.
-    /// MTAs differ in whether later headers of the name count one less then: who removes several begins with the last
-    /// (CVE-2022-48521).
+    /// Changes the value of the `index`th header of this name, from 1, among those that the filter has seen. An empty
+    /// value removes the header. After a removal, MTAs differ in how they count later headers of the name. Remove
+    /// several headers from the last one on (CVE-2022-48521).
     ChangeHeader {
-        /// Which one of this name.
+        /// The index among the headers of this name, from 1.
         index: u32,
-        /// Before the colon.
+        /// The text before the colon.
         name: Vec<u8>,
-        /// Behind it.
+        /// The text after the colon.
         value: Vec<u8>,
     },
-    /// Another body, with CRLF at line ends. Postfix takes one per message.
+    /// Replaces the body. Line ends are CRLF. Postfix accepts one replacement per message.
     ReplaceBody(Vec<u8>),
-    /// One more recipient.
+    /// Adds a recipient.
     AddRecipient {
-        /// In angle brackets.
+        /// The address in angle brackets.
         address: Vec<u8>,
-        /// ESMTP arguments between spaces, where there are any.
+        /// The ESMTP arguments, separated by spaces.
         arguments: Option<Vec<u8>>,
     },
-    /// One recipient less, named as the filter was told.
+    /// Removes a recipient. The address must be as the MTA sent it.
     DeleteRecipient(Vec<u8>),
-    /// Another sender.
+    /// Changes the sender.
     ChangeFrom {
-        /// In angle brackets.
+        /// The address in angle brackets.
         address: Vec<u8>,
-        /// ESMTP arguments between spaces, where there are any.
+        /// The ESMTP arguments, separated by spaces.
         arguments: Option<Vec<u8>>,
     },
-    /// The message is held, for this reason. Postfix shows 100 bytes of it.
+    /// Quarantines the message for this reason. Postfix shows 100 bytes of it.
     Quarantine(Vec<u8>),
 }
 
 impl MessageChange {
-    /// What must have been negotiated for it.
+    /// Returns the actions that must be negotiated for this change.
     #[must_use]
     pub fn needs(&self) -> Actions {
         match self {
@@ -74,11 +75,12 @@ impl MessageChange {
         }
     }
 
-    /// Appends it, as one frame or, where it is a long body, several; where that fails nothing is appended. Where
-    /// [`super::Steps::LEADING_SPACE`] was not negotiated the MTA adds a space before header values, so one that is there is left out.
+    /// Appends the change as one frame, or as several for a long body. On an error nothing is appended. Without
+    /// [`super::Steps::LEADING_SPACE`] the MTA adds a space before a header value, so that the value's own space is
+    /// left out.
     ///
     /// # Errors
-    /// A string holds a NUL, or all is longer than 4 GiB.
+    /// A string holds a NUL, or a frame is longer than 4 GiB.
     pub fn encode(&self, has_leading_space: bool, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let behind =
             |value: &'_ [u8]| -> usize { usize::from(!has_leading_space && value.first() == Some(&b' ')) };
@@ -124,7 +126,7 @@ fn put_header(
     })
 }
 
-/// An empty body needs a frame too, or it would not be replaced.
+/// Writes a new body in chunks. An empty body needs a frame as well, or the MTA would keep the old one.
 fn put_body(out: &mut Vec<u8>, body: &[u8]) -> Result<(), EncodeError> {
     let (first, rest) = body.split_at(body.len().min(CHUNK_BYTES));
     for chunk in std::iter::once(first).chain(rest.chunks(CHUNK_BYTES)) {

@@ -1,4 +1,4 @@
-//! What an MTA says: `SMFIC_*`.
+//! The commands of an MTA: `SMFIC_*`.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
@@ -9,70 +9,70 @@ use super::frame::{MilterFrame, put, put_string};
 use super::options::NegotiationOptions;
 use super::text::{FrameReader, MacroPairs, NulStrings};
 
-/// A command, its strings where they were received. What is behind the last string of a command is left out.
+/// A command. Its strings borrow from the frame. Data after the last string of a command is ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MilterCommand<'a> {
-    /// What the MTA speaks and offers.
+    /// Offers a version, actions and steps.
     Negotiate(NegotiationOptions),
-    /// Macros for the command with the code `of`, which may follow or not.
+    /// Sends macros for the command with the code `of`. That command need not follow.
     Macros {
-        /// A command's code.
+        /// The code of the command.
         of: u8,
-        /// Names and values.
+        /// The names and values.
         pairs: MacroPairs<'a>,
     },
-    /// A client has connected to the MTA.
+    /// Reports a client that connected to the MTA.
     Connect(ConnectInfo<'a>),
-    /// HELO or EHLO, with its argument.
+    /// Reports HELO or EHLO with its argument.
     Helo(&'a [u8]),
-    /// MAIL.
+    /// Reports MAIL.
     Mail(EnvelopeAddress<'a>),
-    /// RCPT.
+    /// Reports RCPT.
     Recipient(EnvelopeAddress<'a>),
-    /// DATA.
+    /// Reports DATA.
     Data,
-    /// One header. What the line ends of a folded value are is the MTA's choice: Postfix and Sendmail send LF.
+    /// Sends one header. The MTA chooses the line ends of a folded value: Postfix and Sendmail send LF.
     Header {
-        /// Before the colon.
+        /// The text before the colon.
         name: &'a [u8],
-        /// Behind it: with [`super::Steps::LEADING_SPACE`] all, else without the first space.
+        /// The text after the colon. Without [`super::Steps::LEADING_SPACE`] its first space is missing.
         value: &'a [u8],
     },
-    /// All headers were sent.
+    /// Ends the headers.
     EndOfHeaders,
-    /// A piece of the body, of at most [`super::CHUNK_BYTES`] bytes from most MTAs, cut anywhere.
+    /// Sends a piece of the body. Most MTAs send at most [`super::CHUNK_BYTES`] bytes and split anywhere.
     Body(&'a [u8]),
-    /// The end of the message, with the last piece of its body, which may be empty.
+    /// Ends the message, with the last piece of its body, which may be empty.
     EndOfMessage(&'a [u8]),
-    /// This message is over, the connection is not.
+    /// Aborts the message. The connection goes on.
     Abort,
-    /// The connection is over.
+    /// Ends the connection.
     Quit,
-    /// The connection is over, and another one follows on the same socket.
+    /// Ends the connection and starts another one on the same socket.
     QuitNewConnection,
-    /// A command that the MTA does not know.
+    /// Reports a command that the MTA does not know.
     Unknown(&'a [u8]),
 }
 
-/// Who has connected to the MTA.
+/// The client that connected to the MTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectInfo<'a> {
-    /// Its name, or its address in brackets.
+    /// The host name, or the address in brackets.
     pub host: &'a [u8],
-    /// How it has come.
+    /// The address family.
     pub family: AddressFamily,
-    /// Its port; 0 where there is none or none is known.
+    /// The port, or 0 if it is unknown or the family has no ports.
     pub port: u16,
-    /// Its address as text, or the path of its socket; empty where nothing is known.
+    /// The address as text, or the path of the socket. It is empty if the address is unknown.
     pub address: &'a [u8],
 }
 
-/// How a client has come to the MTA: `SMFIA_*`.
+/// The address family of a client: `SMFIA_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AddressFamily {
-    /// Nothing is known.
+    /// The family is unknown.
     Unknown,
-    /// UNIX socket.
+    /// A UNIX socket.
     Unix,
     /// IPv4.
     Inet,
@@ -81,7 +81,7 @@ pub enum AddressFamily {
 }
 
 impl AddressFamily {
-    /// On the wire.
+    /// Returns the code of the family.
     #[must_use]
     pub fn code(self) -> u8 {
         match self {
@@ -98,7 +98,7 @@ impl AddressFamily {
 }
 
 impl<'a> ConnectInfo<'a> {
-    /// Its address, where it is one. Sendmail writes `IPv6:` before those of version 6.
+    /// Returns the IP address, if the client has one. Sendmail writes `IPv6:` before an IPv6 address.
     #[must_use]
     pub fn ip(&self) -> Option<IpAddr> {
         let text = std::str::from_utf8(self.address).ok()?;
@@ -135,24 +135,24 @@ impl<'a> ConnectInfo<'a> {
     }
 }
 
-/// An address of an envelope with its ESMTP arguments.
+/// An envelope address with its ESMTP arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnvelopeAddress<'a>(NulStrings<'a>);
 
 impl<'a> EnvelopeAddress<'a> {
-    /// Of strings one behind the other, each with a NUL at its end; None where there is not even one.
+    /// Makes an address from consecutive strings, each with a NUL at its end. Returns None without a string.
     #[must_use]
     pub fn new(strings: &'a [u8]) -> Option<Self> {
         matches!(strings, [.., 0]).then_some(Self(NulStrings(strings)))
     }
 
-    /// The address as the client has written it, mostly in angle brackets.
+    /// Returns the address as the client wrote it, usually in angle brackets.
     #[must_use]
     pub fn address(&self) -> &'a [u8] {
         self.0.clone().next().unwrap_or_default()
     }
 
-    /// ESMTP arguments, like `SIZE=1000`.
+    /// Returns the ESMTP arguments, such as `SIZE=1000`.
     pub fn arguments(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         self.0.skip(1)
     }
@@ -162,7 +162,7 @@ impl<'a> MilterCommand<'a> {
     /// Reads a frame.
     ///
     /// # Errors
-    /// There is no such command, or it is cut short.
+    /// The code is unknown, or the data is truncated.
     pub fn read(frame: MilterFrame<'a>) -> Result<Self, ProtocolError> {
         let MilterFrame { code, data } = frame;
         let mut reader = FrameReader::new(code, data);
@@ -191,7 +191,7 @@ impl<'a> MilterCommand<'a> {
         })
     }
 
-    /// On the wire.
+    /// Returns the code of the command.
     #[must_use]
     pub fn code(&self) -> u8 {
         match self {
@@ -213,10 +213,10 @@ impl<'a> MilterCommand<'a> {
         }
     }
 
-    /// Appends it as a frame; where that fails nothing is appended.
+    /// Appends the command as a frame. On an error nothing is appended.
     ///
     /// # Errors
-    /// A string holds a NUL, or all is longer than 4 GiB.
+    /// A string holds a NUL, or the frame is longer than 4 GiB.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         if let Self::Negotiate(options) = self {
             return options.encode(out);

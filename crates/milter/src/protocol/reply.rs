@@ -1,4 +1,4 @@
-//! What a filter answers: `SMFIR_*`.
+//! The replies of a filter: `SMFIR_*`.
 
 use super::change::MessageChange;
 use super::code;
@@ -8,32 +8,32 @@ use super::options::NegotiationOptions;
 use super::smtp::SmtpReply;
 use super::text::FrameReader;
 
-/// A reply, owned: an MTA keeps what a filter asked for until it has it all.
+/// A reply. It owns its data, because an MTA collects all changes before it applies them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FilterReply {
-    /// What the filter chose of what was offered.
+    /// The choice among the offered options.
     Negotiate(NegotiationOptions),
-    /// Go on.
+    /// Continues.
     Continue,
-    /// Take this message, or all of this connection, without asking further.
+    /// Accepts this message, or all of this connection, without asking further.
     Accept,
-    /// Refuse it for good.
+    /// Rejects for good.
     Reject,
-    /// Refuse it for now.
+    /// Rejects for now.
     Tempfail,
-    /// Take it and throw it away.
+    /// Accepts and discards the message.
     Discard,
-    /// No more of this step for this message.
+    /// Ends this step for this message.
     Skip,
-    /// Still working: wait again as long as before.
+    /// Asks for more time: the MTA starts its timeout again.
     Progress,
-    /// 421, and hang up.
+    /// Makes the MTA reply 421 and close the connection.
     Shutdown,
-    /// Cut the client's connection.
+    /// Makes the MTA cut the client's connection.
     ConnectionFailure,
-    /// Refuse it with this reply, as it lies on the wire: with `%` doubled, and no NUL.
+    /// Rejects with this SMTP reply in its transmitted form: `%` is doubled, and there is no NUL.
     Smtp(Vec<u8>),
-    /// What is to be done to the message, at its end. Of a body, one piece.
+    /// Asks for a change at the end of the message. A new body comes in pieces.
     Change(MessageChange),
 }
 
@@ -41,7 +41,7 @@ impl FilterReply {
     /// Reads a frame.
     ///
     /// # Errors
-    /// There is no such reply, it is cut short, or it goes on too long: Postfix hangs up for that.
+    /// The code is unknown, or the data is truncated or too long. Postfix closes the connection for that.
     pub fn read(frame: MilterFrame<'_>) -> Result<Self, ProtocolError> {
         let MilterFrame { code, data } = frame;
         let mut reader = FrameReader::new(code, data);
@@ -65,10 +65,10 @@ impl FilterReply {
         reader.end().map(|()| reply)
     }
 
-    /// Appends it as a frame, header values as they are; where that fails nothing is appended.
+    /// Appends the reply as a frame, with header values unchanged. On an error nothing is appended.
     ///
     /// # Errors
-    /// A string holds a NUL, or all is longer than 4 GiB.
+    /// A string holds a NUL, or the frame is longer than 4 GiB.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let code = match self {
             Self::Negotiate(options) => return options.encode(out),

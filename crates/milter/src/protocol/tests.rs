@@ -1,8 +1,8 @@
-//! Every command and reply both ways, whole, cut and of chance.
+//! Tests of every command and reply in both directions: whole, truncated and random.
 
 use super::*;
 
-/// The only frame in `bytes`.
+/// Returns the only frame in `bytes`.
 fn only(decoder: &mut FrameDecoder, bytes: &[u8]) -> (u8, Vec<u8>) {
     decoder.push(bytes);
     let frame = decoder.next_frame().unwrap().unwrap();
@@ -100,7 +100,7 @@ fn framed(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn commands_are_the_same_both_ways() {
+fn encodes_and_parses_every_command() {
     let mut decoder = FrameDecoder::default();
     for (command, bytes) in commands() {
         let mut out = Vec::new();
@@ -115,7 +115,7 @@ fn commands_are_the_same_both_ways() {
 }
 
 #[test]
-fn replies_are_the_same_both_ways() {
+fn encodes_and_parses_every_reply() {
     let mut decoder = FrameDecoder::default();
     for (reply, bytes) in replies() {
         let mut out = Vec::new();
@@ -127,7 +127,7 @@ fn replies_are_the_same_both_ways() {
 }
 
 #[test]
-fn negotiations_are_the_same_both_ways() {
+fn encodes_and_parses_a_negotiation() {
     let mut out = Vec::new();
     options().encode(&mut out).unwrap();
     let wanted = b"O\0\0\0\x06\0\0\x01\xff\0\x10\x04\0\0\0\0\x02{auth_authen} i\0\0\0\0\x06\0";
@@ -135,14 +135,14 @@ fn negotiations_are_the_same_both_ways() {
     let frame = MilterFrame { code: code::OPTNEG, data: &wanted[1..] };
     assert_eq!(MilterCommand::read(frame), Ok(MilterCommand::Negotiate(options())));
     assert_eq!(FilterReply::read(frame), Ok(FilterReply::Negotiate(options())));
-    // A stage that nobody knows is left out.
+    // An unknown stage is ignored.
     let unknown = [&wanted[1..], b"\0\0\0\x07i\0"].concat();
     assert_eq!(NegotiationOptions::read(&unknown), Ok(options()));
 }
 
-/// What is left of a frame is an error, or another good one: never a panic, and never the same.
+/// A truncated command is an error or a different valid command. It never panics and is never the same command.
 #[test]
-fn commands_cut_anywhere_are_refused_or_shorter() {
+fn a_truncated_command_is_rejected_or_shorter() {
     for (command, bytes) in commands() {
         for end in 1..bytes.len() {
             let read = MilterCommand::read(MilterFrame { code: bytes[0], data: &bytes[1..end] });
@@ -159,7 +159,7 @@ fn commands_cut_anywhere_are_refused_or_shorter() {
 }
 
 #[test]
-fn replies_cut_or_lengthened_anywhere_are_refused_or_others() {
+fn a_truncated_or_extended_reply_is_rejected_or_different() {
     for (reply, bytes) in replies() {
         for end in 1..bytes.len() {
             let read = FilterReply::read(MilterFrame { code: bytes[0], data: &bytes[1..end] });
@@ -173,7 +173,7 @@ fn replies_cut_or_lengthened_anywhere_are_refused_or_others() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn reports_the_fault_of_a_command() {
     let read = |bytes: &'static [u8]| {
         MilterCommand::read(MilterFrame { code: bytes[0], data: &bytes[1..] }).unwrap_err()
     };
@@ -192,7 +192,7 @@ fn what_is_wrong_is_said() {
 }
 
 #[test]
-fn commands_may_go_on_as_libmilter_lets_them() {
+fn ignores_data_after_a_command_as_libmilter_does() {
     assert_eq!(
         MilterCommand::read(MilterFrame { code: b'H', data: b"a\0more" }),
         Ok(MilterCommand::Helo(b"a"))
@@ -204,7 +204,7 @@ fn commands_may_go_on_as_libmilter_lets_them() {
 }
 
 #[test]
-fn strings_with_a_nul_are_not_sent() {
+fn rejects_strings_with_a_nul() {
     let mut out = vec![7];
     let nul = |what| Err(EncodeError::Nul { what });
     assert_eq!(MilterCommand::Helo(b"a\0").encode(&mut out), nul("the argument"));
@@ -214,7 +214,7 @@ fn strings_with_a_nul_are_not_sent() {
 }
 
 #[test]
-fn addresses_are_found() {
+fn finds_the_ip_address_of_a_client() {
     let ip = |family, address| connect(family, 1, address).ip().map(|ip| ip.to_string());
     assert_eq!(ip(AddressFamily::Inet, b"192.0.2.1").as_deref(), Some("192.0.2.1"));
     assert_eq!(ip(AddressFamily::Inet6, b"2001:db8::1").as_deref(), Some("2001:db8::1"));
@@ -230,7 +230,7 @@ fn addresses_are_found() {
 }
 
 #[test]
-fn long_bodies_are_sent_in_pieces() {
+fn splits_long_bodies_into_chunks() {
     for (len, pieces) in [(0, 1), (1, 1), (CHUNK_BYTES, 1), (CHUNK_BYTES + 1, 2), (3 * CHUNK_BYTES, 3)] {
         let mut out = Vec::new();
         MessageChange::ReplaceBody(vec![b'x'; len]).encode(true, &mut out).unwrap();
@@ -244,9 +244,9 @@ fn long_bodies_are_sent_in_pieces() {
     }
 }
 
-/// Bytes of chance are read without a panic, and what is understood can be said again.
+/// Random bytes are parsed without a panic, and a parsed frame can be encoded again.
 #[test]
-fn bytes_of_chance_are_read_or_refused() {
+fn parses_or_rejects_random_bytes() {
     let mut state = 0x1234_5678_9abc_def0_u64;
     let mut chance = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -255,7 +255,7 @@ fn bytes_of_chance_are_read_or_refused() {
     let codes = b"ABCDEHKLMNOQRTUabcdefhimpqrsty+-24z";
     for _ in 0..100_000 {
         let code = codes[chance() % codes.len()];
-        // Mostly what strings are made of, with a NUL now and then.
+        // These bytes are typical of strings, with a NUL now and then.
         let data: Vec<u8> = (0..chance() % 24).map(|_| b"\0\0\0a<>4LU6\xff"[chance() % 11]).collect();
         let frame = MilterFrame { code, data: &data };
         let mut out = Vec::new();

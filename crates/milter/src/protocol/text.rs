@@ -1,8 +1,8 @@
-//! Strings that end with a NUL, as they lie in a frame.
+//! Strings in a frame. Each ends with a NUL.
 
 use super::error::ProtocolError;
 
-/// Reads data of a frame from front to back.
+/// A reader of the data of a frame, from front to back.
 pub(super) struct FrameReader<'a> {
     code: u8,
     rest: &'a [u8],
@@ -13,7 +13,7 @@ impl<'a> FrameReader<'a> {
         Self { code, rest: data }
     }
 
-    /// The next string, without its NUL.
+    /// Returns the next string without its NUL.
     pub(super) fn string(&mut self, what: &'static str) -> Result<&'a [u8], ProtocolError> {
         let code = self.code;
         if self.rest.is_empty() {
@@ -45,7 +45,7 @@ impl<'a> FrameReader<'a> {
         Ok(*array)
     }
 
-    /// One or more strings to the end.
+    /// Returns all strings up to the end. At least one must be there.
     pub(super) fn strings(self, what: &'static str) -> Result<NulStrings<'a>, ProtocolError> {
         let code = self.code;
         match self.rest {
@@ -55,7 +55,7 @@ impl<'a> FrameReader<'a> {
         }
     }
 
-    /// Pairs of strings to the end, or none.
+    /// Returns all pairs of strings up to the end.
     pub(super) fn pairs(self, what: &'static str) -> Result<MacroPairs<'a>, ProtocolError> {
         let pairs = MacroPairs(self.rest);
         match self.rest {
@@ -74,7 +74,7 @@ impl<'a> FrameReader<'a> {
         self.rest
     }
 
-    /// That nothing is left.
+    /// Checks that no data is left.
     pub(super) fn end(&self) -> Result<(), ProtocolError> {
         match self.rest.len() {
             0 => Ok(()),
@@ -83,12 +83,12 @@ impl<'a> FrameReader<'a> {
     }
 }
 
-/// Strings one behind the other, each with a NUL at its end. Iterates over them without their NULs.
+/// Consecutive strings, each with a NUL at its end. The iterator returns them without their NULs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NulStrings<'a>(pub(super) &'a [u8]);
 
 impl<'a> NulStrings<'a> {
-    /// As they lie there, with their NULs.
+    /// Returns the strings with their NULs.
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.0
@@ -106,24 +106,24 @@ impl<'a> Iterator for NulStrings<'a> {
     }
 }
 
-/// Names and values in turn, each with a NUL at its end. Iterates over pairs.
+/// Names and values in turn, each with a NUL at its end. The iterator returns pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MacroPairs<'a>(pub(super) &'a [u8]);
 
 impl<'a> MacroPairs<'a> {
-    /// Of names and values one behind the other, each with a NUL at its end; None where one lacks its other half.
+    /// Makes pairs from names and values in turn, each with a NUL at its end. Returns None if a name has no value.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
         FrameReader::new(super::code::MACRO, bytes).pairs("a macro").ok()
     }
 
-    /// As they lie there, with their NULs.
+    /// Returns the strings with their NULs.
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.0
     }
 
-    /// What was read and kept before.
+    /// Makes pairs from bytes that were checked before.
     pub(crate) fn kept(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }

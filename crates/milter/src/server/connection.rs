@@ -1,4 +1,4 @@
-//! One connection: what is read is told to its session, and what that answers is written at once.
+//! One connection: its session gets the frames, and the replies are written at once.
 
 use std::io;
 use std::pin::pin;
@@ -15,12 +15,12 @@ use crate::counters::{MilterCounters, count};
 use crate::protocol::{EncodeError, FilterReply, FrameDecoder, ProtocolError};
 use crate::session::{FilterFactory, FilterVerdict, MilterSession, MtaSocket, NextStep, SessionError};
 
-/// Why a connection has ended.
+/// The reason why a connection ended.
 #[derive(Debug)]
 pub(super) enum ConnectionEnd {
-    /// As it should.
+    /// The MTA ended the connection.
     Done,
-    /// Nothing came, or nothing was taken, for too long.
+    /// The MTA sent or read nothing for too long.
     Silent,
     Lost(io::Error),
     Protocol(ProtocolError),
@@ -28,7 +28,7 @@ pub(super) enum ConnectionEnd {
 }
 
 pub(super) struct MilterConnection<S, F: FilterFactory> {
-    wire: FrameWriter<S>,
+    writer: FrameWriter<S>,
     decoder: FrameDecoder,
     session: MilterSession<F>,
     idle: IdleTimer,
@@ -36,7 +36,7 @@ pub(super) struct MilterConnection<S, F: FilterFactory> {
     is_draining: watch::Receiver<bool>,
 }
 
-/// The way out.
+/// The writing half of a connection.
 struct FrameWriter<S> {
     stream: S,
     counters: Arc<MilterCounters>,
@@ -49,7 +49,7 @@ impl<S: ByteStream, F: FilterFactory> MilterConnection<S, F> {
         let (counters, settings) = (&shared.counters, &shared.settings);
         let patience = settings.idle;
         Self {
-            wire: FrameWriter { stream, counters: Arc::clone(counters), out: Vec::new(), patience },
+            writer: FrameWriter { stream, counters: Arc::clone(counters), out: Vec::new(), patience },
             decoder: FrameDecoder::new(settings.frame_bytes),
             session: MilterSession::new(Arc::clone(&shared.filters), Arc::clone(counters), socket),
             idle: IdleTimer::new(patience),
@@ -58,7 +58,7 @@ impl<S: ByteStream, F: FilterFactory> MilterConnection<S, F> {
         }
     }
 
-    /// To its end.
+    /// Runs the connection to its end.
     pub(super) async fn run(mut self) -> ConnectionEnd {
         let end = match self.converse().await {
             Ok(()) => ConnectionEnd::Done,
@@ -70,35 +70,35 @@ impl<S: ByteStream, F: FilterFactory> MilterConnection<S, F> {
 
     async fn converse(&mut self) -> Result<(), ConnectionEnd> {
         loop {
-            if self.hear().await? {
-                return self.wire.flush().await;
+            if self.handle_frames().await? {
+                return self.writer.flush().await;
             }
-            self.wire.flush().await?;
+            self.writer.flush().await?;
             if !self.read().await? {
                 return Ok(());
             }
         }
     }
 
-    /// Tells the session of every frame that is here. True where the MTA is done.
-    async fn hear(&mut self) -> Result<bool, ConnectionEnd> {
+    /// Passes every complete frame to the session. Returns true if the MTA has ended the connection.
+    async fn handle_frames(&mut self) -> Result<bool, ConnectionEnd> {
         while let Some(frame) = self.decoder.next_frame().map_err(ConnectionEnd::Protocol)? {
-            match self.session.handle(frame, &mut self.wire.out)? {
+            match self.session.handle(frame, &mut self.writer.out)? {
                 NextStep::Read => {}
                 NextStep::Close => return Ok(true),
                 NextStep::Conclude => {
-                    // Nothing may wait for what takes long.
-                    self.wire.flush().await?;
+                    // Earlier replies must not wait for the filter's work.
+                    self.writer.flush().await?;
                     let verdict = self.conclude().await?;
-                    self.session.deliver(&verdict, &mut self.wire.out)?;
-                    self.wire.flush().await?;
+                    self.session.deliver(&verdict, &mut self.writer.out)?;
+                    self.writer.flush().await?;
                 }
             }
         }
         Ok(false)
     }
 
-    /// Waits for what the filter makes of a message, and meanwhile asks the MTA for patience.
+    /// Waits for the filter's verdict and sends progress replies meanwhile.
     async fn conclude(&mut self) -> Result<FilterVerdict, ConnectionEnd> {
         let mut ticks = interval_at(Instant::now() + self.progress, self.progress);
         let mut verdict = pin!(self.session.conclude());
@@ -107,35 +107,35 @@ impl<S: ByteStream, F: FilterFactory> MilterConnection<S, F> {
                 biased;
                 verdict = &mut verdict => return Ok(verdict),
                 _ = ticks.tick() => {
-                    count(&self.wire.counters.progress, 1);
-                    FilterReply::Progress.encode(&mut self.wire.out)?;
-                    self.wire.flush().await?;
+                    count(&self.writer.counters.progress, 1);
+                    FilterReply::Progress.encode(&mut self.writer.out)?;
+                    self.writer.flush().await?;
                 }
             }
         }
     }
 
-    /// Reads what comes. False where the connection is to be closed: the MTA has, or the server stops and no message is under way.
+    /// Reads the next bytes. Returns false if the server stops and no message is in progress.
     async fn read(&mut self) -> Result<bool, ConnectionEnd> {
         self.idle.renew();
         let is_between = self.session.is_between_messages();
         let read = tokio::select! {
             biased;
-            read = self.wire.stream.read(self.decoder.space()) => read.map_err(ConnectionEnd::Lost)?,
+            read = self.writer.stream.read(self.decoder.space()) => read.map_err(ConnectionEnd::Lost)?,
             () = draining(&mut self.is_draining), if is_between => return Ok(false),
             () = self.idle.expired() => return Err(ConnectionEnd::Silent),
         };
         if read == 0 {
             return Err(ConnectionEnd::Lost(io::ErrorKind::UnexpectedEof.into()));
         }
-        count(&self.wire.counters.received_bytes, read);
+        count(&self.writer.counters.received_bytes, read);
         self.decoder.filled(read);
         Ok(true)
     }
 }
 
 impl<S: ByteStream> FrameWriter<S> {
-    /// Writes all there is at once.
+    /// Writes all pending bytes at once.
     async fn flush(&mut self) -> Result<(), ConnectionEnd> {
         if self.out.is_empty() {
             return Ok(());

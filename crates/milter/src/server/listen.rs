@@ -1,4 +1,4 @@
-//! Sockets to listen at.
+//! Listening sockets.
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::{ByteStream, MilterServerError, MilterSettings};
 use crate::session::MtaSocket;
 use crate::socket::{MilterSocket, resolve};
 
-/// A bound socket; that of a path is removed with it.
+/// A bound socket. The file of a UNIX socket is removed with it.
 #[derive(Debug)]
 pub(super) enum MilterListener {
     Tcp(TcpListener, MilterSocket),
@@ -21,7 +21,7 @@ pub(super) enum MilterListener {
 /// A connection that came to a listener.
 pub(super) enum AcceptOutcome {
     Stream(Box<dyn ByteStream>, MtaSocket),
-    /// Somebody who may not come, whose connection is closed by now.
+    /// The user may not connect. The connection is closed already.
     Refused {
         uid: u32,
         pid: Option<i32>,
@@ -62,7 +62,7 @@ impl MilterListener {
         match self {
             Self::Tcp(listener, _) => {
                 let (stream, _) = listener.accept().await?;
-                // Replies leave at once. A connection that has broken meanwhile says so when it is read.
+                // Replies must leave at once. If this fails, reading from the connection reports the error.
                 let _ = stream.set_nodelay(true);
                 Ok(AcceptOutcome::Stream(Box::new(stream), MtaSocket::Tcp))
             }
@@ -79,7 +79,7 @@ impl MilterListener {
     }
 }
 
-/// Binds a socket at a path, whose file goes with it.
+/// Binds a socket at a path. Its file is removed when it is dropped.
 fn bind_unix(
     path: &Path,
     mode: u32,

@@ -1,17 +1,17 @@
-//! What an MTA says beside its commands: names and values, by stage.
+//! The macros that an MTA sends with its commands: names and values by stage.
 
 use std::fmt;
 
 use crate::protocol::{MacroPairs, MacroStage};
 
-/// Macros of a connection as they stand: those of a stage last until the next time that stage is reached.
+/// The current macros of a connection. The macros of a stage last until that stage is reached again.
 #[derive(Default)]
 pub struct MacroTable {
-    /// As they came, by the place of their stage in [`ORDER`].
+    /// The bytes of each stage, by its index in [`ORDER`].
     stages: [Vec<u8>; ORDER.len()],
 }
 
-/// Stages in the order in which they are reached, which is not that of their numbers.
+/// The stages in the order in which they are reached. Their numbers have another order.
 const ORDER: [MacroStage; 7] = [
     MacroStage::Connect,
     MacroStage::Helo,
@@ -23,7 +23,7 @@ const ORDER: [MacroStage; 7] = [
 ];
 
 impl MacroTable {
-    /// The value that was sent last under this name, with braces around it or without: `i`, `{auth_type}`.
+    /// Returns the value that was sent last under this name, with or without braces: `i`, `{auth_type}`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         let name = bare(name.as_bytes());
@@ -36,7 +36,7 @@ impl MacroTable {
         })
     }
 
-    /// All of a stage.
+    /// Returns all macros of a stage.
     #[must_use]
     pub fn of(&self, stage: MacroStage) -> MacroPairs<'_> {
         MacroPairs::kept(&self.stages[place(stage)])
@@ -48,7 +48,7 @@ impl MacroTable {
         kept.extend_from_slice(pairs.as_bytes());
     }
 
-    /// Forgets what was sent for later stages.
+    /// Forgets the macros of later stages.
     pub(super) fn clear_after(&mut self, stage: MacroStage) {
         self.stages[place(stage) + 1..].iter_mut().for_each(Vec::clear);
     }
@@ -68,7 +68,7 @@ impl fmt::Debug for MacroTable {
 }
 
 fn place(stage: MacroStage) -> usize {
-    // unreachable because every stage stands in the order
+    // unreachable because the order holds every stage
     ORDER.iter().position(|candidate| *candidate == stage).unwrap_or_default()
 }
 
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_stage_counts_and_braces_do_not() {
+    fn finds_a_macro_of_the_latest_stage_with_or_without_braces() {
         let mut macros = MacroTable::default();
         macros.set(MacroStage::Connect, pairs(b"j\0mx\0{daemon_name}\0smtpd\0"));
         macros.set(MacroStage::EndOfMessage, pairs(b"i\0QUEUED\0"));

@@ -1,8 +1,8 @@
-//! Steps of a connection, and which may follow which.
+//! The steps of a connection and their order.
 
 use crate::protocol::{MilterCommand, ProtocolError, Steps};
 
-/// A step that a filter is told, in the order in which they come.
+/// A step that is passed to a filter. The variants are in the order of the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SessionStep {
     Connect,
@@ -14,12 +14,12 @@ pub(super) enum SessionStep {
     EndOfHeaders,
     Body,
     EndOfMessage,
-    /// Comes at any time and changes nothing.
+    /// An unknown command comes at any time and changes nothing.
     Unknown,
 }
 
 impl SessionStep {
-    /// Negotiated where it gets no reply.
+    /// Returns the flag by which the filter opts out of the reply.
     pub(super) fn without_reply(self) -> Steps {
         match self {
             Self::Connect => Steps::NO_REPLY_CONNECT,
@@ -35,27 +35,27 @@ impl SessionStep {
         }
     }
 
-    /// What is said here holds for all messages of the connection.
+    /// Returns true for a step that concerns all messages of the connection.
     pub(super) fn is_of_connection(self) -> bool {
         self <= Self::Helo
     }
 }
 
-/// Where a connection stands.
+/// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SessionPhase {
-    /// Nothing was said.
+    /// Nothing was received.
     Fresh,
-    /// It was negotiated, and no client is known.
+    /// The options were negotiated, and no client is known.
     Agreed,
-    /// A client is known, and no message under way.
+    /// A client is known, and no message is in progress.
     Greeted,
-    /// A message is: this was its last step.
+    /// A message is in progress. This was its last step.
     In(SessionStep),
 }
 
 impl SessionPhase {
-    fn says(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             Self::Fresh => "before the negotiation",
             Self::Agreed => "before a client connected",
@@ -70,10 +70,10 @@ impl SessionPhase {
         }
     }
 
-    /// Whether `command` may come here, where `left_out` are steps that the MTA was asked not to send.
+    /// Checks that `command` is allowed in this phase. `left_out` are the steps that the MTA was asked not to send.
     ///
-    /// Headers, DATA and body may be missing from any message, MAIL and RCPT only where they were left out. What begins anew (HELO,
-    /// MAIL, ABORT) may come in the middle of a message.
+    /// Headers, DATA and the body may be missing from any message. MAIL and RCPT may be missing only if they were left
+    /// out. HELO, MAIL and ABORT start again and may come in the middle of a message.
     pub(super) fn check(self, command: &MilterCommand<'_>, left_out: Steps) -> Result<(), ProtocolError> {
         let is_client_known = match self {
             Self::Fresh => false,
@@ -97,7 +97,7 @@ impl SessionPhase {
             MilterCommand::Connect(_) => self == Self::Agreed,
             MilterCommand::Helo(_) | MilterCommand::Mail(_) => is_client_known,
             MilterCommand::Recipient(_) => is_before(SessionStep::Recipient) && has_envelope(Steps::NO_MAIL),
-            // There is one DATA, and one end of headers.
+            // A message has at most one DATA and one end of headers.
             MilterCommand::Data => self != Self::In(SessionStep::Data) && is_in_content(SessionStep::Data),
             MilterCommand::Header { .. } => is_in_content(SessionStep::Header),
             MilterCommand::EndOfHeaders => {
@@ -108,7 +108,7 @@ impl SessionPhase {
         };
         match is_allowed {
             true => Ok(()),
-            false => Err(ProtocolError::OutOfOrder { code: command.code(), after: self.says() }),
+            false => Err(ProtocolError::OutOfOrder { code: command.code(), after: self.description() }),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A filter that writes down what it is told and says what it is asked to.
+//! A filter that records its calls and answers by a script.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -8,41 +8,41 @@ use crate::protocol::{
     AddressFamily, ConnectInfo, EnvelopeAddress, FrameDecoder, MacroPairs, ProtocolErrorKind, SmtpReply, code,
 };
 
-/// Filters that share one script and one diary.
+/// A factory of filters that share one script and one record of calls.
 #[derive(Default)]
-struct Play {
+struct ScriptedFilters {
     wants: FilterWants,
     says: HashMap<&'static str, FilterAction>,
     verdict: FilterVerdict,
     declines: bool,
-    diary: Arc<Mutex<Vec<String>>>,
+    calls: Arc<Mutex<Vec<String>>>,
 }
 
-struct Actor {
+struct ScriptedFilter {
     says: HashMap<&'static str, FilterAction>,
     verdict: FilterVerdict,
     declines: bool,
-    diary: Arc<Mutex<Vec<String>>>,
+    calls: Arc<Mutex<Vec<String>>>,
 }
 
-impl FilterFactory for Play {
-    type Filter = Actor;
+impl FilterFactory for ScriptedFilters {
+    type Filter = ScriptedFilter;
 
     fn wants(&self) -> FilterWants {
         self.wants.clone()
     }
 
-    fn filter(&self, _: MtaSocket) -> Actor {
-        self.diary.lock().unwrap().push("new".into());
-        let (says, verdict, diary) = (self.says.clone(), self.verdict.clone(), Arc::clone(&self.diary));
-        Actor { says, verdict, declines: self.declines, diary }
+    fn filter(&self, _: MtaSocket) -> ScriptedFilter {
+        self.calls.lock().unwrap().push("new".into());
+        let (says, verdict, calls) = (self.says.clone(), self.verdict.clone(), Arc::clone(&self.calls));
+        ScriptedFilter { says, verdict, declines: self.declines, calls }
     }
 }
 
-impl Actor {
+impl ScriptedFilter {
     fn note(&self, step: &str, about: &[u8]) -> FilterAction {
         let about = String::from_utf8_lossy(about);
-        self.diary.lock().unwrap().push(format!("{step} {about}").trim().into());
+        self.calls.lock().unwrap().push(format!("{step} {about}").trim().into());
         self.says.get(step).cloned().unwrap_or_default()
     }
 }
@@ -51,7 +51,7 @@ fn id(macros: &MacroTable) -> &[u8] {
     macros.get("i").unwrap_or(b"-")
 }
 
-impl MessageFilter for Actor {
+impl MessageFilter for ScriptedFilter {
     fn accepts(&mut self, _: &AgreedOptions) -> bool {
         !self.declines
     }
@@ -102,33 +102,33 @@ impl MessageFilter for Actor {
     }
 }
 
-/// One connection with a play on it.
-struct Stage {
-    session: MilterSession<Play>,
+/// One connection with a scripted filter.
+struct TestSession {
+    session: MilterSession<ScriptedFilters>,
     counters: Arc<MilterCounters>,
-    diary: Arc<Mutex<Vec<String>>>,
+    calls: Arc<Mutex<Vec<String>>>,
 }
 
-impl Stage {
-    fn new(play: Play) -> Self {
-        let (counters, diary) = (Arc::<MilterCounters>::default(), Arc::clone(&play.diary));
+impl TestSession {
+    fn new(script: ScriptedFilters) -> Self {
+        let (counters, calls) = (Arc::<MilterCounters>::default(), Arc::clone(&script.calls));
         Self {
-            session: MilterSession::new(Arc::new(play), Arc::clone(&counters), MtaSocket::Tcp),
+            session: MilterSession::new(Arc::new(script), Arc::clone(&counters), MtaSocket::Tcp),
             counters,
-            diary,
+            calls,
         }
     }
 
-    /// Negotiated with an MTA that offers everything.
-    async fn agreed(play: Play) -> Self {
-        let mut stage = Self::new(play);
-        let replies = stage.says(&[offer(6, Actions::ALL, Steps::ALL)]).await.unwrap();
+    /// Makes a session that was negotiated with an MTA that offers everything.
+    async fn agreed(script: ScriptedFilters) -> Self {
+        let mut test = Self::new(script);
+        let replies = test.send(&[offer(6, Actions::ALL, Steps::ALL)]).await.unwrap();
         assert!(matches!(replies.as_slice(), [FilterReply::Negotiate(_)]));
-        stage
+        test
     }
 
-    /// What the MTA gets for these.
-    async fn says(&mut self, commands: &[MilterCommand<'_>]) -> Result<Vec<FilterReply>, SessionError> {
+    /// Sends commands and returns the replies.
+    async fn send(&mut self, commands: &[MilterCommand<'_>]) -> Result<Vec<FilterReply>, SessionError> {
         let (mut out, mut bytes) = (Vec::new(), Vec::new());
         commands.iter().for_each(|command| command.encode(&mut bytes).unwrap());
         let mut decoder = FrameDecoder::default();
@@ -148,8 +148,8 @@ impl Stage {
         Ok(replies)
     }
 
-    fn told(&self) -> Vec<String> {
-        std::mem::take(&mut *self.diary.lock().unwrap())
+    fn take_calls(&self) -> Vec<String> {
+        std::mem::take(&mut *self.calls.lock().unwrap())
     }
 }
 
@@ -193,27 +193,28 @@ fn wants(steps: Steps) -> FilterWants {
 }
 
 #[tokio::test]
-async fn a_message_is_told_step_by_step() {
-    let mut stage = Stage::agreed(Play::default()).await;
+async fn passes_a_message_to_the_filter_step_by_step() {
+    let mut test = TestSession::agreed(ScriptedFilters::default()).await;
     let all = [vec![connect(), HELO], message()].concat();
-    assert_eq!(stage.says(&all).await.unwrap(), vec![FilterReply::Continue; 9]);
-    let told = "new|connect mx|helo me|mail <a> -|recipient <b>|data|header A: b|eoh|body x|end -";
-    assert_eq!(stage.told().join("|"), told);
-    assert!(stage.session.is_between_messages());
-    assert_eq!(stage.counters.messages.load(std::sync::atomic::Ordering::Relaxed), 1);
-    assert_eq!(stage.counters.outcomes(CountedOutcome::Continue), 1);
+    assert_eq!(test.send(&all).await.unwrap(), vec![FilterReply::Continue; 9]);
+    let calls = "new|connect mx|helo me|mail <a> -|recipient <b>|data|header A: b|eoh|body x|end -";
+    assert_eq!(test.take_calls().join("|"), calls);
+    assert!(test.session.is_between_messages());
+    assert_eq!(test.counters.messages.load(std::sync::atomic::Ordering::Relaxed), 1);
+    assert_eq!(test.counters.outcomes(CountedOutcome::Continue), 1);
 }
 
 #[tokio::test]
-async fn what_is_agreed_on_is_wanted_and_offered() {
+async fn negotiates_what_is_both_wanted_and_offered() {
     let wants = FilterWants {
         actions: Actions::ADD_HEADERS | Actions::CHANGE_HEADERS,
         steps: Steps::NO_HELO | Steps::SKIP | Steps::LEADING_SPACE,
         macros: vec![(MacroStage::Mail, "i {auth_authen}".into())],
     };
     let chosen = async |version, actions, steps| {
-        let mut stage = Stage::new(Play { wants: wants.clone(), ..Play::default() });
-        match stage.says(&[offer(version, actions, steps)]).await?.pop() {
+        let mut test =
+            TestSession::new(ScriptedFilters { wants: wants.clone(), ..ScriptedFilters::default() });
+        match test.send(&[offer(version, actions, steps)]).await?.pop() {
             Some(FilterReply::Negotiate(options)) => Ok::<_, SessionError>(options),
             other => panic!("{other:?}"),
         }
@@ -227,7 +228,7 @@ async fn what_is_agreed_on_is_wanted_and_offered() {
         assert_eq!((options.actions, options.steps), (Actions::ADD_HEADERS, Steps::SKIP));
     }
     assert_eq!(chosen(1 << 31, Actions::ALL, Steps::ALL).await.unwrap().version, 6);
-    // Who offers nothing means what there was before there was anything to offer.
+    // An empty offer means the options of version 1.
     let oldest = chosen(2, Actions::NONE, Steps::NONE).await.unwrap();
     assert_eq!((oldest.actions, oldest.steps), (Actions::ADD_HEADERS, Steps::NO_HELO));
     for version in [0, 1] {
@@ -237,14 +238,14 @@ async fn what_is_agreed_on_is_wanted_and_offered() {
 }
 
 #[tokio::test]
-async fn a_filter_may_do_without_an_mta() {
-    let mut stage = Stage::new(Play { declines: true, ..Play::default() });
-    let end = stage.says(&[offer(6, Actions::ALL, Steps::ALL)]).await;
+async fn a_filter_can_decline_an_mta() {
+    let mut test = TestSession::new(ScriptedFilters { declines: true, ..ScriptedFilters::default() });
+    let end = test.send(&[offer(6, Actions::ALL, Steps::ALL)]).await;
     assert!(matches!(end, Err(SessionError::Declined { .. })));
 }
 
 #[tokio::test]
-async fn commands_out_of_order_end_the_connection() {
+async fn a_command_out_of_order_ends_the_connection() {
     let hello = [connect(), HELO];
     let ways: Vec<(Vec<MilterCommand<'_>>, MilterCommand<'_>)> = vec![
         (vec![], offer(6, Actions::ALL, Steps::ALL)),
@@ -270,21 +271,21 @@ async fn commands_out_of_order_end_the_connection() {
         ([&hello[..], &message()[..6]].concat(), recipient()),
     ];
     for (before, bad) in ways {
-        let mut stage = Stage::agreed(Play::default()).await;
-        stage.says(&before).await.unwrap();
-        match stage.says(std::slice::from_ref(&bad)).await {
+        let mut test = TestSession::agreed(ScriptedFilters::default()).await;
+        test.send(&before).await.unwrap();
+        match test.send(std::slice::from_ref(&bad)).await {
             Err(SessionError::Protocol(error)) => assert_eq!(error.kind(), ProtocolErrorKind::OutOfOrder),
             other => panic!("{before:?}, then {bad:?}: {other:?}"),
         }
     }
     for bad in [connect(), HELO, mail(), END, MilterCommand::Abort, macros(code::MAIL, b"")] {
-        let end = Stage::new(Play::default()).says(&[bad]).await.unwrap_err();
+        let end = TestSession::new(ScriptedFilters::default()).send(&[bad]).await.unwrap_err();
         assert!(matches!(end, SessionError::Protocol(ProtocolError::OutOfOrder { .. })));
     }
 }
 
 #[tokio::test]
-async fn what_may_be_missing_is_not_missed() {
+async fn accepts_messages_without_optional_commands() {
     for left in [
         vec![connect(), mail(), recipient(), END],
         vec![connect(), HELO, HELO, mail(), recipient(), BODY, BODY, END],
@@ -299,19 +300,20 @@ async fn what_may_be_missing_is_not_missed() {
             END,
         ],
     ] {
-        let mut stage = Stage::agreed(Play::default()).await;
-        assert_eq!(stage.says(&left).await.unwrap(), vec![FilterReply::Continue; left.len()]);
+        let mut test = TestSession::agreed(ScriptedFilters::default()).await;
+        assert_eq!(test.send(&left).await.unwrap(), vec![FilterReply::Continue; left.len()]);
     }
     let nothing = Steps::NO_CONNECT | Steps::NO_HELO | Steps::NO_MAIL | Steps::NO_RECIPIENT;
-    let mut stage = Stage::agreed(Play { wants: wants(nothing), ..Play::default() }).await;
-    assert_eq!(stage.says(&[HEADER, END, BODY, END]).await.unwrap(), vec![FilterReply::Continue; 4]);
-    stage.session.lost();
-    let told = "new|header A: b|end -|body x|end -";
-    assert_eq!(stage.told().join("|"), told);
+    let mut test =
+        TestSession::agreed(ScriptedFilters { wants: wants(nothing), ..ScriptedFilters::default() }).await;
+    assert_eq!(test.send(&[HEADER, END, BODY, END]).await.unwrap(), vec![FilterReply::Continue; 4]);
+    test.session.lost();
+    let calls = "new|header A: b|end -|body x|end -";
+    assert_eq!(test.take_calls().join("|"), calls);
 }
 
 #[tokio::test]
-async fn nothing_is_said_where_nothing_is_expected() {
+async fn sends_no_reply_if_none_was_negotiated() {
     let silent = [
         Steps::NO_REPLY_CONNECT,
         Steps::NO_REPLY_HELO,
@@ -324,48 +326,49 @@ async fn nothing_is_said_where_nothing_is_expected() {
     ];
     let all = [vec![connect(), HELO], message()].concat();
     for (place, step) in silent.into_iter().enumerate() {
-        let mut stage = Stage::agreed(Play { wants: wants(step), ..Play::default() }).await;
+        let mut test =
+            TestSession::agreed(ScriptedFilters { wants: wants(step), ..ScriptedFilters::default() }).await;
         for (index, command) in all.iter().enumerate() {
-            let replies = stage.says(std::slice::from_ref(command)).await.unwrap();
+            let replies = test.send(std::slice::from_ref(command)).await.unwrap();
             assert_eq!(replies.is_empty(), index == place, "{command:?}");
         }
     }
-    // An MTA that does not offer it waits, so it gets its reply.
-    let mut stage = Stage::new(Play { wants: wants(Steps::NO_REPLY_CONNECT), ..Play::default() });
-    let replies = stage.says(&[offer(2, Actions::NONE, Steps::NONE), connect()]).await.unwrap();
+    // An MTA that does not offer this step waits for the reply and gets it.
+    let mut test = TestSession::new(ScriptedFilters {
+        wants: wants(Steps::NO_REPLY_CONNECT),
+        ..ScriptedFilters::default()
+    });
+    let replies = test.send(&[offer(2, Actions::NONE, Steps::NONE), connect()]).await.unwrap();
     assert_eq!(replies[1], FilterReply::Continue);
 }
 
 #[tokio::test]
-async fn what_cannot_be_said_yet_is_said_later() {
+async fn sends_an_action_with_the_next_reply() {
     let reject = |step| HashMap::from([(step, FilterAction::Reject)]);
-    let play = |steps, says| Play { wants: wants(steps), says, ..Play::default() };
+    let script = |steps, says| ScriptedFilters { wants: wants(steps), says, ..ScriptedFilters::default() };
     let steps = Steps::NO_REPLY_HEADER | Steps::NO_REPLY_END_OF_HEADERS;
-    let mut stage = Stage::agreed(play(steps, reject("header"))).await;
-    stage.says(&[connect(), mail(), recipient()]).await.unwrap();
-    assert_eq!(stage.says(&[HEADER, EOH, BODY]).await.unwrap(), [FilterReply::Reject]);
-    assert!(stage.told().join("|").ends_with("header A: b|abort"));
-    // Of a connection it holds for every message, and the filter is not asked about them.
-    let mut stage = Stage::agreed(play(Steps::NO_REPLY_CONNECT, reject("connect"))).await;
-    assert_eq!(stage.says(&[connect(), HELO, mail(), mail()]).await.unwrap(), vec![FilterReply::Reject; 3]);
-    assert_eq!(stage.told().join("|"), "new|connect mx");
-    // What is said of a connection must be said of a message.
+    let mut test = TestSession::agreed(script(steps, reject("header"))).await;
+    test.send(&[connect(), mail(), recipient()]).await.unwrap();
+    assert_eq!(test.send(&[HEADER, EOH, BODY]).await.unwrap(), [FilterReply::Reject]);
+    assert!(test.take_calls().join("|").ends_with("header A: b|abort"));
+    // For a connection the action holds for every message, and the filter is not asked again.
+    let mut test = TestSession::agreed(script(Steps::NO_REPLY_CONNECT, reject("connect"))).await;
+    assert_eq!(test.send(&[connect(), HELO, mail(), mail()]).await.unwrap(), vec![FilterReply::Reject; 3]);
+    assert_eq!(test.take_calls().join("|"), "new|connect mx");
+    // An action for a connection that MTAs accept only for a message is sent with the message.
     let says = HashMap::from([("connect", FilterAction::Discard)]);
-    let mut stage = Stage::agreed(play(Steps::NONE, says)).await;
-    assert_eq!(
-        stage.says(&[connect(), mail()]).await.unwrap(),
-        [FilterReply::Continue, FilterReply::Discard]
-    );
-    // With no reply before it, the end of the message has one.
-    let mut stage = Stage::agreed(play(Steps::NO_REPLY_BODY, reject("body"))).await;
-    stage.says(&[connect(), mail(), recipient()]).await.unwrap();
-    assert_eq!(stage.says(&[BODY, BODY, END]).await.unwrap(), [FilterReply::Reject]);
-    assert!(stage.told().join("|").ends_with("body x|abort"));
-    assert_eq!(stage.counters.outcomes(CountedOutcome::Reject), 1);
+    let mut test = TestSession::agreed(script(Steps::NONE, says)).await;
+    assert_eq!(test.send(&[connect(), mail()]).await.unwrap(), [FilterReply::Continue, FilterReply::Discard]);
+    // If no step before it has a reply, the end of the message has one.
+    let mut test = TestSession::agreed(script(Steps::NO_REPLY_BODY, reject("body"))).await;
+    test.send(&[connect(), mail(), recipient()]).await.unwrap();
+    assert_eq!(test.send(&[BODY, BODY, END]).await.unwrap(), [FilterReply::Reject]);
+    assert!(test.take_calls().join("|").ends_with("body x|abort"));
+    assert_eq!(test.counters.outcomes(CountedOutcome::Reject), 1);
 }
 
 #[tokio::test]
-async fn final_words_end_a_message_but_not_those_on_a_recipient() {
+async fn a_final_action_ends_a_message_unless_it_rejects_a_recipient() {
     let words = SmtpReply::new(451, Some((4, 7, 1)), "later").unwrap();
     for (action, reply, ends) in [
         (FilterAction::Reject, FilterReply::Reject, false),
@@ -375,22 +378,25 @@ async fn final_words_end_a_message_but_not_those_on_a_recipient() {
         (FilterAction::Discard, FilterReply::Discard, true),
     ] {
         for step in ["mail", "recipient"] {
-            let play = Play { says: HashMap::from([(step, action.clone())]), ..Play::default() };
-            let mut stage = Stage::agreed(play).await;
-            stage.says(&[connect()]).await.unwrap();
+            let script = ScriptedFilters {
+                says: HashMap::from([(step, action.clone())]),
+                ..ScriptedFilters::default()
+            };
+            let mut test = TestSession::agreed(script).await;
+            test.send(&[connect()]).await.unwrap();
             let until = if step == "mail" { vec![mail()] } else { vec![mail(), recipient()] };
-            assert_eq!(stage.says(&until).await.unwrap().pop().as_ref(), Some(&reply));
-            assert_eq!(stage.session.is_between_messages(), ends || step == "mail");
+            assert_eq!(test.send(&until).await.unwrap().pop().as_ref(), Some(&reply));
+            assert_eq!(test.session.is_between_messages(), ends || step == "mail");
         }
     }
 }
 
 #[tokio::test]
-async fn skipped_bodies_are_not_told() {
-    let play = |steps| Play {
+async fn does_not_pass_on_skipped_bodies() {
+    let script = |steps| ScriptedFilters {
         wants: wants(steps),
         says: HashMap::from([("body", FilterAction::Skip), ("mail", FilterAction::Skip)]),
-        ..Play::default()
+        ..ScriptedFilters::default()
     };
     let head = [connect(), mail(), recipient()];
     for (steps, wanted) in [
@@ -398,88 +404,88 @@ async fn skipped_bodies_are_not_told() {
         (Steps::NONE, vec![FilterReply::Continue; 3]),
         (Steps::NO_REPLY_BODY, vec![FilterReply::Continue]),
     ] {
-        let mut stage = Stage::agreed(play(steps)).await;
-        assert_eq!(stage.says(&head).await.unwrap(), vec![FilterReply::Continue; 3]);
-        assert_eq!(stage.says(&[BODY, BODY, MilterCommand::EndOfMessage(b"y")]).await.unwrap(), wanted);
+        let mut test = TestSession::agreed(script(steps)).await;
+        assert_eq!(test.send(&head).await.unwrap(), vec![FilterReply::Continue; 3]);
+        assert_eq!(test.send(&[BODY, BODY, MilterCommand::EndOfMessage(b"y")]).await.unwrap(), wanted);
         // The next message has a body of its own.
-        stage.says(&[mail(), recipient(), BODY]).await.unwrap();
-        let bodies = stage.told().iter().filter(|told| told.starts_with("body")).count();
+        test.send(&[mail(), recipient(), BODY]).await.unwrap();
+        let bodies = test.take_calls().iter().filter(|calls| calls.starts_with("body")).count();
         assert_eq!(bodies, 2);
     }
 }
 
 #[tokio::test]
-async fn the_end_may_bring_the_last_piece() {
-    let mut stage = Stage::agreed(Play::default()).await;
+async fn the_end_of_a_message_may_carry_the_last_piece_of_the_body() {
+    let mut test = TestSession::agreed(ScriptedFilters::default()).await;
     let said = [connect(), mail(), recipient(), BODY, MilterCommand::EndOfMessage(b"y")];
-    assert_eq!(stage.says(&said).await.unwrap(), vec![FilterReply::Continue; 5]);
-    assert!(stage.told().join("|").ends_with("body x|body y|end -"));
+    assert_eq!(test.send(&said).await.unwrap(), vec![FilterReply::Continue; 5]);
+    assert!(test.take_calls().join("|").ends_with("body x|body y|end -"));
     let says = HashMap::from([("body", FilterAction::Reject)]);
-    let mut stage = Stage::agreed(Play { says, ..Play::default() }).await;
+    let mut test = TestSession::agreed(ScriptedFilters { says, ..ScriptedFilters::default() }).await;
     let said = [connect(), mail(), recipient(), MilterCommand::EndOfMessage(b"y")];
-    assert_eq!(stage.says(&said).await.unwrap().pop(), Some(FilterReply::Reject));
-    assert!(stage.told().join("|").ends_with("body y|abort"));
+    assert_eq!(test.send(&said).await.unwrap().pop(), Some(FilterReply::Reject));
+    assert!(test.take_calls().join("|").ends_with("body y|abort"));
 }
 
 #[tokio::test]
 async fn messages_follow_each_other_with_macros_of_their_own() {
-    let mut stage = Stage::agreed(Play::default()).await;
-    stage.says(&[connect(), HELO]).await.unwrap();
+    let mut test = TestSession::agreed(ScriptedFilters::default()).await;
+    test.send(&[connect(), HELO]).await.unwrap();
     let first = [
         vec![macros(code::MAIL, b"i\x001\0")],
         message()[..6].to_vec(),
         vec![macros(code::BODY_EOB, b"{i}\x002\0"), END],
     ]
     .concat();
-    assert_eq!(stage.says(&first).await.unwrap().len(), 7);
-    assert_eq!(stage.says(&message()).await.unwrap().len(), 7);
-    let told = stage.told().join("|");
-    assert!(told.contains("mail <a> 1|") && told.contains("end 2|mail <a> -|"), "{told}");
-    assert!(told.ends_with("end -"), "{told}");
+    assert_eq!(test.send(&first).await.unwrap().len(), 7);
+    assert_eq!(test.send(&message()).await.unwrap().len(), 7);
+    let calls = test.take_calls().join("|");
+    assert!(calls.contains("mail <a> 1|") && calls.contains("end 2|mail <a> -|"), "{calls}");
+    assert!(calls.ends_with("end -"), "{calls}");
 }
 
 #[tokio::test]
-async fn a_message_is_given_up_by_abort_mail_helo_and_hanging_up() {
+async fn abort_mail_helo_and_hanging_up_abort_a_message() {
     for (given_up, then) in [
         (vec![MilterCommand::Abort, MilterCommand::Abort, mail()], "abort|mail <a> 7"),
         (vec![mail()], "abort|mail <a> 7"),
         (vec![HELO, mail()], "abort|helo me|mail <a> 7"),
     ] {
         for len in 1..=6 {
-            let mut stage = Stage::agreed(Play::default()).await;
-            stage.says(&[connect()]).await.unwrap();
-            stage.says(&message()[..len]).await.unwrap();
-            stage.told();
+            let mut test = TestSession::agreed(ScriptedFilters::default()).await;
+            test.send(&[connect()]).await.unwrap();
+            test.send(&message()[..len]).await.unwrap();
+            test.take_calls();
             let (last, before) = given_up.split_last().unwrap();
-            stage.says(before).await.unwrap();
-            stage.says(&[macros(code::MAIL, b"i\x007\0"), last.clone()]).await.unwrap();
-            assert_eq!(stage.told().join("|"), then);
-            stage.session.lost();
-            assert_eq!(stage.told().join("|"), "abort");
-            stage.session.lost();
-            assert!(stage.told().is_empty());
+            test.send(before).await.unwrap();
+            test.send(&[macros(code::MAIL, b"i\x007\0"), last.clone()]).await.unwrap();
+            assert_eq!(test.take_calls().join("|"), then);
+            test.session.lost();
+            assert_eq!(test.take_calls().join("|"), "abort");
+            test.session.lost();
+            assert!(test.take_calls().is_empty());
         }
     }
 }
 
 #[tokio::test]
 async fn another_client_gets_another_filter() {
-    let mut stage = Stage::agreed(Play::default()).await;
-    stage.says(&[macros(code::CONNECT, b"i\0old\0"), connect(), mail()]).await.unwrap();
-    stage.says(&[MilterCommand::QuitNewConnection]).await.unwrap();
-    assert!(stage.says(&[mail()]).await.is_err());
-    let replies = stage.says(&[connect(), mail()]).await.unwrap();
+    let mut test = TestSession::agreed(ScriptedFilters::default()).await;
+    test.send(&[macros(code::CONNECT, b"i\0old\0"), connect(), mail()]).await.unwrap();
+    test.send(&[MilterCommand::QuitNewConnection]).await.unwrap();
+    assert!(test.send(&[mail()]).await.is_err());
+    let replies = test.send(&[connect(), mail()]).await.unwrap();
     assert_eq!(replies, vec![FilterReply::Continue; 2]);
-    assert_eq!(stage.told().join("|"), "new|connect mx|mail <a> old|abort|new|connect mx|mail <a> -");
+    assert_eq!(test.take_calls().join("|"), "new|connect mx|mail <a> old|abort|new|connect mx|mail <a> -");
 }
 
 #[tokio::test]
-async fn quit_closes() {
-    let mut stage = Stage::agreed(Play::default()).await;
-    stage.says(&[connect(), mail()]).await.unwrap();
+async fn quit_closes_the_connection() {
+    let mut test = TestSession::agreed(ScriptedFilters::default()).await;
+    test.send(&[connect(), mail()]).await.unwrap();
     let frame = MilterFrame { code: code::QUIT, data: b"" };
-    assert_eq!(stage.session.handle(frame, &mut Vec::new()), Ok(NextStep::Close));
-    assert_eq!(stage.told().last().map(String::as_str), Some("abort"));
+    assert_eq!(test.session.handle(frame, &mut Vec::new()), Ok(NextStep::Close));
+    assert_eq!(test.take_calls().last().map(String::as_str), Some("abort"));
 }
 
 fn header(value: &[u8]) -> MessageChange {
@@ -487,42 +493,51 @@ fn header(value: &[u8]) -> MessageChange {
 }
 
 #[tokio::test]
-async fn changes_are_made_as_agreed() {
+async fn sends_only_negotiated_changes() {
     let changes = vec![header(b" v"), MessageChange::Quarantine(b"no".to_vec()), header(b"w")];
     let verdict = |action| FilterVerdict { changes: changes.clone(), action };
-    let play = |steps, action| Play { wants: wants(steps), verdict: verdict(action), ..Play::default() };
+    let script = |steps, action| ScriptedFilters {
+        wants: wants(steps),
+        verdict: verdict(action),
+        ..ScriptedFilters::default()
+    };
     let all = [vec![connect()], message()].concat();
     for (steps, value) in [(Steps::LEADING_SPACE, b" v".as_slice()), (Steps::NONE, b"v")] {
-        let mut stage = Stage::agreed(play(steps, FilterAction::Accept)).await;
-        let replies = stage.says(&all).await.unwrap();
+        let mut test = TestSession::agreed(script(steps, FilterAction::Accept)).await;
+        let replies = test.send(&all).await.unwrap();
         let wanted =
             [FilterReply::Change(header(value)), FilterReply::Change(header(b"w")), FilterReply::Accept];
         assert_eq!(replies[replies.len() - 3..], wanted);
-        assert_eq!(stage.counters.dropped_changes.load(std::sync::atomic::Ordering::Relaxed), 1);
+        assert_eq!(test.counters.dropped_changes.load(std::sync::atomic::Ordering::Relaxed), 1);
     }
-    let mut stage = Stage::agreed(play(Steps::NONE, FilterAction::Tempfail)).await;
-    let replies = stage.says(&all).await.unwrap();
+    let mut test = TestSession::agreed(script(Steps::NONE, FilterAction::Tempfail)).await;
+    let replies = test.send(&all).await.unwrap();
     assert_eq!(replies[replies.len() - 2..], [FilterReply::Continue, FilterReply::Tempfail]);
 }
 
 #[tokio::test]
-async fn a_verdict_that_cannot_be_said_is_not_half_said() {
+async fn a_verdict_that_cannot_be_encoded_appends_nothing() {
     let verdict =
         FilterVerdict { changes: vec![header(b"v"), header(b"\0")], action: FilterAction::Continue };
-    let mut stage = Stage::agreed(Play { wants: wants(Steps::NONE), verdict, ..Play::default() }).await;
-    stage.says(&[vec![connect()], message()[..6].to_vec()].concat()).await.unwrap();
+    let mut test = TestSession::agreed(ScriptedFilters {
+        wants: wants(Steps::NONE),
+        verdict,
+        ..ScriptedFilters::default()
+    })
+    .await;
+    test.send(&[vec![connect()], message()[..6].to_vec()].concat()).await.unwrap();
     let mut out = vec![1];
     let end = MilterFrame { code: code::BODY_EOB, data: b"" };
-    assert_eq!(stage.session.handle(end, &mut out), Ok(NextStep::Conclude));
-    let verdict = stage.session.conclude().await;
-    let error = stage.session.deliver(&verdict, &mut out).unwrap_err();
+    assert_eq!(test.session.handle(end, &mut out), Ok(NextStep::Conclude));
+    let verdict = test.session.conclude().await;
+    let error = test.session.deliver(&verdict, &mut out).unwrap_err();
     assert_eq!(error, EncodeError::Nul { what: "the header's value" }.into());
     assert_eq!(out, [1]);
 }
 
-/// Whatever is sent in whatever order, each command has its reply or ends the connection.
+/// Every command has its reply or ends the connection, in any order.
 #[tokio::test]
-async fn commands_of_chance_are_answered_or_refused() {
+async fn answers_or_rejects_random_commands() {
     let mut state = 7_u64;
     let mut chance = |max: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -540,10 +555,15 @@ async fn commands_of_chance_are_answered_or_refused() {
     for _ in 0..2000 {
         let says = HashMap::from([(steps[chance(steps.len())], actions[chance(actions.len())].clone())]);
         let no_replies = Steps::from_bits(chance(1 << 21) as u32) & !Steps::SKIP;
-        let mut stage = Stage::agreed(Play { wants: wants(no_replies), says, ..Play::default() }).await;
+        let mut test = TestSession::agreed(ScriptedFilters {
+            wants: wants(no_replies),
+            says,
+            ..ScriptedFilters::default()
+        })
+        .await;
         for _ in 0..40 {
             let command = &all[chance(all.len())];
-            let Ok(replies) = stage.says(std::slice::from_ref(command)).await else { continue };
+            let Ok(replies) = test.send(std::slice::from_ref(command)).await else { continue };
             let expects = match command {
                 MilterCommand::Abort => false,
                 MilterCommand::EndOfMessage(_) => true,

@@ -1,4 +1,4 @@
-//! A filter whose behaviour the subject of a message chooses, and a server of it.
+//! A filter whose behaviour depends on the subject of a message, and its server.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 use std::future::pending;
@@ -16,40 +16,40 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::{sleep, timeout};
 
-/// Makes [`Subject`]s.
+/// A factory of [`SubjectFilter`]s.
 #[derive(Clone, Default)]
-pub struct Subjects {
+pub struct SubjectFilters {
     pub steps: Steps,
     pub aborts: Arc<AtomicU64>,
 }
 
-/// Does what the subject says.
-pub struct Subject {
+/// A filter that does what the subject says.
+pub struct SubjectFilter {
     subject: Vec<u8>,
     headers: usize,
     bytes: usize,
     aborts: Arc<AtomicU64>,
 }
 
-impl FilterFactory for Subjects {
-    type Filter = Subject;
+impl FilterFactory for SubjectFilters {
+    type Filter = SubjectFilter;
 
     fn wants(&self) -> FilterWants {
         FilterWants { actions: Actions::ALL, steps: self.steps, macros: Vec::new() }
     }
 
-    fn filter(&self, _: MtaSocket) -> Subject {
-        Subject { subject: Vec::new(), headers: 0, bytes: 0, aborts: Arc::clone(&self.aborts) }
+    fn filter(&self, _: MtaSocket) -> SubjectFilter {
+        SubjectFilter { subject: Vec::new(), headers: 0, bytes: 0, aborts: Arc::clone(&self.aborts) }
     }
 }
 
-impl Subject {
+impl SubjectFilter {
     fn forget(&mut self) {
         self.subject.clear();
         (self.headers, self.bytes) = (0, 0);
     }
 
-    /// What was seen, as a header.
+    /// Returns a header with the counts of the message.
     fn seen(&self, macros: &MacroTable) -> MessageChange {
         let id = String::from_utf8_lossy(macros.get("i").unwrap_or(b"-")).into_owned();
         let value = format!(" id={id} headers={} body={}", self.headers, self.bytes);
@@ -57,7 +57,7 @@ impl Subject {
     }
 }
 
-impl MessageFilter for Subject {
+impl MessageFilter for SubjectFilter {
     fn header(&mut self, name: &[u8], value: &[u8]) -> FilterAction {
         self.headers += 1;
         if name.eq_ignore_ascii_case(b"subject") {
@@ -85,7 +85,7 @@ impl MessageFilter for Subject {
                 action: FilterAction::Continue,
             },
             b"all" => FilterVerdict { changes: every_change(150_000), action: FilterAction::Accept },
-            // miltertest has room for a thousand bytes of a reply, and looks at no more.
+            // miltertest has room for a thousand bytes of a reply and ignores the rest.
             b"small" => FilterVerdict { changes: every_change(500), action: FilterAction::Accept },
             b"slow" => {
                 sleep(Duration::from_secs(35)).await;
@@ -104,7 +104,7 @@ impl MessageFilter for Subject {
     }
 }
 
-/// Each kind of change once, with a new body of this length.
+/// Returns each kind of change once, with a new body of this length.
 pub fn every_change(body_bytes: usize) -> Vec<MessageChange> {
     let (name, value) = (b"X-New".to_vec(), b" new\n folded".to_vec());
     let (address, arguments) = (b"<x@example>".to_vec(), Some(b"BODY=8BITMIME".to_vec()));
@@ -121,8 +121,8 @@ pub fn every_change(body_bytes: usize) -> Vec<MessageChange> {
     ]
 }
 
-/// A server that runs.
-pub struct House {
+/// A running server.
+pub struct TestServer {
     pub socket: MilterSocket,
     pub counters: Arc<MilterCounters>,
     pub aborts: Arc<AtomicU64>,
@@ -130,9 +130,9 @@ pub struct House {
     running: JoinHandle<()>,
 }
 
-impl House {
+impl TestServer {
     pub async fn start(socket: &str, steps: Steps, settings: MilterSettings) -> Self {
-        let filters = Subjects { steps, ..Subjects::default() };
+        let filters = SubjectFilters { steps, ..SubjectFilters::default() };
         let aborts = Arc::clone(&filters.aborts);
         let server = MilterServer::bind(&[socket.parse().unwrap()], filters, settings).await.unwrap();
         let (stop, stopped) = oneshot::channel();
@@ -143,12 +143,12 @@ impl House {
         Self { socket, counters, aborts, stop: Some(stop), running }
     }
 
-    /// With what all MTAs offer, and settings that are the default's.
+    /// Starts a server with common steps and default settings.
     pub async fn plain(socket: &str) -> Self {
         Self::start(socket, Steps::LEADING_SPACE | Steps::SKIP, MilterSettings::default()).await
     }
 
-    /// A client that was negotiated with and has said EHLO.
+    /// Returns a client that has negotiated and sent EHLO.
     pub async fn client(&self) -> MilterClient {
         let mut client = MilterClient::connect(&self.socket).await.unwrap();
         client.negotiate().await.unwrap();
@@ -156,12 +156,12 @@ impl House {
         client
     }
 
-    /// Tells it to stop.
+    /// Makes the server stop.
     pub fn stop(&mut self) {
         let _ = self.stop.take().unwrap().send(());
     }
 
-    /// Waits until it has stopped.
+    /// Stops the server and waits until it has ended.
     pub async fn stopped(mut self) {
         if self.stop.is_some() {
             self.stop();
@@ -169,7 +169,7 @@ impl House {
         timeout(Duration::from_secs(60), self.running).await.unwrap().unwrap();
     }
 
-    /// Waits until a counter has risen to `value`.
+    /// Waits until a counter has this value.
     pub async fn counts(&self, counter: impl Fn(&MilterCounters) -> u64, value: u64) {
         let is_there = async {
             while counter(&self.counters) != value {
@@ -185,7 +185,7 @@ pub fn read(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)
 }
 
-/// The value of the header that says what was seen.
+/// Returns the value of the header with the counts.
 pub fn seen(changes: &[MessageChange]) -> String {
     match changes {
         [MessageChange::AddHeader { name, value }] if name == b"X-Seen" => {
@@ -195,7 +195,7 @@ pub fn seen(changes: &[MessageChange]) -> String {
     }
 }
 
-/// Sends a message with this subject and a body as long, and gives what comes of it.
+/// Sends a message with this subject and length. Returns the answer.
 pub async fn send(
     client: &mut MilterClient,
     subject: &str,

@@ -1,4 +1,4 @@
-//! What was done, as text and as JSON.
+//! The summary as text and as JSON.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,18 +11,18 @@ use serde::Serialize;
 use super::super::DnssecError;
 use oarlock_measure::table::{count, thousands};
 
-/// What was done.
+/// The summary of a signed zone.
 #[derive(Debug, Serialize)]
-pub(super) struct Summary {
+pub(super) struct SignSummary {
     zone: String,
     serial: u32,
-    /// Without signatures.
+    /// The number of records without signatures.
     records: usize,
     signed_sets: usize,
     signatures: usize,
     made: usize,
     reused: usize,
-    /// Earlier ones that did not verify.
+    /// The number of earlier signatures that did not verify.
     replaced: usize,
     keys: Vec<KeyLine>,
     changes: Vec<ChangeLine>,
@@ -47,7 +47,7 @@ struct ChangeLine {
     first: String,
 }
 
-impl Summary {
+impl SignSummary {
     pub(super) fn new(
         draft: &ZoneDraft,
         signatures: &[Signatures],
@@ -79,7 +79,7 @@ impl Summary {
         }
     }
 
-    /// As JSON on standard output, or in words on stderr.
+    /// Prints the summary as JSON on standard output, or in words on stderr.
     pub(super) fn print(&self, is_json: bool) -> Result<(), DnssecError> {
         if is_json {
             let mut out = io::stdout().lock();
@@ -117,7 +117,7 @@ impl KeyLine {
     }
 }
 
-/// Says what was not taken over as it was.
+/// Warns about records that were changed.
 pub(super) fn tell_changes(path: &Path, draft: &ZoneDraft) {
     for ChangeLine { change, count, first } in changes(draft) {
         let path = path.display();

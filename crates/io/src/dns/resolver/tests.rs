@@ -160,7 +160,7 @@ fn failed(reason: TempReason) -> TxtAnswer {
 }
 
 #[tokio::test]
-async fn strings_are_joined_and_records_kept_apart() {
+async fn joins_strings_and_keeps_records_apart() {
     let server = Server::start().await;
     let resolver = server.resolver();
     let both: [&[u8]; 2] = [b"v=DKIM1; p=AA\0\xff", b"second"];
@@ -175,7 +175,7 @@ async fn strings_are_joined_and_records_kept_apart() {
 }
 
 #[tokio::test]
-async fn what_is_too_long_for_udp_comes_by_tcp() {
+async fn fetches_answers_too_long_for_udp_by_tcp() {
     let server = Server::start().await;
     let expected = found(&[&[b'x'; 5100]], MAX_TTL_S);
     assert_eq!(server.resolver().lookup("long.example").await, expected);
@@ -192,7 +192,7 @@ async fn aliases_are_followed() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_known_for_a_while() {
+async fn caches_negative_answers() {
     for (name, answer) in [
         ("noname.example", TxtAnswer::NoName { ttl_s: 300 }),
         ("noname-long.example", TxtAnswer::NoName { ttl_s: MAX_NEGATIVE_TTL_S }),
@@ -205,7 +205,7 @@ async fn what_is_not_there_is_known_for_a_while() {
 }
 
 #[tokio::test]
-async fn failures_are_no_answers() {
+async fn server_failures_are_temporary() {
     for (name, reason) in [
         ("servfail.example", TempReason::ServFail),
         ("refused.example", TempReason::Refused),
@@ -218,7 +218,7 @@ async fn failures_are_no_answers() {
 }
 
 #[tokio::test]
-async fn silence_ends() {
+async fn a_silent_server_times_out() {
     let server = Server::start().await;
     let settings = ResolverSettings {
         timeout: Some(Duration::from_millis(100)),
@@ -230,7 +230,7 @@ async fn silence_ends() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_no_answer() {
+async fn an_absent_server_is_a_temporary_failure() {
     // The port was bound and is closed, so connections to it are refused.
     let address = sockets().await.1.local_addr().unwrap();
     let settings = ResolverSettings {
@@ -252,7 +252,7 @@ async fn names_are_made_ascii_or_refused() {
 }
 
 #[test]
-fn servers_have_addresses() {
+fn parses_addresses_of_name_servers() {
     for (text, address) in [
         ("127.0.0.1", "127.0.0.1:53"),
         ("127.0.0.1:5353", "127.0.0.1:5353"),

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::super::BenchError;
 use super::filters::ANY_PORT;
-use crate::cores::Cores;
+use crate::cores::DividedCores;
 
 /// A filter on a thread of its own. It ends when it is dropped.
 pub(super) struct AcceptingServer {
@@ -21,7 +21,7 @@ pub(super) struct AcceptingServer {
 
 impl AcceptingServer {
     /// Starts a filter on the servers' core.
-    pub(super) fn start(cores: &Cores) -> Result<Self, BenchError> {
+    pub(super) fn start(cores: &DividedCores) -> Result<Self, BenchError> {
         let (sender, receiver) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         // A thread stays on the core that it is started on.
