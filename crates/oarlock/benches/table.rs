@@ -1,8 +1,8 @@
-//! What policies cost: the same records straight to the dispatcher, and through the key table.
+//! The cost of policies: the same records straight to the dispatcher, and through the key table.
 //!
-//! The engine behind both does nothing with batches of this size, so what is left is the accelerator's and the dispatcher's own
-//! work: 65,536 records of 40 bytes under 1,024 keys in random order. Each line is the best of its rounds, in nanoseconds
-//! per record.
+//! The engine behind both does nothing with batches of this size, so only the accelerator's and the dispatcher's own
+//! work is left: 65,536 records of 40 bytes under 1,024 keys in random order. Each line is the best of its rounds, in
+//! nanoseconds per record.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a program that may stop at the first surprise")]
 
 use std::hint::black_box;

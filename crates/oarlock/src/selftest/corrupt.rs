@@ -5,8 +5,9 @@ use oarlock_core::{
     Status, TableUsage,
 };
 
-/// An engine whose answers are right but for one lane of one shape: one bit of its result is flipped, or its status
-/// turned if it has no result.
+/// An engine whose answers are right except in one lane of one shape.
+///
+/// One bit of the result is flipped there, or the status if there is no result.
 #[derive(Debug)]
 pub struct CorruptEngine<E> {
     engine: E,

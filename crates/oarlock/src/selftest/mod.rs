@@ -1,8 +1,9 @@
-//! Known answers for every shape, run on an engine before it is used and whenever it comes back from quarantine.
+//! Known answers for every shape. They run on an engine before it is used, and whenever it comes back from
+//! quarantine.
 //!
-//! [`prove`] fills the engine's best number of lanes with different known answers, bad items mixed in, and compares
-//! every lane; a failure names shape and lane. [`sample_operations`] and [`sample_records`] make workloads of the same
-//! material to time engines with. The vectors and where each comes from are in the files of `data/`.
+//! [`prove`] fills the preferred batch of the engine with different known answers, mixes bad items in, and compares
+//! every lane. A failure names the shape and the lane. [`sample_operations`] and [`sample_records`] make workloads of
+//! the same material, to time engines with. The vectors and their origins are in the files of `data/`.
 
 mod cases;
 #[cfg(any(test, feature = "corruption-hook"))]
@@ -26,7 +27,7 @@ pub struct SelfTestProof {
     pub jobs: usize,
 }
 
-/// Why an engine may not be used for a shape.
+/// The reason why an engine may not be used for a shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelfTestFailure {
@@ -59,7 +60,7 @@ pub enum SelfTestFailure {
         /// The difference from the known answer.
         difference: Difference,
     },
-    /// An embedded vector cannot be read: a fault of this build.
+    /// An embedded vector cannot be read. This is a fault of the build.
     #[error("an embedded vector is damaged: {what}")]
     Vectors {
         /// The place.
@@ -67,7 +68,7 @@ pub enum SelfTestFailure {
     },
 }
 
-/// How a result differs from the known answer; never what it is.
+/// The difference between a result and the known answer. It never contains the result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Difference {
@@ -98,7 +99,7 @@ pub enum Difference {
     /// A signature that the referee rejects.
     #[error("the signature does not verify")]
     DoesNotVerify,
-    /// Two signatures share r: their nonce was the same, which gives the key away.
+    /// Two signatures share r, so they share the nonce, which reveals the key.
     #[error("the nonce of another job was used again")]
     NonceReused,
 }
@@ -127,8 +128,10 @@ pub fn prove(
     }
 }
 
-/// The shape of [`Shape::public_key`] or [`Shape::records`] whose proof stands for `shape`: itself, or for RSA of another
-/// size the next larger one (4096 bits above that). 1031 and 1536 bits have known answers of their own too.
+/// Returns the shape whose self test stands for `shape`.
+///
+/// It is the shape itself, or for RSA of another size the next larger one (4096 bits above that). 1031 and 1536 bits
+/// have known answers of their own too.
 #[must_use]
 pub fn representative(shape: Shape) -> Shape {
     let next = |bits: u16| [1024, 2048, 3072].into_iter().find(|size| *size >= bits).unwrap_or(4096);
@@ -140,7 +143,7 @@ pub fn representative(shape: Shape) -> Shape {
     }
 }
 
-/// Where two byte strings first differ.
+/// Finds the first difference of two byte strings.
 fn compare(what: &'static str, expected: &[u8], found: &[u8]) -> Result<(), Difference> {
     if expected.len() != found.len() {
         return Err(Difference::Length { expected: expected.len(), found: found.len() });

@@ -7,7 +7,8 @@ use oarlock_core::{
 use super::cases::{KnownOperation, KnownResult, cases};
 use super::{Difference, SelfTestFailure, SelfTestProof, batch_len, compare, nothing_left};
 
-/// Cases that are always run even by an engine of one lane: private RSA at 4096 bits costs a millisecond each.
+/// The number of cases that always run, even on an engine of one lane. Private RSA at 4096 bits costs a millisecond
+/// each.
 const MIN_SLOW_CASES: usize = 5;
 
 /// Compares every lane of batches that pass through every case and end with full lanes.
@@ -39,7 +40,7 @@ pub(super) fn prove(
     Ok(SelfTestProof { jobs })
 }
 
-/// Signs with random nonces: every signature verifies with the referee, and no two share r.
+/// Signs with random nonces. Every signature must verify with the referee, and no two may share r.
 pub(super) fn prove_hedged(
     engine: &dyn Engine,
     referee: &dyn Engine,

@@ -12,8 +12,8 @@ use super::rows::{KnownRecord, rows};
 use super::text::bad_key;
 use super::{Difference, SelfTestFailure, SelfTestProof, batch_len, compare, nothing_left};
 
-/// Runs three parts in one call: a column value per record with bad records and slots among them, runs of equal values,
-/// and one value for all.
+/// Runs three parts in one call: a value per record with bad records and slots among them, runs of equal values, and
+/// one value for all.
 pub(super) fn prove(
     engine: &dyn Engine,
     lanes: BatchSize,
@@ -50,7 +50,7 @@ struct KnownPart {
     places: Vec<RecordPlace>,
 }
 
-/// If one record's results are, and what they must be.
+/// The places of one record's results, and the expected results.
 struct RecordPlace {
     output: OutputSink,
     tag: Span,
@@ -64,7 +64,7 @@ struct RecordAnswer {
     is_short: bool,
 }
 
-/// A row per record, the last two with slots: key and input from one, output into one.
+/// Makes one value per record. The last two use slots: one for key and input, one for the output.
 fn each(shape: Shape, rows: &[KnownRecord], lanes: BatchSize) -> Result<KnownPart, SelfTestFailure> {
     let count = batch_len(lanes, rows.len() + 2);
     let (key_slot, input_slot, output_slot) = (0, 1, 2);

@@ -5,7 +5,7 @@ use oarlock_core::{AeadAlg, CipherSpec, DigestAlg, Direction, MacAlg, Shape, Sta
 use super::SelfTestFailure;
 use super::text::{bytes, lines, tagged};
 
-/// One record: what goes in, and what must come out or which status.
+/// One record: its inputs, and the expected result or status.
 #[derive(Default)]
 pub(super) struct KnownRecord {
     pub(super) key: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Workloads to time engines with: the known answers' keys and inputs, as many as wanted.
+//! Workloads to time engines with, made from the keys and inputs of the known answers.
 
 use oarlock_core::{
     Column, Direction, Engine, InputSource, Jobs, Key, KeySource, NonceInput, OperationSet, Outcomes,
@@ -11,7 +11,7 @@ use super::cases::{KnownOperation, cases};
 use super::records::direction_of;
 use super::text::bad_key;
 
-/// Keys that sample records take in turn.
+/// The number of keys that sample records use by turns.
 const KEYS: usize = 64;
 
 /// `count` good operations of a public-key shape under several keys, with random-like nonces if it has some.
@@ -34,8 +34,10 @@ pub fn sample_operations(shape: Shape, count: usize) -> Result<OperationSet, Sel
     Ok(set)
 }
 
-/// `count` good records of about `len` bytes each (rounded up to what the shape takes), with an IV of its own each, the
-/// keys in turn. `maker` seals or wraps what is to be opened or unwrapped.
+/// Makes `count` good records of about `len` bytes each, rounded up to a length that the shape takes.
+///
+/// Each record has an IV of its own, and the keys are used by turns. `maker` seals or wraps the inputs of opening and
+/// unwrapping shapes.
 ///
 /// # Errors
 /// [`SelfTestFailure::Fault`] or [`SelfTestFailure::NotOffered`] of `maker`; [`SelfTestFailure::Vectors`] over 4 GiB.
@@ -149,7 +151,7 @@ fn keys_of(sizes: &RecordSizes) -> Result<Vec<Key>, SelfTestFailure> {
     Ok(keys)
 }
 
-/// The records that undo `records` of a sealing or wrapping shape: data, outputs and made tags become the inputs.
+/// Makes the records that undo `records` of a sealing or wrapping shape. Data, outputs and tags become the inputs.
 fn made(
     maker: &dyn Engine,
     shape: Shape,

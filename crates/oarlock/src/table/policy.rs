@@ -86,7 +86,7 @@ pub enum IvRule {
     KeyItself,
 }
 
-/// What a key may be used for: nothing, until it is allowed.
+/// The permitted uses of a key. Everything is forbidden until it is allowed.
 ///
 /// ```
 /// use oarlock::table::{KeyAlgorithm, IvRule, KeyOperation, KeyPolicy};

@@ -1,4 +1,4 @@
-//! From partial signatures to the signature. Shoup 2000, Protocol 1.
+//! The step from partial signatures to the signature. Shoup 2000, Protocol 1.
 
 use oarlock_core::{JobError, SaltLength, Scheme};
 use oarlock_keys::threshold::ThresholdKey;
@@ -14,15 +14,17 @@ use crate::{Accelerator, Job};
 pub struct CombinedSignature {
     /// The signature, as long as the modulus.
     pub signature: Vec<u8>,
-    /// Servers that answered wrongly. Only those are found without which the signature would have come at the first attempt.
+    /// The servers that answered wrongly and so prevented a signature at the first attempt. Others are not searched
+    /// for.
     pub culprits: Vec<u8>,
 }
 
-/// The signature, after every proof has been verified: what a server did wrong comes to light even where it was not needed.
+/// Verifies every proof, and then combines the signature. A wrong server is found even if its partial signature is
+/// not needed.
 ///
 /// # Errors
 /// [`ThresholdError::TooFew`], [`ThresholdError::Index`], [`ThresholdError::Duplicate`];
-/// [`ThresholdError::BadPartials`] naming the servers whose proofs do not hold, [`ThresholdError::Job`].
+/// [`ThresholdError::BadPartials`] with the servers whose proofs do not hold, [`ThresholdError::Job`].
 pub fn combine(
     accelerator: &Accelerator,
     key: &ThresholdKey,
@@ -35,11 +37,13 @@ pub fn combine(
     attempt(accelerator, key, request, &first)?.ok_or(ThresholdError::WrongSignature)
 }
 
-/// The signature of the first k partial signatures, whose proofs are not looked at: the signature itself shows whether it is
-/// right. If it is not, all proofs are verified, culprits are named, and the others combined if there are still k.
+/// Combines the first k partial signatures without a look at their proofs, because the signature itself shows whether
+/// it is right.
+///
+/// If it is not, all proofs are verified, and the right partial signatures are combined if there are still k.
 ///
 /// # Errors
-/// As [`combine`]; [`ThresholdError::BadPartials`] only where fewer than k are right.
+/// Those of [`combine`]; [`ThresholdError::BadPartials`] only if fewer than k are right.
 pub fn combine_optimistic(
     accelerator: &Accelerator,
     key: &ThresholdKey,
@@ -94,8 +98,10 @@ fn attempt(
     }
 }
 
-/// `y = w^a x^b` with `w` the product of `x_j^(2 lambda_j)` and `a * 4 l!^2 + b * e = 1`: powers with positive exponents, divided by
-/// those with negative ones. None if a partial signature cannot be one: it is no integer modulo this n, or has no inverse.
+/// Computes `y = w^a x^b` with `w` the product of `x_j^(2 lambda_j)` and `a * 4 l!^2 + b * e = 1`.
+///
+/// Powers with positive exponents are divided by those with negative exponents. Returns `None` if a partial signature
+/// is no integer modulo this n, or has no inverse.
 fn interpolate(
     key: &ThresholdKey,
     encoded: &[u8],
@@ -118,7 +124,7 @@ fn interpolate(
     Ok(ring.inverse(&divisor).map(|inverse| ring.write(&(dividend * inverse))))
 }
 
-/// What verifies a signature of a scheme.
+/// Returns the scheme that verifies signatures of a scheme.
 fn verification(scheme: Scheme) -> Scheme {
     match scheme {
         Scheme::RsaPkcs1Sign { digest } => Scheme::RsaPkcs1Verify { digest },

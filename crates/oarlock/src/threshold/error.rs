@@ -1,9 +1,9 @@
-//! Why there is no signature, and whose fault it is.
+//! The errors of threshold signatures, and the party at fault.
 
 use oarlock_core::{Blame, JobError};
 use oarlock_keys::KeyError;
 
-/// Why a partial signature, its verification or a combination failed.
+/// The reason why a partial signature, its verification or a combination failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ThresholdError {
@@ -59,7 +59,8 @@ pub enum ThresholdError {
         /// The servers, in the order of their partial signatures.
         indices: Vec<u8>,
     },
-    /// Proofs hold and yet there is no signature: this machine computed wrongly, or the threshold key is not what a dealer made.
+    /// Every proof holds, but the signature does not verify. This machine computed wrongly, or no dealer made the
+    /// threshold key.
     #[error("the combined signature does not verify although every proof does")]
     WrongSignature,
 }

@@ -41,8 +41,8 @@ fn extended_euclid(a: i128, b: i128) -> Option<(i128, i128)> {
 mod tests {
     use super::*;
 
-    /// The bounds of `docs/math/threshold-rsa.md`, for every set of the most servers: coefficients are integers, interpolate
-    /// polynomials at 0, and none is longer than 65 bits.
+    /// The bounds of `docs/math/threshold-rsa.md`, for every set of the largest number of servers: coefficients are
+    /// integers, interpolate polynomials at 0, and have at most 65 bits.
     #[test]
     fn coefficients_are_short_integers_that_interpolate() {
         let factorial: u128 = (1..=16).product();

@@ -52,15 +52,16 @@ pub use self::verify::verify;
 use crate::schemes::rsa_encoding;
 use crate::{Input, Job};
 
-/// What is signed. Every server and whoever combines must be given the same.
+/// A request to sign. Every server and the combiner must have the same.
 #[derive(Clone, Copy, Debug)]
 pub struct SigningRequest<'a> {
     /// [`Scheme::RsaPkcs1Sign`] or [`Scheme::RsaPssSign`].
     pub scheme: Scheme,
     /// The message, or its digest.
     pub input: Input<'a>,
-    /// For PSS the salt, as long as the scheme says: servers that each drew their own would sign different integers. Whoever
-    /// asks them draws it at random. Empty for PKCS#1 v1.5.
+    /// The salt of PSS, as long as the scheme says, and empty for PKCS#1 v1.5.
+    ///
+    /// The caller draws it at random. Servers that drew their own salts would sign different integers.
     pub salt: &'a [u8],
 }
 
@@ -71,7 +72,7 @@ impl<'a> SigningRequest<'a> {
         Self { scheme, input, salt: &[] }
     }
 
-    /// The same request with a salt.
+    /// Returns the same request with a salt.
     #[must_use]
     pub fn with_salt(self, salt: &'a [u8]) -> Self {
         Self { salt, ..self }

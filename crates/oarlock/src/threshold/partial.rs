@@ -27,8 +27,10 @@ impl PartialSignature {
         key.modulus_len() + response_len(key) + CHALLENGE_LEN
     }
 
-    /// What a server has sent. `index` is that of the server that was asked, as the channel to it says; bytes cannot say it
-    /// themselves, or a wrong server could name another.
+    /// Reads a partial signature that a server has sent.
+    ///
+    /// `index` is that of the server that was asked, known from the channel. The bytes do not contain it, because a
+    /// wrong server could name another.
     ///
     /// # Errors
     /// [`ThresholdError::Index`], [`ThresholdError::PartialLength`], [`ThresholdError::PartialRange`].
@@ -43,12 +45,12 @@ impl PartialSignature {
         Ok(partial)
     }
 
-    /// Of numbers at their widths.
+    /// Creates a partial signature from numbers at their widths.
     pub(super) fn new(index: u8, root: &[u8], response: &[u8], challenge: &[u8; CHALLENGE_LEN]) -> Self {
         Self { index, bytes: [root, response, challenge].concat(), modulus_len: root.len() }
     }
 
-    /// Which server's it is.
+    /// Returns the index of the server.
     #[must_use]
     pub fn index(&self) -> u8 {
         self.index
@@ -97,7 +99,8 @@ impl fmt::Debug for PartialSignature {
     }
 }
 
-/// Bits of r and of z: so many more than n has that z hides s_i c but for 2^-256. Shoup 2000, Protocol 1.
+/// Returns the number of bits of r and of z. They are so much longer than n that z hides s_i c except with a chance
+/// of 2^-256. Shoup 2000, Protocol 1.
 pub(super) fn response_bits(key: &ThresholdKey) -> u16 {
     key.modulus_bits() + 2 * CHALLENGE_BITS
 }

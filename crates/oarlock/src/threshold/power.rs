@@ -1,4 +1,4 @@
-//! Long exponentiations, by the accelerator: many of one shape at once, so that lanes fill.
+//! Long exponentiations on the accelerator, many of one shape at once, so that lanes fill.
 
 use oarlock_core::{JobError, Key, OperationSet, SecondInput, Shape};
 use oarlock_dispatch::{Results, SubmitOptions, Ticket};
@@ -22,7 +22,7 @@ pub(super) struct PowerIndex(usize);
 pub(super) struct FinishedPowers(Results);
 
 impl PowerBatch {
-    /// Modulo the key's n, with exponents of at most so many bits.
+    /// Creates a batch modulo the key's n, with exponents of at most `exponent_bits` bits.
     pub(super) fn new(key: &ThresholdKey, exponent_bits: u16) -> Self {
         let shape = Shape::ModExp { bits: key.modulus_bits(), exponent_bits };
         Self { key: key.clone(), exponent_bits, set: OperationSet::new(shape) }

@@ -1,4 +1,4 @@
-//! Public arithmetic modulo n: what is known to everyone may take its time as it likes.
+//! Public arithmetic modulo n. Its time may depend on the values, because they are public.
 
 use crypto_bigint::BoxedUint;
 use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
@@ -48,7 +48,7 @@ impl ModularRing {
         base.pow_bounded_exp(&BoxedUint::from(exponent), u128::BITS - exponent.leading_zeros())
     }
 
-    /// None if the residue shares a factor with n.
+    /// Returns the inverse, or `None` if the residue shares a factor with n.
     pub(super) fn inverse(&self, residue: &Residue) -> Option<Residue> {
         residue.invert_vartime().into_option()
     }

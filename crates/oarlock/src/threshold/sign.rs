@@ -13,11 +13,13 @@ use super::signer::{ShareSigner, StartedRequest};
 use super::{PartialSignature, SigningRequest, ThresholdError};
 use crate::Accelerator;
 
-/// Partial signatures of the share's server, in the order of the requests, which are computed together on this thread: three
-/// exponentiations each. One request that cannot be signed does not concern the others.
+/// Computes the partial signatures of the share's server on this thread, in the order of the requests.
+///
+/// The requests are computed together, with three exponentiations each. A request that cannot be signed does not
+/// affect the others.
 ///
 /// # Errors
-/// Each: [`ThresholdError::Job`] if the request does not fit scheme or key, or no engine could compute it.
+/// Each: [`ThresholdError::Job`] if the request does not fit the scheme or the key, or no engine could compute it.
 pub fn sign(
     accelerator: &Accelerator,
     share: &Share,
@@ -32,8 +34,9 @@ pub fn sign(
     }
 }
 
-/// The same through the queue, where the requests of many callers share batches. Await the partial signatures, or
-/// [`wait`](Signing::wait) for them.
+/// Computes partial signatures through the queue, where the requests of many callers share batches.
+///
+/// Await the partial signatures, or block with [`wait`](PendingPartials::wait).
 ///
 /// # Errors
 /// [`ThresholdError::Job`] if the tenant's queue is full or no engine offers the shapes.
@@ -55,8 +58,9 @@ pub fn submit(
     })
 }
 
-/// A claim to partial signatures, in the order of their requests: await it, or [`wait`](Signing::wait). Dropping it cancels
-/// what has not been computed.
+/// A claim to partial signatures, in the order of their requests.
+///
+/// Await it, or block with [`wait`](Self::wait). Dropping it cancels every request that is not computed yet.
 #[must_use = "dropping it cancels the requests"]
 pub struct PendingPartials {
     signer: ShareSigner,

@@ -1,4 +1,4 @@
-//! A server's part: partial signatures and their proofs. Shoup 2000, Protocol 1.
+//! The work of one server: partial signatures and their proofs. Shoup 2000, Protocol 1.
 
 use crypto_bigint::{BoxedUint, ConcatenatingMul};
 use oarlock_core::{JobError, KeyParts, SecretBytes, Shape};
@@ -21,9 +21,9 @@ pub(super) struct ShareSigner {
 
 /// The exponentiations of a call.
 pub(super) struct SigningPowers {
-    /// By s_i.
+    /// The powers by s_i.
     pub(super) short: PowerBatch,
-    /// By r.
+    /// The powers by r.
     pub(super) long: PowerBatch,
 }
 
@@ -111,8 +111,10 @@ impl ShareSigner {
         Ok(PartialSignature::new(self.share.index(), root, &response, &challenge))
     }
 
-    /// r, of [`response_bits`] bits. Two proofs with one r would give s_i away, so r depends on secret, x~ and 32 random bytes: a
-    /// random source that repeats itself does no harm.
+    /// Returns r, of [`response_bits`] bits.
+    ///
+    /// Two proofs with one r would reveal s_i. So r depends on the secret, on x~ and on 32 random bytes, and a random
+    /// source that repeats itself does no harm.
     fn nonce(&self, base: &[u8]) -> Result<SecretBytes, ThresholdError> {
         let mut random = Zeroizing::new([0; 32]);
         aws_lc_rs::rand::fill(&mut *random).map_err(|_| self.failed("the random number generator failed"))?;
@@ -131,7 +133,7 @@ impl ShareSigner {
         let sum = product.concatenating_add(&*self.read(nonce.expose())?);
         let bytes = sum.to_be_bytes();
         let (high, response) = bytes.split_at(bytes.len() - response_len(self.key()));
-        // Of 2^256 nonces one makes z longer than r.
+        // One of 2^256 nonces makes z longer than r.
         match high.iter().all(|byte| *byte == 0) {
             true => Ok(response.to_vec()),
             false => Err(self.failed("the proof is too long")),

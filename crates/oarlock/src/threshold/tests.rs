@@ -1,4 +1,4 @@
-//! What a dishonest server may try that knows its share and the mathematics.
+//! The attacks of a dishonest server that knows its share and the mathematics.
 
 use std::sync::OnceLock;
 
@@ -78,7 +78,8 @@ fn a_proof_by_the_book_convinces_of_the_right_root_alone() {
     }
 }
 
-/// A proof says nothing of x_i's sign, which no combination sees: only even powers of x_i are taken. Shoup 2000, Protocol 1.
+/// A proof does not show the sign of x_i. No combination depends on it, because only even powers of x_i are taken.
+/// Shoup 2000, Protocol 1.
 #[test]
 fn the_negative_root_is_as_good() {
     let (key, shares) = deal();
@@ -93,7 +94,7 @@ fn the_negative_root_is_as_good() {
     assert_eq!(combine(&mixed), combine(&good));
 }
 
-/// Without the server's secret: the simulator of the proof chooses c and z first, and misses the hash.
+/// An attack without the server's secret: the simulator of the proof chooses c and z first, and misses the hash.
 #[test]
 fn a_simulated_proof_fails() {
     let (key, shares) = deal();
@@ -106,7 +107,8 @@ fn a_simulated_proof_fails() {
     assert_eq!(verdict(&key, mixed), Err(ThresholdError::BadPartials { indices: vec![1] }));
 }
 
-/// The dealer's primes are no root: a number that shares a factor with n has no inverse, and is the server's fault.
+/// The dealer's primes are no valid root: a number that shares a factor with n has no inverse, and is the server's
+/// fault.
 #[test]
 fn a_root_without_inverse_is_the_servers_fault() {
     let (key, shares) = deal();

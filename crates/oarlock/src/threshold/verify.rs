@@ -1,4 +1,4 @@
-//! Whether a partial signature is right. Shoup 2000, Protocol 1.
+//! The verification of partial signatures. Shoup 2000, Protocol 1.
 
 use aws_lc_rs::digest;
 use oarlock_core::JobError;
@@ -53,7 +53,7 @@ pub(super) fn culprits(
     Ok(culprits)
 }
 
-/// What a proof is about: that the logarithm of x_i^2 to the base x~ is that of v_i to the base v.
+/// The statement of a proof: the logarithm of x_i^2 to the base x~ is that of v_i to the base v.
 pub(super) struct ProofStatement<'a> {
     pub(super) key: &'a ThresholdKey,
     pub(super) index: u8,
@@ -63,8 +63,9 @@ pub(super) struct ProofStatement<'a> {
     pub(super) root_squared: &'a [u8],
 }
 
-/// `c = SHA-256(domain || bits || n || v || x~ || v_i || x_i^2 || v' || x')`: bits is n's length in four bytes, which fixes
-/// where each of the seven integers ends.
+/// Returns `c = SHA-256(domain || bits || n || v || x~ || v_i || x_i^2 || v' || x')`.
+///
+/// `bits` is the length of n in four bytes, which fixes the end of each of the seven integers.
 pub(super) fn challenge(
     statement: &ProofStatement<'_>,
     of_base: &[u8],
@@ -95,13 +96,13 @@ struct ProofVerifier<'a> {
 
 /// The exponentiations of a call.
 struct ProofPowers {
-    /// By z.
+    /// The powers by z.
     long: PowerBatch,
-    /// By c.
+    /// The powers by c.
     short: PowerBatch,
 }
 
-/// A partial signature on its way: the places of `v^z`, `v_i^c`, `x~^z` and `x_i^(2 c)`.
+/// A partial signature under verification: the indices of `v^z`, `v_i^c`, `x~^z` and `x_i^(2 c)`.
 struct ProofClaim {
     root_squared: Vec<u8>,
     of_base: [PowerIndex; 2],
@@ -137,7 +138,7 @@ impl<'a> ProofVerifier<'a> {
         Ok(Some(ProofClaim { root_squared, of_base, of_request }))
     }
 
-    /// Whether c is the hash of `v' = v^z v_i^-c` and `x' = x~^z x_i^(-2 c)`.
+    /// Returns whether c is the hash of `v' = v^z v_i^-c` and `x' = x~^z x_i^(-2 c)`.
     fn holds(
         &self,
         partial: &PartialSignature,
