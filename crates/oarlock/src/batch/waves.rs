@@ -199,7 +199,7 @@ impl PlanRun<'_, '_> {
             let row = BatchRow::at(self.batch, index as usize);
             match (row.output, gathered.output[local]) {
                 (OutputSink::Output(to), OutputSink::Output(own)) => {
-                    copy(own.of(from.output), to.of_mut(part.output))
+                    copy(own.of(from.output), to.of_mut(part.output));
                 }
                 (OutputSink::Slot(slot), OutputSink::Slot(own)) => {
                     let secret = from.slots.get(own);

@@ -26,7 +26,7 @@ pub(super) fn lower_sign(
     let input = at_width(curve, hash.as_ref(), &mut buffer);
     match rule {
         NonceRule::Deterministic => {
-            set.push(job.key, input, SecondInput::NonceInput(NonceInput::Deterministic(digest)))?
+            set.push(job.key, input, SecondInput::NonceInput(NonceInput::Deterministic(digest)))?;
         }
         NonceRule::Hedged => {
             let nonce = random.nonce(Shape::EcdsaSign { curve })?;

@@ -125,7 +125,8 @@ fn roll_tables<const N: usize>(dice: &mut Dice) -> ([KeyTable; N], [u32; 6]) {
         let insert = |table: &KeyTable| {
             table.insert(own.to_string(), own, secret(own, 1), policy.clone()).unwrap().index
         };
-        tables.iter().map(insert).last().unwrap()
+        let inserted: Vec<u32> = tables.iter().map(insert).collect();
+        inserted[0]
     });
     (tables, indices)
 }
