@@ -1,13 +1,13 @@
--- A signing table of `oarlock milter` in SQLite. The order of rows is that of signatures.
+-- A signing table of `oarlock milter` in SQLite. Signatures stand in the order of the rows.
 CREATE TABLE signing (
     -- A domain, an address, *.DOMAIN or *.
     pattern TEXT NOT NULL,
     selector TEXT NOT NULL,
-    -- A key file; relative paths count from the directory of the database.
+    -- The key file. A relative path counts from the directory of the database.
     key TEXT NOT NULL,
     -- active, retiring or test.
     state TEXT NOT NULL DEFAULT 'active',
-    -- d= where it is not that of the pattern.
+    -- d=, if it is not the domain of the pattern.
     domain TEXT,
     -- i=
     identity TEXT

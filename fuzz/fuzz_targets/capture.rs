@@ -1,4 +1,4 @@
-//! Captures, logs and files of dnstap: events lie within what was read, and every stream comes to an end, with a reason or without.
+//! Captures, logs and dnstap files: events lie within the input, and every stream ends, with an error or without.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,13 +1,13 @@
-//! Bodies cut into pieces: canonical as the rules have it line by line, wherever the cuts are. The first byte says how long pieces
-//! are.
+//! Bodies in pieces: the canonical form equals that of the rules line by line, wherever the cuts are. The first byte is
+//! the length of the pieces.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use oarlock_dkim::{BodyCanonicalizer, Form};
+use oarlock_dkim::{BodyCanonicalizer, CanonicalForm};
 
 fuzz_target!(|input: &[u8]| {
     let Some((size, body)) = input.split_first() else { return };
-    for form in [Form::Simple, Form::Relaxed] {
+    for form in [CanonicalForm::Simple, CanonicalForm::Relaxed] {
         let whole = canonical(form, body, body.len().max(1));
         assert_eq!(canonical(form, body, usize::from(*size).max(1)), whole);
         assert!(whole.is_empty() || whole.ends_with(b"\r\n"));
@@ -16,7 +16,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-fn canonical(form: Form, body: &[u8], piece: usize) -> Vec<u8> {
+fn canonical(form: CanonicalForm, body: &[u8], piece: usize) -> Vec<u8> {
     let mut out = Vec::new();
     let mut give = |bytes: &[u8]| out.extend_from_slice(bytes);
     let mut canonicalizer = BodyCanonicalizer::new(form);

@@ -1,4 +1,4 @@
-//! A file of TXT records from outside: whatever is taken is found under its name, and comes back when it is written as a zone.
+//! A file of TXT records: accepted records are found by their names, and survive writing as a zone.
 #![no_main]
 
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Messages of the DNS: walked to the end or to a reason, the same signatures each time.
+//! DNS messages: the walk ends, or stops with an error, and finds the same signatures each time.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Data of any type in wire format: what is good comes back from its text, and what is not is refused there too.
+//! Record data of any type in wire format: valid data survives printing and parsing, and invalid data is rejected as
+//! text too.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -26,7 +27,7 @@ fuzz_target!(|input: &[u8]| {
 
 fn text(rtype: RecordType, data: &[u8]) -> Vec<u8> {
     let mut records = ZoneRecords::new();
-    let owner = records.add_owner(DomainName::ROOT).expect("there is room");
+    let owner = records.add_owner(DomainName::ROOT).expect("a new table has space");
     let write = |out: &mut Vec<u8>| {
         out.extend_from_slice(data);
         Ok::<_, ZoneRecordsError>(())

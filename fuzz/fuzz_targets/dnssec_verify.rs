@@ -1,4 +1,5 @@
-//! Zone files of any bytes, verified as whole zones under anchors of their own: something is said of each, the same name by name.
+//! Zone files of any bytes, verified as whole zones under their own anchors: each zone has a verdict, and the verdict
+//! by name is the same.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -23,7 +24,7 @@ fuzz_target!(|text: &[u8]| {
     }
     let records = read(text);
     let sets = RecordSets::new(&records);
-    // More iterations and signatures are the same work again.
+    // More iterations and signatures would repeat the same work.
     let settings =
         VerifySettings { max_signatures: 4, max_iterations: 4, ..VerifySettings::at(time(&records)) };
     let Ok(verifier) = ZoneVerifier::new(&sets, settings) else { return };
@@ -33,7 +34,7 @@ fuzz_target!(|text: &[u8]| {
     assert_eq!((alone.counts, alone.failures()), (names.counts, names.failures()));
     let whole = verifier.check_whole(&SCALAR).expect("the scalar engine hashes");
     let anchors: Vec<TrustAnchor> =
-        records.iter().filter_map(|record| TrustAnchor::of(&record)).take(MAX_ANCHORS).collect();
+        records.iter().filter_map(|record| TrustAnchor::from_record(&record)).take(MAX_ANCHORS).collect();
     let anchored = verifier.check_anchors(&SCALAR, &anchors).expect("the scalar engine hashes");
     for finding in [names, whole, anchored].iter().flat_map(|report| &report.findings) {
         assert!(!finding.reason.to_string().is_empty());
@@ -48,7 +49,7 @@ fn read(text: &[u8]) -> ZoneRecords {
     records
 }
 
-/// When the first signature begins to hold, so that some are tried.
+/// The time at which the first signature becomes valid, so that some signatures are verified.
 fn time(records: &ZoneRecords) -> u32 {
     let mut signatures = records.iter().filter(|record| record.rtype == RecordType::RRSIG);
     signatures.find_map(|record| Rrsig::read(record.data).ok()).map_or(0, |rrsig| rrsig.inception)

@@ -1,4 +1,5 @@
-//! Zone files of any bytes: read whole and in blocks the same, and what is read comes back from its text.
+//! Zone files of any bytes: the reader finds the same records in a whole file and in blocks, and they survive printing
+//! and parsing.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -20,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// The first byte of a path says what is in the file.
+/// The first byte of a path names the type of the file.
 fn include(path: &str) -> Result<Vec<u8>, String> {
     match path.as_bytes() {
         [b'a', ..] => Ok(b"a 1 A 192.0.2.1\n".to_vec()),

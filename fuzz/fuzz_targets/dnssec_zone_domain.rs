@@ -1,4 +1,5 @@
-//! Zone files that we and the `domain` crate both take: the same owners, types and data, as often as both find them.
+//! Zone files that both Oarlock and the `domain` crate accept: both find the same owners, types and data, equally
+//! often.
 #![no_main]
 
 use bytes::BufMut;
@@ -9,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use oarlock_dnssec::ZoneRecords;
 use oarlock_dnssec::zone::ZoneReader;
 
-/// Owner, type and data in canonical form.
+/// An owner, a type and data in canonical form.
 type Line = (Vec<u8>, u16, Vec<u8>);
 
 const START: &[u8] = b"$ORIGIN example.\n$TTL 1\n";
@@ -19,15 +20,15 @@ fuzz_target!(|input: &[u8]| {
         return;
     }
     let text = [START, input, b"\n"].concat();
-    // The other reader panics at some texts that ours refuses.
+    // The other reader panics at some texts that this crate rejects.
     let Some(ours) = ours(&text) else { return };
     if let Some(theirs) = theirs(&text) {
         assert_eq!(ours, theirs);
     }
 });
 
-/// Without what the two mean differently: directives, `@` in data, blanks and strings across lines, control characters, and a quote within a
-/// word.
+/// Rejects input that the two read differently: directives, `@` in data, blanks and strings across lines, control
+/// characters, and a quote within a word.
 fn is_common(text: &[u8]) -> bool {
     let is_plain =
         |byte: &u8| matches!(byte, b'\n' | b' '..=b'~') && !matches!(byte, b'$' | b'@' | b'"' | b'\\');

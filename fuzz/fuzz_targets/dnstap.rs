@@ -1,9 +1,10 @@
-//! A live dnstap stream: the same frames however the bytes arrive. The first byte says how many come at a time.
+//! A live dnstap stream: the frames are the same for every split of the bytes. The first byte is the number of bytes
+//! that arrive at a time.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use oarlock_capacity::capture::SkipCounts;
-use oarlock_capacity::capture::dnstap::{DnstapFrame, FrameDecoder, show};
+use oarlock_capacity::capture::dnstap::{DnstapFrame, FrameDecoder, decode_frame};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&step, stream)) = bytes.split_first() else { return };
@@ -11,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(whole, frames(stream, usize::from(step) + 1));
 });
 
-/// Every frame in words, with the error at the end if there is one.
+/// Describes every frame, and the error at the end if there is one.
 fn frames(stream: &[u8], step: usize) -> Vec<String> {
     let mut frames = FrameDecoder::default();
     let mut seen = Vec::new();
@@ -34,7 +35,7 @@ fn frames(stream: &[u8], step: usize) -> Vec<String> {
 fn told(frame: DnstapFrame<'_>) -> String {
     let mut text = format!("{frame:?}");
     if let DnstapFrame::Data(data) = frame {
-        show(data, &mut SkipCounts::default(), &mut |event| text += &format!("{event:?}"));
+        decode_frame(data, &mut SkipCounts::default(), &mut |event| text += &format!("{event:?}"));
     }
     text
 }

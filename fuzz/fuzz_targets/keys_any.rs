@@ -1,5 +1,4 @@
-//! Whatever comes in: PEM or DER of any structure. A key that comes in can go out and come in again; errors show nothing of
-//! a key.
+//! PEM or DER of any structure. An imported key survives export and import; errors quote nothing of a key.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! BIND's files of private keys. A key that comes in can go out and come in again.
+//! BIND's private key files. An imported key survives export and import.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

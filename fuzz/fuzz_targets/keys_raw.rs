@@ -1,4 +1,4 @@
-//! Bare bytes: the first says what the rest are.
+//! Raw bytes. The first byte is the type of the rest.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! References to keys at a server, in PEM and DER and as URIs. What came in comes in again from what goes out.
+//! References to keys of a server, in PEM and DER and as URIs. An accepted reference survives export and import.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Threshold keys and shares in PEM and DER. What comes in goes out as the same bytes.
+//! Threshold keys and shares in PEM and DER. Accepted input is exported as the same bytes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

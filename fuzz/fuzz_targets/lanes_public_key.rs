@@ -1,6 +1,6 @@
-//! The lanes engine, and the scalar one with tables, against the scalar one without: bytes choose a shape, then for each job a key,
-//! an input and a signature among those at the edges of its arithmetic, good or spoilt. Both leaves, with and without tables for
-//! keys that recur.
+//! The lanes engine, and the scalar engine with tables, against the scalar engine without tables. Bytes choose a shape,
+//! and for each job a key, an input and a signature among boundary values, valid or invalid. Both leaves run, with and
+//! without verification tables.
 #![no_main]
 
 use std::collections::HashMap;
@@ -12,16 +12,16 @@ use oarlock_fuzz::Bytes;
 use oarlock_lanes::LaneEngine;
 use oarlock_scalar::ScalarEngine;
 use oarlock_vectors::OperationCase;
-use oarlock_vectors::edges::Edges;
+use oarlock_vectors::edges::EdgeCases;
 
-/// A group and some of the next.
+/// A group of lanes and a part of the next.
 const MAX_JOBS: usize = 19;
 
 struct World {
     engines: Vec<Box<dyn Engine>>,
     scalar: ScalarEngine,
     shapes: Vec<Shape>,
-    edges: Mutex<HashMap<Shape, &'static Edges>>,
+    edges: Mutex<HashMap<Shape, &'static EdgeCases>>,
 }
 
 static WORLD: LazyLock<World> = LazyLock::new(|| {
@@ -50,9 +50,11 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
 });
 
 impl World {
-    fn edges(&self, shape: Shape) -> &'static Edges {
+    fn edges(&self, shape: Shape) -> &'static EdgeCases {
         let mut known = self.edges.lock().expect("nothing panics under it");
-        known.entry(shape).or_insert_with(|| Box::leak(Box::new(Edges::of(shape).expect("known answers"))))
+        known
+            .entry(shape)
+            .or_insert_with(|| Box::leak(Box::new(EdgeCases::of_shape(shape).expect("known answers"))))
     }
 }
 

@@ -1,5 +1,5 @@
-//! Mail from outside: the bytes of an mbox are messages or what stands between them; what is written to one comes back; a stream
-//! gives the wire's lines as memory does.
+//! An mbox file: its bytes are messages or separators, messages survive writing to an mbox, and a stream has the same
+//! lines as memory.
 #![no_main]
 
 use std::io::{BufReader, Read};
@@ -30,7 +30,7 @@ fn check_lines(text: &[u8]) {
     assert_eq!(streamed, *to_crlf(text));
 }
 
-/// All but a last line without an end comes back.
+/// Everything survives except a last line without line ending.
 fn check_round_trip(pieces: &[MboxMessage]) {
     let mut written = Vec::new();
     let messages = pieces.iter().filter_map(|piece| piece.message.as_deref());

@@ -1,4 +1,4 @@
-//! CSV from outside: cut anywhere, it gives the same rows; nothing is lost, and what is decrypted comes back.
+//! CSV files: every split gives the same rows, nothing is lost, and decryption restores the values.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Files of keys: whatever they hold, they are taken in or refused without telling a key.
+//! Key files: each is accepted, or rejected with an error that quotes no key.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Requests as a server reads them: the message, its columns, and every value in them.
+//! Requests as a server reads them: the message, its columns, and all values.
 #![no_main]
 
 use bytes::BytesMut;
@@ -7,10 +7,11 @@ use oarlock::KeySource;
 use oarlock_fuzz::check_error;
 use oarlock_keys::{import, raw};
 use oarlock_wire::proto::{Request, open_key, request};
-use oarlock_wire::{MessageLimits, Message, frame, jobs, records, task};
+use oarlock_wire::{Message, MessageLimits, frame, jobs, records, task};
 
 fuzz_target!(|bytes: &[u8]| {
-    let limits = MessageLimits { max_message_bytes: 1 << 16, max_operations: 4096, max_output_bytes: 1 << 16 };
+    let limits =
+        MessageLimits { max_message_bytes: 1 << 16, max_operations: 4096, max_output_bytes: 1 << 16 };
     let mut received = BytesMut::from(bytes);
     while let Ok(Some(message)) = frame::take(&mut received, limits.max_message_bytes) {
         judge(&message, &limits);

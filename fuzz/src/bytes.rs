@@ -1,6 +1,6 @@
-//! Choices made by the fuzzer's bytes, one after the other; zeros when there are no more.
+//! Choices from the fuzzer's bytes, in order; zeros after the last byte.
 
-/// What is left of the input.
+/// The rest of the input.
 pub struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -18,7 +18,7 @@ impl<'a> Bytes<'a> {
         *first
     }
 
-    /// Below `bound`, which may be more than a byte tells.
+    /// Returns a number below `bound`, which may need more than one byte.
     pub fn below(&mut self, bound: usize) -> usize {
         let wide = usize::from(self.next());
         let value = if bound > 256 { wide << 8 | usize::from(self.next()) } else { wide };
@@ -29,14 +29,14 @@ impl<'a> Bytes<'a> {
         &choices[self.below(choices.len())]
     }
 
-    /// As many bytes as there are, to the front.
+    /// Fills the front with the remaining bytes.
     pub fn overwrite(&mut self, place: &mut [u8]) {
         let (own, rest) = self.0.split_at(place.len().min(self.0.len()));
         place[..own.len()].copy_from_slice(own);
         self.0 = rest;
     }
 
-    /// Another bit somewhere.
+    /// Flips a bit somewhere.
     pub fn flip(&mut self, place: &mut [u8]) {
         let (at, bit) = (self.below(place.len()), self.next() % 8);
         if let Some(byte) = place.get_mut(at) {

@@ -1,4 +1,4 @@
-//! What the targets share. `./seed.sh`, then `cargo +nightly fuzz run keys_any`, and so for each target.
+//! Helpers of the targets. Run `./seed.sh` once, then `cargo +nightly fuzz run keys_any`, and so on for each target.
 
 mod bytes;
 mod records;
@@ -18,7 +18,7 @@ pub fn cheap_passphrase() -> Passphrase {
     Passphrase::new(b"secret".as_slice()).with_limits(limits)
 }
 
-/// A key that came in goes out, comes in again, and is the same.
+/// Exports an imported key, imports it again, and compares both.
 pub fn check_round_trip(key: &Key) {
     let spki = export::spki_der(key).expect("every imported key here has a public half");
     let public = import::spki_der(&spki).expect("what is exported can be imported");

@@ -1,4 +1,4 @@
-//! A file through the records trade.
+//! A file that is encrypted and decrypted by `oarlock-records`.
 
 use std::sync::LazyLock;
 

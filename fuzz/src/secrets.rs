@@ -1,4 +1,5 @@
-//! No text shows bytes of a private key. Seeds are the test keys, so that what a target is given mostly is one of them, damaged.
+//! Checks that no text quotes bytes of a private key. The seeds are the test keys, so most inputs are damaged test
+//! keys.
 
 use std::collections::HashSet;
 use std::fmt::{Debug, Display};
@@ -9,9 +10,9 @@ use oarlock_keys::threshold::Share;
 use oarlock_keys::{bind, import};
 use oarlock_records::{Buffer, Encoding};
 
-/// So many bytes of a secret in a row are too many.
+/// The number of consecutive bytes of a secret that make a leak.
 const RUN: usize = 6;
-/// Characters of base64 that six bytes decide, wherever they begin.
+/// The characters of base64 that six bytes determine, whatever their position.
 const CHARACTERS: usize = 7;
 
 /// The symmetric keys of the seeds, in hexadecimal digits.
@@ -23,7 +24,7 @@ macro_rules! fixture {
     };
 }
 
-/// Runs of the seeds' secrets: as bytes, in digits, in base64.
+/// Parts of the seeds' secrets: as bytes, as digits, in base64.
 struct Runs {
     raw: HashSet<Vec<u8>>,
     hex: HashSet<Vec<u8>>,
@@ -102,7 +103,7 @@ pub fn check_error<T, E: Display + Debug>(result: Result<T, E>) -> Option<T> {
     result.map_err(|error| check_text(&format!("{error} {error:?}"))).ok()
 }
 
-/// Bytes as Rust shows them, `[45, 45, 66]` and `\x1b`, are searched as well.
+/// Searches bytes in the notation of Rust too: `[45, 45, 66]` and `\x1b`.
 fn check_text(text: &str) {
     let numbers = text.split(|char: char| !char.is_ascii_digit()).filter_map(|part| part.parse().ok());
     let listed: Vec<u8> = numbers.collect();
@@ -111,7 +112,7 @@ fn check_text(text: &str) {
     }
 }
 
-/// The text with `\x1b` and the like as the bytes that they stand for.
+/// Replaces `\x1b` and the like by the bytes that they stand for.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let (mut out, mut rest) = (Vec::with_capacity(text.len()), text);
     while let Some((first, behind)) = rest.split_first() {

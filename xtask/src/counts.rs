@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::language::{has_interrogative_opening, rustdoc_openings, type_definitions};
 use crate::source::{SourceFile, shipped_sources};
 use crate::structure::largest_cycle;
-use crate::workspace::{Workspace, WorkspaceError};
+use crate::workspace::{Workspace, WorkspaceError, is_generated};
 
 /// The figures of one crate, without its tests.
 #[derive(Debug, Default)]
@@ -64,12 +64,16 @@ const HEAD: &str = "\
 median length | largest cycle |
 |---|---|---|---|---|---|---|---|---|";
 
-/// Returns the table of all crates. "Defined twice" counts names with another definition anywhere in the workspace.
+/// Returns the table of all crates, without generated files. "Defined twice" counts names with another definition
+/// anywhere in the workspace.
 pub(crate) fn table(workspace: &Workspace) -> Result<String, WorkspaceError> {
     let mut crates = Vec::new();
     for member in &workspace.packages {
         let mut counts = CrateCounts { largest_cycle: largest_cycle(member)?, ..CrateCounts::default() };
-        shipped_sources(member)?.iter().for_each(|source| counts.add_source(source));
+        shipped_sources(member)?
+            .iter()
+            .filter(|source| !is_generated(&source.path))
+            .for_each(|source| counts.add_source(source));
         crates.push((member.name.as_str(), counts));
     }
     let mut total = CrateCounts::default();

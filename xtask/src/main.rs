@@ -9,8 +9,9 @@
 //! | `circuits` | an S-box circuit that is not the standard's S-box, or code that is not made from it |
 //! | `check` | any of these |
 //!
-//! `cargo xtask language --update` rewrites the baseline, which only shrinks. `cargo xtask counts` prints the size and the
-//! language of each crate. `cargo xtask sboxes [--rounds N] [--seed N]` searches for smaller circuits and makes the code.
+//! `cargo xtask language --update` rewrites the baseline, which only shrinks. `cargo xtask counts` prints the size and
+//! the language of each crate. `cargo xtask sboxes [--rounds N] [--seed N]` searches for smaller circuits and makes the
+//! code.
 #![forbid(unsafe_code)]
 
 mod checks;
@@ -31,7 +32,7 @@ use checks::CheckResult;
 use workspace::{Workspace, WorkspaceError};
 
 const USAGE: &str = "usage: cargo xtask structure|unsafe|files|language|circuits|check [--manifest-path PATH]
-       cargo xtask language --update [--manifest-path PATH]
+       cargo xtask language --update|--list [--manifest-path PATH]
        cargo xtask counts [--manifest-path PATH]
        cargo xtask sboxes [--rounds N] [--seed N]";
 
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
 enum XtaskCommand {
     Check { checks: Vec<CheckKind>, manifest: Option<PathBuf> },
     UpdateLanguage { manifest: Option<PathBuf> },
+    ListLanguage { manifest: Option<PathBuf> },
     Counts { manifest: Option<PathBuf> },
     Sboxes { rounds: usize, seed: u64 },
 }
@@ -100,7 +102,8 @@ fn parse_command(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand
     if name == "sboxes" {
         return parse_search(words);
     }
-    let is_update = name == "language" && words.next_if_eq("--update").is_some();
+    let is_update = name == "language" && words.next_if(|word| word == "--update").is_some();
+    let is_list = name == "language" && words.next_if(|word| word == "--list").is_some();
     let manifest = match (words.next().as_deref(), words.next()) {
         (None, _) => None,
         (Some("--manifest-path"), Some(path)) => Some(PathBuf::from(path)),
@@ -110,8 +113,11 @@ fn parse_command(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand
     if let Some(extra) = words.next() {
         return Err(format!("unexpected `{extra}`"));
     }
-    if is_update {
-        return Ok(XtaskCommand::UpdateLanguage { manifest });
+    match (is_update, is_list) {
+        (true, true) => return Err("`--update` and `--list` exclude each other".into()),
+        (true, false) => return Ok(XtaskCommand::UpdateLanguage { manifest }),
+        (false, true) => return Ok(XtaskCommand::ListLanguage { manifest }),
+        (false, false) => {}
     }
     let checks = match name.as_str() {
         "counts" => return Ok(XtaskCommand::Counts { manifest }),
@@ -156,6 +162,10 @@ fn run(command: XtaskCommand) -> Result<bool, WorkspaceError> {
             result.print("language");
             Ok(result.is_passed())
         }
+        XtaskCommand::ListLanguage { manifest } => {
+            print!("{}", language::list(&Workspace::load(manifest)?)?);
+            Ok(true)
+        }
         XtaskCommand::Counts { manifest } => {
             println!("{}", counts::table(&Workspace::load(manifest)?)?);
             Ok(true)
@@ -185,6 +195,7 @@ mod tests {
             assert_eq!(parsed(&line), Ok(XtaskCommand::Check { checks: vec![check], manifest }));
         }
         assert_eq!(parsed("language --update"), Ok(XtaskCommand::UpdateLanguage { manifest: None }));
+        assert_eq!(parsed("language --list"), Ok(XtaskCommand::ListLanguage { manifest: None }));
         assert_eq!(parsed("counts"), Ok(XtaskCommand::Counts { manifest: None }));
         assert_eq!(parsed("sboxes --seed 7"), Ok(XtaskCommand::Sboxes { rounds: 0, seed: 7 }));
     }

@@ -1,5 +1,5 @@
-//! The addresses of `unsafe`: one per crate, and each block has its `SAFETY:` comment. Integration tests and benches ship
-//! nothing, so that they need no address (a test that forks has to call C), but they need the comments.
+//! The addresses of `unsafe`: those of the plan, and each block has its `SAFETY:` comment. Integration tests and
+//! benches ship nothing, so that they need no address (a test that forks has to call C), but they need the comments.
 
 use std::path::Path;
 
@@ -14,9 +14,13 @@ pub(crate) fn check(workspace: &Workspace) -> Result<CheckResult, WorkspaceError
     let mut faults = Vec::new();
     let mut addresses = Vec::new();
     for member in &workspace.packages {
-        let address = crate_plan(&member.name).and_then(|plan| plan.unsafe_address);
-        let found = member_faults(member, address, &mut faults)?;
-        addresses.extend(address.filter(|_| found > 0).map(|at| format!("{} {at} ({found})", member.name)));
+        let allowed: Vec<&str> = crate_plan(&member.name)
+            .map(|plan| plan.unsafe_addresses.into_iter().flatten().collect())
+            .unwrap_or_default();
+        let found = member_faults(member, &allowed, &mut faults)?;
+        if found > 0 && !allowed.is_empty() {
+            addresses.push(format!("{} {} ({found})", member.name, allowed.join(" and ")));
+        }
     }
     let summary = if addresses.is_empty() { "none in use".into() } else { addresses.join(", ") };
     Ok(CheckResult::new(faults, summary))
@@ -25,7 +29,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<CheckResult, WorkspaceError
 /// Adds the faults of one crate and returns the number of `unsafe` words in it.
 fn member_faults(
     member: &WorkspaceMember,
-    address: Option<&str>,
+    addresses: &[&str],
     faults: &mut Vec<String>,
 ) -> Result<usize, WorkspaceError> {
     let mut found = 0;
@@ -37,7 +41,7 @@ fn member_faults(
             None => faults.push(format!("{shown}: not readable as Rust")),
             Some(words) => {
                 found += words.len();
-                check_words(&shown, &text, &words, is_at(inside, address), faults);
+                check_words(&shown, &text, &words, is_at(inside, addresses), faults);
             }
         }
     }
@@ -55,11 +59,12 @@ fn check_words(file: &str, text: &str, words: &[UnsafeWord], is_allowed: bool, f
     }
 }
 
-/// True for the address itself, for a file below it, for the module file of a folder, and for files that ship nothing.
-fn is_at(inside: &Path, address: Option<&str>) -> bool {
+/// True for an address itself, for a file below it, for the module file of a folder, and for files that ship nothing.
+fn is_at(inside: &Path, addresses: &[&str]) -> bool {
     let ships_nothing = ["tests", "benches"].iter().any(|folder| inside.starts_with(folder));
-    let is_address = |address| inside.starts_with(address) || inside.with_extension("") == Path::new(address);
-    ships_nothing || address.is_some_and(is_address)
+    let is_address =
+        |address: &&str| inside.starts_with(address) || inside.with_extension("") == Path::new(address);
+    ships_nothing || addresses.iter().any(is_address)
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -142,12 +147,13 @@ mod tests {
     #[test]
     fn allows_unsafe_at_the_address_of_the_crate_only() {
         assert_eq!(faults_of("unsafe fn f() {}", false), 1);
-        assert!(is_at(Path::new("src/simd/ifma.rs"), Some("src/simd")));
-        assert!(is_at(Path::new("src/simd.rs"), Some("src/simd")));
-        assert!(is_at(Path::new("src/aws_lc.rs"), Some("src/aws_lc.rs")));
-        assert!(!is_at(Path::new("src/simd_more.rs"), Some("src/simd")));
-        assert!(is_at(Path::new("tests/fork.rs"), None));
-        assert!(!is_at(Path::new("src/tests/fork.rs"), None));
-        assert!(!is_at(Path::new("src/lib.rs"), None));
+        assert!(is_at(Path::new("src/simd/ifma.rs"), &["src/simd"]));
+        assert!(is_at(Path::new("src/simd.rs"), &["src/simd"]));
+        assert!(is_at(Path::new("src/aws_lc.rs"), &["src/aws_lc.rs"]));
+        assert!(!is_at(Path::new("src/simd_more.rs"), &["src/simd"]));
+        assert!(is_at(Path::new("src/b/c.rs"), &["src/a", "src/b"]));
+        assert!(is_at(Path::new("tests/fork.rs"), &[]));
+        assert!(!is_at(Path::new("src/tests/fork.rs"), &[]));
+        assert!(!is_at(Path::new("src/lib.rs"), &[]));
     }
 }

@@ -89,6 +89,11 @@ pub(crate) fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, WorkspaceError> 
     Ok(files)
 }
 
+/// True for a file that a generator wrote: its language is that of its source.
+pub(crate) fn is_generated(path: &Path) -> bool {
+    path.iter().any(|name| name == "generated")
+}
+
 /// Returns every file below `root` whose language is checked: sources, documents, settings and packaging.
 pub(crate) fn text_files(root: &Path) -> Result<Vec<PathBuf>, WorkspaceError> {
     let packaging = root.join("packaging");
@@ -99,7 +104,7 @@ pub(crate) fn text_files(root: &Path) -> Result<Vec<PathBuf>, WorkspaceError> {
             || path.starts_with(&packaging)
     };
     let mut files = Vec::new();
-    collect_files(root, &is_text, &mut files)?;
+    collect_files(root, &|path| is_text(path) && !is_generated(path), &mut files)?;
     files.sort();
     Ok(files)
 }

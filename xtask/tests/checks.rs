@@ -135,7 +135,7 @@ fn reports_findings_of_every_language_rule_beyond_the_baseline() {
     for (rule, site) in [
         ("word", format!("{file}:1:")),
         ("type-name", format!("{file}:2:")),
-        ("most-least", format!("{file}:4:")),
+        ("max-min", format!("{file}:4:")),
         ("doc-opening", format!("{file}:1:")),
         ("doc-width", format!("{file}:3:")),
         ("duplicate-type", "oarlock-scalar-crate/src/lib.rs:1:".to_owned()),
@@ -148,6 +148,11 @@ fn reports_findings_of_every_language_rule_beyond_the_baseline() {
     assert!(update(&manifest).status.success());
     let output = xtask("language", &manifest);
     assert!(output.status.success(), "{}", text(&output));
+
+    // Generated files have the language of their source.
+    fs::create_dir(sources.join("generated")).unwrap();
+    fs::write(sources.join("generated/code.rs"), lines.join("\n")).unwrap();
+    assert!(xtask("language", &manifest).status.success());
 
     // Findings may become fewer, and never more.
     fs::write(&twin, format!("pub enum KeyUse {{}}\npub struct {name};\n")).unwrap();

@@ -1,11 +1,11 @@
-//! `oarlock-bench`: exit code 0 where everything was measured, 1 where answers were missing or wrong, 2 for wrong usage, 3 where
+//! `oarlock-bench`: exit code 0 if everything was measured, 1 if answers were missing or wrong, 2 for wrong usage, 3 if
 //! the machine failed.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `siege` | an honest client of the cryptoserver beside attackers |
-//! | `tls_head` | a TLS server answers HEAD, its private operations done here or elsewhere |
-//! | `process` | parts of a measurement in processes of their own, on cores of their own |
+//! | `tls_head` | a TLS server answers HEAD; its private operations are computed in the process or elsewhere |
+//! | `process` | processes of a measurement, each on a core of its own |
 #![forbid(unsafe_code)]
 
 mod process;
@@ -23,22 +23,23 @@ use self::tls_head::TlsHeadArgs;
 use self::tls_head::cryptoserver::CryptoserverArgs;
 use self::tls_head::server::HeadServerArgs;
 
-/// Measures Oarlock inside other people's programs.
+/// Measures Oarlock inside programs of others.
 #[derive(Parser)]
 #[command(name = "oarlock-bench", version, arg_required_else_help = true)]
-struct Cli {
-    /// Print JSON on stdout and nothing else there
+struct BenchCli {
+    /// Print one JSON document on stdout and nothing else
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
-    command: BenchCommand,
+    command: BenchCliCommand,
 }
 
 #[derive(Subcommand)]
-enum BenchCommand {
-    /// TLS connections a second that one core takes up: RSA-2048, no resumption, HEAD answered with 107 bytes
+enum BenchCliCommand {
+    /// Measure new TLS connections per second of one core: RSA-2048, no resumption, HEAD answered with 107 bytes
     TlsHead(TlsHeadArgs),
-    /// Measures how long an honest client of the cryptoserver waits while others attack, and how much memory they can make it use
+    /// Measure the latency of an honest client of the cryptoserver while others attack, and the memory that they make
+    /// it use
     Siege(SiegeArgs),
     #[command(name = tls_head::server::ROLE, hide = true)]
     HeadServer(HeadServerArgs),
@@ -49,7 +50,7 @@ enum BenchCommand {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = BenchCli::parse();
     match run(&cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -59,13 +60,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: &Cli) -> Result<(), Box<dyn CommandError>> {
+fn run(cli: &BenchCli) -> Result<(), Box<dyn CommandError>> {
     match &cli.command {
-        BenchCommand::TlsHead(args) => tls_head::run(args, cli.json)?,
-        BenchCommand::Siege(args) => siege::run(args, cli.json)?,
-        BenchCommand::HeadServer(args) => tls_head::server::run(args)?,
-        BenchCommand::Cryptoserver(args) => tls_head::cryptoserver::run(args)?,
-        BenchCommand::Besieged(args) => siege::server::run(args)?,
+        BenchCliCommand::TlsHead(args) => tls_head::run(args, cli.json)?,
+        BenchCliCommand::Siege(args) => siege::run(args, cli.json)?,
+        BenchCliCommand::HeadServer(args) => tls_head::server::run(args)?,
+        BenchCliCommand::Cryptoserver(args) => tls_head::cryptoserver::run(args)?,
+        BenchCliCommand::Besieged(args) => siege::server::run(args)?,
     }
     Ok(())
 }

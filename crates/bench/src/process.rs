@@ -1,7 +1,8 @@
-//! Parts of a measurement in processes of their own, on cores of their own.
+//! Processes of a measurement, each on a core of its own.
 //!
-//! A part is this program in a role. Its first line on stdout says where it is; then it answers each line on stdin with the
-//! CPU time that it has used, in microseconds, and ends when stdin does: so it never outlives who started it.
+//! A process is this program in a role. Its first line on stdout states its address. Then it answers each line on
+//! stdin with the CPU time that it has used, in microseconds. It ends when stdin ends, so it never outlives its
+//! parent.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -11,18 +12,18 @@ use std::time::Duration;
 use cpu_time::ProcessTime;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// A part at work.
+/// A process of a measurement.
 #[derive(Debug)]
 pub(crate) struct BenchProcess {
     child: Child,
     questions: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    /// What it said first.
+    /// Its first line on stdout.
     pub(crate) said: serde_json::Value,
 }
 
 impl BenchProcess {
-    /// Starts this program with these arguments on one core, and waits until it says where it is.
+    /// Starts this program with these arguments on one core, and waits for its address.
     pub(crate) fn start(arguments: &[String], core: Option<usize>) -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(arguments);
@@ -32,7 +33,7 @@ impl BenchProcess {
         Self::start_command(command)
     }
 
-    /// Starts a program on any core, with so many files that may be open, and waits until it says where it is.
+    /// Starts a program on any core with a limit of open files, and waits for its address.
     pub(crate) fn start_program(
         program: &Path,
         arguments: &[String],
@@ -68,12 +69,12 @@ impl BenchProcess {
         Ok(part)
     }
 
-    /// Its number as a process.
+    /// Returns the number of the process.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// CPU time that it has used, all its threads together.
+    /// Returns the CPU time of all its threads together.
     pub(crate) fn cpu(&mut self) -> io::Result<Duration> {
         if let Some(questions) = &mut self.questions {
             questions.write_all(b"\n")?;
@@ -86,7 +87,7 @@ impl BenchProcess {
     fn line(&mut self) -> io::Result<String> {
         let mut line = String::new();
         match self.answers.read_line(&mut line)? {
-            0 => Err(io::Error::other("it has ended; what it said is above")),
+            0 => Err(io::Error::other("the process has ended; its messages are above")),
             _ => Ok(line),
         }
     }
@@ -95,13 +96,13 @@ impl BenchProcess {
 impl Drop for BenchProcess {
     fn drop(&mut self) {
         self.questions = None;
-        // It has nothing to keep, and ends by itself where it cannot be ended.
+        // It has no state to save. If it cannot be killed, it ends with stdin.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The side of the part: says where it is, and answers on a thread of its own until it is to end.
+/// The child's side: prints the address, and answers on a thread of its own until stdin ends.
 pub(crate) fn answer(said: &serde_json::Value) -> io::Result<()> {
     let mut out = io::stdout();
     writeln!(out, "{said}")?;
@@ -118,7 +119,8 @@ pub(crate) fn answer(said: &serde_json::Value) -> io::Result<()> {
     Ok(())
 }
 
-/// MeasuredCores of a measurement: one for each server, the others for load; with two, load shares that of the second server.
+/// The cores of a measurement: one for each server, the others for the load. With two cores the load shares that of
+/// the second server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MeasuredCores {
     pub(crate) first: usize,
@@ -126,7 +128,7 @@ pub(crate) struct MeasuredCores {
 }
 
 impl MeasuredCores {
-    /// Divides those that this process may use, and leaves the servers' to them. None where there is only one.
+    /// Divides the cores that this process may use, and moves it off the servers' cores. None if there is only one.
     pub(crate) fn divide() -> io::Result<Option<Self>> {
         let all = sched_getaffinity(None)?;
         let mut each = (0..CpuSet::MAX_CPU).filter(|core| all.is_set(*core));
@@ -141,7 +143,7 @@ impl MeasuredCores {
     }
 }
 
-/// Binds this process, and the threads that it will start, to a core.
+/// Binds this process and its future threads to a core.
 pub(crate) fn stay_on(core: Option<usize>) -> io::Result<()> {
     let Some(core) = core else { return Ok(()) };
     let mut set = CpuSet::new();

@@ -1,28 +1,29 @@
-//! What a rate of verification is worth beside everything else that a resolver does.
+//! The capacity of a resolver that does other work beside the verification of signatures.
 
-/// Microseconds of CPU that a validation costs beyond the bare verification: measured with Unbound 1.17, where a query that missed
-/// the cache cost 104 µs with P-256 and 27 µs without validation, and about 40 µs of the difference were cryptography.
+/// The microseconds of CPU that a validation costs beyond the bare verification. Measured with Unbound 1.17: a query
+/// that missed the cache cost 104 µs with P-256 and 27 µs without validation, and about 40 µs of the difference were
+/// cryptography.
 pub const OVERHEAD_US: f64 = 37.0;
 
-/// What may be spent.
+/// The CPU time that validation may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuBudget {
-    /// Cores.
+    /// The number of cores.
     pub cores: f64,
-    /// The share of their time that verification may take, above 0 and at most 1.
+    /// The share of their time that validation may take, above 0 and at most 1.
     pub cpu_share: f64,
-    /// Microseconds per validation beyond the bare verification.
+    /// The microseconds of a validation beyond the bare verification.
     pub overhead_us: f64,
 }
 
 impl CpuBudget {
-    /// Validations per second of one core that does nothing else, from bare verifications per second.
+    /// Returns the validations per second of a core that does nothing else, from its bare verifications per second.
     #[must_use]
     pub fn validations_per_s(&self, verifications_per_s: f64) -> f64 {
         1.0 / (1.0 / verifications_per_s + self.overhead_us * 1e-6)
     }
 
-    /// Validations per second within the budget.
+    /// Returns the validations per second within the budget.
     #[must_use]
     pub fn capacity_per_s(&self, verifications_per_s: f64) -> f64 {
         self.validations_per_s(verifications_per_s) * self.cores * self.cpu_share

@@ -1,33 +1,35 @@
 //! Queries per second.
 
-/// Queries in a second of the clock: the most, and how the seconds under observation are spread.
+/// The queries per second: the maximum, and the distribution over the observed seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueryBurst {
-    /// Seconds under observation, those without a query included.
+    /// The number of observed seconds, including those without a query.
     pub seconds: u64,
-    /// Queries in the busiest second.
+    /// The number of queries in the busiest second.
     pub max: u64,
-    /// Queries divided by seconds.
+    /// The mean number of queries per second.
     pub mean: f64,
-    /// At most so many in half of the seconds.
+    /// The 50th percentile.
     pub p50: u64,
-    /// In 90 of 100.
+    /// The 90th percentile.
     pub p90: u64,
-    /// In 99 of 100.
+    /// The 99th percentile.
     pub p99: u64,
-    /// In 999 of 1000.
+    /// The 99.9th percentile.
     pub p99_9: u64,
 }
 
 impl QueryBurst {
-    /// From the queries of seconds that have messages, and the number of all seconds. `None` where there are none.
+    /// Computes the distribution from the queries of the seconds with messages, and the number of all seconds.
+    /// Returns None if there are no seconds.
     pub(super) fn new(mut rates: Vec<u64>, seconds: u64) -> Option<Self> {
         rates.sort_unstable();
         let max = *rates.last()?;
         let seconds = seconds.max(rates.len() as u64);
         let silent = seconds - rates.len() as u64;
         let percentile = |per_mille: u64| {
-            // Nearest rank.
+            // The nearest-rank method: the smallest rate that so many of all seconds do not exceed. Seconds without
+            // messages rank first.
             let rank = (u128::from(seconds) * u128::from(per_mille)).div_ceil(1000).max(1);
             let at = rank.checked_sub(u128::from(silent) + 1).and_then(|at| usize::try_from(at).ok());
             at.and_then(|at| rates.get(at)).copied().unwrap_or(0)

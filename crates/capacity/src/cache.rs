@@ -1,13 +1,13 @@
-//! A resolver's cache, as far as it spares verifications.
+//! The cache of a resolver, reduced to the signatures that it has verified.
 
 use std::collections::HashMap;
 
 use super::SignatureRecord;
 
-/// Signatures that are verified and have not expired. A set and its signature leave a cache together (RFC 4035 4.5).
+/// Verified signatures that have not expired. A set and its signature leave a cache together (RFC 4035 4.5).
 #[derive(Debug)]
 pub(super) struct SignatureCache {
-    /// By identity, the second at which each expires.
+    /// The second at which each signature expires, by identity.
     expiry_s: HashMap<u64, u64>,
     max: usize,
     now_s: u64,
@@ -18,23 +18,26 @@ impl SignatureCache {
         Self { expiry_s: HashMap::new(), max, now_s: 0 }
     }
 
-    /// True where a resolver that sees this signature has to verify it. Messages without a time come when the latest one came.
+    /// Returns true if a resolver must verify this signature. A message without a time counts as arriving with the
+    /// latest one.
     pub(super) fn must_verify(&mut self, at_s: Option<u64>, signature: SignatureRecord) -> bool {
         self.now_s = at_s.unwrap_or(self.now_s);
         if self.expiry_s.get(&signature.id).is_some_and(|expiry_s| *expiry_s > self.now_s) {
             return false;
         }
         if self.expiry_s.len() >= self.max && !self.expiry_s.contains_key(&signature.id) {
-            self.make_room();
+            self.evict_expired();
         }
         self.expiry_s.insert(signature.id, self.now_s.saturating_add(signature.ttl_s.into()));
         true
     }
 
-    /// Drops what has expired, and where that is less than a quarter, what expires first.
-    fn make_room(&mut self) {
+    /// Drops expired signatures. If that frees less than a quarter of the cache, it drops those that expire first
+    /// too.
+    fn evict_expired(&mut self) {
         let now_s = self.now_s;
         self.expiry_s.retain(|_, expiry_s| *expiry_s > now_s);
+        // Freeing a quarter at once makes the cost of an insertion constant on average.
         let kept = self.max - self.max.div_ceil(4);
         if self.expiry_s.len() <= kept {
             return;

@@ -3,21 +3,21 @@
 /// A line y = coefficient x + intercept through points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LineFit {
-    /// The line's slope.
+    /// The slope of the line.
     pub coefficient: f64,
-    /// Where it meets x = 0.
+    /// The value of the line at x = 0.
     pub intercept: f64,
-    /// The share of y's variance that the line explains, 0 to 1; 1 where y does not vary and the line meets it.
+    /// The share of y's variance that the line explains, from 0 to 1. It is 1 if y does not vary.
     pub r_squared: f64,
     /// The standard error of the coefficient.
     pub standard_error: f64,
-    /// Points that it goes through.
+    /// The number of points.
     pub points: u64,
 }
 
 impl LineFit {
-    /// The line through `points` and as many times (0, 0) as `zeros` says. `None` for fewer than three points, or where x is the
-    /// same everywhere.
+    /// Fits a line to `points` and to `zeros` points at (0, 0). Returns None for fewer than three points, and if all
+    /// points have the same x.
     pub(super) fn new(points: &[(f64, f64)], zeros: u64) -> Option<Self> {
         let all = points.len() as u64 + zeros;
         let (n, zeros) = (all as f64, zeros as f64);
@@ -26,6 +26,7 @@ impl LineFit {
         let sum = |term: &dyn Fn(f64, f64) -> f64| {
             points.iter().map(|&(x, y)| term(x, y)).sum::<f64>() + zeros * term(0.0, 0.0)
         };
+        // The sums use differences from the means: sums of squares would lose digits for large counts.
         let sxx = sum(&|x, _| (x - mean_x).powi(2));
         let sxy = sum(&|x, y| (x - mean_x) * (y - mean_y));
         let syy = sum(&|_, y| (y - mean_y).powi(2));

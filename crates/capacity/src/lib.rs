@@ -1,7 +1,8 @@
-//! What a resolver's load asks of a machine: signatures to verify per second, from queries per second.
+//! The signatures per second that a resolver must verify, from its queries per second.
 //!
-//! The model is that of Hageman, van Rijswijk-Deij, Pras and Sperotto, "The Performance Impact of Elliptic Curve Cryptography on
-//! DNSSEC Validation" (2016), as Blaauwendraad (2017) uses it for small machines: four linear functions after each other,
+//! The model is that of Hageman, van Rijswijk-Deij, Pras and Sperotto, "The Performance Impact of Elliptic Curve
+//! Cryptography on DNSSEC Validation" (2016), as Blaauwendraad (2017) uses it for small machines: a chain of four
+//! linear functions,
 //!
 //! ```text
 //! f1: R   = r   Q   + beta1      responses from queries
@@ -11,15 +12,15 @@
 //! f:  S_v = a Q + b,   a = a_v s a_s r,   b = a_v (s (a_s beta1 + beta2) + beta3) + beta4
 //! ```
 //!
-//! | item | what it holds |
+//! | item | content |
 //! |---|---|
 //! | [`walk_message`] | a message: query or response, and its signatures |
 //! | [`Traffic`] | messages counted by the second, in bounded memory, with a simulated cache |
-//! | [`QueryBurst`] | queries per second: the most, and percentiles |
+//! | [`QueryBurst`] | queries per second: maximum and percentiles |
 //! | [`LineFit`] | a line through intervals, with its error |
-//! | [`DemandModel`], [`round_up_requirement`] | f and what it demands |
-//! | [`CpuBudget`] | what a rate of verification is worth beside everything else that a resolver does |
-//! | [`capture`] | messages of the DNS in captures of packets, dnstap and logs of queries |
+//! | [`DemandModel`], [`round_up_requirement`] | f, and the required rate |
+//! | [`CpuBudget`] | the capacity of a resolver that does other work too |
+//! | [`capture`] | DNS messages in packet captures, dnstap and query logs |
 #![forbid(unsafe_code)]
 
 mod budget;

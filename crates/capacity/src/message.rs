@@ -1,64 +1,67 @@
-//! Messages of the DNS, as far as they tell of signatures. RFC 1035 section 4.
+//! DNS messages, read for their signatures. RFC 1035 section 4.
 
 use std::hash::{DefaultHasher, Hasher};
 
-/// Why a message is none, or not to its end. The peer's fault, or of who cut it.
+/// An error of a malformed message. The sender, or the program that cut the message, is at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DnsMessageError {
-    /// Fewer than 12 bytes.
+    /// The message has fewer than 12 bytes.
     #[error("a message of fewer than 12 bytes")]
     Header,
-    /// A name that leads out of the message, forwards or in a circle, or is too long.
+    /// A name leads out of the message, forwards or in a circle, or is too long.
     #[error("a name that is malformed")]
     Name,
-    /// It ends before its questions and records do.
-    #[error("a message that ends within its questions and records")]
+    /// The message ends before its questions and records.
+    #[error("the message ends within its questions and records")]
     Short,
-    /// The data of a signature that is too short to be one.
+    /// The data of a signature is too short.
     #[error("a signature that is malformed")]
     Signature,
 }
 
-/// What a message tells.
+/// The contents of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageSummary {
-    /// The bit QR.
+    /// The bit QR: true for a response.
     pub is_response: bool,
-    /// The opcode: [`QUERY`], or that of an UPDATE, a NOTIFY or another message whose sections hold something else.
+    /// The opcode: [`QUERY`], or that of an UPDATE, a NOTIFY or another message whose sections have other contents.
     pub opcode: u8,
-    /// Questions that its header tells of.
+    /// The number of questions according to the header.
     pub questions: u16,
-    /// Signatures in answer, authority and additional section.
+    /// The number of signatures in the answer, authority and additional sections.
     pub signatures: u32,
-    /// What is wrong after its header; what came before counts.
+    /// The error after the header. The items before it are counted.
     pub fault: Option<DnsMessageError>,
 }
 
-/// A record of type RRSIG.
+/// The identity and lifetime of an RRSIG record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignatureRecord {
-    /// A hash of owner, type covered, algorithm, key tag and signer: equal for the signature of the same set by the same key.
+    /// A hash of owner, covered type, algorithm, key tag and signer. It is equal for two signatures of the same set
+    /// by the same key.
     pub id: u64,
-    /// For how many seconds a cache may keep it with the set that it covers: the record's TTL, at most the original one.
+    /// The number of seconds for which a cache may keep the signature with its set: the TTL of the record, at most
+    /// the original TTL.
     pub ttl_s: u32,
 }
 
 /// The opcode of queries and their responses. RFC 1035 4.1.1.
 pub const QUERY: u8 = 0;
 
-/// The longest name, its root included. RFC 1035 3.1.
+/// The longest name in bytes, the root label included. RFC 1035 3.1.
 const MAX_NAME: usize = 255;
 
-/// The type of signatures. RFC 4034 3.
+/// The type of signature records. RFC 4034 section 3.
 const RRSIG: u16 = 46;
 
-/// Fixed fields of a signature's data before the signer's name. RFC 4034 3.1.
+/// The length of a signature's fields before the signer's name, in bytes. RFC 4034 3.1.
 const SIGNATURE_FIXED: usize = 18;
 
-/// Walks over a message and shows its signatures in order. Of a message with another opcode than [`QUERY`] only the header is read.
+/// Reads a message and passes its signatures to `on_signature`, in order. It reads no more than the header of a
+/// message with another opcode than [`QUERY`].
 ///
 /// # Errors
-/// [`DnsMessageError::Header`]. Whatever is wrong further on is told by [`MessageSummary::fault`].
+/// [`DnsMessageError::Header`]. [`MessageSummary::fault`] holds errors after the header.
 pub fn walk_message(
     message: &[u8],
     on_signature: &mut dyn FnMut(SignatureRecord),
@@ -103,7 +106,7 @@ impl<'a> MessageWalker<'a> {
         self.take(4).map(drop)
     }
 
-    /// RFC 1035 4.1.3.
+    /// Reads a record. RFC 1035 4.1.3.
     fn record(&mut self) -> Result<Option<SignatureRecord>, DnsMessageError> {
         let owner = self.at;
         self.skip_name()?;
@@ -120,6 +123,7 @@ impl<'a> MessageWalker<'a> {
     fn signature(&self, owner: usize, ttl_s: u32, data: &[u8]) -> Result<SignatureRecord, DnsMessageError> {
         let (fixed, rest) = data.split_at_checked(SIGNATURE_FIXED).ok_or(DnsMessageError::Signature)?;
         let (signer, value) = split_name(rest).ok_or(DnsMessageError::Signature)?;
+        // A signature of no bytes is malformed for every algorithm.
         if value.is_empty() {
             return Err(DnsMessageError::Signature);
         }
@@ -127,7 +131,7 @@ impl<'a> MessageWalker<'a> {
         let len = self.name(owner, &mut name)?;
         let mut hasher = DefaultHasher::new();
         hasher.write(&name[..len]);
-        // Type covered and algorithm, then the key tag.
+        // The covered type and the algorithm, then the key tag.
         hasher.write(&fixed[..3]);
         hasher.write(&fixed[16..]);
         hasher.write(&signer.to_ascii_lowercase());
@@ -141,7 +145,7 @@ impl<'a> MessageWalker<'a> {
         Ok(taken)
     }
 
-    /// To the first byte after a name that stands here: after the root, or after a pointer.
+    /// Moves past a name: past its root label or its pointer.
     fn skip_name(&mut self) -> Result<(), DnsMessageError> {
         let start = self.at;
         while self.at - start < MAX_NAME {
@@ -155,7 +159,8 @@ impl<'a> MessageWalker<'a> {
         Err(DnsMessageError::Name)
     }
 
-    /// A name in small letters without pointers (RFC 1035 4.1.4); its length. Pointers lead backwards only, so there are no circles.
+    /// Reads a name in lower case, without pointers (RFC 1035 4.1.4), and returns its length. A pointer must lead to
+    /// before every earlier part of the name, so there are no circles.
     fn name(&self, start: usize, out: &mut [u8; MAX_NAME]) -> Result<usize, DnsMessageError> {
         let (mut at, mut earliest, mut len) = (start, start, 0);
         loop {
@@ -164,6 +169,8 @@ impl<'a> MessageWalker<'a> {
                 0xc0.. => {
                     let low = *self.message.get(at + 1).ok_or(DnsMessageError::Short)?;
                     at = usize::from(u16::from_be_bytes([label_len & 0x3f, low]));
+                    // Each pointer leads further back than the one before, so a name has at most as many steps as
+                    // bytes.
                     if at >= earliest {
                         return Err(DnsMessageError::Name);
                     }

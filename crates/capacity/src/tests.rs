@@ -1,8 +1,8 @@
-//! Messages made here, and the paper's own numbers.
+//! Constructed messages, and the numbers of the paper.
 
 use super::*;
 
-/// A name, with or without a pointer at its end.
+/// Encodes a name.
 fn name(labels: &[&str]) -> Vec<u8> {
     let mut out = Vec::new();
     for label in labels {
@@ -23,7 +23,7 @@ fn rrsig(owner: &[u8], covered: u8, key_tag: u8, ttl_s: u32) -> Vec<u8> {
     record(owner, 46, ttl_s, &[&fixed[..], &name(&["Example"]), &[1; 64]].concat())
 }
 
-/// A response about `www.example.` with records, in sections of one, one and the rest.
+/// Encodes a response about `www.example.` with records: one each in the first two sections, the others in the third.
 fn response(records: &[Vec<u8>]) -> Vec<u8> {
     let rest = records.len().saturating_sub(2) as u8;
     let head = [0, 1, 0x84, 0, 0, 1, 0, records.len().min(1) as u8, 0, u8::from(records.len() > 1), 0, rest];
@@ -34,7 +34,7 @@ fn query() -> Vec<u8> {
     [&[0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0], &name(&["a"])[..], &[0, 1, 0, 1]].concat()
 }
 
-/// To the question's name.
+/// A pointer to the name of the question.
 const POINTER: [u8; 2] = [0xc0, 12];
 
 fn signatures(message: &[u8]) -> (MessageSummary, Vec<SignatureRecord>) {
@@ -60,7 +60,7 @@ fn signatures_are_counted_in_every_section() {
 }
 
 #[test]
-fn a_signature_is_known_again_however_its_owner_is_written() {
+fn a_signature_has_the_same_identity_with_any_spelling_of_its_owner() {
     let plain = rrsig(&name(&["WWW", "example"]), 1, 7, 300);
     let half = [&b"\x03www"[..], &[0xc0, 16]].concat();
     let records = [
@@ -76,7 +76,7 @@ fn a_signature_is_known_again_however_its_owner_is_written() {
 }
 
 #[test]
-fn what_is_malformed_counts_as_far_as_it_goes() {
+fn counts_a_malformed_message_up_to_its_fault() {
     assert_eq!(walk_message(&[0; 11], &mut |_| ()), Err(DnsMessageError::Header));
     let whole = response(&[rrsig(&POINTER, 1, 7, 300), rrsig(&POINTER, 2, 7, 300)]);
     for cut in [1, 20, 70, 95] {
@@ -143,7 +143,7 @@ fn traffic_is_counted_by_its_second() {
 }
 
 #[test]
-fn time_between_inputs_was_not_observed_and_time_in_both_counts_once() {
+fn time_between_inputs_is_not_observed_and_common_time_counts_once() {
     let mut traffic = Traffic::new(TrafficLimits::default());
     for at_s in [10, 19, 1_000_000, 1_000_004] {
         traffic.query(at_s);
@@ -161,7 +161,7 @@ fn time_between_inputs_was_not_observed_and_time_in_both_counts_once() {
 }
 
 #[test]
-fn memory_is_bounded_and_what_goes_beyond_is_told() {
+fn limits_memory_and_counts_the_rest() {
     let mut traffic = Traffic::new(TrafficLimits { seconds: 5, cache_entries: 4 });
     for at_s in 0..20 {
         traffic.query(at_s);
@@ -173,7 +173,7 @@ fn memory_is_bounded_and_what_goes_beyond_is_told() {
 }
 
 #[test]
-fn moments_that_only_a_broken_clock_tells_make_no_work() {
+fn extreme_times_cost_no_work() {
     let mut traffic = Traffic::new(TrafficLimits::default());
     for at_s in [0, 5, u64::MAX] {
         traffic.query(at_s);
@@ -183,7 +183,7 @@ fn moments_that_only_a_broken_clock_tells_make_no_work() {
 }
 
 #[test]
-fn a_cache_spares_what_it_holds_until_it_expires() {
+fn a_cached_signature_is_not_verified_again_until_it_expires() {
     let mut traffic = Traffic::new(TrafficLimits::default());
     let message = response(&[rrsig(&POINTER, 1, 7, 300)]);
     for (at_s, verified) in [(0, 1), (1, 1), (299, 1), (300, 2), (301, 2), (700, 3)] {
@@ -197,7 +197,7 @@ fn a_cache_spares_what_it_holds_until_it_expires() {
 }
 
 #[test]
-fn a_full_cache_keeps_what_lasts_longest() {
+fn a_full_cache_keeps_the_signatures_that_expire_last() {
     let mut cache = cache::SignatureCache::new(4);
     for id in 0..4 {
         assert!(cache.must_verify(Some(0), SignatureRecord { id, ttl_s: 100 + id as u32 }));
@@ -208,7 +208,7 @@ fn a_full_cache_keeps_what_lasts_longest() {
 }
 
 #[test]
-fn lines_are_found_with_their_error() {
+fn fits_lines_with_their_standard_error() {
     let exact = LineFit::new(&[(1.0, 5.0), (2.0, 7.0), (4.0, 11.0)], 0).unwrap();
     assert!((exact.coefficient - 2.0).abs() < 1e-12 && (exact.intercept - 3.0).abs() < 1e-12);
     assert!((exact.r_squared - 1.0).abs() < 1e-12 && exact.standard_error < 1e-6);
@@ -231,7 +231,7 @@ fn lines_are_found_with_their_error() {
 }
 
 #[test]
-fn the_papers_case_asks_for_174_and_is_rounded_to_200() {
+fn the_worst_case_of_the_paper_is_174_rounded_to_200() {
     let model = DemandModel::WORST_CASE;
     assert_eq!((model.a(), model.b()), (3.0, 0.0));
     assert_eq!(model.signatures(58.0, 1), 174.0);
@@ -302,7 +302,7 @@ fn requirements_are_rounded_up_to_one_digit() {
 }
 
 #[test]
-fn a_budget_counts_overhead_cores_and_share() {
+fn the_budget_includes_overhead_cores_and_share() {
     let budget = CpuBudget { cores: 2.0, cpu_share: 0.5, overhead_us: OVERHEAD_US };
     // 25 000 per second take 40 µs each; with 37 more, 77.
     assert!((budget.validations_per_s(25_000.0) - 1e6 / 77.0).abs() < 1e-6);

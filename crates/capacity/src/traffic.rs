@@ -5,27 +5,27 @@ use std::collections::{BTreeMap, HashMap};
 use super::cache::SignatureCache;
 use super::{LineFit, QUERY, QueryBurst, walk_message};
 
-/// What is counted, in a second, in an interval or altogether.
+/// The counts of a second, of an interval, or in total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrafficCounts {
-    /// Q: queries, that is messages with opcode QUERY that ask something.
+    /// Q: the number of queries, that is messages with opcode QUERY and a question.
     pub queries: u64,
-    /// R: responses.
+    /// R: the number of responses.
     pub responses: u64,
-    /// R_s: responses with at least one signature.
+    /// R_s: the number of responses with at least one signature.
     pub signed: u64,
-    /// S: signatures.
+    /// S: the number of signatures.
     pub signatures: u64,
-    /// S_v: signatures that a resolver with a cache has to verify.
+    /// S_v: the number of signatures that a resolver with a cache must verify.
     pub verified: u64,
 }
 
-/// Bounds of what is kept.
+/// The limits of the memory that traffic takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrafficLimits {
-    /// Most seconds with messages that are kept apart, of about 60 bytes each: two million are 23 days.
+    /// The maximum number of seconds with messages, of about 60 bytes each: two million are 23 days.
     pub seconds: usize,
-    /// Most signatures in the simulated cache, of about 32 bytes each.
+    /// The maximum number of signatures in the simulated cache, of about 32 bytes each.
     pub cache_entries: usize,
 }
 
@@ -35,28 +35,28 @@ impl Default for TrafficLimits {
     }
 }
 
-/// Traffic under observation. Nothing of a message is kept but counts, and of signatures hashes: no address, no name.
+/// Observed traffic. It keeps counts, and hashes of signatures, but no addresses and no names.
 ///
-/// Which signatures a resolver has to verify is told by a simulated cache: one that is met again before its time is up counts as
-/// verified with its set. That takes all traffic for that of one resolver, which believes each set as long as its TTL, and verifies
-/// every signature of a set that has several.
+/// A simulated cache decides which signatures a resolver must verify: a signature that occurs again before it expires
+/// counts as verified with its set. This treats all traffic as that of one resolver, which keeps each set for its
+/// TTL, and verifies every signature of a set that has several.
 #[derive(Debug)]
 pub struct Traffic {
     limits: TrafficLimits,
     seconds: HashMap<u64, TrafficCounts>,
     totals: TrafficCounts,
-    /// Messages that are in the totals alone.
+    /// The number of messages that are counted in the totals only.
     unplaced: u64,
     malformed: u64,
     other_opcodes: u64,
     cache: SignatureCache,
-    /// First and last second of the input that is read now.
+    /// The first and last second of the current input.
     input: Option<(u64, u64)>,
     inputs: Vec<(u64, u64)>,
 }
 
 impl Traffic {
-    /// No traffic yet.
+    /// Makes traffic without messages.
     #[must_use]
     pub fn new(limits: TrafficLimits) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl Traffic {
         }
     }
 
-    /// Counts a message that came in a second since 1970, where that is known.
+    /// Counts a message, and the second since 1970 at which it came, if it is known.
     pub fn message(&mut self, at_s: Option<u64>, message: &[u8]) {
         let cache = &mut self.cache;
         let mut verified = 0;
@@ -107,12 +107,12 @@ impl Traffic {
         );
     }
 
-    /// Counts a query of which nothing is known but its second.
+    /// Counts a query of which only the second is known.
     pub fn query(&mut self, at_s: u64) {
         self.add(Some(at_s), TrafficCounts { queries: 1, ..TrafficCounts::default() });
     }
 
-    /// What comes next is of another input: the time between them was not observed.
+    /// Ends an input. The time until the next input is not observed.
     pub fn end_input(&mut self) {
         self.inputs.extend(self.input.take());
     }
@@ -123,6 +123,7 @@ impl Traffic {
             self.unplaced += 1;
             return;
         };
+        // The totals stay right beyond the limit; only the distribution lacks the message.
         if self.seconds.len() >= self.limits.seconds && !self.seconds.contains_key(&at_s) {
             self.unplaced += 1;
             return;
@@ -132,44 +133,48 @@ impl Traffic {
         self.input = Some((first.min(at_s), last.max(at_s)));
     }
 
-    /// All that was counted.
+    /// Returns the totals.
     #[must_use]
     pub fn totals(&self) -> TrafficCounts {
         self.totals
     }
 
-    /// Messages that are counted, but in no second: without a time, or beyond [`TrafficLimits::seconds`].
+    /// Returns the number of messages that are in no second: those without a time, and those beyond
+    /// [`TrafficLimits::seconds`].
     #[must_use]
     pub fn unplaced(&self) -> u64 {
         self.unplaced
     }
 
-    /// Messages that are malformed, or queries without a question. Those with a sound header are counted as far as they go.
+    /// Returns the number of malformed messages and of queries without a question. If the header is sound, a
+    /// malformed message is counted as far as it can be read.
     #[must_use]
     pub fn malformed(&self) -> u64 {
         self.malformed
     }
 
-    /// Messages with another opcode than QUERY, such as UPDATE and NOTIFY: neither queries nor responses.
+    /// Returns the number of messages with another opcode than QUERY, such as UPDATE and NOTIFY. They are neither
+    /// queries nor responses.
     #[must_use]
     pub fn other_opcodes(&self) -> u64 {
         self.other_opcodes
     }
 
-    /// Seconds from the first to the last message of each input; where inputs overlap, once.
+    /// Returns the number of seconds from the first to the last message of each input. Overlapping seconds of several
+    /// inputs count once.
     #[must_use]
     pub fn observed_s(&self) -> u64 {
         self.observed(1)
     }
 
-    /// Queries per second; `None` where no second is known.
+    /// Returns the queries per second, or None if no second is known.
     #[must_use]
     pub fn burst(&self) -> Option<QueryBurst> {
         let rates = self.seconds.values().map(|counts| counts.queries).collect();
         QueryBurst::new(rates, self.observed_s())
     }
 
-    /// Counts by intervals of so many seconds (at least one), in order; those without messages left out.
+    /// Returns the counts of intervals of so many seconds (at least one), in order, without empty intervals.
     #[must_use]
     pub fn intervals(&self, interval_s: u64) -> BTreeMap<u64, TrafficCounts> {
         let mut intervals: BTreeMap<u64, TrafficCounts> = BTreeMap::new();
@@ -179,7 +184,7 @@ impl Traffic {
         intervals
     }
 
-    /// The line of y over x through intervals of so many seconds; `None` where no line can be told.
+    /// Fits a line of y over x through intervals of so many seconds. Returns None if there is no such line.
     #[must_use]
     pub fn fit(
         &self,
@@ -190,11 +195,12 @@ impl Traffic {
         let intervals = self.intervals(interval_s);
         let points: Vec<(f64, f64)> =
             intervals.values().map(|counts| (x(counts) as f64, y(counts) as f64)).collect();
+        // Observed intervals without messages are points at (0, 0). They need no memory.
         let silent = self.observed(interval_s).saturating_sub(points.len() as u64);
         LineFit::new(&points, silent)
     }
 
-    /// Intervals that inputs reach into.
+    /// Returns the number of intervals that the inputs cover.
     fn observed(&self, interval_s: u64) -> u64 {
         let interval_s = interval_s.max(1);
         let mut spans: Vec<(u64, u64)> = self.inputs.iter().chain(&self.input).copied().collect();

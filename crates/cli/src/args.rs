@@ -22,50 +22,50 @@ use crate::serve::ServeArgs;
 /// The version, with the commit if the build knows it.
 pub(crate) const VERSION: &str = env!("OARLOCK_VERSION");
 
-/// Cryptographic acceleration for network services: gathers the operations of many connections and runs them in
-/// lockstep on the best unit in reach.
+/// Cryptographic acceleration for network services: gathers the operations of many connections and computes them
+/// side by side on the best engine of the machine.
 #[derive(Debug, Parser)]
 #[command(name = "oarlock", version = VERSION, propagate_version = true, arg_required_else_help = true)]
 #[command(
     after_help = "Exit codes: 0 done, 1 the answer is no, 2 wrong usage or input, 3 the machine or a peer failed.\n\
                         OARLOCK_DISABLE=NAME,... turns engines off; the scalar engine always stays as referee."
 )]
-pub(crate) struct Cli {
+pub(crate) struct OarlockCli {
     #[command(flatten)]
     pub(crate) global: GlobalOptions,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// What this machine has: engines, self-test verdicts, and the cost model per shape
+pub(crate) enum CliCommand {
+    /// Print the engines of this machine, their self tests, and the cost model of each shape
     Engines,
-    /// Operations per second, engine by engine, beside OpenSSL in the same run
+    /// Measure operations per second, engine by engine, beside OpenSSL in the same run
     Speed(SpeedArgs),
-    /// Median and tail latency against load, for the dispatcher's rule and the rules it replaces
+    /// Measure median and tail latency under load, for the dispatcher's rule and the rules that it replaces
     Latency(LatencyArgs),
     /// Encrypt, decrypt, translate or authenticate columns of CSV and NDJSON files
     Records(Box<RecordsArgs>),
-    /// The experiments of the short-DES paper, step by step, on this machine
+    /// Run the experiments of the short-DES paper on this machine, step by step
     Ladder(LadderArgs),
     /// Serve keys and engines to other programs and machines
     Serve(ServeArgs),
-    /// Filter an MTA's mail: sign and verify DKIM and ARC
+    /// Run a mail filter for an MTA: sign and verify DKIM and ARC
     Milter(MilterArgs),
-    /// Call a server: sign, verify, decrypt, derive, seal, open, mac, list keys and engines
+    /// Call a server: sign, verify, decrypt, derive, seal, open, authenticate, list keys and engines
     Call(Box<CallArgs>),
-    /// What a server does for many clients at once
+    /// Put a server under the load of many clients, and measure it
     Load(Box<LoadCommand>),
-    /// Other people's programs with and without Oarlock, side by side in one run
+    /// Measure nginx, HAProxy and mail filters with and without Oarlock, side by side in one run
     Bench(BenchArgs),
     /// Sign and verify mail
     Dkim(DkimArgs),
-    /// Verify and sign zones, make keys for them, and weigh a resolver's load against this machine
+    /// Verify and sign zones, make keys for them, and compare a resolver's load with this machine
     Dnssec(DnssecArgs),
-    /// Make, take in, list and show keys
+    /// Generate, import, list, show and split keys
     Keys(Box<KeysArgs>),
-    /// Print the completions of a shell
+    /// Print the completions for a shell
     Completions(CompletionsArgs),
     /// Write a manual page for each command
     Man(ManArgs),
@@ -79,7 +79,7 @@ pub(crate) enum Command {
                   oarlock completions fish > ~/.config/fish/completions/oarlock.fish"
 )]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell
     pub(crate) shell: Shell,
 }
 
@@ -87,6 +87,6 @@ pub(crate) struct CompletionsArgs {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example: oarlock man ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// The directory for the pages; it is made if it is not there
+    /// Directory for the pages; it is created if it does not exist
     pub(crate) directory: PathBuf,
 }

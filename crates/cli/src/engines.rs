@@ -1,4 +1,4 @@
-//! `oarlock engines`: what this machine has.
+//! `oarlock engines`: the engines of this machine.
 
 use oarlock::engine_api::EngineLocation;
 use oarlock::{Accelerator, Calibration, EngineReport, ShapeReport};
@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::exit::ProgramError;
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::report::print_report;
-use oarlock_measure::table::{Align, Cell, Table, Tone, bytes, count, duration};
+use oarlock_measure::table::{CellAlign, CellTone, TableCell, TextTable, bytes, count, duration};
 
 pub(crate) fn run(global: &GlobalOptions) -> Result<(), ProgramError> {
     let accelerator = global.builder().build()?;
@@ -55,29 +55,29 @@ fn to_text(accelerator: &Accelerator, in_colour: bool) -> String {
         + "\n"
 }
 
-fn shapes_table(engine: &EngineReport) -> Table {
-    let mut table = Table::new([
-        ("shape", Align::Left),
-        ("self test", Align::Left),
-        ("lanes", Align::Right),
-        ("at most", Align::Right),
-        ("confirms", Align::Left),
-        ("C1", Align::Right),
-        ("C2", Align::Right),
-        ("C3/byte", Align::Right),
+fn shapes_table(engine: &EngineReport) -> TextTable {
+    let mut table = TextTable::new([
+        ("shape", CellAlign::Left),
+        ("self test", CellAlign::Left),
+        ("lanes", CellAlign::Right),
+        ("at most", CellAlign::Right),
+        ("confirms", CellAlign::Left),
+        ("C1", CellAlign::Right),
+        ("C2", CellAlign::Right),
+        ("C3/byte", CellAlign::Right),
     ]);
     for shape in &engine.shapes {
         let verdict = match &shape.verdict {
-            Ok(_) => Cell::toned("passed", Tone::Good),
-            Err(failure) => Cell::toned(failure.to_string(), Tone::Bad),
+            Ok(_) => TableCell::toned("passed", CellTone::Good),
+            Err(failure) => TableCell::toned(failure.to_string(), CellTone::Bad),
         };
-        let cost = |ns: Option<f64>| ns.map_or_else(Cell::none, |ns| duration(ns * 1e-9).into());
+        let cost = |ns: Option<f64>| ns.map_or_else(TableCell::none, |ns| duration(ns * 1e-9).into());
         table.row([
             shape.shape.to_string().into(),
             verdict,
             shape.lanes.preferred.to_string().into(),
             shape.lanes.max.to_string().into(),
-            if shape.confirms { "yes".into() } else { Cell::none() },
+            if shape.confirms { "yes".into() } else { TableCell::none() },
             cost(shape.cost.map(|cost| cost.per_batch_ns)),
             cost(shape.cost.map(|cost| cost.per_op_ns)),
             cost(shape.cost.map(|cost| cost.per_byte_ns).filter(|_| shape.shape.is_record())),
@@ -103,9 +103,9 @@ fn reach(reach: EngineLocation) -> &'static str {
 }
 
 #[derive(Default, Serialize)]
-struct Row<'a> {
+struct EngineRow<'a> {
     engine: &'a str,
-    /// None in the row of an absent engine, as all that follows but its reason.
+    /// None in the row of an absent engine, like all following fields except the reason.
     shape: Option<String>,
     passed: Option<bool>,
     failure: Option<String>,
@@ -115,13 +115,13 @@ struct Row<'a> {
     c1_ns: Option<f64>,
     c2_ns: Option<f64>,
     c3_ns: Option<f64>,
-    /// The reason why the engine takes no part.
+    /// The reason why the engine is absent.
     absence: Option<String>,
 }
 
-fn rows(accelerator: &Accelerator) -> Vec<Row<'_>> {
+fn rows(accelerator: &Accelerator) -> Vec<EngineRow<'_>> {
     let present = accelerator.engines().iter().flat_map(|engine| {
-        engine.shapes.iter().map(|shape| Row {
+        engine.shapes.iter().map(|shape| EngineRow {
             engine: engine.name,
             shape: Some(shape.shape.to_string()),
             passed: Some(shape.verdict.is_ok()),
@@ -135,10 +135,10 @@ fn rows(accelerator: &Accelerator) -> Vec<Row<'_>> {
             absence: None,
         })
     });
-    let absent = accelerator.absent().iter().map(|absent| Row {
+    let absent = accelerator.absent().iter().map(|absent| EngineRow {
         engine: absent.name,
         absence: Some(absent.reason.to_string()),
-        ..Row::default()
+        ..EngineRow::default()
     });
     present.chain(absent).collect()
 }

@@ -1,4 +1,4 @@
-//! Options that name files of keys: a key in the place of the name is refused before anything quotes it.
+//! Options that name key files. A key in the place of the name is rejected before an error could quote it.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -7,11 +7,11 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use oarlock_io::check_key_path;
 
-/// A parser that sees no value which looks like a key.
+/// A parser of values that rejects every value which looks like a key.
 #[derive(Clone, Debug)]
 pub(crate) struct NotAKey<P>(pub(crate) P);
 
-/// The parser of a file of a key, a certificate or a passphrase.
+/// Returns a parser of the path of a key, a certificate or a passphrase.
 pub(crate) fn key_path() -> NotAKey<PathBufValueParser> {
     NotAKey(PathBufValueParser::new())
 }

@@ -1,4 +1,4 @@
-//! Whoever knows key records: name servers, or a file.
+//! The sources of key records: name servers, or a file.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -11,24 +11,24 @@ use oarlock_io::dns::{
 };
 use oarlock_measure::{CommandError, FailureKind};
 
-/// How often a name server is asked.
+/// The number of attempts at a name server.
 const ATTEMPTS: u32 = 2;
 
-/// Where key records are.
+/// The source of key records.
 #[derive(Debug, Args)]
 pub(crate) struct LookupArgs {
-    /// Key records from this file and not from DNS: zone file lines, or `name record`
+    /// Read key records from this file instead of DNS: zone file lines, or `name record`
     #[arg(long, value_name = "FILE", conflicts_with = "dns")]
     keys_file: Option<PathBuf>,
-    /// Name servers to ask, with or without port [default: those of /etc/resolv.conf]
+    /// Name servers to ask, with or without port, separated by commas [default: those of /etc/resolv.conf]
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     dns: Vec<String>,
-    /// Seconds to wait for each of two attempts
+    /// Seconds to wait for each of two attempts, 1 to 300
     #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=300))]
     dns_timeout: u64,
 }
 
-/// Why nobody knows any.
+/// An error of a source of key records.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SourceError {
     #[error(transparent)]
@@ -48,15 +48,15 @@ impl CommandError for SourceError {
 }
 
 impl LookupArgs {
-    /// Needs a tokio runtime.
+    /// Opens the source. Needs a tokio runtime.
     pub(crate) fn open(&self) -> Result<Arc<dyn TxtLookup>, SourceError> {
         let servers: Vec<_> = self.dns.iter().map(|text| server_address(text)).collect::<Result<_, _>>()?;
         open(self.keys_file.as_deref(), &servers, Duration::from_secs(self.dns_timeout) * ATTEMPTS)
     }
 }
 
-/// A file where there is one, these name servers, or those of the system. A question is given up after `patience`. Needs a tokio
-/// runtime.
+/// Opens the file if there is one, else these name servers, else those of the system. A question fails after
+/// `patience`. Needs a tokio runtime.
 pub(crate) fn open(
     file: Option<&Path>,
     servers: &[SocketAddr],

@@ -36,7 +36,7 @@ use std::process::ExitCode;
 
 use oarlock_measure::{bench, ladder, latency, speed};
 
-use crate::args::{Cli, Command};
+use crate::args::{CliCommand, OarlockCli};
 use crate::exit::Failure;
 
 fn main() -> ExitCode {
@@ -50,26 +50,26 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: &Cli) -> Result<(), Failure> {
+fn run(cli: &OarlockCli) -> Result<(), Failure> {
     let global = &cli.global;
     match &cli.command {
-        Command::Engines => Ok(engines::run(global)?),
-        Command::Speed(args) => Ok(speed::run(global, args)?),
-        Command::Latency(args) => Ok(latency::run(global, args)?),
-        Command::Records(args) => Ok(records::run(global, args)?),
-        Command::Ladder(args) => ladder::run(global, args).map_err(Failure::in_command("ladder")),
-        Command::Serve(args) => serve::run(global, args).map_err(Failure::in_command("serve")),
-        Command::Milter(args) => milter::run(global, args).map_err(Failure::in_command("milter")),
-        Command::Call(args) => call::run(global, args).map_err(Failure::in_command("call")),
-        Command::Load(args) => load::run(global, args),
-        Command::Bench(args) => {
+        CliCommand::Engines => Ok(engines::run(global)?),
+        CliCommand::Speed(args) => Ok(speed::run(global, args)?),
+        CliCommand::Latency(args) => Ok(latency::run(global, args)?),
+        CliCommand::Records(args) => Ok(records::run(global, args)?),
+        CliCommand::Ladder(args) => ladder::run(global, args).map_err(Failure::in_command("ladder")),
+        CliCommand::Serve(args) => serve::run(global, args).map_err(Failure::in_command("serve")),
+        CliCommand::Milter(args) => milter::run(global, args).map_err(Failure::in_command("milter")),
+        CliCommand::Call(args) => call::run(global, args).map_err(Failure::in_command("call")),
+        CliCommand::Load(args) => load::run(global, args),
+        CliCommand::Bench(args) => {
             oarlock_server::raise_open_files();
             bench::run(global, args).map_err(Failure::in_command("bench"))
         }
-        Command::Dkim(args) => dkim::run(global, args).map_err(Failure::in_command("dkim")),
-        Command::Dnssec(args) => dnssec::run(global, args).map_err(Failure::in_command("dnssec")),
-        Command::Completions(args) => Ok(manual::completions(args)?),
-        Command::Man(args) => Ok(manual::pages(args)?),
-        Command::Keys(args) => keys::run(global, args).map_err(Failure::in_command("keys")),
+        CliCommand::Dkim(args) => dkim::run(global, args).map_err(Failure::in_command("dkim")),
+        CliCommand::Dnssec(args) => dnssec::run(global, args).map_err(Failure::in_command("dnssec")),
+        CliCommand::Completions(args) => Ok(manual::completions(args)?),
+        CliCommand::Man(args) => Ok(manual::pages(args)?),
+        CliCommand::Keys(args) => keys::run(global, args).map_err(Failure::in_command("keys")),
     }
 }

@@ -1,7 +1,7 @@
-//! `oarlock completions` and `oarlock man`: what shells and readers of manuals know of the command line.
+//! `oarlock completions` and `oarlock man`: shell completions and manual pages.
 //!
-//! Both come from the command line as it is parsed, so they say what the program does. `make install` puts them where shells and
-//! man(1) look.
+//! Both are made from the parser of the command line, so they cannot differ from it. `make install` puts them where
+//! shells and man(1) look.
 
 use std::fs;
 use std::io::{self, Write};
@@ -32,7 +32,7 @@ pub(crate) fn pages(args: &ManArgs) -> Result<(), ProgramError> {
     let failed = |path: &Path, error| ProgramError::Write { path: path.to_owned(), error };
     fs::create_dir_all(&args.directory).map_err(|error| failed(&args.directory, error))?;
     let mut command = usage::command().disable_help_subcommand(true);
-    // Names of pages and inherited options are known only then.
+    // Names of pages and inherited options are known only after this.
     command.build();
     for (name, page) in render(&command)? {
         let path = args.directory.join(name);
@@ -41,7 +41,7 @@ pub(crate) fn pages(args: &ManArgs) -> Result<(), ProgramError> {
     Ok(())
 }
 
-/// The pages of a command and of all below it, each with the name of its file.
+/// Renders the pages of a command and of all its subcommands, each with the name of its file.
 fn render(command: &Command) -> io::Result<Vec<(String, Vec<u8>)>> {
     let man = Man::new(command.clone()).manual("Oarlock").source(format!("oarlock {VERSION}"));
     let mut page = Vec::new();

@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use oarlock_mailfilter::{Config, ConfigError, KeyFault, Service, ServiceError};
-use oarlock_milter::Socket;
+use oarlock_mailfilter::{
+    FilterConfig, FilterConfigError, FilterService, FilterServiceError, SigningKeyFault,
+};
+use oarlock_milter::MilterSocket;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
 use crate::key_records::{self, SourceError};
-use crate::serve::{Log, harden, log, stopped};
+use crate::serve::{LogFormat, harden, log, stopped};
 use crate::service_manager::{ServiceState, notify};
 use oarlock_measure::table::count;
 use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
@@ -22,35 +24,35 @@ use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 #[derive(Args, Debug)]
 #[command(
     after_help = "Without --config it listens at unix:/run/oarlock-milter/milter.sock, verifies, and signs nothing.\n\
-                  SIGHUP has the configuration, the signing table and the keys read again; what is no good is refused, and the\n\
-                  old stays. SIGTERM and SIGINT drain: messages under way are finished. SIGUSR1 and SIGUSR2 do nothing."
+                  SIGHUP reloads the configuration, the signing table and the keys; invalid ones are rejected, and the\n\
+                  old ones stay. SIGTERM and SIGINT drain: current messages are finished. SIGUSR1 and SIGUSR2 do nothing."
 )]
 pub(crate) struct MilterArgs {
-    /// The configuration [default: every setting at its default]
+    /// Configuration file [default: every setting at its default]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Check the configuration, the signing table and every key, and say what would be done
+    /// Check the configuration, the signing table and every key, print what would be done, and exit
     #[arg(long)]
     check: bool,
-    /// Key records from this file and not from DNS: zone file lines, or `name record`
+    /// Read key records from this file instead of DNS: zone file lines, or `name record`
     #[arg(long, value_name = "FILE")]
     keys_file: Option<PathBuf>,
-    /// How the log on stderr is written
-    #[arg(long, value_enum, default_value_t = Log::Text)]
-    log: Log,
+    /// Form of the log on stderr
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    log: LogFormat,
 }
 
-/// Why no mail is filtered.
+/// An error of `oarlock milter`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MilterError {
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    FilterConfig(#[from] FilterConfigError),
     #[error(transparent)]
-    Service(#[from] ServiceError),
+    FilterService(#[from] FilterServiceError),
     #[error(transparent)]
     Records(#[from] SourceError),
     #[error("{}", list(.0))]
-    Keys(Vec<KeyFault>),
+    Keys(Vec<SigningKeyFault>),
     #[error("cannot start the runtime: {0}")]
     Runtime(io::Error),
     #[error("stdout: {0}")]
@@ -60,49 +62,49 @@ pub(crate) enum MilterError {
 impl CommandError for MilterError {
     fn kind(&self) -> FailureKind {
         match self {
-            Self::Config(_) | Self::Keys(_) => FailureKind::Usage,
+            Self::FilterConfig(_) | Self::Keys(_) => FailureKind::Usage,
             Self::Records(error) => error.kind(),
-            Self::Service(
-                ServiceError::Server(_)
-                | ServiceError::Metrics { .. }
-                | ServiceError::Remote(_)
-                | ServiceError::Start(_),
+            Self::FilterService(
+                FilterServiceError::Server(_)
+                | FilterServiceError::Metrics { .. }
+                | FilterServiceError::Remote(_)
+                | FilterServiceError::Start(_),
             ) => FailureKind::Machine,
-            Self::Service(_) => FailureKind::Usage,
+            Self::FilterService(_) => FailureKind::Usage,
             Self::Runtime(_) => FailureKind::Machine,
             Self::Stdout(error) => FailureKind::of_stdout(error),
         }
     }
 }
 
-fn list(faults: &[KeyFault]) -> String {
+fn list(faults: &[SigningKeyFault]) -> String {
     faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), MilterError> {
     let mut config = match &args.config {
-        Some(path) => Config::read(path)?,
-        None => Config::default(),
+        Some(path) => FilterConfig::read(path)?,
+        None => FilterConfig::default(),
     };
     config.engines.allowed = config.engines.allowed.or_else(|| global.engine_names());
     log(args.log, global.verbose);
-    make_room(config.limits.connections);
+    raise_open_files(config.limits.max_connections);
     harden();
     let runtime = Runtime::new().map_err(MilterError::Runtime)?;
     runtime.block_on(async {
         if args.check {
             return check(global, args, &config).await;
         }
-        // Heard from now on: until then the signals would end the process, which proves engines for some seconds.
+        // From now on the signals are handled: before, they would end the process, whose self tests take some seconds.
         let hangups = signal(SignalKind::hangup());
         let users = [SignalKind::user_defined1(), SignalKind::user_defined2()].map(ignore);
         let service = open(global, args, &config).await?;
         let bound = service.bind().await?;
         // Whoever hears that the filter is ready may stop it at once.
         let stopped = stopped();
-        let sockets: Vec<String> = bound.sockets().iter().map(Socket::to_string).collect();
+        let sockets: Vec<String> = bound.sockets().iter().map(MilterSocket::to_string).collect();
         announce(args, &sockets, bound.metrics());
-        if global.json || args.log == Log::Text {
+        if global.json || args.log == LogFormat::Text {
             say(global, args, &service, &sockets, bound.metrics())?;
         }
         let hangups =
@@ -119,27 +121,31 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
     })
 }
 
-/// Lets this process have as many connections open as the system allows it.
-fn make_room(connections: usize) {
+/// Raises the limit of open files as far as the system allows it.
+fn raise_open_files(connections: usize) {
     let max = oarlock_server::raise_open_files();
-    // A few files are no connections: listeners, logs, keys that are being read.
+    // A few files are not connections: listeners, logs, keys that are being read.
     if max.is_some_and(|max| max < connections as u64 + 32) {
         tracing::warn!(
             open_files = max,
             connections,
-            "the system allows fewer open files than limits.connections"
+            "the system allows fewer open files than [limits] max_connections"
         );
     }
 }
 
-async fn open(global: &GlobalOptions, args: &MilterArgs, config: &Config) -> Result<Service, MilterError> {
+async fn open(
+    global: &GlobalOptions,
+    args: &MilterArgs,
+    config: &FilterConfig,
+) -> Result<FilterService, MilterError> {
     let patience = Duration::from_millis(config.dns.timeout_ms);
     let lookups = key_records::open(args.keys_file.as_deref(), &config.name_servers()?, patience)?;
-    Ok(Service::open(config.clone(), global.builder(), lookups).await?)
+    Ok(FilterService::open(config.clone(), global.builder(), lookups).await?)
 }
 
-/// Checks the configuration and every key, and says what would be done.
-async fn check(global: &GlobalOptions, args: &MilterArgs, config: &Config) -> Result<(), MilterError> {
+/// Checks the configuration and every key, and prints what would be done.
+async fn check(global: &GlobalOptions, args: &MilterArgs, config: &FilterConfig) -> Result<(), MilterError> {
     let service = open(global, args, config).await?;
     let faults = service.check_keys().await;
     if !faults.is_empty() {
@@ -148,7 +154,7 @@ async fn check(global: &GlobalOptions, args: &MilterArgs, config: &Config) -> Re
     Ok(say(global, args, &service, &config.listen.sockets, config.listen.metrics)?)
 }
 
-/// Names the addresses in the log.
+/// Logs the addresses.
 fn announce(args: &MilterArgs, sockets: &[String], metrics: Option<SocketAddr>) {
     let config = args.config.as_deref().unwrap_or(Path::new("defaults")).display();
     for address in sockets {
@@ -161,7 +167,7 @@ fn announce(args: &MilterArgs, sockets: &[String], metrics: Option<SocketAddr>) 
 
 async fn hear_hangups(
     hangups: io::Result<Signal>,
-    service: Service,
+    service: FilterService,
     path: Option<PathBuf>,
     engines: Option<Vec<String>>,
 ) {
@@ -171,16 +177,16 @@ async fn hear_hangups(
     };
     while hangups.recv().await.is_some() {
         let config = match &path {
-            Some(path) => Config::read(path),
-            None => Ok(Config::default()),
+            Some(path) => FilterConfig::read(path),
+            None => Ok(FilterConfig::default()),
         };
         match config {
-            // What came of it stands in the log.
+            // The service logs the outcome.
             Ok(mut config) => {
                 config.engines.allowed = config.engines.allowed.or_else(|| engines.clone());
                 drop(service.reconfigure(config).await);
             }
-            Err(error) => tracing::error!(%error, "the new settings are refused, the old ones stay"),
+            Err(error) => tracing::error!(%error, "the new settings were rejected, the old ones stay"),
         }
     }
 }
@@ -190,7 +196,7 @@ fn ignore(kind: SignalKind) -> Option<JoinHandle<()>> {
     let mut signals = signal(kind).ok()?;
     Some(tokio::spawn(async move {
         while signals.recv().await.is_some() {
-            tracing::info!(signal = kind.as_raw_value(), "a signal that does nothing here");
+            tracing::info!(signal = kind.as_raw_value(), "this signal has no effect");
         }
     }))
 }
@@ -198,7 +204,7 @@ fn ignore(kind: SignalKind) -> Option<JoinHandle<()>> {
 fn say(
     global: &GlobalOptions,
     args: &MilterArgs,
-    service: &Service,
+    service: &FilterService,
     sockets: &[String],
     metrics: Option<SocketAddr>,
 ) -> io::Result<()> {

@@ -1,16 +1,16 @@
 //! `oarlock records`: columns of CSV and NDJSON files, encrypted, decrypted, translated and authenticated.
 //!
-//! Rows stream through in constant memory and keep their order. A row that cannot be done is rejected with its line and
-//! the reason, the others go on. A file is written whole or not at all: beside its name, synced, then renamed.
+//! Rows stream through in constant memory and keep their order. A row that fails is rejected with its line and the
+//! reason; the others go on. A file appears whole or not at all: it is written beside its name, synced, then renamed.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `args` | the command's arguments, and the job that they state |
+//! | `args` | the command's arguments, and the job that they describe |
 //! | `keys` | keys by flag or from a file of keys |
-//! | `source`, `target` | a file cut into chunks of whole rows; files that are there whole or not at all |
+//! | `source`, `target` | a file cut into chunks of whole rows; files that appear whole or not at all |
 //! | `pipeline` | threads that read, compute and write in turns |
-//! | `order` | chunks back in their order, rejected rows, progress |
-//! | `error` | why there is no output |
+//! | `order` | chunks in their order, rejected rows, progress |
+//! | `error` | the errors |
 
 mod args;
 mod error;
@@ -20,7 +20,6 @@ mod pipeline;
 mod source;
 mod target;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -30,12 +29,13 @@ use serde::Serialize;
 use self::args::FileArgs;
 pub(crate) use self::args::{RecordsArgs, mac_alg, names};
 pub(crate) use self::error::RecordsError;
-use self::order::{Order, Totals};
-use self::pipeline::Shared;
-use self::source::Source;
-pub(crate) use self::target::Target;
+use self::order::{ChunkOrder, RowTotals};
+use self::pipeline::RecordPipeline;
+use self::source::ChunkSource;
+pub(crate) use self::target::OutputFile;
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::progress;
+use oarlock_measure::report::print_report;
 use oarlock_measure::table::count;
 
 /// Runs the command.
@@ -47,15 +47,15 @@ pub(crate) fn run(global: &GlobalOptions, args: &RecordsArgs) -> Result<(), Reco
     files.check(global.json)?;
     let keys = keys::load(args)?;
     let job = args.job(&keys)?;
-    let mut source = Source::open(&files.input)?;
+    let mut source = ChunkSource::open(&files.input)?;
     let (plan, header) = source.look(files.format(), |chunk| {
         Plan::new(job, keys.names, files.format(), chunk).map_err(RecordsError::Plan)
     })?;
     let secret = args.writes_plaintext();
-    let output = Target::open(&files.output, secret)?;
-    let rejects = files.rejects.as_deref().map(|path| Target::open(path, true)).transpose()?;
+    let output = OutputFile::open(&files.output, secret)?;
+    let rejects = files.rejects.as_deref().map(|path| OutputFile::open(path, true)).transpose()?;
     let accelerator = global.builder().build()?;
-    // Rows come out the same from every engine: only who asks is told.
+    // Every engine gives the same rows, so absent engines matter only to users who name engines.
     if global.verbose || global.engines.is_some() {
         global.warn_absent_engines(&accelerator);
     }
@@ -63,24 +63,24 @@ pub(crate) fn run(global: &GlobalOptions, args: &RecordsArgs) -> Result<(), Reco
     global.note(|| count(threads as u64, "thread"));
 
     let started = Instant::now();
-    // Of a pipe nobody knows the length.
+    // The length of a pipe is unknown.
     let bar = match source.len_bytes() {
         Some(len) if len > 0 => progress::bar(len, "{wide_bar} {bytes} of {total_bytes}{left}"),
         _ => progress::bar(0, "{spinner} {bytes}"),
     };
-    let order = Order::new(&plan, output, rejects, header, &bar)?;
-    let shared = Shared { plan: &plan, accelerator: &accelerator, table: &keys.table, source, order };
+    let order = ChunkOrder::new(&plan, output, rejects, header, &bar)?;
+    let shared = RecordPipeline { plan: &plan, accelerator: &accelerator, table: &keys.table, source, order };
     let totals = shared.run(threads);
     bar.finish_and_clear();
     let totals = totals?;
-    let summary = Summary::of(&totals, threads, started.elapsed().as_secs_f64());
-    summary.tell(global)?;
+    let summary = RecordsSummary::of(&totals, threads, started.elapsed().as_secs_f64());
+    summary.print(global)?;
     totals.verdict()
 }
 
-/// What was done, as `--json` prints it.
+/// The summary, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Summary {
+struct RecordsSummary {
     rows: u64,
     done: u64,
     rejected: u64,
@@ -91,8 +91,8 @@ struct Summary {
     threads: usize,
 }
 
-impl Summary {
-    fn of(totals: &Totals, threads: usize, seconds: f64) -> Self {
+impl RecordsSummary {
+    fn of(totals: &RowTotals, threads: usize, seconds: f64) -> Self {
         Self {
             rows: totals.rows,
             done: totals.rows - totals.rejected,
@@ -105,24 +105,20 @@ impl Summary {
         }
     }
 
-    fn tell(&self, global: &GlobalOptions) -> Result<(), RecordsError> {
+    fn print(&self, global: &GlobalOptions) -> Result<(), RecordsError> {
         global.note(|| {
             format!("{} in {:.3} s, {:.0} rows/s", count(self.rows, "row"), self.seconds, self.rows_per_s)
         });
-        if global.json {
-            let text = serde_json::to_string(self).map_err(std::io::Error::other)?;
-            writeln!(std::io::stdout().lock(), "{text}")?;
-        }
-        Ok(())
+        Ok(print_report(global.json, self, |_| String::new())?)
     }
 }
 
-/// `-` is standard input or output.
+/// True for `-`, which stands for standard input or output.
 fn is_standard(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// True where two paths are one file.
+/// True if two paths are one file.
 fn is_same(left: &Path, right: &Path) -> bool {
     if is_standard(left) || is_standard(right) {
         return false;
@@ -141,11 +137,11 @@ impl FileArgs {
         if let Some(rejects) = &self.rejects
             && (is_same(rejects, &self.output) || rejects == &self.output)
         {
-            return Err(RecordsError::Usage("--output and --rejects are one file"));
+            return Err(RecordsError::Usage("--output and --rejects are the same file: expected two files"));
         }
         if json && written.iter().any(|path| is_standard(path)) {
             return Err(RecordsError::Usage(
-                "with --json stdout carries JSON alone: rows need --output FILE",
+                "with --json stdout has JSON only: expected --output FILE for the rows",
             ));
         }
         Ok(())

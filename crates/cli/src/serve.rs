@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use oarlock_io::SocketFileError;
 use oarlock_server::development::{CLIENT, Development, DevelopmentError};
-use oarlock_server::{Addresses, BoundServer, Config, CryptoserverError, ReloadHandle, config::ConfigError};
+use oarlock_server::{
+    Addresses, BoundServer, CryptoserverConfig, CryptoserverError, ReloadHandle, config::ConfigError,
+};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
@@ -23,33 +25,33 @@ use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 #[command(
     after_help = "Without --config a development set-up is made once under the XDG state directory: an authority, certificates \
                   for the server and one client, sample keys, and the configuration that names them.\n\
-                  SIGHUP has certificates, keys and grants read again, and the audit log opened again.\n\
-                  SIGTERM and SIGINT drain: requests under way are answered, new ones refused."
+                  SIGHUP reloads certificates, keys and grants, and opens the audit log again.\n\
+                  SIGTERM and SIGINT drain: current requests are answered, new ones rejected."
 )]
 pub(crate) struct ServeArgs {
-    /// The configuration [default: a development set-up]
+    /// Configuration file [default: a development set-up]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Check the configuration and what it names without changing anything, and say what would be served
+    /// Check the configuration and its files without changing anything, print what would be served, and exit
     #[arg(long)]
     check: bool,
-    /// Where the development set-up is [default: oarlock in the XDG state directory]
+    /// Directory of the development set-up [default: oarlock in the XDG state directory]
     #[arg(long, value_name = "DIRECTORY", conflicts_with = "config")]
     state: Option<PathBuf>,
-    /// How the log on stderr is written
-    #[arg(long, value_enum, default_value_t = Log::Text)]
-    log: Log,
+    /// Form of the log on stderr
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    log: LogFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Log {
-    /// For people
+pub(crate) enum LogFormat {
+    /// Lines for readers
     Text,
-    /// A JSON object a line
+    /// One JSON object per line
     Json,
 }
 
-/// Why nothing is served.
+/// An error of `oarlock serve`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServeError {
     #[error(transparent)]
@@ -109,15 +111,15 @@ pub(crate) fn run(global: &GlobalOptions, args: &ServeArgs) -> Result<(), ServeE
     harden();
     let runtime = Runtime::new().map_err(ServeError::Runtime)?;
     runtime.block_on(async {
-        // Heard from now on: until then the signal would end the process.
+        // From now on the signal is handled: before, it ends the process.
         let hangups = signal(SignalKind::hangup());
         keep_user_signals();
         let server = BoundServer::bind(config, global.builder()).await?;
-        // Whoever hears that the server is ready may stop it at once.
+        // A supervisor may stop the server as soon as it is ready.
         let stopped = stopped();
         let addresses = server.addresses();
         announce(&addresses, &path);
-        if global.json || args.log == Log::Text {
+        if global.json || args.log == LogFormat::Text {
             say(global, args, &path, &addresses, development.as_ref())?;
         }
         let reloads =
@@ -133,14 +135,14 @@ pub(crate) fn run(global: &GlobalOptions, args: &ServeArgs) -> Result<(), ServeE
     })
 }
 
-/// Reads a configuration. Engines that the command line names stand in the place of none there.
-fn read(path: &Path, engines: Option<Vec<String>>) -> Result<Config, ConfigError> {
-    let mut config = Config::read(path)?;
+/// Reads a configuration. Engines of the command line count if the configuration names none.
+fn read(path: &Path, engines: Option<Vec<String>>) -> Result<CryptoserverConfig, ConfigError> {
+    let mut config = CryptoserverConfig::read(path)?;
     config.engines.allowed = config.engines.allowed.or(engines);
     Ok(config)
 }
 
-/// Checks a configuration without changing anything, and says what would be served.
+/// Checks a configuration without changing anything, and prints what would be served.
 fn check(global: &GlobalOptions, args: &ServeArgs, path: &Path) -> Result<(), ServeError> {
     let config = read(path, global.engine_names())?;
     let warnings = oarlock_server::check(&config, global.builder())?;
@@ -165,7 +167,7 @@ fn check(global: &GlobalOptions, args: &ServeArgs, path: &Path) -> Result<(), Se
     Ok(())
 }
 
-/// Reads everything again at SIGHUP: a configuration that cannot be read leaves everything as it is.
+/// Reloads everything at SIGHUP. A configuration that cannot be read changes nothing.
 async fn hear_hangups(
     hangups: io::Result<Signal>,
     reloads: ReloadHandle,
@@ -180,14 +182,14 @@ async fn hear_hangups(
     };
     while hangups.recv().await.is_some() {
         match read(&path, engines.clone()) {
-            // The server itself logs what comes of it.
+            // The server itself logs the outcome.
             Ok(config) => drop(reloads.reload(config).await),
             Err(error) => tracing::error!(%error, "nothing was reloaded: what was there before stays in use"),
         }
     }
 }
 
-/// Keeps SIGUSR1 and SIGUSR2 from ending the process, as they do by default. Nothing else happens.
+/// Keeps SIGUSR1 and SIGUSR2 from ending the process, as they do by default. They have no other effect.
 fn keep_user_signals() {
     for kind in [SignalKind::user_defined1(), SignalKind::user_defined2()] {
         // A handler that tokio has installed stays for the life of the process.
@@ -197,7 +199,7 @@ fn keep_user_signals() {
     }
 }
 
-/// Names the addresses in the log.
+/// Logs the addresses.
 fn announce(addresses: &Addresses, config: &Path) {
     let config = config.display();
     for (kind, address) in
@@ -212,19 +214,19 @@ fn announce(addresses: &Addresses, config: &Path) {
     }
 }
 
-pub(crate) fn log(form: Log, is_verbose: bool) {
+pub(crate) fn log(form: LogFormat, is_verbose: bool) {
     // Libraries log each frame at DEBUG.
     let own = if is_verbose { LevelFilter::DEBUG } else { LevelFilter::INFO };
     let targets = Targets::new().with_default(LevelFilter::INFO).with_target("oarlock", own);
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false);
     let registry = tracing_subscriber::registry().with(targets);
     match form {
-        Log::Text => registry.with(lines.with_ansi(terminal::wants_colour_on_stderr())).init(),
-        Log::Json => registry.with(lines.json()).init(),
+        LogFormat::Text => registry.with(lines.with_ansi(terminal::wants_colour_on_stderr())).init(),
+        LogFormat::Json => registry.with(lines.json()).init(),
     }
 }
 
-/// Keys are not for core dumps, nor for a swap disk if the system lets us say so.
+/// Keeps keys out of core dumps, and out of swap if the system allows it.
 pub(crate) fn harden() {
     let hardened = oarlock_server::harden();
     for done in hardened.done {
@@ -235,7 +237,7 @@ pub(crate) fn harden() {
     }
 }
 
-/// Hears the signals that end the process from this call on; ready when one has come.
+/// Handles the signals that end the process, from this call on. The future is ready when one has come.
 pub(crate) fn stopped() -> impl Future<Output = ()> {
     let (terminate, interrupt) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
     async {

@@ -1,4 +1,4 @@
-//! Messages of a service to systemd: that it is ready, and that it stops. sd_notify(3).
+//! Messages of a service to systemd: it is ready, or it stops. sd_notify(3).
 
 use std::ffi::OsStr;
 use std::io;
@@ -13,11 +13,11 @@ pub(crate) enum ServiceState {
     Stopping,
 }
 
-/// Tells the service manager, if one asked to be told.
+/// Notifies the service manager if it asked for it.
 pub(crate) fn notify(state: ServiceState) {
     let Some(socket) = std::env::var_os("NOTIFY_SOCKET") else { return };
     if let Err(error) = send(&socket, state) {
-        tracing::warn!(%error, "NOTIFY_SOCKET: the service manager could not be told of this service's state");
+        tracing::warn!(%error, "NOTIFY_SOCKET: the service manager did not get this service's state");
     }
 }
 
@@ -26,7 +26,7 @@ fn send(socket: &OsStr, state: ServiceState) -> io::Result<()> {
         ServiceState::Ready => "READY=1",
         ServiceState::Stopping => "STOPPING=1",
     };
-    // A name that begins with @ is one without a file. unix(7).
+    // A name that begins with @ is an abstract socket without a file. unix(7).
     let address = match socket.as_bytes().strip_prefix(b"@") {
         Some(name) => SocketAddr::from_abstract_name(name)?,
         None => SocketAddr::from_pathname(socket)?,
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_manager_is_told_by_a_file_and_by_a_name_without_one() {
+    fn the_manager_is_notified_at_a_socket_file_and_at_an_abstract_socket() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("notify");
         let name = format!("oarlock-test-{}", std::process::id());

@@ -1,54 +1,55 @@
-//! Times as arguments: as DNSSEC writes them, and seen from now.
+//! Points in time as arguments: absolute, or relative to the present.
 
 use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use oarlock_dnssec::rdata::parse_time;
 
-/// A point in time: seconds since 1970 modulo 2^32, as signatures have them (RFC 4034 3.1.5), or a duration from now.
+/// A point in time: seconds since 1970 modulo 2^32, as in signatures (RFC 4034 3.1.5), or a time span before or after
+/// the present.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Time {
+pub(crate) enum TimePoint {
     At(u32),
-    After(Duration),
-    Before(Duration),
+    After(TimeSpan),
+    Before(TimeSpan),
 }
 
-/// Seconds, less than half of what a time holds.
+/// A time span in seconds, below 2^31.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Duration(u32);
+pub(crate) struct TimeSpan(u32);
 
-impl Time {
-    /// Seconds since 1970 modulo 2^32, if it is `now`.
+impl TimePoint {
+    /// Returns seconds since 1970 modulo 2^32, if the present is `now`.
     pub(crate) fn from(self, now: u32) -> u32 {
         match self {
             Self::At(time) => time,
-            Self::After(Duration(seconds)) => now.wrapping_add(seconds),
-            Self::Before(Duration(seconds)) => now.wrapping_sub(seconds),
+            Self::After(TimeSpan(seconds)) => now.wrapping_add(seconds),
+            Self::Before(TimeSpan(seconds)) => now.wrapping_sub(seconds),
         }
     }
 
-    /// The same, seen from the present.
+    /// Returns seconds since 1970 modulo 2^32, relative to the present.
     pub(crate) fn at_present(self) -> u32 {
         self.from(now())
     }
 
-    /// Seconds since 1970, if it is `now_s`: DKIM's times do not wrap.
+    /// Returns seconds since 1970, if the present is `now_s`. Times of DKIM do not wrap.
     pub(crate) fn since_1970(self, now_s: u64) -> u64 {
         match self {
             Self::At(time) => time.into(),
-            Self::After(Duration(seconds)) => now_s.saturating_add(seconds.into()),
-            Self::Before(Duration(seconds)) => now_s.saturating_sub(seconds.into()),
+            Self::After(TimeSpan(seconds)) => now_s.saturating_add(seconds.into()),
+            Self::Before(TimeSpan(seconds)) => now_s.saturating_sub(seconds.into()),
         }
     }
 }
 
-impl Duration {
+impl TimeSpan {
     pub(crate) fn seconds(self) -> u32 {
         self.0
     }
 }
 
-impl FromStr for Time {
+impl FromStr for TimePoint {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -64,7 +65,7 @@ impl FromStr for Time {
     }
 }
 
-impl FromStr for Duration {
+impl FromStr for TimeSpan {
     type Err = String;
 
     /// Parses a number with its unit. A number without a unit is in seconds.
@@ -87,7 +88,7 @@ impl FromStr for Duration {
     }
 }
 
-/// Now.
+/// Returns the present in seconds since 1970 modulo 2^32.
 pub(crate) fn now() -> u32 {
     // The numbers wrap in 2106, as DNSSEC's do.
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as u32)
@@ -102,21 +103,21 @@ mod tests {
         for (text, seconds) in
             [("0", 0), ("7s", 7), ("5m", 300), ("2h", 7200), ("30d", 2_592_000), ("1w", 604_800)]
         {
-            assert_eq!(text.parse(), Ok(Duration(seconds)));
+            assert_eq!(text.parse(), Ok(TimeSpan(seconds)));
         }
         for text in ["", "d", "1y", "-1h", "+1h", "1.5h", "99999w", "4294967296"] {
-            assert!(text.parse::<Duration>().is_err(), "{text}");
+            assert!(text.parse::<TimeSpan>().is_err(), "{text}");
         }
     }
 
     #[test]
     fn times_are_absolute_or_seen_from_now() {
-        let from = |text: &str| text.parse::<Time>().map(|time| time.from(1000));
+        let from = |text: &str| text.parse::<TimePoint>().map(|time| time.from(1000));
         assert_eq!(
             ["+1m", "-1m", "20240101000000", "5"].map(from),
             [Ok(1060), Ok(940), Ok(1_704_067_200), Ok(5)]
         );
-        let since_1970 = |text: &str| text.parse::<Time>().map(|time| time.since_1970(1 << 33));
+        let since_1970 = |text: &str| text.parse::<TimePoint>().map(|time| time.since_1970(1 << 33));
         assert_eq!(
             ["+1m", "-1m", "20240101000000", "5"].map(since_1970),
             [Ok((1 << 33) + 60), Ok((1 << 33) - 60), Ok(1_704_067_200), Ok(5)]

@@ -1,4 +1,4 @@
-//! The global options in each command's help, and mistakes of usage in the program's own words.
+//! The global options in each command's help, and usage errors in the program's own words.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -10,14 +10,14 @@ use oarlock_io::KeyForPath;
 
 use oarlock_measure::terminal::{self, ColorChoice};
 
-use crate::args::Cli;
+use crate::args::OarlockCli;
 use crate::exit;
 
 /// The default of `--threads` for bulk work.
 const ALL_CORES: &str = "as many as there are cores";
 
-/// Commands that `--engines` matters to, and the default of `--threads` if that matters too. All other commands compute
-/// nothing in bulk.
+/// Commands in which `--engines` has an effect, and the default of `--threads` if that has one too. All other
+/// commands compute nothing in bulk.
 const EFFECTS: [(&str, Option<&str>); 22] = [
     ("engines", None),
     ("speed", Some("1")),
@@ -43,22 +43,22 @@ const EFFECTS: [(&str, Option<&str>); 22] = [
     ("dnssec capacity", None),
 ];
 
-/// Parses the command line, and says on stderr which options have no effect in the command.
+/// Parses the command line, and warns on stderr about options without effect in the command.
 ///
 /// # Errors
-/// The exit code, after help or the mistake has been printed.
-pub(crate) fn parse() -> Result<Cli, ExitCode> {
+/// The exit code, after help or the error has been printed.
+pub(crate) fn parse() -> Result<OarlockCli, ExitCode> {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    refuse_keys(&arguments)?;
+    reject_keys(&arguments)?;
     terminal::set_color(color_in(&arguments));
     let matches = command().try_get_matches_from(arguments).map_err(|error| report(&error))?;
     warn_of_no_effect(&matches);
-    Cli::from_arg_matches(&matches).map_err(|error| report(&error))
+    OarlockCli::from_arg_matches(&matches).map_err(|error| report(&error))
 }
 
-/// Refuses a key in the place of the name of its file before anything quotes it. clap takes `-----BEGIN` for an option, and quotes
-/// options that it does not know.
-fn refuse_keys(arguments: &[OsString]) -> Result<(), ExitCode> {
+/// Rejects a key in the place of its file's name before an error could quote it. clap takes `-----BEGIN` for an
+/// option, and quotes unknown options.
+fn reject_keys(arguments: &[OsString]) -> Result<(), ExitCode> {
     const BEGIN: &[u8] = b"-----BEGIN";
     let is_key = |own: &OsString| own.as_encoded_bytes().windows(BEGIN.len()).any(|part| part == BEGIN);
     match arguments.iter().position(is_key) {
@@ -70,9 +70,9 @@ fn refuse_keys(arguments: &[OsString]) -> Result<(), ExitCode> {
     }
 }
 
-/// The command line with each command's own help of the global options.
+/// Returns the command line with the global options in each command's help.
 pub(crate) fn command() -> Command {
-    let mut command = Cli::command();
+    let mut command = OarlockCli::command();
     let globals: Vec<Arg> = command
         .get_arguments()
         .filter(|arg| ["engines", "threads"].contains(&arg.get_id().as_str()))
@@ -98,7 +98,7 @@ fn with_globals(mut command: Command, path: &str, globals: &[Arg]) -> Command {
     command
 }
 
-/// An option as the help of the command at `path` shows it.
+/// Returns an option as the help of the command at `path` shows it.
 fn in_command(arg: Arg, path: &str) -> Arg {
     if !has_effect(path, arg.get_id().as_str()) {
         return arg.hide(true);
@@ -123,7 +123,7 @@ fn has_effect(path: &str, option: &str) -> bool {
     if option == "threads" { default_threads(path).is_some() } else { effect(path).is_some() }
 }
 
-/// Scripts pass global options to every command alike, so one without effect is said and not refused.
+/// Warns about options without effect. Scripts pass global options to every command, so they are no error.
 fn warn_of_no_effect(matches: &ArgMatches) {
     let (path, own) = innermost(matches);
     for option in ["engines", "threads"] {
@@ -133,7 +133,7 @@ fn warn_of_no_effect(matches: &ArgMatches) {
     }
 }
 
-/// The words of the command that was given, and its matches.
+/// Returns the words of the command that was given, and its matches.
 fn innermost(matches: &ArgMatches) -> (String, &ArgMatches) {
     let (mut words, mut matches) = (Vec::new(), matches);
     while let Some((name, own)) = matches.subcommand() {
@@ -163,13 +163,13 @@ fn color_in(arguments: &[OsString]) -> ColorChoice {
     choice
 }
 
-/// Prints help on stdout, or a mistake on stderr as every other error is printed.
+/// Prints help on stdout, or a usage error on stderr in the form of all other errors.
 fn report(error: &clap::Error) -> ExitCode {
     let text = error.render();
     let in_colour =
         if error.use_stderr() { terminal::wants_colour_on_stderr() } else { terminal::wants_colour() };
     let shown = if in_colour { text.ansi().to_string() } else { text.to_string() };
-    // A reader that has left needs no help.
+    // It does not matter if the reader has gone.
     let _ = match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => io::stdout().write_all(shown.as_bytes()),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => io::stderr().write_all(shown.as_bytes()),
@@ -178,7 +178,7 @@ fn report(error: &clap::Error) -> ExitCode {
     if error.use_stderr() { exit::usage() } else { ExitCode::SUCCESS }
 }
 
-/// A mistake without clap's own `error: ` before it.
+/// Removes clap's own `error: ` from the start of a message.
 fn without_label(shown: &str, plain: &str) -> String {
     const LABEL: &str = "error:";
     let rest = match shown.find(LABEL).filter(|_| plain.starts_with(LABEL)) {

@@ -91,7 +91,7 @@ fn global_options_are_read_wherever_they_stand() {
         &["oarlock", "call", "--threads", "3", "--engines", "scalar", "--json", "keys"],
         &["oarlock", "call", "keys", "--threads", "3", "--engines", "scalar", "--json"],
     ] {
-        let cli = Cli::from_arg_matches(&command().try_get_matches_from(line).unwrap()).unwrap();
+        let cli = OarlockCli::from_arg_matches(&command().try_get_matches_from(line).unwrap()).unwrap();
         assert_eq!((cli.global.threads, cli.global.json), (Some(3), true), "{line:?}");
         assert_eq!(cli.global.engines, Some(vec!["scalar".to_owned()]), "{line:?}");
     }

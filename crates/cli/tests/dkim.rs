@@ -130,7 +130,7 @@ fn folders_are_signed_in_place_elsewhere_and_as_an_mbox() {
     assert!(sources.is_sorted() && sources.len() == 600);
 
     let again = place.sign(&["--into", &place.path("out"), &place.path("mails/000")]);
-    assert!(code(&again) == 1 && stderr(&again).contains("out/000 is there already"), "{}", stderr(&again));
+    assert!(code(&again) == 1 && stderr(&again).contains("out/000 exists already"), "{}", stderr(&again));
     let signed = place.sign(&["--in-place", &place.path("mails")]);
     assert_eq!(code(&signed), 0, "{}", stderr(&signed));
     assert_eq!(results(&place.verify(&[&place.path("mails")])).len(), 600);
@@ -277,7 +277,11 @@ fn what_cannot_be_done_is_said() {
     let key = format!("s1={}", place.path("s1"));
     let nothing = place.path("nothing");
     said(&["dkim", "sign", "--domain", "example.com", "--key", "s1", &mail], 2, "expected SELECTOR=FILE");
-    said(&["dkim", "sign", "--domain", "exa mple", "--key", &key, &mail], 2, "`exa mple` is no domain name");
+    said(
+        &["dkim", "sign", "--domain", "exa mple", "--key", &key, &mail],
+        2,
+        "`exa mple` is not a domain name",
+    );
     said(&["dkim", "sign", "--domain", "a.example", "--key", &format!("s={mail}"), &mail], 2, "mail");
     said(&["dkim", "sign", "--domain", "a.example", "--key", &format!("s={nothing}"), &mail], 2, "nothing");
     said(

@@ -12,9 +12,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use oarlock_dkim::{RecordOptions, record_text};
-use oarlock_milter::Client;
-use oarlock_milter::client::{Answer, Message};
-use oarlock_milter::protocol::{Change, Reply};
+use oarlock_milter::MilterClient;
+use oarlock_milter::client::{FilterAnswer, SentMessage};
+use oarlock_milter::protocol::{FilterReply, MessageChange};
 use program::{code, command, oarlock, stderr};
 use serde_json::Value;
 use served::Served;
@@ -97,7 +97,7 @@ fn it_runs_reads_its_table_again_and_ends_when_it_is_told() {
     let settings = fs::read_to_string(&config).unwrap();
     fs::write(&config, settings.clone() + "mode = 7\n").unwrap();
     signal("-HUP");
-    wait_for("the new settings are refused, the old ones stay");
+    wait_for("the new settings were rejected: the old ones stay in use");
     fs::write(&config, settings.replace("mx.example", "mx2.example")).unwrap();
     signal("-HUP");
     wait_for("the settings, the signing table and the keys were read again");
@@ -226,17 +226,17 @@ async fn peers_that_break_the_protocol_do_not_fill_the_log() {
 }
 
 /// A message of one's own, as an MTA brings it.
-async fn submit(socket: &str) -> Answer {
-    let mut client = Client::connect(&socket.parse().unwrap()).await.unwrap();
+async fn submit(socket: &str) -> FilterAnswer {
+    let mut client = MilterClient::connect(&socket.parse().unwrap()).await.unwrap();
     client.negotiate().await.unwrap();
     client.greet(b"").await.unwrap();
-    let message = Message {
+    let message = SentMessage {
         from: b"<joe@example.com>",
         recipients: &[b"<jane@example.net>"],
         headers: &[(b"From", b" joe@example.com"), (b"Subject", b" lunch")],
         body: b"At noon?\r\n",
         mail_macros: b"{auth_authen}\0joe\0",
-        ..Message::default()
+        ..SentMessage::default()
     };
     client.send(&message).await.unwrap()
 }
@@ -267,7 +267,7 @@ async fn a_key_at_the_cryptoserver_signs_and_mail_waits_while_it_is_away() {
     let said: Value = serde_json::from_str(&line).unwrap();
     let filter_socket = said["sockets"][0].as_str().unwrap();
     let answer = submit(filter_socket).await;
-    let [Change::InsertHeader { name, value, .. }] = &answer.changes[..] else { panic!("{answer:?}") };
+    let [MessageChange::InsertHeader { name, value, .. }] = &answer.changes[..] else { panic!("{answer:?}") };
     assert_eq!(name, b"DKIM-Signature");
     let value = String::from_utf8_lossy(value).replace('\n', "\r\n");
     let signed =
@@ -284,7 +284,7 @@ async fn a_key_at_the_cryptoserver_signs_and_mail_waits_while_it_is_away() {
     assert_eq!(code(&verified), 0, "{}", stderr(&verified));
     drop(server);
     for _ in 0..8 {
-        assert!(matches!(submit(filter_socket).await.reply, Reply::Smtp(_) | Reply::Tempfail));
+        assert!(matches!(submit(filter_socket).await.reply, FilterReply::Smtp(_) | FilterReply::Tempfail));
     }
     filter.kill().unwrap();
     filter.wait().unwrap();
@@ -338,7 +338,7 @@ async fn the_documented_way_leads_from_no_key_to_a_signed_mail() {
     BufReader::new(filter.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let said: Value = serde_json::from_str(&line).unwrap();
     let answer = submit(said["sockets"][0].as_str().unwrap()).await;
-    let [Change::InsertHeader { name, value, .. }] = &answer.changes[..] else { panic!("{answer:?}") };
+    let [MessageChange::InsertHeader { name, value, .. }] = &answer.changes[..] else { panic!("{answer:?}") };
     let value = String::from_utf8_lossy(value).replace('\n', "\r\n");
     let mail = "From: joe@example.com\r\nSubject: lunch\r\n\r\nAt noon?\r\n";
     let signed = format!("{}:{value}\r\n{mail}", String::from_utf8_lossy(name));

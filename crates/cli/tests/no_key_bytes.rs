@@ -1,7 +1,8 @@
-//! No byte of a private key appears in any text: messages, logs, audit entries, metrics, whatever is wrong with the key's file.
+//! No byte of a private key appears in any text: messages, logs, audit entries, metrics, whatever is wrong with the
+//! key's file.
 //!
-//! Keys of every kind are cut, folded, doubled, mislabelled, damaged and encrypted under another passphrase. All parsers get all of
-//! these files in this process; the program and a server get a selection.
+//! Keys of every kind are cut, folded, doubled, mislabelled, damaged and encrypted under another passphrase. All
+//! parsers get all of these files in this process; the program and a server get a selection.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod damage;

@@ -6,10 +6,10 @@ use std::str::FromStr;
 use oarlock::KeyKind;
 use oarlock::{DigestAlg, Input, Key, Scheme};
 
-/// What a signature is made with: `a=`.
+/// A signature algorithm: the value of `a=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Algorithm {
+pub enum SignatureAlgorithm {
     /// RSA PKCS#1 v1.5 with SHA-1: historic. RFC 8301 3.1 forbids to sign with it and to trust it.
     RsaSha1,
     /// RSA PKCS#1 v1.5 with SHA-256.
@@ -18,16 +18,16 @@ pub enum Algorithm {
     Ed25519Sha256,
 }
 
-/// A text names no algorithm.
+/// An error for a text that names no signature algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no signature algorithm of DKIM; there are rsa-sha256, ed25519-sha256 and rsa-sha1")]
-pub struct UnknownAlgorithm(pub String);
+#[error("`{0}` is not a DKIM signature algorithm: expected rsa-sha256, ed25519-sha256 or rsa-sha1")]
+pub struct UnknownSignatureAlgorithm(pub String);
 
-impl Algorithm {
+impl SignatureAlgorithm {
     /// Every algorithm.
     pub const ALL: [Self; 3] = [Self::RsaSha1, Self::RsaSha256, Self::Ed25519Sha256];
 
-    /// As `a=` has it.
+    /// Returns the name that `a=` has.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl Algorithm {
         }
     }
 
-    /// The key type, as `k=` of a record has it.
+    /// Returns the key type that `k=` of a record has.
     #[must_use]
     pub fn key_type(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ impl Algorithm {
         }
     }
 
-    /// The hash, as `h=` of a record has it.
+    /// Returns the name of the hash that `h=` of a record has.
     #[must_use]
     pub fn hash(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl Algorithm {
         }
     }
 
-    /// The digest of body and header.
+    /// Returns the digest algorithm for the body and the header.
     #[must_use]
     pub fn digest(self) -> DigestAlg {
         match self {
@@ -64,9 +64,9 @@ impl Algorithm {
         }
     }
 
-    /// What a key of this kind signs with, unless it is told to use SHA-1.
+    /// Returns the algorithm that a key of this kind signs with by default. It is never rsa-sha1.
     #[must_use]
-    pub fn of_key(key: &Key) -> Option<Self> {
+    pub fn for_key(key: &Key) -> Option<Self> {
         match key.kind() {
             KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => Some(Self::RsaSha256),
             KeyKind::Ed25519Private | KeyKind::Ed25519Public => Some(Self::Ed25519Sha256),
@@ -81,7 +81,7 @@ impl Algorithm {
         }
     }
 
-    /// The digest as the scheme takes it: Ed25519 signs it as a message. RFC 8463 3.
+    /// Returns the digest as the input of the scheme. Ed25519 signs the digest as a message. RFC 8463 3.
     pub(crate) fn input(self, hash: &[u8]) -> Input<'_> {
         match self {
             Self::Ed25519Sha256 => Input::Message(hash),
@@ -97,16 +97,16 @@ impl Algorithm {
     }
 }
 
-impl FromStr for Algorithm {
-    type Err = UnknownAlgorithm;
+impl FromStr for SignatureAlgorithm {
+    type Err = UnknownSignatureAlgorithm;
 
-    fn from_str(text: &str) -> Result<Self, UnknownAlgorithm> {
+    fn from_str(text: &str) -> Result<Self, UnknownSignatureAlgorithm> {
         let known = Self::ALL.into_iter().find(|algorithm| algorithm.name() == text);
-        known.ok_or_else(|| UnknownAlgorithm(text.into()))
+        known.ok_or_else(|| UnknownSignatureAlgorithm(text.into()))
     }
 }
 
-impl fmt::Display for Algorithm {
+impl fmt::Display for SignatureAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

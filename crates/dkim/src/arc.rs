@@ -1,12 +1,12 @@
-//! The Authenticated Received Chain: sets of header fields by which those who handed a message on vouch for what they saw.
+//! The Authenticated Received Chain. Each intermediary adds a set of header fields that vouch for the results it saw.
 //! RFC 8617.
 
 mod chain;
 mod seal;
 mod sets;
 
-pub use self::chain::{Chain, ChainFault};
-pub use self::seal::{SealError, Sealed, SealedResults, Sealer, Sealing};
+pub use self::chain::{ArcChain, ChainFault};
+pub use self::seal::{ArcSealer, SealError, SealIntake, SealedFields, SealedResults, SealedSet};
 pub(crate) use self::sets::{
-    Found, Set, find_sets, write_results_and_message, write_seal, write_seal_unsigned,
+    ArcSet, ArcSets, find_sets, write_results_and_message, write_seal, write_seal_unsigned,
 };

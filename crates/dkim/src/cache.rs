@@ -1,4 +1,4 @@
-//! Keys kept for the next message: each asked for once, however many wait for it.
+//! A cache of key records. Each name is looked up once, however many messages wait for it.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,74 +7,78 @@ use std::sync::Mutex;
 
 use crate::key_answer::{KeyAnswer, KeyName};
 
-/// How long answers are kept, and how many.
+/// The limits of the cache: time and number of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheLimits {
-    /// Most names.
-    pub names: usize,
-    /// Longest time for records, in seconds, whatever their TTL.
+    /// The maximum number of names.
+    pub max_names: usize,
+    /// The maximum time to keep records, in seconds. It overrides a longer TTL.
     pub max_ttl_s: u64,
-    /// Longest time for names that do not exist, in seconds.
+    /// The maximum time to keep the answer that a name does not exist, in seconds.
     pub max_negative_ttl_s: u64,
-    /// How long it is remembered that DNS could not say, in seconds: so that a dead server is not asked for every message.
+    /// The time to keep a failed lookup, in seconds. It stops every message from asking a dead server.
     pub failure_s: u64,
 }
 
 impl Default for CacheLimits {
     fn default() -> Self {
-        Self { names: 100_000, max_ttl_s: 86_400, max_negative_ttl_s: 3_600, failure_s: 10 }
+        Self { max_names: 100_000, max_ttl_s: 86_400, max_negative_ttl_s: 3_600, failure_s: 10 }
     }
 }
 
-/// What is known of a name.
+/// The state of a name in the cache.
 #[derive(Debug)]
-pub enum Lookup<W> {
-    /// The answer.
+pub enum KeyLookup<W> {
+    /// The name has a valid answer.
     Known(KeyAnswer),
-    /// Nobody has asked: ask now, and [`store`](KeyCache::store) what comes, or [`give_up`](KeyCache::give_up).
+    /// The caller must look the name up. It then calls [`store`](KeyCache::store) or [`give_up`](KeyCache::give_up).
     Ask(W),
-    /// Somebody is asking. The waiter was kept and comes back with the answer.
+    /// Another caller is looking the name up. The cache keeps the waiter and returns it with the answer.
     Waits,
 }
 
-/// Keys by their names, with those who wait for keys that somebody is asking for (single flight). `W` is what is kept of somebody
-/// who waits, such as a channel's sender. Time is given in, in seconds of any clock that does not go back.
+/// A cache of keys by name. Only one caller looks a name up, and the others wait (single flight). `W` represents a
+/// waiter, such as the sender of a channel. The caller passes the time in seconds, from any clock that never goes
+/// back.
 pub struct KeyCache<W> {
     limits: CacheLimits,
-    entries: Mutex<HashMap<KeyName, Known<W>>>,
+    entries: Mutex<HashMap<KeyName, CacheEntry<W>>>,
 }
 
-enum Known<W> {
+enum CacheEntry<W> {
     Until(u64, KeyAnswer),
     Asked(Vec<W>),
 }
 
 impl<W> KeyCache<W> {
-    /// An empty one.
+    /// Makes an empty cache.
     #[must_use]
     pub fn new(limits: CacheLimits) -> Self {
         Self { limits, entries: Mutex::new(HashMap::new()) }
     }
 
-    /// The answer, where it is here and still good; else somebody asks and all others wait.
-    pub fn look(&self, name: &KeyName, now_s: u64, waiter: W) -> Lookup<W> {
+    /// Returns a valid answer if there is one. Otherwise one caller asks and all later ones wait.
+    pub fn look_up(&self, name: &KeyName, now_s: u64, waiter: W) -> KeyLookup<W> {
         let mut entries = self.lock();
         match entries.get_mut(name) {
-            Some(Known::Until(end_s, answer)) if now_s < *end_s => return Lookup::Known(answer.clone()),
-            Some(Known::Asked(waiters)) => {
+            Some(CacheEntry::Until(end_s, answer)) if now_s < *end_s => {
+                return KeyLookup::Known(answer.clone());
+            }
+            Some(CacheEntry::Asked(waiters)) => {
                 waiters.push(waiter);
-                return Lookup::Waits;
+                return KeyLookup::Waits;
             }
             _ => {}
         }
-        if entries.len() >= self.limits.names {
-            make_room(&mut entries, now_s, self.limits.names);
+        if entries.len() >= self.limits.max_names {
+            evict(&mut entries, now_s, self.limits.max_names);
         }
-        entries.insert(name.clone(), Known::Asked(Vec::new()));
-        Lookup::Ask(waiter)
+        // The caller's own waiter goes back with `Ask`, so that only later callers are in the list.
+        entries.insert(name.clone(), CacheEntry::Asked(Vec::new()));
+        KeyLookup::Ask(waiter)
     }
 
-    /// Keeps an answer for as long as DNS lets it, and returns those who waited.
+    /// Stores an answer for as long as its TTL and the limits allow. Returns the waiters.
     pub fn store(&self, name: &KeyName, answer: &KeyAnswer, ttl_s: u64, now_s: u64) -> Vec<W> {
         let limits = &self.limits;
         let kept_s = match answer {
@@ -82,57 +86,60 @@ impl<W> KeyCache<W> {
             KeyAnswer::NoRecord => ttl_s.min(limits.max_negative_ttl_s),
             KeyAnswer::Unknown(_) => limits.failure_s,
         };
-        let known = Known::Until(now_s.saturating_add(kept_s), answer.clone());
+        let known = CacheEntry::Until(now_s.saturating_add(kept_s), answer.clone());
         match self.lock().insert(name.clone(), known) {
-            Some(Known::Asked(waiters)) => waiters,
+            Some(CacheEntry::Asked(waiters)) => waiters,
             _ => Vec::new(),
         }
     }
 
-    /// Nobody asks any more, without an answer: those who waited come back, and the next one asks.
+    /// Ends a lookup without an answer. Returns the waiters; the next caller asks again.
     pub fn give_up(&self, name: &KeyName) -> Vec<W> {
         match self.lock().entry(name.clone()) {
-            Entry::Occupied(entry) if matches!(entry.get(), Known::Asked(_)) => match entry.remove() {
-                Known::Asked(waiters) => waiters,
-                Known::Until(..) => Vec::new(),
+            Entry::Occupied(entry) if matches!(entry.get(), CacheEntry::Asked(_)) => match entry.remove() {
+                CacheEntry::Asked(waiters) => waiters,
+                CacheEntry::Until(..) => Vec::new(),
             },
             _ => Vec::new(),
         }
     }
 
-    /// Names that are known or asked for.
+    /// Returns the number of names that have an answer or a lookup in progress.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// True where nothing is known.
+    /// Returns true if the cache holds no name.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<KeyName, Known<W>>> {
-        // Entries are whole at all times, so that a panic elsewhere leaves nothing broken.
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<KeyName, CacheEntry<W>>> {
+        // Every update is a single map operation, so that a panic elsewhere leaves the map consistent.
         self.entries.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
-/// Drops what is over; where that is not enough, the quarter that would be over first.
-fn make_room<W>(entries: &mut HashMap<KeyName, Known<W>>, now_s: u64, max: usize) {
-    let end_of = |known: &Known<W>| match known {
-        Known::Until(end_s, _) => *end_s,
-        Known::Asked(_) => u64::MAX,
+/// Drops expired entries. If that is not enough, drops the quarter of the entries that expires first.
+fn evict<W>(entries: &mut HashMap<KeyName, CacheEntry<W>>, now_s: u64, max: usize) {
+    let end_of = |known: &CacheEntry<W>| match known {
+        CacheEntry::Until(end_s, _) => *end_s,
+        // An entry with waiters must never be dropped, or they would wait for ever.
+        CacheEntry::Asked(_) => u64::MAX,
     };
     entries.retain(|_, known| end_of(known) > now_s);
     let wanted = max - max / 4;
     if entries.len() > wanted {
         let mut ends: Vec<u64> = entries.values().map(end_of).collect();
         let over = entries.len() - wanted;
+        // A selection in linear time is enough; the order of the rest does not matter.
         let (_, last, _) = ends.select_nth_unstable(over - 1);
         let last = *last;
         let mut left = over;
         entries.retain(|_, known| {
+            // Several entries may expire at the same time, so that the count decides among them.
             let goes = left > 0 && end_of(known) <= last && end_of(known) != u64::MAX;
             left -= usize::from(goes);
             !goes
@@ -155,31 +162,31 @@ mod tests {
     }
 
     fn records() -> KeyAnswer {
-        KeyAnswer::of_records(["v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="])
+        KeyAnswer::from_records(["v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="])
     }
 
     #[test]
-    fn one_asks_and_the_others_wait() {
+    fn only_one_caller_looks_a_name_up() {
         let cache = KeyCache::new(CacheLimits::default());
-        assert!(matches!(cache.look(&name(1), 0, 'a'), Lookup::Ask('a')));
-        assert!(matches!(cache.look(&name(1), 0, 'b'), Lookup::Waits));
-        assert!(matches!(cache.look(&name(2), 0, 'c'), Lookup::Ask('c')));
-        assert!(matches!(cache.look(&name(1), 0, 'd'), Lookup::Waits));
+        assert!(matches!(cache.look_up(&name(1), 0, 'a'), KeyLookup::Ask('a')));
+        assert!(matches!(cache.look_up(&name(1), 0, 'b'), KeyLookup::Waits));
+        assert!(matches!(cache.look_up(&name(2), 0, 'c'), KeyLookup::Ask('c')));
+        assert!(matches!(cache.look_up(&name(1), 0, 'd'), KeyLookup::Waits));
         assert_eq!(cache.store(&name(1), &records(), 60, 0), ['b', 'd']);
-        assert!(matches!(cache.look(&name(1), 59, 'e'), Lookup::Known(KeyAnswer::Records(_))));
-        assert!(matches!(cache.look(&name(1), 60, 'f'), Lookup::Ask('f')));
-        assert!(matches!(cache.look(&name(1), 60, 'g'), Lookup::Waits));
+        assert!(matches!(cache.look_up(&name(1), 59, 'e'), KeyLookup::Known(KeyAnswer::Records(_))));
+        assert!(matches!(cache.look_up(&name(1), 60, 'f'), KeyLookup::Ask('f')));
+        assert!(matches!(cache.look_up(&name(1), 60, 'g'), KeyLookup::Waits));
         assert_eq!(cache.give_up(&name(1)), ['g']);
-        assert!(matches!(cache.look(&name(1), 60, 'h'), Lookup::Ask('h')));
+        assert!(matches!(cache.look_up(&name(1), 60, 'h'), KeyLookup::Ask('h')));
     }
 
     #[test]
-    fn every_kind_of_answer_has_its_time() {
+    fn every_kind_of_answer_has_its_lifetime() {
         let cache = KeyCache::new(CacheLimits::default());
         let until = |answer: &KeyAnswer, ttl_s, end_s| {
-            cache.look(&name(1), u64::MAX - 1, ());
+            cache.look_up(&name(1), u64::MAX - 1, ());
             cache.store(&name(1), answer, ttl_s, 0);
-            let at = |now_s| matches!(cache.look(&name(1), now_s, ()), Lookup::Known(_));
+            let at = |now_s| matches!(cache.look_up(&name(1), now_s, ()), KeyLookup::Known(_));
             assert!((end_s == 0 || at(end_s - 1)) && !at(end_s), "{answer:?}");
             cache.give_up(&name(1));
         };
@@ -191,19 +198,19 @@ mod tests {
     }
 
     #[test]
-    fn a_full_cache_drops_what_is_over_first_and_nobody_who_waits() {
-        let cache = KeyCache::new(CacheLimits { names: 8, ..CacheLimits::default() });
+    fn a_full_cache_drops_expiring_entries_and_keeps_waiters() {
+        let cache = KeyCache::new(CacheLimits { max_names: 8, ..CacheLimits::default() });
         for number in 0..8 {
-            cache.look(&name(number), 0, number);
+            cache.look_up(&name(number), 0, number);
             if number != 3 {
                 cache.store(&name(number), &records(), 100 + number as u64, 0);
             }
         }
-        cache.look(&name(3), 0, 33);
-        assert!(matches!(cache.look(&name(8), 50, 8), Lookup::Ask(8)));
+        cache.look_up(&name(3), 0, 33);
+        assert!(matches!(cache.look_up(&name(8), 50, 8), KeyLookup::Ask(8)));
         assert_eq!(cache.len(), 7);
-        assert!(matches!(cache.look(&name(7), 50, 7), Lookup::Known(_)));
+        assert!(matches!(cache.look_up(&name(7), 50, 7), KeyLookup::Known(_)));
         assert_eq!(cache.store(&name(3), &records(), 1, 50), [33]);
-        assert!(matches!(cache.look(&name(0), 50, 0), Lookup::Ask(0)));
+        assert!(matches!(cache.look_up(&name(0), 50, 0), KeyLookup::Ask(0)));
     }
 }

@@ -1,14 +1,15 @@
-//! Domain names as signatures have them. RFC 6376 3.5, RFC 8616 5.
+//! Domain names in signatures. RFC 6376 3.5, RFC 8616 5.
 
 use std::borrow::Cow;
 
-/// Longest name in characters. RFC 1035 2.3.4.
+/// The maximum length of a name in characters. RFC 1035 2.3.4.
 const LONGEST: usize = 253;
 
-/// A name as it is looked up and compared: in lower case and A-labels (RFC 8616 5). None where it is no domain name; a selector
-/// is one, too.
+/// Returns a domain name or a selector in the form in which it is looked up and compared: lower case and A-labels (RFC
+/// 8616 5). Returns None if the text is not a domain name.
 #[must_use]
 pub fn ascii_form(name: &str) -> Option<Cow<'_, str>> {
+    // Nearly all names are in ASCII form already and need no allocation.
     if name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'0'..=b'9' | b'-' | b'.' | b'_'))
     {
         return is_name(name).then_some(Cow::Borrowed(name));
@@ -17,7 +18,7 @@ pub fn ascii_form(name: &str) -> Option<Cow<'_, str>> {
     is_name(&form).then_some(Cow::Owned(form))
 }
 
-/// Labels of 1 to 63 letters, digits, hyphens and underscores.
+/// Returns true if every label has 1 to 63 letters, digits, hyphens and underscores.
 fn is_name(name: &str) -> bool {
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())
@@ -26,7 +27,7 @@ fn is_name(name: &str) -> bool {
     name.len() <= LONGEST && name.split('.').all(is_label)
 }
 
-/// True where `name` is `parent` or below it. Both in their ASCII form.
+/// Returns true if `name` is `parent` or a subdomain of it. Both must be in ASCII form.
 pub(crate) fn is_same_or_below(name: &str, parent: &str) -> bool {
     name.strip_suffix(parent).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
@@ -36,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_compared_as_they_are_looked_up() {
+    fn converts_names_to_the_form_of_lookups() {
         assert_eq!(ascii_form("Example.COM").as_deref(), Some("example.com"));
         assert_eq!(ascii_form("bücher.example").as_deref(), Some("xn--bcher-kva.example"));
         assert_eq!(ascii_form("s1._x.example").as_deref(), Some("s1._x.example"));
@@ -46,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn below_means_at_a_dot() {
+    fn a_subdomain_ends_at_a_dot() {
         assert!(is_same_or_below("example.com", "example.com"));
         assert!(is_same_or_below("a.example.com", "example.com"));
         assert!(!is_same_or_below("badexample.com", "example.com"));

@@ -1,40 +1,41 @@
-//! Digests of many bodies and headers side by side, and of bodies too long to be kept.
+//! Digests of many bodies and headers in one batch, and of bodies that are too long to keep.
 
 mod growth;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use oarlock::{Accelerator, DigestAlg, DigestChain, JobError, Records, Shape, SubmitOptions};
 use oarlock::{Column, InputSource, OutputSink, Span, Status};
 use smallvec::SmallVec;
 
-use self::growth::Growth;
-use crate::canon::{BodyCanonicalizer, Form, canonicalize_body};
+use self::growth::GrowingInputs;
+use crate::canon::{BodyCanonicalizer, CanonicalForm, canonicalize_body};
 
 /// A digest.
 pub(crate) type Hash = SmallVec<[u8; 32]>;
 
-/// Canonical bytes of a body that are kept before they are hashed as they come.
+/// The number of canonical bytes of a body that are kept. A longer body is hashed while it arrives.
 const KEPT: usize = 64 << 10;
 
-/// Which input of a [`Gather`].
+/// The identity of one input of a [`DigestBatch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HashId {
+pub(crate) enum DigestId {
     Input { alg: DigestAlg, index: u32 },
     Grown { growth: usize, step: usize },
 }
 
-/// Inputs one behind the other, to be hashed together.
+/// A batch of inputs that are hashed together.
 #[derive(Debug, Default)]
-pub(crate) struct Gather {
-    /// To be written to at the end.
+pub(crate) struct DigestBatch {
+    /// The bytes of all inputs. Callers append to it.
     pub(crate) data: Vec<u8>,
     sha1: Vec<InputSource>,
     sha256: Vec<InputSource>,
-    growths: Vec<Growth>,
+    growths: Vec<GrowingInputs>,
 }
 
-/// The digests of a [`Gather`].
+/// The digests of a [`DigestBatch`].
 #[derive(Debug, Default)]
 pub(crate) struct Digests {
     sha1: Vec<u8>,
@@ -42,37 +43,37 @@ pub(crate) struct Digests {
     grown: Vec<Vec<Hash>>,
 }
 
-impl Gather {
-    /// A digest of part of the data is wanted.
-    pub(crate) fn add(&mut self, alg: DigestAlg, place: Range<usize>) -> Result<HashId, JobError> {
-        let too_much = |_| JobError::Malformed { what: "more than 4 GiB to hash at a time" };
+impl DigestBatch {
+    /// Adds a range of the data as an input.
+    pub(crate) fn add(&mut self, alg: DigestAlg, place: Range<usize>) -> Result<DigestId, JobError> {
+        let too_much = |_| JobError::Malformed { what: "more than 4 GiB to hash in one batch" };
         let start = u32::try_from(place.start).map_err(too_much)?;
         let len = u32::try_from(place.end).map_err(too_much)? - start;
         let inputs = if alg == DigestAlg::Sha1 { &mut self.sha1 } else { &mut self.sha256 };
         inputs.push(InputSource::Data(Span { start, len }));
-        Ok(HashId::Input { alg, index: inputs.len() as u32 - 1 })
+        Ok(DigestId::Input { alg, index: inputs.len() as u32 - 1 })
     }
 
-    /// Begins a run of inputs of which each continues the one before.
+    /// Starts a run of inputs in which each one continues the one before.
     pub(crate) fn start_growth(&mut self) {
-        self.growths.push(Growth::default());
+        self.growths.push(GrowingInputs::default());
     }
 
-    /// The next input of the run that was begun last: what it shares with all later ones, and its own end.
-    pub(crate) fn grow(&mut self, alg: DigestAlg, shared: Range<usize>, own: Range<usize>) -> HashId {
+    /// Adds the next input of the last run. `shared` is also part of all later inputs, `own` is the end of this one.
+    pub(crate) fn grow(&mut self, alg: DigestAlg, shared: Range<usize>, own: Range<usize>) -> DigestId {
         if self.growths.is_empty() {
             self.start_growth();
         }
         let growth = self.growths.len() - 1;
         self.growths[growth].push(alg, shared, own);
-        HashId::Grown { growth, step: self.growths[growth].len() - 1 }
+        DigestId::Grown { growth, step: self.growths[growth].len() - 1 }
     }
 
     fn grown(&self, accelerator: &Accelerator) -> Result<Vec<Vec<Hash>>, JobError> {
         self.growths.iter().map(|growth| growth.run(accelerator, &self.data)).collect()
     }
 
-    /// Forgets everything but the memory.
+    /// Clears the batch and keeps its memory.
     pub(crate) fn clear(&mut self) {
         self.data.clear();
         self.sha1.clear();
@@ -87,7 +88,7 @@ impl Gather {
                 return Ok(Vec::new());
             }
             let shape = Shape::Digest { alg };
-            let outcomes = accelerator.run_records(shape, &records(alg, &self.data, inputs))?;
+            let outcomes = accelerator.run_records(shape, &digest_records(alg, &self.data, inputs))?;
             finished(shape, outcomes.statuses(), outcomes.bytes())
         };
         Ok(Digests {
@@ -97,7 +98,8 @@ impl Gather {
         })
     }
 
-    /// Hashes what grows, on this thread. Others that share it have turns in between: of a long header there are megabytes to hash.
+    /// Hashes the growing inputs on this thread and yields to other tasks in between. A long header has megabytes to
+    /// hash.
     async fn grown_in_turns(&self, accelerator: &Accelerator) -> Result<Vec<Vec<Hash>>, JobError> {
         let mut grown = Vec::with_capacity(self.growths.len());
         for growth in &self.growths {
@@ -106,7 +108,7 @@ impl Gather {
         Ok(grown)
     }
 
-    /// Hashes beside what others have submitted.
+    /// Hashes together with jobs that others have submitted.
     pub(crate) async fn submit(
         self,
         accelerator: &Accelerator,
@@ -114,6 +116,7 @@ impl Gather {
     ) -> Result<Digests, JobError> {
         let grown = self.grown_in_turns(accelerator).await?;
         let Self { data, sha1, sha256, .. } = self;
+        // Submissions own their data. SHA-1 is rare, so that the data is seldom copied.
         let kept = if sha1.is_empty() { Vec::new() } else { data.clone() };
         let sha256 = submit(accelerator, options, DigestAlg::Sha256, data, sha256).await?;
         Ok(Digests { sha1: submit(accelerator, options, DigestAlg::Sha1, kept, sha1).await?, sha256, grown })
@@ -121,10 +124,10 @@ impl Gather {
 }
 
 impl Digests {
-    pub(crate) fn get(&self, id: HashId) -> &[u8] {
+    pub(crate) fn get(&self, id: DigestId) -> &[u8] {
         let (alg, index) = match id {
-            HashId::Input { alg, index } => (alg, index),
-            HashId::Grown { growth, step } => {
+            DigestId::Input { alg, index } => (alg, index),
+            DigestId::Grown { growth, step } => {
                 let digest = self.grown.get(growth).and_then(|digests| digests.get(step));
                 return digest.map_or(&[], |digest| digest);
             }
@@ -135,13 +138,19 @@ impl Digests {
     }
 }
 
-fn records<'a>(alg: DigestAlg, data: &'a [u8], inputs: &'a [InputSource]) -> Records<'a> {
-    let len = alg.output_len();
+/// Lays out one digest per input, one after the other. A call on this thread borrows its inputs, a submission owns
+/// them.
+fn digest_records<'a>(
+    alg: DigestAlg,
+    data: impl Into<Cow<'a, [u8]>>,
+    inputs: impl Into<Cow<'a, [InputSource]>>,
+) -> Records<'a> {
+    let (inputs, len) = (inputs.into(), alg.output_len());
     Records {
         len: inputs.len(),
         data: data.into(),
         output_len: inputs.len() * len,
-        input: Column::Each(inputs.into()),
+        input: Column::Each(inputs),
         output: Column::Stride {
             first: OutputSink::Output(Span { start: 0, len: len as u32 }),
             stride: len as u32,
@@ -161,18 +170,7 @@ async fn submit(
         return Ok(Vec::new());
     }
     let shape = Shape::Digest { alg };
-    let Records { len, output_len, output, .. } = records(alg, &[], &inputs);
-    let records = Records {
-        len,
-        output_len,
-        output: match output {
-            Column::Stride { first, stride } => Column::Stride { first, stride },
-            _ => Column::One(OutputSink::Output(Span::default())),
-        },
-        data: data.into(),
-        input: Column::Each(inputs.into()),
-        ..Records::default()
-    };
+    let records = digest_records(alg, data, inputs);
     let results = accelerator.submit_records(shape, records, options)?.await;
     for index in 0..results.len() {
         results.get(index)?;
@@ -188,25 +186,25 @@ fn finished(shape: Shape, statuses: &[Status], bytes: &[u8]) -> Result<Vec<u8>, 
     }
 }
 
-/// Which digest of a body a signature needs.
+/// The digest of a body that a signature needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BodyNeed {
     /// The canonical form.
-    pub form: Form,
+    pub form: CanonicalForm,
     /// The digest.
     pub digest: DigestAlg,
-    /// Canonical bytes that are hashed; all of them where there is none.
+    /// The maximum number of canonical bytes to hash. None hashes the whole body.
     pub limit: Option<u64>,
 }
 
-/// The digest of a body, or where it will be.
+/// The digest of a body, either known or part of a batch.
 #[derive(Clone, Debug)]
 pub(crate) enum BodyHash {
     Known(Hash),
-    Gathered(HashId),
+    Gathered(DigestId),
 }
 
-/// A body's hash with its canonical length, of which no more than the limit is hashed.
+/// The hash of a body and its canonical length. The hash covers at most the limit.
 #[derive(Clone, Debug)]
 pub(crate) struct HashedBody {
     pub(crate) need: BodyNeed,
@@ -223,26 +221,30 @@ impl BodyHash {
     }
 }
 
-/// Of one message, by what was needed of them.
-pub(crate) type Bodies = SmallVec<[HashedBody; 2]>;
+/// The hashes of the body of one message.
+pub(crate) type HashedBodies = SmallVec<[HashedBody; 2]>;
 
-pub(crate) fn find_body(bodies: &Bodies, need: BodyNeed) -> Option<&HashedBody> {
+pub(crate) fn find_body(bodies: &HashedBodies, need: BodyNeed) -> Option<&HashedBody> {
     bodies.iter().find(|body| body.need == need)
 }
 
-/// A body that is here. It is made canonical once for each form, and hashed once for each need.
+/// A body that is in memory. It is converted once for each form and hashed once for each need.
 pub(crate) struct WholeBody<'m> {
     body: &'m [u8],
-    canonical: SmallVec<[(Form, Range<usize>); 2]>,
-    hashed: Bodies,
+    canonical: SmallVec<[(CanonicalForm, Range<usize>); 2]>,
+    hashed: HashedBodies,
 }
 
 impl<'m> WholeBody<'m> {
     pub(crate) fn new(body: &'m [u8]) -> Self {
-        Self { body, canonical: SmallVec::new(), hashed: Bodies::new() }
+        Self { body, canonical: SmallVec::new(), hashed: HashedBodies::new() }
     }
 
-    pub(crate) fn hashed(&mut self, gather: &mut Gather, need: BodyNeed) -> Result<HashedBody, JobError> {
+    pub(crate) fn hashed(
+        &mut self,
+        gather: &mut DigestBatch,
+        need: BodyNeed,
+    ) -> Result<HashedBody, JobError> {
         if let Some(known) = find_body(&self.hashed, need) {
             return Ok(known.clone());
         }
@@ -264,35 +266,36 @@ impl<'m> WholeBody<'m> {
     }
 }
 
-/// Hashes a body as it comes: short ones are kept for a batch, long ones are hashed block by block in memory that does not grow.
+/// A hasher for a body that arrives in pieces. It keeps a short body for a batch. It hashes a long body block by block
+/// in constant memory.
 #[derive(Debug)]
 pub struct BodyHasher {
     need: BodyNeed,
     canonicalizer: BodyCanonicalizer,
-    kept: Kept,
+    kept: StreamedDigest,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct StreamedDigest {
     accelerator: Accelerator,
     alg: DigestAlg,
     limit: u64,
-    /// Not yet hashed.
+    /// The canonical bytes that are not hashed yet.
     bytes: Vec<u8>,
-    /// Once something was hashed.
+    /// The state of the digest once bytes were hashed.
     chain: Option<DigestChain>,
-    /// Bytes that were hashed or are kept.
+    /// The number of bytes that were hashed or kept.
     taken: u64,
-    /// Canonical bytes of the body so far.
+    /// The canonical length of the body so far.
     len: u64,
     failed: Option<JobError>,
 }
 
 impl BodyHasher {
-    /// A body of which nothing is known yet.
+    /// Makes a hasher for a new body.
     #[must_use]
     pub fn new(accelerator: &Accelerator, need: BodyNeed) -> Self {
-        let kept = Kept {
+        let kept = StreamedDigest {
             accelerator: accelerator.clone(),
             alg: need.digest,
             limit: need.limit.unwrap_or(u64::MAX),
@@ -305,32 +308,32 @@ impl BodyHasher {
         Self { need, canonicalizer: BodyCanonicalizer::new(need.form), kept }
     }
 
-    /// Takes the next bytes of the body.
+    /// Adds the next bytes of the body.
     pub fn push(&mut self, body: &[u8]) {
         let Self { canonicalizer, kept, .. } = self;
-        canonicalizer.push(body, &mut |canonical| kept.take(canonical));
+        canonicalizer.push(body, &mut |canonical| kept.append(canonical));
     }
 
-    /// True where what comes cannot change the digest any more.
+    /// Returns true if further bytes cannot change the digest.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.kept.taken == self.kept.limit
     }
 
-    /// Ends the body: what is kept goes to `gather`.
-    pub(crate) fn finish(self, gather: &mut Gather) -> Result<HashedBody, JobError> {
+    /// Ends the body. Kept bytes go to the batch.
+    pub(crate) fn finish(self, gather: &mut DigestBatch) -> Result<HashedBody, JobError> {
         let Self { need, canonicalizer, mut kept } = self;
-        canonicalizer.finish(&mut |canonical| kept.take(canonical));
+        canonicalizer.finish(&mut |canonical| kept.append(canonical));
         let len = kept.len;
         Ok(HashedBody { need, hash: kept.finish(gather)?, len })
     }
 }
 
-impl Kept {
-    fn take(&mut self, canonical: &[u8]) {
+impl StreamedDigest {
+    fn append(&mut self, canonical: &[u8]) {
         self.len += canonical.len() as u64;
-        let room = usize::try_from(self.limit - self.taken).unwrap_or(usize::MAX);
-        let wanted = &canonical[..canonical.len().min(room)];
+        let left = usize::try_from(self.limit - self.taken).unwrap_or(usize::MAX);
+        let wanted = &canonical[..canonical.len().min(left)];
         self.taken += wanted.len() as u64;
         self.bytes.extend_from_slice(wanted);
         if self.bytes.len() >= KEPT {
@@ -338,7 +341,7 @@ impl Kept {
         }
     }
 
-    /// Hashes what is kept.
+    /// Hashes the kept bytes.
     fn absorb(&mut self) {
         let chain = self.chain.get_or_insert_with(|| DigestChain::new(self.alg));
         if let Err(error) = chain.update(&self.accelerator, &self.bytes) {
@@ -347,7 +350,8 @@ impl Kept {
         self.bytes.clear();
     }
 
-    fn finish(mut self, gather: &mut Gather) -> Result<BodyHash, JobError> {
+    fn finish(mut self, gather: &mut DigestBatch) -> Result<BodyHash, JobError> {
+        // A short body joins the batch; only a body beyond the limit has a chain of its own.
         if self.chain.is_none() {
             let start = gather.data.len();
             gather.data.extend_from_slice(&self.bytes);
@@ -371,23 +375,23 @@ mod tests {
 
     fn digest(alg: DigestAlg, data: &[u8]) -> Vec<u8> {
         let accelerator = &engines()[0];
-        let mut gather = Gather { data: data.to_vec(), ..Gather::default() };
+        let mut gather = DigestBatch { data: data.to_vec(), ..DigestBatch::default() };
         let id = gather.add(alg, 0..data.len()).unwrap();
         gather.run(accelerator).unwrap().get(id).to_vec()
     }
 
     #[test]
-    fn long_bodies_have_the_digest_of_whole_ones_on_every_engine() {
+    fn streamed_and_whole_bodies_have_equal_digests_on_every_engine() {
         let text: Vec<u8> = (0..200_000_u32).map(|at| b'a' + (at % 23) as u8).chain(*b"\r\n").collect();
         for accelerator in engines() {
             for alg in [DigestAlg::Sha1, DigestAlg::Sha256] {
                 for limit in [None, Some(0), Some(65_535), Some(65_536), Some(200_002)] {
                     for piece in [10_000, 300_000] {
-                        let need = BodyNeed { form: Form::Relaxed, digest: alg, limit };
+                        let need = BodyNeed { form: CanonicalForm::Relaxed, digest: alg, limit };
                         let mut hasher = BodyHasher::new(&accelerator, need);
                         text.chunks(piece).for_each(|chunk| hasher.push(chunk));
                         assert!(hasher.kept.bytes.len() < KEPT);
-                        let mut gather = Gather::default();
+                        let mut gather = DigestBatch::default();
                         let body = hasher.finish(&mut gather).unwrap();
                         let digests = gather.run(&accelerator).unwrap();
                         let hashed = limit.map_or(text.len(), |limit| limit as usize);
@@ -401,9 +405,9 @@ mod tests {
     }
 
     #[test]
-    fn inputs_are_hashed_together_and_found_again() {
+    fn finds_the_digest_of_each_input_of_a_batch() {
         for accelerator in engines() {
-            let mut gather = Gather { data: b"abcabc".to_vec(), ..Gather::default() };
+            let mut gather = DigestBatch { data: b"abcabc".to_vec(), ..DigestBatch::default() };
             let both = [DigestAlg::Sha256, DigestAlg::Sha1];
             let ids = both.map(|alg| [gather.add(alg, 0..3).unwrap(), gather.add(alg, 2..2).unwrap()]);
             let digests = gather.run(&accelerator).unwrap();

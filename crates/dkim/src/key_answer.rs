@@ -1,16 +1,16 @@
-//! Answers of DNS, made keys.
+//! Answers of DNS, parsed into keys.
 
 use std::fmt;
 use std::sync::Arc;
 
-use crate::record::{KeyRecord, RecordError};
+use crate::record::{KeyRecord, KeyRecordError};
 
-/// Which record is wanted: `selector._domainkey.domain`, in ASCII.
+/// The name of a key record, `selector._domainkey.domain` in ASCII.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyName(String);
 
 impl KeyName {
-    /// Of a selector and a domain in their ASCII forms.
+    /// Makes the name from a selector and a domain in their ASCII forms.
     #[must_use]
     pub fn new(selector: &str, domain: &str) -> Self {
         const BETWEEN: &str = "._domainkey.";
@@ -21,7 +21,7 @@ impl KeyName {
         Self(name)
     }
 
-    /// The name to ask for.
+    /// Returns the name to look up.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -34,20 +34,20 @@ impl fmt::Display for KeyName {
     }
 }
 
-/// What DNS says of a name.
+/// The answer of DNS for a name.
 #[derive(Clone, Debug)]
 pub enum KeyAnswer {
-    /// There is no such name, or no TXT record under it.
+    /// The name does not exist or has no TXT record.
     NoRecord,
-    /// Each record, read. Shared, since keys are kept for the next message.
-    Records(Arc<[Result<KeyRecord, RecordError>]>),
-    /// DNS could not say, for this reason.
+    /// The parsed records. They are shared, because the cache keeps them for later messages.
+    Records(Arc<[Result<KeyRecord, KeyRecordError>]>),
+    /// DNS gave no answer, for this reason.
     Unknown(String),
 }
 
 impl KeyAnswer {
-    /// Reads the TXT records of a name, each with its strings joined.
-    pub fn of_records<R: AsRef<[u8]>>(records: impl IntoIterator<Item = R>) -> Self {
+    /// Parses the TXT records of a name. The strings of each record must be joined.
+    pub fn from_records<R: AsRef<[u8]>>(records: impl IntoIterator<Item = R>) -> Self {
         let records: Arc<[_]> = records.into_iter().map(|record| KeyRecord::parse(record.as_ref())).collect();
         if records.is_empty() { Self::NoRecord } else { Self::Records(records) }
     }

@@ -1,41 +1,41 @@
-//! The mail trade of Oarlock: DKIM signatures made and verified, many messages at a time. No I/O: whoever has messages and DNS
-//! gives them in and takes answers out.
+//! DKIM and ARC: signs, verifies and seals many messages at a time, without I/O. Callers bring the messages and the answers of DNS.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`message`](Message) | header fields and body, as they are on the wire |
-//! | [`canon`](Canonicalization) | canonical forms, of bodies as streams |
-//! | [`tags`](TagList), [`signature`](Signature), [`record`](KeyRecord) | what signatures and key records say |
-//! | [`sign`](SignIntake) | messages signed in stages |
-//! | [`verify`](Intake) | messages verified in stages: hashes, keys, signatures |
-//! | [`verdict`](Verdict), [`results`](authentication_results) | what is said of a signature, and why, in a field |
-//! | [`arc`](Chain) | chains of those who handed a message on: verified and sealed |
-//! | [`cache`](KeyCache) | keys kept for the next message |
-//! | `algorithm`, `domain`, `base64`, `fold`, `select`, `hash`, [`policy`](Policy) | the parts of all that |
+//! | [`message`](ParsedMail) | header fields and body, as they are transmitted |
+//! | [`canon`](Canonicalization) | canonical forms; bodies as streams |
+//! | [`tags`](TagList), [`signature`](DkimSignature), [`record`](KeyRecord) | parsers of signatures and key records |
+//! | [`sign`](SignIntake) | signing in stages |
+//! | [`verify`](VerifyIntake) | verifying in stages: hashes, keys, signatures |
+//! | [`verdict`](DkimVerdict), [`results`](authentication_results) | verdicts, their reasons and the `Authentication-Results` field |
+//! | [`arc`](ArcChain) | ARC chains, verified and sealed |
+//! | [`cache`](KeyCache), [`key_answer`](KeyAnswer) | key records by name, kept for later messages |
+//! | [`policy`](VerifyPolicy) | the policy of a verifier |
+//! | `algorithm`, `domain`, `base64`, `fold`, `select`, `hash` | parts that the others share |
 //!
 //! ```
 //! use oarlock::Accelerator;
-//! use oarlock_dkim::{Intake, KeyAnswer, Limits, Message, Policy, RecordOptions, SignIntake, Signer, Verdict, record_text};
+//! use oarlock_dkim::{VerifyIntake, KeyAnswer, MailLimits, ParsedMail, VerifyPolicy, RecordOptions, SignIntake, DkimSigner, DkimVerdict, record_text};
 //!
 //! let accelerator = Accelerator::builder().engines(["scalar"]).build()?;
 //! let key = oarlock::keys::generate::ed25519()?;
 //! let record = record_text(&key, &RecordOptions::default())?;
-//! let signer = Signer::new("example.com", "s1", key)?;
+//! let signer = DkimSigner::new("example.com", "s1", key)?;
 //!
 //! let mail = b"From: a@example.com\r\nSubject: hello\r\n\r\nHow are you?\r\n";
-//! let limits = Limits::default();
+//! let limits = MailLimits::default();
 //! let mut intake = SignIntake::new(1_700_000_000);
-//! intake.push(Message::parse(mail, &limits)?, [&signer])?;
+//! intake.push(ParsedMail::parse(mail, &limits)?, [&signer])?;
 //! let field = intake.sign(&accelerator)?.remove(0)?;
 //! let signed = [field.as_bytes(), b"\r\n", mail].concat();
 //!
-//! let mut intake = Intake::new(&Policy::default(), 1_700_000_100);
-//! intake.push(&Message::parse(&signed, &limits)?)?;
+//! let mut intake = VerifyIntake::new(&VerifyPolicy::default(), 1_700_000_100);
+//! intake.push(&ParsedMail::parse(&signed, &limits)?)?;
 //! let hashed = intake.hash(&accelerator)?;
 //! let names: Vec<String> = hashed.queries().map(ToString::to_string).collect();
 //! assert_eq!(names, ["s1._domainkey.example.com"]);
-//! let results = hashed.answer(|_| KeyAnswer::of_records([&record])).verify(&accelerator);
-//! assert_eq!(results[0].signatures[0].verdict(), Verdict::Pass);
+//! let results = hashed.answer(|_| KeyAnswer::from_records([&record])).verify(&accelerator);
+//! assert_eq!(results[0].signatures[0].verdict(), DkimVerdict::Pass);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -60,19 +60,25 @@ mod tags;
 mod verdict;
 mod verify;
 
-pub use self::algorithm::{Algorithm, UnknownAlgorithm};
-pub use self::arc::{Chain, ChainFault, SealError, Sealed, SealedResults, Sealer, Sealing};
-pub use self::cache::{CacheLimits, KeyCache, Lookup};
-pub use self::canon::{BodyCanonicalizer, Canonicalization, Form, UnknownForm};
+pub use self::algorithm::{SignatureAlgorithm, UnknownSignatureAlgorithm};
+pub use self::arc::{
+    ArcChain, ArcSealer, ChainFault, SealError, SealIntake, SealedFields, SealedResults, SealedSet,
+};
+pub use self::cache::{CacheLimits, KeyCache, KeyLookup};
+pub use self::canon::{BodyCanonicalizer, CanonicalForm, Canonicalization, UnknownForm};
 pub use self::domain::ascii_form;
 pub use self::hash::{BodyHasher, BodyNeed};
 pub use self::key_answer::{KeyAnswer, KeyName};
-pub use self::message::{Header, Limits, Message, MessageError};
-pub use self::policy::Policy;
-pub use self::record::{KeyRecord, RecordError, RecordOptions, record_strings, record_text, zone_line};
-pub use self::results::{authentication_results, best, claims_to_be, comes_from, parse_results};
-pub use self::sign::{Coverage, SignError, SignIntake, Signed, SignedFields, Signer, SignerError};
-pub use self::signature::{Signature, SignatureError};
+pub use self::message::{FieldLayout, HeaderField, MailLimits, MailParseError, ParsedMail};
+pub use self::policy::VerifyPolicy;
+pub use self::record::{KeyRecord, KeyRecordError, RecordOptions, record_strings, record_text, zone_line};
+pub use self::results::{
+    authentication_results, best_verdict, claims_authserv_id, is_from_authserv_id, parse_results,
+};
+pub use self::sign::{
+    DkimSigner, HeaderCoverage, MailSignError, SignIntake, SignOutcome, SignedFields, SignerError,
+};
+pub use self::signature::{DkimSignature, SignatureError};
 pub use self::tags::{TagError, TagList};
-pub use self::verdict::{Reason, SignatureResult, Verdict};
-pub use self::verify::{Hashed, Intake, Keyed, Verified, body_needs};
+pub use self::verdict::{DkimVerdict, FailReason, SignatureResult};
+pub use self::verify::{HashedMessages, KeyedMessages, ParsedSignatures, VerifiedMessage, VerifyIntake};

@@ -1,30 +1,30 @@
-//! What is accepted here, within what the standards allow.
+//! The policy of a verifier, within the limits of the standards.
 
-use crate::message::Limits;
+use crate::message::MailLimits;
 
-/// What a verifier accepts.
+/// The policy of a verifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Policy {
-    /// Bounds of what messages bring.
-    pub limits: Limits,
-    /// Shortest RSA modulus in bits; verifiers must not accept fewer than 1024. RFC 8301 3.2.
+pub struct VerifyPolicy {
+    /// The limits for messages.
+    pub limits: MailLimits,
+    /// The minimum length of an RSA modulus in bits. RFC 8301 3.2 forbids fewer than 1024.
     pub min_rsa_bits: u32,
-    /// Longest RSA modulus in bits; verifiers must take 4096. RFC 8301 3.2.
+    /// The maximum length of an RSA modulus in bits. RFC 8301 3.2 requires at least 4096.
     pub max_rsa_bits: u32,
-    /// Whether rsa-sha1 can pass. RFC 8301 3.1 says that it must not.
+    /// True if rsa-sha1 may pass. RFC 8301 3.1 forbids it.
     pub accepts_sha1: bool,
-    /// Whether a signature can pass whose `l=` leaves some of the body unsigned, so that anybody can add to it.
+    /// True if a signature may pass whose `l=` leaves a part of the body unsigned. Anyone can then append to the body.
     pub accepts_partial_body: bool,
-    /// Whether ARC chains are verified, too.
+    /// True if ARC chains are verified as well.
     pub verifies_chains: bool,
-    /// Seconds by which clocks may differ.
+    /// The maximum difference of clocks in seconds.
     pub clock_skew_s: u64,
 }
 
-impl Default for Policy {
+impl Default for VerifyPolicy {
     fn default() -> Self {
         Self {
-            limits: Limits::default(),
+            limits: MailLimits::default(),
             min_rsa_bits: 1024,
             max_rsa_bits: 4096,
             accepts_sha1: false,

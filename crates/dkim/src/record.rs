@@ -1,111 +1,111 @@
-//! Key records as they stand in DNS. RFC 6376 3.6.1, RFC 8301, RFC 8463 4.
+//! Key records in DNS. RFC 6376 3.6.1, RFC 8301, RFC 8463 4.
 
 use std::fmt::Write as _;
 
 use oarlock::Key;
 use oarlock::keys::{self, KeyError, export};
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::SignatureAlgorithm;
 use crate::base64;
-use crate::tags::{TagError, TagList, shown, trimmed};
+use crate::tags::{TagError, TagList, printable, trimmed};
 
-/// Why a record holds no key for a signature. RFC 6376 6.1.2.
+/// The reason why a record holds no key for a signature. RFC 6376 6.1.2.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum RecordError {
-    /// It is no list of tags.
+pub enum KeyRecordError {
+    /// The record is not a tag list.
     #[error("the key record is malformed: {0}")]
     Tags(#[from] TagError),
-    /// A version that is not DKIM1, or `v=` that is not the first tag.
+    /// The version is not DKIM1, or `v=` is not the first tag.
     #[error("the key record is not of version DKIM1")]
     Version,
-    /// There is no `p=`.
+    /// The record has no `p=`.
     #[error("the key record has no `p=`")]
     NoKey,
-    /// `p=` is empty.
+    /// `p=` is empty: the key was revoked.
     #[error("the key has been revoked")]
     Revoked,
-    /// A key type that nobody knows.
+    /// The key type is unknown.
     #[error("key type `{0}` is not known")]
     KeyType(String),
-    /// `p=` is no base64.
+    /// `p=` is not base64.
     #[error("the value of `p=` is not base64")]
     Base64,
-    /// `p=` is not one public key, for this reason.
-    #[error("the value of `p=` is no public key: {0}")]
+    /// `p=` is not exactly one public key, for this reason.
+    #[error("the value of `p=` is not a public key: {0}")]
     Key(String),
-    /// `k=` says another type than the key has.
+    /// The type in `k=` is not the type of the key.
     #[error("the key is not of type {0}")]
     OtherType(&'static str),
-    /// `s=` names neither mail nor everything.
+    /// `s=` names neither mail nor all services.
     #[error("the key is not for mail, but for `{0}`")]
     Service(String),
-    /// A record that holds no key, and says `t=y`: the domain only tests, its mail is as if it had no signature.
+    /// The record holds no key and has `t=y`: the domain only tests. Its mail counts as unsigned.
     #[error("{0} (t=y: the domain only tests)")]
     Testing(Box<Self>),
 }
 
-impl RecordError {
-    /// True where the record says that its domain only tests.
+impl KeyRecordError {
+    /// Returns true if the record says that its domain only tests.
     #[must_use]
     pub fn is_testing(&self) -> bool {
         matches!(self, Self::Testing(_))
     }
 }
 
-/// A public key with what its record allows.
+/// A public key and the rules of its record.
 #[derive(Clone, Debug)]
 pub struct KeyRecord {
-    /// The key.
+    /// The public key.
     pub key: Key,
-    /// `t=y`: the domain only tests, its mail is as if it had no signature.
+    /// True for `t=y`: the domain only tests. Its mail counts as unsigned.
     pub is_testing: bool,
-    /// `t=s`: the identity is of the domain itself and not of one below.
+    /// True for `t=s`: an identity must be of the domain itself, not of a subdomain.
     pub is_strict: bool,
-    /// `h=`: names of hashes, where there are any.
+    /// `h=`: the allowed hashes. None allows all.
     pub hashes: Option<Vec<String>>,
-    /// `n=`: for people who look at it.
+    /// `n=`: notes for people.
     pub notes: Option<String>,
 }
 
 impl KeyRecord {
-    /// Reads one record, of which DNS may have sent several strings, in their order and nothing between them.
+    /// Parses one record. The strings that DNS sends for it must be joined without anything between them.
     ///
     /// # Errors
-    /// The first rule that it breaks.
-    pub fn parse(record: &[u8]) -> Result<Self, RecordError> {
+    /// The first rule that the record breaks.
+    pub fn parse(record: &[u8]) -> Result<Self, KeyRecordError> {
         let tags = TagList::parse(record)?;
-        Self::of_tags(&tags).map_err(|error| match has_flag(&tags, b"y") {
-            true => RecordError::Testing(Box::new(error)),
+        Self::from_tags(&tags).map_err(|error| match has_flag(&tags, b"y") {
+            true => KeyRecordError::Testing(Box::new(error)),
             false => error,
         })
     }
 
-    fn of_tags(tags: &TagList<'_>) -> Result<Self, RecordError> {
+    fn from_tags(tags: &TagList<'_>) -> Result<Self, KeyRecordError> {
         if tags.get("v").is_some_and(|version| version != b"DKIM1" || !tags.begins_with("v")) {
-            return Err(RecordError::Version);
+            return Err(KeyRecordError::Version);
         }
-        let public = tags.get("p").ok_or(RecordError::NoKey)?;
-        if let Some(mut services) = list(tags, "s")
+        let public = tags.get("p").ok_or(KeyRecordError::NoKey)?;
+        if let Some(mut services) = split_value(tags, "s")
             && !services.any(|service| matches!(service, b"*" | b"email"))
         {
-            return Err(RecordError::Service(shown(tags.get("s").unwrap_or_default())));
+            return Err(KeyRecordError::Service(printable(tags.get("s").unwrap_or_default())));
         }
         if public.is_empty() {
-            return Err(RecordError::Revoked);
+            return Err(KeyRecordError::Revoked);
         }
-        let key = key_of(tags.get("k").unwrap_or(b"rsa"), public)?;
+        let key = parse_key(tags.get("k").unwrap_or(b"rsa"), public)?;
         Ok(Self {
             key,
             is_testing: has_flag(tags, b"y"),
             is_strict: has_flag(tags, b"s"),
-            hashes: list(tags, "h")
+            hashes: split_value(tags, "h")
                 .map(|hashes| hashes.map(|hash| String::from_utf8_lossy(hash).into()).collect()),
             notes: tags.get("n").map(|notes| String::from_utf8_lossy(notes).into()),
         })
     }
 
-    /// Bits of an RSA modulus, or 256 for Ed25519.
+    /// Returns the bits of an RSA modulus, or 256 for Ed25519.
     #[must_use]
     pub fn key_bits(&self) -> u32 {
         let of_modulus = |n: &[u8]| {
@@ -116,59 +116,61 @@ impl KeyRecord {
         self.key.rsa_public().map_or(256, |public| of_modulus(&public.n))
     }
 
-    /// True where the record lets `algorithm` be used and its key is of that type.
+    /// Returns true if the record allows `algorithm` and its key is of that type.
     #[must_use]
-    pub fn serves(&self, algorithm: Algorithm) -> bool {
-        let is_type = Algorithm::of_key(&self.key).is_some_and(|own| own.key_type() == algorithm.key_type());
+    pub fn serves(&self, algorithm: SignatureAlgorithm) -> bool {
+        let is_type =
+            SignatureAlgorithm::for_key(&self.key).is_some_and(|own| own.key_type() == algorithm.key_type());
         is_type && self.allows_hash(algorithm)
     }
 
-    pub(crate) fn allows_hash(&self, algorithm: Algorithm) -> bool {
+    pub(crate) fn allows_hash(&self, algorithm: SignatureAlgorithm) -> bool {
         self.hashes.as_ref().is_none_or(|hashes| hashes.iter().any(|hash| hash == algorithm.hash()))
     }
 }
 
-/// The parts of a value between colons.
-fn list<'a>(tags: &TagList<'a>, name: &str) -> Option<impl Iterator<Item = &'a [u8]>> {
+/// Splits a value at its colons.
+fn split_value<'a>(tags: &TagList<'a>, name: &str) -> Option<impl Iterator<Item = &'a [u8]>> {
     tags.get(name).map(|value| value.split(|byte| *byte == b':').map(trimmed))
 }
 
 fn has_flag(tags: &TagList<'_>, flag: &[u8]) -> bool {
-    list(tags, "t").is_some_and(|mut flags| flags.any(|own| own == flag))
+    split_value(tags, "t").is_some_and(|mut flags| flags.any(|own| own == flag))
 }
 
-/// RSA keys are written as SubjectPublicKeyInfo by everybody, and as RSAPublicKey by the RFC's grammar. Ed25519 keys are 32 bytes.
-fn key_of(key_type: &[u8], public: &[u8]) -> Result<Key, RecordError> {
-    let reason = |error: KeyError| RecordError::Key(error.to_string());
-    let bytes = || base64::decode(public).ok_or(RecordError::Base64);
+/// Parses the value of `p=`. In practice RSA keys are SubjectPublicKeyInfo, while the grammar of the RFC says
+/// RSAPublicKey. An Ed25519 key is 32 bytes.
+fn parse_key(key_type: &[u8], public: &[u8]) -> Result<Key, KeyRecordError> {
+    let reason = |error: KeyError| KeyRecordError::Key(error.to_string());
+    let bytes = || base64::decode(public).ok_or(KeyRecordError::Base64);
     match key_type {
         b"rsa" => {
             let der = bytes()?;
             let key = keys::import::spki_der(&der)
                 .or_else(|error| keys::import::pkcs1_public_der(&der).map_err(|_| error));
             let key = key.map_err(reason)?;
-            if key.rsa_public().is_some() { Ok(key) } else { Err(RecordError::OtherType("rsa")) }
+            if key.rsa_public().is_some() { Ok(key) } else { Err(KeyRecordError::OtherType("rsa")) }
         }
         b"ed25519" => keys::raw::ed25519_public(&bytes()?).map_err(reason),
-        other => Err(RecordError::KeyType(shown(other))),
+        other => Err(KeyRecordError::KeyType(printable(other))),
     }
 }
 
-/// What a record says beside the key.
+/// The optional tags of a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordOptions {
-    /// `t=y`.
+    /// True writes `t=y`.
     pub is_testing: bool,
-    /// `t=s`.
+    /// True writes `t=s`.
     pub is_strict: bool,
-    /// `n=`, in which semicolons are left out.
+    /// `n=`. Semicolons are left out.
     pub notes: Option<String>,
 }
 
-/// The record of a key's public half, in one piece.
+/// Returns the record of the public half of a key, in one piece.
 ///
 /// # Errors
-/// A key that is neither RSA nor Ed25519.
+/// The key is neither RSA nor Ed25519.
 pub fn record_text(key: &Key, options: &RecordOptions) -> Result<String, KeyError> {
     let (name, public) = match (key.ed25519_public(), key.rsa_public()) {
         (Some(public), _) => ("ed25519", public.to_vec()),
@@ -184,7 +186,7 @@ pub fn record_text(key: &Key, options: &RecordOptions) -> Result<String, KeyErro
     let flags = [(options.is_testing, "y"), (options.is_strict, "s")];
     let flags: Vec<&str> = flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| *flag).collect();
     if !flags.is_empty() {
-        // Writing to a text cannot fail.
+        // Writing to a String cannot fail.
         let _ = write!(text, "t={}; ", flags.join(":"));
     }
     if let Some(notes) = &options.notes {
@@ -194,7 +196,7 @@ pub fn record_text(key: &Key, options: &RecordOptions) -> Result<String, KeyErro
     Ok(text + "p=" + &base64::encode(&public))
 }
 
-/// A record cut into strings of at most 255 bytes. RFC 1035 3.3.14.
+/// Splits a record into strings of at most 255 bytes. RFC 1035 3.3.14.
 pub fn record_strings(record: &str) -> impl Iterator<Item = &str> {
     let mut rest = record;
     std::iter::from_fn(move || {
@@ -208,13 +210,13 @@ pub fn record_strings(record: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A record's line for a zone file, its text cut into strings of at most 255 bytes. RFC 1035 3.3.14.
+/// Returns a line for a zone file, with the record split into strings of at most 255 bytes. RFC 1035 3.3.14.
 #[must_use]
 pub fn zone_line(selector: &str, domain: &str, record: &str) -> String {
     let mut line = format!("{selector}._domainkey.{domain}. IN TXT (");
     for string in record_strings(record) {
         let quoted = string.replace('\\', "\\\\").replace('"', "\\\"");
-        // Writing to a text cannot fail.
+        // Writing to a String cannot fail.
         let _ = write!(line, "\n    \"{quoted}\"");
     }
     line + " )"
@@ -226,37 +228,37 @@ mod tests {
 
     const ED: &str = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
 
-    fn error(text: &str) -> RecordError {
+    fn error(text: &str) -> KeyRecordError {
         KeyRecord::parse(text.as_bytes()).unwrap_err()
     }
 
     #[test]
-    fn records_say_what_their_key_is_for() {
+    fn parses_the_rules_of_a_record() {
         let text = format!("v=DKIM1; k=ed25519; t=y : s; h=sha256:sha1; s=email:x; n=for you; p={ED}");
         let record = KeyRecord::parse(text.as_bytes()).unwrap();
-        assert!(record.is_testing && record.is_strict && record.serves(Algorithm::Ed25519Sha256));
-        assert!(!record.serves(Algorithm::RsaSha256));
+        assert!(record.is_testing && record.is_strict && record.serves(SignatureAlgorithm::Ed25519Sha256));
+        assert!(!record.serves(SignatureAlgorithm::RsaSha256));
         assert_eq!(record.notes.as_deref(), Some("for you"));
         let sha1 = KeyRecord::parse(format!("k=ed25519; h=sha1; p={ED}").as_bytes()).unwrap();
-        assert!(!sha1.serves(Algorithm::Ed25519Sha256));
+        assert!(!sha1.serves(SignatureAlgorithm::Ed25519Sha256));
     }
 
     #[test]
-    fn records_that_hold_no_key_say_why() {
-        assert_eq!(error("v=DKIM1; p="), RecordError::Revoked);
-        assert_eq!(error("v=DKIM2; p=x"), RecordError::Version);
-        assert_eq!(error("p=x; v=DKIM1"), RecordError::Version);
-        assert_eq!(error("v=DKIM1"), RecordError::NoKey);
-        assert_eq!(error("v=spf1 -all"), RecordError::Version);
-        assert_eq!(error("v=DKIM1; k=dsa; p=x"), RecordError::KeyType("dsa".into()));
-        assert_eq!(error("v=DKIM1; s=tlsrpt; p=x"), RecordError::Service("tlsrpt".into()));
-        assert_eq!(error("v=DKIM1; p=*"), RecordError::Base64);
-        assert!(matches!(error(&format!("v=DKIM1; p={ED}")), RecordError::Key(_)));
-        assert!(matches!(error("v=DKIM1; k=ed25519; p=AAAA"), RecordError::Key(_)));
+    fn reports_the_fault_of_a_record_without_a_key() {
+        assert_eq!(error("v=DKIM1; p="), KeyRecordError::Revoked);
+        assert_eq!(error("v=DKIM2; p=x"), KeyRecordError::Version);
+        assert_eq!(error("p=x; v=DKIM1"), KeyRecordError::Version);
+        assert_eq!(error("v=DKIM1"), KeyRecordError::NoKey);
+        assert_eq!(error("v=spf1 -all"), KeyRecordError::Version);
+        assert_eq!(error("v=DKIM1; k=dsa; p=x"), KeyRecordError::KeyType("dsa".into()));
+        assert_eq!(error("v=DKIM1; s=tlsrpt; p=x"), KeyRecordError::Service("tlsrpt".into()));
+        assert_eq!(error("v=DKIM1; p=*"), KeyRecordError::Base64);
+        assert!(matches!(error(&format!("v=DKIM1; p={ED}")), KeyRecordError::Key(_)));
+        assert!(matches!(error("v=DKIM1; k=ed25519; p=AAAA"), KeyRecordError::Key(_)));
     }
 
     #[test]
-    fn a_key_s_record_is_read_back() {
+    fn reads_back_the_record_of_a_key() {
         for key in [keys::generate::ed25519().unwrap(), keys::generate::rsa(2048).unwrap()] {
             let options = RecordOptions { is_testing: true, is_strict: true, notes: Some("a;b".into()) };
             let text = record_text(&key, &options).unwrap();
@@ -272,15 +274,15 @@ mod tests {
     }
 
     #[test]
-    fn two_keys_in_one_are_none_and_spaces_are_nothing() {
+    fn rejects_two_keys_in_one_record_and_ignores_spaces() {
         let key = keys::generate::rsa(1024).unwrap();
         let public = base64::encode(&export::spki_der(&key).unwrap());
         let spaced = public.as_bytes().chunks(7).map(|chunk| String::from_utf8_lossy(chunk).into_owned());
         let spaced = spaced.collect::<Vec<String>>().join(" ");
         assert!(KeyRecord::parse(format!("p={spaced}").as_bytes()).is_ok());
         let double = [export::spki_der(&key).unwrap(), export::spki_der(&key).unwrap()].concat();
-        assert!(matches!(error(&format!("p={}", base64::encode(&double))), RecordError::Key(_)));
+        assert!(matches!(error(&format!("p={}", base64::encode(&double))), KeyRecordError::Key(_)));
         let joined = error(&format!("p={public}{public}"));
-        assert!(matches!(joined, RecordError::Base64 | RecordError::Key(_)), "{joined}");
+        assert!(matches!(joined, KeyRecordError::Base64 | KeyRecordError::Key(_)), "{joined}");
     }
 }

@@ -1,78 +1,79 @@
-//! `Authentication-Results` fields: written, and found where they are forged. RFC 8601.
+//! `Authentication-Results` fields: writing them and finding forged ones. RFC 8601.
 
-use crate::arc::Chain;
-use crate::fold::Folded;
-use crate::verdict::{SignatureResult, Verdict};
+use crate::arc::ArcChain;
+use crate::fold::FoldedField;
+use crate::verdict::{DkimVerdict, SignatureResult};
 
 mod parse;
 
-pub use self::parse::{comes_from, parse_results};
+pub use self::parse::{is_from_authserv_id, parse_results};
 
 const NAME: &str = "Authentication-Results";
 
-/// Longest property that is repeated: as long as an address can be (RFC 5321 4.5.3.1). A stranger writes them.
+/// The maximum length of a property that is repeated. It is the maximum length of an address (RFC 5321 4.5.3.1). The
+/// sender controls these values.
 const MAX_PROPERTY_BYTES: usize = 64 + 1 + 255;
 
-/// The field without the CRLF at its end: a result for each signature, `dkim=none` where there is none, and one for the ARC chain
-/// where it was looked at. `authserv_id` is the name by which readers know who says so.
+/// Returns the field without the CRLF at its end. It has a result for each signature, or `dkim=none`, and one for the
+/// ARC chain if that was verified. `authserv_id` is the name of the verifying host.
 #[must_use]
 pub fn authentication_results(
     authserv_id: &str,
     signatures: &[SignatureResult],
-    chain: Option<&Chain>,
+    chain: Option<&ArcChain>,
 ) -> String {
-    let mut field = Folded::new(NAME);
-    field.glued(": ");
-    write(&mut field, authserv_id, signatures, chain, &[]);
+    let mut field = FoldedField::new(NAME);
+    field.push_glued(": ");
+    write_results(&mut field, authserv_id, signatures, chain, &[]);
     field.finish()
 }
 
-/// The value of such a field, with results of others at its end.
-pub(crate) fn write(
-    field: &mut Folded,
+/// Writes the value of a results field, with the results of other filters at its end.
+pub(crate) fn write_results(
+    field: &mut FoldedField,
     authserv_id: &str,
     signatures: &[SignatureResult],
-    chain: Option<&Chain>,
+    chain: Option<&ArcChain>,
     others: &[String],
 ) {
-    field.glued(&value(authserv_id));
+    field.push_glued(&token_or_quoted(authserv_id));
     if signatures.is_empty() {
-        field.glued(";");
-        field.word("dkim=none");
+        field.push_glued(";");
+        field.push_word("dkim=none");
     }
     for signature in signatures {
-        field.glued(";");
+        field.push_glued(";");
         field.fold();
-        method(field, signature);
+        write_signature_result(field, signature);
     }
     if let Some(chain) = chain {
-        field.glued(";");
+        field.push_glued(";");
         field.fold();
-        field.glued(&format!("arc={}", chain.verdict()));
+        field.push_glued(&format!("arc={}", chain.verdict()));
         if let Some(reason) = chain.reason() {
-            field.word(&format!("reason={}", quoted(&reason)));
+            field.push_word(&format!("reason={}", quoted(&reason)));
         }
     }
     for other in others {
-        field.glued(";");
+        field.push_glued(";");
         field.fold();
         for (place, word) in other.split(' ').enumerate() {
-            if place == 0 { field.glued(word) } else { field.word(word) }
+            if place == 0 { field.push_glued(word) } else { field.push_word(word) }
         }
     }
 }
 
-/// RFC 8601 2.7.1, RFC 6008 for `header.b`, RFC 8601 2.7.1 for `header.a` and `header.s`.
-fn method(field: &mut Folded, signature: &SignatureResult) {
-    field.glued(&format!("dkim={}", signature.verdict()));
+/// Writes the result of one signature. RFC 8601 2.7.1, and RFC 6008 for `header.b`.
+fn write_signature_result(field: &mut FoldedField, signature: &SignatureResult) {
+    field.push_glued(&format!("dkim={}", signature.verdict()));
     let bits = signature.key_bits.map(|bits| format!("{bits}-bit key"));
     let testing = signature.is_testing.then(|| "test mode".to_owned());
     let comments: Vec<String> = bits.into_iter().chain(testing).collect();
     if !comments.is_empty() {
-        field.word(&format!("({})", comments.join(", ")));
+        field.push_word(&format!("({})", comments.join(", ")));
     }
     if let Some(reason) = &signature.reason {
-        field.word(&format!("reason={}", quoted(&reason.to_string())));
+        field.push_word(&format!("reason={}", quoted(&reason.to_string())));
     }
     let algorithm = signature.algorithm.map(|algorithm| algorithm.name());
     let properties = [
@@ -84,13 +85,14 @@ fn method(field: &mut Folded, signature: &SignatureResult) {
     ];
     for (name, property) in properties {
         if let Some(property) = property.filter(|property| property.len() <= MAX_PROPERTY_BYTES) {
-            field.word(&format!("header.{name}={}", value(property)));
+            field.push_word(&format!("header.{name}={}", token_or_quoted(property)));
         }
     }
 }
 
-/// As it is where every character may stand by itself (RFC 2045 5.1, and `@` as in addresses), else quoted.
-fn value(text: &str) -> String {
+/// Returns the text unchanged if all its characters are allowed in a token (RFC 2045 5.1, and `@`). Otherwise quotes
+/// it.
+fn token_or_quoted(text: &str) -> String {
     let is_plain = |byte: u8| match byte {
         b'(' | b')' | b'<' | b'>' | b',' | b';' | b':' | b'\\' | b'"' | b'/' | b'[' | b']' | b'?' | b'=' => {
             false
@@ -105,6 +107,7 @@ fn value(text: &str) -> String {
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
+    // A control character could end the field and start another one.
     for char in text.chars().filter(|char| !char.is_control()) {
         if matches!(char, '"' | '\\') {
             out.push('\\');
@@ -115,45 +118,45 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// True where a field's value claims to come from `authserv_id`, or cannot be read: one that a stranger sent must be removed
-/// before anybody believes it. RFC 8601 5.
+/// Returns true if a field's value claims to come from `authserv_id` or cannot be read. Such a field of a stranger
+/// must be removed before anyone trusts it. RFC 8601 5.
 #[must_use]
-pub fn claims_to_be(value: &[u8], authserv_id: &str) -> bool {
+pub fn claims_authserv_id(value: &[u8], authserv_id: &str) -> bool {
     parse::authserv_id_of(value).is_none_or(|claimed| parse::is_same_id(&claimed, authserv_id))
 }
 
-/// Whether a message passes for those who only want one word: its best signature.
+/// Returns the verdict of the best signature, for callers that want a single word for the message.
 #[must_use]
-pub fn best(signatures: &[SignatureResult]) -> Verdict {
-    let rank = |verdict: Verdict| match verdict {
-        Verdict::Pass => 0,
-        Verdict::Temperror => 1,
-        Verdict::Fail => 2,
-        Verdict::Policy => 3,
-        Verdict::Neutral => 4,
-        Verdict::Permerror => 5,
-        Verdict::None => 6,
+pub fn best_verdict(signatures: &[SignatureResult]) -> DkimVerdict {
+    let rank = |verdict: DkimVerdict| match verdict {
+        DkimVerdict::Pass => 0,
+        DkimVerdict::Temperror => 1,
+        DkimVerdict::Fail => 2,
+        DkimVerdict::Policy => 3,
+        DkimVerdict::Neutral => 4,
+        DkimVerdict::Permerror => 5,
+        DkimVerdict::None => 6,
     };
     signatures
         .iter()
         .map(SignatureResult::verdict)
         .min_by_key(|verdict| rank(*verdict))
-        .unwrap_or(Verdict::None)
+        .unwrap_or(DkimVerdict::None)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::Algorithm;
-    use crate::verdict::Reason;
+    use crate::algorithm::SignatureAlgorithm;
+    use crate::verdict::FailReason;
 
-    fn result(reason: Option<Reason>) -> SignatureResult {
+    fn result(reason: Option<FailReason>) -> SignatureResult {
         SignatureResult {
             reason,
             domain: Some("example.com".into()),
             selector: Some("s1".into()),
             identity: Some("a b@example.com".into()),
-            algorithm: Some(Algorithm::RsaSha256),
+            algorithm: Some(SignatureAlgorithm::RsaSha256),
             signature_start: Some("abc+/def".into()),
             key_bits: Some(2048),
             is_testing: true,
@@ -161,10 +164,10 @@ mod tests {
     }
 
     #[test]
-    fn results_are_written_as_the_rfc_has_them() {
+    fn writes_results_in_the_syntax_of_the_rfc() {
         let text = authentication_results("mx.example.net", &[], None);
         assert_eq!(text, "Authentication-Results: mx.example.net; dkim=none");
-        let results = [result(None), result(Some(Reason::Lookup("a \"b\"\r\n\\".into())))];
+        let results = [result(None), result(Some(FailReason::Lookup("a \"b\"\r\n\\".into())))];
         let text = authentication_results("mx.example.net", &results, None).replace("\r\n\t", " ");
         let property = "header.d=example.com header.s=s1 header.a=rsa-sha256 header.i=\"a b@example.com\" header.b=\"abc+/def\"";
         let expected = format!(
@@ -173,11 +176,11 @@ mod tests {
              reason=\"the key could not be looked up: a \\\"b\\\"\\\\\" {property}"
         );
         assert_eq!(text, expected);
-        assert_eq!((best(&results), best(&[])), (Verdict::Pass, Verdict::None));
+        assert_eq!((best_verdict(&results), best_verdict(&[])), (DkimVerdict::Pass, DkimVerdict::None));
     }
 
     #[test]
-    fn what_a_stranger_writes_is_repeated_up_to_a_length() {
+    fn repeats_properties_of_strangers_up_to_a_length() {
         let with = |len: usize| {
             let identity = Some("x".repeat(len - 12) + "@example.com");
             let result = SignatureResult { identity, ..result(None) };
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn forged_results_are_found_in_every_disguise() {
+    fn finds_forged_results_in_every_spelling() {
         let forged = [
             " mx.example.net; dkim=pass",
             "mx.example.net",
@@ -208,12 +211,12 @@ mod tests {
             " m\u{7}x; ",
         ];
         for value in forged {
-            assert!(claims_to_be(value.as_bytes(), "mx.example.net"), "{value}");
+            assert!(claims_authserv_id(value.as_bytes(), "mx.example.net"), "{value}");
         }
-        assert!(claims_to_be(b" \xff; dkim=pass", "mx.example.net"));
-        assert!(claims_to_be("b\u{fc}cher.example; x".as_bytes(), "xn--bcher-kva.example"));
+        assert!(claims_authserv_id(b" \xff; dkim=pass", "mx.example.net"));
+        assert!(claims_authserv_id("b\u{fc}cher.example; x".as_bytes(), "xn--bcher-kva.example"));
         for value in [" other.example.net; dkim=pass", "mx.example.net.evil;", "(mx.example.net) other"] {
-            assert!(!claims_to_be(value.as_bytes(), "mx.example.net"), "{value}");
+            assert!(!claims_authserv_id(value.as_bytes(), "mx.example.net"), "{value}");
         }
     }
 }

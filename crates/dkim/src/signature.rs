@@ -1,141 +1,172 @@
-//! What a signature's header field says. RFC 6376 3.5; RFC 8617 4.1.2 for ARC.
+//! The header field of a signature. RFC 6376 3.5; RFC 8617 4.1.2 for ARC.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::algorithm::{Algorithm, UnknownAlgorithm};
+use crate::algorithm::{SignatureAlgorithm, UnknownSignatureAlgorithm};
 use crate::base64;
 use crate::canon::{Canonicalization, UnknownForm};
 use crate::domain;
-use crate::message::{Limits, name_hash};
-use crate::tags::{TagError, TagList, is_space, shown, trimmed};
+use crate::message::{MailLimits, name_hash};
+use crate::tags::{TagError, TagList, is_space, printable, trimmed};
 
-/// Why a field is no signature. RFC 6376 6.1.1.
+/// The reason why a field is not a valid signature. RFC 6376 6.1.1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignatureError {
-    /// It is no list of tags.
+    /// The value is not a tag list.
     #[error(transparent)]
     Tags(#[from] TagError),
-    /// A tag that must be there is not.
+    /// A required tag is missing.
     #[error("tag `{0}=` is missing")]
     Missing(&'static str),
-    /// A version that is not 1.
+    /// The version is not 1.
     #[error("version `{0}` is not 1")]
     Version(String),
-    /// An algorithm that nobody knows.
+    /// The algorithm is unknown.
     #[error(transparent)]
-    Algorithm(#[from] UnknownAlgorithm),
-    /// A canonicalisation that nobody knows.
+    Algorithm(#[from] UnknownSignatureAlgorithm),
+    /// The canonicalization is unknown.
     #[error(transparent)]
     Form(#[from] UnknownForm),
-    /// A value that is no base64, or empty.
+    /// A value is empty or not base64.
     #[error("the value of `{0}=` is not base64")]
     Base64(&'static str),
-    /// A body hash that is not as long as its algorithm's digests.
-    #[error("the body hash has {found} bytes, where {expected} are due")]
+    /// The body hash does not have the length of the algorithm's digests.
+    #[error("the body hash has {found} bytes: expected {expected}")]
     BodyHash {
-        /// Bytes of a digest.
+        /// The length of a digest in bytes.
         expected: usize,
-        /// Bytes in `bh=`.
+        /// The length of `bh=` in bytes.
         found: usize,
     },
-    /// A value that is no decimal number, or has too many digits.
+    /// A value is not a decimal number or has too many digits.
     #[error("the value of `{0}=` is not a number")]
     Number(&'static str),
-    /// A value that is no domain name.
-    #[error("the value of `{tag}=`, `{found}`, is no domain name")]
+    /// A value is not a domain name.
+    #[error("the value of `{tag}=`, `{found}`, is not a domain name")]
     Domain {
-        /// `d` or `s`.
+        /// The tag: `d` or `s`.
         tag: &'static str,
-        /// What it is.
+        /// The value found.
         found: String,
     },
-    /// `i=` is no address in the signing domain or below it.
+    /// `i=` is not an address of the signing domain or a subdomain.
     #[error("the identity `{0}` is not of the signing domain")]
     Identity(String),
-    /// `h=` has something that is no field name.
-    #[error("`{0}` in `h=` is no name of a header field")]
+    /// An entry of `h=` is not a field name.
+    #[error("`{0}` in `h=` is not a header field name")]
     SignedName(String),
-    /// `h=` has more names than [`Limits::signed_names`].
+    /// `h=` has more names than [`MailLimits::max_signed_names`].
     #[error("more than {0} names in `h=`")]
     TooManyNames(usize),
-    /// The field `From` is not among the signed ones, which it must be.
+    /// `From` is not among the signed fields. It must be.
     #[error("`h=` does not name From")]
     FromNotSigned,
-    /// `q=` knows no method that there is.
+    /// `q=` lists no known method.
     #[error("no query method in `q={0}` is known")]
     Query(String),
     /// `x=` is not later than `t=`.
     #[error("it expires before it was made")]
     ExpiresTooEarly,
-    /// A signature of a whole ARC set signs no fields by name. RFC 8617 4.1.3.
+    /// An ARC seal has `h=`, although it signs no fields by name. RFC 8617 4.1.3.
     #[error("an ARC seal has no `h=`")]
     SealWithNames,
 }
 
-/// The name of a signed field, as `h=` has it.
+/// The name of a signed field in `h=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SignedName<'a> {
     pub(crate) name: &'a [u8],
     pub(crate) hash: u32,
 }
 
-/// A signature as it stands in a message.
+/// The names in `h=`, in their order. The spans lie in the value of the tag, so that one copy of it makes them owned.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SignedNames<'a> {
+    value: Cow<'a, [u8]>,
+    spans: SmallVec<[NameSpan; 24]>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Signature<'a> {
+struct NameSpan {
+    start: u32,
+    end: u32,
+    hash: u32,
+}
+
+impl SignedNames<'_> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = SignedName<'_>> {
+        self.spans.iter().map(|span| SignedName {
+            name: self.value.get(span.start as usize..span.end as usize).unwrap_or_default(),
+            hash: span.hash,
+        })
+    }
+
+    fn into_owned(self) -> SignedNames<'static> {
+        SignedNames { value: Cow::Owned(self.value.into_owned()), spans: self.spans }
+    }
+}
+
+/// A parsed signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DkimSignature<'a> {
     /// `a=`
-    pub algorithm: Algorithm,
+    pub algorithm: SignatureAlgorithm,
     /// `b=`
     pub signature: Vec<u8>,
     /// `bh=`
     pub body_hash: SmallVec<[u8; 32]>,
     /// `c=`
     pub canonicalization: Canonicalization,
-    /// `d=`, as it is looked up.
+    /// `d=` in ASCII form.
     pub domain: String,
-    /// `s=`, as it is looked up.
+    /// `s=` in ASCII form.
     pub selector: String,
-    /// `i=`, where it is there, out of its quoted-printable form.
+    /// `i=`, decoded from quoted-printable.
     pub identity: Option<Cow<'a, str>>,
-    /// `l=`: canonical bytes of the body that are signed.
+    /// `l=`: the number of canonical bytes of the body that are signed.
     pub body_length: Option<u64>,
     /// `t=`, in seconds since 1970.
     pub timestamp: Option<u64>,
     /// `x=`, in seconds since 1970.
     pub expires: Option<u64>,
-    pub(crate) names: SmallVec<[SignedName<'a>; 24]>,
-    /// Where the value of `b=` lies in the value of the field.
+    pub(crate) names: SignedNames<'a>,
+    /// The range of the value of `b=` within the value of the field.
     pub(crate) signature_place: Range<usize>,
 }
 
-/// Which rules a signature follows.
+/// The rules that a signature follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SignatureRules {
     Dkim,
-    /// `ARC-Message-Signature`, without `v=` and with another `i=`. RFC 8617 4.1.2.
+    /// `ARC-Message-Signature`: it has no `v=`, and its `i=` is an instance number. RFC 8617 4.1.2.
     Arc,
 }
 
-impl<'a> Signature<'a> {
-    /// Reads the value of a `DKIM-Signature` field.
+impl<'a> DkimSignature<'a> {
+    /// Parses the value of a `DKIM-Signature` field.
     ///
     /// # Errors
-    /// The first rule that it breaks. Expiry and the like are judged later.
-    pub fn parse(value: &'a [u8], limits: &Limits) -> Result<Self, SignatureError> {
-        Self::of(Kind::Dkim, &TagList::parse(value)?, limits)
+    /// The first rule that the field breaks. Expiry and policy are checked later.
+    pub fn parse(value: &'a [u8], limits: &MailLimits) -> Result<Self, SignatureError> {
+        Self::from_tags(SignatureRules::Dkim, &TagList::parse(value)?, limits)
     }
 
-    pub(crate) fn of(kind: Kind, tags: &TagList<'a>, limits: &Limits) -> Result<Self, SignatureError> {
-        if kind == Kind::Dkim {
+    pub(crate) fn from_tags(
+        kind: SignatureRules,
+        tags: &TagList<'a>,
+        limits: &MailLimits,
+    ) -> Result<Self, SignatureError> {
+        if kind == SignatureRules::Dkim {
             match required(tags, "v")? {
                 b"1" => {}
-                other => return Err(SignatureError::Version(shown(other))),
+                other => return Err(SignatureError::Version(printable(other))),
             }
         }
-        let plain = Self::without_content(tags)?;
+        let plain = Self::from_common_tags(tags)?;
         let body_hash = base64_of("bh", required(tags, "bh")?)?;
         let expected = plain.algorithm.digest().output_len();
         if body_hash.len() != expected {
@@ -146,32 +177,32 @@ impl<'a> Signature<'a> {
             None => Canonicalization::SIMPLE,
         };
         let identity = match (kind, tags.get("i")) {
-            (Kind::Dkim, Some(identity)) => Some(identity_of(identity, &plain.domain)?),
+            (SignatureRules::Dkim, Some(identity)) => Some(identity_of(identity, &plain.domain)?),
             _ => None,
         };
         let names = names_of(required(tags, "h")?, limits)?;
-        if kind == Kind::Dkim && !names.iter().any(|name| name.name.eq_ignore_ascii_case(b"from")) {
+        if kind == SignatureRules::Dkim && !names.iter().any(|name| name.name.eq_ignore_ascii_case(b"from")) {
             return Err(SignatureError::FromNotSigned);
         }
         if let Some(query) = tags.get("q") {
             check_query(query)?;
         }
-        let expires = number("x", tags, 12)?;
+        let expires = parse_number("x", tags, 12)?;
         if let (Some(timestamp), Some(expires)) = (plain.timestamp, expires)
             && expires <= timestamp
         {
             return Err(SignatureError::ExpiresTooEarly);
         }
-        let body_length = number("l", tags, 76)?;
+        let body_length = parse_number("l", tags, 76)?;
         let body_hash = body_hash.into();
         Ok(Self { body_hash, canonicalization, identity, body_length, expires, names, ..plain })
     }
 
-    /// What every kind of signature says: nothing of a body and of fields.
-    pub(crate) fn without_content(tags: &TagList<'a>) -> Result<Self, SignatureError> {
-        let algorithm: Algorithm = text(required(tags, "a")?).parse()?;
-        let (signature, signature_place) = signature(tags)?;
-        Ok(Self {
+    /// Reads the tags that every kind of signature has. They say nothing about the body or the fields.
+    pub(crate) fn from_common_tags(tags: &TagList<'_>) -> Result<DkimSignature<'static>, SignatureError> {
+        let algorithm: SignatureAlgorithm = text(required(tags, "a")?).parse()?;
+        let (signature, signature_place) = signature_value(tags)?;
+        Ok(DkimSignature {
             algorithm,
             signature,
             body_hash: SmallVec::new(),
@@ -180,15 +211,34 @@ impl<'a> Signature<'a> {
             selector: domain_of("s", tags)?,
             identity: None,
             body_length: None,
-            timestamp: number("t", tags, 12)?,
+            timestamp: parse_number("t", tags, 12)?,
             expires: None,
-            names: SmallVec::new(),
+            names: SignedNames::default(),
             signature_place,
         })
     }
 
-    /// The names in `h=`, as they are written.
-    pub fn signed_names(&self) -> impl ExactSizeIterator<Item = &'a [u8]> {
+    /// Copies the borrowed parts, so that the signature outlives the bytes of its field.
+    #[must_use]
+    pub fn into_owned(self) -> DkimSignature<'static> {
+        DkimSignature {
+            algorithm: self.algorithm,
+            signature: self.signature,
+            body_hash: self.body_hash,
+            canonicalization: self.canonicalization,
+            domain: self.domain,
+            selector: self.selector,
+            identity: self.identity.map(|identity| Cow::Owned(identity.into_owned())),
+            body_length: self.body_length,
+            timestamp: self.timestamp,
+            expires: self.expires,
+            names: self.names.into_owned(),
+            signature_place: self.signature_place,
+        }
+    }
+
+    /// Returns the names in `h=` as they are written.
+    pub fn signed_names(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.names.iter().map(|name| name.name)
     }
 }
@@ -197,7 +247,7 @@ pub(crate) fn required<'a>(tags: &TagList<'a>, name: &'static str) -> Result<&'a
     tags.get(name).ok_or(SignatureError::Missing(name))
 }
 
-pub(crate) fn signature(tags: &TagList<'_>) -> Result<(Vec<u8>, Range<usize>), SignatureError> {
+pub(crate) fn signature_value(tags: &TagList<'_>) -> Result<(Vec<u8>, Range<usize>), SignatureError> {
     let tag = tags.find("b").ok_or(SignatureError::Missing("b"))?;
     Ok((base64_of("b", tag.value)?, tag.place.clone()))
 }
@@ -206,7 +256,7 @@ fn base64_of(tag: &'static str, value: &[u8]) -> Result<Vec<u8>, SignatureError>
     base64::decode(value).filter(|bytes| !bytes.is_empty()).ok_or(SignatureError::Base64(tag))
 }
 
-/// Values of tags are UTF-8.
+/// Returns a tag value as text. The parser has checked that it is UTF-8.
 pub(crate) fn text(value: &[u8]) -> &str {
     std::str::from_utf8(value).unwrap_or_default()
 }
@@ -214,12 +264,13 @@ pub(crate) fn text(value: &[u8]) -> &str {
 pub(crate) fn domain_of(tag: &'static str, tags: &TagList<'_>) -> Result<String, SignatureError> {
     let value = required(tags, tag)?;
     let form = domain::ascii_form(text(value));
-    form.map(Into::into).ok_or_else(|| SignatureError::Domain { tag, found: shown(value) })
+    form.map(Into::into).ok_or_else(|| SignatureError::Domain { tag, found: printable(value) })
 }
 
-/// `[ Local-part ] "@" domain-name`, which is `domain` or below it. Any of its characters may be encoded. RFC 6376 2.11 and 3.5.
+/// Reads `[ Local-part ] "@" domain-name`. The domain must be `domain` or a subdomain. Any character may be encoded.
+/// RFC 6376 2.11 and 3.5.
 fn identity_of<'a>(value: &'a [u8], domain: &str) -> Result<Cow<'a, str>, SignatureError> {
-    let wrong = || SignatureError::Identity(shown(value));
+    let wrong = || SignatureError::Identity(printable(value));
     let identity = match memchr::memchr3(b'=', b'\n', b'\t', value) {
         None => Cow::Borrowed(text(value)),
         Some(_) => Cow::Owned(String::from_utf8(quoted_printable(value)).map_err(|_| wrong())?),
@@ -234,7 +285,8 @@ fn identity_of<'a>(value: &'a [u8], domain: &str) -> Result<Cow<'a, str>, Signat
     }
 }
 
-/// Decodes dkim-quoted-printable: white space around folds means nothing, and a `=` before no two digits stands for itself.
+/// Decodes dkim-quoted-printable. White space is ignored. A `=` without two hexadecimal digits after it stands for
+/// itself.
 fn quoted_printable(text: &[u8]) -> Vec<u8> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -263,29 +315,35 @@ fn quoted_printable(text: &[u8]) -> Vec<u8> {
     out
 }
 
-fn names_of<'a>(value: &'a [u8], limits: &Limits) -> Result<SmallVec<[SignedName<'a>; 24]>, SignatureError> {
-    let mut names = SmallVec::new();
-    for name in value.split(|byte| *byte == b':') {
-        let name = trimmed(name);
+fn names_of<'a>(value: &'a [u8], limits: &MailLimits) -> Result<SignedNames<'a>, SignatureError> {
+    let mut spans = SmallVec::new();
+    let mut from = 0;
+    for part in value.split(|byte| *byte == b':') {
+        let name = trimmed(part);
         if name.is_empty() || !name.iter().all(u8::is_ascii_graphic) {
-            return Err(SignatureError::SignedName(shown(name)));
+            return Err(SignatureError::SignedName(printable(name)));
         }
-        if names.len() == limits.signed_names {
-            return Err(SignatureError::TooManyNames(limits.signed_names));
+        if spans.len() == limits.max_signed_names {
+            return Err(SignatureError::TooManyNames(limits.max_signed_names));
         }
-        names.push(SignedName { name, hash: name_hash(name) });
+        // The spans skip the white space around the colons.
+        let start = from + part.iter().take_while(|byte| is_space(**byte)).count();
+        let place = (u32::try_from(start), u32::try_from(start + name.len()));
+        let (Ok(start), Ok(end)) = place else { return Err(SignatureError::SignedName(printable(name))) };
+        spans.push(NameSpan { start, end, hash: name_hash(name) });
+        from += part.len() + 1;
     }
-    Ok(names)
+    Ok(SignedNames { value: Cow::Borrowed(value), spans })
 }
 
-/// One of the methods must be `dns/txt`; options behind the slash of others are theirs.
+/// Checks that `q=` lists `dns/txt`. Other methods are ignored with their options.
 fn check_query(value: &[u8]) -> Result<(), SignatureError> {
     let is_known = value.split(|byte| *byte == b':').any(|method| trimmed(method) == b"dns/txt");
-    if is_known { Ok(()) } else { Err(SignatureError::Query(shown(value))) }
+    if is_known { Ok(()) } else { Err(SignatureError::Query(printable(value))) }
 }
 
-/// A number of at most so many digits; one that is larger than a machine can count is as large as that.
-pub(crate) fn number(
+/// Reads a number of at most `max_digits` digits. A number beyond 64 bits becomes the maximum.
+pub(crate) fn parse_number(
     tag: &'static str,
     tags: &TagList<'_>,
     max_digits: usize,
@@ -294,6 +352,7 @@ pub(crate) fn number(
     if value.is_empty() || value.len() > max_digits || !value.iter().all(u8::is_ascii_digit) {
         return Err(SignatureError::Number(tag));
     }
+    // RFC 6376 3.5 allows `l=` up to 76 digits, which exceeds 64 bits.
     let digit = |number: u64, digit: &u8| number.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
     Ok(Some(value.iter().fold(0, digit)))
 }
@@ -305,12 +364,12 @@ mod tests {
     const GOOD: &str = "v=1; a=rsa-sha256; d=Example.com; s=s1; h=From : to:\r\n subject;\
                         bh=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=; b=aGVs\r\n bG8=";
 
-    fn parse(text: &str) -> Result<Signature<'_>, SignatureError> {
-        Signature::parse(text.as_bytes(), &Limits::default())
+    fn parse(text: &str) -> Result<DkimSignature<'_>, SignatureError> {
+        DkimSignature::parse(text.as_bytes(), &MailLimits::default())
     }
 
     #[test]
-    fn a_signature_is_read_with_its_defaults() {
+    fn parses_a_signature_with_its_defaults() {
         let signature = parse(GOOD).unwrap();
         assert_eq!(signature.domain, "example.com");
         assert_eq!(signature.canonicalization, Canonicalization::SIMPLE);
@@ -345,14 +404,14 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_that_is_broken_is_named() {
+    fn names_every_broken_rule() {
         let with = |from: &str, to: &str| {
             assert!(GOOD.contains(from), "{from}");
             parse(&GOOD.replace(from, to)).unwrap_err()
         };
         assert_eq!(with("v=1;", ""), SignatureError::Missing("v"));
         assert_eq!(with("v=1", "v=2"), SignatureError::Version("2".into()));
-        assert_eq!(with("rsa-sha256", "rsa-md5"), UnknownAlgorithm("rsa-md5".into()).into());
+        assert_eq!(with("rsa-sha256", "rsa-md5"), UnknownSignatureAlgorithm("rsa-md5".into()).into());
         assert_eq!(with("rsa-sha256", "rsa-sha1"), SignatureError::BodyHash { expected: 20, found: 32 });
         assert_eq!(with("d=Example.com", "d=a b"), SignatureError::Domain { tag: "d", found: "a b".into() });
         assert_eq!(with("s=s1", "s=a/b"), SignatureError::Domain { tag: "s", found: "a/b".into() });
@@ -369,7 +428,7 @@ mod tests {
         );
         assert_eq!(with("bG8=", "bG8=; c=nowsp"), UnknownForm("nowsp".into()).into());
         assert_eq!(with("bG8=", "bG8=; v=1"), TagError::Duplicate("v".into()).into());
-        let limits = Limits { signed_names: 2, ..Limits::default() };
-        assert_eq!(Signature::parse(GOOD.as_bytes(), &limits), Err(SignatureError::TooManyNames(2)));
+        let limits = MailLimits { max_signed_names: 2, ..MailLimits::default() };
+        assert_eq!(DkimSignature::parse(GOOD.as_bytes(), &limits), Err(SignatureError::TooManyNames(2)));
     }
 }

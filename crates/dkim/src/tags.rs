@@ -1,66 +1,66 @@
-//! Lists of tags. RFC 6376 3.2.
+//! Tag lists. RFC 6376 3.2.
 
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
-/// Most tags of one list: those that are known are fewer than twenty.
+/// The maximum number of tags in a list. Fewer than twenty are defined.
 const MAX_TAGS: usize = 64;
 
-/// Why a text is no list of tags.
+/// An error of parsing a tag list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TagError {
-    /// Something between two semicolons has no equals sign.
-    #[error("`{0}` is no tag: there is no `=` in it")]
+    /// The text between two semicolons has no equals sign.
+    #[error("`{0}` is not a tag: it has no `=`")]
     NoEquals(String),
-    /// A name does not begin with a letter, or has other characters than letters, digits and underscores.
-    #[error("`{0}` is no tag name")]
+    /// A name does not begin with a letter, or has characters other than letters, digits and underscores.
+    #[error("`{0}` is not a tag name: expected letters, digits and underscores")]
     Name(String),
-    /// A tag is there twice, which makes the whole list invalid.
-    #[error("tag `{0}=` is there twice")]
+    /// A tag occurs twice, which makes the whole list invalid.
+    #[error("tag `{0}=` occurs twice")]
     Duplicate(String),
     /// A value has a control character, or bytes that are not UTF-8.
     #[error("the value of `{0}=` has bytes that no value may have")]
     Value(String),
-    /// There are more tags than anybody needs.
+    /// The list has more than the maximum number of tags.
     #[error("more than {MAX_TAGS} tags")]
     TooMany,
 }
 
 /// One tag of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tag<'a> {
+pub(crate) struct ListTag<'a> {
     pub(crate) name: &'a [u8],
-    /// Without white space around it.
+    /// The value without the white space around it.
     pub(crate) value: &'a [u8],
-    /// Where the value lies in the list, with white space around it.
+    /// The range of the value in the list, with the white space around it.
     pub(crate) place: Range<usize>,
 }
 
-/// Tags in the order in which they stand, none of them twice.
+/// The tags in their order. No name occurs twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TagList<'a>(SmallVec<[Tag<'a>; 16]>);
+pub struct TagList<'a>(SmallVec<[ListTag<'a>; 16]>);
 
 impl<'a> TagList<'a> {
-    /// Reads `text`. Unknown tags are kept, since they mean nothing to those who do not know them.
+    /// Parses `text`. Unknown tags are kept and ignored by callers.
     ///
     /// # Errors
-    /// The first tag that is malformed or there for the second time.
+    /// The first tag that is malformed or repeated.
     pub fn parse(text: &'a [u8]) -> Result<Self, TagError> {
-        let mut tags: SmallVec<[Tag<'a>; 16]> = SmallVec::new();
+        let mut tags: SmallVec<[ListTag<'a>; 16]> = SmallVec::new();
         let mut start = 0;
         loop {
             let end = memchr::memchr(b';', &text[start..]).map_or(text.len(), |len| start + len);
             if trimmed(&text[start..end]).is_empty() {
-                // Only the last one may be missing, behind a semicolon at the end.
+                // A semicolon may end the list, but nothing else may be empty.
                 if end < text.len() {
                     return Err(TagError::NoEquals(String::new()));
                 }
                 return Ok(Self(tags));
             }
-            let tag = tag(text, start..end)?;
+            let tag = parse_tag(text, start..end)?;
             if tags.iter().any(|other| other.name == tag.name) {
-                return Err(TagError::Duplicate(shown(tag.name)));
+                return Err(TagError::Duplicate(printable(tag.name)));
             }
             if tags.len() == MAX_TAGS {
                 return Err(TagError::TooMany);
@@ -73,49 +73,49 @@ impl<'a> TagList<'a> {
         }
     }
 
-    /// The value of a tag, without white space around it. Names are case-sensitive.
+    /// Returns the value of a tag without the white space around it. Names are case-sensitive.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
         self.find(name).map(|tag| tag.value)
     }
 
-    /// True where the first tag has this name.
+    /// Returns true if the first tag has this name.
     #[must_use]
     pub fn begins_with(&self, name: &str) -> bool {
         self.0.first().is_some_and(|tag| tag.name == name.as_bytes())
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<&Tag<'a>> {
+    pub(crate) fn find(&self, name: &str) -> Option<&ListTag<'a>> {
         self.0.iter().find(|tag| tag.name == name.as_bytes())
     }
 }
 
-fn tag(text: &[u8], place: Range<usize>) -> Result<Tag<'_>, TagError> {
+fn parse_tag(text: &[u8], place: Range<usize>) -> Result<ListTag<'_>, TagError> {
     let spec = &text[place.clone()];
-    let equals = memchr::memchr(b'=', spec).ok_or_else(|| TagError::NoEquals(shown(trimmed(spec))))?;
+    let equals = memchr::memchr(b'=', spec).ok_or_else(|| TagError::NoEquals(printable(trimmed(spec))))?;
     let name = trimmed(&spec[..equals]);
     let is_name = name.first().is_some_and(u8::is_ascii_alphabetic)
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     if !is_name {
-        return Err(TagError::Name(shown(name)));
+        return Err(TagError::Name(printable(name)));
     }
     let value = trimmed(&spec[equals + 1..]);
-    // All of them, even behind one that is none: so it goes by blocks.
+    // A loop without an early exit is vectorized, so that all bytes are checked.
     let is_value_byte = |byte: u8| matches!(byte, b'\t' | b'\r' | b'\n' | b' '..=b'~' | 0x80..);
     if !value.iter().fold(true, |is_value, byte| is_value & is_value_byte(*byte))
         || (!value.is_ascii() && std::str::from_utf8(value).is_err())
     {
-        return Err(TagError::Value(shown(name)));
+        return Err(TagError::Value(printable(name)));
     }
-    Ok(Tag { name, value, place: place.start + equals + 1..place.end })
+    Ok(ListTag { name, value, place: place.start + equals + 1..place.end })
 }
 
-/// True for what folding white space is made of. RFC 6376 2.8.
+/// Returns true for the characters of folding white space. RFC 6376 2.8.
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
-/// Without folding white space at both ends.
+/// Removes folding white space at both ends.
 pub(crate) fn trimmed(mut text: &[u8]) -> &[u8] {
     while let [first, rest @ ..] = text
         && is_space(*first)
@@ -130,11 +130,11 @@ pub(crate) fn trimmed(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// Bytes of a stranger, made fit for a message: printable, and not long.
-pub(crate) fn shown(bytes: &[u8]) -> String {
-    const MOST: usize = 64;
-    let text = bytes[..bytes.len().min(MOST)].escape_ascii().to_string();
-    if bytes.len() > MOST { text + "..." } else { text }
+/// Makes bytes of a stranger fit for a log line: printable and short.
+pub(crate) fn printable(bytes: &[u8]) -> String {
+    const MAX_SHOWN: usize = 64;
+    let text = bytes[..bytes.len().min(MAX_SHOWN)].escape_ascii().to_string();
+    if bytes.len() > MAX_SHOWN { text + "..." } else { text }
 }
 
 #[cfg(test)]
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_space_folds_and_the_last_semicolon_is_free() {
+    fn accepts_folded_white_space_and_a_last_semicolon() {
         let list = TagList::parse(b" v=1;\r\n\ta = rsa-sha256 ;b=\r\n x y\r\n\tz ; q=; ").unwrap();
         assert_eq!(list.get("v"), Some(&b"1"[..]));
         assert_eq!(list.get("a"), Some(&b"rsa-sha256"[..]));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_found_with_the_space_around_it() {
+    fn finds_a_value_with_the_white_space_around_it() {
         let text = b"a=1; b = x\r\n y ; c=";
         let list = TagList::parse(text).unwrap();
         assert_eq!(&text[list.find("b").unwrap().place.clone()], b" x\r\n y ");
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_lists_are_told_by_name() {
+    fn reports_the_fault_of_a_tag_list() {
         let error = |text: &[u8]| TagList::parse(text).unwrap_err();
         assert_eq!(error(b"v=1; v=1"), TagError::Duplicate("v".into()));
         assert_eq!(error(b"v=1; b; c=2"), TagError::NoEquals("b".into()));

@@ -1,180 +1,180 @@
-//! What is said of a signature. RFC 8601 2.7.1.
+//! The result of verifying a signature. RFC 8601 2.7.1.
 
 use std::fmt;
 
 use oarlock::JobError;
 
-use crate::algorithm::Algorithm;
-use crate::message::MessageError;
-use crate::record::RecordError;
+use crate::algorithm::SignatureAlgorithm;
+use crate::message::MailParseError;
+use crate::record::KeyRecordError;
 use crate::signature::SignatureError;
 
-/// A result as `Authentication-Results` names it.
+/// A result by its name in `Authentication-Results`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum DkimVerdict {
     /// The message was not signed.
     None,
     /// The signature verifies.
     Pass,
-    /// It does not.
+    /// The signature does not verify.
     Fail,
-    /// It may verify, but something about it is not accepted here.
+    /// The signature may verify, but the policy does not accept it.
     Policy,
-    /// It cannot be understood, or is not valid now.
+    /// The signature cannot be parsed or is not valid now.
     Neutral,
-    /// It could not be verified for now; later it may be.
+    /// The signature could not be verified for now. A later attempt may succeed.
     Temperror,
-    /// It cannot be verified, now or later.
+    /// The signature cannot be verified, now or later.
     Permerror,
 }
 
-/// Why a signature does not pass, in words for whoever answers for the mail.
+/// The reason why a signature does not pass, in words for the postmaster.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum FailReason {
     /// The message itself is malformed.
     #[error("the message is malformed: {0}")]
-    Message(#[from] MessageError),
+    Message(#[from] MailParseError),
     /// The header field of the signature is malformed.
     #[error("signature is malformed: {0}")]
     Signature(#[from] SignatureError),
-    /// The hash of the body is another one.
-    #[error("the body has been changed (its hash is another one)")]
+    /// The hash of the body differs.
+    #[error("the body was changed: its hash differs")]
     BodyHash,
-    /// The signature is not one of these header fields under this key.
-    #[error("signed header fields have been changed, or the key is another one")]
+    /// The signature does not match the header fields under this key.
+    #[error("signed header fields were changed, or the key is not the one that signed")]
     Rejected,
     /// `l=` is longer than the body.
-    #[error("{signed} bytes of body are signed, and there are {found}")]
+    #[error("{signed} bytes of the body are signed, but it has only {found}")]
     BodyTooShort {
-        /// `l=`
+        /// The value of `l=`.
         signed: u64,
-        /// Canonical bytes of the body.
+        /// The canonical length of the body in bytes.
         found: u64,
     },
-    /// `l=` leaves some of the body unsigned.
+    /// `l=` leaves a part of the body unsigned.
     #[error("{0} bytes at the end of the body are not signed")]
     PartialBody(u64),
-    /// `x=` has passed.
+    /// The time of `x=` has passed.
     #[error("the signature expired {0} s ago")]
     Expired(u64),
-    /// `t=` has not come.
+    /// The time of `t=` has not come yet.
     #[error("the signature is from the future, by {0} s")]
     Future(u64),
     /// SHA-1 is not accepted. RFC 8301 3.1.
-    #[error("rsa-sha1 is not accepted any more")]
+    #[error("rsa-sha1 is no longer accepted")]
     Sha1,
     /// The RSA key is too short. RFC 8301 3.2.
-    #[error("the key has {found} bits, and {min} are the least that is accepted")]
+    #[error("the key has {found} bits: the minimum is {min}")]
     WeakKey {
-        /// Bits of the modulus.
+        /// The bits of the modulus.
         found: u32,
-        /// What would do.
+        /// The minimum that is accepted.
         min: u32,
     },
-    /// The RSA key is longer than anybody has to verify. RFC 8301 3.2.
-    #[error("the key has {found} bits, and {max} are the most that is accepted")]
+    /// The RSA key is longer than verifiers must support. RFC 8301 3.2.
+    #[error("the key has {found} bits: the maximum is {max}")]
     LongKey {
-        /// Bits of the modulus.
+        /// The bits of the modulus.
         found: u32,
-        /// What would do.
+        /// The maximum that is accepted.
         max: u32,
     },
-    /// There are more signatures than are verified.
-    #[error("the message has more than {0} signatures, this one was left out")]
+    /// The message has more signatures than are verified.
+    #[error("the message has more than {0} signatures: this one was not verified")]
     TooManySignatures(usize),
-    /// The message has signatures under more keys than are looked up.
-    #[error("the message needs more than {0} key records, that of this signature was left out")]
+    /// The message needs more key records than are looked up.
+    #[error("the message needs more than {0} key records: that of this signature was not looked up")]
     TooManyLookups(usize),
     /// There is no record under the selector.
     #[error("no key for signature: there is no record {0}")]
     NoRecord(String),
     /// The record holds no key for this signature.
     #[error(transparent)]
-    Record(#[from] RecordError),
-    /// The record's key is of another type than the signature.
+    Record(#[from] KeyRecordError),
+    /// The key in the record has another type than the signature.
     #[error("the key is of type {found}, the signature of type {wanted}")]
     KeyType {
-        /// Of the key.
+        /// The type of the key.
         found: &'static str,
-        /// Of the signature.
+        /// The type that the signature needs.
         wanted: &'static str,
     },
-    /// The record does not let its key be used with this hash.
-    #[error("the key is not for signatures with {0}")]
+    /// The record does not allow its key with this hash.
+    #[error("the key record does not allow {0}")]
     HashNotAllowed(&'static str),
-    /// `t=s` in the record, and an identity below the signing domain.
-    #[error("the key is not for identities below its domain")]
+    /// The record has `t=s`, and the identity is in a subdomain of the signing domain.
+    #[error("the key record does not allow identities of subdomains")]
     StrictIdentity,
     /// DNS gave no answer.
     #[error("the key could not be looked up: {0}")]
     Lookup(String),
-    /// Nothing here could compute it.
+    /// This machine could not compute the verification.
     #[error("this verifier failed: {0}")]
     Machine(#[from] JobError),
 }
 
-impl Reason {
-    /// The result that it leads to.
+impl FailReason {
+    /// Returns the verdict that the reason leads to.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> DkimVerdict {
         match self {
-            Self::Signature(_) | Self::Expired(_) | Self::Future(_) => Verdict::Neutral,
-            Self::BodyHash | Self::Rejected => Verdict::Fail,
+            Self::Signature(_) | Self::Expired(_) | Self::Future(_) => DkimVerdict::Neutral,
+            Self::BodyHash | Self::Rejected => DkimVerdict::Fail,
             Self::PartialBody(_)
             | Self::Sha1
             | Self::WeakKey { .. }
             | Self::LongKey { .. }
             | Self::TooManySignatures(_)
-            | Self::TooManyLookups(_) => Verdict::Policy,
-            Self::Lookup(_) | Self::Machine(_) => Verdict::Temperror,
+            | Self::TooManyLookups(_) => DkimVerdict::Policy,
+            Self::Lookup(_) | Self::Machine(_) => DkimVerdict::Temperror,
             Self::Message(_)
             | Self::BodyTooShort { .. }
             | Self::NoRecord(_)
             | Self::Record(_)
             | Self::KeyType { .. }
             | Self::HashNotAllowed(_)
-            | Self::StrictIdentity => Verdict::Permerror,
+            | Self::StrictIdentity => DkimVerdict::Permerror,
         }
     }
 
-    /// True for what is found before the key is looked up. RFC 6376 6.1.1.
+    /// Returns true for a reason that is found before the key is looked up. RFC 6376 6.1.1.
     pub(crate) fn precedes_key(&self) -> bool {
         matches!(self, Self::Expired(_) | Self::Future(_) | Self::Sha1)
     }
 }
 
-/// What is known of one signature.
+/// The result of one signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureResult {
-    /// Why it does not pass; it does where there is no reason.
-    pub reason: Option<Reason>,
-    /// `d=`, as far as it could be read.
+    /// The reason why the signature does not pass. None if it passes.
+    pub reason: Option<FailReason>,
+    /// `d=`, if it could be read.
     pub domain: Option<String>,
-    /// `s=`
+    /// `s=`, if it could be read.
     pub selector: Option<String>,
-    /// `i=`
+    /// `i=`, if the signature has one.
     pub identity: Option<String>,
-    /// `a=`
-    pub algorithm: Option<Algorithm>,
-    /// The first eight characters of `b=`, by which signatures of a message are told apart. RFC 6008 4.
+    /// `a=`, if it could be read.
+    pub algorithm: Option<SignatureAlgorithm>,
+    /// The first eight characters of `b=`. They distinguish the signatures of a message. RFC 6008 4.
     pub signature_start: Option<String>,
-    /// Bits of the RSA modulus, or 256 for Ed25519, where the key was found.
+    /// The bits of the RSA modulus, or 256 for Ed25519, if the key was found.
     pub key_bits: Option<u32>,
-    /// `t=y` in the record: whoever signs only tries it out, so that a signature that does not pass means nothing.
+    /// True if the record has `t=y`: the domain only tests, and a failure means nothing.
     pub is_testing: bool,
 }
 
 impl SignatureResult {
-    /// The result.
+    /// Returns the verdict.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        self.reason.as_ref().map_or(Verdict::Pass, Reason::verdict)
+    pub fn verdict(&self) -> DkimVerdict {
+        self.reason.as_ref().map_or(DkimVerdict::Pass, FailReason::verdict)
     }
 }
 
-impl Verdict {
-    /// As `Authentication-Results` has it.
+impl DkimVerdict {
+    /// Returns the name in `Authentication-Results`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -189,7 +189,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for DkimVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

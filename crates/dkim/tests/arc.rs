@@ -1,4 +1,4 @@
-//! Chains that are sealed here and verified here.
+//! Tests of ARC chains that this crate seals and verifies.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,8 +7,8 @@ mod common;
 use common::{NOW, Zone, crlf, ed25519, engines, record, rsa2048, signed, verify_at};
 use oarlock::Accelerator;
 use oarlock_dkim::{
-    BodyHasher, Chain, ChainFault, Limits, Message, Policy, SealError, SealedResults, Sealer, Sealing,
-    Signer, Verdict, Verified, body_needs,
+    ArcChain, ArcSealer, BodyHasher, ChainFault, DkimSigner, DkimVerdict, MailLimits, ParsedMail,
+    ParsedSignatures, SealError, SealIntake, SealedResults, VerifiedMessage, VerifyPolicy,
 };
 
 const MAIL: &str = "From: a@example.com\nTo: list@example.net\nSubject: hello\n\nHow  are you? \n\n";
@@ -19,42 +19,43 @@ fn zone() -> Zone {
         .with("b._domainkey.next.example.org", record(ed25519()))
 }
 
-fn sealers() -> [Sealer; 2] {
-    [("list.example.net", "a", rsa2048()), ("next.example.org", "b", ed25519())]
-        .map(|(domain, selector, key)| Sealer::new(Signer::new(domain, selector, key.clone()).unwrap()))
+fn sealers() -> [ArcSealer; 2] {
+    [("list.example.net", "a", rsa2048()), ("next.example.org", "b", ed25519())].map(
+        |(domain, selector, key)| ArcSealer::new(DkimSigner::new(domain, selector, key.clone()).unwrap()),
+    )
 }
 
-fn policy() -> Policy {
-    Policy { verifies_chains: true, ..Policy::default() }
+fn policy() -> VerifyPolicy {
+    VerifyPolicy { verifies_chains: true, ..VerifyPolicy::default() }
 }
 
-fn check(accelerator: &Accelerator, mail: &[u8]) -> Verified {
+fn check(accelerator: &Accelerator, mail: &[u8]) -> VerifiedMessage {
     verify_at(accelerator, &[mail], &zone(), &policy(), NOW).remove(0)
 }
 
-fn chain(accelerator: &Accelerator, mail: &[u8]) -> Chain {
+fn chain(accelerator: &Accelerator, mail: &[u8]) -> ArcChain {
     check(accelerator, mail).chain.unwrap()
 }
 
-/// Verifies, seals, and gives the message with its new set.
-fn seal(accelerator: &Accelerator, mail: &[u8], sealer: &Sealer) -> Result<Vec<u8>, SealError> {
+/// Verifies and seals a message. Returns it with its new set.
+fn seal(accelerator: &Accelerator, mail: &[u8], sealer: &ArcSealer) -> Result<Vec<u8>, SealError> {
     seal_as(accelerator, mail, sealer, &check(accelerator, mail))
 }
 
 fn seal_as(
     accelerator: &Accelerator,
     mail: &[u8],
-    sealer: &Sealer,
-    found: &Verified,
+    sealer: &ArcSealer,
+    found: &VerifiedMessage,
 ) -> Result<Vec<u8>, SealError> {
-    let mut sealing = Sealing::new(sealer, NOW);
-    let message = Message::parse(mail, &Limits::default()).unwrap();
+    let mut sealing = SealIntake::new(sealer, NOW);
+    let message = ParsedMail::parse(mail, &MailLimits::default()).unwrap();
     sealing.push(message, &results(found, &[])).unwrap();
     let set = sealing.seal(accelerator).unwrap().remove(0)?;
-    Ok([set.as_bytes(), mail].concat())
+    Ok([set.to_string().as_bytes(), mail].concat())
 }
 
-fn results<'a>(found: &'a Verified, others: &'a [String]) -> SealedResults<'a> {
+fn results<'a>(found: &'a VerifiedMessage, others: &'a [String]) -> SealedResults<'a> {
     let chain = found.chain.as_ref().unwrap();
     SealedResults { authserv_id: "mx.example.net", signatures: &found.signatures, chain, others }
 }
@@ -64,11 +65,11 @@ fn with_list_footer(mail: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_chain_passes_as_long_as_it_is_whole() {
+fn a_complete_chain_passes_at_every_hop() {
     for accelerator in engines() {
-        let signer = Signer::new("example.com", "s", ed25519().clone()).unwrap();
+        let signer = DkimSigner::new("example.com", "s", ed25519().clone()).unwrap();
         let mail = signed(accelerator, &crlf(MAIL), &[&signer]);
-        assert_eq!(chain(accelerator, &mail).verdict(), Verdict::None);
+        assert_eq!(chain(accelerator, &mail).verdict(), DkimVerdict::None);
         let mut mail = seal(accelerator, &mail, &sealers()[0]).unwrap();
         let text = String::from_utf8(mail.clone()).unwrap();
         assert!(text.starts_with("ARC-Seal: i=1; a=rsa-sha256; "), "{text}");
@@ -76,97 +77,97 @@ fn a_chain_passes_as_long_as_it_is_whole() {
         assert!(text.lines().all(|line| line.len() <= 100), "{text}");
         for hop in 2..5 {
             let found = chain(accelerator, &mail);
-            assert_eq!((found.verdict(), found.sets, found.reason()), (Verdict::Pass, hop - 1, None));
+            assert_eq!((found.verdict(), found.sets, found.reason()), (DkimVerdict::Pass, hop - 1, None));
             mail = seal(accelerator, &mail, &sealers()[hop % 2]).unwrap();
             let found = check(accelerator, &mail);
             assert_eq!(found.chain.unwrap().signatures.len(), hop + 1);
-            assert_eq!(found.signatures[0].verdict(), Verdict::Pass);
+            assert_eq!(found.signatures[0].verdict(), DkimVerdict::Pass);
         }
     }
 }
 
 #[test]
-fn who_changes_a_body_vouches_for_what_was_before() {
+fn a_chain_passes_although_a_sealer_changed_the_body() {
     let accelerator = &engines()[0];
-    let signer = Signer::new("example.com", "s", ed25519().clone()).unwrap();
+    let signer = DkimSigner::new("example.com", "s", ed25519().clone()).unwrap();
     let mail = signed(accelerator, &crlf(MAIL), &[&signer]);
     let found = check(accelerator, &mail);
     let changed = seal_as(accelerator, &with_list_footer(&mail), &sealers()[0], &found).unwrap();
     let found = check(accelerator, &changed);
-    assert_eq!(found.signatures[0].verdict(), Verdict::Fail);
-    assert_eq!(found.chain.unwrap().verdict(), Verdict::Pass);
+    assert_eq!(found.signatures[0].verdict(), DkimVerdict::Fail);
+    assert_eq!(found.chain.unwrap().verdict(), DkimVerdict::Pass);
 }
 
 #[test]
-fn a_broken_chain_is_told_and_sealed_as_broken_once() {
+fn reports_a_broken_chain_and_seals_it_as_broken_once() {
     let accelerator = &engines()[0];
     let mail = seal(accelerator, &crlf(MAIL), &sealers()[0]).unwrap();
     let mail = seal(accelerator, &mail, &sealers()[1]).unwrap();
     let broken = with_list_footer(&mail);
     let found = chain(accelerator, &broken);
-    assert_eq!(found.verdict(), Verdict::Fail);
-    assert_eq!(
-        found.reason().unwrap(),
-        "message signature 2: the body has been changed (its hash is another one)"
-    );
+    assert_eq!(found.verdict(), DkimVerdict::Fail);
+    assert_eq!(found.reason().unwrap(), "message signature 2: the body was changed: its hash differs");
     let text = String::from_utf8(mail).unwrap();
     let found = chain(accelerator, text.replacen("i=1; mx.example.net", "i=1; my.example.net", 1).as_bytes());
     let reason = found.reason().unwrap();
-    assert!(found.verdict() == Verdict::Fail && reason.starts_with("seal 2: "), "{reason}");
+    assert!(found.verdict() == DkimVerdict::Fail && reason.starts_with("seal 2: "), "{reason}");
 
     let last = seal(accelerator, &broken, &sealers()[0]).unwrap();
     assert!(String::from_utf8(last.clone()).unwrap().contains("cv=fail"));
     let found = chain(accelerator, &last);
-    assert_eq!(found.verdict(), Verdict::Fail);
+    assert_eq!(found.verdict(), DkimVerdict::Fail);
     assert_eq!(found.reason().unwrap(), ChainFault::SealedAsFailed(3).to_string());
     assert_eq!(seal(accelerator, &last, &sealers()[0]), Err(SealError::Closed));
 }
 
 #[test]
-fn keys_that_cannot_be_had_leave_the_chain_open() {
+fn an_unavailable_key_leaves_the_chain_undecided() {
     let accelerator = &engines()[0];
     let mail = seal(accelerator, &crlf(MAIL), &sealers()[0]).unwrap();
-    let mut intake = oarlock_dkim::Intake::new(&policy(), NOW);
-    intake.push(&Message::parse(&mail, &Limits::default()).unwrap()).unwrap();
+    let mut intake = oarlock_dkim::VerifyIntake::new(&policy(), NOW);
+    intake.push(&ParsedMail::parse(&mail, &MailLimits::default()).unwrap()).unwrap();
     let hashed = intake.hash(accelerator).unwrap();
     assert_eq!(hashed.queries().count(), 1);
     let found = hashed.answer(|_| oarlock_dkim::KeyAnswer::Unknown("timeout".into())).verify(accelerator);
-    // Nobody says for ever what is so only now.
+    // A set would turn a temporary failure into a permanent one.
     assert_eq!(seal_as(accelerator, &mail, &sealers()[1], &found[0]), Err(SealError::Undecided));
     let found = found[0].chain.clone().unwrap();
-    assert_eq!(found.verdict(), Verdict::Temperror);
+    assert_eq!(found.verdict(), DkimVerdict::Temperror);
     assert_eq!(found.reason().unwrap(), "message signature 1: the key could not be looked up: timeout");
 }
 
 #[test]
-fn chains_of_bodies_that_were_hashed_as_they_came() {
+fn verifies_and_seals_chains_of_streamed_bodies() {
     for accelerator in engines() {
         let mail = seal(accelerator, &crlf(MAIL), &sealers()[0]).unwrap();
-        let message = Message::parse(&mail, &Limits::default()).unwrap();
+        let message = ParsedMail::parse(&mail, &MailLimits::default()).unwrap();
         let hash = |needs: Vec<_>| -> Vec<BodyHasher> {
             let mut hashers: Vec<_> =
                 needs.into_iter().map(|need| BodyHasher::new(accelerator, need)).collect();
             hashers.iter_mut().for_each(|hasher| hasher.push(message.body));
             hashers
         };
-        let mut intake = oarlock_dkim::Intake::new(&policy(), NOW);
-        intake.push_hashed(&message.headers, hash(body_needs(&message.headers, &policy(), NOW))).unwrap();
+        let mut intake = oarlock_dkim::VerifyIntake::new(&policy(), NOW);
+        let parsed = ParsedSignatures::parse(&message.headers, &policy(), NOW);
+        let bodies = hash(parsed.body_needs());
+        intake.push_hashed(&message.headers, parsed, bodies).unwrap();
         let zone = zone();
         let hashed = intake.hash(accelerator).unwrap();
         let found = hashed.answer(|name| zone.answer(name.as_str())).verify(accelerator).remove(0);
-        assert_eq!(found.chain.as_ref().unwrap().verdict(), Verdict::Pass);
+        assert_eq!(found.chain.as_ref().unwrap().verdict(), DkimVerdict::Pass);
 
         let sealers = sealers();
-        let mut sealing = Sealing::new(&sealers[1], NOW);
+        let mut sealing = SealIntake::new(&sealers[1], NOW);
         let bodies = hash(vec![sealers[1].body_need()]);
         sealing.push_hashed(message.headers.clone(), bodies, &results(&found, &[])).unwrap();
         let set = sealing.seal(accelerator).unwrap().remove(0).unwrap();
-        let mail = [set.as_bytes(), &mail].concat();
-        assert_eq!(chain(accelerator, &mail).verdict(), Verdict::Pass);
+        let mail = [set.to_string().as_bytes(), &mail].concat();
+        assert_eq!(chain(accelerator, &mail).verdict(), DkimVerdict::Pass);
     }
 }
 
-/// A chain of 50 sets that nobody has signed. The first set's results have `first` bytes, those of the others `each`.
+/// Returns a message with 50 sets whose signatures are invalid. The results field of the first set has `first` bytes,
+/// the others have `each`.
 fn unsigned_chain(first: usize, each: usize, body_hash: &str) -> String {
     let tags = "a=rsa-sha256; d=a.example; s=s";
     let mut text = String::new();
@@ -183,47 +184,47 @@ fn unsigned_chain(first: usize, each: usize, body_hash: &str) -> String {
 }
 
 const WRONG_HASH: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
-/// SHA-256 of `body` and CRLF.
+/// The SHA-256 of `body` and a CRLF.
 const RIGHT_HASH: &str = "Ck5SoRNWUpSR4X0COv7R5ub2pUTtl6xz4dTFz++ji4M=";
 
 #[test]
-fn long_chains_take_no_more_memory_than_their_message() {
+fn needs_no_more_memory_for_a_long_chain_than_for_its_message() {
     for (first, each) in [(80_000, 80_000), (3_900_000, 100)] {
         let text = unsigned_chain(first, each, WRONG_HASH);
-        let message = Message::parse(text.as_bytes(), &Limits::default()).unwrap();
-        let mut intake = oarlock_dkim::Intake::new(&policy(), NOW);
+        let message = ParsedMail::parse(text.as_bytes(), &MailLimits::default()).unwrap();
+        let mut intake = oarlock_dkim::VerifyIntake::new(&policy(), NOW);
         intake.push(&message).unwrap();
         assert!(intake.bytes() <= text.len() + text.len() / 4, "{} of {}", intake.bytes(), text.len());
     }
 }
 
 #[test]
-fn a_chain_whose_message_was_changed_has_no_key_looked_up() {
+fn looks_up_no_key_for_a_chain_with_a_changed_message() {
     let queries = |body_hash: &str, max_lookups: usize| {
         let text = unsigned_chain(10, 10, body_hash);
         let mut policy = policy();
         policy.limits.max_lookups = max_lookups;
-        let mut intake = oarlock_dkim::Intake::new(&policy, NOW);
-        intake.push(&Message::parse(text.as_bytes(), &policy.limits).unwrap()).unwrap();
+        let mut intake = oarlock_dkim::VerifyIntake::new(&policy, NOW);
+        intake.push(&ParsedMail::parse(text.as_bytes(), &policy.limits).unwrap()).unwrap();
         let hashed = intake.hash(&engines()[0]).unwrap();
         let count = hashed.queries().count();
         let found = hashed.answer(|_| oarlock_dkim::KeyAnswer::NoRecord).verify(&engines()[0]).remove(0);
         (count, found.chain.unwrap())
     };
     let (count, chain) = queries(WRONG_HASH, 20);
-    assert_eq!((count, chain.verdict(), chain.signatures.len()), (0, Verdict::Fail, 1));
-    // Else the records of the newest sets are looked up, as many as the limit allows.
+    assert_eq!((count, chain.verdict(), chain.signatures.len()), (0, DkimVerdict::Fail, 1));
+    // With the right body hash the records of the newest sets are looked up, up to the limit.
     let (count, chain) = queries(RIGHT_HASH, 20);
-    assert_eq!((count, chain.verdict(), chain.signatures.len()), (20, Verdict::Fail, 51));
+    assert_eq!((count, chain.verdict(), chain.signatures.len()), (20, DkimVerdict::Fail, 51));
     let reason = chain.signatures[50].reason.clone().unwrap();
-    assert_eq!(reason, oarlock_dkim::Reason::TooManyLookups(20));
+    assert_eq!(reason, oarlock_dkim::FailReason::TooManyLookups(20));
     assert_eq!(queries(RIGHT_HASH, 100).0, 50);
 }
 
 #[test]
-fn signatures_and_the_chain_share_one_bound_of_lookups() {
+fn signatures_and_chain_share_one_limit_of_lookups() {
     let accelerator = &engines()[0];
-    let signer = Signer::new("example.com", "s", ed25519().clone()).unwrap();
+    let signer = DkimSigner::new("example.com", "s", ed25519().clone()).unwrap();
     let mail = signed(accelerator, &crlf(MAIL), &[&signer]);
     let mail = seal(accelerator, &mail, &sealers()[0]).unwrap();
     let with = |max_lookups| {
@@ -232,13 +233,13 @@ fn signatures_and_the_chain_share_one_bound_of_lookups() {
         let found = verify_at(accelerator, &[&mail], &zone(), &policy, NOW).remove(0);
         (found.signatures[0].verdict(), found.chain.unwrap().verdict())
     };
-    assert_eq!(with(2), (Verdict::Pass, Verdict::Pass));
-    assert_eq!(with(1), (Verdict::Pass, Verdict::Fail));
-    assert_eq!(with(0), (Verdict::Policy, Verdict::Fail));
+    assert_eq!(with(2), (DkimVerdict::Pass, DkimVerdict::Pass));
+    assert_eq!(with(1), (DkimVerdict::Pass, DkimVerdict::Fail));
+    assert_eq!(with(0), (DkimVerdict::Policy, DkimVerdict::Fail));
 }
 
 #[test]
-fn a_set_has_the_results_of_others_beside_ours() {
+fn a_set_repeats_the_results_of_other_filters() {
     for accelerator in engines() {
         let mail = crlf(MAIL);
         let found = check(accelerator, &mail);
@@ -246,13 +247,14 @@ fn a_set_has_the_results_of_others_beside_ours() {
             ["spf=pass (a comment) smtp.mailfrom=a@example.com", "dmarc=pass header.from=example.com"];
         let others = others.map(String::from);
         let sealers = sealers();
-        let mut sealing = Sealing::new(&sealers[0], NOW);
-        let message = Message::parse(&mail, &Limits::default()).unwrap();
+        let mut sealing = SealIntake::new(&sealers[0], NOW);
+        let message = ParsedMail::parse(&mail, &MailLimits::default()).unwrap();
         sealing.push(message, &results(&found, &others)).unwrap();
         let set = sealing.seal(accelerator).unwrap().remove(0).unwrap();
+        let set = set.to_string();
         let unfolded = set.replace("\r\n\t", " ");
         let expected = format!("i=1; mx.example.net; dkim=none; arc=none; {}; {}\r\n", others[0], others[1]);
         assert!(unfolded.ends_with(&expected), "{unfolded}");
-        assert_eq!(chain(accelerator, &[set.as_bytes(), &mail].concat()).verdict(), Verdict::Pass);
+        assert_eq!(chain(accelerator, &[set.as_bytes(), &mail].concat()).verdict(), DkimVerdict::Pass);
     }
 }

@@ -1,4 +1,4 @@
-//! Messages and records that others have stumbled over, and those that somebody writes to make them.
+//! Tests of messages and records that have broken other implementations, and of hostile ones.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,8 +7,9 @@ mod common;
 use common::{NOW, Zone, ed25519, engines, record, rsa2048, signed, verify, verify_at};
 use oarlock::Accelerator;
 use oarlock_dkim::{
-    BodyHasher, Canonicalization, Form, Intake, KeyAnswer, Limits, Message, Policy, Reason, RecordError,
-    RecordOptions, Signer, Verdict, body_needs, record_text,
+    BodyHasher, CanonicalForm, Canonicalization, DkimSigner, DkimVerdict, FailReason, KeyAnswer,
+    KeyRecordError, MailLimits, ParsedMail, ParsedSignatures, RecordOptions, VerifyIntake, VerifyPolicy,
+    record_text,
 };
 
 fn zone() -> Zone {
@@ -16,33 +17,33 @@ fn zone() -> Zone {
         .with("ed._domainkey.example.com", record(ed25519()))
 }
 
-fn signer() -> Signer {
-    Signer::new("example.com", "ed", ed25519().clone()).unwrap()
+fn signer() -> DkimSigner {
+    DkimSigner::new("example.com", "ed", ed25519().clone()).unwrap()
 }
 
-fn rsa_signer() -> Signer {
-    Signer::new("example.com", "r2", rsa2048().clone()).unwrap()
+fn rsa_signer() -> DkimSigner {
+    DkimSigner::new("example.com", "r2", rsa2048().clone()).unwrap()
 }
 
 fn is_pass(accelerator: &Accelerator, mail: &[u8]) -> bool {
-    verify(accelerator, mail, &zone())[0].verdict() == Verdict::Pass
+    verify(accelerator, mail, &zone())[0].verdict() == DkimVerdict::Pass
 }
 
 #[test]
-fn a_hundred_signatures_cost_as_much_as_five() {
+fn verifies_at_most_five_of_a_hundred_signatures() {
     let accelerator = &engines()[0];
     let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&signer()]);
     let end = mail.windows(6).position(|bytes| bytes == b"\r\nFrom").unwrap() + 2;
     let flood = [&mail[..end].repeat(100)[..], &mail[end..]].concat();
-    let policy = Policy::default();
+    let policy = VerifyPolicy::default();
     let needs = {
-        let message = Message::parse(&flood, &policy.limits).unwrap();
-        body_needs(&message.headers, &policy, NOW)
+        let message = ParsedMail::parse(&flood, &policy.limits).unwrap();
+        ParsedSignatures::parse(&message.headers, &policy, NOW).body_needs()
     };
     assert_eq!(needs.len(), 1, "one body, hashed once");
     let mut asked = 0;
-    let mut intake = Intake::new(&policy, NOW);
-    intake.push(&Message::parse(&flood, &policy.limits).unwrap()).unwrap();
+    let mut intake = VerifyIntake::new(&policy, NOW);
+    intake.push(&ParsedMail::parse(&flood, &policy.limits).unwrap()).unwrap();
     let keyed = intake.hash(accelerator).unwrap().answer(|name| {
         asked += 1;
         zone().answer(name.as_str())
@@ -50,7 +51,7 @@ fn a_hundred_signatures_cost_as_much_as_five() {
     let results = keyed.verify(accelerator).remove(0).signatures;
     assert_eq!((asked, results.len()), (5, 100));
     for (place, result) in results.iter().enumerate() {
-        let expected = (place >= 5).then_some(Reason::TooManySignatures(5));
+        let expected = (place >= 5).then_some(FailReason::TooManySignatures(5));
         assert_eq!(
             (result.reason.clone(), result.domain.as_deref()),
             (expected, Some("example.com")),
@@ -60,35 +61,34 @@ fn a_hundred_signatures_cost_as_much_as_five() {
 }
 
 #[test]
-fn fifty_megabytes_in_lines_of_one_are_a_body() {
+fn signs_and_verifies_a_body_of_fifty_megabytes() {
     let line = |byte: u8| [&[byte; 1 << 20][..], b" \t \r\n"].concat();
     let body = (0..50).map(|number| line(b'a' + number % 26)).collect::<Vec<_>>().concat();
     let mail = [b"From: a@example.com\r\n\r\n", &body[..]].concat();
     for accelerator in engines() {
         let mail = signed(accelerator, &mail, &[&signer()]);
         assert!(is_pass(accelerator, &mail));
-        let message = Message::parse(&mail, &Limits::default()).unwrap();
-        let policy = Policy::default();
-        let mut hashers: Vec<_> = body_needs(&message.headers, &policy, NOW)
-            .into_iter()
-            .map(|need| BodyHasher::new(accelerator, need))
-            .collect();
+        let message = ParsedMail::parse(&mail, &MailLimits::default()).unwrap();
+        let policy = VerifyPolicy::default();
+        let parsed = ParsedSignatures::parse(&message.headers, &policy, NOW);
+        let mut hashers: Vec<_> =
+            parsed.body_needs().into_iter().map(|need| BodyHasher::new(accelerator, need)).collect();
         for piece in message.body.chunks(65_535) {
             hashers.iter_mut().for_each(|hasher| hasher.push(piece));
         }
-        let mut intake = Intake::new(&policy, NOW);
-        intake.push_hashed(&message.headers, hashers).unwrap();
+        let mut intake = VerifyIntake::new(&policy, NOW);
+        intake.push_hashed(&message.headers, parsed, hashers).unwrap();
         let keyed = intake.hash(accelerator).unwrap().answer(|name| zone().answer(name.as_str()));
-        assert_eq!(keyed.verify(accelerator)[0].signatures[0].verdict(), Verdict::Pass);
+        assert_eq!(keyed.verify(accelerator)[0].signatures[0].verdict(), DkimVerdict::Pass);
         let mut changed = mail;
         let last = changed.len() - 6;
         changed[last] ^= 1;
-        assert_eq!(verify(accelerator, &changed, &zone())[0].reason, Some(Reason::BodyHash));
+        assert_eq!(verify(accelerator, &changed, &zone())[0].reason, Some(FailReason::BodyHash));
     }
 }
 
 #[test]
-fn a_field_of_one_megabyte_and_ten_thousand_fields_are_a_header() {
+fn signs_a_field_of_one_megabyte_and_ten_thousand_fields() {
     let accelerator = &engines()[0];
     let long = [b"From: a@example.com\r\nSubject: ", &[b'x'; 1 << 20][..], b"\r\n\r\nbody\r\n"].concat();
     let mut many = b"From: a@example.com\r\n".to_vec();
@@ -97,31 +97,32 @@ fn a_field_of_one_megabyte_and_ten_thousand_fields_are_a_header() {
     }
     many.extend_from_slice(b"\r\nbody\r\n");
     assert!(is_pass(accelerator, &signed(accelerator, &long, &[&signer()])));
-    // Every one of the fields is signed, and that is more names than a verifier takes: h= names it once for each.
+    // Every `To` field is signed, and `h=` names each of them. That exceeds the default limit of a verifier.
     let all = signed(accelerator, &many, &[&signer()]);
     let reason = verify(accelerator, &all, &zone())[0].reason.clone();
-    assert!(matches!(reason, Some(Reason::Signature(_))), "{reason:?}");
-    let lax = Limits { signed_names: 20_000, ..Limits::default() };
-    let policy = Policy { limits: lax, ..Policy::default() };
+    assert!(matches!(reason, Some(FailReason::Signature(_))), "{reason:?}");
+    let lax = MailLimits { max_signed_names: 20_000, ..MailLimits::default() };
+    let policy = VerifyPolicy { limits: lax, ..VerifyPolicy::default() };
     let results = verify_at(accelerator, &[&all], &zone(), &policy, NOW);
-    assert_eq!(results[0].signatures[0].verdict(), Verdict::Pass);
+    assert_eq!(results[0].signatures[0].verdict(), DkimVerdict::Pass);
     let fields = String::from_utf8(many).unwrap().replace("To:", "X-To:");
     assert!(is_pass(accelerator, &signed(accelerator, fields.as_bytes(), &[&signer()])));
 }
 
 #[test]
-fn bytes_of_every_kind_are_signed_as_they_are() {
+fn signs_every_byte_value_unchanged() {
     let every: Vec<u8> = (0..=255).collect();
     let stray = b"a\rb\nc\r\rd\n\ne\0f";
     let subject = [b"Subject: ", &every[32..], stray].concat();
     let body = [&every[..], b"\r\n", stray, b"\r\n", &every].concat();
     let mail = [b"From: a@example.com\r\n", &subject[..], b"\r\n\r\n", &body].concat();
     for accelerator in engines() {
-        for form in [Form::Simple, Form::Relaxed] {
+        for form in [CanonicalForm::Simple, CanonicalForm::Relaxed] {
             let signer = signer().with_canonicalization(Canonicalization { header: form, body: form });
             let mail = signed(accelerator, &mail, &[&signer]);
             assert!(is_pass(accelerator, &mail), "{form}");
-            // None of them may be mended on the way: a CR becomes a CRLF, an 8-bit byte loses its bit, a NUL goes.
+            // None of these repairs may happen in transit: a CR becomes a CRLF, an 8-bit byte loses its high bit, a
+            // NUL disappears.
             for (was, becomes) in
                 [(&b"a\rb"[..], &b"a\r\nb"[..]), (b"b\nc", b"b\r\nc"), (b"\0f", b"f"), (b"\xff", b"\x7f")]
             {
@@ -134,21 +135,24 @@ fn bytes_of_every_kind_are_signed_as_they_are() {
 }
 
 #[test]
-fn bodies_end_in_whatever_way() {
+fn signs_and_verifies_bodies_with_any_end() {
     for accelerator in engines() {
         for body in
             ["", "\r\n", "\r\n\r\n", " ", "\t\r\n \r\n", "x", "x\r\n \t\r\n\t\r\n", "x \t", "x\r", "x\r\n\r"]
         {
-            for form in [Form::Simple, Form::Relaxed] {
-                let canonicalization = Canonicalization { header: Form::Relaxed, body: form };
+            for form in [CanonicalForm::Simple, CanonicalForm::Relaxed] {
+                let canonicalization = Canonicalization { header: CanonicalForm::Relaxed, body: form };
                 let whole = signer().with_canonicalization(canonicalization);
                 let mail = format!("From: a@example.com\r\n\r\n{body}");
                 let mail = signed(accelerator, mail.as_bytes(), &[&whole, &whole.clone().with_body_length()]);
                 let results = verify(accelerator, &mail, &zone());
-                assert!(results.iter().all(|result| result.verdict() == Verdict::Pass), "{form} {body:?}");
+                assert!(
+                    results.iter().all(|result| result.verdict() == DkimVerdict::Pass),
+                    "{form} {body:?}"
+                );
             }
         }
-        // l= counts the CRLF that a last line gets. A body without it is the same body. RFC 6376 3.4.4.
+        // `l=` counts the CRLF that a last line gets. A body without it is the same body. RFC 6376 3.4.4.
         let mail =
             signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&signer().with_body_length()]);
         assert!(is_pass(accelerator, &mail) && is_pass(accelerator, mail.strip_suffix(b"\r\n").unwrap()));
@@ -156,7 +160,7 @@ fn bodies_end_in_whatever_way() {
 }
 
 #[test]
-fn of_several_records_each_is_tried_and_the_order_is_nothing() {
+fn tries_every_record_in_any_order() {
     let accelerator = &engines()[0];
     let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&rsa_signer()]);
     let name = "r2._domainkey.example.com";
@@ -166,14 +170,14 @@ fn of_several_records_each_is_tried_and_the_order_is_nothing() {
         assert_eq!(verify(accelerator, &mail, &zone)[0].reason, None, "{records:?}");
     }
     let reason = |record: &str| verify(accelerator, &mail, &Zone::of(name, record))[0].reason.clone();
-    assert_eq!(reason("v=DKIM1; p="), Some(Reason::Record(RecordError::Revoked)));
-    assert_eq!(reason("v=DKIM2; p=AAAA").map(|reason| reason.verdict()), Some(Verdict::Permerror));
-    assert!(matches!(reason(&record(ed25519())), Some(Reason::KeyType { .. })));
-    assert_eq!(verify(accelerator, &mail, &Zone::default())[0].verdict(), Verdict::Permerror);
+    assert_eq!(reason("v=DKIM1; p="), Some(FailReason::Record(KeyRecordError::Revoked)));
+    assert_eq!(reason("v=DKIM2; p=AAAA").map(|reason| reason.verdict()), Some(DkimVerdict::Permerror));
+    assert!(matches!(reason(&record(ed25519())), Some(FailReason::KeyType { .. })));
+    assert_eq!(verify(accelerator, &mail, &Zone::default())[0].verdict(), DkimVerdict::Permerror);
 }
 
 #[test]
-fn tags_that_are_odd_have_a_reason_that_names_them() {
+fn names_the_faulty_tag_of_a_signature() {
     let accelerator = &engines()[0];
     let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&signer()]);
     let text = String::from_utf8(mail).unwrap();
@@ -185,32 +189,32 @@ fn tags_that_are_odd_have_a_reason_that_names_them() {
     };
     let hash = text[text.find("bh=").unwrap() + 3..].split(';').next().unwrap();
     for (was, becomes, verdict, word) in [
-        ("d=example.com", "d=example.com; d=example.org", Verdict::Neutral, "tag `d=` is there twice"),
-        ("s=ed", "s=e d", Verdict::Neutral, "`s=`"),
-        ("v=1", "v=2", Verdict::Neutral, "version `2`"),
-        ("v=1", "v=1; t=99999999999999999999999", Verdict::Neutral, "t="),
-        ("v=1", "v=1; l=-1", Verdict::Neutral, "l="),
-        ("v=1", "v=1; x=12 13", Verdict::Neutral, "x="),
-        ("a=ed25519-sha256", "a=md5", Verdict::Neutral, "md5"),
-        (hash, "!!!!", Verdict::Neutral, "bh="),
-        (hash, "AAAA", Verdict::Neutral, "the body hash has 3 bytes"),
+        ("d=example.com", "d=example.com; d=example.org", DkimVerdict::Neutral, "tag `d=` occurs twice"),
+        ("s=ed", "s=e d", DkimVerdict::Neutral, "`s=`"),
+        ("v=1", "v=2", DkimVerdict::Neutral, "version `2`"),
+        ("v=1", "v=1; t=99999999999999999999999", DkimVerdict::Neutral, "t="),
+        ("v=1", "v=1; l=-1", DkimVerdict::Neutral, "l="),
+        ("v=1", "v=1; x=12 13", DkimVerdict::Neutral, "x="),
+        ("a=ed25519-sha256", "a=md5", DkimVerdict::Neutral, "md5"),
+        (hash, "!!!!", DkimVerdict::Neutral, "bh="),
+        (hash, "AAAA", DkimVerdict::Neutral, "the body hash has 3 bytes"),
     ] {
         let (found, reason) = of(was, becomes);
         assert!(found == verdict && reason.contains(word), "{becomes}: {found:?} {reason}");
     }
-    // What nobody knows is signed and otherwise nothing.
-    assert_eq!(of("v=1;", "v=1; unknown=tag;").0, Verdict::Fail);
-    // White space within Base64 and folds anywhere are none of the value.
+    // An unknown tag is signed and has no other effect.
+    assert_eq!(of("v=1;", "v=1; unknown=tag;").0, DkimVerdict::Fail);
+    // White space within Base64 and folds are not part of the value.
     let (start, end) = hash.split_at(9);
     assert_eq!(
         of(hash, &format!("{start}\r\n\t {end}")).0,
-        Verdict::Fail,
+        DkimVerdict::Fail,
         "it is another header, and readable"
     );
 }
 
 #[test]
-fn a_record_is_read_although_the_body_was_changed() {
+fn reads_the_record_of_a_message_with_a_changed_body() {
     let name = "ed._domainkey.example.com";
     let record_with = |options| record_text(ed25519(), &options).unwrap();
     let plain = record(ed25519());
@@ -221,22 +225,25 @@ fn a_record_is_read_although_the_body_was_changed() {
         let found = |records: &Zone| verify(accelerator, &changed, records).remove(0);
         let result = found(&Zone::of(name, &testing));
         assert_eq!((result.is_testing, result.key_bits), (true, Some(256)));
-        assert_eq!(result.reason, Some(Reason::BodyHash));
+        assert_eq!(result.reason, Some(FailReason::BodyHash));
         let result = found(&Zone::of(name, &plain));
-        assert_eq!((result.is_testing, result.key_bits, result.verdict()), (false, Some(256), Verdict::Fail));
-        // The key comes before the body hash: RFC 6376 6.1.2 and 6.1.3.
-        assert_eq!(found(&Zone::default()).verdict(), Verdict::Permerror);
-        assert_eq!(found(&Zone::of(name, "v=DKIM1; p=")).reason, Some(RecordError::Revoked.into()));
-        let mut intake = Intake::new(&Policy::default(), NOW);
-        intake.push(&Message::parse(&changed, &Limits::default()).unwrap()).unwrap();
+        assert_eq!(
+            (result.is_testing, result.key_bits, result.verdict()),
+            (false, Some(256), DkimVerdict::Fail)
+        );
+        // The key takes precedence over the body hash: RFC 6376 6.1.2 and 6.1.3.
+        assert_eq!(found(&Zone::default()).verdict(), DkimVerdict::Permerror);
+        assert_eq!(found(&Zone::of(name, "v=DKIM1; p=")).reason, Some(KeyRecordError::Revoked.into()));
+        let mut intake = VerifyIntake::new(&VerifyPolicy::default(), NOW);
+        intake.push(&ParsedMail::parse(&changed, &MailLimits::default()).unwrap()).unwrap();
         let hashed = intake.hash(accelerator).unwrap();
         let found = hashed.answer(|_| KeyAnswer::Unknown("SERVFAIL".into())).verify(accelerator);
-        assert_eq!(found[0].signatures[0].verdict(), Verdict::Temperror);
+        assert_eq!(found[0].signatures[0].verdict(), DkimVerdict::Temperror);
     }
 }
 
 #[test]
-fn who_only_tests_is_known_whatever_is_wrong() {
+fn recognizes_a_testing_domain_despite_any_fault() {
     let accelerator = &engines()[0];
     let name = "ed._domainkey.example.com";
     let options = RecordOptions { is_testing: true, ..RecordOptions::default() };
@@ -245,15 +252,18 @@ fn who_only_tests_is_known_whatever_is_wrong() {
     let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&short_lived]);
     let of = |record: &str, now_s| {
         let zone = Zone::of(name, record);
-        verify_at(accelerator, &[&mail], &zone, &Policy::default(), now_s).remove(0).signatures.remove(0)
+        verify_at(accelerator, &[&mail], &zone, &VerifyPolicy::default(), now_s)
+            .remove(0)
+            .signatures
+            .remove(0)
     };
     let expired = of(&good, NOW + 1_000);
-    assert_eq!((expired.is_testing, expired.verdict()), (true, Verdict::Neutral));
-    // A signature that has expired has, whether there is a record or not. RFC 6376 6.1.1.
-    assert_eq!(of("v=DKIM1; p=", NOW + 1_000).reason, Some(Reason::Expired(990)));
+    assert_eq!((expired.is_testing, expired.verdict()), (true, DkimVerdict::Neutral));
+    // Expiry takes precedence over the record. RFC 6376 6.1.1.
+    assert_eq!(of("v=DKIM1; p=", NOW + 1_000).reason, Some(FailReason::Expired(990)));
     for record in ["v=DKIM1; t=y; p=", "v=DKIM1; t=s:y; k=ed25519; p=AAAA", "v=DKIM1; t=y; k=dsa; p=x"] {
         let result = of(record, NOW);
-        assert_eq!((result.is_testing, result.verdict()), (true, Verdict::Permerror), "{record}");
+        assert_eq!((result.is_testing, result.verdict()), (true, DkimVerdict::Permerror), "{record}");
     }
     assert!(!of("v=DKIM1; p=", NOW).is_testing);
 }

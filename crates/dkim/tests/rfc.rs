@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Zone, crlf, engines, verify, verify_at};
-use oarlock_dkim::{Algorithm, Policy, Reason, Verdict};
+use oarlock_dkim::{DkimVerdict, FailReason, SignatureAlgorithm, VerifyPolicy};
 
 /// RFC 6376 A.2.
 const SIMPLE: &str = "\
@@ -77,19 +77,19 @@ fn the_example_of_rfc_6376_verifies() {
         let results = verify(accelerator, &mail, &zone);
         assert_eq!(results.len(), 1);
         let result = &results[0];
-        assert_eq!(result.verdict(), Verdict::Pass, "{result:?}");
-        assert_eq!(result.algorithm, Some(Algorithm::RsaSha256));
+        assert_eq!(result.verdict(), DkimVerdict::Pass, "{result:?}");
+        assert_eq!(result.algorithm, Some(SignatureAlgorithm::RsaSha256));
         assert_eq!(result.identity.as_deref(), Some("joe@football.example.com"));
         assert_eq!((result.key_bits, result.signature_start.as_deref()), (Some(1024), Some("AuUoFEfD")));
 
-        // Simple means that one more space is another message.
+        // In simple form one additional space is a change.
         let spaced = crlf(&[SIMPLE, &MESSAGE.replace("game. Are", "game.  Are")].concat());
-        assert_eq!(verify(accelerator, &spaced, &zone)[0].reason, Some(Reason::BodyHash));
+        assert_eq!(verify(accelerator, &spaced, &zone)[0].reason, Some(FailReason::BodyHash));
         let folded = crlf(&[SIMPLE, &MESSAGE.replace("Subject: Is", "Subject:  Is")].concat());
-        assert_eq!(verify(accelerator, &folded, &zone)[0].reason, Some(Reason::Rejected));
-        let strict = Policy { min_rsa_bits: 2048, ..Policy::default() };
+        assert_eq!(verify(accelerator, &folded, &zone)[0].reason, Some(FailReason::Rejected));
+        let strict = VerifyPolicy { min_rsa_bits: 2048, ..VerifyPolicy::default() };
         let weak = verify_at(accelerator, &[&mail], &zone, &strict, 1_600_000_000);
-        assert_eq!(weak[0].signatures[0].reason, Some(Reason::WeakKey { found: 1024, min: 2048 }));
+        assert_eq!(weak[0].signatures[0].reason, Some(FailReason::WeakKey { found: 1024, min: 2048 }));
     }
 }
 
@@ -110,17 +110,22 @@ fn both_signatures_of_rfc_8463_verify() {
     for accelerator in engines() {
         for mail in [&mail, &relaxed] {
             let results = verify(accelerator, mail, &zone);
-            assert_eq!(results.iter().map(|result| result.verdict()).collect::<Vec<_>>(), [Verdict::Pass; 2]);
-            assert_eq!(results[0].algorithm, Some(Algorithm::Ed25519Sha256));
+            assert_eq!(
+                results.iter().map(|result| result.verdict()).collect::<Vec<_>>(),
+                [DkimVerdict::Pass; 2]
+            );
+            assert_eq!(results[0].algorithm, Some(SignatureAlgorithm::Ed25519Sha256));
             assert_eq!((results[0].key_bits, results[1].key_bits), (Some(256), Some(1024)));
         }
-        // Subject is oversigned there.
+        // The example oversigns Subject.
         let added = [b"Subject: another\r\n", &mail[..]].concat();
         for result in verify(accelerator, &added, &zone) {
-            assert_eq!(result.reason, Some(Reason::Rejected));
+            assert_eq!(result.reason, Some(FailReason::Rejected));
         }
-        // To is not, but fields are taken from the bottom.
+        // The example does not oversign To, and fields are taken from the bottom.
         let added = [b"To: another\r\n", &mail[..]].concat();
-        assert!(verify(accelerator, &added, &zone).iter().all(|result| result.verdict() == Verdict::Pass));
+        assert!(
+            verify(accelerator, &added, &zone).iter().all(|result| result.verdict() == DkimVerdict::Pass)
+        );
     }
 }

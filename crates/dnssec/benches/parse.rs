@@ -1,5 +1,6 @@
-//! `cargo bench -p oarlock-dnssec --bench parse -- [read|domain|write] [DELEGATIONS]`: records of a signed zone like a top-level domain's, from text, by ours
-//! and by the `domain` crate, per second of CPU time; and back to text.
+//! `cargo bench -p oarlock-dnssec --bench parse -- [read|domain|write] [DELEGATIONS]`: the records per second of CPU
+//! time that this crate and the `domain` crate read from the text of a signed zone like that of a top-level domain,
+//! and that this crate writes.
 #![allow(clippy::expect_used, reason = "a bench that cannot run says why and ends")]
 
 use std::fmt::Write;
@@ -13,7 +14,7 @@ use oarlock_dnssec::zone::{ZoneReader, write_record};
 
 const DELEGATIONS: usize = 100_000;
 const TURNS: usize = 5;
-/// Text that is given to the reader at a time.
+/// The length of the text that the reader gets at a time.
 const BLOCK: usize = 4 << 20;
 
 fn main() {
@@ -41,7 +42,7 @@ fn main() {
     }
 }
 
-/// Items per second of CPU time in the best of some turns.
+/// Returns the items per second of CPU time in the fastest of several runs.
 fn best(run: &dyn Fn() -> usize) -> f64 {
     let rate = |_| {
         let start = ProcessTime::now();
@@ -89,7 +90,7 @@ fn write(records: &ZoneRecords) -> usize {
     records.len()
 }
 
-/// Each delegation has two name servers, six of ten have a DS with its signature, and all a signed NSEC.
+/// Makes a zone. Each delegation has two name servers and a signed NSEC, and six of ten have a DS with its signature.
 fn zone(delegations: usize) -> String {
     let mut random = fastrand::Rng::with_seed(8);
     let mut text =
@@ -123,7 +124,7 @@ fn line(text: &mut String, owner: &str, data: &str) {
 fn signature(text: &mut String, owner: &str, rtype: &str, random: &mut fastrand::Rng) {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut signature: String = (0..85).map(|_| char::from(DIGITS[random.usize(..64)])).collect();
-    // The last digit of 64 bytes has four bits that are no one's.
+    // The last digit of base64 for 64 bytes encodes two bits. Its other four bits must be zero.
     signature.push_str("Q==");
     let times = format!("202612{:02}{:02}0000 20261101000000", random.u8(1..29), random.u8(..24));
     line(text, owner, &format!("RRSIG {rtype} 13 2 3600 {times} 12345 example. {signature}"));

@@ -1,4 +1,4 @@
-//! Algorithms of keys and signatures (IANA, DNS Security Algorithm Numbers).
+//! The algorithms of keys and signatures (IANA, DNS Security Algorithm Numbers).
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 use oarlock::Curve;
 use oarlock::{DigestAlg, EcdsaEncoding, Key, NonceRule, Scheme};
 
-/// An algorithm's number. A number that nobody knows here is a value too: what is signed with it counts as unsigned, not as
-/// bogus. RFC 4035 5.2.
+/// The number of an algorithm. Unknown numbers are values too: a set that is signed with unknown algorithms alone
+/// counts as unsigned, not as bogus. RFC 4035 5.2.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DnssecAlgorithm(pub u8);
 
-/// What an algorithm is made of.
+/// The primitives of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlgorithmFamily {
     Rsa(DigestAlg),
@@ -20,7 +20,7 @@ pub(crate) enum AlgorithmFamily {
     Ed448,
 }
 
-/// A text that is no algorithm.
+/// An error for a text that names no algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is neither a number up to 255 nor the mnemonic of a DNSSEC algorithm")]
 pub struct UnknownAlgorithmError(pub String);
@@ -63,7 +63,7 @@ impl DnssecAlgorithm {
 }
 
 impl DnssecAlgorithm {
-    /// Those with which signatures are verified here.
+    /// The algorithms whose signatures this crate verifies.
     pub const SUPPORTED: [Self; 8] = [
         Self::RSASHA1,
         Self::RSASHA1_NSEC3_SHA1,
@@ -75,32 +75,33 @@ impl DnssecAlgorithm {
         Self::ED448,
     ];
 
-    /// The mnemonic, of an algorithm that has one.
+    /// Returns the mnemonic, if the algorithm has one.
     #[must_use]
     pub fn mnemonic(self) -> Option<&'static str> {
         MNEMONICS.iter().find(|(own, _)| *own == self).map(|(_, mnemonic)| *mnemonic)
     }
 
-    /// True where signatures are verified here. What is signed with others alone counts as unsigned.
+    /// Returns true if this crate verifies signatures of the algorithm.
     #[must_use]
     pub fn is_supported(self) -> bool {
         self.family().is_some()
     }
 
-    /// True where signatures are made here: Ed448 ([`ED448`](Self::ED448)) is verified only.
+    /// Returns true if this crate makes signatures of the algorithm. It verifies Ed448 ([`ED448`](Self::ED448)) only.
     #[must_use]
     pub fn can_sign(self) -> bool {
         self.sign_scheme(NonceRule::Hedged).is_some()
     }
 
-    /// True for RSA with any digest.
+    /// Returns true for RSA with any digest.
     #[must_use]
     pub fn is_rsa(self) -> bool {
         matches!(self.family(), Some(AlgorithmFamily::Rsa(_)))
     }
 
-    /// The hall's scheme that verifies, over data to be signed and a signature as an RRSIG has it. None for what is not
-    /// supported, and for Ed448, which the hall does not have: see [`ZonePublicKey`](crate::ZonePublicKey).
+    /// Returns the scheme of the facade that verifies signatures in the form of an RRSIG. Returns None for
+    /// unsupported algorithms, and for Ed448, which the facade does not have: see
+    /// [`ZonePublicKey`](crate::ZonePublicKey).
     #[must_use]
     pub fn verify_scheme(self) -> Option<Scheme> {
         match self.family()? {
@@ -113,7 +114,7 @@ impl DnssecAlgorithm {
         }
     }
 
-    /// The hall's scheme that signs, its signature as an RRSIG has it. The rule counts for ECDSA alone.
+    /// Returns the scheme of the facade that signs in the form of an RRSIG. The nonce rule applies to ECDSA only.
     #[must_use]
     pub fn sign_scheme(self, nonce: NonceRule) -> Option<Scheme> {
         match self.family()? {
@@ -126,13 +127,14 @@ impl DnssecAlgorithm {
         }
     }
 
-    /// The digest of the data to be signed; None where a scheme takes the data itself, or there is no scheme.
+    /// Returns the digest of the data to be signed. Returns None if the scheme takes the data itself, or if there is
+    /// no scheme.
     #[must_use]
     pub fn message_digest(self) -> Option<DigestAlg> {
         self.verify_scheme().and_then(Scheme::message_digest)
     }
 
-    /// Bytes of a signature under `key`; None where the key is not of this algorithm.
+    /// Returns the length of a signature under `key` in bytes, or None if the key is of another algorithm.
     #[must_use]
     pub fn signature_len(self, key: &Key) -> Option<usize> {
         match self.family()? {
@@ -145,7 +147,7 @@ impl DnssecAlgorithm {
         }
     }
 
-    /// Bytes of every signature, of an algorithm whose signatures are all as long.
+    /// Returns the length of every signature in bytes, if all signatures of the algorithm have the same length.
     #[must_use]
     pub fn fixed_signature_len(self) -> Option<usize> {
         match self.family()? {
@@ -156,7 +158,8 @@ impl DnssecAlgorithm {
         }
     }
 
-    /// RFC 3110, RFC 5155 section 2, RFC 5702, RFC 6605 and RFC 8080.
+    /// Returns the primitives of a supported algorithm. RFC 3110, RFC 5155 section 2, RFC 5702, RFC 6605 and RFC
+    /// 8080.
     pub(crate) fn family(self) -> Option<AlgorithmFamily> {
         match self {
             Self::RSASHA1 | Self::RSASHA1_NSEC3_SHA1 => Some(AlgorithmFamily::Rsa(DigestAlg::Sha1)),
@@ -174,7 +177,7 @@ impl DnssecAlgorithm {
 impl FromStr for DnssecAlgorithm {
     type Err = UnknownAlgorithmError;
 
-    /// A mnemonic in any case, or a number.
+    /// Parses a mnemonic in any case, or a number.
     fn from_str(text: &str) -> Result<Self, UnknownAlgorithmError> {
         if let Some((known, _)) = MNEMONICS.iter().find(|(_, own)| own.eq_ignore_ascii_case(text)) {
             return Ok(*known);
@@ -182,7 +185,7 @@ impl FromStr for DnssecAlgorithm {
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
         match text.parse() {
             Ok(number) if is_number => Ok(Self(number)),
-            // BIND's word for it.
+            // BIND writes this mnemonic.
             _ if text.eq_ignore_ascii_case("NSEC3RSASHA1") => Ok(Self::RSASHA1_NSEC3_SHA1),
             _ => Err(UnknownAlgorithmError(text.into())),
         }
@@ -224,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_supported_has_a_scheme_or_is_ed448() {
+    fn supported_algorithms_have_a_scheme_except_ed448() {
         for number in 0..=255 {
             let algorithm = DnssecAlgorithm(number);
             assert_eq!(algorithm.is_supported(), DnssecAlgorithm::SUPPORTED.contains(&algorithm));

@@ -1,14 +1,15 @@
-//! Base 32 with the extended hex alphabet, without padding: hashed names of NSEC3. RFC 4648 section 7, RFC 5155 1.3.
+//! Base 32 with the extended hex alphabet and without padding, for the hashed names of NSEC3. RFC 4648 section 7, RFC
+//! 5155 1.3.
 
 const DIGITS: &[u8; 32] = b"0123456789abcdefghijklmnopqrstuv";
 
-/// Characters of so many bytes.
+/// Returns the number of characters that so many bytes take.
 #[must_use]
 pub fn base32hex_len(len_bytes: usize) -> usize {
     (8 * len_bytes).div_ceil(5)
 }
 
-/// Appends bytes as text, in small letters.
+/// Appends bytes as text, in lower case.
 pub fn write_base32hex(bytes: &[u8], out: &mut Vec<u8>) {
     for group in bytes.chunks(5) {
         let mut whole = [0; 8];
@@ -20,7 +21,7 @@ pub fn write_base32hex(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the bytes of a text in letters of any size. None, and nothing appended, where it is not well formed.
+/// Decodes a text in any case and appends its bytes. If the text is malformed, returns None and appends nothing.
 #[must_use]
 pub fn read_base32hex(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let before = out.len();
@@ -33,7 +34,7 @@ pub fn read_base32hex(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
         bits <<= 40 - 5 * group.len();
         let whole = u64::to_be_bytes(bits);
         out.extend_from_slice(&whole[3..3 + bytes]);
-        // Neither characters that make no byte nor bits that no byte has.
+        // A group of 1, 3 or 6 characters encodes no whole byte, and unused bits must be zero.
         (base32hex_len(bytes) == group.len() && whole[3 + bytes..].iter().all(|byte| *byte == 0))
             .then_some(())
     });
@@ -65,7 +66,7 @@ mod tests {
 
     /// RFC 4648 section 10, without padding.
     #[test]
-    fn the_examples_of_the_standard() {
+    fn encodes_the_examples_of_rfc_4648() {
         for (bytes, text) in [
             ("", ""),
             ("f", "co"),
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_well_formed_is_refused() {
+    fn rejects_malformed_base32hex() {
         for text in ["c", "cpn", "cpnmuo", "cw", "cp", "co======", "cpnmuoj1e"] {
             assert_eq!(read(text.as_bytes()), None, "{text}");
         }

@@ -1,32 +1,32 @@
-//! Type bitmaps: which types a name has, as NSEC, NSEC3 and CSYNC records list them. RFC 4034 4.1.2.
+//! Type bitmaps: the types of a name, as NSEC, NSEC3 and CSYNC records list them. RFC 4034 4.1.2.
 
 use crate::rtype::RecordType;
 
-/// Bytes of a window's bitmap at most.
+/// The longest bitmap of a window, in bytes.
 const MAX_BYTES: usize = 32;
 
 /// A well-formed bitmap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypeBitmap<'a>(&'a [u8]);
 
-/// Why bytes are no bitmap. Whose zone it is, is at fault.
+/// An error of a malformed bitmap. The zone is at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BitmapError {
-    /// It ends within a window.
+    /// The bitmap ends within a window.
     #[error("a type bitmap that ends within a window")]
     Short,
-    /// A window of no byte or of more than 32.
+    /// A window has no bytes, or more than 32.
     #[error("a window of {0} bytes in a type bitmap; 1 to 32 are allowed")]
     WindowLength(u8),
-    /// Windows that do not rise.
+    /// A window has a number that is not larger than the number before it.
     #[error("window {0} of a type bitmap stands behind one that is not lower")]
     Order(u8),
-    /// A window whose last byte is zero.
+    /// The last byte of a window is zero.
     #[error("window {0} of a type bitmap ends in a zero byte")]
     TrailingZero(u8),
 }
 
-/// Appends the bitmap of types in rising order; the same type may come twice.
+/// Appends the bitmap of types in ascending order. A type may occur twice.
 pub fn write_bitmap(types: impl IntoIterator<Item = RecordType>, out: &mut Vec<u8>) {
     let mut window_at = None;
     for RecordType(number) in types {
@@ -48,10 +48,11 @@ pub fn write_bitmap(types: impl IntoIterator<Item = RecordType>, out: &mut Vec<u
 }
 
 impl<'a> TypeBitmap<'a> {
-    /// A bitmap that fills `bytes`; an empty one has no types, which only NSEC3 records of empty non-terminals may.
+    /// Reads a bitmap that fills `bytes`. An empty bitmap has no types; only NSEC3 records of empty non-terminals may
+    /// have one.
     ///
     /// # Errors
-    /// Not as RFC 4034 4.1.2 has it.
+    /// The bytes do not have the form of RFC 4034 4.1.2.
     pub fn read(bytes: &'a [u8]) -> Result<Self, BitmapError> {
         let mut rest = bytes;
         let mut last = None;
@@ -68,13 +69,13 @@ impl<'a> TypeBitmap<'a> {
         Ok(Self(bytes))
     }
 
-    /// As it stands in the record.
+    /// Returns the bytes as the record has them.
     #[must_use]
     pub fn as_bytes(self) -> &'a [u8] {
         self.0
     }
 
-    /// True where the type is in it.
+    /// Returns true if the bitmap has the type.
     #[must_use]
     pub fn contains(self, rtype: RecordType) -> bool {
         let [wanted, low] = rtype.0.to_be_bytes();
@@ -83,7 +84,7 @@ impl<'a> TypeBitmap<'a> {
         bits.get(usize::from(low / 8)).is_some_and(|byte| byte & (0x80 >> (low % 8)) != 0)
     }
 
-    /// Its types in rising order.
+    /// Returns the types in ascending order.
     pub fn types(self) -> impl Iterator<Item = RecordType> + 'a {
         BitmapWindows(self.0).flat_map(|(window, bits)| {
             let is_set = move |low: &u8| bits[usize::from(low / 8)] & (0x80 >> (low % 8)) != 0;
@@ -94,7 +95,7 @@ impl<'a> TypeBitmap<'a> {
     }
 }
 
-/// Windows of a well-formed bitmap.
+/// An iterator over the windows of a well-formed bitmap.
 struct BitmapWindows<'a>(&'a [u8]);
 
 impl<'a> Iterator for BitmapWindows<'a> {
@@ -107,10 +108,10 @@ impl<'a> Iterator for BitmapWindows<'a> {
     }
 }
 
-/// A window's number, its bits, and what follows; none at the end.
+/// The number of a window, its bits, and the bytes after it; None at the end.
 type Window<'a> = Option<(u8, &'a [u8], &'a [u8])>;
 
-/// The window at the front.
+/// Splits off the first window.
 fn next_window(bytes: &[u8]) -> Result<Window<'_>, BitmapError> {
     match bytes {
         [] => Ok(None),
@@ -137,7 +138,7 @@ mod tests {
 
     /// RFC 4034 4.3: A, MX, RRSIG, NSEC and TYPE1234.
     #[test]
-    fn the_example_of_the_standard() {
+    fn writes_the_bitmap_of_rfc_4034() {
         let types = [RecordType::A, RecordType::MX, RecordType::RRSIG, RecordType::NSEC, RecordType(1234)];
         let mut expected = vec![0, 6, 0x40, 1, 0, 0, 0, 3, 4, 27];
         expected.extend([0; 26]);
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_bitmap_is_refused() {
+    fn rejects_malformed_bitmaps() {
         for (bytes, error) in [
             (&[0][..], BitmapError::Short),
             (&[0, 2, 1], BitmapError::Short),

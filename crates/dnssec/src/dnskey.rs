@@ -7,29 +7,29 @@ use oarlock::{Curve, KeyKind};
 use crate::algorithm::{AlgorithmFamily, DnssecAlgorithm};
 use crate::ed448::Ed448Key;
 
-/// The zone key bit: only keys that have it verify records of a zone. RFC 4034 2.1.1.
+/// The zone key bit. Only keys that have it verify records of a zone. RFC 4034 2.1.1.
 pub const ZONE_KEY: u16 = 0x0100;
-/// The secure entry point bit, a hint to people. RFC 4034 2.1.1.
+/// The secure entry point bit, a hint for administrators. RFC 4034 2.1.1.
 pub const SECURE_ENTRY_POINT: u16 = 0x0001;
 /// The revoke bit. RFC 5011 section 7.
 pub const REVOKE: u16 = 0x0080;
-/// Data of the CDNSKEY that asks a parent to delete the DS records. RFC 8078 section 4.
+/// The data of the CDNSKEY that asks a parent to delete the DS records. RFC 8078 section 4.
 pub const DELETE_CDNSKEY: [u8; 5] = [0, 0, 3, 0, 0];
 
 const PROTOCOL: u8 = 3;
-/// RFC 3110 section 3, RFC 5702 2.1 and 2.2.
+/// The longest RSA modulus. RFC 3110 section 3, RFC 5702 2.1 and 2.2.
 const MAX_RSA_BITS: u64 = 4096;
 
-/// A DNSKEY's data, in parts.
+/// The fields of a DNSKEY record's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dnskey<'a> {
     /// [`ZONE_KEY`], [`SECURE_ENTRY_POINT`], [`REVOKE`].
     pub flags: u16,
-    /// 3 in all that is valid. RFC 4034 2.1.2.
+    /// The protocol, 3 in every valid record. RFC 4034 2.1.2.
     pub protocol: u8,
-    /// With what the key verifies.
+    /// The algorithm of the key's signatures.
     pub algorithm: DnssecAlgorithm,
-    /// The key as its algorithm writes it.
+    /// The key in the encoding of its algorithm.
     pub public: &'a [u8],
     rdata: &'a [u8],
 }
@@ -37,76 +37,78 @@ pub struct Dnskey<'a> {
 /// A public key that can verify.
 #[derive(Clone, Debug)]
 pub enum ZonePublicKey {
-    /// For the hall, with [`DnssecAlgorithm::verify_scheme`].
+    /// A key for the accelerator, with the scheme of [`DnssecAlgorithm::verify_scheme`].
     Accelerated(Key),
-    /// For one signature at a time.
+    /// A key that verifies one signature at a time.
     Ed448(Box<Ed448Key>),
 }
 
-/// Why a DNSKEY gives no key. The zone's fault, unless it [is unsupported](Self::is_unsupported).
+/// An error of a DNSKEY that holds no usable key. The zone is at fault, unless the key [is
+/// unsupported](Self::is_unsupported).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DnskeyError {
-    /// Fewer bytes than flags, protocol and algorithm take.
+    /// The data has fewer bytes than flags, protocol and algorithm take.
     #[error("a DNSKEY of {found} bytes: it has at least 4")]
     Short {
-        /// What is there.
+        /// The number of bytes.
         found: usize,
     },
-    /// Another protocol than DNSSEC. RFC 4034 2.1.2.
-    #[error("protocol {0} in a DNSKEY, where there is only 3")]
+    /// The protocol is not DNSSEC. RFC 4034 2.1.2.
+    #[error("protocol {0} in a DNSKEY: only 3 is allowed")]
     Protocol(u8),
-    /// Nobody verifies with this here.
+    /// This crate does not verify with the algorithm.
     #[error("algorithm {0} is not supported")]
     UnsupportedAlgorithm(DnssecAlgorithm),
-    /// An RSA modulus of a length that the algorithm does not have, or that no engine takes.
+    /// The length of the RSA modulus is outside the algorithm's range, or no engine supports it.
     #[error("RSA keys of {bits} bits are not supported with {algorithm}: {min} to {max} are")]
     UnsupportedSize {
-        /// The key's.
+        /// The algorithm of the key.
         algorithm: DnssecAlgorithm,
-        /// The modulus's length.
+        /// The length of the modulus.
         bits: u64,
-        /// The shortest.
+        /// The minimum length.
         min: u64,
-        /// The longest.
+        /// The maximum length.
         max: u64,
     },
-    /// An RSA exponent that no engine takes.
+    /// No engine supports the RSA exponent.
     #[error("RSA exponents of {bits} bits are not supported: at most 33 are")]
     UnsupportedExponent {
-        /// The exponent's length.
+        /// The length of the exponent.
         bits: u64,
     },
-    /// The key is not as long as its algorithm says.
+    /// The length of the key does not match its algorithm.
     #[error("a key of {found} bytes for {algorithm}, which has {expected}")]
     Length {
-        /// The key's.
+        /// The algorithm of the key.
         algorithm: DnssecAlgorithm,
-        /// What would have fitted.
+        /// The length that the algorithm requires.
         expected: usize,
-        /// What is there.
+        /// The length of the key.
         found: usize,
     },
-    /// An RSA exponent that is not there, or no modulus after it. RFC 3110 section 2.
+    /// The RSA exponent is missing or cut short, or no modulus follows it. RFC 3110 section 2.
     #[error("an RSA key that ends within its exponent or before its modulus")]
     Truncated,
-    /// An Ed448 key that encodes no point.
-    #[error("an Ed448 key that is no point of the curve")]
+    /// The Ed448 key encodes no point of the curve.
+    #[error("the Ed448 key is not a point of the curve")]
     NoPoint,
-    /// A number or point out of its range.
+    /// A number or a point is out of range.
     #[error("{0}")]
     Invalid(KeyError),
-    /// A key for a DNSKEY of another algorithm.
+    /// The key is not of the algorithm that its DNSKEY should have.
     #[error("{algorithm} needs another key than {found:?}")]
     WrongKey {
-        /// What was asked for.
+        /// The requested algorithm.
         algorithm: DnssecAlgorithm,
-        /// The key that was given.
+        /// The kind of the given key.
         found: KeyKind,
     },
 }
 
 impl DnskeyError {
-    /// True where the key may be good, but nobody here can tell: what it signs counts as unsigned, not as bogus.
+    /// Returns true if the key may be valid but this crate cannot verify with it. Sets that it signs count as
+    /// unsigned, not as bogus.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         matches!(
@@ -117,7 +119,7 @@ impl DnskeyError {
 }
 
 impl<'a> Dnskey<'a> {
-    /// The parts of a DNSKEY's data. Whether they make a key is asked by [`public_key`](Self::public_key).
+    /// Splits the data of a DNSKEY into its fields. [`public_key`](Self::public_key) checks that they hold a key.
     ///
     /// # Errors
     /// [`DnskeyError::Short`].
@@ -134,37 +136,37 @@ impl<'a> Dnskey<'a> {
         }
     }
 
-    /// In wire format.
+    /// Returns the data in wire format.
     #[must_use]
     pub fn rdata(&self) -> &'a [u8] {
         self.rdata
     }
 
-    /// True where the key may sign records of a zone.
+    /// Returns true if the key may sign records of a zone.
     #[must_use]
     pub fn is_zone_key(&self) -> bool {
         self.flags & ZONE_KEY != 0
     }
 
-    /// True where people are told to use it as an entry point: a key-signing key.
+    /// Returns true if the flags mark the key as a secure entry point, that is a key-signing key.
     #[must_use]
     pub fn is_entry_point(&self) -> bool {
         self.flags & SECURE_ENTRY_POINT != 0
     }
 
-    /// True where the key is revoked. RFC 5011 2.1.
+    /// Returns true if the key is revoked. RFC 5011 2.1.
     #[must_use]
     pub fn is_revoked(&self) -> bool {
         self.flags & REVOKE != 0
     }
 
-    /// True for the CDNSKEY that asks for no DS records at all. RFC 8078 section 4.
+    /// Returns true for the CDNSKEY that asks for the deletion of all DS records. RFC 8078 section 4.
     #[must_use]
     pub fn is_delete(&self) -> bool {
         self.rdata == DELETE_CDNSKEY
     }
 
-    /// The key's tag. RFC 4034 Appendix B, and B.1 for algorithm 1.
+    /// Computes the key tag. RFC 4034 Appendix B, and B.1 for algorithm 1.
     #[must_use]
     pub fn key_tag(&self) -> u16 {
         if self.algorithm == DnssecAlgorithm::RSAMD5 {
@@ -177,10 +179,10 @@ impl<'a> Dnskey<'a> {
         (sum.wrapping_add(sum >> 16)) as u16
     }
 
-    /// The key, validated. Numbers of RSA may have leading zeros, which RFC 3110 forbids and peers allow.
+    /// Validates the key. RSA numbers may have leading zeros: RFC 3110 forbids them, but other verifiers accept them.
     ///
     /// # Errors
-    /// Not supported, or not well formed.
+    /// The key is unsupported or malformed.
     pub fn public_key(&self) -> Result<ZonePublicKey, DnskeyError> {
         if self.protocol != PROTOCOL {
             return Err(DnskeyError::Protocol(self.protocol));
@@ -190,11 +192,11 @@ impl<'a> Dnskey<'a> {
             AlgorithmFamily::Rsa(_) => self.rsa().map(ZonePublicKey::Accelerated),
             AlgorithmFamily::Ec(curve, _) => self.ec(curve).map(ZonePublicKey::Accelerated),
             AlgorithmFamily::Ed25519 => {
-                let key = raw::ed25519_public(self.of_len(32)?).map_err(DnskeyError::Invalid)?;
+                let key = raw::ed25519_public(self.check_len(32)?).map_err(DnskeyError::Invalid)?;
                 Ok(ZonePublicKey::Accelerated(key))
             }
             AlgorithmFamily::Ed448 => {
-                let key = Ed448Key::new(self.of_len(Ed448Key::LEN)?).ok_or(DnskeyError::NoPoint)?;
+                let key = Ed448Key::new(self.check_len(Ed448Key::LEN)?).ok_or(DnskeyError::NoPoint)?;
                 Ok(ZonePublicKey::Ed448(Box::new(key)))
             }
         }
@@ -214,13 +216,13 @@ impl<'a> Dnskey<'a> {
         rsa::public(modulus, exponent).map_err(DnskeyError::Invalid)
     }
 
-    /// The point without the byte that says that it is not compressed. RFC 6605 section 4.
+    /// Reads a point, which stands without the leading byte of an uncompressed point. RFC 6605 section 4.
     fn ec(&self, curve: Curve) -> Result<Key, DnskeyError> {
-        let point = [&[4], self.of_len(2 * curve.scalar_len())?].concat();
+        let point = [&[4], self.check_len(2 * curve.scalar_len())?].concat();
         raw::ec_public(curve, &point).map_err(DnskeyError::Invalid)
     }
 
-    fn of_len(&self, expected: usize) -> Result<&'a [u8], DnskeyError> {
+    fn check_len(&self, expected: usize) -> Result<&'a [u8], DnskeyError> {
         match self.public.len() {
             found if found == expected => Ok(self.public),
             found => Err(DnskeyError::Length { algorithm: self.algorithm, expected, found }),
@@ -228,11 +230,11 @@ impl<'a> Dnskey<'a> {
     }
 }
 
-/// A DNSKEY's data for the public half of a key.
+/// Encodes the public half of a key as the data of a DNSKEY.
 ///
 /// # Errors
-/// [`DnskeyError::UnsupportedAlgorithm`] where the hall has none such, [`DnskeyError::WrongKey`], and
-/// [`DnskeyError::UnsupportedSize`].
+/// [`DnskeyError::UnsupportedAlgorithm`] if the accelerator does not have the algorithm, [`DnskeyError::WrongKey`],
+/// and [`DnskeyError::UnsupportedSize`].
 pub fn dnskey_rdata(flags: u16, algorithm: DnssecAlgorithm, key: &Key) -> Result<Vec<u8>, DnskeyError> {
     let wrong = || DnskeyError::WrongKey { algorithm, found: key.kind() };
     let [high, low] = flags.to_be_bytes();
@@ -255,7 +257,7 @@ pub fn dnskey_rdata(flags: u16, algorithm: DnssecAlgorithm, key: &Key) -> Result
     Ok(rdata)
 }
 
-/// RFC 4034 Appendix B: a byte left over is the high half.
+/// Returns a word of the key tag's sum. RFC 4034 Appendix B: a single byte at the end is the high half.
 fn word(pair: &[u8]) -> u32 {
     match pair {
         [high, low] => u32::from(u16::from_be_bytes([*high, *low])),
@@ -264,7 +266,8 @@ fn word(pair: &[u8]) -> u32 {
     }
 }
 
-/// RFC 3110 section 2: an exponent's length in one byte, or after a zero in two; then exponent and modulus.
+/// Splits exponent and modulus. RFC 3110 section 2: the length of the exponent takes one byte, or two bytes after a
+/// zero.
 fn rsa_numbers(public: &[u8]) -> Result<(&[u8], &[u8]), DnskeyError> {
     let (len, rest) = match public {
         [0, high, low, rest @ ..] => (u16::from_be_bytes([*high, *low]), rest),
@@ -277,20 +280,20 @@ fn rsa_numbers(public: &[u8]) -> Result<(&[u8], &[u8]), DnskeyError> {
     }
 }
 
-/// The length of an exponent, then it. RFC 3110 section 2.
+/// Appends the length of an exponent and the exponent. RFC 3110 section 2.
 fn write_exponent(exponent: &[u8], out: &mut Vec<u8>) {
     match u8::try_from(exponent.len()) {
         Ok(len) => out.push(len),
         Err(_) => {
             out.push(0);
-            // unreachable saturation because keys of the hall have exponents of at most 33 bits
+            // unreachable saturation because keys of the facade have exponents of at most 33 bits
             out.extend_from_slice(&u16::try_from(exponent.len()).unwrap_or(u16::MAX).to_be_bytes());
         }
     }
     out.extend_from_slice(exponent);
 }
 
-/// RFC 3110 section 3, RFC 5702 2.1 and 2.2.
+/// Returns the length of the shortest modulus. RFC 3110 section 3, RFC 5702 2.1 and 2.2.
 fn min_rsa_bits(algorithm: DnssecAlgorithm) -> u64 {
     if algorithm == DnssecAlgorithm::RSASHA512 { 1024 } else { 512 }
 }

@@ -1,4 +1,5 @@
-//! Digests of keys, as a parent has them: DS and CDS. RFC 4034 section 5, RFC 4509, RFC 6605 section 2, RFC 8078 section 4.
+//! Digests of keys in the parent zone: DS and CDS. RFC 4034 section 5, RFC 4509, RFC 6605 section 2, RFC 8078 section
+//! 4.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,55 +11,55 @@ use crate::algorithm::DnssecAlgorithm;
 use crate::dnskey::Dnskey;
 use crate::name::DomainName;
 
-/// Data of the CDS that asks a parent to delete the DS records. RFC 8078 section 4.
+/// The data of the CDS that asks a parent to delete the DS records. RFC 8078 section 4.
 pub const DELETE_CDS: [u8; 5] = [0; 5];
 
-/// A digest's number (IANA, DS RR Type Digest Algorithms). One that nobody knows here is a value too: a DS with it counts as
-/// absent. RFC 4509 section 3.
+/// The number of a digest (IANA, DS RR Type Digest Algorithms). Unknown numbers are values too: a DS with an unknown
+/// digest counts as absent. RFC 4509 section 3.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DigestType(pub u8);
 
-/// A text that is no type of digest.
+/// An error for a text that names no digest type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is neither a number up to 255 nor one of sha1, sha256 and sha384")]
 pub struct UnknownDigestError(pub String);
 
-/// A DS's data, in parts.
+/// The fields of a DS record's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ds<'a> {
-    /// Of the key.
+    /// The tag of the key.
     pub key_tag: u16,
-    /// Of the key.
+    /// The algorithm of the key.
     pub algorithm: DnssecAlgorithm,
-    /// Which digest.
+    /// The type of the digest.
     pub digest_type: DigestType,
     /// The digest of the key's owner and data.
     pub digest: &'a [u8],
 }
 
-/// Why there is no DS, or no answer from it.
+/// An error of a DS record, or of its comparison with a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DsError {
-    /// Fewer bytes than tag, algorithm and type take.
+    /// The data has fewer bytes than tag, algorithm and type take.
     #[error("a DS of {found} bytes: it has at least 5")]
     Short {
-        /// What is there.
+        /// The number of bytes.
         found: usize,
     },
-    /// A digest that is not as long as its type says.
+    /// The length of the digest does not match its type.
     #[error("a digest of {found} bytes of type {digest_type}, which has {expected}")]
     Length {
-        /// Its type.
+        /// The type of the digest.
         digest_type: DigestType,
-        /// What would have fitted.
+        /// The length that the type requires.
         expected: usize,
-        /// What is there.
+        /// The length of the digest.
         found: usize,
     },
-    /// Nobody computes it here.
+    /// This crate does not compute the digest.
     #[error("digest type {0} is not supported")]
     UnsupportedDigest(DigestType),
-    /// The machine failed.
+    /// An engine failed.
     #[error("{0}")]
     Job(#[from] JobError),
 }
@@ -77,13 +78,13 @@ const NAMES: [(DigestType, &str, DigestAlg); 3] = [
 ];
 
 impl DigestType {
-    /// The hall's digest, where it has this one.
+    /// Returns the digest of the facade, if the facade computes it.
     #[must_use]
     pub fn digest(self) -> Option<DigestAlg> {
         NAMES.iter().find(|(own, ..)| *own == self).map(|(.., digest)| *digest)
     }
 
-    /// True where it is computed here.
+    /// Returns true if this crate computes the digest.
     #[must_use]
     pub fn is_supported(self) -> bool {
         self.digest().is_some()
@@ -93,7 +94,7 @@ impl DigestType {
 impl FromStr for DigestType {
     type Err = UnknownDigestError;
 
-    /// `sha256`, `SHA-256` or a number.
+    /// Parses `sha256`, `SHA-256` or a number.
     fn from_str(text: &str) -> Result<Self, UnknownDigestError> {
         let is_called = |name: &str| {
             let letters = |text: &str| text.replace('-', "").to_ascii_lowercase();
@@ -126,7 +127,7 @@ impl fmt::Debug for DigestType {
 }
 
 impl<'a> Ds<'a> {
-    /// The parts of a DS's or CDS's data. Digests of types that are not known here may have any length.
+    /// Splits the data of a DS or CDS into its fields. Digests of unknown types may have any length.
     ///
     /// # Errors
     /// [`DsError::Short`], [`DsError::Length`].
@@ -146,22 +147,23 @@ impl<'a> Ds<'a> {
         Ok(Self { key_tag, algorithm: DnssecAlgorithm(*algorithm), digest_type, digest })
     }
 
-    /// True for the CDS that asks for no DS records at all. RFC 8078 section 4.
+    /// Returns true for the CDS that asks for the deletion of all DS records. RFC 8078 section 4.
     #[must_use]
     pub fn is_delete(&self) -> bool {
         self.key_tag == 0 && self.algorithm.0 == 0 && self.digest_type.0 == 0 && self.digest == [0]
     }
 
-    /// True where this can be used: algorithm and digest are both known here. RFC 4035 5.2.
+    /// Returns true if this crate supports both the algorithm and the digest. RFC 4035 5.2.
     #[must_use]
     pub fn is_supported(&self) -> bool {
         self.algorithm.is_supported() && self.digest_type.is_supported()
     }
 
-    /// True where this is a digest of the key `dnskey` of `owner`. A digest is computed only where tag and algorithm are the key's.
+    /// Returns true if this is the digest of the key `dnskey` of `owner`. It computes a digest only if tag and
+    /// algorithm are those of the key.
     ///
     /// # Errors
-    /// [`DsError::UnsupportedDigest`], and a machine that failed.
+    /// [`DsError::UnsupportedDigest`], or an engine failed.
     pub fn matches(
         &self,
         accelerator: &Accelerator,
@@ -175,10 +177,10 @@ impl<'a> Ds<'a> {
     }
 }
 
-/// Data of the DS, and of the CDS, of a key.
+/// Computes the data of a key's DS and CDS.
 ///
 /// # Errors
-/// [`DsError::UnsupportedDigest`], and a machine that failed.
+/// [`DsError::UnsupportedDigest`], or an engine failed.
 pub fn ds_rdata(
     accelerator: &Accelerator,
     owner: DomainName<'_>,
@@ -191,7 +193,7 @@ pub fn ds_rdata(
     Ok(rdata)
 }
 
-/// The digest of the owner in canonical form and the key's data. RFC 4034 5.1.4.
+/// Computes the digest of the owner in canonical form and of the key's data. RFC 4034 5.1.4.
 fn digest(
     accelerator: &Accelerator,
     owner: DomainName<'_>,

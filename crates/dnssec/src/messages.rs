@@ -1,11 +1,11 @@
-//! What signatures sign, one behind the other, hashed side by side.
+//! The messages of many signatures, hashed in batches.
 
 use std::ops::Range;
 
 use oarlock::{Accelerator, DigestAlg, Input, JobError, Records, Shape};
 use oarlock::{Column, InputSource, OutputSink, Span};
 
-/// Messages, and their digests where their schemes take those.
+/// Messages to sign or verify, and their digests if their schemes take digests.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
     data: Vec<u8>,
@@ -16,11 +16,11 @@ pub(crate) struct Messages {
 #[derive(Debug)]
 enum SignedMessage {
     Whole(Range<usize>),
-    /// The group and the place in it.
+    /// The index of the group, and the index of the digest in it.
     Hashed(usize, usize),
 }
 
-/// Messages of one digest.
+/// The messages that one digest hashes.
 #[derive(Debug)]
 struct DigestGroup {
     alg: DigestAlg,
@@ -29,7 +29,7 @@ struct DigestGroup {
 }
 
 impl Messages {
-    /// Takes a message, which `write` appends, and says at which index.
+    /// Adds a message, which `write` appends, and returns its index.
     pub(crate) fn push(
         &mut self,
         digest: Option<DigestAlg>,
@@ -51,7 +51,7 @@ impl Messages {
         Ok(index)
     }
 
-    /// Bytes of all messages.
+    /// Returns the total length of all messages in bytes.
     pub(crate) fn len_bytes(&self) -> usize {
         self.data.len()
     }
@@ -85,14 +85,14 @@ impl Messages {
         Ok(())
     }
 
-    /// The input of the job for the message at `index`, once all are hashed.
+    /// Returns the job input of the message at `index`. [`hash`](Self::hash) must have run before.
     pub(crate) fn input(&self, index: usize) -> Input<'_> {
         match &self.messages[index] {
             SignedMessage::Whole(range) => Input::Message(&self.data[range.clone()]),
-            SignedMessage::Hashed(group, place) => {
+            SignedMessage::Hashed(group, index) => {
                 let DigestGroup { alg, digests, .. } = &self.groups[*group];
                 let len = alg.output_len();
-                Input::Digest(&digests[place * len..(place + 1) * len])
+                Input::Digest(&digests[index * len..(index + 1) * len])
             }
         }
     }

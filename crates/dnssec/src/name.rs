@@ -5,58 +5,58 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
-/// Most bytes of a name, the root's included. RFC 1035 2.3.4.
+/// The longest name in bytes, the root label included. RFC 1035 2.3.4.
 pub const MAX_NAME: usize = 255;
 const MAX_LABEL: usize = 63;
 
-/// A whole name in wire format, borrowed.
+/// An absolute name in wire format, borrowed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DomainName<'a>(&'a [u8]);
 
-/// A whole name in wire format, owned.
+/// An absolute name in wire format, owned.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct DomainNameBuf(SmallVec<[u8; 32]>);
 
-/// What becomes of capital letters.
+/// The treatment of capital letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LetterCase {
-    /// They stay.
+    /// Capital letters stay.
     Kept,
-    /// They become small, as in canonical form. RFC 4034 6.2.
+    /// Capital letters become lower case, as in canonical form. RFC 4034 6.2.
     Lower,
 }
 
-/// Why something is no name. The caller's, or their file's, fault.
+/// An error of a malformed name. The caller, or the author of the file, is at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// Nothing at all.
+    /// The text is empty.
     #[error("an empty name; the root is written `.`")]
     Empty,
-    /// Two dots in a row, or one at the start.
+    /// Two dots follow each other, or a dot comes first.
     #[error("an empty label")]
     EmptyLabel,
-    /// More than 63 bytes between dots.
+    /// More than 63 bytes stand between dots.
     #[error("a label of more than 63 bytes")]
     LongLabel,
-    /// More than 255 bytes.
+    /// The name has more than 255 bytes.
     #[error("a name of more than 255 bytes")]
     Long,
-    /// A backslash with neither a character nor three digits up to 255 after it.
+    /// A backslash is followed by neither a character nor three digits up to 255.
     #[error("`\\` that is followed by neither a character nor three digits up to 255")]
     Escape,
-    /// Not in wire format: a length that leads beyond the end, a pointer, or bytes after the root.
+    /// The bytes are not in wire format: a length leads beyond the end, a pointer occurs, or bytes follow the root.
     #[error("a name that is not in wire format")]
     Wire,
 }
 
 impl<'a> DomainName<'a> {
-    /// The name of everything.
+    /// The root of all names.
     pub const ROOT: DomainName<'static> = DomainName(&[0]);
 
-    /// A name that fills `wire`.
+    /// Reads a name that fills `wire`.
     ///
     /// # Errors
-    /// [`NameError::Wire`], or too long.
+    /// [`NameError::Wire`], or [`NameError::Long`].
     pub fn new(wire: &'a [u8]) -> Result<Self, NameError> {
         match Self::at_front(wire)? {
             (name, []) => Ok(name),
@@ -64,10 +64,10 @@ impl<'a> DomainName<'a> {
         }
     }
 
-    /// The name at the front of `wire`, and what comes after it. Pointers (RFC 1035 4.1.4) are refused.
+    /// Splits the name at the front of `wire` from the bytes after it. Pointers (RFC 1035 4.1.4) are rejected.
     ///
     /// # Errors
-    /// [`NameError::Wire`], or too long.
+    /// [`NameError::Wire`], or [`NameError::Long`].
     pub fn at_front(wire: &'a [u8]) -> Result<(Self, &'a [u8]), NameError> {
         let mut at = 0;
         loop {
@@ -88,58 +88,58 @@ impl<'a> DomainName<'a> {
         Ok((Self(name), rest))
     }
 
-    /// A name that is known to be one, from where only names are kept.
+    /// Wraps bytes from a buffer that holds valid names only.
     pub(crate) fn trusted(wire: &'a [u8]) -> Self {
         debug_assert!(Self::new(wire).is_ok());
         Self(wire)
     }
 
-    /// In wire format.
+    /// Returns the wire format.
     #[must_use]
     pub fn as_bytes(self) -> &'a [u8] {
         self.0
     }
 
-    /// A copy.
+    /// Copies the name.
     #[must_use]
     pub fn to_buf(self) -> DomainNameBuf {
         DomainNameBuf(SmallVec::from_slice(self.0))
     }
 
-    /// A copy in small letters.
+    /// Copies the name in lower case.
     #[must_use]
     pub fn to_lower(self) -> DomainNameBuf {
         let mut bytes = SmallVec::from_slice(self.0);
-        // Lengths are at most 63, and so no letters.
+        // Length bytes are at most 63, so none of them is a letter.
         bytes.make_ascii_lowercase();
         DomainNameBuf(bytes)
     }
 
-    /// True for `.`.
+    /// Returns true for `.`.
     #[must_use]
     pub fn is_root(self) -> bool {
         self.0.len() == 1
     }
 
-    /// True where the first label is `*`. RFC 4592 2.1.1.
+    /// Returns true if the first label is `*`. RFC 4592 2.1.1.
     #[must_use]
     pub fn is_wildcard(self) -> bool {
         self.0.starts_with(b"\x01*")
     }
 
-    /// Labels from the left, without the root.
+    /// Returns the labels from the left, without the root.
     #[must_use]
     pub fn labels(self) -> NameLabels<'a> {
         NameLabels(self.0)
     }
 
-    /// Number of labels without the root.
+    /// Returns the number of labels, without the root.
     #[must_use]
     pub fn label_count(self) -> usize {
         self.labels().count()
     }
 
-    /// The name without its first label; none of the root.
+    /// Returns the name without its first label, or None for the root.
     #[must_use]
     pub fn parent(self) -> Option<DomainName<'a>> {
         match usize::from(self.0[0]) {
@@ -148,7 +148,7 @@ impl<'a> DomainName<'a> {
         }
     }
 
-    /// The name's last `count` labels; the whole name where it has no more.
+    /// Returns the last `count` labels of the name, or the whole name if it has no more.
     #[must_use]
     pub fn last_labels(self, count: usize) -> DomainName<'a> {
         let mut name = self;
@@ -158,14 +158,15 @@ impl<'a> DomainName<'a> {
         name
     }
 
-    /// True where this is `other` or stands below it. Both in the same case.
+    /// Returns true if the name is `other` or a subdomain of it. Both names must have the same case.
     #[must_use]
     pub fn is_at_or_below(self, other: DomainName<'_>) -> bool {
+        // Wire format has no pointers here, so a subdomain ends in the same bytes.
         let Some(start) = self.0.len().checked_sub(other.0.len()) else { return false };
         if self.0[start..] != *other.0 {
             return false;
         }
-        // The end of a label may look like a name.
+        // A suffix of equal bytes may begin within a label, so the boundary is checked.
         let mut at = 0;
         while at < start {
             at += 1 + usize::from(self.0[at]);
@@ -173,9 +174,10 @@ impl<'a> DomainName<'a> {
         at == start
     }
 
-    /// Canonical order: by labels from the right, each as bytes in small letters. RFC 4034 6.1.
+    /// Compares in canonical order: label by label from the right, as bytes in lower case. RFC 4034 6.1.
     #[must_use]
     pub fn canonical_cmp(self, other: DomainName<'_>) -> Ordering {
+        // Labels can be walked from the left only, and the comparison goes from the right.
         let own: SmallVec<[&[u8]; 16]> = self.labels().collect();
         let others: SmallVec<[&[u8]; 16]> = other.labels().collect();
         let lower = |label: &[u8]| label.iter().map(u8::to_ascii_lowercase).collect::<SmallVec<[u8; 64]>>();
@@ -188,9 +190,10 @@ impl<'a> DomainName<'a> {
         own.len().cmp(&others.len())
     }
 
-    /// Appends bytes whose order, as bytes, is the canonical order of names. The name has to be in small letters.
+    /// Appends a key whose order as bytes is the canonical order of names. The name must be in lower case.
     ///
-    /// Labels stand from the right, each ended by 0; 0 and 1 in a label become 1 0 and 1 1, and 2 stays, so that an end comes first.
+    /// The labels stand from the right, each ended by 0. In a label, 0 becomes 1 0 and 1 becomes 1 1, so that the end
+    /// of a label sorts first.
     pub fn write_key(self, out: &mut Vec<u8>) {
         let labels: SmallVec<[&[u8]; 16]> = self.labels().collect();
         for label in labels.iter().rev() {
@@ -206,24 +209,24 @@ impl<'a> DomainName<'a> {
 }
 
 impl DomainNameBuf {
-    /// A name of a text, as in a zone file: relative ones end in `origin`, `@` is `origin`.
+    /// Parses the text of a name as in a zone file. Relative names end in `origin`, and `@` is `origin`.
     ///
     /// # Errors
-    /// Not a name, or too long with the origin.
+    /// The text is malformed, or the name is too long with its origin.
     pub fn parse(text: &[u8], origin: DomainName<'_>, case: LetterCase) -> Result<Self, NameError> {
         let mut out = Vec::new();
         write_text(text, origin, case, &mut out)?;
         Ok(Self(SmallVec::from_slice(&out)))
     }
 
-    /// Borrowed.
+    /// Borrows the name.
     #[must_use]
     pub fn name(&self) -> DomainName<'_> {
         DomainName(&self.0)
     }
 }
 
-/// Appends the wire format of a name's text. Out is as before where it fails.
+/// Appends the wire format of a name's text. If it fails, `out` is unchanged.
 pub(crate) fn write_text(
     text: &[u8],
     origin: DomainName<'_>,
@@ -277,7 +280,7 @@ fn write_dotted(
         };
         out.push(if case == LetterCase::Lower { byte.to_ascii_lowercase() } else { byte });
     }
-    // The last length pushed is the root's where the text ends in a dot.
+    // If the text ends in a dot, the last length byte is the root label already.
     if out.len() - length_at > 1 {
         end_label(out, length_at)?;
         out.extend_from_slice(origin.as_bytes());
@@ -296,7 +299,7 @@ fn end_label(out: &mut [u8], length_at: usize) -> Result<(), NameError> {
     }
 }
 
-/// What stands after a backslash: three digits, or a character that stands for itself. RFC 1035 5.1.
+/// Decodes the escape after a backslash: three digits, or a character that stands for itself. RFC 1035 5.1.
 pub(crate) fn unescape(rest: &mut &[u8]) -> Result<u8, NameError> {
     match *rest {
         [a @ b'0'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9', after @ ..] => {
@@ -312,7 +315,7 @@ pub(crate) fn unescape(rest: &mut &[u8]) -> Result<u8, NameError> {
     }
 }
 
-/// Labels of a name from the left, without the root.
+/// An iterator over the labels of a name from the left, without the root.
 #[derive(Clone, Debug)]
 pub struct NameLabels<'a>(&'a [u8]);
 
@@ -330,7 +333,7 @@ impl<'a> Iterator for NameLabels<'a> {
     }
 }
 
-/// In presentation format, with a dot at the end.
+/// Writes the presentation format, with a dot at the end.
 impl fmt::Display for DomainName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_root() {
@@ -402,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn rejects_malformed_names() {
         let long = "a.".repeat(128);
         let label = "a".repeat(64);
         let cases = [
@@ -432,7 +435,7 @@ mod tests {
 
     /// RFC 4034 6.1.
     #[test]
-    fn the_order_is_that_of_the_standard() {
+    fn sorts_names_in_the_order_of_rfc_4034() {
         let order = [
             "example.",
             "a.example.",

@@ -1,36 +1,36 @@
-//! What NSEC3 and NSEC3PARAM records say. RFC 5155 sections 3 and 4.
+//! The data of NSEC3 and NSEC3PARAM records. RFC 5155 sections 3 and 4.
 
 use crate::bitmap::TypeBitmap;
 
-/// Delegations without DS records may be missing from the chain behind this record. RFC 5155 3.1.2.1.
+/// The flag of records behind which the chain may omit delegations without DS records. RFC 5155 3.1.2.1.
 pub const OPT_OUT: u8 = 1;
 
-/// How names are hashed.
+/// The parameters of the name hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nsec3Parameters<'a> {
-    /// The hash algorithm; 1 is SHA-1, and there is no other.
+    /// The hash algorithm. 1 is SHA-1, the only one that exists.
     pub algorithm: u8,
-    /// Times that the hash is hashed again.
+    /// The number of additional times that the hash is hashed.
     pub iterations: u16,
-    /// What is hashed with the name each time, at most 255 bytes.
+    /// The salt that is hashed with the name each time, at most 255 bytes.
     pub salt: &'a [u8],
 }
 
-/// An NSEC3 record's data.
+/// The fields of an NSEC3 record's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nsec3<'a> {
-    /// How names are hashed.
+    /// The parameters of the name hash.
     pub parameters: Nsec3Parameters<'a>,
-    /// [`OPT_OUT`], or none.
+    /// [`OPT_OUT`], or 0.
     pub flags: u8,
-    /// The next hash.
+    /// The next hash in the chain.
     pub next: &'a [u8],
-    /// The types that the name has.
+    /// The types of the name.
     pub types: TypeBitmap<'a>,
 }
 
 impl<'a> Nsec3Parameters<'a> {
-    /// Parameters and flags of an NSEC3PARAM's data.
+    /// Reads parameters and flags of an NSEC3PARAM's data.
     #[must_use]
     pub fn read(data: &'a [u8]) -> Option<(Self, u8)> {
         let (parameters, flags, rest) = split(data)?;
@@ -39,7 +39,7 @@ impl<'a> Nsec3Parameters<'a> {
 }
 
 impl<'a> Nsec3<'a> {
-    /// The parts of an NSEC3's data, if they are whole.
+    /// Reads the fields of an NSEC3's data. Returns None if the data is malformed.
     #[must_use]
     pub fn read(data: &'a [u8]) -> Option<Self> {
         let (parameters, flags, rest) = split(data)?;
@@ -48,14 +48,14 @@ impl<'a> Nsec3<'a> {
         Some(Self { parameters, flags, next, types: TypeBitmap::read(bitmap).ok()? })
     }
 
-    /// True where insecure delegations may be missing behind it.
+    /// Returns true if the chain may omit insecure delegations behind this record.
     #[must_use]
     pub fn is_opt_out(&self) -> bool {
         self.flags & OPT_OUT != 0
     }
 }
 
-/// Parameters, flags, and what comes after the salt.
+/// Splits off parameters and flags, and returns the bytes after the salt too.
 fn split(data: &[u8]) -> Option<(Nsec3Parameters<'_>, u8, &[u8])> {
     let ([algorithm, flags, high, low, salt_len], rest) = data.split_first_chunk()?;
     let (salt, rest) = rest.split_at_checked(usize::from(*salt_len))?;
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_that_is_not_whole_is_refused() {
+    fn rejects_truncated_data() {
         let whole = [1, 1, 0, 12, 2, 0xaa, 0xbb, 3, 7, 8, 9, 0, 1, 0x40];
         let nsec3 = Nsec3::read(&whole).unwrap();
         let parameters = Nsec3Parameters { algorithm: 1, iterations: 12, salt: &[0xaa, 0xbb] };

@@ -1,27 +1,27 @@
-//! Hashed names, many at a time: SHA-1 over a name and a salt, again over the digest and the salt as often as the zone says.
-//! RFC 5155 section 5.
+//! Name hashes of NSEC3, computed in batches: SHA-1 over a name and the salt, then over the digest and the salt for
+//! each additional iteration. RFC 5155 section 5.
 
 use oarlock::{Accelerator, DigestAlg, JobError, Records, Shape};
 use oarlock::{Column, InputSource, Outcomes, OutputSink, Span};
 
 use crate::name::DomainName;
 
-/// Bytes of a hashed name.
+/// The length of a hashed name in bytes.
 pub const NSEC3_HASH_LEN: usize = 20;
 
 /// A hashed name.
 pub type Nsec3Hash = [u8; NSEC3_HASH_LEN];
 
-/// The only algorithm there is, SHA-1. RFC 5155 section 11.
+/// SHA-1, the only hash algorithm that exists. RFC 5155 section 11.
 pub const NSEC3_SHA1: u8 = 1;
 
-/// Names that are hashed side by side: they and their digests fit into a core's cache.
+/// The number of names in a batch. Names and digests of a batch fit into the cache of a core.
 const NAMES: usize = 2048;
 
-/// Hashes names, which have to be in small letters, on this thread. The salt has at most 255 bytes.
+/// Hashes names on this thread. The names must be in lower case, and the salt has at most 255 bytes.
 ///
 /// # Errors
-/// No engine hashes.
+/// An engine failed.
 pub fn hash_names<'n>(
     accelerator: &Accelerator,
     names: impl IntoIterator<Item = DomainName<'n>>,
@@ -33,6 +33,7 @@ pub fn hash_names<'n>(
     let mut hashes = Vec::with_capacity(names.size_hint().0);
     while hasher.take(&mut names) > 0 {
         hasher.hash()?;
+        // Each iteration depends on the one before, so the lanes work on different names.
         for _ in 0..iterations {
             hasher.take_digests();
             hasher.hash()?;
@@ -42,7 +43,7 @@ pub fn hash_names<'n>(
     Ok(hashes)
 }
 
-/// Inputs of some names, each with the salt behind it, and their digests.
+/// The inputs of a batch, each followed by the salt, and their digests.
 struct NameHasher<'a> {
     accelerator: &'a Accelerator,
     salt: &'a [u8],
@@ -56,14 +57,15 @@ impl<'a> NameHasher<'a> {
         Self { accelerator, salt, data: Vec::new(), inputs: Vec::new(), outcomes: Outcomes::default() }
     }
 
-    /// Takes the next names, and says how many there were.
+    /// Takes the names of the next batch and returns their number.
     fn take<'n>(&mut self, names: &mut impl Iterator<Item = DomainName<'n>>) -> usize {
+        // Wire format in lower case is the canonical form that RFC 5155 5 hashes.
         let names = names.take(NAMES).map(DomainName::as_bytes);
         gather(names, self.salt, &mut self.data, &mut self.inputs);
         self.inputs.len()
     }
 
-    /// Takes the last digests.
+    /// Takes the digests of the last iteration as the next inputs.
     fn take_digests(&mut self) {
         let digests = self.outcomes.bytes().chunks(NSEC3_HASH_LEN);
         gather(digests, self.salt, &mut self.data, &mut self.inputs);
@@ -86,7 +88,7 @@ impl<'a> NameHasher<'a> {
     }
 }
 
-/// Writes each value with the salt behind it.
+/// Appends each value and the salt, and records their spans.
 fn gather<'v>(
     values: impl Iterator<Item = &'v [u8]>,
     salt: &[u8],
@@ -120,7 +122,7 @@ mod tests {
 
     /// RFC 5155 appendix A.
     #[test]
-    fn the_examples_of_the_standard() {
+    fn hashes_the_names_of_rfc_5155() {
         let examples = [
             ("example.", "0p9mhaveqvm6t7vbl5lop2u3t2rp3tom"),
             ("a.example.", "35mthgpgcu1qg68fab165klnsnk3dpvl"),
@@ -147,9 +149,9 @@ mod tests {
         }
     }
 
-    /// At the seams of turns every name has the hash that it has alone.
+    /// Batches meet at `NAMES`: a name must have the same hash on either side and alone.
     #[test]
-    fn hashes_do_not_depend_on_neighbours() {
+    fn the_hash_of_a_name_does_not_depend_on_its_batch() {
         let names: Vec<DomainNameBuf> =
             (0..NAMES + 1).map(|at| name(&format!("{}{at}.", "x".repeat(at % 60)))).collect();
         for accelerator in engines() {

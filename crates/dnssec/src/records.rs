@@ -1,33 +1,33 @@
-//! The records of a zone, in flat buffers: 20 bytes a record, and names and data one behind the other. Both are canonical as they
-//! are kept (RFC 4034 6.2): owners in small letters, and names in data where the type says so.
+//! The records of a zone in flat buffers: 20 bytes a record, and names and data in one buffer of bytes. Both are kept
+//! in canonical form (RFC 4034 6.2): owners in lower case, and names in data in lower case if the type requires that.
 
 use std::fmt;
 
 use crate::name::DomainName;
 use crate::rtype::RecordType;
 
-/// Names and data start at multiples of this, so that 32 bits find them in 32 GiB.
+/// The alignment of names and data, so that offsets of 32 bits reach 32 GiB.
 const UNIT: usize = 8;
 
-/// Bytes of a line of a zone that has short ones.
+/// The length of a typical short line of a zone file, in bytes.
 const SHORT_LINE: usize = 40;
 
-/// A zone's records, in the order in which they came.
+/// The records of a zone in their order of arrival.
 #[derive(Clone, Default)]
 pub struct ZoneRecords {
-    rows: Vec<RecordRow>,
+    rows: Vec<StoredRecord>,
     /// Names, each after its length, and data.
     bytes: Vec<u8>,
-    /// From which row on records stand in which file.
+    /// The first row of each file, and the name of the file.
     files: Vec<(u32, Option<Box<str>>)>,
 }
 
-/// An owner's name among the records.
+/// The position of an owner's name among the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OwnerId(u32);
 
 #[derive(Clone, Copy)]
-struct RecordRow {
+struct StoredRecord {
     owner: u32,
     data: u32,
     ttl: u32,
@@ -36,112 +36,113 @@ struct RecordRow {
     len: u16,
 }
 
-/// One record.
+/// A record of a zone.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ZoneRecord<'a> {
-    /// Where its owner's name is kept; records of one owner that follow each other share it.
+    /// The position of the owner's name. Consecutive records of one owner share it.
     pub owner_id: OwnerId,
-    /// Whose it is, in small letters.
+    /// The owner's name in lower case.
     pub owner: DomainName<'a>,
-    /// Its type. The class is IN.
+    /// The type. The class is IN.
     pub rtype: RecordType,
-    /// Its time to live in seconds.
+    /// The time to live in seconds.
     pub ttl: u32,
-    /// Where it stands in its file, from 1; 0 where it was made here.
+    /// The line in its file, from 1; 0 for a record that is not from a file.
     pub line: u32,
-    /// Its data in wire format and canonical form.
+    /// The data in wire format and canonical form.
     pub data: &'a [u8],
 }
 
-/// Why there is no room for a record.
+/// An error of a record that cannot be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ZoneRecordsError {
-    /// Data whose length does not fit into 16 bits.
-    #[error("{0} bytes of data, of which a record holds 65535")]
+    /// The length of the data exceeds 16 bits.
+    #[error("{0} bytes of data: a record has at most 65535")]
     LongData(usize),
-    /// Records of more than 32 GiB.
+    /// The records exceed 32 GiB.
     #[error("more than 32 GiB of records")]
     Full,
 }
 
 impl ZoneRecords {
-    /// None.
+    /// Makes an empty zone.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Number of records.
+    /// Returns the number of records.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// True where there is no record.
+    /// Returns true if there are no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Sets memory aside for the records of a text of so many bytes: growing later copies what is there. What is not needed is never
-    /// touched, and costs no memory where the system gives pages when they are.
+    /// Reserves memory for the records of a text of so many bytes, because growing later copies all records. Unused
+    /// memory is never touched, so it costs nothing on systems that allocate pages on first use.
     pub fn reserve_for_text(&mut self, text_bytes: usize) {
         self.rows.reserve(text_bytes / SHORT_LINE);
         self.bytes.reserve(text_bytes / 4 * 3);
     }
 
-    /// Bytes of memory that the records take.
+    /// Returns the memory of the records in bytes.
     #[must_use]
     pub fn allocated_bytes(&self) -> usize {
-        self.bytes.capacity() + self.rows.capacity() * size_of::<RecordRow>()
+        self.bytes.capacity() + self.rows.capacity() * size_of::<StoredRecord>()
     }
 
-    /// Gives back memory that was set aside for more records.
+    /// Frees reserved memory that is not in use.
     pub fn shrink(&mut self) {
         self.bytes.shrink_to_fit();
         self.rows.shrink_to_fit();
     }
 
-    /// Records that are added from now on stand in this file.
+    /// Names the file of the records that are added from now on.
     pub fn begin_file(&mut self, name: &str) {
         self.files.push((self.rows.len() as u32, Some(name.into())));
     }
 
-    /// As [`begin_file`](Self::begin_file), and gives the file before, for [`end_included`](Self::end_included).
+    /// Acts as [`begin_file`](Self::begin_file), and returns the previous file for
+    /// [`end_included`](Self::end_included).
     pub(crate) fn begin_included(&mut self, name: &str) -> Option<Box<str>> {
         let before = self.files.last().and_then(|(_, name)| name.clone());
         self.begin_file(name);
         before
     }
 
-    /// Records stand in the file before again.
+    /// Makes the previous file current again.
     pub(crate) fn end_included(&mut self, before: Option<Box<str>>) {
         self.files.push((self.rows.len() as u32, before));
     }
 
-    /// The file in which a record stands, where one was named.
+    /// Returns the file of a record, if it was named.
     #[must_use]
     pub fn file(&self, index: usize) -> Option<&str> {
         let after = self.files.partition_point(|(first, _)| *first as usize <= index);
         after.checked_sub(1).and_then(|at| self.files[at].1.as_deref())
     }
 
-    /// Adds a name, in small letters, under which records can be added.
+    /// Adds a name in lower case, under which records can be added.
     ///
     /// # Errors
     /// [`ZoneRecordsError::Full`].
     pub fn add_owner(&mut self, name: DomainName<'_>) -> Result<OwnerId, ZoneRecordsError> {
-        let id = self.place()?;
+        let id = self.align()?;
         // unreachable because a name has at most 255 bytes
         self.bytes.push(name.as_bytes().len() as u8);
         self.bytes.extend_from_slice(name.as_bytes());
         Ok(OwnerId(id))
     }
 
-    /// Adds a record whose data, canonical, is what `write` appends to the bytes it is given. Nothing is added where it fails.
+    /// Adds a record. `write` appends its canonical data to the buffer. If that fails, nothing is added.
     ///
     /// # Errors
-    /// What `write` says, or no room.
+    /// The error of `write`, or a record that cannot be stored.
     pub fn add<E: From<ZoneRecordsError>>(
         &mut self,
         owner: OwnerId,
@@ -150,32 +151,33 @@ impl ZoneRecords {
         line: u32,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), E> {
+        // The padding is undone too if `write` fails.
         let before = self.bytes.len();
-        let data = self.place()?;
+        let data = self.align()?;
         let start = self.bytes.len();
         let written = write(&mut self.bytes).and_then(|()| {
             let len = self.bytes.len() - start;
             u16::try_from(len).map_err(|_| ZoneRecordsError::LongData(len).into())
         });
         match written {
-            Ok(len) => self.rows.push(RecordRow { owner: owner.0, data, ttl, line, rtype, len }),
+            Ok(len) => self.rows.push(StoredRecord { owner: owner.0, data, ttl, line, rtype, len }),
             Err(_) => self.bytes.truncate(before),
         }
         written.map(drop)
     }
 
-    /// Changes a record's time to live.
+    /// Changes the time to live of a record.
     ///
     /// # Panics
-    /// Where `index` is not below [`len`](Self::len).
+    /// If `index` is not below [`len`](Self::len).
     pub fn set_ttl(&mut self, index: usize, ttl: u32) {
         self.rows[index].ttl = ttl;
     }
 
-    /// The record at `index`.
+    /// Returns the record at `index`.
     ///
     /// # Panics
-    /// Where `index` is not below [`len`](Self::len).
+    /// If `index` is not below [`len`](Self::len).
     #[must_use]
     pub fn get(&self, index: usize) -> ZoneRecord<'_> {
         let row = &self.rows[index];
@@ -191,15 +193,15 @@ impl ZoneRecords {
         }
     }
 
-    /// The records in the order in which they came.
+    /// Returns the records in their order of arrival.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = ZoneRecord<'_>> {
         (0..self.rows.len()).map(|index| self.get(index))
     }
 
-    /// An owner's name.
+    /// Returns the name of an owner.
     ///
     /// # Panics
-    /// Where `id` is of other records.
+    /// If `id` is of another zone.
     #[must_use]
     pub fn owner(&self, id: OwnerId) -> DomainName<'_> {
         let start = id.0 as usize * UNIT;
@@ -207,20 +209,20 @@ impl ZoneRecords {
         DomainName::trusted(&self.bytes[start + 1..start + 1 + len])
     }
 
-    /// Fills up to where the next name or data starts, and says where in units.
-    fn place(&mut self) -> Result<u32, ZoneRecordsError> {
+    /// Pads the buffer to the next multiple of [`UNIT`], and returns the position in units.
+    fn align(&mut self) -> Result<u32, ZoneRecordsError> {
         let start = self.bytes.len().next_multiple_of(UNIT);
-        let place = u32::try_from(start / UNIT).map_err(|_| ZoneRecordsError::Full)?;
-        // More than is wanted: a copy of fixed length costs nothing.
+        let units = u32::try_from(start / UNIT).map_err(|_| ZoneRecordsError::Full)?;
+        // A copy of fixed length is faster than one of just the needed length.
         self.bytes.extend_from_slice(&[0; UNIT]);
         self.bytes.truncate(start);
-        Ok(place)
+        Ok(units)
     }
 }
 
 impl fmt::Debug for ZoneRecords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Records({})", self.rows.len())
+        write!(f, "ZoneRecords({})", self.rows.len())
     }
 }
 
@@ -244,7 +246,7 @@ mod tests {
     use crate::name::{DomainNameBuf, LetterCase};
 
     #[test]
-    fn records_come_back_as_they_went_in() {
+    fn returns_records_as_they_were_added() {
         let mut records = ZoneRecords::new();
         let names = ["a.", "www.example.com."]
             .map(|text| DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap());

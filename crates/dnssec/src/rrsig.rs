@@ -1,66 +1,66 @@
-//! Signatures: what an RRSIG record says, when it is valid, and the bytes that it signs. RFC 4034 3 and 3.1.8.1.
+//! Signatures: the fields of RRSIG records, their validity, and the bytes that they sign. RFC 4034 3 and 3.1.8.1.
 
 use std::cmp::Ordering;
 
 use crate::name::DomainName;
 use crate::rtype::RecordType;
 
-/// Bytes of an RRSIG's data before the signer's name.
+/// The length of an RRSIG's data before the signer's name, in bytes.
 const FIXED: usize = 18;
 const CLASS_IN: [u8; 2] = [0, 1];
 
-/// What an RRSIG record says.
+/// The fields of an RRSIG record's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rrsig<'a> {
-    /// The type that it signs.
+    /// The type of the signed set.
     pub covered: RecordType,
-    /// The algorithm's number.
+    /// The number of the algorithm.
     pub algorithm: u8,
-    /// Labels of the owner's name, without the root and a leading `*`. RFC 4034 3.1.3.
+    /// The number of the owner's labels, without the root and a leading `*`. RFC 4034 3.1.3.
     pub labels: u8,
-    /// The time to live that was signed, in seconds.
+    /// The time to live of the set when it was signed, in seconds.
     pub original_ttl: u32,
-    /// The last second in which it holds, in serial numbers of RFC 1982.
+    /// The last second of validity, a serial number of RFC 1982.
     pub expiration: u32,
-    /// The first one.
+    /// The first second of validity, a serial number of RFC 1982.
     pub inception: u32,
-    /// Which keys may have made it.
+    /// The tag of the key.
     pub key_tag: u16,
-    /// Whose keys.
+    /// The zone of the key.
     pub signer: DomainName<'a>,
-    /// What they made.
+    /// The bytes of the signature.
     pub signature: &'a [u8],
-    /// All of it before the signature, as it was signed.
+    /// The data before the signature, which is signed too.
     pub head: &'a [u8],
 }
 
-/// Why data is no RRSIG's. Whose zone it is, is at fault.
+/// An error of malformed RRSIG data. The zone is at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RrsigError {
-    /// It ends before the signature.
+    /// The data ends before the signature.
     #[error("{0} bytes, which is too short")]
     Short(usize),
-    /// The signer's name is none.
-    #[error("a signer that is no name")]
+    /// The name of the signer is malformed.
+    #[error("the signer's name is malformed")]
     Signer,
 }
 
-/// When a signature holds, seen from a point in time.
+/// The validity of a signature at a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validity {
-    /// It holds.
+    /// The signature is valid.
     Valid,
-    /// It held once.
+    /// The signature has expired.
     Expired,
-    /// It will.
+    /// The signature is not valid yet.
     NotYet,
 }
 
 impl<'a> Rrsig<'a> {
-    /// Reads an RRSIG's data.
+    /// Reads the data of an RRSIG.
     ///
     /// # Errors
-    /// Too short, or without a signer's name.
+    /// The data is too short, or the signer's name is malformed.
     pub fn read(data: &'a [u8]) -> Result<Self, RrsigError> {
         let (fixed, rest) = data.split_first_chunk::<FIXED>().ok_or(RrsigError::Short(data.len()))?;
         let (signer, signature) = DomainName::at_front(rest).map_err(|_| RrsigError::Signer)?;
@@ -79,7 +79,7 @@ impl<'a> Rrsig<'a> {
         })
     }
 
-    /// Whether it holds at `now`, seconds since 1970 modulo 2^32. RFC 4034 3.1.5.
+    /// Returns the validity at `now`, in seconds since 1970 modulo 2^32. RFC 4034 3.1.5.
     #[must_use]
     pub fn validity(&self, now: u32) -> Validity {
         if serial_cmp(now, self.inception) == Ordering::Less {
@@ -91,8 +91,9 @@ impl<'a> Rrsig<'a> {
         }
     }
 
-    /// Appends the bytes that it signs: its own data without the signature, and the records with `data` in canonical order, under
-    /// `owner` or, where it has fewer labels than that, under the wildcard that made it. RFC 4034 3.1.8.1, RFC 4035 5.3.2.
+    /// Appends the signed bytes: the RRSIG's own data without the signature, and the records with `data` in canonical
+    /// order. The records stand under `owner`, or under the wildcard that they were expanded from if the RRSIG counts
+    /// fewer labels. RFC 4034 3.1.8.1, RFC 4035 5.3.2.
     pub fn write_signed<'d>(
         &self,
         owner: DomainName<'_>,
@@ -123,13 +124,13 @@ impl<'a> Rrsig<'a> {
     }
 }
 
-/// Labels of an owner's name as an RRSIG counts them: without the root and a leading `*`. RFC 4034 3.1.3.
+/// Counts the labels of an owner's name as an RRSIG does: without the root and a leading `*`. RFC 4034 3.1.3.
 #[must_use]
 pub fn signed_labels(owner: DomainName<'_>) -> usize {
     owner.label_count() - usize::from(owner.is_wildcard())
 }
 
-/// The order of serial numbers; numbers 2^31 apart, which have none, count as later. RFC 1982 3.2.
+/// Compares serial numbers. Numbers that are 2^31 apart have no order and count as later. RFC 1982 3.2.
 #[must_use]
 pub fn serial_cmp(one: u32, two: u32) -> Ordering {
     match one.wrapping_sub(two) {
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_short_is_refused() {
+    fn rejects_rrsig_data_that_is_too_short() {
         let whole = data(2, 1, 2);
         let read = Rrsig::read(&whole).unwrap();
         assert_eq!(
@@ -173,7 +174,7 @@ mod tests {
         assert_eq!(Rrsig::read(&whole[..27]).unwrap().signature, b"");
     }
 
-    /// RFC 4034 3.1.5: the numbers wrap.
+    /// RFC 4034 3.1.5: the numbers wrap around.
     #[test]
     fn times_are_compared_as_serial_numbers() {
         let cases = [

@@ -5,25 +5,25 @@ use std::str::FromStr;
 
 use crate::zone::word::EntryWord;
 
-/// A type of record.
+/// The type of a record.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordType(pub u16);
 
-/// A text that is no type.
+/// An error for a text that names no type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a type of record")]
 pub struct UnknownTypeError;
 
 macro_rules! types {
     ($($name:ident $text:literal $number:literal)*) => {
-        /// Mnemonics and their types.
+        /// All mnemonics and their types.
         const MNEMONICS: &[(&str, RecordType)] = &[$(($text, RecordType::$name)),*];
 
         #[allow(missing_docs, reason = "each is its mnemonic")]
         impl RecordType {
             $(pub const $name: RecordType = RecordType($number);)*
 
-            /// The mnemonic, of a type that has one here.
+            /// Returns the mnemonic, if this crate knows one.
             #[must_use]
             pub fn mnemonic(self) -> Option<&'static str> {
                 match self.0 {
@@ -32,8 +32,8 @@ macro_rules! types {
                 }
             }
 
-            /// The type of a mnemonic in capital letters.
-            fn of_mnemonic(text: &[u8]) -> Option<RecordType> {
+            /// Returns the type of a mnemonic in capital letters.
+            fn find_mnemonic(text: &[u8]) -> Option<RecordType> {
                 $(const $name: &[u8] = $text.as_bytes();)*
                 match text {
                     $($name => Some(RecordType::$name),)*
@@ -44,13 +44,13 @@ macro_rules! types {
     };
 }
 
-/// Places of mnemonics in a table, more than twice as many as there are.
+/// The number of table slots, more than twice the number of mnemonics.
 const PLACES: usize = 256;
 const PLACE_BITS: u32 = PLACES.ilog2();
-/// 2^64 divided by the golden ratio: what differs in any bits differs in the product's high ones.
+/// 2^64 divided by the golden ratio. The product spreads a difference in any bit to the high bits.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Mnemonics of up to eight letters, as integers, each at or behind its place.
+/// Mnemonics of up to eight letters as integers, each in its slot or in the next free one.
 static TABLE: [(u64, RecordType); PLACES] = table();
 
 const fn table() -> [(u64, RecordType); PLACES] {
@@ -75,9 +75,9 @@ const fn place_of(capitals: u64) -> usize {
     (capitals.wrapping_mul(SPREAD) >> (u64::BITS - PLACE_BITS)) as usize
 }
 
-/// The type of a mnemonic of up to eight capital letters, as an integer that is not 0.
+/// Returns the type of a mnemonic of up to eight capital letters, given as an integer that is not 0.
 #[inline]
-fn of_capitals(capitals: u64) -> Option<RecordType> {
+fn find_capitals(capitals: u64) -> Option<RecordType> {
     let mut place = place_of(capitals);
     loop {
         match TABLE[place] {
@@ -88,7 +88,7 @@ fn of_capitals(capitals: u64) -> Option<RecordType> {
     }
 }
 
-/// Up to eight bytes, the first lowest; 0 for a longer text.
+/// Packs up to eight bytes into an integer, the first byte lowest. Returns 0 for a longer text.
 const fn capitals_of(text: &[u8]) -> u64 {
     let (mut bits, mut at) = (0, text.len());
     if at > 8 {
@@ -119,36 +119,36 @@ types! {
 }
 
 impl RecordType {
-    /// True for types that no zone may hold: questions and what belongs to messages. RFC 6895 3.1.
+    /// Returns true for types that no zone may hold: question types and types of messages. RFC 6895 3.1.
     #[must_use]
     pub fn is_meta(self) -> bool {
         matches!(self.0, 0 | 41 | 128..=255)
     }
 
-    /// Returns true for types that the verifiers in use all know by name (BIND, ldns, Knot DNS). Some of them stop at another mnemonic, and
-    /// some read it as type 0.
+    /// Returns true for types that the common verifiers (BIND, ldns, Knot DNS) know by name. Some of them stop at an
+    /// unknown mnemonic, and some read it as type 0.
     pub(crate) fn is_widely_named(self) -> bool {
         matches!(self.0,
             1 | 2 | 5 | 6 | 12..=18 | 21 | 25 | 28 | 29 | 33 | 35..=37 | 39 | 42..=53 | 59..=65 | 99
             | 104..=109 | 256 | 257)
     }
 
-    /// The type that a word of a zone file is, as [`parse`](Self::parse).
+    /// Parses a word of a zone file as [`parse`](Self::parse) does.
     #[inline]
     pub(crate) fn read(word: EntryWord<'_>) -> Option<Self> {
         word.capitals()
             .filter(|capitals| *capitals != 0)
-            .and_then(of_capitals)
+            .and_then(find_capitals)
             .or_else(|| Self::parse(word.bytes()))
     }
 
-    /// The type of a mnemonic in any case, or of `TYPE` and a number. RFC 3597 section 5.
+    /// Parses a mnemonic in any case, or `TYPE` and a number. RFC 3597 section 5.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         let mut capital = [0; 16];
         let capital = capital.get_mut(..text.len())?;
         capital.copy_from_slice(text);
         capital.make_ascii_uppercase();
-        if let Some(known) = Self::of_mnemonic(capital) {
+        if let Some(known) = Self::find_mnemonic(capital) {
             return Some(known);
         }
         let digits = capital.strip_prefix(b"TYPE")?;

@@ -1,5 +1,5 @@
-//! Records put in canonical order and grouped: by name, and in a name by type, each set with the signatures that cover it.
-//! RFC 4034 6.1 and 6.3.
+//! Records in canonical order, grouped by name and by type, each set with the signatures that cover it. RFC 4034 6.1
+//! and 6.3.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,20 +9,22 @@ use crate::name::DomainName;
 use crate::records::{OwnerId, ZoneRecords};
 use crate::rtype::RecordType;
 
-/// A zone's sets (RRsets) in canonical order.
+/// The record sets (RRsets) of a zone in canonical order.
 pub struct RecordSets<'z> {
     records: &'z ZoneRecords,
-    /// Records without copies of each other, in canonical order; in a name the signatures of a type follow its records.
+    /// The records without duplicates, in canonical order. Within a name, the signatures of a type follow its
+    /// records.
     order: Vec<u32>,
     sets: Vec<SetRow>,
     names: Vec<NameRow>,
-    /// Records that repeat another one.
+    /// The records that repeat another one.
     duplicates: Vec<u32>,
 }
 
 #[derive(Clone, Copy)]
 struct SetRow {
-    /// Where its records begin in the order, where its signatures do; those end where the next set begins.
+    /// The start of the set's records and the start of its signatures in the order. The next set begins at the end of
+    /// the signatures.
     first: u32,
     signatures: u32,
     rtype: RecordType,
@@ -34,23 +36,23 @@ struct NameRow {
     first_set: u32,
 }
 
-/// All records of one name and type, and the signatures of that type.
+/// All records of one name and type, and the signatures that cover the type.
 #[derive(Clone, Copy)]
 pub struct RecordSet<'z> {
-    /// The zone's records.
+    /// The records of the zone.
     zone: &'z ZoneRecords,
-    /// Whose they are.
+    /// The owner of the set.
     pub owner: DomainName<'z>,
-    /// Their type.
+    /// The type of the set.
     pub rtype: RecordType,
-    /// Indices of the records, in canonical order of their data; none where there are only signatures.
+    /// The indices of the records, in canonical order of their data; empty if there are signatures only.
     pub records: &'z [u32],
-    /// Indices of the RRSIG records that say they cover this type.
+    /// The indices of the RRSIG records that cover the type.
     pub signatures: &'z [u32],
 }
 
 impl<'z> RecordSets<'z> {
-    /// Groups a zone's records. Quick where they come sorted; else a sort of the names.
+    /// Groups the records of a zone. It sorts the names unless they are in order already.
     #[must_use]
     pub fn new(records: &'z ZoneRecords) -> Self {
         let mut sets = Self {
@@ -71,76 +73,76 @@ impl<'z> RecordSets<'z> {
         sets
     }
 
-    /// The records that were grouped.
+    /// Returns the grouped records.
     #[must_use]
     pub fn records(&self) -> &'z ZoneRecords {
         self.records
     }
 
-    /// Number of names.
+    /// Returns the number of names.
     #[must_use]
     pub fn name_count(&self) -> usize {
         self.names.len()
     }
 
-    /// Number of sets.
+    /// Returns the number of sets.
     #[must_use]
     pub fn len(&self) -> usize {
         self.sets.len()
     }
 
-    /// True where there is no set.
+    /// Returns true if there are no sets.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sets.is_empty()
     }
 
-    /// The name at `index` of the canonical order.
+    /// Returns the name at `index` in canonical order.
     ///
     /// # Panics
-    /// Where `index` is not below [`name_count`](Self::name_count).
+    /// If `index` is not below [`name_count`](Self::name_count).
     #[must_use]
     pub fn name(&self, index: usize) -> DomainName<'z> {
         self.records.owner(self.names[index].owner)
     }
 
-    /// Where a name stands in the canonical order; where it would stand, if it is not there. In small letters.
+    /// Finds the index of a name in canonical order. The name must be in lower case.
     ///
     /// # Errors
-    /// The place of a name that is not there.
+    /// The index at which an absent name would stand.
     pub fn find(&self, name: DomainName<'_>) -> Result<usize, usize> {
         self.names.binary_search_by(|row| canonical_cmp(self.records.owner(row.owner), name))
     }
 
-    /// Indices of the sets of the name at `index`.
+    /// Returns the indices of the sets of the name at `index`.
     ///
     /// # Panics
-    /// Where `index` is not below [`name_count`](Self::name_count).
+    /// If `index` is not below [`name_count`](Self::name_count).
     #[must_use]
     pub fn sets_of(&self, index: usize) -> Range<usize> {
         let end = self.names.get(index + 1).map_or(self.sets.len(), |next| next.first_set as usize);
         self.names[index].first_set as usize..end
     }
 
-    /// The sets of the name at `index`, by type.
+    /// Returns the sets of the name at `index`, by type.
     ///
     /// # Panics
-    /// Where `index` is not below [`name_count`](Self::name_count).
+    /// If `index` is not below [`name_count`](Self::name_count).
     pub fn of_name(&self, index: usize) -> impl ExactSizeIterator<Item = RecordSet<'_>> + Clone {
         let owner = self.name(index);
         self.sets_of(index).map(move |set| self.set(owner, set))
     }
 
-    /// The set of a type of the name at `index`, if it has records.
+    /// Returns the set of a type of the name at `index`, if it has records.
     ///
     /// # Panics
-    /// Where `index` is not below [`name_count`](Self::name_count).
+    /// If `index` is not below [`name_count`](Self::name_count).
     #[must_use]
     pub fn of_type(&self, index: usize, rtype: RecordType) -> Option<RecordSet<'_>> {
         self.of_name(index).find(|set| set.rtype == rtype && !set.records.is_empty())
     }
 
-    /// Records that say what another one says, in the order of the zone's names.
+    /// Returns the records that repeat another record, in the order of the zone's names.
     #[must_use]
     pub fn duplicates(&self) -> &[u32] {
         &self.duplicates
@@ -159,19 +161,21 @@ impl<'z> RecordSets<'z> {
         }
     }
 
-    /// Takes a name's records in any order.
+    /// Adds the records of a name, in any order.
     fn add_name(&mut self, owner: OwnerId, rows: &mut Vec<u32>) {
         let records = self.records;
-        let place = |row: &u32| {
+        let sort_key = |row: &u32| {
             let record = records.get(*row as usize);
+            // The type that a signature covers comes first, so that each set stands beside its signatures. Bytes of
+            // data are in canonical order (RFC 4034 6.3), because the data is kept in canonical form.
             (covered(record.rtype, record.data), record.rtype == RecordType::RRSIG, record.data)
         };
-        // A file's order comes first among equal ones, so that the later one counts as the copy.
-        if !rows.is_sorted_by(|one, two| place(one) < place(two)) {
-            rows.sort_by(|one, two| place(one).cmp(&place(two)));
+        // Equal records keep the order of the file, so that the later one counts as the duplicate.
+        if !rows.is_sorted_by(|one, two| sort_key(one) < sort_key(two)) {
+            rows.sort_by(|one, two| sort_key(one).cmp(&sort_key(two)));
             let mut last = None;
             rows.retain(|row| {
-                let this = place(row);
+                let this = sort_key(row);
                 let is_copy = last.replace(this) == Some(this);
                 if is_copy {
                     self.duplicates.push(*row);
@@ -180,37 +184,39 @@ impl<'z> RecordSets<'z> {
             });
         }
         self.names.push(NameRow { owner, first_set: self.sets.len() as u32 });
-        for set in rows.chunk_by(|one, two| place(one).0 == place(two).0) {
+        for set in rows.chunk_by(|one, two| sort_key(one).0 == sort_key(two).0) {
             let first = self.order.len() as u32;
-            let unsigned = set.partition_point(|row| !place(row).1) as u32;
+            // Signatures follow the records, so one search finds the boundary.
+            let unsigned = set.partition_point(|row| !sort_key(row).1) as u32;
             self.order.extend_from_slice(set);
-            self.sets.push(SetRow { first, signatures: first + unsigned, rtype: place(&set[0]).0 });
+            self.sets.push(SetRow { first, signatures: first + unsigned, rtype: sort_key(&set[0]).0 });
         }
     }
 }
 
 impl<'z> RecordSet<'z> {
-    /// Its time to live in seconds: that of its first record, or of its first signature where it has none.
+    /// Returns the time to live in seconds: that of the first record, or of the first signature if there are no
+    /// records.
     #[must_use]
     pub fn ttl(&self) -> u32 {
         let first = self.records.first().or(self.signatures.first());
         first.map_or(0, |row| self.zone.get(*row as usize).ttl)
     }
 
-    /// Data of its records, in canonical order.
+    /// Returns the data of the records in canonical order.
     pub fn data(&self) -> impl ExactSizeIterator<Item = &'z [u8]> + Clone + use<'z> {
         let zone = self.zone;
         self.records.iter().map(move |row| zone.get(*row as usize).data)
     }
 
-    /// The index of its first record, or of its first signature where it has none.
+    /// Returns the index of the first record, or of the first signature if there are no records.
     #[must_use]
     pub fn first(&self) -> Option<usize> {
         self.records.first().or(self.signatures.first()).map(|row| *row as usize)
     }
 }
 
-/// The type that a signature says it covers, or a record's own.
+/// Returns the type that a signature covers, or the type of another record.
 fn covered(rtype: RecordType, data: &[u8]) -> RecordType {
     match (rtype, data) {
         (RecordType::RRSIG, [high, low, ..]) => RecordType(u16::from_be_bytes([*high, *low])),
@@ -218,14 +224,14 @@ fn covered(rtype: RecordType, data: &[u8]) -> RecordType {
     }
 }
 
-/// Records of one name that follow each other.
+/// Consecutive records of one name.
 #[derive(Clone)]
 struct NameRun {
     owner: OwnerId,
     rows: Range<u32>,
 }
 
-/// Runs of records in canonical order of their names.
+/// Returns the runs of records in canonical order of their names.
 fn sorted_runs(records: &ZoneRecords) -> Vec<NameRun> {
     let mut runs: Vec<NameRun> = Vec::new();
     for (row, record) in (0..).zip(records.iter()) {
@@ -236,18 +242,20 @@ fn sorted_runs(records: &ZoneRecords) -> Vec<NameRun> {
     }
     let compare =
         |one: &NameRun, two: &NameRun| canonical_cmp(records.owner(one.owner), records.owner(two.owner));
+    // Signers write their zones in canonical order, so most zones need no sort.
     if runs.is_sorted_by(|one, two| compare(one, two) != Ordering::Greater) {
         return runs;
     }
+    // The labels that all names share would fill the eight bytes of the prefix without telling names apart.
     let shared = shared_labels(records, &runs);
-    // Most comparisons are decided by eight bytes; runs of one name stay in their order.
+    // Eight bytes decide most comparisons. Runs of one name keep their order.
     let mut keyed: Vec<(u64, NameRun)> =
         runs.into_iter().map(|run| (prefix(records.owner(run.owner), shared), run)).collect();
     keyed.sort_by(|(one_key, one), (two_key, two)| one_key.cmp(two_key).then_with(|| compare(one, two)));
     keyed.into_iter().map(|(_, run)| run).collect()
 }
 
-/// Labels from the right that all names have in common.
+/// Returns the number of labels from the right that all names share.
 fn shared_labels(records: &ZoneRecords, runs: &[NameRun]) -> usize {
     let Some(first) = runs.first().map(|run| records.owner(run.owner)) else { return 0 };
     let mut shared = first;
@@ -259,14 +267,16 @@ fn shared_labels(records: &ZoneRecords, runs: &[NameRun]) -> usize {
     shared.label_count()
 }
 
-/// The first bytes of a name's key behind the labels that all names share: names in order have prefixes in order.
+/// Returns the first bytes of a name's key after the labels that all names share. The prefixes of sorted names are
+/// sorted.
 fn prefix(name: DomainName<'_>, shared_labels: usize) -> u64 {
     let count = name.label_count();
     let mut bytes = [0; 8];
     let mut at = 0;
-    // As `DomainName::write_key`, as far as eight bytes go.
+    // The encoding of `DomainName::write_key`, cut off after eight bytes.
     for label in (0..count - shared_labels.min(count)).rev() {
         for &byte in name.labels().nth(label).unwrap_or_default() {
+            // Bytes 0 and 1 are escaped, so that the 0 after a label sorts before every byte of a longer label.
             if byte < 2 && at < 8 {
                 bytes[at] = 1;
                 at += 1;
@@ -282,14 +292,14 @@ fn prefix(name: DomainName<'_>, shared_labels: usize) -> u64 {
     u64::from_be_bytes(bytes)
 }
 
-/// Canonical order of names in small letters, without looking at labels that the ends have in common.
+/// Compares names in lower case in canonical order, without decoding the labels that their ends share.
 pub(crate) fn canonical_cmp(one: DomainName<'_>, two: DomainName<'_>) -> Ordering {
     if one == two {
         return Ordering::Equal;
     }
     let (ones, twos) = (one.label_count(), two.label_count());
     let (mut left, mut right) = (one.last_labels(ones.min(twos)), two.last_labels(ones.min(twos)));
-    // The last pair of labels that differ is the one that decides.
+    // The rightmost pair of labels that differ decides, and the loop reaches it last.
     let mut order = ones.cmp(&twos);
     let mut decided = Ordering::Equal;
     while left != right {
@@ -309,14 +319,14 @@ pub(crate) fn canonical_cmp(one: DomainName<'_>, two: DomainName<'_>) -> Orderin
 
 impl fmt::Debug for RecordSets<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sets({} of {} names)", self.sets.len(), self.names.len())
+        write!(f, "RecordSets({} of {} names)", self.sets.len(), self.names.len())
     }
 }
 
 impl fmt::Debug for RecordSet<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (records, signatures) = (self.records.len(), self.signatures.len());
-        write!(f, "Set({} {}: {records} records, {signatures} signatures)", self.owner, self.rtype)
+        write!(f, "RecordSet({} {}: {records} records, {signatures} signatures)", self.owner, self.rtype)
     }
 }
 
@@ -382,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_are_set_aside() {
+    fn duplicates_are_not_in_the_sets() {
         let records = zone(&[
             ("a.", RecordType::A, b"1"),
             ("b.", RecordType::A, b"1"),
@@ -396,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found() {
+    fn finds_names_and_the_places_of_absent_ones() {
         let records =
             zone(&[("a.", RecordType::A, b""), ("b.a.", RecordType::A, b""), ("c.", RecordType::A, b"")]);
         let sets = RecordSets::new(&records);

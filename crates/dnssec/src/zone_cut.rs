@@ -1,35 +1,35 @@
-//! What a zone says of its names: which are its own, where it hands over to others, and what lies behind that.
-//! RFC 1034 4.2.1, RFC 4035 2, RFC 6672 2.4.
+//! The names of a zone by ownership: its own names, its delegations, and the names below them. RFC 1034 4.2.1, RFC
+//! 4035 2, RFC 6672 2.4.
 
 use crate::name::DomainName;
 use crate::rtype::RecordType;
 use crate::sets::{RecordSet, RecordSets};
 
-/// What a name is in a zone.
+/// The ownership of a name in a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameOwnership {
-    /// The zone's own name.
+    /// The name of the zone itself.
     Apex,
-    /// A name that the zone speaks for.
+    /// A name of the zone.
     Inside,
-    /// A delegation: only what is said of the way to the child, and its DS records, is the zone's.
+    /// A delegation: the zone owns its NSEC and DS records only.
     Cut,
-    /// An owner of NSEC3 records and nothing else: a hash in the form of a name.
+    /// A hashed name, which has NSEC3 records only.
     Hashed,
-    /// Below a delegation or a DNAME: glue, or nothing that anybody asks for here.
+    /// A name below a delegation or a DNAME: glue, or records that no resolver sees.
     Below,
-    /// Neither the zone's own name nor below it.
+    /// A name that is neither the apex nor below it.
     Outside,
 }
 
 impl NameOwnership {
-    /// True for names of which a chain of NSEC records, or of hashes, has to speak.
+    /// Returns true for names that a chain of NSEC or NSEC3 records must cover.
     #[must_use]
     pub fn is_in_chain(self) -> bool {
         matches!(self, Self::Apex | Self::Inside | Self::Cut)
     }
 
-    /// True where records of this type are signed. RFC 4035 2.2.
+    /// Returns true if records of this type are signed. RFC 4035 2.2.
     #[must_use]
     pub fn signs(self, rtype: RecordType) -> bool {
         match self {
@@ -40,8 +40,8 @@ impl NameOwnership {
         }
     }
 
-    /// True where a type belongs into the bitmap of the name's NSEC or NSEC3 record, as far as it has records and not counting what a
-    /// signature and the chain itself add. RFC 4035 2.3.
+    /// Returns true if the name's NSEC or NSEC3 record lists an existing set of the type. RRSIG and the types of the
+    /// chain are not covered. RFC 4035 2.3.
     #[must_use]
     pub fn lists(self, rtype: RecordType) -> bool {
         match self {
@@ -51,72 +51,73 @@ impl NameOwnership {
     }
 }
 
-/// The place of every name of a zone, in canonical order.
+/// The ownership of every name of a zone, in canonical order.
 #[derive(Clone, Debug)]
 pub struct NameOwnerships {
     apex: usize,
-    places: Vec<NameOwnership>,
+    ownerships: Vec<NameOwnership>,
 }
 
 impl NameOwnerships {
-    /// Looks at all names; none where there is no name `apex`, which is in small letters.
+    /// Determines the ownership of all names. Returns None if no name is `apex`, which must be in lower case.
     #[must_use]
     pub fn new(sets: &RecordSets<'_>, apex: DomainName<'_>) -> Option<Self> {
         let at = sets.find(apex).ok()?;
-        let mut places = Vec::with_capacity(sets.name_count());
-        // Names below a name follow it.
+        let mut ownerships = Vec::with_capacity(sets.name_count());
+        // In canonical order, the names below a name follow it directly.
         let mut end: Option<DomainName<'_>> = None;
         for index in 0..sets.name_count() {
             let name = sets.name(index);
-            let place = match end {
+            let ownership = match end {
                 _ if !name.is_at_or_below(apex) => NameOwnership::Outside,
+                // The apex has NS records and may have a DNAME, but neither delegates it.
                 _ if index == at => NameOwnership::Apex,
                 Some(end) if name.is_at_or_below(end) && !(end == apex && is_hashed(sets, index, apex)) => {
                     NameOwnership::Below
                 }
-                _ => place_of(sets, index, apex),
+                _ => ownership_of(sets, index, apex),
             };
-            let ends_here = place == NameOwnership::Cut
-                || matches!(place, NameOwnership::Inside | NameOwnership::Apex)
+            let ends_here = ownership == NameOwnership::Cut
+                || matches!(ownership, NameOwnership::Inside | NameOwnership::Apex)
                     && has(sets, index, RecordType::DNAME);
             if ends_here {
                 end = Some(name);
             }
-            places.push(place);
+            ownerships.push(ownership);
         }
-        Some(Self { apex: at, places })
+        Some(Self { apex: at, ownerships })
     }
 
-    /// Where the zone's own name stands among its names.
+    /// Returns the index of the apex.
     #[must_use]
     pub fn apex(&self) -> usize {
         self.apex
     }
 
-    /// The place of the name at `index`.
+    /// Returns the ownership of the name at `index`.
     ///
     /// # Panics
-    /// Where there is no such name.
+    /// If there is no such name.
     #[must_use]
     pub fn get(&self, index: usize) -> NameOwnership {
-        self.places[index]
+        self.ownerships[index]
     }
 
-    /// All places.
+    /// Returns the ownership of every name.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = NameOwnership> {
-        self.places.iter().copied()
+        self.ownerships.iter().copied()
     }
 }
 
-/// A name that is neither the apex nor below another one's end.
-fn place_of(sets: &RecordSets<'_>, index: usize, apex: DomainName<'_>) -> NameOwnership {
+/// Determines the ownership of a name that is neither the apex nor below a delegation or a DNAME.
+fn ownership_of(sets: &RecordSets<'_>, index: usize, apex: DomainName<'_>) -> NameOwnership {
     if has(sets, index, RecordType::NS) {
         return NameOwnership::Cut;
     }
     if is_hashed(sets, index, apex) { NameOwnership::Hashed } else { NameOwnership::Inside }
 }
 
-/// True for owners of hashes alone. They stand below a DNAME of the zone's own name too. RFC 6672 2.3.
+/// Returns true for names with NSEC3 records only. They may stand below a DNAME of the apex. RFC 6672 2.3.
 fn is_hashed(sets: &RecordSets<'_>, index: usize, apex: DomainName<'_>) -> bool {
     let has_hash_only = |set: RecordSet<'_>| set.rtype == RecordType::NSEC3;
     sets.name(index).parent() == Some(apex) && sets.of_name(index).all(has_hash_only)
@@ -126,21 +127,25 @@ fn has(sets: &RecordSets<'_>, index: usize, rtype: RecordType) -> bool {
     sets.of_type(index, rtype).is_some()
 }
 
-/// A name without records between the apex and a name that has some: an empty non-terminal. RFC 5155 1.3.
+/// An empty non-terminal: a name without records between the apex and a name with records. RFC 5155 1.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmptyName<'z> {
     /// The name.
     pub name: DomainName<'z>,
-    /// True where it has only insecure delegations below it, so that opt-out may leave it out. RFC 5155 7.1.
+    /// True if there are only insecure delegations below the name, so that opt-out may omit it. RFC 5155 7.1.
     pub may_be_left_out: bool,
 }
 
-/// Calls `found` with each empty non-terminal of the names in the chain, after all names below it.
-pub fn empty_names<'z>(sets: &RecordSets<'z>, places: &NameOwnerships, mut found: impl FnMut(EmptyName<'z>)) {
-    let apex = sets.name(places.apex());
+/// Calls `found` with each empty non-terminal of the chain, after all names below it.
+pub fn empty_names<'z>(
+    sets: &RecordSets<'z>,
+    ownerships: &NameOwnerships,
+    mut found: impl FnMut(EmptyName<'z>),
+) {
+    let apex = sets.name(ownerships.apex());
     let mut open: Vec<EmptyName<'z>> = Vec::new();
     let mut previous = apex;
-    for (index, place) in places.iter().enumerate().filter(|(_, place)| place.is_in_chain()) {
+    for (index, ownership) in ownerships.iter().enumerate().filter(|(_, ownership)| ownership.is_in_chain()) {
         let name = sets.name(index);
         while let Some(last) = open.pop_if(|last| !name.is_at_or_below(last.name)) {
             found(last);
@@ -149,7 +154,7 @@ pub fn empty_names<'z>(sets: &RecordSets<'z>, places: &NameOwnerships, mut found
         for labels in shared + 1..name.label_count() {
             open.push(EmptyName { name: name.last_labels(labels), may_be_left_out: true });
         }
-        if place != NameOwnership::Cut || has(sets, index, RecordType::DS) {
+        if ownership != NameOwnership::Cut || has(sets, index, RecordType::DS) {
             open.iter_mut().for_each(|empty| empty.may_be_left_out = false);
         }
         previous = name;
@@ -159,7 +164,7 @@ pub fn empty_names<'z>(sets: &RecordSets<'z>, places: &NameOwnerships, mut found
     }
 }
 
-/// Labels from the right that two names have in common.
+/// Returns the number of labels from the right that two names share.
 fn shared_labels(one: DomainName<'_>, two: DomainName<'_>) -> usize {
     let mut shared = one;
     while !two.is_at_or_below(shared) {
@@ -188,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_has_its_place() {
+    fn determines_the_ownership_of_every_name() {
         let rows = [
             ("other.", RecordType::A, NameOwnership::Outside),
             ("example.", RecordType::NS, NameOwnership::Apex),
@@ -203,16 +208,16 @@ mod tests {
         ];
         let records = zone(&rows.map(|(owner, rtype, _)| (owner, rtype)));
         let sets = RecordSets::new(&records);
-        let places = NameOwnerships::new(&sets, name("example.").name()).unwrap();
-        for (owner, _, place) in rows {
-            assert_eq!(places.get(sets.find(name(owner).name()).unwrap()), place, "{owner}");
+        let ownerships = NameOwnerships::new(&sets, name("example.").name()).unwrap();
+        for (owner, _, ownership) in rows {
+            assert_eq!(ownerships.get(sets.find(name(owner).name()).unwrap()), ownership, "{owner}");
         }
         assert!(NameOwnerships::new(&sets, name("nowhere.").name()).is_none());
     }
 
     #[test]
-    fn only_what_is_the_zones_own_is_signed() {
-        let signed = |place: NameOwnership| {
+    fn only_records_of_the_zone_are_signed() {
+        let signed = |ownership: NameOwnership| {
             [
                 RecordType::A,
                 RecordType::NS,
@@ -221,7 +226,7 @@ mod tests {
                 RecordType::NSEC3,
                 RecordType::RRSIG,
             ]
-            .map(|rtype| place.signs(rtype))
+            .map(|rtype| ownership.signs(rtype))
         };
         assert_eq!(signed(NameOwnership::Apex), [true, true, true, true, true, false]);
         assert_eq!(signed(NameOwnership::Cut), [false, false, true, true, false, false]);
@@ -248,9 +253,9 @@ mod tests {
             ("g.f.example.", RecordType::NS),
         ]);
         let sets = RecordSets::new(&records);
-        let places = NameOwnerships::new(&sets, name("example.").name()).unwrap();
+        let ownerships = NameOwnerships::new(&sets, name("example.").name()).unwrap();
         let mut found = Vec::new();
-        empty_names(&sets, &places, |empty| found.push((empty.name.to_string(), empty.may_be_left_out)));
+        empty_names(&sets, &ownerships, |empty| found.push((empty.name.to_string(), empty.may_be_left_out)));
         let expected = [
             ("b.c.example.", false),
             ("c.example.", false),

@@ -7,28 +7,29 @@ use crate::records::{ZoneRecord, ZoneRecords};
 use crate::rtype::RecordType;
 use crate::sets::{RecordSet, RecordSets};
 
-/// The only scheme there is: all records in canonical order. RFC 8976 5.2.
+/// The scheme SIMPLE, the only one that exists: all records in canonical order. RFC 8976 5.2.
 pub const ZONEMD_SIMPLE: u8 = 1;
 
-/// Bytes that are hashed at a time.
+/// The number of bytes that are hashed at a time.
 const PIECE: usize = 64 << 10;
 const CLASS_IN: [u8; 2] = [0, 1];
 
-/// A ZONEMD record's data.
+/// The fields of a ZONEMD record's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zonemd<'a> {
-    /// The zone's serial number when it was made.
+    /// The serial number of the zone at the time of the digest.
     pub serial: u32,
-    /// How records are put together.
+    /// The scheme that orders the records.
     pub scheme: u8,
-    /// The digest's number.
+    /// The number of the digest algorithm.
     pub algorithm: u8,
-    /// At least 12 bytes.
+    /// The digest, at least 12 bytes.
     pub digest: &'a [u8],
 }
 
 impl<'a> Zonemd<'a> {
-    /// The parts of a ZONEMD's data, if they are whole and the digest as long as its algorithm's. RFC 8976 2.2.
+    /// Reads the fields of a ZONEMD's data. Returns None if it is too short, or if the digest does not have the
+    /// length of its algorithm. RFC 8976 2.2.
     #[must_use]
     pub fn read(data: &'a [u8]) -> Option<Self> {
         let ([a, b, c, d, scheme, algorithm], digest) = data.split_first_chunk()?;
@@ -41,7 +42,7 @@ impl<'a> Zonemd<'a> {
     }
 }
 
-/// The digest of a ZONEMD algorithm's number. RFC 8976 5.3.
+/// Returns the digest of a ZONEMD algorithm's number. RFC 8976 5.3.
 #[must_use]
 pub fn zonemd_digest(algorithm: u8) -> Option<DigestAlg> {
     match algorithm {
@@ -51,11 +52,11 @@ pub fn zonemd_digest(algorithm: u8) -> Option<DigestAlg> {
     }
 }
 
-/// The digest of the zone `apex` by the simple scheme: all records at and below it in canonical order, but its own ZONEMD records and
-/// their signatures. RFC 8976 3.3 and 3.4.
+/// Computes the digest of the zone `apex` with the scheme SIMPLE. It covers all records at and below the apex in
+/// canonical order, except the ZONEMD records of the apex and their signatures. RFC 8976 3.3 and 3.4.
 ///
 /// # Errors
-/// No engine hashes.
+/// An engine failed.
 pub fn zone_digest(
     accelerator: &Accelerator,
     sets: &RecordSets<'_>,
@@ -81,13 +82,15 @@ struct ZoneDigester {
 }
 
 impl ZoneDigester {
-    /// A name's records by type. All its signatures are one set, ordered by what they cover.
+    /// Adds the records of a name by type. All signatures of a name form one set, ordered by the type that they
+    /// cover.
     fn add_name<'z>(
         &mut self,
         accelerator: &Accelerator,
         records: &ZoneRecords,
         sets: impl Iterator<Item = RecordSet<'z>> + Clone,
     ) -> Result<(), JobError> {
+        // A set keeps its signatures beside it, but the digest orders them as a set of the type RRSIG of its own.
         let lower = sets.clone().filter(|set| set.rtype < RecordType::RRSIG).flat_map(|set| set.records);
         let higher = sets.clone().filter(|set| set.rtype >= RecordType::RRSIG).flat_map(|set| set.records);
         let signatures = sets.flat_map(|set| set.signatures);

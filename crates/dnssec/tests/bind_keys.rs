@@ -1,4 +1,4 @@
-//! Keys that `dnssec-keygen` makes are read, and are the DNSKEY and the tag that it says.
+//! Keys of `dnssec-keygen`: the reader finds the DNSKEY and the tag that the program states.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
 
 use std::fs;
@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use oarlock::keys::bind;
 use oarlock_dnssec::{Dnskey, DnssecAlgorithm, dnskey_rdata};
 
-/// The name that the key's files have, without ending; None where there is no such program.
+/// Makes a key and returns the name of its files without their ending, or None if the program is not installed.
 fn keygen(folder: &Path, algorithm: u8, extra: &[&str]) -> Option<String> {
     let run = Command::new("dnssec-keygen")
         .arg("-q")

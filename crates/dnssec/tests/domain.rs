@@ -1,4 +1,4 @@
-//! Zones made at random, read here and by the `domain` crate: the same records.
+//! Random zones: this crate and the `domain` crate must read the same records.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 use bytes::BufMut;
@@ -8,7 +8,7 @@ use domain::zonefile::inplace::{Entry, Zonefile};
 use oarlock_dnssec::ZoneRecords;
 use oarlock_dnssec::zone::ZoneReader;
 
-/// Owner, TTL, type and data in canonical form.
+/// The owner, the TTL, the type and the data in canonical form.
 type Line = (Vec<u8>, u32, u16, Vec<u8>);
 
 fn ours(text: &[u8]) -> Vec<Line> {
@@ -41,7 +41,7 @@ fn theirs(text: &[u8]) -> Vec<Line> {
     lines
 }
 
-/// Makes zones of entries in all the ways of writing that both readers know.
+/// A maker of zones in all notations that both readers support.
 struct Maker(fastrand::Rng);
 
 impl Maker {
@@ -93,7 +93,7 @@ impl Maker {
     }
 
     fn data(&mut self) -> String {
-        // The other reader takes `@` for the origin in owners alone.
+        // The other reader reads `@` as the origin in owners only.
         let (name, other) = (self.name().replace('@', "at"), self.name().replace('@', "at"));
         let (short, long, hex) = (self.0.u16(..), self.0.u32(..), self.hex(20));
         match self.0.usize(..19) {
@@ -152,7 +152,7 @@ impl Maker {
     }
 }
 
-/// True within quotes, and behind a backslash.
+/// Returns true within quotes, and after a backslash.
 fn is_quoted(data: &str, place: usize) -> bool {
     data[..place].replace("\\\"", "").matches('"').count() % 2 == 1 || data[..place].ends_with('\\')
 }

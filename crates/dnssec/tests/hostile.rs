@@ -1,4 +1,4 @@
-//! Zones whose signatures, keys or chains somebody tampered with: what is said of them, where, and that the rest still counts.
+//! Zones with tampered signatures, keys or chains: the findings, their lines, and the checks that still count.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -9,7 +9,7 @@ use common::{NOW, Zone, verify_with};
 use oarlock_dnssec::{Dnskey, DnssecAlgorithm, FindingReason, VerifySettings};
 
 #[test]
-fn a_good_zone_is_good() {
+fn accepts_a_valid_nsec_zone() {
     let found = expect(nsec(), &[], 0);
     assert_eq!((found.counts.names, found.counts.signed_sets), (OWN_NAMES, good()));
     assert_eq!((found.counts.delegations, found.counts.secure_delegations), (3, 1));
@@ -17,14 +17,14 @@ fn a_good_zone_is_good() {
 }
 
 #[test]
-fn a_good_hashed_zone_is_good() {
-    // Eleven names, and the empty ones wild, deep, b.deep and off; the parameters are a set too.
+fn accepts_a_valid_nsec3_zone() {
+    // Eleven names, and the empty non-terminals wild, deep, b.deep and off. The parameters are a set too.
     let found = nsec3().verify();
     assert_eq!(found.lines, [""; 0]);
     assert_eq!(found.counts.good_signatures, OWN_SETS + 1 + OWN_NAMES + 4);
     let opted_out = sign(PLAIN, key(), OPT_OUT).verify();
     assert_eq!(opted_out.lines, [""; 0]);
-    // Neither plain nor far.off nor the empty name above it.
+    // The chain omits plain, far.off and the empty non-terminal above it.
     assert_eq!(opted_out.counts.good_signatures, OWN_SETS + 1 + OWN_NAMES + 4 - 3);
 }
 
@@ -46,20 +46,20 @@ fn every_algorithm_verifies() {
 }
 
 #[test]
-fn flipped_bits_of_a_signature_are_found() {
+fn detects_flipped_bits_of_a_signature() {
     let start = rrsig("mail.example.", "A");
     for from_end in [12, 40, 80] {
         let zone = nsec().with(&start, |line| flipped(line, from_end));
         let found = expect(&zone, &[format!("{} mail.example. A bad-signature", zone.line(&start))], 1);
         assert!(found.report.findings[0].key_tag == Some(key()[0].tag()));
     }
-    // A signature that is too short, or none at all.
+    // The signature is too short, or its data is malformed.
     let zone = nsec().with(&start, |line| line[..line.len() - 8].to_owned());
     expect(&zone, &[format!("{} mail.example. A bad-signature", zone.line(&start))], 1);
 }
 
 #[test]
-fn flipped_bits_of_data_are_found() {
+fn detects_flipped_bits_of_data() {
     let zone = nsec().replaced("mail.example. 3600 IN A 192.0.2.3", "192.0.2.3", "192.0.2.7");
     let at = zone.line(&rrsig("mail.example.", "A"));
     expect(&zone, &[format!("{at} mail.example. A bad-signature")], 1);
@@ -68,8 +68,8 @@ fn flipped_bits_of_data_are_found() {
 }
 
 #[test]
-fn a_flipped_key_makes_the_whole_zone_bad() {
-    // Of a point that is none, and of another key of the zone's own.
+fn a_flipped_bit_in_a_key_fails_the_whole_zone() {
+    // The point of the key is invalid, and then that of another key.
     let line = key()[0].line("example.");
     for from_end in [1, 30] {
         let at = line.len() - from_end;
@@ -104,7 +104,7 @@ fn a_changed_owner_is_found() {
 }
 
 #[test]
-fn labels_are_counted() {
+fn rejects_a_signature_with_another_label_count() {
     let start = rrsig("mail.example.", "A");
     for count in [1, 3, 0, 255] {
         let zone = nsec().replaced(&start, "A 13 2 ", &format!("A 13 {count} "));
@@ -113,9 +113,9 @@ fn labels_are_counted() {
     }
 }
 
-/// RFC 4035 2.2: what was expanded from a wildcard stands in no zone, though a resolver would believe it.
+/// RFC 4035 2.2: a record expanded from a wildcard is not allowed in a zone, though a resolver would accept it.
 #[test]
-fn expansions_of_wildcards_are_no_records_of_a_zone() {
+fn rejects_records_expanded_from_a_wildcard() {
     let (record, signature) = ("*.wild.example. 3600 IN TXT", rrsig("*.wild.example.", "TXT"));
     let copy = |start: &str| nsec().0[nsec().line(start) - 1].replacen("*.wild", "made.wild", 1);
     let zone = nsec().and(&copy(record)).and(&copy(&signature));
@@ -130,7 +130,7 @@ fn expansions_of_wildcards_are_no_records_of_a_zone() {
 }
 
 #[test]
-fn time_is_kept() {
+fn a_signature_is_valid_within_its_lifetime_only() {
     let at = |now| verify_with(&nsec().text(), VerifySettings::at(now), &[]);
     for (now, code) in [(NOW + 1001, "expired"), (NOW - 1001, "not-yet-valid")] {
         let found = at(now);
@@ -145,7 +145,7 @@ fn time_is_kept() {
 }
 
 #[test]
-fn a_second_signature_makes_up_for_an_expired_one() {
+fn a_good_signature_makes_an_expired_one_a_warning() {
     let start = rrsig("mail.example.", "A");
     let line = nsec().0[nsec().line(&start) - 1].clone();
     let text = |at: u32| {
@@ -158,7 +158,7 @@ fn a_second_signature_makes_up_for_an_expired_one() {
 }
 
 #[test]
-fn only_the_zone_signs_it() {
+fn rejects_a_signature_of_another_zone() {
     let start = rrsig("mail.example.", "A");
     let zone = nsec().with(&start, |line| line.replacen(" example. ", " mail.example. ", 1));
     let found = expect(&zone, &[format!("{} mail.example. A wrong-signer", zone.line(&start))], 1);
@@ -166,14 +166,14 @@ fn only_the_zone_signs_it() {
 }
 
 #[test]
-fn tags_without_a_key_are_found() {
+fn reports_a_signature_of_an_unknown_key() {
     let start = rrsig("mail.example.", "A");
     let tag = key()[0].tag();
     let zone = nsec().with(&start, |line| line.replacen(&format!(" {tag} "), &format!(" {} ", tag ^ 1), 1));
     expect(&zone, &[format!("{} mail.example. A unknown-key", zone.line(&start))], 1);
 }
 
-/// Keys with the tag of another one: RSA keys whose words of modulus are swapped, which sum up to the same.
+/// Makes keys with the same tag: swapping words of an RSA modulus keeps their sum.
 fn colliding(key: &SigningKey, count: usize) -> Vec<Vec<u8>> {
     let even = key.rdata.len() & !1;
     let (first, last) = (12, even - 4);
@@ -214,7 +214,7 @@ fn a_hundred_keys_of_one_tag_cost_no_more_than_a_few() {
     }
     let all = max(1000);
     assert_eq!(all.counts.good_signatures, good());
-    // A set with a hundred bad signatures of that tag costs a few verifications each.
+    // Each of a hundred bad signatures with that tag costs a few verifications.
     let start = rrsig("mail.example.", "A");
     let mut bad = zone.clone();
     for count in 0..100 {
@@ -226,9 +226,9 @@ fn a_hundred_keys_of_one_tag_cost_no_more_than_a_few() {
 }
 
 #[test]
-fn a_revoked_key_of_the_same_tag_hinders_no_other() {
+fn a_revoked_key_with_the_same_tag_does_not_hinder_another_key() {
     let keys = [SigningKey::new(DnssecAlgorithm::RSASHA256, 257)];
-    // The revoke bit is made up for in a word of the modulus.
+    // A word of the modulus compensates for the revoke bit.
     let mut revoked = keys[0].rdata.clone();
     revoked[1] |= 0x80;
     let at = (20..revoked.len() - 2).step_by(2).find(|at| revoked[at + 1] >= 0x80).unwrap();
@@ -241,12 +241,12 @@ fn a_revoked_key_of_the_same_tag_hinders_no_other() {
 }
 
 #[test]
-fn gaps_of_the_chain_are_found() {
+fn detects_gaps_in_an_nsec_chain() {
     let next = nsec().0[nsec().line("mail.example. 300 IN NSEC ") - 1].split(' ').nth(4).unwrap().to_owned();
-    // The record is not there.
+    // The record is missing.
     let gone = nsec().without("mail.example. 300 IN NSEC ").without(&rrsig("mail.example.", "NSEC"));
     expect(&gone, &["- mail.example. NSEC denial-missing".to_owned()], 1);
-    // It leads past the next name.
+    // The record skips a name.
     let zone = nsec().replaced("mail.example. 300 IN NSEC ", &next, "www.example.");
     let (at, signature) =
         (zone.line("mail.example. 300 IN NSEC "), zone.line(&rrsig("mail.example.", "NSEC")));
@@ -257,7 +257,7 @@ fn gaps_of_the_chain_are_found() {
         found.report.findings[0].reason,
         FindingReason::Gap { expected: next, found: "www.example.".into() }
     );
-    // It says too little of its name.
+    // The record omits a type.
     let zone = nsec().replaced("mail.example. 300 IN NSEC ", " A RRSIG", " RRSIG");
     let lines =
         [format!("{at} mail.example. NSEC types"), format!("{signature} mail.example. NSEC bad-signature")];
@@ -270,7 +270,7 @@ fn gaps_of_the_chain_are_found() {
 }
 
 #[test]
-fn a_zone_that_denies_nothing_is_bad() {
+fn rejects_a_zone_without_nsec_and_nsec3() {
     let lines: Vec<String> = nsec().0.iter().filter(|line| !line.contains(" NSEC ")).cloned().collect();
     let found = Zone(lines).verify();
     assert_eq!(found.lines, ["- example. NSEC no-denial"]);
@@ -281,7 +281,7 @@ fn a_zone_that_denies_nothing_is_bad() {
 fn records_of_a_chain_belong_to_names_of_the_zone() {
     let zone = nsec().and("ns.secure.example. 300 IN NSEC plain.example. A RRSIG NSEC");
     expect(&zone, &[format!("{} ns.secure.example. NSEC denial-needless", zone.0.len())], 0);
-    // Hashes of which no parameters speak.
+    // A hash without parameters in the zone.
     let stray = "0p9mhaveqvm6t7vbl5lop2u3t2rp3tom.example. 300 IN NSEC3 1 0 0 - 1p9mhaveqvm6t7vbl5lop2u3t2rp3tom A RRSIG";
     let zone = nsec().and(stray);
     let owner = stray.split(' ').next().unwrap();
@@ -293,7 +293,7 @@ fn records_of_a_chain_belong_to_names_of_the_zone() {
     );
 }
 
-/// Where a hash's record stands whose bitmap ends so, counted from 0; it is the only one.
+/// Returns the index of the only NSEC3 record whose bitmap ends so.
 fn link(zone: &Zone, types: &str) -> usize {
     let mut found =
         zone.0.iter().enumerate().filter(|(_, line)| line.contains(" IN NSEC3 ") && line.ends_with(types));
@@ -303,7 +303,7 @@ fn link(zone: &Zone, types: &str) -> usize {
 }
 
 #[test]
-fn gaps_of_a_hashed_chain_are_found() {
+fn detects_gaps_in_an_nsec3_chain() {
     let at = link(nsec3(), " CNAME RRSIG");
     let owner = nsec3().0[at].split(' ').next().unwrap().to_owned();
     let gone = nsec3().without(&format!("{owner} "));
@@ -313,7 +313,7 @@ fn gaps_of_a_hashed_chain_are_found() {
     assert!(codes[0].ends_with("NSEC3 gap"), "{codes:?}");
     assert_eq!(found.lines[1], "- www.example. NSEC3 denial-missing");
     assert_eq!(found.counts.good_signatures, OWN_SETS + 1 + OWN_NAMES + 4 - 1);
-    // The bitmap.
+    // The bitmap is wrong.
     let mut zone = nsec3().clone();
     zone.0[at] = zone.0[at].replace(" CNAME RRSIG", " A CNAME RRSIG");
     let found = zone.verify();
@@ -322,7 +322,7 @@ fn gaps_of_a_hashed_chain_are_found() {
         found.lines,
         [format!("{} www.example. NSEC3 types", at + 1), format!("{signature} {owner} NSEC3 bad-signature")]
     );
-    // A hash of no name.
+    // The hash belongs to no name.
     let zone = nsec3().and("0p9mhaveqvm6t7vbl5lop2u3t2rp3tom.example. 300 IN NSEC3 1 0 0 - 1p9mhaveqvm6t7vbl5lop2u3t2rp3tom A RRSIG");
     let codes = zone.verify().lines;
     assert!(codes.iter().any(|line| line.ends_with("NSEC3 denial-needless")), "{codes:?}");
@@ -344,9 +344,9 @@ fn parameters_of_a_hashed_chain_are_those_of_the_zone() {
     }
 }
 
-/// RFC 9276.
+/// RFC 9276 3.2.
 #[test]
-fn iterations_have_a_limit() {
+fn limits_nsec3_iterations() {
     let many = sign(PLAIN, key(), Denial::Nsec3 { iterations: 20, salt: "aabb", opts_out: false });
     let at = many.line("example. 0 IN NSEC3PARAM");
     let found = many.verify();
@@ -356,7 +356,7 @@ fn iterations_have_a_limit() {
     assert_eq!(limited.lines, [format!("{at} example. NSEC3PARAM nsec3-too-many-iterations")]);
     assert_eq!(limited.report.findings[0].reason, FindingReason::TooManyIterations { found: 20, max: 19 });
     assert_eq!(limited.counts.good_signatures, found.counts.good_signatures);
-    // The chain is another one for all that a changed number says.
+    // With other parameters, every hash of the chain is another one.
     let zone = nsec3().replaced("example. 0 IN NSEC3PARAM", "1 0 0 -", "1 0 65535 -");
     let found = zone.verify();
     let at = zone.line("example. 0 IN NSEC3PARAM");
@@ -364,7 +364,7 @@ fn iterations_have_a_limit() {
 }
 
 #[test]
-fn chains_have_a_limit() {
+fn limits_the_number_of_nsec3_chains() {
     let mut text = PLAIN.to_owned();
     for salt in 0..10 {
         text += &format!("example. 0 IN NSEC3PARAM 1 0 100 {salt:02x}\n");
@@ -387,12 +387,12 @@ fn unknown_hashes_are_not_checked() {
 fn opt_out_leaves_out_insecure_delegations_only() {
     let text = format!("{PLAIN}late.example. 3600 IN NS ns.example.net.\n");
     let zone = sign(PLAIN, key(), OPT_OUT);
-    // Not in the chain, and need not be.
+    // The chain may omit an insecure delegation.
     assert_eq!(zone.and("late.example. 3600 IN NS ns.example.net.").verify().lines, [""; 0]);
     assert_eq!(sign(&text, key(), NSEC3).verify().lines, [""; 0]);
     let plain = nsec3().and("late.example. 3600 IN NS ns.example.net.").verify();
     assert_eq!(plain.lines, ["- late.example. NSEC3 denial-missing"]);
-    // A secure one has to be there, and so has a name of the zone's own.
+    // The chain must not omit a secure delegation or a name of the zone.
     let digest = "00".repeat(32);
     let secure = zone
         .and("late.example. 3600 IN NS ns.example.net.")

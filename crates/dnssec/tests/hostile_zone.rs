@@ -1,4 +1,4 @@
-//! Zones whose records were never right, or not read, and what digests, anchors and odd algorithms make of them.
+//! Zones with invalid or unreadable records, and the checks of digests, anchors and unusual algorithms.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -19,26 +19,26 @@ fn digested() -> &'static Zone {
 }
 
 #[test]
-fn the_zones_digest_is_that_of_its_records() {
+fn rejects_a_wrong_zone_digest() {
     assert_eq!(digested().verify().lines, [""; 0]);
-    // Glue is signed by nobody, and digested.
+    // The digest covers glue, but no signature does.
     let glue = digested().replaced("ns.secure.example. 3600 IN A", "192.0.2.5", "192.0.2.6");
     let at = glue.line("example. 3600 IN ZONEMD");
     let found = glue.verify();
     assert_eq!(found.lines, [format!("{at} example. ZONEMD zonemd")]);
     assert_eq!(found.counts.good_signatures, good() + 1);
-    // A name's order of records and the file's order make no difference.
+    // The order of the file does not matter.
     let mut turned = digested().clone();
     turned.0.reverse();
     assert_eq!(turned.verify().lines, [""; 0]);
-    // What is not of the zone is not of its digest.
+    // The digest does not cover records outside the zone.
     let other = digested().and("elsewhere.test. 3600 IN A 192.0.2.1").verify();
     assert_eq!(other.lines.len(), 1);
     assert!(other.lines[0].ends_with("elsewhere.test. A out-of-zone"));
 }
 
 #[test]
-fn wrong_digests_of_zones_are_told_apart() {
+fn reports_the_fault_of_each_zone_digest() {
     let change = |change: &dyn Fn(&str) -> String| {
         resigned(&digested().with("example. 3600 IN ZONEMD", change), key(), RecordType::ZONEMD)
             .verify()
@@ -62,13 +62,13 @@ fn wrong_digests_of_zones_are_told_apart() {
     );
     let copy = change(&|line| format!("{line}\n{}", flipped(line, 1)));
     assert_eq!(codes(copy), [of(" example. ZONEMD zonemd-several"), of(" example. ZONEMD zonemd-several")]);
-    // One that is right is enough.
+    // One good digest is enough.
     assert_eq!(change(&|line| format!("{line}\nexample. 3600 IN ZONEMD 7 1 2 {}", "00".repeat(64))), [""; 0]);
     assert_eq!(change(&|line| format!("{line}\nexample. 3600 IN ZONEMD 7 9 1 {}", "00".repeat(48))), [""; 0]);
 }
 
 #[test]
-fn an_unsigned_zone_is_told_and_its_digest_checked() {
+fn reports_an_unsigned_zone_and_checks_its_digest() {
     let zone = Zone(PLAIN.lines().map(str::to_owned).collect());
     let found = zone.verify();
     assert_eq!(found.lines, ["- example. DNSKEY unsigned"]);
@@ -82,7 +82,7 @@ fn an_unsigned_zone_is_told_and_its_digest_checked() {
 }
 
 #[test]
-fn copies_of_records_are_told() {
+fn reports_duplicates_of_records() {
     let line = "mail.example. 3600 IN A 192.0.2.3";
     let zone = nsec().and(line);
     expect(&zone, &[format!("~{} mail.example. A duplicate", zone.0.len())], 0);
@@ -104,7 +104,7 @@ fn the_first_soa_of_the_file_names_the_zone() {
 }
 
 #[test]
-fn times_to_live_are_those_that_were_signed() {
+fn rejects_times_to_live_that_differ_from_the_signed_ones() {
     let zone = nsec().replaced("mail.example. 3600 IN A 192.0.2.3", "3600", "60");
     let at = zone.line("mail.example. 60 IN A");
     expect(&zone, &[format!("{at} mail.example. A ttl-mismatch")], 0);
@@ -149,8 +149,8 @@ fn names_may_be_odd_and_long() {
 }
 
 #[test]
-fn what_a_file_can_say_makes_no_difference() {
-    // CRLF, tabs, a new origin, brackets, comments, generated and included records.
+fn layout_and_notation_do_not_change_the_records() {
+    // CRLF, tabs, another origin, parentheses, comments, generated and included records.
     let text = format!(
         "{PLAIN}g1.example. 60 IN A 192.0.2.1\ng2.example. 60 IN A 192.0.2.2\nincluded.example. 3600 IN A 192.0.2.9\n"
     );
@@ -172,7 +172,7 @@ fn what_a_file_can_say_makes_no_difference() {
 }
 
 #[test]
-fn what_cannot_be_read_costs_itself_and_tells_its_line() {
+fn an_unreadable_entry_is_skipped_and_its_line_named() {
     let mut text = nsec().text();
     let count = nsec().0.len() as u32;
     text += "bad.example. 3600 IN A 192.0.2.256\nopen.example. 3600 IN TXT ( x\ngood.example. 3600 IN A\nend.example. 3600 IN TXT \"cut";
@@ -181,23 +181,23 @@ fn what_cannot_be_read_costs_itself_and_tells_its_line() {
     assert_eq!(
         found.faults,
         [
-            line(1, "`192.0.2.256` where an IPv4 address should be"),
-            line(2, "a parenthesis that is not closed"),
-            line(3, "the entry ends where an IPv4 address should be"),
-            line(4, "a quoted string that is not closed in its line"),
+            line(1, "found `192.0.2.256`, expected an IPv4 address"),
+            line(2, "a parenthesis is never closed"),
+            line(3, "the entry ends, expected an IPv4 address"),
+            line(4, "a quoted string does not end in its line"),
         ]
     );
     assert_eq!((found.lines, found.counts.good_signatures), (Vec::new(), good()));
 }
 
 #[test]
-fn a_truncated_file_lacks_what_it_lacks() {
+fn a_truncated_zone_file_fails_its_checks() {
     let text = nsec().text();
     let cut = text.find("secure.example. 3600 IN DS").unwrap();
     let found = verify(&text[..cut + 40]);
     assert_eq!(found.faults.len(), 1);
     assert!(found.faults[0].starts_with(&format!("{}: ", nsec().line("secure.example. 3600 IN DS"))));
-    // All before it is good but the chain, and the delegation that has no glue now.
+    // The records before the end are good, except the chain and a delegation that has lost its glue.
     assert!(found.counts.good_signatures > 10);
     assert!(found.lines.contains(&"- secure.example. NSEC denial-missing".to_owned()), "{:?}", found.lines);
 }
@@ -225,7 +225,7 @@ fn every_algorithm_of_the_keys_signs_every_set() {
         Zone(zone.0.iter().filter(|line| !line.contains(&format!(" {tag} example. "))).cloned().collect());
     let found = less.verify();
     assert_eq!((found.lines, found.counts.good_signatures), (Vec::new(), 2 * good()));
-    // None at all, and one that covers nothing.
+    // No signature at all, and then a signature without records.
     let none = zone.without("mail.example. 3600 IN RRSIG A ");
     assert_eq!(none.verify().lines, vec![format!("{at} mail.example. A missing"); 2]);
     let nothing = zone.without("mail.example. 3600 IN A ").without("mail.example. 3600 IN RRSIG A 15 ");
@@ -258,7 +258,7 @@ fn revoked_keys_sign_keys_alone() {
     ];
     let zone = sign(PLAIN, &keys, Denial::Nsec);
     let found = zone.verify();
-    // The other key makes up for it.
+    // The signature of the other key makes it a warning.
     assert!(
         found.lines.iter().all(|line| line.starts_with('~') && line.ends_with("revoked-key")),
         "{:?}",
@@ -278,7 +278,7 @@ fn revoked_keys_sign_keys_alone() {
 }
 
 #[test]
-fn unknown_algorithms_are_unsupported_and_never_bad() {
+fn unknown_algorithms_are_unsupported_and_not_bad() {
     for number in [1, 3, 6, 12, 17, 23, 252, 253, 254] {
         let keys = [SigningKey::new(DnssecAlgorithm::ED25519, 257)];
         let zone = sign(PLAIN, &keys, Denial::Nsec);
@@ -300,11 +300,11 @@ fn unknown_algorithms_are_unsupported_and_never_bad() {
 }
 
 #[test]
-fn an_unsupported_algorithm_beside_a_known_one_is_no_fault() {
+fn accepts_an_unsupported_algorithm_beside_a_supported_one() {
     let text = format!("{PLAIN}example. 3600 IN DNSKEY 257 3 253 AQIDBAUGBwg=\n");
     let zone = sign(&text, key(), Denial::Nsec);
     expect(&zone, &[], 0);
-    // A signature that says so is not counted as bad.
+    // A signature with an unsupported algorithm does not count as bad.
     let start = rrsig("mail.example.", "A");
     let extra = zone.0[zone.line(&start) - 1].replacen("A 13 ", "A 253 ", 1);
     let found = expect(&zone.and(&extra), &[], 0);
@@ -312,20 +312,20 @@ fn an_unsupported_algorithm_beside_a_known_one_is_no_fault() {
 }
 
 #[test]
-fn keys_that_are_none_are_told() {
+fn reports_unusable_keys() {
     let text = format!("{PLAIN}example. 3600 IN DNSKEY 257 3 15 AQIDBAUGBwg=\n");
     let zone = sign(&text, key(), Denial::Nsec);
     let at = zone.line("example. 3600 IN DNSKEY 257 3 15 ");
     let found = expect(&zone, &[format!("{at} example. DNSKEY unusable-key")], 0);
     let length = DnskeyError::Length { algorithm: DnssecAlgorithm::ED25519, expected: 32, found: 8 };
     assert_eq!(found.report.findings[0].reason, FindingReason::UnusableKey(length));
-    // A key of another purpose signs nothing and is nobody's business.
+    // A key without the zone key bit is ignored.
     let text = format!("{PLAIN}example. 3600 IN DNSKEY 0 3 15 AQIDBAUGBwg=\n");
     expect(&sign(&text, key(), Denial::Nsec), &[], 0);
 }
 
 #[test]
-fn what_is_not_the_zones_own_is_not_signed() {
+fn records_outside_the_zone_are_not_signed() {
     let signature = nsec().0[nsec().line(&rrsig("ns.example.", "A")) - 1].clone();
     for owner in ["ns.secure.example.", "hidden.other.example."] {
         let zone = nsec().and(&signature.replacen("ns.example.", owner, 1));
@@ -337,7 +337,7 @@ fn what_is_not_the_zones_own_is_not_signed() {
 }
 
 #[test]
-fn records_of_other_zones_are_told() {
+fn reports_records_of_other_zones() {
     let zone = nsec()
         .and("www.example.net. 3600 IN A 192.0.2.1")
         .and("com. 3600 IN NS ns.example.")
@@ -352,7 +352,7 @@ fn records_of_other_zones_are_told() {
 }
 
 #[test]
-fn delegations_are_looked_at() {
+fn checks_delegations() {
     let digest = "00".repeat(32);
     let text =
         format!("{PLAIN}lost.example. 3600 IN DS 1 13 2 {digest}\nexample. 3600 IN DS 1 13 2 {digest}\n");
@@ -405,7 +405,7 @@ fn a_zone_begins_with_one_soa_and_has_name_servers() {
     assert!(oarlock_dnssec::ZoneVerifier::new(&sets, VerifySettings::at(NOW)).is_err());
 }
 
-/// RFC 6672 2.3: hashes stand below a DNAME too.
+/// RFC 6672 2.3: hashed names may stand below a DNAME of the apex.
 #[test]
 fn the_apex_may_have_a_dname() {
     let text = "example. 3600 IN SOA ns.example.net. host.example.net. 7 3600 600 86400 300\n\
@@ -442,7 +442,7 @@ fn anchors_lead_to_the_zones_keys() {
     let mut unsupported = ds(DigestType::SHA256);
     unsupported[3] = 3;
     assert_eq!(found(nsec(), &[anchor_ds(unsupported)]), not_anchored);
-    // RFC 4509 section 3: a SHA-1 digest counts only without a stronger one that is supported.
+    // RFC 4509 section 3: a SHA-1 digest counts only without a stronger supported one.
     let mut other_key = ds(DigestType::SHA256);
     *other_key.last_mut().unwrap() ^= 1;
     assert_eq!(found(nsec(), &[anchor_ds(ds(DigestType::SHA1)), anchor_ds(other_key.clone())]), not_anchored);
@@ -451,12 +451,12 @@ fn anchors_lead_to_the_zones_keys() {
     let other = SigningKey::new(DnssecAlgorithm::ECDSAP256SHA256, 257);
     assert_eq!(found(nsec(), &[anchor_key(other.rdata.clone())]), not_anchored);
     assert_eq!(found(nsec(), &[anchor_key(Vec::new()), anchor_ds(vec![0])]), not_anchored);
-    // A key that is there, and does not sign the keys.
+    // The key exists but does not sign the keys.
     let text = format!("{PLAIN}{}\n", other.line("example."));
     let zone = sign(&text, keys, Denial::Nsec);
     assert_eq!(found(&zone, &[anchor_key(other.rdata)]), not_anchored);
     assert_eq!(found(&zone, &[anchor_key(keys[0].rdata.clone())]), [""; 0]);
-    // Digests of another zone say nothing of this one.
+    // Digests of another zone are ignored.
     let of_zone = |zone: &[u8], digest| {
         let owner = oarlock_dnssec::DomainNameBuf::parse(
             zone,
@@ -488,14 +488,14 @@ fn example() -> oarlock_dnssec::DomainNameBuf {
 }
 
 #[test]
-fn malformed_signatures_are_told() {
+fn reports_malformed_signatures() {
     let start = rrsig("mail.example.", "A");
     let (records, _) = read(&nsec().0[nsec().line(&start) - 1]);
     let data = records.get(0).data.to_vec();
     let head = Rrsig::read(&data).unwrap().head.len();
     let line =
         |data: &[u8]| format!("mail.example. 3600 IN RRSIG \\# {} {}", data.len(), common::signer::hex(data));
-    // As far as a file can hold it.
+    // The lengths that the generic form can state.
     for len in [2, 17, 18, head - 1, head] {
         let zone = nsec().with(&start, |_| line(&data[..len]));
         let found = zone.verify();

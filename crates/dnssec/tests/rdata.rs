@@ -1,4 +1,4 @@
-//! Data of every type: text into wire format and back, and what is refused.
+//! The data of every type: text into wire format and back, and rejected texts.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
@@ -6,7 +6,7 @@ use oarlock_dnssec::rdata::{DataError, canonical, print};
 use oarlock_dnssec::zone::{ZoneReader, write_record};
 use oarlock_dnssec::{DomainName, RecordType, ZoneRecords};
 
-/// The wire format of one record's type and data, relative to `example.`.
+/// Returns the wire format of one record's type and data, relative to `example.`.
 fn wire(text: &str) -> Result<Vec<u8>, String> {
     let origin = b"\x07example\0";
     let mut records = ZoneRecords::new();
@@ -19,14 +19,14 @@ fn wire(text: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The text of data after their type.
+/// Returns the text of data.
 fn text(rtype: RecordType, data: &[u8]) -> String {
     let mut out = Vec::new();
     print(rtype, data, &mut out);
     format!("{rtype} {}", String::from_utf8(out).unwrap()).trim_end().to_owned()
 }
 
-/// A record as it stands in a zone that is written here, without owner, TTL and class.
+/// Returns a record in the text form of the zone writer, without owner, TTL and class.
 fn line_of(rtype: RecordType, data: &[u8]) -> String {
     let mut records = ZoneRecords::new();
     let owner = records.add_owner(DomainName::ROOT).unwrap();
@@ -47,7 +47,7 @@ fn unhex(text: &str) -> Vec<u8> {
 
 const EXAMPLE: &str = "076578616d706c6500";
 
-/// Text, wire format in hex (`@` for the name `example.`), and text as it is written where that differs.
+/// A text, its wire format in hex (`@` stands for the name `example.`), and the printed text if it differs.
 const CASES: &[(&str, &str, &str)] = &[
     ("A 192.0.2.1", "c0000201", ""),
     ("NS Ns.Example.", "026e73@", "NS ns.example."),
@@ -177,7 +177,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "02db 08 00 00000e10 00000001 00000002 0003 00 00",
         "SIG TYPE731 8 0 3600 19700101000001 19700101000002 3 . AA==",
     ),
-    // RFC 4034 4.3. The next name's letters stay.
+    // RFC 4034 4.3. The next name keeps its case.
     (
         "NSEC Host.example. A MX RRSIG NSEC TYPE1234",
         "04486f7374@ 0006 400100000003 041b 000000000000000000000000000000000000000000000000000020",
@@ -251,7 +251,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "0001 00 0001 0003 026833 0002 0000 0005 0003 010203",
         "HTTPS 1 . alpn=\"h3\" no-default-alpn ech=AQID",
     ),
-    // Keys that not every reader knows by name are written by number.
+    // Keys that some readers do not know by name are written by number.
     ("SVCB 1 . dohpath=/q{?dns}", "0001 00 0007 0008 2f717b3f646e737d", "SVCB 1 . key7=\"/q{?dns}\""),
     ("SVCB 1 . ohttp", "0001 00 0008 0000", "SVCB 1 . key8"),
     ("SVCB 1 . port=00080", "0001 00 0003 0002 0050", "SVCB 1 . port=80"),
@@ -267,7 +267,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("AMTRELAY 10 1 3 Relay", "0a 83 0552656c6179@", "AMTRELAY 10 1 3 Relay.example."),
     ("AMTRELAY 10 0 0 .", "0a 00", ""),
     ("AMTRELAY 10 0 1 203.0.113.15", "0a 01 cb00710f", ""),
-    // As BIND 9.18 reads and writes them.
+    // The forms of BIND 9.18.
     ("WKS 192.0.2.1 TCP smtp 21 ftp", "c0000201 06 00000440", "WKS 192.0.2.1 6 21 25"),
     ("WKS 192.0.2.1 17", "c0000201 11", ""),
     ("NSAP-PTR Foo.Example.", "03666f6f@", "NSAP-PTR foo.example."),
@@ -299,7 +299,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("CLA \\# 2 0161", "0161", "CLA \"a\""),
     ("IPN \\# 8 0000000000000001", "0000000000000001", "IPN 1"),
     ("ATMA \\# 2 0201", "0201", ""),
-    // RFC 3597 section 5: unknown types, and known ones whose names become small letters.
+    // RFC 3597 section 5: unknown types, and known types whose names become lower case.
     ("TYPE731 \\# 6 abcd ( ef 01 23 45 )", "abcdef012345", "TYPE731 \\# 6 ABCDEF012345"),
     ("TYPE62347 \\# 0", "", ""),
     ("NS \\# 3 014100", "016100", "NS a."),
@@ -325,7 +325,7 @@ fn every_type_goes_from_text_to_wire_and_back() {
     }
 }
 
-/// Peers refuse mnemonics that they do not know, or take them for type 0: by number everybody knows them.
+/// Some verifiers reject unknown mnemonics, or read them as type 0. All of them know numbers.
 #[test]
 fn types_that_some_verifiers_do_not_know_are_written_by_number() {
     let named = wire("NSEC a A HHIT NXNAME UID TA A6 NSEC").unwrap();
@@ -337,7 +337,7 @@ fn types_that_some_verifiers_do_not_know_are_written_by_number() {
     assert!(line_of(RecordType::RRSIG, &signature).starts_with("RRSIG TYPE67 8 1 "));
 }
 
-/// RFC 3597 section 5: data in generic form fit every type that has no text. Types of messages and questions are no zone's.
+/// RFC 3597 section 5: generic data fits every type without a text. Types of messages and questions occur in no zone.
 #[test]
 fn every_mnemonic_takes_generic_data_unless_no_zone_may_hold_it() {
     let has_text = |rtype: RecordType| {
@@ -347,7 +347,7 @@ fn every_mnemonic_takes_generic_data_unless_no_zone_may_hold_it() {
     for rtype in (1..=u16::MAX).map(RecordType).filter(|rtype| rtype.mnemonic().is_some()) {
         let read = wire(&format!("{rtype} \\# 1 00"));
         if rtype.is_meta() {
-            assert!(read.is_err_and(|error| error.contains("in no zone")), "{rtype}");
+            assert!(read.is_err_and(|error| error.contains("not allowed in a zone")), "{rtype}");
             meta += 1;
         } else if !has_text(rtype) {
             assert_eq!(read.as_deref(), Ok(&[0][..]), "{rtype}");
@@ -358,7 +358,7 @@ fn every_mnemonic_takes_generic_data_unless_no_zone_may_hold_it() {
     assert_eq!(meta, 9);
 }
 
-/// A type that has fields, and no case here, would go untested.
+/// A type with fields and without a case would not be tested.
 #[test]
 fn every_type_with_a_text_has_a_case() {
     let with_case = |rtype: RecordType| {
@@ -367,7 +367,7 @@ fn every_type_with_a_text_has_a_case() {
     for rtype in (1..=u16::MAX).map(RecordType).filter(|rtype| rtype.mnemonic().is_some() && !rtype.is_meta())
     {
         let error = wire(&format!("{rtype} x y z")).err().unwrap_or_default();
-        assert!(error.contains("is not known") || with_case(rtype), "{rtype}");
+        assert!(error.contains("is unknown") || with_case(rtype), "{rtype}");
     }
 }
 
@@ -385,7 +385,7 @@ fn every_cut_of_data_is_refused_or_written_in_generic_form() {
 }
 
 #[test]
-fn what_is_no_data_is_refused() {
+fn rejects_data_that_does_not_match_its_type() {
     let long = format!("TXT {}", "a".repeat(256));
     let cases = [
         "A 1.2.3",
@@ -601,23 +601,23 @@ fn what_is_no_data_is_refused() {
 }
 
 #[test]
-fn errors_say_what_is_allowed() {
+fn errors_state_the_allowed_values() {
     let cases = [
-        ("TLSA 3 1 1", "the entry ends where hexadecimal digits should be"),
+        ("TLSA 3 1 1", "the entry ends, expected hexadecimal digits"),
         ("DS 1 8 2 00", "the length of a SHA-256 digest is 1: 32 bytes are allowed"),
         ("ZONEMD 1 1 240 00", "the length of a zone digest is 1: at least 12 bytes are allowed"),
         (
             "LOC 1 N 1 E 0 90000001m",
-            "`90000001m` where a size or precision from 0.00m to 90000000.00m should be",
+            "found `90000001m`, expected a size or precision from 0.00m to 90000000.00m",
         ),
-        ("LOC 1 N 1 E 42849673m", "`42849673m` where an altitude from -100000.00m to 42849672.95m should be"),
-        ("URI 1 1 http://x/", "`http://x/` where a URI in quotes should be"),
-        ("NSEC a NOPE", "`NOPE` where a registered type, or TYPE and a number up to 65535, should be"),
+        ("LOC 1 N 1 E 42849673m", "found `42849673m`, expected an altitude from -100000.00m to 42849672.95m"),
+        ("URI 1 1 http://x/", "found `http://x/`, expected a URI in quotes"),
+        ("NSEC a NOPE", "found `NOPE`, expected a registered type, or TYPE and a number up to 65535"),
         (
             "DNSKEY KSX 3 8 AQID",
-            "`KSX` where flags up to 65535, or their mnemonics with | between them, such as ZONE|KSK, should be",
+            "found `KSX`, expected flags up to 65535, or their mnemonics with | between them, such as ZONE|KSK",
         ),
-        ("WKS 192.0.2.1 tcp x", "`x` where the name of a service, or a port up to 65535, should be"),
+        ("WKS 192.0.2.1 tcp x", "found `x`, expected the name of a service, or a port up to 65535"),
     ];
     for (case, error) in cases {
         assert_eq!(wire(case), Err(error.to_owned()), "{case}");
@@ -627,7 +627,7 @@ fn errors_say_what_is_allowed() {
 }
 
 #[test]
-fn data_are_checked_field_by_field() {
+fn checks_data_field_by_field() {
     let check = |rtype, data: &[u8]| canonical(rtype, data, &mut Vec::new());
     assert_eq!(check(RecordType::A, &[1, 2, 3]), Err(DataError::Short));
     assert_eq!(check(RecordType::A, &[1, 2, 3, 4, 5]), Err(DataError::Long(1)));

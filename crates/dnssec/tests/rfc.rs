@@ -1,4 +1,4 @@
-//! Zones, answers and signatures that RFCs print: what their authors signed verifies here, on each engine.
+//! Zones, answers and signatures printed in RFCs: the signatures of their authors verify on each engine.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly")]
 
 mod common;
@@ -15,7 +15,7 @@ const RFC_4035: &str = include_str!("rfc/rfc4035-a.zone");
 const RFC_5155: &str = include_str!("rfc/rfc5155-a.zone");
 const RFC_6605: &str = include_str!("rfc/rfc6605-6.zone");
 const RFC_8080: &str = include_str!("rfc/rfc8080-6.zone");
-/// Text and name of each zone of RFC 8976 Appendix A.
+/// The text and the name of each zone of RFC 8976 Appendix A.
 const RFC_8976: [(&str, &str); 5] = [
     (include_str!("rfc/rfc8976-a1.zone"), "example."),
     (include_str!("rfc/rfc8976-a2.zone"), "example."),
@@ -24,7 +24,7 @@ const RFC_8976: [(&str, &str); 5] = [
     (include_str!("rfc/rfc8976-a5.zone"), "root-servers.net."),
 ];
 
-/// 2004-04-12, within the signatures' time.
+/// 2004-04-12, within the lifetime of the signatures.
 const RFC_4035_NOW: u32 = 1_081_800_000;
 /// 2008-01-10.
 const RFC_5155_NOW: u32 = 1_200_000_000;
@@ -52,7 +52,7 @@ fn the_zone_of_rfc_4035_verifies() {
 #[test]
 fn the_zone_of_rfc_5155_verifies() {
     let found = verify_with(RFC_5155, VerifySettings::at(RFC_5155_NOW), &[]);
-    // RFC 9276 3.1 came later.
+    // RFC 9276 3.1 is newer than the zone.
     let warning = "~12 example. NSEC3PARAM nsec3-iterations".to_owned();
     assert_eq!((found.lines, found.faults), (vec![warning], Vec::new()));
     let signatures = signature_count(RFC_5155);
@@ -64,14 +64,15 @@ fn the_zone_of_rfc_5155_verifies() {
 fn answers_expanded_from_a_wildcard_verify() {
     for zone in [RFC_4035, RFC_5155] {
         assert!(is_signed_answer(zone, "a.z.w.example.", "*.w.example.", RecordType::MX));
-        // Of another wildcard, and spoilt.
+        // Another wildcard, and a spoilt signature.
         assert!(!is_signed_answer(zone, "a.z.v.example.", "*.w.example.", RecordType::MX));
         let spoilt = spoilt(zone, "*.w.example. 3600 IN RRSIG MX ");
         assert!(!is_signed_answer(&spoilt, "a.z.w.example.", "*.w.example.", RecordType::MX));
     }
 }
 
-/// An answer made from a wildcard, as a resolver sees it: the zone's set under another name. True where its signature is good.
+/// Returns true if the signature is good for an answer expanded from a wildcard: the set of the zone under another
+/// name.
 fn is_signed_answer(zone: &str, owner: &str, wildcard: &str, rtype: RecordType) -> bool {
     let (records, _) = read(zone);
     let sets = RecordSets::new(&records);
@@ -89,7 +90,7 @@ fn is_signed_answer(zone: &str, owner: &str, wildcard: &str, rtype: RecordType) 
     is_signed(&key, &message, rrsig.signature)
 }
 
-/// What each engine says of a signature, which is the same.
+/// Returns the verdict on a signature, which must be the same on each engine.
 fn is_signed(key: &Dnskey<'_>, message: &[u8], signature: &[u8]) -> bool {
     let Ok(ZonePublicKey::Accelerated(public)) = key.public_key() else { return false };
     let scheme = key.algorithm.verify_scheme().unwrap();
@@ -99,7 +100,7 @@ fn is_signed(key: &Dnskey<'_>, message: &[u8], signature: &[u8]) -> bool {
     verdicts[0]
 }
 
-/// RFC 6605 6.1 and 6.2, RFC 8080 6.1 and 6.2: sets of zones that are not printed whole.
+/// RFC 6605 6.1 and 6.2, RFC 8080 6.1 and 6.2: sets of zones that are printed in part.
 #[test]
 fn sets_signed_on_every_curve_verify() {
     let examples = [(RFC_6605, "example.net.", RFC_6605_NOW, 2), (RFC_8080, "example.com.", RFC_8080_NOW, 4)];
@@ -124,9 +125,9 @@ fn the_signed_zone_of_rfc_8976_verifies() {
     assert_eq!(found.counts.good_signatures, signature_count(zone));
 }
 
-/// RFC 8976 A.1 to A.5: every digest of a kind that is known.
+/// RFC 8976 A.1 to A.5: every digest of a known kind.
 #[test]
-fn digests_of_zones_come_out() {
+fn computes_the_zone_digests_of_the_standard() {
     let one = vec![DigestAlg::Sha384];
     let two = vec![DigestAlg::Sha384, DigestAlg::Sha512];
     let kinds = RFC_8976.map(|(zone, apex)| known_digests(zone, apex));
@@ -141,7 +142,7 @@ fn digests_of_zones_come_out() {
     }
 }
 
-/// The kinds of a zone's digests, which are those of its records.
+/// Returns the kinds of the zone digests that match the records.
 fn known_digests(zone: &str, apex: &str) -> Vec<DigestAlg> {
     let ((records, faults), apex) = (read(zone), name(apex));
     assert_eq!(faults, [""; 0]);
@@ -160,12 +161,12 @@ fn name(text: &str) -> DomainNameBuf {
     DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).unwrap()
 }
 
-/// Signatures of a zone, one a line.
+/// Counts the signatures of a zone, one in each line.
 fn signature_count(zone: &str) -> u64 {
     zone.lines().filter(|line| line.contains(" IN RRSIG ")).count() as u64
 }
 
-/// With another character in the signature of the line that begins so.
+/// Changes a character of the signature in the line with this start.
 fn spoilt(text: &str, start: &str) -> String {
     let change = |line: &str| if line.starts_with(start) { flipped(line, 20) } else { line.to_owned() };
     let spoilt: Vec<String> = text.lines().map(change).collect();

@@ -1,9 +1,9 @@
-//! Zone files: what is read, what is refused and where, and that blocks make no difference.
+//! Zone files: records, faults and their lines, read whole and in blocks.
 
 use oarlock_dnssec::zone::{EntryError, FaultyEntry, ZoneReader, write_record};
 use oarlock_dnssec::{DomainName, DomainNameBuf, LetterCase, NameError, RecordType, ZoneRecords};
 
-/// Records as lines, and faults.
+/// The records as lines, and the faults.
 type Read = (Vec<String>, Vec<(u32, EntryError)>);
 
 fn lines(records: &ZoneRecords) -> Vec<String> {
@@ -40,8 +40,8 @@ fn word(word: &str, expected: &'static str) -> EntryError {
     EntryError::Word { word: word.into(), expected }
 }
 
-/// The text that errors have for a TTL.
-const TTL: &str = "a TTL of up to 2147483647 seconds, or one such as 1w2d3h4m5s,";
+/// The expectation of errors about TTLs.
+const TTL: &str = "a TTL of up to 2147483647 seconds, or one such as 1w2d3h4m5s";
 
 const TRICKY: &str = "$ORIGIN Example.\r\n$TTL 1h\r\n@ IN SOA ns ( ; start\r\n hostmaster.mail 1 ; serial ) \" (\r\n 2h 30m\r\n 1w2d ) 600\r\n \
  NS ns\r\n\r\n  ; nothing\r\nns 300 A 192.0.2.1\n IN 400 A 192.0.2.2\n\tCLASS1 TYPE28 \\# 16 20010db8 00000000000000000000 0001\nA\\.b\\046c TXT \
@@ -49,7 +49,7 @@ const TRICKY: &str = "$ORIGIN Example.\r\n$TTL 1h\r\n@ IN SOA ns ( ; start\r\n h
  192.0.2.256\n\"quoted A 192.0.2.1\nopen TXT \"x\nwww CNAME .\n$ORIGIN sub\nwww AAAA ::1\n\x01ctl A 192.0.2.9";
 
 #[test]
-fn entries_are_read_as_the_standard_writes_them() {
+fn reads_the_entries_of_the_standard() {
     let (lines, faults) = read(TRICKY);
     assert_eq!(
         lines,
@@ -78,7 +78,7 @@ fn entries_are_read_as_the_standard_writes_them() {
     );
 }
 
-/// Reads a text cut at every place of `cuts`, what was left coming again.
+/// Reads a text that is cut at every position of `cuts`. The unread rest is passed again.
 fn read_in_pieces(text: &[u8], cuts: &[usize]) -> Read {
     let mut records = ZoneRecords::new();
     let include = &mut |_: &str| Ok(b"x A 192.0.2.77\n".to_vec());
@@ -93,7 +93,7 @@ fn read_in_pieces(text: &[u8], cuts: &[usize]) -> Read {
 }
 
 #[test]
-fn blocks_make_no_difference() {
+fn reads_the_same_records_from_blocks_of_any_length() {
     let more = "\n$INCLUDE \"some file\"\n$GENERATE 1-2 g$ A 192.0.2.$\nh ( A\n 192.0.2.1\n\ni A 192.0.2.2 )\nk ( TXT\nl A 192.0.2.3\n$NO)x y\nm ) A\n";
     for text in [TRICKY.to_owned(), format!("{TRICKY}{more}"), TRICKY.replace("\r\n", "\n")] {
         let whole = read_in_pieces(text.as_bytes(), &[]);
@@ -108,7 +108,7 @@ fn blocks_make_no_difference() {
 }
 
 #[test]
-fn an_error_costs_one_entry_and_tells_its_line() {
+fn an_error_skips_one_entry_and_names_its_line() {
     let text = "a. 1 A 192.0.2.1\na. 1 NOTYPE x\na. 1 CH A 192.0.2.1\na. 1 CLASS7 A 192.0.2.1\na. 1 A\na. 1 A 192.0.2.1 x\nb..c. 1 A 192.0.2.1\n 1 A \
                 192.0.2.2\nc. A 192.0.2.3\nrel 1 A 192.0.2.1\n$NOTHING\n$TTL x\n$ORIGIN\na. 1 ANY x\na. 1 UID x\na. ) A 192.0.2.1\na. 1 A \\# 5 \
                 0102030405\na. 1 A \\# 4 010203\nlast. A 192.0.2.9\n";
@@ -134,11 +134,11 @@ fn an_error_costs_one_entry_and_tells_its_line() {
     ];
     assert_eq!(faults, expected);
     let shown: Vec<String> = faults.iter().map(|(_, error)| error.to_string()).collect();
-    assert_eq!(shown[2], "class `CLASS7`; only IN is read");
+    assert_eq!(shown[2], "class `CLASS7`: only IN is supported");
 }
 
 #[test]
-fn parentheses_left_open_are_told_where_they_open() {
+fn reports_the_line_that_opened_an_unclosed_parenthesis() {
     let (lines, faults) = read(
         "a. 1 A 192.0.2.1\nb. 1 TXT x\n y. 1 SOA (\nc. 1 A 192.0.2.2\nd. 1 TXT ( \"(\" \n ) \ne. 1 A 192.0.2.3",
     );
@@ -152,7 +152,7 @@ fn parentheses_left_open_are_told_where_they_open() {
 }
 
 #[test]
-fn a_truncated_file_is_told() {
+fn reports_a_truncated_zone_file() {
     let whole = "a. 1 SOA b. c. ( 1 2 3\n 4 5 )\n";
     assert_eq!(good(whole).len(), 1);
     for len in ["a. 1 SOA b. c. (".len(), whole.len() - 3, whole.len() - 2] {
@@ -160,7 +160,7 @@ fn a_truncated_file_is_told() {
     }
     assert_eq!(read("a. 1 TXT x\nb. 1 TXT \"x").1, [(2, EntryError::OpenQuote)]);
     assert_eq!(read("a. 1 TXT x\nb. 1").1, [(2, EntryError::Missing("a type"))]);
-    // An end of the last line is not missed.
+    // The last line may lack its end.
     assert_eq!(good("a. 1 TXT x\nb. 1 A 192.0.2.1").len(), 2);
 }
 
@@ -202,7 +202,7 @@ fn names_may_have_255_bytes() {
 
 /// RFC 2308 section 4, RFC 1035 5.1.
 #[test]
-fn ttls_come_from_where_they_can() {
+fn takes_ttls_from_the_first_known_source() {
     assert_eq!(read("a. A 192.0.2.1\n").1, [(1, EntryError::NoTtl)]);
     let soa = "a. SOA b. c. 1 2 3 4 77\n";
     assert_eq!(good(&format!("{soa}a. A 192.0.2.1\n"))[1], "2:a. 77 IN A 192.0.2.1");
@@ -220,7 +220,7 @@ fn ttls_have_31_bits() {
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert!(lines[1].starts_with("5:a. 2147483647 IN A"), "{lines:?}");
     assert_eq!(faults, [(2, word("2147483648", TTL)), (3, word("4294967295", TTL)), (4, word("7101w", TTL))]);
-    // A minimum has 32 bits, and is a TTL only as far as that has them.
+    // A minimum has 32 bits, but a TTL has 31.
     let (lines, faults) = read("a. SOA b. c. 1 2 3 4 2147483648\n");
     assert_eq!((lines.len(), faults), (0, vec![(1, EntryError::LongMinimum(2_147_483_648))]));
     assert_eq!(
@@ -229,12 +229,12 @@ fn ttls_have_31_bits() {
     );
     assert_eq!(
         read("w. 4294967295 A 192.0.2.1\n").1[0].1.to_string(),
-        "`4294967295` where a TTL of up to 2147483647 seconds, or one such as 1w2d3h4m5s, should be"
+        "found `4294967295`, expected a TTL of up to 2147483647 seconds, or one such as 1w2d3h4m5s"
     );
 }
 
 #[test]
-fn the_first_soa_is_the_origin_where_none_is_stated() {
+fn the_first_soa_is_the_origin_if_none_is_stated() {
     let lines = good("Example. 1 SOA ns host 1 2 3 4 5\nwww A 192.0.2.1\n@ NS ns\n");
     assert_eq!(lines[0], "1:example. 1 IN SOA ns.example. host.example. 1 2 3 4 5");
     assert_eq!(lines[1..], ["2:www.example. 1 IN A 192.0.2.1", "3:example. 1 IN NS ns.example."]);
@@ -250,9 +250,9 @@ fn lines_of_owner(records: &ZoneRecords) -> Vec<String> {
     records.iter().map(|record| record.owner.to_string()).collect()
 }
 
-/// What is signed of an NSEC is its next name as it is written. RFC 6840 5.1.
+/// RFC 6840 5.1: the signature of an NSEC covers its next name as written.
 #[test]
-fn an_origin_keeps_its_letters_where_names_keep_theirs() {
+fn an_origin_keeps_its_case_in_names_that_keep_theirs() {
     let lines = good("$ORIGIN Example.\nA 1 NSEC B A\nA 1 NS B\n$ORIGIN Sub\nA 1 NSEC B A\n");
     let expected = [
         "2:a.example. 1 IN NSEC B.Example. A",
@@ -294,7 +294,7 @@ fn files_include_files() {
     assert_eq!(
         faults,
         [
-            "one: line 3: `x` where an IPv4 address should be",
+            "one: line 3: found `x`, expected an IPv4 address",
             "line 6: cannot include `missing`: not found",
             "loop: line 2: cannot include `loop`: more than 16 files, one within the other",
         ]
@@ -328,7 +328,7 @@ fn records_are_generated() {
 
 const NO_SOA: &str = "an SOA record is no record of a range: a zone has one";
 
-/// As BIND 9.18 has them.
+/// The output of BIND 9.18.
 #[test]
 fn generated_records_take_every_form_of_a_number_and_are_bounded() {
     let lines = good(
@@ -366,7 +366,7 @@ fn generated_records_take_every_form_of_a_number_and_are_bounded() {
 }
 
 #[test]
-fn faults_are_bounded_in_number() {
+fn limits_the_number_of_faults() {
     let include = &mut |_: &str| Err(String::new());
     let mut reader = ZoneReader::new(None, include);
     reader.read("x\n".repeat(1500).as_bytes(), true, &mut ZoneRecords::new());

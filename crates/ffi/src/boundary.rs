@@ -1,4 +1,4 @@
-//! Where C's pointers become Rust's slices, and where panics end. The crate's only unsafe code.
+//! The conversion of C's pointers to slices, and the end of panics. The crate's only unsafe code.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_ulong};
@@ -6,30 +6,30 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs the body of a function that C calls. A panic ends here, as unwinding into C is undefined: it has been printed by
-/// the panic hook, and None stands for it.
+/// Runs the body of a function that C calls. Returns None after a panic, which the panic hook has printed. Unwinding
+/// into C is undefined behaviour.
 pub fn guard<T>(body: impl FnOnce() -> T) -> Option<T> {
-    // What a panic leaves behind is seen by later calls with the same handle; handles keep no half-made state.
+    // Later calls with the same handle see the state that a panic leaves. Handles keep no half-made state.
     catch_unwind(AssertUnwindSafe(body)).ok()
 }
 
-/// Bytes that C lends; none for a null pointer.
+/// Returns the bytes that C lends, which are none for a null pointer.
 ///
 /// # Safety
-/// Where `data` is not null, `len` bytes are there, initialised, and nobody writes them for as long as `'a`.
+/// If `data` is not null, it points at `len` initialised bytes that nobody writes during `'a`.
 #[must_use]
 pub unsafe fn bytes<'a>(data: *const u8, len: usize) -> &'a [u8] {
     if data.is_null() || len == 0 {
         return &[];
     }
-    // SAFETY: not null, and of so many initialised bytes for so long, as the caller promises.
+    // SAFETY: not null, with this many initialised bytes during `'a`, as the caller promises.
     unsafe { std::slice::from_raw_parts(data, len) }
 }
 
-/// Text that C lends, ending with a zero byte; None for a null pointer or what is not UTF-8.
+/// Returns the text that C lends, which ends with a zero byte. None for a null pointer or for text that is not UTF-8.
 ///
 /// # Safety
-/// Where `data` is not null, a zero byte ends it, and nobody writes it for as long as `'a`.
+/// If `data` is not null, a zero byte ends it, and nobody writes it during `'a`.
 #[must_use]
 pub unsafe fn text<'a>(data: *const c_char) -> Option<&'a str> {
     if data.is_null() {
@@ -39,35 +39,37 @@ pub unsafe fn text<'a>(data: *const c_char) -> Option<&'a str> {
     unsafe { CStr::from_ptr(data) }.to_str().ok()
 }
 
-/// Writes `content` where C has `room` bytes, which need not be initialised. False, and nothing written, where it does not
-/// fit or there is no place.
+/// Writes `content` to a buffer of C. False, and nothing is written, if the buffer is null or too small. The buffer
+/// need not be initialised.
 ///
 /// # Safety
-/// Where `place` is not null, `room` bytes may be written there, and `content` does not lie among them.
+/// If `buffer` is not null, `size` bytes may be written there, and `content` does not overlap them.
 #[must_use = "false means that nothing was written"]
-pub unsafe fn copy_out(content: &[u8], place: *mut u8, room: usize) -> bool {
-    if place.is_null() || content.len() > room {
+pub unsafe fn copy_out(content: &[u8], buffer: *mut u8, size: usize) -> bool {
+    if buffer.is_null() || content.len() > size {
         return false;
     }
-    // SAFETY: there is room for so many bytes, apart from `content`, as the caller promises.
-    unsafe { std::ptr::copy_nonoverlapping(content.as_ptr(), place, content.len()) };
+    // SAFETY: the buffer has this many bytes and does not overlap `content`, as the caller promises.
+    unsafe { std::ptr::copy_nonoverlapping(content.as_ptr(), buffer, content.len()) };
     true
 }
 
-/// True in a program that runs with more rights than the user who started it: set-user-ID, set-group-ID, file capabilities.
-/// Its environment comes from that user and must not decide what it reads, writes or connects to. secure_getenv(3).
+/// True if the program has more rights than the user who started it: set-user-ID, set-group-ID, file capabilities. That
+/// user controls the environment, which must not decide what the program reads, writes or connects to.
+/// secure_getenv(3).
 #[must_use]
 pub fn is_privileged() -> bool {
     getauxval(AT_SECURE) != 0
 }
 
-/// The value of an environment variable. None if it is not set, is not UTF-8, or the program [is privileged](is_privileged).
+/// Returns the value of an environment variable. None if it is not set, is not UTF-8, or the program [is
+/// privileged](is_privileged).
 #[must_use]
 pub fn environment(name: &str) -> Option<String> {
     if is_privileged() { None } else { std::env::var(name).ok() }
 }
 
-/// The number of a user, or of one who is given by number; None if there is no user of this name. getpwnam_r(3).
+/// Returns the number of a user. `name` may be a number itself. None if there is no user of this name. getpwnam_r(3).
 #[must_use]
 pub fn uid_of(name: &str) -> Option<u32> {
     if let Ok(number) = name.parse() {
@@ -77,7 +79,7 @@ pub fn uid_of(name: &str) -> Option<u32> {
     let mut entry = std::mem::MaybeUninit::<libc::passwd>::uninit();
     let mut texts = vec![0; 16 * 1024];
     let mut found = std::ptr::null_mut();
-    // SAFETY: a name that ends with zero, and places of the sizes that are stated.
+    // SAFETY: a name that ends with zero, and buffers of the sizes that are passed.
     let status = unsafe {
         libc::getpwnam_r(name.as_ptr(), entry.as_mut_ptr(), texts.as_mut_ptr(), texts.len(), &mut found)
     };
@@ -88,13 +90,14 @@ pub fn uid_of(name: &str) -> Option<u32> {
     Some(unsafe { entry.assume_init() }.pw_uid)
 }
 
-/// The number of groups that are asked for at first. The kernel says how many there are if it is too small.
+/// The number of groups that the first call asks for. The kernel returns the real number if this is too small.
 const USUAL_GROUPS: usize = 64;
 
-/// The supplementary groups that the process behind a UNIX socket had when it connected. unix(7), SO_PEERGROUPS.
+/// Returns the supplementary groups that the process behind a UNIX socket had when it connected. unix(7),
+/// SO_PEERGROUPS.
 ///
 /// # Errors
-/// The socket is no connected UNIX socket, or the kernel is older than Linux 4.13.
+/// The socket is not a connected UNIX socket, or the kernel is older than Linux 4.13.
 pub fn peer_groups(socket: BorrowedFd<'_>) -> io::Result<Vec<u32>> {
     let mut groups: Vec<libc::gid_t> = vec![0; USUAL_GROUPS];
     loop {
@@ -122,25 +125,25 @@ pub fn peer_groups(socket: BorrowedFd<'_>) -> io::Result<Vec<u32>> {
     }
 }
 
-/// `linux/auxvec.h`: not zero asks for a secure execution.
+/// `linux/auxvec.h`: a value other than zero asks for a secure execution.
 const AT_SECURE: c_ulong = 23;
 
-// SAFETY: the C library's own function, of this type. It reads what the kernel gave to this process at its start, and may be
-// called at any time with any number: getauxval(3).
+// SAFETY: the C library's own function, of this type. It reads what the kernel gave to this process at its start, and
+// may be called at any time with any number: getauxval(3).
 unsafe extern "C" {
     safe fn getauxval(kind: c_ulong) -> c_ulong;
 }
 
-/// Tells the allocator how much freed memory it may keep. mallopt(3).
+/// Limits the freed memory that the allocator keeps. mallopt(3).
 ///
-/// glibc raises both thresholds by itself, to 32 and 64 MiB, once long buffers have been freed, and [`trim_memory`] does not reach what
-/// it keeps at the ends of the heaps of threads. Where the allocator has no such settings nothing happens.
+/// glibc raises both thresholds by itself, to 32 and 64 MiB, after long buffers have been freed, and [`trim_memory`]
+/// does not reach memory at the ends of the heaps of threads. Does nothing if the allocator has no such settings.
 pub fn keep_little_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        /// Bytes of a buffer that has a mapping of its own, which ends with it.
+        /// The size of a buffer that gets its own mapping, which is unmapped with the buffer.
         const MAPPED: libc::c_int = 1 << 20;
-        /// Bytes that may be free at the end of a heap.
+        /// The free memory that a heap may keep at its end, in bytes.
         const KEPT: libc::c_int = 2 << 20;
         // SAFETY: both calls take numbers, and the allocator locks what it changes.
         unsafe {
@@ -150,9 +153,9 @@ pub fn keep_little_memory() {
     }
 }
 
-/// Has the allocator give freed memory back to the system, which glibc otherwise keeps after a burst.
+/// Returns freed memory to the system, which glibc otherwise keeps after a burst.
 ///
-/// True if it gave any back; false where the allocator has no such function. malloc_trim(3).
+/// True if any memory was returned. False if none was, or if the allocator has no such function. malloc_trim(3).
 #[must_use]
 pub fn trim_memory() -> bool {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -169,13 +172,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_panic_passes() {
+    fn guard_stops_panics() {
         assert_eq!(guard(|| 7), Some(7));
         assert_eq!(guard(|| -> i32 { panic!("a panic that the test wants to see caught") }), None);
     }
 
     #[test]
-    fn null_is_nothing() {
+    fn null_pointers_give_nothing() {
         // SAFETY: null pointers.
         unsafe {
             assert_eq!(bytes(std::ptr::null(), 5), b"");
@@ -185,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn outputs_are_whole_or_absent() {
+    fn writes_outputs_whole_or_not_at_all() {
         let mut place = [9; 3];
         // SAFETY: three bytes, as long as the call, and text ended by zero.
         unsafe {
@@ -207,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn peers_of_unix_sockets_have_the_groups_of_their_process() {
+    fn returns_the_groups_of_the_process_behind_a_socket() {
         use std::os::fd::AsFd;
 
         let own = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -223,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn users_are_known_by_name_and_number() {
+    fn finds_users_by_name_and_by_number() {
         assert_eq!((uid_of("root"), uid_of("0"), uid_of("65534")), (Some(0), Some(0), Some(65534)));
         assert_eq!((uid_of("no such user"), uid_of(""), uid_of("a\0b")), (None, None, None));
     }

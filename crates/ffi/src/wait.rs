@@ -1,4 +1,4 @@
-//! Descriptors that an event loop of somebody else's watches.
+//! Descriptors that the event loop of another program waits for.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,12 +11,13 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
 };
 
-/// A descriptor that is readable from [`signal`](Self::signal) until [`reset`](Self::reset). As a waker it signals itself.
+/// A descriptor that is readable from [`signal`](Self::signal) until [`reset`](Self::reset). As a waker, it signals
+/// itself.
 #[derive(Debug)]
-pub struct Event(OwnedFd);
+pub struct EventDescriptor(OwnedFd);
 
-impl Event {
-    /// One that has not been signalled; not inherited by programs that this process starts.
+impl EventDescriptor {
+    /// Makes a descriptor that has not been signalled. Child programs do not inherit it.
     ///
     /// # Errors
     /// Too many open files.
@@ -24,27 +25,27 @@ impl Event {
         Ok(Self(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
     }
 
-    /// Makes it readable. Cheap to repeat.
+    /// Makes the descriptor readable. Repeated calls are cheap.
     pub fn signal(&self) {
-        // It fails only where 2^64 - 2 signals have not been reset: it is readable then.
+        // This fails only after 2^64 - 2 signals without a reset, when the descriptor is readable in any case.
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 
-    /// Makes it unreadable until the next signal.
+    /// Makes the descriptor unreadable until the next signal.
     pub fn reset(&self) {
         let mut count = [0; 8];
-        // It fails where there was no signal: it is unreadable then.
+        // This fails if there was no signal, when the descriptor is unreadable in any case.
         let _ = rustix::io::read(&self.0, &mut count);
     }
 }
 
-impl AsFd for Event {
+impl AsFd for EventDescriptor {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
 
-impl Wake for Event {
+impl Wake for EventDescriptor {
     fn wake(self: Arc<Self>) {
         self.signal();
     }
@@ -54,13 +55,13 @@ impl Wake for Event {
     }
 }
 
-/// A descriptor that stays the same while what it stands for changes: it is readable when the one that it watches is.
-/// Event loops of other programs keep tables by descriptor, in which a number that is closed and reused does harm.
+/// A descriptor that is readable if one of the watched descriptors is. Its number stays the same while the watched ones
+/// change. Event loops of other programs keep tables by number, which a closed and reused number would corrupt.
 #[derive(Debug)]
-pub struct Gate(OwnedFd);
+pub struct WatchDescriptor(OwnedFd);
 
-impl Gate {
-    /// One that watches nothing; not inherited by programs that this process starts.
+impl WatchDescriptor {
+    /// Makes a descriptor that watches nothing. Child programs do not inherit it.
     ///
     /// # Errors
     /// Too many open files.
@@ -68,22 +69,22 @@ impl Gate {
         Ok(Self(epoll::create(epoll::CreateFlags::CLOEXEC)?))
     }
 
-    /// Watches `other` until [`leave`](Self::leave), or until its last descriptor is closed.
+    /// Watches `other` until [`leave`](Self::unwatch), or until its last descriptor is closed.
     ///
     /// # Errors
-    /// Of `epoll_ctl`: no memory, or too many watches.
+    /// `epoll_ctl` fails: no memory, or too many watches.
     pub fn watch(&self, other: &impl AsFd) -> io::Result<()> {
         Ok(epoll::add(&self.0, other, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?)
     }
 
-    /// Watches `other` no more.
-    pub fn leave(&self, other: &impl AsFd) {
-        // It fails where it was not watched.
+    /// Stops watching `other`.
+    pub fn unwatch(&self, other: &impl AsFd) {
+        // This fails if `other` was not watched, which is no error here.
         let _ = epoll::delete(&self.0, other);
     }
 }
 
-impl AsFd for Gate {
+impl AsFd for WatchDescriptor {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
@@ -91,10 +92,10 @@ impl AsFd for Gate {
 
 /// A descriptor that becomes readable when a time has passed.
 #[derive(Debug)]
-pub struct Alarm(OwnedFd);
+pub struct TimerDescriptor(OwnedFd);
 
-impl Alarm {
-    /// One that is not set; not inherited by programs that this process starts.
+impl TimerDescriptor {
+    /// Makes a timer that is not set. Child programs do not inherit it.
     ///
     /// # Errors
     /// Too many open files.
@@ -103,31 +104,31 @@ impl Alarm {
         Ok(Self(timerfd_create(TimerfdClockId::Monotonic, flags)?))
     }
 
-    /// Makes it readable once `after` has passed from now, not before.
+    /// Makes the descriptor readable after this time, and unreadable until then.
     pub fn set(&self, after: Duration) {
-        // Zero would switch it off.
+        // Zero would disable the timer.
         self.arm(after.max(Duration::from_nanos(1)));
     }
 
-    /// Makes it unreadable until it is set again.
+    /// Makes the descriptor unreadable until the timer is set again.
     pub fn clear(&self) {
         self.arm(Duration::ZERO);
     }
 
     fn arm(&self, after: Duration) {
         let it_value = Timespec {
-            // Saturating: some 300 years are never.
+            // Saturation is harmless: 300 years never pass.
             tv_sec: i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: after.subsec_nanos().into(),
         };
         let once = Itimerspec { it_interval: Timespec::default(), it_value };
-        // It fails for wrong descriptors and times only.
+        // This fails for invalid descriptors and times only.
         let set = timerfd_settime(&self.0, TimerfdTimerFlags::empty(), &once);
         debug_assert!(set.is_ok(), "{set:?}");
     }
 }
 
-impl AsFd for Alarm {
+impl AsFd for TimerDescriptor {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
@@ -144,8 +145,8 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_readable_from_signal_to_reset() {
-        let event = Arc::new(Event::new().unwrap());
+    fn an_event_descriptor_is_readable_from_signal_to_reset() {
+        let event = Arc::new(EventDescriptor::new().unwrap());
         event.reset();
         assert!(!is_readable(&*event));
         std::task::Waker::from(event.clone()).wake();
@@ -156,8 +157,8 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_follows_what_it_watches() {
-        let (gate, event) = (Gate::new().unwrap(), Event::new().unwrap());
+    fn a_watch_descriptor_is_readable_if_a_watched_one_is() {
+        let (gate, event) = (WatchDescriptor::new().unwrap(), EventDescriptor::new().unwrap());
         event.signal();
         assert!(!is_readable(&gate));
         gate.watch(&event).unwrap();
@@ -165,14 +166,14 @@ mod tests {
         event.reset();
         assert!(!is_readable(&gate));
         event.signal();
-        gate.leave(&event);
+        gate.unwatch(&event);
         assert!(!is_readable(&gate));
-        gate.leave(&event);
+        gate.unwatch(&event);
     }
 
     #[test]
-    fn an_alarm_is_readable_once_its_time_has_passed() {
-        let alarm = Alarm::new().unwrap();
+    fn a_timer_descriptor_is_readable_after_its_time() {
+        let alarm = TimerDescriptor::new().unwrap();
         assert!(!is_readable(&alarm));
         alarm.set(Duration::ZERO);
         assert_eq!(poll(&mut [PollFd::new(&alarm, PollFlags::IN)], None), Ok(1));

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-/// The pause after a failed accept. It is short enough to go unnoticed, and long enough that a process without free descriptors does not
-/// spend its time on failures.
+/// The pause after a failed accept. It is short enough to go unnoticed, and long enough that a process without free
+/// descriptors does not spend its time on failures.
 const BACK_OFF: Duration = Duration::from_millis(20);
 
 /// Accepts the next connection. After each failure it calls `on_failure`, pauses, and tries again.
 ///
-/// The future may be dropped at any time: no connection is lost, because `accept` is cancel-safe for the listeners of tokio.
+/// The future may be dropped at any time: no connection is lost, because `accept` is cancel-safe for the listeners of
+/// tokio.
 pub async fn accept_next<T, F>(mut accept: impl FnMut() -> F, mut on_failure: impl FnMut(io::Error)) -> T
 where
     F: Future<Output = io::Result<T>>,

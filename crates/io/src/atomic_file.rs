@@ -1,9 +1,11 @@
-//! Files that take their name when they are whole, so that a reader sees the old file or the new one and nothing between.
+//! Files that take their name when they are whole, so that a reader sees the old file or the new one and nothing
+//! between.
 //!
-//! If the file system has files without names (`O_TMPFILE`), the file has no name until the end, and the system frees it with the
-//! process, however the process ends. Otherwise it has a temporary name, which is removed when [`AtomicFile`] is dropped.
-//! A program that is ended by a signal drops nothing: it calls [`remove_unfinished`] first.
-//! `OARLOCK_NAMED_DRAFTS=1` gives every file a temporary name, because tests rarely have a file system without `O_TMPFILE`.
+//! If the file system has files without names (`O_TMPFILE`), the file has no name until the end, and the system frees
+//! it with the process, however the process ends. Otherwise it has a temporary name, which is removed when
+//! [`AtomicFile`] is dropped. A program that is ended by a signal drops nothing: it calls [`remove_unfinished`]
+//! first. `OARLOCK_NAMED_DRAFTS=1` gives every file a temporary name, because tests rarely have a file system without
+//! `O_TMPFILE`.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
@@ -69,12 +71,12 @@ pub fn sync_folder(path: &Path) -> io::Result<()> {
 
 /// Removes the temporary names of all unfinished files. A program calls this before it ends because of a signal.
 ///
-/// A thread that creates or names a file afterwards waits forever: no name can appear behind this function's back.
+/// A thread that creates or names a file afterwards waits forever, so no name can appear after this function.
 pub fn remove_unfinished() {
     let names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     names.iter().for_each(|path| drop(fs::remove_file(path)));
-    // The lock is never released.
-    std::mem::forget(names);
+    // The guard is leaked, so the lock is never released.
+    Box::leak(Box::new(names));
 }
 
 impl AtomicFile {

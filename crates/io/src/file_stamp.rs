@@ -1,31 +1,31 @@
-//! Whether a file has changed.
+//! The recognition of changed files.
 
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// What changes when a file is written or replaced.
+/// The properties of a file that change if it is written or replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStamp {
     device: u64,
     inode: u64,
     len: u64,
-    /// Of the contents and of the inode, in seconds and nanoseconds.
+    /// The modification times of contents and inode, in seconds and nanoseconds.
     times: [i64; 4],
     mode: u32,
 }
 
 impl FileStamp {
-    /// The stamp of what a path leads to now.
+    /// Reads the stamp of the file at a path. It follows links.
     ///
     /// # Errors
-    /// There is nothing there, or it may not be looked at.
-    pub fn of(path: &Path) -> io::Result<Self> {
+    /// The file does not exist, or cannot be examined.
+    pub fn read(path: &Path) -> io::Result<Self> {
         Ok(Self::from(&path.metadata()?))
     }
 
-    /// True where others than the owner and the group may read or write it.
+    /// Returns true if users outside the owner and the group may read or write the file.
     #[must_use]
     pub fn is_open_to_all(&self) -> bool {
         self.mode & 0o007 != 0

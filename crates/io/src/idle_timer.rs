@@ -9,7 +9,8 @@ use tokio::time::{Instant, Sleep, sleep};
 
 /// A time limit that begins anew whenever bytes come or go.
 ///
-/// A renewal costs no more than a store: the timer of tokio is set again only when it fires before the limit has passed.
+/// A renewal costs no more than a store: the timer of tokio is set again only when it fires before the limit has
+/// passed.
 #[derive(Debug)]
 pub struct IdleTimer {
     limit: Duration,

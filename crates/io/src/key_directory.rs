@@ -15,27 +15,27 @@ use zeroize::Zeroizing;
 use crate::private_file::{check_private, read_open};
 use crate::{ExposedSecret, FileStamp, SecretReader, check_secret_mode_for};
 
-/// The endings of key files in a directory of keys.
+/// The endings of key files in a directory.
 pub const ENDINGS: [&str; 2] = ["pem", "der"];
 
-/// One more than a key may have, so that one that is too long is known as such.
+/// One byte more than a key may have, so that a longer file is recognised as too long.
 const MAX_BYTES: usize = import::MAX_INPUT_LEN + 1;
 
-/// Keys by the names of their files. A file that cannot be read as a key, such as one that is being written, leaves the key
-/// that was there before in use.
+/// A directory of keys, named by their files. If a file cannot be read as a key, for example because it is being
+/// written, the key that was read before stays in use.
 pub struct KeyDirectory {
     path: PathBuf,
     passphrase: Option<Passphrase>,
-    /// For whom private keys must be private, if for anyone.
+    /// The reader for whom private keys must be private; None if any file is accepted.
     private_for: Option<SecretReader>,
     files: BTreeMap<String, ListedFile>,
-    /// Files of which it was said that their names are no good.
+    /// The files whose names have been reported as invalid.
     misnamed: Vec<PathBuf>,
-    /// Files that are not named as key files are, as they were when it was looked whether they hold a key all the same.
+    /// The files without the ending of a key file, with their stamps at the time of the search for misplaced keys.
     others: BTreeMap<PathBuf, FileStamp>,
 }
 
-/// What a key file holds.
+/// The contents of a key file.
 #[derive(Clone, Debug)]
 pub enum KeyMaterial {
     /// A key.
@@ -49,66 +49,66 @@ struct ListedFile {
     path: PathBuf,
     stamp: Option<FileStamp>,
     key: Option<KeyMaterial>,
-    /// It was said that there is nothing where the name leads to.
+    /// True if the absence of the file has been reported.
     is_missing: bool,
 }
 
-/// What is different since the directory was looked at before.
+/// The differences from the last time that the directory was read.
 #[derive(Debug, Default)]
 pub struct KeyDirectoryChanges {
-    /// Names of keys that are new.
+    /// The names of new keys.
     pub added: Vec<String>,
-    /// Names whose key is another one now.
+    /// The names of replaced keys.
     pub replaced: Vec<String>,
-    /// Names that are gone.
+    /// The names of removed keys.
     pub removed: Vec<String>,
-    /// Files that are no key that could be used.
+    /// The files that hold no usable key.
     pub refused: Vec<(PathBuf, FileFault)>,
-    /// Private keys that everybody may read.
+    /// The private keys that every user may read.
     pub exposed: Vec<PathBuf>,
 }
 
-/// What is wrong with one file.
+/// The fault of a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileFault {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It is no key.
+    /// The file holds no key.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// Others may read this private key.
+    /// Other users may read the private key.
     #[error("others may read this private key (mode {:04o}); `chmod 600` keeps it private", .0.mode)]
     Exposed(#[from] ExposedSecret),
-    /// Its name is no name for a key.
+    /// The name of the file is not allowed for a key.
     #[error("expected a name of letters, digits, '.', '-' and '_', at most 64 of them")]
     Name,
-    /// Another file has the same name but for its ending.
-    #[error("another file has the same name but for its ending")]
+    /// Another file has the same name with another ending.
+    #[error("another file has the same name with another ending")]
     Twice,
-    /// It holds a private key, but is not named as a key file is.
+    /// The file holds a private key but does not have the ending of a key file.
     #[error(
-        "it holds {found}, but only files that end in .pem or .der are read: `oarlock keys import` makes one of it, or names what does"
+        "it holds {found}, but only files that end in .pem or .der are read: convert it with `oarlock keys import`"
     )]
     Ending {
-        /// The format.
+        /// The format of the key.
         found: &'static str,
     },
 }
 
-/// Why a directory cannot be used.
+/// An error of an unreadable directory.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {error}", path.display())]
 pub struct KeyDirectoryError {
-    /// Which path.
+    /// The path.
     pub path: PathBuf,
-    /// What the system said.
+    /// The error of the system.
     pub error: io::Error,
 }
 
 impl KeyDirectoryChanges {
-    /// True where nothing is different.
+    /// Returns true if there are no differences.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.added.is_empty()
@@ -123,48 +123,49 @@ impl KeyDirectoryChanges {
 pub struct KeyListing(Vec<PathBuf>);
 
 impl KeyDirectory {
-    /// A directory that has not been looked at yet. The passphrase is for encrypted PKCS#8.
+    /// Makes a directory that has not been read yet. The passphrase is for encrypted PKCS#8.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, passphrase: Option<Passphrase>) -> Self {
         let (files, misnamed, others) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
         Self { path: path.into(), passphrase, private_for: None, files, misnamed, others }
     }
 
-    /// Refuses private keys that others than this reader may read, in place of reporting them. [`check_secret_mode_for`] has
-    /// the rule.
+    /// Rejects private keys that users other than this reader may read, instead of reporting them.
+    /// [`check_secret_mode_for`] has the rule.
     #[must_use]
     pub fn require_private(mut self, reader: SecretReader) -> Self {
         self.private_for = Some(reader);
         self
     }
 
-    /// Its path.
+    /// Returns the path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The keys by name.
+    /// Returns the keys by name.
     pub fn keys(&self) -> impl Iterator<Item = (&str, &KeyMaterial)> {
         self.files.iter().filter_map(|(name, file)| Some((name.as_str(), file.key.as_ref()?)))
     }
 
-    /// The file that the key of a name was read from.
+    /// Returns the file of the key with a name.
     #[must_use]
     pub fn file(&self, name: &str) -> Option<&Path> {
         self.files.get(name).map(|file| file.path.as_path())
     }
 
-    /// Looks again. Files that have not changed are not read.
+    /// Reads the directory again. Unchanged files are not read.
     ///
     /// # Errors
-    /// The directory cannot be listed; then nothing changes.
+    /// The directory cannot be listed. The keys stay as they are then.
     pub fn refresh(&mut self) -> Result<KeyDirectoryChanges, KeyDirectoryError> {
         let listing = self.list()?;
-        Ok(self.look_through(listing))
+        Ok(self.read_listing(listing))
     }
 
-    /// Lists the directory, as the first half of a [`KeyDirectory::refresh`] and all of it that can fail.
+    /// Lists the directory. This is the first half of [`KeyDirectory::refresh`], and the only part of it that can
+    /// fail.
     ///
     /// # Errors
     /// The directory cannot be listed.
@@ -178,44 +179,46 @@ impl KeyDirectory {
         Ok(KeyListing(paths))
     }
 
-    /// Reads every file of a listing again, encrypted keys with another passphrase.
+    /// Reads every file of a listing again, with another passphrase for encrypted keys.
     pub fn read_again(&mut self, listing: KeyListing, passphrase: Option<Passphrase>) -> KeyDirectoryChanges {
         self.passphrase = passphrase;
         self.files.values_mut().for_each(|file| file.stamp = None);
         self.misnamed.clear();
-        self.look_through(listing)
+        self.read_listing(listing)
     }
 
-    /// The second half of a [`KeyDirectory::refresh`].
-    fn look_through(&mut self, KeyListing(paths): KeyListing) -> KeyDirectoryChanges {
+    /// Reads the files of a listing, the second half of [`KeyDirectory::refresh`].
+    fn read_listing(&mut self, KeyListing(paths): KeyListing) -> KeyDirectoryChanges {
         let (paths, others): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| is_key_file(path));
         let mut changes =
             KeyDirectoryChanges { refused: self.find_misplaced(others), ..KeyDirectoryChanges::default() };
         let (mut seen, mut misnamed) = (Vec::new(), Vec::new());
         for path in paths {
             match name_of(&path) {
+                // The listing is sorted, so the same file of the two is used every time.
                 Some(name) if seen.contains(&name) => misnamed.push((path, FileFault::Twice)),
                 Some(name) => {
-                    self.look(&name, path, &mut changes);
+                    self.read_file(&name, path, &mut changes);
                     seen.push(name);
                 }
                 None => misnamed.push((path, FileFault::Name)),
             }
         }
-        let told =
+        let reported =
             std::mem::replace(&mut self.misnamed, misnamed.iter().map(|(path, _)| path.clone()).collect());
-        changes.refused.extend(misnamed.into_iter().filter(|(path, _)| !told.contains(path)));
+        changes.refused.extend(misnamed.into_iter().filter(|(path, _)| !reported.contains(path)));
         let gone = self.files.extract_if(.., |name, _| !seen.contains(name));
         changes.removed.extend(gone.filter(|(_, file)| file.key.is_some()).map(|(name, _)| name));
         changes
     }
 
-    /// Private keys in files with other endings, which would be missed without a word. Each file is looked at once, and again when
-    /// it has changed. What holds no private key may lie in the directory.
+    /// Finds private keys in files with other endings, which would be ignored silently otherwise. Each file is read
+    /// once, and again after a change. Files without private keys are accepted.
     fn find_misplaced(&mut self, paths: Vec<PathBuf>) -> Vec<(PathBuf, FileFault)> {
         let is_file = |path: &PathBuf| path.metadata().is_ok_and(|about| about.is_file());
         let files = paths.into_iter().filter(is_file);
-        let stamps = files.filter_map(|path| FileStamp::of(&path).ok().map(|stamp| (path, stamp))).collect();
+        let stamps =
+            files.filter_map(|path| FileStamp::read(&path).ok().map(|stamp| (path, stamp))).collect();
         let before = std::mem::replace(&mut self.others, stamps);
         let new = self.others.iter().filter(|(path, stamp)| before.get(*path) != Some(stamp));
         let found = new.filter_map(|(path, _)| {
@@ -226,10 +229,10 @@ impl KeyDirectory {
         found.collect()
     }
 
-    fn look(&mut self, name: &str, path: PathBuf, changes: &mut KeyDirectoryChanges) {
+    fn read_file(&mut self, name: &str, path: PathBuf, changes: &mut KeyDirectoryChanges) {
         let file = self.files.entry(name.to_owned()).or_default();
-        // Taken before the file is read: a change in between is then seen the next time.
-        let stamp = match FileStamp::of(&path) {
+        // The stamp is read before the file, so that a change in between is noticed the next time.
+        let stamp = match FileStamp::read(&path) {
             Ok(stamp) => stamp,
             Err(error) => {
                 if !std::mem::replace(&mut file.is_missing, true) {
@@ -239,6 +242,7 @@ impl KeyDirectory {
             }
         };
         file.is_missing = false;
+        // The key may have moved from `.pem` to `.der`.
         file.path.clone_from(&path);
         if file.stamp.replace(stamp) == Some(stamp) {
             return;
@@ -268,10 +272,10 @@ impl KeyDirectory {
 }
 
 impl KeyMaterial {
-    /// What the bytes of a key file hold.
+    /// Parses the bytes of a key file.
     ///
     /// # Errors
-    /// As for [`import::any`] and [`Share::from_pem`].
+    /// Those of [`import::any`] and [`Share::from_pem`].
     pub fn import(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Self, KeyError> {
         if bytes.windows(SHARE.len()).any(|window| window == SHARE) {
             return Ok(Self::Share(Share::from_pem(bytes, passphrase)?));
@@ -279,7 +283,7 @@ impl KeyMaterial {
         Ok(Self::Key(import::any(bytes, passphrase)?))
     }
 
-    /// The key that computes: a share is a key of its own.
+    /// Returns the key that computes. A share has a key of its own.
     fn key(&self) -> &Key {
         match self {
             Self::Key(key) => key,
@@ -287,7 +291,8 @@ impl KeyMaterial {
         }
     }
 
-    /// True where both are the same key, so that what engines have prepared for the old handle stays useful.
+    /// Returns true if both are the same key, so that the tables which engines have computed for the old handle stay
+    /// in use.
     fn is_equal(&self, new: &Self) -> bool {
         let (old, new) = (self.key(), new.key());
         old.fingerprint() == new.fingerprint() && old.kind() == new.kind()
@@ -303,12 +308,12 @@ impl KeyMaterial {
     }
 }
 
-/// True where the ending is one of a key file.
+/// Returns true if the path has the ending of a key file.
 fn is_key_file(path: &Path) -> bool {
     path.extension().and_then(OsStr::to_str).is_some_and(|ending| ENDINGS.contains(&ending))
 }
 
-/// True where the name begins with a dot, as those of files being written do.
+/// Returns true if the name begins with a dot, as the names of unfinished files do.
 fn is_hidden(path: &Path) -> bool {
     path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."))
 }
@@ -318,8 +323,8 @@ fn name_of(path: &Path) -> Option<String> {
     is_key_name(name).then(|| name.to_owned())
 }
 
-/// True where a file in a directory of keys may have this name, before its ending: 1 to 64 letters of ASCII, digits, `.`, `-` and
-/// `_`, the first of them no dot.
+/// Returns true if a key file may have this name, without its ending: 1 to 64 ASCII letters, digits, `.`, `-` and
+/// `_`, the first not a dot.
 #[must_use]
 pub fn is_key_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
@@ -330,13 +335,13 @@ fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<KeyMaterial, Fil
     Ok(KeyMaterial::import(&read_secret(path, MAX_BYTES)?, passphrase)?)
 }
 
-/// What the label of a share ends with, encrypted or not.
+/// The end of the label of a share, encrypted or not.
 const SHARE: &[u8] = b"RSA SHARE-----";
 
-/// Reads a passphrase: the first line of a file that nobody else may read.
+/// Reads a passphrase: the first line of a file that no other user may read.
 ///
 /// # Errors
-/// It cannot be read, others may read it, or its first line is empty.
+/// The file cannot be read, others may read it, or its first line is empty.
 pub fn read_private_passphrase(path: &Path) -> io::Result<Passphrase> {
     check_private(path, &fs::File::open(path)?)?;
     read_passphrase(path)
@@ -345,7 +350,7 @@ pub fn read_private_passphrase(path: &Path) -> io::Result<Passphrase> {
 /// Reads a passphrase: the first line of a file.
 ///
 /// # Errors
-/// It cannot be read, or its first line is empty.
+/// The file cannot be read, or its first line is empty.
 pub fn read_passphrase(path: &Path) -> io::Result<Passphrase> {
     let text = read_secret(path, MAX_BYTES)?;
     let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -356,15 +361,15 @@ pub fn read_passphrase(path: &Path) -> io::Result<Passphrase> {
     Ok(Passphrase::new(line))
 }
 
-/// Reads a file that may be secret, or a pipe, up to `max_bytes` and without leaving copies behind; what is longer is cut.
+/// Reads at most `max_bytes` of a secret file or a pipe, and leaves no copies in memory. The rest is ignored.
 ///
 /// # Errors
-/// It cannot be read.
+/// The file cannot be read.
 pub fn read_secret(path: &Path, max_bytes: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     read_open(fs::File::open(path)?, max_bytes)
 }
 
-/// Shows where it is and how many keys it has.
+/// Shows the path and the number of keys.
 impl fmt::Debug for KeyDirectory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "KeyDirectory({}, {} keys)", self.path.display(), self.keys().count())
@@ -379,7 +384,7 @@ mod tests {
 
     use super::*;
 
-    /// In place of what was there: a clock of milliseconds might not tell two writings of one file apart.
+    /// Replaces the file, because a clock of milliseconds might give two writes of one file the same time.
     fn write(path: &Path, bytes: impl AsRef<[u8]>) {
         let new = path.with_extension("new");
         fs::write(&new, bytes).unwrap();
@@ -396,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_come_change_and_go() {
+    fn reports_added_replaced_and_removed_keys() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("mail.pem");
         let mut directory = KeyDirectory::new(place.path(), None);
@@ -417,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_half_written_file_leaves_the_key_that_was_there() {
+    fn a_half_written_file_leaves_the_former_key_in_use() {
         let place = tempfile::tempdir().unwrap();
         let (path, whole) = (place.path().join("a.pem"), pem());
         let mut directory = KeyDirectory::new(place.path(), None);
@@ -429,7 +434,7 @@ mod tests {
         write(&path, &whole.as_bytes()[..90]);
         let changes = directory.refresh().unwrap();
         assert_eq!((changes.refused.len(), names(&directory)), (1, vec!["a"]));
-        // The same key again is no change: what engines have prepared for it stays.
+        // Reading the same key again is no change, so the tables for it stay.
         let before = directory.keys().next().unwrap().1.key().clone();
         write(&path, whole.as_bytes());
         assert!(directory.refresh().unwrap().is_none());
@@ -437,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn private_keys_under_other_endings_are_named_once() {
+    fn reports_a_private_key_with_another_ending_once() {
         let place = tempfile::tempdir().unwrap();
         let bind = "Private-key-format: v1.3\nAlgorithm: 15 (ED25519)\n";
         let pem_text = pem();
@@ -458,13 +463,13 @@ mod tests {
             assert!(named.iter().any(|line| line.contains(name) && line.contains(format)), "{named:?}");
         }
         assert!(directory.refresh().unwrap().is_none());
-        // A file that has changed is looked at again.
+        // A changed file is examined again.
         write(&place.path().join("README"), pem().as_bytes());
         assert_eq!(directory.refresh().unwrap().refused.len(), 1);
     }
 
     #[test]
-    fn names_that_are_none_and_names_that_are_taken_are_refused() {
+    fn rejects_invalid_and_duplicate_key_names() {
         let place = tempfile::tempdir().unwrap();
         for name in ["a b.pem", "ä.pem", "x.der", "x.pem"] {
             write(&place.path().join(name), pem().as_bytes());
@@ -489,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn private_keys_that_everybody_may_read_are_named() {
+    fn reports_private_keys_that_every_user_may_read() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("open.pem");
         write(&path, pem().as_bytes());
@@ -498,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn private_keys_that_others_may_read_are_refused_if_that_is_asked_for() {
+    fn rejects_readable_private_keys_on_request() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("open.pem");
         write(&path, pem().as_bytes());
@@ -507,7 +512,7 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         let changes = directory.refresh().unwrap();
         assert!(matches!(changes.refused[..], [(_, FileFault::Exposed(_))]), "{changes:?}");
-        // A public key is for everybody.
+        // Every user may read a public key.
         let public = export::spki_pem(&generate::ed25519().unwrap()).unwrap();
         write(&path, public.as_bytes());
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
@@ -533,18 +538,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_cut() {
+    fn a_secret_beyond_the_limit_is_cut() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("secret");
         write(&path, "12345");
         let read = |max| read_secret(&path, max).unwrap().to_vec();
         assert_eq!([read(4), read(5), read(1 << 20)], [&b"1234"[..], b"12345", b"12345"]);
-        // No file, so its length says nothing.
+        // The length of a device states nothing.
         assert_eq!(*read_secret(Path::new("/dev/zero"), 3).unwrap(), [0; 3]);
     }
 
     #[test]
-    fn a_directory_that_is_not_there_is_named() {
+    fn names_a_missing_directory() {
         let place = tempfile::tempdir().unwrap();
         let absent = place.path().join("keys");
         let error = KeyDirectory::new(&absent, None).refresh().unwrap_err();

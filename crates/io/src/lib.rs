@@ -1,17 +1,19 @@
-//! What touches the outside for more than one door.
+//! Files, sockets and the network, for several services.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`KeyDirectory`] | a directory of key files, looked at again whenever it may have changed |
-//! | [`FileStamp`] | whether a file has changed |
-//! | [`check_secret_mode`] | who may read a file with secrets |
+//! | [`AtomicFile`], [`atomic_file`] | files that appear complete or not at all |
+//! | [`KeyDirectory`] | a directory of key files, read again after changes |
+//! | [`FileStamp`] | the recognition of changed files |
+//! | [`check_secret_mode`] | the permissions of files with secrets |
 //! | [`LogLimit`] | repeated log lines as a count |
-//! | [`read_private`] | a file with secrets, read if nobody else may read it |
-//! | [`SocketFile`] | the file of a UNIX socket, which replaces and removes nothing else |
+//! | [`read_private`] | files with secrets that no other user may read |
+//! | [`SocketFile`] | the file of a UNIX socket, which replaces and removes no other file |
 //! | [`mail`] | messages in files, directories, mbox, Maildir and streams, and back into them |
 //! | `compressed` | files that may be compressed, as streams; needs the feature `compressed` |
 //! | `dns` | TXT records from name servers or a file; needs the feature `dns` |
 //! | `metrics` | a page for Prometheus; needs the feature `metrics` |
+//! | `accept_next`, `IdleTimer` | accepting connections, time limits on silence; need the feature `net` |
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "net")]

@@ -1,9 +1,10 @@
-//! Repeated log lines: the first at once, the rest as a count.
+//! Repeated log lines: the first at once, the others as a count.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Lets one line of a kind through per interval and counts the others. Whoever causes lines must not fill the disk.
+/// A limit that admits one line of a kind per interval and counts the others, so that no client can fill the disk
+/// with log lines.
 ///
 /// ```
 /// use std::time::Duration;
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 ///
 /// static LINES: LogLimit = LogLimit::new(Duration::from_secs(10));
 /// if let Some(suppressed) = LINES.admit() {
-///     println!("a connection could not be accepted; {suppressed} lines like this one were left out");
+///     println!("a connection could not be accepted; {suppressed} earlier lines were suppressed");
 /// }
 /// ```
 #[derive(Debug)]
@@ -27,7 +28,7 @@ struct LimitState {
 }
 
 impl LogLimit {
-    /// A limit of one line per interval.
+    /// Makes a limit of one line per interval.
     #[must_use]
     pub const fn new(interval: Duration) -> Self {
         Self { interval, state: Mutex::new(LimitState { last: None, suppressed: 0 }) }
@@ -40,6 +41,7 @@ impl LogLimit {
 
     fn admit_at(&self, now: Instant) -> Option<u64> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // Threads may arrive with times out of order, so the difference saturates.
         if state.last.is_some_and(|last| now.saturating_duration_since(last) < self.interval) {
             state.suppressed += 1;
             return None;

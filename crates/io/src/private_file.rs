@@ -1,4 +1,4 @@
-//! Files that must be private, read; and values that are no names of files but keys.
+//! Private files, and the detection of keys in place of file names.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use crate::check_secret_mode;
 
-/// A key in the place of the name of its file, as `--key "$(cat key.pem)"` gives it.
+/// An error for a key in place of the name of its file, as `--key "$(cat key.pem)"` passes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected the name of a file, found what looks like a key itself (it is not shown): write the key into a file and name \
@@ -16,20 +16,21 @@ use crate::check_secret_mode;
 )]
 pub struct KeyForPath;
 
-/// Checks that the name of a file is neither PEM nor several lines: messages quote names of files.
+/// Checks that the name of a file is neither PEM nor several lines, because messages quote the names of files.
 ///
 /// # Errors
-/// It may be a key.
+/// The name may be a key.
 pub fn check_key_path(path: &Path) -> Result<(), KeyForPath> {
     let text = path.as_os_str().as_encoded_bytes();
     let has = |wanted: &[u8]| text.windows(wanted.len()).any(|window| window == wanted);
     if has(b"-----BEGIN") || has(b"\n") || has(b"\r") { Err(KeyForPath) } else { Ok(()) }
 }
 
-/// Reads a file that holds a secret, up to `max_bytes` and without leaving copies behind; what is longer is cut.
+/// Reads at most `max_bytes` of a file with a secret, and leaves no copies in memory. The rest is ignored.
 ///
 /// # Errors
-/// It cannot be read, or others may read it ([`check_secret_mode`]; the reason then does not name the file once more).
+/// The file cannot be read, or other users may read it ([`check_secret_mode`]). The reason does not repeat the name
+/// of the file.
 pub fn read_private(path: &Path, max_bytes: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     check_key_path(path).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     let file = File::open(path)?;
@@ -37,11 +38,11 @@ pub fn read_private(path: &Path, max_bytes: usize) -> io::Result<Zeroizing<Vec<u
     read_open(file, max_bytes)
 }
 
-/// Checks that others may not read an open file that holds a secret. Files that the caller's shell opened (`/dev/stdin`,
-/// `/dev/fd/N`) are the shell's concern.
+/// Checks that other users may not read an open file with a secret. Files that the caller's shell opened
+/// (`/dev/stdin`, `/dev/fd/N`) are not checked.
 ///
 /// # Errors
-/// They may; the reason does not name the file once more.
+/// Other users may read it. The reason does not repeat the name of the file.
 pub fn check_private(path: &Path, file: &File) -> io::Result<()> {
     if path.starts_with("/dev") || path.starts_with("/proc/self/fd") {
         return Ok(());
@@ -53,13 +54,13 @@ pub fn check_private(path: &Path, file: &File) -> io::Result<()> {
     })
 }
 
-/// Reads an open file or pipe. What is read is never moved.
+/// Reads an open file or pipe into a buffer that never moves.
 pub(crate) fn read_open(file: File, max_bytes: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     let about = file.metadata()?;
     let max = max_bytes as u64;
     let len = if about.is_file() { about.len().min(max) } else { max };
     let mut bytes = Zeroizing::new(Vec::with_capacity(len as usize + 1));
-    // Within the capacity nothing is moved; a file that grows meanwhile is cut, and refused as malformed.
+    // Within its capacity the buffer never moves. If the file grows meanwhile, it is cut, and the parser rejects it.
     file.take(len).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
@@ -72,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_others_may_read_is_not_read() {
+    fn rejects_a_file_that_other_users_may_read() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("secret");
         fs::write(&path, "a secret\n").unwrap();
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_shell_opened_is_read() {
+    fn reads_files_that_the_shell_opened() {
         assert_eq!(*read_private(Path::new("/dev/zero"), 3).unwrap(), [0; 3]);
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("redirected");
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_no_name_of_a_file() {
+    fn rejects_a_key_in_place_of_a_file_name() {
         for key in ["-----BEGIN PRIVATE KEY-----\nMC4C\n", "x-----BEGIN PRIVATE KEY-----", "a\nb", "a\r"] {
             let error = check_key_path(Path::new(key)).unwrap_err().to_string();
             assert!(!error.contains("MC4C") && error.contains("not shown"), "{error}");

@@ -1,10 +1,10 @@
-//! Who may read a file that holds secrets.
+//! The permissions of files with secrets.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A file with secrets that others than this service may read or write.
+/// An error for a file with secrets that users other than this service may read or write.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{}: others may read this private file (mode {mode:04o}): `chmod 600 {}` keeps it private; a file of root may also be \
@@ -12,57 +12,58 @@ use std::path::{Path, PathBuf};
     path.display(), path.display()
 )]
 pub struct ExposedSecret {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its permissions.
+    /// The permissions of the file.
     pub mode: u32,
 }
 
 /// The process that will read a secret.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SecretReader {
-    /// This one.
+    /// This process.
     #[default]
     ThisProcess,
-    /// A service whose files root checks: it may run as another user, of a group that only its start knows.
+    /// A service whose files root checks. It may run as another user, in a group that is known at its start only.
     Service,
 }
 
-/// Checks that nobody else may read or write a file with secrets: neither its group nor others have any permission. There is
-/// one exception: a file of root may be readable by a group of this process, unless this process is root itself. Secrets come so
-/// from Kubernetes (`fsGroup`) and from packages (`root:oarlock 0640`).
+/// Checks that no other user may read or write a file with secrets: neither its group nor others have any permission.
+/// There is one exception: a group of this process may read a file of root, unless this process is root itself.
+/// Kubernetes (`fsGroup`) and packages (`root:oarlock 0640`) provide secrets this way.
 ///
 /// # Errors
-/// Others may read or write it.
+/// Others may read or write the file.
 pub fn check_secret_mode(path: &Path, about: &Metadata) -> Result<(), ExposedSecret> {
     check_secret_mode_for(SecretReader::ThisProcess, path, about)
 }
 
-/// The same for another reader: root may check files of a service, and these may be readable by any one group.
+/// Checks the same for another reader. Root may check the files of a service, and any one group may read these.
 /// [`secret_group`] names it.
 ///
 /// # Errors
-/// Others may read or write it.
+/// Others may read or write the file.
 pub fn check_secret_mode_for(
     reader: SecretReader,
     path: &Path,
     about: &Metadata,
 ) -> Result<(), ExposedSecret> {
     let user = rustix::process::geteuid().as_raw();
-    if is_private(&SecretPermissions::of(about), reader, user, is_own_group) || !about.is_file() {
+    if is_private(&SecretPermissions::from_metadata(about), reader, user, is_own_group) || !about.is_file() {
         return Ok(());
     }
     Err(ExposedSecret { path: path.to_owned(), mode: about.mode() & 0o7777 })
 }
 
-/// Returns the group that may read a file with secrets, as a service in it needs it and a server that runs as root refuses it.
+/// Returns the group that may read a file with secrets. A service in that group needs it, and a server that runs as
+/// root rejects it.
 #[must_use]
 pub fn secret_group(path: &Path) -> Option<String> {
     let about = path.metadata().ok().filter(Metadata::is_file)?;
     (about.mode() & 0o077 == 0o040).then(|| group_name(about.gid()))
 }
 
-/// The name of a group, or its number where it has none in /etc/group.
+/// Returns the name of a group, or its number if it is not in /etc/group.
 fn group_name(group: u32) -> String {
     let groups = std::fs::read_to_string("/etc/group").unwrap_or_default();
     let number = group.to_string();
@@ -82,7 +83,7 @@ struct SecretPermissions {
 }
 
 impl SecretPermissions {
-    fn of(about: &Metadata) -> Self {
+    fn from_metadata(about: &Metadata) -> Self {
         Self { mode: about.mode(), owner: about.uid(), group: about.gid() }
     }
 }
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_else_may_read_a_secret_but_a_group_of_the_service_by_root_s_will() {
+    fn only_a_group_of_the_service_may_read_a_secret_of_root() {
         let judge = |reader, mode, owner, group, user| {
             is_private(&SecretPermissions { mode, owner, group }, reader, user, |group| group == 7)
         };
@@ -128,7 +129,7 @@ mod tests {
             assert!(!is_fine(mode, 0, 7, 5), "{mode:o}");
             assert!(!judge(SecretReader::Service, mode, 0, 7, 0), "{mode:o}");
         }
-        // Root checks for a service whose groups it does not know; others know their own.
+        // Root checks for a service with unknown groups; other users know their own.
         assert!(judge(SecretReader::Service, 0o100_640, 0, 8, 0));
         assert!(!judge(SecretReader::Service, 0o100_640, 5, 8, 0), "the owner could change it");
         assert!(!judge(SecretReader::Service, 0o100_640, 0, 8, 5));
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_says_what_to_do() {
+    fn the_error_states_the_remedy() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("secret");
         fs::write(&path, "x").unwrap();

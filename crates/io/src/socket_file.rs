@@ -13,52 +13,53 @@ pub struct SocketFile {
     identity: FileIdentity,
 }
 
-/// Device and inode number, by which a file is told from another one of the same name.
+/// The device and inode numbers, which distinguish a file from another one of the same name.
 type FileIdentity = (u64, u64);
 
 /// The reason why a path cannot be used for a UNIX socket.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SocketFileError {
-    /// Something else than a socket has the name.
-    #[error("{}: a file that is no socket is there ({found}): it stays; name another path or remove it", path.display())]
+    /// A file that is not a socket has the name.
+    #[error("{}: a file that is not a socket has this name ({found}): name another path or remove it", path.display())]
     NotASocket {
         /// The path.
         path: PathBuf,
         /// The kind of the file.
         found: &'static str,
     },
-    /// A living server listens at the path.
-    #[error("{}: another server answers there", path.display())]
+    /// A live server listens at the path.
+    #[error("{}: another server listens at this path", path.display())]
     Taken {
         /// The path.
         path: PathBuf,
     },
-    /// The system refused.
+    /// The system failed.
     #[error("{}: {error}", path.display())]
     Io {
         /// The path.
         path: PathBuf,
-        /// The reason of the system.
+        /// The error of the system.
         error: io::Error,
     },
 }
 
 impl SocketFile {
-    /// Binds a socket at a path with these permissions and, if given, this group. The socket of a dead server is replaced; a
-    /// living server's socket, a regular file, a symbolic link and every other file stay.
+    /// Binds a socket at a path with these permissions and, if given, this group. It replaces the socket of a dead
+    /// server. The socket of a live server, a regular file, a symbolic link and every other file stay.
     ///
     /// # Errors
-    /// The path is taken, or the system refuses.
+    /// The path is in use, or the system fails.
     pub fn bind(path: &Path, mode: u32, group: Option<u32>) -> Result<(UnixListener, Self), SocketFileError> {
         let failed = |error| SocketFileError::Io { path: path.to_owned(), error };
         if let Some(dead) = inspect(path)? {
-            // Another server may have come in between: its socket stays.
+            // Another server may have bound its socket in between, which must stay.
             if identity(path).is_ok_and(|now| now == dead) {
                 fs::remove_file(path).map_err(failed)?;
             }
         }
-        // Nobody else reaches the socket in a private directory, so it is open to others only with its final permissions.
+        // Other users cannot reach the socket in a private directory, so it never has wider permissions than its
+        // final ones.
         let private = private_directory(path).map_err(failed)?;
         let new = private.path().join("s");
         let listener = UnixListener::bind(&new).map_err(failed)?;
@@ -67,7 +68,7 @@ impl SocketFile {
         }
         fs::set_permissions(&new, Permissions::from_mode(mode)).map_err(failed)?;
         let identity = identity(&new).map_err(failed)?;
-        // A link and not a renaming: it fails if a file has come to this name meanwhile.
+        // A link instead of a rename: it fails if another file has taken the name meanwhile.
         fs::hard_link(&new, path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => SocketFileError::Taken { path: path.to_owned() },
             _ => failed(error),
@@ -75,11 +76,11 @@ impl SocketFile {
         Ok((listener, Self { path: path.to_owned(), identity }))
     }
 
-    /// Checks that [`SocketFile::bind`] would find nothing in its way, and changes nothing. A living server is no obstacle
-    /// here: it may be the one whose configuration is being checked.
+    /// Checks that [`SocketFile::bind`] would find no obstacle, and changes nothing. A live server is not an obstacle
+    /// here, because it may be the server whose configuration is checked.
     ///
     /// # Errors
-    /// A file that is no socket is there, or the directory cannot be used.
+    /// A file that is not a socket has the name, or the directory cannot be used.
     pub fn check(path: &Path) -> Result<(), SocketFileError> {
         match inspect(path) {
             Err(SocketFileError::Taken { .. }) => Ok(()),
@@ -92,7 +93,7 @@ impl SocketFile {
         }
     }
 
-    /// The path.
+    /// Returns the path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -101,6 +102,7 @@ impl SocketFile {
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
+        // A successor may have replaced the socket while this server was draining.
         if identity(&self.path).is_ok_and(|now| now == self.identity) {
             let _ = fs::remove_file(&self.path);
         }
@@ -118,6 +120,7 @@ fn inspect(path: &Path) -> Result<Option<FileIdentity>, SocketFileError> {
         let found = kind(about.file_type());
         return Err(SocketFileError::NotASocket { path: path.to_owned(), found });
     }
+    // The kernel refuses the connection if no process listens, so the file is left over.
     match UnixStream::connect(path) {
         Ok(_) => Err(SocketFileError::Taken { path: path.to_owned() }),
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
@@ -145,7 +148,8 @@ fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A directory beside the path that only this user may enter. Its name is short: the path of a socket has at most 107 bytes.
+/// Makes a directory beside the path that only this user may enter. Its name is short, because the path of a socket
+/// has at most 107 bytes.
 fn private_directory(path: &Path) -> io::Result<tempfile::TempDir> {
     tempfile::Builder::new().prefix(".s").permissions(Permissions::from_mode(0o700)).tempdir_in(parent(path))
 }
@@ -173,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_socket_stays() {
+    fn a_file_that_is_not_a_socket_stays() {
         let place = tempfile::tempdir().unwrap();
         let (file, link) = (place.path().join("f.txt"), place.path().join("link"));
         fs::write(&file, "precious").unwrap();
@@ -193,7 +197,7 @@ mod tests {
     fn a_symbolic_link_to_a_socket_stays() {
         let place = tempfile::tempdir().unwrap();
         let (path, link) = (place.path().join("s.sock"), place.path().join("link"));
-        // Dropping a listener leaves its file: a dead server's socket.
+        // Dropping a listener leaves its file, like the socket of a dead server.
         drop(UnixListener::bind(&path).unwrap());
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert!(SocketFile::bind(&link, 0o600, None).unwrap_err().to_string().contains("a symbolic link"));
@@ -201,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dead_server_s_socket_is_replaced_and_a_living_one_s_is_not() {
+    fn replaces_the_socket_of_a_dead_server_but_not_of_a_live_one() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("s.sock");
         drop(UnixListener::bind(&path).unwrap());

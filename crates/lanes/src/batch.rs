@@ -4,14 +4,14 @@ use oarlock_core::{JobError, Operation, Outcomes, Shape, Status};
 
 use crate::simd::LANES;
 
-/// A job that can be computed: its place in the run, and what was read from it.
+/// A job that can be computed: its index in the run, and the values that were read from it.
 #[derive(Debug)]
 pub(crate) struct LaneJob<T> {
     pub(crate) index: usize,
     pub(crate) job: T,
 }
 
-/// Reads every job; those that cannot be computed get their status and take no lane.
+/// Reads every job. A job that cannot be computed gets its status here and takes no lane.
 pub(crate) fn accept<'a, T>(
     shape: Shape,
     operations: &'a [Operation<'a>],
@@ -20,6 +20,7 @@ pub(crate) fn accept<'a, T>(
 ) -> Vec<LaneJob<T>> {
     let mut accepted = Vec::with_capacity(operations.len());
     for (place, operation) in operations.iter().enumerate() {
+        // A refused job takes no lane, so its neighbours run as if it were absent.
         match check(shape, operation).and_then(|()| read(operation)) {
             Ok(job) => accepted.push(LaneJob { index: place, job }),
             Err(status) => out.set(place, status),
@@ -28,7 +29,7 @@ pub(crate) fn accept<'a, T>(
     accepted
 }
 
-/// Jobs come checked; this keeps a caller's mistake from becoming another job's trouble.
+/// Checks a job again. Jobs arrive checked; this keeps a caller's mistake from affecting another job.
 fn check(shape: Shape, operation: &Operation<'_>) -> Result<(), Status> {
     operation.check(shape).map_err(|error| match error {
         JobError::KeyType { .. } => Status::BadKey,
@@ -36,7 +37,8 @@ fn check(shape: Shape, operation: &Operation<'_>) -> Result<(), Status> {
     })
 }
 
-/// `field` of each job of a group of one to eight; lanes without a job repeat the last one, whose result is written once.
+/// Returns `field` of each job of a group of one to eight. Lanes without a job repeat the last one, whose result is
+/// written once.
 pub(crate) fn per_lane<T, U>(group: &[LaneJob<T>], field: impl Fn(&T) -> U) -> [U; LANES] {
     std::array::from_fn(|lane| field(&group[lane.min(group.len() - 1)].job))
 }

@@ -1,4 +1,4 @@
-//! The engine: what it offers, and which unit computes it.
+//! The engine: the shapes that it offers, and the module that computes each.
 
 use oarlock_core::{
     BatchSize, Curve, DEFAULT_TABLE_BYTES, Engine, EngineFault, Jobs, Operation, Outcomes, Records, Shape,
@@ -95,8 +95,8 @@ impl LaneEngine {
         return None;
     }
 
-    /// Returns the same algorithms in plain Rust. They are slower than the scalar engine and run on every machine, so tests
-    /// take them as the oracle.
+    /// Returns the same algorithms in plain Rust. They are slower than the scalar engine and run on every machine,
+    /// so tests take them as the oracle.
     #[cfg(any(test, feature = "portable"))]
     #[must_use]
     pub fn portable() -> Self {
@@ -154,9 +154,10 @@ impl Engine for LaneEngine {
 
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
         let shape = jobs.shape();
+        // The same function answers `offers`, so a run cannot accept a shape that the engine does not offer.
         let (family, _) = self.plan(shape).ok_or(not_offered(shape))?;
         if out.len() != jobs.len() {
-            return Err(failed("the outcomes were not made for these jobs"));
+            return Err(failed("the outcomes do not match the jobs: make them with Outcomes::for_jobs"));
         }
         match self.leaf {
             #[cfg(target_arch = "x86_64")]
@@ -181,6 +182,7 @@ impl LaneEngine {
             Jobs::Operations(shape, operations) => self.compute(simd, family, shape, operations, out)?,
             Jobs::Records(shape, parts) => compute_records(simd, blocks, family, shape, parts, out)?,
         }
+        // Kernels leave keys and intermediate values in vector registers, which the caller's code may spill.
         simd.clear_registers();
         Ok(())
     }

@@ -1,19 +1,24 @@
 //! Multi-buffer kernels: eight public-key operations in lockstep, one per 64-bit lane, with AVX-512 IFMA.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `engine` | [`LaneEngine`], its shapes and how a run is cut into groups of eight |
+//! | `engine` | [`LaneEngine`], its shapes, and the dispatch of a run |
 //! | `batch` | jobs that can be computed, refused jobs, padding of the last group |
-//! | `records` | columns of records: reading, ordering, writing |
+//! | `records` | columns of records: reading and ordering |
 //! | `des` | DES and triple DES of 512 messages |
 //! | `rsa` | RSA private (CRT), RSA public, plain modular exponentiation |
 //! | `ecdsa` | P-256 and P-384: signing and verifying |
 //! | `curve25519` | Ed25519 and X25519 |
 //! | `aes` | AES in CBC and GCM, and CMAC |
 //! | `hash` | SHA-1 and SHA-2 of many messages side by side, HMAC |
-//! | `simd` | vectors: AVX-512 IFMA, the portable twin, and all `unsafe` of this crate |
+//! | `scratch` | memory that threads keep between runs |
+//! | `fault` | faults of the engine |
+//! | `simd` | vectors: AVX-512 IFMA, the portable leaf, and all `unsafe` of this crate |
 //!
-//! Every algorithm is written once, generic over `simd::Simd`; `docs/math` gives representations, bounds and counts.
+//! Every algorithm is written once, generic over `simd::Simd`. `docs/math` gives representations, bounds and counts.
+//!
+//! The feature `portable` adds `LaneEngine::portable`, the same algorithms in plain Rust. Tests compare the leaves
+//! with it; the program is built without it.
 #![deny(unsafe_code)]
 
 mod aes;

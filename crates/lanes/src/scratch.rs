@@ -1,5 +1,5 @@
-//! Memory that a thread keeps from run to run: new memory is paid for page by page, and that is much for a batch of some hundred
-//! short records.
+//! Memory that a thread keeps between runs. The system maps new memory page by page, which costs much for a batch of
+//! some hundred short records.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -9,20 +9,21 @@ thread_local! {
     static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What can be used again.
+/// A value that can be wiped and used again.
 pub(crate) trait WipePolicy: 'static {
-    /// Leaves no secret behind.
+    /// Erases all secrets.
     fn wipe(&mut self);
 }
 
-/// A value that goes back to its thread when it is dropped, wiped. Each thread keeps one of a type.
+/// A value that is wiped and returned to its thread when it is dropped. Each thread keeps one value of each type.
 pub(crate) struct ThreadScratch<T: WipePolicy>(
-    /// Exactly one.
+    /// A vector of exactly one element. It moves to the thread's list without a copy, which would leave secrets on
+    /// the stack.
     Vec<T>,
 );
 
 impl<T: WipePolicy> ThreadScratch<T> {
-    /// What this thread has kept, or what `make` makes.
+    /// Returns the value that this thread has kept, or a new one.
     pub(crate) fn take(make: impl FnOnce() -> T) -> Self {
         let kept = KEPT.try_with(|kept| {
             let mut kept = kept.borrow_mut();
@@ -36,8 +37,9 @@ impl<T: WipePolicy> ThreadScratch<T> {
 impl<T: WipePolicy> Drop for ThreadScratch<T> {
     fn drop(&mut self) {
         self.wipe();
+        // Moves the vector out, so that the drop of `self` frees nothing.
         let one = std::mem::take(&mut self.0);
-        // A thread that ends keeps nothing.
+        // While a thread ends, its list may be gone already. Then the value is freed.
         let _ = KEPT.try_with(|kept| {
             let mut kept = kept.borrow_mut();
             if !kept.iter().any(|other| other.is::<Vec<T>>()) {
@@ -74,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_kept_and_wiped() {
+    fn scratch_is_wiped_and_one_value_is_kept_per_thread() {
         let (mut first, second) = (ThreadScratch::take(|| Number(7)), ThreadScratch::take(|| Number(8)));
         first.0[0].0 += 1;
         assert_eq!((first.0[0].0, second.0[0].0), (8, 8));

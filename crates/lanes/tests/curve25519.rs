@@ -46,7 +46,7 @@ fn derive(engine: &LaneEngine, scalar: &[u8], peer: &[u8]) -> Vec<u8> {
     run_one(engine, Shape::X25519, &key(KeyParts::X25519Private(parts)), peer, SecondInput::None).unwrap()
 }
 
-/// Name, seed, public key, message (`-`: empty), signature.
+/// Returns name, seed, public key, message (`-` if empty) and signature of each test.
 fn rfc_8032() -> impl Iterator<Item = [&'static str; 5]> {
     let lines = include_str!("../../scalar/tests/data/ed25519-rfc8032.txt").lines();
     lines.filter(|line| !line.starts_with('#') && !line.is_empty()).map(|line| {
@@ -56,7 +56,7 @@ fn rfc_8032() -> impl Iterator<Item = [&'static str; 5]> {
 }
 
 #[test]
-fn rfc_8032_signatures() {
+fn signs_and_verifies_the_tests_of_rfc_8032() {
     for engine in leaves() {
         for [_, seed, public, message, signature] in rfc_8032() {
             let public = array(public);
@@ -104,9 +104,9 @@ fn every_changed_bit_of_a_signature_is_rejected() {
     }
 }
 
-/// RFC 7748 5.2: the two vectors, the second with the topmost bit of u set.
+/// Runs the two vectors of RFC 7748 5.2, the second with the topmost bit of u set.
 #[test]
-fn rfc_7748_vectors() {
+fn computes_the_vectors_of_rfc_7748() {
     let vectors = [
         [
             "a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4",
@@ -126,9 +126,9 @@ fn rfc_7748_vectors() {
     }
 }
 
-/// RFC 7748 5.2: k and u are fed back; the thousandth result where AVX-512 makes it quick.
+/// Feeds k and u back, as RFC 7748 5.2 does. The thousandth result is checked if AVX-512 makes it fast.
 #[test]
-fn rfc_7748_iterations() {
+fn computes_the_iterations_of_rfc_7748() {
     let mut base = [0; 32];
     base[0] = 9;
     for engine in leaves() {
@@ -144,9 +144,9 @@ fn rfc_7748_iterations() {
     }
 }
 
-/// RFC 7748 6.1: public keys, by the base point's comb, and the shared secret.
+/// Computes the public keys of RFC 7748 6.1 with the base point's comb, and the shared secret.
 #[test]
-fn rfc_7748_exchange() {
+fn computes_the_key_exchange_of_rfc_7748() {
     let alice = hex("77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a");
     let bob = hex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb");
     let shared = hex("4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742");

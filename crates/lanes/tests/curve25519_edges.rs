@@ -1,4 +1,4 @@
-//! Ed25519 and X25519 in lanes where encodings are odd: the scalar engine says what is right.
+//! Tests of Ed25519 and X25519 with unusual encodings. The scalar engine decides the expected results.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -7,7 +7,8 @@ use common::verifiers;
 use oarlock_core::*;
 use oarlock_scalar::ScalarEngine;
 
-/// y of points of order 1, 2, 4, 8 and 8, and y not below p that mean some of them, all with both signs.
+/// The y of points of order 1, 2, 4, 8 and 8, and values not below p that are congruent to some of them. Each is
+/// used with both signs.
 const SMALL_ORDER: [&str; 8] = [
     "0100000000000000000000000000000000000000000000000000000000000000",
     "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
@@ -19,7 +20,7 @@ const SMALL_ORDER: [&str; 8] = [
     "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 ];
 
-/// u of small order, at and above p, of the twist, the base point, and the base point written otherwise.
+/// The u of small order, at and above p, of the twist, of the base point, and the base point in another encoding.
 const PEERS: [&str; 12] = [
     "0000000000000000000000000000000000000000000000000000000000000000",
     "0100000000000000000000000000000000000000000000000000000000000000",
@@ -35,14 +36,14 @@ const PEERS: [&str; 12] = [
     "e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c",
 ];
 
-/// L, the order of the base point.
+/// The order L of the base point.
 const ORDER: &str = "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010";
 
 fn hex(text: &str) -> [u8; 32] {
     std::array::from_fn(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap())
 }
 
-/// With the topmost bit clear and set.
+/// Returns each encoding with the topmost bit clear and set.
 fn with_both_signs(encodings: &[&str]) -> Vec<[u8; 32]> {
     let both = |text: &&str| {
         [0, 0x80].map(|sign| {
@@ -60,7 +61,7 @@ fn key(parts: KeyParts, name: usize) -> Key {
     Key::local(parts, Fingerprint::new(fingerprint))
 }
 
-/// Statuses and results of all operations, in runs as large as the engine takes.
+/// Returns statuses and results of all operations, in runs of the engine's maximum size.
 fn run(engine: &dyn Engine, shape: Shape, operations: &[Operation<'_>]) -> Vec<(Status, Vec<u8>)> {
     let max = engine.offers(shape).unwrap().max;
     let mut all = Vec::new();
@@ -84,9 +85,10 @@ fn agree(shape: Shape, operations: &[Operation<'_>]) -> Vec<(Status, Vec<u8>)> {
     expected
 }
 
-/// S = 0 makes R the opposite of [h]A: with A of small order, one of eight, and odd encodings of it are no R.
+/// S = 0 makes R the opposite of [h]A. With A of small order this is one of eight points, and unusual encodings of
+/// it are not R.
 #[test]
-fn keys_and_commitments_of_small_order() {
+fn ed25519_agrees_with_scalar_for_keys_and_commitments_of_small_order() {
     let encodings = with_both_signs(&SMALL_ORDER);
     let keys: Vec<Key> =
         encodings.iter().enumerate().map(|(at, bytes)| key(KeyParts::Ed25519Public(*bytes), at)).collect();
@@ -108,9 +110,9 @@ fn keys_and_commitments_of_small_order() {
     assert!(verdicts.iter().any(|(status, _)| *status == Status::Rejected));
 }
 
-/// S at its bounds, under the neutral key, where [S]B is R whatever h is.
+/// Tests S at its bounds under the neutral key, for which [S]B is R for any h.
 #[test]
-fn responses_at_the_order() {
+fn ed25519_accepts_responses_below_the_order_only() {
     let neutral = key(KeyParts::Ed25519Public(hex(SMALL_ORDER[0])), 0);
     let neighbours = [-1_i16, 0, 1].map(|difference| {
         let mut response = hex(ORDER);
@@ -131,12 +133,12 @@ fn responses_at_the_order() {
         .map(|signature| Operation { key: &neutral, input: b"any", extra: SecondInput::Signature(signature) })
         .collect();
     let verdicts = agree(Shape::Ed25519Verify, &operations);
-    // [L - 1]B is the opposite of B, [0]B is neutral; everything else is refused.
+    // [L - 1]B is the opposite of B, and [0]B is neutral; every other S is rejected.
     assert_eq!(verdicts.iter().filter(|(status, _)| *status == Status::Done).count(), 2);
 }
 
 #[test]
-fn peers_of_every_kind() {
+fn x25519_agrees_with_scalar_for_unusual_peers() {
     let peers = with_both_signs(&PEERS);
     let scalars =
         [[0; 32], [0xFF; 32], [0x55; 32], hex(ORDER), hex(PEERS[11]), std::array::from_fn(|at| at as u8)];

@@ -1,5 +1,5 @@
-//! ECDSA in lanes: published nonces and signatures, edges of r, s and digests, points that meet exceptions, batches of mixed
-//! kinds. The whole suite of vectors is stamped in `crates/vectors`.
+//! Tests of ECDSA: published nonces and signatures, edges of r, s and digests, points that meet exceptions, and
+//! batches of mixed kinds. The complete suite of vectors runs in `crates/vectors`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod common;
@@ -43,7 +43,7 @@ struct Vector {
     signature: Vec<u8>,
 }
 
-/// RFC 6979 A.2.5 and A.2.6, as the scalar engine's tests have them.
+/// Returns the vectors of RFC 6979 A.2.5 and A.2.6 from the tests of the scalar engine.
 fn vectors() -> Vec<Vector> {
     let lines = include_str!("../../scalar/tests/data/rfc6979.txt").lines();
     let lines = lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty());
@@ -86,7 +86,7 @@ fn wide(number: &BigUint, curve: Curve) -> Vec<u8> {
 }
 
 #[test]
-fn rfc_6979_signatures_among_hedged_ones() {
+fn rfc_6979_signatures_are_right_among_hedged_ones() {
     let vectors = vectors();
     assert_eq!(vectors.len(), 16);
     for engine in verifiers() {
@@ -136,8 +136,8 @@ fn hedged_signatures_depend_on_key_digest_and_random_bytes_alone() {
     }
 }
 
-/// The public key of a scalar, by the scalar engine's own arithmetic: r of a signature names x only, so the point is found by
-/// importing the private key.
+/// Returns the public key of a scalar. The r of a signature gives x only, so the point is found by importing the
+/// private key into the scalar engine.
 fn generated(curve: Curve, scalar: &BigUint) -> Key {
     let scalar = wide(scalar, curve);
     let point = oarlock_scalar_point(curve, &scalar);
@@ -148,7 +148,7 @@ fn oarlock_scalar_point(curve: Curve, scalar: &[u8]) -> Vec<u8> {
     multiples::base(curve, &BigUint::from_bytes_be(scalar))
 }
 
-/// Textbook arithmetic on points, to make keys with a known relation to the base point.
+/// Textbook arithmetic on points, for keys with a known relation to the base point.
 mod multiples {
     use super::*;
 
@@ -201,8 +201,8 @@ mod multiples {
     }
 }
 
-/// Keys that are small multiples of the base point or their opposites: u1 G and u2 Q meet in the sum. The answers are the
-/// scalar engine's, for good signatures and for others.
+/// Keys are small multiples of the base point or their opposites, so u1 G and u2 Q meet in the sum. The scalar
+/// engine decides the expected results, for good signatures and for others.
 #[test]
 fn sums_that_meet_exceptions_are_exact() {
     let referee = ScalarEngine::detect().unwrap();
@@ -217,7 +217,7 @@ fn sums_that_meet_exceptions_are_exact() {
         let mut jobs = Vec::new();
         for (d, public) in &keys {
             let inverse = |value: &BigUint| value.modpow(&(&n - 2_u32), &n);
-            // u1 and u2 chosen: s = r / u2, e = u1 s, and r from the point's x where the sum is no infinity.
+            // Chooses u1 and u2: s = r / u2, e = u1 s, and r from the point's x if the sum is finite.
             for (u1, u2) in [(0, 1), (1, 1), (2, 1), (1, 2), (3, 1), (5, 2), (31, 7)] {
                 for turn in [false, true] {
                     let (u1, mut u2) = (BigUint::from(u1 as u32), BigUint::from(u2 as u32));
@@ -255,7 +255,7 @@ fn sums_that_meet_exceptions_are_exact() {
 }
 
 #[test]
-fn r_and_s_outside_their_range_are_rejected() {
+fn rejects_signatures_with_r_or_s_out_of_range() {
     let vectors = vectors();
     for engine in verifiers() {
         for vector in [&vectors[1], &vectors[10]] {
@@ -281,7 +281,7 @@ fn r_and_s_outside_their_range_are_rejected() {
 }
 
 #[test]
-fn keys_out_of_range_and_off_the_curve_are_bad() {
+fn rejects_ecdsa_keys_out_of_range_and_off_the_curve() {
     for engine in verifiers() {
         for curve in Curve::ALL {
             let width = curve.scalar_len();
@@ -303,9 +303,9 @@ fn keys_out_of_range_and_off_the_curve_are_bad() {
     }
 }
 
-/// Digests of zero, of the order and past it, among others in one batch.
+/// Digests of zero, of the order and above it are mixed with others in one batch.
 #[test]
-fn edges_of_digests_agree_with_scalar() {
+fn digests_at_the_edges_agree_with_scalar() {
     let referee = ScalarEngine::detect().unwrap();
     let vectors = vectors();
     for vector in [&vectors[1], &vectors[10]] {

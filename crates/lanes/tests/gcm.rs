@@ -1,4 +1,5 @@
-//! GCM: published vectors at every tag length side by side, spoilt records among good ones, and slots, on every leaf.
+//! Tests of GCM on every leaf: published vectors at every tag length side by side, damaged records among good ones,
+//! and slots.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod common;
@@ -6,7 +7,7 @@ mod common;
 use common::{Builder, leaves, run};
 use oarlock_core::*;
 
-/// A case of McGrew and Viega with its tag cut.
+/// A case of McGrew and Viega with a shortened tag.
 struct Case {
     key: Vec<u8>,
     iv: Vec<u8>,
@@ -21,7 +22,7 @@ fn hex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
 }
 
-/// The published cases with keys of so many bytes, each with tags of 12 to 16 bytes.
+/// Returns the published cases with keys of `key_len` bytes, each with tags of 12 to 16 bytes.
 fn cases(key_len: usize) -> Vec<Case> {
     let lines = include_str!("../../scalar/tests/data/gcm.txt").lines().filter(|line| !line.starts_with('#'));
     let fields = lines.map(|line| line.split_whitespace().skip(1).map(hex).collect::<Vec<_>>());
@@ -44,7 +45,7 @@ fn shape(key_len: usize, direction: Direction) -> Shape {
     Shape::Aead { alg, direction }
 }
 
-/// The cases as records; what is to be opened is `change`d before.
+/// Returns the cases as records. `change` alters the inputs for opening.
 fn records(cases: &[Case], direction: Direction, change: impl Fn(usize, &mut Case)) -> Records<'static> {
     let mut builder = Builder::default();
     for (index, case) in cases.iter().enumerate() {
@@ -74,7 +75,7 @@ fn records(cases: &[Case], direction: Direction, change: impl Fn(usize, &mut Cas
 }
 
 #[test]
-fn published_cases_at_every_tag_length() {
+fn gcm_matches_published_cases_at_every_tag_length() {
     for engine in leaves() {
         for key_len in [16, 32] {
             let cases = cases(key_len);
@@ -100,9 +101,9 @@ fn published_cases_at_every_tag_length() {
     }
 }
 
-/// Every third record has one bit changed: of the tag, or of one of the things it covers.
+/// Every third record has one changed bit: in the tag, or in one of the values that it covers.
 #[test]
-fn what_is_spoilt_is_rejected_alone_and_leaves_zeros() {
+fn damaged_gcm_records_are_rejected_alone_and_leave_zeros() {
     let flip = |bytes: &mut Vec<u8>, at: usize| {
         if let Some(len) = bytes.len().checked_sub(1) {
             bytes[at % (len + 1)] ^= 1 << (at % 8);
@@ -140,9 +141,10 @@ fn what_is_spoilt_is_rejected_alone_and_leaves_zeros() {
     }
 }
 
-/// Plaintexts into slots, whose tags are wrong or right; and sealed ones into slots, whose tags lie in the output.
+/// Plaintexts go into slots, with wrong and right tags; ciphertexts go into slots too, with their tags in the
+/// output.
 #[test]
-fn slots_take_results_and_tags_stay_in_the_output() {
+fn gcm_results_go_to_slots_and_tags_to_the_output() {
     for engine in leaves() {
         let cases = cases(16);
         for direction in Direction::ALL {

@@ -1,4 +1,5 @@
-//! Hashes and HMAC in lanes: published vectors, every length around blocks, lanes that run dry, parts that join.
+//! Tests of hashes and HMAC: published vectors, every length around the block size, lanes that end early, and parts
+//! that join.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
 
 use oarlock_core::*;
@@ -26,7 +27,7 @@ fn key(bytes: &[u8]) -> Key {
     Key::local(KeyParts::Secret(SecretBytes::new(bytes.to_vec())), Fingerprint::new([0; 32]))
 }
 
-/// What a record is made of.
+/// The inputs of a record.
 #[derive(Clone, Default)]
 struct One {
     key: Vec<u8>,
@@ -74,7 +75,7 @@ fn run(engine: &dyn Engine, shape: Shape, ones: &[One]) -> Vec<Vec<u8>> {
     ones.iter().map(result).collect()
 }
 
-/// Vectors of one shape in one batch, each in every lane once.
+/// Runs vectors of one shape in one batch, each in every lane once.
 fn check_published(shape: Shape, ones: &[One], results: &[Vec<u8>]) {
     for engine in leaves() {
         for first in 0..16 {
@@ -85,9 +86,9 @@ fn check_published(shape: Shape, ones: &[One], results: &[Vec<u8>]) {
     }
 }
 
-/// Algorithm, message, digest.
+/// The fields are algorithm, message and digest.
 #[test]
-fn published_digests() {
+fn digests_match_published_vectors() {
     let lines = include_str!("../../scalar/tests/data/digest.txt").lines();
     let vectors: Vec<[&str; 3]> = lines
         .filter(|line| !line.starts_with('#'))
@@ -106,9 +107,10 @@ fn published_digests() {
     }
 }
 
-/// Algorithm, key, message, tag: RFC 2202 and RFC 4231, every truncation of each tag.
+/// The fields are algorithm, key, message and tag, from RFC 2202 and RFC 4231. Every truncation of each tag is
+/// tested.
 #[test]
-fn published_tags_and_their_truncations() {
+fn hmac_tags_and_their_truncations_match_published_vectors() {
     let mut tests = 0;
     for line in
         include_str!("../../scalar/tests/data/mac.txt").lines().filter(|line| line.starts_with("hmac"))
@@ -124,9 +126,10 @@ fn published_tags_and_their_truncations() {
     assert_eq!(tests, 16);
 }
 
-/// FIPS 180-4's long example as NIST publishes it, alone and among short messages: its lane outlasts all others.
+/// Runs the long example of FIPS 180-4, as NIST publishes it, alone and among short messages, so that its lane
+/// outlasts all others.
 #[test]
-fn a_million_times_a() {
+fn digests_match_the_published_million_letters() {
     let one = |len, result_len| One { message: vec![b'a'; len], result_len, ..One::default() };
     for (name, digest) in [
         ("sha1", "34aa973cd4c4daa4f61eeb2bdbad27316534016f"),
@@ -141,7 +144,7 @@ fn a_million_times_a() {
     }
 }
 
-/// A batch of messages of these lengths, with keys of many lengths and states where the shape has them.
+/// Returns a batch of messages of these lengths, with keys of many lengths, or states, if the shape has them.
 fn batch(shape: Shape, lens: impl Iterator<Item = usize>) -> Vec<One> {
     let bytes = |seed: usize, len: usize| (0..len).map(|at| (seed * 31 + at * at / 5 + at) as u8).collect();
     let one = |(seed, len): (usize, usize)| match shape {
@@ -184,7 +187,7 @@ fn is_hash(shape: Shape) -> bool {
 }
 
 #[test]
-fn every_length_side_by_side() {
+fn hashes_agree_with_scalar_at_every_length_side_by_side() {
     let lens: Vec<usize> = (0..=260).chain([16_384 / 64, 16_384]).collect();
     agree("ascending", &lens);
     let mixed: Vec<usize> = (0..300).map(|at| at * 67 % 261).collect();
@@ -192,14 +195,14 @@ fn every_length_side_by_side() {
 }
 
 #[test]
-fn every_length_alone_in_its_group() {
+fn hashes_agree_with_scalar_at_every_length_alone_in_a_group() {
     for len in (0..=260).chain([16_384]) {
         agree("equal", &[len; 16]);
     }
 }
 
 #[test]
-fn seams_of_groups() {
+fn hashes_agree_with_scalar_at_the_seams_of_groups() {
     for lanes in [8, 16] {
         for count in [0, 1, 2, 3, 4, 5, lanes - 1, lanes, lanes + 1, 2 * lanes - 1, 2 * lanes, 2 * lanes + 1]
         {
@@ -209,9 +212,9 @@ fn seams_of_groups() {
     }
 }
 
-/// One message goes on when all others have ended, wherever it stands.
+/// One message continues when all others have ended, in every lane.
 #[test]
-fn lanes_that_run_dry() {
+fn hashes_agree_with_scalar_if_all_other_lanes_have_ended() {
     for place in [0, 7, 20] {
         let mut lens = vec![1; 21];
         lens[place] = 256;
@@ -221,9 +224,9 @@ fn lanes_that_run_dry() {
     }
 }
 
-/// The state after some blocks, taken on over the rest with its padding, gives the digest.
+/// The state after some blocks, continued over the rest with its padding, gives the digest.
 #[test]
-fn parts_join_to_the_digest() {
+fn parts_of_a_digest_join_to_the_digest() {
     for engine in leaves() {
         for alg in DigestAlg::ALL {
             let whole = One { message: vec![7; 1000], result_len: alg.output_len(), ..One::default() };
@@ -242,7 +245,7 @@ fn parts_join_to_the_digest() {
     }
 }
 
-/// FIPS 180-4 5.3.
+/// Returns the initial hash value. FIPS 180-4 5.3.
 fn initial(alg: DigestAlg) -> Vec<u8> {
     hex(match alg {
         DigestAlg::Sha1 => "67452301efcdab8998badcfe10325476c3d2e1f0",

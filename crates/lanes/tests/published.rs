@@ -1,4 +1,4 @@
-//! Published vectors of every record shape that the engine offers: all cases of a shape side by side, on every leaf.
+//! Published vectors of every record shape of the engine, on every leaf. All cases of a shape run side by side.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod common;
@@ -6,7 +6,7 @@ mod common;
 use common::{Builder, leaves, run};
 use oarlock_core::*;
 
-/// A record and what must come of it.
+/// A record and its expected result.
 #[derive(Clone)]
 struct Case {
     shape: String,
@@ -16,7 +16,7 @@ struct Case {
     result: Vec<u8>,
 }
 
-/// The fields of a data file's lines; `-` is nothing.
+/// Returns the fields of a data file's lines. A field `-` is empty.
 fn lines(text: &'static str) -> impl Iterator<Item = (&'static str, Vec<Vec<u8>>)> {
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
     lines.map(|line| {
@@ -31,7 +31,7 @@ fn hex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(digit).collect()
 }
 
-/// Both directions of a cipher.
+/// Returns both directions of a cipher.
 fn both(alg: &str, key: &[u8], iv: &[u8], plain: &[u8], sealed: &[u8]) -> [Case; 2] {
     [("encrypt", plain, sealed), ("decrypt", sealed, plain)].map(|(direction, input, result)| Case {
         shape: format!("{alg}-cbc-{direction}"),
@@ -47,7 +47,7 @@ fn cbc() -> Vec<Case> {
     cases.flat_map(|(alg, fields)| both(alg, &fields[0], &fields[1], &fields[2], &fields[3])).collect()
 }
 
-/// SP 800-17 for DES and SP 800-20 for triple DES with equal keys, parity bits set or not.
+/// Returns SP 800-17 for DES and SP 800-20 for triple DES with equal keys, with parity bits set and clear.
 fn des_tables() -> Vec<Case> {
     let mut cases = Vec::new();
     for (key, fields) in lines(include_str!("../../scalar/tests/data/des-sp800-17.txt")) {
@@ -109,7 +109,7 @@ fn check(engine: &dyn Engine, shape: Shape, cases: &[Case]) {
 }
 
 #[test]
-fn all_cases_of_a_shape_side_by_side() {
+fn every_shape_matches_its_published_vectors_side_by_side() {
     let cases = [cbc(), des_tables(), macs_and_their_truncations(), digests()].concat();
     for engine in leaves() {
         for shape in Shape::records().into_iter().filter(|shape| engine.offers(*shape).is_some()) {

@@ -1,4 +1,4 @@
-//! Records of every shape that the engine offers against the scalar engine, on every leaf.
+//! Tests of records of every shape of the engine against the scalar engine, on every leaf.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod common;
@@ -8,7 +8,7 @@ use oarlock_core::*;
 use oarlock_lanes::LaneEngine;
 use oarlock_scalar::ScalarEngine;
 
-/// Random enough, and the same each time (SplitMix64).
+/// A generator of the same pseudorandom numbers in every run (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -37,7 +37,7 @@ fn shapes() -> Vec<Shape> {
     Shape::records().into_iter().chain(pairs).collect()
 }
 
-/// Bytes of a key; HMAC takes any.
+/// Returns the length of a key. HMAC takes any length.
 fn key_len(shape: Shape, random: &mut Random) -> usize {
     match shape {
         Shape::Cipher { alg, .. } => alg.key_len(),
@@ -51,7 +51,7 @@ fn key_len(shape: Shape, random: &mut Random) -> usize {
 
 fn push(builder: &mut Builder, shape: Shape, len: usize, random: &mut Random) {
     let len_of_key = key_len(shape, random);
-    // Keys recur, or are new.
+    // Some keys recur, others are new.
     let key = match random.below(3) {
         0 if !builder.key.is_empty() => builder.key[random.below(builder.key.len())],
         _ => builder.key(random.bytes(len_of_key)),
@@ -126,9 +126,9 @@ fn each(test: impl Fn(&LaneEngine, Shape, &mut Random)) {
     }
 }
 
-/// Every length, fitting or not.
+/// Every length is tested, valid or not.
 #[test]
-fn lengths_up_to_a_hundred_and_long_ones() {
+fn records_agree_with_scalar_at_every_length() {
     each(|engine, shape, random| {
         let lens: Vec<usize> = (0..=100).chain([1000, 1024, 16_384]).collect();
         agree(engine, shape, &random_records(shape, &lens, random));
@@ -136,7 +136,7 @@ fn lengths_up_to_a_hundred_and_long_ones() {
 }
 
 #[test]
-fn seams_of_a_batch_of_one_length() {
+fn records_agree_with_scalar_at_the_seams_of_a_batch() {
     each(|engine, shape, random| {
         for count in [0, 1, 7, 8, 9, 15, 16, 17, 31, 511, 512, 513, 1023] {
             agree(engine, shape, &random_records(shape, &vec![48; count], random));
@@ -145,7 +145,7 @@ fn seams_of_a_batch_of_one_length() {
 }
 
 #[test]
-fn many_records_of_mixed_lengths() {
+fn many_records_of_mixed_lengths_agree_with_scalar() {
     each(|engine, shape, random| {
         let short: Vec<usize> = (0..9000).map(|_| 8 * random.below(11)).collect();
         let long: Vec<usize> = (0..70).map(|_| 16 * random.below(1025)).collect();
@@ -156,7 +156,7 @@ fn many_records_of_mixed_lengths() {
 }
 
 #[test]
-fn columns_of_one_value_and_of_runs() {
+fn columns_of_one_value_and_of_runs_agree_with_scalar() {
     each(|engine, shape, random| {
         let mut records = random_records(shape, &[32; 40], random);
         records.key = Column::One(records.key.get(3).unwrap());
@@ -170,7 +170,8 @@ fn columns_of_one_value_and_of_runs() {
     });
 }
 
-/// The same records with each column's bytes side by side, and so many bytes between inputs and between outputs.
+/// Returns the same records with the bytes of each column adjacent, and `gap` bytes between inputs and between
+/// outputs.
 fn side_by_side(records: &Records<'_>, gap: usize) -> Records<'static> {
     let mut builder = Builder { keys: records.keys.to_vec(), ..Builder::default() };
     let all = 0..records.len;
@@ -204,7 +205,7 @@ fn side_by_side(records: &Records<'_>, gap: usize) -> Records<'static> {
 }
 
 #[test]
-fn records_of_one_length_side_by_side() {
+fn records_of_equal_length_side_by_side_agree_with_scalar() {
     each(|engine, shape, random| {
         if matches!(shape, Shape::Aead { .. }) {
             return;
@@ -218,9 +219,9 @@ fn records_of_one_length_side_by_side() {
     });
 }
 
-/// What a shape does not read may be anything: engines must not differ about it.
+/// A column that a shape does not read can hold anything, and engines must not differ.
 #[test]
-fn columns_that_are_not_read_are_not_looked_at() {
+fn columns_that_a_shape_does_not_read_do_not_matter() {
     each(|engine, shape, random| {
         let mut records = random_records(shape, &[48; 20], random);
         let nowhere = Column::One(Span { start: u32::MAX - 9, len: 9 });
@@ -242,9 +243,9 @@ fn columns_that_are_not_read_are_not_looked_at() {
     });
 }
 
-/// Records a stride apart: keys that are not there, and strides that leave the data.
+/// Records have a constant stride, with missing keys and with strides that leave the data.
 #[test]
-fn equal_records_fail_alone() {
+fn a_bad_record_at_a_constant_stride_fails_alone() {
     each(|engine, shape, random| {
         let mut records = random_records(shape, &[48; 600], random);
         let mut keys: Vec<_> = records.key.cursor().take(600).collect();
@@ -260,9 +261,9 @@ fn equal_records_fail_alone() {
     });
 }
 
-/// Keys and inputs from slots, some of them empty; outputs into others.
+/// Keys and inputs come from slots, some of them empty, and outputs go to others.
 #[test]
-fn slots_as_keys_inputs_and_outputs() {
+fn slots_serve_as_keys_inputs_and_outputs() {
     each(|engine, shape, random| {
         let mut records = random_records(shape, &[64; 40], random);
         let len_of_key = records.keys[0].secret().map_or(0, |secret| secret.len());
@@ -279,7 +280,7 @@ fn slots_as_keys_inputs_and_outputs() {
             inputs[at as usize * 4] = InputSource::Slot(5 + at);
             outputs[at as usize * 7] = OutputSink::Slot(10 + at);
         }
-        // Nothing has filled these.
+        // These slots are never filled.
         (keys[38], inputs[39]) = (KeySource::Slot(12), InputSource::Slot(13));
         (keys[36], inputs[37], outputs[35]) =
             (KeySource::Slot(99), InputSource::Slot(99), OutputSink::Slot(99));
@@ -290,9 +291,9 @@ fn slots_as_keys_inputs_and_outputs() {
     });
 }
 
-/// Every kind of bad record, each between good ones.
+/// Every kind of bad record stands between good ones.
 #[test]
-fn bad_records_fail_alone() {
+fn every_kind_of_bad_record_fails_alone() {
     each(|engine, shape, random| {
         let mut records = random_records(shape, &[32; 30], random);
         let mut keys: Vec<_> = (0..30).map(|at| records.key.get(at).unwrap()).collect();

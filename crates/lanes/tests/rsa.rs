@@ -1,4 +1,4 @@
-//! RSA in lanes does what the scalar engine does, with both kinds of vectors: every size, unequal primes, edges of the range.
+//! Tests of RSA against the scalar engine on every leaf: every size, unequal primes, edges of the range.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -14,7 +14,7 @@ struct TestKey {
     public: Key,
 }
 
-/// Both leaves where the CPU has IFMA, else the portable twin alone.
+/// Returns both leaves, or the portable leaf alone if the CPU has no IFMA.
 fn engines() -> Vec<LaneEngine> {
     [Some(LaneEngine::portable()), LaneEngine::detect()].into_iter().flatten().collect()
 }
@@ -28,10 +28,10 @@ fn local(parts: KeyParts) -> Key {
     Key::local(parts, Fingerprint::new([NEXT.fetch_add(1, Ordering::Relaxed); 32]))
 }
 
-/// Keys with a prime longer than half their modulus, which the contract rules out.
+/// Keys with a prime longer than half their modulus, which the contract excludes.
 const UNBALANCED: [&str; 2] = ["1024-unequal", "2048-q-larger"];
 
-/// The keys whose size lanes take.
+/// Returns the keys whose size the lane engine offers.
 fn keys() -> Vec<TestKey> {
     let lines = include_str!("../../scalar/tests/data/rsa-keys.txt").lines();
     let keys = lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty()).map(|line| {
@@ -67,7 +67,8 @@ impl TestKey {
         (Shape::ModExp { bits: self.bits(), exponent_bits }, local(KeyParts::ModExp(parts)))
     }
 
-    /// 0, 1, 2, n - 1, n - 2, multiples of the primes, n, the largest of its length, and others below n.
+    /// Returns 0, 1, 2, n - 1, n - 2, multiples of the primes, n, the largest number of its length, and others below
+    /// n.
     fn inputs(&self) -> Vec<Vec<u8>> {
         let n = &self.parts.public.n;
         let small = |value: u8| [vec![0; n.len() - 1], vec![value]].concat();
@@ -111,7 +112,7 @@ fn operations<'a>(key: &'a Key, inputs: &'a [Vec<u8>]) -> Vec<Operation<'a>> {
 }
 
 #[test]
-fn private_operations_agree_with_scalar() {
+fn rsa_private_operations_agree_with_scalar() {
     for key in keys().into_iter().filter(|key| !UNBALANCED.contains(&key.name)) {
         let inputs = key.inputs();
         let shape = Shape::RsaPrivate { bits: key.bits() };
@@ -120,7 +121,7 @@ fn private_operations_agree_with_scalar() {
 }
 
 #[test]
-fn public_operations_agree_with_scalar() {
+fn rsa_public_operations_agree_with_scalar() {
     for key in keys() {
         let inputs = key.inputs();
         let shape = key.public.rsa_public_shape().unwrap();
@@ -143,7 +144,7 @@ fn plain_exponentiation_agrees_with_scalar() {
 }
 
 #[test]
-fn exponents_past_their_bound_are_bad_keys() {
+fn rejects_exponents_longer_than_their_bound() {
     let key = &keys()[0];
     let (shape, handle) = key.mod_exp(&[1, 0, 1], 16);
     let inputs = key.inputs();
@@ -154,7 +155,7 @@ fn exponents_past_their_bound_are_bad_keys() {
 }
 
 #[test]
-fn jobs_of_different_keys_keep_to_themselves() {
+fn rsa_jobs_of_different_keys_do_not_mix() {
     let is_meant = |key: &TestKey| key.bits() == 1024 && !UNBALANCED.contains(&key.name);
     let keys: Vec<TestKey> = keys().into_iter().filter(is_meant).collect();
     if keys.is_empty() {
@@ -174,7 +175,7 @@ fn jobs_of_different_keys_keep_to_themselves() {
 }
 
 #[test]
-fn keys_whose_primes_do_not_make_the_modulus_are_refused() {
+fn rejects_rsa_keys_whose_parts_do_not_match() {
     let keys = keys();
     let named = |name: &str| keys.iter().find(|key| key.name == name).unwrap();
     let (good, other) = (named("1024"), named("1024-e3"));
@@ -197,7 +198,7 @@ fn keys_whose_primes_do_not_make_the_modulus_are_refused() {
 }
 
 #[test]
-fn a_prime_longer_than_half_the_modulus_is_refused() {
+fn rejects_rsa_keys_with_a_prime_longer_than_half_the_modulus() {
     let unbalanced: Vec<_> = keys().into_iter().filter(|key| UNBALANCED.contains(&key.name)).collect();
     assert_eq!(unbalanced.len(), UNBALANCED.len());
     for key in unbalanced {
@@ -211,7 +212,7 @@ fn a_prime_longer_than_half_the_modulus_is_refused() {
 }
 
 #[test]
-fn public_keys_that_are_none_are_refused() {
+fn rejects_rsa_public_keys_with_a_bad_exponent_or_an_even_modulus() {
     let key = keys().into_iter().find(|key| key.name == "1024").unwrap();
     let inputs = key.inputs();
     let n = key.parts.public.n;

@@ -1,17 +1,17 @@
-//! Shows that no secret of a kernel shows: neither in its time nor in its branches and addresses.
+//! Checks that kernels do not leak secrets: neither by their time nor by their branches and addresses.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`subject`] | shapes with a secret: batches under one fixed secret, and under random ones |
+//! | [`subject`] | shapes with a secret: batches under a fixed secret, and under random secrets |
 //! | [`welch`] | Welch's t over two classes of samples, whole and cropped |
 //! | [`timing`] | batches of both classes timed in random order (dudect: Reparaz, Balasch, Verbauwhede 2017) |
-//! | [`padding`] | decryptions of good and bad paddings |
+//! | [`padding`] | decryptions of valid and invalid paddings |
 //! | [`poison`] | batches whose secrets Valgrind watches (ctgrind: Langley 2010) |
-//! | [`planted`] | an engine that leaks: whoever does not notice it proves nothing |
-//! | [`report`] | what was found, as table and JSON |
+//! | [`planted`] | an engine that leaks on purpose, which every check must find |
+//! | [`report`] | findings as a table and as JSON |
 //!
-//! `cargo run --release -p oarlock-leaks -- time NAME` takes minutes for a million samples of a curve's shape, up to hours for RSA's;
-//! `cargo run --release -p oarlock-leaks --features valgrind -- valgrind` takes minutes.
+//! `cargo run --release -p oarlock-leaks -- time NAME` takes minutes for a million samples of a curve's shape, up to
+//! hours for RSA's; `cargo run --release -p oarlock-leaks --features valgrind -- valgrind` takes minutes.
 #![forbid(unsafe_code)]
 
 pub mod padding;
@@ -26,40 +26,40 @@ use oarlock::BuildError;
 use oarlock_core::EngineFault;
 use oarlock_keys::KeyError;
 
-/// Why there is no verdict.
+/// An error that prevents a verdict.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeakError {
     /// A secret could not be made.
     #[error("keys for {subject}: {error}")]
     Key {
-        /// What it was for.
+        /// The subject of the keys.
         subject: String,
-        /// Why not.
+        /// The reason.
         error: KeyError,
     },
-    /// There is no accelerator to decrypt with.
+    /// The accelerator that decrypts could not be built.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// An engine failed.
     #[error(transparent)]
     Engine(#[from] EngineFault),
-    /// A job under a good key was refused: what was timed was not the operation.
-    #[error("{subject}: a job was refused")]
+    /// A job under a valid key failed, so that the time was not that of the operation.
+    #[error("{subject}: a job was rejected")]
     Refused {
-        /// Which.
+        /// The subject of the job.
         subject: String,
     },
-    /// There is nothing of that name.
-    #[error("unknown subject {found:?}: expected some of {known}")]
+    /// No subject has this name.
+    #[error("unknown subject {found:?}: expected one of {known}")]
     Unknown {
-        /// What was asked for.
+        /// The name.
         found: String,
-        /// What there is.
+        /// The names of all subjects.
         known: String,
     },
-    /// This processor has no lanes to time.
-    #[error("this processor has no AVX-512 IFMA: there is nothing to time (--portable times the twin)")]
+    /// This processor has no leaf to time.
+    #[error("this processor has no AVX-512 IFMA: use --portable to time the portable leaf")]
     NoLanes,
     /// Valgrind could not be run, or did not finish.
     #[error("valgrind: {0}")]

@@ -1,5 +1,5 @@
-//! `oarlock-leaks`: exit code 0 where the planted leak was found and no other, 1 where not, 2 for wrong usage, 3 where the
-//! machine failed.
+//! `oarlock-leaks`. Exit code 0 means that the planted leak was found and no other, 1 the opposite, 2 wrong usage, and
+//! 3 a failure of the machine.
 #![forbid(unsafe_code)]
 
 use std::io::IsTerminal;
@@ -9,69 +9,69 @@ use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use oarlock_core::Engine;
 use oarlock_lanes::LaneEngine;
-use oarlock_leaks::padding::{NAMES, Paddings};
-use oarlock_leaks::planted::Planted;
-use oarlock_leaks::report::{Finding, TimeRow, is_clean, write};
+use oarlock_leaks::padding::{NAMES, PaddingSubject};
+use oarlock_leaks::planted::PlantedLeak;
+use oarlock_leaks::report::{LeakFinding, TimeRow, is_clean, write};
 use oarlock_leaks::subject::Subject;
 use oarlock_leaks::timing::{WallClock, measure};
 use oarlock_leaks::{LeakError, poison};
 use serde::Serialize;
 
-/// Shows that no secret of a kernel shows.
+/// Checks that kernels do not leak secrets
 #[derive(Parser)]
 #[command(name = "oarlock-leaks", version, arg_required_else_help = true)]
-struct Cli {
+struct LeaksArgs {
     /// Print JSON on stdout and nothing else there
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
-    command: Command,
+    command: LeaksCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
-    /// Times batches under a fixed secret and under random ones: |t| < 5 where nothing shows
+enum LeaksCommand {
+    /// Times batches under a fixed secret and under random secrets: |t| < 5 means no leak
     Time(TimeArgs),
-    /// Times RSA decryptions of good paddings and of bad ones, eight at a time: |t| < 5 where nobody can tell them apart
+    /// Times RSA decryptions of valid and invalid paddings in batches of eight: |t| < 5 means no leak
     Padding(PaddingArgs),
-    /// Runs the portable leaf under Valgrind with secrets that must decide nothing (build with --features valgrind)
-    Valgrind(Subjects),
+    /// Runs the portable leaf under Valgrind, which reports every branch on a secret (build with --features valgrind)
+    Valgrind(SubjectArgs),
     #[command(name = poison::WATCHED, hide = true)]
-    Watched(Subjects),
+    Watched(SubjectArgs),
 }
 
 #[derive(Args)]
 struct TimeArgs {
     #[command(flatten)]
-    subjects: Subjects,
-    /// Batches per subject
+    subjects: SubjectArgs,
+    /// Number of batches per subject
     #[arg(long, value_name = "N", default_value = "1000000", value_parser = clap::value_parser!(u64).range(20_000..))]
     samples: u64,
-    /// The portable leaf instead of this processor's
+    /// Time the portable leaf instead of this processor's leaf
     #[arg(long)]
     portable: bool,
 }
 
 #[derive(Args)]
 struct PaddingArgs {
-    /// What to look at [default: both schemes]
+    /// Names of the schemes [default: both]
     names: Vec<String>,
-    /// Batches of eight decryptions per scheme
+    /// Number of batches per scheme, of eight decryptions each
     #[arg(long, value_name = "N", default_value = "125000", value_parser = clap::value_parser!(u64).range(100..))]
     samples: u64,
 }
 
 #[derive(Args)]
-struct Subjects {
-    /// What to look at, by the names of shapes [default: every shape with a secret, RSA up to 2048 bits]
+struct SubjectArgs {
+    /// Names of shapes [default: every shape with a secret, RSA up to 2048 bits]
     names: Vec<String>,
-    /// RSA private of 3072 and 4096 bits too: the same code over more limbs, for two hours at a million batches
+    /// Include RSA keys of 3072 and 4096 bits: the same code over more limbs, two hours for a million batches
     #[arg(long, conflicts_with = "names")]
     all: bool,
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = LeaksArgs::parse();
     match run(&cli) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
@@ -82,16 +82,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: &Cli) -> Result<bool, LeakError> {
+fn run(cli: &LeaksArgs) -> Result<bool, LeakError> {
     match &cli.command {
-        Command::Time(args) => finish(&time(args)?, cli.json),
-        Command::Padding(args) => finish(&padding(args)?, cli.json),
-        Command::Valgrind(args) => valgrind(args, cli.json),
-        Command::Watched(args) => watched(args),
+        LeaksCommand::Time(args) => finish(&time(args)?, cli.json),
+        LeaksCommand::Padding(args) => finish(&padding(args)?, cli.json),
+        LeaksCommand::Valgrind(args) => valgrind(args, cli.json),
+        LeaksCommand::Watched(args) => watched(args),
     }
 }
 
-fn finish<F: Finding + Serialize>(rows: &[F], as_json: bool) -> Result<bool, LeakError> {
+fn finish<F: LeakFinding + Serialize>(rows: &[F], as_json: bool) -> Result<bool, LeakError> {
     write(rows, as_json, &mut std::io::stdout().lock())?;
     Ok(is_clean(rows))
 }
@@ -101,16 +101,16 @@ fn time(args: &TimeArgs) -> Result<Vec<TimeRow>, LeakError> {
         true => LaneEngine::portable(),
         false => LaneEngine::detect().ok_or(LeakError::NoLanes)?,
     };
-    let names = args.subjects.of(&engine);
+    let names = args.subjects.names_for(&engine);
     let bar = progress_bar((names.len() as u64 + 1) * args.samples);
     let one = |engine: &dyn Engine, name: &str| {
         bar.set_message(name.to_owned());
         measure(engine, &mut Subject::new(name)?, args.samples, &mut WallClock, &mut || bar.inc(1))
     };
     let mut rows = names.iter().map(|name| one(&engine, name)).collect::<Result<Vec<_>, _>>()?;
-    // The quickest: whichever it is, the leak is in the wrapper.
+    // A fast shape is enough: the leak is in the wrapper.
     if let Some(name) = names.iter().find(|name| name.starts_with('x')).or(names.last()) {
-        rows.push(one(&Planted(engine), name)?);
+        rows.push(one(&PlantedLeak(engine), name)?);
     }
     bar.finish_and_clear();
     Ok(rows)
@@ -124,7 +124,7 @@ fn padding(args: &PaddingArgs) -> Result<Vec<TimeRow>, LeakError> {
     let bar = progress_bar((names.len() as u64 + 1) * args.samples);
     let one = |name: &str, is_planted: bool| {
         bar.set_message(name.to_owned());
-        Paddings::new(name, is_planted)?.measure(args.samples, &mut WallClock, &mut || bar.inc(1))
+        PaddingSubject::new(name, is_planted)?.measure(args.samples, &mut WallClock, &mut || bar.inc(1))
     };
     let mut rows = names.iter().map(|name| one(name, false)).collect::<Result<Vec<_>, _>>()?;
     rows.push(one(NAMES[0], true)?);
@@ -132,8 +132,8 @@ fn padding(args: &PaddingArgs) -> Result<Vec<TimeRow>, LeakError> {
     Ok(rows)
 }
 
-fn valgrind(args: &Subjects, as_json: bool) -> Result<bool, LeakError> {
-    let (rows, said) = poison::under_valgrind(&args.of(&LaneEngine::portable()))?;
+fn valgrind(args: &SubjectArgs, as_json: bool) -> Result<bool, LeakError> {
+    let (rows, said) = poison::under_valgrind(&args.names_for(&LaneEngine::portable()))?;
     let is_clean = finish(&rows, as_json)?;
     if !is_clean {
         eprintln!("{said}");
@@ -142,25 +142,25 @@ fn valgrind(args: &Subjects, as_json: bool) -> Result<bool, LeakError> {
 }
 
 #[cfg(feature = "valgrind")]
-fn watched(args: &Subjects) -> Result<bool, LeakError> {
+fn watched(args: &SubjectArgs) -> Result<bool, LeakError> {
     let rows = poison::watched(&args.names)?;
     write(&rows, true, &mut std::io::stdout().lock())?;
     Ok(true)
 }
 
 #[cfg(not(feature = "valgrind"))]
-fn watched(_: &Subjects) -> Result<bool, LeakError> {
+fn watched(_: &SubjectArgs) -> Result<bool, LeakError> {
     Err(LeakError::Valgrind("built without the feature `valgrind`".into()))
 }
 
-impl Subjects {
-    fn of(&self, engine: &LaneEngine) -> Vec<String> {
+impl SubjectArgs {
+    fn names_for(&self, engine: &LaneEngine) -> Vec<String> {
         let max_bits = if self.all { u16::MAX } else { 2048 };
         if self.names.is_empty() { Subject::names(engine, max_bits) } else { self.names.clone() }
     }
 }
 
-/// On stderr, and only where somebody watches.
+/// Makes a progress bar on stderr, which is hidden unless stderr is a terminal.
 fn progress_bar(steps: u64) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -1,9 +1,10 @@
-//! Decryptions of good and bad paddings: whoever can tell them apart decrypts anything (Bleichenbacher 1998, Manger 2001).
+//! Decryptions of valid and invalid paddings. An attacker who can distinguish them decrypts any message (Bleichenbacher
+//! 1998, Manger 2001).
 //!
-//! Whole schemes are timed, as callers get them: `run_all` on ciphertexts that were made by padding. Of PKCS#1 v1.5 good messages are
-//! held against bad ones, which have random lengths alike, because implicit rejection gives a message too. Of OAEP, where the answer itself says
-//! no, two ways of being bad are held against each other: the first byte (Manger's) and the label's hash, which a decoder meets
-//! later.
+//! The times are those of whole schemes, as callers use them: `run_all` on ciphertexts with chosen paddings. PKCS#1
+//! v1.5 compares valid with invalid paddings. Both return messages of random length, because implicit rejection returns
+//! a message too. OAEP reports an invalid padding, so that two kinds of invalid paddings are compared: a wrong first
+//! byte (Manger's attack), and a wrong hash of the label, which a decoder reads later.
 
 use std::hint::black_box;
 
@@ -13,47 +14,47 @@ use oarlock_keys::import;
 
 use crate::LeakError;
 use crate::report::TimeRow;
-use crate::subject::Dice;
-use crate::timing::{Clock, MAX_T};
-use crate::welch::{Class, Cropped, PILOT};
+use crate::subject::TestRandom;
+use crate::timing::{MAX_T, SampleClock};
+use crate::welch::{CroppedTests, PILOT, SampleClass};
 
-/// What can be looked at.
+/// The names of the subjects.
 pub const NAMES: [&str; 2] = ["rsa2048-pkcs1-decrypt", "rsa2048-oaep-decrypt"];
 
-/// Decryptions of a batch: as many as fill the lanes.
+/// The number of decryptions in a batch, which fills the lanes.
 pub const BATCH: usize = 8;
 
-/// Ciphertexts of each class.
+/// The number of ciphertexts of each class.
 const POOL: usize = 256;
 
-/// Bytes of the modulus.
+/// The length of the modulus in bytes.
 const LEN: usize = 256;
 
 /// A scheme with ciphertexts of both classes.
 #[derive(Debug)]
-pub struct Paddings {
+pub struct PaddingSubject {
     name: String,
     scheme: Scheme,
     key: Key,
     accelerator: Accelerator,
-    /// One of each class, side by side: both classes are drawn from all over the same memory.
-    pairs: Vec<[Sealed; 2]>,
-    dice: Dice,
+    /// Pairs with a ciphertext of each class. Both classes are drawn from the same range of memory.
+    pairs: Vec<[SealedCase; 2]>,
+    dice: TestRandom,
     is_planted: bool,
 }
 
-/// A ciphertext, and after how many bytes a decoder that compares one after another would stop.
+/// A ciphertext, and the number of bytes after which a decoder that compares byte by byte would stop.
 #[derive(Clone, Debug)]
-struct Sealed {
+struct SealedCase {
     bytes: Vec<u8>,
     stops_after: usize,
 }
 
-impl Paddings {
-    /// A scheme, its ciphertexts made. A planted one takes a step for every byte until the flaw.
+impl PaddingSubject {
+    /// Makes a scheme with its ciphertexts. A planted leak takes a step for every byte before the flaw.
     ///
     /// # Errors
-    /// No such name, a key that cannot be read, or no accelerator.
+    /// The name is unknown, the key cannot be read, or there is no accelerator.
     pub fn new(name: &str, is_planted: bool) -> Result<Self, LeakError> {
         let scheme = match NAMES.iter().position(|own| *own == name) {
             Some(0) => Scheme::RsaPkcs1Decrypt,
@@ -71,30 +72,30 @@ impl Paddings {
             key,
             accelerator,
             pairs: Vec::new(),
-            dice: Dice::new(0xB1E1),
+            dice: TestRandom::new(0xB1E1),
             is_planted,
         };
         for _ in 0..POOL {
-            let pair = [own.seal(Class::Fixed)?, own.seal(Class::Random)?];
+            let pair = [own.seal(SampleClass::Fixed)?, own.seal(SampleClass::Random)?];
             own.pairs.push(pair);
         }
         Ok(own)
     }
 
-    /// Times `samples` batches, whose class is drawn anew for each. `tick` hears of every sample.
+    /// Times `samples` batches, with a random class for each. `tick` is called after every sample.
     ///
     /// # Errors
-    /// A decryption of PKCS#1 v1.5 is refused, or one of OAEP is not: what was timed was not what it should be.
+    /// A decryption of PKCS#1 v1.5 is rejected, or a decryption of OAEP is not. The time was not that of the operation.
     pub fn measure(
         &mut self,
         samples: u64,
-        clock: &mut impl Clock,
+        clock: &mut impl SampleClock,
         tick: &mut dyn FnMut(),
     ) -> Result<TimeRow, LeakError> {
         let pilot = PILOT.min(samples as usize / 10);
-        let mut cropped = Cropped::new(pilot);
+        let mut cropped = CroppedTests::new(pilot);
         for _ in 0..samples + pilot as u64 {
-            let class = if self.dice.below(2) == 0 { Class::Fixed } else { Class::Random };
+            let class = if self.dice.below(2) == 0 { SampleClass::Fixed } else { SampleClass::Random };
             let drawn: Vec<usize> = (0..BATCH).map(|_| self.dice.below(self.pairs.len())).collect();
             cropped.add(class, self.sample(class, &drawn, clock)?);
             tick();
@@ -113,17 +114,24 @@ impl Paddings {
         })
     }
 
-    fn sample(&self, class: Class, drawn: &[usize], clock: &mut impl Clock) -> Result<u64, LeakError> {
-        let place = usize::from(class == Class::Random);
-        // Copied to one place, so that where a ciphertext lies is no difference.
-        let sealed: Vec<Sealed> = drawn.iter().map(|at| self.pairs[*at][place].clone()).collect();
+    fn sample(
+        &self,
+        class: SampleClass,
+        drawn: &[usize],
+        clock: &mut impl SampleClock,
+    ) -> Result<u64, LeakError> {
+        let column = usize::from(class == SampleClass::Random);
+        // The copies lie side by side, so that the address of a ciphertext is no difference between the classes.
+        let sealed: Vec<SealedCase> = drawn.iter().map(|at| self.pairs[*at][column].clone()).collect();
         let jobs: Vec<Job<'_>> = sealed
             .iter()
-            .map(|Sealed { bytes, .. }| Job::with_scheme(self.scheme, &self.key, Input::Message(bytes), &[]))
+            .map(|SealedCase { bytes, .. }| {
+                Job::with_scheme(self.scheme, &self.key, Input::Message(bytes), &[])
+            })
             .collect();
         let (answers, time) = clock.time(|| {
             if self.is_planted {
-                sealed.iter().for_each(|sealed| steps(sealed.stops_after));
+                sealed.iter().for_each(|sealed| take_steps(sealed.stops_after));
             }
             self.accelerator.run_all(&jobs)
         });
@@ -139,17 +147,17 @@ impl Paddings {
         }
     }
 
-    fn seal(&mut self, class: Class) -> Result<Sealed, LeakError> {
+    fn seal(&mut self, class: SampleClass) -> Result<SealedCase, LeakError> {
         let (encoded, stops_after) = match (self.scheme, class) {
-            (Scheme::RsaPkcs1Decrypt, Class::Fixed) => (self.pkcs1(), LEN),
-            (Scheme::RsaPkcs1Decrypt, Class::Random) => self.bad_pkcs1(),
-            (_, Class::Fixed) => (self.oaep(1), 1),
-            (_, Class::Random) => (self.oaep(0), 33),
+            (Scheme::RsaPkcs1Decrypt, SampleClass::Fixed) => (self.pkcs1(), LEN),
+            (Scheme::RsaPkcs1Decrypt, SampleClass::Random) => self.bad_pkcs1(),
+            (_, SampleClass::Fixed) => (self.oaep(1), 1),
+            (_, SampleClass::Random) => (self.oaep(0), 33),
         };
-        Ok(Sealed { bytes: self.encrypt(&encoded)?, stops_after })
+        Ok(SealedCase { bytes: self.encrypt(&encoded)?, stops_after })
     }
 
-    /// A good padding around a message of random length. RFC 8017 7.2.1.
+    /// Makes a valid padding around a message of random length. RFC 8017 7.2.1.
     fn pkcs1(&mut self) -> Vec<u8> {
         let mut encoded = self.random();
         encoded.iter_mut().skip(2).for_each(|byte| *byte |= 1);
@@ -159,7 +167,7 @@ impl Paddings {
         encoded
     }
 
-    /// A flaw of any kind: header, length of the padding, no separator.
+    /// Makes an invalid padding: wrong header, short padding, or no separator.
     fn bad_pkcs1(&mut self) -> (Vec<u8>, usize) {
         let mut encoded = self.pkcs1();
         match self.dice.below(4) {
@@ -183,7 +191,7 @@ impl Paddings {
         }
     }
 
-    /// No good padding, but for its first byte.
+    /// Makes an invalid OAEP padding with this first byte.
     fn oaep(&mut self, first: u8) -> Vec<u8> {
         let mut encoded = self.random();
         encoded[0] = first;
@@ -208,8 +216,8 @@ impl Paddings {
     }
 }
 
-/// What a comparison that ends early does.
-fn steps(count: usize) {
+/// Takes the time of a comparison that ends early.
+fn take_steps(count: usize) {
     let mut value = 1_u64;
     for _ in 0..count * 4 {
         value = black_box(value * 3 % 1_000_003);

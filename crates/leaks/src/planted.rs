@@ -1,12 +1,12 @@
-//! An engine that leaks on purpose: a check that does not notice it proves nothing.
+//! An engine that leaks on purpose. A check that does not find its leak proves nothing.
 
 use oarlock_core::{BatchSize, Engine, EngineFault, Jobs, Key, KeyParts, Outcomes, Shape};
 
-/// Another engine, slower by one step for every bit that is set in a secret: a square-and-multiply loop's leak.
+/// An engine that takes one more step for every set bit of a secret, as a square-and-multiply loop does.
 #[derive(Debug)]
-pub struct Planted<E>(pub E);
+pub struct PlantedLeak<E>(pub E);
 
-impl<E: Engine> Engine for Planted<E> {
+impl<E: Engine> Engine for PlantedLeak<E> {
     fn name(&self) -> &'static str {
         "planted"
     }
@@ -24,13 +24,13 @@ impl<E: Engine> Engine for Planted<E> {
             Jobs::Operations(_, operations) => operations.iter().map(|operation| operation.key).collect(),
             Jobs::Records(_, parts) => parts.iter().flat_map(|records| records.keys.iter()).collect(),
         };
-        std::hint::black_box(keys.into_iter().map(steps).sum::<u64>());
+        std::hint::black_box(keys.into_iter().map(take_steps).sum::<u64>());
         self.0.run(jobs, out)
     }
 }
 
-/// Walks over the bits of a secret and does more for those that are set.
-fn steps(key: &Key) -> u64 {
+/// Visits the bits of a secret, and takes a step for each set bit.
+fn take_steps(key: &Key) -> u64 {
     let secret = match key.parts() {
         Some(KeyParts::X25519Private(parts)) => parts.scalar.expose(),
         Some(KeyParts::Ed25519Private(parts)) => parts.seed.expose(),

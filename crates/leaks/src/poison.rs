@@ -1,7 +1,7 @@
-//! Batches whose secrets Valgrind watches: a branch or an address that depends on one is an error that it reports.
+//! Batches whose secrets Valgrind watches. It reports a branch or an address that depends on a secret as an error.
 //!
-//! The portable leaf runs there, since Valgrind knows no AVX-512: the algorithms are the same, written once. The kernels in
-//! `asm!` have their twins in it, and are looked at by the clock ([`crate::timing`]).
+//! Valgrind does not support AVX-512, so the portable leaf runs there: it shares the algorithms, which are written
+//! once. The kernels in `asm!` have portable twins, and [`crate::timing`] checks them.
 
 use std::process::{Command, Stdio};
 
@@ -11,10 +11,10 @@ use crate::report::PoisonRow;
 /// The hidden command by which this program runs itself under Valgrind.
 pub const WATCHED: &str = "watched";
 
-/// Runs this program again under Valgrind, over these subjects; what it found, and what Valgrind wrote.
+/// Runs this program again under Valgrind on these subjects. Returns the findings and Valgrind's output.
 ///
 /// # Errors
-/// No Valgrind, or it did not finish.
+/// Valgrind is not installed, or it did not finish.
 pub fn under_valgrind(subjects: &[String]) -> Result<(Vec<PoisonRow>, String), LeakError> {
     let fail = |what: String| LeakError::Valgrind(what);
     let program = std::env::current_exe().map_err(|error| fail(error.to_string()))?;
@@ -36,34 +36,34 @@ pub fn under_valgrind(subjects: &[String]) -> Result<(Vec<PoisonRow>, String), L
     Ok((rows, said))
 }
 
-/// What the program does under Valgrind: runs each subject on the portable leaf, and one on the leaf that leaks.
+/// Runs each subject on the portable leaf, and one on the engine that leaks. The program must run under Valgrind.
 ///
 /// # Errors
-/// No Valgrind around, a key that cannot be made, a job that was refused.
+/// The program does not run under Valgrind, a key cannot be made, or a job was rejected.
 #[cfg(feature = "valgrind")]
 pub fn watched(subjects: &[String]) -> Result<Vec<PoisonRow>, LeakError> {
     use oarlock_lanes::{LaneEngine, leak_check};
 
-    use crate::planted::Planted;
+    use crate::planted::PlantedLeak;
     use crate::subject::Subject;
 
     if !leak_check::is_watched() {
-        return Err(LeakError::Valgrind("this runs under Valgrind alone".into()));
+        return Err(LeakError::Valgrind("this command only runs under Valgrind".into()));
     }
     let engine = LaneEngine::portable();
     let mut rows = Vec::new();
     for name in subjects {
-        rows.push(one(&engine, &mut Subject::with_one_key(name)?)?);
+        rows.push(run_subject(&engine, &mut Subject::with_one_key(name)?)?);
     }
     if let Some(name) = subjects.first() {
-        rows.push(one(&Planted(engine), &mut Subject::with_one_key(name)?)?);
+        rows.push(run_subject(&PlantedLeak(engine), &mut Subject::with_one_key(name)?)?);
     }
     Ok(rows)
 }
 
-/// A full batch and one lane alone, under random secrets.
+/// Runs a full batch and a batch of one job under random secrets.
 #[cfg(feature = "valgrind")]
-fn one(
+fn run_subject(
     engine: &dyn oarlock_core::Engine,
     subject: &mut crate::subject::Subject,
 ) -> Result<PoisonRow, LeakError> {
@@ -73,7 +73,7 @@ fn one(
     let before = leak_check::errors();
     let mut jobs = 0;
     for count in [8, 1] {
-        let batch = subject.batch(crate::welch::Class::Random, count);
+        let batch = subject.batch(crate::welch::SampleClass::Random, count);
         batch.secrets().for_each(leak_check::conceal);
         let mut out = Outcomes::default();
         let is_done = batch.run(engine, &mut out)?;

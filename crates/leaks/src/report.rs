@@ -1,4 +1,4 @@
-//! What was found, as table and JSON.
+//! Findings as a table and as JSON.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -7,53 +7,53 @@ use serde::{Deserialize, Serialize};
 
 use crate::LeakError;
 
-/// Times of one subject on one engine.
+/// The times of one subject on one engine.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct TimeRow {
-    /// What was timed.
+    /// The subject.
     pub subject: String,
-    /// On which engine.
+    /// The engine.
     pub engine: Cow<'static, str>,
-    /// Batches that were counted.
+    /// The number of counted batches.
     pub samples: u64,
-    /// Mean time of a batch under the fixed secret.
+    /// The mean time of a batch under the fixed secret.
     pub fixed_ns: f64,
-    /// Mean time of a batch under random secrets.
+    /// The mean time of a batch under random secrets.
     pub random_ns: f64,
     /// The largest |t| of all crops.
     pub t: f64,
-    /// True where |t| is too large for chance.
+    /// True if |t| is too large for chance.
     pub leaks: bool,
 }
 
-/// What Valgrind said of one subject.
+/// The errors that Valgrind reported for one subject.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct PoisonRow {
-    /// What was run.
+    /// The subject.
     pub subject: String,
-    /// On which engine.
+    /// The engine.
     pub engine: Cow<'static, str>,
-    /// Operations.
+    /// The number of operations.
     pub jobs: usize,
-    /// Branches and addresses that depended on a secret.
+    /// The number of branches and addresses that depended on a secret.
     pub errors: u64,
-    /// True where there was one.
+    /// True if there was one.
     pub leaks: bool,
 }
 
 /// A finding with a verdict.
-pub trait Finding {
-    /// The engine that was looked at.
+pub trait LeakFinding {
+    /// Returns the engine of the finding.
     fn engine(&self) -> &str;
-    /// Whether it leaks.
+    /// True if the subject leaks.
     fn leaks(&self) -> bool;
-    /// Cells of a line of the table.
+    /// Returns the cells of a line of the table.
     fn cells(&self) -> Vec<String>;
-    /// Heads of the columns.
+    /// Returns the heads of the columns.
     fn heads() -> &'static [&'static str];
 }
 
-impl Finding for TimeRow {
+impl LeakFinding for TimeRow {
     fn engine(&self) -> &str {
         &self.engine
     }
@@ -72,7 +72,7 @@ impl Finding for TimeRow {
     }
 }
 
-impl Finding for PoisonRow {
+impl LeakFinding for PoisonRow {
     fn engine(&self) -> &str {
         &self.engine
     }
@@ -90,21 +90,21 @@ impl Finding for PoisonRow {
     }
 }
 
-/// True where the planted leak was found and no other was.
+/// True if the planted leak was found, and no other.
 #[must_use]
-pub fn is_clean<F: Finding>(rows: &[F]) -> bool {
-    rows.iter().all(is_as_it_must)
+pub fn is_clean<F: LeakFinding>(rows: &[F]) -> bool {
+    rows.iter().all(is_expected)
 }
 
-fn is_as_it_must<F: Finding>(row: &F) -> bool {
+fn is_expected<F: LeakFinding>(row: &F) -> bool {
     row.leaks() == (row.engine() == "planted")
 }
 
-/// Writes the rows, as JSON alone or as a table.
+/// Writes the rows as JSON or as a table.
 ///
 /// # Errors
-/// Where it cannot be written.
-pub fn write<F: Finding + Serialize>(
+/// The output cannot be written.
+pub fn write<F: LeakFinding + Serialize>(
     rows: &[F],
     as_json: bool,
     out: &mut dyn Write,
@@ -113,7 +113,7 @@ pub fn write<F: Finding + Serialize>(
         let text = serde_json::to_string_pretty(rows).map_err(std::io::Error::other)?;
         return Ok(writeln!(out, "{text}")?);
     }
-    let verdict = |row: &F| match (row.leaks(), is_as_it_must(row)) {
+    let verdict = |row: &F| match (row.leaks(), is_expected(row)) {
         (true, true) => "leaks, as planted",
         (false, true) => "no leak",
         (true, false) => "LEAKS",

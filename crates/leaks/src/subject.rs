@@ -1,7 +1,8 @@
-//! What may leak: shapes with a secret, and batches under one fixed secret or under random ones.
+//! The subjects that may leak: shapes with a secret, and batches under one fixed secret or under random secrets.
 //!
-//! Both classes are alike in all but the secret's value: the same public inputs, fresh keys for every batch, made in the
-//! same order from the same sizes. A pool of handles would lie elsewhere in memory for each class, and that shows.
+//! Both classes differ only in the value of the secret: they have the same public inputs, and fresh keys for every
+//! batch, made in the same order from the same sizes. A pool of handles would have other addresses for each class,
+//! which the time shows.
 
 use oarlock_core::{
     Column, Curve, Direction, Engine, Fingerprint, InputSource, Jobs, Key, KeyParts, KeySource, ModExpParts,
@@ -11,20 +12,20 @@ use oarlock_core::{
 use oarlock_keys::{KeyError, generate, import, raw};
 
 use crate::LeakError;
-use crate::welch::Class;
+use crate::welch::SampleClass;
 
-/// Operations of a batch: as many as fill the lanes.
+/// The number of operations in a batch, which fills the lanes.
 const LANES: usize = 8;
 
-/// Records of a batch, and bytes of each: whole blocks of every cipher.
+/// The number of records in a batch, and the bytes of each: whole blocks of every cipher.
 const RECORDS: usize = 64;
 const RECORD_LEN: usize = 48;
 
-/// Secrets that random ones are drawn from, since each is costly to make.
+/// The number of secrets to draw from, because each is expensive to make.
 const POOL: usize = 256;
 const RSA_POOL: usize = 16;
 
-/// Published keys: AWS-LC makes none of 1024 bits, and takes minutes for the others under Valgrind.
+/// Published keys. AWS-LC generates no keys of 1024 bits, and takes minutes for the others under Valgrind.
 const RSA_KEYS: [&str; 4] = [
     include_str!("keys/rsa1024.pem"),
     include_str!("keys/rsa2048.pem"),
@@ -37,22 +38,22 @@ const RSA_KEYS: [&str; 4] = [
 pub struct Subject {
     name: String,
     shape: Shape,
-    /// The fixed secret and a random one, pair by pair: both classes are drawn from all over the same memory.
-    pairs: Vec<[Secret; 2]>,
+    /// Pairs of the fixed secret and a random secret. Both classes are drawn from the same range of memory.
+    pairs: Vec<[SecretCase; 2]>,
     input: Vec<u8>,
-    dice: Dice,
+    dice: TestRandom,
 }
 
 #[derive(Clone, Debug)]
-struct Secret {
+struct SecretCase {
     parts: KeyParts,
-    /// ECDSA: the bytes that a nonce is hedged with.
+    /// The bytes that hedge a nonce of ECDSA.
     hedge: [u8; 32],
 }
 
-/// Jobs of one class.
+/// The jobs of one class.
 #[derive(Debug)]
-pub struct Batch {
+pub struct SecretBatch {
     shape: Shape,
     keys: Vec<Key>,
     hedges: Vec<[u8; 32]>,
@@ -60,7 +61,7 @@ pub struct Batch {
 }
 
 impl Subject {
-    /// Every subject that `engine` offers, by name; RSA up to so many bits.
+    /// Returns the names of all subjects that `engine` offers. RSA is limited to `max_bits`.
     #[must_use]
     pub fn names(engine: &dyn Engine, max_bits: u16) -> Vec<String> {
         let is_short = |shape: &Shape| match shape {
@@ -72,15 +73,16 @@ impl Subject {
         kinds.map(|(name, _)| name).collect()
     }
 
-    /// A subject, its secrets made.
+    /// Makes a subject with its secrets.
     ///
     /// # Errors
-    /// No such name, or a key that cannot be made.
+    /// The name is unknown, or a key cannot be made.
     pub fn new(name: &str) -> Result<Self, LeakError> {
         Self::make(name, POOL)
     }
 
-    /// The same without random keys: where values do not matter. Both classes differ in what hedges nonces.
+    /// Makes a subject without random keys, for checks that ignore values. Both classes differ in the bytes that hedge
+    /// nonces.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -96,27 +98,31 @@ impl Subject {
         let (fixed, random) = made;
         let pairs = random.iter().map(|random| [fixed.clone(), random.clone()]).collect();
         let input = input(&name, shape);
-        Ok(Self { name, shape, pairs, input, dice: Dice::new(0x1EAF) })
+        Ok(Self { name, shape, pairs, input, dice: TestRandom::new(0x1EAF) })
     }
 
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its shape.
+    /// Returns the shape.
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// A fresh batch of a class, of `count` jobs.
-    pub fn batch(&mut self, class: Class, count: usize) -> Batch {
-        let mut batch =
-            Batch { shape: self.shape, keys: Vec::new(), hedges: Vec::new(), input: self.input.clone() };
+    /// Makes a fresh batch of a class with `count` jobs.
+    pub fn batch(&mut self, class: SampleClass, count: usize) -> SecretBatch {
+        let mut batch = SecretBatch {
+            shape: self.shape,
+            keys: Vec::new(),
+            hedges: Vec::new(),
+            input: self.input.clone(),
+        };
         for _ in 0..count {
-            // Drawn in both classes, so that drawing is no difference.
+            // Both classes draw, so that drawing is no difference between them.
             let drawn = &self.pairs[self.dice.below(self.pairs.len())];
             let mut hedge = [0; 32];
             hedge
@@ -125,8 +131,8 @@ impl Subject {
                 .iter_mut()
                 .for_each(|word: &mut [u8; 8]| *word = self.dice.next().to_ne_bytes());
             let (secret, hedge) = match class {
-                Class::Fixed => (&drawn[0], drawn[0].hedge),
-                Class::Random => (&drawn[1], hedge),
+                SampleClass::Fixed => (&drawn[0], drawn[0].hedge),
+                SampleClass::Random => (&drawn[1], hedge),
             };
             let mut fingerprint = [0; 32];
             fingerprint[..8].copy_from_slice(&self.dice.next().to_ne_bytes());
@@ -136,13 +142,13 @@ impl Subject {
         batch
     }
 
-    /// A batch that fills the lanes.
-    pub fn full_batch(&mut self, class: Class) -> Batch {
+    /// Makes a batch that fills the lanes.
+    pub fn full_batch(&mut self, class: SampleClass) -> SecretBatch {
         self.batch(class, if self.shape.is_record() { RECORDS } else { LANES })
     }
 }
 
-impl Batch {
+impl SecretBatch {
     /// Lends the jobs.
     pub fn with_jobs<T>(&self, take: impl FnOnce(&Jobs<'_>) -> T) -> T {
         if self.shape.is_record() {
@@ -159,7 +165,7 @@ impl Batch {
         take(&Jobs::Operations(self.shape, &operations))
     }
 
-    /// One record per key, all over the same input; IVs are its first bytes.
+    /// Returns one record per key. All have the same input, whose first bytes are the IV.
     fn records(&self) -> Records<'_> {
         let (iv_len, output_len, tag_len) = record_lens(self.shape);
         let span = |start, len| Span::new(start, len).unwrap_or_default();
@@ -178,7 +184,7 @@ impl Batch {
         }
     }
 
-    /// Runs the batch; true where every job was done.
+    /// Runs the batch. True if every job succeeded.
     ///
     /// # Errors
     /// The engine's fault.
@@ -190,7 +196,7 @@ impl Batch {
         Ok(out.statuses().iter().all(|status| *status == Status::Done))
     }
 
-    /// Everything secret in it.
+    /// Returns all secrets of the batch.
     pub fn secrets(&self) -> impl Iterator<Item = &[u8]> {
         let parts = self.keys.iter().filter_map(Key::parts).flat_map(secret_parts).map(SecretBytes::expose);
         parts.chain(self.hedges.iter().map(|hedge| &hedge[..]))
@@ -209,10 +215,10 @@ fn secret_parts(parts: &KeyParts) -> Vec<&SecretBytes> {
     }
 }
 
-/// A longer modulus takes an exponent of so many bits: its length is public and says only how often the same steps are taken.
+/// The bits of the exponent of a long modulus. The length is public, and only sets the number of equal steps.
 const EXPONENT_BITS: u16 = 64;
 
-/// Names and shapes. The base point of X25519 has a name of its own: engines may know its multiples.
+/// Returns names and shapes. The base point of X25519 has its own name, because engines may have a table for it.
 fn kinds() -> Vec<(String, Shape)> {
     let secret = |shape: &Shape| {
         matches!(
@@ -234,7 +240,8 @@ fn kinds() -> Vec<(String, Shape)> {
     own.chain([("x25519-base".into(), Shape::X25519)]).collect()
 }
 
-/// Bytes of a record's key, where there is one and random input will do: what opens or unwraps refuses that.
+/// Returns the length of a record's key in bytes. None if the shape has no key, or if it opens or unwraps, which
+/// rejects random input.
 fn record_key_len(shape: Shape) -> Option<usize> {
     match shape {
         Shape::Cipher { alg, .. } => Some(alg.key_len()),
@@ -244,7 +251,7 @@ fn record_key_len(shape: Shape) -> Option<usize> {
     }
 }
 
-/// Bytes of a record's IV, output and tag.
+/// Returns the lengths of a record's IV, output and tag in bytes.
 fn record_lens(shape: Shape) -> (usize, usize, usize) {
     match shape {
         Shape::Cipher { alg, .. } => (alg.block_len(), RECORD_LEN, 0),
@@ -253,8 +260,9 @@ fn record_lens(shape: Shape) -> (usize, usize, usize) {
     }
 }
 
-/// The fixed secret, of little weight where it may be chosen, and so many random ones; where that is none, the fixed one.
-fn make(shape: Shape, pool: usize) -> Result<(Secret, Vec<Secret>), KeyError> {
+/// Makes the fixed secret, with few set bits if it can be chosen, and `pool` random secrets. Without a pool, the fixed
+/// secret stands for them.
+fn make(shape: Shape, pool: usize) -> Result<(SecretCase, Vec<SecretCase>), KeyError> {
     let several = |make: fn() -> Result<Key, KeyError>, count| (0..count).map(move |_| parts(&make()?));
     let parts: Vec<KeyParts> = match shape {
         Shape::RsaPrivate { bits } => {
@@ -275,9 +283,9 @@ fn make(shape: Shape, pool: usize) -> Result<(Secret, Vec<Secret>), KeyError> {
             None => scalars(pool),
         },
     };
-    let mut secrets = parts.into_iter().map(|parts| Secret { parts, hedge: [0; 32] });
+    let mut secrets = parts.into_iter().map(|parts| SecretCase { parts, hedge: [0; 32] });
     let fixed = secrets.next().ok_or(NOT_MADE)?;
-    let random: Vec<Secret> = secrets.collect();
+    let random: Vec<SecretCase> = secrets.collect();
     Ok((fixed.clone(), if random.is_empty() { vec![fixed] } else { random }))
 }
 
@@ -294,19 +302,19 @@ fn rsa_keys(bits: u16) -> Result<Vec<Key>, KeyError> {
     Ok(keys.into_iter().filter(|key| key.serves(Shape::RsaPrivate { bits })).collect())
 }
 
-/// The key of scalar 1.
+/// Makes the key of scalar 1.
 fn one(curve: Curve) -> Result<KeyParts, KeyError> {
     let mut scalar = vec![0; curve.scalar_len()];
     scalar[curve.scalar_len() - 1] = 1;
     parts(&raw::ec_private(curve, &scalar)?)
 }
 
-/// One modulus; exponents of full length, the first of a single bit.
+/// Makes exponents of full length for one modulus. The first has a single bit.
 fn exponents(bits: u16, exponent_bits: u16, pool: usize) -> Result<Vec<KeyParts>, KeyError> {
     let n =
         rsa_keys(bits)?.first().and_then(Key::rsa_public).map(|public| public.n.clone()).ok_or(NOT_MADE)?;
     let len = usize::from(exponent_bits).div_ceil(8);
-    let mut dice = Dice::new(0xE4B0);
+    let mut dice = TestRandom::new(0xE4B0);
     let exponent = |place: usize| {
         let mut exponent = if place == 0 { vec![0; len] } else { dice.bytes(len) };
         exponent[0] |= 0x80;
@@ -315,9 +323,9 @@ fn exponents(bits: u16, exponent_bits: u16, pool: usize) -> Result<Vec<KeyParts>
     Ok((0..=pool).map(exponent).collect())
 }
 
-/// The first is zero, which clamping makes 2^254. Public keys take no part in agreeing.
+/// Makes scalars. The first is zero, which clamping turns into 2^254. Key agreement does not use the public keys.
 fn scalars(pool: usize) -> Vec<KeyParts> {
-    let mut dice = Dice::new(0x2551);
+    let mut dice = TestRandom::new(0x2551);
     let scalar = |place: usize| {
         let bytes = if place == 0 { vec![0; 32] } else { dice.bytes(32) };
         KeyParts::X25519Private(X25519PrivateParts { scalar: SecretBytes::new(bytes), public: [9; 32] })
@@ -325,17 +333,17 @@ fn scalars(pool: usize) -> Vec<KeyParts> {
     (0..=pool).map(scalar).collect()
 }
 
-/// The first is zero.
+/// Makes symmetric keys. The first is zero.
 fn symmetric(len: usize, pool: usize) -> Vec<KeyParts> {
-    let mut dice = Dice::new(0x5EC2);
+    let mut dice = TestRandom::new(0x5EC2);
     let key = |place| if place == 0 { vec![0; len] } else { dice.bytes(len) };
     (0..=pool).map(key).map(|bytes| KeyParts::Secret(SecretBytes::new(bytes))).collect()
 }
 
-/// The public input: an integer below every modulus, a digest, a message, a peer's key.
+/// Makes the public input: an integer below every modulus, a digest, a message, or a peer's key.
 fn input(name: &str, shape: Shape) -> Vec<u8> {
     let len = if shape.is_record() { RECORD_LEN } else { 32 };
-    let mut input = Dice::new(0x1417).bytes(shape.input_len().unwrap_or(len));
+    let mut input = TestRandom::new(0x1417).bytes(shape.input_len().unwrap_or(len));
     match shape {
         Shape::RsaPrivate { .. } | Shape::ModExp { .. } => input[0] = 0,
         Shape::X25519 if name.ends_with("base") => {
@@ -347,18 +355,18 @@ fn input(name: &str, shape: Shape) -> Vec<u8> {
     input
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014).
+/// The generator SplitMix64 (Steele, Lea and Flood 2014).
 #[derive(Clone, Debug)]
-pub struct Dice(u64);
+pub struct TestRandom(u64);
 
-impl Dice {
-    /// The same seed gives the same numbers.
+impl TestRandom {
+    /// Makes a generator. The same seed gives the same numbers.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// 64 bits.
+    /// Returns the next 64 bits.
     #[expect(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -367,7 +375,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// Below `bound`.
+    /// Returns a number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound.max(1) as u64) as usize
     }

@@ -1,4 +1,4 @@
-//! Batches of both classes timed in random order.
+//! Batches of both classes, timed in random order.
 
 use std::time::Instant;
 
@@ -6,23 +6,23 @@ use oarlock_core::{Engine, Outcomes};
 
 use crate::LeakError;
 use crate::report::TimeRow;
-use crate::subject::{Batch, Dice, Subject};
-use crate::welch::{Class, Cropped, PILOT};
+use crate::subject::{SecretBatch, Subject, TestRandom};
+use crate::welch::{CroppedTests, PILOT, SampleClass};
 
-/// At most this may |t| be.
+/// The maximum |t| that is no leak.
 pub const MAX_T: f64 = 5.0;
 
-/// How a batch is timed. A test may count steps instead of nanoseconds.
-pub trait Clock {
-    /// Runs the body once; how long it took, in any unit.
+/// A clock for batches. A test may count steps instead of nanoseconds.
+pub trait SampleClock {
+    /// Runs the body once, and returns its time in any unit.
     fn time<T>(&mut self, body: impl FnOnce() -> T) -> (T, u64);
 }
 
-/// Nanoseconds.
+/// A clock that counts nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WallClock;
 
-impl Clock for WallClock {
+impl SampleClock for WallClock {
     fn time<T>(&mut self, body: impl FnOnce() -> T) -> (T, u64) {
         let start = Instant::now();
         let result = body();
@@ -30,33 +30,33 @@ impl Clock for WallClock {
     }
 }
 
-/// A batch of each class is made afresh after so many samples.
+/// The number of samples after which both batches are made anew.
 const SAMPLES_PER_PAIR: usize = 8;
 
-/// Times `samples` runs of full batches, whose class is drawn anew for each. A batch runs once before, unseen: that prepares
-/// its keys and brings it into the caches. `tick` hears of every sample.
+/// Times `samples` runs of full batches, with a random class for each run. A batch first runs once without a clock,
+/// which prepares its keys and loads it into the caches. `tick` is called after every sample.
 ///
 /// # Errors
-/// The engine fails, or refuses a job.
+/// The engine fails, or rejects a job.
 pub fn measure(
     engine: &dyn Engine,
     subject: &mut Subject,
     samples: u64,
-    clock: &mut impl Clock,
+    clock: &mut impl SampleClock,
     tick: &mut dyn FnMut(),
 ) -> Result<TimeRow, LeakError> {
     let pilot = PILOT.min(samples as usize / 10);
-    let mut cropped = Cropped::new(pilot);
-    let mut coin = Dice::new(0xC01);
+    let mut cropped = CroppedTests::new(pilot);
+    let mut coin = TestRandom::new(0xC01);
     let mut left = samples + pilot as u64;
     while left > 0 {
         let is_fixed_first = coin.below(2) == 0;
         let made = [is_fixed_first, !is_fixed_first].map(|is_fixed| {
-            let class = if is_fixed { Class::Fixed } else { Class::Random };
+            let class = if is_fixed { SampleClass::Fixed } else { SampleClass::Random };
             (class, subject.full_batch(class))
         });
         for (_, batch) in &made {
-            sample(engine, subject, batch, &mut Unseen)?;
+            sample(engine, subject, batch, &mut NoClock)?;
         }
         for _ in 0..left.min(SAMPLES_PER_PAIR as u64) {
             let (class, batch) = &made[coin.below(2)];
@@ -78,10 +78,10 @@ pub fn measure(
     })
 }
 
-/// Looks at nothing.
-struct Unseen;
+/// A clock that measures nothing.
+struct NoClock;
 
-impl Clock for Unseen {
+impl SampleClock for NoClock {
     fn time<T>(&mut self, body: impl FnOnce() -> T) -> (T, u64) {
         (body(), 0)
     }
@@ -90,8 +90,8 @@ impl Clock for Unseen {
 fn sample(
     engine: &dyn Engine,
     subject: &Subject,
-    batch: &Batch,
-    clock: &mut impl Clock,
+    batch: &SecretBatch,
+    clock: &mut impl SampleClock,
 ) -> Result<u64, LeakError> {
     let mut out = Outcomes::default();
     let time = batch.with_jobs(|jobs| {

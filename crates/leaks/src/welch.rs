@@ -1,24 +1,25 @@
-//! Welch's t over two classes of samples: as they come, and cropped, because interruptions bury what fast samples show.
+//! Welch's t over two classes of samples: of all samples, and of the fast ones, because interruptions hide small
+//! differences.
 
-/// Which of two classes a sample belongs to.
+/// The class of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    /// Every secret is the same one.
+pub enum SampleClass {
+    /// The same secret in every batch.
     Fixed,
-    /// Every secret is another one.
+    /// Another secret in every batch.
     Random,
 }
 
-/// Mean and spread of one class, kept by Welford's recurrence.
+/// The mean and spread of one class, by Welford's recurrence.
 #[derive(Clone, Copy, Debug, Default)]
-struct Moments {
+struct RunningMoments {
     count: u64,
     mean: f64,
-    /// Sum of squared distances from the mean.
+    /// The sum of squared distances from the mean.
     squares: f64,
 }
 
-impl Moments {
+impl RunningMoments {
     fn add(&mut self, value: f64) {
         self.count += 1;
         let distance = value - self.mean;
@@ -26,31 +27,31 @@ impl Moments {
         self.squares += distance * (value - self.mean);
     }
 
-    /// Variance of the mean.
+    /// Returns the variance of the mean.
     fn error(&self) -> f64 {
         self.squares / (self.count as f64 - 1.0) / self.count as f64
     }
 }
 
-/// Both classes.
+/// The samples of both classes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Welch {
-    fixed: Moments,
-    random: Moments,
+struct WelchTest {
+    fixed: RunningMoments,
+    random: RunningMoments,
 }
 
-/// With fewer samples of a class no t is told.
+/// The minimum number of samples in each class. With fewer, t is 0.
 const LEAST: u64 = 1_000;
 
-impl Welch {
-    fn add(&mut self, class: Class, value: f64) {
+impl WelchTest {
+    fn add(&mut self, class: SampleClass, value: f64) {
         match class {
-            Class::Fixed => self.fixed.add(value),
-            Class::Random => self.random.add(value),
+            SampleClass::Fixed => self.fixed.add(value),
+            SampleClass::Random => self.random.add(value),
         }
     }
 
-    /// Difference of means in units of its standard error; 0 of few samples.
+    /// Returns the difference of the means in units of its standard error, or 0 for few samples.
     fn t(&self) -> f64 {
         let error = self.fixed.error() + self.random.error();
         let difference = self.fixed.mean - self.random.mean;
@@ -61,34 +62,34 @@ impl Welch {
     }
 }
 
-/// So many crops, from nearly half of the samples to nearly all, denser where it matters.
+/// The number of crops, from nearly half of the samples to nearly all.
 const CROPS: i32 = 100;
 
-/// So many samples decide where to crop, and are not counted.
+/// The number of samples that decide the crops. They are not counted.
 pub const PILOT: usize = 10_000;
 
-/// t over all samples and over those below each of a hundred percentiles.
+/// The tests of all samples, and of the samples below each of a hundred percentiles.
 #[derive(Clone, Debug, Default)]
-pub struct Cropped {
+pub struct CroppedTests {
     pilot: Vec<u64>,
     pilot_len: usize,
-    all: Welch,
-    below: Vec<(f64, Welch)>,
+    all: WelchTest,
+    below: Vec<(f64, WelchTest)>,
 }
 
-impl Cropped {
-    /// Crops at percentiles of the first `pilot_len` samples.
+impl CroppedTests {
+    /// Makes tests that crop at percentiles of the first `pilot_len` samples.
     #[must_use]
     pub fn new(pilot_len: usize) -> Self {
         Self { pilot_len: pilot_len.max(1), ..Self::default() }
     }
 
-    /// Takes a sample.
-    pub fn add(&mut self, class: Class, time: u64) {
+    /// Adds a sample.
+    pub fn add(&mut self, class: SampleClass, time: u64) {
         if self.below.is_empty() {
             self.pilot.push(time);
             if self.pilot.len() >= self.pilot_len {
-                self.decide();
+                self.set_crops();
             }
             return;
         }
@@ -99,31 +100,31 @@ impl Cropped {
         }
     }
 
-    /// Percentiles as dudect has them: 1 - 2^(-10 i / 100).
-    fn decide(&mut self) {
+    /// Sets the crops to the percentiles of dudect: 1 - 2^(-10 i / 100).
+    fn set_crops(&mut self) {
         self.pilot.sort_unstable();
         let last = self.pilot.len() - 1;
         let threshold = |crop: i32| {
             let share = 1.0 - 0.5_f64.powf(10.0 * f64::from(crop) / f64::from(CROPS));
             self.pilot[(share * last as f64) as usize] as f64
         };
-        self.below = (1..=CROPS).map(|crop| (threshold(crop), Welch::default())).collect();
+        self.below = (1..=CROPS).map(|crop| (threshold(crop), WelchTest::default())).collect();
     }
 
-    /// The largest |t| of all crops.
+    /// Returns the largest |t| of all crops.
     #[must_use]
     pub fn t(&self) -> f64 {
         let crops = self.below.iter().map(|(_, welch)| welch.t().abs());
         crops.fold(self.all.t().abs(), f64::max)
     }
 
-    /// Samples that were counted.
+    /// Returns the number of counted samples.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.all.fixed.count + self.all.random.count
     }
 
-    /// Means of both classes.
+    /// Returns the means of both classes.
     #[must_use]
     pub fn means(&self) -> (f64, f64) {
         (self.all.fixed.mean, self.all.random.mean)
@@ -133,23 +134,23 @@ impl Cropped {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::subject::Dice;
+    use crate::subject::TestRandom;
 
-    /// A noisy clock: some hundred, now and then an interruption; random secrets take `leak` longer.
+    /// Simulates a noisy clock with interruptions. Random secrets take `leak` longer.
     fn t(leak: u64, interruptions: usize, samples: usize) -> f64 {
-        let mut dice = Dice::new(7);
-        let mut cropped = Cropped::new(2_000);
+        let mut dice = TestRandom::new(7);
+        let mut cropped = CroppedTests::new(2_000);
         for _ in 0..samples {
-            let class = if dice.below(2) == 0 { Class::Fixed } else { Class::Random };
+            let class = if dice.below(2) == 0 { SampleClass::Fixed } else { SampleClass::Random };
             let noise = dice.below(40) + dice.below(40) + if dice.below(20) == 0 { interruptions } else { 0 };
-            let leak = if class == Class::Random { leak } else { 0 };
+            let leak = if class == SampleClass::Random { leak } else { 0 };
             cropped.add(class, 1_000 + noise as u64 + leak);
         }
         cropped.t()
     }
 
     #[test]
-    fn noise_is_no_leak() {
+    fn reports_no_leak_for_noise() {
         for interruptions in [0, 50_000] {
             let t = t(0, interruptions, 100_000);
             assert!(t < 5.0, "{t}");
@@ -157,21 +158,21 @@ mod tests {
     }
 
     #[test]
-    fn a_leak_of_one_part_in_a_thousand_is_found() {
+    fn finds_a_leak_of_one_part_in_a_thousand() {
         assert!(t(1, 0, 100_000) > 5.0);
     }
 
     #[test]
-    fn cropping_finds_what_interruptions_bury() {
+    fn cropping_finds_a_leak_under_interruptions() {
         assert!(t(1, 50_000, 100_000) > 5.0);
     }
 
     #[test]
-    fn t_is_that_of_the_textbook() {
-        let mut welch = Welch::default();
+    fn computes_the_t_of_the_textbook() {
+        let mut welch = WelchTest::default();
         for n in 0..2_000 {
-            welch.add(Class::Fixed, f64::from(n % 2));
-            welch.add(Class::Random, f64::from(n % 4));
+            welch.add(SampleClass::Fixed, f64::from(n % 2));
+            welch.add(SampleClass::Random, f64::from(n % 4));
         }
         // Means 0.5 and 1.5, variances 0.25 and 1.25 times 2000/1999.
         let expected = -1.0 / ((0.25 + 1.25) / 1_999.0_f64).sqrt();
@@ -179,9 +180,10 @@ mod tests {
     }
 
     #[test]
-    fn few_samples_say_nothing() {
-        let mut cropped = Cropped::new(10);
-        (0..100).for_each(|n| cropped.add(if n % 2 == 0 { Class::Fixed } else { Class::Random }, n));
+    fn few_samples_give_no_verdict() {
+        let mut cropped = CroppedTests::new(10);
+        (0..100)
+            .for_each(|n| cropped.add(if n % 2 == 0 { SampleClass::Fixed } else { SampleClass::Random }, n));
         assert_eq!((cropped.t(), cropped.count()), (0.0, 90));
     }
 }

@@ -1,4 +1,4 @@
-//! The harness flags what leaks and nothing else, by a clock that counts steps: no machine's noise decides.
+//! The harness reports leaks and nothing else. Its clock counts steps, so that noise of the machine has no influence.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use oarlock_core::{BatchSize, Engine, EngineFault, Jobs, KeyParts, Outcomes, Shape, Status};
 use oarlock_leaks::LeakError;
 use oarlock_leaks::report::{TimeRow, is_clean, write};
-use oarlock_leaks::subject::{Dice, Subject};
-use oarlock_leaks::timing::{Clock, measure};
+use oarlock_leaks::subject::{Subject, TestRandom};
+use oarlock_leaks::timing::{SampleClock, measure};
 
 /// Counts steps in place of time.
 #[derive(Clone, Debug, Default)]
 struct Steps(Arc<AtomicU64>);
 
-/// Takes some thousand noisy steps for each batch, and where it leaks one more for each bit that is set in its secrets.
+/// Takes some thousand noisy steps for each batch. If it leaks, it takes one more for each set bit of its secrets.
 #[derive(Debug)]
 struct Stepping {
     steps: Steps,
@@ -37,7 +37,7 @@ impl Engine for Stepping {
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
         let Jobs::Operations(_, operations) = jobs else { unreachable!() };
         let now = self.steps.0.load(Ordering::Relaxed);
-        let mut steps = 1_000 + Dice::new(now).below(4_000) as u64;
+        let mut steps = 1_000 + TestRandom::new(now).below(4_000) as u64;
         for (place, operation) in operations.iter().enumerate() {
             out.set(place, Status::Done);
             if let (true, Some(KeyParts::X25519Private(parts))) = (self.leaks, operation.key.parts()) {
@@ -49,7 +49,7 @@ impl Engine for Stepping {
     }
 }
 
-impl Clock for Steps {
+impl SampleClock for Steps {
     fn time<T>(&mut self, body: impl FnOnce() -> T) -> (T, u64) {
         let before = self.0.load(Ordering::Relaxed);
         (body(), self.0.load(Ordering::Relaxed) - before)
@@ -67,7 +67,7 @@ fn row(leaks: bool) -> TimeRow {
 }
 
 #[test]
-fn the_planted_leak_is_flagged_and_the_rest_is_not() {
+fn reports_the_planted_leak_and_no_other() {
     let (planted, sound) = (row(true), row(false));
     assert!(planted.leaks && planted.t > 20.0, "{planted:?}");
     assert!(!sound.leaks && sound.t < 5.0, "{sound:?}");
@@ -83,7 +83,7 @@ fn the_planted_leak_is_flagged_and_the_rest_is_not() {
 
 #[test]
 fn every_subject_has_batches_that_differ_in_their_secrets_alone() {
-    use oarlock_leaks::welch::Class::{Fixed, Random};
+    use oarlock_leaks::welch::SampleClass::{Fixed, Random};
     for name in [
         "rsa1024-private",
         "modexp1024-1024",
@@ -104,7 +104,7 @@ fn every_subject_has_batches_that_differ_in_their_secrets_alone() {
         assert_eq!(first, second, "{name}");
         assert_ne!(secrets(&mut subject, Random), secrets(&mut subject, Random), "{name}");
         let (fixed, random) = (subject.full_batch(Fixed), subject.full_batch(Random));
-        let inputs = |batch: &oarlock_leaks::subject::Batch| -> Vec<Vec<u8>> {
+        let inputs = |batch: &oarlock_leaks::subject::SecretBatch| -> Vec<Vec<u8>> {
             batch.with_jobs(|jobs| match jobs {
                 Jobs::Operations(shape, operations) => {
                     assert!(operations.iter().all(|operation| operation.check(*shape).is_ok()), "{name}");
@@ -121,17 +121,20 @@ fn every_subject_has_batches_that_differ_in_their_secrets_alone() {
 }
 
 #[test]
-fn an_unknown_subject_is_told_what_there_is() {
+fn an_unknown_subject_gets_an_error_with_all_names() {
     let error = Subject::new("rsa1000").unwrap_err();
     assert!(matches!(error, LeakError::Unknown { .. }) && error.to_string().contains("p256-sign"), "{error}");
 }
 
 #[test]
-fn paddings_of_both_classes_are_answered_as_they_should_be() {
+fn paddings_of_both_classes_have_the_expected_results() {
     for name in oarlock_leaks::padding::NAMES {
-        let mut paddings = oarlock_leaks::padding::Paddings::new(name, false).unwrap();
+        let mut paddings = oarlock_leaks::padding::PaddingSubject::new(name, false).unwrap();
         let row = paddings.measure(200, &mut Steps::default(), &mut || {}).unwrap();
         assert_eq!((row.subject.as_str(), row.samples), (name, 200));
     }
-    assert!(matches!(oarlock_leaks::padding::Paddings::new("rot13", false), Err(LeakError::Unknown { .. })));
+    assert!(matches!(
+        oarlock_leaks::padding::PaddingSubject::new("rot13", false),
+        Err(LeakError::Unknown { .. })
+    ));
 }

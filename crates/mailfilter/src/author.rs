@@ -1,26 +1,27 @@
-//! Who wrote a message: the first address of its `From`. RFC 5322 3.4.
+//! The author of a message: the first address of its `From`. RFC 5322 3.4.
 
 use oarlock_dkim::ascii_form;
 
 /// An address in the form in which it is looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Author {
+pub(crate) struct AuthorAddress {
     /// `local@domain`, in lower case and with A-labels.
     pub(crate) address: String,
     at: usize,
 }
 
-impl Author {
-    /// The first address of a `From` field's value, None where there is none with a domain.
-    pub(crate) fn of(value: &[u8]) -> Option<Self> {
+impl AuthorAddress {
+    /// Returns the first address of a `From` field's value, or None if it has no domain.
+    pub(crate) fn parse(value: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(value);
         let (local, domain) = split(&first_address(&text)?)?;
         let domain = ascii_form(&domain)?.into_owned();
         Some(Self { at: local.len(), address: format!("{local}@{domain}") })
     }
 
-    /// The address of MAIL FROM as a client has written it, None for the null sender and what has no domain.
-    pub(crate) fn of_envelope(address: &[u8]) -> Option<Self> {
+    /// Returns the address of MAIL FROM as a client wrote it. Returns None for the null sender and for an address
+    /// without a domain.
+    pub(crate) fn parse_envelope(address: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(address).ok()?.trim();
         let bare = text.strip_prefix('<').map_or(Some(text), |rest| rest.strip_suffix('>'))?;
         let (local, domain) = split(bare)?;
@@ -33,7 +34,7 @@ impl Author {
     }
 }
 
-/// What stands in angle brackets, or by itself, without comments and white space.
+/// Returns the text in angle brackets, or the bare address, without comments and white space.
 fn first_address(text: &str) -> Option<String> {
     let mut found = String::new();
     let mut chars = text.chars();
@@ -50,7 +51,7 @@ fn first_address(text: &str) -> Option<String> {
                 is_in_brackets = true;
             }
             '>' if is_in_brackets => return Some(found),
-            // A group's name, or the obsolete route to an address.
+            // This was the name of a group or an obsolete route.
             ':' => found.clear(),
             ',' | ';' if !is_in_brackets && found.contains('@') => return Some(found),
             ',' | ';' => found.clear(),
@@ -61,7 +62,7 @@ fn first_address(text: &str) -> Option<String> {
     (!is_in_brackets && !found.is_empty()).then_some(found)
 }
 
-/// A quoted string with its quotes, so that no character in it means anything.
+/// Copies a quoted string with its quotes, so that its characters lose their special meaning.
 fn quoted(chars: &mut std::str::Chars<'_>, out: &mut String) {
     out.push('"');
     while let Some(char) = chars.next() {
@@ -74,7 +75,7 @@ fn quoted(chars: &mut std::str::Chars<'_>, out: &mut String) {
     out.push('"');
 }
 
-/// At the last `@`, for no domain has one. Quotes that a local part does not need are no part of it.
+/// Splits an address at its last `@`, since a domain has none. Quotes around the local part are removed.
 fn split(address: &str) -> Option<(String, String)> {
     let (local, domain) = address.rsplit_once('@')?;
     let bare = local.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(local);
@@ -86,11 +87,11 @@ mod tests {
     use super::*;
 
     fn of(value: &str) -> Option<String> {
-        Author::of(value.as_bytes()).map(|author| author.address)
+        AuthorAddress::parse(value.as_bytes()).map(|author| author.address)
     }
 
     #[test]
-    fn the_first_address_counts_in_whatever_form() {
+    fn finds_the_first_address_in_every_form() {
         for value in [
             " joe@example.com",
             "Joe <Joe@Example.COM>",
@@ -107,12 +108,12 @@ mod tests {
         }
         assert_eq!(of("<j@b\u{fc}cher.example>").as_deref(), Some("j@xn--bcher-kva.example"));
         assert_eq!(of("\"a@b\"@example.com").as_deref(), Some("a@b@example.com"));
-        assert_eq!(Author::of(b"\"a@b\"@example.com").unwrap().domain(), "example.com");
+        assert_eq!(AuthorAddress::parse(b"\"a@b\"@example.com").unwrap().domain(), "example.com");
     }
 
     #[test]
-    fn senders_are_read_as_they_stand_in_the_envelope() {
-        let of = |text: &str| Author::of_envelope(text.as_bytes()).map(|sender| sender.address);
+    fn parses_envelope_senders() {
+        let of = |text: &str| AuthorAddress::parse_envelope(text.as_bytes()).map(|sender| sender.address);
         for text in ["<Joe@Example.COM>", "joe@example.com", " <\"joe\"@example.com> "] {
             assert_eq!(of(text).as_deref(), Some("joe@example.com"), "{text}");
         }
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_domain_has_no_author() {
+    fn finds_no_author_without_a_domain() {
         for value in
             ["", "joe", "undisclosed:;", "<>", "<joe@example.com", "joe@", "@example.com", "joe@[192.0.2.1]"]
         {

@@ -1,4 +1,4 @@
-//! `milter.toml`.
+//! The settings file `milter.toml`.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -6,236 +6,237 @@ use std::time::Duration;
 
 use oarlock::AcceleratorBuilder;
 use oarlock_dkim::{
-    CacheLimits, Canonicalization, Coverage, Limits as MessageLimits, Policy, SignedFields, SignerError,
-    UnknownForm,
+    CacheLimits, Canonicalization, HeaderCoverage, MailLimits, SignedFields, SignerError, UnknownForm,
+    VerifyPolicy,
 };
 use oarlock_io::check_key_path;
 use oarlock_io::dns::{ResolverError, server_address};
 use serde::Deserialize;
 
-use crate::network::Network;
-use crate::outcome::Responses;
-use oarlock_milter::server::Settings;
-use oarlock_milter::socket::{Socket, SocketError};
+use crate::network::IpNetwork;
+use crate::outcome::FaultResponses;
+use oarlock_milter::server::MilterSettings;
+use oarlock_milter::socket::{MilterSocket, SocketError};
 
-/// The socket at which the filter listens by default: permissions and the system say who comes, which TCP does not.
+/// The default socket of the filter. A UNIX socket has permissions and reports the peer's user, which TCP does not.
 const DEFAULT_SOCKET: &str = "unix:/run/oarlock-milter/milter.sock";
 
-/// Everything that can be set about the filter.
+/// All settings of the filter.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Config {
-    /// What is done at all.
-    pub mode: Mode,
-    /// The name in `Authentication-Results`; the host's where absent.
+pub struct FilterConfig {
+    /// The mode: sign, verify or both.
+    pub mode: FilterMode,
+    /// The name in `Authentication-Results`. Default: the name of the host.
     pub authserv_id: Option<String>,
-    /// Whose messages are signed without authentication, beside those of UNIX sockets.
-    pub internal_networks: Vec<Network>,
-    /// Whose results are believed.
+    /// The networks whose messages are signed without authentication, besides those from UNIX sockets.
+    pub internal_networks: Vec<IpNetwork>,
+    /// The other sources of `Authentication-Results` that are believed.
     pub trusted_results: TrustedResults,
-    /// Where to listen.
-    pub listen: Listen,
-    /// How messages are signed.
-    pub signing: Signing,
-    /// What passes when messages are verified.
-    pub verifying: Verifying,
-    /// Chains of those who handed a message on.
-    pub arc: Arc,
-    /// What is done with messages that something is wrong with.
-    pub on: Responses,
-    /// Key records.
-    pub dns: Dns,
-    /// Bounds.
-    pub limits: Limits,
-    /// Where keys live that are not here.
-    pub cryptoserver: Option<Cryptoserver>,
-    /// Which engines.
-    pub engines: Engines,
+    /// The sockets.
+    pub listen: ListenSettings,
+    /// The settings for signing.
+    pub signing: SigningSettings,
+    /// The settings for verifying.
+    pub verifying: VerifyingSettings,
+    /// The settings for ARC chains.
+    pub arc: ArcSettings,
+    /// The responses to faulty messages.
+    pub on: FaultResponses,
+    /// The settings for key records.
+    pub dns: DnsSettings,
+    /// The limits.
+    pub limits: FilterLimits,
+    /// The cryptoserver that holds keys, if there is one.
+    pub cryptoserver: Option<CryptoserverSettings>,
+    /// The settings for engines.
+    pub engines: EngineSettings,
 }
 
-/// What is done at all.
+/// The mode of the filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// Own messages are signed, others pass.
+pub enum FilterMode {
+    /// Signs own messages and lets others pass.
     Sign,
-    /// All messages are verified.
+    /// Verifies all messages.
     Verify,
-    /// Own messages are signed, others verified.
+    /// Signs own messages and verifies others.
     #[default]
     Both,
 }
 
-impl Mode {
-    /// True where messages are signed.
+impl FilterMode {
+    /// Returns true if messages are signed.
     #[must_use]
     pub fn signs(self) -> bool {
         self != Self::Verify
     }
 
-    /// True where messages are verified.
+    /// Returns true if messages are verified.
     #[must_use]
     pub fn verifies(self) -> bool {
         self != Self::Sign
     }
 }
 
-/// Others of this site that write `Authentication-Results`. What they found goes into ARC sets beside what we find.
+/// The other sources of `Authentication-Results` at this site. Their results go into ARC sets beside our own.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrustedResults {
-    /// Hosts of this site that verify before us, and remove what strangers write under its names.
-    pub networks: Vec<Network>,
-    /// Names that those hosts write beside `authserv_id`.
+    /// The hosts of this site that verify before us and remove forged fields under its names.
+    pub networks: Vec<IpNetwork>,
+    /// The names that those hosts write besides `authserv_id`.
     pub authserv_ids: Vec<String>,
-    /// Names of filters that run before this one in the same MTA, which must remove these names from what comes in.
+    /// The names of filters that run earlier in the same MTA. The MTA must remove these names from incoming messages.
     pub filters: Vec<String>,
 }
 
-/// For which messages of authenticated clients we sign.
+/// The rule for the `From` of authenticated clients whose messages are signed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequiredFrom {
-    /// For all.
+    /// Any `From` is signed.
     Any,
-    /// For those whose `From` is of the same domain as MAIL FROM.
+    /// The domain of `From` must be that of MAIL FROM.
     #[default]
     MailFromDomain,
-    /// For those whose `From` is the address of MAIL FROM.
+    /// The address of `From` must be that of MAIL FROM.
     MailFrom,
 }
 
-/// Where to listen.
+/// The sockets.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Listen {
-    /// For MTAs.
+pub struct ListenSettings {
+    /// The sockets for MTAs.
     pub sockets: Vec<String>,
-    /// Permissions of UNIX sockets, in octal.
+    /// The permissions of UNIX sockets in octal digits.
     pub unix_mode: String,
-    /// Group of UNIX sockets, by name or number.
+    /// The group of UNIX sockets, by name or number.
     pub unix_group: Option<String>,
-    /// Users that may connect over UNIX sockets, by name or number, beside root and the filter's own; the members of the socket's group
-    /// if absent.
+    /// The users that may connect to UNIX sockets, by name or number, besides root and the filter's own user. Default:
+    /// the members of the socket's group.
     pub unix_users: Option<Vec<String>>,
-    /// Metrics for Prometheus and a probe of health, over HTTP: anybody who reaches it may read it.
+    /// The HTTP address for Prometheus metrics and a health check. Anyone who reaches it can read them.
     pub metrics: Option<SocketAddr>,
 }
 
-/// How messages are signed.
+/// The settings for signing.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Signing {
-    /// The signing table, a text file or a SQLite database. Nothing is signed without one.
+pub struct SigningSettings {
+    /// The signing table: a text file or a SQLite database. Without it nothing is signed.
     pub table: Option<PathBuf>,
-    /// How often it is looked at whether the table has changed; 0 for never.
+    /// The interval in seconds at which the table is checked for changes. 0 turns the check off.
     pub reload_seconds: u64,
-    /// The `From` that mail of an authenticated client must have to be signed.
+    /// The rule for the `From` of authenticated clients.
     pub require_from: RequiredFrom,
-    /// `c=`
+    /// The value of `c=`.
     pub canonicalization: String,
-    /// Fields that are signed wherever they are there; those of RFC 6376 5.4.1 where absent.
+    /// The fields to sign if they are present. Default: those of RFC 6376 5.4.1.
     pub signed_headers: Option<Vec<String>>,
-    /// Those that nobody can add another of; what mail programs show or act upon where absent.
+    /// The fields that nobody can add again. Default: those that mail programs show or act upon.
     pub oversigned_headers: Option<Vec<String>>,
-    /// `x=`: how long signatures hold; 0 for ever.
+    /// The lifetime of signatures for `x=`, in seconds. 0 never expires.
     pub lifetime_seconds: u64,
-    /// Whether private keys may be used that others than their owner can read.
+    /// True to use private keys that other users can read.
     pub allows_open_keys: bool,
 }
 
-/// What passes when messages are verified.
+/// The settings for verifying.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Verifying {
-    /// Shortest RSA modulus in bits, 1024 to 4096.
+pub struct VerifyingSettings {
+    /// The minimum length of RSA keys in bits, 1024 to 4096.
     pub min_rsa_bits: u32,
-    /// Whether rsa-sha1 can pass.
+    /// True if rsa-sha1 may pass.
     pub accepts_sha1: bool,
-    /// Whether a signature can pass whose `l=` leaves some of the body unsigned.
+    /// True if a signature may pass whose `l=` leaves a part of the body unsigned.
     pub accepts_partial_body: bool,
-    /// Most signatures of a message that are verified.
+    /// The maximum number of signatures of a message that are verified.
     pub max_signatures: usize,
-    /// Most key records that are looked up for one message, those of its ARC chain among them.
+    /// The maximum number of key records that are looked up for one message, its ARC chain included.
     pub max_lookups: usize,
-    /// By how much clocks may differ.
+    /// The maximum difference of clocks in seconds.
     pub clock_skew_seconds: u64,
 }
 
-/// Chains of those who handed a message on. RFC 8617.
+/// The settings for ARC chains. RFC 8617.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Arc {
-    /// Whether chains are verified.
+pub struct ArcSettings {
+    /// True to verify chains.
     pub verify: bool,
-    /// With what verified messages are sealed; chains are verified then, too.
-    pub seal: Option<Seal>,
+    /// The key to seal verified messages with. Sealing also verifies chains.
+    pub seal: Option<SealSettings>,
 }
 
-/// With what messages are sealed.
+/// The identity and key of seals.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Seal {
-    /// `d=`
+pub struct SealSettings {
+    /// The value of `d=`.
     pub domain: String,
-    /// `s=`
+    /// The value of `s=`.
     pub selector: String,
     /// The key file.
     pub key: PathBuf,
 }
 
-/// Key records.
+/// The settings for key records.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Dns {
-    /// Name servers, with or without port; those of `/etc/resolv.conf` where absent.
+pub struct DnsSettings {
+    /// The name servers, with or without a port. Default: those of `/etc/resolv.conf`.
     pub servers: Vec<String>,
-    /// How long a lookup may take, in milliseconds.
+    /// The maximum time for a lookup in milliseconds.
     pub timeout_ms: u64,
-    /// Names that are kept.
-    pub cached_names: usize,
-    /// How long records are kept, at most.
+    /// The maximum number of names in the cache.
+    pub max_cached_names: usize,
+    /// The maximum time to keep records in seconds.
     pub max_ttl_seconds: u64,
-    /// How long it is kept that there is no record, at most.
+    /// The maximum time to keep the answer that there is no record, in seconds.
     pub max_negative_ttl_seconds: u64,
-    /// How long it is kept that DNS could not say.
+    /// The time to keep a failed lookup in seconds.
     pub failure_seconds: u64,
 }
 
-/// Bounds.
+/// The limits.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Limits {
-    /// Connections of MTAs at once.
-    pub connections: usize,
-    /// Header fields of a message.
-    pub headers: usize,
-    /// Bytes of all header fields of a message together.
-    pub header_bytes: usize,
-    /// How long a connection may be silent.
-    pub idle_seconds: u64,
-    /// How long messages under way have to end when the filter stops.
-    pub drain_seconds: u64,
-    /// How often an MTA is asked for patience at the end of a message.
+pub struct FilterLimits {
+    /// The maximum number of connections from MTAs.
+    pub max_connections: usize,
+    /// The maximum number of header fields in a message.
+    pub max_headers: usize,
+    /// The maximum length of all header fields of a message in bytes.
+    pub max_header_bytes: usize,
+    /// The maximum time without data on a connection, in seconds.
+    pub max_idle_seconds: u64,
+    /// The maximum time for messages in progress during shutdown, in seconds.
+    pub max_drain_seconds: u64,
+    /// The interval of progress replies at the end of a message, in seconds.
     pub progress_seconds: u64,
 }
 
-/// Where keys live that are not here.
+/// The settings for the cryptoserver.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cryptoserver {
-    /// `https://HOST:PORT`, `http://HOST:PORT` or the path of a UNIX socket; all of them have the keys.
+pub struct CryptoserverSettings {
+    /// The servers: `https://HOST:PORT`, `http://HOST:PORT` or the path of a UNIX socket. Every server must hold the
+    /// keys.
     pub servers: Vec<String>,
-    /// Who may serve the UNIX sockets, beside root and the user of this process: a name or a number.
+    /// The user that may serve the UNIX sockets, besides root and the user of this process: a name or a number.
     #[serde(default = "server_user")]
     pub server_user: String,
-    /// The authority of the servers' certificates; must be there for `https`, as the next two.
+    /// The CA of the servers' certificates. It is required for `https`, like the next two.
     pub server_ca: Option<PathBuf>,
-    /// Our certificate and its chain.
+    /// The client certificate and its chain.
     pub certificate: Option<PathBuf>,
-    /// Our private key.
+    /// The private key of the client certificate.
     pub private_key: Option<PathBuf>,
-    /// How long a server may take before another one is asked.
+    /// The time in milliseconds after which another server is asked.
     #[serde(default = "patience")]
     pub patience_ms: u64,
 }
@@ -248,40 +249,40 @@ fn patience() -> u64 {
     2000
 }
 
-/// Which engines, and how they are used.
+/// The settings for engines.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Engines {
-    /// Names of those that may answer; all where absent.
+pub struct EngineSettings {
+    /// The names of the allowed engines. Default: all.
     pub allowed: Option<Vec<String>>,
-    /// Worker threads; as many as cores where absent.
+    /// The number of worker threads. Default: the number of cores.
     pub threads: Option<usize>,
-    /// Share of results that is computed again on another engine, 0 to 1.
+    /// The share of results that another engine computes again, 0 to 1.
     pub cross_check: Option<f64>,
 }
 
-impl Default for Config {
+impl Default for FilterConfig {
     fn default() -> Self {
         let local = ["127.0.0.0/8", "::1"];
         Self {
-            mode: Mode::default(),
+            mode: FilterMode::default(),
             authserv_id: None,
             internal_networks: local.iter().filter_map(|network| network.parse().ok()).collect(),
             trusted_results: TrustedResults::default(),
-            listen: Listen::default(),
-            signing: Signing::default(),
-            verifying: Verifying::default(),
-            arc: Arc::default(),
-            on: Responses::default(),
-            dns: Dns::default(),
-            limits: Limits::default(),
+            listen: ListenSettings::default(),
+            signing: SigningSettings::default(),
+            verifying: VerifyingSettings::default(),
+            arc: ArcSettings::default(),
+            on: FaultResponses::default(),
+            dns: DnsSettings::default(),
+            limits: FilterLimits::default(),
             cryptoserver: None,
-            engines: Engines::default(),
+            engines: EngineSettings::default(),
         }
     }
 }
 
-impl Default for Listen {
+impl Default for ListenSettings {
     fn default() -> Self {
         Self {
             sockets: vec![DEFAULT_SOCKET.to_owned()],
@@ -293,7 +294,7 @@ impl Default for Listen {
     }
 }
 
-impl Default for Signing {
+impl Default for SigningSettings {
     fn default() -> Self {
         Self {
             table: None,
@@ -308,28 +309,28 @@ impl Default for Signing {
     }
 }
 
-impl Default for Verifying {
+impl Default for VerifyingSettings {
     fn default() -> Self {
-        let Policy { limits, min_rsa_bits, accepts_sha1, accepts_partial_body, clock_skew_s, .. } =
-            Policy::default();
+        let VerifyPolicy { limits, min_rsa_bits, accepts_sha1, accepts_partial_body, clock_skew_s, .. } =
+            VerifyPolicy::default();
         Self {
             min_rsa_bits,
             accepts_sha1,
             accepts_partial_body,
-            max_signatures: limits.signatures,
+            max_signatures: limits.max_signatures,
             max_lookups: limits.max_lookups,
             clock_skew_seconds: clock_skew_s,
         }
     }
 }
 
-impl Default for Dns {
+impl Default for DnsSettings {
     fn default() -> Self {
-        let CacheLimits { names, max_ttl_s, max_negative_ttl_s, failure_s } = CacheLimits::default();
+        let CacheLimits { max_names, max_ttl_s, max_negative_ttl_s, failure_s } = CacheLimits::default();
         Self {
             servers: Vec::new(),
             timeout_ms: 10_000,
-            cached_names: names,
+            max_cached_names: max_names,
             max_ttl_seconds: max_ttl_s,
             max_negative_ttl_seconds: max_negative_ttl_s,
             failure_seconds: failure_s,
@@ -337,68 +338,70 @@ impl Default for Dns {
     }
 }
 
-impl Default for Limits {
+impl Default for FilterLimits {
     fn default() -> Self {
-        let Settings { connections, idle, drain, progress, .. } = Settings::default();
-        let MessageLimits { headers, header_bytes, .. } = MessageLimits::default();
+        let MilterSettings { max_connections, max_idle, max_drain, progress_interval, .. } =
+            MilterSettings::default();
+        let MailLimits { max_headers, max_header_bytes, .. } = MailLimits::default();
         Self {
-            connections,
-            headers,
-            header_bytes,
-            idle_seconds: idle.as_secs(),
-            drain_seconds: drain.as_secs(),
-            progress_seconds: progress.as_secs(),
+            max_connections,
+            max_headers,
+            max_header_bytes,
+            max_idle_seconds: max_idle.as_secs(),
+            max_drain_seconds: max_drain.as_secs(),
+            progress_seconds: progress_interval.as_secs(),
         }
     }
 }
 
-/// Why a configuration cannot be used.
+/// An error in the settings.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ConfigError {
+pub enum FilterConfigError {
     /// The file cannot be read.
     #[error("{}: {error}", path.display())]
     Read {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         error: std::io::Error,
     },
-    /// It is no such file. The line is not quoted: whoever names a key in the place of the settings must not find it in a log.
+    /// The file has a syntax error. The line is not quoted: a key that was pasted into the file must not appear in a
+    /// log.
     #[error("{}:{line}: {reason}", path.display())]
     Syntax {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// The fault of the line.
+        /// The fault in that line.
         reason: String,
     },
-    /// A socket that is none.
+    /// The address of a socket is not valid.
     #[error("[listen] sockets: {0}")]
     Socket(#[from] SocketError),
-    /// A form that is none.
+    /// The canonicalization is not valid.
     #[error("[signing] canonicalization: {0}")]
     Form(#[from] UnknownForm),
-    /// Fields that cannot be signed, or without `From`.
+    /// A field name is not valid, or `From` is missing.
     #[error("[signing] signed_headers and oversigned_headers: {0}")]
     Fields(SignerError),
-    /// A name server that is none.
+    /// The address of a name server is not valid.
     #[error("[dns] servers: {0}")]
     NameServer(ResolverError),
-    /// A value that cannot work.
+    /// A value is not allowed.
     #[error("{field}: expected {expected}, found {found}")]
     Value {
-        /// Which setting.
+        /// The name of the setting.
         field: &'static str,
-        /// What would do.
+        /// The allowed values.
         expected: &'static str,
-        /// What was there.
+        /// The value found.
         found: String,
     },
 }
 
-impl ConfigError {
+impl FilterConfigError {
     fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
@@ -406,22 +409,22 @@ impl ConfigError {
     }
 }
 
-impl Config {
-    /// Reads and checks a file. Relative paths in it count from its directory.
+impl FilterConfig {
+    /// Reads and checks a file. Relative paths in it start at its directory.
     ///
     /// # Errors
-    /// It cannot be read, or something in it cannot work.
-    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+    /// The file cannot be read, or a setting is not valid.
+    pub fn read(path: &Path) -> Result<Self, FilterConfigError> {
         let text = std::fs::read_to_string(path)
-            .map_err(|error| ConfigError::Read { path: path.to_owned(), error })?;
+            .map_err(|error| FilterConfigError::Read { path: path.to_owned(), error })?;
         let mut config: Self =
-            toml::from_str(&text).map_err(|error| ConfigError::syntax(path, &text, &error))?;
-        config.anchor(path.parent().unwrap_or(Path::new("")));
+            toml::from_str(&text).map_err(|error| FilterConfigError::syntax(path, &text, &error))?;
+        config.resolve_paths(path.parent().unwrap_or(Path::new("")));
         config.check()?;
         Ok(config)
     }
 
-    fn anchor(&mut self, base: &Path) {
+    fn resolve_paths(&mut self, base: &Path) {
         let seal = self.arc.seal.iter_mut().map(|seal| &mut seal.key);
         let server = self.cryptoserver.iter_mut().flat_map(|server| {
             [&mut server.server_ca, &mut server.certificate, &mut server.private_key].into_iter().flatten()
@@ -431,29 +434,29 @@ impl Config {
         }
     }
 
-    /// Checks that no key stands where its file is to be named: messages quote names of files.
-    fn key_paths(&self) -> Result<(), ConfigError> {
+    /// Checks that no key was pasted in place of a file name, since messages quote file names.
+    fn check_key_paths(&self) -> Result<(), FilterConfigError> {
         let seal = self.arc.seal.iter().map(|seal| ("[arc] seal.key", &seal.key));
         let server = self.cryptoserver.iter().flat_map(|server| &server.private_key);
         for (field, path) in seal.chain(server.map(|path| ("[cryptoserver] private_key", path))) {
-            check_key_path(path).map_err(|_| ConfigError::Value {
+            check_key_path(path).map_err(|_| FilterConfigError::Value {
                 field,
                 expected: "the name of a file",
-                found: "what looks like a key itself (it is not shown)".to_owned(),
+                found: "text that looks like a key (it is not shown)".to_owned(),
             })?;
         }
         Ok(())
     }
 
-    /// Checks what can be checked without touching anything.
+    /// Checks the settings without touching any file or socket.
     ///
     /// # Errors
-    /// What cannot work.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    /// The first setting that is not valid.
+    pub fn check(&self) -> Result<(), FilterConfigError> {
         let number = |field, expected, is_good: bool, found: String| {
-            if is_good { Ok(()) } else { Err(ConfigError::Value { field, expected, found }) }
+            if is_good { Ok(()) } else { Err(FilterConfigError::Value { field, expected, found }) }
         };
-        self.key_paths()?;
+        self.check_key_paths()?;
         self.sockets()?;
         self.settings()?;
         self.name_servers()?;
@@ -463,10 +466,10 @@ impl Config {
         let sockets = &self.listen.sockets;
         number("[listen] sockets", "at least one", !sockets.is_empty(), format!("{sockets:?}"))?;
         for (field, found) in [
-            ("[limits] connections", limits.connections),
-            ("[limits] headers", limits.headers),
-            ("[limits] header_bytes", limits.header_bytes),
-            ("[dns] cached_names", self.dns.cached_names),
+            ("[limits] max_connections", limits.max_connections),
+            ("[limits] max_headers", limits.max_headers),
+            ("[limits] max_header_bytes", limits.max_header_bytes),
+            ("[dns] max_cached_names", self.dns.max_cached_names),
         ] {
             number(field, "1 or more", found > 0, found.to_string())?;
         }
@@ -488,11 +491,13 @@ impl Config {
         Ok(())
     }
 
-    /// Names of the sections whose changes in `other` only a restart puts in force.
+    /// Returns the names of the sections whose changes need a restart.
     pub(crate) fn fixed_changes(&self, other: &Self) -> Vec<&'static str> {
-        let fixed = |limits: &Limits| {
-            let Limits { connections, idle_seconds, drain_seconds, progress_seconds, .. } = *limits;
-            format!("{:?}", (connections, idle_seconds, drain_seconds, progress_seconds))
+        let fixed = |limits: &FilterLimits| {
+            let FilterLimits {
+                max_connections, max_idle_seconds, max_drain_seconds, progress_seconds, ..
+            } = *limits;
+            format!("{:?}", (max_connections, max_idle_seconds, max_drain_seconds, progress_seconds))
         };
         let pairs = [
             ("listen", format!("{:?}", self.listen), format!("{:?}", other.listen)),
@@ -504,45 +509,45 @@ impl Config {
         pairs.into_iter().filter(|(_, own, others)| own != others).map(|(name, ..)| name).collect()
     }
 
-    /// Where to listen.
-    pub(crate) fn sockets(&self) -> Result<Vec<Socket>, SocketError> {
+    /// Returns the addresses to listen at.
+    pub(crate) fn sockets(&self) -> Result<Vec<MilterSocket>, SocketError> {
         self.listen.sockets.iter().map(|socket| socket.parse()).collect()
     }
 
-    /// Name servers to ask; those of the system where there are none.
+    /// Returns the name servers. An empty list means those of the system.
     ///
     /// # Errors
-    /// One that is none.
-    pub fn name_servers(&self) -> Result<Vec<SocketAddr>, ConfigError> {
+    /// An address is not valid.
+    pub fn name_servers(&self) -> Result<Vec<SocketAddr>, FilterConfigError> {
         let servers = self.dns.servers.iter().map(|text| server_address(text));
-        servers.collect::<Result<_, _>>().map_err(ConfigError::NameServer)
+        servers.collect::<Result<_, _>>().map_err(FilterConfigError::NameServer)
     }
 
-    /// How the server behaves.
-    pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
+    /// Returns the settings of the server.
+    pub(crate) fn settings(&self) -> Result<MilterSettings, FilterConfigError> {
         let (listen, limits) = (&self.listen, &self.limits);
         let mode = u32::from_str_radix(&listen.unix_mode, 8).ok().filter(|mode| *mode <= 0o777);
-        let unix_mode = mode.ok_or_else(|| ConfigError::Value {
+        let unix_mode = mode.ok_or_else(|| FilterConfigError::Value {
             field: "[listen] unix_mode",
             expected: "octal digits such as \"0660\"",
             found: format!("{:?}", listen.unix_mode),
         })?;
         if unix_mode & 0o002 != 0 && listen.unix_users.is_none() {
-            return Err(ConfigError::Value {
+            return Err(FilterConfigError::Value {
                 field: "[listen] unix_mode",
-                expected: "no permissions for all others, such as \"0660\", or unix_users with those that may connect",
+                expected: "no permissions for others, such as \"0660\", or a list unix_users",
                 found: format!("{:?} without unix_users", listen.unix_mode),
             });
         }
-        Ok(Settings {
-            connections: limits.connections,
-            idle: Duration::from_secs(limits.idle_seconds.max(1)),
-            drain: Duration::from_secs(limits.drain_seconds),
-            progress: Duration::from_secs(limits.progress_seconds),
+        Ok(MilterSettings {
+            max_connections: limits.max_connections,
+            max_idle: Duration::from_secs(limits.max_idle_seconds.max(1)),
+            max_drain: Duration::from_secs(limits.max_drain_seconds),
+            progress_interval: Duration::from_secs(limits.progress_seconds),
             unix_mode,
             unix_group: listen.unix_group.clone(),
             unix_users: listen.unix_users.clone(),
-            ..Settings::default()
+            ..MilterSettings::default()
         })
     }
 
@@ -552,28 +557,28 @@ impl Config {
         Ok(Canonicalization { header: header.parse()?, body: body.parse()? })
     }
 
-    pub(crate) fn signed_fields(&self) -> Result<SignedFields, ConfigError> {
-        self.coverage().fields().map_err(ConfigError::Fields)
+    pub(crate) fn signed_fields(&self) -> Result<SignedFields, FilterConfigError> {
+        self.coverage().fields().map_err(FilterConfigError::Fields)
     }
 
-    fn coverage(&self) -> Coverage {
-        let Signing { signed_headers, oversigned_headers, .. } = &self.signing;
-        let Coverage { signed, oversigned } = Coverage::default();
-        Coverage {
+    fn coverage(&self) -> HeaderCoverage {
+        let SigningSettings { signed_headers, oversigned_headers, .. } = &self.signing;
+        let HeaderCoverage { signed, oversigned } = HeaderCoverage::default();
+        HeaderCoverage {
             signed: signed_headers.clone().unwrap_or(signed),
             oversigned: oversigned_headers.clone().unwrap_or(oversigned),
         }
     }
 
-    /// What is accepted of messages.
-    pub(crate) fn policy(&self) -> Policy {
+    /// Returns the policy for verifying.
+    pub(crate) fn policy(&self) -> VerifyPolicy {
         let (verifying, limits) = (&self.verifying, &self.limits);
-        let Policy { limits: default, .. } = Policy::default();
-        Policy {
-            limits: MessageLimits {
-                headers: limits.headers,
-                header_bytes: limits.header_bytes,
-                signatures: verifying.max_signatures,
+        let VerifyPolicy { limits: default, .. } = VerifyPolicy::default();
+        VerifyPolicy {
+            limits: MailLimits {
+                max_headers: limits.max_headers,
+                max_header_bytes: limits.max_header_bytes,
+                max_signatures: verifying.max_signatures,
                 max_lookups: verifying.max_lookups,
                 ..default
             },
@@ -582,14 +587,16 @@ impl Config {
             accepts_partial_body: verifying.accepts_partial_body,
             verifies_chains: self.arc.verify || self.arc.seal.is_some(),
             clock_skew_s: verifying.clock_skew_seconds,
-            ..Policy::default()
+            ..VerifyPolicy::default()
         }
     }
 
     pub(crate) fn cache_limits(&self) -> CacheLimits {
-        let Dns { cached_names, max_ttl_seconds, max_negative_ttl_seconds, failure_seconds, .. } = &self.dns;
+        let DnsSettings {
+            max_cached_names, max_ttl_seconds, max_negative_ttl_seconds, failure_seconds, ..
+        } = &self.dns;
         CacheLimits {
-            names: *cached_names,
+            max_names: *max_cached_names,
             max_ttl_s: *max_ttl_seconds,
             max_negative_ttl_s: *max_negative_ttl_seconds,
             failure_s: *failure_seconds,
@@ -597,8 +604,8 @@ impl Config {
     }
 }
 
-impl Engines {
-    /// An accelerator's builder with these settings, where `builder` leaves room for them.
+impl EngineSettings {
+    /// Applies these settings to the builder of an accelerator.
     pub(crate) fn builder(&self, builder: AcceleratorBuilder) -> AcceleratorBuilder {
         let builder = match &self.allowed {
             Some(names) => builder.engines(names.iter().map(String::as_str)),

@@ -8,11 +8,14 @@ use oarlock_io::read_private;
 use oarlock_wire::{Credentials, Endpoint, RemoteConfig, RemoteHolder};
 use zeroize::Zeroizing;
 
-use crate::config::Cryptoserver;
-use crate::error::ServiceError;
+use crate::config::CryptoserverSettings;
+use crate::error::FilterServiceError;
 use crate::keys::HOLDER;
 
-pub(crate) fn remote(server: &Cryptoserver, checker: Accelerator) -> Result<RemoteHolder, ServiceError> {
+pub(crate) fn remote(
+    server: &CryptoserverSettings,
+    checker: Accelerator,
+) -> Result<RemoteHolder, FilterServiceError> {
     let mut endpoints = Vec::new();
     let server_uids: Vec<u32> = oarlock_ffi::uid_of(&server.server_user).into_iter().collect();
     for place in &server.servers {
@@ -30,12 +33,12 @@ pub(crate) fn remote(server: &Cryptoserver, checker: Accelerator) -> Result<Remo
     Ok(RemoteHolder::new(RemoteConfig { patience, ..RemoteConfig::new(HOLDER, endpoints) }, checker)?)
 }
 
-/// Far more than a private key.
+/// The maximum size of a credential file. A private key is far smaller.
 const MAX_CREDENTIAL_BYTES: usize = 1 << 20;
 
-fn credentials(server: &Cryptoserver) -> Result<Credentials, ServiceError> {
+fn credentials(server: &CryptoserverSettings) -> Result<Credentials, FilterServiceError> {
     let read = |field: &'static str, path: &Option<PathBuf>| {
-        let fault = |reason: String| ServiceError::Credentials { field, reason };
+        let fault = |reason: String| FilterServiceError::Credentials { field, reason };
         let path: &Path = path.as_deref().ok_or_else(|| fault("expected a file for https".to_owned()))?;
         let read = if field == "private_key" {
             read_private(path, MAX_CREDENTIAL_BYTES).map(|bytes| bytes.to_vec())

@@ -6,47 +6,47 @@ use std::path::PathBuf;
 
 use oarlock::BuildError;
 use oarlock_dkim::SignerError;
-use oarlock_milter::server::ServerError;
+use oarlock_milter::server::MilterServerError;
 use oarlock_wire::RemoteError;
 
-use crate::config::ConfigError;
-use crate::keys::KeyFault;
-use crate::table::TableError;
+use crate::config::FilterConfigError;
+use crate::keys::SigningKeyFault;
+use crate::table::SigningTableError;
 
-/// Why there is no filter.
+/// An error of starting the filter or of replacing its settings.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ServiceError {
-    /// A setting cannot work.
+pub enum FilterServiceError {
+    /// A setting is not valid.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] FilterConfigError),
     /// The signing table cannot be used.
     #[error("[signing] table: {0}")]
-    Table(#[from] TableError),
+    Table(#[from] SigningTableError),
     /// A key cannot be used.
     #[error(transparent)]
-    Key(#[from] KeyFault),
-    /// With this nobody can sign.
+    Key(#[from] SigningKeyFault),
+    /// The key cannot sign.
     #[error("{place}: {} (selector {selector}): {error}", path.display())]
     Signer {
-        /// Which settings.
+        /// The name of the setting.
         place: &'static str,
         /// The key file.
         path: PathBuf,
         /// The selector.
         selector: String,
-        /// What is wrong.
+        /// The reason.
         error: SignerError,
     },
-    /// There are no engines.
+    /// No engine is available.
     #[error("[engines] {0}")]
     Engines(#[from] BuildError),
-    /// A file of the section `[cryptoserver]` cannot be read, or one is missing.
+    /// A file of the section `[cryptoserver]` is missing or cannot be read.
     #[error("[cryptoserver] {field}: {reason}")]
     Credentials {
-        /// Which setting.
+        /// The name of the setting.
         field: &'static str,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// The cryptoserver's client cannot start.
@@ -54,16 +54,16 @@ pub enum ServiceError {
     Remote(#[from] RemoteError),
     /// A socket cannot be bound.
     #[error("[listen] {0}")]
-    Server(#[from] ServerError),
-    /// The address of metrics cannot be bound.
+    Server(#[from] MilterServerError),
+    /// The address for metrics cannot be bound.
     #[error("[listen] metrics: cannot listen at {address}: {error}")]
     Metrics {
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
-    /// What was to be done at the start ended without an answer.
+    /// The task that opens the filter ended without a result.
     #[error("the start failed: {0}")]
     Start(String),
 }

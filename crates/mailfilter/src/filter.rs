@@ -1,101 +1,106 @@
-//! The filter: collects a message's header, streams its body through hashes, and decides at the end.
+//! The filter. It collects the header of a message, streams the body through hashes, and decides at the end.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use oarlock_dkim::{BodyNeed, Header, MessageError, body_needs};
+use oarlock_dkim::{BodyNeed, HeaderField, MailParseError, ParsedSignatures};
 use tracing::info;
 
-use crate::author::Author;
+use crate::author::AuthorAddress;
 use crate::config::RequiredFrom;
-use crate::incoming::{Bodies, Collected, author};
-use crate::outcome::{Fault, Outcome};
-use crate::report::Report;
-use crate::state::{Current, Shared, UnderWay};
-use crate::table::{Line, SigningTable, State};
+use crate::incoming::{BodyHashers, IncomingHeader, author};
+use crate::outcome::{MessageFault, MessageOutcome};
+use crate::report::MessageReport;
+use crate::state::{CurrentState, FilterState, InFlightGuard};
+use crate::table::{KeyState, SigningLine, SigningTable};
 use crate::{sign, verify};
 use oarlock_milter::counters::count;
-use oarlock_milter::protocol::{Actions, Change, Connect, Envelope, Family, MacroStage, Steps};
-use oarlock_milter::session::{Action, Agreed, Filter, Filters, Macros, MtaSocket, Verdict, Wants};
+use oarlock_milter::protocol::{
+    Actions, AddressFamily, ConnectInfo, EnvelopeAddress, MacroStage, MessageChange, Steps,
+};
+use oarlock_milter::session::{
+    AgreedOptions, FilterAction, FilterFactory, FilterVerdict, FilterWants, MacroTable, MessageFilter,
+    MtaSocket,
+};
 
-/// Makes filters that sign and verify.
+/// A factory of filters that sign and verify.
 #[derive(Debug)]
-pub struct DkimFilters(pub(crate) Arc<Current>);
+pub struct DkimFilters(pub(crate) Arc<CurrentState>);
 
-/// One connection of an MTA's.
+/// The filter of one connection from an MTA.
 #[derive(Debug)]
 pub struct DkimFilter {
-    current: Arc<Current>,
-    /// As it was when the message began.
-    shared: Arc<Shared>,
+    current: Arc<CurrentState>,
+    /// The state at the start of the message.
+    shared: Arc<FilterState>,
     has_leading_space: bool,
-    /// The kind of socket over which the MTA has come.
+    /// The kind of socket of the MTA's connection.
     socket: MtaSocket,
-    client: Client,
-    message: Message,
+    client: SmtpClient,
+    message: IncomingMessage,
 }
 
-/// Who has connected to the MTA.
+/// The client that connected to the MTA.
 #[derive(Clone, Copy, Debug, Default)]
-struct Client {
+struct SmtpClient {
     ip: Option<IpAddr>,
-    /// Over a UNIX socket, by what the MTA says.
+    /// True if the client used a UNIX socket, according to the MTA.
     is_local: bool,
 }
 
-/// Whose message it is.
+/// The reasons why a message may be our own.
 #[derive(Clone, Copy, Debug, Default)]
-struct Ownership {
-    /// The client is of an internal network.
+struct MessageOwnership {
+    /// True if the client is in an internal network.
     is_internal: bool,
-    /// The client has authenticated itself.
+    /// True if the client has authenticated.
     is_authenticated: bool,
 }
 
-impl Ownership {
+impl MessageOwnership {
     fn is_ours(self) -> bool {
         self.is_internal || self.is_authenticated
     }
 }
 
-/// One message.
+/// The message in progress.
 #[derive(Debug, Default)]
-struct Message {
-    ownership: Ownership,
-    /// MAIL FROM; None for the null sender.
-    sender: Option<Author>,
-    collected: Collected,
-    plan: Plan,
-    bodies: Bodies,
+struct IncomingMessage {
+    ownership: MessageOwnership,
+    /// The address of MAIL FROM. None for the null sender.
+    sender: Option<AuthorAddress>,
+    collected: IncomingHeader,
+    plan: MessagePlan,
+    bodies: BodyHashers,
     now_s: u64,
-    under_way: Option<UnderWay>,
+    in_flight: Option<InFlightGuard>,
 }
 
-/// What is done with a message.
+/// The plan for a message.
 #[derive(Debug, Default)]
-enum Plan {
-    /// Neither signed nor verified.
+enum MessagePlan {
+    /// The message is neither signed nor verified.
     #[default]
     Pass,
     Sign {
         table: Arc<SigningTable>,
-        author: Author,
+        author: AuthorAddress,
     },
-    Verify,
-    /// Its header is none.
-    Malformed(MessageError),
-    /// It was to be signed, and has so many `From` fields.
+    Verify(Box<ParsedSignatures<'static>>),
+    /// The header is malformed.
+    Malformed(MailParseError),
+    /// The message should be signed but has this number of `From` fields.
     Authors(usize),
-    /// It was to be signed, and this author is not who has sent it.
-    WrongFrom(Author),
+    /// The message should be signed, but its author is not the sender.
+    WrongFrom(AuthorAddress),
 }
 
-impl Filters for DkimFilters {
+impl FilterFactory for DkimFilters {
     type Filter = DkimFilter;
 
-    fn wants(&self) -> Wants {
-        // Bodies and ends of headers are answered, so that what is not needed is not sent.
+    fn wants(&self) -> FilterWants {
+        // The filter replies to bodies and to ends of headers, so that it can tell the MTA to stop sending.
         let steps = Steps::NO_HELO
             | Steps::NO_RECIPIENT
             | Steps::NO_DATA
@@ -110,7 +115,7 @@ impl Filters for DkimFilters {
             (MacroStage::EndOfHeaders, "i"),
             (MacroStage::EndOfMessage, "i"),
         ];
-        Wants {
+        FilterWants {
             actions: Actions::ADD_HEADERS
                 | Actions::CHANGE_HEADERS
                 | Actions::QUARANTINE
@@ -126,87 +131,89 @@ impl Filters for DkimFilters {
             current: Arc::clone(&self.0),
             has_leading_space: false,
             socket,
-            client: Client::default(),
-            message: Message::default(),
+            client: SmtpClient::default(),
+            message: IncomingMessage::default(),
         }
     }
 }
 
-impl Filter for DkimFilter {
-    fn accepts(&mut self, agreed: &Agreed) -> bool {
+impl MessageFilter for DkimFilter {
+    fn accepts(&mut self, agreed: &AgreedOptions) -> bool {
         self.has_leading_space = agreed.has_leading_space();
         let is_verifying = self.shared.mode.verifies();
         let needed = if is_verifying { Actions::CHANGE_HEADERS } else { Actions::NONE };
         agreed.actions.contains(Actions::ADD_HEADERS | needed)
     }
 
-    fn connect(&mut self, connect: &Connect<'_>, _macros: &Macros) -> Action {
-        self.client = Client { ip: connect.ip(), is_local: connect.family == Family::Unix };
-        Action::Continue
+    fn connect(&mut self, connect: &ConnectInfo<'_>, _macros: &MacroTable) -> FilterAction {
+        self.client = SmtpClient { ip: connect.ip(), is_local: connect.family == AddressFamily::Unix };
+        FilterAction::Continue
     }
 
-    fn mail(&mut self, from: &Envelope<'_>, _macros: &Macros) -> Action {
+    fn mail(&mut self, from: &EnvelopeAddress<'_>, _macros: &MacroTable) -> FilterAction {
+        // A message keeps the settings of its start, even if they are replaced meanwhile.
         self.shared = self.current.get();
-        self.message = Message {
-            under_way: Some(UnderWay::new(&self.shared)),
-            ownership: Ownership { is_internal: self.is_internal(), is_authenticated: false },
-            sender: Author::of_envelope(from.address()),
-            ..Message::default()
+        self.message = IncomingMessage {
+            in_flight: Some(InFlightGuard::new(&self.shared)),
+            ownership: MessageOwnership { is_internal: self.is_internal(), is_authenticated: false },
+            sender: AuthorAddress::parse_envelope(from.address()),
+            ..IncomingMessage::default()
         };
-        Action::Continue
+        FilterAction::Continue
     }
 
-    fn header(&mut self, name: &[u8], value: &[u8]) -> Action {
-        let Shared { policy, trust, .. } = &*self.shared;
-        let trust = trust.of_client(self.client.ip);
+    fn header(&mut self, name: &[u8], value: &[u8]) -> FilterAction {
+        let FilterState { policy, trust, .. } = &*self.shared;
+        let trust = trust.for_client(self.client.ip);
         self.message.collected.push(name, value, self.has_leading_space, &policy.limits, trust);
-        Action::Continue
+        FilterAction::Continue
     }
 
-    fn end_of_headers(&mut self, macros: &Macros) -> Action {
+    fn end_of_headers(&mut self, macros: &MacroTable) -> FilterAction {
         let message = &mut self.message;
+        // An empty value means that the client has not authenticated.
         message.ownership.is_authenticated = macros.get("auth_authen").is_some_and(|name| !name.is_empty());
         message.now_s = now_s();
         let (plan, bodies) = plan(&self.shared, message);
         (message.plan, message.bodies) = (plan, bodies);
         match message.plan {
-            Plan::Pass => {
-                self.message = Message::default();
-                self.done(&Report::of(Outcome::Ignored), macros);
-                Action::Accept
+            MessagePlan::Pass => {
+                self.message = IncomingMessage::default();
+                self.log_message(&MessageReport::new(MessageOutcome::Ignored), macros);
+                FilterAction::Accept
             }
-            _ => Action::Continue,
+            _ => FilterAction::Continue,
         }
     }
 
-    fn body(&mut self, chunk: &[u8]) -> Action {
-        let Bodies { signatures, seal } = &mut self.message.bodies;
+    fn body(&mut self, chunk: &[u8]) -> FilterAction {
+        let BodyHashers { signatures, seal } = &mut self.message.bodies;
         let mut is_wanted = false;
         for hasher in signatures.iter_mut().chain(seal) {
             hasher.push(chunk);
-            // Whether anything follows what `l=` covers decides unless that may pass.
+            // The bytes after `l=` only matter if the policy rejects a partially signed body.
             is_wanted |= !(hasher.is_full() && self.shared.policy.accepts_partial_body);
         }
-        if is_wanted { Action::Continue } else { Action::Skip }
+        if is_wanted { FilterAction::Continue } else { FilterAction::Skip }
     }
 
-    async fn end_of_message(&mut self, macros: &Macros) -> Verdict {
+    async fn end_of_message(&mut self, macros: &MacroTable) -> FilterVerdict {
         let message = std::mem::take(&mut self.message);
         let shared = Arc::clone(&self.shared);
         let is_internal = message.ownership.is_internal;
         let mut report = message.conclude(&shared).await;
         if report.removes_forged(is_internal) {
-            let removals: Vec<Change> = message_forged(&report.forged);
+            let removals: Vec<MessageChange> = removals_of(&report.forged);
             count(&shared.metrics.forged, removals.len());
-            // Before anything is added: MTAs differ in whether what was added counts.
+            // MTAs differ in whether added fields count, so that removals come first.
             report.changes.splice(0..0, removals);
         }
-        self.done(&report, macros);
+        self.log_message(&report, macros);
         shared.responses.verdict(report.fault(), report.changes)
     }
 
     fn abort(&mut self) {
-        self.message = Message::default();
+        self.message = IncomingMessage::default();
     }
 }
 
@@ -214,15 +221,15 @@ impl DkimFilter {
     fn is_internal(&self) -> bool {
         let networks = &self.shared.networks;
         let is_known = self.client.ip.is_some_and(|ip| networks.iter().any(|network| network.contains(ip)));
-        // Over TCP any process can say that its client came over a UNIX socket.
+        // Over TCP any process can claim that its client used a UNIX socket.
         is_known || (self.client.is_local && self.socket.is_unix())
     }
 
-    /// One line and one count for each message.
-    fn done(&self, report: &Report, macros: &Macros) {
+    /// Logs and counts a finished message.
+    fn log_message(&self, report: &MessageReport, macros: &MacroTable) {
         self.shared.metrics.message(report.outcome);
         let queue_id = macros.get("i").map(String::from_utf8_lossy).unwrap_or_default();
-        let response = report.fault().map(|fault| self.shared.responses.to(fault));
+        let response = report.fault().map(|fault| self.shared.responses.response_to(fault));
         info!(
             queue_id = &*queue_id,
             outcome = report.outcome.name(),
@@ -236,39 +243,40 @@ impl DkimFilter {
     }
 }
 
-impl Message {
-    async fn conclude(self, shared: &Shared) -> Report {
-        let Self { sender, collected, plan, bodies, now_s, under_way: _under_way, .. } = self;
+impl IncomingMessage {
+    async fn conclude(self, shared: &FilterState) -> MessageReport {
+        let Self { sender, collected, plan, bodies, now_s, in_flight: _under_way, .. } = self;
         let headers = collected.headers();
         let mut report = match (plan, headers) {
-            (Plan::Sign { table, author }, Ok(headers)) => {
-                let lines: Vec<Line> = signing(&table, &author).cloned().collect();
+            (MessagePlan::Sign { table, author }, Ok(headers)) => {
+                let lines: Vec<SigningLine> = signing(&table, &author).cloned().collect();
                 sign::sign(shared, headers, bodies, &lines, &author, now_s).await
             }
-            (Plan::Verify, Ok(headers)) => {
-                verify::verify(shared, headers, bodies, collected.trusted(), now_s).await
+            (MessagePlan::Verify(parsed), Ok(headers)) => {
+                verify::verify(shared, headers, *parsed, bodies, collected.trusted(), now_s).await
             }
-            (Plan::WrongFrom(author), Ok(_)) => wrong_from(&author, sender.as_ref()),
-            (Plan::Authors(found), _) => Report::failed(
-                Outcome::Faulty(Fault::Malformed),
-                format!("{found} From fields, and one is due"),
+            (MessagePlan::WrongFrom(author), Ok(_)) => wrong_from(&author, sender.as_ref()),
+            (MessagePlan::Authors(found), _) => MessageReport::failed(
+                MessageOutcome::Faulty(MessageFault::Malformed),
+                format!("{found} From fields: expected exactly one"),
             ),
-            (Plan::Malformed(error), _) | (_, Err(error)) => verify::malformed(shared, error),
-            (Plan::Pass, Ok(_)) => Report::of(Outcome::Ignored),
+            (MessagePlan::Malformed(error), _) | (_, Err(error)) => verify::malformed(shared, error),
+            (MessagePlan::Pass, Ok(_)) => MessageReport::new(MessageOutcome::Ignored),
         };
         report.forged = collected.forged().collect();
         report
     }
 }
 
-/// What is to be done, and what of the body must be hashed for it.
-fn plan(shared: &Shared, message: &Message) -> (Plan, Bodies) {
-    let Message { collected, now_s, .. } = message;
+/// Decides the plan for a message and makes the hashers for its body.
+fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHashers) {
+    let IncomingMessage { collected, now_s, .. } = message;
     let is_ours = message.ownership.is_ours();
     let headers = match collected.headers() {
         Ok(headers) => headers,
-        Err(_) if !is_ours && !shared.mode.verifies() => return (Plan::Pass, Bodies::default()),
-        Err(error) => return (Plan::Malformed(error), Bodies::default()),
+        // A malformed message that is neither signed nor verified is none of this filter's business.
+        Err(_) if !is_ours && !shared.mode.verifies() => return (MessagePlan::Pass, BodyHashers::default()),
+        Err(error) => return (MessagePlan::Malformed(error), BodyHashers::default()),
     };
     if is_ours && let Some(plan) = plan_to_sign(shared, &headers, message) {
         let needs = [BodyNeed {
@@ -277,24 +285,29 @@ fn plan(shared: &Shared, message: &Message) -> (Plan, Bodies) {
             limit: None,
         }];
         let signatures = match plan {
-            Plan::Sign { .. } => shared.hashers(&needs),
+            MessagePlan::Sign { .. } => shared.hashers(&needs),
             _ => Vec::new(),
         };
-        return (plan, Bodies { signatures, seal: Vec::new() });
+        return (plan, BodyHashers { signatures, seal: Vec::new() });
     }
     if !shared.mode.verifies() {
-        return (Plan::Pass, Bodies::default());
+        return (MessagePlan::Pass, BodyHashers::default());
     }
     let seal = shared.sealer.as_ref().map(|sealer| sealer.body_need());
-    let bodies = Bodies {
-        signatures: shared.hashers(&body_needs(&headers, &shared.policy, *now_s)),
+    let parsed = ParsedSignatures::parse(&headers, &shared.policy, *now_s).into_owned();
+    let bodies = BodyHashers {
+        signatures: shared.hashers(&parsed.body_needs()),
         seal: shared.hashers(seal.as_slice()),
     };
-    (Plan::Verify, bodies)
+    (MessagePlan::Verify(Box::new(parsed)), bodies)
 }
 
-/// None where nobody signs for the author.
-fn plan_to_sign(shared: &Shared, headers: &[Header<'_>], message: &Message) -> Option<Plan> {
+/// Returns None if nobody signs for the author.
+fn plan_to_sign(
+    shared: &FilterState,
+    headers: &[HeaderField<'_>],
+    message: &IncomingMessage,
+) -> Option<MessagePlan> {
     let tables = shared.tables.as_ref().filter(|_| shared.mode.signs())?;
     match author(headers) {
         Ok(author) => {
@@ -303,16 +316,16 @@ fn plan_to_sign(shared: &Shared, headers: &[Header<'_>], message: &Message) -> O
             let may_write = !message.ownership.is_authenticated
                 || is_of_sender(shared.style.required_from, &author, message.sender.as_ref());
             is_signed.then_some(match may_write {
-                true => Plan::Sign { table, author },
-                false => Plan::WrongFrom(author),
+                true => MessagePlan::Sign { table, author },
+                false => MessagePlan::WrongFrom(author),
             })
         }
-        Err(found) => Some(Plan::Authors(found)),
+        Err(found) => Some(MessagePlan::Authors(found)),
     }
 }
 
-/// True where an author is who has sent the message, as far as the MTA has checked MAIL FROM.
-fn is_of_sender(required: RequiredFrom, author: &Author, sender: Option<&Author>) -> bool {
+/// Returns true if the author agrees with the sender, as far as the MTA has checked MAIL FROM.
+fn is_of_sender(required: RequiredFrom, author: &AuthorAddress, sender: Option<&AuthorAddress>) -> bool {
     match required {
         RequiredFrom::Any => true,
         RequiredFrom::MailFromDomain => sender.is_some_and(|sender| sender.domain() == author.domain()),
@@ -320,24 +333,24 @@ fn is_of_sender(required: RequiredFrom, author: &Author, sender: Option<&Author>
     }
 }
 
-fn wrong_from(author: &Author, sender: Option<&Author>) -> Report {
+fn wrong_from(author: &AuthorAddress, sender: Option<&AuthorAddress>) -> MessageReport {
     let sender = sender.map_or("<>", |sender| &sender.address);
     let reason = format!(
-        "not signed: From is {}, MAIL FROM is {sender}, and [signing] require_from wants them to agree",
+        "not signed: From is {}, MAIL FROM is {sender}, and [signing] require_from requires them to agree",
         author.address
     );
-    Report::failed(Outcome::Faulty(Fault::WrongFrom), reason)
+    MessageReport::failed(MessageOutcome::Faulty(MessageFault::WrongFrom), reason)
 }
 
-/// Lines that sign for an author.
-fn signing<'t>(table: &'t SigningTable, author: &Author) -> impl Iterator<Item = &'t Line> {
-    table.find(author).filter(|line| line.state != State::Retiring)
+/// Returns the lines of the table that sign for an author.
+fn signing<'t>(table: &'t SigningTable, author: &AuthorAddress) -> impl Iterator<Item = &'t SigningLine> {
+    table.find(author).filter(|line| line.state != KeyState::Retiring)
 }
 
-fn message_forged(places: &[u32]) -> Vec<Change> {
+fn removals_of(places: &[u32]) -> Vec<MessageChange> {
     let name = b"Authentication-Results";
     let removal =
-        |index: &u32| Change::ChangeHeader { index: *index, name: name.to_vec(), value: Vec::new() };
+        |index: &u32| MessageChange::ChangeHeader { index: *index, name: name.to_vec(), value: Vec::new() };
     places.iter().map(removal).collect()
 }
 

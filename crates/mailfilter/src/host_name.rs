@@ -1,6 +1,7 @@
 //! The full name of this host.
 
-/// The host's name with its domain: as it is, or the first name with a domain on a line of `/etc/hosts` that has it.
+/// Returns the name of the host with its domain. If the name has none, returns the first name with a domain from the
+/// line of `/etc/hosts` that has the host.
 pub(crate) fn full_name(node: &str, hosts: &str) -> Option<String> {
     if is_full(node) {
         return Some(node.to_owned());
@@ -13,7 +14,7 @@ pub(crate) fn full_name(node: &str, hosts: &str) -> Option<String> {
     })
 }
 
-/// `localhost.localdomain` is every host's name.
+/// Returns true for a name with a domain. `localhost.localdomain` names every host and does not count.
 fn is_full(name: &str) -> bool {
     let has_domain =
         name.split_once('.').is_some_and(|(host, domain)| !host.is_empty() && !domain.is_empty());
@@ -25,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_their_domain_from_the_hosts_file() {
+    fn finds_the_domain_of_the_host_in_the_hosts_file() {
         let hosts = "127.0.0.1 localhost\n# 192.0.2.9 no.example vm\n127.0.1.1\tmail.example.com  mail # vm.example vm\n\
                      ::1 localhost.localdomain other\n";
         assert_eq!(full_name("mx.example.net", hosts).as_deref(), Some("mx.example.net"));

@@ -1,40 +1,42 @@
-//! A message's header as an MTA tells it, field by field.
+//! The header of a message, field by field as the MTA sends it.
 
-use oarlock_dkim::{BodyHasher, Header, Limits, MessageError, parse_results};
+use oarlock_dkim::{BodyHasher, FieldLayout, HeaderField, MailLimits, MailParseError, parse_results};
 
-use crate::author::Author;
-use crate::trust::{ResultsOrigin, Trust};
+use crate::author::AuthorAddress;
+use crate::trust::{ClientTrust, ResultsOrigin};
 
 const RESULTS: &[u8] = b"Authentication-Results";
 
-/// Bytes of others' results that are kept for a seal. A message has one or two such fields of some hundred bytes.
+/// The maximum length of other filters' results that are kept for a seal, in bytes. A message usually has one or two
+/// such fields of some hundred bytes.
 const MAX_TRUSTED_BYTES: usize = 16 << 10;
 
-/// Fields one behind the other, as they are on the wire, up to the limits.
+/// The header fields of a message, one after the other as they are transmitted, up to the limits.
 #[derive(Debug, Default)]
-pub(crate) struct Collected {
+pub(crate) struct IncomingHeader {
     raw: Vec<u8>,
-    /// Where each field ends in `raw`.
-    ends: Vec<usize>,
-    /// Places of `Authentication-Results` that were written in our name, among those fields, from 1 on.
+    /// The end of each field in `raw`, and its layout. Fields are parsed once, when they come.
+    fields: Vec<(usize, FieldLayout)>,
+    /// The positions of `Authentication-Results` that were written under our name, among the fields of that name, from
+    /// 1.
     forged: Vec<u32>,
-    /// Results of others of this site.
+    /// The results of other filters of this site.
     trusted: Vec<String>,
     results: u32,
-    fault: Option<MessageError>,
+    fault: Option<MailParseError>,
 }
 
-impl Collected {
-    /// Takes a field. Values come with LF at their folds; `has_leading_space`: all that is behind the colon.
+impl IncomingHeader {
+    /// Adds a field. The value has LF at its folds. With `has_leading_space` it is complete from the colon on.
     pub(crate) fn push(
         &mut self,
         name: &[u8],
         value: &[u8],
         has_leading_space: bool,
-        limits: &Limits,
-        trust: Trust<'_>,
+        limits: &MailLimits,
+        trust: ClientTrust<'_>,
     ) {
-        // Forged results are found in every message, the malformed ones too. RFC 5322 4.5 allows white space before the colon.
+        // Forged results are found in malformed messages as well. RFC 5322 4.5 allows white space before the colon.
         if name.trim_ascii_end().eq_ignore_ascii_case(RESULTS) {
             self.results += 1;
             match trust.origin(value) {
@@ -55,26 +57,31 @@ impl Collected {
 
     fn trust(&mut self, value: &[u8]) {
         let kept: usize = self.trusted.iter().map(String::len).sum();
+        // A set repeats these results, so that a stranger could otherwise make it arbitrarily long.
         if kept + value.len() <= MAX_TRUSTED_BYTES {
             self.trusted.extend(parse_results(value));
         }
     }
 
-    /// Results of others of this site, from the top.
+    /// Returns the results of other filters of this site, from the top.
     pub(crate) fn trusted(&self) -> &[String] {
         &self.trusted
     }
 
-    /// Every field from the top.
-    pub(crate) fn headers(&self) -> Result<Vec<Header<'_>>, MessageError> {
+    /// Returns all fields from the top.
+    pub(crate) fn headers(&self) -> Result<Vec<HeaderField<'_>>, MailParseError> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
         }
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, end)| Header::new(&self.raw[start..*end])).collect()
+        let starts = std::iter::once(0).chain(self.fields.iter().map(|(end, _)| *end));
+        let field = |(start, (end, layout)): (usize, &(usize, FieldLayout))| {
+            HeaderField::with_layout(&self.raw[start..*end], *layout)
+        };
+        Ok(starts.zip(&self.fields).map(field).collect())
     }
 
-    /// Places of results that were written in our name, the last one first: so no removal moves another (CVE-2022-48521).
+    /// Returns the positions of forged results from the last one on, so that no removal moves another field
+    /// (CVE-2022-48521).
     pub(crate) fn forged(&self) -> impl Iterator<Item = u32> {
         self.forged.iter().rev().copied()
     }
@@ -84,28 +91,32 @@ impl Collected {
         name: &[u8],
         value: &[u8],
         has_leading_space: bool,
-        limits: &Limits,
-    ) -> Result<(), MessageError> {
-        let field = self.ends.len() + 1;
-        if field > limits.headers {
-            return Err(MessageError::TooManyHeaders(limits.headers));
+        limits: &MailLimits,
+    ) -> Result<(), MailParseError> {
+        let field = self.fields.len() + 1;
+        if field > limits.max_headers {
+            return Err(MailParseError::TooManyHeaders(limits.max_headers));
         }
-        if self.raw.len() + name.len() + value.len() + 2 > limits.header_bytes {
-            return Err(MessageError::HeaderTooLong(limits.header_bytes));
+        if self.raw.len() + name.len() + value.len() + 2 > limits.max_header_bytes {
+            return Err(MailParseError::HeaderTooLong(limits.max_header_bytes));
         }
         let start = self.raw.len();
         self.raw.extend_from_slice(name);
         self.raw.push(b':');
+        // Without LEADING_SPACE the MTA has removed one space. Nearly all headers had it, so that it is restored.
         if !has_leading_space && !value.starts_with(b"\n") {
             self.raw.push(b' ');
         }
-        push_folded(value, &mut self.raw).map_err(|start| MessageError::NoColon { field, start })?;
-        self.ends.push(self.raw.len());
-        Header::new(&self.raw[start..]).map(drop).map_err(|fault| numbered(fault, field))
+        push_folded(value, &mut self.raw).map_err(|start| MailParseError::NoColon { field, start })?;
+        let header = HeaderField::new(&self.raw[start..]).map_err(|fault| numbered(fault, field))?;
+        let layout = header.layout();
+        self.fields.push((self.raw.len(), layout));
+        Ok(())
     }
 }
 
-/// Folds as CRLF. A line that no white space begins would be a field of its own to whoever reads the message.
+/// Writes a value with CRLF at its folds. A line that does not begin with white space is an error: readers of the
+/// message would take it for a field of its own.
 fn push_folded(value: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
     let mut lines = value.split(|byte| *byte == b'\n');
     out.extend_from_slice(lines.next().unwrap_or_default());
@@ -113,6 +124,7 @@ fn push_folded(value: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         if !matches!(line.first(), Some(b' ' | b'\t')) {
             return Err(String::from_utf8_lossy(&line[..line.len().min(32)]).escape_debug().to_string());
         }
+        // Some MTAs send CRLF at folds instead of LF.
         if out.last() != Some(&b'\r') {
             out.push(b'\r');
         }
@@ -122,28 +134,28 @@ fn push_folded(value: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
     Ok(())
 }
 
-fn numbered(fault: MessageError, field: usize) -> MessageError {
+fn numbered(fault: MailParseError, field: usize) -> MailParseError {
     match fault {
-        MessageError::NoColon { start, .. } => MessageError::NoColon { field, start },
-        MessageError::Name { name, .. } => MessageError::Name { field, name },
+        MailParseError::NoColon { start, .. } => MailParseError::NoColon { field, start },
+        MailParseError::Name { name, .. } => MailParseError::Name { field, name },
         other => other,
     }
 }
 
-/// What is hashed as it comes: nothing of a body is kept.
+/// The hashers of a message's body. The body itself is not kept.
 #[derive(Debug, Default)]
-pub(crate) struct Bodies {
-    /// For signatures, made or verified.
+pub(crate) struct BodyHashers {
+    /// The hashers for signatures, made or verified.
     pub(crate) signatures: Vec<BodyHasher>,
-    /// For a seal.
+    /// The hashers for a seal.
     pub(crate) seal: Vec<BodyHasher>,
 }
 
-/// Who wrote it, or how many `From` fields there are where that is not one. RFC 5322 3.6.
-pub(crate) fn author(headers: &[Header<'_>]) -> Result<Option<Author>, usize> {
+/// Returns the author, or the number of `From` fields if that is not one. RFC 5322 3.6.
+pub(crate) fn author(headers: &[HeaderField<'_>]) -> Result<Option<AuthorAddress>, usize> {
     let mut senders = headers.iter().filter(|header| header.is(b"From"));
     match (senders.next(), senders.count()) {
-        (Some(only), 0) => Ok(Author::of(only.value())),
+        (Some(only), 0) => Ok(AuthorAddress::parse(only.value())),
         (first, others) => Err(usize::from(first.is_some()) + others),
     }
 }
@@ -153,10 +165,10 @@ mod tests {
     use super::*;
     use crate::trust::TrustSettings;
 
-    fn collected(fields: &[(&[u8], &[u8])], has_leading_space: bool, limits: Limits) -> Collected {
-        let mut all = Collected::default();
+    fn collected(fields: &[(&[u8], &[u8])], has_leading_space: bool, limits: MailLimits) -> IncomingHeader {
+        let mut all = IncomingHeader::default();
         for (name, value) in fields {
-            all.push(name, value, has_leading_space, &limits, Trust::of_strangers(&settings()));
+            all.push(name, value, has_leading_space, &limits, ClientTrust::for_strangers(&settings()));
         }
         all
     }
@@ -166,13 +178,13 @@ mod tests {
     }
 
     fn raw(fields: &[(&[u8], &[u8])], has_leading_space: bool) -> Vec<String> {
-        let all = collected(fields, has_leading_space, Limits::default());
-        let shown = |header: &Header<'_>| String::from_utf8_lossy(header.raw()).into_owned();
+        let all = collected(fields, has_leading_space, MailLimits::default());
+        let shown = |header: &HeaderField<'_>| String::from_utf8_lossy(header.raw()).into_owned();
         all.headers().unwrap().iter().map(shown).collect()
     }
 
     #[test]
-    fn fields_are_as_they_were_on_the_wire() {
+    fn restores_fields_as_they_were_transmitted() {
         let fields: [(&[u8], &[u8]); 4] =
             [(b"A", b"  one\n two\r\n\tthree"), (b"B", b""), (b"C", b"tight"), (b"D", b"\n folded")];
         let exact = ["A:  one\r\n two\r\n\tthree", "B:", "C:tight", "D:\r\n folded"];
@@ -182,29 +194,29 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_field_is_told_with_its_number_and_nothing_is_kept() {
+    fn reports_a_malformed_field_with_its_number_and_keeps_nothing() {
         let fault =
             |fields: &[(&[u8], &[u8])], limits| collected(fields, true, limits).headers().unwrap_err();
         let good: (&[u8], &[u8]) = (b"A", b" b");
-        let all = Limits::default();
+        let all = MailLimits::default();
         assert_eq!(
             fault(&[good, (b"B", b" x\nBcc: you")], all),
-            MessageError::NoColon { field: 2, start: "Bcc: you".into() }
+            MailParseError::NoColon { field: 2, start: "Bcc: you".into() }
         );
-        assert_eq!(fault(&[good, (b"a b", b"")], all), MessageError::Name { field: 2, name: "a b".into() });
-        let two = Limits { headers: 2, ..all };
-        assert_eq!(fault(&[good, good, good], two), MessageError::TooManyHeaders(2));
-        let short = Limits { header_bytes: 20, ..all };
+        assert_eq!(fault(&[good, (b"a b", b"")], all), MailParseError::Name { field: 2, name: "a b".into() });
+        let two = MailLimits { max_headers: 2, ..all };
+        assert_eq!(fault(&[good, good, good], two), MailParseError::TooManyHeaders(2));
+        let short = MailLimits { max_header_bytes: 20, ..all };
         let long = collected(&[good, (b"B", &[b'x'; 40]), good], true, short);
-        assert_eq!(long.headers().unwrap_err(), MessageError::HeaderTooLong(20));
-        assert_eq!((long.raw.capacity(), long.ends.len()), (0, 0));
+        assert_eq!(long.headers().unwrap_err(), MailParseError::HeaderTooLong(20));
+        assert_eq!((long.raw.capacity(), long.fields.len()), (0, 0));
     }
 
     #[test]
-    fn forged_results_are_told_from_the_last_one_on() {
+    fn lists_forged_results_from_the_last_one_on() {
         let results: &[u8] = b"authentication-RESULTS";
-        let none = Limits { headers: 0, ..Limits::default() };
-        for limits in [Limits::default(), none] {
+        let none = MailLimits { max_headers: 0, ..MailLimits::default() };
+        for limits in [MailLimits::default(), none] {
             let all = collected(
                 &[
                     (results, b" mx.example; dkim=pass"),
@@ -221,13 +233,13 @@ mod tests {
     }
 
     #[test]
-    fn results_of_this_site_are_kept_up_to_a_bound() {
+    fn keeps_results_of_this_site_up_to_the_limit() {
         let results: &[u8] = b"Authentication-Results";
         let settings = TrustSettings { filters: vec!["rspamd.example".into()], ..settings() };
-        let mut all = Collected::default();
-        let mut push = |value: &[u8], trust| all.push(results, value, true, &Limits::default(), trust);
+        let mut all = IncomingHeader::default();
+        let mut push = |value: &[u8], trust| all.push(results, value, true, &MailLimits::default(), trust);
         let (hop, stranger) =
-            (Trust { settings: &settings, is_of_hop: true }, Trust::of_strangers(&settings));
+            (ClientTrust { settings: &settings, is_of_hop: true }, ClientTrust::for_strangers(&settings));
         push(b" mx.example; spf=pass smtp.mailfrom=a", hop);
         push(b" mx.example; spf=pass smtp.mailfrom=forged", stranger);
         push(b" rspamd.example; dmarc=pass;\n arc=pass", stranger);
@@ -242,9 +254,9 @@ mod tests {
     }
 
     #[test]
-    fn one_author_is_due() {
+    fn requires_exactly_one_author() {
         let of = |fields: &[(&[u8], &[u8])]| {
-            let all = collected(fields, true, Limits::default());
+            let all = collected(fields, true, MailLimits::default());
             author(&all.headers().unwrap()).map(|author| author.map(|author| author.address))
         };
         let from: (&[u8], &[u8]) = (b"from", b" a@example.com");

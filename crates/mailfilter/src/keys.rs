@@ -1,4 +1,4 @@
-//! Private keys, read when they are first needed and shared by all lines of a table that name them.
+//! Private keys. Each is read when it is first needed and shared by all lines of the table that name it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use oarlock::Key;
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{KeyError, held, import};
-use oarlock_dkim::{Signer, SignerError};
+use oarlock_dkim::{DkimSigner, SignerError};
 use oarlock_io::{ExposedSecret, FileStamp, check_secret_mode, read_secret};
 use oarlock_wire::{RemoteError, RemoteHolder};
 use tokio::sync::OnceCell;
@@ -16,92 +16,93 @@ use tracing::warn;
 
 use oarlock_milter::counters::count;
 
-/// The holder of keys that live at a cryptoserver.
+/// The name of the holder of keys at a cryptoserver.
 pub(crate) const HOLDER: &str = "cryptoserver";
 
-/// What no verifier has to take, and what keys should have. RFC 8301 3.2.
+/// The recommended minimum for RSA keys. RFC 8301 3.2.
 const ADVISED_RSA_BITS: u16 = 2048;
 
-/// Why a key cannot be used.
+/// The reason why a key cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum KeyFault {
+pub enum SigningKeyFault {
     /// The file cannot be read.
     #[error("{}: {reason}", path.display())]
     Read {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         reason: String,
     },
-    /// Others may read the file.
+    /// Other users can read the file.
     #[error("{0}, or signing.allows_open_keys")]
     Open(ExposedSecret),
-    /// It holds no key that signs.
+    /// The file holds no usable key.
     #[error("{}: {error}", path.display())]
     Key {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         error: KeyError,
     },
-    /// It holds a key that cannot sign mail.
+    /// The file holds a key that cannot sign mail.
     #[error("{} (selector {selector}): {error}", path.display())]
     Unsuitable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Under which selector it was to sign.
+        /// The selector of the key.
         selector: String,
-        /// The key that it is, and the keys that would do.
+        /// The key found, and the keys that are allowed.
         error: SignerError,
     },
-    /// It names a key at a server, and there is none.
+    /// The file names a key at a server, but no server is configured.
     #[error("{}: the key {name:?} lives at a cryptoserver: expected a section [cryptoserver]", path.display())]
     NoServer {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the key is called there.
+        /// The name of the key at the server.
         name: String,
     },
-    /// The server does not answer, or does not know the key.
+    /// The server does not answer or does not know the key.
     #[error("{}: {reason}", path.display())]
     Server {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What it said.
+        /// The answer or the error.
         reason: String,
     },
 }
 
-impl KeyFault {
-    /// True where the fault lies with a cryptoserver, which may be there again later.
+impl SigningKeyFault {
+    /// Returns true if the fault lies with a cryptoserver, which may recover.
     pub(crate) fn is_server(&self) -> bool {
         matches!(self, Self::Server { .. })
     }
 }
 
-/// How keys are read.
+/// A reader of key files and its settings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyReader {
     pub(crate) remote: Option<RemoteHolder>,
     pub(crate) allows_open_keys: bool,
-    /// How many were read.
+    /// The number of files that were read.
     pub(crate) reads: Arc<AtomicU64>,
 }
 
-/// One key file, which may not have been read yet.
-pub(crate) struct KeyFile {
+/// A key file that is read on first use.
+pub(crate) struct SigningKeyFile {
     path: PathBuf,
     key: OnceCell<(Option<FileStamp>, Key)>,
 }
 
-impl KeyFile {
+impl SigningKeyFile {
     pub(crate) fn new(path: PathBuf) -> Self {
         Self { path, key: OnceCell::new() }
     }
 
-    /// The key, read at first; whoever comes meanwhile waits. A failure is not kept: the file may come.
-    pub(crate) async fn key(self: &Arc<Self>, reader: &KeyReader) -> Result<Key, KeyFault> {
+    /// Returns the key and reads it on first use. Other callers wait meanwhile. A failure is not kept, because the
+    /// file may appear later.
+    pub(crate) async fn key(self: &Arc<Self>, reader: &KeyReader) -> Result<Key, SigningKeyFault> {
         let read = || async {
             let (file, reader) = (Arc::clone(self), reader.clone());
             let read = tokio::task::spawn_blocking(move || file.read(&reader));
@@ -110,33 +111,37 @@ impl KeyFile {
         self.key.get_or_try_init(read).await.map(|(_, key)| key.clone())
     }
 
-    /// Reads the key on this thread, unless it was read before, and makes sure that it can sign.
-    pub(crate) fn check(&self, selector: &str, reader: &KeyReader) -> Result<(), KeyFault> {
-        let unsuitable =
-            |error| KeyFault::Unsuitable { path: self.path.clone(), selector: selector.to_owned(), error };
+    /// Reads the key on this thread unless it was read before, and checks that it can sign.
+    pub(crate) fn check(&self, selector: &str, reader: &KeyReader) -> Result<(), SigningKeyFault> {
+        let unsuitable = |error| SigningKeyFault::Unsuitable {
+            path: self.path.clone(),
+            selector: selector.to_owned(),
+            error,
+        };
         if let Some((_, key)) = self.key.get() {
-            return Signer::check_key(key).map_err(unsuitable);
+            return DkimSigner::check_key(key).map_err(unsuitable);
         }
         let read = self.read(reader)?;
-        Signer::check_key(&read.1).map_err(unsuitable)?;
-        // Whoever has read it meanwhile has read the same.
+        DkimSigner::check_key(&read.1).map_err(unsuitable)?;
+        // If another thread has set the key meanwhile, it is the same key.
         let _ = self.key.set(read);
         Ok(())
     }
 
-    /// Reads the key now, on this thread.
-    pub(crate) fn read(&self, reader: &KeyReader) -> Result<(Option<FileStamp>, Key), KeyFault> {
-        // Taken before: a file that is replaced meanwhile is read once more later.
-        let stamp = FileStamp::of(&self.path).ok();
+    /// Reads the key on this thread.
+    pub(crate) fn read(&self, reader: &KeyReader) -> Result<(Option<FileStamp>, Key), SigningKeyFault> {
+        // The stamp is taken first, so that a file that is replaced meanwhile is read again later.
+        let stamp = FileStamp::read(&self.path).ok();
         count(&reader.reads, 1);
         let bytes =
+            // One byte more than the limit makes the import report a file that is too long.
             read_secret(&self.path, import::MAX_INPUT_LEN + 1).map_err(|error| self.unread(&error))?;
         let key = match is_reference(&bytes) {
             true => self.held(&bytes, reader)?,
             false => self.local(&bytes, reader)?,
         };
         if key.rsa_public_shape().is_some() && rsa_bits(&key) < ADVISED_RSA_BITS {
-            warn!(key = %self.path.display(), bits = rsa_bits(&key), "an RSA key of fewer than 2048 bits signs");
+            warn!(key = %self.path.display(), bits = rsa_bits(&key), "a signing key is shorter than the recommended 2048 bits");
         }
         Ok((stamp, key))
     }
@@ -145,23 +150,23 @@ impl KeyFile {
         &self.path
     }
 
-    /// True where it has been read, and the file is still what it was.
+    /// Returns true if the key was read and the file has not changed since.
     pub(crate) fn is_current(&self) -> bool {
-        self.key.get().is_some_and(|(stamp, _)| stamp.is_some() && *stamp == FileStamp::of(&self.path).ok())
+        self.key.get().is_some_and(|(stamp, _)| stamp.is_some() && *stamp == FileStamp::read(&self.path).ok())
     }
 
-    fn local(&self, bytes: &[u8], reader: &KeyReader) -> Result<Key, KeyFault> {
+    fn local(&self, bytes: &[u8], reader: &KeyReader) -> Result<Key, SigningKeyFault> {
         let about = self.path.metadata().map_err(|error| self.unread(&error))?;
         if !reader.allows_open_keys {
-            check_secret_mode(&self.path, &about).map_err(KeyFault::Open)?;
+            check_secret_mode(&self.path, &about).map_err(SigningKeyFault::Open)?;
         }
         import::any(bytes, None).map_err(|error| self.malformed(error))
     }
 
-    fn held(&self, bytes: &[u8], reader: &KeyReader) -> Result<Key, KeyFault> {
+    fn held(&self, bytes: &[u8], reader: &KeyReader) -> Result<Key, SigningKeyFault> {
         let Reference { name, spki } = Reference::parse_pem(bytes).map_err(|error| self.malformed(error))?;
         let Some(remote) = &reader.remote else {
-            return Err(KeyFault::NoServer { path: self.path.clone(), name });
+            return Err(SigningKeyFault::NoServer { path: self.path.clone(), name });
         };
         match spki {
             Some(spki) => held::from_spki(&spki, HOLDER, &name).map_err(|error| self.malformed(error)),
@@ -169,20 +174,20 @@ impl KeyFile {
         }
     }
 
-    fn unread(&self, error: &dyn fmt::Display) -> KeyFault {
-        KeyFault::Read { path: self.path.clone(), reason: error.to_string() }
+    fn unread(&self, error: &dyn fmt::Display) -> SigningKeyFault {
+        SigningKeyFault::Read { path: self.path.clone(), reason: error.to_string() }
     }
 
-    fn malformed(&self, error: KeyError) -> KeyFault {
-        KeyFault::Key { path: self.path.clone(), error }
+    fn malformed(&self, error: KeyError) -> SigningKeyFault {
+        SigningKeyFault::Key { path: self.path.clone(), error }
     }
 
-    fn refused(&self, error: &dyn fmt::Display) -> KeyFault {
-        KeyFault::Server { path: self.path.clone(), reason: error.to_string() }
+    fn refused(&self, error: &dyn fmt::Display) -> SigningKeyFault {
+        SigningKeyFault::Server { path: self.path.clone(), reason: error.to_string() }
     }
 }
 
-impl fmt::Debug for KeyFile {
+impl fmt::Debug for SigningKeyFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "KeyFile({})", self.path.display())
     }

@@ -5,6 +5,7 @@
 //! | [`config`], `network` | `milter.toml` |
 //! | `service`, `error` | the service: opened, bound, running, reloaded |
 //! | `state` | the settings in force and the resources that outlive them |
+//! | `style` | the settings that all signatures have in common |
 //! | `cryptoserver` | the client of the server that holds keys |
 //! | `host_name` | the full name of this host |
 //! | `filter` | the path of a message from its first field to its verdict |
@@ -36,17 +37,18 @@ mod report;
 mod service;
 mod sign;
 mod state;
+mod style;
 mod table;
 mod trust;
 mod verify;
 
-pub use self::config::{Config, ConfigError};
-pub use self::error::ServiceError;
+pub use self::config::{FilterConfig, FilterConfigError};
+pub use self::error::FilterServiceError;
 pub use self::filter::{DkimFilter, DkimFilters};
-pub use self::keys::KeyFault;
+pub use self::keys::SigningKeyFault;
 pub use self::lookup::key_answer;
-pub use self::metrics::Metrics;
-pub use self::network::{Network, NetworkError};
-pub use self::outcome::{Fault, Outcome, Response, Responses};
-pub use self::service::{Bound, Service};
-pub use self::table::{LineFault, Reload, SigningTable, State, TableError};
+pub use self::metrics::FilterMetrics;
+pub use self::network::{IpNetwork, NetworkError};
+pub use self::outcome::{FaultResponse, FaultResponses, MessageFault, MessageOutcome};
+pub use self::service::{BoundService, FilterService};
+pub use self::table::{KeyState, LineFault, SigningTable, SigningTableError, TableReload};

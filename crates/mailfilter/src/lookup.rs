@@ -1,104 +1,106 @@
-//! Key records: who is asked for them, and what is kept of the answers.
+//! Lookups of key records and their cache.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use oarlock_dkim::{CacheLimits, KeyAnswer, KeyCache, KeyName, Lookup};
+use oarlock_dkim::{CacheLimits, KeyAnswer, KeyCache, KeyLookup, KeyName};
 use oarlock_io::dns::{TxtAnswer, TxtLookup};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 
-use crate::metrics::Metrics;
+use crate::metrics::FilterMetrics;
 
-/// TXT records read as keys, and for how many seconds that may be kept.
+/// Parses TXT records as keys. Also returns the number of seconds for which the answer may be kept.
 #[must_use]
 pub fn key_answer(answer: TxtAnswer) -> (KeyAnswer, u64) {
     match answer {
-        TxtAnswer::Records(text) => (KeyAnswer::of_records(&text.records), text.ttl_s.into()),
+        TxtAnswer::Records(text) => (KeyAnswer::from_records(&text.records), text.ttl_s.into()),
         TxtAnswer::NoName { ttl_s } | TxtAnswer::NoData { ttl_s } => (KeyAnswer::NoRecord, ttl_s.into()),
         TxtAnswer::TempFail { reason } => (KeyAnswer::Unknown(reason.to_string()), 0),
         TxtAnswer::BadName(_) => (KeyAnswer::NoRecord, 0),
     }
 }
 
-/// Keys, each asked for once however many messages wait for it.
-pub(crate) struct Lookups {
+/// The key lookups. Each name is looked up once, however many messages wait for it.
+pub(crate) struct KeyLookups {
     source: Arc<dyn TxtLookup>,
     cache: KeyCache<oneshot::Sender<KeyAnswer>>,
     timeout: Duration,
     began: Instant,
-    metrics: Arc<Metrics>,
+    metrics: Arc<FilterMetrics>,
 }
 
-impl Lookups {
+impl KeyLookups {
     pub(crate) fn new(
         source: Arc<dyn TxtLookup>,
         limits: CacheLimits,
         timeout: Duration,
-        metrics: Arc<Metrics>,
+        metrics: Arc<FilterMetrics>,
     ) -> Self {
         Self { source, cache: KeyCache::new(limits), timeout, began: Instant::now(), metrics }
     }
 
-    /// The key of a name: from the cache, or from whoever asks for it now.
+    /// Returns the key of a name from the cache, or waits for a lookup.
     pub(crate) async fn key(self: &Arc<Self>, name: &KeyName) -> KeyAnswer {
         let (waiter, answer) = oneshot::channel();
-        match self.cache.look(name, self.now_s(), waiter) {
-            Lookup::Known(answer) => {
+        match self.cache.look_up(name, self.now_s(), waiter) {
+            KeyLookup::Known(answer) => {
                 self.metrics.cache_hit();
                 return answer;
             }
-            Lookup::Ask(waiter) => {
-                // On a task of its own: whoever hangs up takes no answer from those who wait.
-                tokio::spawn(Flight { lookups: Arc::clone(self), name: name.clone() }.run(waiter));
+            KeyLookup::Ask(waiter) => {
+                // The lookup has its own task, so that a caller that is dropped does not take the answer from the
+                // others.
+                tokio::spawn(LookupTask { lookups: Arc::clone(self), name: name.clone() }.run(waiter));
             }
-            Lookup::Waits => self.metrics.cache_wait(),
+            KeyLookup::Waits => self.metrics.cache_wait(),
         }
         answer.await.unwrap_or_else(|_| KeyAnswer::Unknown("the lookup failed".to_owned()))
     }
 
-    /// Names that are known.
+    /// Returns the number of names in the cache.
     pub(crate) fn cached(&self) -> usize {
         self.cache.len()
     }
 
-    /// The cache's clock.
+    /// Returns the time of the cache's clock.
     fn now_s(&self) -> u64 {
         self.began.elapsed().as_secs()
     }
 }
 
-impl fmt::Debug for Lookups {
+impl fmt::Debug for KeyLookups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lookups").field("cache", &self.cache).finish_non_exhaustive()
     }
 }
 
-/// A lookup under way. Where it ends without an answer the next one asks.
-struct Flight {
-    lookups: Arc<Lookups>,
+/// A lookup in progress. If it ends without an answer, the next caller asks again.
+struct LookupTask {
+    lookups: Arc<KeyLookups>,
     name: KeyName,
 }
 
-impl Flight {
+impl LookupTask {
     async fn run(self, waiter: oneshot::Sender<KeyAnswer>) {
-        let Lookups { source, cache, timeout: patience, metrics, .. } = &*self.lookups;
+        let KeyLookups { source, cache, timeout: patience, metrics, .. } = &*self.lookups;
         let found = timeout(*patience, source.lookup(self.name.as_str())).await;
         let (answer, ttl_s) = found.map_or_else(
             |_| (KeyAnswer::Unknown(format!("no answer within {} s", patience.as_secs_f64())), 0),
             key_answer,
         );
         metrics.lookup(&answer);
+        // The answer is stored before the waiters get it, so that a message that starts now finds it.
         let waiters = cache.store(&self.name, &answer, ttl_s, self.lookups.now_s());
         for waiter in waiters.into_iter().chain([waiter]) {
-            // Whoever waited may have hung up.
+            // A waiter that was dropped needs no answer.
             let _ = waiter.send(answer.clone());
         }
     }
 }
 
-impl Drop for Flight {
+impl Drop for LookupTask {
     fn drop(&mut self) {
         self.lookups.cache.give_up(&self.name);
     }

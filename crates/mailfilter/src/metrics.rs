@@ -1,69 +1,69 @@
-//! What operators watch of DKIM.
+//! The counters of the filter for operators.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use oarlock_dkim::{KeyAnswer, Verdict};
+use oarlock_dkim::{DkimVerdict, KeyAnswer};
 
-use crate::outcome::Outcome;
-use crate::table::Reload;
+use crate::outcome::MessageOutcome;
+use crate::table::TableReload;
 use oarlock_milter::counters::count;
 
-/// Counters of the filter; those of the protocol are [`Counters`](oarlock_milter::Counters).
+/// The counters of the filter. Those of the protocol are [`MilterCounters`](oarlock_milter::MilterCounters).
 #[derive(Debug, Default)]
-pub struct Metrics {
-    messages: [AtomicU64; Outcome::ALL.len()],
+pub struct FilterMetrics {
+    messages: [AtomicU64; MessageOutcome::ALL.len()],
     verified: [AtomicU64; VERDICTS.len()],
     chains: [AtomicU64; VERDICTS.len()],
-    /// Signatures made.
+    /// The number of signatures made.
     pub signed: AtomicU64,
-    /// Signatures that were to be made and were not.
+    /// The number of signatures that could not be made.
     pub unsigned: AtomicU64,
-    /// ARC sets added.
+    /// The number of ARC sets added.
     pub sealed: AtomicU64,
-    /// ARC sets that were to be added and were not.
+    /// The number of ARC sets that could not be added.
     pub unsealed: AtomicU64,
-    /// `Authentication-Results` in our name that were removed.
+    /// The number of `Authentication-Results` fields under our name that were removed.
     pub forged: AtomicU64,
     lookups: [AtomicU64; LOOKUPS.len()],
-    /// Keys that were in the cache.
+    /// The number of keys found in the cache.
     pub cache_hits: AtomicU64,
-    /// Keys that somebody was asking for already.
+    /// The number of keys whose lookup was in progress already.
     pub cache_waits: AtomicU64,
-    /// Key files read.
+    /// The number of key files read.
     pub key_reads: Arc<AtomicU64>,
-    /// Tables replaced.
+    /// The number of tables replaced.
     pub reloads: AtomicU64,
-    /// New tables that were no good.
+    /// The number of new tables rejected.
     pub refused_reloads: AtomicU64,
 }
 
-/// Results, in the order of their counters.
-pub(crate) const VERDICTS: [Verdict; 7] = [
-    Verdict::None,
-    Verdict::Pass,
-    Verdict::Fail,
-    Verdict::Policy,
-    Verdict::Neutral,
-    Verdict::Temperror,
-    Verdict::Permerror,
+/// The verdicts in the order of their counters.
+pub(crate) const VERDICTS: [DkimVerdict; 7] = [
+    DkimVerdict::None,
+    DkimVerdict::Pass,
+    DkimVerdict::Fail,
+    DkimVerdict::Policy,
+    DkimVerdict::Neutral,
+    DkimVerdict::Temperror,
+    DkimVerdict::Permerror,
 ];
 
-/// Results of lookups, in the order of their counters.
+/// The results of lookups in the order of their counters.
 pub(crate) const LOOKUPS: [&str; 3] = ["records", "none", "error"];
 
-impl Metrics {
-    pub(crate) fn message(&self, outcome: Outcome) {
-        // unreachable because every outcome is among all
-        let place = Outcome::ALL.iter().position(|known| *known == outcome).unwrap_or_default();
+impl FilterMetrics {
+    pub(crate) fn message(&self, outcome: MessageOutcome) {
+        // unreachable because the list holds every outcome
+        let place = MessageOutcome::ALL.iter().position(|known| *known == outcome).unwrap_or_default();
         count(&self.messages[place], 1);
     }
 
-    pub(crate) fn verified(&self, verdict: Verdict) {
+    pub(crate) fn verified(&self, verdict: DkimVerdict) {
         count(&self.verified[place(verdict)], 1);
     }
 
-    pub(crate) fn chain(&self, verdict: Verdict) {
+    pub(crate) fn chain(&self, verdict: DkimVerdict) {
         count(&self.chains[place(verdict)], 1);
     }
 
@@ -84,34 +84,34 @@ impl Metrics {
         count(&self.cache_waits, 1);
     }
 
-    pub(crate) fn reload(&self, reload: &Reload) {
+    pub(crate) fn reload(&self, reload: &TableReload) {
         match reload {
-            Reload::Unchanged => {}
-            Reload::Replaced(_) => count(&self.reloads, 1),
-            Reload::Refused(_) => count(&self.refused_reloads, 1),
+            TableReload::Unchanged => {}
+            TableReload::Replaced(_) => count(&self.reloads, 1),
+            TableReload::Refused(_) => count(&self.refused_reloads, 1),
         }
     }
 
-    /// Messages with this outcome.
+    /// Returns the number of messages with this outcome.
     #[must_use]
-    pub fn messages(&self, outcome: Outcome) -> u64 {
-        let found = Outcome::ALL.iter().zip(&self.messages).find(|(known, _)| **known == outcome);
+    pub fn messages(&self, outcome: MessageOutcome) -> u64 {
+        let found = MessageOutcome::ALL.iter().zip(&self.messages).find(|(known, _)| **known == outcome);
         found.map_or(0, |(_, counter)| read(counter))
     }
 
-    /// Signatures with this result.
+    /// Returns the number of signatures with this verdict.
     #[must_use]
-    pub fn signatures(&self, verdict: Verdict) -> u64 {
+    pub fn signatures(&self, verdict: DkimVerdict) -> u64 {
         read(&self.verified[place(verdict)])
     }
 
-    /// ARC chains with this result.
+    /// Returns the number of ARC chains with this verdict.
     #[must_use]
-    pub fn arc_chains(&self, verdict: Verdict) -> u64 {
+    pub fn arc_chains(&self, verdict: DkimVerdict) -> u64 {
         read(&self.chains[place(verdict)])
     }
 
-    /// Lookups by result.
+    /// Returns the number of lookups by result.
     pub fn lookups(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         LOOKUPS.into_iter().zip(self.lookups.iter().map(read))
     }
@@ -121,7 +121,7 @@ pub(crate) fn read(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)
 }
 
-fn place(verdict: Verdict) -> usize {
-    // unreachable because every verdict is among them
+fn place(verdict: DkimVerdict) -> usize {
+    // unreachable because the list holds every verdict
     VERDICTS.iter().position(|known| *known == verdict).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Networks by address and length.
+//! IP networks.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,21 +6,21 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
-/// Addresses that begin alike, written `192.0.2.0/24`, `2001:db8::/32`, or as one address.
+/// An IP network, written as `192.0.2.0/24`, `2001:db8::/32` or a single address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Network {
+pub struct IpNetwork {
     base: IpAddr,
     bits: u8,
 }
 
-/// A text names no network.
+/// An error for a text that is not a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?}: expected an address, or an address and its length as in 192.0.2.0/24")]
+#[error("{0:?} is not a network: expected an address, or a network such as 192.0.2.0/24")]
 pub struct NetworkError(String);
 
-impl Network {
-    /// True where the address belongs to it. Addresses of version 4 in the clothes of version 6 count as what they are.
+impl IpNetwork {
+    /// Returns true if the network contains the address. An IPv4 address mapped into IPv6 counts as IPv4.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         let shared = |own: u128, other: u128, width: u8| {
@@ -35,7 +35,7 @@ impl Network {
     }
 }
 
-impl FromStr for Network {
+impl FromStr for IpNetwork {
     type Err = NetworkError;
 
     fn from_str(text: &str) -> Result<Self, NetworkError> {
@@ -53,7 +53,7 @@ impl FromStr for Network {
     }
 }
 
-impl TryFrom<String> for Network {
+impl TryFrom<String> for IpNetwork {
     type Error = NetworkError;
 
     fn try_from(text: String) -> Result<Self, NetworkError> {
@@ -61,7 +61,7 @@ impl TryFrom<String> for Network {
     }
 }
 
-impl fmt::Display for Network {
+impl fmt::Display for IpNetwork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.base, self.bits)
     }
@@ -72,11 +72,11 @@ mod tests {
     use super::*;
 
     fn has(network: &str, address: &str) -> bool {
-        network.parse::<Network>().unwrap().contains(address.parse().unwrap())
+        network.parse::<IpNetwork>().unwrap().contains(address.parse().unwrap())
     }
 
     #[test]
-    fn addresses_that_begin_alike_belong_together() {
+    fn a_network_contains_addresses_with_its_prefix() {
         assert!(has("127.0.0.0/8", "127.9.9.9") && !has("127.0.0.0/8", "128.0.0.1"));
         assert!(has("192.0.2.128/25", "192.0.2.200") && !has("192.0.2.128/25", "192.0.2.1"));
         assert!(has("0.0.0.0/0", "8.8.8.8") && !has("0.0.0.0/0", "::1"));
@@ -86,9 +86,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_network_is_refused() {
+    fn rejects_texts_that_are_not_networks() {
         for text in ["", "x", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0/8", "10.0.0.0/-1"] {
-            assert_eq!(text.parse::<Network>(), Err(NetworkError(text.into())));
+            assert_eq!(text.parse::<IpNetwork>(), Err(NetworkError(text.into())));
         }
     }
 }

@@ -1,81 +1,81 @@
-//! What became of a message, what is wrong with it, and what is done then.
+//! The outcomes of messages, their faults and the responses to faults.
 
-use oarlock_dkim::{Reason, Verified};
+use oarlock_dkim::{FailReason, VerifiedMessage};
 use serde::Deserialize;
 
-use oarlock_milter::protocol::{Change, SmtpReply};
-use oarlock_milter::session::{Action, Verdict};
+use oarlock_milter::protocol::{MessageChange, SmtpReply};
+use oarlock_milter::session::{FilterAction, FilterVerdict};
 
-/// What is done with a message that something is wrong with.
+/// The response to a faulty message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Response {
-    /// It is taken.
+pub enum FaultResponse {
+    /// Accepts the message.
     Accept,
-    /// The client is to come again later.
+    /// Rejects it for now: the client tries again later.
     Tempfail,
-    /// It is refused.
+    /// Rejects it.
     Reject,
-    /// It is taken and held, for somebody to look at.
+    /// Accepts and quarantines it for inspection.
     Quarantine,
 }
 
-/// What is done with messages that something is wrong with.
+/// The response to each fault.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Responses {
-    /// No key could be looked up for a message that has no signature that passes.
-    pub dns_error: Response,
-    /// There is no signature, or only some whose keys are being tried out (`t=y`).
-    pub no_signature: Response,
-    /// There are signatures, and none passes.
-    pub bad_signature: Response,
-    /// The header is none, or beyond the limits; or a message to be signed has not one `From`.
-    pub malformed: Response,
-    /// It was to be signed, and its author is not who has sent it: see `[signing] require_from`.
-    pub wrong_from: Response,
-    /// It was to be signed and could not be.
-    pub signing_error: Response,
-    /// This program failed, or was overloaded.
-    pub internal_error: Response,
+pub struct FaultResponses {
+    /// No signature passes, and a key could not be looked up.
+    pub dns_error: FaultResponse,
+    /// The message has no signature, or only test signatures (`t=y`).
+    pub no_signature: FaultResponse,
+    /// The message has signatures, and none passes.
+    pub bad_signature: FaultResponse,
+    /// The header is malformed or exceeds the limits, or a message to sign does not have exactly one `From`.
+    pub malformed: FaultResponse,
+    /// The message should be signed, but its author is not the sender. See `[signing] require_from`.
+    pub wrong_from: FaultResponse,
+    /// The message should be signed, and signing failed.
+    pub signing_error: FaultResponse,
+    /// This program failed or was overloaded.
+    pub internal_error: FaultResponse,
 }
 
-impl Default for Responses {
-    /// What is wrong with others' signatures is for those to judge who read the results. RFC 6376 6.3.
+impl Default for FaultResponses {
+    /// Accepts messages with faulty signatures: the readers of the results decide. RFC 6376 6.3.
     fn default() -> Self {
         Self {
-            dns_error: Response::Accept,
-            no_signature: Response::Accept,
-            bad_signature: Response::Accept,
-            malformed: Response::Accept,
-            wrong_from: Response::Accept,
-            signing_error: Response::Tempfail,
-            internal_error: Response::Tempfail,
+            dns_error: FaultResponse::Accept,
+            no_signature: FaultResponse::Accept,
+            bad_signature: FaultResponse::Accept,
+            malformed: FaultResponse::Accept,
+            wrong_from: FaultResponse::Accept,
+            signing_error: FaultResponse::Tempfail,
+            internal_error: FaultResponse::Tempfail,
         }
     }
 }
 
-/// What is wrong with a message.
+/// A fault of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fault {
-    /// See [`Responses::dns_error`]; likewise the others.
+pub enum MessageFault {
+    /// [`FaultResponses::dns_error`] is the response.
     Dns,
-    /// No signature.
+    /// [`FaultResponses::no_signature`] is the response.
     NoSignature,
-    /// No good signature.
+    /// [`FaultResponses::bad_signature`] is the response.
     BadSignature,
-    /// No header.
+    /// [`FaultResponses::malformed`] is the response.
     Malformed,
-    /// Another author than the sender.
+    /// [`FaultResponses::wrong_from`] is the response.
     WrongFrom,
-    /// Not signed.
+    /// [`FaultResponses::signing_error`] is the response.
     Signing,
-    /// Our own.
+    /// [`FaultResponses::internal_error`] is the response.
     Internal,
 }
 
-impl Response {
-    /// As settings have it.
+impl FaultResponse {
+    /// Returns the name in the settings.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -87,8 +87,8 @@ impl Response {
     }
 }
 
-impl Fault {
-    /// All of them, in the order of their counters.
+impl MessageFault {
+    /// All faults, in the order of their counters.
     pub const ALL: [Self; 7] = [
         Self::Dns,
         Self::NoSignature,
@@ -99,7 +99,7 @@ impl Fault {
         Self::Internal,
     ];
 
-    /// As settings, log and metrics have it.
+    /// Returns the name in settings, log and metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -113,23 +113,23 @@ impl Fault {
         }
     }
 
-    /// What is wrong with a message as it was verified; None where a signature passes.
-    pub(crate) fn of(verified: &Verified) -> Option<Self> {
-        let failed: Vec<&Reason> =
+    /// Returns the fault of a verified message, or None if a signature passes.
+    pub(crate) fn of_verified(verified: &VerifiedMessage) -> Option<Self> {
+        let failed: Vec<&FailReason> =
             verified.signatures.iter().map(|result| result.reason.as_ref()).collect::<Option<_>>()?;
-        let has = |wanted: fn(&Reason) -> bool| failed.iter().any(|reason| wanted(reason));
-        Some(if has(|reason| matches!(reason, Reason::Machine(_))) {
+        let has = |wanted: fn(&FailReason) -> bool| failed.iter().any(|reason| wanted(reason));
+        Some(if has(|reason| matches!(reason, FailReason::Machine(_))) {
             Self::Internal
         } else if verified.signatures.iter().all(|result| result.is_testing) {
             Self::NoSignature
-        } else if has(|reason| matches!(reason, Reason::Lookup(_))) {
+        } else if has(|reason| matches!(reason, FailReason::Lookup(_))) {
             Self::Dns
         } else {
             Self::BadSignature
         })
     }
 
-    /// The reply that refuses such a message for now (RFC 3463), and the one that does for good (RFC 7372).
+    /// Returns the SMTP replies that reject such a message for now (RFC 3463) and for good (RFC 7372).
     fn replies(self) -> [(u16, (u16, u16, u16), &'static str); 2] {
         let text = match self {
             Self::Dns => "DKIM keys could not be looked up",
@@ -151,71 +151,75 @@ impl Fault {
     }
 }
 
-impl Responses {
-    /// What is done about a fault.
+impl FaultResponses {
+    /// Returns the response to a fault.
     #[must_use]
-    pub fn to(&self, fault: Fault) -> Response {
+    pub fn response_to(&self, fault: MessageFault) -> FaultResponse {
         match fault {
-            Fault::Dns => self.dns_error,
-            Fault::NoSignature => self.no_signature,
-            Fault::BadSignature => self.bad_signature,
-            Fault::Malformed => self.malformed,
-            Fault::WrongFrom => self.wrong_from,
-            Fault::Signing => self.signing_error,
-            Fault::Internal => self.internal_error,
+            MessageFault::Dns => self.dns_error,
+            MessageFault::NoSignature => self.no_signature,
+            MessageFault::BadSignature => self.bad_signature,
+            MessageFault::Malformed => self.malformed,
+            MessageFault::WrongFrom => self.wrong_from,
+            MessageFault::Signing => self.signing_error,
+            MessageFault::Internal => self.internal_error,
         }
     }
 
-    /// The verdict on a message with these changes, and perhaps a fault.
-    pub(crate) fn verdict(&self, fault: Option<Fault>, mut changes: Vec<Change>) -> Verdict {
-        let Some(fault) = fault else { return Verdict { changes, action: Action::Continue } };
+    /// Returns the verdict for a message with these changes and perhaps a fault.
+    pub(crate) fn verdict(
+        &self,
+        fault: Option<MessageFault>,
+        mut changes: Vec<MessageChange>,
+    ) -> FilterVerdict {
+        let Some(fault) = fault else { return FilterVerdict { changes, action: FilterAction::Continue } };
         let [temporary, permanent] = fault.replies();
-        let action = match self.to(fault) {
-            Response::Accept => Action::Continue,
-            Response::Tempfail => reply(temporary, Action::Tempfail),
-            Response::Reject => reply(permanent, Action::Reject),
-            Response::Quarantine => {
-                changes.push(Change::Quarantine(permanent.2.into()));
-                Action::Continue
+        let action = match self.response_to(fault) {
+            FaultResponse::Accept => FilterAction::Continue,
+            FaultResponse::Tempfail => reply(temporary, FilterAction::Tempfail),
+            FaultResponse::Reject => reply(permanent, FilterAction::Reject),
+            FaultResponse::Quarantine => {
+                changes.push(MessageChange::Quarantine(permanent.2.into()));
+                FilterAction::Continue
             }
         };
-        Verdict { changes, action }
+        FilterVerdict { changes, action }
     }
 }
 
-fn reply((code, extended, text): (u16, (u16, u16, u16), &str), otherwise: Action) -> Action {
-    SmtpReply::new(code, Some(extended), text).map_or(otherwise, Action::Reply)
+fn reply((code, extended, text): (u16, (u16, u16, u16), &str), otherwise: FilterAction) -> FilterAction {
+    SmtpReply::new(code, Some(extended), text).map_or(otherwise, FilterAction::Reply)
 }
 
-/// What became of a message.
+/// The outcome of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    /// Signed by one or more.
+pub enum MessageOutcome {
+    /// At least one signature was made.
     Signed,
-    /// A signature passes.
+    /// At least one signature passes.
     Passed,
-    /// Something is wrong with it.
-    Faulty(Fault),
-    /// Neither to be signed nor to be verified.
+    /// The message has a fault.
+    Faulty(MessageFault),
+    /// The message was neither signed nor verified.
     Ignored,
 }
 
-impl Outcome {
-    /// All of them, in the order of their counters.
+impl MessageOutcome {
+    /// All outcomes, in the order of their counters.
     pub const ALL: [Self; 10] = [
         Self::Signed,
         Self::Passed,
         Self::Ignored,
-        Self::Faulty(Fault::Dns),
-        Self::Faulty(Fault::NoSignature),
-        Self::Faulty(Fault::BadSignature),
-        Self::Faulty(Fault::Malformed),
-        Self::Faulty(Fault::WrongFrom),
-        Self::Faulty(Fault::Signing),
-        Self::Faulty(Fault::Internal),
+        Self::Faulty(MessageFault::Dns),
+        Self::Faulty(MessageFault::NoSignature),
+        Self::Faulty(MessageFault::BadSignature),
+        Self::Faulty(MessageFault::Malformed),
+        Self::Faulty(MessageFault::WrongFrom),
+        Self::Faulty(MessageFault::Signing),
+        Self::Faulty(MessageFault::Internal),
     ];
 
-    /// As log and metrics have it.
+    /// Returns the name in log and metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,26 +1,26 @@
-//! What is known of a message when it is done: for the MTA, the log and the counters.
+//! The report on a finished message, for the MTA, the log and the counters.
 
-use crate::outcome::{Fault, Outcome};
-use oarlock_milter::protocol::Change;
+use crate::outcome::{MessageFault, MessageOutcome};
+use oarlock_milter::protocol::MessageChange;
 
-/// What came of a message.
+/// The report on a finished message.
 #[derive(Debug)]
-pub(crate) struct Report {
-    pub(crate) outcome: Outcome,
-    /// What is added to it.
-    pub(crate) changes: Vec<Change>,
-    /// Places of results in our name, the last one first.
+pub(crate) struct MessageReport {
+    pub(crate) outcome: MessageOutcome,
+    /// The changes to the message.
+    pub(crate) changes: Vec<MessageChange>,
+    /// The positions of forged results, from the last one on.
     pub(crate) forged: Vec<u32>,
-    /// Each signature in a few words.
+    /// A summary of each signature.
     pub(crate) signatures: Vec<String>,
-    /// The chain's result.
+    /// The verdict of the chain.
     pub(crate) arc: Option<String>,
-    /// Why it is not better.
+    /// The reason for a fault or a missing signature.
     pub(crate) reason: Option<String>,
 }
 
-impl Report {
-    pub(crate) fn of(outcome: Outcome) -> Self {
+impl MessageReport {
+    pub(crate) fn new(outcome: MessageOutcome) -> Self {
         Self {
             outcome,
             changes: Vec::new(),
@@ -31,28 +31,29 @@ impl Report {
         }
     }
 
-    pub(crate) fn failed(outcome: Outcome, reason: impl ToString) -> Self {
-        Self { reason: Some(reason.to_string()), ..Self::of(outcome) }
+    pub(crate) fn failed(outcome: MessageOutcome, reason: impl ToString) -> Self {
+        Self { reason: Some(reason.to_string()), ..Self::new(outcome) }
     }
 
-    pub(crate) fn fault(&self) -> Option<Fault> {
+    pub(crate) fn fault(&self) -> Option<MessageFault> {
         match self.outcome {
-            Outcome::Faulty(fault) => Some(fault),
+            MessageOutcome::Faulty(fault) => Some(fault),
             _ => None,
         }
     }
 
-    /// Results in our name that we have not written: all of a stranger's message. What an internal host hands on and we sign has been
-    /// here before, so that they may be ours.
+    /// Returns true if results under our name must be removed. A stranger's message cannot have our results. A message
+    /// that an internal host submits and we sign may have passed us before, so that its results may be ours.
     pub(crate) fn removes_forged(&self, is_internal: bool) -> bool {
-        let is_signed = matches!(self.outcome, Outcome::Signed | Outcome::Faulty(Fault::Signing));
+        let is_signed =
+            matches!(self.outcome, MessageOutcome::Signed | MessageOutcome::Faulty(MessageFault::Signing));
         !(is_signed && is_internal)
     }
 }
 
-/// A header field at the top, as it is told to an MTA: its folds are LF.
-pub(crate) fn insertion(field: &str) -> Change {
+/// Returns the change that inserts a header field at the top, with LF at its folds.
+pub(crate) fn insertion(field: &str) -> MessageChange {
     let (name, value) = field.split_once(':').unwrap_or((field, ""));
     let value = value.replace("\r\n", "\n").into_bytes();
-    Change::InsertHeader { index: 0, name: name.as_bytes().to_vec(), value }
+    MessageChange::InsertHeader { index: 0, name: name.as_bytes().to_vec(), value }
 }

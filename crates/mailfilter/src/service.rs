@@ -1,4 +1,4 @@
-//! The filter as a service: settings made real, then bound, running and reloaded.
+//! The filter as a service: it is opened, bound, run and reconfigured.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -9,183 +9,187 @@ use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_io::dns::TxtLookup;
-use oarlock_milter::counters::{Counters, count};
-use oarlock_milter::server::Server;
-use oarlock_milter::socket::Socket;
+use oarlock_milter::counters::{MilterCounters, count};
+use oarlock_milter::server::MilterServer;
+use oarlock_milter::socket::MilterSocket;
 use tokio::net::TcpListener;
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
-use crate::config::{Config, ConfigError};
-use crate::error::ServiceError;
+use crate::config::{FilterConfig, FilterConfigError};
+use crate::error::FilterServiceError;
 use crate::filter::DkimFilters;
-use crate::keys::KeyFault;
-use crate::metrics::Metrics;
-use crate::page::Status;
-use crate::state::{Base, Current, Shared};
-use crate::table::{Reload, TableError};
+use crate::keys::SigningKeyFault;
+use crate::metrics::FilterMetrics;
+use crate::page::FilterStatus;
+use crate::state::{CurrentState, FilterResources, FilterState};
+use crate::table::{SigningTableError, TableReload};
 
-/// Everything but sockets: engines proved, the table read, keys found when they are needed.
+/// An opened filter: its engines are tested and its table is read. Sockets are bound later, and keys are read when
+/// they are needed.
 #[derive(Clone, Debug)]
-pub struct Service {
-    current: Arc<Current>,
-    base: Base,
-    config: Config,
+pub struct FilterService {
+    current: Arc<CurrentState>,
+    base: FilterResources,
+    config: FilterConfig,
 }
 
-impl Service {
-    /// Makes settings real. `lookups` knows key records.
+impl FilterService {
+    /// Opens a filter with these settings. `lookups` answers questions for key records.
     ///
     /// # Errors
-    /// A setting cannot work, or a file that it names cannot be used.
+    /// A setting is not valid, or a file that it names cannot be used.
     pub async fn open(
-        config: Config,
+        config: FilterConfig,
         engines: AcceleratorBuilder,
         lookups: Arc<dyn TxtLookup>,
-    ) -> Result<Self, ServiceError> {
+    ) -> Result<Self, FilterServiceError> {
         config.check()?;
         let settings = config.clone();
         let opened = spawn_blocking(move || {
-            let base = Base::open(&settings, engines, lookups)?;
-            let shared = Shared::build(&settings, &base, None)?;
-            Ok::<_, ServiceError>((base, shared))
+            let base = FilterResources::open(&settings, engines, lookups)?;
+            let shared = FilterState::build(&settings, &base, None)?;
+            Ok::<_, FilterServiceError>((base, shared))
         });
-        let (base, shared) = opened.await.map_err(|error| ServiceError::Start(error.to_string()))??;
+        let (base, shared) = opened.await.map_err(|error| FilterServiceError::Start(error.to_string()))??;
         if shared.tables.is_none() && config.mode.signs() {
             warn!("nothing is signed: [signing] table is not set");
         }
-        Ok(Self { current: Arc::new(Current::new(shared)), base, config })
+        Ok(Self { current: Arc::new(CurrentState::new(shared)), base, config })
     }
 
-    /// Filters for a server of one's own.
+    /// Returns the factory of filters, for callers with a server of their own.
     #[must_use]
     pub fn filters(&self) -> DkimFilters {
         DkimFilters(Arc::clone(&self.current))
     }
 
-    /// Listens where the settings say. Needs a tokio runtime.
+    /// Binds the sockets of the settings. It needs a tokio runtime.
     ///
     /// # Errors
     /// A socket cannot be bound.
-    pub async fn bind(&self) -> Result<Bound, ServiceError> {
-        let sockets = self.config.sockets().map_err(ConfigError::from)?;
-        let server = Server::bind(&sockets, self.filters(), self.config.settings()?).await?;
+    pub async fn bind(&self) -> Result<BoundService, FilterServiceError> {
+        let sockets = self.config.sockets().map_err(FilterConfigError::from)?;
+        let server = MilterServer::bind(&sockets, self.filters(), self.config.settings()?).await?;
         for socket in server.sockets() {
-            if !matches!(socket, Socket::Unix(_)) {
-                warn!(%socket, "whoever reaches this TCP socket can have mail signed: prefer a UNIX socket");
+            if !matches!(socket, MilterSocket::Unix(_)) {
+                warn!(%socket, "any process that reaches this TCP socket can have mail signed: prefer a UNIX socket");
             }
         }
         let metrics = match self.config.listen.metrics {
             Some(address) => {
                 let listener = TcpListener::bind(address).await;
-                Some(listener.map_err(|error| ServiceError::Metrics { address, error })?)
+                Some(listener.map_err(|error| FilterServiceError::Metrics { address, error })?)
             }
             None => None,
         };
-        Ok(Bound { service: self.clone(), server, metrics })
+        Ok(BoundService { service: self.clone(), server, metrics })
     }
 
-    /// Reads the key of every line of the signing table that signs, each file once, and returns what is wrong with them: keys at a
-    /// cryptoserver that does not answer are among it.
-    pub async fn check_keys(&self) -> Vec<KeyFault> {
+    /// Reads the keys of all signing lines, each file once. Returns the faults, including keys at a cryptoserver that
+    /// does not answer.
+    pub async fn check_keys(&self) -> Vec<SigningKeyFault> {
         let shared = self.current.get();
         let Some(tables) = shared.tables.clone() else { return Vec::new() };
         let path = tables.path().to_owned();
         let checked = spawn_blocking(move || tables.current().check_keys(&shared.keys));
-        let unchecked = |error: JoinError| vec![KeyFault::Read { path, reason: error.to_string() }];
-        ended(checked).await.unwrap_or_else(unchecked)
+        let unchecked = |error: JoinError| vec![SigningKeyFault::Read { path, reason: error.to_string() }];
+        task_result(checked).await.unwrap_or_else(unchecked)
     }
 
-    /// Looks at the signing table again: where its file has changed, or because it `is_asked` for. A new table that is no good is
-    /// refused, and the old one stays.
-    pub async fn reload(&self, is_asked: bool) -> Reload {
+    /// Reads the signing table again if its file has changed or `is_asked` is true. A new table with a fault is
+    /// rejected, and the old one stays in use.
+    pub async fn reload(&self, is_asked: bool) -> TableReload {
         let shared = self.current.get();
-        let Some(tables) = shared.tables.clone() else { return Reload::Unchanged };
+        let Some(tables) = shared.tables.clone() else { return TableReload::Unchanged };
         let path = tables.path().to_owned();
         let looked = spawn_blocking(move || tables.reload(is_asked, &shared.keys));
-        let unread = |error: JoinError| Reload::Refused(TableError::Read { path, reason: error.to_string() });
+        let unread = |error: JoinError| {
+            TableReload::Refused(SigningTableError::Read { path, reason: error.to_string() })
+        };
         let reload = looked.await.unwrap_or_else(unread);
         self.base.metrics.reload(&reload);
         match &reload {
-            Reload::Unchanged => {}
-            Reload::Replaced(table) => info!(lines = table.len(), "the signing table was read again"),
-            Reload::Refused(error) => {
-                error!(%error, "the new signing table is refused, the old one stays until a good one or SIGHUP comes");
+            TableReload::Unchanged => {}
+            TableReload::Replaced(table) => info!(lines = table.len(), "the signing table was read again"),
+            TableReload::Refused(error) => {
+                error!(%error, "the new signing table was rejected: the old one stays in use");
             }
         }
         reload
     }
 
-    /// Puts new settings in force for messages that begin from now on, with the signing table, the keys and everything else that they
-    /// name read again. If anything of it is no good, all stays as it was. What only a restart can change is named in the log.
+    /// Applies new settings to messages that begin from now on. The signing table, the keys and all other files are
+    /// read again. If anything is not valid, nothing changes. Settings that need a restart are logged.
     ///
     /// # Errors
-    /// A setting cannot work, or a file that it names cannot be used.
-    pub async fn reconfigure(&self, config: Config) -> Result<(), ServiceError> {
+    /// A setting is not valid, or a file that it names cannot be used.
+    pub async fn reconfigure(&self, config: FilterConfig) -> Result<(), FilterServiceError> {
         let (base, before) = (self.base.clone(), self.current.get());
+        // Compared with the settings at the start, since those are the ones that need a restart to change.
         let fixed = self.config.fixed_changes(&config);
         let built = spawn_blocking(move || {
             config.check()?;
-            Shared::build(&config, &base, Some(&before))
+            FilterState::build(&config, &base, Some(&before))
         });
-        match built.await.unwrap_or_else(|error| Err(ServiceError::Start(error.to_string()))) {
+        match built.await.unwrap_or_else(|error| Err(FilterServiceError::Start(error.to_string()))) {
             Ok(shared) => {
                 let lines = shared.tables.as_ref().map_or(0, |tables| tables.current().len());
                 self.current.replace(shared);
                 count(&self.base.metrics.reloads, 1);
                 info!(lines, "the settings, the signing table and the keys were read again");
                 for section in fixed {
-                    warn!(section, "settings have changed that need a restart");
+                    warn!(section, "changed settings need a restart");
                 }
                 Ok(())
             }
             Err(error) => {
                 count(&self.base.metrics.refused_reloads, 1);
-                error!(%error, "the new settings are refused, the old ones stay");
+                error!(%error, "the new settings were rejected: the old ones stay in use");
                 Err(error)
             }
         }
     }
 
-    /// What it counts.
+    /// Returns the counters.
     #[must_use]
-    pub fn metrics(&self) -> &Metrics {
+    pub fn metrics(&self) -> &FilterMetrics {
         &self.base.metrics
     }
 
-    /// Names whose keys are in the cache.
+    /// Returns the number of names in the key cache.
     #[must_use]
     pub fn cached_names(&self) -> usize {
         self.base.lookups.cached()
     }
 
-    /// The engines.
+    /// Returns the accelerator.
     #[must_use]
     pub fn accelerator(&self) -> &Accelerator {
         &self.base.accelerator
     }
 
-    /// Under which name it writes results.
+    /// Returns the name under which results are written.
     #[must_use]
     pub fn authserv_id(&self) -> String {
         self.current.get().authserv_id().to_owned()
     }
 
-    /// Lines of the signing table in use.
+    /// Returns the number of lines of the signing table in use.
     #[must_use]
     pub fn signing_lines(&self) -> usize {
         self.current.signing_lines()
     }
 
-    /// Until it is dropped.
+    /// Checks the signing table for changes until the future is dropped.
     async fn watch(&self) {
         loop {
             let shared = self.current.get();
             let wanted =
                 shared.tables.is_some().then_some(shared.reload_seconds).filter(|seconds| *seconds > 0);
             drop(shared);
-            // New settings may want what the old ones did not.
+            // New settings may turn the check on, so that the loop goes on while it is off.
             sleep(Duration::from_secs(wanted.unwrap_or(5))).await;
             if wanted.is_some() {
                 self.reload(false).await;
@@ -194,46 +198,46 @@ impl Service {
     }
 }
 
-/// Returns the result of a task. Its panic goes on here: nobody may take it for a result.
+/// Returns the result of a task. A panic of the task continues here and is not mistaken for a result.
 ///
 /// # Errors
-/// The runtime has ended before the task began.
-async fn ended<T>(task: JoinHandle<T>) -> Result<T, JoinError> {
+/// The runtime ended before the task began.
+async fn task_result<T>(task: JoinHandle<T>) -> Result<T, JoinError> {
     let go_on = |panic| -> JoinError { resume_unwind(panic) };
     task.await.map_err(|error| error.try_into_panic().map_or_else(|cancelled| cancelled, go_on))
 }
 
-/// A service that listens and does not answer yet.
+/// A bound filter that does not accept connections yet.
 #[derive(Debug)]
-pub struct Bound {
-    service: Service,
-    server: Server<DkimFilters>,
+pub struct BoundService {
+    service: FilterService,
+    server: MilterServer<DkimFilters>,
     metrics: Option<TcpListener>,
 }
 
-impl Bound {
-    /// Where it listens.
+impl BoundService {
+    /// Returns the addresses of the sockets.
     #[must_use]
-    pub fn sockets(&self) -> Vec<Socket> {
+    pub fn sockets(&self) -> Vec<MilterSocket> {
         self.server.sockets()
     }
 
-    /// What it counts of the protocol.
+    /// Returns the counters of the protocol.
     #[must_use]
-    pub fn counters(&self) -> Arc<Counters> {
+    pub fn counters(&self) -> Arc<MilterCounters> {
         self.server.counters()
     }
 
-    /// Where metrics are shown.
+    /// Returns the address of the metrics page.
     #[must_use]
     pub fn metrics(&self) -> Option<SocketAddr> {
         self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
-    /// Serves until `stop` is ready, then drains; metrics are shown meanwhile.
+    /// Serves until `stop` is ready, then drains. The metrics page is served meanwhile.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { service, server, metrics } = self;
-        let status = Arc::new(Status {
+        let status = Arc::new(FilterStatus {
             base: service.base.clone(),
             current: Arc::clone(&service.current),
             counters: server.counters(),
@@ -262,12 +266,12 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_is_no_result() {
-        assert_eq!(ended(spawn_blocking(|| 7)).await.unwrap(), 7);
+    async fn a_panic_of_a_task_is_not_a_result() {
+        assert_eq!(task_result(spawn_blocking(|| 7)).await.unwrap(), 7);
         let outer = tokio::spawn(async {
             let task: JoinHandle<Vec<u8>> =
                 spawn_blocking(|| panic!("a panic that the test wants to see caught"));
-            ended(task).await
+            task_result(task).await
         });
         assert!(outer.await.unwrap_err().is_panic());
     }

@@ -1,53 +1,56 @@
-//! Messages signed.
+//! Signing of messages.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use oarlock_dkim::{Header, SignError, SignIntake, Signed, Signer, SignerError};
+use oarlock_dkim::{DkimSigner, HeaderField, MailSignError, SignIntake, SignOutcome, SignerError};
 use oarlock_io::LogLimit;
 use tracing::warn;
 
-use crate::author::Author;
-use crate::incoming::Bodies;
-use crate::keys::KeyFault;
-use crate::outcome::{Fault, Outcome};
-use crate::report::{Report, insertion};
-use crate::state::Shared;
-use crate::table::Line;
+use crate::author::AuthorAddress;
+use crate::incoming::BodyHashers;
+use crate::keys::SigningKeyFault;
+use crate::outcome::{MessageFault, MessageOutcome};
+use crate::report::{MessageReport, insertion};
+use crate::state::FilterState;
+use crate::table::SigningLine;
 use oarlock_milter::counters::count;
 
-/// Why one signature was not made.
+/// The reason why one signature was not made.
 #[derive(Debug, thiserror::Error)]
-enum Unsigned {
+enum SignFailure {
     #[error(transparent)]
-    Key(#[from] KeyFault),
+    Key(#[from] SigningKeyFault),
     #[error("{}: {error}", path.display())]
     Signer { path: std::path::PathBuf, error: SignerError },
     #[error(transparent)]
-    Sign(#[from] SignError),
+    Sign(#[from] MailSignError),
 }
 
-/// Every message of a domain whose key is missing brings such a line about.
+/// The limit of log lines about missing signatures. Every message of a domain whose key is missing causes one.
 static UNSIGNED: LogLimit = LogLimit::new(Duration::from_secs(10));
 
-/// Signs by each line. A signature that cannot be made costs the others nothing; a message without any is faulty.
+/// Signs by each line. A signature that fails does not affect the others. A message without any signature is faulty.
 pub(crate) async fn sign(
-    shared: &Shared,
-    headers: Vec<Header<'_>>,
-    bodies: Bodies,
-    lines: &[Line],
-    author: &Author,
+    shared: &FilterState,
+    headers: Vec<HeaderField<'_>>,
+    bodies: BodyHashers,
+    lines: &[SigningLine],
+    author: &AuthorAddress,
     now_s: u64,
-) -> Report {
+) -> MessageReport {
     let mut signers = Vec::with_capacity(lines.len());
     let mut failed = Vec::new();
     for line in lines {
-        match signer(shared, line, author).await {
+        match line_signer(shared, line, author).await {
             Ok(signer) => signers.push(signer),
             Err(error) => failed.push(error),
         }
     }
-    let mut report = Report::of(Outcome::Signed);
-    for (signer, signed) in signers.iter().zip(signatures(shared, headers, bodies, &signers, now_s).await) {
+    let mut report = MessageReport::new(MessageOutcome::Signed);
+    for (signer, signed) in
+        signers.iter().zip(make_signatures(shared, headers, bodies, &signers, now_s).await)
+    {
         match signed {
             Ok(field) => {
                 report.signatures.push(format!("d={} s={}", signer.domain(), signer.selector()));
@@ -56,7 +59,7 @@ pub(crate) async fn sign(
             Err(error) => failed.push(error.into()),
         }
     }
-    // Each goes to the top, so the first one goes there last.
+    // Each field goes to the top, so that the first one goes there last.
     report.changes.reverse();
     count(&shared.metrics.signed, report.changes.len());
     count(&shared.metrics.unsigned, failed.len());
@@ -66,39 +69,33 @@ pub(crate) async fn sign(
         }
     }
     if report.changes.is_empty() {
-        report.outcome = Outcome::Faulty(Fault::Signing);
+        report.outcome = MessageOutcome::Faulty(MessageFault::Signing);
     }
-    report.reason = failed.first().map(Unsigned::to_string);
+    report.reason = failed.first().map(SignFailure::to_string);
     report
 }
 
-async fn signer(shared: &Shared, line: &Line, author: &Author) -> Result<Signer, Unsigned> {
+async fn line_signer(
+    shared: &FilterState,
+    line: &SigningLine,
+    author: &AuthorAddress,
+) -> Result<Arc<DkimSigner>, SignFailure> {
     let key = line.file.key(&shared.keys).await?;
-    let domain = line.domain.as_deref().unwrap_or(author.domain());
-    let style = &shared.style;
-    let made = Signer::new(domain, &line.selector, key).and_then(|signer| {
-        let signer = signer
-            .with_canonicalization(style.canonicalization)
-            .with_lifetime_s(style.lifetime_s)
-            .with_fields(style.fields.clone());
-        match &line.identity {
-            Some(identity) => signer.with_identity(identity),
-            None => Ok(signer),
-        }
-    });
-    made.map_err(|error| Unsigned::Signer { path: line.file.path().to_owned(), error })
+    let made = line.signer(author, key, &shared.style);
+    made.map_err(|error| SignFailure::Signer { path: line.file.path().to_owned(), error })
 }
 
-/// One answer for each signer.
-async fn signatures(
-    shared: &Shared,
-    headers: Vec<Header<'_>>,
-    bodies: Bodies,
-    signers: &[Signer],
+/// Returns one signature or error for each signer.
+async fn make_signatures(
+    shared: &FilterState,
+    headers: Vec<HeaderField<'_>>,
+    bodies: BodyHashers,
+    signers: &[Arc<DkimSigner>],
     now_s: u64,
-) -> Vec<Signed> {
+) -> Vec<SignOutcome> {
     let mut intake = SignIntake::new(now_s);
-    let signed = match intake.push_hashed(headers, bodies.signatures, signers) {
+    let signed = match intake.push_hashed(headers, bodies.signatures, signers.iter().map(|signer| &**signer))
+    {
         Ok(()) => intake.submit(&shared.accelerator, shared.options()).await,
         Err(error) => Err(error),
     };

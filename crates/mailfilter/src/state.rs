@@ -1,4 +1,4 @@
-//! The state that all connections share: parts that stay as long as the filter runs, and settings, which may be replaced.
+//! The state that all connections share: long-lived resources, and settings that can be replaced.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,40 +6,41 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder, SubmitOptions};
-use oarlock_dkim::{BodyHasher, BodyNeed, Canonicalization, Policy, Sealer, SignedFields, Signer};
+use oarlock_dkim::{ArcSealer, BodyHasher, BodyNeed, DkimSigner, VerifyPolicy};
 use oarlock_io::dns::TxtLookup;
 use oarlock_wire::RemoteHolder;
 use tracing::{info, warn};
 
-use crate::config::{Config, ConfigError, Mode, RequiredFrom, Seal};
+use crate::config::{FilterConfig, FilterConfigError, FilterMode, SealSettings};
 use crate::cryptoserver::remote;
-use crate::error::ServiceError;
+use crate::error::FilterServiceError;
 use crate::host_name;
-use crate::keys::{KeyFile, KeyReader};
-use crate::lookup::Lookups;
-use crate::metrics::Metrics;
-use crate::network::Network;
-use crate::outcome::Responses;
-use crate::table::{Reload, Tables};
+use crate::keys::{KeyReader, SigningKeyFile};
+use crate::lookup::KeyLookups;
+use crate::metrics::FilterMetrics;
+use crate::network::IpNetwork;
+use crate::outcome::FaultResponses;
+use crate::style::SigningStyle;
+use crate::table::{TableFile, TableReload};
 use crate::trust::TrustSettings;
 
-/// The parts that stay as long as the filter runs.
+/// The resources that stay as long as the filter runs.
 #[derive(Clone)]
-pub(crate) struct Base {
+pub(crate) struct FilterResources {
     pub(crate) accelerator: Accelerator,
-    pub(crate) lookups: Arc<Lookups>,
-    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) lookups: Arc<KeyLookups>,
+    pub(crate) metrics: Arc<FilterMetrics>,
     remote: Option<RemoteHolder>,
-    /// Messages from MAIL to their answers.
-    under_way: Arc<AtomicUsize>,
+    /// The number of messages between MAIL and their verdict.
+    in_flight: Arc<AtomicUsize>,
 }
 
-impl Base {
+impl FilterResources {
     pub(crate) fn open(
-        config: &Config,
+        config: &FilterConfig,
         engines: AcceleratorBuilder,
         source: Arc<dyn TxtLookup>,
-    ) -> Result<Self, ServiceError> {
+    ) -> Result<Self, FilterServiceError> {
         let engines = config.engines.builder(engines);
         let remote = match &config.cryptoserver {
             Some(server) => Some(remote(server, engines.clone().build()?)?),
@@ -48,67 +49,63 @@ impl Base {
         let engines = remote.iter().fold(engines, |engines, remote| engines.holder(Arc::new(remote.clone())));
         let accelerator = engines.build()?;
         log_absent(config.engines.allowed.as_deref(), &accelerator);
-        let metrics = Arc::new(Metrics::default());
+        let metrics = Arc::new(FilterMetrics::default());
         let patience = Duration::from_millis(config.dns.timeout_ms);
-        let lookups = Lookups::new(source, config.cache_limits(), patience, Arc::clone(&metrics));
-        Ok(Self { accelerator, lookups: Arc::new(lookups), metrics, remote, under_way: Arc::default() })
+        let lookups = KeyLookups::new(source, config.cache_limits(), patience, Arc::clone(&metrics));
+        Ok(Self { accelerator, lookups: Arc::new(lookups), metrics, remote, in_flight: Arc::default() })
     }
 }
 
-impl fmt::Debug for Base {
+impl fmt::Debug for FilterResources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Base").finish_non_exhaustive()
     }
 }
 
-/// Logs engines that take no part: with a warning if the settings name them, since the scalar engine then does their work.
+/// Logs absent engines. It is a warning if the settings name them, since the scalar engine then does their work.
 fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
     for absent in accelerator.absent() {
         let (engine, reason) = (absent.name, absent.reason.to_string());
         if allowed.is_some() {
-            warn!(engine, reason, "an engine that was asked for is absent: the scalar engine does its work");
+            warn!(engine, reason, "a configured engine is absent: the scalar engine does its work");
         } else {
             info!(engine, reason, "an engine is absent: the scalar engine does its work");
         }
     }
 }
 
-/// Settings made real: a message has the same ones from its beginning to its end.
-pub(crate) struct Shared {
-    pub(crate) mode: Mode,
+/// The settings in use with everything that they name. A message keeps the same state from its beginning to its end.
+pub(crate) struct FilterState {
+    pub(crate) mode: FilterMode,
     pub(crate) trust: TrustSettings,
-    pub(crate) networks: Vec<Network>,
-    pub(crate) policy: Policy,
-    pub(crate) responses: Responses,
-    pub(crate) style: Style,
-    pub(crate) tables: Option<Arc<Tables>>,
+    pub(crate) networks: Vec<IpNetwork>,
+    pub(crate) policy: VerifyPolicy,
+    pub(crate) responses: FaultResponses,
+    pub(crate) style: Arc<SigningStyle>,
+    pub(crate) tables: Option<Arc<TableFile>>,
     pub(crate) reload_seconds: u64,
     pub(crate) keys: KeyReader,
-    pub(crate) sealer: Option<Sealer>,
-    pub(crate) lookups: Arc<Lookups>,
+    pub(crate) sealer: Option<ArcSealer>,
+    pub(crate) lookups: Arc<KeyLookups>,
     pub(crate) accelerator: Accelerator,
-    pub(crate) metrics: Arc<Metrics>,
-    under_way: Arc<AtomicUsize>,
+    pub(crate) metrics: Arc<FilterMetrics>,
+    in_flight: Arc<AtomicUsize>,
 }
 
-/// The settings that all signatures of ours have in common.
-#[derive(Clone, Debug)]
-pub(crate) struct Style {
-    pub(crate) canonicalization: Canonicalization,
-    pub(crate) fields: SignedFields,
-    pub(crate) lifetime_s: Option<u64>,
-    pub(crate) required_from: RequiredFrom,
-}
-
-impl Shared {
-    /// Reads everything that the settings name. The signing table of `before` is kept if it is the same file, and read again last, so
-    /// that nothing is replaced if anything else is no good.
-    pub(crate) fn build(config: &Config, base: &Base, before: Option<&Self>) -> Result<Self, ServiceError> {
+impl FilterState {
+    /// Reads everything that the settings name. The table of `before` is kept if it is the same file. It is read again
+    /// last, so that nothing changes if anything else has a fault.
+    pub(crate) fn build(
+        config: &FilterConfig,
+        base: &FilterResources,
+        before: Option<&Self>,
+    ) -> Result<Self, FilterServiceError> {
         let keys = KeyReader {
             remote: base.remote.clone(),
             allows_open_keys: config.signing.allows_open_keys,
             reads: Arc::clone(&base.metrics.key_reads),
         };
+        // A seal contains results, which only verifying produces.
         let seal = config.arc.seal.as_ref().filter(|_| config.mode.verifies());
         let sealer = seal.map(|seal| sealer(config, seal, &keys)).transpose()?;
         Ok(Self {
@@ -117,7 +114,7 @@ impl Shared {
             networks: config.internal_networks.clone(),
             policy: config.policy(),
             responses: config.on.clone(),
-            style: style(config)?,
+            style: Arc::new(style(config)?),
             tables: tables(config, before, &keys)?,
             reload_seconds: config.signing.reload_seconds,
             keys,
@@ -125,11 +122,11 @@ impl Shared {
             lookups: Arc::clone(&base.lookups),
             accelerator: base.accelerator.clone(),
             metrics: Arc::clone(&base.metrics),
-            under_way: Arc::clone(&base.under_way),
+            in_flight: Arc::clone(&base.in_flight),
         })
     }
 
-    /// The name under which results are written.
+    /// Returns the name under which results are written.
     pub(crate) fn authserv_id(&self) -> &str {
         &self.trust.authserv_id
     }
@@ -138,28 +135,28 @@ impl Shared {
         needs.iter().map(|need| BodyHasher::new(&self.accelerator, *need)).collect()
     }
 
-    /// A message alone has its jobs computed at once. Several gather theirs.
+    /// Returns the options for jobs. Jobs of a single message run at once, those of several messages are batched.
     pub(crate) fn options(&self) -> SubmitOptions {
-        SubmitOptions { coalesce: self.under_way.load(Ordering::Relaxed) > 1, ..SubmitOptions::default() }
+        SubmitOptions { coalesce: self.in_flight.load(Ordering::Relaxed) > 1, ..SubmitOptions::default() }
     }
 }
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for FilterState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared").field("trust", &self.trust).finish_non_exhaustive()
     }
 }
 
-/// The settings in force, replaced as a whole.
+/// The current state. It is replaced as a whole.
 #[derive(Debug)]
-pub(crate) struct Current(RwLock<Arc<Shared>>);
+pub(crate) struct CurrentState(RwLock<Arc<FilterState>>);
 
-impl Current {
-    pub(crate) fn new(shared: Shared) -> Self {
+impl CurrentState {
+    pub(crate) fn new(shared: FilterState) -> Self {
         Self(RwLock::new(Arc::new(shared)))
     }
 
-    pub(crate) fn get(&self) -> Arc<Shared> {
+    pub(crate) fn get(&self) -> Arc<FilterState> {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -168,31 +165,31 @@ impl Current {
         self.get().tables.as_ref().map_or(0, |tables| tables.current().len())
     }
 
-    pub(crate) fn replace(&self, shared: Shared) {
+    pub(crate) fn replace(&self, shared: FilterState) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(shared);
     }
 }
 
-/// A message that counts among those under way.
+/// A message that is counted as in progress until it is dropped.
 #[derive(Debug)]
-pub(crate) struct UnderWay(Arc<AtomicUsize>);
+pub(crate) struct InFlightGuard(Arc<AtomicUsize>);
 
-impl UnderWay {
-    pub(crate) fn new(shared: &Shared) -> Self {
-        shared.under_way.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(&shared.under_way))
+impl InFlightGuard {
+    pub(crate) fn new(shared: &FilterState) -> Self {
+        shared.in_flight.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(&shared.in_flight))
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-fn style(config: &Config) -> Result<Style, ServiceError> {
-    Ok(Style {
-        canonicalization: config.canonicalization().map_err(ConfigError::from)?,
+fn style(config: &FilterConfig) -> Result<SigningStyle, FilterServiceError> {
+    Ok(SigningStyle {
+        canonicalization: config.canonicalization().map_err(FilterConfigError::from)?,
         fields: config.signed_fields()?,
         lifetime_s: Some(config.signing.lifetime_seconds).filter(|seconds| *seconds > 0),
         required_from: config.signing.require_from,
@@ -200,24 +197,24 @@ fn style(config: &Config) -> Result<Style, ServiceError> {
 }
 
 fn tables(
-    config: &Config,
-    before: Option<&Shared>,
+    config: &FilterConfig,
+    before: Option<&FilterState>,
     keys: &KeyReader,
-) -> Result<Option<Arc<Tables>>, ServiceError> {
+) -> Result<Option<Arc<TableFile>>, FilterServiceError> {
     let Some(path) = config.signing.table.as_deref().filter(|_| config.mode.signs()) else { return Ok(None) };
     let kept = before.and_then(|before| before.tables.as_ref()).filter(|tables| tables.path() == path);
     if let Some(tables) = kept {
         return match tables.reload(true, keys) {
-            Reload::Refused(error) => Err(error.into()),
-            Reload::Unchanged | Reload::Replaced(_) => Ok(Some(Arc::clone(tables))),
+            TableReload::Refused(error) => Err(error.into()),
+            TableReload::Unchanged | TableReload::Replaced(_) => Ok(Some(Arc::clone(tables))),
         };
     }
-    let tables = Tables::open(path)?;
+    let tables = TableFile::open(path)?;
     tables.check_keys(keys)?;
     Ok(Some(Arc::new(tables)))
 }
 
-fn trust(config: &Config) -> Result<TrustSettings, ServiceError> {
+fn trust(config: &FilterConfig) -> Result<TrustSettings, FilterServiceError> {
     let trusted = &config.trusted_results;
     let settings = TrustSettings {
         authserv_id: authserv_id(config)?,
@@ -226,9 +223,9 @@ fn trust(config: &Config) -> Result<TrustSettings, ServiceError> {
         filters: trusted.filters.clone(),
     };
     if let Some(name) = settings.contested_name() {
-        return Err(ConfigError::Value {
+        return Err(FilterConfigError::Value {
             field: "[trusted_results] filters",
-            expected: "names that are neither authserv_id nor one of authserv_ids, since what strangers write under those is removed",
+            expected: "names other than authserv_id and authserv_ids, whose fields by strangers are removed",
             found: format!("{name:?}"),
         }
         .into());
@@ -241,21 +238,26 @@ fn trust(config: &Config) -> Result<TrustSettings, ServiceError> {
     Ok(settings)
 }
 
-fn sealer(config: &Config, seal: &Seal, keys: &KeyReader) -> Result<Sealer, ServiceError> {
-    let (_, key) = KeyFile::new(seal.key.clone()).read(keys)?;
-    let canonicalization = config.canonicalization().map_err(ConfigError::from)?;
-    let signer = Signer::new(&seal.domain, &seal.selector, key).map_err(|error| ServiceError::Signer {
-        place: "[arc] seal",
-        path: seal.key.clone(),
-        selector: seal.selector.clone(),
-        error,
-    })?;
-    Ok(Sealer::new(signer.with_canonicalization(canonicalization).with_fields(config.signed_fields()?)))
+fn sealer(
+    config: &FilterConfig,
+    seal: &SealSettings,
+    keys: &KeyReader,
+) -> Result<ArcSealer, FilterServiceError> {
+    let (_, key) = SigningKeyFile::new(seal.key.clone()).read(keys)?;
+    let canonicalization = config.canonicalization().map_err(FilterConfigError::from)?;
+    let signer =
+        DkimSigner::new(&seal.domain, &seal.selector, key).map_err(|error| FilterServiceError::Signer {
+            place: "[arc] seal",
+            path: seal.key.clone(),
+            selector: seal.selector.clone(),
+            error,
+        })?;
+    Ok(ArcSealer::new(signer.with_canonicalization(canonicalization).with_fields(config.signed_fields()?)))
 }
 
-/// The name that is set, or the host's full one. A host that has none can sign, but its results would be under a name that others
-/// have, too.
-fn authserv_id(config: &Config) -> Result<String, ConfigError> {
+/// Returns the configured name or the host's full name. A host without a full name can only sign: its results would
+/// stand under a name that other hosts share.
+fn authserv_id(config: &FilterConfig) -> Result<String, FilterConfigError> {
     if let Some(name) = &config.authserv_id {
         return Ok(name.clone());
     }
@@ -263,10 +265,10 @@ fn authserv_id(config: &Config) -> Result<String, ConfigError> {
     match host_name::full_name(&node, &std::fs::read_to_string("/etc/hosts").unwrap_or_default()) {
         Some(name) => Ok(name),
         None if !config.mode.verifies() => Ok(node),
-        None => Err(ConfigError::Value {
+        None => Err(FilterConfigError::Value {
             field: "authserv_id",
-            expected: "the full name of this mail host, as authserv_id = \"mx.example.com\", for its results to be known by",
-            found: format!("nothing, and the host is called {node:?} without a domain"),
+            expected: "the full name of this mail host, such as authserv_id = \"mx.example.com\"",
+            found: format!("nothing, and the host name {node:?} has no domain"),
         }),
     }
 }

@@ -1,11 +1,11 @@
-//! Whose messages are signed, with which keys.
+//! The signing table: the keys that sign for each author.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
-//! | `table` | lines by what they are for: found by an author's address |
+//! | `table` | the lines, found by an author's address |
 //! | `table/text` | tables in text files |
 //! | `table/sqlite` | tables in SQLite |
-//! | `table/current` | the table in use, and the next one |
+//! | `table/current` | the table in use and its replacement |
 
 mod current;
 #[cfg(feature = "sqlite")]
@@ -16,96 +16,135 @@ use std::collections::{HashMap, HashSet};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use oarlock_dkim::ascii_form;
+use oarlock::Key;
+use oarlock_dkim::{DkimSigner, SignerError, ascii_form};
 use smallvec::SmallVec;
 
-pub use current::Reload;
-pub(crate) use current::Tables;
+pub(crate) use current::TableFile;
+pub use current::TableReload;
 
-use crate::author::Author;
-use crate::keys::{KeyFault, KeyFile, KeyReader};
+use crate::author::AuthorAddress;
+use crate::keys::{KeyReader, SigningKeyFault, SigningKeyFile};
+use crate::style::SigningStyle;
 
-/// Who signs for which authors.
+/// A signing table.
 #[derive(Debug, Default)]
 pub struct SigningTable {
-    lines: Vec<Line>,
-    /// Places in `lines`, in their order, by pattern.
+    lines: Vec<SigningLine>,
+    /// The positions in `lines` by pattern, in the order of the lines.
     patterns: HashMap<Box<str>, SmallVec<[u32; 2]>>,
-    files: HashMap<PathBuf, Arc<KeyFile>>,
+    files: HashMap<PathBuf, Arc<SigningKeyFile>>,
 }
 
-/// One signature for those that a pattern matches.
+/// A line of the table: one signature for the authors that its pattern matches.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
-    /// `d=`; None for the author's own.
+pub(crate) struct SigningLine {
+    /// The value of `d=`. None stands for the author's own domain.
     pub(crate) domain: Option<Arc<str>>,
     pub(crate) selector: Arc<str>,
     pub(crate) identity: Option<Arc<str>>,
-    pub(crate) state: State,
-    pub(crate) file: Arc<KeyFile>,
+    pub(crate) state: KeyState,
+    pub(crate) file: Arc<SigningKeyFile>,
+    signer: Arc<OnceLock<(Arc<SigningStyle>, Arc<DkimSigner>)>>,
 }
 
-/// In which part of its life a key is.
+impl SigningLine {
+    /// Returns the signer of this line for an author. It is made once for each style. A line without a domain signs
+    /// for the author's own domain, so that its signer is not kept.
+    pub(crate) fn signer(
+        &self,
+        author: &AuthorAddress,
+        key: Key,
+        style: &Arc<SigningStyle>,
+    ) -> Result<Arc<DkimSigner>, SignerError> {
+        let Some(domain) = &self.domain else { return self.make_signer(author.domain(), key, style) };
+        // A table may outlive the settings with which a signer was made.
+        if let Some((_, signer)) = self.signer.get().filter(|(made, _)| Arc::ptr_eq(made, style)) {
+            return Ok(Arc::clone(signer));
+        }
+        let signer = self.make_signer(domain, key, style)?;
+        let _ = self.signer.set((Arc::clone(style), Arc::clone(&signer)));
+        Ok(signer)
+    }
+
+    fn make_signer(
+        &self,
+        domain: &str,
+        key: Key,
+        style: &SigningStyle,
+    ) -> Result<Arc<DkimSigner>, SignerError> {
+        let signer = DkimSigner::new(domain, &self.selector, key)?
+            .with_canonicalization(style.canonicalization)
+            .with_lifetime_s(style.lifetime_s)
+            .with_fields(style.fields.clone());
+        Ok(Arc::new(match &self.identity {
+            Some(identity) => signer.with_identity(identity)?,
+            None => signer,
+        }))
+    }
+}
+
+/// The state of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum State {
-    /// It signs.
+pub enum KeyState {
+    /// The key signs.
     #[default]
     Active,
-    /// It signs no more: its record stays in DNS until mail on its way has been verified.
+    /// The key no longer signs. Its record stays in DNS until all mail in transit has been verified.
     Retiring,
-    /// It signs beside the active ones, and its record says `t=y`: a signature of it that fails harms nobody.
+    /// The key signs besides the active ones. Its record has `t=y`, so that a failure does no harm.
     Test,
 }
 
-/// A line before it is understood.
+/// A line of text or a row of a database, before it is checked.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Row {
+pub(crate) struct TableRow {
     pub(crate) pattern: String,
     pub(crate) selector: String,
     pub(crate) key: String,
     pub(crate) state: Option<String>,
     pub(crate) domain: Option<String>,
     pub(crate) identity: Option<String>,
-    /// Where it stands, from 1 on.
+    /// The number of the line or row, from 1.
     pub(crate) number: usize,
 }
 
-/// Why there is no table.
+/// An error of reading a signing table.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum TableError {
-    /// It cannot be read.
+pub enum SigningTableError {
+    /// The table cannot be read.
     #[error("{}: {reason}", path.display())]
     Read {
-        /// Which file.
+        /// The path of the table.
         path: PathBuf,
-        /// What the system or SQLite said.
+        /// The error of the system or of SQLite.
         reason: String,
     },
-    /// A line that means nothing.
+    /// A line has a fault.
     #[error("{}:{line}: {fault}", path.display())]
     Line {
-        /// Which file.
+        /// The path of the table.
         path: PathBuf,
-        /// Which line or row, from 1 on.
+        /// The number of the line or row, from 1.
         line: usize,
-        /// What is wrong.
+        /// The fault.
         fault: LineFault,
     },
-    /// Keys that cannot sign.
+    /// Some keys cannot sign.
     #[error("{}: {} of its key files cannot be used:\n{}", path.display(), faults.len(), shown(faults))]
     Keys {
-        /// The table.
+        /// The path of the table.
         path: PathBuf,
         /// The fault of each key, in the order of the lines.
-        faults: Vec<KeyFault>,
+        faults: Vec<SigningKeyFault>,
     },
 }
 
-/// The first faults, a line each.
-fn shown(faults: &[KeyFault]) -> String {
+/// Lists the first faults, one per line.
+fn shown(faults: &[SigningKeyFault]) -> String {
     const MAX_SHOWN: usize = 20;
     let mut lines: Vec<String> = faults.iter().take(MAX_SHOWN).map(|fault| format!("  {fault}")).collect();
     if faults.len() > MAX_SHOWN {
@@ -114,88 +153,95 @@ fn shown(faults: &[KeyFault]) -> String {
     lines.join("\n")
 }
 
-/// What is wrong with a line.
+/// A fault of a line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineFault {
-    /// Too few words.
+    /// The line has too few words.
     #[error("expected PATTERN SELECTOR KEY-FILE, and optionally a state, domain= and identity=")]
     Words,
-    /// The first word is no pattern.
+    /// The first word is not a pattern.
     #[error(
         "{0:?}: expected a domain or *@DOMAIN for its authors, an address, *.DOMAIN or *@*.DOMAIN for authors of all domains \
          below, or * for everybody"
     )]
     Pattern(String),
-    /// A domain or selector that DNS has no place for.
-    #[error("{0:?} is no domain name")]
+    /// A domain or selector is not a domain name.
+    #[error("{0:?} is not a domain name")]
     Name(String),
-    /// The fourth word, or one behind it.
+    /// The fourth word or a later one is unknown.
     #[error("{0:?}: expected active, retiring or test, domain=NAME or identity=LOCAL@DOMAIN")]
     Option(String),
-    /// The identity is not of the domain. RFC 6376 3.5.
-    #[error("the identity {identity:?} is not of {domain} or below it")]
+    /// The identity is outside the domain. RFC 6376 3.5.
+    #[error("the identity {identity:?} is neither in {domain} nor in a subdomain")]
     Identity {
-        /// As written.
+        /// The identity found.
         identity: String,
-        /// What signs.
+        /// The signing domain.
         domain: String,
     },
-    /// The same signature twice.
-    #[error("the same pattern, domain and selector stand on a line before")]
+    /// The same signature occurs twice.
+    #[error("an earlier line has the same pattern, domain and selector")]
     Twice,
 }
 
 impl SigningTable {
-    /// Lines in the order of `rows`. Key files count from `directory`; those that `before` has read and that have not changed are not
-    /// read again. No key is read here.
+    /// Builds a table from rows. Key file names start at the directory of `path`. Keys that `before` has read and that
+    /// have not changed are reused. No key is read here.
     fn build(
-        rows: impl IntoIterator<Item = Row>,
+        rows: impl IntoIterator<Item = TableRow>,
         path: &Path,
         before: Option<&Self>,
-    ) -> Result<Self, TableError> {
-        let mut builder = Builder::new(path.parent().unwrap_or(Path::new("")), before);
+    ) -> Result<Self, SigningTableError> {
+        let mut builder = SigningTableBuilder::new(path.parent().unwrap_or(Path::new("")), before);
         for row in rows {
             let line = row.number;
-            builder.add(row).map_err(|fault| TableError::Line { path: path.to_owned(), line, fault })?;
+            builder.add(row).map_err(|fault| SigningTableError::Line {
+                path: path.to_owned(),
+                line,
+                fault,
+            })?;
         }
         Ok(builder.table)
     }
 
-    /// Lines for an author that are no longer than they have to be: of the patterns that match, the narrowest counts alone.
-    pub(crate) fn find(&self, author: &Author) -> impl Iterator<Item = &Line> {
+    /// Returns the lines for an author. Only the most specific pattern that matches applies.
+    pub(crate) fn find(&self, author: &AuthorAddress) -> impl Iterator<Item = &SigningLine> {
         let domain = author.domain();
         let parents = domain.match_indices('.').map(|(dot, _)| format!("*{}", &domain[dot..]));
         let exact = [author.address.clone(), domain.to_owned()];
         let mut patterns = exact.into_iter().chain(parents).chain(["*".to_owned()]);
+        // The patterns go from the most specific to the least: address, domain, parents from the nearest on, everyone.
         let places = patterns.find_map(|pattern| self.patterns.get(&*pattern));
         places.into_iter().flatten().map(|place| &self.lines[*place as usize])
     }
 
-    /// Reads the key of every line that signs, each file once, on all cores, and returns what is wrong in the order of the lines.
-    pub(crate) fn check_keys(&self, reader: &KeyReader) -> Vec<KeyFault> {
+    /// Reads the keys of all signing lines on all cores, each file once. Returns the faults in the order of the lines.
+    pub(crate) fn check_keys(&self, reader: &KeyReader) -> Vec<SigningKeyFault> {
         let mut seen = HashSet::new();
-        let signing = self.lines.iter().filter(|line| line.state != State::Retiring);
-        let lines: Vec<&Line> = signing.filter(|line| seen.insert(line.file.path().to_owned())).collect();
+        let signing = self.lines.iter().filter(|line| line.state != KeyState::Retiring);
+        let lines: Vec<&SigningLine> =
+            signing.filter(|line| seen.insert(line.file.path().to_owned())).collect();
         in_parallel(&lines, |lines| {
             lines.iter().filter_map(|line| line.file.check(&line.selector, reader).err()).collect()
         })
     }
 
-    /// Lines.
+    /// Returns the number of lines.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// True where nobody signs.
+    /// Returns true if the table has no line.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 }
 
-/// Looks at items on all cores, and returns what was found in their order. A look that panics has found nothing good: its panic goes on.
+/// Checks items on all cores and returns the findings in their order. A check that panics must not count as success,
+/// so that its panic continues here.
 fn in_parallel<T: Sync, F: Send>(items: &[T], look: impl Fn(&[T]) -> Vec<F> + Sync) -> Vec<F> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     if items.len() < 2 || threads < 2 {
@@ -211,37 +257,38 @@ fn in_parallel<T: Sync, F: Send>(items: &[T], look: impl Fn(&[T]) -> Vec<F> + Sy
     })
 }
 
-/// A table being made.
-struct Builder<'a> {
+/// A builder of a table.
+struct SigningTableBuilder<'a> {
     table: SigningTable,
     directory: &'a Path,
     before: Option<&'a SigningTable>,
-    /// Words that stand on many lines.
+    /// The words that many lines share.
     words: HashSet<Arc<str>>,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> SigningTableBuilder<'a> {
     fn new(directory: &'a Path, before: Option<&'a SigningTable>) -> Self {
         Self { table: SigningTable::default(), directory, before, words: HashSet::new() }
     }
 
-    fn add(&mut self, row: Row) -> Result<(), LineFault> {
-        let (pattern, own) = pattern_of(&row.pattern)?;
+    fn add(&mut self, row: TableRow) -> Result<(), LineFault> {
+        let (pattern, own) = parse_pattern(&row.pattern)?;
         let domain = match &row.domain {
-            Some(domain) => Some(name_of(domain)?),
+            Some(domain) => Some(parse_name(domain)?),
             None => own,
         };
         if let (Some(identity), domain) = (&row.identity, domain.as_deref().unwrap_or("the author's domain"))
-            && !is_of(identity, domain)
+            && !is_identity_of(identity, domain)
         {
             return Err(LineFault::Identity { identity: identity.clone(), domain: domain.to_owned() });
         }
-        let line = Line {
-            selector: self.word(&name_of(&row.selector)?),
+        let line = SigningLine {
+            selector: self.word(&parse_name(&row.selector)?),
             domain: domain.map(|domain| self.word(&domain)),
             identity: row.identity.as_deref().map(Into::into),
-            state: row.state.as_deref().map_or(Ok(State::default()), State::from_str)?,
+            state: row.state.as_deref().map_or(Ok(KeyState::default()), KeyState::from_str)?,
             file: self.file(&row.key),
+            signer: Arc::default(),
         };
         let table = &mut self.table;
         let places = table.patterns.entry(pattern.into()).or_default();
@@ -259,6 +306,7 @@ impl<'a> Builder<'a> {
     }
 
     fn word(&mut self, word: &str) -> Arc<str> {
+        // Tables have hundreds of thousands of lines with few different selectors.
         if let Some(known) = self.words.get(word) {
             return Arc::clone(known);
         }
@@ -267,19 +315,20 @@ impl<'a> Builder<'a> {
         new
     }
 
-    fn file(&mut self, name: &str) -> Arc<KeyFile> {
+    fn file(&mut self, name: &str) -> Arc<SigningKeyFile> {
         let path = self.directory.join(name);
         if let Some(known) = self.table.files.get(&path) {
             return Arc::clone(known);
         }
+        // An unchanged key keeps its loaded form, so that a reload of a large table reads only what changed.
         let kept = self.before.and_then(|before| before.files.get(&path)).filter(|file| file.is_current());
-        let file = kept.map_or_else(|| Arc::new(KeyFile::new(path.clone())), Arc::clone);
+        let file = kept.map_or_else(|| Arc::new(SigningKeyFile::new(path.clone())), Arc::clone);
         self.table.files.insert(path, Arc::clone(&file));
         file
     }
 }
 
-impl FromStr for State {
+impl FromStr for KeyState {
     type Err = LineFault;
 
     fn from_str(text: &str) -> Result<Self, LineFault> {
@@ -292,8 +341,9 @@ impl FromStr for State {
     }
 }
 
-/// A pattern as authors are looked up, and the domain that signs for it. `*@` before a domain is how OpenDKIM writes its authors.
-fn pattern_of(text: &str) -> Result<(String, Option<String>), LineFault> {
+/// Parses a pattern into the form in which authors are looked up. Also returns the domain that signs for it. OpenDKIM
+/// writes `*@` before a domain.
+fn parse_pattern(text: &str) -> Result<(String, Option<String>), LineFault> {
     let wrong = || LineFault::Pattern(text.to_owned());
     let name = |name: &str| ascii_form(name).map(String::from).ok_or_else(wrong);
     let host = text.strip_prefix("*@").filter(|host| !host.contains('@')).unwrap_or(text);
@@ -314,12 +364,12 @@ fn pattern_of(text: &str) -> Result<(String, Option<String>), LineFault> {
     }
 }
 
-fn name_of(text: &str) -> Result<String, LineFault> {
+fn parse_name(text: &str) -> Result<String, LineFault> {
     ascii_form(text).map(String::from).ok_or_else(|| LineFault::Name(text.to_owned()))
 }
 
-/// `i=` is of `d=` or below it. RFC 6376 3.5.
-fn is_of(identity: &str, domain: &str) -> bool {
+/// Returns true if `i=` is in the domain `d=` or a subdomain. RFC 6376 3.5.
+fn is_identity_of(identity: &str, domain: &str) -> bool {
     let Some((local, host)) = identity.rsplit_once('@') else { return false };
     let is_plain = |char: char| !char.is_whitespace() && !char.is_control() && char != ';';
     let Some(host) = ascii_form(host) else { return false };

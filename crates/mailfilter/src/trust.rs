@@ -1,45 +1,46 @@
-//! Whose `Authentication-Results` are believed. RFC 8601 5, RFC 8617 4.1.1.
+//! The rules by which `Authentication-Results` are believed. RFC 8601 5, RFC 8617 4.1.1.
 
 use std::net::IpAddr;
 
-use oarlock_dkim::{claims_to_be, comes_from};
+use oarlock_dkim::{claims_authserv_id, is_from_authserv_id};
 
-use crate::network::Network;
+use crate::network::IpNetwork;
 
-/// Names under which results are written here, and who may write them.
+/// The names under which results are written at this site, and the hosts that may write them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TrustSettings {
-    /// Our own name.
+    /// The name of this filter.
     pub(crate) authserv_id: String,
-    /// Names of others of this site, which only its own hosts may use.
+    /// The other names of this site. Only its own hosts may use them.
     pub(crate) authserv_ids: Vec<String>,
-    /// Hosts of this site that verify before us and remove what strangers write under these names.
-    pub(crate) networks: Vec<Network>,
-    /// Names of filters before us in the same MTA, which removes them from what comes in.
+    /// The hosts of this site that verify before us and remove forged fields under these names.
+    pub(crate) networks: Vec<IpNetwork>,
+    /// The names of filters that run earlier in the same MTA. The MTA removes these names from incoming messages.
     pub(crate) filters: Vec<String>,
 }
 
-/// The settings as they hold for one client.
+/// The settings as they apply to one client.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Trust<'a> {
+pub(crate) struct ClientTrust<'a> {
     pub(crate) settings: &'a TrustSettings,
-    /// The client is a host of this site that verifies.
+    /// True if the client is a host of this site that verifies.
     pub(crate) is_of_hop: bool,
 }
 
 /// The origin of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultsOrigin {
-    /// From this site: believed.
+    /// The results are from this site and are believed.
     Trusted,
-    /// From a stranger under a name of this site, or nobody can tell: removed.
+    /// The results are a stranger's under a name of this site, or cannot be read. They are removed.
     Forged,
-    /// From another site: none of our business.
+    /// The results are from another site and are left alone.
     Elsewhere,
 }
 
 impl TrustSettings {
-    /// A filter's name that is one of this site, too. Results under it would be believed, whoever writes them.
+    /// Returns the name of a filter that is also a name of this site. Results under such a name would be believed from
+    /// anyone.
     pub(crate) fn contested_name(&self) -> Option<&str> {
         let is_of_site = |name: &str| {
             let mut site = std::iter::once(&self.authserv_id).chain(&self.authserv_ids);
@@ -48,26 +49,26 @@ impl TrustSettings {
         self.filters.iter().map(String::as_str).find(|name| is_of_site(name))
     }
 
-    pub(crate) fn of_client(&self, client: Option<IpAddr>) -> Trust<'_> {
+    pub(crate) fn for_client(&self, client: Option<IpAddr>) -> ClientTrust<'_> {
         let is_of_hop = client.is_some_and(|ip| self.networks.iter().any(|network| network.contains(ip)));
-        Trust { settings: self, is_of_hop }
+        ClientTrust { settings: self, is_of_hop }
     }
 }
 
-impl<'a> Trust<'a> {
+impl<'a> ClientTrust<'a> {
     #[cfg(test)]
-    pub(crate) fn of_strangers(settings: &'a TrustSettings) -> Self {
+    pub(crate) fn for_strangers(settings: &'a TrustSettings) -> Self {
         Self { settings, is_of_hop: false }
     }
 
-    /// Tells where the results in a field's value come from.
+    /// Returns the origin of the results in a field's value.
     pub(crate) fn origin(self, value: &[u8]) -> ResultsOrigin {
         let TrustSettings { authserv_id, authserv_ids, filters, .. } = self.settings;
         let site = || std::iter::once(authserv_id).chain(authserv_ids);
         let is_of_filter = filters.iter().any(|name| begins_with_name(value, name));
-        if is_of_filter || (self.is_of_hop && site().any(|name| comes_from(value, name))) {
+        if is_of_filter || (self.is_of_hop && site().any(|name| is_from_authserv_id(value, name))) {
             ResultsOrigin::Trusted
-        } else if site().any(|name| claims_to_be(value, name)) {
+        } else if site().any(|name| claims_authserv_id(value, name)) {
             ResultsOrigin::Forged
         } else {
             ResultsOrigin::Elsewhere
@@ -75,8 +76,8 @@ impl<'a> Trust<'a> {
     }
 }
 
-/// True for a value that begins with the bare name, as filters write it. What an MTA would not find with a plain pattern, such as a name
-/// in quotes or behind a comment, is not believed.
+/// Returns true if a value begins with the bare name, as filters write it. A name in quotes or after a comment is not
+/// believed, because an MTA's simple pattern would not remove it.
 fn begins_with_name(value: &[u8], name: &str) -> bool {
     let value = value.trim_ascii_start();
     let has_name = value.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()));
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_filter_has_a_name_of_its_own() {
+    fn finds_filters_that_share_a_name_with_the_site() {
         let of = |filters: &[&str]| TrustSettings {
             authserv_id: "mx.example".into(),
             authserv_ids: vec!["border.example".into()],
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_are_believed_nothing() {
+    fn believes_no_results_for_strangers() {
         let settings = TrustSettings {
             authserv_id: "mx.example".into(),
             authserv_ids: vec!["border.example".into()],
@@ -110,7 +111,7 @@ mod tests {
         };
         let origin = |address: Option<&str>, value: &str| {
             let client = address.map(|address| address.parse().unwrap());
-            settings.of_client(client).origin(value.as_bytes())
+            settings.for_client(client).origin(value.as_bytes())
         };
         let (hop, stranger) = (Some("192.0.2.5"), Some("192.0.2.77"));
         for own in ["mx.example; spf=pass", "Border.Example 1; spf=pass", "(x) \"mx.example\"; spf=pass"] {
@@ -118,7 +119,7 @@ mod tests {
             assert_eq!(origin(stranger, own), ResultsOrigin::Forged, "{own}");
             assert_eq!(origin(None, own), ResultsOrigin::Forged, "{own}");
         }
-        // What cannot be read is nobody's, whoever sends it.
+        // A field that cannot be read belongs to nobody, whoever sent it.
         for broken in ["", "(mx.example", "\"mx.example"] {
             assert_eq!(origin(hop, broken), ResultsOrigin::Forged, "{broken}");
         }

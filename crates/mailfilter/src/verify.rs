@@ -1,34 +1,36 @@
-//! Messages verified, and sealed.
+//! Verifying and sealing of messages.
 
 use std::collections::HashMap;
 
 use futures_util::future::join_all;
 use oarlock::JobError;
 use oarlock_dkim::{
-    BodyHasher, Chain, Header, Intake, KeyAnswer, KeyName, Limits, Message, MessageError, Reason, SealError,
-    SealedResults, Sealer, Sealing, SignatureResult, Verified, authentication_results,
+    ArcChain, ArcSealer, BodyHasher, FailReason, HeaderField, KeyAnswer, KeyName, MailParseError,
+    ParsedSignatures, SealError, SealIntake, SealedResults, SignatureResult, VerifiedMessage, VerifyIntake,
+    authentication_results,
 };
 use tracing::info;
 
-use crate::incoming::Bodies;
-use crate::outcome::{Fault, Outcome};
-use crate::report::{Report, insertion};
-use crate::state::Shared;
+use crate::incoming::BodyHashers;
+use crate::outcome::{MessageFault, MessageOutcome};
+use crate::report::{MessageReport, insertion};
+use crate::state::FilterState;
 use oarlock_milter::counters::count;
-use oarlock_milter::protocol::Change;
+use oarlock_milter::protocol::MessageChange;
 
-/// Verifies all signatures and says so at the top; seals where that is wanted.
-/// `others` are results of this site that stand in the message.
+/// Verifies all signatures and reports the results at the top. Seals the message if that is configured. `others` are
+/// the results of other filters of this site.
 pub(crate) async fn verify(
-    shared: &Shared,
-    headers: Vec<Header<'_>>,
-    bodies: Bodies,
+    shared: &FilterState,
+    headers: Vec<HeaderField<'_>>,
+    parsed: ParsedSignatures<'_>,
+    bodies: BodyHashers,
     others: &[String],
     now_s: u64,
-) -> Report {
-    let verified = match judge(shared, &headers, bodies.signatures, now_s).await {
+) -> MessageReport {
+    let verified = match verify_signatures(shared, &headers, parsed, bodies.signatures, now_s).await {
         Ok(verified) => verified,
-        Err(error) => return Report::failed(Outcome::Faulty(Fault::Internal), error),
+        Err(error) => return MessageReport::failed(MessageOutcome::Faulty(MessageFault::Internal), error),
     };
     let mut report = report(shared, &verified);
     if let (Some(sealer), Some(chain)) = (&shared.sealer, &verified.chain) {
@@ -50,17 +52,17 @@ pub(crate) async fn verify(
             }
         }
     }
-    // Last, so that it is the first one.
+    // The results are inserted last, so that they are the topmost field.
     report.changes.push(results(shared, &verified.signatures, verified.chain.as_ref()));
     report
 }
 
-/// A message whose header is none.
-pub(crate) fn malformed(shared: &Shared, error: MessageError) -> Report {
-    let mut report = Report::failed(Outcome::Faulty(Fault::Malformed), &error);
+/// Reports a message whose header is malformed.
+pub(crate) fn malformed(shared: &FilterState, error: MailParseError) -> MessageReport {
+    let mut report = MessageReport::failed(MessageOutcome::Faulty(MessageFault::Malformed), &error);
     if shared.mode.verifies() {
         let result = SignatureResult {
-            reason: Some(Reason::Message(error)),
+            reason: Some(FailReason::Message(error)),
             domain: None,
             selector: None,
             identity: None,
@@ -74,26 +76,27 @@ pub(crate) fn malformed(shared: &Shared, error: MessageError) -> Report {
     report
 }
 
-async fn judge(
-    shared: &Shared,
-    headers: &[Header<'_>],
+async fn verify_signatures(
+    shared: &FilterState,
+    headers: &[HeaderField<'_>],
+    parsed: ParsedSignatures<'_>,
     bodies: Vec<BodyHasher>,
     now_s: u64,
-) -> Result<Verified, JobError> {
-    let mut intake = Intake::new(&shared.policy, now_s);
-    intake.push_hashed(headers, bodies)?;
+) -> Result<VerifiedMessage, JobError> {
+    let mut intake = VerifyIntake::new(&shared.policy, now_s);
+    intake.push_hashed(headers, parsed, bodies)?;
     let hashed = intake.submit(&shared.accelerator, shared.options()).await?;
     let names: Vec<KeyName> = hashed.queries().cloned().collect();
     let answers = join_all(names.iter().map(|name| shared.lookups.key(name))).await;
     let answers: HashMap<KeyName, _> = names.into_iter().zip(answers).collect();
-    let unasked = || KeyAnswer::Unknown("nobody asked for it".to_owned());
+    let unasked = || KeyAnswer::Unknown("the key was not looked up".to_owned());
     let keyed = hashed.answer(|name| answers.get(name).cloned().unwrap_or_else(unasked));
     Ok(keyed.submit(&shared.accelerator, shared.options()).await.pop().unwrap_or_default())
 }
 
-fn report(shared: &Shared, verified: &Verified) -> Report {
-    let fault = Fault::of(verified);
-    let mut report = Report::of(fault.map_or(Outcome::Passed, Outcome::Faulty));
+fn report(shared: &FilterState, verified: &VerifiedMessage) -> MessageReport {
+    let fault = MessageFault::of_verified(verified);
+    let mut report = MessageReport::new(fault.map_or(MessageOutcome::Passed, MessageOutcome::Faulty));
     for result in &verified.signatures {
         shared.metrics.verified(result.verdict());
         report.signatures.push(summary(result));
@@ -103,7 +106,7 @@ fn report(shared: &Shared, verified: &Verified) -> Report {
         report.arc = Some(chain.verdict().to_string());
     }
     let reasons = || verified.signatures.iter().filter_map(|result| result.reason.as_ref());
-    report.reason = fault.and_then(|_| reasons().next()).map(Reason::to_string);
+    report.reason = fault.and_then(|_| reasons().next()).map(FailReason::to_string);
     report
 }
 
@@ -112,27 +115,26 @@ fn summary(result: &SignatureResult) -> String {
     format!("{} d={} s={}", result.verdict(), or_none(&result.domain), or_none(&result.selector))
 }
 
-fn results(shared: &Shared, signatures: &[SignatureResult], chain: Option<&Chain>) -> Change {
+fn results(shared: &FilterState, signatures: &[SignatureResult], chain: Option<&ArcChain>) -> MessageChange {
     insertion(&authentication_results(shared.authserv_id(), signatures, chain))
 }
 
-/// The three fields of a set, in the order in which they go to the top.
+/// Returns the three fields of a set, in the order in which they are inserted at the top.
 async fn seal(
-    shared: &Shared,
-    sealer: &Sealer,
-    headers: Vec<Header<'_>>,
+    shared: &FilterState,
+    sealer: &ArcSealer,
+    headers: Vec<HeaderField<'_>>,
     bodies: Vec<BodyHasher>,
     results: &SealedResults<'_>,
     now_s: u64,
-) -> Result<Vec<Change>, SealError> {
-    let mut sealing = Sealing::new(sealer, now_s);
+) -> Result<Vec<MessageChange>, SealError> {
+    let mut sealing = SealIntake::new(sealer, now_s);
     sealing.push_hashed(headers, bodies, results)?;
     let sealed = sealing
         .submit(&shared.accelerator, shared.options())
         .await?
         .pop()
         .unwrap_or(Err(JobError::Cancelled.into()))?;
-    let set = Message::parse(sealed.as_bytes(), &Limits::default()).map_err(|_| JobError::Cancelled)?;
-    let change = |header: &Header<'_>| insertion(&String::from_utf8_lossy(header.raw()));
-    Ok(set.headers.iter().rev().map(change).collect())
+    // Each field goes to the top, so the lowest one goes first.
+    Ok(sealed.from_top().into_iter().rev().map(insertion).collect())
 }

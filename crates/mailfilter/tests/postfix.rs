@@ -1,4 +1,4 @@
-//! The filter behind Postfix, with OpenDKIM and swaks on the other sides.
+//! Tests of the filter behind Postfix, with OpenDKIM and swaks as peers.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod running_filter;
@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use oarlock_mailfilter::{Fault, Outcome};
-use running_filter::{Place, Post};
+use oarlock_mailfilter::{MessageFault, MessageOutcome};
+use running_filter::{FilterFiles, RunningFilter};
 
-/// Nothing takes as long unless it hangs.
+/// The time after which a step counts as hanging.
 const HANGS: Duration = Duration::from_secs(60);
 
-/// Where a program is; None, and said so, where it is not installed.
+/// Returns the path of a program. Reports a missing one.
 fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/lib/postfix/sbin".into()]);
@@ -28,7 +28,7 @@ fn program(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// Programs of a test, and a user that may start them.
+/// Returns true if the programs are installed and the user can start them.
 fn is_possible(programs: &[&str]) -> bool {
     let missing = programs.iter().filter(|name| program(name).is_none()).count();
     let has_all = missing == 0;
@@ -59,7 +59,7 @@ fn ran(command: &mut Command) -> Output {
     output
 }
 
-/// A mail system of its own: one port whose mail one filter sees, another for another, and a folder for all of it.
+/// A Postfix of its own with a folder for all mail. One port uses the first filter, one the second, and one both.
 struct MailSystem {
     directory: PathBuf,
     child: Child,
@@ -67,13 +67,13 @@ struct MailSystem {
 }
 
 impl MailSystem {
-    /// A port for each of two filters, and one whose mail both see.
-    fn start(directory: PathBuf, filters: [&Post; 2]) -> Self {
+    /// Starts a mail system for two filters.
+    fn start(directory: PathBuf, filters: [&RunningFilter; 2]) -> Self {
         Self::start_with(directory, filters, "")
     }
 
-    /// The same with more lines of `main.cf`.
-    fn start_with(directory: PathBuf, filters: [&Post; 2], more: &str) -> Self {
+    /// Starts a mail system with additional lines in `main.cf`.
+    fn start_with(directory: PathBuf, filters: [&RunningFilter; 2], more: &str) -> Self {
         for name in ["queue", "data", "boxes"] {
             fs::create_dir_all(directory.join(name)).unwrap();
         }
@@ -102,7 +102,7 @@ impl MailSystem {
         Self { directory, child, ports }
     }
 
-    /// Sends a file as it is, and gives what is delivered of it.
+    /// Sends a file unchanged and returns the delivered message.
     fn delivered(&self, port: u16, file: &Path) -> String {
         let new = self.directory.join("boxes/new");
         let before = names(&new);
@@ -144,9 +144,9 @@ fn settings(directory: &Path, user: u32) -> String {
     )
 }
 
-fn services(ports: [u16; 3], filters: [&Post; 2]) -> String {
-    let milter = |filter: &Post| {
-        let oarlock_milter::Socket::Inet { port: at, .. } = filter.socket else { panic!() };
+fn services(ports: [u16; 3], filters: [&RunningFilter; 2]) -> String {
+    let milter = |filter: &RunningFilter| {
+        let oarlock_milter::MilterSocket::Inet { port: at, .. } = filter.socket else { panic!() };
         format!("inet:127.0.0.1:{at}")
     };
     let [first, second] = filters.map(milter);
@@ -154,7 +154,7 @@ fn services(ports: [u16; 3], filters: [&Post; 2]) -> String {
     let smtpd = |(port, milters): (u16, String)| {
         format!("127.0.0.1:{port} inet n - n - - smtpd\n -o smtpd_milters={milters}\n")
     };
-    let doors: String = ports.into_iter().zip([first, second, both]).map(smtpd).collect();
+    let services: String = ports.into_iter().zip([first, second, both]).map(smtpd).collect();
     let own = [
         "cleanup unix n - n - 0 cleanup",
         "qmgr unix n - n 300 1 qmgr",
@@ -169,17 +169,17 @@ fn services(ports: [u16; 3], filters: [&Post; 2]) -> String {
         "anvil unix - - n - 1 anvil",
         "postlog unix-dgram n - n - 1 postlogd",
     ];
-    doors + &own.join("\n") + "\n"
+    services + &own.join("\n") + "\n"
 }
 
-/// As docs/milter.md has it for a filter before the seal.
+/// The pattern of docs/milter.md for a filter that runs before the seal.
 const STRIP_RESULTS: &str = "/^Authentication-Results[[:space:]]*:[[:space:]]*first\\.mx\\.example/ IGNORE\n";
 
 const MAIL: &str = "From: Joe <joe@example.com>\r\nTo: jane@example.net\r\nSubject: a subject\r\n that is  folded\r\n\
                     Date: Thu, 1 Jan 2026 00:00:00 +0000\r\nMessage-ID: <1@example.com>\r\n\r\n\
                     Hello  Jane,\r\n\r\n.a line with a dot\r\nhow are you? \r\n\r\n";
 
-/// What is delivered, as it was on the wire, without what delivery itself has added.
+/// Returns a delivered message as it was transmitted, without the fields that delivery adds.
 fn as_sent(delivered: &str) -> String {
     let own = ["Return-Path:", "X-Original-To:", "Delivered-To:"];
     let lines = delivered.lines().skip_while(|line| own.iter().any(|name| line.starts_with(name)));
@@ -187,30 +187,30 @@ fn as_sent(delivered: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn mail_is_signed_and_verified_on_its_way_through_postfix() {
+async fn signs_and_verifies_mail_behind_postfix() {
     if !is_possible(&["postfix", "swaks", "opendkim", "opendkim-testmsg"]) {
         return;
     }
-    let place = Place::of_example();
-    let signing = place.post("").await;
-    let verifying = place.post("internal_networks = []\nverifying.accepts_sha1 = true").await;
-    let directory = place.path("mail");
+    let files = FilterFiles::for_example();
+    let signing = files.start_filter("").await;
+    let verifying = files.start_filter("internal_networks = []\nverifying.accepts_sha1 = true").await;
+    let directory = files.path("mail");
     tokio::task::block_in_place(|| {
         let system = MailSystem::start(directory, [&signing, &verifying]);
         let [ours, others, _] = system.ports;
-        let file = place.path("message");
-        // Ours, which OpenDKIM finds good.
-        place.write("message", MAIL);
+        let file = files.path("message");
+        // Our signatures verify with OpenDKIM.
+        files.write("message", MAIL);
         let signed = as_sent(&system.delivered(ours, &file));
         let first = signed.find("DKIM-Signature").unwrap();
         assert!(first < signed.find("Received:").unwrap(), "{signed}");
         assert_eq!(signed.matches("DKIM-Signature: ").count(), 2, "{signed}");
-        let said = opendkim(&place, &signed);
+        let said = opendkim(&files, &signed);
         assert!(said.contains("verification (s=s1, d=example.com, 2048-bit key) succeeded"), "{said}");
-        // Somebody has forged results on the way, before and behind the signatures.
+        // A forger adds results before and after the signatures.
         let forged = "Authentication-Results: mx.example; dkim=pass header.d=bank.example\r\n";
         let (head, body) = signed.split_once("\r\n\r\n").unwrap();
-        place.write("message", &format!("{forged}{forged}{head}\r\n{forged}\r\n{body}"));
+        files.write("message", &format!("{forged}{forged}{head}\r\n{forged}\r\n{body}"));
         let received = as_sent(&system.delivered(others, &file)).replace("\r\n\t", " ").replace("\r\n ", " ");
         let results: Vec<&str> =
             received.lines().filter(|line| line.starts_with("Authentication-Results:")).collect();
@@ -218,90 +218,90 @@ async fn mail_is_signed_and_verified_on_its_way_through_postfix() {
         assert!(received.starts_with("Authentication-Results: mx.example;"), "{received}");
         assert_eq!(results[0].matches("dkim=pass").count(), 2, "{received}");
         assert!(!received.contains("bank.example"), "{received}");
-        // OpenDKIM's, which we find good.
-        place.write("message", &opendkim_signed(&place));
+        // OpenDKIM's signatures verify with us.
+        files.write("message", &opendkim_signed(&files));
         let received = system.delivered(others, &file).replace("\n\t", " ");
         assert!(received.contains("dkim=pass (2048-bit key) header.d=example.com"), "{received}");
-        // Nobody's.
-        place.write("message", MAIL);
+        // A message without a signature.
+        files.write("message", MAIL);
         let received = system.delivered(others, &file);
         assert!(received.contains("Authentication-Results: mx.example; dkim=none\n"), "{received}");
     });
-    assert_eq!(signing.service.metrics().messages(Outcome::Signed), 1);
-    assert_eq!(verifying.service.metrics().messages(Outcome::Passed), 2);
+    assert_eq!(signing.service.metrics().messages(MessageOutcome::Signed), 1);
+    assert_eq!(verifying.service.metrics().messages(MessageOutcome::Passed), 2);
     signing.stopped().await;
     verifying.stopped().await;
 }
 
-/// The domains are hosted side by side; the table signs for both.
+/// The table signs for two domains that are hosted side by side.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_user_of_one_hosted_domain_is_not_signed_for_under_another() {
+async fn does_not_sign_for_a_user_of_another_hosted_domain() {
     if !is_possible(&["postfix", "swaks"]) {
         return;
     }
-    let place = Place::of_example();
-    place.table("* s1 rsa\n");
-    let signing = place.post("internal_networks = []").await;
-    let other = place.post("internal_networks = []\nmode = \"verify\"").await;
-    let directory = place.path("mail");
+    let files = FilterFiles::for_example();
+    files.table("* s1 rsa\n");
+    let signing = files.start_filter("internal_networks = []").await;
+    let other = files.start_filter("internal_networks = []\nmode = \"verify\"").await;
+    let directory = files.path("mail");
     tokio::task::block_in_place(|| {
-        // Stands for a client that has authenticated itself, whose MAIL FROM Postfix has checked.
+        // Every client counts as authenticated, with a MAIL FROM that Postfix has checked.
         let authenticated = "milter_macro_defaults = auth_authen=joe\n";
         let system = MailSystem::start_with(directory, [&signing, &other], authenticated);
         let [ours, ..] = system.ports;
-        place.write("message", MAIL);
-        let signed = as_sent(&system.delivered(ours, &place.path("message")));
+        files.write("message", MAIL);
+        let signed = as_sent(&system.delivered(ours, &files.path("message")));
         assert_eq!(signed.matches("DKIM-Signature: ").count(), 1, "{signed}");
-        place.write("message", &MAIL.replace("joe@example.com", "boss@hosted.example"));
-        let unsigned = as_sent(&system.delivered(ours, &place.path("message")));
+        files.write("message", &MAIL.replace("joe@example.com", "boss@hosted.example"));
+        let unsigned = as_sent(&system.delivered(ours, &files.path("message")));
         assert!(
             unsigned.contains("boss@hosted.example") && !unsigned.contains("DKIM-Signature"),
             "{unsigned}"
         );
     });
-    assert_eq!(signing.service.metrics().messages(Outcome::Signed), 1);
-    assert_eq!(signing.service.metrics().messages(Outcome::Faulty(Fault::WrongFrom)), 1);
+    assert_eq!(signing.service.metrics().messages(MessageOutcome::Signed), 1);
+    assert_eq!(signing.service.metrics().messages(MessageOutcome::Faulty(MessageFault::WrongFrom)), 1);
     signing.stopped().await;
     other.stopped().await;
 }
 
-/// What OpenDKIM says of a message's signatures.
-fn opendkim(place: &Place, message: &str) -> String {
-    place.write("verified", message);
-    place.write("records", &place.records);
-    let keys = place.path("records");
-    place.write("opendkim.conf", &format!("Mode v\nSyslog no\nTestPublicKeys {}\n", keys.display()));
+/// Returns OpenDKIM's report on the signatures of a message.
+fn opendkim(files: &FilterFiles, message: &str) -> String {
+    files.write("verified", message);
+    files.write("records", &files.records);
+    let keys = files.path("records");
+    files.write("opendkim.conf", &format!("Mode v\nSyslog no\nTestPublicKeys {}\n", keys.display()));
     let mut command = Command::new(program("opendkim").unwrap());
-    command.arg("-x").arg(place.path("opendkim.conf")).arg("-t").arg(place.path("verified")).arg("-vvv");
+    command.arg("-x").arg(files.path("opendkim.conf")).arg("-t").arg(files.path("verified")).arg("-vvv");
     let output = ran(&mut command);
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
 }
 
-/// A message that OpenDKIM has signed.
-fn opendkim_signed(place: &Place) -> String {
-    place.write("unsigned", MAIL);
+/// Returns a message that OpenDKIM has signed.
+fn opendkim_signed(files: &FilterFiles) -> String {
+    files.write("unsigned", MAIL);
     let mut command = Command::new(program("opendkim-testmsg").unwrap());
-    command.args(["-d", "example.com", "-s", "s1", "-C", "-k"]).arg(place.path("rsa"));
-    let output = ran(command.stdin(fs::File::open(place.path("unsigned")).unwrap()));
+    command.args(["-d", "example.com", "-s", "s1", "-C", "-k"]).arg(files.path("rsa"));
+    let output = ran(command.stdin(fs::File::open(files.path("unsigned")).unwrap()));
     let text = String::from_utf8(output.stdout).unwrap();
     text.lines().map(|line| format!("{line}\r\n")).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn results_of_the_filter_before_are_sealed_and_forged_ones_never() {
+async fn seals_the_results_of_an_earlier_filter_and_never_forged_ones() {
     if !is_possible(&["postfix", "swaks"]) {
         return;
     }
-    let mut place = Place::of_example();
-    place.key("arc", "arc", "example.net", &oarlock::keys::generate::rsa(2048).unwrap());
-    // Stands for OpenDMARC or rspamd: it adds a field under a name of its own.
-    let config = place.config("internal_networks = []\nmode = \"verify\"\n");
-    let config = oarlock_mailfilter::Config { authserv_id: Some("first.mx.example".into()), ..config };
-    let first = Post::open(config, running_filter::scalar(), place.dns()).await;
+    let mut files = FilterFiles::for_example();
+    files.key("arc", "arc", "example.net", &oarlock::keys::generate::rsa(2048).unwrap());
+    // This filter stands for OpenDMARC or rspamd: it adds a field under its own name.
+    let config = files.config("internal_networks = []\nmode = \"verify\"\n");
+    let config = oarlock_mailfilter::FilterConfig { authserv_id: Some("first.mx.example".into()), ..config };
+    let first = RunningFilter::open(config, running_filter::scalar(), files.dns()).await;
     let sealing = "internal_networks = []\ntrusted_results.filters = [\"first.mx.example\"]\n\
                    arc.seal = { domain = \"example.net\", selector = \"arc\", key = \"arc\" }";
-    let second = place.post(sealing).await;
-    let directory = place.path("mail");
+    let second = files.start_filter(sealing).await;
+    let directory = files.path("mail");
     tokio::task::block_in_place(|| {
         let system = MailSystem::start(directory, [&first, &second]);
         let [_, _, both] = system.ports;
@@ -312,11 +312,11 @@ async fn results_of_the_filter_before_are_sealed_and_forged_ones_never() {
             "Authentication-Results : mx.example; dmarc=pass header.from=bank.example",
             "Authentication-Results: (x) first.mx.example; iprev=pass policy.iprev=bank",
         ];
-        place.write("message", &format!("{}\r\n{MAIL}", forged.join("\r\n")));
-        let received = as_sent(&system.delivered(both, &place.path("message")));
+        files.write("message", &format!("{}\r\n{MAIL}", forged.join("\r\n")));
+        let received = as_sent(&system.delivered(both, &files.path("message")));
         let unfolded = received.replace("\r\n\t", " ").replace("\r\n ", " ");
         let set = unfolded.lines().find(|line| line.starts_with("ARC-Authentication-Results:")).unwrap();
-        // Ours, and behind it what the first filter has found.
+        // The set has our results and after them those of the first filter.
         assert_eq!(
             set, "ARC-Authentication-Results: i=1; mx.example; dkim=none; arc=none; dkim=none",
             "{received}"
@@ -325,7 +325,7 @@ async fn results_of_the_filter_before_are_sealed_and_forged_ones_never() {
             .lines()
             .filter(|line| line.to_ascii_lowercase().starts_with("authentication-results"))
             .collect();
-        // The name behind a comment, which Postfix did not find, the first filter has removed as forged.
+        // Postfix does not find a name after a comment. The first filter removes that field as forged.
         assert_eq!(results.len(), 2, "{received}");
         assert!(results[0].starts_with("Authentication-Results: mx.example;"), "{received}");
         assert!(results[1].starts_with("Authentication-Results: first.mx.example; dkim=none"), "{received}");

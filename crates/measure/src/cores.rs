@@ -1,31 +1,32 @@
-//! Servers on one core, their load on the others.
+//! Servers on one core and their load on the other cores.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// The cores of this process, divided; None where it has only one.
-pub(crate) struct Cores(Option<Division>);
+/// The cores of this process, divided between servers and load; None if the process has only one core.
+pub(crate) struct DividedCores(Option<CoreDivision>);
 
-struct Division {
+struct CoreDivision {
     servers: CpuSet,
     own: CpuSet,
 }
 
-/// A thread on the servers' core, until this ends.
+/// The stay of a thread on the servers' core. It ends when this is dropped.
 #[must_use]
-pub(crate) struct Visit(Option<CpuSet>);
+pub(crate) struct CoreVisit(Option<CpuSet>);
 
-impl Cores {
-    /// The first of those that this process may use is for servers, the others are its own.
+impl DividedCores {
+    /// Divides the cores that this process may use: the first one is for servers, the others are for the load.
     pub(crate) fn divide() -> Self {
         let Ok(all) = sched_getaffinity(None) else { return Self(None) };
         let Some(first) = (0..CpuSet::MAX_CPU).find(|core| all.is_set(*core)) else { return Self(None) };
         let (mut servers, mut own) = (CpuSet::new(), all);
         servers.set(first);
         own.unset(first);
-        Self((own.count() > 0).then_some(Division { servers, own }))
+        Self((own.count() > 0).then_some(CoreDivision { servers, own }))
     }
 
-    /// Moves this thread, and those that it starts from now on, off the servers' core; says where that cannot be.
+    /// Moves this thread, and the threads that it starts from now on, off the servers' core. Prints a note if that is
+    /// impossible.
     pub(crate) fn leave(&self) {
         match &self.0 {
             Some(cores) => {
@@ -37,19 +38,19 @@ impl Cores {
         }
     }
 
-    /// Moves this thread to the servers' core: what is started there stays there.
-    pub(crate) fn visit(&self) -> Visit {
+    /// Moves this thread to the servers' core. Processes and threads that it starts there stay there.
+    pub(crate) fn visit(&self) -> CoreVisit {
         match &self.0 {
-            Some(cores) if sched_setaffinity(None, &cores.servers).is_ok() => Visit(Some(cores.own)),
-            _ => Visit(None),
+            Some(cores) if sched_setaffinity(None, &cores.servers).is_ok() => CoreVisit(Some(cores.own)),
+            _ => CoreVisit(None),
         }
     }
 }
 
-impl Drop for Visit {
+impl Drop for CoreVisit {
     fn drop(&mut self) {
         if let Some(home) = &self.0 {
-            // Where it cannot go back, the rows behind this one share the servers' core: their rates show it.
+            // If it cannot go back, the following rows share the servers' core, and their rates show it.
             let _ = sched_setaffinity(None, home);
         }
     }

@@ -1,8 +1,8 @@
-//! `oarlock latency`: how long jobs wait under the dispatcher's rule, beside the rules it replaces.
+//! `oarlock latency`: latencies of jobs under the dispatcher's rule, beside the rules that it replaces.
 //!
-//! Jobs arrive at random at a given share of what the scalar engine can do, whether or not earlier ones are done (open
-//! loop), and go through the real dispatcher. Latency runs from the moment a job was due to arrive to its completion,
-//! so that a late generator hides nothing.
+//! Jobs arrive at random at a given share of the scalar engine's rate, even if earlier ones are not done (open loop),
+//! and go through the real dispatcher. The latency of a job begins when it was due to arrive and ends with its
+//! completion, so that a late generator hides nothing.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -10,8 +10,8 @@
 //! | `setup` | one accelerator per rule, the jobs, the scalar capacity |
 //! | `arrivals` | Poisson arrivals |
 //! | `open_loop` | one rule under load for a while: submit, stamp, cancel |
-//! | `saturation` | what is left of full lanes under a standing backlog |
-//! | `rounds` | the rules in turns, and what they reached |
+//! | `saturation` | the rate under a standing backlog, as a share of full lanes |
+//! | `rounds` | the rules in turns, and their results |
 //! | `report` | table, JSON and picture |
 
 mod args;
@@ -33,10 +33,10 @@ use crate::progress;
 use crate::report::print_report;
 
 pub use args::LatencyArgs;
-use report::Report;
-use setup::Setup;
+use report::LatencyReport;
+use setup::LatencySetup;
 
-/// Why there are no figures.
+/// An error of a latency measurement.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "each message says what its variant means")]
 pub enum LatencyError {
@@ -66,7 +66,7 @@ impl CommandError for LatencyError {
     }
 }
 
-/// Measures, and prints a table or JSON; draws where asked to.
+/// Measures, and prints a table or JSON; draws if `--plot` is given.
 ///
 /// # Errors
 /// An unwritable `--plot` file before anything is measured, engines without the scalar one, jobs that fail.
@@ -79,7 +79,7 @@ pub fn run(global: &GlobalOptions, args: &LatencyArgs) -> Result<(), LatencyErro
     if args.saturation {
         return saturate(global, &builder, args);
     }
-    let setup = Setup::new(&builder, global.threads.map(usize::from), args)?;
+    let setup = LatencySetup::new(&builder, global.threads.map(usize::from), args)?;
     if let Some(first) = setup.contenders.first() {
         global.warn_absent_engines(&first.accelerator);
     }
@@ -93,7 +93,7 @@ pub fn run(global: &GlobalOptions, args: &LatencyArgs) -> Result<(), LatencyErro
     let bar = progress::bar(slices as u64, "{wide_bar} {pos}/{len} rounds{left}");
     let rows = rounds::measure(&setup, args, &|| bar.inc(1))?;
     bar.finish_and_clear();
-    let report = Report { setup: &setup, args, rows: &rows };
+    let report = LatencyReport { setup: &setup, args, rows: &rows };
     if let Some(path) = &args.plot {
         std::fs::write(path, report.to_svg()).map_err(|error| plot_error(path, error))?;
     }
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_short_run_has_a_row_for_each_load_and_rule() {
         let args = args(&["--op", "ed25519-sign", "--loads", "20,60", "--seconds", "0.05"]).unwrap();
-        let setup = Setup::new(&builder(), Some(1), &args).unwrap();
+        let setup = LatencySetup::new(&builder(), Some(1), &args).unwrap();
         let slices = std::cell::Cell::new(0);
         let rows = rounds::measure(&setup, &args, &|| slices.set(slices.get() + 1)).unwrap();
         assert_eq!(slices.get(), rounds::count_slices(&setup, &args));
@@ -180,9 +180,9 @@ mod tests {
     #[test]
     fn reports_are_within_a_page_and_well_formed() {
         let args = args(&["--op", "ed25519-verify", "--loads", "30", "--seconds", "0.02"]).unwrap();
-        let setup = Setup::new(&builder(), Some(1), &args).unwrap();
+        let setup = LatencySetup::new(&builder(), Some(1), &args).unwrap();
         let rows = rounds::measure(&setup, &args, &|| ()).unwrap();
-        let report = Report { setup: &setup, args: &args, rows: &rows };
+        let report = LatencyReport { setup: &setup, args: &args, rows: &rows };
         let table = report.to_text(false);
         assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
         assert!(table.contains("scalar capacity") && table.contains("two-or-more"), "{table}");
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn without_the_scalar_engine_there_is_no_capacity() {
         let builder = builder().engine(Arc::new(Idle)).engines(["idle"]);
-        let error = Setup::new(&builder, Some(1), &args(&[]).unwrap()).unwrap_err();
+        let error = LatencySetup::new(&builder, Some(1), &args(&[]).unwrap()).unwrap_err();
         assert!(matches!(error, LatencyError::NoScalar) && error.kind() == FailureKind::Usage, "{error}");
     }
 

@@ -1,8 +1,8 @@
-//! Operations by the names that `oarlock speed` and `oarlock latency` know them by: `rsa2048-sign`, `des-cbc-40`.
+//! Operations by their names in `oarlock speed` and `oarlock latency`: `rsa2048-sign`, `des-cbc-40`.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | this one | [`Operation`], its names, [`OperationError`] |
+//! | this one | [`NamedOperation`], its names, [`OperationError`] |
 //! | `work` | [`PublicKeyWork`]: keys, inputs and signatures for public-key operations |
 //! | `rsa_keys` | published RSA keys to time with |
 
@@ -20,31 +20,31 @@ use crate::failure::{CommandError, FailureKind};
 
 pub(crate) use work::PublicKeyWork;
 
-/// What is measured. `Display` and `FromStr` are each other's inverse.
+/// An operation that is measured. `Display` and `FromStr` are inverse to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Operation {
-    /// RSASSA-PKCS1-v1_5 with SHA-256 under a modulus of so many bits.
-    Rsa { bits: u16, verb: Verb },
+pub(crate) enum NamedOperation {
+    /// RSASSA-PKCS1-v1_5 with SHA-256.
+    Rsa { bits: u16, verb: OperationVerb },
     /// ECDSA in DER, with SHA-256 on P-256 and SHA-384 on P-384.
-    Ecdsa { curve: Curve, verb: Verb },
+    Ecdsa { curve: Curve, verb: OperationVerb },
     /// Ed25519 over messages of 32 bytes.
-    Ed25519 { verb: Verb },
+    Ed25519 { verb: OperationVerb },
     /// X25519 with a peer's public key.
     X25519,
-    /// One record of so many bytes.
+    /// One record of `len` bytes.
     Record { kind: RecordKind, len: usize },
 }
 
-/// What is done with a signature.
+/// The use of a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Verb {
+pub(crate) enum OperationVerb {
     Sign,
     Verify,
-    /// Verification under few keys, each used often.
+    /// Verification under a few keys that are each used often.
     VerifyHot,
 }
 
-/// What is done to a record: encrypted, sealed, authenticated or hashed.
+/// The kind of a record operation: encrypt, seal, authenticate or hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum RecordKind {
     Cbc(BlockCipher),
@@ -53,7 +53,7 @@ pub(crate) enum RecordKind {
     Digest(DigestAlg),
 }
 
-/// Why there is no such operation, or no work for it.
+/// An error of an operation's name or of its work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "each message says what its variant means")]
 pub enum OperationError {
@@ -61,7 +61,7 @@ pub enum OperationError {
     Unknown { found: String, expected: String },
     #[error("{family}-N: expected N to be {expected}, found {found:?}")]
     RecordLen { family: &'static str, expected: String, found: String },
-    #[error("{found} is no public-key operation: expected one of {expected}")]
+    #[error("{found} is not a public-key operation: expected one of {expected}")]
     NotPublicKey { found: String, expected: String },
     #[error("keys for {operation}: {error}")]
     Key { operation: String, error: KeyError },
@@ -69,7 +69,7 @@ pub enum OperationError {
     Job { operation: String, error: JobError },
 }
 
-/// Longest record, in bytes.
+/// The longest record, in bytes.
 pub(crate) const MAX_RECORD_BYTES: usize = 1 << 20;
 
 const RSA_BITS: [u16; 4] = [1024, 2048, 3072, 4096];
@@ -88,25 +88,26 @@ const RECORDS: [(&str, usize, RecordKind); 10] = [
     ("aes-cmac", 48, RecordKind::Mac(MacAlg::Aes128Cmac)),
 ];
 
-impl Operation {
-    /// Every operation, records at their usual length.
+impl NamedOperation {
+    /// Returns every operation, records at their usual length.
     pub(crate) fn known() -> Vec<Self> {
         let records = RECORDS.iter().map(|&(_, len, kind)| Self::Record { kind, len });
         Self::public_key().into_iter().chain(records).collect()
     }
 
-    /// Every public-key operation.
+    /// Returns every public-key operation.
     pub(crate) fn public_key() -> Vec<Self> {
-        let rsa = RSA_BITS
+        let rsa = RSA_BITS.into_iter().flat_map(|bits| {
+            [OperationVerb::Sign, OperationVerb::Verify].map(|verb| Self::Rsa { bits, verb })
+        });
+        let ecdsa = Curve::ALL
             .into_iter()
-            .flat_map(|bits| [Verb::Sign, Verb::Verify].map(|verb| Self::Rsa { bits, verb }));
-        let ecdsa =
-            Curve::ALL.into_iter().flat_map(|curve| Verb::ALL.map(|verb| Self::Ecdsa { curve, verb }));
-        let ed25519 = Verb::ALL.map(|verb| Self::Ed25519 { verb });
+            .flat_map(|curve| OperationVerb::ALL.map(|verb| Self::Ecdsa { curve, verb }));
+        let ed25519 = OperationVerb::ALL.map(|verb| Self::Ed25519 { verb });
         rsa.chain(ecdsa).chain(ed25519).chain([Self::X25519]).collect()
     }
 
-    /// All names for help and error messages, with `N` for the length of records.
+    /// Returns all names for help and error messages, with `N` for the length of records.
     pub(crate) fn known_names() -> String {
         let records: Vec<String> = RECORDS.iter().map(|(family, ..)| format!("{family}-N")).collect();
         format!("{}, {}", Self::public_key_names(), records.join(", "))
@@ -116,32 +117,36 @@ impl Operation {
         !matches!(self, Self::Record { .. })
     }
 
-    /// Shape and length of one record; None for public-key operations.
+    /// Returns the shape and the length of one record; None for public-key operations.
     pub(crate) fn record(self) -> Option<(Shape, usize)> {
         let Self::Record { kind, len } = self else { return None };
         Some((kind.shape(), len))
     }
 
-    /// What an engine computes for it.
+    /// Returns the shape that an engine computes for it.
     pub(crate) fn shape(self) -> Shape {
         match self {
-            Self::Rsa { bits, verb: Verb::Sign } => Shape::RsaPrivate { bits },
+            Self::Rsa { bits, verb: OperationVerb::Sign } => Shape::RsaPrivate { bits },
             Self::Rsa { bits, .. } => Shape::RsaPublic { bits, exponent: RsaExponent::F4 },
-            Self::Ecdsa { curve, verb: Verb::Sign } => Shape::EcdsaSign { curve },
+            Self::Ecdsa { curve, verb: OperationVerb::Sign } => Shape::EcdsaSign { curve },
             Self::Ecdsa { curve, .. } => Shape::EcdsaVerify { curve },
-            Self::Ed25519 { verb: Verb::Sign } => Shape::Ed25519Sign,
+            Self::Ed25519 { verb: OperationVerb::Sign } => Shape::Ed25519Sign,
             Self::Ed25519 { .. } => Shape::Ed25519Verify,
             Self::X25519 => Shape::X25519,
             Self::Record { kind, .. } => kind.shape(),
         }
     }
 
-    /// True where few keys are used often, and whatever helps then may be built beforehand.
+    /// True if few keys are used often, so that engines may build tables for them before the measurement.
     pub(crate) fn is_hot(self) -> bool {
-        matches!(self, Self::Ecdsa { verb: Verb::VerifyHot, .. } | Self::Ed25519 { verb: Verb::VerifyHot })
+        matches!(
+            self,
+            Self::Ecdsa { verb: OperationVerb::VerifyHot, .. }
+                | Self::Ed25519 { verb: OperationVerb::VerifyHot }
+        )
     }
 
-    /// Keys that the work is spread over unless told: few where that is the point or keys are costly to make.
+    /// Returns the default number of keys. It is small if recurring keys are the point, or if keys are costly to make.
     pub(crate) fn usual_keys(self) -> usize {
         match self {
             Self::Rsa { .. } => rsa_keys::PER_SIZE,
@@ -156,11 +161,11 @@ impl Operation {
     }
 }
 
-impl Verb {
+impl OperationVerb {
     const ALL: [Self; 3] = [Self::Sign, Self::Verify, Self::VerifyHot];
 }
 
-impl FromStr for Operation {
+impl FromStr for NamedOperation {
     type Err = OperationError;
 
     fn from_str(text: &str) -> Result<Self, OperationError> {
@@ -176,7 +181,7 @@ impl FromStr for Operation {
     }
 }
 
-fn record(family: &'static str, kind: RecordKind, len: &str) -> Result<Operation, OperationError> {
+fn record(family: &'static str, kind: RecordKind, len: &str) -> Result<NamedOperation, OperationError> {
     let unit = match kind {
         RecordKind::Cbc(alg) => alg.block_len(),
         _ => 1,
@@ -185,7 +190,7 @@ fn record(family: &'static str, kind: RecordKind, len: &str) -> Result<Operation
     // `parse` takes signs and leading zeros, names do not.
     let is_plain = len.bytes().all(|byte| byte.is_ascii_digit()) && !len.starts_with('0');
     match len.parse().ok().filter(is_good).filter(|_| is_plain) {
-        Some(len) => Ok(Operation::Record { kind, len }),
+        Some(len) => Ok(NamedOperation::Record { kind, len }),
         None => {
             let expected = match unit {
                 1 => format!("1 to {MAX_RECORD_BYTES}"),
@@ -196,7 +201,7 @@ fn record(family: &'static str, kind: RecordKind, len: &str) -> Result<Operation
     }
 }
 
-impl fmt::Display for Operation {
+impl fmt::Display for NamedOperation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rsa { bits, verb } => write!(f, "rsa{bits}-{verb}"),
@@ -211,7 +216,7 @@ impl fmt::Display for Operation {
     }
 }
 
-impl fmt::Display for Verb {
+impl fmt::Display for OperationVerb {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Sign => "sign",
@@ -245,12 +250,12 @@ impl CommandError for OperationError {
 
 impl OperationError {
     pub(crate) fn not_public_key(found: impl fmt::Display) -> Self {
-        Self::NotPublicKey { found: found.to_string(), expected: Operation::public_key_names() }
+        Self::NotPublicKey { found: found.to_string(), expected: NamedOperation::public_key_names() }
     }
 
-    /// As [`Unknown`](Self::Unknown), where only public-key operations would do.
+    /// Makes [`Unknown`](Self::Unknown) for commands that take public-key operations only.
     pub(crate) fn unknown_public_key(found: &str) -> Self {
-        Self::Unknown { found: found.to_owned(), expected: Operation::public_key_names() }
+        Self::Unknown { found: found.to_owned(), expected: NamedOperation::public_key_names() }
     }
 }
 
@@ -260,7 +265,7 @@ mod tests {
 
     #[test]
     fn every_known_name_is_read_back() {
-        for operation in Operation::known() {
+        for operation in NamedOperation::known() {
             assert_eq!(operation.to_string().parse(), Ok(operation));
         }
     }
@@ -271,7 +276,7 @@ mod tests {
                      ed25519-verify-hot x25519-derive des-cbc-40 tdes-cbc-40 aes128-cbc-48 aes128-gcm-40 sha1-20 \
                      sha256-8192 des-mac-40 aes-cmac-48";
         for name in names.split_whitespace() {
-            assert_eq!(name.parse::<Operation>().unwrap().to_string(), name);
+            assert_eq!(name.parse::<NamedOperation>().unwrap().to_string(), name);
         }
     }
 
@@ -280,7 +285,7 @@ mod tests {
         for name in
             ["", "rsa", "rsa2047-sign", "RSA2048-sign", "p256", "p256-verify-cold", "des-cbc", "md5-16"]
         {
-            let error = name.parse::<Operation>().unwrap_err();
+            let error = name.parse::<NamedOperation>().unwrap_err();
             assert!(
                 matches!(error, OperationError::Unknown { .. }) && error.kind() == FailureKind::Usage,
                 "{name}: {error}"
@@ -294,7 +299,7 @@ mod tests {
         for name in
             ["des-cbc-41", "aes128-cbc-40", "sha1-0", "sha1-+5", "sha1-05", "sha256-1048577", "sha1-x"]
         {
-            let error = name.parse::<Operation>().unwrap_err();
+            let error = name.parse::<NamedOperation>().unwrap_err();
             assert!(matches!(error, OperationError::RecordLen { .. }), "{name}: {error}");
         }
     }
@@ -302,7 +307,7 @@ mod tests {
     #[test]
     fn the_shape_is_that_of_the_jobs() {
         let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).build().unwrap();
-        for operation in Operation::public_key() {
+        for operation in NamedOperation::public_key() {
             let work = operation.work(&accelerator, 1, 1).unwrap();
             assert_eq!(
                 oarlock::schemes::shape_of(&work.job(0).unwrap()),
@@ -314,12 +319,14 @@ mod tests {
 
     #[test]
     fn records_have_a_shape_and_signatures_have_none() {
-        let des: Operation = "des-cbc-40".parse().unwrap();
+        let des: NamedOperation = "des-cbc-40".parse().unwrap();
         let shape =
             Shape::Cipher { alg: BlockCipher::Des, mode: CipherMode::Cbc, direction: Direction::Encrypt };
         assert_eq!(des.record(), Some((shape, 40)));
         assert!(
-            Operation::public_key().iter().all(|known| known.record().is_none() && known.is_public_key())
+            NamedOperation::public_key()
+                .iter()
+                .all(|known| known.record().is_none() && known.is_public_key())
         );
     }
 }

@@ -1,5 +1,5 @@
-//! Pictures of results as SVG: bars for `speed`, lines for `latency` and `ladder`. Written by hand so that the binary needs no font
-//! library; a viewer's own sans-serif is used.
+//! Pictures of results as SVG: bars for `speed`, lines for `latency` and `ladder`. Written by hand so that the binary
+//! needs no font library; a viewer's own sans-serif is used.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -14,9 +14,9 @@ mod scale;
 mod svg;
 
 pub(crate) use bars::BarChart;
-pub(crate) use lines::{Axis, LineChart, Panel};
+pub(crate) use lines::{AxisScale, ChartPanel, LineChart};
 
-/// Colours told apart also by readers who do not see red and green (after Okabe and Ito), in order of series.
+/// Colours in the order of series. Readers who do not see red and green can distinguish them (after Okabe and Ito).
 const COLOURS: [&str; 8] =
     ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c8c", "#000000"];
 
@@ -25,7 +25,7 @@ fn colour(series: usize) -> &'static str {
 }
 
 /// Draws the names of the series with their colours, in as many rows as `right` allows; the y below them.
-fn legend(drawing: &mut svg::Drawing, series: &[String], [left, top]: [f64; 2], right: f64) -> f64 {
+fn legend(drawing: &mut svg::SvgDrawing, series: &[String], [left, top]: [f64; 2], right: f64) -> f64 {
     const ROW: f64 = 22.0;
     const SWATCH: f64 = 12.0;
     let widths: Vec<f64> =
@@ -40,7 +40,7 @@ fn legend(drawing: &mut svg::Drawing, series: &[String], [left, top]: [f64; 2], 
             (x, y) = (left, y + ROW);
         }
         drawing.rectangle([x, y], [SWATCH, SWATCH], colour(index));
-        drawing.text([x + SWATCH + 6.0, y + SWATCH - 1.5], name, svg::Text::label());
+        drawing.text([x + SWATCH + 6.0, y + SWATCH - 1.5], name, svg::TextStyle::label());
         x += width;
     }
     if series.is_empty() { top } else { y + ROW }

@@ -3,17 +3,17 @@
 use std::fs;
 use std::io;
 
-/// What `/proc/PID/stat` says of a process.
+/// The numbers of a process in `/proc/PID/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stat {
+struct ProcessStat {
     parent: u32,
-    /// Of all its threads, and of its children that have ended, in ticks of the clock.
+    /// The CPU time of all its threads and of its ended children, in clock ticks.
     ticks: u64,
-    /// Of these children alone.
+    /// The CPU time of the ended children only.
     ended_ticks: u64,
 }
 
-/// CPU time of a process and of its children, those that have ended too, in microseconds.
+/// Returns the CPU time of a process and of its children, ended ones included, in microseconds.
 pub(crate) fn cpu_us(process: u32) -> io::Result<u64> {
     let mut ticks = stat(process)?.ticks;
     for child in children(process)? {
@@ -22,7 +22,7 @@ pub(crate) fn cpu_us(process: u32) -> io::Result<u64> {
     Ok(microseconds(ticks))
 }
 
-/// CPU time of this process's children that have ended and were waited for, in microseconds.
+/// Returns the CPU time of this process's children that have ended and were waited for, in microseconds.
 pub(crate) fn ended_children_us() -> io::Result<u64> {
     Ok(microseconds(stat(std::process::id())?.ended_ticks))
 }
@@ -31,7 +31,7 @@ fn microseconds(ticks: u64) -> u64 {
     ticks * 1_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
 
-/// The proportional set size of a process and of its children, in KiB: what they share counts once.
+/// Returns the proportional set size of a process and of its children, in KiB. Shared memory counts once.
 pub(crate) fn memory_kib(process: u32) -> io::Result<u64> {
     let mut all = proportional(process)?;
     for child in children(process)? {
@@ -49,7 +49,7 @@ fn proportional(process: u32) -> io::Result<u64> {
     size.ok_or_else(|| io::Error::other(format!("{path} has no Pss: {text}")))
 }
 
-/// The children of a process, by their numbers.
+/// Returns the numbers of a process's children.
 pub(crate) fn children(process: u32) -> io::Result<Vec<u32>> {
     let mut children = Vec::new();
     for entry in fs::read_dir("/proc")? {
@@ -63,19 +63,19 @@ pub(crate) fn children(process: u32) -> io::Result<Vec<u32>> {
     Ok(children)
 }
 
-fn stat(process: u32) -> io::Result<Stat> {
+fn stat(process: u32) -> io::Result<ProcessStat> {
     let text = fs::read_to_string(format!("/proc/{process}/stat"))?;
     parse(&text).ok_or_else(|| io::Error::other(format!("/proc/{process}/stat is not understood: {text}")))
 }
 
 /// proc_pid_stat(5): ppid is field 4; utime, stime, cutime and cstime are fields 14 to 17.
-fn parse(text: &str) -> Option<Stat> {
+fn parse(text: &str) -> Option<ProcessStat> {
     // The name may have spaces and brackets in it.
     let (_, behind_name) = text.rsplit_once(')')?;
     let fields: Vec<&str> = behind_name.split_whitespace().collect();
     let sum = |fields: &[&str]| fields.iter().map(|field| field.parse::<u64>()).sum::<Result<u64, _>>().ok();
     let (own_ticks, ended_ticks) = (sum(fields.get(11..13)?)?, sum(fields.get(13..15)?)?);
-    Some(Stat { parent: fields.get(1)?.parse().ok()?, ticks: own_ticks + ended_ticks, ended_ticks })
+    Some(ProcessStat { parent: fields.get(1)?.parse().ok()?, ticks: own_ticks + ended_ticks, ended_ticks })
 }
 
 #[cfg(test)]
@@ -83,9 +83,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_found_behind_any_name() {
+    fn parses_the_times_behind_any_process_name() {
         let text = "7 (a) S 1 (b) S 42 7 7 0 -1 4194560 9 8 7 6 100 20 3 4 20 0 1 0 5 6 7";
-        assert_eq!(parse(text), Some(Stat { parent: 42, ticks: 127, ended_ticks: 7 }));
+        assert_eq!(parse(text), Some(ProcessStat { parent: 42, ticks: 127, ended_ticks: 7 }));
         assert_eq!(parse("7 (short) S 42 7"), None);
         assert_eq!(parse("nothing"), None);
     }

@@ -1,5 +1,5 @@
-//! The progress of long work, on stderr: a bar on a terminal, a line every ten seconds elsewhere.
-//! `OARLOCK_PROGRESS_SECONDS` states another time between lines, or 0 for none.
+//! Progress of long work on stderr: a bar on a terminal, a line every ten seconds elsewhere.
+//! `OARLOCK_PROGRESS_SECONDS` sets another time between lines; 0 stands for no lines.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
@@ -10,17 +10,17 @@ use indicatif::{
     WeakProgressBar,
 };
 
-/// The time between two lines if stderr is no terminal and nothing else is said.
+/// The default time between two lines if stderr is not a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
-/// The environment variable that states another one, in seconds.
+/// The environment variable that sets another time, in seconds.
 const EVERY_VARIABLE: &str = "OARLOCK_PROGRESS_SECONDS";
-/// The shortest time between two lines, so that a small number fills no log.
+/// The shortest time between two lines, so that a small number does not fill a log.
 const MIN_LINE_EVERY: Duration = Duration::from_millis(50);
 /// The time between two pictures of a bar.
 const TICK: Duration = Duration::from_millis(250);
 
-/// A bar of this many steps, bytes or whatever else the template says: `indicatif`'s, with `{pos}`, `{len}`, `{msg}`, and with
-/// `{left}` for the time that is left, once it is known.
+/// Makes a bar with a template of `indicatif`, for example with `{pos}`, `{len}` and `{msg}`. It has `len` steps or
+/// bytes. The key `{left}` shows the remaining time once it is known.
 pub fn bar(len: u64, template: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(len), ProgressDrawTarget::hidden());
     if std::io::stderr().is_terminal() {
@@ -40,7 +40,7 @@ pub fn bar(len: u64, template: &str) -> ProgressBar {
     bar
 }
 
-/// The time between two lines: what the environment states, else ten seconds. None if no lines are wanted.
+/// Returns the time between two lines: that of the environment, else ten seconds. None if no lines are wanted.
 fn line_every(stated: Option<&str>) -> Option<Duration> {
     let seconds = stated.and_then(|text| text.parse::<f64>().ok());
     match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
@@ -50,7 +50,7 @@ fn line_every(stated: Option<&str>) -> Option<Duration> {
     }
 }
 
-/// Writes a line now and then for as long as the bar exists and is not finished.
+/// Writes a line at intervals while the bar exists and is not finished.
 fn report_lines(
     bar: WeakProgressBar,
     template: String,
@@ -70,7 +70,7 @@ fn report_lines(
     let _ = std::thread::Builder::new().name("progress".into()).spawn(report);
 }
 
-/// Nobody wakes the thread: it may wake by itself before the time has passed.
+/// Waits for a time. A parked thread may wake before the time has passed, so it is parked again.
 fn wait(every: Duration) {
     let due = Instant::now() + every;
     loop {
@@ -105,7 +105,7 @@ fn line(bar: &ProgressBar, template: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The time that is left, with a comma before it; nothing while nobody can know it.
+/// Returns the remaining time with a comma before it, or nothing while it is unknown.
 fn left(pos: u64, len: u64, eta: Duration) -> String {
     if pos == 0 || pos >= len || eta.is_zero() {
         String::new()
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_what_the_bar_shows() {
+    fn a_line_shows_the_same_numbers_as_the_bar() {
         let bar = ProgressBar::hidden();
         bar.set_length(48);
         bar.set_message("p256-sign");
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_a_time_that_nobody_knows() {
+    fn an_unknown_remaining_time_is_not_shown() {
         let minute = Duration::from_secs(60);
         assert_eq!(left(0, 100, Duration::ZERO), "");
         assert_eq!(left(0, 100, minute), "");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_until_the_bar_is_gone() {
+    fn lines_are_written_until_the_bar_is_dropped() {
         let (sender, lines) = mpsc::channel();
         let bar = ProgressBar::hidden();
         bar.set_length(2);

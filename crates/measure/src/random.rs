@@ -1,4 +1,4 @@
-//! A seeded generator for workloads that are the same at every run. Nothing secret is drawn from it.
+//! A seeded generator for workloads that are the same at every run. It must not be used for secrets.
 
 /// SplitMix64 (Steele, Lea and Flood, 2014): every seed gives a full period of 2^64.
 #[derive(Debug, Clone)]

@@ -5,21 +5,21 @@ use crate::terminal;
 /// The widest line of a table, in characters.
 pub const MAX_COLUMNS: usize = 100;
 const GAP: &str = "  ";
-/// The narrowest column of words that was cut: less of a name says nothing.
+/// The narrowest width to which a column of words is cut: a shorter piece of a name is useless.
 const MIN_WORDS: usize = 10;
 
-/// On which side of its column a cell stands.
+/// The alignment of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Align {
+pub enum CellAlign {
     /// Words.
     Left,
     /// Numbers.
     Right,
 }
 
-/// How a cell is shown on a terminal; elsewhere tone has no effect.
+/// The tone of a cell on a terminal. It has no effect elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
+pub enum CellTone {
     /// The terminal's own colour.
     Plain,
     /// Green: a success or a gain.
@@ -32,20 +32,20 @@ pub enum Tone {
 
 /// One cell of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
+pub struct TableCell {
     text: String,
-    tone: Tone,
+    tone: CellTone,
 }
 
-impl Cell {
+impl TableCell {
     /// Makes a cell with a tone.
-    pub fn toned(text: impl Into<String>, tone: Tone) -> Self {
+    pub fn toned(text: impl Into<String>, tone: CellTone) -> Self {
         Self { text: text.into(), tone }
     }
 
-    /// Where there is nothing to show.
+    /// Makes a cell for a missing value: a faint dash.
     pub fn none() -> Self {
-        Self::toned("-", Tone::Faint)
+        Self::toned("-", CellTone::Faint)
     }
 
     fn is_empty(&self) -> bool {
@@ -53,42 +53,42 @@ impl Cell {
     }
 }
 
-impl<T: Into<String>> From<T> for Cell {
+impl<T: Into<String>> From<T> for TableCell {
     fn from(text: T) -> Self {
-        Self::toned(text, Tone::Plain)
+        Self::toned(text, CellTone::Plain)
     }
 }
 
 /// A table under construction.
 #[derive(Debug, Clone)]
-pub struct Table {
-    head: Vec<(String, Align)>,
-    rows: Vec<Vec<Cell>>,
+pub struct TextTable {
+    head: Vec<(String, CellAlign)>,
+    rows: Vec<Vec<TableCell>>,
     max_columns: usize,
 }
 
-impl Table {
+impl TextTable {
     /// Makes a table without rows: a name and an alignment for each column.
-    pub fn new<T: Into<String>>(head: impl IntoIterator<Item = (T, Align)>) -> Self {
+    pub fn new<T: Into<String>>(head: impl IntoIterator<Item = (T, CellAlign)>) -> Self {
         let head = head.into_iter().map(|(name, align)| (name.into(), align)).collect();
         Self { head, rows: Vec::new(), max_columns: MAX_COLUMNS }
     }
 
-    /// A table that may be wider than [`MAX_COLUMNS`], for rows that differ in nothing but their names.
+    /// Allows a table to be wider than [`MAX_COLUMNS`], for rows with long names.
     pub fn with_max_columns(self, max_columns: usize) -> Self {
         Self { max_columns, ..self }
     }
 
     /// Adds a row; missing cells are empty, cells beyond the head are dropped.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
-        let mut row: Vec<Cell> = cells.into_iter().take(self.head.len()).collect();
-        row.resize(self.head.len(), Cell::from(""));
+    pub fn row(&mut self, cells: impl IntoIterator<Item = TableCell>) {
+        let mut row: Vec<TableCell> = cells.into_iter().take(self.head.len()).collect();
+        row.resize(self.head.len(), TableCell::from(""));
         self.rows.push(row);
     }
 
-    /// The table as lines of at most [`MAX_COLUMNS`] characters or what it was told, and at most what the terminal has, colour
-    /// escapes not counted. If the cells are wider than that, the widest column of words is cut, its cells ending in `…`; if
-    /// that is not enough, each row is a block with a line for each cell.
+    /// Renders the table as lines of at most [`MAX_COLUMNS`] or the allowed width, and at most the width of the
+    /// terminal, colour escapes not counted. If the cells are wider, the widest column of words is cut and its cells
+    /// end in `…`. If that is not enough, each row is a block with a line for each cell.
     pub fn render(&self, in_colour: bool) -> String {
         self.render_within(terminal::columns().unwrap_or(usize::MAX).min(self.max_columns), in_colour)
     }
@@ -101,25 +101,25 @@ impl Table {
     }
 
     fn aligned(&self, widths: &[usize], in_colour: bool) -> String {
-        let head = self.head.iter().map(|(name, _)| Cell::from(name.as_str())).collect::<Vec<_>>();
+        let head = self.head.iter().map(|(name, _)| TableCell::from(name.as_str())).collect::<Vec<_>>();
         let rule = "─".repeat(widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1));
         let mut lines = vec![self.line(&head, widths, false), rule];
         lines.extend(self.rows.iter().map(|row| self.line(row, widths, in_colour)));
         lines.join("\n") + "\n"
     }
 
-    /// Each row as lines of a column's name and its cell; cells that are empty or `-` are left out.
+    /// Renders each row as lines of a column's name and its cell, without cells that are empty or `-`.
     fn blocks(&self, columns: usize, in_colour: bool) -> String {
         let names = self.head.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
-        let room = columns.saturating_sub(names + GAP.len()).max(1);
+        let available = columns.saturating_sub(names + GAP.len()).max(1);
         let mut text = String::new();
         for row in &self.rows {
             if !text.is_empty() {
                 text.push('\n');
             }
             for ((name, _), cell) in self.head.iter().zip(row).filter(|(_, cell)| !cell.is_empty()) {
-                for (at, part) in wrapped(&cell.text, room).into_iter().enumerate() {
-                    let name = padded(if at == 0 { name } else { "" }, names, Align::Left);
+                for (at, part) in wrapped(&cell.text, available).into_iter().enumerate() {
+                    let name = padded(if at == 0 { name } else { "" }, names, CellAlign::Left);
                     let part = if in_colour { painted(&part, cell.tone) } else { part };
                     text += &format!("{name}{GAP}{part}\n");
                 }
@@ -128,7 +128,7 @@ impl Table {
         text
     }
 
-    /// The widths of columns if lines of them fit, after the widest column of words was cut.
+    /// Returns the widths of columns if their lines fit after the widest column of words is cut.
     fn widths(&self, columns: usize) -> Option<Vec<usize>> {
         let mut widths: Vec<usize> = self.head.iter().map(|(name, _)| width(name)).collect();
         for row in &self.rows {
@@ -136,16 +136,16 @@ impl Table {
                 *widest = (*widest).max(width(&cell.text));
             }
         }
-        let room = columns.saturating_sub(GAP.len() * widths.len().saturating_sub(1));
-        let excess = widths.iter().sum::<usize>().saturating_sub(room);
-        let words = widths.iter_mut().zip(&self.head).filter(|(_, (_, align))| *align == Align::Left);
+        let available = columns.saturating_sub(GAP.len() * widths.len().saturating_sub(1));
+        let excess = widths.iter().sum::<usize>().saturating_sub(available);
+        let words = widths.iter_mut().zip(&self.head).filter(|(_, (_, align))| *align == CellAlign::Left);
         if let Some((widest, _)) = words.max_by_key(|(width, _)| **width) {
             *widest = widest.saturating_sub(excess).max(MIN_WORDS.min(*widest));
         }
-        (widths.iter().sum::<usize>() <= room).then_some(widths)
+        (widths.iter().sum::<usize>() <= available).then_some(widths)
     }
 
-    fn line(&self, cells: &[Cell], widths: &[usize], in_colour: bool) -> String {
+    fn line(&self, cells: &[TableCell], widths: &[usize], in_colour: bool) -> String {
         let shown = cells.iter().zip(widths).zip(&self.head).map(|((cell, &width), &(_, align))| {
             let padded = padded(&fit(&cell.text, width), width, align);
             if in_colour { painted(&padded, cell.tone) } else { padded }
@@ -154,7 +154,7 @@ impl Table {
     }
 }
 
-/// A whole number with thousands apart: `4,506`.
+/// Formats a whole number with separated thousands: `4,506`.
 pub fn thousands(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -167,7 +167,7 @@ pub fn thousands(value: u64) -> String {
     text
 }
 
-/// A number of things in words: `1 line`, `2,000 lines`, `3 entries`.
+/// Formats a count in words: `1 line`, `2,000 lines`, `3 entries`.
 pub fn count(number: u64, thing: &str) -> String {
     match (number, thing.strip_suffix('y')) {
         (1, _) => format!("1 {thing}"),
@@ -178,7 +178,8 @@ pub fn count(number: u64, thing: &str) -> String {
     }
 }
 
-/// Three significant digits with an SI prefix: `4.51k`, `125M`; below one, plain decimals. `-` where it is no number.
+/// Formats three significant digits with an SI prefix: `4.51k`, `125M`; plain decimals below one; `-` for infinities
+/// and NaN.
 pub fn si(value: f64) -> String {
     if !value.is_finite() {
         return "-".into();
@@ -194,7 +195,7 @@ pub fn si(value: f64) -> String {
     format!("{}{prefix}", three_digits(scaled))
 }
 
-/// A number of bytes with its unit: `88.0 KiB`, `64 MiB`.
+/// Formats a number of bytes with its unit: `88.0 KiB`, `64 MiB`.
 pub fn bytes(count: usize) -> String {
     let (scaled, unit) = match count {
         0..1024 => return format!("{count} B"),
@@ -205,7 +206,7 @@ pub fn bytes(count: usize) -> String {
     format!("{} {unit}", three_digits(scaled).trim_end_matches(".00"))
 }
 
-/// A duration in seconds with its unit: `213 µs`, `1.67 ms`.
+/// Formats a duration in seconds with its unit: `213 µs`, `1.67 ms`.
 pub fn duration(seconds: f64) -> String {
     let (scaled, unit) = match seconds {
         s if s < 999.5e-9 => (s * 1e9, "ns"),
@@ -216,7 +217,7 @@ pub fn duration(seconds: f64) -> String {
     if scaled.is_finite() { format!("{} {unit}", three_digits(scaled)) } else { "-".into() }
 }
 
-/// A ratio: `3.31x`.
+/// Formats a ratio: `3.31x`.
 pub fn ratio(value: f64) -> String {
     if value.is_finite() { format!("{}x", three_digits(value)) } else { "-".into() }
 }
@@ -230,7 +231,7 @@ fn three_digits(value: f64) -> String {
     if value == 0.0 { "0".into() } else { format!("{value:.decimals$}") }
 }
 
-/// Columns that a text takes on a terminal, where some characters take two and some none.
+/// Returns the number of terminal columns of a text. Some characters take two columns, some take none.
 fn width(text: &str) -> usize {
     console::measure_text_width(text)
 }
@@ -244,16 +245,16 @@ fn fit(text: &str, columns: usize) -> String {
     fitting
 }
 
-/// Spaces behind or before a text, counted in columns and not in characters as `format!` does.
-fn padded(text: &str, columns: usize, align: Align) -> String {
+/// Pads a text with spaces. It counts columns, while `format!` counts characters.
+fn padded(text: &str, columns: usize, align: CellAlign) -> String {
     let space = " ".repeat(columns.saturating_sub(width(text)));
     match align {
-        Align::Left => format!("{text}{space}"),
-        Align::Right => format!("{space}{text}"),
+        CellAlign::Left => format!("{text}{space}"),
+        CellAlign::Right => format!("{space}{text}"),
     }
 }
 
-/// A text in parts of at most so many columns; a character wider than that is a part.
+/// Splits a text into parts of at most `columns` columns. A wider character is a part by itself.
 fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut taken = 0;
@@ -271,12 +272,12 @@ fn wrapped(text: &str, columns: usize) -> Vec<String> {
     parts
 }
 
-fn painted(text: &str, tone: Tone) -> String {
+fn painted(text: &str, tone: CellTone) -> String {
     let code = match tone {
-        Tone::Plain => return text.to_owned(),
-        Tone::Good => 32,
-        Tone::Bad => 31,
-        Tone::Faint => 2,
+        CellTone::Plain => return text.to_owned(),
+        CellTone::Good => 32,
+        CellTone::Bad => 31,
+        CellTone::Faint => 2,
     };
     format!("\u{1b}[{code}m{text}\u{1b}[0m")
 }
@@ -285,11 +286,14 @@ fn painted(text: &str, tone: Tone) -> String {
 mod tests {
     use super::*;
 
-    fn sample() -> Table {
-        let mut table =
-            Table::new([("operation", Align::Left), ("ops/s", Align::Right), ("ratio", Align::Right)]);
-        table.row(["rsa2048-sign".into(), "4,506".into(), Cell::toned("3.31x", Tone::Good)]);
-        table.row(["p256-sign".into(), "65,000".into(), Cell::none()]);
+    fn sample() -> TextTable {
+        let mut table = TextTable::new([
+            ("operation", CellAlign::Left),
+            ("ops/s", CellAlign::Right),
+            ("ratio", CellAlign::Right),
+        ]);
+        table.row(["rsa2048-sign".into(), "4,506".into(), TableCell::toned("3.31x", CellTone::Good)]);
+        table.row(["p256-sign".into(), "65,000".into(), TableCell::none()]);
         table.row(["short".into()]);
         table
     }
@@ -316,8 +320,8 @@ short
 
     #[test]
     fn no_line_is_wider_than_a_page() {
-        let mut table = Table::new([("note", Align::Left), ("number", Align::Right)]);
-        table.row([Cell::from("ä".repeat(150)), "123,456".into()]);
+        let mut table = TextTable::new([("note", CellAlign::Left), ("number", CellAlign::Right)]);
+        table.row([TableCell::from("ä".repeat(150)), "123,456".into()]);
         let text = table.render(false);
         assert!(text.lines().all(|line| line.chars().count() <= MAX_COLUMNS), "{text}");
         assert!(text.contains('…') && text.contains("123,456"), "{text}");
@@ -325,20 +329,20 @@ short
 
     #[test]
     fn a_narrow_terminal_gets_a_block_for_each_row() {
-        let mut table = Table::new([
-            ("operation", Align::Left),
-            ("engine", Align::Left),
-            ("ops/s", Align::Right),
-            ("OpenSSL", Align::Right),
-            ("ratio", Align::Right),
+        let mut table = TextTable::new([
+            ("operation", CellAlign::Left),
+            ("engine", CellAlign::Left),
+            ("ops/s", CellAlign::Right),
+            ("OpenSSL", CellAlign::Right),
+            ("ratio", CellAlign::Right),
         ]);
         table.row(["rsa2048-sign".into(), "lanes".into(), "4,506".into(), "1,361".into(), "3.31x".into()]);
         table.row([
             "ed25519-verify-hot".into(),
             "scalar".into(),
             "65,000".into(),
-            Cell::none(),
-            Cell::none(),
+            TableCell::none(),
+            TableCell::none(),
         ]);
         assert_eq!(table.render_within(60, false).lines().count(), 4);
         let expected = "\
@@ -362,7 +366,7 @@ ops/s      65,000
 
     #[test]
     fn wide_characters_take_two_columns() {
-        let mut table = Table::new([("key", Align::Left), ("bits", Align::Right)]);
+        let mut table = TextTable::new([("key", CellAlign::Left), ("bits", CellAlign::Right)]);
         table.row(["鍵鍵".into(), "2048".into()]);
         table.row(["abcd".into(), "256".into()]);
         let expected = "key   bits\n──────────\n鍵鍵  2048\nabcd   256\n";
@@ -375,8 +379,8 @@ ops/s      65,000
 
     #[test]
     fn an_empty_table_is_its_head() {
-        assert_eq!(Table::new([("a", Align::Left)]).render(true), "a\n─\n");
-        assert_eq!(Table::new::<&str>([]).render(false), "\n\n");
+        assert_eq!(TextTable::new([("a", CellAlign::Left)]).render(true), "a\n─\n");
+        assert_eq!(TextTable::new::<&str>([]).render(false), "\n\n");
     }
 
     #[test]

@@ -20,12 +20,12 @@ pub enum ColorChoice {
 /// The value of `--color`. Set once, before any output.
 static CHOICE: OnceLock<ColorChoice> = OnceLock::new();
 
-/// The environment variable that states a width: shells set it, and tests do.
+/// The environment variable that sets a width: shells set it, and tests do.
 const COLUMNS_VARIABLE: &str = "COLUMNS";
 /// The narrowest width that tables are fitted to.
 const MIN_COLUMNS: usize = 20;
 
-/// Keeps what `--color` says. Later calls have no effect.
+/// Stores the value of `--color`. Later calls have no effect.
 pub fn set_color(choice: ColorChoice) {
     let _ = CHOICE.set(choice);
 }
@@ -51,7 +51,8 @@ fn wants(is_terminal: bool) -> bool {
     }
 }
 
-/// Columns of a line on stdout: what COLUMNS says, else what the terminal has. None if stdout is no terminal.
+/// Returns the width of stdout in columns: that of COLUMNS, else that of the terminal. None if stdout is not a
+/// terminal.
 pub fn columns() -> Option<usize> {
     // Tests of texts must not depend on the terminal that they run in.
     if cfg!(test) {

@@ -1,67 +1,67 @@
-//! What operators watch: counters without locks, that only rise unless they say otherwise.
+//! Counters for operators. They are lock-free and only rise, unless their description says otherwise.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::protocol::ErrorKind;
+use crate::protocol::ProtocolErrorKind;
 
-/// Counters of a server, for a page of metrics to read.
+/// The counters of a server, for a metrics page.
 #[derive(Debug, Default)]
-pub struct Counters {
-    /// Connections taken in.
+pub struct MilterCounters {
+    /// The number of accepted connections.
     pub connections: AtomicU64,
-    /// Connections now: rises and falls.
+    /// The number of open connections. It rises and falls.
     pub open_connections: AtomicU64,
-    /// Connections turned away because there were as many as there may be.
+    /// The number of connections that were refused, because the limit was reached or the user is not allowed.
     pub refused_connections: AtomicU64,
-    /// Connections on which too long nothing came, or nothing was taken.
+    /// The number of connections that were closed because the MTA sent or read nothing for too long.
     pub timed_out_connections: AtomicU64,
-    /// Connections that broke: the MTA hung up without QUIT, or the system failed.
+    /// The number of connections that broke: the MTA closed them without QUIT, or the system failed.
     pub lost_connections: AtomicU64,
-    /// Connections cut because draining took too long.
+    /// The number of connections that were cut at the end of the drain time.
     pub cut_connections: AtomicU64,
-    /// Connections that a panic of the filter ended.
+    /// The number of connections that ended with a panic of the filter.
     pub panics: AtomicU64,
-    /// Connections that the filter ended: it did without the MTA, or said what cannot be said.
+    /// The number of connections that the filter ended: it declined the MTA, or its answer could not be encoded.
     pub filter_faults: AtomicU64,
-    /// Messages that came to their end, whatever became of them then.
+    /// The number of messages that reached their end, whatever their outcome.
     pub messages: AtomicU64,
-    /// Messages that did not: given up by the MTA, or ended by the filter before.
+    /// The number of messages that did not reach their end: aborted by the MTA, or decided early by the filter.
     pub aborted_messages: AtomicU64,
-    /// Changes left out because they were not agreed on.
+    /// The number of changes that were left out because they were not negotiated.
     pub dropped_changes: AtomicU64,
-    /// Times that an MTA was asked for patience.
+    /// The number of progress replies to MTAs.
     pub progress: AtomicU64,
-    /// Bytes from MTAs.
+    /// The number of bytes from MTAs.
     pub received_bytes: AtomicU64,
-    /// Bytes to MTAs.
+    /// The number of bytes to MTAs.
     pub sent_bytes: AtomicU64,
-    protocol_errors: [AtomicU64; ErrorKind::ALL.len()],
-    outcomes: [AtomicU64; Outcome::ALL.len()],
+    protocol_errors: [AtomicU64; ProtocolErrorKind::ALL.len()],
+    outcomes: [AtomicU64; CountedOutcome::ALL.len()],
 }
 
-/// What became of messages, recipients and connections, as it is counted.
+/// An outcome of a message, a recipient or a connection, as it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    /// Delivered, and other filters asked.
+pub enum CountedOutcome {
+    /// Delivered, after other filters were asked.
     Continue,
-    /// Delivered without further question.
+    /// Delivered without asking other filters.
     Accept,
-    /// Refused for good.
+    /// Rejected for good.
     Reject,
-    /// Refused for now.
+    /// Rejected for now.
     Tempfail,
-    /// Refused with words of the filter's.
+    /// Rejected with the filter's own text.
     Reply,
-    /// Thrown away.
+    /// Discarded.
     Discard,
 }
 
-impl Outcome {
-    /// All of them, in the order of their counters.
+impl CountedOutcome {
+    /// All outcomes, in the order of their counters.
     pub const ALL: [Self; 6] =
         [Self::Continue, Self::Accept, Self::Reject, Self::Tempfail, Self::Reply, Self::Discard];
 
-    /// As a label of metrics.
+    /// Returns the label for metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -75,24 +75,24 @@ impl Outcome {
     }
 }
 
-impl Counters {
-    /// Connections ended because the MTA broke the protocol in this way.
+impl MilterCounters {
+    /// Returns the number of connections that ended with this kind of protocol error.
     #[must_use]
-    pub fn protocol_errors(&self, kind: ErrorKind) -> u64 {
+    pub fn protocol_errors(&self, kind: ProtocolErrorKind) -> u64 {
         self.protocol_errors[kind as usize].load(Ordering::Relaxed)
     }
 
-    /// How often this was said: of messages at their end, and before it of messages, recipients and connections where it was final.
+    /// Returns the number of replies with this outcome: at the end of messages, and earlier if the reply was final.
     #[must_use]
-    pub fn outcomes(&self, outcome: Outcome) -> u64 {
+    pub fn outcomes(&self, outcome: CountedOutcome) -> u64 {
         self.outcomes[outcome as usize].load(Ordering::Relaxed)
     }
 
-    pub(crate) fn note_error(&self, kind: ErrorKind) {
+    pub(crate) fn count_error(&self, kind: ProtocolErrorKind) {
         count(&self.protocol_errors[kind as usize], 1);
     }
 
-    pub(crate) fn note(&self, outcome: Outcome) {
+    pub(crate) fn count_outcome(&self, outcome: CountedOutcome) {
         count(&self.outcomes[outcome as usize], 1);
     }
 }
@@ -107,8 +107,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_counter_has_its_place() {
-        assert!(Outcome::ALL.iter().enumerate().all(|(place, outcome)| *outcome as usize == place));
-        assert!(ErrorKind::ALL.iter().enumerate().all(|(place, kind)| *kind as usize == place));
+    fn every_counter_has_its_own_index() {
+        assert!(CountedOutcome::ALL.iter().enumerate().all(|(place, outcome)| *outcome as usize == place));
+        assert!(ProtocolErrorKind::ALL.iter().enumerate().all(|(place, kind)| *kind as usize == place));
     }
 }

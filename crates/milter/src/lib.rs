@@ -1,13 +1,13 @@
-//! A mail filter: the milter protocol, its sessions, a server and a client.
+//! The milter protocol for mail filters: frames, sessions, a server, and a client that plays the MTA.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`protocol`] | frames, commands and replies of milter protocol versions 2 to 6, both ways, without I/O |
-//! | [`session`] | one connection as a state machine without I/O: order, macros, negotiation; what a [`Filter`] is |
+//! | [`protocol`] | frames, commands and replies of protocol versions 2 to 6, in both directions, without I/O |
+//! | [`session`] | one connection as a state machine without I/O: order, macros, negotiation; the trait [`MessageFilter`] |
 //! | [`server`] | sockets, connections, limits, draining |
-//! | [`client`] | an MTA's side, for tests and load |
-//! | [`socket`] | where to listen or connect, as Sendmail and Postfix write it |
-//! | [`counters`] | what operators watch |
+//! | [`client`] | the MTA's side, for tests and load |
+//! | [`socket`] | socket addresses, as Sendmail and Postfix write them |
+//! | [`counters`] | counters for operators |
 #![forbid(unsafe_code)]
 
 pub mod client;
@@ -17,8 +17,11 @@ pub mod server;
 pub mod session;
 pub mod socket;
 
-pub use client::Client;
-pub use counters::Counters;
-pub use server::{Server, ServerError, Settings};
-pub use session::{Action, Agreed, Filter, Filters, Macros, MtaSocket, Session, Verdict, Wants};
-pub use socket::{Socket, SocketError};
+pub use client::MilterClient;
+pub use counters::MilterCounters;
+pub use server::{MilterServer, MilterServerError, MilterSettings};
+pub use session::{
+    AgreedOptions, FilterAction, FilterFactory, FilterVerdict, FilterWants, MacroTable, MessageFilter,
+    MilterSession, MtaSocket,
+};
+pub use socket::{MilterSocket, SocketError};

@@ -1,18 +1,19 @@
-//! Milter protocol versions 2 to 6 without I/O, both ways: a filter reads commands and writes replies, an MTA the reverse.
+//! Milter protocol versions 2 to 6 in both directions, without I/O. A filter reads commands and writes replies, an MTA
+//! the reverse.
 //!
-//! A frame is a length of four bytes, big-endian, and that many bytes: a code and its data. Semantics are those of Sendmail's
-//! `libmilter/mfdef.h` and `engine.c`, and of Postfix's `src/milter/milter8.c`; no document but these defines the protocol.
+//! A frame is a big-endian length of four bytes, then a code and its data. No document defines the protocol. The
+//! semantics follow Sendmail's `libmilter/mfdef.h` and `engine.c`, and Postfix's `src/milter/milter8.c`.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
-//! | `frame` | frames out of whatever bytes come, and into a buffer |
-//! | `flags` | what MTA and filter may negotiate |
-//! | `options` | the negotiation's message |
-//! | `command` | what an MTA says |
-//! | `reply`, `change`, `smtp` | what a filter answers |
+//! | `frame` | frames out of a stream of bytes, and into a buffer |
+//! | `flags` | the options that MTA and filter negotiate |
+//! | `options` | the message of the negotiation |
+//! | `command` | the commands of an MTA |
+//! | `reply`, `change`, `smtp` | the replies of a filter |
 //! | `text` | strings that end with a NUL |
-//! | `code` | the byte that names a command or a reply |
-//! | `error` | what may be wrong with them |
+//! | `code` | the codes of commands and replies |
+//! | `error` | protocol errors |
 
 pub mod change;
 pub mod code;
@@ -25,23 +26,23 @@ pub mod reply;
 pub mod smtp;
 pub mod text;
 
-pub use change::Change;
-pub use command::{Command, Connect, Envelope, Family};
-pub use error::{EncodeError, ErrorKind, ProtocolError};
+pub use change::MessageChange;
+pub use command::{AddressFamily, ConnectInfo, EnvelopeAddress, MilterCommand};
+pub use error::{EncodeError, ProtocolError, ProtocolErrorKind};
 pub use flags::{Actions, Steps};
-pub use frame::{Decoder, Frame};
-pub use options::{MacroStage, Options};
-pub use reply::Reply;
+pub use frame::{MilterDecoder, MilterFrame};
+pub use options::{MacroStage, NegotiationOptions};
+pub use reply::FilterReply;
 pub use smtp::SmtpReply;
-pub use text::{Pairs, Strings};
+pub use text::{MacroPairs, NulStrings};
 
-/// Newest version that is spoken here; what `libmilter` calls `SMFI_PROT_VERSION`.
+/// The newest supported version, `SMFI_PROT_VERSION` of `libmilter`.
 pub const VERSION: u32 = 6;
 
-/// Oldest version that is spoken here.
+/// The oldest supported version.
 pub const OLDEST_VERSION: u32 = 2;
 
-/// Bytes of a body chunk, at most: `MILTER_CHUNK_SIZE`.
+/// The maximum length of a body chunk in bytes: `MILTER_CHUNK_SIZE`.
 pub const CHUNK_BYTES: usize = 65_535;
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! The server: bound, running, drained.
+//! The server: it is bound, runs and drains.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
-//! | `server` | settings, listeners, limits, the end |
-//! | `listen` | sockets: taken over from the dead, with mode and group |
-//! | `peers` | who may connect over a UNIX socket |
-//! | `connection` | one connection: read, told to its session, written |
+//! | `server` | settings, listeners, limits, shutdown |
+//! | `listen` | sockets: a dead server's socket is replaced, mode and group are set |
+//! | `peers` | the users that may connect to a UNIX socket |
+//! | `connection` | one connection: frames to its session, replies to the MTA |
 
 mod connection;
 mod listen;
@@ -25,46 +25,47 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, timeout_at};
 use tracing::{debug, error, info, warn};
 
-use crate::counters::{Counters, count};
-use crate::protocol::Decoder;
-use crate::session::{Filters, MtaSocket};
-use crate::socket::Socket;
-use connection::{Connection, End};
-use listen::{Accepted, Listener};
+use crate::counters::{MilterCounters, count};
+use crate::protocol::MilterDecoder;
+use crate::session::{FilterFactory, MtaSocket};
+use crate::socket::MilterSocket;
+use connection::{ConnectionEnd, MilterConnection};
+use listen::{AcceptOutcome, MilterListener};
 
-/// How a server behaves.
+/// The settings of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Connections at once, of all sockets together; one more is hung up on, for which an MTA does what it does without a filter:
-    /// mostly it has the client come again later. At least 1.
-    pub connections: usize,
-    /// How long a connection may be silent, or leave replies unread. MTAs keep connections while their clients think, so this is not
-    /// shorter than an SMTP session's timeouts: 7,210 s is `libmilter`'s.
-    pub idle: Duration,
-    /// How long messages under way may take once the server is to stop.
-    pub drain: Duration,
-    /// How often an MTA is asked for patience at the end of a message. Postfix and Sendmail wait for five minutes by default without
-    /// that. At least 1 ms.
-    pub progress: Duration,
-    /// Bytes of a frame, at most.
-    pub frame_bytes: u32,
-    /// Permissions of UNIX sockets.
+pub struct MilterSettings {
+    /// The maximum number of connections over all sockets, at least 1. A further connection is closed. The MTA then
+    /// does what it is configured to do without the filter, which is usually a temporary rejection.
+    pub max_connections: usize,
+    /// The maximum time without data from the MTA, and the maximum time for it to read replies. MTAs keep connections
+    /// open while their clients are idle, so it must not be shorter than the timeouts of an SMTP session. `libmilter`
+    /// uses 7,210 s.
+    pub max_idle: Duration,
+    /// The maximum time for messages in progress during shutdown.
+    pub max_drain: Duration,
+    /// The interval of progress replies at the end of a message, at least 1 ms. Without them Postfix and Sendmail wait
+    /// five minutes by default.
+    pub progress_interval: Duration,
+    /// The maximum length of a frame in bytes.
+    pub max_frame_bytes: u32,
+    /// The permissions of UNIX sockets.
     pub unix_mode: u32,
-    /// Users that may connect over UNIX sockets, by name in `/etc/passwd` or by number, beside root and the server's own; None for the
-    /// members of the socket's group.
+    /// The users that may connect to UNIX sockets, besides root and the server's own user. A user is a name in
+    /// `/etc/passwd` or a number. None allows the members of the socket's group.
     pub unix_users: Option<Vec<String>>,
-    /// Group of UNIX sockets, by name in `/etc/group` or by number; None for the process's own.
+    /// The group of UNIX sockets: a name in `/etc/group` or a number. None keeps the group of the process.
     pub unix_group: Option<String>,
 }
 
-impl Default for Settings {
+impl Default for MilterSettings {
     fn default() -> Self {
         Self {
-            connections: 1024,
-            idle: Duration::from_secs(7210),
-            drain: Duration::from_secs(30),
-            progress: Duration::from_secs(10),
-            frame_bytes: Decoder::MOST,
+            max_connections: 1024,
+            max_idle: Duration::from_secs(7210),
+            max_drain: Duration::from_secs(30),
+            progress_interval: Duration::from_secs(10),
+            max_frame_bytes: MilterDecoder::DEFAULT_MAX_BYTES,
             unix_mode: 0o660,
             unix_users: None,
             unix_group: None,
@@ -72,41 +73,41 @@ impl Default for Settings {
     }
 }
 
-/// Why there is no server.
+/// An error of starting a server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ServerError {
-    /// A socket cannot be listened at.
+pub enum MilterServerError {
+    /// A socket cannot be bound.
     #[error("cannot listen at {socket}: {error}")]
     Listen {
-        /// Which one.
-        socket: Socket,
-        /// What the system said.
+        /// The address of the socket.
+        socket: MilterSocket,
+        /// The error of the system.
         error: io::Error,
     },
-    /// A UNIX socket cannot be had.
+    /// A UNIX socket cannot be created.
     #[error("cannot listen at unix:{0}")]
     SocketFile(#[from] SocketFileError),
-    /// There is no such group.
-    #[error("no group {0:?}, neither a number nor in /etc/group")]
+    /// The group does not exist.
+    #[error("unknown group {0:?}: expected a number or a name in /etc/group")]
     Group(String),
-    /// There is no such user.
-    #[error("no user {0:?}, neither a number nor in /etc/passwd")]
+    /// The user does not exist.
+    #[error("unknown user {0:?}: expected a number or a name in /etc/passwd")]
     User(String),
-    /// No socket at all.
-    #[error("no socket to listen at")]
-    Nowhere,
+    /// The list of sockets is empty.
+    #[error("no socket to listen at: expected one or more")]
+    NoSocket,
 }
 
-/// A server that listens and does not answer yet.
-pub struct Server<F> {
+/// A bound server that does not accept connections yet.
+pub struct MilterServer<F> {
     filters: Arc<F>,
-    counters: Arc<Counters>,
-    listeners: Vec<Listener>,
-    settings: Settings,
+    counters: Arc<MilterCounters>,
+    listeners: Vec<MilterListener>,
+    settings: MilterSettings,
 }
 
-impl<F> fmt::Debug for Server<F> {
+impl<F> fmt::Debug for MilterServer<F> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Server")
             .field("listeners", &self.listeners)
@@ -115,129 +116,136 @@ impl<F> fmt::Debug for Server<F> {
     }
 }
 
-/// What all connections of a server share.
-struct Shared<F> {
+/// The state that all connections of a server share.
+struct ServerContext<F> {
     filters: Arc<F>,
-    counters: Arc<Counters>,
-    settings: Settings,
-    seats: Arc<Semaphore>,
-    /// True from when the server is to stop.
+    counters: Arc<MilterCounters>,
+    settings: MilterSettings,
+    permits: Arc<Semaphore>,
+    /// True once the server must stop.
     is_draining: watch::Receiver<bool>,
 }
 
-impl<F: Filters> Server<F> {
-    /// Everything but answering. Needs a tokio runtime.
+impl<F: FilterFactory> MilterServer<F> {
+    /// Binds the sockets. It needs a tokio runtime.
     ///
     /// # Errors
     /// A socket cannot be bound.
-    pub async fn bind(sockets: &[Socket], filters: F, settings: Settings) -> Result<Self, ServerError> {
+    pub async fn bind(
+        sockets: &[MilterSocket],
+        filters: F,
+        settings: MilterSettings,
+    ) -> Result<Self, MilterServerError> {
         if sockets.is_empty() {
-            return Err(ServerError::Nowhere);
+            return Err(MilterServerError::NoSocket);
         }
         let mut listeners = Vec::with_capacity(sockets.len());
         for socket in sockets {
-            listeners.push(Listener::bind(socket, &settings).await?);
+            listeners.push(MilterListener::bind(socket, &settings).await?);
         }
         Ok(Self { filters: Arc::new(filters), counters: Arc::default(), listeners, settings })
     }
 
-    /// Where it listens: ports that were left to the system are filled in.
+    /// Returns the addresses of the sockets. Ports that the system chose are filled in.
     #[must_use]
-    pub fn sockets(&self) -> Vec<Socket> {
-        self.listeners.iter().map(Listener::socket).collect()
+    pub fn sockets(&self) -> Vec<MilterSocket> {
+        self.listeners.iter().map(MilterListener::socket).collect()
     }
 
-    /// What it counts.
+    /// Returns the counters.
     #[must_use]
-    pub fn counters(&self) -> Arc<Counters> {
+    pub fn counters(&self) -> Arc<MilterCounters> {
         Arc::clone(&self.counters)
     }
 
-    /// Serves until `stop` is ready. Then connections between messages are closed, those with one under way after it, and what has not
-    /// ended by the deadline is cut.
+    /// Serves until `stop` is ready, then drains. Connections between messages are closed at once, others after their
+    /// message. Those that are left at the deadline are cut.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let (drain, is_draining) = watch::channel(false);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerContext {
             filters: self.filters,
             counters: self.counters,
-            seats: Arc::new(Semaphore::new(self.settings.connections.clamp(1, Semaphore::MAX_PERMITS))),
+            permits: Arc::new(Semaphore::new(self.settings.max_connections.clamp(1, Semaphore::MAX_PERMITS))),
             settings: self.settings,
             is_draining,
         });
-        let mut gates = JoinSet::new();
+        let mut running = JoinSet::new();
         for listener in self.listeners {
-            gates.spawn(serve(listener, Arc::clone(&shared)));
+            running.spawn(serve(listener, Arc::clone(&shared)));
         }
         stop.await;
-        info!(deadline_s = shared.settings.drain.as_secs_f64(), "draining: messages under way are finished");
-        // Nobody listens where all gates are closed already.
+        info!(
+            deadline_s = shared.settings.max_drain.as_secs_f64(),
+            "draining: messages in progress may finish"
+        );
+        // A send fails only if all listeners have ended already.
         let _ = drain.send(true);
-        while gates.join_next().await.is_some() {}
+        while running.join_next().await.is_some() {}
         info!("stopped");
     }
 }
 
-/// One listener and its connections, until all have ended.
-async fn serve<F: Filters>(listener: Listener, shared: Arc<Shared<F>>) {
+/// Serves one listener and its connections until all have ended.
+async fn serve<F: FilterFactory>(listener: MilterListener, shared: Arc<ServerContext<F>>) {
     let mut connections = JoinSet::new();
     let mut is_draining = shared.is_draining.clone();
-    let limits = AcceptLimits::new();
+    let limits = AcceptLogLimits::new();
     loop {
         tokio::select! {
             accepted = accept_next(|| listener.accept(), |error| limits.report_failure(&error)) => match accepted {
-                Accepted::Stream(stream, socket) => {
+                AcceptOutcome::Stream(stream, socket) => {
                     admit(stream, socket, &shared, &mut connections, &limits.full);
                 }
-                Accepted::Refused { uid, pid } => {
+                AcceptOutcome::Refused { uid, pid } => {
                     count(&shared.counters.refused_connections, 1);
                     if let Some(suppressed) = limits.refused.admit() {
                         warn!(
                             uid, pid, suppressed,
-                            "a connection was refused: if it is an MTA, make its user a member of the socket's group, or name it in [listen] unix_users"
+                            "a connection was refused: if it is an MTA, add its user to the group of the socket or to [listen] unix_users"
                         );
                     }
                 }
             },
-            Some(ended) = connections.join_next() => note(&shared.counters, ended),
+            Some(ended) = connections.join_next() => record_end(&shared.counters, ended),
             () = draining(&mut is_draining) => break,
         }
     }
     drop(listener);
-    let deadline = Instant::now() + shared.settings.drain;
+    let deadline = Instant::now() + shared.settings.max_drain;
     while let Ok(Some(ended)) = timeout_at(deadline, connections.join_next()).await {
-        note(&shared.counters, ended);
+        record_end(&shared.counters, ended);
     }
     let cut = connections.len();
     if cut > 0 {
         count(&shared.counters.cut_connections, cut);
-        warn!(connections = cut, "the deadline passed: messages that had not ended were cut");
+        warn!(connections = cut, "the deadline passed: unfinished connections were cut");
     }
     connections.shutdown().await;
 }
 
-/// Ready once the server is to stop.
+/// Waits until the server must stop.
 async fn draining(is_draining: &mut watch::Receiver<bool>) {
-    // A server that is gone has stopped too.
+    // An error means that the server is gone, which is a stop as well.
     let _ = is_draining.wait_for(|is_draining| *is_draining).await;
 }
 
-/// The interval of log lines that peers bring about.
+/// The interval between log lines that peers can cause.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// Lines about MTAs that break the protocol.
+/// Log lines about MTAs that break the protocol.
 static BROKEN: LogLimit = LogLimit::new(INTERVAL);
 
-/// Lines about filters that cannot go on.
+/// Log lines about filters that cannot continue.
 static FILTER_FAULTS: LogLimit = LogLimit::new(INTERVAL);
 
-/// The log limits of a listener for connections that it did not serve.
-struct AcceptLimits {
+/// The log limits of a listener for connections that were not served.
+struct AcceptLogLimits {
     failed: LogLimit,
     refused: LogLimit,
     full: LogLimit,
 }
 
-impl AcceptLimits {
+impl AcceptLogLimits {
     fn new() -> Self {
         let limit = || LogLimit::new(INTERVAL);
         Self { failed: limit(), refused: limit(), full: limit() }
@@ -250,81 +258,86 @@ impl AcceptLimits {
     }
 }
 
-/// Gives a connection a seat, or hangs up.
-fn admit<F: Filters>(
-    stream: Box<dyn Stream>,
+/// Serves a connection, or closes it if the limit is reached.
+fn admit<F: FilterFactory>(
+    stream: Box<dyn MilterStream>,
     socket: MtaSocket,
-    shared: &Arc<Shared<F>>,
+    shared: &Arc<ServerContext<F>>,
     connections: &mut JoinSet<()>,
     limit: &LogLimit,
 ) {
-    let Ok(permit) = Arc::clone(&shared.seats).try_acquire_owned() else {
+    let Ok(permit) = Arc::clone(&shared.permits).try_acquire_owned() else {
         count(&shared.counters.refused_connections, 1);
         if let Some(suppressed) = limit.admit() {
-            let max = shared.settings.connections;
-            warn!(max, suppressed, "a connection was refused: there are as many as there may be");
+            let max = shared.settings.max_connections;
+            warn!(max, suppressed, "a connection was refused: the limit was reached");
         }
         return;
     };
-    let seat = Seat::new(Arc::clone(&shared.counters), permit);
-    connections.spawn(attend(stream, socket, Arc::clone(shared), seat));
+    let guard = ConnectionGuard::new(Arc::clone(&shared.counters), permit);
+    connections.spawn(serve_connection(stream, socket, Arc::clone(shared), guard));
 }
 
-async fn attend<F: Filters>(stream: Box<dyn Stream>, socket: MtaSocket, shared: Arc<Shared<F>>, _seat: Seat) {
+async fn serve_connection<F: FilterFactory>(
+    stream: Box<dyn MilterStream>,
+    socket: MtaSocket,
+    shared: Arc<ServerContext<F>>,
+    _guard: ConnectionGuard,
+) {
     let counters = &shared.counters;
-    let end = Connection::new(stream, socket, &shared).run().await;
+    let end = MilterConnection::new(stream, socket, &shared).run().await;
     match &end {
-        End::Done => {}
-        End::Silent => count(&counters.timed_out_connections, 1),
-        End::Lost(_) => count(&counters.lost_connections, 1),
-        End::Protocol(error) => counters.note_error(error.kind()),
-        End::Filter(_) => count(&counters.filter_faults, 1),
+        ConnectionEnd::Done => {}
+        ConnectionEnd::Silent => count(&counters.timed_out_connections, 1),
+        ConnectionEnd::Lost(_) => count(&counters.lost_connections, 1),
+        ConnectionEnd::Protocol(error) => counters.count_error(error.kind()),
+        ConnectionEnd::Filter(_) => count(&counters.filter_faults, 1),
     }
     match end {
-        End::Done => {}
-        End::Silent => debug!("a connection was silent for too long"),
-        End::Lost(error) => debug!(%error, "a connection was lost"),
-        End::Protocol(error) => {
+        ConnectionEnd::Done => {}
+        ConnectionEnd::Silent => debug!("a connection was silent for too long"),
+        ConnectionEnd::Lost(error) => debug!(%error, "a connection was lost"),
+        ConnectionEnd::Protocol(error) => {
             if let Some(suppressed) = BROKEN.admit() {
-                warn!(%error, suppressed, "the MTA broke the protocol: its connection is closed");
+                warn!(%error, suppressed, "an MTA broke the protocol: its connection was closed");
             }
         }
-        End::Filter(error) => {
+        ConnectionEnd::Filter(error) => {
             if let Some(suppressed) = FILTER_FAULTS.admit() {
-                warn!(%error, suppressed, "a connection is closed");
+                warn!(%error, suppressed, "a filter could not continue: its connection was closed");
             }
         }
     }
 }
 
-/// A filter that panics costs its connection, nothing else.
-fn note(counters: &Counters, ended: Result<(), JoinError>) {
+/// Records the end of a connection's task. A panic of a filter ends only its connection.
+fn record_end(counters: &MilterCounters, ended: Result<(), JoinError>) {
     if ended.is_err_and(|error| error.is_panic()) {
         count(&counters.panics, 1);
-        error!("a filter panicked: its connection is closed");
+        error!("a filter panicked: its connection was closed");
     }
 }
 
 /// A stream of bytes.
-pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait MilterStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> MilterStream for T {}
 
-/// A place among the connections that the server has at once, given back with it.
-struct Seat {
-    counters: Arc<Counters>,
+/// A connection that counts against the limit until it is dropped.
+struct ConnectionGuard {
+    counters: Arc<MilterCounters>,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Seat {
-    fn new(counters: Arc<Counters>, permit: OwnedSemaphorePermit) -> Self {
+impl ConnectionGuard {
+    fn new(counters: Arc<MilterCounters>, permit: OwnedSemaphorePermit) -> Self {
         count(&counters.connections, 1);
         count(&counters.open_connections, 1);
         Self { counters, _permit: permit }
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         self.counters.open_connections.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,13 +1,14 @@
-//! One connection as a state machine without I/O: what an MTA sends goes in, what a filter answers comes out.
+//! One connection as a state machine without I/O. It takes the MTA's commands and writes the filter's replies.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
 //! | `session` | the state machine |
-//! | `filter` | what a filter is, wants and says |
-//! | `step` | which command may follow which |
-//! | `macros` | names and values that an MTA sends beside its commands |
+//! | `filter` | the filter's traits, wishes and verdicts |
+//! | `step` | the order of commands |
+//! | `macros` | the macros that an MTA sends with its commands |
 //!
-//! A connection carries the messages of one SMTP connection, and after `SMFIC_QUIT_NC` those of the next, with a new filter.
+//! A connection carries the messages of one SMTP connection. After `SMFIC_QUIT_NC` it carries those of the next one,
+//! with a new filter.
 
 mod filter;
 mod macros;
@@ -15,161 +16,166 @@ mod step;
 
 use std::sync::Arc;
 
-pub use filter::{Action, Agreed, Filter, Filters, MtaSocket, Verdict, Wants};
-pub use macros::Macros;
-
-use crate::counters::{Counters, Outcome, count};
-use crate::protocol::{
-    Actions, Change, Command, EncodeError, Frame, MacroStage, OLDEST_VERSION, Options, ProtocolError, Reply,
-    Steps, VERSION,
+pub use filter::{
+    AgreedOptions, FilterAction, FilterFactory, FilterVerdict, FilterWants, MessageFilter, MtaSocket,
 };
-use step::{Place, Step};
+pub use macros::MacroTable;
 
-/// One connection.
-pub struct Session<F: Filters> {
+use crate::counters::{CountedOutcome, MilterCounters, count};
+use crate::protocol::{
+    Actions, EncodeError, FilterReply, MacroStage, MessageChange, MilterCommand, MilterFrame,
+    NegotiationOptions, OLDEST_VERSION, ProtocolError, Steps, VERSION,
+};
+use step::{SessionPhase, SessionStep};
+
+/// The session of one connection.
+pub struct MilterSession<F: FilterFactory> {
     filters: Arc<F>,
     filter: F::Filter,
     socket: MtaSocket,
-    counters: Arc<Counters>,
-    agreed: Agreed,
-    place: Place,
-    macros: Macros,
-    /// Said where no reply was possible, of the connection and of the message.
-    kept_of_connection: Option<Action>,
-    kept_of_message: Option<Action>,
-    /// The filter knows of a message.
+    counters: Arc<MilterCounters>,
+    agreed: AgreedOptions,
+    phase: SessionPhase,
+    macros: MacroTable,
+    /// Actions that could not be sent yet, for the connection and for the message.
+    held_for_connection: Option<FilterAction>,
+    held_for_message: Option<FilterAction>,
+    /// True if the filter has seen the start of a message.
     is_begun: bool,
-    /// The filter wants no more of this body.
+    /// True if the filter needs no more of this body.
     skips_body: bool,
 }
 
-/// What is to be done next.
+/// The next step of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Next {
-    /// Reading goes on.
+pub enum NextStep {
+    /// Read more frames.
     Read,
-    /// [`Session::conclude`] is to be awaited, and [`Session::deliver`] given what comes of it.
+    /// Await [`MilterSession::conclude`] and pass the verdict to [`MilterSession::deliver`].
     Conclude,
-    /// The MTA is done.
+    /// Close the connection: the MTA has ended it.
     Close,
 }
 
-/// Why a connection cannot go on.
+/// The reason why a connection cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
     /// The MTA broke the protocol.
     #[error("the MTA: {0}")]
     Protocol(#[from] ProtocolError),
-    /// The filter wants to say what cannot be said.
+    /// The filter's answer cannot be encoded.
     #[error("the filter: {0}")]
     Filter(#[from] EncodeError),
-    /// The filter wants more than this MTA offers.
-    #[error("the filter does without this MTA, which agreed to {actions:?} and {steps:?}")]
+    /// The filter needs more than this MTA offers.
+    #[error("the filter declined this MTA, which offers only {actions:?} and {steps:?}")]
     Declined {
-        /// As agreed.
+        /// The negotiated actions.
         actions: Actions,
-        /// As agreed.
+        /// The negotiated steps.
         steps: Steps,
     },
 }
 
-impl<F: Filters> Session<F> {
-    /// A connection that nothing was said on.
+impl<F: FilterFactory> MilterSession<F> {
+    /// Makes the session of a new connection.
     #[must_use]
-    pub fn new(filters: Arc<F>, counters: Arc<Counters>, socket: MtaSocket) -> Self {
+    pub fn new(filters: Arc<F>, counters: Arc<MilterCounters>, socket: MtaSocket) -> Self {
         Self {
             filter: filters.filter(socket),
             filters,
             socket,
             counters,
-            agreed: Agreed::default(),
-            place: Place::Fresh,
-            macros: Macros::default(),
-            kept_of_connection: None,
-            kept_of_message: None,
+            agreed: AgreedOptions::default(),
+            phase: SessionPhase::Fresh,
+            macros: MacroTable::default(),
+            held_for_connection: None,
+            held_for_message: None,
             is_begun: false,
             skips_body: false,
         }
     }
 
-    /// Takes a frame in and appends what is to be answered, if anything.
+    /// Handles a frame and appends the reply, if there is one.
     ///
     /// # Errors
-    /// The connection cannot go on: [`Self::lost`] is to be called, and what was appended for this frame need not be sent.
-    pub fn handle(&mut self, frame: Frame<'_>, out: &mut Vec<u8>) -> Result<Next, SessionError> {
-        let command = Command::read(frame)?;
-        self.place.check(&command, self.agreed.steps)?;
+    /// The connection cannot continue. Call [`Self::lost`]. The bytes that were appended for this frame need not be
+    /// sent.
+    pub fn handle(&mut self, frame: MilterFrame<'_>, out: &mut Vec<u8>) -> Result<NextStep, SessionError> {
+        let command = MilterCommand::read(frame)?;
+        self.phase.check(&command, self.agreed.steps)?;
         match command {
-            Command::Negotiate(offer) => self.negotiate(&offer, out)?,
-            Command::Macros { of, pairs } => {
+            MilterCommand::Negotiate(offer) => self.negotiate(&offer, out)?,
+            MilterCommand::Macros { of, pairs } => {
                 if let Some(stage) = MacroStage::of_command(of) {
                     self.macros.set(stage, pairs);
                 }
             }
-            Command::Abort => self.end_message(MacroStage::Helo),
-            Command::Quit => {
+            MilterCommand::Abort => self.end_message(MacroStage::Helo),
+            MilterCommand::Quit => {
                 self.lost();
-                return Ok(Next::Close);
+                return Ok(NextStep::Close);
             }
-            Command::QuitNewConnection => self.renew()?,
-            Command::EndOfMessage(chunk) => return self.end_of_message(chunk, out),
-            told => self.tell(&told, out)?,
+            MilterCommand::QuitNewConnection => self.renew()?,
+            MilterCommand::EndOfMessage(chunk) => return self.end_of_message(chunk, out),
+            step => self.pass_step(&step, out)?,
         }
-        Ok(Next::Read)
+        Ok(NextStep::Read)
     }
 
-    /// What the filter makes of the message that [`Next::Conclude`] spoke of.
-    pub async fn conclude(&mut self) -> Verdict {
+    /// Returns the filter's verdict after [`NextStep::Conclude`].
+    pub async fn conclude(&mut self) -> FilterVerdict {
         self.filter.end_of_message(&self.macros).await
     }
 
-    /// Appends what the filter makes of a message: changes that were agreed on, and the reply, so that one write does.
+    /// Appends the verdict: the negotiated changes and the reply, so that one write sends both.
     ///
     /// # Errors
-    /// A change cannot be said; nothing of the verdict is appended then.
-    pub fn deliver(&mut self, verdict: &Verdict, out: &mut Vec<u8>) -> Result<(), SessionError> {
+    /// A change cannot be encoded. Nothing of the verdict is appended.
+    pub fn deliver(&mut self, verdict: &FilterVerdict, out: &mut Vec<u8>) -> Result<(), SessionError> {
         let start = out.len();
-        let is_taken = !verdict.action.refuses() && verdict.action != Action::Discard;
+        // MTAs ignore changes of a rejected message. Sending them would only cost time.
+        let is_taken = !verdict.action.refuses() && verdict.action != FilterAction::Discard;
         let changes = if is_taken { verdict.changes.as_slice() } else { &[] };
         for change in changes {
-            if let Err(error) = self.put_change(change, out) {
+            if let Err(error) = self.encode_change(change, out) {
                 out.truncate(start);
                 return Err(error.into());
             }
         }
-        // It has come to its end: there is nothing to abort.
+        // The message has reached its end and must not count as aborted.
         self.is_begun = false;
-        self.answer(Step::EndOfMessage, verdict.action.clone(), out)
+        self.answer(SessionStep::EndOfMessage, verdict.action.clone(), out)
     }
 
-    /// True where no message is under way, so that hanging up costs none.
+    /// Returns true if no message is in progress, so that closing the connection loses none.
     #[must_use]
     pub fn is_between_messages(&self) -> bool {
-        !matches!(self.place, Place::In(_))
+        !matches!(self.phase, SessionPhase::In(_))
     }
 
-    /// What was agreed on.
+    /// Returns the negotiated options.
     #[must_use]
-    pub fn agreed(&self) -> &Agreed {
+    pub fn agreed(&self) -> &AgreedOptions {
         &self.agreed
     }
 
-    /// The connection is no more.
+    /// Ends the session because the connection is closed.
     pub fn lost(&mut self) {
         self.end_message(MacroStage::Helo);
     }
 
-    fn negotiate(&mut self, offer: &Options, out: &mut Vec<u8>) -> Result<(), SessionError> {
+    fn negotiate(&mut self, offer: &NegotiationOptions, out: &mut Vec<u8>) -> Result<(), SessionError> {
         if offer.version < OLDEST_VERSION {
             return Err(ProtocolError::Version(offer.version).into());
         }
         let wants = self.filters.wants();
-        // Who offers nothing means what there was before there was anything to offer, as libmilter has it.
+        // libmilter treats an empty offer as the options of version 1.
         let offered_actions = if offer.actions == Actions::NONE { Actions::VERSION_1 } else { offer.actions };
         let offered_steps = if offer.steps == Steps::NONE { Steps::VERSION_1 } else { offer.steps };
         let sets_macros = !wants.macros.is_empty() && offered_actions.contains(Actions::SET_MACROS);
+        // SET_MACROS is set only together with a list of macros, as Postfix expects.
         let mut actions = wants.actions & offered_actions & !Actions::SET_MACROS;
         let mut macros = Vec::new();
         if sets_macros {
@@ -178,171 +184,185 @@ impl<F: Filters> Session<F> {
         }
         let steps = wants.steps & offered_steps;
         let version = offer.version.min(VERSION);
-        self.agreed = Agreed { version, actions, steps };
+        self.agreed = AgreedOptions { version, actions, steps };
         self.introduce()?;
-        self.place = Place::Agreed;
-        Ok(Options { version, actions, steps, macros }.encode(out)?)
+        self.phase = SessionPhase::Agreed;
+        Ok(NegotiationOptions { version, actions, steps, macros }.encode(out)?)
     }
 
     fn introduce(&mut self) -> Result<(), SessionError> {
-        let Agreed { actions, steps, .. } = self.agreed;
+        let AgreedOptions { actions, steps, .. } = self.agreed;
         match self.filter.accepts(&self.agreed) {
             true => Ok(()),
             false => Err(SessionError::Declined { actions, steps }),
         }
     }
 
-    /// Another client, and nothing of the one before.
+    /// Starts again for another client.
     fn renew(&mut self) -> Result<(), SessionError> {
         self.lost();
         self.macros.clear();
-        self.kept_of_connection = None;
-        self.place = Place::Agreed;
+        self.held_for_connection = None;
+        self.phase = SessionPhase::Agreed;
         self.filter = self.filters.filter(self.socket);
         self.introduce()
     }
 
-    /// Tells the filter of a step and answers.
-    fn tell(&mut self, command: &Command<'_>, out: &mut Vec<u8>) -> Result<(), SessionError> {
+    /// Passes a step to the filter and replies.
+    fn pass_step(&mut self, command: &MilterCommand<'_>, out: &mut Vec<u8>) -> Result<(), SessionError> {
         let Some(step) = self.enter(command) else { return Ok(()) };
-        let action = match self.kept() {
-            Some(kept) if step != Step::Unknown => kept.clone(),
-            _ => self.ask(command),
+        let action = match self.held() {
+            // An unknown command says nothing about the message, so that a held action must not answer it.
+            Some(held) if step != SessionStep::Unknown => held.clone(),
+            _ => self.call_filter(command),
         };
         self.answer(step, action, out)
     }
 
-    /// Moves to where this command leads.
-    fn enter(&mut self, command: &Command<'_>) -> Option<Step> {
+    /// Moves to the phase of this command.
+    fn enter(&mut self, command: &MilterCommand<'_>) -> Option<SessionStep> {
         let step = match command {
-            Command::Connect(_) => Step::Connect,
-            Command::Helo(_) => Step::Helo,
-            Command::Mail(_) => Step::Mail,
-            Command::Recipient(_) => Step::Recipient,
-            Command::Data => Step::Data,
-            Command::Header { .. } => Step::Header,
-            Command::EndOfHeaders => Step::EndOfHeaders,
-            Command::Body(_) => Step::Body,
-            Command::Unknown(_) => return Some(Step::Unknown),
+            MilterCommand::Connect(_) => SessionStep::Connect,
+            MilterCommand::Helo(_) => SessionStep::Helo,
+            MilterCommand::Mail(_) => SessionStep::Mail,
+            MilterCommand::Recipient(_) => SessionStep::Recipient,
+            MilterCommand::Data => SessionStep::Data,
+            MilterCommand::Header { .. } => SessionStep::Header,
+            MilterCommand::EndOfHeaders => SessionStep::EndOfHeaders,
+            MilterCommand::Body(_) => SessionStep::Body,
+            MilterCommand::Unknown(_) => return Some(SessionStep::Unknown),
             _ => return None,
         };
-        // What begins anew ends the message before it, but its own macros have come already.
+        // A new message ends the one before it. The macros of the new one have arrived already and must stay.
         match step {
-            Step::Connect => self.macros.clear_after(MacroStage::Connect),
-            Step::Helo => self.end_message(MacroStage::Helo),
-            Step::Mail => self.end_message(MacroStage::Mail),
-            Step::Recipient => self.macros.clear_after(MacroStage::Recipient),
+            SessionStep::Connect => self.macros.clear_after(MacroStage::Connect),
+            SessionStep::Helo => self.end_message(MacroStage::Helo),
+            SessionStep::Mail => self.end_message(MacroStage::Mail),
+            SessionStep::Recipient => self.macros.clear_after(MacroStage::Recipient),
             _ => {}
         }
-        self.place = if step.is_of_connection() { Place::Greeted } else { Place::In(step) };
+        self.phase = if step.is_of_connection() { SessionPhase::Greeted } else { SessionPhase::In(step) };
         Some(step)
     }
 
-    fn ask(&mut self, command: &Command<'_>) -> Action {
+    fn call_filter(&mut self, command: &MilterCommand<'_>) -> FilterAction {
         let (filter, macros) = (&mut self.filter, &self.macros);
-        self.is_begun |= matches!(self.place, Place::In(_)) && !matches!(command, Command::Unknown(_));
+        self.is_begun |=
+            matches!(self.phase, SessionPhase::In(_)) && !matches!(command, MilterCommand::Unknown(_));
         match command {
-            Command::Connect(connect) => filter.connect(connect, macros),
-            Command::Helo(name) => filter.helo(name, macros),
-            Command::Mail(from) => filter.mail(from, macros),
-            Command::Recipient(to) => filter.recipient(to, macros),
-            Command::Data => filter.data(macros),
-            Command::Header { name, value } => filter.header(name, value),
-            Command::EndOfHeaders => filter.end_of_headers(macros),
-            Command::Body(_) if self.skips_body => Action::Continue,
-            Command::Body(chunk) => filter.body(chunk),
-            Command::Unknown(command) => filter.unknown(command),
-            _ => Action::Continue,
+            MilterCommand::Connect(connect) => filter.connect(connect, macros),
+            MilterCommand::Helo(name) => filter.helo(name, macros),
+            MilterCommand::Mail(from) => filter.mail(from, macros),
+            MilterCommand::Recipient(to) => filter.recipient(to, macros),
+            MilterCommand::Data => filter.data(macros),
+            MilterCommand::Header { name, value } => filter.header(name, value),
+            MilterCommand::EndOfHeaders => filter.end_of_headers(macros),
+            MilterCommand::Body(_) if self.skips_body => FilterAction::Continue,
+            MilterCommand::Body(chunk) => filter.body(chunk),
+            MilterCommand::Unknown(command) => filter.unknown(command),
+            _ => FilterAction::Continue,
         }
     }
 
-    /// The last piece of the body, then the end.
-    fn end_of_message(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<Next, SessionError> {
-        let mut action = self.kept().cloned();
-        self.place = Place::In(Step::EndOfMessage);
+    /// Passes the last piece of the body, then starts the conclusion.
+    fn end_of_message(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<NextStep, SessionError> {
+        let mut action = self.held().cloned();
+        self.phase = SessionPhase::In(SessionStep::EndOfMessage);
         count(&self.counters.messages, 1);
+        // Without body and headers this call is the first that the filter sees of the message.
         self.is_begun |= action.is_none();
         if action.is_none() && !chunk.is_empty() && !self.skips_body {
-            action = Some(self.filter.body(chunk)).filter(Action::is_final);
+            action = Some(self.filter.body(chunk)).filter(FilterAction::is_final);
         }
         match action {
-            None => Ok(Next::Conclude),
-            Some(action) => self.answer(Step::EndOfMessage, action, out).map(|()| Next::Read),
+            None => Ok(NextStep::Conclude),
+            Some(action) => self.answer(SessionStep::EndOfMessage, action, out).map(|()| NextStep::Read),
         }
     }
 
-    fn kept(&self) -> Option<&Action> {
-        self.kept_of_connection.as_ref().or(self.kept_of_message.as_ref())
+    fn held(&self) -> Option<&FilterAction> {
+        self.held_for_connection.as_ref().or(self.held_for_message.as_ref())
     }
 
-    /// Says it now, or keeps it for a step where it can be said.
-    fn answer(&mut self, step: Step, action: Action, out: &mut Vec<u8>) -> Result<(), SessionError> {
-        let has_reply = step == Step::EndOfMessage || !self.agreed.steps.contains(step.without_reply());
-        let is_too_early = action == Action::Discard && step.is_of_connection();
+    /// Sends an action now, or keeps it for a later step that has a reply.
+    fn answer(
+        &mut self,
+        step: SessionStep,
+        action: FilterAction,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SessionError> {
+        let has_reply =
+            step == SessionStep::EndOfMessage || !self.agreed.steps.contains(step.without_reply());
+        // MTAs accept DISCARD only for a message.
+        let is_too_early = action == FilterAction::Discard && step.is_of_connection();
         if action.is_final() && (!has_reply || is_too_early) {
-            self.keep(step, action);
-            return self.reply(has_reply, &Action::Continue, out);
+            self.hold(step, action);
+            return self.reply(has_reply, &FilterAction::Continue, out);
         }
-        self.skips_body |= step == Step::Body && action == Action::Skip;
-        let is_skip = action == Action::Skip && step == Step::Body && self.agreed.steps.contains(Steps::SKIP);
-        let said = if action == Action::Skip && !is_skip { &Action::Continue } else { &action };
+        self.skips_body |= step == SessionStep::Body && action == FilterAction::Skip;
+        // SKIP may only be sent if it was negotiated, and only for the body.
+        let is_skip = action == FilterAction::Skip
+            && step == SessionStep::Body
+            && self.agreed.steps.contains(Steps::SKIP);
+        let said = if action == FilterAction::Skip && !is_skip { &FilterAction::Continue } else { &action };
         self.reply(has_reply, said, out)?;
         self.close_step(step, &action);
         Ok(())
     }
 
-    fn keep(&mut self, step: Step, action: Action) {
+    fn hold(&mut self, step: SessionStep, action: FilterAction) {
         match step {
-            Step::Unknown => {}
-            _ if step.is_of_connection() => self.kept_of_connection = Some(action),
-            _ => self.kept_of_message = Some(action),
+            SessionStep::Unknown => {}
+            _ if step.is_of_connection() => self.held_for_connection = Some(action),
+            _ => self.held_for_message = Some(action),
         }
     }
 
-    fn reply(&self, has_reply: bool, action: &Action, out: &mut Vec<u8>) -> Result<(), SessionError> {
+    fn reply(&self, has_reply: bool, action: &FilterAction, out: &mut Vec<u8>) -> Result<(), SessionError> {
         let reply = match action {
             _ if !has_reply => return Ok(()),
-            Action::Continue => Reply::Continue,
-            Action::Accept => Reply::Accept,
-            Action::Reject => Reply::Reject,
-            Action::Tempfail => Reply::Tempfail,
-            Action::Reply(reply) => Reply::from(reply),
-            Action::Discard => Reply::Discard,
-            Action::Skip => Reply::Skip,
+            FilterAction::Continue => FilterReply::Continue,
+            FilterAction::Accept => FilterReply::Accept,
+            FilterAction::Reject => FilterReply::Reject,
+            FilterAction::Tempfail => FilterReply::Tempfail,
+            FilterAction::Reply(reply) => FilterReply::from(reply),
+            FilterAction::Discard => FilterReply::Discard,
+            FilterAction::Skip => FilterReply::Skip,
         };
         Ok(reply.encode(out)?)
     }
 
-    /// What was said may have ended the message.
-    fn close_step(&mut self, step: Step, action: &Action) {
-        let is_of_recipient = step == Step::Recipient && action.refuses();
-        let is_final = action.is_final() || step == Step::EndOfMessage;
-        if is_final && step != Step::Unknown {
-            self.counters.note(outcome_of(action));
+    /// Ends the message if the action was final.
+    fn close_step(&mut self, step: SessionStep, action: &FilterAction) {
+        let is_of_recipient = step == SessionStep::Recipient && action.refuses();
+        let is_final = action.is_final() || step == SessionStep::EndOfMessage;
+        if is_final && step != SessionStep::Unknown {
+            self.counters.count_outcome(outcome_of(action));
         }
-        if is_final && !is_of_recipient && (Step::Mail..=Step::EndOfMessage).contains(&step) {
+        if is_final && !is_of_recipient && (SessionStep::Mail..=SessionStep::EndOfMessage).contains(&step) {
             self.end_message(MacroStage::Helo);
         }
     }
 
-    /// Between messages again: forgets macros of stages after `stage`.
+    /// Returns to the phase between messages. Macros of stages after `stage` are forgotten.
     fn end_message(&mut self, stage: MacroStage) {
         if self.is_begun {
             self.is_begun = false;
-            if self.place != Place::In(Step::EndOfMessage) {
+            // A message that reached its end was counted there already.
+            if self.phase != SessionPhase::In(SessionStep::EndOfMessage) {
                 count(&self.counters.aborted_messages, 1);
             }
             self.filter.abort();
         }
-        if matches!(self.place, Place::In(_)) {
-            self.place = Place::Greeted;
+        if matches!(self.phase, SessionPhase::In(_)) {
+            self.phase = SessionPhase::Greeted;
         }
-        self.kept_of_message = None;
+        self.held_for_message = None;
         self.skips_body = false;
         self.macros.clear_after(stage);
     }
 
-    fn put_change(&self, change: &Change, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    fn encode_change(&self, change: &MessageChange, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         if !self.agreed.actions.contains(change.needs()) {
             count(&self.counters.dropped_changes, 1);
             return Ok(());
@@ -352,23 +372,23 @@ impl<F: Filters> Session<F> {
 }
 
 /// Returns the outcome by which an action is counted.
-fn outcome_of(action: &Action) -> Outcome {
+fn outcome_of(action: &FilterAction) -> CountedOutcome {
     match action {
-        Action::Continue | Action::Skip => Outcome::Continue,
-        Action::Accept => Outcome::Accept,
-        Action::Reject => Outcome::Reject,
-        Action::Tempfail => Outcome::Tempfail,
-        Action::Reply(_) => Outcome::Reply,
-        Action::Discard => Outcome::Discard,
+        FilterAction::Continue | FilterAction::Skip => CountedOutcome::Continue,
+        FilterAction::Accept => CountedOutcome::Accept,
+        FilterAction::Reject => CountedOutcome::Reject,
+        FilterAction::Tempfail => CountedOutcome::Tempfail,
+        FilterAction::Reply(_) => CountedOutcome::Reply,
+        FilterAction::Discard => CountedOutcome::Discard,
     }
 }
 
-impl<F: Filters> std::fmt::Debug for Session<F> {
+impl<F: FilterFactory> std::fmt::Debug for MilterSession<F> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { agreed, place, macros, .. } = self;
+        let Self { agreed, phase, macros, .. } = self;
         out.debug_struct("Session")
             .field("agreed", agreed)
-            .field("place", place)
+            .field("phase", phase)
             .field("macros", macros)
             .finish_non_exhaustive()
     }

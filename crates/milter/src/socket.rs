@@ -1,4 +1,4 @@
-//! Where to listen or connect, as Sendmail and Postfix write it.
+//! Addresses of sockets to listen at or to connect to, as Sendmail and Postfix write them.
 
 use std::fmt;
 use std::io;
@@ -8,58 +8,58 @@ use std::str::FromStr;
 
 use tokio::net::lookup_host;
 
-/// A socket's address.
+/// The address of a socket.
 ///
 /// | written | meaning |
 /// |---|---|
-/// | `inet:PORT@HOST`, `inet:HOST:PORT`, `HOST:PORT` | TCP; of a name's addresses one of IPv4 where there is one |
-/// | `inet6:PORT@HOST`, `inet6:[HOST]:PORT` | TCP; of a name's addresses one of IPv6 |
-/// | `inet:PORT`, `inet6:PORT` | TCP at every address of this machine, as `libmilter` has it |
+/// | `inet:PORT@HOST`, `inet:HOST:PORT`, `HOST:PORT` | TCP; of a name's addresses an IPv4 address if there is one |
+/// | `inet6:PORT@HOST`, `inet6:[HOST]:PORT` | TCP; of a name's addresses an IPv6 address if there is one |
+/// | `inet:PORT`, `inet6:PORT` | TCP at every address of this machine, as in `libmilter` |
 /// | `unix:PATH`, `local:PATH`, `/PATH` | UNIX socket |
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Socket {
-    /// TCP.
+pub enum MilterSocket {
+    /// A TCP socket.
     Inet {
-        /// A name or an address without brackets; None for every address of this machine.
+        /// A name or an address without brackets. None stands for every address of this machine.
         host: Option<String>,
-        /// 0 leaves the choice to the system.
+        /// The port. 0 leaves the choice to the system.
         port: u16,
-        /// Of a name's addresses one of version 6.
+        /// True to prefer an IPv6 address of a name.
         is_v6: bool,
     },
-    /// UNIX socket.
+    /// A UNIX socket.
     Unix(PathBuf),
 }
 
-/// Why a text names no socket.
+/// An error of parsing a socket address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SocketError {
-    /// Nothing before or behind the colon.
+    /// The text does not have one of the known forms.
     #[error("{text:?}: expected inet:PORT@HOST, inet6:PORT@HOST, unix:PATH, HOST:PORT or /PATH")]
     Form {
-        /// As written.
+        /// The whole text.
         text: String,
     },
-    /// A port is 0 to 65535.
-    #[error("{text:?}: {port:?} is no port")]
+    /// The port is not a number from 0 to 65535.
+    #[error("{text:?}: {port:?} is not a port: expected 0 to 65535")]
     Port {
-        /// As written.
+        /// The whole text.
         text: String,
-        /// What stands where the port should.
+        /// The text found as the port.
         port: String,
     },
-    /// A host is a name or an address, that of version 6 in brackets where a port follows.
-    #[error("{text:?}: {host:?} is no host")]
+    /// The host is neither a name nor an address. An IPv6 address needs brackets if a port follows.
+    #[error("{text:?}: {host:?} is neither a host name nor an address")]
     Host {
-        /// As written.
+        /// The whole text.
         text: String,
-        /// What stands where the host should.
+        /// The text found as the host.
         host: String,
     },
 }
 
-impl FromStr for Socket {
+impl FromStr for MilterSocket {
     type Err = SocketError;
 
     fn from_str(text: &str) -> Result<Self, SocketError> {
@@ -81,7 +81,7 @@ impl FromStr for Socket {
     }
 }
 
-fn inet(text: &str, place: &str, is_v6: bool) -> Result<Socket, SocketError> {
+fn inet(text: &str, place: &str, is_v6: bool) -> Result<MilterSocket, SocketError> {
     let (host, port) = match place.split_once('@') {
         Some((port, host)) => (Some(host), port),
         None => match place.rsplit_once(':') {
@@ -91,17 +91,18 @@ fn inet(text: &str, place: &str, is_v6: bool) -> Result<Socket, SocketError> {
     };
     let refused = |host: &str| SocketError::Host { text: text.into(), host: host.into() };
     let host = match host {
-        Some(host) => Some(bare(host).ok_or_else(|| refused(host))?.to_owned()),
+        Some(host) => Some(parse_host(host).ok_or_else(|| refused(host))?.to_owned()),
         None => None,
     };
     let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    // `parse` alone would accept a plus sign.
     let number = port.parse().ok().filter(|_| is_number);
     let port = number.ok_or_else(|| SocketError::Port { text: text.into(), port: port.into() })?;
-    Ok(Socket::Inet { host, port, is_v6 })
+    Ok(MilterSocket::Inet { host, port, is_v6 })
 }
 
-/// A host without its brackets.
-fn bare(host: &str) -> Option<&str> {
+/// Returns a host without its brackets, if it is valid.
+fn parse_host(host: &str) -> Option<&str> {
     let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let is_literal = inner.is_some() || host.parse::<std::net::Ipv6Addr>().is_ok();
     let host = inner.unwrap_or(host);
@@ -114,7 +115,7 @@ fn bare(host: &str) -> Option<&str> {
     is_good.then_some(host)
 }
 
-impl fmt::Display for Socket {
+impl fmt::Display for MilterSocket {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unix(path) => write!(out, "unix:{}", path.display()),
@@ -126,16 +127,17 @@ impl fmt::Display for Socket {
     }
 }
 
-impl From<SocketAddr> for Socket {
+impl From<SocketAddr> for MilterSocket {
     fn from(address: SocketAddr) -> Self {
         Self::Inet { host: Some(address.ip().to_string()), port: address.port(), is_v6: address.is_ipv6() }
     }
 }
 
-/// The address of a TCP socket.
+/// Returns the address of a TCP socket.
 pub(crate) async fn resolve(host: Option<&str>, port: u16, is_v6: bool) -> io::Result<SocketAddr> {
     let any = if is_v6 { "::" } else { "0.0.0.0" };
     let found: Vec<SocketAddr> = lookup_host((host.unwrap_or(any), port)).await?.collect();
+    // A name may have addresses of the other family only.
     let wanted = found.iter().find(|address| address.is_ipv6() == is_v6).or(found.first());
     wanted.copied().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the name has no address"))
 }
@@ -144,12 +146,12 @@ pub(crate) async fn resolve(host: Option<&str>, port: u16, is_v6: bool) -> io::R
 mod tests {
     use super::*;
 
-    fn tcp(host: Option<&str>, port: u16, is_v6: bool) -> Socket {
-        Socket::Inet { host: host.map(Into::into), port, is_v6 }
+    fn tcp(host: Option<&str>, port: u16, is_v6: bool) -> MilterSocket {
+        MilterSocket::Inet { host: host.map(Into::into), port, is_v6 }
     }
 
     #[test]
-    fn sockets_are_read_as_mail_servers_write_them() {
+    fn parses_socket_addresses_of_mail_servers() {
         for (text, socket) in [
             ("inet:8891@localhost", tcp(Some("localhost"), 8891, false)),
             ("inet:localhost:8891", tcp(Some("localhost"), 8891, false)),
@@ -161,9 +163,9 @@ mod tests {
             ("inet6:0", tcp(None, 0, true)),
             ("mail.example:65535", tcp(Some("mail.example"), 65535, false)),
             ("[2001:db8::1]:25", tcp(Some("2001:db8::1"), 25, false)),
-            ("unix:/run/milter/socket", Socket::Unix("/run/milter/socket".into())),
-            ("local:run/socket", Socket::Unix("run/socket".into())),
-            ("/run/so:ck@et", Socket::Unix("/run/so:ck@et".into())),
+            ("unix:/run/milter/socket", MilterSocket::Unix("/run/milter/socket".into())),
+            ("local:run/socket", MilterSocket::Unix("run/socket".into())),
+            ("/run/so:ck@et", MilterSocket::Unix("/run/so:ck@et".into())),
         ] {
             assert_eq!(text.parse(), Ok(socket.clone()), "{text}");
             assert_eq!(socket.to_string().parse(), Ok(socket), "{text}");
@@ -171,8 +173,8 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_socket_says_why() {
-        let error = |text: &str| text.parse::<Socket>().unwrap_err();
+    fn reports_the_fault_of_a_socket_address() {
+        let error = |text: &str| text.parse::<MilterSocket>().unwrap_err();
         for text in ["", "8891", "unix:", "local:", "8891@localhost", "smtp:8891@localhost"] {
             assert!(matches!(error(text), SocketError::Form { .. }), "{text}");
         }

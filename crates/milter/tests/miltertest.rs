@@ -1,22 +1,22 @@
-//! The server as Debian's `miltertest`, of the OpenDKIM project, finds it: an MTA's side that is not ours.
+//! Tests of the server with `miltertest` of the OpenDKIM project, an independent implementation of the MTA's side.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod subject_filter;
 
 use std::process::Command;
 
-use oarlock_milter::Settings;
+use oarlock_milter::MilterSettings;
 use oarlock_milter::protocol::Steps;
-use subject_filter::{House, read};
+use subject_filter::{TestServer, read};
 
-/// Runs a script against a server at `socket`, which it knows as `socket`.
-async fn run(socket: &str, steps: Steps, script: &'static str) -> Option<House> {
+/// Runs a script against a server at `socket`. The script knows the address as `socket`.
+async fn run(socket: &str, steps: Steps, script: &'static str) -> Option<TestServer> {
     if !Command::new("miltertest").arg("-V").output().is_ok_and(|ran| ran.status.success()) {
         eprintln!("SKIPPED: miltertest is not installed");
         return None;
     }
-    let house = House::start(socket, steps, Settings::default()).await;
-    let place = house.socket.to_string();
+    let server = TestServer::start(socket, steps, MilterSettings::default()).await;
+    let place = server.socket.to_string();
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("script.lua");
     std::fs::write(&file, format!("{PRELUDE}\n{script}")).unwrap();
@@ -26,7 +26,7 @@ async fn run(socket: &str, steps: Steps, script: &'static str) -> Option<House> 
     let ran = ran.await.unwrap().unwrap();
     let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success() && out.contains("all well"), "{}\n{out}\n{err}", ran.status);
-    Some(house)
+    Some(server)
 }
 
 const PRELUDE: &str = r#"
@@ -98,21 +98,21 @@ mt.echo("all well")
 "#;
 
 async fn messages(socket: &str, steps: Steps) {
-    let Some(house) = run(socket, steps, MESSAGES).await else { return };
-    house.counts(|counters| read(&counters.open_connections), 0).await;
-    assert_eq!(read(&house.counters.messages), 7);
-    assert_eq!((read(&house.counters.aborted_messages), read(&house.aborts)), (2, 2));
-    assert_eq!(read(&house.counters.lost_connections), 1);
-    house.stopped().await;
+    let Some(server) = run(socket, steps, MESSAGES).await else { return };
+    server.counts(|counters| read(&counters.open_connections), 0).await;
+    assert_eq!(read(&server.counters.messages), 7);
+    assert_eq!((read(&server.counters.aborted_messages), read(&server.aborts)), (2, 2));
+    assert_eq!(read(&server.counters.lost_connections), 1);
+    server.stopped().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn miltertest_finds_a_filter_over_tcp() {
+async fn miltertest_passes_over_tcp() {
     messages("inet:0@127.0.0.1", Steps::LEADING_SPACE).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn miltertest_finds_a_filter_at_a_unix_socket() {
+async fn miltertest_passes_over_a_unix_socket() {
     let directory = tempfile::tempdir().unwrap();
     messages(&format!("unix:{}/socket", directory.path().display()), Steps::NONE).await;
 }

@@ -2,7 +2,7 @@
 
 use oarlock::Accelerator;
 use oarlock_scalar::ScalarEngine;
-use oarlock_vectors::{Queued, official, stamp};
+use oarlock_vectors::{QueueRunner, official, stamp};
 
 #[test]
 fn scalar_passes_the_suite() {
@@ -14,5 +14,5 @@ fn scalar_passes_the_suite() {
 fn the_accelerator_passes_the_official_cases_with_and_without_its_queue() {
     let accelerator = Accelerator::builder().cost_cache(None).build().unwrap();
     official::run(&accelerator).assert_clean();
-    official::run(&Queued(&accelerator)).assert_clean();
+    official::run(&QueueRunner(&accelerator)).assert_clean();
 }

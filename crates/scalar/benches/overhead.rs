@@ -1,7 +1,8 @@
-//! What the engine adds to AWS-LC's own time: each line times the bare call and the engine's run in turns, in one process.
+//! The time that the engine adds to AWS-LC. Each line times the bare call and the engine's run in turns, in one
+//! process.
 //!
-//! `cargo bench -p oarlock-scalar` prints name, nanoseconds of the bare call, of the engine, their difference and ratio; the arguments `rsa`,
-//! `curves` and `records` choose among the groups.
+//! `cargo bench -p oarlock-scalar` prints the name, the nanoseconds of the bare call and of the engine, their
+//! difference and their ratio. The arguments `rsa`, `curves` and `records` select groups.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a bench that panics has failed")]
 
 #[path = "../src/ffi/mod.rs"]
@@ -26,7 +27,8 @@ fn main() {
     }
 }
 
-/// Median nanoseconds per operation of both, measured in turns so that the clock's moods hit both.
+/// Returns the median nanoseconds per operation of both. They are measured in turns, so that changes of the clock
+/// rate affect both.
 fn compare(name: &str, operations: usize, mut bare: impl FnMut(), mut engine: impl FnMut()) {
     let time = |run: &mut dyn FnMut()| {
         let start = Instant::now();
@@ -152,7 +154,7 @@ fn curves() {
 const KEYS: usize = 1024;
 const RECORDS: usize = 65_536;
 
-/// Records of `len` bytes with a random one of 1,024 keys and an IV each.
+/// Records of `len` bytes, each with an IV and one of 1,024 keys at random.
 struct Set {
     records: Records<'static>,
     index: Vec<usize>,
@@ -197,7 +199,8 @@ impl Set {
         Self { records, index, secrets, iv_len, len }
     }
 
-    /// Times the engine against `bare`, which gets key index, IV, input and the place of output and tag.
+    /// Times the engine against `bare`, which gets the index of the key, the IV, the input and the memory for output
+    /// and tag.
     fn compare(&self, shape: Shape, mut bare: impl FnMut(usize, &[u8], &[u8], &mut [u8])) {
         let scalar = ScalarEngine::detect().unwrap();
         let (parts, mut out) = ([&self.records], Outcomes::default());

@@ -1,8 +1,10 @@
-//! Verification by tables of keys that recur, beside AWS-LC and `ring` in the same turns: what a processor without lanes gains.
+//! Verification with tables of keys that recur, beside AWS-LC and `ring` in the same turns. It shows the gain on a
+//! processor without a lane engine.
 //!
-//! `cargo bench -p oarlock-scalar --bench tables [p256|ed25519]` prints, for each algorithm, number of keys and size of a run, the nanoseconds that
-//! one signature takes and how much faster tables are; then what a table costs. One thread; messages of 32 bytes, which `ring`
-//! hashes for ECDSA (one block of SHA-256) and the others get hashed.
+//! `cargo bench -p oarlock-scalar --bench tables [p256|ed25519]` prints, for each algorithm, number of keys and size
+//! of a run, the nanoseconds per signature and the speed of tables relative to the others. Then it prints the cost
+//! of a table. It uses one thread and messages of 32 bytes. For ECDSA `ring` hashes the message (one block of
+//! SHA-256); the others get the digest.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a bench that panics has failed")]
 
 use std::hint::black_box;
@@ -16,13 +18,13 @@ use ring::signature::{
     UnparsedPublicKey, VerificationAlgorithm,
 };
 
-/// Signatures of each algorithm, all different.
+/// The number of signatures of each algorithm, all different.
 const SIGNATURES: usize = 256;
-/// Each contender takes this share of a turn.
+/// The time of each contender in a turn.
 const TURN: Duration = Duration::from_millis(20);
 const TURNS: usize = 40;
 
-/// One where `cargo test` only wants to see it run.
+/// Returns the number of turns: one under `cargo test`, which only checks that the bench runs.
 fn turn_count() -> usize {
     if std::env::args().any(|argument| argument == "--bench") { TURNS } else { 1 }
 }
@@ -49,13 +51,13 @@ fn main() {
     algorithms().for_each(|make| cost(&make(SIGNATURES)));
 }
 
-/// Signatures under some keys, in turn.
+/// Signatures under several keys in turn.
 struct Work {
     name: &'static str,
     shape: Shape,
     ring: &'static dyn VerificationAlgorithm,
     keys: Vec<(Vec<u8>, Key)>,
-    /// The message, what engines take for it, and the signature.
+    /// The message, the input for the engines, and the signature.
     signed: Vec<(Vec<u8>, Vec<u8>, Vec<u8>)>,
 }
 
@@ -129,7 +131,7 @@ fn ed25519(keys: usize) -> Work {
     }
 }
 
-/// Prints the row of one number of keys and one size of runs.
+/// Prints the row for one number of keys and one size of runs.
 fn compare(work: &Work, keys: usize, size: usize) {
     let operations = work.operations();
     let (plain, tables) =
@@ -159,7 +161,7 @@ fn compare(work: &Work, keys: usize, size: usize) {
     );
 }
 
-/// Nanoseconds per signature of each, in turns.
+/// Returns the nanoseconds per signature of each contender, measured in turns.
 fn medians<const N: usize>(contenders: &mut [&dyn Fn(); N]) -> [f64; N] {
     let mut turns: [Vec<f64>; N] = std::array::from_fn(|_| Vec::new());
     for _ in 0..turn_count() {
@@ -178,7 +180,7 @@ fn medians<const N: usize>(contenders: &mut [&dyn Fn(); N]) -> [f64; N] {
     })
 }
 
-/// Prints what the first use of a key costs more than others: its table is built and checked then.
+/// Prints the extra cost of the first use of a key, which builds and checks its table.
 fn cost(work: &Work) {
     let operations = work.operations();
     let tables = ScalarEngine::detect().unwrap().with_tables_at_once();

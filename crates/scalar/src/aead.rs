@@ -9,7 +9,8 @@ use crate::ffi::GcmContext;
 use crate::op_error::OpError;
 use crate::prepare::{PrepareKey, prepared_key};
 
-/// Computes every record of the batch in one direction. Both key sizes share their code: the key says which it is.
+/// Computes every record of the batch in one direction. Both key sizes share this code, because AWS-LC reads the
+/// size from the key.
 pub(crate) fn run(direction: Direction, batch: RecordBatch<'_, '_>) -> Result<(), EngineFault> {
     match direction {
         Direction::Encrypt => batch.each(seal),
@@ -17,10 +18,11 @@ pub(crate) fn run(direction: Direction, batch: RecordBatch<'_, '_>) -> Result<()
     }
 }
 
-/// A key: AWS-LC fixes the tag length with the context, and compares whole tags only.
+/// A GCM key with one context per tag length. AWS-LC fixes the tag length with the context and compares whole tags
+/// only.
 struct GcmContexts {
     full: GcmContext,
-    /// Contexts that compare tags of 12 to 15 bytes, made when such a tag first comes.
+    /// Contexts that compare tags of 12 to 15 bytes. Each is made at its first use.
     short: [OnceLock<GcmContext>; 4],
     key: SecretBytes,
 }
@@ -33,8 +35,8 @@ impl PrepareKey for GcmContexts {
 }
 
 impl GcmContexts {
-    /// The context that compares tags of `tag_len` bytes.
-    fn comparing(&self, tag_len: usize) -> Result<&GcmContext, OpError> {
+    /// Returns the context that compares tags of `tag_len` bytes.
+    fn context_for(&self, tag_len: usize) -> Result<&GcmContext, OpError> {
         if tag_len == GcmContext::TAG_LEN {
             return Ok(&self.full);
         }
@@ -43,6 +45,8 @@ impl GcmContexts {
         if let Some(context) = short.get() {
             return Ok(context);
         }
+        // Two threads may both make the context; one copy wins and the other is cleansed. No lock is held
+        // meanwhile.
         let context = GcmContext::new(self.key.expose(), tag_len)?;
         Ok(short.get_or_init(|| context))
     }
@@ -63,7 +67,7 @@ fn seal(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<()
 fn open(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> Result<(), OpError> {
     let mut own = None;
     let key = prepared_key::<GcmContexts>(record.key, record.key_bytes, &mut own)?;
-    let context = key.comparing(record.expected_tag.len())?;
+    let context = key.context_for(record.expected_tag.len())?;
     let place = target.place(record.output, record.input.len())?;
     let is_valid = context.open(record.iv, record.aad, record.input, record.expected_tag, place);
     if is_valid.map_err(OpError::from_length_error)? { Ok(()) } else { Err(Status::Rejected.into()) }

@@ -1,11 +1,11 @@
-//! One part of a run: the loop over its records, and the places of their results.
+//! One part of a run: the loop over its records, and the output of each.
 
 use oarlock_core::{EngineFault, OutputSink, PartMut, Records, ResolvedRecord, Shape, Span, Status};
 
 use crate::fault::not_offered;
 use crate::op_error::OpError;
 
-/// One part of a run.
+/// The records of one part and their outcomes.
 pub(crate) struct RecordBatch<'a, 'r> {
     shape: Shape,
     records: &'a Records<'r>,
@@ -17,17 +17,17 @@ impl<'a, 'r> RecordBatch<'a, 'r> {
         Self { shape, records, part }
     }
 
-    /// The shape of the records.
+    /// Returns the shape of the records.
     pub(crate) fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The fault for a shape that no kernel computes.
+    /// Returns the fault for a shape that no kernel computes.
     pub(crate) fn refused(&self) -> EngineFault {
         not_offered(self.shape)
     }
 
-    /// Computes every record; what fails leaves zeros and disturbs no other.
+    /// Computes every record. A record that fails leaves zeros in its output and does not affect other records.
     pub(crate) fn each(
         self,
         mut compute: impl FnMut(&ResolvedRecord<'_>, &mut RecordTarget<'_>) -> Result<(), OpError>,
@@ -36,9 +36,10 @@ impl<'a, 'r> RecordBatch<'a, 'r> {
         let mut records = self.records.resolve(self.shape);
         for index in 0..target.part.statuses.len() {
             target.index = index;
-            // A column that ends early leaves the records past its end without a meaning.
+            // If a column ends early, the records past its end have no meaning.
             let record = records.next().unwrap_or(Err(Status::Malformed));
             let done = record.map_err(OpError::Job).and_then(|record| {
+                // A failed record must not leave partial output, such as unverified plaintext.
                 compute(&record, &mut target).inspect_err(|_| target.part.wipe(record.output))
             });
             target.part.statuses[index] = match done {
@@ -50,7 +51,7 @@ impl<'a, 'r> RecordBatch<'a, 'r> {
     }
 }
 
-/// Where one record's results go.
+/// The output of one record.
 pub(crate) struct RecordTarget<'a> {
     index: usize,
     part: PartMut<'a>,

@@ -22,7 +22,7 @@ pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpEr
     Ok(ffi::ed25519_sign(&key, operation.input, out)?)
 }
 
-/// Verifies with Ed25519: AWS-LC's predicate, which the shape names.
+/// Verifies an Ed25519 signature by AWS-LC's predicate, which the shape prescribes.
 pub(crate) fn verify(operation: &Operation<'_>) -> Result<(), OpError> {
     let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed.into()) };
     let public = operation.key.ed25519_public().ok_or(Status::BadKey)?;
@@ -31,7 +31,7 @@ pub(crate) fn verify(operation: &Operation<'_>) -> Result<(), OpError> {
     if is_valid { Ok(()) } else { Err(Status::Rejected.into()) }
 }
 
-/// X25519. RFC 7748 section 5; an all-zero result is the scheme's to judge.
+/// Computes X25519. RFC 7748 section 5. An all-zero result is not an error here: the scheme rejects it.
 pub(crate) fn derive(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpError> {
     let Some(KeyParts::X25519Private(parts)) = operation.key.parts() else {
         return Err(Status::BadKey.into());

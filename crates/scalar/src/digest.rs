@@ -1,4 +1,4 @@
-//! Digests, whole and in parts.
+//! Digests of whole messages and of parts of messages.
 
 use oarlock_core::{DigestAlg, EngineFault, ResolvedRecord};
 
@@ -17,7 +17,7 @@ pub(crate) fn run(alg: DigestAlg, batch: RecordBatch<'_, '_>) -> Result<(), Engi
     }
 }
 
-/// Moves the chaining state of every record over its whole blocks.
+/// Advances the chaining state of every record over its whole blocks.
 pub(crate) fn run_part(alg: DigestAlg, batch: RecordBatch<'_, '_>) -> Result<(), EngineFault> {
     match alg {
         DigestAlg::Sha1 => batch.each(part::<Sha1>),

@@ -1,4 +1,4 @@
-//! ECDSA.
+//! ECDSA signing and verification.
 
 use oarlock_core::{KeyParts, NonceInput, Operation, SecondInput, Status};
 
@@ -6,8 +6,8 @@ use crate::ffi::{EcPrivate, EcPublic};
 use crate::op_error::OpError;
 use crate::rfc6979;
 
-/// Signs: r || s. With hedged nonces AWS-LC draws its own (mixed with a hash of key and digest), so the hall's random bytes
-/// go unused, as the contract allows.
+/// Signs and writes r || s. For hedged nonces AWS-LC draws its own random bytes and mixes them with a hash of key
+/// and digest. The caller's random bytes stay unused, which the contract allows.
 pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpError> {
     let Some(KeyParts::EcPrivate(parts)) = operation.key.parts() else { return Err(Status::BadKey.into()) };
     let key = operation
@@ -24,7 +24,7 @@ pub(crate) fn sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpEr
     }
 }
 
-/// Verifies r || s; r and s outside [1, n-1] are rejected like any other wrong signature.
+/// Verifies r || s. Values of r and s outside [1, n-1] are rejected like any other wrong signature.
 pub(crate) fn verify(operation: &Operation<'_>) -> Result<(), OpError> {
     let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed.into()) };
     let (curve, point) = operation.key.ec_public().ok_or(Status::BadKey)?;

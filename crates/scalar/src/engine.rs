@@ -1,4 +1,4 @@
-//! The engine: what it offers and confirms.
+//! The engine: the shapes that it offers and the results that it confirms.
 
 use std::sync::Arc;
 
@@ -10,29 +10,31 @@ use oarlock_core::{
 use crate::fault::{NAME, failed, not_offered};
 use crate::{operations, records, tables};
 
-/// AWS-LC, one job at a time; with tables where that is asked for.
+/// An engine that computes with AWS-LC, one job at a time. On request it verifies with tables of keys that recur.
 #[derive(Clone, Debug)]
 pub struct ScalarEngine {
-    /// Verification tables of keys that recur. None in a referee: what judges other engines is AWS-LC alone.
+    /// The verification tables of keys that recur. None in a referee, because the engine that checks others must be
+    /// AWS-LC alone.
     cache: Option<Arc<VerifyTableCache>>,
 }
 
 impl ScalarEngine {
-    /// The engine; AWS-LC runs everywhere, so it is always there.
+    /// Returns the engine. AWS-LC runs on every CPU, so this is never None.
     #[must_use]
     pub fn detect() -> Option<Self> {
         Some(Self { cache: None })
     }
 
-    /// The same engine, verifying P-256 and Ed25519 by tables under keys that recur: two and a half to six times as fast as AWS-LC, and
-    /// for processors without lanes. `bytes` bounds all tables together; 0 is for none.
+    /// Adds tables for P-256 and Ed25519 verification under keys that recur, for CPUs without a lane engine.
+    /// Verification with a table is 2.5 to 6 times as fast as AWS-LC. `bytes` bounds all tables together; 0 switches
+    /// them off.
     #[must_use]
     pub fn with_table_bytes(self, bytes: usize) -> Self {
         Self { cache: (bytes > 0).then(|| Arc::new(VerifyTableCache::new(bytes))) }
     }
 
-    /// The same with tables, of 64 MiB where it had none, each built before its key's first use instead of in the background after a
-    /// few: for tests.
+    /// Builds each table before its key's first use, and not in the background after a few uses. An engine without
+    /// tables gets 64 MiB of them. For tests.
     #[must_use]
     pub fn with_tables_at_once(self) -> Self {
         let bytes = self.cache.map_or(DEFAULT_TABLE_BYTES, |cache| cache.table_usage().max_bytes);
@@ -40,13 +42,14 @@ impl ScalarEngine {
     }
 }
 
-/// Operations take microseconds to milliseconds, so a run stays short enough for others to get their turn.
+/// Batch sizes of operations. An operation takes microseconds to milliseconds; 64 keep a run short enough for other
+/// queues.
 const OPERATIONS: BatchSize = BatchSize { preferred: 1, max: 64 };
 
-/// Shares of a threshold key are longer than their modulus. Shoup 2000, section 3.
+/// The longest exponent in bits. Shares of a threshold key are longer than their modulus. Shoup 2000, section 3.
 const MAX_EXPONENT_BITS: u16 = 16_384;
 
-/// Records take tens of nanoseconds to microseconds.
+/// Batch sizes of records, which take tens of nanoseconds to microseconds each.
 const RECORDS: BatchSize = BatchSize { preferred: 1, max: 65_536 };
 
 impl Engine for ScalarEngine {
@@ -81,10 +84,11 @@ impl Engine for ScalarEngine {
         }
     }
 
-    /// AWS-LC raises every RSA private result to e and compares before it unblinds and returns it, with CRT and without
-    /// (`rsa_default_private_transform` in crypto/fipsmodule/rsa/rsa_impl.c: "Verify the result to protect against fault
-    /// attacks"). It does so where e is known, and keys of this contract always have e. The three inputs that AWS-LC
-    /// refuses and `rsa` answers itself are their own e-th powers.
+    /// Returns true for RSA private operations. AWS-LC raises every such result to e and compares it with the input
+    /// before it unblinds and returns the result, with CRT and without (`rsa_default_private_transform` in
+    /// crypto/fipsmodule/rsa/rsa_impl.c: "Verify the result to protect against fault attacks"). It does so if e is
+    /// known, and keys of this contract always have e. AWS-LC refuses three inputs, which `rsa` answers itself: each
+    /// is its own e-th power.
     fn confirms(&self, shape: Shape) -> bool {
         matches!(shape, Shape::RsaPrivate { .. })
     }
@@ -107,15 +111,16 @@ impl Engine for ScalarEngine {
             return Err(not_offered(shape));
         }
         if out.len() != jobs.len() {
-            return Err(failed("the outcomes were not made for these jobs"));
+            return Err(failed("the outcomes do not match the jobs: make them with Outcomes::for_jobs"));
         }
         match jobs {
             Jobs::Operations(_, operations) if !shape.is_record() => {
+                // Tables run first and for the whole run at once, because their signatures share inversions.
                 let verdicts = self.cache.as_ref().map(|cache| tables::verdicts(cache, shape, operations));
                 operations::run(shape, operations, &verdicts.unwrap_or_default(), out)
             }
             Jobs::Records(_, parts) if shape.is_record() => records::run(shape, parts, out),
-            _ => Err(failed("the jobs are of another kind than their shape")),
+            _ => Err(failed("the shape and the jobs differ: one is of records, the other of operations")),
         }
     }
 }

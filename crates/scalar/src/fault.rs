@@ -5,12 +5,12 @@ use oarlock_core::{EngineFault, Shape};
 /// The name of the engine.
 pub(crate) const NAME: &str = "scalar";
 
-/// A fault with a fixed reason.
+/// Returns a fault with a fixed reason.
 pub(crate) fn failed(reason: &str) -> EngineFault {
     EngineFault::Failed { engine: NAME, reason: reason.into() }
 }
 
-/// The fault for a shape that this engine does not compute.
+/// Returns the fault for a shape that this engine does not compute.
 pub(crate) fn not_offered(shape: Shape) -> EngineFault {
     EngineFault::NotOffered { engine: NAME, shape }
 }

@@ -1,20 +1,22 @@
-//! Every raw shape through AWS-LC, one job at a time: the baseline, the fallback and the referee of Oarlock. Where it
-//! serves alone it may verify by tables of keys that recur, which are ours.
+//! An engine that computes every raw shape with AWS-LC, one job at a time. It is the baseline, the fallback and the
+//! referee of Oarlock. If it is the only engine, it can verify with tables of keys that recur; the tables are not
+//! part of AWS-LC.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `engine` | [`ScalarEngine`], what it offers and confirms |
+//! | `engine` | [`ScalarEngine`], its shapes and the results that it confirms |
 //! | `operations` | the loop over public-key operations |
-//! | `tables` | verification under keys that recur, where that is asked for: not AWS-LC's |
+//! | `tables` | verification under keys that recur, on request and without AWS-LC |
 //! | `rsa`, `ecdsa`, `rfc6979`, `curve25519` | one public-key operation each |
-//! | `records` | the loop over records, and where their output goes |
+//! | `records` | the dispatch of record batches by shape |
+//! | `batch` | the loop over the records of a part, and the output of each |
 //! | `cipher`, `translate`, `aead`, `mac`, `digest`, `wrap` | one record each |
-//! | `prepare` | prepared keys: kept with a handle, or made for one record |
-//! | `trouble` | whether a failure concerns the job or the engine |
+//! | `prepare` | prepared keys: cached with a handle, or made for one record |
+//! | `op_error`, `fault` | errors of one job, and faults of the engine |
 //! | `ffi` | AWS-LC behind safe types: the only unsafe code |
 //!
-//! What AWS-LC prepares for a key (Montgomery constants, key schedules, GHASH tables) is kept with the key's handle. A key
-//! that comes from a record's slot is prepared for that record alone and cleansed with it.
+//! Prepared forms of a key (Montgomery constants, key schedules, GHASH tables) are cached with the key's handle. A
+//! key from a record's slot is prepared for that record alone and cleansed with it.
 
 mod aead;
 mod batch;

@@ -23,7 +23,7 @@ pub(crate) fn run(alg: MacAlg, batch: RecordBatch<'_, '_>) -> Result<(), EngineF
     }
 }
 
-/// A block cipher in the encrypting direction.
+/// A block cipher that encrypts one block in place.
 trait BlockEncrypt<const N: usize> {
     fn encrypt(&self, block: &mut [u8; N]);
 }
@@ -40,13 +40,13 @@ impl BlockEncrypt<8> for TdesKey {
     }
 }
 
-/// How a DES MAC treats all blocks but the last, and the last.
+/// The steps of a DES MAC: one for all blocks but the last, one for the last.
 trait CbcMacSteps {
     fn chain(&self, state: &mut [u8; 8]);
     fn last(&self, state: &mut [u8; 8]);
 }
 
-/// ISO/IEC 9797-1 algorithm 1.
+/// The steps of ISO/IEC 9797-1 algorithm 1.
 impl CbcMacSteps for DesKey {
     fn chain(&self, state: &mut [u8; 8]) {
         self.encrypt_block(state);
@@ -57,7 +57,8 @@ impl CbcMacSteps for DesKey {
     }
 }
 
-/// ISO/IEC 9797-1 algorithm 3 with K and K': E_K(D_K'(E_K(x))) on the last block is triple DES under K, K', K.
+/// The steps of ISO/IEC 9797-1 algorithm 3 with K and K'. On the last block, E_K(D_K'(E_K(x))) is triple DES under
+/// K, K', K.
 impl CbcMacSteps for TdesKey {
     fn chain(&self, state: &mut [u8; 8]) {
         self.first().encrypt_block(state);
@@ -86,7 +87,7 @@ fn cbc_mac<K: CbcMacSteps + PrepareKey>(
     target.write(record.output, &*state)
 }
 
-/// All padded blocks but the last, and the last. ISO/IEC 9797-1 6.3.
+/// Splits a message into all padded blocks but the last, and the last. ISO/IEC 9797-1 6.3.
 fn padded(padding: MacPadding, message: &[u8]) -> (&[u8], [u8; 8]) {
     let split = match padding {
         MacPadding::Zeros => message.len().saturating_sub(1) / 8 * 8,
@@ -109,7 +110,7 @@ struct CmacSubkeys<K, const N: usize> {
 }
 
 impl<K: PrepareKey + BlockEncrypt<N>, const N: usize> PrepareKey for CmacSubkeys<K, N> {
-    /// NIST SP 800-38B 6.1.
+    /// Derives the subkeys. NIST SP 800-38B 6.1.
     fn prepare(key: &[u8]) -> Result<Self, OpError> {
         let cipher = K::prepare(key)?;
         let mut l = Zeroizing::new([0; N]);
@@ -120,7 +121,7 @@ impl<K: PrepareKey + BlockEncrypt<N>, const N: usize> PrepareKey for CmacSubkeys
     }
 }
 
-/// Multiplication by x in GF(2^64) or GF(2^128). NIST SP 800-38B 5.3.
+/// Multiplies by x in GF(2^64) or GF(2^128). NIST SP 800-38B 5.3.
 fn doubled<const N: usize>(value: &[u8; N]) -> Zeroizing<[u8; N]> {
     let polynomial = if N == 8 { 0x1b } else { 0x87 };
     let mut out = Zeroizing::new([0; N]);
@@ -129,11 +130,12 @@ fn doubled<const N: usize>(value: &[u8; N]) -> Zeroizing<[u8; N]> {
         *to = from << 1 | carry;
         carry = from >> 7;
     }
+    // The carry is secret, so the polynomial is selected by a mask.
     out[N - 1] ^= polynomial & 0_u8.wrapping_sub(carry);
     out
 }
 
-/// NIST SP 800-38B 6.2.
+/// Computes the CMAC of a record. NIST SP 800-38B 6.2.
 fn cmac<K: PrepareKey + BlockEncrypt<N>, const N: usize>(
     record: &ResolvedRecord<'_>,
     target: &mut RecordTarget<'_>,
@@ -174,23 +176,24 @@ impl<H: HashState> HmacKey<H> {
         } else {
             pad[..key.len()].copy_from_slice(key);
         }
-        Self { inner: Self::absorbed(pad, 0x36), outer: Self::absorbed(pad, 0x36 ^ 0x5c) }
+        // The inner mask is still in the pad, so the outer mask cancels it: 0x36 ^ 0x5c.
+        Self { inner: Self::absorb_pad(pad, 0x36), outer: Self::absorb_pad(pad, 0x36 ^ 0x5c) }
     }
 
-    /// The hash state after `pad` with every byte changed by `mask`; `pad` stays changed.
-    fn absorbed(pad: &mut [u8], mask: u8) -> H {
+    /// Returns the hash state after `pad` with every byte XORed with `mask`. `pad` stays changed.
+    fn absorb_pad(pad: &mut [u8], mask: u8) -> H {
         pad.iter_mut().for_each(|byte| *byte ^= mask);
         let mut hash = H::new();
         hash.update(pad);
         hash
     }
 
-    /// A computation to feed with the message.
+    /// Starts a computation, which the caller feeds with the message.
     pub(crate) fn start(&self) -> H {
         self.inner.clone()
     }
 
-    /// Ends a computation: the leading bytes of the tag, as many as `out` takes.
+    /// Ends a computation and writes the leading bytes of the tag, as many as `out` holds.
     pub(crate) fn finish(&self, inner: H, out: &mut [u8]) {
         let mut digest = Zeroizing::new([0; 64]);
         inner.finish(&mut digest[..H::OUTPUT]);

@@ -1,31 +1,31 @@
-//! Whether a failure concerns the job or the engine.
+//! Errors of one operation or record: the fault of the job, or the fault of the engine.
 
 use oarlock_core::{EngineFault, Status};
 
 use crate::fault::failed;
 use crate::ffi::LibraryError;
 
-/// Why one job has no result.
+/// An error that leaves one job without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpError {
-    /// The job, its key or its data: nobody else's concern.
+    /// The job, its key or its data is wrong. Other jobs are not affected.
     Job(Status),
-    /// AWS-LC itself.
+    /// AWS-LC failed.
     Library(LibraryError),
 }
 
 impl OpError {
-    /// What a failed import of a key means: memory is the library's concern, all else is the key's.
+    /// Classifies a failed import of a key. Lack of memory is a fault of the engine; everything else is a bad key.
     pub(crate) fn from_key_error(error: LibraryError) -> Self {
         if error.is_out_of_memory() { Self::Library(error) } else { Self::Job(Status::BadKey) }
     }
 
-    /// What a failed call means that only memory or the input's length can make fail.
+    /// Classifies a failed call that can only fail for lack of memory or for the length of its input.
     pub(crate) fn from_length_error(error: LibraryError) -> Self {
         if error.is_out_of_memory() { Self::Library(error) } else { Self::Job(Status::BadLength) }
     }
 
-    /// The job's status, or the fault of the engine.
+    /// Returns the status of the job, or the fault of the engine.
     pub(crate) fn status(self) -> Result<Status, EngineFault> {
         match self {
             Self::Job(status) => Ok(status),

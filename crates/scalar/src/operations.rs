@@ -6,7 +6,8 @@ use crate::fault::not_offered;
 use crate::op_error::OpError;
 use crate::{curve25519, ecdsa, rsa};
 
-/// Computes every operation into `out`; `verdicts` are those on signatures that tables have verified already, or empty.
+/// Computes every operation into `out`. `verdicts` are the results of signatures that tables have verified; it can
+/// be empty.
 pub(crate) fn run(
     shape: Shape,
     operations: &[Operation<'_>],
@@ -18,9 +19,9 @@ pub(crate) fn run(
         Shape::RsaPublic { .. } => each(shape, operations, out, rsa::public),
         Shape::ModExp { .. } => each(shape, operations, out, rsa::mod_exp),
         Shape::EcdsaSign { .. } => each(shape, operations, out, ecdsa::sign),
-        Shape::EcdsaVerify { .. } => verify_left(shape, operations, verdicts, out, ecdsa::verify),
+        Shape::EcdsaVerify { .. } => verify_others(shape, operations, verdicts, out, ecdsa::verify),
         Shape::Ed25519Sign => each(shape, operations, out, curve25519::sign),
-        Shape::Ed25519Verify => verify_left(shape, operations, verdicts, out, curve25519::verify),
+        Shape::Ed25519Verify => verify_others(shape, operations, verdicts, out, curve25519::verify),
         Shape::X25519 => each(shape, operations, out, curve25519::derive),
         _ => Err(not_offered(shape)),
     }
@@ -38,6 +39,7 @@ fn each(
         let status = match done {
             Ok(()) => Status::Done,
             Err(error) => {
+                // A failed operation must not leave a partial result, which can be a faulty signature.
                 zeroize::Zeroize::zeroize(result);
                 error.status()?
             }
@@ -47,8 +49,8 @@ fn each(
     Ok(())
 }
 
-/// Takes the verdicts there are, and verifies what is left. A verification has no result but its status.
-fn verify_left(
+/// Uses the verdicts of the tables and verifies the other signatures. A verification has no result but its status.
+fn verify_others(
     shape: Shape,
     operations: &[Operation<'_>],
     verdicts: &[Option<bool>],
@@ -69,7 +71,7 @@ fn verify_left(
     Ok(())
 }
 
-/// Jobs come checked; this keeps a caller's mistake from becoming another job's trouble.
+/// Checks a job again. Jobs arrive checked; this keeps a caller's mistake from affecting another job.
 fn check(shape: Shape, operation: &Operation<'_>) -> Result<(), OpError> {
     if !operation.key.serves(shape) {
         return Err(Status::BadKey.into());

@@ -1,16 +1,17 @@
-//! Prepared keys: kept with a key's handle, or made for one record where the key comes from a slot.
+//! Prepared keys: cached with a key's handle, or made for one record if the key comes from a slot.
 
 use oarlock_core::{Key, Status};
 
 use crate::ffi::{AesDecrypt, AesEncrypt, DesKey, TdesKey};
 use crate::op_error::OpError;
 
-/// What a symmetric key becomes before use.
+/// The prepared form of a symmetric key.
 pub(crate) trait PrepareKey: Sized + Send + Sync + 'static {
     fn prepare(key: &[u8]) -> Result<Self, OpError>;
 }
 
-/// The prepared form of `bytes`: kept with `key` where there is a handle, else in `own`, which the caller drops.
+/// Returns the prepared form of `bytes`. It is cached with `key` if there is a handle, and stored in `own`, which
+/// the caller drops, otherwise.
 pub(crate) fn prepared_key<'a, K: PrepareKey>(
     key: Option<&'a Key>,
     bytes: &[u8],
@@ -40,7 +41,7 @@ impl PrepareKey for DesKey {
     }
 }
 
-/// Three keys of 8 bytes, or two, of which the first serves again as the third. NIST SP 800-67 3.1.
+/// Expands three keys of 8 bytes. With two keys, the first is the third too. NIST SP 800-67 3.1.
 impl PrepareKey for TdesKey {
     fn prepare(key: &[u8]) -> Result<Self, OpError> {
         match key.as_chunks() {

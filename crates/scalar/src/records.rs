@@ -9,12 +9,12 @@ use crate::{aead, cipher, digest, mac, translate, wrap};
 /// Computes every record of every part into `out`.
 pub(crate) fn run(shape: Shape, parts: &[&Records<'_>], out: &mut Outcomes) -> Result<(), EngineFault> {
     if out.parts() != parts.len() {
-        return Err(failed("the outcomes were not made for these records"));
+        return Err(failed("the outcomes do not match the records: make them with Outcomes::for_jobs"));
     }
     for (index, records) in parts.iter().enumerate() {
         let part = out.part_mut(index);
         if part.statuses.len() != records.len || part.output.len() != records.output_len {
-            return Err(failed("the outcomes were not made for these records"));
+            return Err(failed("the outcomes do not match the records: make them with Outcomes::for_jobs"));
         }
         run_part(RecordBatch::new(shape, records, part))?;
     }

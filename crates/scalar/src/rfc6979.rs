@@ -7,11 +7,11 @@ use crate::ffi::{HashState, Sha1, Sha256, Sha384, Sha512};
 use crate::mac::HmacKey;
 use crate::op_error::OpError;
 
-/// Gives `attempt` the nonces of RFC 6979 3.2 in order until it accepts one.
+/// Calls `attempt` with the nonces of RFC 6979 3.2 in order until it accepts one.
 ///
-/// `input` is the digest at the curve's width, which is all that 3.2 needs of it. Where the digest is longer, `bits2int`
-/// takes its leftmost bits (2.3.2), which are `input`; where it is shorter, the integer is that of `input`, which is padded
-/// on the left. So `bits2octets(digest)` (2.3.4) is `input` reduced once modulo the order.
+/// `input` is the digest at the curve's width, and section 3.2 needs no more. If the digest is longer, `bits2int`
+/// takes its leftmost bits (2.3.2), which are `input`. If it is shorter, the integer is that of `input`, which is
+/// padded on the left. So `bits2octets(digest)` (2.3.4) is `input` reduced once modulo the order.
 pub(crate) fn sign(
     key: &EcPrivateParts,
     alg: DigestAlg,
@@ -27,7 +27,8 @@ pub(crate) fn sign(
     }
 }
 
-/// The second nonce is needed where r or s is zero, which no one has seen: more than a few refusals are a fault.
+/// The nonces that are tried. A second nonce is needed only if r or s is zero, which has never been observed. More
+/// than a few refusals are a fault.
 const ATTEMPTS: usize = 4;
 
 fn sign_with<H: HashState>(
@@ -43,6 +44,7 @@ fn sign_with<H: HashState>(
         nonces.next(order, &mut k);
         outcome = attempt(&k);
         match outcome {
+            // AWS-LC refuses the nonce if r or s is zero. Lack of memory is no reason to use another nonce.
             Err(OpError::Library(error)) if !error.is_out_of_memory() => {}
             _ => return outcome,
         }
@@ -50,7 +52,7 @@ fn sign_with<H: HashState>(
     outcome
 }
 
-/// The generator of RFC 6979 3.2.
+/// The nonce generator of RFC 6979 3.2.
 struct NonceGenerator<H: HashState> {
     k: HmacKey<H>,
     v: Zeroizing<Vec<u8>>,
@@ -58,7 +60,7 @@ struct NonceGenerator<H: HashState> {
 }
 
 impl<H: HashState> NonceGenerator<H> {
-    /// Steps b to g, with x and h1 as octets of the order's length.
+    /// Runs steps b to g, with x and h1 as octets of the order's length.
     fn new(x: &[u8], h1: &[u8]) -> Self {
         let mut nonces = Self {
             k: HmacKey::new(&vec![0; H::OUTPUT]),
@@ -70,7 +72,7 @@ impl<H: HashState> NonceGenerator<H> {
         nonces
     }
 
-    /// K = HMAC_K(V || parts), V = HMAC_K(V).
+    /// Sets K = HMAC_K(V || parts), then V = HMAC_K(V).
     fn update(&mut self, parts: &[&[u8]]) {
         let mut key = Zeroizing::new(vec![0; H::OUTPUT]);
         let mut mac = self.k.start();
@@ -87,11 +89,11 @@ impl<H: HashState> NonceGenerator<H> {
         self.k.finish(mac, &mut self.v);
     }
 
-    /// Step h: the next candidate in [1, order - 1].
+    /// Runs step h and writes the next candidate in [1, order - 1].
     fn next(&mut self, order: &[u8], k: &mut [u8]) {
         loop {
             if self.has_candidate {
-                // Step h.3: the last candidate was refused, here or by the caller.
+                // Step h.3: the last candidate was refused, by the range check below or by the caller.
                 self.update(&[&[0]]);
             }
             self.has_candidate = true;
@@ -100,7 +102,7 @@ impl<H: HashState> NonceGenerator<H> {
                 chunk.copy_from_slice(&self.v[..chunk.len()]);
             }
             let is_zero = k.iter().fold(0, |all, byte| all | byte) == 0;
-            // What is refused is thrown away, so the branch tells nothing about the nonce that is used.
+            // Refused candidates are discarded, so this branch reveals nothing about the nonce that is used.
             if !is_zero && subtract(k, order).1 == 0xff {
                 return;
             }
@@ -108,7 +110,7 @@ impl<H: HashState> NonceGenerator<H> {
     }
 }
 
-/// `value` modulo `order`, for values below twice the order.
+/// Reduces `value`, which must be below twice the order, modulo `order`.
 fn reduced(value: &[u8], order: &[u8]) -> Zeroizing<Vec<u8>> {
     let (mut difference, is_below) = subtract(value, order);
     for (to, from) in difference.iter_mut().zip(value) {
@@ -117,7 +119,7 @@ fn reduced(value: &[u8], order: &[u8]) -> Zeroizing<Vec<u8>> {
     difference
 }
 
-/// `a - b` for equal lengths, and a mask of ones where it is negative; constant time.
+/// Returns `a - b` for equal lengths, and a mask of ones if it is negative. Constant time.
 fn subtract(a: &[u8], b: &[u8]) -> (Zeroizing<Vec<u8>>, u8) {
     let mut difference = Zeroizing::new(a.to_vec());
     let mut borrow = 0_i16;
@@ -130,7 +132,7 @@ fn subtract(a: &[u8], b: &[u8]) -> (Zeroizing<Vec<u8>>, u8) {
     (difference, mask)
 }
 
-/// The order of the base point. SEC 2 2.4.2 and 2.5.1.
+/// Returns the order of the base point. SEC 2 2.4.2 and 2.5.1.
 fn order(curve: Curve) -> Result<&'static [u8], Status> {
     match curve {
         Curve::P256 => Ok(&P256_ORDER),
@@ -155,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reduction_subtracts_the_order_once() {
+    fn rfc6979_reduction_subtracts_the_order_once() {
         let order = [0x80, 0x01];
         assert_eq!(*reduced(&[0x80, 0x00], &order), [0x80, 0x00]);
         assert_eq!(*reduced(&[0x80, 0x01], &order), [0, 0]);
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_past_the_order_are_refused() {
+    fn rfc6979_candidates_past_the_order_are_refused() {
         let mut nonces = NonceGenerator::<Sha256>::new(&[1; 2], &[2; 2]);
         let mut k = [0; 2];
         for _ in 0..64 {

@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 use crate::ffi::{ModExpContext, RsaPrivate, RsaPublic};
 use crate::op_error::OpError;
 
-/// `input^d mod n`.
+/// Computes `input^d mod n`.
 pub(crate) fn private(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpError> {
     let Some(KeyParts::RsaPrivate(parts)) = operation.key.parts() else { return Err(Status::BadKey.into()) };
     check_range(operation.input, &parts.public.n)?;
@@ -15,8 +15,8 @@ pub(crate) fn private(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), O
         return Ok(());
     }
     let key = operation.key.prepared(|_| RsaPrivate::new(parts).map_err(OpError::from_key_error))?;
-    // A fault check that fails once may be a fault of the machine; one that fails again is a key whose parts satisfy
-    // every congruence and yet do not invert each other, such as one with a composite p. That is that key's trouble.
+    // AWS-LC's fault check failed. A single failure can be a fault of the machine. A second failure means that the
+    // key is bad: its parts satisfy every congruence and yet do not invert each other, as with a composite p.
     match key.transform(operation.input, out) {
         Err(error) if error.is_out_of_memory() => Err(error.into()),
         Err(_) => key.transform(operation.input, out).map_err(OpError::from_key_error),
@@ -24,7 +24,7 @@ pub(crate) fn private(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), O
     }
 }
 
-/// `input^e mod n`.
+/// Computes `input^e mod n`.
 pub(crate) fn public(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpError> {
     let parts = operation.key.rsa_public().ok_or(Status::BadKey)?;
     check_range(operation.input, &parts.n)?;
@@ -32,7 +32,7 @@ pub(crate) fn public(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), Op
     Ok(key.transform(operation.input, out)?)
 }
 
-/// `input^x mod n` with a secret x.
+/// Computes `input^x mod n` with a secret x.
 pub(crate) fn mod_exp(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpError> {
     let Some(KeyParts::ModExp(parts)) = operation.key.parts() else { return Err(Status::BadKey.into()) };
     check_range(operation.input, &parts.n)?;
@@ -44,20 +44,21 @@ pub(crate) fn mod_exp(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), O
 fn prepare_mod_exp(parts: &ModExpParts) -> Result<ModExpContext, OpError> {
     let len = usize::from(parts.exponent_bits).div_ceil(8);
     let exponent = parts.exponent.expose();
+    // The length of the exponent decides the number of steps, so it must not depend on leading zeros.
     let pad = len.checked_sub(exponent.len()).ok_or(Status::BadKey)?;
     let mut padded = Zeroizing::new(vec![0; len]);
     padded[pad..].copy_from_slice(exponent);
     ModExpContext::new(&parts.n, &padded).map_err(OpError::from_key_error)
 }
 
-/// RFC 8017 5.1: representatives lie in [0, n-1]. An encoded message begins with a zero byte, so that where the comparison
-/// ends says nothing about it.
+/// Checks that the input is in [0, n-1]. RFC 8017 5.1. The comparison is not constant time: an encoded message
+/// begins with a zero byte, so the position of the first difference reveals nothing.
 fn check_range(input: &[u8], n: &[u8]) -> Result<(), OpError> {
     if input < n { Ok(()) } else { Err(Status::OutOfRange.into()) }
 }
 
-/// True for 0, 1 and n - 1, which every odd exponent leaves as they are, and which AWS-LC refuses
-/// (`rsa_default_private_transform`) because no padding yields them.
+/// Returns true for 0, 1 and n - 1. Every odd exponent leaves them unchanged. AWS-LC refuses them
+/// (`rsa_default_private_transform`), because no padding yields them.
 fn is_fixed(input: &[u8], n: &[u8]) -> bool {
     let (Some((last, rest)), Some((n_last, n_rest))) = (input.split_last(), n.split_last()) else {
         return false;
@@ -71,8 +72,8 @@ mod tests {
 
     use super::*;
 
-    /// What `ScalarEngine::confirms` rests on: a key that passes every check of its parts and yet computes a wrong result (its p is
-    /// composite) is stopped by AWS-LC's comparison with the public operation, and nothing is written.
+    /// `ScalarEngine::confirms` relies on this: the key passes every check of its parts, but its p is composite and
+    /// the result is wrong. AWS-LC compares the result with the public operation, fails, and writes nothing.
     #[test]
     fn a_wrong_private_result_is_not_released() {
         let line = include_str!("../tests/data/rsa-composite-p.txt").lines().last().unwrap();

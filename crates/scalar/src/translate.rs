@@ -1,4 +1,4 @@
-//! Translation: decrypt under one key, encrypt under another.
+//! Translation: decryption under one key and encryption under another.
 
 use oarlock_core::{BlockCipher, EngineFault, ResolvedRecord, Status};
 use zeroize::Zeroizing;
@@ -23,7 +23,7 @@ fn run_to<D: PrepareKey, const M: usize>(
     batch: RecordBatch<'_, '_>,
     decrypt: impl CbcFunction<D, M>,
 ) -> Result<(), EngineFault> {
-    // The plaintext exists here only, and is zeroized when the run ends.
+    // The plaintext exists in this buffer only, which is zeroized when the run ends.
     let mut plain = Zeroizing::new([0; SCRATCH]);
     match to {
         BlockCipher::Aes128 | BlockCipher::Aes256 => {
@@ -39,10 +39,10 @@ fn run_to<D: PrepareKey, const M: usize>(
     }
 }
 
-/// A whole number of blocks of every cipher, small enough for the stack.
+/// The size of the plaintext buffer: a whole number of blocks of every cipher, and small enough for the stack.
 const SCRATCH: usize = 1024;
 
-/// CBC of whole blocks under a prepared key, with the chaining value carried on.
+/// A function that runs CBC over whole blocks under a prepared key and updates the chaining value.
 trait CbcFunction<K, const N: usize>: Fn(&K, &mut [u8; N], &[u8], &mut [u8]) {}
 
 impl<K, const N: usize, F: Fn(&K, &mut [u8; N], &[u8], &mut [u8])> CbcFunction<K, N> for F {}
@@ -60,6 +60,7 @@ fn translate<D: PrepareKey, E: PrepareKey, const M: usize, const N: usize>(
     let mut chain = record.iv.try_into().map_err(|_| Status::BadLength)?;
     let mut second_chain = record.second_iv.try_into().map_err(|_| Status::BadLength)?;
     let place = target.place(record.output, record.input.len())?;
+    // Both chains are carried across the pieces, so the result does not depend on the size of the buffer.
     for (input, out) in record.input.chunks(SCRATCH).zip(place.chunks_mut(SCRATCH)) {
         let plain = &mut plain[..input.len()];
         decrypt(key, &mut chain, input, plain);

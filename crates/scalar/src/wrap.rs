@@ -45,6 +45,7 @@ fn unwrap_padded(record: &ResolvedRecord<'_>, target: &mut RecordTarget<'_>) -> 
     let key = prepared_key::<AesDecrypt>(record.key, record.key_bytes, &mut own)?;
     let place = target.place(record.output, unwrapped_len(record)?)?;
     let len = key.unwrap_padded(record.input, place).ok_or(Status::Rejected)?;
+    // The output is longer than the secret. The bytes behind the secret are defined as zero.
     place[len..].zeroize();
     target.shorten(record.output, len)
 }

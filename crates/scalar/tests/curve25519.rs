@@ -21,7 +21,7 @@ fn derive(scalar: &[u8], peer: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn rfc_8032_signatures() {
+fn signs_and_verifies_the_tests_of_rfc_8032() {
     let mut tests = 0;
     for fields in lines(include_str!("data/ed25519-rfc8032.txt")) {
         let [_, seed, public, message, signature] = fields[..] else { panic!("five fields: {fields:?}") };
@@ -62,7 +62,7 @@ fn every_changed_bit_of_a_signature_is_rejected() {
     );
 }
 
-/// S + L verifies in the group and must not here. RFC 8032 5.1.7 step 1.
+/// S + L satisfies the group equation but must be rejected. RFC 8032 5.1.7 step 1.
 #[test]
 fn s_at_or_above_the_group_order_is_rejected() {
     let fields = lines(include_str!("data/ed25519-rfc8032.txt")).next().unwrap();
@@ -93,7 +93,7 @@ fn a_public_key_off_the_curve_is_rejected() {
 }
 
 #[test]
-fn rfc_7748_vectors() {
+fn computes_the_vectors_of_rfc_7748() {
     let vectors = [
         (
             "a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4",
@@ -112,7 +112,7 @@ fn rfc_7748_vectors() {
 }
 
 #[test]
-fn rfc_7748_diffie_hellman() {
+fn computes_the_key_exchange_of_rfc_7748() {
     let alice = hex("77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a");
     let bob = hex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb");
     let mut base = [0; 32];
@@ -125,7 +125,7 @@ fn rfc_7748_diffie_hellman() {
 }
 
 #[test]
-fn rfc_7748_iterated() {
+fn computes_the_iterations_of_rfc_7748() {
     let mut k = vec![0; 32];
     k[0] = 9;
     let mut u = k.clone();
@@ -139,7 +139,7 @@ fn rfc_7748_iterated() {
 }
 
 #[test]
-fn a_point_of_small_order_gives_zeros_and_is_done() {
+fn x25519_with_a_point_of_small_order_gives_zeros() {
     let mut one = vec![0; 32];
     for first in [0, 1] {
         one[0] = first;

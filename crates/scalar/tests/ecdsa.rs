@@ -1,4 +1,4 @@
-//! ECDSA: RFC 6979 A.2.5 and A.2.6, and the edges of r and s.
+//! Tests of ECDSA: RFC 6979 A.2.5 and A.2.6, and the edges of r and s.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod common;
@@ -44,7 +44,7 @@ fn verify(vector: &Vector, digest: &[u8], signature: &[u8]) -> Result<Vec<u8>, S
     run_one(shape, &vector.public, digest, SecondInput::Signature(signature))
 }
 
-/// The order of the curve's group.
+/// Returns the order of the curve's group.
 fn order(curve: Curve) -> Vec<u8> {
     hex(match curve {
         Curve::P256 => "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551",
@@ -56,7 +56,7 @@ fn order(curve: Curve) -> Vec<u8> {
 }
 
 #[test]
-fn rfc_6979_signatures() {
+fn signs_the_vectors_of_rfc_6979() {
     let vectors = vectors();
     assert_eq!(vectors.len(), 16);
     for vector in vectors {
@@ -68,8 +68,8 @@ fn rfc_6979_signatures() {
     }
 }
 
-/// A digest at or past the order is reduced before it enters the generator (RFC 6979 2.3.4), so digests that are equal modulo
-/// the order give the same signature.
+/// A digest at or past the order is reduced before it enters the generator (RFC 6979 2.3.4). So digests that are
+/// equal modulo the order have the same signature.
 #[test]
 fn digests_past_the_order_are_reduced() {
     for vector in vectors() {
@@ -87,7 +87,7 @@ fn digests_past_the_order_are_reduced() {
 }
 
 #[test]
-fn own_nonces_differ_each_time_and_verify() {
+fn hedged_signatures_differ_each_time_and_verify() {
     for vector in vectors() {
         let shape = Shape::EcdsaSign { curve: vector.curve };
         let extra = SecondInput::NonceInput(NonceInput::Hedged(&[7; 32]));
@@ -108,7 +108,7 @@ fn a_signature_without_a_nonce_rule_is_malformed() {
 }
 
 #[test]
-fn r_and_s_outside_their_range_are_rejected() {
+fn rejects_signatures_with_r_or_s_out_of_range() {
     for vector in vectors() {
         let width = vector.curve.scalar_len();
         let order = order(vector.curve);
@@ -121,9 +121,9 @@ fn r_and_s_outside_their_range_are_rejected() {
     }
 }
 
-/// s and n - s are both signatures: the predicate takes high and low s alike.
+/// The predicate accepts high and low s alike: s and n - s are both signatures.
 #[test]
-fn the_other_s_verifies_too() {
+fn accepts_the_opposite_s_of_a_signature() {
     for vector in vectors() {
         let width = vector.curve.scalar_len();
         let mut other = vector.signature.clone();
@@ -168,7 +168,7 @@ fn changed_digests_and_signatures_are_rejected() {
 }
 
 #[test]
-fn keys_out_of_range_and_off_the_curve_are_bad() {
+fn rejects_ecdsa_keys_out_of_range_and_off_the_curve() {
     for curve in Curve::ALL {
         let width = curve.scalar_len();
         for scalar in [vec![0; width], order(curve)] {

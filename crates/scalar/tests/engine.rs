@@ -1,4 +1,4 @@
-//! What the engine says about itself, and what it does with jobs that are not its own.
+//! Tests of the engine's properties, and of jobs that it does not offer.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod common;
@@ -49,7 +49,7 @@ fn only_private_rsa_is_confirmed_inside() {
 }
 
 #[test]
-fn shapes_out_of_range_are_refused() {
+fn shapes_out_of_range_are_not_offered() {
     let shape = Shape::RsaPrivate { bits: 8193 };
     let jobs = Jobs::Operations(shape, &[]);
     let refused = scalar().run(&jobs, &mut Outcomes::for_jobs(&jobs));
@@ -75,13 +75,13 @@ fn outcomes_and_jobs_of_another_kind_are_a_fault() {
 }
 
 #[test]
-fn keys_that_are_held_elsewhere_are_bad_keys_here() {
+fn keys_of_a_holder_are_bad_keys_for_an_engine() {
     let held = Key::held(KeyKind::Ed25519Private, "hsm", "one", None, Fingerprint::new([1; 32]));
     let answer = common::run_one(Shape::Ed25519Sign, &held, b"message", SecondInput::None);
     assert_eq!(answer, Err(Status::BadKey));
 }
 
-/// One key from many threads at once: what is prepared for it is shared.
+/// Many threads use one key at once and share its prepared form.
 #[test]
 fn threads_share_a_prepared_key() {
     let parts = Ed25519PrivateParts { seed: vec![3; 32].into(), public: [0; 32] };

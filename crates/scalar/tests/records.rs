@@ -1,4 +1,4 @@
-//! The record loop: columns, parts, seams, slots, and failures that stay alone.
+//! Tests of the record loop: columns, parts, seams, slots, and failures that affect no other record.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod common;
@@ -11,7 +11,7 @@ const AES_CBC: Shape =
 const UNWRAP: Shape = Shape::Wrap { alg: WrapAlg::Aes128Kw, direction: Direction::Decrypt };
 const UNWRAP_PADDED: Shape = Shape::Wrap { alg: WrapAlg::Aes128Kwp, direction: Direction::Decrypt };
 
-/// Every record shape, translations between all pairs of ciphers included.
+/// Returns every record shape, with translations between all pairs of ciphers.
 fn shapes() -> Vec<Shape> {
     let cbc = |alg| CipherSpec { alg, mode: CipherMode::Cbc };
     let pairs = BlockCipher::ALL.into_iter().flat_map(|from| BlockCipher::ALL.map(|to| (from, to)));
@@ -19,7 +19,7 @@ fn shapes() -> Vec<Shape> {
     Shape::records().into_iter().chain(translations).collect()
 }
 
-/// Deterministic bytes that differ with the seed.
+/// Returns deterministic bytes that differ with the seed.
 fn bytes(seed: usize, len: usize) -> Vec<u8> {
     let mut state = seed as u64 + 0x9E37_79B9_7F4A_7C15;
     let mut next = || {
@@ -29,7 +29,7 @@ fn bytes(seed: usize, len: usize) -> Vec<u8> {
     (0..len).map(|_| next()).collect()
 }
 
-/// What one record of a batch consists of.
+/// The inputs of one record of a batch.
 struct Parts {
     key: Vec<u8>,
     second_key: Vec<u8>,
@@ -57,7 +57,7 @@ impl Parts {
         }
     }
 
-    /// Well-formed parts for `shape`; what is opened or unwrapped was sealed or wrapped before.
+    /// Returns valid parts for `shape`. Inputs for opening or unwrapping are sealed or wrapped first.
     fn of(shape: Shape, seed: usize) -> Self {
         let (key_len, iv_len, input_len, output_len) = match shape {
             Shape::Cipher { alg, .. } => {
@@ -99,7 +99,7 @@ impl Parts {
         parts.turned(shape)
     }
 
-    /// For shapes that check what they are given, the result of the opposite direction.
+    /// Replaces the input by the result of the opposite direction, for shapes that check their input.
     fn turned(mut self, shape: Shape) -> Self {
         let encrypt = Direction::Encrypt;
         match shape {
@@ -118,7 +118,7 @@ impl Parts {
     }
 }
 
-/// One `Records` of all `parts`, with one column entry per record.
+/// Joins all `parts` into one `Records`, with one column entry per record.
 fn join(parts: &[Parts]) -> Records<'static> {
     let mut joined = Records { len: parts.len(), ..Records::default() };
     let (mut keys, mut data, mut end) = (Vec::new(), Vec::new(), 0);
@@ -204,7 +204,7 @@ fn translation_is_decryption_and_encryption() {
 }
 
 #[test]
-fn a_failed_record_disturbs_no_other() {
+fn a_failed_record_does_not_affect_others() {
     for shape in shapes() {
         let parts: Vec<Parts> = (1..=8).map(|seed| Parts::of(shape, seed)).collect();
         let good = run_records(shape, &[&join(&parts)]);
@@ -230,7 +230,7 @@ fn a_failed_record_disturbs_no_other() {
 }
 
 #[test]
-fn a_rejected_record_disturbs_no_other() {
+fn a_rejected_record_does_not_affect_others() {
     for shape in shapes() {
         let (Shape::Aead { direction: Direction::Decrypt, .. }
         | Shape::Wrap { direction: Direction::Decrypt, .. }) = shape
@@ -258,7 +258,7 @@ fn a_column_that_ends_early_leaves_nothing_pending() {
     assert_eq!(out.statuses(), [Status::Done, Status::Done, Status::Malformed]);
 }
 
-/// Slots with these secrets in them, each in a place of 64 bytes.
+/// Returns slots that hold these secrets, 64 bytes each.
 fn slots(secrets: &[&[u8]]) -> SecretSlots {
     let mut slots = SecretSlots::with_capacities(&vec![64; secrets.len()]).unwrap();
     for (slot, secret) in (0..).zip(secrets) {
@@ -270,7 +270,7 @@ fn slots(secrets: &[&[u8]]) -> SecretSlots {
 }
 
 #[test]
-fn a_key_and_an_input_from_slots_give_what_they_give_from_the_table() {
+fn a_key_and_an_input_from_slots_give_the_same_result_as_from_the_table() {
     for shape in shapes() {
         let parts = Parts::of(shape, 3);
         if parts.key.len() > 64 || parts.second_key.len() > 64 || parts.input.len() > 64 {
@@ -293,7 +293,7 @@ fn a_key_and_an_input_from_slots_give_what_they_give_from_the_table() {
 }
 
 #[test]
-fn an_output_in_a_slot_is_the_output_in_full() {
+fn an_output_in_a_slot_is_complete() {
     for shape in shapes() {
         let parts = Parts::of(shape, 4);
         if parts.output_len > 64 {
@@ -315,7 +315,7 @@ fn an_output_in_a_slot_is_the_output_in_full() {
 }
 
 #[test]
-fn slots_nobody_filled_are_a_failed_dependency() {
+fn an_empty_slot_is_a_failed_dependency() {
     let mut one = records(&Parts::of(AES_CBC, 2).one());
     one.slots = std::borrow::Cow::Owned(slots(&[&[]]));
     one.key = Column::One(KeySource::Slot(0));
@@ -325,7 +325,7 @@ fn slots_nobody_filled_are_a_failed_dependency() {
     assert_eq!(run_records(AES_CBC, &[&one]).statuses(), [Status::DependencyFailed]);
 }
 
-/// Unwrap into a slot, then encrypt with what is in it: two runs, as the hall makes them.
+/// One run unwraps a key into a slot, and a second run encrypts with it, as the facade does.
 #[test]
 fn an_unwrapped_key_is_used_from_its_slot() {
     let kek = hex("000102030405060708090a0b0c0d0e0f");
@@ -362,7 +362,7 @@ fn a_rejected_result_leaves_its_slot_unfilled() {
 }
 
 #[test]
-fn the_real_length_of_a_padded_key_is_told() {
+fn unwrapping_reports_the_length_of_a_padded_key() {
     let parts: Vec<Parts> = (0..40).map(|seed| Parts::of(UNWRAP_PADDED, seed)).collect();
     let out = run_records(UNWRAP_PADDED, &[&join(&parts)]);
     for (index, part) in parts.iter().enumerate() {

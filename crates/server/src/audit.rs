@@ -1,4 +1,5 @@
-//! The audit log: each entry names a client, a key, an operation, its count and its verdict. No entry contains key material or data.
+//! The audit log: each entry names a client, a key, an operation, its count and its verdict. No entry contains key
+//! material or data.
 //!
 //! | module | content |
 //! |---|---|
@@ -9,8 +10,8 @@
 //! | `audit/refusals` | the limit of lines about refusals of one client |
 //! | `audit/writer` | the thread that writes the file |
 //!
-//! With `on_failure = "stop"` a result leaves only after the queue has accepted its entry. The space for the entry is reserved before the
-//! work begins, so a full queue refuses work and never an entry.
+//! With `on_failure = "stop"` a result leaves only after the queue has accepted its entry. The space for the entry is
+//! reserved before the work begins, so a full queue refuses work and never an entry.
 
 mod entry;
 mod queue;
@@ -123,8 +124,8 @@ impl AuditLog {
         self.0.as_ref().map_or(0, |log| log.queue.used())
     }
 
-    /// Reserves space for a client's entries, before their work begins. `account` counts the bytes that all requests of the client
-    /// reserve. A client may reserve a share of the queue only, so that other clients find space there.
+    /// Reserves space for a client's entries, before their work begins. `account` counts the bytes that all requests of
+    /// the client reserve. A client may reserve a share of the queue only, so that other clients find space there.
     ///
     /// # Errors
     /// The log must be kept and has no space, or the client has reserved its share.
@@ -137,7 +138,8 @@ impl AuditLog {
         Reservation::take(&log.queue, account, max_bytes)
     }
 
-    /// Writes entries about operations that were refused before any work. Repeats by one client become one entry with a count.
+    /// Writes entries about operations that were refused before any work. Repeats by one client become one entry with a
+    /// count.
     pub(crate) fn refuse(&self, origin: &AuditOrigin, request: u64, refused: &[AuditedOperation<'_>]) {
         let Some(log) = &self.0 else { return };
         for operation in refused {
@@ -145,14 +147,15 @@ impl AuditLog {
         }
     }
 
-    /// Writes an entry about a connection that ended without a known client. Repeats from one address become one entry with a count.
+    /// Writes an entry about a connection that ended without a known client. Repeats from one address become one entry
+    /// with a count.
     pub(crate) fn failed_handshake(&self, source: Option<IpAddr>, reason: &dyn fmt::Display) {
         let Some(log) = &self.0 else { return };
         log.queue.failed_handshake(source, &reason.to_string());
     }
 
-    /// Writes an entry about an action of the server itself or of its operator. Such an entry is always accepted, because clients cannot
-    /// cause it.
+    /// Writes an entry about an action of the server itself or of its operator. Such an entry is always accepted,
+    /// because clients cannot cause it.
     pub(crate) fn event(&self, kind: EventKind, detail: &dyn fmt::Display) {
         let Some(log) = &self.0 else { return };
         log.queue.put_event(&entry::event(kind, &detail.to_string()));
@@ -164,7 +167,8 @@ impl AuditLog {
         log.queue.put_event(&entry::key_event(name, change));
     }
 
-    /// Opens the file of the same name again, after the former file was renamed. The former stays in use until [`AuditLog::replace`].
+    /// Opens the file of the same name again, after the former file was renamed. The former stays in use until
+    /// [`AuditLog::replace`].
     ///
     /// # Errors
     /// The file cannot be opened.
@@ -197,7 +201,8 @@ impl AuditLog {
     }
 }
 
-/// Returns an upper bound for the bytes of the entries of operations of one kind under one key: one entry for each verdict.
+/// Returns an upper bound for the bytes of the entries of operations of one kind under one key: one entry for each
+/// verdict.
 pub(crate) fn max_entry_bytes(origin: &AuditOrigin, key: &str, operation: &str, operations: usize) -> usize {
     let verdicts = operations.min(crate::metrics::CODES.len());
     verdicts.saturating_mul(entry::max_line_bytes(origin, key, operation))

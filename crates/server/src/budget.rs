@@ -68,6 +68,7 @@ impl ClientBytes {
             return Err(BytesError::Client { max: self.max });
         }
         let all = self.all.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        // The guarantee may push the sum above the maximum, which `max_memory_bytes` accounts for.
         if all > self.all.max && own > GUARANTEED_BYTES {
             self.give_back(bytes);
             return Err(BytesError::All { max: self.all.max });

@@ -1,10 +1,10 @@
 //! The sizes of buffers that every connection has, and the bytes that every client may hold.
 //!
-//! The bound of the server's memory is a sum of these numbers. So the code that allocates the buffers and the code that adds them up
-//! read them from one place.
+//! The bound of the server's memory is a sum of these numbers. So the code that allocates the buffers and the code that
+//! adds them up read them from one place.
 
-/// The bytes that a client may hold although all clients together hold the maximum. Clients with small requests are served whatever
-/// other clients do.
+/// The bytes that a client may hold although all clients together hold the maximum. Clients with small requests are
+/// served whatever other clients do.
 pub(crate) const GUARANTEED_BYTES: usize = 64 << 10;
 
 /// The bytes that a connection needs for TLS and its state.

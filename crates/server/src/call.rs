@@ -1,4 +1,5 @@
-//! One call over HTTP/2: the bytes that it holds, the time limit of its messages, and the answers that its client has not taken.
+//! One call over HTTP/2: the bytes that it holds, the time limit of its messages, and the answers that its client has
+//! not taken.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -29,8 +30,8 @@ const PREFIX_BYTES: usize = 5;
 pub(crate) struct GrpcCall {
     state: Mutex<CallState>,
     max_message: Duration,
-    /// True if the time of the arriving message starts again, because the message before is complete or the server has read nothing for a
-    /// while.
+    /// True if the time of the arriving message starts again, because the message before is complete or the server has
+    /// read nothing for a while.
     begins_anew: AtomicBool,
     /// The maximum bytes that a call with one request may send; `None` for a stream, whose messages gRPC limits.
     max_unary_bytes: Option<usize>,
@@ -70,6 +71,7 @@ impl GrpcCall {
     /// Counts bytes that have arrived.
     fn receive(&self, bytes: usize) -> Result<(), Status> {
         let mut state = self.lock();
+        // HTTP/2 delivers parts of messages, so the length prefix is counted with them.
         state.arriving += bytes;
         if let Some(max) = self.max_unary_bytes
             && state.arriving > max + PREFIX_BYTES
@@ -79,6 +81,7 @@ impl GrpcCall {
             );
             return Err(Status::resource_exhausted(message));
         }
+        // gRPC never shrinks its buffer, so the call holds the longest message even when the next one is short.
         let needed = state.arriving.max(state.longest);
         if needed > state.held.len() { state.held.resize(needed).map_err(exhausted) } else { Ok(()) }
     }
@@ -94,6 +97,7 @@ impl GrpcCall {
     ) -> Result<HeldBytes, BytesError> {
         self.begins_anew.store(true, Ordering::Relaxed);
         let mut state = self.lock();
+        // Bytes of the next message may have arrived already. They stay counted.
         state.arriving = state.arriving.saturating_sub(bytes + PREFIX_BYTES);
         state.longest = state.longest.max(bytes + PREFIX_BYTES);
         HeldBytes::new(&client.bytes, bytes)
@@ -137,6 +141,7 @@ impl<B> RequestBody<B> {
 
     /// Returns a status once the arriving message has taken too long.
     fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<Status> {
+        // Relaxed is enough: the flag guards no other memory.
         if self.call.begins_anew.swap(false, Ordering::Relaxed) || !self.call.is_arriving() {
             self.deadline = None;
         }
@@ -197,7 +202,8 @@ impl UntakenAnswers {
     }
 }
 
-/// The answer body of a call. It is handed to HTTP/2 in pieces, so that little is buffered for a client that takes no more.
+/// The answer body of a call. It is handed to HTTP/2 in pieces, so that little is buffered for a client that takes no
+/// more.
 pub(crate) struct AnswerBody {
     body: tonic::body::Body,
     /// The bytes that are left of the last frame.
@@ -249,6 +255,7 @@ impl Body for AnswerBody {
             }
         }
         let piece = this.next_piece();
+        // Taken only when HTTP/2 asks for the next piece: until then flow control or the socket holds this one back.
         this.untaken.lock().insert(this.id, Instant::now());
         Poll::Ready(Some(Ok(piece)))
     }

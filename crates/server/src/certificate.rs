@@ -98,6 +98,7 @@ impl CertificateTerm {
         let (subject, not_after) = (self.subject.clone(), self.not_after);
         let days = self.seconds_left(now) / DAY_SECONDS;
         match now {
+            // RFC 5280 4.1.2.5 counts both ends of the validity as valid.
             now if now > not_after => Some(TermFault::Expired { subject, not_after }),
             now if now < self.not_before => {
                 Some(TermFault::NotYetValid { subject, not_before: self.not_before })
@@ -150,6 +151,7 @@ pub(crate) fn check_server(certificate: &CertificateDer<'_>) -> Result<(), Serve
         return Err(ServerUnfit::Nameless);
     }
     let usage = parsed.extended_key_usage().map_err(|_| ServerUnfit::Unreadable)?;
+    // A certificate without the extension is not limited to any usage. RFC 5280 4.2.1.12.
     let serves = usage.is_none_or(|usage| usage.value.server_auth || usage.value.any);
     if serves { Ok(()) } else { Err(ServerUnfit::NotForServers) }
 }

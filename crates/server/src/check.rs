@@ -7,18 +7,22 @@ use oarlock::AcceleratorBuilder;
 use oarlock_io::{SecretReader, SocketFile, secret_group};
 
 use crate::clock::ServerClock;
-use crate::config::Config;
+use crate::config::CryptoserverConfig;
 use crate::error::CryptoserverError;
 use crate::keyring::{CounterUse, KeyChanges, KeySources, Keyring};
 use crate::server::engine_builder;
 use crate::tls::TlsState;
 
-/// Checks a configuration and everything that it names: certificates, keys, grants, engines, and the paths of the socket and of the audit
-/// log. The check creates, binds and changes nothing. Returns warnings about faults with which a server would still run.
+/// Checks a configuration and everything that it names: certificates, keys, grants, engines, and the paths of the
+/// socket and of the audit log. The check creates, binds and changes nothing. Returns warnings about faults with which
+/// a server would still run.
 ///
 /// # Errors
-/// A server would not start, or would serve nobody.
-pub fn check(config: &Config, engines: AcceleratorBuilder) -> Result<Vec<String>, CryptoserverError> {
+/// A server would not start, or could not serve any client.
+pub fn check(
+    config: &CryptoserverConfig,
+    engines: AcceleratorBuilder,
+) -> Result<Vec<String>, CryptoserverError> {
     config.check()?;
     let mut warnings = Vec::new();
     if let Some(tls) = &config.tls {
@@ -73,9 +77,9 @@ fn key_warnings(found: &KeyChanges) -> Vec<String> {
     refused.map(|(path, fault)| format!("[keys] {}: {fault}", path.display())).collect()
 }
 
-/// Returns warnings about groups that may read secrets. This is right only for a service of another user. Only the start of the service
-/// can find that its user is not in the group.
-fn group_warnings(config: &Config, sources: &KeySources) -> Vec<String> {
+/// Returns warnings about groups that may read secrets. This is right only for a service of another user. Only the
+/// start of the service can find that its user is not in the group.
+fn group_warnings(config: &CryptoserverConfig, sources: &KeySources) -> Vec<String> {
     if !rustix::process::geteuid().is_root() {
         return Vec::new();
     }
@@ -92,7 +96,7 @@ fn group_warnings(config: &Config, sources: &KeySources) -> Vec<String> {
 }
 
 /// Returns warnings about patterns without a key. The key may come later, so this is no error.
-fn grant_warnings(config: &Config, keyring: &Keyring) -> Vec<String> {
+fn grant_warnings(config: &CryptoserverConfig, keyring: &Keyring) -> Vec<String> {
     let names: Vec<_> = keyring.names().collect();
     let mut warnings = Vec::new();
     for (number, grant) in (1..).zip(&config.grants) {

@@ -2,8 +2,8 @@
 
 use crate::pattern::Pattern;
 
-/// A pattern of one kind of client name. A `*` stands for any characters in one part of the name: a label of a DNS name, a segment of a
-/// URI, the part of an e-mail address before the `@`.
+/// A pattern of one kind of client name. A `*` stands for any characters in one part of the name: a label of a DNS
+/// name, a segment of a URI, the part of an e-mail address before the `@`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientPattern {
     kind: ClientNameKind,
@@ -67,7 +67,8 @@ impl ClientPattern {
         }
     }
 
-    /// Returns true if a client's name fits. Names have the form of a client's identity, such as `dns:mail.example.com`.
+    /// Returns true if a client's name fits. Names have the form of a client's identity, such as
+    /// `dns:mail.example.com`.
     #[must_use]
     pub fn fits(&self, name: &str) -> bool {
         let (prefix, rest) = name.split_once(':').unwrap_or((name, ""));
@@ -99,6 +100,7 @@ fn expected(kind: ClientNameKind, pattern: &str) -> Option<&'static str> {
         ),
         ClientNameKind::Email => {
             let is_good =
+                // The last `@` separates the domain: a quoted local part may contain another one. RFC 5321 4.1.2.
                 pattern.rsplit_once('@').is_some_and(|(local, domain)| !local.is_empty() && is_dns(domain));
             (is_good, "an address such as \"email:*@example.com\"")
         }
@@ -133,6 +135,7 @@ fn is_number(pattern: &str, number: &str) -> bool {
 
 /// Returns true if both have the same number of parts and each part fits.
 fn fits_parts(pattern: &str, text: &str, separator: char) -> bool {
+    // Part by part, so that a star never crosses a dot or a slash: `*.example.com` must not match `a.b.example.com`.
     let (mut patterns, mut parts) = (pattern.split(separator), text.split(separator));
     loop {
         match (patterns.next(), parts.next()) {

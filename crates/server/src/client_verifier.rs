@@ -11,8 +11,8 @@ use tokio_rustls::rustls::{
 
 use crate::identity::{ClientIdentity, IdentityError};
 
-/// A verifier that checks chains as webpki does, and checks that the certificate names a client that grants can know. Both happen in the
-/// handshake, so that a refused client gets an alert and not a closed connection.
+/// A verifier that checks chains as webpki does, and checks that the certificate names a client that grants can know.
+/// Both happen in the handshake, so that a refused client gets an alert and not a closed connection.
 #[derive(Debug)]
 pub(crate) struct ClientVerifier {
     chains: Arc<dyn ClientCertVerifier>,

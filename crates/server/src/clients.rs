@@ -1,4 +1,4 @@
-//! The clients of the server, and what is counted for each across its streams and connections.
+//! The clients of the server, with the counters that all connections of a client share.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -26,7 +26,7 @@ pub(crate) struct ClientAccount {
     pub(crate) audit_bytes: Arc<ReservedBytes>,
 }
 
-/// The identity of a connection's client, and what all requests of the connection share.
+/// The client of a connection: its identity, its account, and its part of audit entries.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownClient {
     pub(crate) identity: ClientIdentity,
@@ -109,8 +109,8 @@ impl ClientAccount {
     }
 }
 
-/// Returns the name of an identity's account. A user of this machine has one account whatever its group, which it may change. All
-/// names of a certificate together have one account.
+/// Returns the name of an identity's account. A user of this machine has one account whatever its group, which it may
+/// change. All names of a certificate together have one account.
 fn account_name(identity: &ClientIdentity) -> String {
     let names = identity.names();
     match names.first() {

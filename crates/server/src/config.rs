@@ -16,7 +16,7 @@ use crate::pattern::Pattern;
 /// The configuration of a server.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
+pub struct CryptoserverConfig {
     /// The addresses at which the server listens.
     pub listen: ListenConfig,
     /// The certificates; required if `listen.tcp` is set.
@@ -43,7 +43,8 @@ pub struct Config {
 pub struct ListenConfig {
     /// The address for gRPC under mutual TLS 1.3.
     pub tcp: Option<SocketAddr>,
-    /// The address for gRPC without protection. Only a loopback address is allowed, because every process of the machine can connect.
+    /// The address for gRPC without protection. Only a loopback address is allowed, because every process of the
+    /// machine can connect.
     pub plaintext: Option<SocketAddr>,
     /// The path of a UNIX socket, whose clients are known by their credentials.
     pub unix: Option<PathBuf>,
@@ -75,8 +76,8 @@ pub struct KeysConfig {
     pub passphrase_file: Option<PathBuf>,
     /// A file of symmetric keys with their policies, one JSON object per line, as for `oarlock records --keys`.
     pub records: Option<PathBuf>,
-    /// The first bytes of counted nonces, in 8 hexadecimal digits. It overrides the file of symmetric keys, and must differ between
-    /// servers with the same file.
+    /// The first bytes of counted nonces, in 8 hexadecimal digits. It overrides the file of symmetric keys, and must
+    /// differ between servers with the same file.
     pub nonce_field: Option<NonceField>,
 }
 
@@ -102,7 +103,8 @@ pub struct GrantConfig {
     pub keys: Vec<Pattern>,
     /// The clients, in the form that [`ClientPattern`] parses.
     pub clients: Vec<Pattern>,
-    /// The names of schemes and tasks, such as `rsa-pkcs1-sha256-sign` or `tdes2-cbc-encrypt`, with `*` for any characters.
+    /// The names of schemes and tasks, such as `rsa-pkcs1-sha256-sign` or `tdes2-cbc-encrypt`, with `*` for any
+    /// characters.
     #[serde(default = "everything")]
     pub schemes: Vec<Pattern>,
     /// The maximum operations per second under this grant, for all its clients and keys together.
@@ -164,7 +166,8 @@ pub struct ServerLimits {
     pub max_unix_connections: usize,
     /// The maximum connections of one client, of every kind.
     pub max_connections_per_client: usize,
-    /// The maximum connections over TCP whose client is not known yet. Above it the oldest silent connection is evicted.
+    /// The maximum connections over TCP whose client is not known yet. Above it the oldest silent connection is
+    /// evicted.
     pub max_handshakes: usize,
     /// The maximum of such connections from one address, or from one IPv6 network of 64 bits.
     pub max_handshakes_per_address: usize,
@@ -182,11 +185,13 @@ pub struct ServerLimits {
     pub max_operations: u32,
     /// The maximum keys that one stream has open.
     pub max_keys_per_stream: u32,
-    /// The maximum seconds of engine time that one client has waiting, as the cost model predicts it, on all its connections together.
+    /// The maximum seconds of engine time that one client has waiting, as the cost model predicts it, on all its
+    /// connections together.
     pub max_queued_seconds_per_client: u64,
     /// True if clients may bring keys.
     pub may_bring_keys: bool,
-    /// The maximum keys that one client brings per second, and the same number at once. An RSA private key counts as [`RSA_KEY_UNITS`].
+    /// The maximum keys that one client brings per second, and the same number at once. An RSA private key counts as
+    /// [`RSA_KEY_UNITS`].
     pub max_brought_keys_per_second: u32,
     /// The maximum bits of the modulus of an RSA key that a client brings.
     pub max_brought_rsa_bits: u16,
@@ -245,12 +250,12 @@ impl ServerLimits {
         }
     }
 
-    /// Returns the memory that clients can make the server use in addition to its memory at rest. The queue of the audit log,
-    /// `[audit] max_queue_bytes`, is not included.
+    /// Returns the memory that clients can make the server use in addition to its memory at rest. The queue of the
+    /// audit log, `[audit] max_queue_bytes`, is not included.
     ///
-    /// The bytes that requests and answers hold count twice, because a growing buffer may be twice as long as its content. In addition each
-    /// connection has buffers: for TLS and the kernel's copies, for bytes that HTTP/2 has not read yet, and for the end of each answer. And
-    /// each client has its guaranteed bytes.
+    /// The bytes that requests and answers hold count twice, because a growing buffer may be twice as long as its
+    /// content. In addition each connection has buffers: for TLS and the kernel's copies, for bytes that HTTP/2 has not
+    /// read yet, and for the end of each answer. And each client has its guaranteed bytes.
     #[must_use]
     pub fn max_memory_bytes(&self) -> usize {
         let of_call = 2 * SEND_BUFFER_BYTES;
@@ -309,8 +314,8 @@ pub struct EnginesConfig {
     pub threads: Option<usize>,
     /// The share of results that another engine computes again, 0 to 1.
     pub cross_check: Option<f64>,
-    /// True if there is a resident key "null" that answers every scheme with zeros. It is a hook for benchmarks: it measures the service
-    /// without cryptography, and must be switched on.
+    /// True if there is a resident key "null" that answers every scheme with zeros. It is a hook for benchmarks: it
+    /// measures the service without cryptography, and must be switched on.
     pub null_key: bool,
 }
 
@@ -326,7 +331,8 @@ pub enum ConfigError {
         /// The system's error.
         error: std::io::Error,
     },
-    /// The file has a syntax error. The line is not quoted, because it may be part of a key that was given for the configuration.
+    /// The file has a syntax error. The line is not quoted, because it may be part of a key that was given for the
+    /// configuration.
     #[error("{}:{line}: {reason}", path.display())]
     Syntax {
         /// The file.
@@ -396,13 +402,14 @@ pub enum ConfigError {
 
 impl ConfigError {
     fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
+        // The error's own text quotes the line, so only its position and its message are used.
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
         Self::Syntax { path: path.to_owned(), line, reason: error.message().to_owned() }
     }
 }
 
-impl Config {
+impl CryptoserverConfig {
     /// Reads and checks a file. Relative paths are relative to the directory of the file.
     ///
     /// # Errors
@@ -464,6 +471,7 @@ impl Config {
         }
         listen.mode()?;
         self.limits.check()?;
+        // One client may always reserve 32 KiB, so a shorter queue would leave too little for other clients.
         let queue = self.audit.as_ref().map_or(1 << 16, |audit| audit.max_queue_bytes);
         let is_queue = ((1 << 16)..=(1 << 30)).contains(&queue);
         number("audit", "max_queue_bytes", "65536 to 1073741824", is_queue)?;
@@ -511,9 +519,11 @@ impl ServerLimits {
             number("limits", field, "1024 to 1073741824", ((1 << 10)..=(1 << 30)).contains(&bytes))?;
         }
         let own = self.max_bytes_per_client;
+        // Twice a message: one that is being worked on, and one that arrives.
         let min = (2 * self.max_message_bytes.max(self.max_unary_bytes)).max(1 << 20);
         let enough = "1048576 or more, and twice max_message_bytes and max_unary_bytes";
         number("limits", "max_bytes_per_client", enough, own >= min)?;
+        // One client must be able to use its own maximum.
         number("limits", "max_bytes", "max_bytes_per_client or more", self.max_bytes >= own)
     }
 }
@@ -549,6 +559,7 @@ impl ListenConfig {
     /// The setting is no octal number up to 0777.
     pub fn mode(&self) -> Result<u32, ConfigError> {
         let Some(found) = &self.unix_mode else { return Ok(0o600) };
+        // Beyond 0777 are the set-user-ID and sticky bits, which mean nothing for a socket.
         match u32::from_str_radix(found, 8) {
             Ok(mode) if mode <= 0o777 => Ok(mode),
             _ => Err(ConfigError::Mode { found: found.clone() }),

@@ -4,10 +4,12 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::config::ServerLimits;
 
-/// The number of files that are reserved for other uses: listeners, the event loop, logs, key files, and connections for metrics.
+/// The number of files that are reserved for other uses: listeners, the event loop, logs, key files, and connections
+/// for metrics.
 const RESERVED: u64 = 28;
 
-/// Returns limits whose connections fit into the open files that this process may have, and a warning about limits that were reduced.
+/// Returns limits whose connections fit into the open files that this process may have, and a warning about limits that
+/// were reduced.
 pub(crate) fn fit_to_descriptors(limits: ServerLimits) -> (ServerLimits, Option<String>) {
     match getrlimit(Resource::Nofile).current {
         None => (limits, None),
@@ -15,8 +17,8 @@ pub(crate) fn fit_to_descriptors(limits: ServerLimits) -> (ServerLimits, Option<
     }
 }
 
-/// Reduces limits to a number of open files: at most a quarter for the UNIX socket, a quarter for handshakes, and the rest for clients of
-/// the network.
+/// Reduces limits to a number of open files: at most a quarter for the UNIX socket, a quarter for handshakes, and the
+/// rest for clients of the network.
 fn fit(limits: ServerLimits, open_files: u64) -> (ServerLimits, Option<String>) {
     let available = usize::try_from(open_files.saturating_sub(RESERVED)).unwrap_or(usize::MAX).max(4);
     let wanted = limits

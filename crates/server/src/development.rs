@@ -1,5 +1,5 @@
-//! The files of a server without configuration: an authority, certificates for the server and for one client, sample keys, and a
-//! configuration that names them. They are created once and used again.
+//! The files of a server without configuration: an authority, certificates for the server and for one client, sample
+//! keys, and a configuration that names them. They are created once and used again.
 
 use std::fs;
 use std::io;
@@ -61,6 +61,7 @@ impl Development {
     pub fn of_user() -> Result<Self, DevelopmentError> {
         let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let state = set("XDG_STATE_HOME").filter(|path| path.is_absolute());
+        // The XDG Base Directory Specification says that relative paths must be ignored.
         let state = state.or_else(|| Some(set("HOME").filter(|home| home.is_dir())?.join(".local/state")));
         Ok(Self::at(state.ok_or(DevelopmentError::NoDirectory)?.join("oarlock")))
     }
@@ -123,6 +124,7 @@ impl Development {
             let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
             made.map_err(|error| DevelopmentError::Write { path: directory.clone(), error })?;
         }
+        // The configuration is written last, so that it never names files that could not be created.
         let mut is_new = self.certificates()?;
         is_new |= missing(&keys.join("rsa2048.pem"), || Ok(private(&generate::rsa(2048)?)?))?;
         is_new |= missing(&keys.join("p256.pem"), || Ok(private(&generate::ec(Curve::P256)?)?))?;
@@ -133,15 +135,18 @@ impl Development {
         Ok(is_new)
     }
 
-    /// Creates the certificates, all of them together. The key of their authority is not kept, so it cannot sign any other.
+    /// Creates the certificates, all of them together. The key of their authority is not kept, so it cannot sign any
+    /// other.
     fn certificates(&self) -> Result<bool, DevelopmentError> {
         let path = |name: &str| self.directory.join(name);
         let names = ["ca.pem", "server.pem", "server-key.pem", "client.pem", "client-key.pem"];
+        // All or none: a certificate without its authority's key cannot be made again alone.
         if names.iter().all(|name| path(name).exists()) {
             return Ok(false);
         }
         let mut params = CertificateParams::new(Vec::new())?;
         params.distinguished_name.push(DnType::CommonName, "Oarlock development authority");
+        // Path length 0: this authority certifies no other authority.
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
         let key = KeyPair::generate()?;

@@ -20,8 +20,8 @@ use crate::call::GrpcCall;
 use crate::clients::KnownClient;
 use crate::service::SharedService;
 use crate::session::{
-    ClientSession, HeldAnswer, RequestDriver, RequestSource, UnaryJob, UnaryKey, UnaryOutcome, refusal,
-    run_unary,
+    ClientSession, HeldAnswer, HeldRequest, RequestDriver, RequestSource, UnaryJob, UnaryKey, UnaryOutcome,
+    refusal, run_unary,
 };
 use crate::transport::CallPeer;
 
@@ -68,7 +68,7 @@ impl Stream for AnswerStream {
     }
 }
 
-/// The requests of a stream, and what counts their bytes.
+/// The requests of a stream, and the call that counts their bytes.
 struct GrpcRequests {
     stream: Streaming<Request>,
     call: Arc<GrpcCall>,
@@ -79,12 +79,10 @@ struct GrpcRequests {
 impl RequestSource for GrpcRequests {
     type Error = Status;
 
-    fn poll_request(
-        &mut self,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Option<(Request, HeldBytes)>, Status>> {
+    fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<HeldRequest>, Status>> {
         Pin::new(&mut self.stream).poll_next(context).map(|received| {
             let Some(request) = received.transpose()? else { return Ok(None) };
+            // `encoded_len` is the length on the wire: tonic compresses nothing here.
             match self.call.take_message(&self.client.account, request.encoded_len()) {
                 Ok(held) => Ok(Some((request, held))),
                 Err(error) => Err(Status::resource_exhausted(error.to_string())),
@@ -342,6 +340,7 @@ fn unexpected() -> Status {
 fn status(fault: Fault) -> Status {
     let code = match fault.code() {
         Code::Done => tonic::Code::Internal,
+        // The statuses are part of the protocol: its comments and docs/cryptoserver.md list them.
         Code::Rejected | Code::Invalid | Code::WrongKey | Code::BadKey => tonic::Code::InvalidArgument,
         Code::NoSuchKey => tonic::Code::NotFound,
         Code::PermissionDenied => tonic::Code::PermissionDenied,
@@ -356,6 +355,7 @@ fn status(fault: Fault) -> Status {
         return Status::new(code, fault.message);
     }
     let mut metadata = MetadataMap::new();
+    // Clients of gRPC read the trailer, people read the message.
     metadata.insert(PUSHBACK, fault.retry_after_ms.into());
     let message = format!("{}; try again in {} ms", fault.message, fault.retry_after_ms);
     Status::with_metadata(code, message, metadata)

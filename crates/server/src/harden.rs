@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::mm::{MlockAllFlags, mlockall, munlockall};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
-/// The protections that [`harden`] set, and the protections that the system did not allow. A server runs without the latter too.
+/// The protections that [`harden`] set, and the protections that the system did not allow. A server runs without the
+/// latter too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hardening {
     /// The protections that are on.
@@ -36,8 +37,8 @@ pub fn harden() -> Hardening {
     hardening
 }
 
-/// Locks all memory, including later mappings, but only if there is no limit. At a limit a later mapping would fail, and with it the
-/// process. Locking only the present mappings would leave out the keys, which are read later.
+/// Locks all memory, including later mappings, but only if there is no limit. At a limit a later mapping would fail,
+/// and with it the process. Locking only the present mappings would leave out the keys, which are read later.
 fn lock_memory(limit: Option<u64>) -> Result<(), String> {
     const HINT: &str = "so keys may reach a swap disk (LimitMEMLOCK=infinity allows it)";
     if let Some(bytes) = limit {
@@ -54,8 +55,9 @@ static IS_LOCKED: AtomicBool = AtomicBool::new(false);
 
 /// Gives unused memory of a burst of requests back to the system.
 ///
-/// Locked pages cannot be given back one by one. So memory is unlocked while the allocator searches it, for some milliseconds. Keys in
-/// use stay in memory meanwhile, because the system swaps out the least recently used pages first.
+/// Locked pages cannot be given back one by one. So memory is unlocked while the allocator searches it, for some
+/// milliseconds. Keys in use stay in memory meanwhile, because the system swaps out the least recently used pages
+/// first.
 pub(crate) fn give_memory_back() {
     let is_locked = IS_LOCKED.load(Ordering::Relaxed);
     if is_locked && let Err(error) = munlockall() {
@@ -73,8 +75,8 @@ pub fn keep_little_memory() {
     oarlock_ffi::keep_little_memory();
 }
 
-/// Raises the limit of open files to the maximum that the system allows, which is more than shells set. Returns the limit, or `None` if
-/// there is none.
+/// Raises the limit of open files to the maximum that the system allows, which is more than shells set. Returns the
+/// limit, or `None` if there is none.
 pub fn raise_open_files() -> Option<u64> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     match setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {

@@ -39,6 +39,7 @@ pub(crate) fn serve_grpc(
     let (health, health_service) = tonic_health::server::health_reporter();
     let cryptoserver = CryptoserverServer::new(GrpcService(Arc::clone(&service)))
         .max_decoding_message_size(service.limits.max_message_bytes)
+        // Answers are limited by the bytes that a client may hold, not by their length.
         .max_encoding_message_size(usize::MAX);
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(DESCRIPTORS)
@@ -73,8 +74,8 @@ fn http2(limits: &ServerLimits) -> Http2 {
     http2
 }
 
-/// Serves one connection to its end. The end is announced by a GOAWAY, and requests under way are answered. A client that takes no answers
-/// is disconnected.
+/// Serves one connection to its end. The end is announced by a GOAWAY, and requests under way are answered. A client
+/// that takes no answers is disconnected.
 async fn serve_one(http2: Http2, routes: Routes, transport: ClientTransport, service: Arc<SharedService>) {
     let peer = transport.peer().clone();
     let untaken = Arc::new(UntakenAnswers::default());
@@ -98,6 +99,7 @@ async fn serve_one(http2: Http2, routes: Routes, transport: ClientTransport, ser
             end = connection.as_mut() => {
                 return end.unwrap_or_else(|error| debug!(%error, "a connection ended with an error"));
             }
+            // A future that was ready must not be polled again.
             () = &mut ending, if !is_ending => {
                 is_ending = true;
                 connection.as_mut().graceful_shutdown();
@@ -128,11 +130,13 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionCalls {
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        // Only the path is known before the body: a unary call has a lower limit than a stream.
         let is_stream = request.uri().path().ends_with("/Stream");
         let call = match GrpcCall::begin(&self.peer.client.account, &self.service.limits, is_stream) {
             Ok(call) => call,
             Err(status) => return Box::pin(async { Ok(status.into_http()) }),
         };
+        // Extensions carry the client to the service methods, which see only the request.
         request.extensions_mut().insert(self.peer.clone());
         request.extensions_mut().insert(Arc::clone(&call));
         let own = Arc::clone(&call);

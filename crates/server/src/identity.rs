@@ -7,8 +7,8 @@ use std::sync::Arc;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use x509_parser::prelude::{FromDer, GeneralName, X509Certificate};
 
-/// The names by which grants know a client: `dns:`, `uri:` and `email:` with the names of its certificate, `uid:` and `gid:` of the
-/// process at the other end of a UNIX socket, `loopback` if no other name is known.
+/// The names by which grants know a client: `dns:`, `uri:` and `email:` with the names of its certificate, `uid:` and
+/// `gid:` of the process at the other end of a UNIX socket, `loopback` if no other name is known.
 ///
 /// Two identities are equal if their names are equal. So a client keeps its identity when it renews its certificate.
 #[derive(Clone, Debug)]
@@ -32,8 +32,8 @@ pub enum IdentityError {
 }
 
 impl ClientIdentity {
-    /// Returns the identity that the subject alternative names of a certificate prove: DNS names, e-mail addresses and URIs. The
-    /// common name does not count. RFC 6125 6.4.4.
+    /// Returns the identity that the subject alternative names of a certificate prove: DNS names, e-mail addresses and
+    /// URIs. The common name does not count. RFC 6125 6.4.4.
     ///
     /// # Errors
     /// The certificate cannot be parsed, or has no such name.
@@ -41,6 +41,7 @@ impl ClientIdentity {
         let (_, parsed) = X509Certificate::from_der(certificate).map_err(|_| IdentityError::Unreadable)?;
         let extension = parsed.subject_alternative_name().map_err(|_| IdentityError::Unreadable)?;
         let names = extension.map(|extension| extension.value.general_names.as_slice()).unwrap_or_default();
+        // The prefixes keep the kinds apart: a URI must never pass for a DNS name in a grant.
         let names: Vec<String> = names.iter().filter_map(prefixed_name).collect();
         if names.is_empty() {
             return Err(IdentityError::Nameless);

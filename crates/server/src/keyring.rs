@@ -1,7 +1,7 @@
-//! The resident keys, and the grants that say who may use them.
+//! The resident keys, and the grants of clients to use them.
 //!
-//! A keyring never changes: every change of a file makes a new one with the next generation number. So everything that depends on keys
-//! alone, such as what clients may know of a key, is computed once per generation.
+//! A keyring never changes: every change of a file makes a new one with the next generation number. So everything that
+//! depends on keys alone, such as the description of a key, is computed once per generation.
 
 mod sources;
 
@@ -46,7 +46,8 @@ pub(crate) enum ResidentKey {
     Symmetric(u32),
 }
 
-/// An asymmetric resident key with its description for clients. Encoding the public half takes longer than looking the key up.
+/// An asymmetric resident key with its description for clients. Encoding the public half takes longer than looking the
+/// key up.
 #[derive(Debug)]
 struct DescribedKey {
     key: ResidentKey,
@@ -98,12 +99,13 @@ pub(crate) enum DenialReason {
 
 impl Keyring {
     pub(crate) fn find(&self, name: &str) -> Option<ResidentKey> {
+        // Asymmetric keys win over symmetric keys of the same name, so a name has one meaning.
         let asymmetric = self.asymmetric.get(name).map(|described| described.key.clone());
         asymmetric.or_else(|| self.table.index(name).map(ResidentKey::Symmetric))
     }
 
-    /// Returns a key and a client's rights to it. A key without any rights is reported as absent, so that names stay unknown to clients
-    /// that may not use them.
+    /// Returns a key and a client's rights to it. A key without any rights is reported as absent, so that names stay
+    /// unknown to clients that may not use them.
     pub(crate) fn find_for_client(
         &self,
         name: &str,
@@ -167,7 +169,8 @@ impl Keyring {
         proto::KeyInfo { allowed: rights.patterns(), ..info }
     }
 
-    /// Returns the description of a symmetric key. Its type and fingerprint are the table's, which batches may add keys to.
+    /// Returns the description of a symmetric key. Its type and fingerprint are the table's, which batches may add keys
+    /// to.
     fn symmetric_info(&self, key: &ResidentKey, name: &str) -> proto::KeyInfo {
         let info = match key {
             ResidentKey::Symmetric(index) => self.table.info(*index),
@@ -234,6 +237,7 @@ impl KeyRights {
             Self::Granted(grants) => {
                 let allows =
                     |grant: &&Arc<ActiveGrant>| grant.grant.schemes.iter().any(|own| own.fits(operation));
+                // The first grant counts, as docs/oarlock.toml says: another order would use up another rate.
                 grants.iter().find(allows).map(Some).ok_or(DenialReason::Forbidden)
             }
         }
@@ -247,6 +251,7 @@ impl ActiveGrant {
         before: &[Arc<Self>],
     ) -> Result<Arc<[Arc<Self>]>, ConfigError> {
         let activate = |(number, grant): (usize, &GrantConfig)| {
+            // Equal settings mean the same grant, wherever it stands in the file.
             if let Some(same) = before.iter().find(|own| own.grant == *grant) {
                 return Ok(Arc::clone(same));
             }

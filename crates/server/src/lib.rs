@@ -60,7 +60,7 @@ mod unix;
 pub use certificate::TermFault;
 pub use check::check;
 pub use clock::ServerClock;
-pub use config::Config;
+pub use config::CryptoserverConfig;
 pub use error::CryptoserverError;
 pub use harden::{Hardening, harden, keep_little_memory, raise_open_files};
 pub use keyring::ResidentKeysError;

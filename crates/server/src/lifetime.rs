@@ -1,4 +1,5 @@
-//! The ends of connections: at the end of the client's certificate, at a maximum age, and when its authority is no longer trusted.
+//! The ends of connections: at the end of the client's certificate, at a maximum age, and when its authority is no
+//! longer trusted.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -121,6 +122,7 @@ impl ConnectionLifetimes {
 
     /// Ends connections whose time is over, and cuts connections whose grace is over. Called every second.
     pub(crate) fn sweep(&self) {
+        // Certificates end by the calendar, connections by the monotonic clock, which no administrator sets back.
         let (now, elapsed) = (self.clock.unix_seconds(), self.clock.elapsed());
         for entry in self.lock().values_mut() {
             if entry.not_after.is_some_and(|not_after| not_after < now) {
@@ -138,6 +140,7 @@ impl ConnectionLifetimes {
     pub(crate) fn end_untrusted(&self, is_trusted: impl Fn(&[CertificateDer<'static>]) -> bool) -> usize {
         let mut entries = self.lock();
         let untrusted = entries.values_mut().filter(|entry| {
+            // Connections without TLS have no chain, and their clients need no authority.
             let is_serving = *entry.stage.borrow() == LifeStage::Serving;
             is_serving && !entry.chain.is_empty() && !is_trusted(&entry.chain)
         });
@@ -145,6 +148,7 @@ impl ConnectionLifetimes {
     }
 
     fn end(&self, entry: &mut LifetimeEntry, reason: EndReason) {
+        // The first reason stays: a later one must not extend the grace.
         if entry.cut_at.is_none() {
             entry.cut_at = Some(self.clock.elapsed() + self.grace);
             entry.stage.send_replace(LifeStage::Ending(reason));
@@ -181,6 +185,7 @@ impl StageWatch {
         match *self.0.borrow() {
             LifeStage::Serving => None,
             LifeStage::Ending(reason) => Some(reason),
+            // The true reason was reported when the connection began to end; now any reason refuses the call.
             LifeStage::Cut => Some(EndReason::TooOld),
         }
     }

@@ -56,6 +56,7 @@ impl Default for ServerMetrics {
 
 /// Adds to a counter.
 pub(crate) fn count(counter: &AtomicU64, by: usize) {
+    // Relaxed: a counter orders no other memory, and a scrape may miss the newest additions.
     counter.fetch_add(by as u64, Ordering::Relaxed);
 }
 
@@ -122,7 +123,8 @@ impl CodeTally {
     }
 }
 
-/// Returns the scheme that stands for all schemes of one name. Parameters that are not in the name would only multiply the counters.
+/// Returns the scheme that stands for all schemes of one name. Parameters that are not in the name would only multiply
+/// the counters.
 pub(crate) fn counted_as(scheme: Scheme) -> Scheme {
     use oarlock::{EcdsaEncoding, NonceRule, SaltLength};
     match scheme {
@@ -150,7 +152,7 @@ mod tests {
 
     #[test]
     fn has_a_counter_for_every_code() {
-        assert!(CODES.iter().enumerate().all(|(place, code)| *code as usize == place));
+        assert!(CODES.iter().enumerate().all(|(index, code)| *code as usize == index));
         assert!(Code::try_from(CODES.len() as i32).is_err(), "a code that is not counted");
         let mut tally = CodeTally::default();
         tally.note(Code::Done as u8, 3);

@@ -1,10 +1,13 @@
-//! The page of metrics for Prometheus: the counters of the server, and the state of engines, keys, certificates and the audit log.
+//! The page of metrics for Prometheus: the counters of the server, and the state of engines, keys, certificates and the
+//! audit log.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oarlock::MetricFamily;
-use oarlock_io::metrics::{HistogramScale, MetricsPage, MetricsText, engines, process};
+use oarlock_io::metrics::{
+    HistogramScale, MetricsPage, MetricsText, append_engine_metrics, append_process_metrics,
+};
 use oarlock_wire::proto::Code;
 
 use crate::metrics::{CodeCounters, ServerMetrics};
@@ -31,8 +34,8 @@ fn page(service: &SharedService) -> String {
     text.gauge("oarlock_held_bytes", "Bytes that requests and answers of all clients hold now.");
     text.sample("oarlock_held_bytes", &[], service.clients.budget().used());
     operations(&mut text, &service.metrics);
-    engines(&mut text, &service.accelerator);
-    process(&mut text);
+    append_engine_metrics(&mut text, &service.accelerator);
+    append_process_metrics(&mut text);
     text.finish()
 }
 
@@ -134,7 +137,8 @@ fn operations(text: &mut MetricsText, metrics: &ServerMetrics) {
     text.samples(name, &[("kind", "records")], &metrics.records_ns.read(), HistogramScale::SECONDS);
 }
 
-/// Returns the counts by name and code. Members of a family with the same name are added up, because labels must be unique.
+/// Returns the counts by name and code. Members of a family with the same name are added up, because labels must be
+/// unique.
 fn by_name<K: ToString + Clone + Eq>(
     family: &MetricFamily<K, CodeCounters>,
 ) -> BTreeMap<(String, Code), u64> {

@@ -1,5 +1,6 @@
-//! The null key, a hook for benchmarks. It answers every job with zeros at once, so that a benchmark measures the service without
-//! cryptography. It signs nothing. A server has it only if `[engines] null_key` is switched on, and warns about it at its start.
+//! The null key, a hook for benchmarks. It answers every job with zeros at once, so that a benchmark measures the
+//! service without cryptography. It signs nothing. A server has it only if `[engines] null_key` is switched on, and
+//! warns about it at its start.
 
 use std::sync::Arc;
 

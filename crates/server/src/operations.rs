@@ -76,10 +76,10 @@ fn distance(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (at, byte) in one.bytes().enumerate() {
         let mut diagonal = std::mem::replace(&mut row[0], at + 1);
-        for (place, other_byte) in other.bytes().enumerate() {
+        for (column, other_byte) in other.bytes().enumerate() {
             let replaced = diagonal + usize::from(byte != other_byte);
-            diagonal = row[place + 1];
-            row[place + 1] = replaced.min(diagonal + 1).min(row[place] + 1);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
         }
     }
     row[other.len()]

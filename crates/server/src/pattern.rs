@@ -18,9 +18,10 @@ impl Pattern {
             if parts.peek().is_none() {
                 return text.ends_with(part);
             }
-            // The leftmost match leaves the longest rest for the parts that follow, so no other match needs to be tried.
+            // The leftmost match leaves the longest rest for the parts that follow, so no other match needs to be
+            // tried.
             match text.find(part) {
-                Some(place) => text = &text[place + part.len()..],
+                Some(start) => text = &text[start + part.len()..],
                 None => return false,
             }
         }

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// A limit of units per second, with the same number of units at once. This is the generic cell rate algorithm: ITU-T I.371 annex A.
+/// A limit of units per second, with the same number of units at once. This is the generic cell rate algorithm: ITU-T
+/// I.371 annex A.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
     began: Instant,
@@ -21,7 +22,8 @@ impl RateLimit {
         Self { began: Instant::now(), unit_ns, used_until: AtomicU64::new(0) }
     }
 
-    /// Takes a number of units. More units than one second allows are taken only if no other unit was taken for a second.
+    /// Takes a number of units. More units than one second allows are taken only if no other unit was taken for a
+    /// second.
     ///
     /// # Errors
     /// The limit is reached. The error is the time after which the units can be taken.

@@ -10,7 +10,7 @@ use tracing::{error, info, warn};
 
 use crate::audit::{AuditLog, EventKind, NewLogFile};
 use crate::certificate::CertificateRole;
-use crate::config::{Config, ServerLimits};
+use crate::config::{CryptoserverConfig, ServerLimits};
 use crate::error::CryptoserverError;
 use crate::harden::give_memory_back;
 use crate::keyring::{KeyChanges, KeySources, ResidentKeysError};
@@ -27,7 +27,7 @@ pub(crate) struct Reloader {
     tls_files: Option<TlsFiles>,
     key_faults: FaultMemory,
     /// The configuration in use.
-    config: Config,
+    config: CryptoserverConfig,
     /// The elapsed time at which the ends of certificates are checked next.
     remind_at: Duration,
     /// The minimum of resident memory so far.
@@ -42,7 +42,7 @@ pub(crate) struct Reloader {
 pub struct ReloadHandle(mpsc::Sender<ReloadRequest>);
 
 struct ReloadRequest {
-    config: Config,
+    config: CryptoserverConfig,
     done: oneshot::Sender<Result<(), CryptoserverError>>,
 }
 
@@ -52,12 +52,12 @@ impl ReloadHandle {
         (Self(sender), Reloads(reloads))
     }
 
-    /// Reloads certificates, client authorities, keys and grants by a configuration, and opens the audit log again. The log reports the
-    /// result.
+    /// Reloads certificates, client authorities, keys and grants by a configuration, and opens the audit log again. The
+    /// log reports the result.
     ///
     /// # Errors
     /// A file cannot be used, and then nothing changes. Or the server has stopped.
-    pub async fn reload(&self, config: Config) -> Result<(), CryptoserverError> {
+    pub async fn reload(&self, config: CryptoserverConfig) -> Result<(), CryptoserverError> {
         let (done, outcome) = oneshot::channel();
         self.0.send(ReloadRequest { config, done }).await.map_err(|_| CryptoserverError::Stopped)?;
         outcome.await.map_err(|_| CryptoserverError::Stopped)?
@@ -69,13 +69,13 @@ impl ReloadHandle {
 pub(crate) struct Reloads(mpsc::Receiver<ReloadRequest>);
 
 impl Reloader {
-    /// Returns a reloader of files that were read before. The stamps of `tls_files` must be older than the content that was read, so that
-    /// a change in between is found.
+    /// Returns a reloader of files that were read before. The stamps of `tls_files` must be older than the content that
+    /// was read, so that a change in between is found.
     pub(crate) fn new(
         service: Arc<SharedService>,
         sources: KeySources,
         tls_files: Option<TlsFiles>,
-        config: Config,
+        config: CryptoserverConfig,
     ) -> Self {
         Self {
             service,
@@ -113,6 +113,8 @@ impl Reloader {
                 }
                 self
             });
+            // An error means that the runtime stops, or that a check panicked. Without the reloader the old files stay
+            // in use.
             let Ok(back) = worked.await else { return };
             self = back;
         }
@@ -132,12 +134,13 @@ impl Reloader {
         self.trim_memory_after_bursts();
     }
 
-    /// Gives back memory that a burst of requests has left unused. Memory that stays in use looks the same from outside, so a trial without
-    /// success doubles the time to the next.
+    /// Gives back memory that a burst of requests has left unused. Memory that stays in use looks the same from
+    /// outside, so a trial without success doubles the time to the next.
     fn trim_memory_after_bursts(&mut self) {
         let Some(resident_kb) = resident_kb() else { return };
         self.rest_kb = self.rest_kb.min(resident_kb);
         let now = self.service.lifetimes.clock().elapsed();
+        // During a burst the memory is in use, and searching it would slow the burst down.
         let is_over = self.service.clients.budget().used() < QUIET_BYTES;
         if !is_over || resident_kb < self.rest_kb + LEFT_BEHIND_KB || now < self.trim_at {
             return;
@@ -149,7 +152,7 @@ impl Reloader {
         self.trim_at = now + self.trim_wait;
     }
 
-    fn reload(&mut self, config: Config) -> Result<(), CryptoserverError> {
+    fn reload(&mut self, config: CryptoserverConfig) -> Result<(), CryptoserverError> {
         let outcome = self.try_reload(config);
         match &outcome {
             Ok(()) => {
@@ -162,7 +165,7 @@ impl Reloader {
     }
 
     /// Reads everything before it changes anything.
-    fn try_reload(&mut self, config: Config) -> Result<(), CryptoserverError> {
+    fn try_reload(&mut self, config: CryptoserverConfig) -> Result<(), CryptoserverError> {
         config.check()?;
         let clock = self.service.lifetimes.clock();
         let tls = match (&config.tls, &self.service.tls) {
@@ -187,7 +190,8 @@ impl Reloader {
         Ok(())
     }
 
-    /// Opens the audit log again, for log rotation by renaming. The former file stays in use until the new file replaces it.
+    /// Opens the audit log again, for log rotation by renaming. The former file stays in use until the new file
+    /// replaces it.
     fn open_audit_again(&self) -> Result<NewLogFile, CryptoserverError> {
         let path = self.config.audit.as_ref().map(|audit| audit.file.clone()).unwrap_or_default();
         self.service.audit.open_again().map_err(|error| CryptoserverError::Audit { path, error })
@@ -219,6 +223,7 @@ impl Reloader {
     fn remind(&mut self) {
         let Some(store) = &self.service.tls else { return };
         let now = self.service.lifetimes.clock().elapsed();
+        // The clock of the server, so that a test can advance it.
         if now < self.remind_at {
             return;
         }
@@ -232,8 +237,9 @@ impl Reloader {
     }
 
     /// Warns about changes that need a restart.
-    fn warn_about_restarts(&self, new: &Config) {
+    fn warn_about_restarts(&self, new: &CryptoserverConfig) {
         let old = &self.config;
+        // These two settings take effect at a reload, so a change of them needs no restart.
         let limits = ServerLimits {
             may_bring_keys: old.limits.may_bring_keys,
             max_connection_seconds: old.limits.max_connection_seconds,
@@ -316,15 +322,15 @@ mod tests {
     use super::*;
     use crate::keyring::CounterUse;
 
-    fn config(text: &str) -> Config {
+    fn config(text: &str) -> CryptoserverConfig {
         let listen = "[listen]\nunix = \"/run/oarlock/socket\"\n";
         toml::from_str(&format!("{listen}{text}")).unwrap()
     }
 
     #[test]
     fn reports_a_lasting_fault_once() {
-        let place = tempfile::tempdir().unwrap();
-        let (keys, records) = (place.path().join("keys"), place.path().join("records"));
+        let directory = tempfile::tempdir().unwrap();
+        let (keys, records) = (directory.path().join("keys"), directory.path().join("records"));
         let create = || {
             fs::create_dir(&keys).unwrap();
             fs::write(&records, "").unwrap();

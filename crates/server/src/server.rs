@@ -18,7 +18,7 @@ use crate::accept::{ListenerProtection, TcpAcceptor, accept_unix};
 use crate::admission::Admission;
 use crate::audit::{AuditLog, EventKind};
 use crate::clock::ServerClock;
-use crate::config::Config;
+use crate::config::CryptoserverConfig;
 use crate::descriptors::fit_to_descriptors;
 use crate::error::CryptoserverError;
 use crate::http2::serve_grpc;
@@ -35,7 +35,7 @@ pub struct BoundServer {
     sources: KeySources,
     tls_files: Option<TlsFiles>,
     listeners: Listeners,
-    config: Config,
+    config: CryptoserverConfig,
     handle: ReloadHandle,
     reloads: Reloads,
 }
@@ -71,7 +71,10 @@ impl BoundServer {
     ///
     /// # Errors
     /// The configuration or a file that it names is invalid, or an address cannot be bound.
-    pub async fn bind(config: Config, engines: AcceleratorBuilder) -> Result<Self, CryptoserverError> {
+    pub async fn bind(
+        config: CryptoserverConfig,
+        engines: AcceleratorBuilder,
+    ) -> Result<Self, CryptoserverError> {
         Self::bind_with_clock(config, engines, ServerClock::default()).await
     }
 
@@ -80,12 +83,13 @@ impl BoundServer {
     /// # Errors
     /// As for [`BoundServer::bind`].
     pub async fn bind_with_clock(
-        config: Config,
+        config: CryptoserverConfig,
         engines: AcceleratorBuilder,
         clock: ServerClock,
     ) -> Result<Self, CryptoserverError> {
         config.check()?;
         let tls = config.listen.tcp.and(config.tls.as_ref());
+        // The stamps are taken before the files are read, so that a change in between is found by the first check.
         let tls_files = tls.cloned().map(TlsFiles::new);
         let tls = tls.map(|tls| TlsState::read(tls, &clock, SecretReader::ThisProcess)).transpose()?;
         let tls = tls.map(TlsStore::new);
@@ -133,8 +137,8 @@ impl BoundServer {
         self.handle.clone()
     }
 
-    /// Serves until `stop` is ready. Then requests under way are answered, new requests are refused, and connections that have not ended
-    /// by the deadline are cut.
+    /// Serves until `stop` is ready. Then requests under way are answered, new requests are refused, and connections
+    /// that have not ended by the deadline are cut.
     ///
     /// # Errors
     /// The gRPC services cannot be built.
@@ -142,6 +146,7 @@ impl BoundServer {
         let Self { service, sources, tls_files, listeners, config, reloads, .. } = self;
         let mut tasks = JoinSet::new();
         let admission = Arc::new(Admission::new(&service.limits));
+        // A short channel: if gRPC is slow to take connections, accepting waits and the backlog of the kernel fills.
         let (transports, arrived) = mpsc::channel(64);
         if let Some(listener) = listeners.tcp {
             let accepting = TcpAcceptor {
@@ -172,6 +177,7 @@ impl BoundServer {
             "draining: requests under way are answered, new requests are refused"
         );
         service.drain();
+        // The TCP listeners and the reloader stop first. Connections under way have tasks of their own.
         tasks.shutdown().await;
         let rest = async {
             if let Some(unix) = unix {
@@ -183,6 +189,7 @@ impl BoundServer {
         drop(socket_file);
         let audit = service.audit.clone();
         audit.event(EventKind::Stop, &"drained");
+        // Closing waits for the disk, which must not block the event loop.
         let _ = tokio::task::spawn_blocking(move || audit.close()).await;
         match end {
             Err(_) => warn!("the deadline passed: connections that had not ended were cut"),
@@ -207,7 +214,7 @@ fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
 }
 
 /// Returns the builder of the engines with the settings of a configuration.
-pub(crate) fn engine_builder(config: &Config, engines: AcceleratorBuilder) -> AcceleratorBuilder {
+pub(crate) fn engine_builder(config: &CryptoserverConfig, engines: AcceleratorBuilder) -> AcceleratorBuilder {
     let own = &config.engines;
     let engines = engines.max_tenant_backlog(config.limits.max_queued());
     let engines = match &own.allowed {
@@ -220,7 +227,7 @@ pub(crate) fn engine_builder(config: &Config, engines: AcceleratorBuilder) -> Ac
 }
 
 impl Listeners {
-    async fn bind(config: &Config) -> Result<Self, CryptoserverError> {
+    async fn bind(config: &CryptoserverConfig) -> Result<Self, CryptoserverError> {
         let listen = &config.listen;
         let tcp = match listen.tcp {
             Some(address) => Some(bind_tcp(address).await?),
@@ -248,8 +255,10 @@ async fn bind_tcp(address: SocketAddr) -> Result<TcpListener, CryptoserverError>
     bound.map_err(|error| CryptoserverError::Listen { address: name, error })
 }
 
-/// Binds a UNIX socket, whose file is removed with it. [`SocketFile`] replaces only the socket of a dead server and no other file.
+/// Binds a UNIX socket, whose file is removed with it. [`SocketFile`] replaces only the socket of a dead server and no
+/// other file.
 fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), CryptoserverError> {
+    // The socket gets its mode in a private directory, so it is never reachable with wider access.
     let (listener, file) = SocketFile::bind(path, mode, None)?;
     let failed = |error| CryptoserverError::Listen { address: path.display().to_string(), error };
     listener.set_nonblocking(true).map_err(failed)?;

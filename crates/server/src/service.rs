@@ -56,7 +56,8 @@ impl SharedService {
         *self.keyring.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keyring);
     }
 
-    /// Returns the server's own number of a new request, counted from its start. The numbers of clients say nothing about each other.
+    /// Returns the server's own number of a new request, counted from its start. The numbers of clients say nothing
+    /// about each other.
     pub(crate) fn next_request_number(&self) -> u64 {
         self.metrics.requests.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -72,6 +73,7 @@ impl SharedService {
 
     /// Returns the reason why new requests are refused now, or `None` if they are accepted.
     pub(crate) fn refusal(&self) -> Option<&'static str> {
+        // The order is that of importance: a draining server is not repaired by a better disk.
         match () {
             () if self.is_draining() => Some("draining"),
             () if self.audit.forbids_work() => Some("the audit log cannot be written"),

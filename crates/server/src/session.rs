@@ -33,7 +33,7 @@ use oarlock_wire::proto::{self, Blame, Code, Fault, Request, Response, open_key,
 use oarlock_wire::{Message, task};
 
 use self::authorization::AuthorizationCache;
-pub(crate) use self::driver::{RequestDriver, RequestSource};
+pub(crate) use self::driver::{HeldRequest, RequestDriver, RequestSource};
 pub(crate) use self::faults::refusal;
 use self::faults::{bad_key, no_key, replaced_key, too_many_bytes};
 use self::jobs::{PendingJobs, run_long};
@@ -70,7 +70,7 @@ const HANDLE_BYTES: usize = 256;
 /// The bytes that a key of the client's own holds in addition.
 const OWN_KEY_BYTES: usize = 16 << 10;
 
-/// An answer that is under way. Dropping it cancels what has not been done.
+/// An answer that is under way. Dropping it cancels the operations that have not been done.
 #[derive(Debug)]
 pub(crate) struct PendingResponse {
     work: PendingWork,
@@ -155,8 +155,8 @@ impl ClientSession {
         }
     }
 
-    /// Takes the current keyring. If it has changed, handles stand for the new keys of the same names, unless the client expects other
-    /// keys.
+    /// Takes the current keyring. If it has changed, handles stand for the new keys of the same names, unless the
+    /// client expects other keys.
     fn renew_keyring(&mut self) {
         let now = self.service.keyring();
         if now.generation == self.keyring.generation {
@@ -165,6 +165,7 @@ impl ClientSession {
         for opened in Arc::make_mut(&mut self.handles).iter_mut().flatten() {
             if !matches!(opened.source, OpenedSource::Own(_) | OpenedSource::OwnSymmetric(_)) {
                 opened.source = opened.source_in(&now);
+                // Grants may have changed together with the keys.
                 opened.rights = now.rights(&opened.name, &self.client.identity);
             }
         }
@@ -173,6 +174,7 @@ impl ClientSession {
     }
 
     fn open_key(&mut self, open: proto::OpenKey, number: u64) -> Result<proto::KeyInfo, Fault> {
+        // Checked before the key is read: a handle out of range must not cost an import.
         self.slot(open.handle)?;
         let (mut opened, info) = match open.source {
             None => return Err(refusal(Code::Invalid, NO_SOURCE, Blame::Caller)),
@@ -181,6 +183,7 @@ impl ClientSession {
             Some(open_key::Source::Asymmetric(bytes)) => self.open_own(&bytes)?,
             Some(open_key::Source::Symmetric(symmetric)) => self.open_own_symmetric(&symmetric)?,
         };
+        // The client is sent no description of an unexpected key, only the refusal.
         if !is_expected(&open.fingerprint, &info.fingerprint) {
             audit_refusal(&self.service, &self.client, number, &opened.name, Code::WrongKey);
             let fault = replaced_key(&opened.name);
@@ -238,6 +241,7 @@ impl ClientSession {
 
     /// Wipes the closed keys, unless batches are under way: batches in the queue still name keys by their indices.
     fn wipe_closed_keys(&mut self) {
+        // Each batch under way holds one reference, and the session holds one.
         if Arc::strong_count(&self.batches) > 1 {
             return;
         }
@@ -299,11 +303,12 @@ impl Future for PendingResponse {
 }
 
 impl HeldAnswer {
-    /// Lets an answer hold its own length. If there is no room for it, the answer becomes a fault.
+    /// Lets an answer hold its own length. If there is no space for it, the answer becomes a fault.
     fn new(response: Response, mut held: HeldBytes) -> Self {
         match held.resize(response.encoded_len()) {
             Ok(()) => Self { response, held },
             Err(error) => {
+                // The fault itself is short and is not counted.
                 held.shrink_to(0);
                 let body = Some(response::Body::Fault(too_many_bytes(error)));
                 Self { response: Response { id: response.id, body }, held }
@@ -325,8 +330,8 @@ impl Future for PendingWork {
     }
 }
 
-/// The refusal of a request without a body. A message of a newer protocol decodes as one without this field, which must not pass for an
-/// empty value.
+/// The refusal of a request without a body. A message of a newer protocol decodes as one without this field, which must
+/// not pass for an empty value.
 const NO_BODY: &str = "body is missing or not known here: expected open_key, close_key, jobs, records, list_keys, \
                        get_public_key or list_engines";
 

@@ -1,9 +1,9 @@
 //! Mutual TLS 1.3.
 //!
-//! A request is trusted if it comes from a known client and is fresh. The handshake proves the client, which signs it with the key of its
-//! certificate. Freshness follows from the records: each is encrypted under keys of this handshake, with its number in the nonce
-//! (RFC 8446 5.3). So no record can be replayed, reordered or left out. Early data (RFC 8446 8) is off, because it can be replayed.
-//! Resumption is off, because it would outlive a certificate.
+//! A request is trusted if it comes from a known client and is fresh. The handshake proves the client, which signs it
+//! with the key of its certificate. Freshness follows from the records: each is encrypted under keys of this handshake,
+//! with its number in the nonce (RFC 8446 5.3). So no record can be replayed, reordered or left out. Early data (RFC
+//! 8446 8) is off, because it can be replayed. Resumption is off, because it would outlive a certificate.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -131,6 +131,7 @@ impl TlsState {
         let verifier = Arc::new(ClientVerifier::new(verifier));
         let chain = certificates(&tls.certificate, "the server's certificates")?;
         let own = chain.first().and_then(|own| CertificateTerm::read(CertificateRole::Server, own));
+        // Checked here, because rustls would accept an expired certificate, and then every client would refuse it.
         check_term(&tls.certificate, own.as_ref(), clock)?;
         check_fit(&tls.certificate, &chain)?;
         let key = private_key(&tls.private_key, reader)?;
@@ -140,7 +141,9 @@ impl TlsState {
             .with_client_cert_verifier(Arc::clone(&verifier) as Arc<dyn ClientCertVerifier>)
             .with_single_cert(chain, key)
             .map_err(|error| unusable(&tls.certificate, error))?;
+        // A client that offers only other protocols is refused in the handshake. RFC 7301 3.2.
         config.alpn_protocols = vec![b"h2".to_vec()];
+        // A resumed session would outlive its certificate and the trust in its authority.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
         let authority_terms =
@@ -157,6 +160,7 @@ impl TlsState {
 
     /// Returns true if both trust the same authorities.
     pub(crate) fn trusts_as(&self, other: &Self) -> bool {
+        // The order of the authorities in the file counts as a change, which costs only a check of the connections.
         self.authorities == other.authorities
     }
 
@@ -189,8 +193,8 @@ impl TlsFiles {
         Self { tls, seen }
     }
 
-    /// Reads the files again if one of them has changed. A renewed certificate and its key arrive one after the other: the first change
-    /// gives an error, and the second change is read again.
+    /// Reads the files again if one of them has changed. A renewed certificate and its key arrive one after the other:
+    /// the first change gives an error, and the second change is read again.
     pub(crate) fn refresh(&mut self, clock: &ServerClock) -> Option<Result<TlsState, TlsError>> {
         let now = stamps(&self.tls);
         if now == self.seen {
@@ -203,7 +207,7 @@ impl TlsFiles {
 
 /// Returns the stamps of the files. Links are followed, so a link with a new target counts as a change.
 fn stamps(tls: &TlsConfig) -> Option<[FileStamp; 3]> {
-    let of = |path: &Path| FileStamp::of(path).ok();
+    let of = |path: &Path| FileStamp::read(path).ok();
     Some([of(&tls.certificate)?, of(&tls.private_key)?, of(&tls.client_ca)?])
 }
 
@@ -234,6 +238,7 @@ fn certificates(path: &Path, expected: &'static str) -> Result<Vec<CertificateDe
 
 fn private_key(path: &Path, reader: SecretReader) -> Result<PrivateKeyDer<'static>, TlsError> {
     let expected = "the server's private key";
+    // A missing file is reported below, with its PEM error.
     if let Ok(about) = path.metadata() {
         check_secret_mode_for(reader, path, &about)?;
     }
@@ -247,6 +252,7 @@ fn private_key(path: &Path, reader: SecretReader) -> Result<PrivateKeyDer<'stati
 /// Returns the fault of a PEM file. The error's own text quotes lines of the file, which may be the key.
 fn reason(error: &pem::Error) -> String {
     match error {
+        // The system's error quotes no bytes of the file.
         pem::Error::Io(error) => return error.to_string(),
         pem::Error::NoItemsFound => "found no such block",
         pem::Error::MissingSectionEnd { .. } => "found a block without its END line",
@@ -266,8 +272,8 @@ mod tests {
 
     #[test]
     fn does_not_quote_a_damaged_private_key() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("key.pem");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("key.pem");
         std::fs::write(&path, "").unwrap();
         std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         let body = "MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF";

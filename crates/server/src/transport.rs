@@ -18,9 +18,9 @@ use crate::metrics::count;
 use crate::service::SharedService;
 
 /// A stream of bytes, encrypted or not.
-pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait TransportStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> TransportStream for T {}
 
 /// A socket whose bytes are counted. It is below TLS, so the bytes are counted as they are on the wire.
 pub(crate) struct CountedStream<S> {
@@ -42,6 +42,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for CountedStream<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        // The buffer may hold bytes of an earlier read.
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.socket).poll_read(context, buffer);
         let read = buffer.filled().len() - before;
@@ -98,7 +99,7 @@ impl<S> CountedStream<S> {
 
 /// A connection with a known client.
 pub(crate) struct ClientTransport {
-    bytes: Box<dyn ByteStream>,
+    bytes: Box<dyn TransportStream>,
     peer: CallPeer,
     idle: IdleTimer,
     /// The time for which the peer has taken no bytes.
@@ -111,7 +112,7 @@ pub(crate) struct ClientTransport {
 
 impl ClientTransport {
     pub(crate) fn new(
-        bytes: Box<dyn ByteStream>,
+        bytes: Box<dyn TransportStream>,
         client: KnownClient,
         limits: &ServerLimits,
         slot: ConnectionSlot,
@@ -165,6 +166,7 @@ impl AsyncRead for ClientTransport {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
         match Pin::new(&mut *self.bytes).poll_read(context, buffer) {
+            // A connection is idle only if it also writes nothing: `written` renews the timer too.
             Poll::Pending => self.idle.poll_expired(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
             ready => {
                 self.idle.renew();

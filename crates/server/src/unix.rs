@@ -21,12 +21,12 @@ use crate::clients::KnownClient;
 use crate::lifetime::StageWatch;
 use crate::metrics::count;
 use crate::service::SharedService;
-use crate::session::{HeldAnswer, RequestDriver, RequestSource, refusal};
+use crate::session::{HeldAnswer, HeldRequest, RequestDriver, RequestSource, refusal};
 
 /// The bytes of answers that may wait for a client that does not read. Beyond it nothing more is read from the client.
 const MAX_UNSENT: usize = 1 << 20;
 
-/// The least room for bytes to read at once.
+/// The minimum space for bytes to read at once.
 const READ: usize = 64 << 10;
 
 /// The time that a client has to read the final fault.
@@ -180,13 +180,14 @@ impl FrameBuffers {
     }
 
     /// Returns the next request if it has been received completely.
-    fn take_request(&mut self) -> Result<Option<(Request, HeldBytes)>, UnixEnd> {
+    fn take_request(&mut self) -> Result<Option<HeldRequest>, UnixEnd> {
         let max = self.service.limits.max_message_bytes;
         let Some(message) = frame::take(&mut self.received, max).map_err(UnixEnd::Wire)? else {
             return Ok(None);
         };
         self.silence.renew();
         self.late.renew();
+        // The request takes over the bytes that its frame held, so nothing is counted twice.
         let held = self.received_held.split_off(message.len());
         self.received_held.shrink_to(self.received.len());
         if self.received.is_empty() && self.max_received > 4 * READ {
@@ -233,6 +234,7 @@ impl FrameBuffers {
             }
         }
         self.outgoing_held.shrink_to(self.outgoing.len());
+        // A long answer leaves a large buffer behind, which the budget no longer counts.
         if self.outgoing.is_empty() && self.outgoing.capacity() > READ {
             self.outgoing = BytesMut::new();
         }
@@ -242,6 +244,7 @@ impl FrameBuffers {
     fn read(&mut self, stream: &mut UnixStream, context: &mut Context<'_>) -> Poll<Result<usize, UnixEnd>> {
         self.received.reserve(READ);
         let read = loop {
+            // `try_read_buf` fails with `WouldBlock` if the readiness is stale, and clears it.
             ready!(stream.poll_read_ready(context)).map_err(UnixEnd::Io)?;
             match stream.try_read_buf(&mut self.received) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -264,10 +267,7 @@ struct FrameSource<'c> {
 impl RequestSource for FrameSource<'_> {
     type Error = UnixEnd;
 
-    fn poll_request(
-        &mut self,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Option<(Request, HeldBytes)>, UnixEnd>> {
+    fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<HeldRequest>, UnixEnd>> {
         // Answers leave before further requests are read and begun, which may take long.
         self.frames.write(self.stream, context).map_err(UnixEnd::Io)?;
         if self.frames.is_full() {

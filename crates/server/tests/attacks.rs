@@ -1,4 +1,4 @@
-//! What goes wrong, and what must not.
+//! Tests with hostile and broken clients.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod test_server;
@@ -24,16 +24,16 @@ fn edwards_job() -> proto::Jobs {
     jobs::write([(job, 0)].into_iter()).unwrap()
 }
 
-/// That the server still serves others.
-async fn is_well(server: &TestServer) {
+/// Asserts that the server still serves other clients.
+async fn assert_serves(server: &TestServer) {
     let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "ed25519").await;
     let answer = link.call(request::Body::Jobs(edwards_job())).await.unwrap();
     assert!(matches!(answer, response::Body::Results(results) if results.codes.is_empty()));
 }
 
-/// What a UNIX client that sends these bytes hears before the connection ends.
-fn hears(path: &Path, bytes: &[u8]) -> Vec<Response> {
+/// Sends bytes on the UNIX socket, and returns the answers until the connection ends.
+fn answers_to(path: &Path, bytes: &[u8]) -> Vec<Response> {
     let mut stream = UnixStream::connect(path).unwrap();
     // The server may leave before everything is written.
     let _ = stream.write_all(bytes);
@@ -62,7 +62,7 @@ fn framed(messages: &[proto::Request]) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn malformed_frames_end_their_connection_with_a_reason_and_no_other() {
+async fn ends_only_the_connection_of_malformed_frames_with_a_reason() {
     let server = TestServer::with(|config, _| config.limits.max_message_bytes = 1 << 16).await;
     let path = server.addresses.unix.clone().unwrap();
     let long = [&frame::PREAMBLE[..], &(1_u32 << 20).to_le_bytes()].concat();
@@ -71,9 +71,9 @@ async fn malformed_frames_end_their_connection_with_a_reason_and_no_other() {
         (&b"GET / HTTP/1.1\r\n\r\n"[..], Code::Unsupported, "expected the preamble"),
         (b"oarlock\x02", Code::Unsupported, "expected the preamble"),
         (&long, Code::ResourceExhausted, "bytes of a frame: 1048576 is more than 65536"),
-        (&garbage, Code::Invalid, "no message of this protocol"),
+        (&garbage, Code::Invalid, "expected a message of this protocol"),
     ] {
-        let heard = hears(&path, bytes);
+        let heard = answers_to(&path, bytes);
         let (found, message) = fault_of(heard.last().unwrap());
         assert_eq!(found, code, "{message}");
         assert!(message.contains(expected), "{message}");
@@ -84,13 +84,13 @@ async fn malformed_frames_end_their_connection_with_a_reason_and_no_other() {
         &framed(&[])[..],
         &framed(&[request(1, request::Body::Jobs(edwards_job()))])[..30],
     ] {
-        assert!(hears(&path, bytes).is_empty());
+        assert!(answers_to(&path, bytes).is_empty());
     }
-    is_well(&server).await;
+    assert_serves(&server).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_that_say_nothing_known_are_answered_alone() {
+async fn answers_each_invalid_request_with_a_fault_of_its_own() {
     let server = TestServer::new().await;
     let path = server.addresses.unix.unwrap();
     let mut wrong = edwards_job();
@@ -102,7 +102,7 @@ async fn requests_that_say_nothing_known_are_answered_alone() {
         source: Some(open_key::Source::Resident("ed25519".into())),
         ..OpenKey::default()
     };
-    let heard = hears(
+    let heard = answers_to(
         &path,
         &framed(&[
             proto::Request { id: 1, body: None },
@@ -124,15 +124,15 @@ async fn requests_that_say_nothing_known_are_answered_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_that_never_finish_their_handshake_are_left() {
+async fn closes_connections_that_never_finish_their_handshake() {
     let server = TestServer::with(|config, _| config.limits.max_handshake_seconds = 1).await;
     let mut silent = TcpStream::connect(server.addresses.tcp.unwrap()).unwrap();
     let mut slow = TcpStream::connect(server.addresses.tcp.unwrap()).unwrap();
     slow.write_all(&[22, 3, 1]).unwrap();
     let mut unix = UnixStream::connect(server.addresses.unix.as_ref().unwrap()).unwrap();
     unix.write_all(b"oar").unwrap();
-    is_well(&server).await;
-    // These end when the server leaves; they would wait for ever if it did not.
+    assert_serves(&server).await;
+    // The reads end when the server closes the connections. Otherwise they would never return.
     let mut rest = Vec::new();
     for ended in [silent.read_to_end(&mut rest), slow.read_to_end(&mut rest), unix.read_to_end(&mut rest)] {
         assert!(ended.is_ok() || rest.is_empty());
@@ -140,7 +140,7 @@ async fn clients_that_never_finish_their_handshake_are_left() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn connections_and_silence_are_bounded() {
+async fn limits_connections_and_their_silence() {
     let server = TestServer::with(|config, _| {
         config.limits.max_unix_connections = 2;
         config.limits.max_idle_seconds = 1;
@@ -149,21 +149,23 @@ async fn connections_and_silence_are_bounded() {
     let path = server.addresses.unix.unwrap();
     let (mut one, two) = (UnixStream::connect(&path).unwrap(), UnixStream::connect(&path).unwrap());
     one.write_all(frame::PREAMBLE).unwrap();
-    let heard = hears(&path, &framed(&[]));
+    let heard = answers_to(&path, &framed(&[]));
     assert_eq!(fault_of(&heard[0]).0, Code::ResourceExhausted);
-    // It said its preamble and nothing more: the server leaves, and there is room again.
+    // After the preamble the client is silent. So the server closes the connection, and another one is admitted.
     let mut rest = Vec::new();
     let _ = one.read_to_end(&mut rest);
     drop(two);
     loop {
-        match hears(&path, &framed(&[request(1, request::Body::ListKeys(proto::ListKeysRequest {}))])).pop() {
+        match answers_to(&path, &framed(&[request(1, request::Body::ListKeys(proto::ListKeysRequest {}))]))
+            .pop()
+        {
             Some(Response { body: Some(response::Body::Keys(_)), .. }) => break,
             _ => std::thread::yield_now(),
         }
     }
 }
 
-/// Certificates of an authority of one's own.
+/// Returns a certificate of another authority with its key.
 fn foreign(names: &[&str], is_expired: bool) -> (Vec<u8>, Vec<u8>) {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.distinguished_name.push(DnType::CommonName, "somebody else");
@@ -185,16 +187,16 @@ fn leaf(issuer: &Issuer<'_, KeyPair>, names: &[&str], is_expired: bool) -> (Vec<
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_that_prove_nobody_are_refused() {
-    // An authority whose key this test has.
+async fn refuses_clients_without_a_valid_certificate() {
+    // The test has the key of this authority.
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.distinguished_name.push(DnType::CommonName, "the clients' authority");
     params.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
     let key = KeyPair::generate().unwrap();
     let authority = params.self_signed(&key).unwrap().pem();
     let issuer = Issuer::new(params, key);
-    let server = TestServer::with(|config, place| {
-        let path = place.join("clients.pem");
+    let server = TestServer::with(|config, directory| {
+        let path = directory.join("clients.pem");
         std::fs::write(&path, authority).unwrap();
         config.tls.as_mut().unwrap().client_ca = path;
         config.grants[0].clients.push("dns:good.test".into());
@@ -209,7 +211,7 @@ async fn clients_that_prove_nobody_are_refused() {
             Ok(link) => link,
             Err(error) => return Err(error.to_string()),
         };
-        // Under TLS 1.3 the client may learn only afterwards that it was refused.
+        // Under TLS 1.3 the client may get the refusal only after its handshake.
         match link.call(request::Body::ListKeys(proto::ListKeysRequest {})).await {
             Ok(response::Body::Keys(list)) => Ok(list.keys.len()),
             Ok(other) => panic!("{other:?}"),
@@ -229,7 +231,7 @@ async fn clients_that_prove_nobody_are_refused() {
         let mut client = proto::cryptoserver_client::CryptoserverClient::new(channel);
         assert!(client.list_keys(proto::ListKeysRequest {}).await.is_err());
     }
-    is_well(&server).await;
+    assert_serves(&server).await;
 }
 
 fn audit(file: &Path, on_failure: AuditFailure) -> Option<AuditConfig> {
@@ -237,10 +239,10 @@ fn audit(file: &Path, on_failure: AuditFailure) -> Option<AuditConfig> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_without_rights_are_denied_and_audited() {
-    let mut server = TestServer::with(|config, place| {
+async fn denies_clients_without_rights_and_audits_them() {
+    let mut server = TestServer::with(|config, directory| {
         config.grants[0].clients = vec!["dns:*.*.*".into()];
-        config.audit = audit(&place.join("audit.log"), AuditFailure::Stop);
+        config.audit = audit(&directory.join("audit.log"), AuditFailure::Stop);
     })
     .await;
     let link = ServerLink::open(&server.unix()).await.unwrap();
@@ -256,7 +258,7 @@ async fn clients_without_rights_are_denied_and_audited() {
     tls.call(request::Body::Jobs(edwards_job())).await.unwrap();
     drop((link, tls));
     server.stop().await;
-    let log = std::fs::read_to_string(server.place.path().join("audit.log")).unwrap();
+    let log = std::fs::read_to_string(server.directory.path().join("audit.log")).unwrap();
     let lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
     let lines: Vec<serde_json::Value> =
         lines.filter(|line: &serde_json::Value| line["event"] == "operation").collect();
@@ -271,13 +273,13 @@ async fn clients_without_rights_are_denied_and_audited() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_stops_or_warns() {
+async fn stops_or_warns_on_a_full_disk() {
     for (on_failure, goes_on) in [(AuditFailure::Stop, false), (AuditFailure::Warn, true)] {
         let mut server =
             TestServer::with(|config, _| config.audit = audit(Path::new("/dev/full"), on_failure)).await;
         let link = ServerLink::open(&server.unix()).await.unwrap();
         let mut is_refused = false;
-        // Once the first entry has met the disk, that of the start.
+        // The refusals begin once the first entry, that of the start, has met the disk.
         while !is_refused {
             let source = Some(open_key::Source::Resident("ed25519".into()));
             let open = request::Body::OpenKey(OpenKey { source, ..OpenKey::default() });
@@ -301,7 +303,7 @@ async fn a_full_disk_stops_or_warns() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_under_way_when_the_server_stops_is_answered() {
+async fn answers_requests_under_way_when_the_server_stops() {
     let mut server = TestServer::new().await;
     let links =
         [ServerLink::open(&server.unix()).await.unwrap(), ServerLink::open(&server.tls()).await.unwrap()]
@@ -322,7 +324,7 @@ async fn what_is_under_way_when_the_server_stops_is_answered() {
                             answered += 1;
                         }
                         Ok(other) => panic!("{other:?}"),
-                        // Refused as a whole, or the stream has ended: nothing is answered by halves.
+                        // A request is refused as a whole, or the stream has ended. No answer is incomplete.
                         Err(LinkError::Refused(fault)) => {
                             assert_eq!(fault.code(), Code::Unavailable);
                             return answered;
@@ -346,7 +348,7 @@ async fn what_is_under_way_when_the_server_stops_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_paddings_look_all_the_same() {
+async fn gives_the_same_answer_for_every_bad_padding() {
     let server = TestServer::with(|config, _| config.grants[0].clients.push("loopback".into())).await;
     let url = format!("http://{}", server.addresses.plaintext.unwrap());
     let channel = tonic::transport::Channel::from_shared(url).unwrap().connect().await.unwrap();
@@ -368,7 +370,7 @@ async fn bad_paddings_look_all_the_same() {
         };
         let status = client.decrypt(oaep.clone()).await.unwrap_err();
         answers.push((status.code(), status.message().to_owned()));
-        // Implicit rejection: a message that depends on key and ciphertext alone, never an error.
+        // Implicit rejection: the plaintext depends only on key and ciphertext, and there is no error.
         let pkcs1 =
             proto::DecryptRequest { scheme: Some(kind(proto::scheme::Kind::RsaPkcs1Decrypt)), ..oaep };
         let once = client.decrypt(pkcs1.clone()).await.unwrap().into_inner().plaintext;
@@ -378,7 +380,7 @@ async fn bad_paddings_look_all_the_same() {
     assert_eq!(answers, [(tonic::Code::InvalidArgument, "the answer is no".to_owned())]);
 }
 
-/// Reads answers until `is_last` holds for one of them, or the connection ends.
+/// Reads answers until `is_last` is true for an answer, or the connection ends.
 fn read_answers(stream: &mut UnixStream, is_last: impl Fn(&Response) -> bool) -> Vec<Response> {
     let (mut received, mut answers) = (BytesMut::new(), Vec::new());
     let mut chunk = vec![0; 1 << 16];
@@ -397,7 +399,7 @@ fn read_answers(stream: &mut UnixStream, is_last: impl Fn(&Response) -> bool) ->
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_pending_on_the_unix_socket_is_answered_when_the_server_stops() {
+async fn answers_a_pending_batch_on_the_unix_socket_when_the_server_stops() {
     let mut server = TestServer::with(|config, _| config.limits.max_drain_seconds = 120).await;
     let mut stream = UnixStream::connect(server.addresses.unix.as_ref().unwrap()).unwrap();
     let scheme = proto::Scheme {
@@ -444,7 +446,7 @@ fn edwards_scheme() -> proto::Scheme {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn jobs_under_handles_that_are_not_open_get_one_short_answer() {
+async fn answers_jobs_under_closed_handles_briefly() {
     let server = TestServer::new().await;
     let count = 1 << 17;
     let jobs = |key_of: Vec<u8>| proto::Jobs {
@@ -466,11 +468,11 @@ async fn jobs_under_handles_that_are_not_open_get_one_short_answer() {
         assert!(results.codes.iter().all(|code| *code == Code::NoSuchKey as u8));
         assert_eq!(results.faults[0].message, "handle 0: this stream has not opened it");
     }
-    is_well(&server).await;
+    assert_serves(&server).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn schemes_without_number_keep_nobody_waiting() {
+async fn handles_many_schemes_without_searching_them_for_each_job() {
     let server = TestServer::new().await;
     let open = OpenKey {
         handle: 0,
@@ -484,10 +486,10 @@ async fn schemes_without_number_keep_nobody_waiting() {
         salt_len: Some(number / 16),
         ..Default::default()
     };
-    // Two handles, one of them open, and 16,384 schemes: what is kept of them must not be searched for each job.
+    // Two handles, one of them open, and 16,384 schemes: the cached decisions must not be searched for each job.
     let mut messages = vec![request(1, request::Body::OpenKey(open))];
     for message in 0..64 {
-        let schemes = (0..256).map(|place| scheme(message * 256 + place)).collect();
+        let schemes = (0..256).map(|directory| scheme(message * 256 + directory)).collect();
         let scheme_of: Vec<u8> = (0..=255).collect();
         let key_of: Vec<u8> = vec![1_u32.to_le_bytes(); 256].concat();
         let jobs = proto::Jobs {
@@ -512,7 +514,7 @@ async fn schemes_without_number_keep_nobody_waiting() {
     assert_eq!(answers.len(), messages.len());
     let last = answers.last().unwrap();
     assert!(matches!(&last.body, Some(response::Body::Results(results)) if results.faults.len() == 1));
-    // A salt that fits no modulus is refused with its message.
+    // A message with a salt that fits no modulus is refused as a whole.
     let salted = proto::Scheme { salt_len: Some(60_000), ..scheme(0) };
     let jobs = proto::Jobs { count: 1, schemes: vec![salted], ..Default::default() };
     stream.write_all(&framed(&[request(101, request::Body::Jobs(jobs))])[frame::PREAMBLE.len()..]).unwrap();

@@ -1,4 +1,4 @@
-//! The audit log of a server whose disk takes nothing for a while.
+//! Tests of the audit log of a server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod test_server;
@@ -23,7 +23,7 @@ fn edwards_jobs(count: usize) -> proto::Jobs {
     jobs::write(std::iter::repeat_n((job, 0), count)).unwrap()
 }
 
-/// A pipe with a name that takes nothing more. It keeps both its ends until it is dropped.
+/// Makes a named pipe and fills it. The file keeps both ends open until it is dropped.
 fn full_pipe(path: &Path) -> File {
     mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
     let flags = OFlags::NONBLOCK.bits().cast_signed();
@@ -57,10 +57,10 @@ async fn health(server: &TestServer) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
+async fn releases_no_signature_without_its_entry_while_the_disk_stalls() {
     let mut stall = None;
-    let mut server = TestServer::with(|config, place| {
-        let path = place.join("audit.pipe");
+    let mut server = TestServer::with(|config, directory| {
+        let path = directory.join("audit.pipe");
         stall = Some(full_pipe(&path));
         let max_queue_bytes = 1 << 16;
         config.audit = Some(AuditConfig { max_queue_bytes, ..AuditConfig::at(path, AuditFailure::Stop) });
@@ -76,7 +76,7 @@ async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
         let Err(LinkError::Refused(_)) = open(&link, name).await else { panic!("it was opened") };
         refused += 1;
     }
-    // Refusals have not taken the places of work, which is refused once its own are taken.
+    // Refusals have not used the space for work. Work is refused only when its own space is used up.
     let mut signed = 0;
     let fault = loop {
         match link.call(request::Body::Jobs(edwards_jobs(3))).await {
@@ -89,11 +89,11 @@ async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
     assert!(signed >= 30, "{signed}");
     assert_eq!(fault.code(), Code::Unavailable, "{}", fault.message);
     assert!(fault.message.contains("audit log is behind") && fault.retry_after_ms > 0, "{}", fault.message);
-    // Who asks for its health hears of it, although the disk has reported no error.
+    // The health probe reports it, although the disk has reported no error.
     let bad = health(&server).await;
     assert!(bad.starts_with("HTTP/1.1 503") && bad.contains("the audit log is behind"), "{bad}");
-    // The disk is well again: so is the service.
-    let mut pipe = File::open(server.place.path().join("audit.pipe")).unwrap();
+    // When the disk accepts entries again, the server serves again.
+    let mut pipe = File::open(server.directory.path().join("audit.pipe")).unwrap();
     drop(stall);
     let text = std::thread::spawn(move || {
         let mut text = Vec::new();
@@ -106,7 +106,7 @@ async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
         }
         tokio::task::yield_now().await;
     }
-    // Work is taken as soon as there are places; the disk has caught up a little later.
+    // Work is accepted as soon as there is space. The disk catches up a little later.
     while !health(&server).await.starts_with("HTTP/1.1 200") {}
     drop(link);
     server.stop().await;
@@ -117,10 +117,10 @@ async fn no_signature_leaves_without_its_entry_while_the_disk_stalls() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_of_any_length_and_any_number_of_refusals_make_a_small_log() {
-    let mut server = TestServer::with(|config, place| {
+async fn bounds_the_log_for_long_names_and_many_refusals() {
+    let mut server = TestServer::with(|config, directory| {
         config.grants.clear();
-        config.audit = Some(AuditConfig::at(place.join("audit.log"), AuditFailure::Stop));
+        config.audit = Some(AuditConfig::at(directory.join("audit.log"), AuditFailure::Stop));
     })
     .await;
     let link = ServerLink::open(&server.unix()).await.unwrap();
@@ -131,13 +131,13 @@ async fn names_of_any_length_and_any_number_of_refusals_make_a_small_log() {
     for number in 0..2000 {
         open(&link, &format!("key-{number}")).await.unwrap_err();
     }
-    // Batches of which no job may run are refusals too.
+    // Batches without a permitted job count as refusals too.
     for _ in 0..2000 {
         link.call(request::Body::Jobs(edwards_jobs(1))).await.unwrap();
     }
     drop(link);
     server.stop().await;
-    let log = std::fs::read(server.place.path().join("audit.log")).unwrap();
+    let log = std::fs::read(server.directory.path().join("audit.log")).unwrap();
     assert!(log.len() < 64 << 10, "{} bytes", log.len());
     let lines = lines(&log);
     let counts =
@@ -146,14 +146,14 @@ async fn names_of_any_length_and_any_number_of_refusals_make_a_small_log() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn entries_say_who_came_from_where_and_what_the_server_did() {
-    let mut server = TestServer::with(|config, place| {
-        config.audit = Some(AuditConfig::at(place.join("audit.log"), AuditFailure::Stop));
+async fn writes_clients_sources_and_events_of_the_server() {
+    let mut server = TestServer::with(|config, directory| {
+        config.audit = Some(AuditConfig::at(directory.join("audit.log"), AuditFailure::Stop));
     })
     .await;
     let stranger = std::net::TcpStream::connect(server.addresses.tcp.unwrap()).unwrap();
     (&stranger).write_all(b"no TLS, this").unwrap();
-    // The server leaves when the handshake has failed.
+    // The server closes the connection when the handshake has failed.
     let _ = (&stranger).read_to_end(&mut Vec::new());
     for endpoint in [server.tls(), server.unix()] {
         let link = ServerLink::open(&endpoint).await.unwrap();
@@ -161,7 +161,7 @@ async fn entries_say_who_came_from_where_and_what_the_server_did() {
         link.call(request::Body::Jobs(edwards_jobs(2))).await.unwrap();
     }
     server.stop().await;
-    let log = std::fs::read(server.place.path().join("audit.log")).unwrap();
+    let log = std::fs::read(server.directory.path().join("audit.log")).unwrap();
     let lines = lines(&log);
     let events: Vec<&str> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
     assert_eq!((events[0], *events.last().unwrap()), ("start", "stop"));
@@ -190,7 +190,7 @@ async fn entries_say_who_came_from_where_and_what_the_server_did() {
     }
 }
 
-/// The kind of an entry, and the names of its fields in their order.
+/// Returns the kind of an entry, and the names of its fields in their order.
 fn fields(line: &str) -> (String, Vec<String>) {
     let value: Value = serde_json::from_str(line).unwrap();
     let names = line.match_indices("\":").map(|(end, _)| {

@@ -1,4 +1,4 @@
-//! Keys of clients whose numbers contradict each other: they say nothing of the machine.
+//! Tests with keys of clients whose numbers contradict each other. They are no sign of a faulty machine.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod test_server;
@@ -15,7 +15,7 @@ fn hex(text: &str) -> Vec<u8> {
     (0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect()
 }
 
-/// The key in the last line of a file.
+/// Reads the key in the last line of a file.
 fn key_of(file: &str) -> Key {
     let numbers: Vec<Vec<u8>> = file.lines().last().unwrap().split(' ').skip(1).map(hex).collect();
     let [n, e, d, p, q, dp, dq, qinv] = &numbers[..] else { panic!("eight numbers") };
@@ -33,7 +33,7 @@ async fn counter(server: &TestServer, name: &str) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn composite_primes_raise_no_alarm() {
+async fn raises_no_alarm_for_keys_with_composite_primes() {
     for file in
         [include_str!("../../scalar/tests/data/rsa-composite-p.txt"), include_str!("data/rsa-half-p.txt")]
     {
@@ -53,7 +53,7 @@ async fn composite_primes_raise_no_alarm() {
         let sign =
             messages.iter().map(|message| (Job::with_scheme(scheme, &key, Input::Message(message), &[]), 0));
         let message = jobs::write(sign.collect::<Vec<_>>().into_iter()).unwrap();
-        // With a few of them some results are right by chance.
+        // A few messages are signed correctly by chance, so each batch has many.
         for _ in 0..4 {
             let answer = link.call(request::Body::Jobs(message.clone())).await.unwrap();
             let response::Body::Results(results) = answer else { panic!("{answer:?}") };

@@ -1,6 +1,6 @@
-//! Clients that want more than their share, beside one that wants little.
+//! Tests with a greedy client beside an honest one.
 //!
-//! No test here measures time. What counts is what the greedy client got done while the other one waited.
+//! No test measures time. Each counts the operations of the greedy client while the honest one waits.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod test_server;
@@ -18,7 +18,7 @@ use test_server::{TestServer, open, open_resident};
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 
-/// Signatures over different messages with the key under handle 0.
+/// Returns jobs that sign different messages with the key under handle 0.
 fn signatures(scheme: Scheme, key: &Key, count: u32) -> proto::Jobs {
     let messages: Vec<[u8; 4]> = (0..count).map(u32::to_le_bytes).collect();
     let all: Vec<_> = messages
@@ -39,7 +39,7 @@ fn assert_all_done(results: &proto::Results) {
     assert!(results.faults.is_empty(), "{:?}", results.faults.first());
 }
 
-/// A client that asks for batch after batch on each of several connections, until it is dropped.
+/// A client that sends batch after batch on each of several connections, until it is dropped.
 struct GreedyClient {
     done: Arc<AtomicUsize>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
@@ -67,7 +67,7 @@ impl GreedyClient {
         self.done.load(Ordering::SeqCst)
     }
 
-    /// Waits until it has had so many answers.
+    /// Waits until this number of operations is done.
     async fn reach(&self, operations: usize) {
         while self.done() < operations {
             tokio::task::yield_now().await;
@@ -81,13 +81,13 @@ impl Drop for GreedyClient {
     }
 }
 
-/// Grants for everybody, so that a client of the loopback address has the keys too.
+/// Starts a server with grants for every client, including those of the loopback address.
 async fn start_server() -> TestServer {
     TestServer::with(|config, _| config.grants[0].clients.push("*".into())).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn connections_win_a_client_nothing() {
+async fn gives_a_client_with_many_connections_no_larger_share() {
     let server = start_server().await;
     let honest = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&honest, 0, "rsa2048").await;
@@ -99,13 +99,13 @@ async fn connections_win_a_client_nothing() {
         assert_all_done(&sign(&honest, &signatures(PKCS1, &key, 64)).await);
     }
     let (own, others) = (8 * 64, greedy.done() - before);
-    // Between two of its messages the honest client waits for nothing, and then the other one has the engines alone. What is under
-    // way on 32 connections at the beginning counts too.
+    // Between two messages the honest client has nothing waiting, and the other client has the engines alone. The
+    // operations under way on its 32 connections at the beginning count too.
     assert!(others <= 2 * own + 32 * 8, "{others} of the other client's against {own}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_flood_of_dear_operations_does_not_hold_up_another_client() {
+async fn serves_another_client_during_a_flood_of_slow_operations() {
     let server = start_server().await;
     let honest = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&honest, 0, "ed25519").await;
@@ -124,7 +124,7 @@ async fn a_flood_of_dear_operations_does_not_hold_up_another_client() {
     assert_all_done(&flooding.await);
 }
 
-/// Sends a request and waits until the server has taken it in: requests of a connection are begun in their order.
+/// Sends a request and waits until the server has begun it. Requests of a connection are begun in their order.
 async fn begin<F: Future + Unpin>(link: &ServerLink, request: &mut F) {
     tokio::select! {
         biased;
@@ -133,7 +133,7 @@ async fn begin<F: Future + Unpin>(link: &ServerLink, request: &mut F) {
     }
 }
 
-/// SHA-256 of a megabyte for each of so many records: work that takes long and is sent in a moment.
+/// Returns a request for `count` SHA-256 digests of a megabyte each: it is short to send and takes long.
 fn digests(count: u32) -> request::Body {
     let task = proto::Task {
         kind: proto::task::Kind::Digest.into(),
@@ -152,7 +152,7 @@ fn digests(count: u32) -> request::Body {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn records_of_one_client_do_not_keep_out_those_of_another() {
+async fn serves_records_of_another_client_during_a_flood_of_records() {
     let server = start_server().await;
     let honest = ServerLink::open(&server.unix()).await.unwrap();
     let greedy = Arc::new(ServerLink::open(&server.plaintext()).await.unwrap());

@@ -1,4 +1,4 @@
-//! Keys for AES-GCM that live at the server: who may only encrypt learns nothing else, and no reload gives a key new uses.
+//! Tests of resident AES-GCM keys: a right to encrypt gives no key stream, and a reload gives a key no new uses.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 
 mod test_server;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use oarlock::batch::{Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv, IvSource};
 use oarlock::{AeadAlg, BlockCipher, OutputSink};
-use oarlock_server::Config;
+use oarlock_server::CryptoserverConfig;
 use oarlock_wire::proto::{self, Code, open_key, request, response};
 use oarlock_wire::{ServerLink, records};
 use test_server::{TestServer, open, open_resident, write_secret};
@@ -20,7 +20,7 @@ async fn process(link: &ServerLink, batch: &Batch<'_>) -> proto::RecordResults {
     }
 }
 
-/// Runs one record: its code, its output and the IV that was made for it.
+/// Runs one record. Returns its code, its output and the generated IV.
 async fn alone(link: &ServerLink, entry: BatchEntry<'_>) -> (Code, Vec<u8>, Vec<u8>) {
     let mut builder = BatchBuilder::new();
     builder.add(entry).unwrap();
@@ -54,7 +54,7 @@ fn differs(one: &[u8], other: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn encrypt_only_never_decrypts() {
+async fn gives_no_key_stream_to_a_client_that_may_only_encrypt() {
     let server = TestServer::with(|config, _| {
         config.grants[0].schemes = vec!["*-encrypt".into(), "translate-*".into()];
     })
@@ -78,7 +78,7 @@ async fn encrypt_only_never_decrypts() {
     let cbc = BatchEntry::new(BatchTask::encrypt(BlockCipher::Aes128)).key(0).input(&block);
     let translate = BatchEntry::new(BatchTask::translate(BlockCipher::Aes128, BlockCipher::Aes128));
     let translate = translate.key(1).second_key(0).iv(EntryIv::Zero);
-    // What the client's own key decrypts to the counter block.
+    // The client's own key decrypts this to the counter block.
     let own = BatchEntry::new(BatchTask::encrypt(BlockCipher::Aes128)).key(1).iv(EntryIv::Zero).input(&block);
     let (code, wrapped, _) = alone(&link, own).await;
     assert_eq!(code, Code::Done);
@@ -86,7 +86,7 @@ async fn encrypt_only_never_decrypts() {
         assert_eq!(alone(&link, cbc.iv(iv)).await.0, denied, "{iv:?}");
         assert_eq!(alone(&link, translate.second_iv(iv).input(&wrapped)).await.0, denied, "{iv:?}");
     }
-    // Under random IVs both are fine, and the block that comes out is another one.
+    // With random IVs both are allowed, and the output is another block.
     for entry in [cbc.iv(EntryIv::Generated), translate.second_iv(EntryIv::Generated).input(&wrapped)] {
         let (code, output, _) = alone(&link, entry).await;
         assert_eq!((code, output.len()), (Code::Done, 16));
@@ -94,12 +94,12 @@ async fn encrypt_only_never_decrypts() {
     }
 }
 
-/// The server's directory with other symmetric keys: what is wrong with them, if anything.
+/// Returns the error of a server with these symmetric keys, if there is one.
 fn refusal(lines: &str) -> Option<String> {
-    let place = tempfile::tempdir().unwrap();
-    let development = oarlock_server::development::Development::at(place.path());
+    let directory = tempfile::tempdir().unwrap();
+    let development = oarlock_server::development::Development::at(directory.path());
     development.prepare().unwrap();
-    let config = Config::read(&development.config()).unwrap();
+    let config = CryptoserverConfig::read(&development.config()).unwrap();
     write_secret(config.keys.records.as_deref().unwrap(), lines);
     oarlock_server::check(&config, test_server::engines()).err().map(|error| error.to_string())
 }
@@ -111,7 +111,7 @@ fn key(name: &str, more: &str) -> String {
 }
 
 #[test]
-fn no_file_of_keys_lets_clients_choose_what_gcm_encrypts_with() {
+fn rejects_keys_whose_policy_lets_clients_choose_gcm_nonces() {
     assert_eq!(refusal(&key("a", "")), None);
     assert_eq!(refusal(&key("a", ",\"algorithms\":[\"cbc\"],\"ivs\":[\"column-cbc\",\"zero\"]")), None);
     for more in [
@@ -127,7 +127,7 @@ fn no_file_of_keys_lets_clients_choose_what_gcm_encrypts_with() {
     assert!(said.contains("line 2: this key stands in line 1 too"), "{said}");
 }
 
-fn write_keys(config: &Config, text: &str) {
+fn write_keys(config: &CryptoserverConfig, text: &str) {
     write_secret(config.keys.records.as_deref().unwrap(), text);
 }
 
@@ -142,7 +142,7 @@ async fn seals(server: &TestServer, count: usize) -> Vec<Code> {
 }
 
 #[tokio::test]
-async fn a_reload_gives_no_key_new_uses() {
+async fn gives_a_key_no_new_uses_at_a_reload() {
     let few = key("few", ",\"algorithms\":[\"gcm\"],\"max_random_gcm\":3");
     let server = TestServer::with(|config, _| write_keys(config, &few)).await;
     assert_eq!(seals(&server, 2).await, [Code::Done; 2]);
@@ -150,18 +150,18 @@ async fn a_reload_gives_no_key_new_uses() {
     server.reloads.reload(server.config.clone()).await.unwrap();
     let used_up = Code::UsedUp;
     assert_eq!(seals(&server, 3).await, [Code::Done, used_up, used_up]);
-    // A higher bound lets it go on from there.
+    // With a higher maximum the key continues from its former count.
     write_keys(&server.config, &few.replace(":3", ":4"));
     server.reloads.reload(server.config.clone()).await.unwrap();
     assert_eq!(seals(&server, 2).await, [Code::Done, used_up]);
 }
 
 #[tokio::test]
-async fn servers_with_the_same_file_make_different_nonces() {
+async fn makes_different_nonces_at_servers_with_the_same_file() {
     let counted = key("few", ",\"algorithms\":[\"gcm\"],\"counter\":\"count\",\"nonce_field\":\"00000000\"");
     let mut seen = std::collections::HashSet::new();
     for field in ["00000001", "00000002"] {
-        let change = |config: &mut Config, _: &Path| {
+        let change = |config: &mut CryptoserverConfig, _: &Path| {
             write_keys(config, &counted);
             config.keys.nonce_field = Some(field.to_owned().try_into().unwrap());
         };

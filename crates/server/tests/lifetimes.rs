@@ -1,4 +1,4 @@
-//! When connections end, what is read again, and what clients and operators hear of it.
+//! Tests of the ends of connections, of reloads, and of checks of a configuration.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod test_server;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use oarlock::{Input, Job, Key, Scheme};
 use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_server::pattern::Pattern;
-use oarlock_server::{BoundServer, Config, check};
+use oarlock_server::{BoundServer, CryptoserverConfig, check};
 use oarlock_wire::proto::{KeyInfo, ListKeysRequest, OpenKey, open_key, request, response};
 use oarlock_wire::{LinkError, ServerLink, jobs};
 use test_server::authority::{ClientAuthority, SpecialProperties};
@@ -18,7 +18,7 @@ use test_server::{TestServer, open_resident};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Waits until something is so; fails if that takes a minute.
+/// Waits until a condition is true. Fails after a minute.
 async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !is_so() {
@@ -32,10 +32,10 @@ fn write(path: &Path, text: &str) -> PathBuf {
     path.to_owned()
 }
 
-/// A server whose clients this authority certifies.
+/// Starts a server whose clients this authority certifies.
 async fn certified_by(authority: &ClientAuthority) -> TestServer {
-    TestServer::with(|config, place| {
-        config.tls.as_mut().unwrap().client_ca = write(&place.join("clients.pem"), &authority.pem);
+    TestServer::with(|config, directory| {
+        config.tls.as_mut().unwrap().client_ca = write(&directory.join("clients.pem"), &authority.pem);
         config.grants[0].clients.push("dns:client.test".into());
         config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
     })
@@ -49,7 +49,7 @@ async fn keys(link: &ServerLink) -> Result<Vec<KeyInfo>, LinkError> {
     }
 }
 
-/// Returns the reason why a client has no answer. TLS 1.3 may report it only after the handshake.
+/// Returns the error of a client without an answer. TLS 1.3 may report it only after the handshake.
 async fn refusal(endpoint: &oarlock_wire::Endpoint) -> String {
     match ServerLink::open(endpoint).await {
         Err(error) => error.to_string(),
@@ -70,7 +70,7 @@ async fn get(server: &TestServer, page: &'static str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_ends_with_its_certificate() {
+async fn ends_a_connection_with_its_certificate() {
     let authority = ClientAuthority::new();
     let server = certified_by(&authority).await;
     let endpoint =
@@ -87,14 +87,14 @@ async fn a_connection_ends_with_its_certificate() {
     assert!(lost.contains("the client's certificate has expired"), "{lost}");
     let refused = refusal(&endpoint).await;
     assert!(refused.contains("CertificateExpired"), "{refused}");
-    // A day is the bound of every connection; who knows no certificate comes again.
+    // A day is the maximum of every connection. A client without a certificate connects again.
     eventually("the end of the other", || other.is_closed()).await;
     let again = ServerLink::open(&server.unix()).await.unwrap();
     assert!(!keys(&again).await.unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_under_way_when_a_connection_ends_is_answered() {
+async fn answers_requests_under_way_when_a_connection_ends() {
     let server = TestServer::with(|config, _| {
         config.limits.max_connection_seconds = 1000;
         config.limits.max_drain_seconds = 600;
@@ -131,7 +131,7 @@ async fn requests(server: &TestServer) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_that_are_refused_hear_why() {
+async fn reports_the_reason_to_refused_clients() {
     let (authority, stranger) = (ClientAuthority::new(), ClientAuthority::new());
     let server = certified_by(&authority).await;
     let special = SpecialProperties::default;
@@ -158,7 +158,7 @@ async fn clients_that_are_refused_hear_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_authority_that_is_withdrawn_takes_its_clients_along() {
+async fn ends_connections_of_a_withdrawn_authority() {
     let (old, new) = (ClientAuthority::new(), ClientAuthority::new());
     let server = certified_by(&old).await;
     let (before, stays) = (
@@ -168,7 +168,7 @@ async fn an_authority_that_is_withdrawn_takes_its_clients_along() {
     let link = ServerLink::open(&before).await.unwrap();
     keys(&link).await.unwrap();
     let file = server.config.tls.as_ref().unwrap().client_ca.clone();
-    // Without any signal: what a certificate manager writes is found within a second.
+    // Without a signal, the files of a certificate manager are found within a second.
     write(&file, &format!("{}{}", old.pem, new.pem));
     let both = async || ServerLink::open(&stays).await.is_ok() && refused(&stays).await.is_none();
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -191,12 +191,12 @@ async fn refused(endpoint: &oarlock_wire::Endpoint) -> Option<LinkError> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_certificate_that_a_link_leads_to_is_read_again() {
-    let place = tempfile::tempdir().unwrap();
-    let links = place.path().to_owned();
+async fn reads_a_certificate_behind_a_changed_link() {
+    let directory = tempfile::tempdir().unwrap();
+    let links = directory.path().to_owned();
     let server = TestServer::with(|config, own| {
         let tls = config.tls.as_mut().unwrap();
-        // As the kubelet does it: files are links into a directory that is a link, which is swapped.
+        // The kubelet does it like this: files are links into a directory that is a link, and this link is replaced.
         std::os::unix::fs::symlink(own, links.join("..data")).unwrap();
         for path in [&mut tls.certificate, &mut tls.private_key, &mut tls.client_ca] {
             let link = links.join(path.file_name().unwrap());
@@ -207,10 +207,10 @@ async fn a_certificate_that_a_link_leads_to_is_read_again() {
     })
     .await;
     keys(&ServerLink::open(&server.tls()).await.unwrap()).await.unwrap();
-    // Another set-up altogether: other authorities for both sides.
-    let other = oarlock_server::development::Development::at(place.path().join("other"));
+    // Another set of certificates, with other authorities on both sides.
+    let other = oarlock_server::development::Development::at(directory.path().join("other"));
     other.prepare().unwrap();
-    std::os::unix::fs::symlink(place.path().join("other"), links.join("..new")).unwrap();
+    std::os::unix::fs::symlink(directory.path().join("other"), links.join("..new")).unwrap();
     std::fs::rename(links.join("..new"), links.join("..data")).unwrap();
     let credentials = oarlock_wire::Credentials {
         server_ca: std::fs::read(other.ca()).unwrap(),
@@ -221,7 +221,7 @@ async fn a_certificate_that_a_link_leads_to_is_read_again() {
     await_service(&oarlock_wire::Endpoint::Grpc { url, credentials: Some(credentials) }).await;
 }
 
-/// Waits until clients with these credentials are served.
+/// Waits until a client with these credentials is served.
 async fn await_service(endpoint: &oarlock_wire::Endpoint) {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
@@ -234,15 +234,15 @@ async fn await_service(endpoint: &oarlock_wire::Endpoint) {
     }
 }
 
-/// Engines prove themselves between the reading of the certificates and the first look at them.
+/// Engines are tested between the first reading of the certificates and the first check for changes.
 #[tokio::test(flavor = "multi_thread")]
-async fn certificates_that_are_renewed_while_a_server_starts_are_read_again() {
+async fn reads_certificates_again_that_change_during_the_start() {
     use oarlock_server::development::Development;
-    let (place, new) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let (development, renewed) = (Development::at(place.path()), Development::at(new.path()));
+    let (directory, new) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (development, renewed) = (Development::at(directory.path()), Development::at(new.path()));
     development.prepare().unwrap();
     renewed.prepare().unwrap();
-    let mut config = Config::read(&development.config()).unwrap();
+    let mut config = CryptoserverConfig::read(&development.config()).unwrap();
     config.listen.tcp = Some("127.0.0.1:0".parse().unwrap());
     let server = BoundServer::bind(config.clone(), test_server::engines()).await.unwrap();
     let tls = config.tls.as_ref().unwrap();
@@ -263,26 +263,28 @@ async fn certificates_that_are_renewed_while_a_server_starts_are_read_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reload_changes_everything_or_nothing() {
+async fn changes_everything_or_nothing_at_a_reload() {
     let server =
-        TestServer::with(|config, place| config.audit = Some(audit_at(&place.join("audit.log")))).await;
+        TestServer::with(|config, directory| config.audit = Some(audit_at(&directory.join("audit.log"))))
+            .await;
     let link = ServerLink::open(&server.unix()).await.unwrap();
     let all = keys(&link).await.unwrap().len();
     let mut fewer = server.config.clone();
     fewer.grants[0].keys = vec![Pattern::from("ed*")];
-    let audit = |name: &str| std::fs::read_to_string(server.place.path().join(name)).unwrap();
-    std::fs::rename(server.place.path().join("audit.log"), server.place.path().join("audit.log.1")).unwrap();
+    let audit = |name: &str| std::fs::read_to_string(server.directory.path().join(name)).unwrap();
+    std::fs::rename(server.directory.path().join("audit.log"), server.directory.path().join("audit.log.1"))
+        .unwrap();
     for spoil in [
-        |config: &mut Config| config.grants[0].schemes = vec!["ed25519-sing".into()],
-        |config: &mut Config| config.tls.as_mut().unwrap().certificate = "/dev/null".into(),
-        |config: &mut Config| config.keys.records = Some("absent/keys".into()),
-        |config: &mut Config| config.keys.directory = Some("absent/keys".into()),
+        |config: &mut CryptoserverConfig| config.grants[0].schemes = vec!["ed25519-sing".into()],
+        |config: &mut CryptoserverConfig| config.tls.as_mut().unwrap().certificate = "/dev/null".into(),
+        |config: &mut CryptoserverConfig| config.keys.records = Some("absent/keys".into()),
+        |config: &mut CryptoserverConfig| config.keys.directory = Some("absent/keys".into()),
     ] {
         let mut spoilt = fewer.clone();
         spoil(&mut spoilt);
         server.reloads.reload(spoilt).await.unwrap_err();
         assert_eq!(keys(&link).await.unwrap().len(), all);
-        // What is written goes where it went before.
+        // Entries still go to the former file.
         let refused = audit("audit.log.1").matches("\"event\":\"operation\"").count();
         open_missing(&link).await;
         eventually("the entry of a refusal", || {
@@ -291,8 +293,8 @@ async fn a_reload_changes_everything_or_nothing() {
         .await;
         assert!(!audit("audit.log.1").contains("\"reopen\""));
     }
-    // A log that cannot be opened again changes nothing either.
-    let log = server.place.path().join("audit.log");
+    // If the log cannot be opened again, nothing changes either.
+    let log = server.directory.path().join("audit.log");
     let _ = std::fs::remove_file(&log);
     std::fs::create_dir(&log).unwrap();
     server.reloads.reload(fewer.clone()).await.unwrap_err();
@@ -308,44 +310,46 @@ async fn a_reload_changes_everything_or_nothing() {
     assert_eq!(keys(&link).await.unwrap().len(), all);
 }
 
-/// Makes an entry.
+/// Causes an audit entry.
 async fn open_missing(link: &ServerLink) {
     let source = Some(open_key::Source::Resident("missing".into()));
     link.call(request::Body::OpenKey(OpenKey { handle: 0, source, ..OpenKey::default() })).await.unwrap_err();
 }
 
-/// The first line of the file that is read again makes a counter, the second is wrong; and the directory cannot be listed.
+/// The first line of the reloaded file needs a counter, and the second line is invalid. Later the directory cannot be
+/// listed.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reload_that_fails_leaves_no_counter_and_no_other_passphrase() {
-    let server = TestServer::with(|config, place| {
-        config.keys.passphrase_file = Some(place.join("passphrase"));
-        test_server::write_secret(&place.join("passphrase"), "right\n");
+async fn keeps_counters_and_passphrase_when_a_reload_fails() {
+    let server = TestServer::with(|config, directory| {
+        config.keys.passphrase_file = Some(directory.join("passphrase"));
+        test_server::write_secret(&directory.join("passphrase"), "right\n");
         let key = oarlock::keys::generate::ed25519().unwrap();
         let iterations = std::num::NonZeroU32::new(10_000).unwrap();
         let protection = oarlock::keys::export::Protection::Pbkdf2 { iterations };
         let passphrase = oarlock::keys::Passphrase::new(b"right".to_vec());
         let sealed = oarlock::keys::export::encrypted_pkcs8_pem(&key, &passphrase, protection);
-        test_server::write_secret(&place.join("keys/sealed.pem"), sealed.unwrap().as_bytes());
+        test_server::write_secret(&directory.join("keys/sealed.pem"), sealed.unwrap().as_bytes());
     })
     .await;
     let link = ServerLink::open(&server.unix()).await.unwrap();
     let has_sealed = async || keys(&link).await.unwrap().iter().any(|key| key.name == "sealed");
     assert!(has_sealed().await);
-    let (place, records) = (server.place.path(), server.config.keys.records.clone().unwrap());
+    let (directory, records) = (server.directory.path(), server.config.keys.records.clone().unwrap());
     let kept = std::fs::read_to_string(&records).unwrap();
     let counted = "{\"name\":\"counted\",\"type\":\"aes128\",\"hex\":\"000102030405060708090a0b0c0d0e0f\",\
                    \"operations\":[\"encrypt\"],\"algorithms\":[\"cbc\"],\"counter\":\"count\"}\n";
     test_server::write_secret(&records, format!("{kept}{counted}no key\n"));
     server.reloads.reload(server.config.clone()).await.unwrap_err();
-    assert!(!place.join("count").exists());
-    // The passphrase changes and the directory is gone: the former passphrase still opens what comes back.
+    assert!(!directory.join("count").exists());
+    // The passphrase changes and the directory is missing. The former passphrase must still open the keys when they
+    // return.
     test_server::write_secret(&records, kept);
-    test_server::write_secret(&place.join("passphrase"), "wrong\n");
-    std::fs::rename(place.join("keys"), place.join("gone")).unwrap();
+    test_server::write_secret(&directory.join("passphrase"), "wrong\n");
+    std::fs::rename(directory.join("keys"), directory.join("gone")).unwrap();
     server.reloads.reload(server.config.clone()).await.unwrap_err();
-    let text = std::fs::read(place.join("gone/sealed.pem")).unwrap();
-    test_server::write_secret(&place.join("gone/other.pem"), text);
-    std::fs::rename(place.join("gone"), place.join("keys")).unwrap();
+    let text = std::fs::read(directory.join("gone/sealed.pem")).unwrap();
+    test_server::write_secret(&directory.join("gone/other.pem"), text);
+    std::fs::rename(directory.join("gone"), directory.join("keys")).unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
     while !keys(&link).await.unwrap().iter().any(|key| key.name == "other") {
         assert!(Instant::now() < deadline, "the former passphrase was lost");
@@ -354,7 +358,7 @@ async fn a_reload_that_fails_leaves_no_counter_and_no_other_passphrase() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn health_is_bad_while_requests_are_refused() {
+async fn reports_bad_health_while_requests_are_refused() {
     use tonic_health::pb::health_check_response::ServingStatus;
     use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
     let server = TestServer::with(|config, _| {
@@ -389,7 +393,7 @@ async fn health_is_bad_while_requests_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_ends_of_certificates_are_metrics() {
+async fn reports_the_ends_of_certificates_as_metrics() {
     let server = certified_by(&ClientAuthority::new()).await;
     assert!(get(&server, "/healthz").await.ends_with("\r\n\r\nok\n"));
     let page = get(&server, "/metrics").await;
@@ -403,7 +407,7 @@ async fn the_ends_of_certificates_are_metrics() {
     );
 }
 
-/// Every file below a directory, with its length.
+/// Returns every file below a directory with its length.
 fn files(directory: &Path) -> Vec<(PathBuf, u64)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap() {
@@ -417,22 +421,22 @@ fn files(directory: &Path) -> Vec<(PathBuf, u64)> {
     found
 }
 
-fn checked(change: impl FnOnce(&mut Config, &Path)) -> Result<Vec<String>, String> {
-    let place = tempfile::tempdir().unwrap();
-    let development = oarlock_server::development::Development::at(place.path());
+fn checked(change: impl FnOnce(&mut CryptoserverConfig, &Path)) -> Result<Vec<String>, String> {
+    let directory = tempfile::tempdir().unwrap();
+    let development = oarlock_server::development::Development::at(directory.path());
     development.prepare().unwrap();
-    let mut config = Config::read(&development.config()).unwrap();
-    change(&mut config, place.path());
-    let before = files(place.path());
+    let mut config = CryptoserverConfig::read(&development.config()).unwrap();
+    change(&mut config, directory.path());
+    let before = files(directory.path());
     let checked = check(&config, test_server::engines()).map_err(|error| error.to_string());
-    assert_eq!(files(place.path()), before, "a check changed something");
+    assert_eq!(files(directory.path()), before, "a check changed something");
     checked
 }
 
 #[test]
-fn a_check_changes_nothing() {
-    let warnings = checked(|config, place| {
-        let (file, on_failure) = (place.join("audit.jsonl"), AuditFailure::Stop);
+fn changes_nothing_in_a_check() {
+    let warnings = checked(|config, directory| {
+        let (file, on_failure) = (directory.join("audit.jsonl"), AuditFailure::Stop);
         config.audit = Some(AuditConfig::at(file, on_failure));
         let counted = "{\"name\":\"counted\",\"type\":\"aes128\",\"hex\":\"000102030405060708090a0b0c0d0e0f\",\
                    \"operations\":[\"encrypt\"],\"algorithms\":[\"cbc\"],\"counter\":\"count\"}\n";
@@ -444,8 +448,8 @@ fn a_check_changes_nothing() {
 }
 
 #[test]
-fn a_check_names_what_can_never_match() {
-    let named = |change: fn(&mut Config, &Path), expected: &str| {
+fn reports_patterns_that_never_match_in_a_check() {
+    let named = |change: fn(&mut CryptoserverConfig, &Path), expected: &str| {
         let error = checked(change).expect_err(expected);
         assert!(error.contains(expected), "{error}");
     };
@@ -456,10 +460,10 @@ fn a_check_names_what_can_never_match() {
         "near to it: rsa-pkcs1-sha256-sign",
     );
     named(
-        |config, place| config.listen.unix = Some(place.join("ca.pem")),
-        "a file that is no socket is there",
+        |config, directory| config.listen.unix = Some(directory.join("ca.pem")),
+        "a file that is not a socket has this name",
     );
-    named(|config, place| config.audit = Some(audit_at(&place.join("no/a.log"))), "[audit]");
+    named(|config, directory| config.audit = Some(audit_at(&directory.join("no/a.log"))), "[audit]");
     let warnings = checked(|config, _| config.grants[0].keys = vec!["mial-*".into(), "rsa*".into()]).unwrap();
     assert_eq!(warnings, ["[[grant]] 1, keys: no key has a name that \"mial-*\" fits"]);
 }
@@ -469,7 +473,7 @@ fn audit_at(file: &Path) -> AuditConfig {
 }
 
 #[test]
-fn a_check_names_certificates_that_serve_nobody() {
+fn reports_certificates_that_no_client_accepts_in_a_check() {
     use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, KeyPair, date_time_ymd};
     let with = |names: &[&str], usage: ExtendedKeyUsagePurpose, end: Option<Duration>, year: i32| {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
@@ -499,7 +503,7 @@ fn a_check_names_certificates_that_serve_nobody() {
 }
 
 #[test]
-fn secrets_that_others_may_read_are_refused_everywhere() {
+fn refuses_every_secret_that_other_users_may_read() {
     use std::os::unix::fs::PermissionsExt;
     let open = |path: &Path| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644)).unwrap();
@@ -508,8 +512,8 @@ fn secrets_that_others_may_read_are_refused_everywhere() {
     assert!(records.contains("[keys] records") && records.contains("`chmod 600 "), "{records}");
     let tls = checked(|config, _| open(&config.tls.as_ref().unwrap().private_key)).unwrap_err();
     assert!(tls.contains("server-key.pem") && tls.contains("`chmod 600 "), "{tls}");
-    let passphrase = checked(|config, place| {
-        config.keys.passphrase_file = Some(write(&place.join("passphrase"), "open sesame\n"));
+    let passphrase = checked(|config, directory| {
+        config.keys.passphrase_file = Some(write(&directory.join("passphrase"), "open sesame\n"));
         open(config.keys.passphrase_file.as_ref().unwrap());
     });
     assert!(passphrase.unwrap_err().contains("[keys] passphrase_file"));
@@ -517,14 +521,14 @@ fn secrets_that_others_may_read_are_refused_everywhere() {
     assert!(key.len() == 1 && key[0].contains("p256.pem: others may read this private key"), "{key:?}");
 }
 
-/// Packages hand secrets to a service so: `root:oarlock 0640`. Root checks them before the service starts.
+/// Packages give secrets to a service with `root:oarlock 0640`. Root checks them before the service starts.
 #[tokio::test(flavor = "multi_thread")]
-async fn root_checks_secrets_that_a_group_may_read_and_does_not_serve_with_them() {
+async fn accepts_group_readable_secrets_in_root_s_check_but_not_in_its_server() {
     use std::os::unix::fs::{PermissionsExt, chown};
-    let place = tempfile::tempdir().unwrap();
-    let development = oarlock_server::development::Development::at(place.path());
+    let directory = tempfile::tempdir().unwrap();
+    let development = oarlock_server::development::Development::at(directory.path());
     development.prepare().unwrap();
-    let mut config = Config::read(&development.config()).unwrap();
+    let mut config = CryptoserverConfig::read(&development.config()).unwrap();
     config.listen.tcp = Some("127.0.0.1:0".parse().unwrap());
     let files = [
         config.tls.as_ref().unwrap().private_key.clone(),
@@ -548,7 +552,7 @@ async fn root_checks_secrets_that_a_group_may_read_and_does_not_serve_with_them(
     assert_eq!(warnings.len(), files.len(), "{warnings:?}");
     let refused = BoundServer::bind(config.clone(), test_server::engines()).await.unwrap_err().to_string();
     assert!(refused.contains("server-key.pem: others may read this private file"), "{refused}");
-    // What root does not own, or others may read, is refused by a check too.
+    // A check too refuses secrets that root does not own or that other users may read.
     chown(&files[0], Some(65_534), None).unwrap();
     assert!(check(&config, test_server::engines()).is_err());
     chown(&files[0], Some(0), None).unwrap();
@@ -557,7 +561,7 @@ async fn root_checks_secrets_that_a_group_may_read_and_does_not_serve_with_them(
 }
 
 #[test]
-fn an_authority_that_has_ended_is_named() {
+fn warns_about_an_authority_that_has_expired_or_expires_soon() {
     let warned = |lasts: Duration, is_over: bool| {
         let mut params = rcgen::CertificateParams::new(Vec::new()).unwrap();
         params.distinguished_name.push(rcgen::DnType::CommonName, "the clients' authority");

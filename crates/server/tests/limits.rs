@@ -1,4 +1,4 @@
-//! Bounds: of connections, of bytes, of waiting, and of keys that clients bring.
+//! Tests of the limits of connections, of bytes, of waiting time, and of keys that clients bring.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod test_server;
@@ -21,7 +21,7 @@ use oarlock_wire::{Endpoint, LinkError, Message, ServerLink, frame};
 use test_server::{TestServer, open_resident, request};
 use tonic::transport::Channel;
 
-/// A server whose plaintext clients have keys too.
+/// Starts a server whose plaintext clients have keys too.
 async fn start_server(change: impl FnOnce(&mut ServerLimits)) -> TestServer {
     TestServer::with(|config, _| {
         config.grants[0].clients.push("loopback".into());
@@ -50,7 +50,7 @@ async fn bring(link: &ServerLink, key: &Key) -> Result<response::Body, LinkError
     link.call(request::Body::OpenKey(OpenKey { handle: 1, source, ..OpenKey::default() })).await
 }
 
-/// So many jobs of one scheme under handle 0.
+/// Returns `count` jobs of one scheme under handle 0.
 fn jobs(count: u32, kind: scheme::Kind, input: &[u8]) -> request::Body {
     let inputs = input.repeat(count as usize);
     let lens = (input.len() as u32).to_le_bytes().repeat(count as usize);
@@ -67,7 +67,7 @@ fn jobs(count: u32, kind: scheme::Kind, input: &[u8]) -> request::Body {
     })
 }
 
-/// Digests of the same data, into an output as long as anybody likes.
+/// Returns digests of the same data, with an output of any length.
 fn digests(count: u32, output_len: u32) -> proto::Records {
     let task = proto::Task {
         kind: proto::task::Kind::Digest.into(),
@@ -85,10 +85,10 @@ fn digests(count: u32, output_len: u32) -> proto::Records {
     }
 }
 
-/// An attacker on the UNIX socket.
+/// Connects an attacker to the UNIX socket.
 fn attacker(path: &Path) -> UnixStream {
     let mut stream = UnixStream::connect(path).unwrap();
-    // The server may have turned it away before.
+    // The server may have closed the connection already.
     let _ = stream.write_all(frame::PREAMBLE);
     stream
 }
@@ -99,8 +99,8 @@ fn framed(id: u64, body: request::Body) -> BytesMut {
     bytes
 }
 
-/// The faults that a connection hears until the server ends it.
-fn last_words(stream: &mut UnixStream) -> Vec<(Code, String)> {
+/// Returns the faults that a connection receives until the server ends it.
+fn final_faults(stream: &mut UnixStream) -> Vec<(Code, String)> {
     let mut heard = Vec::new();
     let _ = stream.read_to_end(&mut heard);
     let (mut heard, mut faults) = (BytesMut::from(&*heard), Vec::new());
@@ -113,11 +113,11 @@ fn last_words(stream: &mut UnixStream) -> Vec<(Code, String)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn strangers_who_say_nothing_lock_nobody_out() {
+async fn admits_known_clients_beside_a_crowd_of_silent_connections() {
     let server = start_server(|limits| {
         (limits.max_handshakes, limits.max_handshakes_per_address) = (8, 4);
         (limits.max_connections, limits.max_unix_connections) = (4, 4);
-        // Longer than any test: nobody is let in because a stranger's time was over.
+        // Longer than any test: no client is admitted because the time of a silent connection was over.
         limits.max_handshake_seconds = 3600;
     })
     .await;
@@ -131,7 +131,7 @@ async fn strangers_who_say_nothing_lock_nobody_out() {
     is_served(&known).await;
     is_served(&ServerLink::open(&server.unix()).await.unwrap()).await;
     is_served(&ServerLink::open(&server.tls()).await.unwrap()).await;
-    // Those who gave way hear that the connection has ended.
+    // The evicted connections have ended.
     let mut ended = 0;
     for stranger in &mut strangers {
         stranger.set_nonblocking(true).unwrap();
@@ -142,14 +142,14 @@ async fn strangers_who_say_nothing_lock_nobody_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_has_a_bound_of_its_own_for_connections() {
+async fn limits_the_connections_of_one_client() {
     let server = start_server(|limits| limits.max_connections_per_client = 2).await;
     let first = ServerLink::open(&server.unix()).await.unwrap();
     is_served(&first).await;
     let second = ServerLink::open(&server.unix()).await.unwrap();
     is_served(&second).await;
     let mut third = attacker(server.addresses.unix.as_ref().unwrap());
-    let [(code, message)] = &*last_words(&mut third) else { panic!("one fault was expected") };
+    let [(code, message)] = &*final_faults(&mut third) else { panic!("one fault was expected") };
     assert_eq!(*code, Code::ResourceExhausted);
     assert!(message.contains("max_connections_per_client is 2"), "{message}");
     is_served(&ServerLink::open(&server.tls()).await.unwrap()).await;
@@ -158,7 +158,7 @@ async fn a_client_has_a_bound_of_its_own_for_connections() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_takes_no_answers_is_left_and_holds_nothing_any_more() {
+async fn disconnects_a_unix_client_that_takes_no_answers() {
     let server = start_server(|limits| {
         limits.max_stall_seconds = 1;
         limits.max_idle_seconds = 3600;
@@ -167,7 +167,7 @@ async fn who_takes_no_answers_is_left_and_holds_nothing_any_more() {
     let mut stream = attacker(server.addresses.unix.as_ref().unwrap());
     stream.set_write_timeout(Some(Duration::from_millis(100))).unwrap();
     let records = framed(1, request::Body::Records(digests(1, 1 << 20)));
-    // Nothing is read here. The server stops reading too, and in the end it leaves.
+    // The client never reads. The server stops reading too, and finally closes the connection.
     loop {
         match stream.write_all(&records) {
             Ok(()) => {}
@@ -190,22 +190,22 @@ async fn client(server: &TestServer) -> CryptoserverClient<Channel> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_takes_no_answers_of_a_stream_is_left() {
+async fn disconnects_a_grpc_client_that_takes_no_answers() {
     let server =
         start_server(|limits| (limits.max_stall_seconds, limits.max_connections_per_client) = (1, 1)).await;
     let mut client = client(&server).await;
     let requests = (0..16).map(|id| request(id, request::Body::Records(digests(1, 1 << 20))));
-    // A stream whose requests do not end, so that only its answers are missing.
+    // The requests of the stream do not end, so that the server waits only for the client to take answers.
     let requests = futures_util::StreamExt::chain(
         futures_util::stream::iter(requests),
         futures_util::stream::pending::<Request>(),
     );
     let _answers = client.stream(requests).await.unwrap();
-    // There is a seat for another connection of the same client once this one is gone.
+    // The client may have one connection, so another one is admitted only after the end of the first.
     until_served(&server.plaintext()).await;
 }
 
-/// Connects again and again until the server has a seat.
+/// Connects again and again until a request is served.
 async fn until_served(endpoint: &Endpoint) {
     loop {
         if let Ok(link) = ServerLink::open(endpoint).await {
@@ -219,7 +219,7 @@ async fn until_served(endpoint: &Endpoint) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn half_a_message_is_not_waited_for_for_ever() {
+async fn disconnects_a_client_that_sends_half_a_message() {
     let server = start_server(|limits| {
         limits.max_message_seconds = 1;
         limits.max_idle_seconds = 3600;
@@ -227,15 +227,15 @@ async fn half_a_message_is_not_waited_for_for_ever() {
     .await;
     let mut stream = attacker(server.addresses.unix.as_ref().unwrap());
     stream.write_all(&[0, 0, 1, 0, 1, 2, 3]).unwrap();
-    assert!(last_words(&mut stream).is_empty());
-    // A connection that says nothing is another thing.
+    assert!(final_faults(&mut stream).is_empty());
+    // A silent connection is not affected.
     let quiet = attacker(server.addresses.unix.as_ref().unwrap());
     quiet.set_nonblocking(true).unwrap();
     assert_eq!((&quiet).read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_holds_no_more_bytes_than_it_may_and_others_are_served() {
+async fn limits_the_bytes_of_one_client_and_serves_others() {
     let server = start_server(|limits| {
         limits.max_message_bytes = 1 << 20;
         (limits.max_bytes_per_client, limits.max_bytes) = (4 << 20, 4 << 20);
@@ -252,11 +252,11 @@ async fn a_client_holds_no_more_bytes_than_it_may_and_others_are_served() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_client_has_waiting_is_bounded_by_time() {
+async fn limits_the_engine_time_that_a_client_has_waiting() {
     let server = start_server(|limits| limits.max_queued_seconds_per_client = 1).await;
     let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "rsa2048").await;
-    // More than a second of any engine there is.
+    // Every engine needs more than a second for this.
     let fault = match link.call(jobs(100_000, scheme::Kind::RsaPkcs1Sign, b"m")).await.unwrap() {
         response::Body::Results(results) => results.faults.into_iter().next().unwrap(),
         other => panic!("{other:?}"),
@@ -268,7 +268,7 @@ async fn what_a_client_has_waiting_is_bounded_by_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_with_one_request_has_a_bound_of_its_own() {
+async fn limits_the_bytes_of_a_single_call() {
     let server = start_server(|limits| limits.max_unary_bytes = 4096).await;
     let mut client = client(&server).await;
     let sign = |len: usize| proto::SignRequest {
@@ -287,7 +287,7 @@ async fn a_call_with_one_request_has_a_bound_of_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_that_clients_bring_have_a_rate_and_a_size() {
+async fn limits_the_rate_and_the_size_of_brought_keys() {
     let server = start_server(|limits| {
         limits.max_brought_keys_per_second = 40;
         limits.max_brought_rsa_bits = 2048;
@@ -313,7 +313,7 @@ async fn keys_that_clients_bring_have_a_rate_and_a_size() {
     assert!(brought >= 30, "{brought}");
     assert_eq!(fault.code(), Code::ResourceExhausted);
     assert!(fault.retry_after_ms > 0 && fault.message.contains("40 per second"), "{}", fault.message);
-    // Coming back by another connection wins nothing, and another client has its own rate.
+    // Another connection of the client has the same rate, and another client has its own.
     let again = ServerLink::open(&server.unix()).await.unwrap();
     assert_eq!(
         refusal_of(bring(&again, &generate::rsa(2048).unwrap()).await).code(),
@@ -326,7 +326,7 @@ fn symmetric(secret: u8) -> open_key::Source {
     open_key::Source::Symmetric(proto::Symmetric { r#type: "aes128".into(), secret: vec![secret; 16].into() })
 }
 
-/// The CMAC of nothing but a key's own: what comes out says which key was used.
+/// Returns a request for a CMAC. Its output shows which key was used.
 fn mac(handle: u32) -> request::Body {
     let task = proto::Task {
         kind: proto::task::Kind::Mac.into(),
@@ -346,7 +346,7 @@ fn mac(handle: u32) -> request::Body {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_is_closed_serves_what_was_asked_before_and_nothing_after() {
+async fn uses_a_closed_key_only_for_requests_before_its_end() {
     let server = start_server(|_| {}).await;
     let link = ServerLink::open(&server.unix()).await.unwrap();
     let output = |body: response::Body| match body {
@@ -373,7 +373,7 @@ async fn a_key_that_is_closed_serves_what_was_asked_before_and_nothing_after() {
         macs.push([output(before.unwrap()), output(after.unwrap())]);
         link.call(request::Body::CloseKey(proto::CloseKey { handle: 0 })).await.unwrap();
     }
-    // The same by keys that stay open.
+    // The same MACs with keys that stay open.
     for (round, [before, after]) in (0_u8..).zip(&macs) {
         for (secret, found) in [(round, before), (round + 100, after)] {
             test_server::open(&link, 1, symmetric(secret)).await;

@@ -1,4 +1,4 @@
-//! What operators see of a server.
+//! Tests of the metrics and the health probe of a server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod test_server;
@@ -12,7 +12,7 @@ use oarlock::batch::{Batch, BatchTask, IvSource};
 use oarlock::keys::import;
 use oarlock::{BlockCipher, Column, InputSource, OutputSink, SigningScheme, Span, VerifyingScheme};
 use oarlock::{DigestAlg, Input, Job, Records, Scheme};
-use oarlock_server::Config;
+use oarlock_server::CryptoserverConfig;
 use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_wire::proto::{ListEnginesRequest, request};
 use oarlock_wire::{ServerLink, frame, jobs, records};
@@ -21,10 +21,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 
-/// No test takes so long; one that hangs ends.
+/// The maximum time of a test, so that a test that hangs ends.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-async fn watched(change: impl FnOnce(&mut Config)) -> TestServer {
+async fn watched(change: impl FnOnce(&mut CryptoserverConfig)) -> TestServer {
     TestServer::with(|config, _| {
         config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
         change(config);
@@ -32,13 +32,13 @@ async fn watched(change: impl FnOnce(&mut Config)) -> TestServer {
     .await
 }
 
-fn place(server: &TestServer) -> SocketAddr {
+fn metrics_address(server: &TestServer) -> SocketAddr {
     server.addresses.metrics.unwrap()
 }
 
-/// Status and body.
-async fn get(place: SocketAddr, path: &str) -> (u16, String) {
-    let mut stream = TcpStream::connect(place).await.unwrap();
+/// Returns the status and the body of a page.
+async fn get(address: SocketAddr, path: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n").as_bytes()).await.unwrap();
     let mut response = String::new();
     timeout(DEADLINE, stream.read_to_string(&mut response)).await.unwrap().unwrap();
@@ -46,9 +46,9 @@ async fn get(place: SocketAddr, path: &str) -> (u16, String) {
     (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
 }
 
-/// Every sample of the page, after a look at the form of each line.
+/// Returns the samples of the page, and checks the form of each line.
 async fn scrape(server: &TestServer) -> Page {
-    let (status, body) = get(place(server), "/metrics").await;
+    let (status, body) = get(metrics_address(server), "/metrics").await;
     assert_eq!(status, 200);
     let mut types = HashMap::new();
     let mut samples = BTreeMap::new();
@@ -77,7 +77,7 @@ impl Page {
         self.0.get(sample).copied().unwrap_or(0.0)
     }
 
-    /// Operations of one name and code.
+    /// Returns the operations of one name and code.
     fn operations(&self, operation: &str, code: &str) -> f64 {
         self.value(&format!("oarlock_operations_total{{operation=\"{operation}\",code=\"{code}\"}}"))
     }
@@ -86,14 +86,14 @@ impl Page {
         self.value(&format!("oarlock_rejections_total{{code=\"{code}\"}}"))
     }
 
-    /// The sum of all samples of one name.
+    /// Returns the sum of all samples of one name.
     fn sum(&self, name: &str) -> f64 {
         let own = self.0.iter().filter(|(sample, _)| sample.split('{').next() == Some(name));
         own.map(|(_, value)| value).sum()
     }
 }
 
-/// Scrapes until what is looked for is there.
+/// Scrapes until a condition is true.
 async fn until(server: &TestServer, is_there: impl Fn(&Page) -> bool) -> Page {
     let look = async {
         loop {
@@ -109,7 +109,7 @@ async fn until(server: &TestServer, is_there: impl Fn(&Page) -> bool) -> Page {
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 
 #[tokio::test]
-async fn public_key_operations_are_counted_by_scheme_and_code() {
+async fn counts_public_key_operations_by_scheme_and_code() {
     let server =
         watched(|config| config.grants[0].schemes = vec!["rsa-*".into(), "ed25519-verify".into()]).await;
     assert_eq!(scrape(&server).await.sum("oarlock_operations_total"), 0.0);
@@ -160,7 +160,7 @@ fn blocks(data: &[u8], task: BatchTask) -> Batch<'_> {
 }
 
 #[tokio::test]
-async fn records_are_counted_by_task_and_code() {
+async fn counts_records_by_task_and_code() {
     let server = watched(|config| config.grants[0].schemes = vec!["tdes2-cbc-encrypt".into()]).await;
     let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "tdes2").await;
@@ -182,12 +182,12 @@ async fn records_are_counted_by_task_and_code() {
 }
 
 #[tokio::test]
-async fn connections_are_counted_while_they_last_and_when_they_fail() {
+async fn counts_open_refused_and_failed_connections() {
     let server = watched(|config| config.limits.max_unix_connections = 1).await;
     let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "rsa2048").await;
     assert_eq!(scrape(&server).await.value("oarlock_connections_open"), 1.0);
-    // Where there is no place the server says so, to whoever would hear it.
+    // The server reports the refusal to the client and closes the connection.
     let mut refused = UnixStream::connect(server.addresses.unix.as_ref().unwrap()).await.unwrap();
     refused.read_to_end(&mut Vec::new()).await.unwrap();
     drop(link);
@@ -201,7 +201,7 @@ async fn connections_are_counted_while_they_last_and_when_they_fail() {
 }
 
 #[tokio::test]
-async fn entries_that_the_audit_log_loses_are_counted() {
+async fn counts_lost_audit_entries() {
     let server = watched(|config| {
         config.audit = Some(AuditConfig::at("/dev/full".into(), AuditFailure::Warn));
     })
@@ -214,34 +214,34 @@ async fn entries_that_the_audit_log_loses_are_counted() {
 }
 
 #[tokio::test]
-async fn neither_silent_clients_nor_garbage_hold_anything_up() {
+async fn serves_metrics_beside_silent_and_broken_http_clients() {
     let server = watched(|_| {}).await;
     let mut crowd = Vec::new();
     for number in 0..300 {
-        let mut stream = TcpStream::connect(place(&server)).await.unwrap();
+        let mut stream = TcpStream::connect(metrics_address(&server)).await.unwrap();
         if number % 2 == 0 {
             stream.write_all(b"GET /metrics HTT").await.unwrap();
         }
         crowd.push(stream);
     }
-    let mut garbage = TcpStream::connect(place(&server)).await.unwrap();
+    let mut garbage = TcpStream::connect(metrics_address(&server)).await.unwrap();
     garbage.write_all(&[0x16, 3, 1, 0, 200, b'\r', b'\n', b'\r', b'\n']).await.unwrap();
     let mut response = Vec::new();
     timeout(DEADLINE, garbage.read_to_end(&mut response)).await.unwrap().unwrap();
     assert!(response.starts_with(b"HTTP/1.1 400"), "{}", String::from_utf8_lossy(&response));
-    assert_eq!(get(place(&server), "/healthz").await, (200, "ok\n".into()));
+    assert_eq!(get(metrics_address(&server), "/healthz").await, (200, "ok\n".into()));
     let link = ServerLink::open(&server.tls()).await.unwrap();
     open_resident(&link, 0, "rsa2048").await;
     assert_eq!(scrape(&server).await.value("oarlock_requests_total"), 1.0);
 }
 
-/// So many answers of a kilobyte or more are beyond what a socket holds, and within what the server keeps.
+/// The number of unread answers: more than a socket buffers, and less than the server keeps.
 const UNREAD: u64 = 300;
 
 #[tokio::test]
-async fn a_draining_server_says_so_until_it_has_answered() {
+async fn reports_draining_until_every_request_is_answered() {
     let mut server = watched(|config| config.limits.max_drain_seconds = DEADLINE.as_secs()).await;
-    let at = place(&server);
+    let at = metrics_address(&server);
     assert_eq!(get(at, "/healthz").await.0, 200);
     let mut deaf = UnixStream::connect(server.addresses.unix.as_ref().unwrap()).await.unwrap();
     let mut requests = BytesMut::from(&frame::PREAMBLE[..]);

@@ -1,4 +1,4 @@
-//! Keys that a client expects under a name.
+//! Tests of keys that a client expects under a name.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod test_server;
@@ -21,7 +21,7 @@ async fn open_pinned(link: &ServerLink, name: &str, fingerprint: Bytes) -> Resul
     }
 }
 
-/// What a signature under handle 0 ends with.
+/// Signs with the key under handle 0.
 async fn sign(link: &ServerLink, key: &Key) -> Result<Vec<u8>, Fault> {
     let job = Job::sign(SigningScheme::ED25519, key, Input::Message(b"message"));
     let message = jobs::write([(job, 0)].into_iter()).unwrap();
@@ -38,7 +38,7 @@ fn replace(path: &Path, key: &Key) {
     test_server::write_secret(path, export::private_pkcs8_pem(key).unwrap().as_bytes());
 }
 
-/// Waits until the server has read another key under a name.
+/// Waits until the server has read another key of a name.
 async fn reloaded(link: &ServerLink, name: &str, fingerprint: &[u8]) {
     loop {
         let get = proto::GetPublicKeyRequest { name: name.into() };
@@ -51,7 +51,7 @@ async fn reloaded(link: &ServerLink, name: &str, fingerprint: &[u8]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_key_than_expected_is_not_opened() {
+async fn does_not_open_another_key_than_expected() {
     let server = TestServer::new().await;
     let link = ServerLink::open(&server.unix()).await.unwrap();
     let wrong = open_pinned(&link, "ed25519", vec![7; 32].into()).await.unwrap_err();
@@ -65,11 +65,15 @@ async fn another_key_than_expected_is_not_opened() {
     assert_eq!(pinned, found);
     assert!(sign(&link, &key).await.is_ok());
     let unknown = open_pinned(&link, "nobody's", vec![7; 32].into()).await.unwrap_err();
-    assert_eq!(unknown.code(), Code::PermissionDenied, "what a client may not use it learns nothing of");
+    assert_eq!(
+        unknown.code(),
+        Code::PermissionDenied,
+        "a client learns nothing about keys that it may not use"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_takes_the_place_of_the_expected_one_signs_nothing() {
+async fn does_not_sign_with_a_key_that_replaced_the_expected_one() {
     let server = TestServer::new().await;
     let (pinned, free) =
         (ServerLink::open(&server.unix()).await.unwrap(), ServerLink::open(&server.unix()).await.unwrap());
@@ -84,8 +88,8 @@ async fn a_key_that_takes_the_place_of_the_expected_one_signs_nothing() {
     let refused = sign(&pinned, &new).await.unwrap_err();
     assert_eq!(refused.code(), Code::WrongKey);
     assert!(refused.message.starts_with("\"ed25519\" is not the key"), "{}", refused.message);
-    assert!(sign(&free, &new).await.is_ok(), "who expects none in particular gets the new one");
-    // When the expected key is back its handle serves again.
+    assert!(sign(&free, &new).await.is_ok(), "a client without an expected key gets the new key");
+    // When the expected key returns, its handle can be used again.
     test_server::write_secret(&path, before);
     reloaded(&pinned, "ed25519", &old.fingerprint).await;
     assert!(sign(&pinned, &new).await.is_ok());

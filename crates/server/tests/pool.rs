@@ -1,4 +1,4 @@
-//! The synchronous client that other people's programs carry.
+//! Tests of the synchronous connection pool for other programs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod test_server;
@@ -38,7 +38,7 @@ fn pool_of(server: &TestServer) -> ConnectionPool {
     pool(server.addresses.unix.as_ref().unwrap())
 }
 
-/// A resident key as a program holds it.
+/// Returns a resident key as a program holds it.
 fn resident(pool: &ConnectionPool, name: &str) -> Key {
     held::from_spki(&pool.key_info(name).unwrap().public_key, "oarlock", name).unwrap()
 }
@@ -62,7 +62,7 @@ fn is_valid(key: &Key, signature: &[u8]) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_that_live_there_and_keys_that_are_brought_sign_over_one_connection() {
+async fn signs_with_resident_and_brought_keys_over_one_connection() {
     let server = TestServer::new().await;
     let pool = pool_of(&server);
     assert_eq!(pool.idle(), 0);
@@ -81,7 +81,7 @@ async fn keys_that_live_there_and_keys_that_are_brought_sign_over_one_connection
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_jobs_are_answered_and_refused() {
+async fn answers_other_jobs_and_reports_refusals() {
     let server = TestServer::new().await;
     let pool = pool_of(&server);
     let key = resident(&pool, "p256");
@@ -99,7 +99,7 @@ async fn other_jobs_are_answered_and_refused() {
         panic!("{unknown:?}")
     };
     assert!(message.contains("nobody's"), "{message}");
-    let Err(refused) = pool.key_info("nobody's") else { panic!("it was told of") };
+    let Err(refused) = pool.key_info("nobody's") else { panic!("the key was described") };
     assert!(!refused.is_unavailable(), "{refused}");
     let fingerprint = Some(Fingerprint::new([7; 32]));
     let wrong = sign(&pool, &rsa, PrivateKeySource::Resident { name: "rsa2048", fingerprint }).unwrap_err();
@@ -107,7 +107,7 @@ async fn other_jobs_are_answered_and_refused() {
     assert!(wrong.to_string().contains("another key has this name now"), "{wrong}");
     let short = Job::with_scheme(PKCS1, &rsa, Input::Digest(&[7; 31]), &[]);
     assert!(matches!(pool.start(&short, source("rsa2048", &rsa)), Err(PoolError::Job(_))));
-    // What was refused has cost no connection.
+    // Refusals have not cost a connection.
     assert_eq!(pool.idle(), 1);
     assert!(
         matches!(sign(&pool, &rsa, PrivateKeySource::Brought(&rsa)), Err(PoolError::Key(_)),),
@@ -117,7 +117,7 @@ async fn other_jobs_are_answered_and_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_are_waited_for_by_descriptor_and_given_up_by_dropping() {
+async fn waits_for_answers_by_descriptor_and_cancels_by_dropping() {
     let server = TestServer::new().await;
     let pool = pool_of(&server);
     let key = resident(&pool, "rsa2048");
@@ -135,11 +135,11 @@ async fn answers_are_waited_for_by_descriptor_and_given_up_by_dropping() {
         assert!(is_valid(&key, answer.expose()));
         assert!(matches!(own.try_take(), Err(PoolError::Taken)));
     }
-    assert_eq!(pool.idle(), 4, "as many as may be idle");
+    assert_eq!(pool.idle(), 4, "the maximum of idle connections");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn threads_share_a_pool() {
+async fn shares_a_pool_between_threads() {
     let server = TestServer::new().await;
     let pool = pool_of(&server);
     let (there, here) = (resident(&pool, "rsa2048"), generate::rsa(2048).unwrap());
@@ -157,7 +157,7 @@ async fn threads_share_a_pool() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_comes_back_is_asked_again() {
+async fn asks_a_restarted_server_again() {
     let mut server = TestServer::new().await;
     let pool = pool_of(&server);
     let (there, here) = (resident(&pool, "rsa2048"), generate::rsa(2048).unwrap());
@@ -176,15 +176,15 @@ async fn a_server_that_comes_back_is_asked_again() {
     server.restart().await;
     ask(&there).unwrap();
     ask(&here).unwrap();
-    // This time the connection is idle when the server goes and is back before it is used.
+    // This time the server restarts while the connection is idle.
     server.stop().await;
     server.restart().await;
     assert!(is_valid(&here, &ask(&here).unwrap()));
     assert!(is_valid(&there, &ask(&there).unwrap()));
 }
 
-/// A server that answers each connection's bytes as it is told.
-fn fake(path: &Path, mut serve: impl FnMut(UnixStream) + Send + 'static) -> thread::JoinHandle<()> {
+/// Starts a fake server, which serves one connection with `serve`.
+fn fake_server(path: &Path, mut serve: impl FnMut(UnixStream) + Send + 'static) -> thread::JoinHandle<()> {
     let listener = UnixListener::bind(path).unwrap();
     thread::spawn(move || serve(listener.accept().unwrap().0))
 }
@@ -195,8 +195,8 @@ fn framed(response: Response) -> BytesMut {
     bytes
 }
 
-/// The next request of a connection, whose preamble has been read.
-fn heard(stream: &mut UnixStream) -> Request {
+/// Reads the next request of a connection after its preamble.
+fn read_request(stream: &mut UnixStream) -> Request {
     let mut head = [0; frame::HEADER_BYTES];
     stream.read_exact(&mut head).unwrap();
     let mut message = vec![0; u32::from_le_bytes(head) as usize];
@@ -204,7 +204,7 @@ fn heard(stream: &mut UnixStream) -> Request {
     Request::decode(&*message).unwrap()
 }
 
-fn greeted(stream: &mut UnixStream) {
+fn read_preamble(stream: &mut UnixStream) {
     let mut preamble = [0; frame::PREAMBLE.len()];
     stream.read_exact(&mut preamble).unwrap();
     assert_eq!(preamble, *frame::PREAMBLE);
@@ -222,10 +222,10 @@ fn signed(request: &Request, signature: Vec<u8>) -> Response {
 }
 
 #[test]
-fn a_server_of_another_user_is_sent_nothing() {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("socket");
-    let server = fake(&path, |mut stream| {
+fn sends_nothing_to_a_server_of_another_user() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("socket");
+    let server = fake_server(&path, |mut stream| {
         let mut sent = Vec::new();
         stream.read_to_end(&mut sent).unwrap();
         assert!(sent.is_empty());
@@ -244,16 +244,16 @@ fn a_server_of_another_user_is_sent_nothing() {
 }
 
 #[test]
-fn truncated_and_malformed_answers_are_errors() {
+fn reports_truncated_and_malformed_answers() {
     let key = generate::rsa(2048).unwrap();
     let answered = |answer: fn(&Request) -> Vec<u8>| {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("socket");
-        let server = fake(&path, move |mut stream| {
-            greeted(&mut stream);
-            let opening = heard(&mut stream);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("socket");
+        let server = fake_server(&path, move |mut stream| {
+            read_preamble(&mut stream);
+            let opening = read_request(&mut stream);
             stream.write_all(&framed(opened(&opening))).unwrap();
-            let job = heard(&mut stream);
+            let job = read_request(&mut stream);
             stream.write_all(&answer(&job)).unwrap();
         });
         let error = sign(&pool(&path), &key, PrivateKeySource::Brought(&key)).unwrap_err();
@@ -275,11 +275,11 @@ fn truncated_and_malformed_answers_are_errors() {
 }
 
 #[test]
-fn patience_ends() {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("socket");
-    let server = fake(&path, |mut stream| {
-        // It says nothing until the client leaves.
+fn fails_after_its_patience() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("socket");
+    let server = fake_server(&path, |mut stream| {
+        // The server is silent until the client leaves.
         stream.read_to_end(&mut Vec::new()).unwrap();
     });
     let pool =
@@ -292,31 +292,31 @@ fn patience_ends() {
 }
 
 #[test]
-fn a_connection_that_dies_before_its_answer_is_replaced_once() {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("socket");
+fn replaces_a_connection_that_dies_before_its_answer_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("socket");
     let listener = UnixListener::bind(&path).unwrap();
     let key = generate::rsa(2048).unwrap();
     let job = Job::with_scheme(PKCS1, &key, Input::Message(b"message"), &[]);
     let signature = checker().run_all(&[job]).get(0).unwrap().to_vec();
     let server = thread::spawn(move || {
         let mut first = listener.accept().unwrap().0;
-        greeted(&mut first);
+        read_preamble(&mut first);
         for is_last in [false, true] {
             if !is_last {
-                let opening = heard(&mut first);
+                let opening = read_request(&mut first);
                 first.write_all(&framed(opened(&opening))).unwrap();
             }
-            let job = heard(&mut first);
+            let job = read_request(&mut first);
             if !is_last {
                 first.write_all(&framed(signed(&job, signature.clone()))).unwrap();
             }
         }
         drop(first);
         let mut second = listener.accept().unwrap().0;
-        greeted(&mut second);
-        let opening = heard(&mut second);
-        let job = heard(&mut second);
+        read_preamble(&mut second);
+        let opening = read_request(&mut second);
+        let job = read_request(&mut second);
         second.write_all(&framed(opened(&opening))).unwrap();
         second.write_all(&framed(signed(&job, signature))).unwrap();
     });
@@ -332,6 +332,6 @@ fn a_connection_that_dies_before_its_answer_is_replaced_once() {
         thread::yield_now();
     };
     assert!(is_valid(&key, answer.expose()));
-    assert_ne!(again.as_fd().as_raw_fd(), descriptor, "the former descriptor is nobody else's");
+    assert_ne!(again.as_fd().as_raw_fd(), descriptor, "the former descriptor is not reused");
     server.join().unwrap();
 }

@@ -1,4 +1,4 @@
-//! Servers as a holder of keys: balanced, replaced, compared.
+//! Tests of servers as a holder of keys: balanced, replaced, compared.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod test_server;
@@ -23,7 +23,7 @@ fn checker() -> Accelerator {
     engines().engines(["scalar"]).build().unwrap()
 }
 
-/// A client's accelerator whose keys live with servers.
+/// Returns a client's accelerator whose keys live at servers.
 fn client(config: RemoteConfig) -> (Accelerator, RemoteHolder) {
     let remote = RemoteHolder::new(config, checker()).unwrap();
     let accelerator = engines().engines(["scalar"]).holder(Arc::new(remote.clone())).build().unwrap();
@@ -34,20 +34,20 @@ fn config(servers: Vec<Endpoint>) -> RemoteConfig {
     RemoteConfig { patience: Duration::from_secs(20), ..RemoteConfig::new("servers", servers) }
 }
 
-/// What a bad server does with jobs.
+/// The behaviour of a bad server.
 #[derive(Clone, Copy, PartialEq)]
 enum BadBehaviour {
-    /// Answers with bytes of its own.
+    /// The server answers with wrong bytes.
     Wrong,
-    /// Never answers.
+    /// The server never answers.
     Stalls,
-    /// Closes the connection.
+    /// The server closes the connection.
     Leaves,
 }
 
-/// A server that opens every key, and then behaves badly.
-fn bad_server(place: &Path, name: &str, manner: BadBehaviour) -> Endpoint {
-    let path = place.join(name);
+/// Starts a server that opens every key, and then behaves badly.
+fn bad_server(directory: &Path, name: &str, manner: BadBehaviour) -> Endpoint {
+    let path = directory.join(name);
     let listener = UnixListener::bind(&path).unwrap();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
@@ -89,10 +89,10 @@ fn behave(mut stream: UnixStream, manner: BadBehaviour) {
     }
 }
 
-/// Two servers with the same keys.
+/// Starts two servers with the same keys.
 async fn twins() -> (TestServer, TestServer) {
     let first = TestServer::new().await;
-    let keys: PathBuf = first.place.path().join("keys");
+    let keys: PathBuf = first.directory.path().join("keys");
     let second = TestServer::with(|config, _| config.keys.directory = Some(keys)).await;
     (first, second)
 }
@@ -120,7 +120,7 @@ fn all_verify(key: &Key, verify: Scheme, signatures: &[Result<Vec<u8>, JobError>
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_of_servers_are_used_as_if_they_were_here() {
+async fn uses_keys_of_servers_like_local_keys() {
     let server = TestServer::new().await;
     for endpoint in [server.tls(), server.unix()] {
         let (accelerator, remote) = client(config(vec![endpoint]));
@@ -152,7 +152,7 @@ async fn keys_of_servers_are_used_as_if_they_were_here() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_one_server_goes_away_another_does_its_work() {
+async fn uses_another_server_after_one_has_stopped() {
     let (mut first, second) = twins().await;
     let (accelerator, remote) = client(config(vec![first.unix(), second.tls()]));
     let key = remote.key("ed25519").unwrap();
@@ -167,10 +167,10 @@ async fn where_one_server_goes_away_another_does_its_work() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_comes_back_is_used_again() {
+async fn uses_a_restarted_server_again() {
     let mut first = TestServer::new().await;
     let path = first.addresses.unix.clone().unwrap();
-    let keys = first.place.path().join("keys");
+    let keys = first.directory.path().join("keys");
     let (accelerator, remote) = client(config(vec![first.unix()]));
     let key = remote.key("ed25519").unwrap();
     all_verify(&key, Scheme::Ed25519Verify, &sign(&accelerator, EDWARDS, &key, 3));
@@ -187,11 +187,11 @@ async fn a_server_that_comes_back_is_used_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn servers_that_stall_or_leave_are_passed_over() {
+async fn passes_over_servers_that_stall_or_leave() {
     let server = TestServer::new().await;
     for manner in [BadBehaviour::Stalls, BadBehaviour::Leaves] {
-        let place = tempfile::tempdir().unwrap();
-        let bad = bad_server(place.path(), "bad.sock", manner);
+        let directory = tempfile::tempdir().unwrap();
+        let bad = bad_server(directory.path(), "bad.sock", manner);
         let patience = Duration::from_millis(200);
         let (accelerator, remote) = client(RemoteConfig { patience, ..config(vec![bad, server.unix()]) });
         let key = remote.key("ed25519").unwrap();
@@ -204,10 +204,10 @@ async fn servers_that_stall_or_leave_are_passed_over() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_rsa_signature_never_reaches_the_caller() {
+async fn never_releases_a_wrong_rsa_signature() {
     let server = TestServer::new().await;
-    let place = tempfile::tempdir().unwrap();
-    let bad = bad_server(place.path(), "bad.sock", BadBehaviour::Wrong);
+    let directory = tempfile::tempdir().unwrap();
+    let bad = bad_server(directory.path(), "bad.sock", BadBehaviour::Wrong);
     let (accelerator, remote) = client(config(vec![bad.clone(), server.unix()]));
     let key = RemoteHolder::new(config(vec![server.unix()]), checker()).unwrap().key("rsa2048").unwrap();
     for _ in 0..3 {
@@ -225,27 +225,27 @@ async fn a_wrong_rsa_signature_never_reaches_the_caller() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_servers_disagree_about_is_not_released() {
+async fn does_not_release_answers_on_which_servers_disagree() {
     let (first, second) = twins().await;
-    let place = tempfile::tempdir().unwrap();
-    let bad = bad_server(place.path(), "bad.sock", BadBehaviour::Wrong);
+    let directory = tempfile::tempdir().unwrap();
+    let bad = bad_server(directory.path(), "bad.sock", BadBehaviour::Wrong);
     let compared = |servers| RemoteConfig { agreement: 2, check: AnswerCheck::Nothing, ..config(servers) };
     let key = RemoteHolder::new(config(vec![first.unix()]), checker()).unwrap().key("ed25519").unwrap();
-    // Two of three: the one that differs is found out, and the others' answer is released.
+    // Two of three servers agree: their answer is released, and the third server is not trusted any more.
     let (accelerator, remote) = client(compared(vec![bad.clone(), first.unix(), second.tls()]));
     for _ in 0..3 {
         all_verify(&key, Scheme::Ed25519Verify, &sign(&accelerator, EDWARDS, &key, 5));
     }
     let reports = remote.servers();
     assert_eq!((reports[0].is_trusted, reports[1].wrong, reports[2].wrong), (false, 0, 0), "{reports:?}");
-    // Two of two: nobody can say which is right.
+    // Two of two servers must agree: the client cannot know which of them is correct.
     let (accelerator, _) = client(compared(vec![bad, first.unix()]));
     let error = sign(&accelerator, EDWARDS, &key, 1).remove(0).unwrap_err().to_string();
     assert!(error.contains("2 servers must agree"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn signatures_that_differ_by_nature_agree_where_both_verify() {
+async fn accepts_randomized_signatures_of_two_servers_as_agreeing() {
     let (first, second) = twins().await;
     let (accelerator, remote) =
         client(RemoteConfig { agreement: 2, ..config(vec![first.unix(), second.unix()]) });
@@ -256,12 +256,12 @@ async fn signatures_that_differ_by_nature_agree_where_both_verify() {
 }
 
 #[test]
-fn fewer_servers_than_must_agree_are_refused() {
+fn rejects_fewer_servers_than_must_agree() {
     let none = RemoteHolder::new(config(vec![]), checker()).unwrap_err().to_string();
-    assert_eq!(none, "expected at least 1 servers, as many as must agree, found 0");
+    assert_eq!(none, "expected at least 1 servers, which must agree, found 0");
 }
 
-/// Servers with a share each, and the public part.
+/// Starts servers with one share each. Returns them with the public part and the whole key.
 async fn share_holders() -> (Vec<TestServer>, ThresholdKey, Key) {
     let pem = include_bytes!("../../keys/tests/data/threshold/safe1024.pem");
     let key = import::any(pem, None).unwrap();
@@ -287,7 +287,7 @@ fn threshold_client(servers: Vec<Endpoint>, public: &ThresholdKey) -> (Accelerat
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn any_two_of_three_servers_sign_together() {
+async fn signs_with_any_two_of_three_servers() {
     let (mut holders, public, whole) = share_holders().await;
     let servers = holders.iter().map(TestServer::unix).collect();
     let (accelerator, remote) = threshold_client(servers, &public);
@@ -295,7 +295,7 @@ async fn any_two_of_three_servers_sign_together() {
     let verify = Scheme::RsaPkcs1Verify { digest: DigestAlg::Sha256 };
     let signatures = sign(&accelerator, PKCS1, &key, 5);
     all_verify(&key, verify, &signatures);
-    // PKCS#1 v1.5 has one signature for a message: that of the whole key.
+    // A message has only one PKCS#1 v1.5 signature, so it is that of the whole key.
     assert_eq!(signatures, sign(&checker(), PKCS1, &whole, 5));
     let (digest, mgf) = (DigestAlg::Sha256, DigestAlg::Sha256);
     let pss = Scheme::RsaPssSign { digest, mgf, salt_len: 32 };
@@ -309,7 +309,7 @@ async fn any_two_of_three_servers_sign_together() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_with_a_wrong_share_is_named_and_done_without() {
+async fn names_a_server_with_a_wrong_share_and_signs_without_it() {
     let (holders, public, whole) = share_holders().await;
     let (_, others) = split(&whole, 2, 3).unwrap();
     let wrong = with_share(&others[0]).await;
@@ -328,9 +328,9 @@ async fn a_server_with_a_wrong_share_is_named_and_done_without() {
     assert!(error.contains(&format!("{}: its partial signature is wrong", wrong.unix())), "{error}");
 }
 
-/// A server that names another's share and is heard first must not keep the other one out.
+/// A server that claims another server's share and answers first must not keep the other one out.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_claims_another_s_share_shuts_nobody_out() {
+async fn hears_both_servers_that_claim_the_same_share() {
     let (holders, public, whole) = share_holders().await;
     let (_, others) = split(&whole, 2, 3).unwrap();
     let liar = with_share(&others[1]).await;
@@ -345,7 +345,7 @@ async fn a_server_that_claims_another_s_share_shuts_nobody_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_share_twice_is_no_two_shares() {
+async fn counts_the_same_share_of_two_servers_once() {
     let (holders, public, _) = share_holders().await;
     let (accelerator, remote) = threshold_client(vec![holders[0].unix(), holders[0].tls()], &public);
     let key = remote.key("shared").unwrap();

@@ -1,4 +1,4 @@
-//! What a server answers, by every way in.
+//! Tests of the answers of a server over gRPC, plaintext and the UNIX socket.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod test_server;
@@ -36,7 +36,7 @@ fn is_valid(scheme: Scheme, key: &Key, message: &[u8], signature: &[u8]) -> bool
 }
 
 #[tokio::test]
-async fn batches_of_several_schemes_and_keys_are_answered_by_every_way_in() {
+async fn answers_batches_of_several_schemes_and_keys_on_every_listener() {
     let server = TestServer::with(|config, _| {
         config.grants[0].clients.push("loopback".into());
     })
@@ -73,7 +73,7 @@ async fn batches_of_several_schemes_and_keys_are_answered_by_every_way_in() {
 }
 
 #[tokio::test]
-async fn single_calls_are_answered() {
+async fn answers_single_calls() {
     let server = TestServer::with(|config, _| config.grants[0].clients.push("loopback".into())).await;
     let url = format!("http://{}", server.addresses.plaintext.unwrap());
     let channel = Channel::from_shared(url).unwrap().connect().await.unwrap();
@@ -125,7 +125,7 @@ async fn single_calls_are_answered() {
 }
 
 #[tokio::test]
-async fn keys_that_come_with_a_stream_end_with_it() {
+async fn ends_brought_keys_with_their_stream() {
     let server = TestServer::new().await;
     let key = generate::ed25519().unwrap();
     let pkcs8 = export::private_pkcs8_der(&key).unwrap();
@@ -142,7 +142,7 @@ async fn keys_that_come_with_a_stream_end_with_it() {
 }
 
 #[tokio::test]
-async fn broken_keys_and_keys_that_may_not_come_are_refused() {
+async fn refuses_broken_keys_and_keys_that_may_not_be_brought() {
     let refused = async |server: &TestServer, source| {
         let link = ServerLink::open(&server.unix()).await.unwrap();
         let body = request::Body::OpenKey(proto::OpenKey { handle: 0, source, ..Default::default() });
@@ -167,7 +167,7 @@ async fn broken_keys_and_keys_that_may_not_come_are_refused() {
     assert_eq!(refused(&strict, garbage).await.0, Code::PermissionDenied);
 }
 
-/// Blocks of a batch, each under one key and with an IV of zeros.
+/// Returns a batch of blocks under one key, each with an IV of zeros.
 fn blocks(data: &[u8]) -> Batch<'_> {
     let block = Span { start: 0, len: 8 };
     let records = oarlock::Records {
@@ -193,7 +193,7 @@ async fn process(link: &ServerLink, batch: &Batch<'_>) -> proto::RecordResults {
 }
 
 #[tokio::test]
-async fn records_go_there_and_back() {
+async fn encrypts_and_decrypts_records() {
     let server = TestServer::new().await;
     let data: Vec<u8> = (0..80_000_u32).map(|at| (at * 7) as u8).collect();
     for endpoint in [server.tls(), server.unix()] {
@@ -209,7 +209,7 @@ async fn records_go_there_and_back() {
 }
 
 #[tokio::test]
-async fn bad_records_fail_alone_with_their_reasons() {
+async fn fails_bad_records_alone_with_their_reasons() {
     let server =
         TestServer::with(|config, _| config.grants[0].schemes = vec!["tdes2-cbc-encrypt".into()]).await;
     let link = ServerLink::open(&server.unix()).await.unwrap();
@@ -237,14 +237,14 @@ async fn bad_records_fail_alone_with_their_reasons() {
     assert_eq!(messages[2], (3, "handle 5: this stream has not opened it"));
 }
 
-/// The client of a server that clients reach over loopback.
+/// Connects a plaintext client.
 async fn plain_client(server: &TestServer) -> CryptoserverClient<Channel> {
     let url = format!("http://{}", server.addresses.plaintext.unwrap());
     CryptoserverClient::new(Channel::from_shared(url).unwrap().connect().await.unwrap())
 }
 
 #[tokio::test]
-async fn calls_without_a_field_that_must_be_there_are_refused_and_name_it() {
+async fn names_the_missing_field_of_a_single_call() {
     let server = TestServer::with(|config, _| config.grants[0].clients.push("loopback".into())).await;
     let mut client = plain_client(&server).await;
     let named = |answer: Result<(), tonic::Status>, field: &str| {
@@ -297,7 +297,7 @@ async fn calls_without_a_field_that_must_be_there_are_refused_and_name_it() {
 }
 
 #[tokio::test]
-async fn stream_requests_without_a_field_that_must_be_there_are_refused_and_name_it() {
+async fn names_the_missing_field_of_a_stream_request() {
     let server = TestServer::new().await;
     let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "ed25519").await;

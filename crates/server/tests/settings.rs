@@ -1,10 +1,10 @@
-//! docs/oarlock.toml is true and whole, and so are the settings in the manifest for Kubernetes.
+//! Tests that docs/oarlock.toml is correct and complete, and that the manifest for Kubernetes configures a server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fmt;
 use std::path::Path;
 
-use oarlock_server::Config;
+use oarlock_server::CryptoserverConfig;
 use oarlock_server::config::{
     AuditConfig, EnginesConfig, GrantConfig, KeysConfig, ListenConfig, ServerLimits, TlsConfig,
 };
@@ -18,7 +18,7 @@ fn path() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/oarlock.toml"))
 }
 
-/// The file with what is off switched on.
+/// Returns the file with every commented setting switched on.
 fn with_everything() -> String {
     let is_setting = |line: &str| {
         let name = line.split(" = ").next().filter(|name| *name != line);
@@ -33,8 +33,8 @@ fn with_everything() -> String {
 }
 
 #[test]
-fn every_value_is_the_default() {
-    let config = Config::read(path()).unwrap();
+fn shows_the_default_of_every_setting() {
+    let config = CryptoserverConfig::read(path()).unwrap();
     assert_eq!(format!("{:?}", config.limits), format!("{:?}", ServerLimits::default()));
     assert_eq!(config.engines.cross_check, Some(oarlock::SchedulerConfig::default().cross_check));
     assert_eq!((&config.engines.allowed, config.engines.threads), (&None, None));
@@ -45,7 +45,7 @@ fn every_value_is_the_default() {
 }
 
 #[test]
-fn every_setting_is_there() {
+fn contains_every_setting() {
     let whole: toml::Table = toml::from_str(&with_everything()).unwrap();
     for (section, fields) in [
         ("listen", fields::<ListenConfig>()),
@@ -61,14 +61,14 @@ fn every_setting_is_there() {
         let missing: Vec<_> = fields.iter().filter(|field| !own.contains_key(**field)).collect();
         assert!(missing.is_empty(), "[{section}] says nothing of {missing:?}");
     }
-    assert_eq!(fields::<Config>().len(), whole.len());
-    let config: Config = toml::from_str(&with_everything()).unwrap();
+    assert_eq!(fields::<CryptoserverConfig>().len(), whole.len());
+    let config: CryptoserverConfig = toml::from_str(&with_everything()).unwrap();
     config.check().unwrap();
 }
 
 const MANIFEST: &str = include_str!("../../../packaging/kubernetes.yaml");
 
-/// The text of a block scalar of YAML: the lines behind its key that are indented further.
+/// Returns the text of a YAML block scalar: the lines after its key that are indented further.
 fn block(manifest: &str, key: &str) -> String {
     let mut lines = manifest.lines();
     let head = lines.find(|line| line.trim() == format!("{key}: |")).expect("the manifest has the block");
@@ -78,16 +78,16 @@ fn block(manifest: &str, key: &str) -> String {
 }
 
 #[test]
-fn the_manifest_configures_a_server_that_starts() {
+fn configures_a_server_that_starts_in_the_manifest() {
     let text = block(MANIFEST, "oarlock.toml");
-    let config: Config = toml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let config: CryptoserverConfig = toml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     config.check().unwrap();
     let listen = format!("{:?}", config.listen);
     for port in ["7443", "9464"] {
         assert!(listen.contains(port), "{listen}");
         assert!(MANIFEST.contains(&format!("containerPort: {port}")), "{port}");
     }
-    // Every file that is named lies in a volume.
+    // Every file in the configuration lies in a mounted volume.
     for path in text.split('"').filter(|word| word.starts_with("/etc/oarlock/")) {
         let is_mounted = ["tls", "keys"].iter().any(|volume| {
             let mount = format!("/etc/oarlock/{volume}");
@@ -105,7 +105,7 @@ fn the_manifest_configures_a_server_that_starts() {
 }
 
 #[test]
-fn the_operator_s_manifest_names_metrics_that_exist() {
+fn uses_only_existing_metrics_in_the_service_monitor() {
     let rules = include_str!("../../../packaging/servicemonitor.yaml");
     let guide = include_str!("../../../docs/cryptoserver.md");
     let is_of_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
@@ -120,24 +120,24 @@ fn the_operator_s_manifest_names_metrics_that_exist() {
     assert!(rules.contains("port: metrics") && MANIFEST.contains("{ name: metrics, port: 9464"));
 }
 
-/// The fields that a structure is read from.
+/// Returns the fields of a deserialized structure.
 fn fields<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
-    match T::deserialize(Fields) {
-        Err(Found(fields)) => fields,
+    match T::deserialize(FieldsDeserializer) {
+        Err(FoundFields(fields)) => fields,
         Ok(_) => panic!("it was read from nothing"),
     }
 }
 
-/// Reads nothing, and tells what was to be read.
-struct Fields;
+/// A deserializer that reads nothing and reports the requested fields.
+struct FieldsDeserializer;
 
 #[derive(Debug)]
-struct Found(&'static [&'static str]);
+struct FoundFields(&'static [&'static str]);
 
-impl<'de> Deserializer<'de> for Fields {
-    type Error = Found;
+impl<'de> Deserializer<'de> for FieldsDeserializer {
+    type Error = FoundFields;
 
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Found> {
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, FoundFields> {
         panic!("it is no structure")
     }
 
@@ -146,8 +146,8 @@ impl<'de> Deserializer<'de> for Fields {
         _: &'static str,
         fields: &'static [&'static str],
         _: V,
-    ) -> Result<V::Value, Found> {
-        Err(Found(fields))
+    ) -> Result<V::Value, FoundFields> {
+        Err(FoundFields(fields))
     }
 
     serde::forward_to_deserialize_any! {
@@ -156,15 +156,15 @@ impl<'de> Deserializer<'de> for Fields {
     }
 }
 
-impl Error for Found {
+impl Error for FoundFields {
     fn custom<T: fmt::Display>(message: T) -> Self {
         panic!("{message}")
     }
 }
 
-impl std::error::Error for Found {}
+impl std::error::Error for FoundFields {}
 
-impl fmt::Display for Found {
+impl fmt::Display for FoundFields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.0)
     }

@@ -1,9 +1,9 @@
-//! Reproducible random choices: a failure is found again at the next run.
+//! Reproducible random choices, so that the next run finds a failure again.
 
-/// SplitMix64 (Steele, Lea and Flood 2014).
-pub(crate) struct Dice(u64);
+/// The generator SplitMix64 (Steele, Lea and Flood 2014).
+pub(crate) struct SplitMix(u64);
 
-impl Dice {
+impl SplitMix {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -15,7 +15,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// Below `bound`.
+    /// Returns a number below `bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound.max(1) as u64) as usize
     }

@@ -1,4 +1,4 @@
-//! Random inputs, good and bad: an engine gives what the referee gives.
+//! Random inputs, good and bad: an engine returns the same results as the referee.
 
 use oarlock::selftest::sample_operations;
 use oarlock_core::{
@@ -6,27 +6,28 @@ use oarlock_core::{
     WrapAlg,
 };
 
-use crate::dice::Dice;
+use crate::dice::SplitMix;
 use crate::operation_case::OperationCase;
-use crate::record_cases::{RecordCase, columns};
-use crate::seams::{run_operations, run_records, same, shapes};
-use crate::{FileReport, Report};
+use crate::record_cases::{RecordCase, to_records};
+use crate::seams::{compare_results, run_operations, run_records, shapes};
+use crate::{FileReport, SuiteReport};
 
-/// Random operations of a shape, as far as they do not take long on the referee.
+/// The number of random operations of a shape.
 const OPERATIONS: usize = 200;
+/// The number for shapes that take long on the referee.
 const SLOW_OPERATIONS: usize = 12;
-/// Random records of a shape.
+/// The number of random records of a shape.
 const RECORDS: usize = 600;
 
-pub(crate) fn run(engine: &dyn Engine, referee: &dyn Engine) -> Report {
-    let mut report = Report::default();
+pub(crate) fn run(engine: &dyn Engine, referee: &dyn Engine) -> SuiteReport {
+    let mut report = SuiteReport::default();
     for shape in shapes() {
         let mut file = FileReport::new(format!("random {shape}"));
         match (engine.offers(shape), referee.offers(shape)) {
             (None, _) => file.skip("not offered", 1),
             (_, None) => file.skip("the referee does not offer it", 1),
-            (Some(lanes), Some(own)) => {
-                let both = Both { engine, referee, lanes, own };
+            (Some(size), Some(referee_size)) => {
+                let both = EnginePair { engine, referee, size, referee_size };
                 let found = if shape.is_record() { both.records(shape) } else { both.operations(shape) };
                 match found {
                     Ok(passed) => file.passed += passed,
@@ -39,85 +40,97 @@ pub(crate) fn run(engine: &dyn Engine, referee: &dyn Engine) -> Report {
     report
 }
 
-struct Both<'e> {
+struct EnginePair<'e> {
     engine: &'e dyn Engine,
     referee: &'e dyn Engine,
-    lanes: BatchSize,
-    own: BatchSize,
+    size: BatchSize,
+    referee_size: BatchSize,
 }
 
-impl Both<'_> {
+impl EnginePair<'_> {
     fn operations(&self, shape: Shape) -> Result<usize, String> {
         let count = match shape {
             Shape::RsaPrivate { .. } | Shape::ModExp { .. } => SLOW_OPERATIONS,
             _ => OPERATIONS,
         };
-        let mut dice = Dice::new(0x0A12_10C4);
+        let mut dice = SplitMix::new(0x0A12_10C4);
         let inputs = match shape {
-            Shape::EcdsaVerify { curve } => self.signed(Shape::EcdsaSign { curve }, count, &mut dice)?,
-            Shape::Ed25519Verify => self.signed(Shape::Ed25519Sign, count, &mut dice)?,
-            _ => unsigned(shape, count, &mut dice)?,
+            Shape::EcdsaVerify { curve } => {
+                self.signed_cases(Shape::EcdsaSign { curve }, count, &mut dice)?
+            }
+            Shape::Ed25519Verify => self.signed_cases(Shape::Ed25519Sign, count, &mut dice)?,
+            _ => unsigned_cases(shape, count, &mut dice)?,
         };
         let jobs: Vec<Operation<'_>> = inputs.iter().map(|random| random.operation(shape)).collect();
-        let expected = run_operations(self.referee, shape, &jobs, self.own.max)?;
-        let found = run_operations(self.engine, shape, &jobs, self.lanes.max)?;
-        same(&expected, &found).map_err(|at| format!("operation {at} is not as the referee has it"))?;
+        let expected = run_operations(self.referee, shape, &jobs, self.referee_size.max)?;
+        let found = run_operations(self.engine, shape, &jobs, self.size.max)?;
+        compare_results(&expected, &found)
+            .map_err(|at| format!("operation {at} differs from the referee"))?;
         if let Shape::EcdsaSign { curve } = shape {
-            self.hedged(Shape::EcdsaVerify { curve }, shape, &inputs)?;
+            self.check_hedged(Shape::EcdsaVerify { curve }, shape, &inputs)?;
         }
-        let done = expected.iter().filter(|given| given.status == Status::Done).count();
+        let done = expected.iter().filter(|result| result.status == Status::Done).count();
         if done == 0 { Err("no random operation was good".into()) } else { Ok(count) }
     }
 
-    /// Signatures by the referee, one in three spoilt in signature or input.
-    fn signed(&self, signing: Shape, count: usize, dice: &mut Dice) -> Result<Vec<OperationCase>, String> {
-        let mut inputs = unsigned(signing, count, dice)?;
+    /// Makes signatures with the referee. One in three has a flipped bit in signature or input.
+    fn signed_cases(
+        &self,
+        signing: Shape,
+        count: usize,
+        dice: &mut SplitMix,
+    ) -> Result<Vec<OperationCase>, String> {
+        let mut inputs = unsigned_cases(signing, count, dice)?;
         let jobs: Vec<Operation<'_>> = inputs.iter().map(|random| random.operation(signing)).collect();
-        let signed = run_operations(self.referee, signing, &jobs, self.own.max)?;
-        for (random, given) in inputs.iter_mut().zip(signed) {
-            random.signature = given.output;
-            let spoilt = match dice.below(6) {
+        let signed = run_operations(self.referee, signing, &jobs, self.referee_size.max)?;
+        for (random, result) in inputs.iter_mut().zip(signed) {
+            random.signature = result.output;
+            let flipped = match dice.below(6) {
                 0 => &mut random.signature,
                 1 => &mut random.input,
                 _ => continue,
             };
-            let at = dice.below(spoilt.len());
-            if let Some(byte) = spoilt.get_mut(at) {
+            let at = dice.below(flipped.len());
+            if let Some(byte) = flipped.get_mut(at) {
                 *byte ^= 1 << dice.below(8);
             }
         }
         Ok(inputs)
     }
 
-    /// Signatures with random nonces verify with the referee.
-    fn hedged(&self, verifying: Shape, signing: Shape, inputs: &[OperationCase]) -> Result<(), String> {
+    /// Checks that the referee verifies signatures with random nonces.
+    fn check_hedged(&self, verifying: Shape, signing: Shape, inputs: &[OperationCase]) -> Result<(), String> {
         let hedged = inputs.iter().map(|random| Operation {
             extra: SecondInput::NonceInput(NonceInput::Hedged(&random.nonce)),
             ..random.operation(signing)
         });
-        let signed = run_operations(self.engine, signing, &hedged.collect::<Vec<_>>(), self.lanes.max)?;
-        let verifications = inputs.iter().zip(&signed).map(|(random, given)| Operation {
-            extra: SecondInput::Signature(&given.output),
+        let signed = run_operations(self.engine, signing, &hedged.collect::<Vec<_>>(), self.size.max)?;
+        let verifications = inputs.iter().zip(&signed).map(|(random, result)| Operation {
+            extra: SecondInput::Signature(&result.output),
             ..random.operation(signing)
         });
-        let answers =
-            run_operations(self.referee, verifying, &verifications.collect::<Vec<_>>(), self.own.max)?;
-        match answers.iter().position(|given| given.status != Status::Done) {
+        let answers = run_operations(
+            self.referee,
+            verifying,
+            &verifications.collect::<Vec<_>>(),
+            self.referee_size.max,
+        )?;
+        match answers.iter().position(|result| result.status != Status::Done) {
             Some(at) => Err(format!("the hedged signature {at} does not verify")),
             None => Ok(()),
         }
     }
 
     fn records(&self, shape: Shape) -> Result<usize, String> {
-        let mut dice = Dice::new(0x0A12_10C5);
-        let count = RECORDS.max(2 * self.lanes.preferred + 1).min(self.lanes.max).min(self.own.max);
+        let mut dice = SplitMix::new(0x0A12_10C5);
+        let count = RECORDS.max(2 * self.size.preferred + 1).min(self.size.max).min(self.referee_size.max);
         let mut cases: Vec<RecordCase> = (0..count).map(|_| random_record(shape, &mut dice)).collect();
-        self.seal(shape, &mut cases, &mut dice)?;
-        let records = columns(&cases)?;
+        self.seal_first(shape, &mut cases, &mut dice)?;
+        let records = to_records(&cases)?;
         let expected = run_records(self.referee, shape, &records)?;
         let found = run_records(self.engine, shape, &records)?;
-        same(&expected, &found).map_err(|at| format!("record {at} is not as the referee has it"))?;
-        let done = expected.iter().filter(|given| given.status == Status::Done).count();
+        compare_results(&expected, &found).map_err(|at| format!("record {at} differs from the referee"))?;
+        let done = expected.iter().filter(|result| result.status == Status::Done).count();
         if done * 2 < count {
             Err("less than half of the random records were good".into())
         } else {
@@ -125,8 +138,8 @@ impl Both<'_> {
         }
     }
 
-    /// Where records are opened or unwrapped, lets the referee seal or wrap them first; one in eight is spoilt.
-    fn seal(&self, shape: Shape, cases: &mut [RecordCase], dice: &mut Dice) -> Result<(), String> {
+    /// Seals or wraps records with the referee, if the shape opens or unwraps them. One in eight gets a flipped bit.
+    fn seal_first(&self, shape: Shape, cases: &mut [RecordCase], dice: &mut SplitMix) -> Result<(), String> {
         let making = match shape {
             Shape::Aead { alg, direction: Direction::Decrypt } => {
                 Shape::Aead { alg, direction: Direction::Encrypt }
@@ -136,19 +149,19 @@ impl Both<'_> {
             }
             _ => return Ok(()),
         };
-        let made = run_records(self.referee, making, &columns(cases)?)?;
-        for (case, given) in cases.iter_mut().zip(made) {
-            case.place_len =
-                given.output.len() - if given.tag.is_empty() { given.output.len().min(8) } else { 0 };
-            (case.input, case.given_tag, case.made_tag_len) = (given.output, given.tag, 0);
+        let sealed = run_records(self.referee, making, &to_records(cases)?)?;
+        for (case, result) in cases.iter_mut().zip(sealed) {
+            case.output_len =
+                result.output.len() - if result.tag.is_empty() { result.output.len().min(8) } else { 0 };
+            (case.input, case.expected_tag, case.new_tag_len) = (result.output, result.tag, 0);
             if dice.one_in(8) {
-                let spoilt = if dice.one_in(2) && !case.given_tag.is_empty() {
-                    &mut case.given_tag
+                let flipped = if dice.one_in(2) && !case.expected_tag.is_empty() {
+                    &mut case.expected_tag
                 } else {
                     &mut case.input
                 };
-                let at = dice.below(spoilt.len());
-                if let Some(byte) = spoilt.get_mut(at) {
+                let at = dice.below(flipped.len());
+                if let Some(byte) = flipped.get_mut(at) {
                     *byte ^= 1 << dice.below(8);
                 }
             }
@@ -157,8 +170,8 @@ impl Both<'_> {
     }
 }
 
-/// Keys of the samples over random inputs; one RSA integer in eight may be above the modulus.
-fn unsigned(shape: Shape, count: usize, dice: &mut Dice) -> Result<Vec<OperationCase>, String> {
+/// Combines keys of the samples with random inputs. One RSA integer in eight may be above the modulus.
+fn unsigned_cases(shape: Shape, count: usize, dice: &mut SplitMix) -> Result<Vec<OperationCase>, String> {
     let set = sample_operations(shape, 24).map_err(|failure| failure.to_string())?;
     let keys: Vec<Key> = set.iter().map(|operation| operation.key.clone()).collect();
     let random = |_| {
@@ -176,14 +189,15 @@ fn unsigned(shape: Shape, count: usize, dice: &mut Dice) -> Result<Vec<Operation
     Ok((0..count).map(random).collect())
 }
 
-/// A record whose lengths fit in seven of eight cases. For opening and unwrapping: as it is sealed or wrapped.
-fn random_record(shape: Shape, dice: &mut Dice) -> RecordCase {
+/// Makes a record whose lengths fit in seven of eight cases. Shapes that open or unwrap get the input of sealing or
+/// wrapping.
+fn random_record(shape: Shape, dice: &mut SplitMix) -> RecordCase {
     let len = [dice.below(17), dice.below(80), dice.below(700)][dice.below(3)];
     let mut case = match shape {
         Shape::Cipher { alg, .. } => {
             let len = len.next_multiple_of(alg.block_len());
             let (key, iv) = (dice.bytes(alg.key_len()), dice.bytes(alg.block_len()));
-            RecordCase { key, iv, input: dice.bytes(len), place_len: len, ..RecordCase::default() }
+            RecordCase { key, iv, input: dice.bytes(len), output_len: len, ..RecordCase::default() }
         }
         Shape::Translate { from, to } => {
             let len = len.next_multiple_of(from.alg.block_len().max(to.alg.block_len()));
@@ -193,31 +207,31 @@ fn random_record(shape: Shape, dice: &mut Dice) -> RecordCase {
                 iv: dice.bytes(from.alg.block_len()),
                 second_iv: dice.bytes(to.alg.block_len()),
                 input: dice.bytes(len),
-                place_len: len,
+                output_len: len,
                 ..RecordCase::default()
             }
         }
         Shape::Aead { alg, .. } => random_aead(alg, len, dice),
         Shape::Mac { alg } => random_mac(alg, len, dice),
         Shape::Digest { alg } => {
-            RecordCase { input: dice.bytes(len), place_len: alg.output_len(), ..RecordCase::default() }
+            RecordCase { input: dice.bytes(len), output_len: alg.output_len(), ..RecordCase::default() }
         }
         Shape::DigestPart { alg } => RecordCase {
             iv: dice.bytes(alg.state_len()),
             input: dice.bytes(len.next_multiple_of(alg.block_len())),
-            place_len: alg.state_len(),
+            output_len: alg.state_len(),
             ..RecordCase::default()
         },
         Shape::Wrap { alg, .. } => random_wrap(alg, len, dice),
         _ => RecordCase::default(),
     };
     if dice.one_in(8) {
-        case.place_len += 1;
+        case.output_len += 1;
     }
     case
 }
 
-fn random_aead(alg: AeadAlg, len: usize, dice: &mut Dice) -> RecordCase {
+fn random_aead(alg: AeadAlg, len: usize, dice: &mut SplitMix) -> RecordCase {
     let iv_len = if dice.one_in(3) { 1 + dice.below(40) } else { 12 };
     let (aad_len, tag_len) = (dice.below(50), 12 + dice.below(5));
     RecordCase {
@@ -225,28 +239,28 @@ fn random_aead(alg: AeadAlg, len: usize, dice: &mut Dice) -> RecordCase {
         iv: dice.bytes(iv_len),
         aad: dice.bytes(aad_len),
         input: dice.bytes(len),
-        place_len: len,
-        made_tag_len: tag_len,
+        output_len: len,
+        new_tag_len: tag_len,
         ..RecordCase::default()
     }
 }
 
-fn random_mac(alg: MacAlg, len: usize, dice: &mut Dice) -> RecordCase {
+fn random_mac(alg: MacAlg, len: usize, dice: &mut SplitMix) -> RecordCase {
     let key_len = alg.key_len().unwrap_or_else(|| 1 + dice.below(150));
     let tag_len = if dice.one_in(2) { alg.tag_len() } else { 4 + dice.below(alg.tag_len() - 3) };
     RecordCase {
         key: dice.bytes(key_len),
         input: dice.bytes(len),
-        place_len: tag_len,
+        output_len: tag_len,
         ..RecordCase::default()
     }
 }
 
-fn random_wrap(alg: WrapAlg, len: usize, dice: &mut Dice) -> RecordCase {
+fn random_wrap(alg: WrapAlg, len: usize, dice: &mut SplitMix) -> RecordCase {
     let len = match alg {
         WrapAlg::Aes128Kw | WrapAlg::Aes256Kw => len.next_multiple_of(8).max(16),
         _ => len.max(1),
     };
     let (key, input) = (dice.bytes(alg.key_len()), dice.bytes(len));
-    RecordCase { key, input, place_len: len.next_multiple_of(8) + 8, ..RecordCase::default() }
+    RecordCase { key, input, output_len: len.next_multiple_of(8) + 8, ..RecordCase::default() }
 }

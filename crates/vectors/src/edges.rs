@@ -1,11 +1,11 @@
-//! Values at which arithmetic turns: an engine gives there what the referee gives.
+//! Boundary values of the arithmetic: an engine returns the same results as the referee.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
 //! | this one | keys, inputs and signatures of a shape at its edges, and the comparison |
 //! | `values` | the integers: 0, 1, m - 1, m, m + 1, powers of two at limb seams, points of small order |
 //!
-//! The fuzz target `lanes_public_key` chooses among the same.
+//! The fuzz target `lanes_public_key` chooses among the same values.
 
 mod values;
 
@@ -16,28 +16,28 @@ use oarlock_keys::{import, raw, rsa};
 use self::values::{
     Integer, around, curve_constants, ed25519_points, ed25519_scalars, plus_one, x25519_points,
 };
-use crate::dice::Dice;
+use crate::dice::SplitMix;
 use crate::operation_case::OperationCase;
-use crate::seams::{run_operations, same};
-use crate::{FileReport, Report};
+use crate::seams::{compare_results, run_operations};
+use crate::{FileReport, SuiteReport};
 
-/// What the operations of a shape are made of.
+/// The keys, inputs and signatures of a shape at boundary values.
 #[derive(Clone, Debug, Default)]
-pub struct Edges {
-    /// Keys: of the samples, and at edges where such keys exist.
+pub struct EdgeCases {
+    /// The keys: those of the samples, and keys at boundary values if the shape has any.
     pub keys: Vec<Key>,
-    /// Inputs of the shape's length; those of RSA by key, since they stand around its numbers.
+    /// The inputs for each key. Those of RSA depend on the numbers of the key.
     inputs: Vec<Vec<Vec<u8>>>,
-    /// Halves of signatures: r and s, or R and S.
+    /// The halves of signatures: r and s, or R and S.
     pub halves: [Vec<Vec<u8>>; 2],
 }
 
-impl Edges {
-    /// Those of a public-key shape.
+impl EdgeCases {
+    /// Returns the boundary values of a public-key shape.
     ///
     /// # Errors
     /// The shape has no samples.
-    pub fn of(shape: Shape) -> Result<Self, String> {
+    pub fn of_shape(shape: Shape) -> Result<Self, String> {
         let samples = sample_operations(shape, 24).map_err(|failure| failure.to_string())?;
         let mut keys: Vec<Key> = Vec::new();
         for operation in samples.iter() {
@@ -45,30 +45,32 @@ impl Edges {
                 keys.push(operation.key.clone());
             }
         }
-        keys.extend(more_keys(shape, &keys));
+        keys.extend(boundary_keys(shape, &keys));
         let inputs = keys.iter().map(|key| inputs(shape, key)).collect();
         Ok(Self { keys, inputs, halves: halves(shape) })
     }
 
-    /// Inputs for a key.
+    /// Returns the inputs for the key at an index.
     #[must_use]
     pub fn inputs_of(&self, key: usize) -> &[Vec<u8>] {
         &self.inputs[key]
     }
 }
 
-/// So many operations of a shape are compared, half of them signatures by the referee where there are any.
+/// The number of compared operations of a shape. Half of the verifications have signatures of the referee.
 const OPERATIONS: usize = 400;
+/// The number for shapes that take long on the referee.
 const SLOW_OPERATIONS: usize = 24;
 
-pub(crate) fn run(engine: &dyn Engine, referee: &dyn Engine) -> Report {
-    let mut report = Report::default();
+pub(crate) fn run(engine: &dyn Engine, referee: &dyn Engine) -> SuiteReport {
+    let mut report = SuiteReport::default();
     for shape in Shape::public_key() {
         let mut file = FileReport::new(format!("edges {shape}"));
         match (engine.offers(shape), referee.offers(shape)) {
             (None, _) => file.skip("not offered", 1),
             (_, None) => file.skip("the referee does not offer it", 1),
-            (Some(lanes), Some(own)) => match compare((engine, lanes), (referee, own), shape) {
+            (Some(size), Some(referee_size)) => match compare((engine, size), (referee, referee_size), shape)
+            {
                 Ok(passed) => file.passed += passed,
                 Err(what) => file.failures.push(what),
             },
@@ -79,48 +81,48 @@ pub(crate) fn run(engine: &dyn Engine, referee: &dyn Engine) -> Report {
 }
 
 fn compare(
-    (engine, lanes): (&dyn Engine, BatchSize),
-    (referee, own): (&dyn Engine, BatchSize),
+    (engine, size): (&dyn Engine, BatchSize),
+    (referee, referee_size): (&dyn Engine, BatchSize),
     shape: Shape,
 ) -> Result<usize, String> {
-    let mut dice = Dice::new(0x0E_D6E5);
+    let mut dice = SplitMix::new(0x0E_D6E5);
     let max = match shape {
         Shape::RsaPrivate { .. } | Shape::ModExp { .. } => SLOW_OPERATIONS,
         _ => OPERATIONS,
     };
-    let mut cases = crossed(&Edges::of(shape)?, &mut dice);
+    let mut cases = combine(&EdgeCases::of_shape(shape)?, &mut dice);
     cases.truncate(max);
-    cases.extend(signed(shape, (referee, own), &mut dice)?);
+    cases.extend(signed_cases(shape, (referee, referee_size), &mut dice)?);
     shuffle(&mut cases, &mut dice);
     let jobs: Vec<Operation<'_>> = cases.iter().map(|case| case.operation(shape)).collect();
-    let expected = run_operations(referee, shape, &jobs, own.max)?;
-    let found = run_operations(engine, shape, &jobs, lanes.max)?;
-    same(&expected, &found)
-        .map_err(|at| format!("operation {at} is not as the referee has it: {:02x?}", cases[at]))?;
+    let expected = run_operations(referee, shape, &jobs, referee_size.max)?;
+    let found = run_operations(engine, shape, &jobs, size.max)?;
+    compare_results(&expected, &found)
+        .map_err(|at| format!("operation {at} differs from the referee: {:02x?}", cases[at]))?;
     Ok(cases.len())
 }
 
-/// For verifications: signatures by the referee, over edge inputs under edge keys.
-fn signed(
+/// Makes signatures with the referee for a verification shape: boundary inputs under boundary keys.
+fn signed_cases(
     shape: Shape,
-    (referee, own): (&dyn Engine, BatchSize),
-    dice: &mut Dice,
+    (referee, referee_size): (&dyn Engine, BatchSize),
+    dice: &mut SplitMix,
 ) -> Result<Vec<OperationCase>, String> {
     let signing = match shape {
         Shape::EcdsaVerify { curve } => Shape::EcdsaSign { curve },
         Shape::Ed25519Verify => Shape::Ed25519Sign,
         _ => return Ok(Vec::new()),
     };
-    let mut cases = crossed(&Edges::of(signing)?, dice);
+    let mut cases = combine(&EdgeCases::of_shape(signing)?, dice);
     cases.truncate(OPERATIONS);
     let jobs: Vec<Operation<'_>> = cases.iter().map(|case| case.operation(signing)).collect();
-    let given = run_operations(referee, signing, &jobs, own.max)?;
-    cases.iter_mut().zip(given).for_each(|(case, given)| case.signature = given.output);
+    let signed = run_operations(referee, signing, &jobs, referee_size.max)?;
+    cases.iter_mut().zip(signed).for_each(|(case, result)| case.signature = result.output);
     Ok(cases)
 }
 
-/// Every key with every input, in random order; for verifications with random halves of signatures.
-fn crossed(edges: &Edges, dice: &mut Dice) -> Vec<OperationCase> {
+/// Combines every key with every input, in random order. Verifications get random halves of signatures.
+fn combine(edges: &EdgeCases, dice: &mut SplitMix) -> Vec<OperationCase> {
     let mut cases = Vec::new();
     for (key, inputs) in edges.keys.iter().zip(&edges.inputs) {
         for input in inputs {
@@ -133,12 +135,12 @@ fn crossed(edges: &Edges, dice: &mut Dice) -> Vec<OperationCase> {
     cases
 }
 
-fn shuffle(cases: &mut [OperationCase], dice: &mut Dice) {
+fn shuffle(cases: &mut [OperationCase], dice: &mut SplitMix) {
     (1..cases.len()).rev().for_each(|at| cases.swap(at, dice.below(at + 1)));
 }
 
-/// Keys of the shape at edges, as far as the importer lets them in.
-fn more_keys(shape: Shape, samples: &[Key]) -> Vec<Key> {
+/// Returns the keys of the shape at boundary values that the importer accepts.
+fn boundary_keys(shape: Shape, samples: &[Key]) -> Vec<Key> {
     match shape {
         Shape::EcdsaSign { curve } | Shape::EcdsaVerify { curve } => {
             let (order, _) = curve_constants(curve);
@@ -179,21 +181,21 @@ fn more_keys(shape: Shape, samples: &[Key]) -> Vec<Key> {
 /// A 1024-bit key whose primes share their upper halves.
 const CLOSE_PRIMES: &[u8] = include_bytes!("edges/close-primes.pem");
 
-/// Odd moduli of exactly so many bits: the least, the greatest, one of long runs, and one of a sample.
+/// Returns odd moduli of exactly this many bits: the smallest, the largest, one of long runs, and one of a sample.
 fn moduli(bits: u16, samples: &[Key]) -> Vec<Vec<u8>> {
     let len = usize::from(bits).div_ceil(8);
     let top = 1_u8 << ((bits - 1) % 8);
     let mut min = vec![0; len];
     (min[0], min[len - 1]) = (top, 1);
-    let mut greatest = vec![0xFF; len];
-    greatest[0] = top | (top - 1);
+    let mut largest = vec![0xFF; len];
+    largest[0] = top | (top - 1);
     let mut runs = min.clone();
     runs[len / 3..2 * len / 3].fill(0xFF);
     let sample = samples.iter().find_map(|key| match key.parts() {
         Some(KeyParts::ModExp(parts)) => Some(parts.n.clone()),
         _ => Some(key.rsa_public()?.n.clone()),
     });
-    [min, greatest, runs].into_iter().chain(sample).collect()
+    [min, largest, runs].into_iter().chain(sample).collect()
 }
 
 fn inputs(shape: Shape, key: &Key) -> Vec<Vec<u8>> {
@@ -214,7 +216,7 @@ fn inputs(shape: Shape, key: &Key) -> Vec<Vec<u8>> {
     }
 }
 
-/// Where a block of SHA-512 ends with the prefix (32 bytes) or with R and A (64 bytes) before the message.
+/// The lengths at which a block of SHA-512 ends, with the prefix (32 bytes) or R and A (64 bytes) before the message.
 const MESSAGE_LENGTHS: [usize; 16] = [0, 1, 46, 47, 48, 63, 64, 65, 78, 79, 80, 95, 96, 175, 176, 1000];
 
 fn halves(shape: Shape) -> [Vec<Integer>; 2] {

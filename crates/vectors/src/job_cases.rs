@@ -1,19 +1,19 @@
-//! Public-key cases and how their answers are judged.
+//! Public-key cases and the check of their results.
 
 use oarlock::{Input, Job, schemes};
 use oarlock_core::{JobError, Key, Scheme};
 
-use crate::{FileReport, Unit};
+use crate::{FileReport, JobRunner};
 
-/// One official case as a job.
+/// An official case as a job.
 pub(crate) struct JobCase {
-    /// How the file names it.
+    /// The name of the case in its file.
     pub(crate) name: String,
     pub(crate) scheme: Scheme,
     pub(crate) key: Key,
     pub(crate) input: OwnedInput,
     pub(crate) second: Vec<u8>,
-    pub(crate) expected: Expected,
+    pub(crate) expected: ExpectedResult,
 }
 
 pub(crate) enum OwnedInput {
@@ -21,36 +21,36 @@ pub(crate) enum OwnedInput {
     Digest(Vec<u8>),
 }
 
-/// What a case must give.
-pub(crate) enum Expected {
-    /// This output; empty for verifications.
+/// The result that a case must have.
+pub(crate) enum ExpectedResult {
+    /// This output, which is empty for verifications.
     Output(Vec<u8>),
     /// The error of a bad signature or ciphertext.
     Rejected,
     /// The error of a peer's key of small order.
     SmallOrderPeer,
-    /// No error, and anything but this message: implicit rejection.
+    /// No error, and any message except this one: implicit rejection.
     AnythingBut(Vec<u8>),
 }
 
-/// Runs all cases in one call and judges each.
-pub(crate) fn judge(unit: &dyn Unit, cases: &[JobCase], report: &mut FileReport) {
-    let (mut jobs, mut asked) = (Vec::new(), Vec::new());
+/// Runs all cases in one call and checks each result.
+pub(crate) fn check_cases(runner: &dyn JobRunner, cases: &[JobCase], report: &mut FileReport) {
+    let (mut jobs, mut run_cases) = (Vec::new(), Vec::new());
     for case in cases {
         let job = case.job();
         match schemes::shape_of(&job) {
-            Ok(shape) if !unit.offers(shape) => report.skip(format!("{shape} not offered"), 1),
+            Ok(shape) if !runner.offers(shape) => report.skip(format!("{shape} not offered"), 1),
             _ => {
                 jobs.push(job);
-                asked.push(case);
+                run_cases.push(case);
             }
         }
     }
-    let results = unit.jobs(&jobs);
+    let results = runner.jobs(&jobs);
     if results.len() != jobs.len() {
         report.failures.push(format!("{} results for {} jobs", results.len(), jobs.len()));
     }
-    for (case, result) in asked.iter().zip(&results) {
+    for (case, result) in run_cases.iter().zip(&results) {
         report.count(case.verdict(result).map_err(|what| format!("{}: {what}", case.name)));
     }
 }
@@ -66,18 +66,20 @@ impl JobCase {
 
     fn verdict(&self, result: &Result<Vec<u8>, JobError>) -> Result<(), String> {
         match (&self.expected, result) {
-            (Expected::Output(expected), Ok(found)) if expected == found => Ok(()),
-            (Expected::Output(_), Ok(_)) => Err("another output than the known one".into()),
-            (Expected::Output(_), Err(error)) => Err(format!("refused: {error}")),
-            (Expected::Rejected, Err(JobError::Rejected))
-            | (Expected::SmallOrderPeer, Err(JobError::SmallOrderPeer)) => Ok(()),
-            (Expected::Rejected | Expected::SmallOrderPeer, Ok(_)) => Err("accepted".into()),
-            (Expected::Rejected | Expected::SmallOrderPeer, Err(error)) => {
+            (ExpectedResult::Output(expected), Ok(found)) if expected == found => Ok(()),
+            (ExpectedResult::Output(_), Ok(_)) => Err("the output differs from the known one".into()),
+            (ExpectedResult::Output(_), Err(error)) => Err(format!("rejected: {error}")),
+            (ExpectedResult::Rejected, Err(JobError::Rejected))
+            | (ExpectedResult::SmallOrderPeer, Err(JobError::SmallOrderPeer)) => Ok(()),
+            (ExpectedResult::Rejected | ExpectedResult::SmallOrderPeer, Ok(_)) => Err("accepted".into()),
+            (ExpectedResult::Rejected | ExpectedResult::SmallOrderPeer, Err(error)) => {
                 Err(format!("wrong error: {error}"))
             }
-            (Expected::AnythingBut(secret), Ok(found)) if secret != found => Ok(()),
-            (Expected::AnythingBut(_), Ok(_)) => Err("a badly padded message came out".into()),
-            (Expected::AnythingBut(_), Err(error)) => Err(format!("the bad padding shows: {error}")),
+            (ExpectedResult::AnythingBut(secret), Ok(found)) if secret != found => Ok(()),
+            (ExpectedResult::AnythingBut(_), Ok(_)) => Err("a badly padded message was returned".into()),
+            (ExpectedResult::AnythingBut(_), Err(error)) => {
+                Err(format!("an error reveals the bad padding: {error}"))
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The suite that stamps every engine, written once.
+//! The test suite of all engines, written once.
 //!
 //! ```no_run
 //! # fn passes(engine: &dyn oarlock_core::Engine, referee: &dyn oarlock_core::Engine) {
@@ -6,12 +6,12 @@
 //! # }
 //! ```
 //!
-//! | module | what it does |
+//! | module | content |
 //! |---|---|
-//! | [`official`] | every Wycheproof file of our shapes, through a [`Unit`]: an engine, or whatever runs jobs |
-//! | `seams` | batches of 0, 1, L-1, L, L+1 and 2L-1 jobs with one bad job at every place, which fails alone |
+//! | [`official`] | every Wycheproof file of our shapes, through a [`JobRunner`]: an engine, or engines behind a dispatcher |
+//! | `seams` | batches of 0, 1, L-1, L, L+1 and 2L-1 jobs with one bad job at every position; only the bad job fails |
 //! | `differential` | random keys, lengths and flaws: an engine agrees with the referee |
-//! | [`edges`] | values at which arithmetic turns, beside them and beyond: an engine agrees with the referee |
+//! | [`edges`] | boundary values of the arithmetic and their neighbours: an engine agrees with the referee |
 //! | `report` | counts per file: passed, skipped with the reason, failed |
 #![forbid(unsafe_code)]
 
@@ -23,9 +23,11 @@ pub mod official;
 mod operation_case;
 mod record_cases;
 mod report;
+mod runner;
 mod seams;
-mod unit;
+mod stamp;
 
 pub use operation_case::OperationCase;
-pub use report::{FileReport, Report};
-pub use unit::{OnEngine, Queued, Unit, stamp};
+pub use report::{FileReport, SuiteReport};
+pub use runner::{EngineRunner, JobRunner, QueueRunner};
+pub use stamp::stamp;

@@ -1,24 +1,24 @@
-//! One raw operation that owns its inputs.
+//! A raw operation that owns its inputs.
 
 use oarlock_core::{Key, NonceInput, Operation, SecondInput, Shape};
 
-use crate::seams::reproducible;
+use crate::seams::with_fixed_nonce;
 
 /// A key with inputs for it.
 #[derive(Clone, Debug)]
 pub struct OperationCase {
-    /// A key that serves the shape.
+    /// A key of the shape.
     pub key: Key,
-    /// The input at the shape's length.
+    /// The input, which has the length of the shape.
     pub input: Vec<u8>,
-    /// For verifications.
+    /// The signature of a verification; empty for other operations.
     pub signature: Vec<u8>,
-    /// What hedges the nonce of a signature.
+    /// The random bytes that hedge the nonce of a signature.
     pub nonce: [u8; 32],
 }
 
 impl OperationCase {
-    /// The operation; ECDSA signs with the nonce of RFC 6979, so that results can be compared.
+    /// Returns the operation. ECDSA signs with the nonce of RFC 6979, so that results can be compared.
     #[must_use]
     pub fn operation(&self, shape: Shape) -> Operation<'_> {
         let extra = match shape {
@@ -26,6 +26,6 @@ impl OperationCase {
             _ if shape.signature_len().is_some() => SecondInput::Signature(&self.signature),
             _ => SecondInput::None,
         };
-        reproducible(Operation { key: &self.key, input: &self.input, extra })
+        with_fixed_nonce(Operation { key: &self.key, input: &self.input, extra })
     }
 }

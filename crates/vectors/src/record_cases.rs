@@ -5,12 +5,12 @@ use oarlock_core::{
 };
 use oarlock_keys::raw;
 
-use crate::{FileReport, Unit};
+use crate::{FileReport, JobRunner};
 
-/// One case as a record. Lengths are free: whether they fit is part of the case.
+/// A case as a record. Its lengths may be wrong for the shape: that is part of the case.
 #[derive(Clone, Default)]
 pub(crate) struct RecordCase {
-    /// How the file names it.
+    /// The name of the case in its file.
     pub(crate) name: String,
     pub(crate) key: Vec<u8>,
     pub(crate) second_key: Vec<u8>,
@@ -18,17 +18,17 @@ pub(crate) struct RecordCase {
     pub(crate) second_iv: Vec<u8>,
     pub(crate) aad: Vec<u8>,
     pub(crate) input: Vec<u8>,
-    /// Bytes of the output's place.
-    pub(crate) place_len: usize,
-    /// The tag to compare when opening.
-    pub(crate) given_tag: Vec<u8>,
-    /// Bytes of tag to make when sealing.
-    pub(crate) made_tag_len: usize,
+    /// The size of the output buffer in bytes.
+    pub(crate) output_len: usize,
+    /// The tag to compare with when opening.
+    pub(crate) expected_tag: Vec<u8>,
+    /// The length of the tag to compute when sealing, in bytes.
+    pub(crate) new_tag_len: usize,
 }
 
-/// What a record gave.
+/// The result of a record.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Given {
+pub(crate) struct RecordResult {
     pub(crate) status: Status,
     /// Empty unless done.
     pub(crate) output: Vec<u8>,
@@ -36,79 +36,81 @@ pub(crate) struct Given {
     pub(crate) tag: Vec<u8>,
 }
 
-/// Runs cases of one shape in one call; `judge` says what is wrong with the answer of the case at an index.
-pub(crate) fn judge(
-    unit: &dyn Unit,
+/// Runs cases of one shape in one call. `verdict` returns the fault in the result of the case at an index.
+pub(crate) fn check_cases(
+    runner: &dyn JobRunner,
     shape: Shape,
     cases: &[RecordCase],
     report: &mut FileReport,
-    judge: impl Fn(usize, &Given) -> Result<(), String>,
+    verdict: impl Fn(usize, &RecordResult) -> Result<(), String>,
 ) {
-    if !unit.offers(shape) {
+    if !runner.offers(shape) {
         return report.skip(format!("{shape} not offered"), cases.len());
     }
-    let given = columns(cases).and_then(|records| {
-        let outcomes = unit.records(shape, &records).map_err(|error| error.to_string())?;
-        Ok(read(shape, &records, outcomes))
+    let results = to_records(cases).and_then(|records| {
+        let outcomes = runner.records(shape, &records).map_err(|error| error.to_string())?;
+        Ok(read_results(shape, &records, outcomes))
     });
-    match given {
+    match results {
         Err(what) => report.failures.push(format!("{shape}: {what}")),
-        Ok(given) => {
-            for (index, (case, given)) in cases.iter().zip(&given).enumerate() {
-                report.count(judge(index, given).map_err(|what| format!("{shape}, {}: {what}", case.name)));
+        Ok(results) => {
+            for (index, (case, result)) in cases.iter().zip(&results).enumerate() {
+                report
+                    .count(verdict(index, result).map_err(|what| format!("{shape}, {}: {what}", case.name)));
             }
         }
     }
 }
 
-/// The cases as one set of records, a value per record in every column.
-pub(crate) fn columns(cases: &[RecordCase]) -> Result<Records<'static>, String> {
-    let mut made = Columns::default();
+/// Converts cases to one set of records, with a value per record in every column.
+pub(crate) fn to_records(cases: &[RecordCase]) -> Result<Records<'static>, String> {
+    let mut columns = RecordColumns::default();
     for case in cases {
-        made.push(case)?;
+        columns.push(case)?;
     }
     Ok(Records {
         len: cases.len(),
-        keys: made.keys.into(),
-        data: made.data.into(),
-        output_len: made.output_len,
-        key: Column::Each(made.key.into()),
-        second_key: Column::Each(made.second_key.into()),
-        iv: Column::Each(made.iv.into()),
-        second_iv: Column::Each(made.second_iv.into()),
-        aad: Column::Each(made.aad.into()),
-        input: Column::Each(made.input.into()),
-        output: Column::Each(made.output.into()),
-        tag: Column::Each(made.tag.into()),
+        keys: columns.keys.into(),
+        data: columns.data.into(),
+        output_len: columns.output_len,
+        key: Column::Each(columns.key.into()),
+        second_key: Column::Each(columns.second_key.into()),
+        iv: Column::Each(columns.iv.into()),
+        second_iv: Column::Each(columns.second_iv.into()),
+        aad: Column::Each(columns.aad.into()),
+        input: Column::Each(columns.input.into()),
+        output: Column::Each(columns.output.into()),
+        tag: Column::Each(columns.tag.into()),
         ..Records::default()
     })
 }
 
-/// What every record gave.
-pub(crate) fn read(shape: Shape, records: &Records<'_>, mut outcomes: Outcomes) -> Vec<Given> {
+/// Returns the result of every record.
+pub(crate) fn read_results(shape: Shape, records: &Records<'_>, mut outcomes: Outcomes) -> Vec<RecordResult> {
     let short: Vec<_> = (0..records.len).map(|record| outcomes.short_len(0, record)).collect();
     let part = outcomes.part_mut(0);
-    let place = |span: Span| span.of(part.output).unwrap_or_default();
+    let bytes_of = |span: Span| span.of(part.output).unwrap_or_default();
     (0..records.len)
         .map(|record| {
             let status = part.statuses[record];
-            let mut given = Given { status, output: Vec::new(), tag: Vec::new() };
+            let mut result = RecordResult { status, output: Vec::new(), tag: Vec::new() };
             if status == Status::Done {
                 if let Some(OutputSink::Output(span)) = records.output.get(record) {
-                    given.output = place(span)[..short[record].unwrap_or(span.len as usize)].to_vec();
+                    result.output = bytes_of(span)[..short[record].unwrap_or(span.len as usize)].to_vec();
                 }
                 // When opening, the tag's span is one of the data.
                 if matches!(shape, Shape::Aead { direction: Direction::Encrypt, .. }) {
-                    given.tag = records.tag.get(record).map_or_else(Vec::new, |span| place(span).to_vec());
+                    result.tag =
+                        records.tag.get(record).map_or_else(Vec::new, |span| bytes_of(span).to_vec());
                 }
             }
-            given
+            result
         })
         .collect()
 }
 
 #[derive(Default)]
-struct Columns {
+struct RecordColumns {
     keys: Vec<Key>,
     data: Vec<u8>,
     output_len: usize,
@@ -122,7 +124,7 @@ struct Columns {
     tag: Vec<Span>,
 }
 
-impl Columns {
+impl RecordColumns {
     fn push(&mut self, case: &RecordCase) -> Result<(), String> {
         let (key, second_key) = (self.import(&case.key)?, self.import(&case.second_key)?);
         self.key.push(key);
@@ -133,13 +135,13 @@ impl Columns {
         self.second_iv.push(second_iv?);
         self.aad.push(aad?);
         self.input.push(InputSource::Data(input?));
-        let output = self.reserve(case.place_len)?;
+        let output = self.reserve(case.output_len)?;
         self.output.push(OutputSink::Output(output));
-        let tag = match case.made_tag_len {
-            0 => self.store(&case.given_tag)?,
+        let tag = match case.new_tag_len {
+            0 => self.store(&case.expected_tag)?,
             len => self.reserve(len)?,
         };
-        self.tag.push(if case.made_tag_len == 0 && case.given_tag.is_empty() {
+        self.tag.push(if case.new_tag_len == 0 && case.expected_tag.is_empty() {
             Span::default()
         } else {
             tag

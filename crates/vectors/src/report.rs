@@ -1,11 +1,11 @@
-//! What a suite found: counts per file, every skipped case with its reason, every failure in words.
+//! The findings of a suite: counts per file, the reasons of skipped cases, and a text for each failure.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// The findings of a whole run.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct SuiteReport {
     /// One entry per file or property.
     pub files: Vec<FileReport>,
 }
@@ -15,42 +15,42 @@ pub struct Report {
 pub struct FileReport {
     /// The file's name, or the property and shape.
     pub name: String,
-    /// Cases that came out as they must.
+    /// The number of cases that passed.
     pub passed: usize,
-    /// Cases that were not run, by reason.
+    /// The number of cases that were not run, by reason.
     pub skipped: BTreeMap<String, usize>,
-    /// What came out wrong.
+    /// One text for each failure.
     pub failures: Vec<String>,
 }
 
-impl Report {
-    /// Cases that passed.
+impl SuiteReport {
+    /// Counts the cases that passed.
     #[must_use]
     pub fn passed(&self) -> usize {
         self.files.iter().map(|file| file.passed).sum()
     }
 
-    /// Cases that failed.
+    /// Counts the cases that failed.
     #[must_use]
     pub fn failed(&self) -> usize {
         self.files.iter().map(|file| file.failures.len()).sum()
     }
 
-    /// Cases that were not run.
+    /// Counts the cases that were not run.
     #[must_use]
     pub fn skipped(&self) -> usize {
         self.files.iter().flat_map(|file| file.skipped.values()).sum()
     }
 
-    /// Takes over the findings of `other`.
+    /// Appends the findings of `other`.
     pub fn append(&mut self, mut other: Self) {
         self.files.append(&mut other.files);
     }
 
-    /// Prints the table and stops the test where a case failed or none passed.
+    /// Prints the table, and fails the test if a case failed or none passed.
     ///
     /// # Panics
-    /// On failures, and on a run that tested nothing.
+    /// A case failed, or the run tested nothing.
     #[track_caller]
     pub fn assert_clean(&self) {
         println!("{self}");
@@ -66,7 +66,7 @@ impl Report {
 }
 
 impl FileReport {
-    /// An empty report of the given name.
+    /// Makes an empty report.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
@@ -88,7 +88,7 @@ impl FileReport {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for SuiteReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for file in &self.files {
             writeln!(f, "{file}")?;

@@ -1,4 +1,4 @@
-//! Batch seams: wherever a group of lanes begins or ends, and wherever one bad job sits, the others are as ever.
+//! Batch seams: the good jobs of a batch succeed wherever a group of lanes ends, and wherever a bad job is.
 
 use oarlock::selftest::{sample_operations, sample_records};
 use oarlock_core::{
@@ -6,23 +6,23 @@ use oarlock_core::{
     Operation, Outcomes, Records, SecondInput, Shape, Span, Status,
 };
 
-use crate::record_cases::{Given, read};
-use crate::{FileReport, Report};
+use crate::record_cases::{RecordResult, read_results};
+use crate::{FileReport, SuiteReport};
 
-/// Bytes of a sample record: not a multiple of any vector.
+/// The length of a sample record in bytes: not a multiple of any vector.
 const RECORD_LEN: usize = 40;
 
-pub(crate) fn run(engine: &dyn Engine, referee: &dyn Engine) -> Report {
-    let mut report = Report::default();
+pub(crate) fn run(engine: &dyn Engine, referee: &dyn Engine) -> SuiteReport {
+    let mut report = SuiteReport::default();
     for shape in shapes() {
         let mut file = FileReport::new(format!("seams {shape}"));
         match (engine.offers(shape), referee.offers(shape)) {
             (None, _) => file.skip("not offered", 1),
             (_, None) => file.skip("the referee does not offer it", 1),
-            (Some(lanes), Some(own)) => {
+            (Some(size), Some(referee_size)) => {
                 let found = match shape.is_record() {
-                    true => records(engine, referee, shape, lanes, &mut file),
-                    false => operations(engine, referee, shape, (lanes, own), &mut file),
+                    true => records(engine, referee, shape, size, &mut file),
+                    false => operations(engine, referee, shape, (size, referee_size), &mut file),
                 };
                 file.failures.extend(found.err());
             }
@@ -32,7 +32,7 @@ pub(crate) fn run(engine: &dyn Engine, referee: &dyn Engine) -> Report {
     report
 }
 
-/// Every named shape, an odd RSA size and translations from and to every cipher.
+/// Returns every named shape, odd RSA sizes, and translations from and to every cipher.
 pub(crate) fn shapes() -> Vec<Shape> {
     let specs = BlockCipher::ALL.map(|alg| CipherSpec { alg, mode: CipherMode::Cbc });
     let translations = (0..specs.len()).flat_map(|at| {
@@ -42,26 +42,27 @@ pub(crate) fn shapes() -> Vec<Shape> {
     [Shape::public_key(), Shape::records(), odd.to_vec()].concat().into_iter().chain(translations).collect()
 }
 
-/// 0, 1, L-1, L, L+1 and 2L-1 jobs, as far as the engine takes them.
-fn counts(lanes: BatchSize) -> Vec<usize> {
-    let best = lanes.preferred.max(1);
-    let mut counts = vec![0, 1, best - 1, best, best + 1, 2 * best - 1];
-    counts.retain(|count| *count <= lanes.max);
+/// Returns the tested numbers of jobs: 0, 1, L-1, L, L+1 and 2L-1, up to the engine's limit.
+fn job_counts(size: BatchSize) -> Vec<usize> {
+    let lanes = size.preferred.max(1);
+    let mut counts = vec![0, 1, lanes - 1, lanes, lanes + 1, 2 * lanes - 1];
+    counts.retain(|count| *count <= size.max);
     counts.sort_unstable();
     counts.dedup();
     counts
 }
 
-/// Every place of a short batch; of a long one its ends, the seams of 8 and 64 lanes, and others far apart.
-fn places(count: usize) -> impl Iterator<Item = usize> {
-    let near = |place: usize, at: usize| place.abs_diff(at) <= 1;
-    (0..count).filter(move |place| {
+/// Returns the positions of the bad job: all of a short batch; of a long one its ends, the seams of 8 and 64 lanes, and
+/// others far apart.
+fn positions(count: usize) -> impl Iterator<Item = usize> {
+    let near = |position: usize, seam: usize| position.abs_diff(seam) <= 1;
+    (0..count).filter(move |position| {
         count <= 40
-            || *place == 0
-            || place + 1 == count
-            || near(*place, 8)
-            || near(*place, 64)
-            || place % 61 == 0
+            || *position == 0
+            || position + 1 == count
+            || near(*position, 8)
+            || near(*position, 64)
+            || position % 61 == 0
     })
 }
 
@@ -69,37 +70,37 @@ fn operations(
     engine: &dyn Engine,
     referee: &dyn Engine,
     shape: Shape,
-    (lanes, own): (BatchSize, BatchSize),
+    (size, referee_size): (BatchSize, BatchSize),
     file: &mut FileReport,
 ) -> Result<(), String> {
-    let max = counts(lanes).last().copied().unwrap_or(1);
+    let max = job_counts(size).last().copied().unwrap_or(1);
     let set = sample_operations(shape, max.max(2)).map_err(|failure| failure.to_string())?;
-    let good: Vec<Operation<'_>> = set.iter().map(reproducible).collect();
-    let flawed = Flawed::of(good[0]);
-    let known = run_operations(referee, shape, &good, own.max)?;
-    let bad = run_operations(referee, shape, &[flawed.operation(good[0])], own.max)?.remove(0);
+    let good: Vec<Operation<'_>> = set.iter().map(with_fixed_nonce).collect();
+    let flawed = FlawedInputs::of_operation(good[0]);
+    let known = run_operations(referee, shape, &good, referee_size.max)?;
+    let bad = run_operations(referee, shape, &[flawed.operation(good[0])], referee_size.max)?.remove(0);
     if flawed.must_fail(shape) && bad.status == Status::Done {
         return Err("the referee accepts the bad job".into());
     }
-    for count in counts(lanes) {
-        for place in places(count).map(Some).chain([None]) {
+    for count in job_counts(size) {
+        for position in positions(count).map(Some).chain([None]) {
             let mut jobs = good[..count].to_vec();
             let mut expected = known[..count].to_vec();
-            if let Some(place) = place {
-                jobs[place] = flawed.operation(good[0]);
-                expected[place] = bad.clone();
+            if let Some(position) = position {
+                jobs[position] = flawed.operation(good[0]);
+                expected[position] = bad.clone();
             }
-            let found = run_operations(engine, shape, &jobs, lanes.max)?;
-            file.count(same(&expected, &found).map_err(|at| {
-                format!("{count} jobs, the bad one at {place:?}: job {at} is not as the referee has it")
+            let found = run_operations(engine, shape, &jobs, size.max)?;
+            file.count(compare_results(&expected, &found).map_err(|at| {
+                format!("{count} jobs, bad job at {position:?}: job {at} differs from the referee")
             }));
         }
     }
     Ok(())
 }
 
-/// ECDSA results can be compared where the nonce is RFC 6979's.
-pub(crate) fn reproducible(operation: Operation<'_>) -> Operation<'_> {
+/// Makes ECDSA use the nonce of RFC 6979, so that results can be compared.
+pub(crate) fn with_fixed_nonce(operation: Operation<'_>) -> Operation<'_> {
     match operation.extra {
         SecondInput::NonceInput(_) => Operation {
             extra: SecondInput::NonceInput(NonceInput::Deterministic(DigestAlg::Sha256)),
@@ -110,13 +111,13 @@ pub(crate) fn reproducible(operation: Operation<'_>) -> Operation<'_> {
 }
 
 /// The inputs of a bad job: an integer above every modulus, a signature with a flipped bit.
-struct Flawed {
+struct FlawedInputs {
     input: Vec<u8>,
     signature: Vec<u8>,
 }
 
-impl Flawed {
-    fn of(operation: Operation<'_>) -> Self {
+impl FlawedInputs {
+    fn of_operation(operation: Operation<'_>) -> Self {
         let mut signature = match operation.extra {
             SecondInput::Signature(signature) => signature.to_vec(),
             _ => Vec::new(),
@@ -135,20 +136,20 @@ impl Flawed {
         Operation { input: &self.input, extra, ..like }
     }
 
-    /// Any input can be signed, and any u-coordinate multiplied: there the flawed job is but another one.
+    /// True if the flawed job must fail. A signature accepts any input, and X25519 any u-coordinate.
     fn must_fail(&self, shape: Shape) -> bool {
         !matches!(shape, Shape::EcdsaSign { .. } | Shape::Ed25519Sign | Shape::X25519)
     }
 }
 
-/// Status and result of every operation, in runs of at most `max`.
+/// Runs operations in batches of at most `max`, and returns the status and result of each.
 pub(crate) fn run_operations(
     engine: &dyn Engine,
     shape: Shape,
     operations: &[Operation<'_>],
     max: usize,
-) -> Result<Vec<Given>, String> {
-    let mut given = Vec::with_capacity(operations.len());
+) -> Result<Vec<RecordResult>, String> {
+    let mut results = Vec::with_capacity(operations.len());
     let empty: [&[Operation<'_>]; 1] = [&[]];
     let parts =
         operations.chunks(max.max(1)).chain(empty.into_iter().take(usize::from(operations.is_empty())));
@@ -156,67 +157,71 @@ pub(crate) fn run_operations(
         let jobs = Jobs::Operations(shape, part);
         let mut outcomes = Outcomes::for_jobs(&jobs);
         engine.run(&jobs, &mut outcomes).map_err(|fault| fault.to_string())?;
-        given.extend(outcomes.statuses().iter().enumerate().map(|(lane, status)| Given {
+        results.extend(outcomes.statuses().iter().enumerate().map(|(lane, status)| RecordResult {
             status: *status,
             output: if *status == Status::Done { outcomes.result(lane).to_vec() } else { Vec::new() },
             tag: Vec::new(),
         }));
     }
-    Ok(given)
+    Ok(results)
 }
 
 fn records(
     engine: &dyn Engine,
     referee: &dyn Engine,
     shape: Shape,
-    lanes: BatchSize,
+    size: BatchSize,
     file: &mut FileReport,
 ) -> Result<(), String> {
-    for count in counts(lanes) {
+    for count in job_counts(size) {
         let good =
             sample_records(referee, shape, count, RECORD_LEN).map_err(|failure| failure.to_string())?;
         let known = run_records(referee, shape, &good)?;
-        if known.iter().any(|given| given.status != Status::Done) {
-            return Err("the referee refuses a sample".into());
+        if known.iter().any(|result| result.status != Status::Done) {
+            return Err("the referee rejects a sample".into());
         }
-        for place in places(count).map(Some).chain([None]) {
+        for position in positions(count).map(Some).chain([None]) {
             let mut jobs = good.clone();
             let mut expected = known.clone();
-            if let Some(place) = place {
-                spoil(&mut jobs, place);
-                expected[place] = Given { status: Status::Malformed, output: Vec::new(), tag: Vec::new() };
+            if let Some(position) = position {
+                make_malformed(&mut jobs, position);
+                expected[position] =
+                    RecordResult { status: Status::Malformed, output: Vec::new(), tag: Vec::new() };
             }
             let found = run_records(engine, shape, &jobs)?;
-            file.count(same(&expected, &found).map_err(|at| {
-                format!("{count} records, the bad one at {place:?}: record {at} is not as the referee has it")
+            file.count(compare_results(&expected, &found).map_err(|at| {
+                format!("{count} records, bad record at {position:?}: record {at} differs from the referee")
             }));
         }
     }
     Ok(())
 }
 
-/// Points a record's input behind the data.
-fn spoil(records: &mut Records<'static>, place: usize) {
+/// Makes a record malformed: its input lies behind the data.
+fn make_malformed(records: &mut Records<'static>, position: usize) {
     if let Column::Each(inputs) = &mut records.input {
-        inputs.to_mut()[place] = InputSource::Data(Span { start: u32::MAX - 64, len: RECORD_LEN as u32 });
+        inputs.to_mut()[position] = InputSource::Data(Span { start: u32::MAX - 64, len: RECORD_LEN as u32 });
     }
 }
 
-/// Status, output and tag of every record of one run.
+/// Runs records in one batch, and returns the status, output and tag of each.
 pub(crate) fn run_records(
     engine: &dyn Engine,
     shape: Shape,
     records: &Records<'static>,
-) -> Result<Vec<Given>, String> {
+) -> Result<Vec<RecordResult>, String> {
     let parts = [records];
     let jobs = Jobs::Records(shape, &parts);
     let mut outcomes = Outcomes::for_jobs(&jobs);
     engine.run(&jobs, &mut outcomes).map_err(|fault| fault.to_string())?;
-    Ok(read(shape, records, outcomes))
+    Ok(read_results(shape, records, outcomes))
 }
 
-/// Err: the first index at which two runs differ.
-pub(crate) fn same(expected: &[Given], found: &[Given]) -> Result<(), usize> {
+/// Compares two runs.
+///
+/// # Errors
+/// The first index at which they differ.
+pub(crate) fn compare_results(expected: &[RecordResult], found: &[RecordResult]) -> Result<(), usize> {
     if expected.len() != found.len() {
         return Err(expected.len().min(found.len()));
     }

@@ -1,4 +1,4 @@
-//! The suite itself can fail: an engine with one spoilt lane does not pass.
+//! The suite itself can fail: an engine with one corrupted lane does not pass.
 
 use oarlock::selftest::CorruptEngine;
 use oarlock_core::{
@@ -6,13 +6,13 @@ use oarlock_core::{
     Outcomes, RsaExponent, Shape, WrapAlg,
 };
 use oarlock_scalar::ScalarEngine;
-use oarlock_vectors::{OnEngine, Report, official, stamp};
+use oarlock_vectors::{EngineRunner, SuiteReport, official, stamp};
 
-/// Offers some shapes only, so that a test takes no longer than they do.
+/// Offers some shapes only, which makes a test short.
 #[derive(Debug)]
-struct Only<E>(E, Vec<Shape>);
+struct SomeShapes<E>(E, Vec<Shape>);
 
-impl<E: Engine> Engine for Only<E> {
+impl<E: Engine> Engine for SomeShapes<E> {
     fn name(&self) -> &'static str {
         self.0.name()
     }
@@ -27,13 +27,13 @@ impl<E: Engine> Engine for Only<E> {
     }
 }
 
-fn findings(report: &Report, start: &str) -> (usize, usize) {
+fn findings(report: &SuiteReport, start: &str) -> (usize, usize) {
     let files = report.files.iter().filter(|file| file.name.starts_with(start));
     files.fold((0, 0), |(passed, failed), file| (passed + file.passed, failed + file.failures.len()))
 }
 
 #[test]
-fn one_spoilt_lane_fails_seams_random_and_official_cases() {
+fn one_corrupted_lane_fails_seams_random_and_official_cases() {
     let shapes = [
         (Shape::RsaPublic { bits: 2048, exponent: RsaExponent::F4 }, "Pkcs1Verify"),
         (Shape::RsaPrivate { bits: 2048 }, "Oaep"),
@@ -50,27 +50,27 @@ fn one_spoilt_lane_fails_seams_random_and_official_cases() {
     ];
     let scalar = ScalarEngine::detect().unwrap();
     for (shape, file) in shapes {
-        let healthy = Only(scalar.clone(), vec![shape]);
+        let healthy = SomeShapes(scalar.clone(), vec![shape]);
         let report = stamp(&healthy, &scalar);
         assert_eq!(report.failed(), 0, "{report}");
         assert!(findings(&report, file).0 > 0 && findings(&report, "seams").0 > 0, "{report}");
-        let spoilt = stamp(&CorruptEngine::new(healthy, shape, 0), &scalar);
+        let corrupted = stamp(&CorruptEngine::new(healthy, shape, 0), &scalar);
         for name in [file, "seams", "random"] {
-            assert!(findings(&spoilt, name).1 > 0, "{shape}: {name} noticed nothing\n{spoilt}");
+            assert!(findings(&corrupted, name).1 > 0, "{shape}: {name} noticed nothing\n{corrupted}");
         }
     }
 }
 
 #[test]
-fn what_is_not_offered_is_skipped_and_said() {
-    let idle = Only(ScalarEngine::detect().unwrap(), Vec::new());
-    let report = official::run(&OnEngine(&idle));
+fn reports_shapes_that_are_not_offered_as_skipped() {
+    let idle = SomeShapes(ScalarEngine::detect().unwrap(), Vec::new());
+    let report = official::run(&EngineRunner(&idle));
     assert_eq!((report.passed(), report.failed()), (0, 0), "{report}");
     assert!(report.to_string().contains("ed25519-verify not offered"));
 }
 
 #[test]
 #[should_panic(expected = "no case was run")]
-fn a_run_that_tests_nothing_is_no_pass() {
-    Report::default().assert_clean();
+fn a_run_that_tests_nothing_fails() {
+    SuiteReport::default().assert_clean();
 }

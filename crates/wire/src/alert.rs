@@ -1,4 +1,4 @@
-//! The alert by which a server refuses a client.
+//! The TLS alert of a server that refuses a client.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,42 +16,44 @@ use tonic::transport::Uri;
 
 use crate::Credentials;
 
-/// The longest time that a server may take to refuse.
+/// The maximum time of the second handshake.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Shakes hands once more, without HTTP/2, and returns the server's alert. Under TLS 1.3 it comes after the handshake has ended
-/// for the client, and HTTP/2 often reports only that the connection was closed. `None` if the server does not refuse.
-pub(crate) async fn refusal(url: &str, credentials: &Credentials) -> Option<String> {
-    timeout(PATIENCE, shake_hands(url, credentials)).await.ok()?
+/// Connects once more, without HTTP/2, and returns the server's alert, or `None` if the server does not refuse the
+/// client. Under TLS 1.3 the alert comes after the end of the client's handshake, and HTTP/2 often reports only that
+/// the connection was closed.
+pub(crate) async fn read_refusal(url: &str, credentials: &Credentials) -> Option<String> {
+    timeout(PATIENCE, connect_again(url, credentials)).await.ok()?
 }
 
-async fn shake_hands(url: &str, credentials: &Credentials) -> Option<String> {
+async fn connect_again(url: &str, credentials: &Credentials) -> Option<String> {
     let uri: Uri = url.parse().ok()?;
+    // IPv6 addresses have brackets in a URL and none in a server name.
     let host = uri.host()?.trim_matches(['[', ']']);
     let stream = TcpStream::connect((host, uri.port_u16().unwrap_or(443))).await.ok()?;
     let name = ServerName::try_from(host.to_owned()).ok()?;
-    let connector = TlsConnector::from(Arc::new(config(credentials)?));
+    let connector = TlsConnector::from(Arc::new(client_config(credentials)?));
     let mut stream = match connector.connect(name, stream).await {
         Ok(stream) => stream,
         Err(error) => return Some(error.to_string()),
     };
-    // A server that accepts the client begins with its settings.
+    // A server that accepts the client sends its HTTP/2 settings first.
     stream.read_u8().await.err().map(|error| error.to_string())
 }
 
-fn config(credentials: &Credentials) -> Option<ClientConfig> {
+fn client_config(credentials: &Credentials) -> Option<ClientConfig> {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(&credentials.server_ca) {
         roots.add(certificate.ok()?).ok()?;
     }
     let chain = CertificateDer::pem_slice_iter(&credentials.certificate).collect::<Result<_, _>>().ok()?;
     let key = PrivateKeyDer::from_pem_slice(&credentials.private_key).ok()?;
-    let mut config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+    let mut client_config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_protocol_versions(&[&TLS13])
         .ok()?
         .with_root_certificates(roots)
         .with_client_auth_cert(chain, key)
         .ok()?;
-    config.alpn_protocols = vec![b"h2".to_vec()];
-    Some(config)
+    client_config.alpn_protocols = vec![b"h2".to_vec()];
+    Some(client_config)
 }

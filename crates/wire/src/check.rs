@@ -1,4 +1,4 @@
-//! What can be known of an answer without the private key.
+//! The check of answers with the public key.
 
 #[cfg(feature = "grpc")]
 use oarlock::NonceRule;
@@ -6,12 +6,13 @@ use oarlock::engine_api::{Engine, HeldJob};
 use oarlock::schemes::compute_on;
 use oarlock::{Accelerator, Input, Job, SaltLength, Scheme};
 
-/// Which answers are verified with the public key before they are released.
+/// The answers that are verified with the public key before they are released.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AnswerCheck {
-    /// None.
+    /// No answers.
     Nothing,
-    /// RSA signatures: a verification costs a thirtieth of them, and a faulty one gives the key away (Boneh, DeMillo, Lipton 1997).
+    /// RSA signatures. A verification takes a thirtieth of the time, and a faulty signature reveals the key (Boneh,
+    /// DeMillo, Lipton 1997).
     #[default]
     Rsa,
     /// Every signature.
@@ -19,30 +20,32 @@ pub enum AnswerCheck {
 }
 
 impl AnswerCheck {
-    /// The places of jobs whose answers are wrong for certain.
-    pub(crate) fn wrong<'a>(
+    /// Returns the indices of jobs whose answers are certainly wrong.
+    pub(crate) fn find_wrong<'a>(
         self,
         checker: &Accelerator,
         answers: impl Iterator<Item = (usize, &'a HeldJob, &'a [u8])>,
     ) -> Vec<usize> {
-        let verifications = answers.filter_map(|(place, job, answer)| Some((place, self.of(job, answer)?)));
-        let (places, jobs): (Vec<usize>, Vec<Job<'_>>) = verifications.unzip();
+        let verifications =
+            answers.filter_map(|(index, job, answer)| Some((index, self.verification_of(job, answer)?)));
+        let (indices, jobs): (Vec<usize>, Vec<Job<'_>>) = verifications.unzip();
         if jobs.is_empty() {
             return Vec::new();
         }
         let verdicts = checker.run_all(&jobs);
-        let verdicts = places.into_iter().zip(verdicts.iter());
-        verdicts.filter(|(_, verdict)| verdict.is_err()).map(|(place, _)| place).collect()
+        let verdicts = indices.into_iter().zip(verdicts.iter());
+        verdicts.filter(|(_, verdict)| verdict.is_err()).map(|(index, _)| index).collect()
     }
 
-    /// Whether an answer is wrong for certain, by an engine that computes on this thread and takes little of its stack.
+    /// Returns true if an answer is certainly wrong. `engine` computes on this thread and needs little stack.
     pub(crate) fn is_wrong(self, engine: &dyn Engine, job: &HeldJob, answer: &[u8]) -> bool {
-        let Some(verification) = self.of(job, answer) else { return false };
+        let Some(verification) = self.verification_of(job, answer) else { return false };
         compute_on(engine, &[verification]).iter().any(Result::is_err)
     }
 
-    /// The verification of an answer, where there is one and it is wanted.
-    fn of<'a>(self, job: &'a HeldJob, answer: &'a [u8]) -> Option<Job<'a>> {
+    /// Returns the job that verifies an answer, if there is one and the check includes it.
+    fn verification_of<'a>(self, job: &'a HeldJob, answer: &'a [u8]) -> Option<Job<'a>> {
+        // A held key may come without its public half. Then nothing can be verified.
         job.key.parts()?;
         let (scheme, input) = verification(job)?;
         let is_wanted = match self {
@@ -69,10 +72,11 @@ fn verification(job: &HeldJob) -> Option<(Scheme, Input<'_>)> {
     })
 }
 
-/// True where every server must give the same bytes.
+/// Returns true if every server must give the same bytes.
 #[cfg(feature = "grpc")]
 pub(crate) fn is_deterministic(scheme: Scheme) -> bool {
     match scheme {
+        // A salt of length zero leaves nothing random.
         Scheme::RsaPssSign { salt_len, .. } => salt_len == 0,
         Scheme::EcdsaSign { nonce, .. } => nonce == NonceRule::Deterministic,
         _ => true,

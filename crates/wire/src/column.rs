@@ -1,4 +1,4 @@
-//! Columns as bytes: little-endian numbers side by side.
+//! Columns as bytes: consecutive little-endian numbers.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use oarlock::engine_api::ColumnValue;
@@ -7,15 +7,15 @@ use oarlock::{Column, Span};
 use crate::WireError;
 use crate::proto::Spans;
 
-/// A number for all, or one for each of `count`.
+/// A column of numbers: one number for all jobs, or one number for each job.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum NumberColumn<'a> {
+pub(crate) enum WireNumbers<'a> {
     One(u32),
     Each(&'a [[u8; 4]]),
 }
 
-impl<'a> NumberColumn<'a> {
-    /// Reads a column of numbers. Nothing at all is zero for all.
+impl<'a> WireNumbers<'a> {
+    /// Reads a column of numbers. An empty column means zero for all jobs.
     pub(crate) fn read(bytes: &'a [u8], count: usize, what: &'static str) -> Result<Self, WireError> {
         let (numbers, []) = bytes.as_chunks::<4>() else {
             return Err(WireError::Column {
@@ -26,6 +26,7 @@ impl<'a> NumberColumn<'a> {
         };
         match numbers {
             [] => Ok(Self::One(0)),
+            // One number stands for all jobs, whatever their number: this keeps small batches small on the wire.
             [one] => Ok(Self::One(u32::from_le_bytes(*one))),
             each if each.len() == count => Ok(Self::Each(each)),
             _ => Err(WireError::Column {
@@ -36,7 +37,7 @@ impl<'a> NumberColumn<'a> {
         }
     }
 
-    /// The number of one job; zero beyond the last.
+    /// Returns the number of one job, or zero beyond the last job.
     #[inline]
     pub(crate) fn at(&self, index: usize) -> u32 {
         match self {
@@ -45,35 +46,37 @@ impl<'a> NumberColumn<'a> {
         }
     }
 
-    /// The sum of `count` numbers.
+    /// Returns the sum of the numbers of `count` jobs.
     pub(crate) fn sum(&self, count: usize) -> u64 {
         match self {
+            // 64 bits: 2^17 jobs of 2^32 bytes each do not overflow.
             Self::One(number) => u64::from(*number) * count as u64,
             Self::Each(numbers) => numbers.iter().map(|bytes| u64::from(u32::from_le_bytes(*bytes))).sum(),
         }
     }
 }
 
-/// Writes a column of numbers: one of them where all are equal.
-pub(crate) fn numbers(values: impl ExactSizeIterator<Item = u32> + Clone) -> Bytes {
+/// Writes a column of numbers. Equal numbers are written once.
+pub(crate) fn write_numbers(values: impl ExactSizeIterator<Item = u32> + Clone) -> Bytes {
     let mut rest = values.clone();
     let first = rest.next();
     let is_even = rest.all(|value| Some(value) == first);
+    // One pass to compare and one to write cost less than a buffer that grows.
     let count = if is_even { usize::from(first.is_some()) } else { values.len() };
     let mut bytes = BytesMut::with_capacity(4 * count);
     values.take(count).for_each(|value| bytes.put_u32_le(value));
     bytes.freeze()
 }
 
-/// A byte for all, or one for each of `count`.
+/// A column of bytes: one byte for all jobs, or one byte for each job.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum ByteColumn<'a> {
+pub(crate) enum WireBytes<'a> {
     One(u8),
     Each(&'a [u8]),
 }
 
-impl<'a> ByteColumn<'a> {
-    /// Reads a column of bytes. Nothing at all is zero for all.
+impl<'a> WireBytes<'a> {
+    /// Reads a column of bytes. An empty column means zero for all jobs.
     pub(crate) fn read(bytes: &'a [u8], count: usize, what: &'static str) -> Result<Self, WireError> {
         match bytes {
             [] => Ok(Self::One(0)),
@@ -83,7 +86,7 @@ impl<'a> ByteColumn<'a> {
         }
     }
 
-    /// The byte of one job; zero beyond the last.
+    /// Returns the byte of one job, or zero beyond the last job.
     #[inline]
     pub(crate) fn at(&self, index: usize) -> u8 {
         match self {
@@ -92,7 +95,7 @@ impl<'a> ByteColumn<'a> {
         }
     }
 
-    /// True where every byte is below `bound`.
+    /// Returns true if every byte is below `bound`.
     pub(crate) fn are_below(&self, bound: usize) -> bool {
         match self {
             Self::One(mark) => usize::from(*mark) < bound,
@@ -101,8 +104,8 @@ impl<'a> ByteColumn<'a> {
     }
 }
 
-/// Writes a column of bytes: nothing where all are zero, one where all are equal.
-pub(crate) fn marks(values: &[u8]) -> Bytes {
+/// Writes a column of bytes. Equal bytes are written once, and zeros not at all.
+pub(crate) fn write_bytes(values: &[u8]) -> Bytes {
     match values {
         [] | [0] => Bytes::new(),
         [first, rest @ ..] if rest.iter().all(|value| value == first) => {
@@ -116,16 +119,17 @@ pub(crate) fn marks(values: &[u8]) -> Bytes {
     }
 }
 
-/// The length that makes a start the number of a slot.
+/// The length that marks the start of a span as the number of a slot.
 pub(crate) const SLOT: u32 = u32::MAX;
 
-/// Reads a column of places, which stand for values as `value` says.
-pub(crate) fn spans<T: ColumnValue>(
+/// Reads a column of spans. `value` converts each span to a value.
+pub(crate) fn read_spans<T: ColumnValue>(
     message: Option<&Spans>,
     count: usize,
     what: &'static str,
     value: impl Fn(Span) -> T,
 ) -> Result<Column<'static, T>, WireError> {
+    // An absent column is valid: protobuf omits empty messages.
     let Some(message) = message else { return Ok(Column::One(value(Span::default()))) };
     if message.each.is_empty() {
         let first = value(Span { start: message.start, len: message.len });
@@ -134,12 +138,16 @@ pub(crate) fn spans<T: ColumnValue>(
             stride => Column::Stride { first, stride },
         });
     }
-    let each = places(message, count, what)?;
-    Ok(Column::Each(each.iter().map(|place| value(span(place))).collect()))
+    let each = span_entries(message, count, what)?;
+    Ok(Column::Each(each.iter().map(|bytes| value(parse_span(bytes))).collect()))
 }
 
-/// The places of a column that has one for each.
-fn places<'a>(message: &'a Spans, count: usize, what: &'static str) -> Result<&'a [[u8; 8]], WireError> {
+/// Returns the spans of a column that has one for each record.
+fn span_entries<'a>(
+    message: &'a Spans,
+    count: usize,
+    what: &'static str,
+) -> Result<&'a [[u8; 8]], WireError> {
     match message.each.as_chunks::<8>() {
         (each, []) if each.len() == count => Ok(each),
         _ => {
@@ -149,23 +157,23 @@ fn places<'a>(message: &'a Spans, count: usize, what: &'static str) -> Result<&'
     }
 }
 
-fn span(place: &[u8; 8]) -> Span {
-    let [a, b, c, d, e, f, g, h] = *place;
+fn parse_span(bytes: &[u8; 8]) -> Span {
+    let [a, b, c, d, e, f, g, h] = *bytes;
     Span { start: u32::from_le_bytes([a, b, c, d]), len: u32::from_le_bytes([e, f, g, h]) }
 }
 
-/// Writes a column of places.
-pub(crate) fn places_of<T: ColumnValue>(column: &Column<'_, T>, place: impl Fn(T) -> Span) -> Spans {
+/// Writes a column of spans. `to_span` converts each value to a span.
+pub(crate) fn write_spans<T: ColumnValue>(column: &Column<'_, T>, to_span: impl Fn(T) -> Span) -> Spans {
     let plain = |span: Span, stride| Spans { start: span.start, len: span.len, stride, each: Bytes::new() };
     match column {
-        Column::One(value) => plain(place(*value), 0),
-        Column::Stride { first, stride } => plain(place(*first), *stride),
-        each => each_of(each.cursor().map(place)),
+        Column::One(value) => plain(to_span(*value), 0),
+        Column::Stride { first, stride } => plain(to_span(*first), *stride),
+        each => write_each_span(each.cursor().map(to_span)),
     }
 }
 
-/// Writes a column of places one by one.
-pub(crate) fn each_of(places: impl Iterator<Item = Span>) -> Spans {
+/// Writes a column with one span for each record.
+pub(crate) fn write_each_span(places: impl Iterator<Item = Span>) -> Spans {
     let mut bytes = BytesMut::with_capacity(8 * places.size_hint().0);
     for span in places {
         bytes.put_u32_le(span.start);

@@ -1,4 +1,4 @@
-//! Where a server is, and how it is reached.
+//! The address of a server, and the credentials to connect to it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,29 +7,29 @@ use std::time::Duration;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint as TonicEndpoint, Identity};
 use zeroize::Zeroizing;
 
-/// A server.
+/// The address of a server.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Endpoint {
-    /// gRPC, at `https://HOST:PORT` under mutual TLS, or at `http://HOST:PORT` without protection.
+    /// A gRPC server, at `https://HOST:PORT` under mutual TLS, or at `http://HOST:PORT` without protection.
     Grpc {
         /// The address.
         url: String,
-        /// What proves the server and the client; must be there for `https`.
+        /// The certificates and the key; required for `https`.
         credentials: Option<Credentials>,
     },
-    /// Frames on a UNIX socket that root or the user of this process serves.
+    /// A UNIX socket that root or the user of this process serves.
     Unix(PathBuf),
-    /// Frames on a UNIX socket that root, the user of this process or one of these users serves.
+    /// A UNIX socket that root, the user of this process or one of these users serves.
     UnixOf {
         /// The socket.
         path: PathBuf,
-        /// Numbers of the users.
+        /// The numbers of the users.
         server_uids: Vec<u32>,
     },
 }
 
-/// What proves a server and a client to each other, in PEM.
+/// The certificates and the key of a client, and the authority of its server, in PEM.
 #[derive(Clone)]
 pub struct Credentials {
     /// The authority of the server's certificate.
@@ -40,32 +40,32 @@ pub struct Credentials {
     pub private_key: Zeroizing<Vec<u8>>,
 }
 
-/// Why there is no connection.
+/// An error of a connection attempt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// The address is none.
+    /// The address is invalid.
     #[error("{url}: expected https://HOST:PORT, http://HOST:PORT or a path: {reason}")]
     Address {
-        /// What was given.
+        /// The address.
         url: String,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
-    /// `https` without certificates.
+    /// The address is `https`, and there are no certificates.
     #[error("{url}: expected the server's authority, a client certificate and its key for https")]
     NoCredentials {
         /// The address.
         url: String,
     },
-    /// Another user's process listens there. Nothing was sent to it.
+    /// An unexpected user's process serves the socket. Nothing was sent to it.
     #[error("{}: expected a server of uid {expected:?}, found one of uid {found}: name its user as the server's, if it is the right one", path.display())]
     WrongOwner {
         /// The socket.
         path: PathBuf,
-        /// Whose process it is.
+        /// The user of the process.
         found: u32,
-        /// Whose it may be.
+        /// The users that may serve the socket.
         expected: Vec<u32>,
     },
     /// The certificates or the key cannot be used.
@@ -76,20 +76,20 @@ pub enum ConnectError {
         /// The fault, and the next step.
         reason: String,
     },
-    /// The server cannot be reached, or does not take the client.
-    #[error("{place}: {reason}")]
+    /// The server cannot be reached, or refuses the client.
+    #[error("{address}: {reason}")]
     Unreachable {
-        /// Where.
-        place: String,
-        /// What happened.
+        /// The address.
+        address: String,
+        /// The reason.
         reason: String,
     },
 }
 
-/// How long a connection may take.
+/// The maximum time of a connection attempt.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Bytes of windows: batches both ways fit without waiting for each other.
+/// The bytes of HTTP/2 windows: batches in both directions fit without waiting for each other.
 const WINDOW: u32 = 4 << 20;
 
 impl Endpoint {
@@ -99,7 +99,8 @@ impl Endpoint {
     ) -> Result<Channel, ConnectError> {
         let bad = |reason: String| ConnectError::Address { url: url.to_owned(), reason };
         let mut endpoint = TonicEndpoint::from_shared(url.to_owned())
-            .map_err(|error| bad(chain(&error)))?
+            .map_err(|error| bad(error_chain(&error)))?
+            // Without a limit a dropped SYN would hold the connection for minutes.
             .connect_timeout(PATIENCE)
             .tcp_nodelay(true)
             .initial_stream_window_size(WINDOW)
@@ -112,28 +113,30 @@ impl Endpoint {
                 .identity(Identity::from_pem(&credentials.certificate, &*credentials.private_key));
             endpoint = endpoint.tls_config(tls).map_err(|error| ConnectError::Credentials {
                 url: url.to_owned(),
-                reason: credentials_fault(&chain(&error)),
+                reason: credentials_fault(&error_chain(&error)),
             })?;
         }
-        let unreachable = |reason| ConnectError::Unreachable { place: url.to_owned(), reason };
-        endpoint.connect().await.map_err(|error| unreachable(chain(&error)))
+        let unreachable = |reason| ConnectError::Unreachable { address: url.to_owned(), reason };
+        endpoint.connect().await.map_err(|error| unreachable(error_chain(&error)))
     }
 }
 
-/// Returns what a status says and what caused it: an alert of TLS is among the causes only.
+/// Returns the message of a status with its causes. A TLS alert is only among the causes.
 pub(crate) fn status_reason(status: &tonic::Status) -> String {
     let message = match status.message() {
         "" => status.code().description(),
         message => message,
     };
-    let cause = std::error::Error::source(status).map(chain).filter(|cause| !message.contains(&**cause));
+    let cause =
+        std::error::Error::source(status).map(error_chain).filter(|cause| !message.contains(&**cause));
     match cause {
         Some(cause) => format!("{message}: {cause}"),
         None => message.to_owned(),
     }
 }
 
-/// Says in plain words that a key is not its certificate's, the commonest mistake, which the TLS library calls `KeyMismatch`.
+/// Returns the text of a fault of credentials. The commonest mistake is a key of another certificate, which the TLS
+/// library calls `KeyMismatch`.
 fn credentials_fault(text: &str) -> String {
     if text.contains("KeyMismatch") {
         return "the client's private key does not belong to its certificate: expected the key that the certificate was \
@@ -143,12 +146,13 @@ fn credentials_fault(text: &str) -> String {
     format!("the certificates or the key cannot be used: {text}")
 }
 
-/// An error and what caused it: the outermost alone says "transport error".
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+/// Returns the texts of an error and its causes. The outermost error alone says "transport error".
+pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
         let inner_text = inner.to_string();
+        // Libraries repeat the text of their cause, which would then appear twice.
         if !text.contains(&inner_text) {
             text = format!("{text}: {inner_text}");
         }
@@ -172,7 +176,7 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// Shows nothing of them.
+/// Shows no content, because it includes the private key.
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Credentials")
@@ -184,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_of_another_certificate_is_called_that() {
+    fn names_a_key_that_belongs_to_another_certificate() {
         let text = credentials_fault("transport error: keys may not be consistent: KeyMismatch");
         assert!(
             text.contains("does not belong to its certificate") && !text.contains("KeyMismatch"),

@@ -1,71 +1,72 @@
-//! What can be wrong with a message.
+//! The errors of messages.
 
 use crate::proto::{Blame, Code, Fault};
 
-/// Why a message cannot be understood: the fault of whoever sent it.
+/// An error of a message that cannot be decoded. Its sender is to blame.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {
-    /// A column has another length than the count calls for.
+    /// The length of a column does not fit the count.
     #[error("column {what}: expected {expected}, found {found}")]
     Column {
-        /// Which column.
+        /// The column.
         what: &'static str,
-        /// What would have fitted.
+        /// The expected length.
         expected: String,
-        /// Its bytes.
+        /// The length in bytes.
         found: usize,
     },
-    /// A column names a scheme, task or rule that the message does not have.
-    #[error("column {what} names something that the message does not have")]
-    Place {
-        /// Which column.
+    /// A column refers to a scheme, task or fault that the message does not have.
+    #[error("column {what}: an index is beyond the list that it refers to")]
+    Index {
+        /// The column.
         what: &'static str,
     },
     /// An enumeration has a value that this version does not know.
-    #[error("{what} {value} is not known here")]
+    #[error("{what}: the value {value} is not known here")]
     Unknown {
-        /// Which enumeration.
+        /// The enumeration.
         what: &'static str,
-        /// Its value.
+        /// The value.
         value: i32,
     },
-    /// A name is none of those that this version knows.
+    /// This version does not know a name.
     #[error("{what} {name:?} is not known here; expected {expected}")]
     Name {
-        /// What it names.
+        /// The kind of the name.
         what: &'static str,
-        /// As it came, cut to 32 characters.
+        /// The name, cut to 32 characters.
         name: String,
-        /// What would have been understood.
+        /// The known names.
         expected: String,
     },
-    /// A field that must be there is not.
+    /// A required field is missing.
     #[error("{what} is missing")]
     Missing {
-        /// Which field.
+        /// The field.
         what: &'static str,
     },
-    /// A number is larger than fits.
+    /// A number exceeds its maximum.
     #[error("{what}: {found} is more than {bound}")]
     TooMany {
-        /// Of what.
+        /// The number's name.
         what: &'static str,
-        /// How many.
+        /// The number.
         found: u64,
-        /// How many there may be.
+        /// The maximum.
         bound: u64,
     },
-    /// The bytes are no message of this protocol.
-    #[error("no message of this protocol: {0}")]
+    /// The bytes cannot be decoded as a message of this protocol.
+    #[error("expected a message of this protocol: {0}")]
     Decode(String),
 }
 
 impl WireError {
-    /// The same as an answer.
+    /// Returns the error as a fault.
     #[must_use]
     pub fn fault(&self) -> Fault {
         let code = match self {
+            // A newer client may know more values, so an unknown value is unsupported, not invalid.
             Self::Unknown { .. } | Self::Name { .. } => Code::Unsupported,
             Self::TooMany { .. } => Code::ResourceExhausted,
             _ => Code::Invalid,

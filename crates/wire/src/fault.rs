@@ -1,4 +1,4 @@
-//! Errors of jobs and statuses of records as codes, and back.
+//! Conversions between errors of jobs, statuses of records, and codes of the protocol.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use oarlock::{self, Status};
 
 use crate::proto::{Blame, Code, Fault};
 
-/// The code of a job's error.
+/// Returns the code of a job's error.
 #[must_use]
 pub fn code_of(error: &JobError) -> Code {
     match error {
@@ -28,7 +28,7 @@ pub fn code_of(error: &JobError) -> Code {
     }
 }
 
-/// The code of a record's status.
+/// Returns the code of a record's status.
 #[must_use]
 pub fn code_of_status(status: Status) -> Code {
     match status {
@@ -46,7 +46,7 @@ pub fn code_of_status(status: Status) -> Code {
     }
 }
 
-/// What there is to say about a job that failed.
+/// Returns the fault of a job that failed.
 #[must_use]
 pub fn fault_of(index: u32, error: &JobError) -> Fault {
     let retry_after_ms = if matches!(error, JobError::Overloaded { .. }) { RETRY_AFTER_MS } else { 0 };
@@ -54,7 +54,7 @@ pub fn fault_of(index: u32, error: &JobError) -> Fault {
     Fault { index, code: code_of(error).into(), message: error.to_string(), blame, retry_after_ms }
 }
 
-/// Whose fault it was, as the protocol says it.
+/// Returns the protocol's value for who is to blame.
 #[must_use]
 pub fn blame_of(blame: oarlock::Blame) -> Blame {
     match blame {
@@ -64,15 +64,16 @@ pub fn blame_of(blame: oarlock::Blame) -> Blame {
     }
 }
 
-/// Whether a refused client should come again: a full queue empties in less.
+/// The time after which a refused client may try again. A full queue empties in less time.
 const RETRY_AFTER_MS: u32 = 250;
 
-/// The error of a job that a server answered with this fault.
+/// Returns the error of a job that a server answered with this fault.
 #[must_use]
 pub fn error_of(fault: &Fault, server: &str) -> JobError {
     let (holder, reason) = (server.to_owned(), fault.message.clone());
     match (fault.code(), fault.blame()) {
         (Code::Rejected, _) => JobError::Rejected,
+        // The order counts: a code with an error of its own wins over the general rule by blame.
         (Code::DependencyFailed, _) => JobError::DependencyFailed,
         (Code::DeadlineExceeded, _) => JobError::DeadlineExceeded,
         (Code::Done | Code::Failed | Code::Unavailable | Code::ResourceExhausted, _)
@@ -81,43 +82,47 @@ pub fn error_of(fault: &Fault, server: &str) -> JobError {
     }
 }
 
-/// The reasons of one answer, each once. Its size does not grow with the number of operations.
+/// The distinct faults of one answer. The size of the table does not grow with the number of operations.
 #[derive(Debug, Default)]
 pub struct FaultTable {
     faults: Vec<Fault>,
-    places: HashMap<(i32, i32, String), u8>,
+    indices: HashMap<(i32, i32, String), u8>,
 }
 
-/// Reasons that one answer may have: a byte per operation says which, and 0 says none.
+/// The maximum number of faults of one answer. One byte per operation is the index of its fault, and 0 means no fault.
 pub const MAX_FAULTS: usize = 255;
 
-/// Bytes of a reason's text.
+/// The maximum bytes of a fault's message.
 pub const MAX_FAULT_BYTES: usize = 512;
 
 impl FaultTable {
-    /// Adds the reason of the operation at `index` if it is new. Returns its place counted from 1, or 0 if the table is full.
+    /// Adds the fault of the operation at `index` if it is new. Returns the fault's number from 1, or 0 if the table is
+    /// full.
     pub fn add(&mut self, index: u32, fault: &Fault) -> u8 {
+        // Neighbouring operations often fail alike, and a comparison is cheaper than a look-up.
         if let Some(last) = self.faults.last()
             && (last.code, last.blame, &last.message) == (fault.code, fault.blame, &fault.message)
         {
             return self.faults.len() as u8;
         }
         let mut message = fault.message.clone();
+        // Cut at a character, because protobuf strings must be UTF-8.
         message.truncate(message.floor_char_boundary(MAX_FAULT_BYTES));
         let key = (fault.code, fault.blame, message);
-        if let Some(place) = self.places.get(&key) {
-            return *place;
+        if let Some(number) = self.indices.get(&key) {
+            return *number;
         }
+        // The code of the operation stays correct: only its reason is left out.
         if self.faults.len() >= MAX_FAULTS {
             return 0;
         }
         self.faults.push(Fault { index, message: key.2.clone(), ..fault.clone() });
-        let place = self.faults.len() as u8;
-        self.places.insert(key, place);
-        place
+        let number = self.faults.len() as u8;
+        self.indices.insert(key, number);
+        number
     }
 
-    /// The reasons in the order of their places.
+    /// Returns the faults in the order of their numbers.
     #[must_use]
     pub fn into_faults(self) -> Vec<Fault> {
         self.faults

@@ -1,26 +1,26 @@
-//! Public-key operations as columns.
+//! The public-key operations of a message, as columns.
 
 use bytes::{Bytes, BytesMut};
 use oarlock::Key;
 use oarlock::{Input, Job, JobError};
 
-use crate::column::{ByteColumn, NumberColumn, marks, numbers};
+use crate::column::{WireBytes, WireNumbers, write_bytes, write_numbers};
 use crate::fault::{FaultTable, fault_of};
 use crate::proto::{self, Code, Fault};
 use crate::scheme::{self, WireScheme};
 use crate::{MessageLimits, WireError};
 
-/// A message of jobs whose columns have been checked: reading it cannot fail.
+/// The columns of a message of jobs. They have been checked, so reading them cannot fail.
 #[derive(Clone, Debug)]
 pub struct JobColumns<'a> {
     count: usize,
     schemes: Vec<WireScheme>,
-    scheme_of: ByteColumn<'a>,
-    key_of: NumberColumn<'a>,
+    scheme_of: WireBytes<'a>,
+    key_of: WireNumbers<'a>,
     inputs: &'a [u8],
-    input_lens: NumberColumn<'a>,
+    input_lens: WireNumbers<'a>,
     seconds: &'a [u8],
-    second_lens: NumberColumn<'a>,
+    second_lens: WireNumbers<'a>,
 }
 
 /// One job of a message.
@@ -28,40 +28,41 @@ pub struct JobColumns<'a> {
 pub struct WireJob<'a> {
     /// The index of its scheme among those of the message.
     pub scheme_index: u8,
-    /// What to do.
+    /// The scheme.
     pub scheme: WireScheme,
-    /// The key's handle.
+    /// The handle of the key.
     pub handle: u32,
     /// The main input.
     pub input: Input<'a>,
-    /// The signature to verify, or the label.
+    /// The second input: the signature to verify, or the label.
     pub second: &'a [u8],
 }
 
 impl<'a> JobColumns<'a> {
-    /// Checks a message.
+    /// Reads and checks the columns of a message.
     ///
     /// # Errors
-    /// A column does not fit the count, or more jobs than `limits` allow.
+    /// A column does not fit the count, or there are more jobs than `limits` allow.
     pub fn read(message: &'a proto::Jobs, limits: &MessageLimits) -> Result<Self, WireError> {
         let count = limits.count("jobs", message.count)?;
         let schemes = message.schemes.iter().map(WireScheme::read).collect::<Result<Vec<_>, _>>()?;
         if count > 0 && schemes.is_empty() {
             return Err(WireError::Missing { what: "schemes" });
         }
-        let scheme_of = ByteColumn::read(&message.scheme_of, count, "scheme_of")?;
+        let scheme_of = WireBytes::read(&message.scheme_of, count, "scheme_of")?;
+        // Checked once here, so that `iter` can index without a check that could fail.
         if count > 0 && !scheme_of.are_below(schemes.len()) {
-            return Err(WireError::Place { what: "scheme_of" });
+            return Err(WireError::Index { what: "scheme_of" });
         }
-        let input_lens = NumberColumn::read(&message.input_lens, count, "input_lens")?;
-        let second_lens = NumberColumn::read(&message.second_lens, count, "second_lens")?;
-        adds_up(&message.inputs, &input_lens, count, "inputs")?;
-        adds_up(&message.seconds, &second_lens, count, "seconds")?;
+        let input_lens = WireNumbers::read(&message.input_lens, count, "input_lens")?;
+        let second_lens = WireNumbers::read(&message.second_lens, count, "second_lens")?;
+        check_total(&message.inputs, &input_lens, count, "inputs")?;
+        check_total(&message.seconds, &second_lens, count, "seconds")?;
         Ok(Self {
             count,
             schemes,
             scheme_of,
-            key_of: NumberColumn::read(&message.key_of, count, "key_of")?,
+            key_of: WireNumbers::read(&message.key_of, count, "key_of")?,
             inputs: &message.inputs,
             input_lens,
             seconds: &message.seconds,
@@ -69,23 +70,24 @@ impl<'a> JobColumns<'a> {
         })
     }
 
-    /// How many.
+    /// Returns the number of jobs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// True where there is none.
+    /// Returns true if there are no jobs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The jobs in order.
+    /// Returns the jobs in order.
     pub fn iter(&self) -> impl Iterator<Item = WireJob<'a>> + '_ {
+        // The lengths add up, as `read` has checked, so each job gets exactly its bytes.
         let (mut inputs, mut seconds) = (self.inputs, self.seconds);
         (0..self.count).map(move |index| {
-            let input = cut(&mut inputs, self.input_lens.at(index));
+            let input = split_prefix(&mut inputs, self.input_lens.at(index));
             let scheme_index = self.scheme_of.at(index);
             let scheme = self.schemes[usize::from(scheme_index)];
             WireJob {
@@ -93,14 +95,14 @@ impl<'a> JobColumns<'a> {
                 scheme,
                 handle: self.key_of.at(index),
                 input: if scheme.takes_digest() { Input::Digest(input) } else { Input::Message(input) },
-                second: cut(&mut seconds, self.second_lens.at(index)),
+                second: split_prefix(&mut seconds, self.second_lens.at(index)),
             }
         })
     }
 }
 
 impl<'a> WireJob<'a> {
-    /// The job under its key.
+    /// Returns the job with its key.
     #[must_use]
     pub fn with<'j>(&self, key: &'j Key) -> Job<'j>
     where
@@ -110,14 +112,20 @@ impl<'a> WireJob<'a> {
     }
 }
 
-/// Shows the length of the input: it may be secret.
+/// Shows only the length of the input, which may be secret.
 impl std::fmt::Debug for WireJob<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "JobRow({:?}, key {}, {:?})", self.scheme, self.handle, self.input)
     }
 }
 
-fn adds_up(bytes: &[u8], lens: &NumberColumn<'_>, count: usize, what: &'static str) -> Result<(), WireError> {
+/// Checks that the lengths of a column add up to its bytes.
+fn check_total(
+    bytes: &[u8],
+    lens: &WireNumbers<'_>,
+    count: usize,
+    what: &'static str,
+) -> Result<(), WireError> {
     let (sum, found) = (lens.sum(count), bytes.len());
     if sum == found as u64 {
         return Ok(());
@@ -125,17 +133,17 @@ fn adds_up(bytes: &[u8], lens: &NumberColumn<'_>, count: usize, what: &'static s
     Err(WireError::Column { what, expected: format!("{sum} bytes, the sum of their lengths"), found })
 }
 
-/// The next `len` bytes, or what is left of them.
-fn cut<'a>(rest: &mut &'a [u8], len: u32) -> &'a [u8] {
+/// Splits off the next `len` bytes, or the rest if it is shorter.
+fn split_prefix<'a>(rest: &mut &'a [u8], len: u32) -> &'a [u8] {
     let (first, others) = rest.split_at(rest.len().min(len as usize));
     *rest = others;
     first
 }
 
-/// Writes jobs, whose keys' handles are given beside them.
+/// Writes jobs with the handles of their keys.
 ///
 /// # Errors
-/// A scheme that the protocol does not have, or more than 256 of them.
+/// The protocol does not have a scheme, or there are more than 256 schemes.
 pub fn write<'a>(
     jobs: impl ExactSizeIterator<Item = (Job<'a>, u32)> + Clone,
 ) -> Result<proto::Jobs, WireError> {
@@ -151,41 +159,43 @@ pub fn write<'a>(
             Input::Digest(bytes) => (bytes, true),
         };
         let scheme = proto::Scheme { takes_digest, ..scheme::write(job.scheme)? };
-        scheme_of.push(place_of(scheme, &mut schemes)?);
+        scheme_of.push(find_or_add_scheme(scheme, &mut schemes)?);
         inputs.extend_from_slice(input);
         seconds.extend_from_slice(job.second);
     }
     Ok(proto::Jobs {
         count: count_field,
         schemes,
-        scheme_of: marks(&scheme_of),
-        key_of: numbers(jobs.clone().map(|(_, handle)| handle)),
+        scheme_of: write_bytes(&scheme_of),
+        key_of: write_numbers(jobs.clone().map(|(_, handle)| handle)),
         inputs: inputs.freeze(),
-        input_lens: numbers(jobs.clone().map(|(job, _)| job.input.len() as u32)),
+        input_lens: write_numbers(jobs.clone().map(|(job, _)| job.input.len() as u32)),
+        // Most jobs have no second input.
         second_lens: if seconds.is_empty() {
             Bytes::new()
         } else {
-            numbers(jobs.map(|(job, _)| job.second.len() as u32))
+            write_numbers(jobs.map(|(job, _)| job.second.len() as u32))
         },
         seconds: seconds.freeze(),
         timeout_us: 0,
     })
 }
 
-/// The place of a scheme among those that occur, at the end where it is new.
-fn place_of(scheme: proto::Scheme, schemes: &mut Vec<proto::Scheme>) -> Result<u8, WireError> {
-    let place = schemes.iter().rposition(|own| *own == scheme).unwrap_or_else(|| {
+/// Returns the index of a scheme among the schemes of a message, and appends it if it is new.
+fn find_or_add_scheme(scheme: proto::Scheme, schemes: &mut Vec<proto::Scheme>) -> Result<u8, WireError> {
+    // Searched from the end, because neighbouring jobs mostly have the same scheme.
+    let index = schemes.iter().rposition(|own| *own == scheme).unwrap_or_else(|| {
         schemes.push(scheme);
         schemes.len() - 1
     });
-    u8::try_from(place).map_err(|_| WireError::TooMany {
+    u8::try_from(index).map_err(|_| WireError::TooMany {
         what: "schemes",
-        found: place as u64 + 1,
+        found: index as u64 + 1,
         bound: 256,
     })
 }
 
-/// Jobs that are not among the answers of a submission, and what came of them. A job takes 32 bytes here whatever its reason.
+/// The answers to jobs that were not submitted with the others. Each job takes 32 bytes, whatever its fault.
 #[derive(Debug, Default)]
 pub struct SeparateAnswers {
     jobs: Vec<(u32, OtherOutcome)>,
@@ -195,11 +205,11 @@ pub struct SeparateAnswers {
 #[derive(Debug)]
 enum OtherOutcome {
     Output(Vec<u8>),
-    Fault { code: u8, place: u8 },
+    Fault { code: u8, number: u8 },
 }
 
 impl SeparateAnswers {
-    /// Notes what came of the job at `index`.
+    /// Adds the answer to the job at `index`.
     pub fn add(&mut self, index: u32, answer: Result<Vec<u8>, Fault>) {
         match answer {
             Ok(output) => self.jobs.push((index, OtherOutcome::Output(output))),
@@ -207,13 +217,13 @@ impl SeparateAnswers {
         }
     }
 
-    /// Notes why the job at `index` was not done.
+    /// Adds the fault of the job at `index`.
     pub fn refuse(&mut self, index: u32, fault: &Fault) {
-        let place = self.faults.add(index, fault);
-        self.jobs.push((index, OtherOutcome::Fault { code: fault.code() as u8, place }));
+        let number = self.faults.add(index, fault);
+        self.jobs.push((index, OtherOutcome::Fault { code: fault.code() as u8, number }));
     }
 
-    /// The codes of those that were not done.
+    /// Returns the codes of the jobs that were not done.
     pub fn codes(&self) -> impl Iterator<Item = Code> + '_ {
         self.jobs.iter().filter_map(|(_, outcome)| match outcome {
             OtherOutcome::Fault { code, .. } => Code::try_from(i32::from(*code)).ok(),
@@ -222,27 +232,29 @@ impl SeparateAnswers {
     }
 }
 
-/// Writes answers to the jobs of a message: those of a submission in its order, and `others` at their places.
+/// Writes the answers to the jobs of a message: the answers of a submission in its order, and `others` at their
+/// indices.
 #[must_use]
 pub fn write_answers<'a>(
     answers: impl ExactSizeIterator<Item = Result<&'a [u8], JobError>>,
     others: SeparateAnswers,
 ) -> proto::Results {
     let SeparateAnswers { mut jobs, faults } = others;
+    // Partial signatures were added in the order of their completion.
     jobs.sort_by_key(|(index, _)| *index);
     let mut columns = ResultWriter::new(answers.len() + jobs.len(), faults);
     let mut jobs = jobs.into_iter().peekable();
     for answer in answers {
         while let Some((_, other)) = jobs.next_if(|(index, _)| *index as usize == columns.codes.len()) {
-            columns.put_other(&other);
+            columns.push_other(&other);
         }
         match answer {
-            Ok(output) => columns.put(Code::Done as u8, output, 0),
-            Err(JobError::Rejected) => columns.put(Code::Rejected as u8, &[], 0),
-            Err(error) => columns.refuse(error),
+            Ok(output) => columns.push(Code::Done as u8, output, 0),
+            Err(JobError::Rejected) => columns.push(Code::Rejected as u8, &[], 0),
+            Err(error) => columns.push_error(error),
         }
     }
-    jobs.for_each(|(_, other)| columns.put_other(&other));
+    jobs.for_each(|(_, other)| columns.push_other(&other));
     columns.finish()
 }
 
@@ -252,7 +264,7 @@ struct ResultWriter {
     outputs: BytesMut,
     fault_of: Vec<u8>,
     faults: FaultTable,
-    /// The error of the last job that failed, its code and its place: neighbours often fail alike.
+    /// The error of the last job that failed, with its code and the number of its fault: neighbours often fail alike.
     last: Option<(JobError, u8, u8)>,
 }
 
@@ -269,69 +281,70 @@ impl ResultWriter {
     }
 
     #[inline]
-    fn put(&mut self, code: u8, output: &[u8], fault: u8) {
+    fn push(&mut self, code: u8, output: &[u8], fault: u8) {
         self.codes.push(code);
         self.lens.push(output.len() as u32);
         self.outputs.extend_from_slice(output);
         self.fault_of.push(fault);
     }
 
-    fn put_other(&mut self, other: &OtherOutcome) {
+    fn push_other(&mut self, other: &OtherOutcome) {
         match other {
-            OtherOutcome::Output(output) => self.put(Code::Done as u8, output, 0),
-            OtherOutcome::Fault { code, place } => self.put(*code, &[], *place),
+            OtherOutcome::Output(output) => self.push(Code::Done as u8, output, 0),
+            OtherOutcome::Fault { code, number } => self.push(*code, &[], *number),
         }
     }
 
-    fn refuse(&mut self, error: JobError) {
+    fn push_error(&mut self, error: JobError) {
         let index = self.codes.len() as u32;
-        let (code, place) = match &self.last {
-            Some((last, code, place)) if *last == error => (*code, *place),
+        let (code, number) = match &self.last {
+            Some((last, code, number)) if *last == error => (*code, *number),
             _ => {
                 let fault = fault_of(index, &error);
-                let (code, place) = (fault.code() as u8, self.faults.add(index, &fault));
-                self.last = Some((error, code, place));
-                (code, place)
+                let (code, number) = (fault.code() as u8, self.faults.add(index, &fault));
+                self.last = Some((error, code, number));
+                (code, number)
             }
         };
-        self.put(code, &[], place);
+        self.push(code, &[], number);
     }
 
     fn finish(self) -> proto::Results {
+        // Verifications have no outputs, and a column of zeros would say the same in more bytes.
         let has_outputs = !self.outputs.is_empty();
         proto::Results {
-            codes: marks(&self.codes),
-            output_lens: if has_outputs { numbers(self.lens.iter().copied()) } else { Bytes::new() },
+            codes: write_bytes(&self.codes),
+            output_lens: if has_outputs { write_numbers(self.lens.iter().copied()) } else { Bytes::new() },
             outputs: self.outputs.freeze(),
-            fault_of: marks(&self.fault_of),
+            fault_of: write_bytes(&self.fault_of),
             faults: self.faults.into_faults(),
         }
     }
 }
 
-/// Answers whose columns have been checked.
+/// The columns of answers. They have been checked, so reading them cannot fail.
 #[derive(Debug)]
 pub struct ResultColumns<'a> {
-    codes: ByteColumn<'a>,
-    output_lens: NumberColumn<'a>,
+    codes: WireBytes<'a>,
+    output_lens: WireNumbers<'a>,
     outputs: &'a [u8],
     faults: &'a [proto::Fault],
-    fault_of: ByteColumn<'a>,
+    fault_of: WireBytes<'a>,
     count: usize,
 }
 
 impl<'a> ResultColumns<'a> {
-    /// Checks the answers to `count` jobs.
+    /// Reads and checks the answers to `count` jobs.
     ///
     /// # Errors
     /// A column does not fit the count.
     pub fn read(message: &'a proto::Results, count: usize) -> Result<Self, WireError> {
-        let codes = ByteColumn::read(&message.codes, count, "codes")?;
-        let fault_of = ByteColumn::read(&message.fault_of, count, "fault_of")?;
+        let codes = WireBytes::read(&message.codes, count, "codes")?;
+        let fault_of = WireBytes::read(&message.fault_of, count, "fault_of")?;
         if !fault_of.are_below(message.faults.len() + 1) {
-            return Err(WireError::Place { what: "fault_of" });
+            return Err(WireError::Index { what: "fault_of" });
         }
-        let output_lens = NumberColumn::read(&message.output_lens, count, "output_lens")?;
+        let output_lens = WireNumbers::read(&message.output_lens, count, "output_lens")?;
         if output_lens.sum(count) != message.outputs.len() as u64 {
             let expected = format!("{} bytes, the sum of their lengths", output_lens.sum(count));
             return Err(WireError::Column { what: "outputs", expected, found: message.outputs.len() });
@@ -339,25 +352,25 @@ impl<'a> ResultColumns<'a> {
         Ok(Self { codes, output_lens, outputs: &message.outputs, faults: &message.faults, fault_of, count })
     }
 
-    /// The answers in order, each with its code where there is none. `server` names it in errors.
+    /// Returns the answers in order. `server` is the server's name in errors.
     pub fn iter(&self, server: &'a str) -> impl Iterator<Item = Result<&'a [u8], JobError>> + '_ {
         let mut outputs = self.outputs;
         (0..self.count).map(move |index| {
-            let output = cut(&mut outputs, self.output_lens.at(index));
-            // Places count from 1.
-            let place = usize::from(self.fault_of.at(index)).checked_sub(1);
-            let fault = place.and_then(|place| self.faults.get(place));
+            let output = split_prefix(&mut outputs, self.output_lens.at(index));
+            // The numbers of faults start at 1, because 0 means no fault.
+            let fault_index = usize::from(self.fault_of.at(index)).checked_sub(1);
+            let fault = fault_index.and_then(|index| self.faults.get(index));
             match Code::try_from(i32::from(self.codes.at(index))) {
                 Ok(Code::Done) => Ok(output),
                 Ok(Code::Rejected) => Err(JobError::Rejected),
                 code => {
                     let code = code.unwrap_or(Code::Failed);
-                    let plain = proto::Fault {
+                    let without_reason = proto::Fault {
                         code: code.into(),
                         message: format!("{} without a reason", code.as_str_name()),
                         ..Default::default()
                     };
-                    Err(crate::fault::error_of(fault.unwrap_or(&plain), server))
+                    Err(crate::fault::error_of(fault.unwrap_or(&without_reason), server))
                 }
             }
         })

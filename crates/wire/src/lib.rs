@@ -1,20 +1,20 @@
 //! The network protocol of Oarlock: schemes and records, never raw RSA.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`proto`] | the messages and the gRPC service, as `proto/oarlock/v1/cryptoserver.proto` has them |
+//! | [`proto`] | the messages and the gRPC service of `proto/oarlock/v1/cryptoserver.proto` |
 //! | [`jobs`] | public-key operations as columns |
 //! | [`records`] | short symmetric operations as columns |
-//! | [`scheme`], [`task`] | what is done, as messages |
+//! | [`scheme`], [`task`] | schemes and tasks as messages |
 //! | [`fault`] | errors and statuses as codes |
 //! | [`frame`] | messages on a UNIX socket |
-//! | [`ConnectionPool`] | a synchronous client of a UNIX socket for libraries inside other programs, without a runtime |
-//! | [`Endpoint`], [`ServerLink`] | a stream to a server of either kind, for many tasks at once |
-//! | `alert` | the alert by which a server refuses a client |
-//! | [`RemoteHolder`] | several servers as a holder: balanced, asked again elsewhere, compared |
+//! | [`ConnectionPool`] | a synchronous client of a UNIX socket for libraries inside other programs |
+//! | [`Endpoint`], [`ServerLink`] | a stream to a server over gRPC or a UNIX socket, for many tasks at once |
+//! | `alert` | the TLS alert of a server that refuses a client |
+//! | [`RemoteHolder`] | several servers as one holder of keys: balanced, retried, compared |
 //!
-//! Decoders take hostile bytes: [`MessageLimits`] bound what a message may ask for before anything is allocated for it, and columns are
-//! checked against their count before they are read.
+//! Decoders expect hostile bytes. [`MessageLimits`] limit the counts of a message before memory is allocated for them,
+//! and the length of each column is checked against the count before the column is read.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "grpc")]
@@ -26,7 +26,7 @@ mod endpoint;
 mod error;
 pub mod fault;
 pub mod frame;
-mod held;
+mod held_job;
 pub mod jobs;
 mod limits;
 #[cfg(feature = "grpc")]

@@ -1,15 +1,15 @@
-//! How much one message may ask for.
+//! The limits of one message.
 
 use crate::WireError;
 
-/// Bounds of one message.
+/// The limits of one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageLimits {
-    /// Bytes of a frame or gRPC message.
+    /// The maximum bytes of a frame or a gRPC message.
     pub max_message_bytes: usize,
-    /// Jobs or records of a batch.
+    /// The maximum jobs or records of a batch.
     pub max_operations: u32,
-    /// Bytes of a batch's output, and of its slots together.
+    /// The maximum bytes of a batch's output, and of its slots together.
     pub max_output_bytes: u32,
 }
 
@@ -21,20 +21,21 @@ impl Default for MessageLimits {
 
 impl MessageLimits {
     pub(crate) fn count(&self, what: &'static str, count: u32) -> Result<usize, WireError> {
-        at_most(what, count.into(), self.max_operations.into())?;
+        check_max(what, count.into(), self.max_operations.into())?;
         Ok(count as usize)
     }
 
     pub(crate) fn bytes(&self, what: &'static str, count: u32) -> Result<(), WireError> {
-        at_most(what, count.into(), self.max_output_bytes.into())
+        check_max(what, count.into(), self.max_output_bytes.into())
     }
 
     pub(crate) fn slots(&self, lens: &[u32]) -> Result<(), WireError> {
-        at_most("slots", lens.len() as u64, self.max_operations.into())?;
-        at_most("slot_lens", lens.iter().map(|len| u64::from(*len)).sum(), self.max_output_bytes.into())
+        check_max("slots", lens.len() as u64, self.max_operations.into())?;
+        // The sum in 64 bits, because the lengths come from the message.
+        check_max("slot_lens", lens.iter().map(|len| u64::from(*len)).sum(), self.max_output_bytes.into())
     }
 }
 
-fn at_most(what: &'static str, found: u64, bound: u64) -> Result<(), WireError> {
+fn check_max(what: &'static str, found: u64, bound: u64) -> Result<(), WireError> {
     if found <= bound { Ok(()) } else { Err(WireError::TooMany { what, found, bound }) }
 }

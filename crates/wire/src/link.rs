@@ -1,4 +1,4 @@
-//! One stream to one server.
+//! A stream of requests to one server.
 
 use std::collections::HashMap;
 use std::io;
@@ -20,7 +20,8 @@ use crate::proto::cryptoserver_client::CryptoserverClient;
 use crate::proto::{Code, Fault, Request, Response, request, response};
 use crate::{ConnectError, Credentials, Endpoint, MessageLimits, alert, frame};
 
-/// A stream of requests to a server, for any number of tasks at once. Keys opened on it end with it. Needs a tokio runtime.
+/// A stream of requests to a server, for any number of tasks at once. Keys that are opened on it end with it. Needs a
+/// tokio runtime.
 #[derive(Debug)]
 pub struct ServerLink {
     requests: mpsc::Sender<Request>,
@@ -31,34 +32,34 @@ pub struct ServerLink {
 
 #[derive(Debug, Default)]
 struct LinkState {
-    /// None once the stream has ended.
+    /// The senders of the answers that are waited for; `None` once the stream has ended.
     waiting: Mutex<Option<HashMap<u64, oneshot::Sender<Response>>>>,
     end: OnceLock<String>,
 }
 
-/// Why a request has no answer.
+/// An error of a request without an answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkError {
-    /// The stream ended before the answer was there: whether the request was worked on is not known.
+    /// The stream ended before the answer came. The client cannot know if the server has done the work.
     #[error("the stream ended: {0}")]
     Lost(String),
     /// The server refused the request.
     #[error("{}", .0.message)]
     Refused(Fault),
-    /// The server answered something else.
-    #[error("the server answered something else than {0}")]
+    /// The server sent another kind of answer.
+    #[error("expected {0} from the server, found another kind of answer")]
     Unexpected(&'static str),
 }
 
-/// Requests that may wait to be sent.
+/// The maximum number of requests that wait to be sent.
 const QUEUE: usize = 256;
 
 impl ServerLink {
-    /// Connects.
+    /// Connects to a server.
     ///
     /// # Errors
-    /// The server cannot be reached, or does not take the client.
+    /// The server cannot be reached, or refuses the client.
     pub async fn open(endpoint: &Endpoint) -> Result<Self, ConnectError> {
         match endpoint {
             Endpoint::Grpc { url, credentials } => Self::over_grpc(url, credentials.as_ref()).await,
@@ -71,15 +72,16 @@ impl ServerLink {
         let channel = Endpoint::channel(url, credentials).await?;
         let max = MessageLimits::default().max_message_bytes;
         let mut client = CryptoserverClient::new(channel).max_decoding_message_size(max);
+        // A bounded queue: callers wait if the server takes no more requests.
         let (requests, outgoing) = mpsc::channel(QUEUE);
         let outgoing = tokio_stream::wrappers::ReceiverStream::new(outgoing);
-        // A server that drops the connection meanwhile may leave the call without an end.
+        // Without a time limit the call may never end if the server drops the connection meanwhile.
         let answered = match timeout(PATIENCE, client.stream(outgoing)).await {
             Ok(Ok(answered)) => answered,
-            Ok(Err(status)) => return Err(refused(url, credentials, &status).await),
+            Ok(Err(status)) => return Err(refusal_error(url, credentials, &status).await),
             Err(_) => {
-                let reason = format!("the server did not take a stream within {} s", PATIENCE.as_secs());
-                return Err(ConnectError::Unreachable { place: url.to_owned(), reason });
+                let reason = format!("the server did not accept a stream within {} s", PATIENCE.as_secs());
+                return Err(ConnectError::Unreachable { address: url.to_owned(), reason });
             }
         };
         let shared = LinkState::new();
@@ -98,10 +100,11 @@ impl ServerLink {
         Ok(Self { requests, shared, last_id: AtomicU64::new(0), tasks: vec![reader.abort_handle()] })
     }
 
-    /// Looks at who listens before anything is sent: whoever may write to the directory of a socket can put his own there.
+    /// Connects to a UNIX socket, and checks the server's user before anything is sent. Any user with write access to
+    /// the directory of a socket can replace it.
     async fn over_unix(path: &Path, server_uids: &[u32]) -> Result<Self, ConnectError> {
         let unreachable = |error: io::Error| ConnectError::Unreachable {
-            place: path.display().to_string(),
+            address: path.display().to_string(),
             reason: error.to_string(),
         };
         let mut stream = UnixStream::connect(path).await.map_err(unreachable)?;
@@ -125,19 +128,20 @@ impl ServerLink {
         Ok(Self { requests, shared, last_id: AtomicU64::new(0), tasks })
     }
 
-    /// Sends a request and waits for its answer. Dropping the future gives the answer up.
+    /// Sends a request and waits for its answer. Dropping the future abandons the answer.
     ///
     /// # Errors
     /// The stream ended, or the server refused the request.
     pub async fn call(&self, body: request::Body) -> Result<response::Body, LinkError> {
+        // Ids start at 1, because zero marks faults of the stream.
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let (sender, answer) = oneshot::channel();
-        let mut place = WaiterEntry { shared: &self.shared, id, is_taken: self.shared.enter(id, sender) };
-        if !place.is_taken || self.requests.send(Request { id, body: Some(body) }).await.is_err() {
+        let mut entry = WaiterEntry { shared: &self.shared, id, is_taken: self.shared.enter(id, sender) };
+        if !entry.is_taken || self.requests.send(Request { id, body: Some(body) }).await.is_err() {
             return Err(self.shared.lost());
         }
         let response = answer.await.map_err(|_| self.shared.lost())?;
-        place.is_taken = false;
+        entry.is_taken = false;
         match response.body {
             Some(response::Body::Fault(fault)) => Err(LinkError::Refused(fault)),
             Some(body) => Ok(body),
@@ -145,24 +149,24 @@ impl ServerLink {
         }
     }
 
-    /// True where the stream has ended.
+    /// Returns true if the stream has ended.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.end.get().is_some()
     }
 }
 
-/// Returns why a server ended a connection before it answered.
-async fn refused(url: &str, credentials: Option<&Credentials>, status: &tonic::Status) -> ConnectError {
+/// Returns the error of a server that ended a connection before it answered.
+async fn refusal_error(url: &str, credentials: Option<&Credentials>, status: &tonic::Status) -> ConnectError {
     let own = status_reason(status);
     let alert = match credentials {
-        Some(credentials) if !own.contains("alert") => alert::refusal(url, credentials).await,
+        Some(credentials) if !own.contains("alert") => alert::read_refusal(url, credentials).await,
         _ => None,
     };
-    ConnectError::Unreachable { place: url.to_owned(), reason: alert.unwrap_or(own) }
+    ConnectError::Unreachable { address: url.to_owned(), reason: alert.unwrap_or(own) }
 }
 
-/// A place among those that wait, given up where nobody waits any more.
+/// An entry among the waiting requests, removed when the request is abandoned.
 struct WaiterEntry<'l> {
     shared: &'l LinkState,
     id: u64,
@@ -194,14 +198,14 @@ impl LinkState {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// False where the stream has ended.
+    /// Adds the sender of an answer. Returns false if the stream has ended.
     fn enter(&self, id: u64, sender: oneshot::Sender<Response>) -> bool {
         self.lock().as_mut().map(|waiting| waiting.insert(id, sender)).is_some()
     }
 
     fn answer(&self, response: Response) {
         if response.id == 0 {
-            // What concerns no request concerns the stream: it will end.
+            // The id zero marks a fault of the stream as a whole, after which the server ends it.
             if let Some(response::Body::Fault(fault)) = response.body {
                 let _ = self.end.set(fault.message);
             }
@@ -209,13 +213,15 @@ impl LinkState {
         }
         let sender = self.lock().as_mut().and_then(|waiting| waiting.remove(&response.id));
         if let Some(sender) = sender {
-            // Whoever does not wait any more does not want it.
+            // An error means that the request was abandoned.
             let _ = sender.send(response);
         }
     }
 
     fn close(&self, reason: String) {
+        // The first reason stays: a fault of the server says more than the end of the connection after it.
         let _ = self.end.set(reason);
+        // Dropping the senders wakes every waiting request with an error.
         self.lock().take();
     }
 
@@ -225,12 +231,13 @@ impl LinkState {
 }
 
 impl LinkError {
-    /// True where another server may do what this one did not.
+    /// Returns true if another server may do the work.
     #[must_use]
     pub fn is_elsewhere(&self) -> bool {
         match self {
             Self::Lost(_) | Self::Unexpected(_) => true,
             Self::Refused(fault) => {
+                // Other faults depend on the request, and every server would give the same.
                 matches!(fault.code(), Code::Unavailable | Code::ResourceExhausted | Code::Failed)
             }
         }
@@ -251,14 +258,14 @@ async fn read_frames(mut stream: OwnedReadHalf, shared: &LinkState) -> io::Resul
     }
 }
 
-/// What waits is written together.
+/// Writes requests. The requests that wait are written together.
 async fn write_frames(mut waiting: mpsc::Receiver<Request>, mut stream: OwnedWriteHalf) {
     let mut bytes = BytesMut::new();
     while let Some(first) = waiting.recv().await {
         bytes.clear();
         let mut next = Some(first);
         while let Some(request) = next {
-            // A message beyond 4 GiB does not fit a frame; its caller learns that the stream has ended.
+            // A message beyond 4 GiB does not fit a frame. Ending the stream reports the failure to its caller.
             if frame::write(&request, &mut bytes).is_err() {
                 return;
             }
@@ -270,5 +277,5 @@ async fn write_frames(mut waiting: mpsc::Receiver<Request>, mut stream: OwnedWri
     }
 }
 
-/// Bytes to read or write at once.
+/// The bytes to read or write at once.
 const READ: usize = 64 << 10;

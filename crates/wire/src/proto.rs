@@ -1,4 +1,4 @@
-//! The messages, as `proto/oarlock/v1/cryptoserver.proto` has them, and the gRPC service.
+//! The messages and the gRPC service of `proto/oarlock/v1/cryptoserver.proto`.
 
 use std::fmt;
 
@@ -14,8 +14,8 @@ pub use generated::*;
 /// The protocol's description, for gRPC reflection.
 pub const DESCRIPTORS: &[u8] = include_bytes!("generated/descriptors.bin");
 
-/// Shows how long they are: what they carry may be secret.
-macro_rules! opaque {
+/// Implements `Debug` that shows only the length of a message, whose content may be secret.
+macro_rules! debug_by_length {
     ($($message:ty),*) => {$(
         impl fmt::Debug for $message {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -25,7 +25,7 @@ macro_rules! opaque {
     )*};
 }
 
-opaque!(
+debug_by_length!(
     Request,
     Response,
     OpenKey,

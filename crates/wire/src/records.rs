@@ -1,4 +1,4 @@
-//! Short symmetric operations as columns.
+//! The short symmetric operations of a message, as columns.
 
 use std::borrow::Cow;
 
@@ -6,19 +6,21 @@ use bytes::Bytes;
 use oarlock::batch::{Batch, BatchOutcome, BatchTask, IvSource};
 use oarlock::{Column, InputSource, Key, KeySource, OutputSink, Records, Span, Status};
 
-use crate::column::{ByteColumn, NumberColumn, SLOT, each_of, marks, numbers, places_of, spans};
+use crate::column::{
+    SLOT, WireBytes, WireNumbers, read_spans, write_bytes, write_each_span, write_numbers, write_spans,
+};
 use crate::fault::FaultTable;
 use crate::proto::{self, Code, Fault, IvRule, Spans};
 use crate::{MessageLimits, WireError, task};
 
-/// The bit of a key's column that says that the others are a slot.
+/// The bit in a column of keys that marks the other bits as the number of a slot.
 const SLOT_BIT: u32 = 1 << 31;
 
-/// Reads a batch. `key_of` says which key a handle stands for, and `keys` are those that came with the stream.
+/// Reads a batch. `key_of` returns the key of a handle, and `keys` are the keys that came with the stream. For a handle
+/// without a key, `key_of` returns an index that no table has, so that its record fails alone.
 ///
 /// # Errors
-/// A column does not fit the count, a name is not known here, or more than `limits` allow. A handle that stands for nothing is
-/// for `key_of` to answer with an index that no table has, so that its record fails alone.
+/// A column does not fit the count, a name is not known here, or a number exceeds `limits`.
 pub fn read<'a>(
     message: &'a proto::Records,
     limits: &MessageLimits,
@@ -28,6 +30,7 @@ pub fn read<'a>(
     let count = limits.count("records", message.count)?;
     limits.bytes("output_len", message.output_len)?;
     let tasks = message.tasks.iter().map(task::read).collect::<Result<Vec<_>, _>>()?;
+    // A batch without records needs a task too, because a column of tasks has at least one value.
     if tasks.is_empty() {
         return Err(WireError::Missing { what: "tasks" });
     }
@@ -46,12 +49,13 @@ pub fn read<'a>(
         second_key: keys_of(&message.second_key_of, count, "second_key_of", &key_of)?,
         iv,
         second_iv,
-        aad: spans(message.aad.as_ref(), count, "aad", |span| span)?,
-        input: spans(message.input.as_ref(), count, "input", source)?,
-        output: spans(message.output.as_ref(), count, "output", sink)?,
-        tag: spans(message.tag.as_ref(), count, "tag", |span| span)?,
+        aad: read_spans(message.aad.as_ref(), count, "aad", |span| span)?,
+        input: read_spans(message.input.as_ref(), count, "input", source)?,
+        output: read_spans(message.output.as_ref(), count, "output", sink)?,
+        tag: read_spans(message.tag.as_ref(), count, "tag", |span| span)?,
         ..Records::default()
     };
+    // Slots are allocated by the batch, so their sum is limited like the output.
     limits.slots(&message.slot_lens)?;
     Ok(Batch {
         iv_from,
@@ -70,14 +74,14 @@ fn tasks_of(
     tasks: &[BatchTask],
     count: usize,
 ) -> Result<Column<'static, BatchTask>, WireError> {
-    let task_of = ByteColumn::read(&message.task_of, count, "task_of")?;
+    let task_of = WireBytes::read(&message.task_of, count, "task_of")?;
     let (Some(first), true) = (tasks.first(), task_of.are_below(tasks.len())) else {
-        return Err(WireError::Place { what: "task_of" });
+        return Err(WireError::Index { what: "task_of" });
     };
     Ok(match task_of {
-        ByteColumn::One(mark) => Column::One(*tasks.get(usize::from(mark)).unwrap_or(first)),
-        ByteColumn::Each(places) => {
-            Column::Each(places.iter().map(|place| tasks[usize::from(*place)]).collect())
+        WireBytes::One(mark) => Column::One(*tasks.get(usize::from(mark)).unwrap_or(first)),
+        WireBytes::Each(indices) => {
+            Column::Each(indices.iter().map(|index| tasks[usize::from(*index)]).collect())
         }
     })
 }
@@ -92,48 +96,49 @@ fn keys_of(
         0 => key_of(number),
         _ => KeySource::Slot(number & !SLOT_BIT),
     };
-    Ok(match NumberColumn::read(bytes, count, what)? {
-        NumberColumn::One(number) => Column::One(key(number)),
-        NumberColumn::Each(each) => {
+    Ok(match WireNumbers::read(bytes, count, what)? {
+        WireNumbers::One(number) => Column::One(key(number)),
+        WireNumbers::Each(each) => {
             Column::Each(each.iter().map(|bytes| key(u32::from_le_bytes(*bytes))).collect())
         }
     })
 }
 
-/// Where IVs come from, and where those in the data are.
+/// Reads the sources of IVs, and the spans of IVs that are given in the data.
 fn ivs(
-    places: Option<&Spans>,
+    message: Option<&Spans>,
     rules: &[u8],
     count: usize,
     what: &'static str,
 ) -> Result<(Column<'static, IvSource>, Column<'static, Span>), WireError> {
-    let rules = ByteColumn::read(rules, count, what)?;
-    let given = || spans(places, count, what, |span| span);
-    if let ByteColumn::One(rule) = rules
-        && let Some(from) = alike(rule)
+    let rules = WireBytes::read(rules, count, what)?;
+    let read_given = || read_spans(message, count, what, |span| span);
+    if let WireBytes::One(rule) = rules
+        && let Some(from) = fixed_iv(rule)
     {
-        let places = if from == IvSource::Given { given()? } else { Column::One(Span::default()) };
-        return Ok((Column::One(from), places));
+        let spans = if from == IvSource::Given { read_given()? } else { Column::One(Span::default()) };
+        return Ok((Column::One(from), spans));
     }
-    let places = given()?;
-    // Only a given IV lies in the data. Another one's place must not be taken for a span of it, which may be shorter.
+    let spans = read_given()?;
+    // Only a given IV lies in the data. The span of another IV must not be checked against the data, which may be
+    // shorter.
     let (mut from, mut in_data) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    for (index, place) in places.cursor().take(count).enumerate() {
+    for (index, span) in spans.cursor().take(count).enumerate() {
         let rule = rules.at(index);
         let value = i32::from(rule);
         from.push(match IvRule::try_from(value) {
-            Ok(IvRule::IvGenerated) => IvSource::Generated(sink(place)),
-            Ok(IvRule::IvSlot) => IvSource::Slot(place.start),
-            Ok(_) => alike(rule).unwrap_or_default(),
+            Ok(IvRule::IvGenerated) => IvSource::Generated(sink(span)),
+            Ok(IvRule::IvSlot) => IvSource::Slot(span.start),
+            Ok(_) => fixed_iv(rule).unwrap_or_default(),
             Err(_) => return Err(WireError::Unknown { what: "IV rule", value }),
         });
-        in_data.push(if from.last() == Some(&IvSource::Given) { place } else { Span::default() });
+        in_data.push(if from.last() == Some(&IvSource::Given) { span } else { Span::default() });
     }
     Ok((Column::Each(from.into()), Column::Each(in_data.into())))
 }
 
-/// A rule that needs no place.
-fn alike(rule: u8) -> Option<IvSource> {
+/// Returns the source of an IV that needs no span.
+fn fixed_iv(rule: u8) -> Option<IvSource> {
     match IvRule::try_from(i32::from(rule)).ok()? {
         IvRule::IvGiven => Some(IvSource::Given),
         IvRule::IvZero => Some(IvSource::Zero),
@@ -142,10 +147,10 @@ fn alike(rule: u8) -> Option<IvSource> {
     }
 }
 
-/// Writes a batch. `handle_of` gives the handle of a key that is not in a slot.
+/// Writes a batch. `handle_of` returns the handle of a key that is not in a slot.
 ///
 /// # Errors
-/// A task that the protocol does not have, more than 256 of them, or an incomplete batch.
+/// The protocol does not have a task, there are more than 256 tasks, or the batch is incomplete.
 pub fn write(batch: &Batch<'_>, handle_of: impl Fn(u32) -> u32) -> Result<proto::Records, WireError> {
     let records = &batch.records;
     if !batch.is_complete() {
@@ -167,22 +172,22 @@ pub fn write(batch: &Batch<'_>, handle_of: impl Fn(u32) -> u32) -> Result<proto:
         output_len: records.output_len as u32,
         key_of: write_keys(&records.key, records.len, number),
         second_key_of: write_keys(&records.second_key, records.len, number),
-        input: Some(places_of(&records.input, |source| match source {
+        input: Some(write_spans(&records.input, |source| match source {
             InputSource::Data(span) => span,
             InputSource::Slot(number) => slot(number),
         })),
-        aad: Some(places_of(&records.aad, |span| span)),
+        aad: Some(write_spans(&records.aad, |span| span)),
         iv: Some(iv),
         second_iv: Some(second_iv),
-        output: Some(places_of(&records.output, place_of)),
-        tag: Some(places_of(&records.tag, |span| span)),
+        output: Some(write_spans(&records.output, sink_span)),
+        tag: Some(write_spans(&records.tag, |span| span)),
         iv_rule,
         second_iv_rule,
         slot_lens: batch.slots.to_vec(),
     })
 }
 
-fn place_of(sink: OutputSink) -> Span {
+fn sink_span(sink: OutputSink) -> Span {
     match sink {
         OutputSink::Output(span) => span,
         OutputSink::Slot(slot) => Span { start: slot, len: SLOT },
@@ -193,31 +198,31 @@ fn write_tasks(column: &Column<'_, BatchTask>, count: usize) -> Result<(Vec<prot
     if let Column::One(only) = column {
         return Ok((vec![task::write(*only)?], Bytes::new()));
     }
-    let (mut tasks, mut places) = (Vec::<BatchTask>::new(), Vec::with_capacity(count));
+    let (mut tasks, mut indices) = (Vec::<BatchTask>::new(), Vec::with_capacity(count));
     for task in column.cursor().take(count) {
-        let place = tasks.iter().position(|own| *own == task).unwrap_or_else(|| {
+        let index = tasks.iter().position(|own| *own == task).unwrap_or_else(|| {
             tasks.push(task);
             tasks.len() - 1
         });
         let found = tasks.len() as u64;
-        places.push(u8::try_from(place).map_err(|_| WireError::TooMany {
+        indices.push(u8::try_from(index).map_err(|_| WireError::TooMany {
             what: "tasks",
             found,
             bound: 256,
         })?);
     }
-    Ok((tasks.into_iter().map(task::write).collect::<Result<_, _>>()?, marks(&places)))
+    Ok((tasks.into_iter().map(task::write).collect::<Result<_, _>>()?, write_bytes(&indices)))
 }
 
 fn write_keys(column: &Column<'_, KeySource>, count: usize, number: impl Fn(KeySource) -> u32) -> Bytes {
     if let Column::One(source) = column {
-        return numbers([number(*source)].into_iter());
+        return write_numbers([number(*source)].into_iter());
     }
     let all: Vec<u32> = column.cursor().take(count).map(number).collect();
-    numbers(all.iter().copied())
+    write_numbers(all.iter().copied())
 }
 
-fn write_ivs(from: &Column<'_, IvSource>, given: &Column<'_, Span>, count: usize) -> (Spans, Bytes) {
+fn write_ivs(from: &Column<'_, IvSource>, read_given: &Column<'_, Span>, count: usize) -> (Spans, Bytes) {
     let rule = |iv| match iv {
         IvSource::Given => IvRule::IvGiven,
         IvSource::Zero => IvRule::IvZero,
@@ -226,22 +231,22 @@ fn write_ivs(from: &Column<'_, IvSource>, given: &Column<'_, Span>, count: usize
         IvSource::Slot(_) => IvRule::IvSlot,
     };
     match from {
-        Column::One(IvSource::Given) => return (places_of(given, |span| span), Bytes::new()),
+        Column::One(IvSource::Given) => return (write_spans(read_given, |span| span), Bytes::new()),
         Column::One(iv @ (IvSource::Zero | IvSource::KeyItself)) => {
-            return (Spans::default(), marks(&[rule(*iv) as u8]));
+            return (Spans::default(), write_bytes(&[rule(*iv) as u8]));
         }
         _ => {}
     }
     let rules: Vec<u8> = from.cursor().take(count).map(|iv| rule(iv) as u8).collect();
-    let places = from.cursor().zip(given.cursor()).take(count).map(|(iv, given)| match iv {
-        IvSource::Generated(sink) => place_of(sink),
+    let indices = from.cursor().zip(read_given.cursor()).take(count).map(|(iv, read_given)| match iv {
+        IvSource::Generated(sink) => sink_span(sink),
         IvSource::Slot(slot) => Span { start: slot, len: 0 },
-        _ => given,
+        _ => read_given,
     });
-    (each_of(places), marks(&rules))
+    (write_each_span(indices), write_bytes(&rules))
 }
 
-/// Writes what a batch gave. `explain` says why a record is not done.
+/// Writes the results of a batch. `explain` returns the fault of a record that is not done.
 #[must_use]
 pub fn write_outcome(
     outcome: &BatchOutcome,
@@ -253,6 +258,7 @@ pub fn write_outcome(
         if *status == Status::Done {
             continue;
         }
+        // The columns are allocated at the first failure: most batches have none.
         if codes.is_empty() {
             codes = vec![Code::Done as u8; count];
             fault_of = vec![0; count];
@@ -262,18 +268,18 @@ pub fn write_outcome(
         fault_of[index] = faults.add(index as u32, &fault);
     }
     proto::RecordResults {
-        codes: marks(&codes),
+        codes: write_bytes(&codes),
         output: Bytes::copy_from_slice(outcome.output()),
-        fault_of: marks(&fault_of),
+        fault_of: write_bytes(&fault_of),
         faults: faults.into_faults(),
     }
 }
 
-/// The code of each record of an answer to `count` records.
+/// Returns the code of each record in an answer to `count` records.
 ///
 /// # Errors
 /// The column does not fit the count.
 pub fn codes(results: &proto::RecordResults, count: usize) -> Result<impl Iterator<Item = Code>, WireError> {
-    let marks = ByteColumn::read(&results.codes, count, "codes")?;
+    let marks = WireBytes::read(&results.codes, count, "codes")?;
     Ok((0..count).map(move |index| Code::try_from(i32::from(marks.at(index))).unwrap_or(Code::Failed)))
 }

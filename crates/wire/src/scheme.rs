@@ -9,15 +9,15 @@ use crate::WireError;
 use crate::proto::scheme::Kind;
 use crate::proto::{self, Digest};
 
-/// A scheme as a message has it: the curve is the key's.
+/// A scheme of a message. The curve is not part of it: the key has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WireScheme {
-    family: SchemeFamily,
+    family: WireSchemeKind,
     takes_digest: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum SchemeFamily {
+enum WireSchemeKind {
     Whole(Scheme),
     EcdsaSign { digest: DigestAlg, encoding: EcdsaEncoding, nonce: NonceRule },
     EcdsaVerify { digest: DigestAlg, encoding: EcdsaEncoding },
@@ -27,61 +27,66 @@ impl WireScheme {
     /// Reads a scheme.
     ///
     /// # Errors
-    /// Something in it is not known here, or missing.
+    /// A value is not known here, or missing.
     pub fn read(message: &proto::Scheme) -> Result<Self, WireError> {
-        let kind = known::<Kind>("scheme", message.kind)?;
+        let kind = parse_enum::<Kind>("scheme", message.kind)?;
         let digest = || digest(message.digest)?.ok_or(WireError::Missing { what: "digest" });
-        let mgf = || digest_or(message.mgf_digest, digest()?);
+        let mgf = || parse_digest_or(message.mgf_digest, digest()?);
         let salt = || message.salt_len.map(|len| salt_len(len, digest()?)).transpose();
-        let encoding = || Ok::<_, WireError>(encoding_of(known("ECDSA encoding", message.encoding)?));
+        let encoding = || Ok::<_, WireError>(encoding_of(parse_enum("ECDSA encoding", message.encoding)?));
         let family = match kind {
             Kind::Unspecified => return Err(WireError::Missing { what: "scheme" }),
-            Kind::RsaPkcs1Sign => SchemeFamily::Whole(Scheme::RsaPkcs1Sign { digest: digest()? }),
-            Kind::RsaPkcs1Verify => SchemeFamily::Whole(Scheme::RsaPkcs1Verify { digest: digest()? }),
+            Kind::RsaPkcs1Sign => WireSchemeKind::Whole(Scheme::RsaPkcs1Sign { digest: digest()? }),
+            Kind::RsaPkcs1Verify => WireSchemeKind::Whole(Scheme::RsaPkcs1Verify { digest: digest()? }),
             Kind::RsaPssSign => {
                 let salt_len = salt()?.unwrap_or(digest()?.output_len() as u16);
-                SchemeFamily::Whole(Scheme::RsaPssSign { digest: digest()?, mgf: mgf()?, salt_len })
+                WireSchemeKind::Whole(Scheme::RsaPssSign { digest: digest()?, mgf: mgf()?, salt_len })
             }
             Kind::RsaPssVerify => {
+                // A verifier need not know the length, which the encoding contains. RFC 8017 9.1.2.
                 let salt = salt()?.map_or(SaltLength::Any, SaltLength::Exactly);
-                SchemeFamily::Whole(Scheme::RsaPssVerify { digest: digest()?, mgf: mgf()?, salt })
+                WireSchemeKind::Whole(Scheme::RsaPssVerify { digest: digest()?, mgf: mgf()?, salt })
             }
-            Kind::RsaPkcs1Decrypt => SchemeFamily::Whole(Scheme::RsaPkcs1Decrypt),
+            Kind::RsaPkcs1Decrypt => WireSchemeKind::Whole(Scheme::RsaPkcs1Decrypt),
             Kind::RsaOaepDecrypt => {
-                SchemeFamily::Whole(Scheme::RsaOaepDecrypt { digest: digest()?, mgf: mgf()? })
+                WireSchemeKind::Whole(Scheme::RsaOaepDecrypt { digest: digest()?, mgf: mgf()? })
             }
             Kind::EcdsaSign => {
                 let nonce =
                     if message.is_deterministic { NonceRule::Deterministic } else { NonceRule::Hedged };
-                SchemeFamily::EcdsaSign { digest: digest()?, encoding: encoding()?, nonce }
+                WireSchemeKind::EcdsaSign { digest: digest()?, encoding: encoding()?, nonce }
             }
-            Kind::EcdsaVerify => SchemeFamily::EcdsaVerify { digest: digest()?, encoding: encoding()? },
-            Kind::Ed25519Sign => SchemeFamily::Whole(Scheme::Ed25519Sign),
-            Kind::Ed25519Verify => SchemeFamily::Whole(Scheme::Ed25519Verify),
-            Kind::X25519 => SchemeFamily::Whole(Scheme::X25519),
+            Kind::EcdsaVerify => WireSchemeKind::EcdsaVerify { digest: digest()?, encoding: encoding()? },
+            Kind::Ed25519Sign => WireSchemeKind::Whole(Scheme::Ed25519Sign),
+            Kind::Ed25519Verify => WireSchemeKind::Whole(Scheme::Ed25519Verify),
+            Kind::X25519 => WireSchemeKind::Whole(Scheme::X25519),
         };
         Ok(Self { family, takes_digest: message.takes_digest })
     }
 
-    /// True where inputs are digests.
+    /// Returns true if inputs are digests.
     #[must_use]
     pub fn takes_digest(self) -> bool {
         self.takes_digest
     }
 
-    /// The scheme with a key of this kind. A key without a curve gives a scheme that the hall will refuse for it.
+    /// Returns the scheme for a key of this kind. For a key without a curve this is a scheme that the accelerator
+    /// refuses for it.
     #[must_use]
     pub fn with(self, kind: KeyKind) -> Scheme {
         let curve = match kind {
             KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve) => curve,
+            // The job then fails with an error about the key, which says more than an unknown curve.
             _ => Curve::P256,
         };
         match self.family {
-            SchemeFamily::Whole(scheme) => scheme,
-            SchemeFamily::EcdsaSign { digest, encoding, nonce } => {
+            WireSchemeKind::Whole(scheme) => scheme,
+            WireSchemeKind::EcdsaSign { digest, encoding, nonce } => {
                 Scheme::EcdsaSign { curve, digest, encoding, nonce }
             }
-            SchemeFamily::EcdsaVerify { digest, encoding } => Scheme::EcdsaVerify { curve, digest, encoding },
+            WireSchemeKind::EcdsaVerify { digest, encoding } => {
+                Scheme::EcdsaVerify { curve, digest, encoding }
+            }
         }
     }
 }
@@ -89,7 +94,7 @@ impl WireScheme {
 /// Writes a scheme.
 ///
 /// # Errors
-/// A scheme that the protocol does not have.
+/// The protocol does not have the scheme.
 pub fn write(scheme: Scheme) -> Result<proto::Scheme, WireError> {
     let mut message = proto::Scheme::default();
     let mut put = |kind: Kind, digest: Option<DigestAlg>, mgf: Option<DigestAlg>| {
@@ -126,22 +131,23 @@ pub fn write(scheme: Scheme) -> Result<proto::Scheme, WireError> {
         Scheme::Ed25519Sign => put(Kind::Ed25519Sign, None, None)?,
         Scheme::Ed25519Verify => put(Kind::Ed25519Verify, None, None)?,
         Scheme::X25519 => put(Kind::X25519, None, None)?,
-        other => return Err(unknown("scheme", &other)),
+        // The enum may grow before the protocol does.
+        other => return Err(unknown_name("scheme", &other)),
     }
     Ok(message)
 }
 
-/// What is newer than the protocol.
-pub(crate) fn unknown(what: &'static str, found: &impl Display) -> WireError {
+/// Returns the error of a value that is newer than the protocol.
+pub(crate) fn unknown_name(what: &'static str, found: &impl Display) -> WireError {
     WireError::Name { what, name: found.to_string(), expected: "one of the protocol's".into() }
 }
 
-fn known<E: TryFrom<i32>>(what: &'static str, value: i32) -> Result<E, WireError> {
+fn parse_enum<E: TryFrom<i32>>(what: &'static str, value: i32) -> Result<E, WireError> {
     E::try_from(value).map_err(|_| WireError::Unknown { what, value })
 }
 
 fn digest(value: i32) -> Result<Option<DigestAlg>, WireError> {
-    Ok(match known("digest", value)? {
+    Ok(match parse_enum("digest", value)? {
         Digest::Unspecified => None,
         Digest::Sha1 => Some(DigestAlg::Sha1),
         Digest::Sha256 => Some(DigestAlg::Sha256),
@@ -150,7 +156,7 @@ fn digest(value: i32) -> Result<Option<DigestAlg>, WireError> {
     })
 }
 
-fn digest_or(value: i32, other: DigestAlg) -> Result<DigestAlg, WireError> {
+fn parse_digest_or(value: i32, other: DigestAlg) -> Result<DigestAlg, WireError> {
     Ok(digest(value)?.unwrap_or(other))
 }
 
@@ -161,7 +167,7 @@ fn digest_message(digest: Option<DigestAlg>) -> Result<i32, WireError> {
         Some(DigestAlg::Sha256) => Digest::Sha256,
         Some(DigestAlg::Sha384) => Digest::Sha384,
         Some(DigestAlg::Sha512) => Digest::Sha512,
-        Some(other) => return Err(unknown("digest", &other)),
+        Some(other) => return Err(unknown_name("digest", &other)),
     };
     Ok(message.into())
 }
@@ -180,10 +186,10 @@ fn encoding_message(encoding: EcdsaEncoding) -> proto::EcdsaEncoding {
     }
 }
 
-/// Bytes of the longest modulus for which a salt can be meant: RSA of 16,384 bits.
+/// The bytes of the longest modulus that a salt can be for: RSA of 16,384 bits.
 const MAX_MODULUS_BYTES: usize = 2048;
 
-/// A salt fits the modulus beside the digest and two bytes. RFC 8017 9.1.1.
+/// Checks the length of a salt. It must fit the modulus together with the digest and two bytes. RFC 8017 9.1.1.
 fn salt_len(len: u32, digest: DigestAlg) -> Result<u16, WireError> {
     let bound = MAX_MODULUS_BYTES - digest.output_len() - 2;
     let too_many = || WireError::TooMany { what: "salt_len", found: len.into(), bound: bound as u64 };

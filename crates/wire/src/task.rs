@@ -9,7 +9,7 @@ use oarlock::{AeadAlg, BlockCipher, DigestAlg, Direction, MacAlg, Shape, WrapAlg
 use crate::WireError;
 use crate::proto;
 use crate::proto::task::Kind;
-use crate::scheme::unknown;
+use crate::scheme::unknown_name;
 
 /// Reads a task.
 ///
@@ -23,15 +23,15 @@ pub fn read(message: &proto::Task) -> Result<BatchTask, WireError> {
         Kind::Unspecified => return Err(WireError::Missing { what: "task" }),
         Kind::Encrypt => BatchTask::encrypt(cipher(algorithm)?),
         Kind::Decrypt => BatchTask::decrypt(cipher(algorithm)?),
-        Kind::Seal => BatchTask::seal(find("AEAD algorithm", &AeadAlg::ALL, algorithm)?),
-        Kind::Open => BatchTask::open(find("AEAD algorithm", &AeadAlg::ALL, algorithm)?),
-        Kind::Mac => BatchTask::mac(find("MAC", &MacAlg::ALL, algorithm)?),
-        Kind::Digest => BatchTask::digest(find("digest", &DigestAlg::ALL, algorithm)?),
+        Kind::Seal => BatchTask::seal(parse_name("AEAD algorithm", &AeadAlg::ALL, algorithm)?),
+        Kind::Open => BatchTask::open(parse_name("AEAD algorithm", &AeadAlg::ALL, algorithm)?),
+        Kind::Mac => BatchTask::mac(parse_name("MAC", &MacAlg::ALL, algorithm)?),
+        Kind::Digest => BatchTask::digest(parse_name("digest", &DigestAlg::ALL, algorithm)?),
         Kind::Translate => BatchTask::translate(cipher(algorithm)?, cipher(&message.target)?),
-        Kind::Wrap => BatchTask::wrap(find("key wrap", &WrapAlg::ALL, algorithm)?),
+        Kind::Wrap => BatchTask::wrap(parse_name("key wrap", &WrapAlg::ALL, algorithm)?),
         Kind::UnwrapKey => {
-            let key = find("type of key", &KeyType::ALL, &message.target)?;
-            BatchTask::unwrap_key(find("key wrap", &key_wraps(), algorithm)?, key)
+            let key = parse_name("type of key", &KeyType::ALL, &message.target)?;
+            BatchTask::unwrap_key(parse_name("key wrap", &key_wraps(), algorithm)?, key)
         }
     })
 }
@@ -39,7 +39,7 @@ pub fn read(message: &proto::Task) -> Result<BatchTask, WireError> {
 /// Writes a task.
 ///
 /// # Errors
-/// A task that the protocol does not have.
+/// The protocol does not have the task.
 pub fn write(task: BatchTask) -> Result<proto::Task, WireError> {
     let (kind, algorithm, target) = match task {
         BatchTask::Do(Shape::Cipher { alg, direction: Direction::Encrypt, .. }) => {
@@ -59,21 +59,21 @@ pub fn write(task: BatchTask) -> Result<proto::Task, WireError> {
             (Kind::Wrap, alg.to_string(), None)
         }
         BatchTask::UnwrapKey { wrap, key } => (Kind::UnwrapKey, wrap.to_string(), Some(key.to_string())),
-        other => return Err(unknown("task", &other)),
+        other => return Err(unknown_name("task", &other)),
     };
     Ok(proto::Task { kind: kind.into(), algorithm, target: target.unwrap_or_default() })
 }
 
-/// The key types by name.
+/// Returns the key type of a name.
 ///
 /// # Errors
-/// The name is none of theirs.
+/// No key type has this name.
 pub fn key_type(name: &str) -> Result<KeyType, WireError> {
-    find("type of key", &KeyType::ALL, name)
+    parse_name("type of key", &KeyType::ALL, name)
 }
 
 fn cipher(name: &str) -> Result<BlockCipher, WireError> {
-    find("cipher", &BlockCipher::ALL, name)
+    parse_name("cipher", &BlockCipher::ALL, name)
 }
 
 fn key_wraps() -> Vec<KeyWrap> {
@@ -82,9 +82,10 @@ fn key_wraps() -> Vec<KeyWrap> {
     aes.chain(legacy.map(KeyWrap::LegacyEcb)).chain(legacy.map(KeyWrap::LegacyCbc)).collect()
 }
 
-fn find<T: Copy + Display>(what: &'static str, all: &[T], name: &str) -> Result<T, WireError> {
+fn parse_name<T: Copy + Display>(what: &'static str, all: &[T], name: &str) -> Result<T, WireError> {
     all.iter().find(|value| value.to_string() == name).copied().ok_or_else(|| {
         let names: Vec<String> = all.iter().map(T::to_string).collect();
+        // Names come from the client and go into logs.
         WireError::Name { what, name: name.chars().take(32).collect(), expected: names.join(", ") }
     })
 }

@@ -4,7 +4,7 @@ use oarlock::table::KeyType;
 use oarlock::{AeadAlg, BlockCipher, Column, Curve, Fingerprint, KeyKind, KeySource, MacAlg, WrapAlg};
 use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, SaltLength, Scheme};
 
-use crate::column::{ByteColumn, NumberColumn, marks, numbers};
+use crate::column::{WireBytes, WireNumbers, write_bytes, write_numbers};
 use crate::proto::{Blame, Code, Fault, Request, request};
 use crate::scheme::WireScheme;
 use crate::{Message, MessageLimits, WireError, fault, frame, jobs, proto, records, scheme, task};
@@ -38,7 +38,7 @@ fn schemes() -> Vec<Scheme> {
 }
 
 #[test]
-fn every_scheme_comes_back() {
+fn writes_and_reads_every_scheme() {
     for own in schemes() {
         let message = scheme::write(own).unwrap();
         let read = WireScheme::read(&proto::Scheme::decode(&*message.encode_to_vec()).unwrap()).unwrap();
@@ -47,7 +47,7 @@ fn every_scheme_comes_back() {
 }
 
 #[test]
-fn unknown_and_missing_parts_of_a_scheme_are_named() {
+fn names_unknown_and_missing_parts_of_a_scheme() {
     let read = |message: proto::Scheme| WireScheme::read(&message).unwrap_err();
     assert_eq!(read(proto::Scheme::default()), WireError::Missing { what: "scheme" });
     let mut message = scheme::write(Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha1 }).unwrap();
@@ -83,7 +83,7 @@ fn tasks() -> Vec<BatchTask> {
 }
 
 #[test]
-fn every_task_comes_back() {
+fn writes_and_reads_every_task() {
     for own in tasks() {
         assert_eq!(task::read(&task::write(own).unwrap()).unwrap(), own);
     }
@@ -94,24 +94,22 @@ fn every_task_comes_back() {
 }
 
 #[test]
-fn columns_are_short_where_all_are_equal() {
+fn writes_equal_values_of_a_column_once() {
     for values in [&[][..], &[5], &[5, 5, 5], &[5, 6, 5]] {
-        let column = numbers(values.iter().copied());
+        let column = write_numbers(values.iter().copied());
         assert_eq!(column.len(), 4 * if values == [5, 6, 5] { 3 } else { values.len().min(1) });
-        let read = NumberColumn::read(&column, values.len(), "test").unwrap();
+        let read = WireNumbers::read(&column, values.len(), "test").unwrap();
         assert!((0..values.len()).all(|at| read.at(at) == values[at]));
         assert_eq!(read.sum(values.len()), values.iter().copied().map(u64::from).sum::<u64>());
     }
     for (values, len) in [(&[][..], 0), (&[0, 0], 0), (&[3, 3], 1), (&[0, 3], 2), (&[3, 0], 2), (&[0], 0)] {
-        let column = marks(values);
+        let column = write_bytes(values);
         assert_eq!(column.len(), len, "{values:?}");
-        let read = ByteColumn::read(&column, values.len(), "test").unwrap();
+        let read = WireBytes::read(&column, values.len(), "test").unwrap();
         assert!((0..values.len()).all(|at| read.at(at) == values[at]));
     }
-    assert!(
-        NumberColumn::read(&[0; 5], 1, "test").is_err() && NumberColumn::read(&[0; 8], 3, "test").is_err()
-    );
-    assert!(ByteColumn::read(&[0; 2], 3, "test").is_err());
+    assert!(WireNumbers::read(&[0; 5], 1, "test").is_err() && WireNumbers::read(&[0; 8], 3, "test").is_err());
+    assert!(WireBytes::read(&[0; 2], 3, "test").is_err());
 }
 
 fn message_of(kinds: &[(Key, Scheme, &[u8], &[u8])]) -> proto::Jobs {
@@ -122,7 +120,7 @@ fn message_of(kinds: &[(Key, Scheme, &[u8], &[u8])]) -> proto::Jobs {
 }
 
 #[test]
-fn jobs_come_back() {
+fn writes_and_reads_jobs() {
     let (rsa, edwards) = (held(KeyKind::RsaPrivate(2048)), held(KeyKind::Ed25519Private));
     let sign = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
     let own = [
@@ -142,7 +140,7 @@ fn jobs_come_back() {
 }
 
 #[test]
-fn jobs_whose_columns_do_not_fit_are_refused_with_the_reason() {
+fn rejects_jobs_whose_columns_do_not_fit() {
     let key = held(KeyKind::Ed25519Private);
     let good = message_of(&[
         (key.clone(), Scheme::Ed25519Sign, b"one", b""),
@@ -164,7 +162,7 @@ fn jobs_whose_columns_do_not_fit_are_refused_with_the_reason() {
     assert_eq!(refused(&|m| m.schemes.clear()), "schemes is missing");
     assert_eq!(
         refused(&|m| m.scheme_of = Bytes::from_static(&[0, 1])),
-        "column scheme_of names something that the message does not have"
+        "column scheme_of: an index is beyond the list that it refers to"
     );
     assert_eq!(
         refused(&|m| m.key_of = Bytes::from_static(&[1, 2])),
@@ -177,7 +175,7 @@ fn jobs_whose_columns_do_not_fit_are_refused_with_the_reason() {
 }
 
 #[test]
-fn answers_come_back_with_their_reasons() {
+fn writes_and_reads_answers_with_their_faults() {
     let length = JobError::Length { what: "digest", expected: "32".into(), found: 20 };
     let own: Vec<Result<&[u8], JobError>> = vec![
         Ok(b"a signature"),
@@ -200,14 +198,14 @@ fn answers_come_back_with_their_reasons() {
 }
 
 #[test]
-fn refused_jobs_keep_their_places_among_the_answers() {
+fn keeps_the_indices_of_refused_jobs_among_the_answers() {
     let own: [Result<&[u8], JobError>; 2] = [Ok(b"one"), Ok(b"two")];
-    let refused = |places: &[u32]| {
+    let refused = |indices: &[u32]| {
         let code = Code::PermissionDenied.into();
         let mut others = jobs::SeparateAnswers::default();
-        places.iter().for_each(|place| others.refuse(*place, &Fault { code, ..Fault::default() }));
+        indices.iter().for_each(|index| others.refuse(*index, &Fault { code, ..Fault::default() }));
         let message = jobs::write_answers(own.iter().cloned(), others);
-        let columns = jobs::ResultColumns::read(&message, 2 + places.len()).unwrap();
+        let columns = jobs::ResultColumns::read(&message, 2 + indices.len()).unwrap();
         let answers: Vec<_> = columns.iter("s").map(|answer| answer.map(<[u8]>::to_vec).ok()).collect();
         answers.iter().map(|answer| answer.as_ref().map_or(0, |bytes| bytes[0])).collect::<Vec<_>>()
     };
@@ -218,7 +216,7 @@ fn refused_jobs_keep_their_places_among_the_answers() {
 }
 
 #[test]
-fn reasons_are_written_once_and_bounded() {
+fn writes_each_fault_once_and_bounds_their_number() {
     let fault = |text: String| Fault { code: Code::NoSuchKey.into(), message: text, ..Fault::default() };
     let none: [Result<&[u8], JobError>; 0] = [];
     let count = 1 << 17;
@@ -227,17 +225,17 @@ fn reasons_are_written_once_and_bounded() {
         (0..count).for_each(|index| others.refuse(index, &fault(text(index))));
         jobs::write_answers(none.iter().cloned(), others)
     };
-    // All alike: one code, one reason.
+    // Equal faults: one code, one fault.
     let alike = answer(&|_| "not open".to_owned());
     assert!(alike.encoded_len() < 64, "{} bytes", alike.encoded_len());
-    // Two that alternate: two reasons.
+    // Two faults that alternate.
     let two = answer(&|index| format!("handle {}", index % 2));
     assert_eq!((two.faults.len(), two.faults[1].index), (2, 1));
     let columns = jobs::ResultColumns::read(&two, count as usize).unwrap();
     let reason = |reason: &str| JobError::HolderRefused { holder: "s".into(), reason: reason.into() };
     let read: Vec<_> = columns.iter("s").take(3).map(Result::unwrap_err).collect();
     assert_eq!(read, [reason("handle 0"), reason("handle 1"), reason("handle 0")]);
-    // All different, and long: the table is full, and the codes stay right.
+    // Different, long faults: the table is full, and the codes stay correct.
     let many = answer(&|index| format!("{index}{}", "x".repeat(2000)));
     assert_eq!(many.faults.len(), fault::MAX_FAULTS);
     let bound = 2 * count as usize + fault::MAX_FAULTS * (fault::MAX_FAULT_BYTES + 32);
@@ -251,7 +249,7 @@ fn reasons_are_written_once_and_bounded() {
 }
 
 #[test]
-fn faults_say_whose_they_are() {
+fn gives_faults_their_code_and_blame() {
     let overloaded = fault::fault_of(3, &JobError::Overloaded { queued: 9, bound: 8 });
     assert_eq!((overloaded.code(), overloaded.blame()), (Code::ResourceExhausted, Blame::Machine));
     assert!(overloaded.retry_after_ms > 0);
@@ -259,7 +257,7 @@ fn faults_say_whose_they_are() {
     assert!(matches!(fault::error_of(&unknown, "s"), JobError::HolderRefused { .. }));
 }
 
-/// A batch with every kind of column.
+/// Returns a batch with every kind of column.
 fn mixed() -> BatchBuilder {
     let mut builder = BatchBuilder::new();
     let slot = builder.slot(16);
@@ -276,14 +274,14 @@ fn mixed() -> BatchBuilder {
     builder
 }
 
-fn same(own: &Batch<'_>, read: &Batch<'_>) {
+fn assert_same(own: &Batch<'_>, read: &Batch<'_>) {
     let (a, b) = (&own.records, &read.records);
     assert_eq!((a.len, a.output_len, &a.data, &own.slots), (b.len, b.output_len, &b.data, &read.slots));
     for at in 0..a.len {
         assert_eq!(own.task.get(at), read.task.get(at));
         let iv = own.iv_from.get(at);
         assert_eq!(iv, read.iv_from.get(at));
-        // An IV that is not given has no place in the data: it may be longer than they are.
+        // Only a given IV has a span in the data, which may be shorter than other IVs.
         assert_eq!(a.iv.get(at), b.iv.get(at));
         assert_eq!((a.key.get(at), a.input.get(at)), (b.key.get(at), b.input.get(at)));
         assert_eq!(
@@ -294,7 +292,7 @@ fn same(own: &Batch<'_>, read: &Batch<'_>) {
 }
 
 #[test]
-fn records_come_back() {
+fn writes_and_reads_records() {
     let builder = mixed();
     let own = builder.batch();
     let message = records::write(&own, |index| index + 10).unwrap();
@@ -302,12 +300,12 @@ fn records_come_back() {
     let read =
         records::read(&message, &MessageLimits::default(), &[], |handle| KeySource::Table(handle - 10))
             .unwrap();
-    same(&own, &read);
+    assert_same(&own, &read);
     assert!(read.is_complete());
 }
 
 #[test]
-fn columns_of_one_value_and_strides_stay_so() {
+fn keeps_columns_of_one_value_and_strides() {
     let records = oarlock::Records {
         len: 100,
         data: vec![5; 800].into(),
@@ -325,7 +323,7 @@ fn columns_of_one_value_and_strides_stay_so() {
     let read = records::read(&message, &MessageLimits::default(), &[], KeySource::Table).unwrap();
     assert!(matches!(read.records.input, Column::Stride { stride: 8, .. }));
     assert!(matches!(read.records.key, Column::One(KeySource::Table(0))));
-    same(&own, &read);
+    assert_same(&own, &read);
 }
 
 fn span(start: u32, len: u32) -> oarlock::Span {
@@ -333,7 +331,7 @@ fn span(start: u32, len: u32) -> oarlock::Span {
 }
 
 #[test]
-fn records_beyond_the_limits_are_refused() {
+fn rejects_records_beyond_the_limits() {
     let builder = mixed();
     let good = records::write(&builder.batch(), |index| index).unwrap();
     let limits = MessageLimits { max_operations: 4, max_output_bytes: 200, ..MessageLimits::default() };
@@ -345,14 +343,17 @@ fn records_beyond_the_limits_are_refused() {
     assert_eq!(refused(&|m| m.count = 5), "records: 5 is more than 4");
     assert_eq!(refused(&|m| m.output_len = 201), "output_len: 201 is more than 200");
     assert_eq!(refused(&|m| m.slot_lens = vec![100; 3]), "slot_lens: 300 is more than 200");
-    assert_eq!(refused(&|m| m.iv_rule = Bytes::from_static(&[9; 4])), "IV rule 9 is not known here");
+    assert_eq!(
+        refused(&|m| m.iv_rule = Bytes::from_static(&[9; 4])),
+        "IV rule: the value 9 is not known here"
+    );
     assert_eq!(refused(&|m| m.tasks.clear()), "tasks is missing");
     let short = proto::Spans { each: Bytes::from_static(&[0; 8]), ..Default::default() };
     assert_eq!(refused(&|m| m.tag = Some(short.clone())), "column tag: expected 32 bytes, found 8");
 }
 
 #[test]
-fn frames_are_taken_when_they_are_whole() {
+fn takes_frames_only_when_they_are_complete() {
     let request = Request { id: 5, body: Some(request::Body::CloseKey(proto::CloseKey { handle: 3 })) };
     let mut all = BytesMut::new();
     frame::write(&request, &mut all).unwrap();
@@ -370,9 +371,9 @@ fn frames_are_taken_when_they_are_whole() {
     assert!(matches!(frame::take(&mut long, 100), Err(WireError::TooMany { found: 101, bound: 100, .. })));
 }
 
-/// The gRPC status of each code: as the protocol's comments say it, and as the document does.
+/// Compares the gRPC statuses in the comments of the protocol with those of the document.
 #[test]
-fn the_protocol_and_its_document_name_the_same_statuses() {
+fn names_the_same_statuses_in_the_protocol_and_its_document() {
     let (_, list) = include_str!("../proto/oarlock/v1/cryptoserver.proto").split_once("enum Code {").unwrap();
     let lines = list.lines().take_while(|line| *line != "}").map(str::trim).collect::<Vec<_>>().join("\n");
     let document = include_str!("../../../docs/cryptoserver.md");
@@ -390,7 +391,7 @@ fn the_protocol_and_its_document_name_the_same_statuses() {
 }
 
 #[test]
-fn the_protocol_says_where_its_code_goes_in_other_languages() {
+fn sets_the_packages_of_generated_code_in_other_languages() {
     for option in ["github.com/oarlock/oarlock/gen/go/oarlock/v1;oarlockv1", "io.github.oarlock.v1"] {
         let is_there = proto::DESCRIPTORS.windows(option.len()).any(|bytes| bytes == option.as_bytes());
         assert!(is_there, "{option}");
@@ -398,7 +399,7 @@ fn the_protocol_says_where_its_code_goes_in_other_languages() {
 }
 
 #[test]
-fn debug_shows_no_bytes() {
+fn shows_no_secret_bytes_in_debug() {
     let secret = Bytes::from_static(b"hunter2hunter2hunter2");
     let symmetric = proto::Symmetric { r#type: "hmac".into(), secret };
     let source = Some(proto::open_key::Source::Symmetric(symmetric));

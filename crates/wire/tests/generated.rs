@@ -1,7 +1,8 @@
 //! Holds the checked-in messages and services to the protocol's definition.
 //!
 //! They are checked in because their compiler takes longer to build than the rest of this crate. After a change of
-//! `proto/oarlock/v1/cryptoserver.proto`, `OARLOCK_UPDATE=1 cargo test -p oarlock-wire --test generated` writes them again.
+//! `proto/oarlock/v1/cryptoserver.proto`, `OARLOCK_UPDATE=1 cargo test -p oarlock-wire --test generated` writes them
+//! again.
 
 use std::env;
 use std::fs;

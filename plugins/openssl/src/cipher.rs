@@ -1,4 +1,4 @@
-//! RSA decryption and encryption: what a cipher context does between initialisation and result.
+//! Cipher contexts: RSA decryption and encryption.
 
 use aws_lc_rs::rsa::{
     OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OAEP_SHA384_MGF1SHA384, OAEP_SHA512_MGF1SHA512,
@@ -10,11 +10,11 @@ use oarlock::{DigestAlg, Input, Job, Key, Scheme};
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
-use crate::digest::Digest;
-use crate::entry::params::{Params, Wanted, Word};
-use crate::error::Failure;
+use crate::digest::NamedDigest;
+use crate::error::ProviderError;
 use crate::key::ProviderKey;
-use crate::work::Provider;
+use crate::libcrypto::params::{ParamReader, ParamWord, ParamWriter};
+use crate::provider::LoadedProvider;
 
 /// Names of parameters: `core_names.h`.
 pub(crate) mod name {
@@ -29,17 +29,17 @@ pub(crate) mod name {
     pub(crate) const IMPLICIT_REJECTION: &CStr = c"implicit-rejection";
 }
 
-/// Bytes of a premaster secret. RFC 5246 7.4.7.1.
+/// The length of a premaster secret in bytes. RFC 5246 7.4.7.1.
 const PREMASTER_LEN: usize = 48;
 
 /// A cipher context.
 #[derive(Clone)]
-pub(crate) struct Cipher {
-    provider: Provider,
+pub(crate) struct CipherContext {
+    provider: LoadedProvider,
     key: Option<Key>,
-    padding: Padding,
-    digest: Option<&'static Digest>,
-    mgf: Option<&'static Digest>,
+    padding: CipherPadding,
+    digest: Option<&'static NamedDigest>,
+    mgf: Option<&'static NamedDigest>,
     label: Vec<u8>,
     client_version: Option<u16>,
     negotiated_version: Option<u16>,
@@ -47,19 +47,19 @@ pub(crate) struct Cipher {
 
 /// RSA encryption paddings, by OpenSSL's numbers 1, 4 and 7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Padding {
+enum CipherPadding {
     Pkcs1,
     Oaep,
     /// PKCS#1 v1.5 around a premaster secret of TLS.
     Tls,
 }
 
-impl Cipher {
-    pub(crate) fn new(provider: Provider) -> Self {
+impl CipherContext {
+    pub(crate) fn new(provider: LoadedProvider) -> Self {
         Self {
             provider,
             key: None,
-            padding: Padding::Pkcs1,
+            padding: CipherPadding::Pkcs1,
             digest: None,
             mgf: None,
             label: Vec::new(),
@@ -68,51 +68,55 @@ impl Cipher {
         }
     }
 
-    pub(crate) fn provider(&self) -> &Provider {
+    pub(crate) fn provider(&self) -> &LoadedProvider {
         &self.provider
     }
 
-    pub(crate) fn init(&mut self, key: Option<&ProviderKey>, params: Params<'_>) -> Result<(), Failure> {
+    pub(crate) fn init(
+        &mut self,
+        key: Option<&ProviderKey>,
+        params: ParamReader<'_>,
+    ) -> Result<(), ProviderError> {
         if let Some(given) = key {
-            self.key = Some(given.get().ok_or(Failure::NoKey)?);
+            self.key = Some(given.get().ok_or(ProviderError::NoKey)?);
         }
         self.key()?;
         self.set(params)
     }
 
-    /// Bytes of a ciphertext, which no message is longer than.
-    pub(crate) fn modulus_len(&self) -> Result<usize, Failure> {
+    /// Returns the length of a ciphertext in bytes. No message is longer.
+    pub(crate) fn modulus_len(&self) -> Result<usize, ProviderError> {
         match self.key()?.kind() {
             KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) => Ok(usize::from(bits).div_ceil(8)),
-            _ => Err(Failure::NoKey),
+            _ => Err(ProviderError::NoKey),
         }
     }
 
-    /// Bytes that a place for a decrypted message needs.
-    pub(crate) fn max_message_len(&self) -> Result<usize, Failure> {
+    /// Returns the size of a buffer for any decrypted message.
+    pub(crate) fn max_message_len(&self) -> Result<usize, ProviderError> {
         let len = self.modulus_len()?;
-        Ok(if self.padding == Padding::Tls { PREMASTER_LEN } else { len })
+        Ok(if self.padding == CipherPadding::Tls { PREMASTER_LEN } else { len })
     }
 
-    /// The message. Whether the padding of a PKCS#1 v1.5 ciphertext was good is not shown: where it was not, the message is
-    /// one that depends on key and ciphertext alone.
-    pub(crate) fn decrypt(&self, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    /// Decrypts a message. The result does not reveal whether the padding of a PKCS#1 v1.5 ciphertext was valid: an
+    /// invalid padding yields a message that depends only on key and ciphertext.
+    pub(crate) fn decrypt(&self, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         let key = self.key()?;
         match self.padding {
-            Padding::Pkcs1 => self.provider.run(&Job::decrypt_pkcs1(key, ciphertext)),
-            Padding::Tls => {
-                // RFC 5246 7.4.7.1: chosen before the ciphertext is looked at.
+            CipherPadding::Pkcs1 => self.provider.run(&Job::decrypt_pkcs1(key, ciphertext)),
+            CipherPadding::Tls => {
+                // RFC 5246 7.4.7.1: the random secret is chosen before the ciphertext is read.
                 let mut other = Zeroizing::new([0; PREMASTER_LEN]);
                 aws_lc_rs::rand::fill(&mut *other)
-                    .map_err(|_| Failure::Accelerator("no random bytes".to_owned()))?;
-                let client_version = self.client_version.ok_or_else(|| Failure::Parameter {
+                    .map_err(|_| ProviderError::Accelerator("no random bytes".to_owned()))?;
+                let client_version = self.client_version.ok_or_else(|| ProviderError::Parameter {
                     what: "tls-client-version",
                     expected: "the version of the client's hello".to_owned(),
                 })?;
                 let message = self.provider.run(&Job::decrypt_pkcs1(key, ciphertext))?;
-                Ok(premaster(&message, other, [client_version, self.negotiated_version.unwrap_or(0)]))
+                Ok(select_premaster(&message, other, [client_version, self.negotiated_version.unwrap_or(0)]))
             }
-            Padding::Oaep => {
+            CipherPadding::Oaep => {
                 let (digest, mgf) = self.oaep_digests()?;
                 let scheme = Scheme::RsaOaepDecrypt { digest, mgf };
                 self.provider.run(&Job::with_scheme(scheme, key, Input::Message(ciphertext), &self.label))
@@ -120,17 +124,18 @@ impl Cipher {
         }
     }
 
-    /// The ciphertext of a message, by AWS-LC: keys of 2048 to 8192 bits.
-    pub(crate) fn encrypt(&self, message: &[u8]) -> Result<Vec<u8>, Failure> {
-        let refused = |_| Failure::Unsupported { what: format!("encryption of {} bytes", message.len()) };
+    /// Encrypts a message with AWS-LC, which accepts keys of 2048 to 8192 bits.
+    pub(crate) fn encrypt(&self, message: &[u8]) -> Result<Vec<u8>, ProviderError> {
+        let refused =
+            |_| ProviderError::Unsupported { what: format!("encryption of {} bytes", message.len()) };
         let key = self.public_key()?;
         let mut ciphertext = vec![0; self.modulus_len()?];
         let len = match self.padding {
-            Padding::Pkcs1 | Padding::Tls => {
+            CipherPadding::Pkcs1 | CipherPadding::Tls => {
                 let key = Pkcs1PublicEncryptingKey::new(key).map_err(refused)?;
                 key.encrypt(message, &mut ciphertext).map_err(refused)?.len()
             }
-            Padding::Oaep => {
+            CipherPadding::Oaep => {
                 let algorithm = match self.oaep_digests()? {
                     (DigestAlg::Sha1, DigestAlg::Sha1) => &OAEP_SHA1_MGF1SHA1,
                     (DigestAlg::Sha256, DigestAlg::Sha256) => &OAEP_SHA256_MGF1SHA256,
@@ -138,7 +143,7 @@ impl Cipher {
                     (DigestAlg::Sha512, DigestAlg::Sha512) => &OAEP_SHA512_MGF1SHA512,
                     (digest, mgf) => {
                         let what = format!("OAEP encryption with {digest} and MGF1 with {mgf}");
-                        return Err(Failure::Unsupported { what });
+                        return Err(ProviderError::Unsupported { what });
                     }
                 };
                 let key = OaepPublicEncryptingKey::new(key).map_err(refused)?;
@@ -150,22 +155,24 @@ impl Cipher {
         Ok(ciphertext)
     }
 
-    /// Takes settings; those that it does not know are left alone.
-    pub(crate) fn set(&mut self, params: Params<'_>) -> Result<(), Failure> {
+    /// Sets parameters. Unknown parameters are ignored.
+    pub(crate) fn set(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
         if let Some(word) = params.word(name::PAD_MODE) {
-            self.padding = padding(word)?;
+            self.padding = parse_padding(word)?;
         }
         if let Some(name) = params.text(name::OAEP_DIGEST) {
-            self.digest = Some(Digest::named(name)?);
+            self.digest = Some(NamedDigest::named(name)?);
         }
         if let Some(name) = params.text(name::MGF1_DIGEST) {
-            self.mgf = Some(Digest::named(name)?);
+            self.mgf = Some(NamedDigest::named(name)?);
         }
         if let Some(label) = params.octets(name::OAEP_LABEL) {
             self.label = label.to_vec();
         }
         if params.number(name::IMPLICIT_REJECTION) == Some(0) {
-            return Err(Failure::Unsupported { what: "decryption that shows a bad padding".to_owned() });
+            return Err(ProviderError::Unsupported {
+                what: "decryption without implicit rejection".to_owned(),
+            });
         }
         let version = |name| params.number(name).and_then(|number| u16::try_from(number).ok());
         self.client_version = version(name::TLS_CLIENT_VERSION).or(self.client_version);
@@ -173,12 +180,12 @@ impl Cipher {
         Ok(())
     }
 
-    /// Fills in what is asked. False where a place is too small.
-    pub(crate) fn get(&self, wanted: &mut Wanted<'_>) -> bool {
+    /// Writes the parameters that are asked for. False if a buffer is too small.
+    pub(crate) fn get(&self, wanted: &mut ParamWriter<'_>) -> bool {
         let (number, text) = match self.padding {
-            Padding::Pkcs1 => (1, c"pkcs1"),
-            Padding::Oaep => (4, c"oaep"),
-            Padding::Tls => (7, c"tls"),
+            CipherPadding::Pkcs1 => (1, c"pkcs1"),
+            CipherPadding::Oaep => (4, c"oaep"),
+            CipherPadding::Tls => (7, c"tls"),
         };
         let mut is_written = match wanted.wants_text(name::PAD_MODE) {
             Some(true) => wanted.text(name::PAD_MODE, text),
@@ -193,38 +200,39 @@ impl Cipher {
         is_written & wanted.octets(name::OAEP_LABEL, &self.label)
     }
 
-    fn key(&self) -> Result<&Key, Failure> {
-        self.key.as_ref().ok_or(Failure::NoKey)
+    fn key(&self) -> Result<&Key, ProviderError> {
+        self.key.as_ref().ok_or(ProviderError::NoKey)
     }
 
-    fn public_key(&self) -> Result<PublicEncryptingKey, Failure> {
+    fn public_key(&self) -> Result<PublicEncryptingKey, ProviderError> {
         let key = self.key()?;
         PublicEncryptingKey::from_der(&export::spki_der(key)?)
-            .map_err(|_| Failure::Unsupported { what: format!("encryption with {:?}", key.kind()) })
+            .map_err(|_| ProviderError::Unsupported { what: format!("encryption with {:?}", key.kind()) })
     }
 
-    /// SHA-1 where none is named. RFC 8017 A.2.1.
-    fn oaep_digests(&self) -> Result<(DigestAlg, DigestAlg), Failure> {
-        let digest = self.digest.map_or_else(|| Digest::named("SHA1"), Ok)?;
+    /// Returns the digests of OAEP. The default is SHA-1. RFC 8017 A.2.1.
+    fn oaep_digests(&self) -> Result<(DigestAlg, DigestAlg), ProviderError> {
+        let digest = self.digest.map_or_else(|| NamedDigest::named("SHA1"), Ok)?;
         let mgf = self.mgf.unwrap_or(digest);
-        Ok((digest.in_hall("OAEP")?, mgf.in_hall("MGF1")?))
+        Ok((digest.accelerated_for("OAEP")?, mgf.accelerated_for("MGF1")?))
     }
 }
 
-fn padding(word: Word<'_>) -> Result<Padding, Failure> {
+fn parse_padding(word: ParamWord<'_>) -> Result<CipherPadding, ProviderError> {
     match word {
-        Word::Number(1) | Word::Text("pkcs1") => Ok(Padding::Pkcs1),
-        Word::Number(4) | Word::Text("oaep" | "oeap") => Ok(Padding::Oaep),
-        Word::Number(7) => Ok(Padding::Tls),
-        other => Err(Failure::Unsupported { what: format!("RSA encryption padding {other}") }),
+        ParamWord::Number(1) | ParamWord::Text("pkcs1") => Ok(CipherPadding::Pkcs1),
+        ParamWord::Number(4) | ParamWord::Text("oaep" | "oeap") => Ok(CipherPadding::Oaep),
+        ParamWord::Number(7) => Ok(CipherPadding::Tls),
+        other => Err(ProviderError::Unsupported { what: format!("RSA encryption padding {other}") }),
     }
 }
 
-/// The message where it is a premaster secret of one of the two versions, else the other secret. RFC 5246 7.4.7.1.
+/// Selects the message if it is a premaster secret of one of the two versions, and the other secret if not. RFC 5246
+/// 7.4.7.1.
 ///
-/// That a message has 48 bytes may be seen: one that implicit rejection made has any length, whatever was encrypted. Which of
-/// the two secrets is returned may not: the steps are the same.
-fn premaster(
+/// The length of the message is not secret: a message of implicit rejection has any length, whatever was encrypted. The
+/// choice between the two secrets is secret, so both take the same steps.
+fn select_premaster(
     message: &[u8],
     other: Zeroizing<[u8; PREMASTER_LEN]>,
     versions: [u16; 2],
@@ -234,7 +242,7 @@ fn premaster(
     };
     let found = u16::from_be_bytes([message[0], message[1]]);
     let [client, negotiated] = versions;
-    // Clients before SSL 3.0's rollback protection send the negotiated one; 0 stands for none.
+    // Some old clients send the negotiated version instead of their own. 0 means that no version was negotiated.
     let is_good = found.ct_eq(&client) | (found.ct_eq(&negotiated) & !negotiated.ct_eq(&0));
     let select = |(good, bad): (&u8, &u8)| u8::conditional_select(bad, good, is_good);
     Zeroizing::new(message.iter().zip(other.iter()).map(select).collect())
@@ -251,9 +259,9 @@ mod tests {
     }
 
     #[test]
-    fn only_a_secret_of_the_right_version_is_taken() {
+    fn selects_only_a_secret_of_the_right_version() {
         let other = || Zeroizing::new([9; PREMASTER_LEN]);
-        for (message, versions, is_taken) in [
+        for (message, versions, is_selected) in [
             (&secret(0x0303)[..], [0x0303, 0], true),
             (&secret(0x0301), [0x0303, 0x0301], true),
             (&secret(0x0301), [0x0303, 0], false),
@@ -261,8 +269,8 @@ mod tests {
             (&secret(0x0303)[..47], [0x0303, 0], false),
             (&[], [0x0303, 0], false),
         ] {
-            let found = premaster(message, other(), versions);
-            assert_eq!(found[..], *(if is_taken { message } else { &[9; PREMASTER_LEN] }));
+            let found = select_premaster(message, other(), versions);
+            assert_eq!(found[..], *(if is_selected { message } else { &[9; PREMASTER_LEN] }));
         }
     }
 }

@@ -1,104 +1,107 @@
-//! The provider's settings: its section of openssl.cnf, and the environment, which wins for some of them.
+//! The provider's settings: its section of openssl.cnf, and the environment, which overrides some of them.
 //!
-//! The section is the administrator's, the environment the user's who starts the program. The user chooses how the work is done, never
-//! who gets the keys: `server_user` comes from the section alone, and a section that says `mode = local` stays local. A program with
-//! raised privileges gives an empty environment to [`Config::read`].
+//! The administrator writes the section; the user who starts the program sets the environment. The user may choose how
+//! operations are computed, and never who gets the keys: `server_user` comes from the section alone, and `mode = local`
+//! in the section cannot be overridden. A program with raised privileges passes an empty environment to
+//! [`Config::read`].
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::error::Failure;
+use crate::error::ProviderError;
 
-/// Where operations are done.
+/// The unit that computes operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// By the engines of this process.
+pub(crate) enum OperationMode {
+    /// The engines of this process.
     Local,
-    /// RSA private operations and held keys by a cryptoserver, everything else here.
+    /// A cryptoserver for RSA private operations and held keys, this process for everything else.
     Service,
 }
 
 /// All settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Config {
-    pub(crate) mode: Mode,
+    pub(crate) mode: OperationMode,
     /// The cryptoserver's UNIX socket.
     pub(crate) socket: PathBuf,
-    /// Who may run the cryptoserver, beside root and this process's user: a name or a number.
+    /// The user who may run the cryptoserver, besides root and this process's user: a name or a number.
     pub(crate) server_user: String,
-    /// Engines of this process by name; None for all.
+    /// The names of the engines of this process; None means all.
     pub(crate) engines: Option<Vec<String>>,
-    /// Threads of this process's engines; None for one per core.
+    /// The number of threads of the engines; None means one per core.
     pub(crate) threads: Option<usize>,
-    /// How far this process's workers stand back for its other threads, as nice(1) counts.
+    /// The nice value of the engines' threads, as for nice(1).
     pub(crate) nice: u8,
-    /// How long an answer of the cryptoserver may take.
+    /// The time that an answer of the cryptoserver may take.
     pub(crate) patience: Duration,
 }
 
-/// A setting: its name in the section, in the environment, and what may stand there.
-struct Setting {
+/// A setting: its name in the section and in the environment, and the values that it allows.
+struct SettingSpec {
     name: &'static str,
-    /// None for what the section alone decides.
+    /// None if only the section decides.
     variable: Option<&'static str>,
     expected: &'static str,
 }
 
-/// Was once read, and could make another user's program the server.
+/// A variable that is ignored with a warning: it could make another user's program the server.
 const SERVER_USER_VARIABLE: &str = "OARLOCK_SERVER_USER";
 
-const MODE: Setting = Setting { name: "mode", variable: Some("OARLOCK_MODE"), expected: "local or service" };
-const SOCKET: Setting = Setting {
+const MODE: SettingSpec =
+    SettingSpec { name: "mode", variable: Some("OARLOCK_MODE"), expected: "local or service" };
+const SOCKET: SettingSpec = SettingSpec {
     name: "socket",
     variable: Some("OARLOCK_SOCKET"),
     expected: "the absolute path of a UNIX socket",
 };
-const SERVER_USER: Setting =
-    Setting { name: "server_user", variable: None, expected: "a user's name or number" };
-const ENGINES: Setting = Setting {
+const SERVER_USER: SettingSpec =
+    SettingSpec { name: "server_user", variable: None, expected: "a user's name or number" };
+const ENGINES: SettingSpec = SettingSpec {
     name: "engines",
     variable: Some("OARLOCK_ENGINES"),
     expected: "lanes, scalar or both, with a comma",
 };
-const THREADS: Setting =
-    Setting { name: "threads", variable: Some("OARLOCK_THREADS"), expected: "a number from 1 to 1024" };
-const NICE: Setting =
-    Setting { name: "nice", variable: Some("OARLOCK_NICE"), expected: "a number from 0 to 19" };
-const PATIENCE: Setting = Setting {
+const THREADS: SettingSpec =
+    SettingSpec { name: "threads", variable: Some("OARLOCK_THREADS"), expected: "a number from 1 to 1024" };
+const NICE: SettingSpec =
+    SettingSpec { name: "nice", variable: Some("OARLOCK_NICE"), expected: "a number from 0 to 19" };
+const PATIENCE: SettingSpec = SettingSpec {
     name: "patience_ms",
     variable: Some("OARLOCK_PATIENCE_MS"),
     expected: "milliseconds from 1 to 600000",
 };
 
 impl Config {
-    /// Reads the settings: `section` and `environment` give the value of a name. The second result says which variables are set and
-    /// not followed.
+    /// Reads the settings: `section` and `environment` return the value of a name. The second result has a warning for
+    /// each variable that is set and ignored.
     ///
     /// # Errors
-    /// [`Failure::Setting`] names the setting, where it was given, and what was expected.
+    /// [`ProviderError::Setting`] names the setting, its value, and the values that it allows.
     pub(crate) fn read(
         section: impl Fn(&str) -> Option<String>,
         environment: impl Fn(&str) -> Option<String>,
-    ) -> Result<(Self, Vec<&'static str>), Failure> {
-        let from_section = |setting: &Setting| section(setting.name).map(|value| (setting.name, value));
-        let value = |setting: &Setting| {
+    ) -> Result<(Self, Vec<&'static str>), ProviderError> {
+        let from_section = |setting: &SettingSpec| section(setting.name).map(|value| (setting.name, value));
+        let value = |setting: &SettingSpec| {
             let variable = setting.variable.and_then(|name| environment(name).map(|value| (name, value)));
             variable.or_else(|| from_section(setting))
         };
         let mut ignored = Vec::new();
         if environment(SERVER_USER_VARIABLE).is_some() {
-            ignored.push(
-                "OARLOCK_SERVER_USER is not followed: server_user stands in the section of openssl.cnf",
-            );
+            ignored.push("OARLOCK_SERVER_USER is ignored: set server_user in the section of openssl.cnf");
         }
         let (own, wanted) = (parsed(&MODE, from_section(&MODE), mode)?, parsed(&MODE, value(&MODE), mode)?);
-        let is_sent_away = (own, wanted) == (Some(Mode::Local), Some(Mode::Service));
-        if is_sent_away {
-            ignored
-                .push("OARLOCK_MODE = service is not followed: the section of openssl.cnf says mode = local");
+        let is_override_ignored = (own, wanted) == (Some(OperationMode::Local), Some(OperationMode::Service));
+        if is_override_ignored {
+            ignored.push("OARLOCK_MODE = service is ignored: the section of openssl.cnf says mode = local");
         }
         let config = Self {
-            mode: if is_sent_away { Mode::Local } else { wanted.unwrap_or(Mode::Local) },
+            mode: if is_override_ignored {
+                OperationMode::Local
+            } else {
+                wanted.unwrap_or(OperationMode::Local)
+            },
             socket: parsed(&SOCKET, value(&SOCKET), path)?
                 .unwrap_or_else(|| PathBuf::from("/run/oarlock/oarlock.sock")),
             server_user: parsed(&SERVER_USER, value(&SERVER_USER), word)?
@@ -116,21 +119,21 @@ impl Config {
 }
 
 fn parsed<T>(
-    setting: &Setting,
+    setting: &SettingSpec,
     given: Option<(&'static str, String)>,
     parse: impl Fn(&str) -> Option<T>,
-) -> Result<Option<T>, Failure> {
+) -> Result<Option<T>, ProviderError> {
     let Some((name, value)) = given else { return Ok(None) };
     match parse(value.trim()) {
         Some(parsed) => Ok(Some(parsed)),
-        None => Err(Failure::Setting { name, value, expected: setting.expected }),
+        None => Err(ProviderError::Setting { name, value, expected: setting.expected }),
     }
 }
 
-fn mode(text: &str) -> Option<Mode> {
+fn mode(text: &str) -> Option<OperationMode> {
     match text {
-        "local" => Some(Mode::Local),
-        "service" => Some(Mode::Service),
+        "local" => Some(OperationMode::Local),
+        "service" => Some(OperationMode::Service),
         _ => None,
     }
 }
@@ -156,7 +159,7 @@ fn number(text: &str, max: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn read(section: &[(&str, &str)], environment: &[(&str, &str)]) -> Result<Config, Failure> {
+    fn read(section: &[(&str, &str)], environment: &[(&str, &str)]) -> Result<Config, ProviderError> {
         let of = |pairs: &[(&str, &str)], name: &str| {
             pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
         };
@@ -171,44 +174,44 @@ mod tests {
     }
 
     #[test]
-    fn nothing_set_means_this_process() {
+    fn without_settings_this_process_computes() {
         let config = read(&[], &[]).unwrap();
-        assert_eq!((config.mode, config.engines, config.threads), (Mode::Local, None, None));
+        assert_eq!((config.mode, config.engines, config.threads), (OperationMode::Local, None, None));
         assert_eq!(config.nice, 10);
         assert_eq!(config.socket, PathBuf::from("/run/oarlock/oarlock.sock"));
         assert_eq!(config.patience, Duration::from_secs(2));
     }
 
     #[test]
-    fn the_environment_wins() {
+    fn the_environment_overrides_the_section() {
         let section = [("mode", "service"), ("engines", "lanes, scalar"), ("threads", "2")];
         let config = read(&section, &[("OARLOCK_THREADS", "3")]).unwrap();
-        assert_eq!((config.mode, config.threads), (Mode::Service, Some(3)));
+        assert_eq!((config.mode, config.threads), (OperationMode::Service, Some(3)));
         assert_eq!(config.engines, Some(vec!["lanes".to_owned(), "scalar".to_owned()]));
     }
 
     #[test]
-    fn the_environment_never_says_who_gets_the_keys() {
+    fn the_environment_cannot_choose_who_gets_the_keys() {
         let service =
             [("OARLOCK_MODE", "service"), ("OARLOCK_SOCKET", "/home/me/sock"), ("OARLOCK_SERVER_USER", "me")];
         for section in [&[("mode", "local")][..], &[("mode", "local"), ("server_user", "oarlock")]] {
             let config = read(section, &service).unwrap();
-            assert_eq!((config.mode, &*config.server_user), (Mode::Local, "oarlock"));
+            assert_eq!((config.mode, &*config.server_user), (OperationMode::Local, "oarlock"));
             assert_eq!(ignored(section, &service).len(), 2);
         }
         let config = read(&[("mode", "service"), ("server_user", "keys")], &service).unwrap();
-        assert_eq!((config.mode, &*config.server_user), (Mode::Service, "keys"));
-        // A section that leaves the mode open leaves it to the user, whose keys they are.
-        assert_eq!(read(&[], &service[..1]).unwrap().mode, Mode::Service);
+        assert_eq!((config.mode, &*config.server_user), (OperationMode::Service, "keys"));
+        // Without a mode in the section the user decides: the keys are the user's own.
+        assert_eq!(read(&[], &service[..1]).unwrap().mode, OperationMode::Service);
         assert!(ignored(&[], &service[..1]).is_empty());
-        // Back to this process is always allowed.
+        // A return to this process is always allowed.
         let back = [("OARLOCK_MODE", "local")];
-        assert_eq!(read(&[("mode", "service")], &back).unwrap().mode, Mode::Local);
+        assert_eq!(read(&[("mode", "service")], &back).unwrap().mode, OperationMode::Local);
         assert!(ignored(&[("mode", "service")], &back).is_empty());
     }
 
     #[test]
-    fn what_is_wrong_is_named_where_it_stands() {
+    fn an_error_names_the_setting_its_value_and_the_allowed_values() {
         for (name, value, expected) in [
             ("mode", "servce", "local or service"),
             ("socket", "oarlock.sock", "the absolute path"),

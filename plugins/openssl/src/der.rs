@@ -1,23 +1,22 @@
-//! The little DER that signatures carry beside themselves: DigestInfo and AlgorithmIdentifier. All of it is shorter than
-//! 128 bytes.
+//! DER structures of signatures: DigestInfo and AlgorithmIdentifier. All of them are shorter than 128 bytes.
 
-use crate::digest::Digest;
+use crate::digest::NamedDigest;
 
 const SEQUENCE: u8 = 0x30;
 const NULL: &[u8] = &[0x05, 0x00];
 
-/// `DigestInfo`. RFC 8017 9.2 step 2.
-pub(crate) fn digest_info(digest: &Digest, hash: &[u8]) -> Vec<u8> {
+/// Encodes `DigestInfo`. RFC 8017 9.2 step 2.
+pub(crate) fn digest_info(digest: &NamedDigest, hash: &[u8]) -> Vec<u8> {
     tagged(SEQUENCE, &[&with_null(digest.oid), &tagged(0x04, &[hash])])
 }
 
-/// `AlgorithmIdentifier` of a PKCS#1 v1.5 signature. RFC 8017 A.2.4.
-pub(crate) fn rsa_pkcs1(digest: &Digest) -> Vec<u8> {
+/// Encodes the `AlgorithmIdentifier` of a PKCS#1 v1.5 signature. RFC 8017 A.2.4.
+pub(crate) fn rsa_pkcs1(digest: &NamedDigest) -> Vec<u8> {
     with_null(digest.rsa_oid)
 }
 
-/// `AlgorithmIdentifier` of a PSS signature, with fields that have their default left out. RFC 8017 A.2.3.
-pub(crate) fn rsa_pss(digest: &Digest, mgf: &Digest, salt_len: u16) -> Vec<u8> {
+/// Encodes the `AlgorithmIdentifier` of a PSS signature without fields that have their default value. RFC 8017 A.2.3.
+pub(crate) fn rsa_pss(digest: &NamedDigest, mgf: &NamedDigest, salt_len: u16) -> Vec<u8> {
     const SHA1: &[u8] = b"\x2b\x0e\x03\x02\x1a";
     let mut fields = Vec::new();
     if digest.oid != SHA1 {
@@ -34,12 +33,12 @@ pub(crate) fn rsa_pss(digest: &Digest, mgf: &Digest, salt_len: u16) -> Vec<u8> {
     tagged(SEQUENCE, &[&pss, &tagged(SEQUENCE, &[&fields])])
 }
 
-/// `AlgorithmIdentifier` of an ECDSA signature. RFC 5758 3.2.
-pub(crate) fn ecdsa(digest: &Digest) -> Vec<u8> {
+/// Encodes the `AlgorithmIdentifier` of an ECDSA signature. RFC 5758 3.2.
+pub(crate) fn ecdsa(digest: &NamedDigest) -> Vec<u8> {
     tagged(SEQUENCE, &[&oid(digest.ecdsa_oid)])
 }
 
-/// `AlgorithmIdentifier` of Ed25519. RFC 8410 section 3.
+/// Encodes the `AlgorithmIdentifier` of Ed25519. RFC 8410 section 3.
 pub(crate) fn ed25519() -> Vec<u8> {
     tagged(SEQUENCE, &[&oid(b"\x2b\x65\x70")])
 }
@@ -74,12 +73,12 @@ fn tagged(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn named(name: &str) -> &'static Digest {
-        Digest::named(name).unwrap()
+    fn named(name: &str) -> &'static NamedDigest {
+        NamedDigest::named(name).unwrap()
     }
 
     #[test]
-    fn a_digest_info_is_that_of_rfc_8017() {
+    fn encodes_the_digest_info_of_rfc_8017() {
         let info = digest_info(named("sha256"), &[7; 32]);
         assert_eq!(
             info[..19],
@@ -90,7 +89,7 @@ mod tests {
 
     /// The identifier of RFC 8702's and every certificate's rsassa-pss with SHA-256 and 32 bytes of salt.
     #[test]
-    fn a_pss_identifier_leaves_defaults_out() {
+    fn omits_default_fields_of_a_pss_identifier() {
         let sha256 = named("SHA2-256");
         let expected = b"\x30\x41\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0a\x30\x34\
             \xa0\x0f\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01\x05\x00\
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_the_shortest() {
+    fn encodes_integers_as_short_as_possible() {
         for (value, der) in [(0, &[2, 1, 0][..]), (127, &[2, 1, 127]), (128, &[2, 2, 0, 128])] {
             assert_eq!(integer(value), der);
         }

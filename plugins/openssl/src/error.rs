@@ -1,14 +1,15 @@
-//! Why something was not done, as OpenSSL's error queue says it.
+//! The reasons why an operation fails, as they appear in OpenSSL's error queue.
 
 use std::ffi::{CStr, c_uint};
+use std::io::Write as _;
 
 use oarlock::JobError;
 use oarlock::keys::KeyError;
 use oarlock_wire::PoolError;
 
-/// Why a call failed.
+/// An error of a provider call.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
+pub(crate) enum ProviderError {
     #[error("{name} = {value:?}: expected {expected}")]
     Setting { name: &'static str, value: String, expected: &'static str },
     #[error("digest {0} is not offered by oarlock (property provider=default has it)")]
@@ -21,15 +22,15 @@ pub(crate) enum Failure {
     NoKey,
     #[error("no digest was given, or no init function was called")]
     NotInitialised,
-    #[error("the place for the output has {room} bytes, {needed} are needed")]
-    Room { needed: usize, room: usize },
+    #[error("the output buffer has {available} bytes, the output needs {needed}")]
+    OutputTooSmall { needed: usize, available: usize },
     #[error(transparent)]
     Key(#[from] KeyError),
     #[error(transparent)]
     Job(#[from] JobError),
     #[error("cryptoserver: {0}")]
     Service(#[from] PoolError),
-    #[error("key {0:?} lives in a cryptoserver: expected mode = service")]
+    #[error("key {0:?} lives in a cryptoserver: set mode = service")]
     NoService(String),
     #[error("{0}")]
     Reference(String),
@@ -39,7 +40,7 @@ pub(crate) enum Failure {
     Accelerator(String),
 }
 
-/// Reasons by number, the texts of `ERR_reason_error_string`.
+/// The reasons by number: the texts of `ERR_reason_error_string`.
 pub(crate) const REASONS: [(c_uint, &CStr); 7] = [
     (1, c"bad configuration"),
     (2, c"not offered"),
@@ -50,17 +51,23 @@ pub(crate) const REASONS: [(c_uint, &CStr); 7] = [
     (7, c"no resources"),
 ];
 
-impl Failure {
-    /// One of [`REASONS`].
+impl ProviderError {
+    /// Returns the number of the error in [`REASONS`].
     pub(crate) fn reason(&self) -> c_uint {
         match self {
             Self::Setting { .. } | Self::NoService(_) => 1,
             Self::Digest(_) | Self::Unsupported { .. } => 2,
-            Self::Parameter { .. } | Self::NotInitialised | Self::Room { .. } => 3,
+            Self::Parameter { .. } | Self::NotInitialised | Self::OutputTooSmall { .. } => 3,
             Self::NoKey | Self::Key(_) | Self::Reference(_) => 4,
             Self::Job(_) => 5,
             Self::Service(_) => 6,
             Self::Descriptor(_) | Self::Accelerator(_) => 7,
         }
     }
+}
+
+/// Prints one line on stderr.
+pub(crate) fn print_warning(text: &str) {
+    // A program without stderr has nothing to print to, and its operation goes on.
+    let _ = writeln!(std::io::stderr(), "oarlock: {text}");
 }

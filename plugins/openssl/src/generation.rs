@@ -1,100 +1,104 @@
-//! New keys: what is asked of them, and making them.
+//! New keys.
 
 use oarlock::Curve;
 use oarlock::keys::generate;
 
-use crate::entry::params::Params;
-use crate::error::Failure;
-use crate::key::{Family, ProviderKey, Selection, curve_named, name};
-use crate::work::Provider;
+use crate::error::ProviderError;
+use crate::key::{KeyFamily, KeySelection, ProviderKey, curve_by_name, name};
+use crate::libcrypto::params::ParamReader;
+use crate::provider::LoadedProvider;
 
-/// What is asked of a new key.
-pub(crate) struct Generation {
-    pub(crate) provider: Provider,
-    family: Family,
-    selection: Selection,
-    /// Of an RSA modulus.
+/// The parameters of a new key.
+pub(crate) struct KeyGeneration {
+    pub(crate) provider: LoadedProvider,
+    family: KeyFamily,
+    selection: KeySelection,
+    /// The length of an RSA modulus.
     bits: u16,
     curve: Option<Curve>,
 }
 
-/// Lengths of RSA keys that are made here.
-const MADE: [u16; 5] = [1024, 2048, 3072, 4096, 8192];
+/// The supported lengths of new RSA keys.
+const GENERATED_BITS: [u16; 5] = [1024, 2048, 3072, 4096, 8192];
 
-/// What OpenSSL makes where nothing is said.
+/// The default length in OpenSSL.
 const DEFAULT_BITS: u16 = 2048;
 
-impl Generation {
-    pub(crate) fn new(provider: Provider, family: Family, selection: Selection) -> Self {
+impl KeyGeneration {
+    pub(crate) fn new(provider: LoadedProvider, family: KeyFamily, selection: KeySelection) -> Self {
         Self { provider, family, selection, bits: DEFAULT_BITS, curve: None }
     }
 
-    /// Takes wishes in; those that mean nothing for this kind of key are left alone.
-    pub(crate) fn set(&mut self, params: Params<'_>) -> Result<(), Failure> {
+    /// Sets parameters. Parameters of other families are ignored.
+    pub(crate) fn set(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
         if params.has(c"dhkem-ikm") {
-            return Err(Failure::Unsupported { what: "generation from input keying material".to_owned() });
+            return Err(ProviderError::Unsupported {
+                what: "generation from input keying material".to_owned(),
+            });
         }
         match self.family {
-            Family::Rsa => self.set_rsa(params),
-            Family::Ec => match params.text(name::GROUP) {
+            KeyFamily::Rsa => self.set_rsa(params),
+            KeyFamily::Ec => match params.text(name::GROUP) {
                 Some(group) => {
-                    let unknown = || Failure::Unsupported { what: format!("group {group}") };
-                    self.curve = Some(curve_named(group).ok_or_else(unknown)?);
+                    let unknown = || ProviderError::Unsupported { what: format!("group {group}") };
+                    self.curve = Some(curve_by_name(group).ok_or_else(unknown)?);
                     Ok(())
                 }
                 None => Ok(()),
             },
-            Family::X25519 => match params.text(name::GROUP) {
-                Some(group) if !group.eq_ignore_ascii_case("x25519") => {
-                    Err(Failure::Parameter { what: "group", expected: format!("x25519, found {group}") })
-                }
+            KeyFamily::X25519 => match params.text(name::GROUP) {
+                Some(group) if !group.eq_ignore_ascii_case("x25519") => Err(ProviderError::Parameter {
+                    what: "group",
+                    expected: format!("x25519, found {group}"),
+                }),
                 _ => Ok(()),
             },
-            Family::Ed25519 => Ok(()),
+            KeyFamily::Ed25519 => Ok(()),
         }
     }
 
-    fn set_rsa(&mut self, params: Params<'_>) -> Result<(), Failure> {
+    fn set_rsa(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
         if let Some(bits) = params.number(name::BITS) {
-            let other = || Failure::Unsupported { what: format!("a new RSA key of {bits} bits") };
-            self.bits = MADE.into_iter().find(|made| i64::from(*made) == bits).ok_or_else(other)?;
+            let other = || ProviderError::Unsupported { what: format!("a new RSA key of {bits} bits") };
+            self.bits =
+                GENERATED_BITS.into_iter().find(|known| i64::from(*known) == bits).ok_or_else(other)?;
         }
         if let Some(primes) = params.number(name::PRIMES).filter(|primes| *primes != 2) {
-            return Err(Failure::Unsupported { what: format!("an RSA key of {primes} primes") });
+            return Err(ProviderError::Unsupported { what: format!("an RSA key of {primes} primes") });
         }
         let is_usual = |e: &[u8]| e.iter().skip_while(|byte| **byte == 0).eq(&[1, 0, 1]);
         match params.integer(name::E) {
-            Some(e) if !is_usual(&e) => Err(Failure::Unsupported {
+            Some(e) if !is_usual(&e) => Err(ProviderError::Unsupported {
                 what: "a new RSA key with another exponent than 65537".to_owned(),
             }),
             _ => Ok(()),
         }
     }
 
-    /// Takes the parameters of another key. False where it is of another kind.
+    /// Copies the parameters of another key. False if it belongs to another family.
     pub(crate) fn take_template(&mut self, key: &ProviderKey) -> bool {
         self.curve = key.curve().or(self.curve);
         key.family == self.family
     }
 
-    /// A new key; only its parameters where no key is selected.
-    pub(crate) fn make(&self) -> Result<ProviderKey, Failure> {
-        let no_curve = || Failure::Parameter { what: "group", expected: "one".to_owned() };
+    /// Generates a key, or only its parameters if no key is selected.
+    pub(crate) fn generate(&self) -> Result<ProviderKey, ProviderError> {
+        let no_curve = || ProviderError::Parameter { what: "group", expected: "P-256 or P-384".to_owned() };
         if !self.selection.keypair() {
             return match self.family {
-                Family::Ec => Ok(ProviderKey::of_curve(self.curve.ok_or_else(no_curve)?)),
+                KeyFamily::Ec => Ok(ProviderKey::of_curve(self.curve.ok_or_else(no_curve)?)),
                 family => Ok(ProviderKey::new(family, None)),
             };
         }
         let key = match self.family {
-            // It looks for primes on a stack of its own: the one of a fibre is short.
-            Family::Rsa => std::thread::scope(|scope| {
+            // The search for primes needs a larger stack than a fibre has.
+            KeyFamily::Rsa => std::thread::scope(|scope| {
                 let made = scope.spawn(|| generate::rsa(self.bits)).join();
-                made.map_err(|_| Failure::Accelerator("a panic in the generation of a key".to_owned()))
+                made.map_err(|_| ProviderError::Accelerator("a panic in the generation of a key".to_owned()))
             })??,
-            Family::Ec => generate::ec(self.curve.ok_or_else(no_curve)?)?,
-            Family::Ed25519 => generate::ed25519()?,
-            Family::X25519 => generate::x25519()?,
+            KeyFamily::Ec => generate::ec(self.curve.ok_or_else(no_curve)?)?,
+            KeyFamily::Ed25519 => generate::ed25519()?,
+            KeyFamily::X25519 => generate::x25519()?,
         };
         Ok(ProviderKey::new(self.family, Some(key)))
     }

@@ -1,4 +1,4 @@
-//! Keys as OpenSSL's key managers see them: imported from the numbers of another provider's key, exported as such.
+//! Keys of OpenSSL's key managers: imported from the numbers of another provider's key, and exported as numbers.
 
 use std::ffi::{CStr, c_int};
 use std::sync::{PoisonError, RwLock};
@@ -8,21 +8,21 @@ use oarlock::engine_api::{KeyParts, RsaPrivateParts};
 use oarlock::keys::{self, KeyError, raw, rsa};
 use oarlock::{Curve, KeyHome, KeyKind};
 
-use crate::entry::params::{Made, Params, Wanted};
-use crate::error::Failure;
+use crate::error::ProviderError;
+use crate::libcrypto::params::{ParamList, ParamReader, ParamWriter};
 
-/// Kinds of keys, one key manager each.
+/// The families of keys. Each has a key manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
+pub(crate) enum KeyFamily {
     Rsa,
     Ec,
     Ed25519,
     X25519,
 }
 
-impl Family {
-    /// Of a key; None where no key manager here is for it.
-    pub(crate) fn of(key: &Key) -> Option<Self> {
+impl KeyFamily {
+    /// Returns the family of a key, or None if this provider has no key manager for it.
+    pub(crate) fn of_key(key: &Key) -> Option<Self> {
         Some(match key.kind() {
             KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => Self::Rsa,
             KeyKind::EcPrivate(_) | KeyKind::EcPublic(_) => Self::Ec,
@@ -32,7 +32,7 @@ impl Family {
         })
     }
 
-    /// Its name in OpenSSL.
+    /// Returns the family's name in OpenSSL.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rsa => "RSA",
@@ -43,20 +43,22 @@ impl Family {
     }
 }
 
-/// Which parts of a key are meant: `OSSL_KEYMGMT_SELECT_*`.
+/// A selection of a key's parts: `OSSL_KEYMGMT_SELECT_*`.
 #[derive(Clone, Copy)]
-pub(crate) struct Selection(pub(crate) c_int);
+pub(crate) struct KeySelection(pub(crate) c_int);
 
-impl Selection {
+impl KeySelection {
+    /// True if the private half is selected.
     pub(crate) fn private(self) -> bool {
         self.0 & 1 != 0
     }
 
+    /// True if either half is selected.
     pub(crate) fn keypair(self) -> bool {
         self.0 & 3 != 0
     }
 
-    /// What keys of one group have in common.
+    /// True if the parameters are selected that keys of one group share.
     pub(crate) fn domain(self) -> bool {
         self.0 & 4 != 0
     }
@@ -88,58 +90,58 @@ pub(crate) mod name {
     pub(crate) const ENCODING: &CStr = c"encoding";
 }
 
-/// What a key manager hands out.
+/// A key of a key manager. It starts empty, and an import or a parameter fills it.
 #[derive(Debug)]
 pub(crate) struct ProviderKey {
-    pub(crate) family: Family,
-    content: RwLock<Content>,
+    pub(crate) family: KeyFamily,
+    content: RwLock<KeyContent>,
 }
 
 #[derive(Clone, Debug)]
-enum Content {
-    Nothing,
-    /// The parameters of a key that is to come.
+enum KeyContent {
+    Empty,
+    /// The parameters of a key without the key.
     Curve(Curve),
     Key(Key),
 }
 
 impl ProviderKey {
-    pub(crate) fn new(family: Family, key: Option<Key>) -> Self {
-        Self { family, content: RwLock::new(key.map_or(Content::Nothing, Content::Key)) }
+    pub(crate) fn new(family: KeyFamily, key: Option<Key>) -> Self {
+        Self { family, content: RwLock::new(key.map_or(KeyContent::Empty, KeyContent::Key)) }
     }
 
-    /// The parameters of EC keys without a key.
+    /// Makes the parameters of EC keys without a key.
     pub(crate) fn of_curve(curve: Curve) -> Self {
-        Self { family: Family::Ec, content: RwLock::new(Content::Curve(curve)) }
+        Self { family: KeyFamily::Ec, content: RwLock::new(KeyContent::Curve(curve)) }
     }
 
     pub(crate) fn get(&self) -> Option<Key> {
         match self.content() {
-            Content::Key(key) => Some(key),
-            Content::Nothing | Content::Curve(_) => None,
+            KeyContent::Key(key) => Some(key),
+            KeyContent::Empty | KeyContent::Curve(_) => None,
         }
     }
 
-    /// Of EC keys and of their parameters.
+    /// Returns the curve of an EC key or of EC parameters.
     pub(crate) fn curve(&self) -> Option<Curve> {
         match self.content() {
-            Content::Nothing => None,
-            Content::Curve(curve) => Some(curve),
-            Content::Key(key) => key.ec_public().map(|(curve, _)| curve),
+            KeyContent::Empty => None,
+            KeyContent::Curve(curve) => Some(curve),
+            KeyContent::Key(key) => key.ec_public().map(|(curve, _)| curve),
         }
     }
 
-    fn content(&self) -> Content {
+    fn content(&self) -> KeyContent {
         self.content.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn put(&self, content: Content) {
+    fn replace(&self, content: KeyContent) {
         *self.content.write().unwrap_or_else(PoisonError::into_inner) = content;
     }
 
-    /// True where it has all the parts that are selected. All keys but those of curves have the same parameters.
-    pub(crate) fn has(&self, selection: Selection) -> bool {
-        if selection.domain() && self.family == Family::Ec && self.curve().is_none() {
+    /// True if it has all selected parts. Only EC keys have parameters that may be missing.
+    pub(crate) fn has(&self, selection: KeySelection) -> bool {
+        if selection.domain() && self.family == KeyFamily::Ec && self.curve().is_none() {
             return false;
         }
         match self.get() {
@@ -149,8 +151,8 @@ impl ProviderKey {
         }
     }
 
-    /// True where both have the same key, as far as it is selected: fingerprints are of public halves.
-    pub(crate) fn matches(&self, other: &Self, selection: Selection) -> bool {
+    /// True if the selected parts of both keys are equal. Fingerprints compare public halves.
+    pub(crate) fn matches(&self, other: &Self, selection: KeySelection) -> bool {
         if self.family != other.family || selection.domain() && self.curve() != other.curve() {
             return false;
         }
@@ -160,62 +162,65 @@ impl ProviderKey {
         }
     }
 
-    /// Takes over the key of another provider's numbers. False where it is of a kind that is left to that provider.
-    pub(crate) fn import(&self, params: Params<'_>, selection: Selection) -> bool {
+    /// Imports a key from the numbers of another provider. False if this provider does not support the key, so that the
+    /// other provider keeps it.
+    pub(crate) fn import(&self, params: ParamReader<'_>, selection: KeySelection) -> bool {
         if !selection.keypair() {
             return match self.family {
-                Family::Ec if selection.domain() => {
-                    let curve = params.text(name::GROUP).and_then(curve_named);
-                    curve.map(|curve| self.put(Content::Curve(curve))).is_some()
+                KeyFamily::Ec if selection.domain() => {
+                    let curve = params.text(name::GROUP).and_then(curve_by_name);
+                    curve.map(|curve| self.replace(KeyContent::Curve(curve))).is_some()
                 }
                 _ => true,
             };
         }
         let key = match self.family {
-            Family::Rsa => import_rsa(params, selection),
-            Family::Ec => import_ec(params, selection),
-            Family::Ed25519 => import_edwards(params, selection, raw::ed25519_private, raw::ed25519_public),
-            Family::X25519 => import_edwards(params, selection, raw::x25519_private, raw::x25519_public),
+            KeyFamily::Rsa => import_rsa(params, selection),
+            KeyFamily::Ec => import_ec(params, selection),
+            KeyFamily::Ed25519 => {
+                import_edwards(params, selection, raw::ed25519_private, raw::ed25519_public)
+            }
+            KeyFamily::X25519 => import_edwards(params, selection, raw::x25519_private, raw::x25519_public),
         };
-        key.map(|key| self.put(Content::Key(key))).is_some()
+        key.map(|key| self.replace(KeyContent::Key(key))).is_some()
     }
 
-    /// Writes the selected parts; of a key that lives elsewhere, its public half. None without a key.
-    pub(crate) fn export(&self, selection: Selection) -> Option<Made> {
-        let mut made = Made::default();
+    /// Exports the selected parts, or only the public half of a key that lives elsewhere. None without a key.
+    pub(crate) fn export(&self, selection: KeySelection) -> Option<ParamList> {
+        let mut made = ParamList::default();
         let key = match self.content() {
-            Content::Key(key) => key,
+            KeyContent::Key(key) => key,
             _ if selection.keypair() => return None,
-            Content::Nothing => return Some(made),
-            Content::Curve(curve) => {
-                made.text(name::GROUP, group(curve).to_str().unwrap_or_default());
+            KeyContent::Empty => return Some(made),
+            KeyContent::Curve(curve) => {
+                made.text(name::GROUP, group_name(curve).to_str().unwrap_or_default());
                 return Some(made);
             }
         };
         let private = key.parts().filter(|_| selection.private());
         match self.family {
-            Family::Rsa => {
+            KeyFamily::Rsa => {
                 let public = key.rsa_public()?;
                 made.integer(name::N, &public.n).integer(name::E, &public.e);
                 if let Some(KeyParts::RsaPrivate(parts)) = private {
                     export_rsa_private(parts, &mut made);
                 }
             }
-            Family::Ec => {
+            KeyFamily::Ec => {
                 let (curve, point) = key.ec_public()?;
-                made.text(name::GROUP, group(curve).to_str().unwrap_or_default());
+                made.text(name::GROUP, group_name(curve).to_str().unwrap_or_default());
                 made.octets(name::PUBLIC, point);
                 if let Some(KeyParts::EcPrivate(parts)) = private {
                     made.integer(name::PRIVATE, parts.scalar.expose());
                 }
             }
-            Family::Ed25519 => {
+            KeyFamily::Ed25519 => {
                 made.octets(name::PUBLIC, key.ed25519_public()?);
                 if let Some(KeyParts::Ed25519Private(parts)) = private {
                     made.octets(name::PRIVATE, parts.seed.expose());
                 }
             }
-            Family::X25519 => {
+            KeyFamily::X25519 => {
                 made.octets(name::PUBLIC, key.x25519_public()?);
                 if let Some(KeyParts::X25519Private(parts)) = private {
                     made.octets(name::PRIVATE, parts.scalar.expose());
@@ -225,36 +230,36 @@ impl ProviderKey {
         Some(made)
     }
 
-    /// Fills in what is asked of the key. False where a place is too small.
-    pub(crate) fn describe(&self, wanted: &mut Wanted<'_>) -> bool {
+    /// Writes the parameters that are asked for. False if a buffer is too small.
+    pub(crate) fn describe(&self, wanted: &mut ParamWriter<'_>) -> bool {
         let key = match self.content() {
-            Content::Nothing => return true,
-            Content::Curve(curve) => {
-                return Sizes::of(KeyKind::EcPublic(curve)).describe(wanted)
-                    & wanted.text(name::GROUP, group(curve));
+            KeyContent::Empty => return true,
+            KeyContent::Curve(curve) => {
+                return KeySizes::of_kind(KeyKind::EcPublic(curve)).describe(wanted)
+                    & wanted.text(name::GROUP, group_name(curve));
             }
-            Content::Key(key) => key,
+            KeyContent::Key(key) => key,
         };
-        let is_written = Sizes::of(key.kind()).describe(wanted);
+        let is_written = KeySizes::of_kind(key.kind()).describe(wanted);
         let is_own_written = match self.family {
-            Family::Rsa => key.rsa_public().is_none_or(|public| {
+            KeyFamily::Rsa => key.rsa_public().is_none_or(|public| {
                 wanted.text(name::DEFAULT_DIGEST, c"SHA256")
                     & wanted.integer(name::N, &public.n)
                     & wanted.integer(name::E, &public.e)
             }),
-            Family::Ec => key.ec_public().is_none_or(|(curve, point)| {
+            KeyFamily::Ec => key.ec_public().is_none_or(|(curve, point)| {
                 wanted.text(name::DEFAULT_DIGEST, c"SHA256")
-                    & wanted.text(name::GROUP, group(curve))
+                    & wanted.text(name::GROUP, group_name(curve))
                     & wanted.text(name::POINT_FORMAT, c"uncompressed")
                     & wanted.text(name::ENCODING, c"named_curve")
                     & wanted.octets(name::PUBLIC, point)
                     & wanted.octets(name::ENCODED_PUBLIC, point)
             }),
-            Family::Ed25519 => {
+            KeyFamily::Ed25519 => {
                 wanted.text(name::MANDATORY_DIGEST, c"")
                     & key.ed25519_public().is_none_or(|public| wanted.octets(name::PUBLIC, public))
             }
-            Family::X25519 => key.x25519_public().is_none_or(|public| {
+            KeyFamily::X25519 => key.x25519_public().is_none_or(|public| {
                 wanted.octets(name::PUBLIC, public)
                     & wanted.octets(name::ENCODED_PUBLIC, public)
                     & wanted.text(name::GROUP, c"x25519")
@@ -270,18 +275,18 @@ impl ProviderKey {
         is_written & is_own_written & private
     }
 
-    /// Takes a peer's public key as TLS sends it. RFC 8446 4.2.8.2.
-    pub(crate) fn set_encoded_public(&self, bytes: &[u8]) -> Result<(), Failure> {
+    /// Sets a peer's public key as TLS encodes it. RFC 8446 4.2.8.2.
+    pub(crate) fn set_encoded_public(&self, bytes: &[u8]) -> Result<(), ProviderError> {
         let key = match self.family {
-            Family::X25519 => raw::x25519_public(bytes)?,
-            Family::Ed25519 => raw::ed25519_public(bytes)?,
-            Family::Ec => raw::ec_public(self.curve().ok_or(Failure::NoKey)?, bytes)?,
-            Family::Rsa => {
+            KeyFamily::X25519 => raw::x25519_public(bytes)?,
+            KeyFamily::Ed25519 => raw::ed25519_public(bytes)?,
+            KeyFamily::Ec => raw::ec_public(self.curve().ok_or(ProviderError::NoKey)?, bytes)?,
+            KeyFamily::Rsa => {
                 let what = format!("an encoded public key for {}", self.family.name());
-                return Err(Failure::Unsupported { what });
+                return Err(ProviderError::Unsupported { what });
             }
         };
-        self.put(Content::Key(key));
+        self.replace(KeyContent::Key(key));
         Ok(())
     }
 }
@@ -292,7 +297,7 @@ impl Clone for ProviderKey {
     }
 }
 
-/// True where private operations can be asked of it, here or where it lives.
+/// True if the key allows private operations, in this process or in a cryptoserver.
 pub(crate) fn is_private(key: &Key) -> bool {
     matches!(
         key.kind(),
@@ -300,7 +305,7 @@ pub(crate) fn is_private(key: &Key) -> bool {
     )
 }
 
-/// The name under which a cryptoserver holds it.
+/// Returns the name of a key that a cryptoserver holds.
 pub(crate) fn held_name(key: &Key) -> Option<&str> {
     match key.home() {
         KeyHome::Held { reference, .. } => Some(reference),
@@ -308,16 +313,16 @@ pub(crate) fn held_name(key: &Key) -> Option<&str> {
     }
 }
 
-/// What OpenSSL calls a curve.
-pub(crate) fn group(curve: Curve) -> &'static CStr {
+/// Returns OpenSSL's name of a curve.
+pub(crate) fn group_name(curve: Curve) -> &'static CStr {
     match curve {
         Curve::P384 => c"secp384r1",
         _ => c"prime256v1",
     }
 }
 
-/// The curve that OpenSSL means by a name; None where it is not offered.
-pub(crate) fn curve_named(name: &str) -> Option<Curve> {
+/// Finds the curve of an OpenSSL name, or None if this provider does not offer it.
+pub(crate) fn curve_by_name(name: &str) -> Option<Curve> {
     let is_one_of = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
     if is_one_of(&["prime256v1", "P-256", "secp256r1", "1.2.840.10045.3.1.7"]) {
         return Some(Curve::P256);
@@ -325,16 +330,16 @@ pub(crate) fn curve_named(name: &str) -> Option<Curve> {
     is_one_of(&["secp384r1", "P-384", "1.3.132.0.34"]).then_some(Curve::P384)
 }
 
-/// Lengths that OpenSSL asks of keys.
-struct Sizes {
+/// The sizes that OpenSSL asks of keys.
+struct KeySizes {
     bits: i64,
     security_bits: i64,
-    /// Longest output of an operation, in bytes.
+    /// The maximum output of an operation, in bytes.
     max_len: i64,
 }
 
-impl Sizes {
-    fn of(kind: KeyKind) -> Self {
+impl KeySizes {
+    fn of_kind(kind: KeyKind) -> Self {
         let (bits, security_bits, max_len) = match kind {
             KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) => {
                 (bits.into(), rsa_security_bits(bits), i64::from(bits.div_ceil(8)))
@@ -347,15 +352,15 @@ impl Sizes {
         Self { bits, security_bits, max_len }
     }
 
-    /// False where a place is too small.
-    fn describe(&self, wanted: &mut Wanted<'_>) -> bool {
+    /// Writes the sizes that are asked for. False if a buffer is too small.
+    fn describe(&self, wanted: &mut ParamWriter<'_>) -> bool {
         wanted.number(name::BITS, self.bits)
             & wanted.number(name::SECURITY_BITS, self.security_bits)
             & wanted.number(name::MAX_SIZE, self.max_len)
     }
 }
 
-/// NIST SP 800-57 part 1, table 2.
+/// Returns the security strength of NIST SP 800-57 part 1, table 2.
 fn rsa_security_bits(bits: u16) -> i64 {
     match bits {
         ..1024 => 0,
@@ -366,7 +371,7 @@ fn rsa_security_bits(bits: u16) -> i64 {
     }
 }
 
-fn import_rsa(params: Params<'_>, selection: Selection) -> Option<Key> {
+fn import_rsa(params: ParamReader<'_>, selection: KeySelection) -> Option<Key> {
     let (n, e) = (params.integer(name::N)?, params.integer(name::E)?);
     let private = params.integer(name::D).filter(|_| selection.private());
     let Some(d) = private else { return rsa::public(&n, &e).ok() };
@@ -390,20 +395,20 @@ fn import_rsa(params: Params<'_>, selection: Selection) -> Option<Key> {
     }
 }
 
-fn import_ec(params: Params<'_>, selection: Selection) -> Option<Key> {
-    let curve = curve_named(params.text(name::GROUP)?)?;
+fn import_ec(params: ParamReader<'_>, selection: KeySelection) -> Option<Key> {
+    let curve = curve_by_name(params.text(name::GROUP)?)?;
     let public = params.octets(name::PUBLIC).map(|point| raw::ec_public(curve, point).ok());
     let scalar = params.integer(name::PRIVATE).filter(|_| selection.private());
     let Some(scalar) = scalar else { return public? };
-    let private = raw::ec_private(curve, &at_width(&scalar, curve.scalar_len())?).ok()?;
+    let private = raw::ec_private(curve, &pad_to_width(&scalar, curve.scalar_len())?).ok()?;
     match public {
         Some(public) if public.as_ref().map(Key::fingerprint) != Some(private.fingerprint()) => None,
         _ => Some(private),
     }
 }
 
-/// The integer at the width, whatever zeros stand before it. Where they are is no secret: only the width decides.
-fn at_width(integer: &[u8], width: usize) -> Option<zeroize::Zeroizing<Vec<u8>>> {
+/// Pads or cuts an integer to a width. None if it is larger. The steps depend on the width alone, which is public.
+fn pad_to_width(integer: &[u8], width: usize) -> Option<zeroize::Zeroizing<Vec<u8>>> {
     let mut out = zeroize::Zeroizing::new(vec![0; width.saturating_sub(integer.len())]);
     let (above, kept) = integer.split_at(integer.len().saturating_sub(width));
     out.extend_from_slice(kept);
@@ -411,8 +416,8 @@ fn at_width(integer: &[u8], width: usize) -> Option<zeroize::Zeroizing<Vec<u8>>>
 }
 
 fn import_edwards(
-    params: Params<'_>,
-    selection: Selection,
+    params: ParamReader<'_>,
+    selection: KeySelection,
     private: fn(&[u8]) -> Result<Key, KeyError>,
     public: fn(&[u8]) -> Result<Key, KeyError>,
 ) -> Option<Key> {
@@ -426,7 +431,7 @@ fn import_edwards(
     }
 }
 
-fn export_rsa_private(parts: &RsaPrivateParts, made: &mut Made) {
+fn export_rsa_private(parts: &RsaPrivateParts, made: &mut ParamList) {
     made.integer(name::D, parts.d.expose())
         .integer(name::FACTOR1, parts.p.expose())
         .integer(name::FACTOR2, parts.q.expose())
@@ -435,7 +440,7 @@ fn export_rsa_private(parts: &RsaPrivateParts, made: &mut Made) {
         .integer(name::COEFFICIENT1, parts.qinv.expose());
 }
 
-/// A key that a cryptoserver holds under `name`, of its public half.
-pub(crate) fn held(name: &str, spki: &[u8]) -> Result<Key, Failure> {
+/// Makes the key that a cryptoserver holds under `name` from its public half.
+pub(crate) fn held_key(name: &str, spki: &[u8]) -> Result<Key, ProviderError> {
     Ok(keys::held::from_spki(spki, "cryptoserver", name)?)
 }

@@ -1,15 +1,18 @@
-//! Oarlock as a provider of OpenSSL 3.0 to 4.0: programs that use libcrypto and libssl get their RSA, ECDSA, Ed25519 and X25519
-//! from the engines of this process, or from a cryptoserver. docs/openssl.md says how it is set up.
+//! Oarlock as a provider of OpenSSL 3.0 to 4.0. Programs that use libcrypto and libssl get their RSA, ECDSA, Ed25519
+//! and X25519 operations from the engines of this process, or from a cryptoserver. docs/openssl.md describes the setup.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | `entry` | every function that OpenSSL calls, and all unsafe code |
+//! | `entry` | the functions that OpenSSL calls |
+//! | `libcrypto` | the interface of the library that loaded the provider; `entry` and this module have all unsafe code |
 //! | `config` | settings from openssl.cnf and the environment |
-//! | `work` | where an operation is done: engines of this process, cryptoserver, and what happens when that is away |
-//! | `key`, `reference` | keys of other providers imported and exported; keys that live in a cryptoserver |
-//! | `signature`, `cipher` | what contexts do between initialisation and result |
+//! | `provider` | the choice between engines of this process and a cryptoserver, and the fallback if the server is away |
+//! | `pending` | an operation that has been submitted and not answered yet |
+//! | `key`, `reference` | keys imported from and exported to other providers; keys that live in a cryptoserver |
+//! | `generation` | new keys |
+//! | `signature`, `cipher` | contexts between initialisation and result |
 //! | `digest`, `der` | digests by name; DigestInfo and AlgorithmIdentifier |
-//! | `error` | why something was not done |
+//! | `error` | the reasons why an operation fails |
 #![deny(unsafe_code)]
 
 mod cipher;
@@ -20,6 +23,8 @@ mod entry;
 mod error;
 mod generation;
 mod key;
+mod libcrypto;
+mod pending;
+mod provider;
 mod reference;
 mod signature;
-mod work;

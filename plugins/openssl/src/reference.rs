@@ -1,55 +1,59 @@
-//! Keys that live in a cryptoserver, named by `oarlock:` URIs and by PEM files that carry one.
+//! Keys that live in a cryptoserver. An `oarlock:` URI or a PEM file names them.
 
 use oarlock::Key;
 use oarlock::keys::reference::{MAX_REFERENCE_LEN, Reference};
 
-use crate::error::Failure;
-use crate::key::{Family, ProviderKey, held};
-use crate::work::Provider;
+use crate::error::ProviderError;
+use crate::key::{KeyFamily, ProviderKey, held_key};
+use crate::provider::LoadedProvider;
 
-/// The line that begins such a file.
+/// The first line of such a PEM file.
 pub(crate) const BEGIN: &[u8] = b"-----BEGIN OARLOCK KEY REFERENCE-----";
 
-/// Whether a URI is one of a key.
-pub(crate) fn check_uri(uri: &str) -> Result<(), Failure> {
+/// Checks that a URI names a key.
+pub(crate) fn check_uri(uri: &str) -> Result<(), ProviderError> {
     Ok(Reference::parse_uri(uri).map(|_| ())?)
 }
 
-/// The key at a URI. The cryptoserver is asked for its public half, which no other key under the name replaces afterwards.
-pub(crate) fn key_at(provider: &Provider, uri: &str) -> Result<ProviderKey, Failure> {
+/// Loads the key at a URI. The cryptoserver sends its public half, and a later key of the same name does not replace
+/// it.
+pub(crate) fn load_uri(provider: &LoadedProvider, uri: &str) -> Result<ProviderKey, ProviderError> {
     let name = Reference::parse_uri(uri)?.name;
     let info = provider.key_info(&name)?;
-    of_family(held(&name, &info.public_key)?)
+    provider_key(held_key(&name, &info.public_key)?)
 }
 
-/// The longest one.
+/// The maximum length of a reference in DER.
 pub(crate) const MAX_LEN: usize = MAX_REFERENCE_LEN;
 
-/// The DER of a PEM block.
-pub(crate) fn der_in(pem: &[u8]) -> Result<Vec<u8>, Failure> {
+/// Converts a PEM block to DER.
+pub(crate) fn pem_to_der(pem: &[u8]) -> Result<Vec<u8>, ProviderError> {
     Ok(Reference::parse_pem(pem)?.to_der()?)
 }
 
-/// The key that DER names; None where it is no reference, or names a key of another family. With the public half in it the
-/// cryptoserver is asked only when the key is used, and a program starts without it.
-pub(crate) fn key_in(
-    provider: &Provider,
+/// Loads the key that DER names, or None if the DER is no reference or names a key of another family.
+///
+/// A reference with the public half needs the cryptoserver only when the key is used, so that a program starts without
+/// it.
+pub(crate) fn load_der(
+    provider: &LoadedProvider,
     der: &[u8],
-    family: Family,
-) -> Result<Option<ProviderKey>, Failure> {
-    // Whoever has DER of unknown kind asks every decoder.
+    family: KeyFamily,
+) -> Result<Option<ProviderKey>, ProviderError> {
+    // OpenSSL tries every decoder on DER of an unknown type, so that this is no error.
     let Ok(reference) = Reference::parse_der(der) else { return Ok(None) };
     let key = match &reference.spki {
-        Some(spki) => held(&reference.name, spki)?,
-        None => held(&reference.name, &provider.key_info(&reference.name)?.public_key)?,
+        Some(spki) => held_key(&reference.name, spki)?,
+        None => held_key(&reference.name, &provider.key_info(&reference.name)?.public_key)?,
     };
-    let key = of_family(key)?;
+    let key = provider_key(key)?;
     Ok((key.family == family).then_some(key))
 }
 
-fn of_family(key: Key) -> Result<ProviderKey, Failure> {
-    let family = Family::of(&key)
-        .ok_or_else(|| Failure::Reference(format!("{:?} keys have no operation here", key.kind())))?;
+fn provider_key(key: Key) -> Result<ProviderKey, ProviderError> {
+    let family = KeyFamily::of_key(&key).ok_or_else(|| {
+        ProviderError::Reference(format!("{:?} keys are not offered by oarlock", key.kind()))
+    })?;
     Ok(ProviderKey::new(family, Some(key)))
 }
 
@@ -57,9 +61,9 @@ fn of_family(key: Key) -> Result<ProviderKey, Failure> {
 mod tests {
     use super::*;
 
-    /// Text in the place of a reference may be a private key. OpenSSL's error queue ends in logs.
+    /// Text in place of a reference may be a private key, and OpenSSL's error queue ends up in logs.
     #[test]
-    fn no_text_quotes_what_is_no_reference() {
+    fn no_error_quotes_text_that_is_not_a_reference() {
         let body = "MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g";
         let digits = "9D61B19DEFFD5A60BA844AF492EC2CC44449C5697B326919703BAC031CAE7F60";
         for text in [
@@ -71,7 +75,7 @@ mod tests {
             format!("oarlock:{body}%"),
             body.to_owned(),
         ] {
-            let failures = [der_in(text.as_bytes()).err(), check_uri(&text).err()];
+            let failures = [pem_to_der(text.as_bytes()).err(), check_uri(&text).err()];
             for said in failures.into_iter().flatten().map(|failure| format!("{failure} {failure:?}")) {
                 assert!(!said.contains(&body[16..28]) && !said.contains(&digits[..12]), "{said}");
             }

@@ -1,4 +1,4 @@
-//! What a signature context does between initialisation and result: digest, padding, and the scheme that they make.
+//! Signature contexts: digest and padding, and the scheme that they select.
 
 use aws_lc_rs::digest::Context as Hasher;
 use oarlock::{Curve, KeyKind};
@@ -6,11 +6,11 @@ use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, Sa
 use zeroize::Zeroizing;
 
 use crate::der;
-use crate::digest::Digest;
-use crate::entry::params::{Params, Wanted, Word};
-use crate::error::Failure;
-use crate::key::{Family, ProviderKey};
-use crate::work::Provider;
+use crate::digest::NamedDigest;
+use crate::error::ProviderError;
+use crate::key::{KeyFamily, ProviderKey};
+use crate::libcrypto::params::{ParamReader, ParamWord, ParamWriter};
+use crate::provider::LoadedProvider;
 
 /// Names of parameters: `core_names.h`.
 pub(crate) mod name {
@@ -29,104 +29,108 @@ pub(crate) mod name {
 
 /// A signature context.
 #[derive(Clone)]
-pub(crate) struct Signature {
-    provider: Provider,
-    family: Family,
+pub(crate) struct SignatureContext {
+    provider: LoadedProvider,
+    family: KeyFamily,
     key: Option<Key>,
-    digest: Option<&'static Digest>,
+    digest: Option<&'static NamedDigest>,
     hasher: Option<Hasher>,
-    padding: Padding,
-    mgf: Option<&'static Digest>,
-    salt: Salt,
+    padding: SignaturePadding,
+    mgf: Option<&'static NamedDigest>,
+    salt: PssSalt,
     nonce: NonceRule,
 }
 
 /// RSA signature paddings, by OpenSSL's numbers 1 and 6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Padding {
+enum SignaturePadding {
     Pkcs1,
     Pss,
 }
 
 /// `RSA_PSS_SALTLEN_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Salt {
+enum PssSalt {
     Digest,
     Max,
-    /// To sign: the longest. To verify: any.
+    /// The maximum length to sign, any length to verify.
     Auto,
-    /// To sign: the digest's length, or the longest where that is shorter. To verify: any.
+    /// The digest's length or the maximum length to sign, whichever is shorter; any length to verify.
     AutoDigestMax,
     Exactly(u16),
 }
 
-/// What is signed.
+/// The input of a signature.
 #[derive(Clone, Copy)]
-enum Given<'a> {
+enum SignInput<'a> {
     Message(&'a [u8]),
-    /// The digest of a message, or what a caller says to be one.
+    /// The digest of a message, or bytes that the caller passes as one.
     Hash(&'a [u8]),
 }
 
-impl Signature {
-    pub(crate) fn new(provider: Provider, family: Family) -> Self {
+impl SignatureContext {
+    pub(crate) fn new(provider: LoadedProvider, family: KeyFamily) -> Self {
         Self {
             provider,
             family,
             key: None,
             digest: None,
             hasher: None,
-            padding: Padding::Pkcs1,
+            padding: SignaturePadding::Pkcs1,
             mgf: None,
-            salt: Salt::AutoDigestMax,
+            salt: PssSalt::AutoDigestMax,
             nonce: NonceRule::Hedged,
         }
     }
 
-    pub(crate) fn provider(&self) -> &Provider {
+    pub(crate) fn provider(&self) -> &LoadedProvider {
         &self.provider
     }
 
-    /// Begins to sign or verify digests.
-    pub(crate) fn init(&mut self, key: Option<&ProviderKey>, params: Params<'_>) -> Result<(), Failure> {
-        self.take_key(key)?;
+    /// Begins to sign or verify a digest.
+    pub(crate) fn init(
+        &mut self,
+        key: Option<&ProviderKey>,
+        params: ParamReader<'_>,
+    ) -> Result<(), ProviderError> {
+        self.set_key(key)?;
         self.hasher = None;
         self.set(params)
     }
 
-    /// Begins to sign or verify a message. Without a name the digest stays as it was.
+    /// Begins to sign or verify a message. Without a name the former digest stays.
     pub(crate) fn digest_init(
         &mut self,
         digest: Option<&str>,
         key: Option<&ProviderKey>,
-        params: Params<'_>,
-    ) -> Result<(), Failure> {
-        self.take_key(key)?;
+        params: ParamReader<'_>,
+    ) -> Result<(), ProviderError> {
+        self.set_key(key)?;
         let named = digest.filter(|name| !name.is_empty());
-        if self.family == Family::Ed25519 {
-            // RFC 8032 5.1: the message is not hashed before.
+        if self.family == KeyFamily::Ed25519 {
+            // RFC 8032 5.1: Ed25519 signs the message itself.
             if let Some(name) = named {
-                return Err(Failure::Unsupported { what: format!("Ed25519 with digest {name}") });
+                return Err(ProviderError::Unsupported { what: format!("Ed25519 with digest {name}") });
             }
             return self.set(params);
         }
         if let Some(name) = named {
-            self.digest = Some(Digest::named(name)?);
+            self.digest = Some(NamedDigest::named(name)?);
         }
-        let digest = self.digest.ok_or(Failure::NotInitialised)?;
+        let digest = self.digest.ok_or(ProviderError::NotInitialised)?;
         self.set(params)?;
         self.hasher = Some(digest.hasher());
         Ok(())
     }
 
-    /// More of the message.
-    pub(crate) fn update(&mut self, data: &[u8]) -> Result<(), Failure> {
-        self.hasher.as_mut().ok_or(Failure::NotInitialised)?.update(data);
+    /// Hashes the next part of the message.
+    pub(crate) fn update(&mut self, data: &[u8]) -> Result<(), ProviderError> {
+        self.hasher.as_mut().ok_or(ProviderError::NotInitialised)?.update(data);
         Ok(())
     }
 
-    /// Bytes that a signature has at most.
-    pub(crate) fn max_len(&self) -> Result<usize, Failure> {
+    /// Returns the maximum length of a signature in bytes.
+    pub(crate) fn max_len(&self) -> Result<usize, ProviderError> {
         Ok(match self.key()?.kind() {
             KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) => usize::from(bits).div_ceil(8),
             KeyKind::EcPrivate(Curve::P384) | KeyKind::EcPublic(Curve::P384) => 104,
@@ -135,46 +139,48 @@ impl Signature {
         })
     }
 
-    /// The signature of a digest.
-    pub(crate) fn sign(&self, digest: &[u8]) -> Result<Zeroizing<Vec<u8>>, Failure> {
-        self.sign_given(Given::Hash(digest))
+    /// Signs a digest.
+    pub(crate) fn sign(&self, digest: &[u8]) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        self.sign_input(SignInput::Hash(digest))
     }
 
-    /// The signature of a whole message.
-    pub(crate) fn sign_message(&self, message: &[u8]) -> Result<Zeroizing<Vec<u8>>, Failure> {
-        self.sign_given(Given::Message(message))
+    /// Signs a whole message.
+    pub(crate) fn sign_message(&self, message: &[u8]) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        self.sign_input(SignInput::Message(message))
     }
 
-    /// The signature of the message so far.
-    pub(crate) fn finish(&mut self) -> Result<Zeroizing<Vec<u8>>, Failure> {
-        let digest = self.hasher.take().ok_or(Failure::NotInitialised)?.finish();
+    /// Signs the message that was hashed in parts.
+    pub(crate) fn finish(&mut self) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        let digest = self.hasher.take().ok_or(ProviderError::NotInitialised)?.finish();
         self.sign(digest.as_ref())
     }
 
-    /// Whether it is the signature of a digest.
-    pub(crate) fn verify(&self, digest: &[u8], signature: &[u8]) -> Result<bool, Failure> {
-        self.verify_given(Given::Hash(digest), signature)
+    /// Verifies the signature of a digest.
+    pub(crate) fn verify(&self, digest: &[u8], signature: &[u8]) -> Result<bool, ProviderError> {
+        self.verify_input(SignInput::Hash(digest), signature)
     }
 
-    /// Whether it is the signature of a whole message.
-    pub(crate) fn verify_message(&self, message: &[u8], signature: &[u8]) -> Result<bool, Failure> {
-        self.verify_given(Given::Message(message), signature)
+    /// Verifies the signature of a whole message.
+    pub(crate) fn verify_message(&self, message: &[u8], signature: &[u8]) -> Result<bool, ProviderError> {
+        self.verify_input(SignInput::Message(message), signature)
     }
 
-    /// Whether it is the signature of the message so far.
-    pub(crate) fn finish_verify(&mut self, signature: &[u8]) -> Result<bool, Failure> {
-        let digest = self.hasher.take().ok_or(Failure::NotInitialised)?.finish();
+    /// Verifies the signature of the message that was hashed in parts.
+    pub(crate) fn finish_verify(&mut self, signature: &[u8]) -> Result<bool, ProviderError> {
+        let digest = self.hasher.take().ok_or(ProviderError::NotInitialised)?.finish();
         self.verify(digest.as_ref(), signature)
     }
 
-    /// What a PKCS#1 v1.5 signature was made of: the digest, or without a digest what stands behind the padding.
+    /// Recovers the content of a PKCS#1 v1.5 signature: the hash, or everything behind the padding if no digest is set.
     /// RFC 8017 8.2.2.
-    pub(crate) fn recover(&self, signature: &[u8]) -> Result<Vec<u8>, Failure> {
-        if self.family != Family::Rsa || self.padding != Padding::Pkcs1 {
-            return Err(Failure::Unsupported { what: "recovery from any but PKCS#1 v1.5 signatures".into() });
+    pub(crate) fn recover(&self, signature: &[u8]) -> Result<Vec<u8>, ProviderError> {
+        if self.family != KeyFamily::Rsa || self.padding != SignaturePadding::Pkcs1 {
+            return Err(ProviderError::Unsupported {
+                what: "recovery from any but PKCS#1 v1.5 signatures".into(),
+            });
         }
         let encoded = self.provider.rsa_public(self.key()?, signature)?;
-        let behind = unpadded(&encoded).ok_or(JobError::Rejected)?;
+        let behind = strip_padding(&encoded).ok_or(JobError::Rejected)?;
         let Some(digest) = self.digest else { return Ok(behind.to_vec()) };
         let hash = behind.get(behind.len().saturating_sub(digest.len())..).unwrap_or_default();
         if der::digest_info(digest, hash) != behind {
@@ -183,38 +189,41 @@ impl Signature {
         Ok(hash.to_vec())
     }
 
-    /// Takes settings; those that it does not know are left alone.
-    pub(crate) fn set(&mut self, params: Params<'_>) -> Result<(), Failure> {
-        if self.family == Family::Ed25519 {
-            return plain_ed25519(params);
+    /// Sets parameters. Unknown parameters are ignored.
+    pub(crate) fn set(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
+        if self.family == KeyFamily::Ed25519 {
+            return check_plain_ed25519(params);
         }
         if let Some(name) = params.text(name::DIGEST).filter(|name| !name.is_empty()) {
-            let digest = Digest::named(name)?;
+            let digest = NamedDigest::named(name)?;
             if self.hasher.is_some() && self.digest != Some(digest) {
-                return Err(Failure::Parameter { what: "digest", expected: "that of initialisation".into() });
+                return Err(ProviderError::Parameter {
+                    what: "digest",
+                    expected: "that of initialisation".into(),
+                });
             }
             self.digest = Some(digest);
         }
-        if self.family == Family::Ec {
+        if self.family == KeyFamily::Ec {
             if let Some(number) = params.number(name::NONCE_TYPE) {
                 self.nonce = if number == 1 { NonceRule::Deterministic } else { NonceRule::Hedged };
             }
             return Ok(());
         }
         if let Some(word) = params.word(name::PAD_MODE) {
-            self.padding = padding(word)?;
+            self.padding = parse_padding(word)?;
         }
         if let Some(word) = params.word(name::SALT_LEN) {
-            self.salt = salt(word)?;
+            self.salt = parse_salt(word)?;
         }
         if let Some(name) = params.text(name::MGF1_DIGEST).filter(|name| !name.is_empty()) {
-            self.mgf = Some(Digest::named(name)?);
+            self.mgf = Some(NamedDigest::named(name)?);
         }
         Ok(())
     }
 
-    /// Fills in what is asked. False where a place is too small.
-    pub(crate) fn get(&self, wanted: &mut Wanted<'_>) -> Result<bool, Failure> {
+    /// Writes the parameters that are asked for. False if a buffer is too small.
+    pub(crate) fn get(&self, wanted: &mut ParamWriter<'_>) -> Result<bool, ProviderError> {
         let mut is_written = true;
         if let Some(id) = self.algorithm_id()? {
             is_written &= wanted.octets(name::ALGORITHM_ID, &id);
@@ -222,10 +231,10 @@ impl Signature {
         if let Some(digest) = self.digest {
             is_written &= wanted.text(name::DIGEST, digest.canonical);
         }
-        if self.family == Family::Rsa {
+        if self.family == KeyFamily::Rsa {
             let (number, text) = match self.padding {
-                Padding::Pkcs1 => (1, c"pkcs1"),
-                Padding::Pss => (6, c"pss"),
+                SignaturePadding::Pkcs1 => (1, c"pkcs1"),
+                SignaturePadding::Pss => (6, c"pss"),
             };
             is_written &= match wanted.wants_text(name::PAD_MODE) {
                 Some(true) => wanted.text(name::PAD_MODE, text),
@@ -243,86 +252,93 @@ impl Signature {
         Ok(is_written)
     }
 
-    fn take_key(&mut self, key: Option<&ProviderKey>) -> Result<(), Failure> {
-        // Without a key it is initialised again with the former.
+    fn set_key(&mut self, key: Option<&ProviderKey>) -> Result<(), ProviderError> {
+        // Without a key, the context is initialised again with its former key.
         if let Some(given) = key {
             if given.family != self.family {
                 let (expected, found) = (self.family.name(), given.family.name());
-                return Err(Failure::Reference(format!(
+                return Err(ProviderError::Reference(format!(
                     "expected a key for {expected}, found one for {found}"
                 )));
             }
-            self.key = Some(given.get().ok_or(Failure::NoKey)?);
+            self.key = Some(given.get().ok_or(ProviderError::NoKey)?);
         }
         self.key().map(|_| ())
     }
 
-    fn key(&self) -> Result<&Key, Failure> {
-        self.key.as_ref().ok_or(Failure::NoKey)
+    fn key(&self) -> Result<&Key, ProviderError> {
+        self.key.as_ref().ok_or(ProviderError::NoKey)
     }
 
-    fn sign_given(&self, given: Given<'_>) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    fn sign_input(&self, input: SignInput<'_>) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         let key = self.key()?;
-        let mut kept = Vec::new();
-        let (scheme, input) = self.signing(key, given, &mut kept)?;
+        let mut encoded = Vec::new();
+        let (scheme, input) = self.signing_scheme(key, input, &mut encoded)?;
         self.provider.run(&Job::with_scheme(scheme, key, input, &[]))
     }
 
-    fn verify_given(&self, given: Given<'_>, signature: &[u8]) -> Result<bool, Failure> {
+    fn verify_input(&self, input: SignInput<'_>, signature: &[u8]) -> Result<bool, ProviderError> {
         let key = self.key()?;
-        let mut kept = Vec::new();
-        let (scheme, input) = self.signing(key, given, &mut kept)?;
-        let scheme = self.verifying(scheme);
+        let mut encoded = Vec::new();
+        let (scheme, input) = self.signing_scheme(key, input, &mut encoded)?;
+        let scheme = self.verifying_scheme(scheme);
         match self.provider.run(&Job::with_scheme(scheme, key, input, signature)) {
             Ok(_) => Ok(true),
-            Err(Failure::Job(JobError::Rejected)) => Ok(false),
+            Err(ProviderError::Job(JobError::Rejected)) => Ok(false),
             Err(failure) => Err(failure),
         }
     }
 
-    /// The scheme that signs what is given. `kept` has room for what has to be made of it.
-    fn signing<'a>(
+    /// Selects the scheme that signs the input. `encoded` stores an input that has to be encoded first.
+    fn signing_scheme<'a>(
         &self,
         key: &Key,
-        given: Given<'a>,
-        kept: &'a mut Vec<u8>,
-    ) -> Result<(Scheme, Input<'a>), Failure> {
+        input: SignInput<'a>,
+        encoded: &'a mut Vec<u8>,
+    ) -> Result<(Scheme, Input<'a>), ProviderError> {
         match (self.family, self.padding) {
-            (Family::Rsa, Padding::Pkcs1) => self.pkcs1(given, kept),
-            (Family::Rsa, Padding::Pss) => self.pss(key, given),
-            (Family::Ec, _) => self.ecdsa(key, given, kept),
-            _ => match given {
-                Given::Message(message) => Ok((Scheme::Ed25519Sign, Input::Message(message))),
-                Given::Hash(_) => Err(Failure::Unsupported { what: "Ed25519 of a digest".into() }),
+            (KeyFamily::Rsa, SignaturePadding::Pkcs1) => self.pkcs1(input, encoded),
+            (KeyFamily::Rsa, SignaturePadding::Pss) => self.pss(key, input),
+            (KeyFamily::Ec, _) => self.ecdsa(key, input, encoded),
+            _ => match input {
+                SignInput::Message(message) => Ok((Scheme::Ed25519Sign, Input::Message(message))),
+                SignInput::Hash(_) => Err(ProviderError::Unsupported { what: "Ed25519 of a digest".into() }),
             },
         }
     }
 
-    fn pkcs1<'a>(&self, given: Given<'a>, kept: &'a mut Vec<u8>) -> Result<(Scheme, Input<'a>), Failure> {
+    fn pkcs1<'a>(
+        &self,
+        input: SignInput<'a>,
+        encoded: &'a mut Vec<u8>,
+    ) -> Result<(Scheme, Input<'a>), ProviderError> {
         let Some(digest) = self.digest else {
-            let (Given::Message(bytes) | Given::Hash(bytes)) = given;
+            let (SignInput::Message(bytes) | SignInput::Hash(bytes)) = input;
             return Ok((Scheme::RsaPkcs1SignEncoded, Input::Message(bytes)));
         };
-        match (digest.hall, given) {
-            (Some(digest), given) => Ok((Scheme::RsaPkcs1Sign { digest }, given.into_input())),
-            (None, given) => {
-                *kept = der::digest_info(digest, &given.hashed(digest)?);
-                Ok((Scheme::RsaPkcs1SignEncoded, Input::Message(kept)))
+        match (digest.accelerated, input) {
+            (Some(digest), input) => Ok((Scheme::RsaPkcs1Sign { digest }, input.into_input())),
+            (None, input) => {
+                *encoded = der::digest_info(digest, &input.hashed(digest)?);
+                Ok((Scheme::RsaPkcs1SignEncoded, Input::Message(encoded)))
             }
         }
     }
 
-    fn pss<'a>(&self, key: &Key, given: Given<'a>) -> Result<(Scheme, Input<'a>), Failure> {
+    fn pss<'a>(&self, key: &Key, input: SignInput<'a>) -> Result<(Scheme, Input<'a>), ProviderError> {
         let (digest, mgf) = self.pss_digests()?;
         let salt_len = self.salt_len(key, digest.len());
-        let scheme =
-            Scheme::RsaPssSign { digest: digest.in_hall("PSS")?, mgf: mgf.in_hall("MGF1")?, salt_len };
-        Ok((scheme, given.into_input()))
+        let scheme = Scheme::RsaPssSign {
+            digest: digest.accelerated_for("PSS")?,
+            mgf: mgf.accelerated_for("MGF1")?,
+            salt_len,
+        };
+        Ok((scheme, input.into_input()))
     }
 
-    /// Digest and mask generation's digest; SHA-1 where none is named. RFC 8017 A.2.3.
-    fn pss_digests(&self) -> Result<(&'static Digest, &'static Digest), Failure> {
-        let digest = self.digest.map_or_else(|| Digest::named("SHA1"), Ok)?;
+    /// Returns the digest and the digest of mask generation. The default is SHA-1. RFC 8017 A.2.3.
+    fn pss_digests(&self) -> Result<(&'static NamedDigest, &'static NamedDigest), ProviderError> {
+        let digest = self.digest.map_or_else(|| NamedDigest::named("SHA1"), Ok)?;
         Ok((digest, self.mgf.unwrap_or(digest)))
     }
 
@@ -332,50 +348,52 @@ impl Signature {
         let max = usize::from(bits).div_ceil(8).saturating_sub(digest_len + 2) as u16;
         let digest_len = digest_len as u16;
         match self.salt {
-            Salt::Digest => digest_len,
-            Salt::Max | Salt::Auto => max,
-            Salt::AutoDigestMax => digest_len.min(max),
-            Salt::Exactly(len) => len,
+            PssSalt::Digest => digest_len,
+            PssSalt::Max | PssSalt::Auto => max,
+            PssSalt::AutoDigestMax => digest_len.min(max),
+            PssSalt::Exactly(len) => len,
         }
     }
 
     fn ecdsa<'a>(
         &self,
         key: &Key,
-        given: Given<'a>,
-        kept: &'a mut Vec<u8>,
-    ) -> Result<(Scheme, Input<'a>), Failure> {
+        input: SignInput<'a>,
+        encoded: &'a mut Vec<u8>,
+    ) -> Result<(Scheme, Input<'a>), ProviderError> {
         let (KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve)) = key.kind() else {
-            return Err(Failure::NoKey);
+            return Err(ProviderError::NoKey);
         };
         let scheme =
             |digest| Scheme::EcdsaSign { curve, digest, encoding: EcdsaEncoding::Der, nonce: self.nonce };
-        match (self.digest, given) {
-            (Some(Digest { hall: Some(alg), .. }), Given::Message(message)) => {
+        match (self.digest, input) {
+            (Some(NamedDigest { accelerated: Some(alg), .. }), SignInput::Message(message)) => {
                 Ok((scheme(*alg), Input::Message(message)))
             }
-            (Some(Digest { hall: Some(alg), .. }), Given::Hash(hash)) if hash.len() == alg.output_len() => {
+            (Some(NamedDigest { accelerated: Some(alg), .. }), SignInput::Hash(hash))
+                if hash.len() == alg.output_len() =>
+            {
                 Ok((scheme(*alg), Input::Digest(hash)))
             }
-            (digest, given) => {
+            (digest, input) => {
                 let hash = match digest {
-                    Some(digest) => given.hashed(digest)?,
-                    None => given.bytes().to_vec(),
+                    Some(digest) => input.hashed(digest)?,
+                    None => input.bytes().to_vec(),
                 };
-                *kept = at_order_width(&hash, curve.scalar_len());
+                *encoded = fit_to_order(&hash, curve.scalar_len());
                 let alg = if curve == Curve::P384 { DigestAlg::Sha384 } else { DigestAlg::Sha256 };
-                Ok((scheme(alg), Input::Digest(kept)))
+                Ok((scheme(alg), Input::Digest(encoded)))
             }
         }
     }
 
-    fn verifying(&self, signing: Scheme) -> Scheme {
+    fn verifying_scheme(&self, signing: Scheme) -> Scheme {
         match signing {
             Scheme::RsaPkcs1Sign { digest } => Scheme::RsaPkcs1Verify { digest },
             Scheme::RsaPkcs1SignEncoded => Scheme::RsaPkcs1VerifyEncoded,
             Scheme::RsaPssSign { digest, mgf, salt_len } => {
                 let salt = match self.salt {
-                    Salt::Auto | Salt::AutoDigestMax => SaltLength::Any,
+                    PssSalt::Auto | PssSalt::AutoDigestMax => SaltLength::Any,
                     _ => SaltLength::Exactly(salt_len),
                 };
                 Scheme::RsaPssVerify { digest, mgf, salt }
@@ -387,22 +405,22 @@ impl Signature {
         }
     }
 
-    /// How certificates and messages name the scheme; None before a digest is known.
-    fn algorithm_id(&self) -> Result<Option<Vec<u8>>, Failure> {
+    /// Encodes the identifier of the scheme in certificates and messages, or None before the digest is known.
+    fn algorithm_id(&self) -> Result<Option<Vec<u8>>, ProviderError> {
         Ok(match (self.family, self.digest, &self.key) {
-            (Family::Ed25519, ..) => Some(der::ed25519()),
-            (Family::Ec, Some(digest), _) => Some(der::ecdsa(digest)),
-            (Family::Rsa, Some(digest), Some(key)) if self.padding == Padding::Pss => {
+            (KeyFamily::Ed25519, ..) => Some(der::ed25519()),
+            (KeyFamily::Ec, Some(digest), _) => Some(der::ecdsa(digest)),
+            (KeyFamily::Rsa, Some(digest), Some(key)) if self.padding == SignaturePadding::Pss => {
                 let (_, mgf) = self.pss_digests()?;
                 Some(der::rsa_pss(digest, mgf, self.salt_len(key, digest.len())))
             }
-            (Family::Rsa, Some(digest), _) => Some(der::rsa_pkcs1(digest)),
+            (KeyFamily::Rsa, Some(digest), _) => Some(der::rsa_pkcs1(digest)),
             _ => None,
         })
     }
 }
 
-impl<'a> Given<'a> {
+impl<'a> SignInput<'a> {
     fn bytes(self) -> &'a [u8] {
         let (Self::Message(bytes) | Self::Hash(bytes)) = self;
         bytes
@@ -415,8 +433,8 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The digest, made or checked for its length.
-    fn hashed(self, digest: &Digest) -> Result<Vec<u8>, Failure> {
+    /// Hashes a message, or checks the length of a hash.
+    fn hashed(self, digest: &NamedDigest) -> Result<Vec<u8>, ProviderError> {
         match self {
             Self::Message(message) => {
                 let mut hasher = digest.hasher();
@@ -426,14 +444,14 @@ impl<'a> Given<'a> {
             Self::Hash(hash) if hash.len() == digest.len() => Ok(hash.to_vec()),
             Self::Hash(hash) => {
                 let expected = format!("{} bytes, found {}", digest.len(), hash.len());
-                Err(Failure::Parameter { what: "digest", expected })
+                Err(ProviderError::Parameter { what: "digest", expected })
             }
         }
     }
 }
 
-impl Salt {
-    /// `RSA_PSS_SALTLEN_*`, and the name where it has one.
+impl PssSalt {
+    /// Returns the number of `RSA_PSS_SALTLEN_*`, and OpenSSL's name if there is one.
     fn as_openssl(self) -> (i64, Option<&'static std::ffi::CStr>) {
         match self {
             Self::Digest => (-1, Some(c"digest")),
@@ -445,54 +463,54 @@ impl Salt {
     }
 }
 
-fn padding(word: Word<'_>) -> Result<Padding, Failure> {
+fn parse_padding(word: ParamWord<'_>) -> Result<SignaturePadding, ProviderError> {
     match word {
-        Word::Number(1) | Word::Text("pkcs1") => Ok(Padding::Pkcs1),
-        Word::Number(6) | Word::Text("pss") => Ok(Padding::Pss),
-        other => Err(Failure::Unsupported { what: format!("RSA signature padding {other}") }),
+        ParamWord::Number(1) | ParamWord::Text("pkcs1") => Ok(SignaturePadding::Pkcs1),
+        ParamWord::Number(6) | ParamWord::Text("pss") => Ok(SignaturePadding::Pss),
+        other => Err(ProviderError::Unsupported { what: format!("RSA signature padding {other}") }),
     }
 }
 
-fn salt(word: Word<'_>) -> Result<Salt, Failure> {
-    let len = |number: i64| u16::try_from(number).ok().map(Salt::Exactly);
+fn parse_salt(word: ParamWord<'_>) -> Result<PssSalt, ProviderError> {
+    let len = |number: i64| u16::try_from(number).ok().map(PssSalt::Exactly);
     let salt = match word {
-        Word::Number(-1) | Word::Text("digest") => Some(Salt::Digest),
-        Word::Number(-2) | Word::Text("auto") => Some(Salt::Auto),
-        Word::Number(-3) | Word::Text("max") => Some(Salt::Max),
-        Word::Number(-4) | Word::Text("auto-digestmax") => Some(Salt::AutoDigestMax),
-        Word::Number(number) => len(number),
-        Word::Text(text) => text.parse().ok().and_then(len),
+        ParamWord::Number(-1) | ParamWord::Text("digest") => Some(PssSalt::Digest),
+        ParamWord::Number(-2) | ParamWord::Text("auto") => Some(PssSalt::Auto),
+        ParamWord::Number(-3) | ParamWord::Text("max") => Some(PssSalt::Max),
+        ParamWord::Number(-4) | ParamWord::Text("auto-digestmax") => Some(PssSalt::AutoDigestMax),
+        ParamWord::Number(number) => len(number),
+        ParamWord::Text(text) => text.parse().ok().and_then(len),
     };
-    salt.ok_or_else(|| Failure::Parameter {
+    salt.ok_or_else(|| ProviderError::Parameter {
         what: "saltlen",
         expected: format!("0 to 65535, digest, max, auto or auto-digestmax, found {word}"),
     })
 }
 
-/// Only Ed25519 itself is offered, none of its variants. RFC 8032 section 5.
-fn plain_ed25519(params: Params<'_>) -> Result<(), Failure> {
+/// Rejects the variants of Ed25519. RFC 8032 section 5.
+fn check_plain_ed25519(params: ParamReader<'_>) -> Result<(), ProviderError> {
     let instance = params.text(name::INSTANCE).filter(|name| !name.eq_ignore_ascii_case("Ed25519"));
     if let Some(name) = instance {
-        return Err(Failure::Unsupported { what: name.to_owned() });
+        return Err(ProviderError::Unsupported { what: name.to_owned() });
     }
     match params.octets(name::CONTEXT_STRING) {
         Some(context) if !context.is_empty() => {
-            Err(Failure::Unsupported { what: "Ed25519 with a context".into() })
+            Err(ProviderError::Unsupported { what: "Ed25519 with a context".into() })
         }
         _ => Ok(()),
     }
 }
 
-/// The integer that ECDSA makes of a digest of any length, at the width of an order of whole bytes: its leftmost bytes, or
-/// zeros before it. FIPS 186-5 6.4.1 step 2.
-fn at_order_width(hash: &[u8], width: usize) -> Vec<u8> {
+/// Converts a digest of any length to the integer of ECDSA, for orders of whole bytes: the leftmost bytes, or zeros
+/// before a shorter digest. FIPS 186-5 6.4.1 step 2.
+fn fit_to_order(hash: &[u8], width: usize) -> Vec<u8> {
     let mut out = vec![0; width.saturating_sub(hash.len())];
     out.extend_from_slice(&hash[..hash.len().min(width)]);
     out
 }
 
-/// What stands behind `00 01 FF .. FF 00`, with at least eight bytes of padding. RFC 8017 9.2.
-fn unpadded(encoded: &[u8]) -> Option<&[u8]> {
+/// Returns the content behind `00 01 FF .. FF 00`, with at least eight bytes of padding. RFC 8017 9.2.
+fn strip_padding(encoded: &[u8]) -> Option<&[u8]> {
     let padding = encoded.strip_prefix(&[0, 1])?;
     let len = padding.iter().position(|byte| *byte != 0xFF).filter(|len| *len >= 8)?;
     padding[len..].strip_prefix(&[0])
@@ -503,30 +521,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digests_of_any_length_are_the_same_integer_for_ecdsa() {
-        assert_eq!(at_order_width(&[1, 2], 4), [0, 0, 1, 2]);
-        assert_eq!(at_order_width(&[1, 2, 3, 4], 4), [1, 2, 3, 4]);
-        assert_eq!(at_order_width(&[1, 2, 3, 4, 5], 4), [1, 2, 3, 4]);
-        assert_eq!(at_order_width(&[], 2), [0, 0]);
+    fn ecdsa_pads_and_cuts_digests_to_the_order() {
+        assert_eq!(fit_to_order(&[1, 2], 4), [0, 0, 1, 2]);
+        assert_eq!(fit_to_order(&[1, 2, 3, 4], 4), [1, 2, 3, 4]);
+        assert_eq!(fit_to_order(&[1, 2, 3, 4, 5], 4), [1, 2, 3, 4]);
+        assert_eq!(fit_to_order(&[], 2), [0, 0]);
     }
 
     #[test]
-    fn only_whole_paddings_are_taken_off() {
+    fn strips_complete_paddings_only() {
         let padded = [&[0, 1][..], &[0xFF; 8], &[0, 7, 7]].concat();
-        assert_eq!(unpadded(&padded), Some(&[7, 7][..]));
-        assert_eq!(unpadded(&[&[0, 1][..], &[0xFF; 7], &[0, 7, 7]].concat()), None);
-        assert_eq!(unpadded(&[&[0, 2][..], &[0xFF; 8], &[0, 7]].concat()), None);
-        assert_eq!(unpadded(&[&[0, 1][..], &[0xFF; 8]].concat()), None);
-        assert_eq!(unpadded(&[]), None);
+        assert_eq!(strip_padding(&padded), Some(&[7, 7][..]));
+        assert_eq!(strip_padding(&[&[0, 1][..], &[0xFF; 7], &[0, 7, 7]].concat()), None);
+        assert_eq!(strip_padding(&[&[0, 2][..], &[0xFF; 8], &[0, 7]].concat()), None);
+        assert_eq!(strip_padding(&[&[0, 1][..], &[0xFF; 8]].concat()), None);
+        assert_eq!(strip_padding(&[]), None);
     }
 
     #[test]
-    fn salts_and_paddings_have_openssls_names_and_numbers() {
-        assert_eq!(salt(Word::Number(-1)).unwrap(), salt(Word::Text("digest")).unwrap());
-        assert_eq!(salt(Word::Text("17")).unwrap(), Salt::Exactly(17));
-        assert!(salt(Word::Number(-5)).is_err() && salt(Word::Text("long")).is_err());
-        assert_eq!(padding(Word::Number(6)).unwrap(), Padding::Pss);
-        let said = padding(Word::Text("none")).unwrap_err().to_string();
+    fn accepts_openssls_names_and_numbers_of_salts_and_paddings() {
+        assert_eq!(
+            parse_salt(ParamWord::Number(-1)).unwrap(),
+            parse_salt(ParamWord::Text("digest")).unwrap()
+        );
+        assert_eq!(parse_salt(ParamWord::Text("17")).unwrap(), PssSalt::Exactly(17));
+        assert!(parse_salt(ParamWord::Number(-5)).is_err() && parse_salt(ParamWord::Text("long")).is_err());
+        assert_eq!(parse_padding(ParamWord::Number(6)).unwrap(), SignaturePadding::Pss);
+        let said = parse_padding(ParamWord::Text("none")).unwrap_err().to_string();
         assert!(said.contains("RSA signature padding none is not offered"), "{said}");
     }
 }

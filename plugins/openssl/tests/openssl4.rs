@@ -1,4 +1,5 @@
-//! The whole suite for the newest OpenSSL, built here from its sources: what has changed since 3.0 is found by running it.
+//! The whole suite for the newest OpenSSL, which is built here from its sources, because its interface may differ from
+//! 3.0.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod common;
@@ -9,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use common::{Place, Ran, program};
+use common::{ProgramResult, TestDirectory, program};
 
-/// What no test here touches.
+/// Features that no test uses.
 const LEFT_OUT: [&str; 37] = [
     "no-afalgeng",
     "no-argon2",
@@ -53,78 +54,78 @@ const LEFT_OUT: [&str; 37] = [
 ];
 
 #[test]
-fn it_is_the_version_that_is_meant() {
-    let Some(place) = place() else { return };
+fn the_library_has_the_expected_version() {
+    let Some(dir) = test_directory() else { return };
     let (_, meant) = openssl_src::version().split_once('+').unwrap();
-    let said = place.openssl("version -a").ok();
+    let said = dir.openssl("version -a").ok();
     assert!(said.starts_with(&format!("OpenSSL {meant} ")), "{said}");
-    let said = place.openssl("list -providers -verbose").ok();
+    let said = dir.openssl("list -providers -verbose").ok();
     assert!(said.contains("name: Oarlock") && said.contains("status: active"), "{said}");
 }
 
 #[test]
-fn signatures_of_either_side_verify_at_the_other() {
-    place().iter().for_each(suite::signatures);
+fn verifies_signatures_of_plain_openssl_and_the_opposite() {
+    test_directory().iter().for_each(suite::signatures);
 }
 
 #[test]
-fn decryption_takes_what_plain_openssl_encrypted() {
-    place().iter().for_each(suite::encryption);
+fn decrypts_messages_of_plain_openssl() {
+    test_directory().iter().for_each(suite::encryption);
 }
 
 #[test]
 fn x25519_agrees_with_plain_openssl() {
-    place().iter().for_each(suite::agreement);
+    test_directory().iter().for_each(suite::agreement);
 }
 
 #[test]
-fn certificates_and_requests_are_signed() {
-    place().iter().for_each(suite::certificates);
+fn signs_certificates_and_requests() {
+    test_directory().iter().for_each(suite::certificates);
 }
 
 #[test]
 fn handshakes_with_every_key_succeed_in_both_versions_of_tls() {
-    let Some(place) = place() else { return };
-    place.keys();
-    suite::handshakes(&place);
+    let Some(dir) = test_directory() else { return };
+    dir.keys();
+    suite::handshakes(&dir);
 }
 
 #[test]
-fn every_group_of_tls_is_there() {
-    let Some(place) = place() else { return };
-    place.keys();
-    suite::groups(&place);
+fn offers_every_tls_group() {
+    let Some(dir) = test_directory() else { return };
+    dir.keys();
+    suite::groups(&dir);
 }
 
 #[test]
-fn keys_are_made_by_either_key_manager() {
-    place().iter().for_each(suite::generation);
+fn keys_of_both_key_managers_work() {
+    test_directory().iter().for_each(suite::generation);
 }
 
 #[test]
-fn what_is_not_offered_is_left_to_the_default_provider() {
-    place().iter().for_each(suite::left_alone);
+fn leaves_unsupported_operations_to_the_default_provider() {
+    test_directory().iter().for_each(suite::left_alone);
 }
 
 #[test]
-fn jobs_pause_and_their_signatures_are_right() {
-    place().iter().for_each(suite::async_jobs);
+fn jobs_pause_and_make_valid_signatures() {
+    test_directory().iter().for_each(suite::async_jobs);
 }
 
 #[test]
-fn bad_input_is_said_on_the_error_queue() {
-    place().iter().for_each(suite::bad_input);
+fn reports_bad_input_on_the_error_queue() {
+    test_directory().iter().for_each(suite::bad_input);
 }
 
-/// None, and said so, where it cannot be built.
-fn place() -> Option<Place> {
+/// Makes a test directory. Prints SKIPPED and returns None if OpenSSL cannot be built.
+fn test_directory() -> Option<TestDirectory> {
     // Where it fails, it is not tried again by every test.
     static BUILT: OnceLock<Result<Option<PathBuf>, String>> = OnceLock::new();
     let openssl = BUILT.get_or_init(build).clone().unwrap()?;
-    Some(Place::with(openssl, None, "mode = local"))
+    Some(TestDirectory::with(openssl, None, "mode = local"))
 }
 
-/// Built once, and kept with what cargo builds: one program with its libraries within, which exports their functions.
+/// Builds OpenSSL once, beside the output of cargo: a program that contains its libraries and exports their functions.
 fn build() -> Result<Option<PathBuf>, String> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         eprintln!("SKIPPED: OpenSSL is built for x86-64 Linux only");
@@ -156,7 +157,7 @@ fn step(command: &mut Command, directory: &Path) -> Result<(), String> {
     for name in ["MAKEFLAGS", "MFLAGS", "CARGO_MAKEFLAGS"] {
         command.env_remove(name);
     }
-    let ran = Ran::of(command);
+    let ran = ProgramResult::of(command);
     if ran.output.status.success() { Ok(()) } else { Err(format!("{}\n{}", ran.command, ran.said())) }
 }
 

@@ -1,4 +1,4 @@
-//! Programs of Debian's as they are, with the provider and with keys of every origin.
+//! Unchanged programs of Debian, with the provider and with keys of every origin.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -13,72 +13,72 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 
-use common::{Place, Ran, configuration, program};
+use common::{ProgramResult, TestDirectory, configuration, program};
 use programs::mute::MuteServer;
-use programs::{VISITS, Visit, apache, haproxy, has, nginx, place, postfix, signal_to, wait_for};
+use programs::{VISITS, Visit, apache, haproxy, has, nginx, postfix, signal_to, test_directory, wait_for};
 use rustix::process::Signal;
 use server::CryptoServer;
 
-/// Certificates with their keys.
+/// The certificates and their keys.
 const PAIRS: [(&str, &str); 2] = [("rsa.crt", "rsa"), ("p256.crt", "p256")];
 
-/// The same with the keys in the cryptoserver.
+/// The certificates with keys in the cryptoserver.
 const HELD: [(&str, &str); 2] = [("rsa.crt", "rsa.ref"), ("p256.crt", "p256.ref")];
 
-/// What a client's first message holds: enough for the server to answer with a signature by an RSA key.
+/// The options of a client whose first message makes the server sign with an RSA key.
 const HELLO: &str = "-tls1_3 -groups X25519 -sigalgs RSA-PSS+SHA256:RSA+SHA256";
 
-/// What a paused handshake waits for in local mode.
+/// The descriptor that a paused handshake waits for in local mode.
 const EVENT: &str = "anon_inode:[eventfd]";
 
-/// A cryptoserver that writes down what it did, for every user.
+/// The settings of a cryptoserver for every user, with an audit log.
 const RECORDED: &str = "limits.may_bring_keys = true\naudit.file = \"audit\"\nlisten.unix_mode = \"0666\"\n\
                         [[grant]]\nkeys = [\"*\"]\nclients = [\"*\"]\n";
 
-/// A place whose provider has this process's engines.
-fn local() -> Place {
-    place("mode = local\nthreads = 2")
+/// Makes a directory whose provider uses the engines of its process.
+fn local() -> TestDirectory {
+    test_directory("mode = local\nthreads = 2")
 }
 
-/// A place whose provider asks a cryptoserver that holds both keys.
-fn service() -> (Place, CryptoServer) {
-    let place = place("");
-    let mut server = CryptoServer::with(&place, RECORDED);
+/// Makes a directory whose provider uses a cryptoserver that holds both keys.
+fn service() -> (TestDirectory, CryptoServer) {
+    let dir = test_directory("");
+    let mut server = CryptoServer::with(&dir, RECORDED);
     server.stop();
     for name in ["rsa", "p256"] {
-        server.hold(&place, name, name);
-        server.reference(&place, name, name, &format!("{name}.ref"));
+        server.hold(&dir, name, name);
+        server.reference(&dir, name, name, &format!("{name}.ref"));
     }
     server.begin();
-    place.write("openssl.cnf", configuration(&server.section()));
-    (place, server)
+    dir.write("openssl.cnf", configuration(&server.section()));
+    (dir, server)
 }
 
-/// A place whose provider asks a cryptoserver for keys that live there, and gets no answer.
-fn mute() -> (Place, MuteServer) {
-    let (place, _) = service();
-    let server = MuteServer::start(&place);
-    place.write("openssl.cnf", configuration(&server.section()));
-    (place, server)
+/// Makes a directory whose provider uses a cryptoserver that never answers.
+fn mute() -> (TestDirectory, MuteServer) {
+    let (dir, _) = service();
+    let server = MuteServer::start(&dir);
+    dir.write("openssl.cnf", configuration(&server.section()));
+    (dir, server)
 }
 
-/// One client for each version and certificate.
-fn visit(place: &Place, port: u16) {
+/// Connects one client for each version and certificate.
+fn visit(dir: &TestDirectory, port: u16) {
     for (key, options) in VISITS {
-        Visit { port, key, options }.succeeds(place);
+        Visit { port, key, options }.succeeds(dir);
     }
 }
 
-/// Waits until the cryptoserver has written down that it signed for certificates `count` times, with keys that it calls so.
-fn signed(place: &Place, key: impl Fn(&str) -> bool, count: usize) {
+/// Waits until the audit log has `count` signatures for certificates, with keys whose names `key` accepts.
+fn signed(dir: &TestDirectory, key: impl Fn(&str) -> bool, count: usize) {
     wait_for("signatures in the audit log", || {
-        let audit = String::from_utf8(place.read("server/audit")).unwrap();
+        let audit = String::from_utf8(dir.read("server/audit")).unwrap();
         let is_wanted = |line: &&str| line.contains("-sign\"") && line.contains("\"DONE\"") && key(line);
         (audit.lines().filter(is_wanted).count() >= count).then_some(())
     });
 }
 
-/// A key that a process brought has no name there.
+/// True for a key that a client sent, which has no name in the log.
 fn is_brought(line: &str) -> bool {
     !is_held(line)
 }
@@ -89,12 +89,12 @@ fn is_held(line: &str) -> bool {
 
 #[test]
 fn nginx_serves_both_certificates_through_reloads_and_lost_workers() {
-    let place = local();
-    let Some((daemon, port)) = nginx::start(&place, &PAIRS) else { return };
-    visit(&place, port);
-    while_clients_come(&place, port, || {
+    let dir = local();
+    let Some((daemon, port)) = nginx::start(&dir, &PAIRS) else { return };
+    visit(&dir, port);
+    while_clients_come(&dir, port, || {
         for reloads in 1..=2 {
-            nginx::reload(&place);
+            nginx::reload(&dir);
             daemon.wait_for_log(|log| {
                 log.matches("start worker process ").count() == 2 + 2 * reloads
                     && nginx::workers(log).len() == 2
@@ -105,7 +105,7 @@ fn nginx_serves_both_certificates_through_reloads_and_lost_workers() {
         let count = daemon.log().matches("start worker process ").count();
         signal_to(worker, Signal::KILL);
         daemon.wait_for_log(|log| log.matches("start worker process ").count() == count + 1);
-        visit(&place, port);
+        visit(&dir, port);
     }
     daemon.signal(Signal::QUIT);
     daemon.wait_for_log(|log| log.contains("exited with code 0") && nginx::workers(log).is_empty());
@@ -113,18 +113,18 @@ fn nginx_serves_both_certificates_through_reloads_and_lost_workers() {
     assert_eq!(daemon.log().matches("[alert]").count(), 2, "{}", daemon.log());
 }
 
-/// Has clients come, none of which fails, until `change` is done and each has come once more.
-fn while_clients_come(place: &Place, port: u16, change: impl FnOnce()) {
+/// Connects clients until `change` has returned and each client has connected once more. No client may fail.
+fn while_clients_come(dir: &TestDirectory, port: u16, change: impl FnOnce()) {
     let (is_done, visits) = (AtomicBool::new(false), AtomicU32::new(0));
     thread::scope(|scope| {
         for (key, options) in &VISITS[..2] {
             let (is_done, visits) = (&is_done, &visits);
             scope.spawn(move || {
                 while !is_done.load(Ordering::Acquire) {
-                    Visit { port, key, options }.succeeds(place);
+                    Visit { port, key, options }.succeeds(dir);
                     visits.fetch_add(1, Ordering::Release);
                 }
-                Visit { port, key, options }.succeeds(place);
+                Visit { port, key, options }.succeeds(dir);
             });
         }
         wait_for("the first clients", || (visits.load(Ordering::Acquire) > 2).then_some(()));
@@ -134,14 +134,14 @@ fn while_clients_come(place: &Place, port: u16, change: impl FnOnce()) {
 }
 
 #[test]
-fn nginx_uses_keys_of_files_and_of_the_cryptoserver_through_it() {
+fn nginx_uses_keys_of_files_and_of_the_cryptoserver() {
     for (pairs, is_from) in [(PAIRS, is_brought as fn(&str) -> bool), (HELD, is_held)] {
-        let (place, server) = service();
-        let Some((daemon, port)) = nginx::start(&place, &pairs) else { return };
-        visit(&place, port);
-        signed(&place, is_from, 2);
-        while_clients_come(&place, port, || {
-            nginx::reload(&place);
+        let (dir, server) = service();
+        let Some((daemon, port)) = nginx::start(&dir, &pairs) else { return };
+        visit(&dir, port);
+        signed(&dir, is_from, 2);
+        while_clients_come(&dir, port, || {
+            nginx::reload(&dir);
             daemon.wait_for_log(|log| {
                 log.matches("start worker process ").count() == 4 && nginx::workers(log).len() == 2
             });
@@ -153,30 +153,30 @@ fn nginx_uses_keys_of_files_and_of_the_cryptoserver_through_it() {
 
 #[test]
 fn nginx_starts_without_the_cryptoserver_and_recovers_with_it() {
-    let (place, mut server) = service();
+    let (dir, mut server) = service();
     server.stop();
-    let Some((daemon, port)) = nginx::start(&place, &HELD) else { return };
+    let Some((daemon, port)) = nginx::start(&dir, &HELD) else { return };
     let (key, options) = VISITS[0];
-    Visit { port, key, options }.https(&place).failed();
+    Visit { port, key, options }.https(&dir).failed();
     daemon.wait_for_log(|log| log.contains("cryptoserver"));
     server.begin();
-    visit(&place, port);
+    visit(&dir, port);
 }
 
 #[test]
 fn apache_serves_both_certificates() {
-    let place = local();
-    let Some((_daemon, port)) = apache::start(&place, &PAIRS) else { return };
-    visit(&place, port);
+    let dir = local();
+    let Some((_daemon, port)) = apache::start(&dir, &PAIRS) else { return };
+    visit(&dir, port);
 }
 
 #[test]
-fn apache_uses_keys_of_files_and_of_the_cryptoserver_through_it() {
+fn apache_uses_keys_of_files_and_of_the_cryptoserver() {
     for (pairs, is_from) in [(PAIRS, is_brought as fn(&str) -> bool), (HELD, is_held)] {
-        let (place, server) = service();
-        let Some((daemon, port)) = apache::start(&place, &pairs) else { return };
-        visit(&place, port);
-        signed(&place, is_from, 2);
+        let (dir, server) = service();
+        let Some((daemon, port)) = apache::start(&dir, &pairs) else { return };
+        visit(&dir, port);
+        signed(&dir, is_from, 2);
         drop(daemon);
         drop(server);
     }
@@ -184,22 +184,22 @@ fn apache_uses_keys_of_files_and_of_the_cryptoserver_through_it() {
 
 #[test]
 fn postfix_starts_tls() {
-    let place = local();
-    let Some((daemon, port)) = postfix::start(&place, "rsa.crt", "rsa") else { return };
+    let dir = local();
+    let Some((daemon, port)) = postfix::start(&dir, "rsa.crt", "rsa") else { return };
     for (key, options) in VISITS.into_iter().filter(|(key, _)| *key == "rsa") {
-        Visit { port, key, options }.starts_tls(&place);
+        Visit { port, key, options }.starts_tls(&dir);
     }
     assert!(daemon.log().contains("TLS connection established"), "{}", daemon.log());
 }
 
 #[test]
-fn postfix_uses_keys_of_files_and_of_the_cryptoserver_through_it() {
+fn postfix_uses_keys_of_files_and_of_the_cryptoserver() {
     for (key, is_from) in [("rsa", is_brought as fn(&str) -> bool), ("rsa.ref", is_held)] {
-        let (place, server) = service();
-        let Some((daemon, port)) = postfix::start(&place, "rsa.crt", key) else { return };
+        let (dir, server) = service();
+        let Some((daemon, port)) = postfix::start(&dir, "rsa.crt", key) else { return };
         let (key, options) = VISITS[0];
-        Visit { port, key, options }.starts_tls(&place);
-        signed(&place, is_from, 1);
+        Visit { port, key, options }.starts_tls(&dir);
+        signed(&dir, is_from, 1);
         drop(daemon);
         drop(server);
     }
@@ -207,11 +207,11 @@ fn postfix_uses_keys_of_files_and_of_the_cryptoserver_through_it() {
 
 #[test]
 fn haproxy_serves_others_while_a_handshake_waits() {
-    let (place, mut server) = mute();
-    let Some(proxy) = haproxy::start(&place, &HELD, 60_000) else { return };
+    let (dir, mut server) = mute();
+    let Some(proxy) = haproxy::start(&dir, &HELD, 60_000) else { return };
     let (key, options) = VISITS[0];
     thread::scope(|scope| {
-        let client = scope.spawn(|| Visit { port: proxy.port, key, options }.https(&place));
+        let client = scope.spawn(|| Visit { port: proxy.port, key, options }.https(&dir));
         wait_for("a question", || (server.connections() == 1).then_some(()));
         // Its only thread has something else to do.
         let mut other = TcpStream::connect(("127.0.0.1", proxy.plain_port)).unwrap();
@@ -226,11 +226,11 @@ fn haproxy_serves_others_while_a_handshake_waits() {
 }
 
 #[test]
-fn haproxy_forgets_clients_that_leave_in_the_middle() {
-    let place = local();
-    let Some(proxy) = haproxy::start(&place, &PAIRS, 60_000) else { return };
-    let hello = Visit::hello(&place, HELLO);
-    visit(&place, proxy.port);
+fn haproxy_forgets_clients_that_leave_during_a_handshake() {
+    let dir = local();
+    let Some(proxy) = haproxy::start(&dir, &PAIRS, 60_000) else { return };
+    let hello = Visit::hello(&dir, HELLO);
+    visit(&dir, proxy.port);
     // A few are there at any time, so that some leave before their answer and some behind it.
     let mut clients = VecDeque::new();
     for _ in 0..200 {
@@ -240,7 +240,7 @@ fn haproxy_forgets_clients_that_leave_in_the_middle() {
         }
     }
     drop(clients);
-    visit(&place, proxy.port);
+    visit(&dir, proxy.port);
     proxy.daemon.wait_for_descriptors(EVENT, 0);
     // The two that it listens on, and HAProxy's own.
     proxy.daemon.wait_for_descriptors("socket:", 2);
@@ -251,8 +251,8 @@ fn curl_checks_certificates_with_the_provider() {
     if !has(&["curl", "openssl"]) {
         return;
     }
-    let place = local();
-    let Some((_daemon, port)) = nginx::start(&place, &PAIRS) else { return };
+    let dir = local();
+    let Some((_daemon, port)) = nginx::start(&dir, &PAIRS) else { return };
     for (certificate, cipher) in
         [("rsa", "ECDHE-RSA-AES128-GCM-SHA256"), ("p256", "ECDHE-ECDSA-AES128-GCM-SHA256")]
     {
@@ -261,7 +261,7 @@ fn curl_checks_certificates_with_the_provider() {
                 "-sS --tls-max 1.2 --ciphers {cipher} --cacert {authority}.crt --resolve localhost:{port}:127.0.0.1 \
                  https://localhost:{port}/"
             );
-            Ran::of(place.command(program("curl").unwrap()).args(arguments.split_whitespace()))
+            ProgramResult::of(dir.command(program("curl").unwrap()).args(arguments.split_whitespace()))
         };
         assert_eq!(curl(certificate).ok(), "hello");
         let other = if certificate == "rsa" { "p256" } else { "rsa" };
@@ -269,7 +269,7 @@ fn curl_checks_certificates_with_the_provider() {
     }
 }
 
-/// A client that has said its first message.
+/// Connects a client and sends its first message.
 fn greet(port: u16, hello: &[u8]) -> TcpStream {
     let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
     client.write_all(hello).unwrap();
@@ -277,11 +277,11 @@ fn greet(port: u16, hello: &[u8]) -> TcpStream {
 }
 
 #[test]
-fn haproxy_tears_connections_down_whose_jobs_are_under_way() {
+fn haproxy_closes_connections_with_pending_jobs() {
     const CLIENTS: usize = 40;
-    let (place, mut server) = mute();
-    let Some(mut proxy) = haproxy::start(&place, &HELD, 1000) else { return };
-    let hello = Visit::hello(&place, HELLO);
+    let (dir, mut server) = mute();
+    let Some(mut proxy) = haproxy::start(&dir, &HELD, 1000) else { return };
+    let hello = Visit::hello(&dir, HELLO);
     // It was connected to when it started.
     proxy.daemon.wait_for_descriptors("socket:", 2);
     let before = proxy.daemon.descriptors("anon_inode:");
@@ -298,24 +298,25 @@ fn haproxy_tears_connections_down_whose_jobs_are_under_way() {
 
 #[test]
 fn haproxy_uses_keys_of_the_cryptoserver() {
-    let (place, _server) = service();
-    let Some(proxy) = haproxy::start(&place, &HELD, 60_000) else { return };
-    visit(&place, proxy.port);
-    signed(&place, is_held, 2);
+    let (dir, _server) = service();
+    let Some(proxy) = haproxy::start(&dir, &HELD, 60_000) else { return };
+    visit(&dir, proxy.port);
+    signed(&dir, is_held, 2);
 }
 
 #[test]
 fn haproxy_pauses_handshakes() {
-    let place = local();
-    let Some(proxy) = haproxy::start(&place, &PAIRS, 60_000) else { return };
-    visit(&place, proxy.port);
+    let dir = local();
+    let Some(proxy) = haproxy::start(&dir, &PAIRS, 60_000) else { return };
+    visit(&dir, proxy.port);
     proxy.daemon.wait_for_descriptors(EVENT, 0);
-    // A session whose handshake paused keeps the descriptor that it was woken by. An answer that comes at once pauses nothing.
+    // A session whose handshake paused keeps the descriptor that it was woken by. An answer that comes at once pauses
+    // nothing.
     let (key, options) = VISITS[0];
     let mut clients = Vec::new();
     wait_for("a pause", || {
         if clients.len() < 30 {
-            clients.push(Visit { port: proxy.port, key, options }.stays(&place));
+            clients.push(Visit { port: proxy.port, key, options }.stays(&dir));
         }
         (proxy.daemon.descriptors(EVENT) > 0).then_some(())
     });

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(super) enum LanguageRule {
     Word,
     TypeName,
-    MostLeast,
+    MaxMin,
     DocOpening,
     DocWidth,
     DuplicateType,
@@ -15,14 +15,14 @@ pub(super) enum LanguageRule {
 
 impl LanguageRule {
     pub(super) const ALL: [Self; 6] =
-        [Self::Word, Self::TypeName, Self::MostLeast, Self::DocOpening, Self::DocWidth, Self::DuplicateType];
+        [Self::Word, Self::TypeName, Self::MaxMin, Self::DocOpening, Self::DocWidth, Self::DuplicateType];
 
     /// Returns the name of the rule in the baseline.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Word => "word",
             Self::TypeName => "type-name",
-            Self::MostLeast => "most-least",
+            Self::MaxMin => "max-min",
             Self::DocOpening => "doc-opening",
             Self::DocWidth => "doc-width",
             Self::DuplicateType => "duplicate-type",

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `word` | a private word of `language/words.txt`, except in a phrase of `language/allowed.txt` |
 //! | `type-name` | a type name of `language/types.txt` |
-//! | `most-least` | `MOST_`, `LEAST_`, `--most-`, `most_` and the like in names: the words are max and min |
+//! | `max-min` | names of limits that do not say max or min: `language/limits.txt` |
 //! | `doc-opening` | rustdoc that begins with What, How, Where, Why, Which, Whether, When or Who |
 //! | `doc-width` | a line of rustdoc or of a document that has more than 120 columns |
 //! | `duplicate-type` | a type name that is defined more than once outside tests and mirrored folders |
@@ -36,6 +36,13 @@ pub(crate) fn check(workspace: &Workspace) -> Result<CheckResult, WorkspaceError
     Ok(result)
 }
 
+/// Returns every finding, one per line, whatever the baseline tolerates.
+pub(crate) fn list(workspace: &Workspace) -> Result<String, WorkspaceError> {
+    let findings = findings(workspace)?;
+    let lines = findings.iter().map(|finding| format!("{} {}\n", finding.rule.name(), finding.text));
+    Ok(lines.collect())
+}
+
 /// Replaces the baseline by today's findings, unless the findings of a rule have become more.
 pub(crate) fn update(workspace: &Workspace) -> Result<CheckResult, WorkspaceError> {
     let findings = findings(workspace)?;
@@ -53,7 +60,7 @@ fn findings(workspace: &Workspace) -> Result<Vec<LanguageFinding>, WorkspaceErro
         let shown = path.strip_prefix(&workspace.root).unwrap_or(&path).to_string_lossy().into_owned();
         let text = read(&path)?;
         findings.extend(words::banned_words(&shown, &text));
-        findings.extend(words::most_and_least(&shown, &text));
+        findings.extend(words::limit_names(&shown, &text));
         findings.extend(docs::wide_lines(&shown, &text));
         if Path::new(&shown).extension().is_some_and(|end| end == "rs") {
             findings.extend(docs::interrogative_openings(&shown, &text));

@@ -6,7 +6,7 @@ use proc_macro2::{TokenStream, TokenTree};
 
 use super::findings::{LanguageFinding, LanguageRule};
 use crate::source::shipped_sources;
-use crate::workspace::{Workspace, WorkspaceError};
+use crate::workspace::{Workspace, WorkspaceError, is_generated};
 
 const BANNED: &str = include_str!("../../language/types.txt");
 const MIRRORED: &str = include_str!("../../language/mirrored.txt");
@@ -38,7 +38,7 @@ pub(super) fn workspace_types(workspace: &Workspace) -> Result<Vec<TypeDefinitio
     let mut types = Vec::new();
     for member in &workspace.packages {
         let folder = member.folder.strip_prefix(&workspace.root).unwrap_or(&member.folder);
-        for source in shipped_sources(member)? {
+        for source in shipped_sources(member)?.into_iter().filter(|source| !is_generated(&source.path)) {
             let file = folder.join(&source.path).to_string_lossy().into_owned();
             types.extend(type_definitions(&file, &source.tokens));
         }

@@ -3,6 +3,7 @@
 use super::findings::{LanguageFinding, LanguageRule};
 
 const WORDS: &str = include_str!("../../language/words.txt");
+const LIMITS: &str = include_str!("../../language/limits.txt");
 const ALLOWED: &str = include_str!("../../language/allowed.txt");
 
 /// Finds private words. Parts of `snake_case` and `CamelCase` names count as words.
@@ -23,28 +24,37 @@ pub(super) fn banned_words(file: &str, text: &str) -> Vec<LanguageFinding> {
     findings
 }
 
-/// Finds names with most and least in place of max and min: `MOST_LINES`, `least_rsa_bits`, `--most-keys`.
-pub(super) fn most_and_least(file: &str, text: &str) -> Vec<LanguageFinding> {
+/// Finds names of limits that say most or least in place of max or min.
+pub(super) fn limit_names(file: &str, text: &str) -> Vec<LanguageFinding> {
     let mut findings = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
-        let names = line.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
-        let flags =
-            ["--most-", "--least-", "\"most-", "\"least-"].into_iter().filter(|flag| line.contains(flag));
-        for name in names.filter(|name| is_most_or_least(name)).chain(flags) {
-            let reason = format!("`{name}`: say max or min");
-            findings.push(LanguageFinding::in_file(LanguageRule::MostLeast, file, number, &reason));
+        let names = line
+            .split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'))
+            .filter_map(|name| limit_part(name).map(|replacement| (name.to_owned(), replacement)));
+        let flags = entries(LIMITS)
+            .filter(|(part, _)| part.ends_with('-') && line.contains(part))
+            .map(|(part, replacement)| (part.to_owned(), replacement));
+        for (name, replacement) in names.chain(flags) {
+            let reason = format!("`{name}`: say {replacement}");
+            findings.push(LanguageFinding::in_file(LanguageRule::MaxMin, file, number, &reason));
         }
     }
     findings
 }
 
-fn is_most_or_least(name: &str) -> bool {
+/// Returns the replacement of the part that makes `name` a finding.
+fn limit_part(name: &str) -> Option<&'static str> {
     // The two ends of a number have no other name.
     if name.to_ascii_lowercase().contains("_significant") {
-        return false;
+        return None;
     }
-    let is_constant = |part: &str| name.starts_with(part) || name.contains(&format!("_{part}"));
-    name.starts_with("most_") || name.starts_with("least_") || is_constant("MOST_") || is_constant("LEAST_")
+    let has_part = |part: &str| {
+        let is_constant = part.starts_with(|letter: char| letter.is_ascii_uppercase());
+        name.starts_with(part) || (is_constant && name.contains(&format!("_{part}")))
+    };
+    entries(LIMITS)
+        .find(|(part, _)| part.ends_with('_') && has_part(part))
+        .map(|(_, replacement)| replacement)
 }
 
 /// Returns the pairs of a list: the first word of each line, and the rest of it.
@@ -134,8 +144,8 @@ mod tests {
     }
 
     #[test]
-    fn finds_most_and_least_in_names() {
-        let (most, least) = ("MO".to_owned() + "ST", "le".to_owned() + "ast");
+    fn finds_limits_that_are_not_called_max_or_min() {
+        let (most, least) = (["MO", "ST"].concat(), ["le", "ast"].concat());
         for line in [
             format!("const {most}_LINES: usize = 1;"),
             format!("const KEYS_{most}_BYTES: usize = 1;"),
@@ -143,14 +153,16 @@ mod tests {
             format!("use --{least}-rsa-bits"),
             format!("#[arg(long = \"{least}-keys\")]"),
         ] {
-            assert_eq!(most_and_least("a.rs", &line).len(), 1, "{line}");
+            assert_eq!(limit_names("a.rs", &line).len(), 1, "{line}");
         }
     }
 
     #[test]
-    fn most_and_least_in_sentences_are_not_findings() {
-        let text =
-            "at most one; the most-used key; least_significant_bit; fn accepts_at_least_one() {}; almost_all";
-        assert_eq!(most_and_least("a.rs", text), []);
+    fn sentences_are_not_limit_names() {
+        let least = ["le", "ast"].concat();
+        let text = format!(
+            "at most one; the most-used key; {least}_significant_bit; fn accepts_at_{least}_one() {{}}"
+        );
+        assert_eq!(limit_names("a.rs", &text), []);
     }
 }

@@ -1,33 +1,34 @@
-//! Circuits built output by output from what is there already, in the manner of Kwan ("Reducing the gate count of bitslice
+//! Circuits built output by output from existing signals, in the manner of Kwan ("Reducing the gate count of bitslice
 //! DES", 2000) with gates of three inputs.
 
-use super::circuit::{Circuit, Gate, OUTPUTS, Truth, VARIABLES};
+use super::circuit::{Circuit, CircuitGate, OUTPUTS, Truth, VARIABLES};
 use super::fit::{fit, fits};
 use super::pair::PairSearch;
-use super::random::Random;
+use super::random::SearchRandom;
 
-/// What is there: inputs and gates.
+/// The existing signals: inputs and gates.
 #[derive(Clone)]
-pub(super) struct Built {
+pub(super) struct GateSignals {
     pub(super) signals: Vec<Truth>,
-    /// The last signals.
-    pub(super) gates: Vec<Gate>,
+    /// The most recent signals.
+    pub(super) gates: Vec<CircuitGate>,
 }
 
 /// `yes` where the first operand is one and `no` elsewhere.
 const CHOICE: u8 = 0b1100_1010;
 
-/// Outer gates that are tried above two unknown ones: trying all of them takes long and finds little more.
+/// The number of outer gates that are tried above two unknown ones. Trying all of them takes long and finds little
+/// more.
 const CHAINS: usize = 12;
 
-impl Built {
-    /// A signal that agrees with `truth` where `care` is set, for at most `budget` more gates, and few of them.
+impl GateSignals {
+    /// Finds a signal that agrees with `truth` where `care` is set, for at most `budget` more gates.
     pub(super) fn make(
         &self,
         truth: Truth,
         care: Truth,
         budget: usize,
-        random: &mut Random,
+        random: &mut SearchRandom,
     ) -> Option<(Self, usize)> {
         if let Some(same) = self.signals.iter().position(|signal| (signal ^ truth) & care == 0) {
             return Some((self.clone(), same));
@@ -54,14 +55,14 @@ impl Built {
         })
     }
 
-    /// Chooses by a signal between what is needed where it is one and where it is zero.
+    /// Chooses by a signal between the functions for its two values.
     fn choose(
         &self,
         select: usize,
         truth: Truth,
         care: Truth,
         budget: usize,
-        random: &mut Random,
+        random: &mut SearchRandom,
     ) -> Option<(Self, usize)> {
         let on = self.signals[select];
         if on & care == 0 || !on & care == 0 {
@@ -75,11 +76,11 @@ impl Built {
         let left = budget - 1 - (built.gates.len() - self.gates.len());
         let (built, two) = built.make(truth, care & !first, left.min(max), random)?;
         let (yes, no) = if is_yes_first { (one, two) } else { (two, one) };
-        Some(built.with(&[Gate { table: CHOICE, operands: [select, yes, no] }]))
+        Some(built.with(&[CircuitGate { table: CHOICE, operands: [select, yes, no] }]))
     }
 
-    /// A gate of two signals and a third one that two gates make.
-    fn chain(&self, truth: Truth, care: Truth, random: &mut Random) -> Option<(Self, usize)> {
+    /// Finds a gate of two signals and a third one that two gates make.
+    fn chain(&self, truth: Truth, care: Truth, random: &mut SearchRandom) -> Option<(Self, usize)> {
         (0..CHAINS).find_map(|_| {
             let (d, e) = (random.below(self.signals.len()), random.below(self.signals.len()));
             let (one, two) = (self.signals[d], self.signals[e]);
@@ -95,7 +96,7 @@ impl Built {
         })
     }
 
-    fn with(&self, gates: &[Gate]) -> (Self, usize) {
+    fn with(&self, gates: &[CircuitGate]) -> (Self, usize) {
         let mut built = self.clone();
         for gate in gates {
             built.signals.push(gate.of(&built.signals));
@@ -106,32 +107,32 @@ impl Built {
     }
 }
 
-/// Part of a circuit, with the outputs that it has.
+/// A part of a circuit, with the outputs that it has.
 #[derive(Clone)]
-struct Part {
-    built: Built,
+struct PartialCircuit {
+    built: GateSignals,
     outputs: [Option<usize>; OUTPUTS],
 }
 
-/// How much is tried.
+/// The effort of a search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Effort {
-    /// Parts that are followed at once.
+pub(super) struct SearchEffort {
+    /// The number of parts that are followed at once.
     pub(super) width: usize,
-    /// How often each is tried with each output that it lacks, when it has none, one, two, three.
+    /// The number of tries for each missing output, if the part has none, one, two or three outputs.
     pub(super) tries: [usize; OUTPUTS],
 }
 
-/// About ten seconds for an S-box.
-pub(super) const FULL: Effort = Effort { width: 6, tries: [12, 2, 3, 6] };
+/// The effort of about ten seconds for an S-box.
+pub(super) const FULL: SearchEffort = SearchEffort { width: 6, tries: [12, 2, 3, 6] };
 
-/// A circuit for these outputs; another one for another state of `random`.
-pub(super) fn build(truths: &[Truth; OUTPUTS], effort: Effort, random: &mut Random) -> Circuit {
-    let Effort { width, tries } = effort;
-    let none = Built { signals: VARIABLES.to_vec(), gates: Vec::new() };
-    let mut parts = vec![Part { built: none, outputs: [None; OUTPUTS] }];
+/// Builds a circuit for these outputs. Another state of `random` gives another circuit.
+pub(super) fn build(truths: &[Truth; OUTPUTS], effort: SearchEffort, random: &mut SearchRandom) -> Circuit {
+    let SearchEffort { width, tries } = effort;
+    let none = GateSignals { signals: VARIABLES.to_vec(), gates: Vec::new() };
+    let mut parts = vec![PartialCircuit { built: none, outputs: [None; OUTPUTS] }];
     for tries in tries {
-        let mut next: Vec<Part> = Vec::new();
+        let mut next: Vec<PartialCircuit> = Vec::new();
         for part in &parts {
             let lacking = (0..OUTPUTS).filter(|output| part.outputs[*output].is_none());
             for output in lacking.flat_map(|output| std::iter::repeat_n(output, tries)) {
@@ -144,19 +145,25 @@ pub(super) fn build(truths: &[Truth; OUTPUTS], effort: Effort, random: &mut Rand
         }
         parts = next;
     }
-    let Part { built, outputs } = parts.swap_remove(0);
+    let PartialCircuit { built, outputs } = parts.swap_remove(0);
     // unreachable because every round has filled one more output
     Circuit { gates: built.gates, outputs: outputs.map(Option::unwrap_or_default) }.tidied()
 }
 
-/// The part with one output more, of at most so many gates.
-fn longer(part: &Part, output: usize, truth: Truth, max: usize, random: &mut Random) -> Option<Part> {
+/// Adds an output to a part, with at most `max` gates.
+fn longer(
+    part: &PartialCircuit,
+    output: usize,
+    truth: Truth,
+    max: usize,
+    random: &mut SearchRandom,
+) -> Option<PartialCircuit> {
     let budget = max.saturating_sub(part.built.gates.len()).min(MOST);
     let (built, place) = part.built.make(truth, Truth::MAX, budget, random)?;
     let mut outputs = part.outputs;
     outputs[output] = Some(place);
-    Some(Part { built, outputs })
+    Some(PartialCircuit { built, outputs })
 }
 
-/// Gates that suffice for one output of any part: splitting by all inputs ends below it.
+/// The number of gates that suffice for one output of any part: splitting by all inputs needs fewer.
 const MOST: usize = 32;

@@ -1,11 +1,11 @@
-//! Circuits of three-input gates, and what they compute for all 64 inputs at once.
+//! Circuits of three-input gates, and their values for all 64 inputs at once.
 
 use std::fmt;
 
-/// Inputs of an S-box.
+/// The number of inputs of an S-box.
 pub(super) const INPUTS: usize = 6;
 
-/// Outputs of an S-box.
+/// The number of outputs of an S-box.
 pub(super) const OUTPUTS: usize = 4;
 
 /// The value of a signal for every input: bit `x` for the input whose most significant bit is b1, that is
@@ -22,10 +22,10 @@ pub(super) const VARIABLES: [Truth; INPUTS] = [
     0xAAAA_AAAA_AAAA_AAAA,
 ];
 
-/// Any function of three signals: bit `4a + 2b + c` of the table for operands a, b, c. Signals 0 to 5 are the inputs, 6 and up
-/// the gates in order.
+/// A function of three signals: bit `4a + 2b + c` of the table for operands a, b, c. Signals 0 to 5 are the inputs, the
+/// gates follow in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Gate {
+pub(super) struct CircuitGate {
     pub(super) table: u8,
     pub(super) operands: [usize; 3],
 }
@@ -33,12 +33,12 @@ pub(super) struct Gate {
 /// Gates in an order in which each comes after its operands, and the signals that are the outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Circuit {
-    pub(super) gates: Vec<Gate>,
+    pub(super) gates: Vec<CircuitGate>,
     pub(super) outputs: [usize; OUTPUTS],
 }
 
-impl Gate {
-    /// The gate's value for every input.
+impl CircuitGate {
+    /// Returns the gate's value for every input.
     pub(super) fn of(self, signals: &[Truth]) -> Truth {
         let [a, b, c] = self.operands.map(|operand| signals[operand]);
         let pick = |select: Truth, yes: Truth, no: Truth| (select & yes) | (!select & no);
@@ -49,7 +49,7 @@ impl Gate {
 }
 
 impl Circuit {
-    /// The values of all signals.
+    /// Returns the values of all signals.
     pub(super) fn signals(&self) -> Vec<Truth> {
         let mut signals = VARIABLES.to_vec();
         for gate in &self.gates {
@@ -58,13 +58,13 @@ impl Circuit {
         signals
     }
 
-    /// The values of the outputs.
+    /// Returns the values of the outputs.
     pub(super) fn truths(&self) -> [Truth; OUTPUTS] {
         let signals = self.signals();
         self.outputs.map(|output| signals[output])
     }
 
-    /// The same circuit without gates that nothing needs, each after its operands, whatever order they are in now.
+    /// Returns the circuit without unneeded gates, and with each gate after its operands.
     pub(super) fn tidied(&self) -> Self {
         let mut tidied = Self { gates: Vec::new(), outputs: self.outputs };
         let mut places = (0..INPUTS).map(Some).collect::<Vec<_>>();
@@ -73,19 +73,19 @@ impl Circuit {
         tidied
     }
 
-    fn place(&self, signal: usize, places: &mut [Option<usize>], gates: &mut Vec<Gate>) -> usize {
+    fn place(&self, signal: usize, places: &mut [Option<usize>], gates: &mut Vec<CircuitGate>) -> usize {
         if let Some(place) = places[signal] {
             return place;
         }
         let gate = self.gates[signal - INPUTS];
         let operands = gate.operands.map(|operand| self.place(operand, places, gates));
-        gates.push(Gate { operands, ..gate });
+        gates.push(CircuitGate { operands, ..gate });
         places[signal] = Some(INPUTS + gates.len() - 1);
         INPUTS + gates.len() - 1
     }
 }
 
-/// The four functions of an S-box, the most significant first, from its table as the standard prints it.
+/// Returns the four functions of an S-box, the most significant first, from its table as the standard prints it.
 pub(super) fn truths_of(table: &[u8; 64]) -> [Truth; OUTPUTS] {
     let value = |x: usize| {
         let (row, column) = ((x >> 4 & 2) | (x & 1), x >> 1 & 15);
@@ -96,10 +96,10 @@ pub(super) fn truths_of(table: &[u8; 64]) -> [Truth; OUTPUTS] {
     })
 }
 
-/// One line per gate, `table a b c`, and a last one of outputs.
+/// Writes one line per gate, `table a b c`, and a last line of outputs.
 impl fmt::Display for Circuit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Gate { table, operands: [a, b, c] } in &self.gates {
+        for CircuitGate { table, operands: [a, b, c] } in &self.gates {
             writeln!(f, "{table:02x} {a} {b} {c}")?;
         }
         let [a, b, c, d] = self.outputs;

@@ -1,6 +1,6 @@
-//! The table of circuits as text: what the search writes and the kernel's code is made from.
+//! The table of circuits as text, which the search writes and the kernel's code is made from.
 
-use super::circuit::{Circuit, Gate, INPUTS, OUTPUTS};
+use super::circuit::{Circuit, CircuitGate, INPUTS, OUTPUTS};
 
 const HEAD: &str = "\
 # Circuits of three-input gates for the S-boxes of DES, found by `cargo xtask sboxes`.
@@ -10,13 +10,13 @@ const HEAD: &str = "\
 # significant first.
 ";
 
-/// The file of these circuits.
+/// Returns the file of these circuits.
 pub(super) fn text(circuits: &[Circuit]) -> String {
     let boxes = (1..).zip(circuits).map(|(number, circuit): (usize, _)| format!("\ns{number}\n{circuit}"));
     HEAD.to_owned() + &boxes.collect::<String>()
 }
 
-/// The circuits of a file, or the number of the line that is not understood.
+/// Parses the circuits of a file. Returns the number of the invalid line as an error.
 pub(super) fn parse(text: &str) -> Result<Vec<Circuit>, usize> {
     let mut circuits = Vec::new();
     let mut gates = Vec::new();
@@ -31,7 +31,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Circuit>, usize> {
             }
             [table, a, b, c] => {
                 let table = u8::from_str_radix(table, 16).map_err(|_| number)?;
-                gates.push(Gate { table, operands: signals([a, b, c], gates.len()).ok_or(number)? });
+                gates.push(CircuitGate { table, operands: signals([a, b, c], gates.len()).ok_or(number)? });
             }
             _ => return Err(number),
         }
@@ -39,7 +39,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Circuit>, usize> {
     Ok(circuits)
 }
 
-/// Signals that are there once so many gates are.
+/// Parses signals that exist after `gates` gates.
 fn signals<const N: usize>(words: [&str; N], gates: usize) -> Option<[usize; N]> {
     let signals = words.map(|word| word.parse().ok().filter(|signal| *signal < INPUTS + gates));
     signals.iter().all(Option::is_some).then(|| signals.map(Option::unwrap_or_default))

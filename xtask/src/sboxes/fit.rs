@@ -1,8 +1,8 @@
-//! Which gates of signals that are there agree with a function where it matters.
+//! Gates of existing signals that agree with a function where it matters.
 
-use super::circuit::{Gate, Truth};
+use super::circuit::{CircuitGate, Truth};
 
-/// Every three signals of which some function agrees with `truth` where `care` is set.
+/// Finds every three signals of which some function agrees with `truth` where `care` is set.
 pub(super) fn fits(signals: &[Truth], truth: Truth, care: Truth) -> Vec<[usize; 3]> {
     let (ones, zeros) = (truth & care, !truth & care);
     let mut found = Vec::new();
@@ -25,9 +25,15 @@ pub(super) fn fits(signals: &[Truth], truth: Truth, care: Truth) -> Vec<[usize; 
     found
 }
 
-/// The gate of these operands that agrees with `truth` where `care` is set, if any does; rows of its table that never matter
-/// are taken from `spare`.
-pub(super) fn fit(signals: &[Truth], operands: [usize; 3], truth: Truth, care: Truth, spare: u64) -> Gate {
+/// Makes the gate of these operands that agrees with `truth` where `care` is set. Rows of its table that never matter
+/// come from `spare`.
+pub(super) fn fit(
+    signals: &[Truth],
+    operands: [usize; 3],
+    truth: Truth,
+    care: Truth,
+    spare: u64,
+) -> CircuitGate {
     let table = (0..8).fold(0, |table, row| {
         let side = |at: usize| {
             let signal = signals[operands[at]];
@@ -37,5 +43,5 @@ pub(super) fn fit(signals: &[Truth], operands: [usize; 3], truth: Truth, care: T
         let bit = if cell == 0 { spare >> row & 1 == 1 } else { cell & truth != 0 };
         table | u8::from(bit) << row
     });
-    Gate { table, operands }
+    CircuitGate { table, operands }
 }

@@ -1,16 +1,16 @@
 //! `cargo xtask sboxes`: circuits of three-input gates for the S-boxes of DES, and the kernel's code made from them.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | `circuit` | gates, and what they compute for all 64 inputs at once |
+//! | `circuit` | gates, and their values for all 64 inputs at once |
 //! | `build` | a first circuit, output by output; `fit` and `pair` are its smallest steps |
 //! | `walk` | a random walk to smaller circuits |
 //! | `order` | the order of gates that spares copies and registers |
 //! | `file` | the table of circuits, `crates/lanes/src/des/circuits.txt` |
 //! | `emit` | Rust made of it, `crates/lanes/src/des/sboxes.rs` |
 //!
-//! The search starts from the circuits in the table and never makes them worse; the same seed and number of steps give the same
-//! circuits. Whatever it finds is proved: a circuit is compared with the standard's table for all 64 inputs.
+//! The search starts from the circuits in the table and never makes them worse. The same seed and number of rounds give
+//! the same circuits. Each circuit is proved: it is compared with the standard's table for all 64 inputs.
 
 mod build;
 mod circuit;
@@ -30,20 +30,20 @@ use crate::checks::CheckResult;
 use crate::workspace::{Workspace, WorkspaceError, read, write};
 use build::FULL;
 use circuit::{Circuit, truths_of};
-use random::Random;
+use random::SearchRandom;
 use standard::S_BOXES;
 
 const CIRCUITS: &str = "circuits.txt";
 const CODE: &str = "sboxes.rs";
 
-/// Steps of the walk from each circuit that is built.
+/// The number of steps of the walk from each circuit that is built.
 const STEPS: usize = 1000;
 
 /// Searches for smaller circuits and writes the table and the code after every round over the eight S-boxes.
 pub(crate) fn search(workspace: &Workspace, rounds: usize, seed: u64) -> Result<(), WorkspaceError> {
     let Some(folder) = folder(workspace) else { return Ok(()) };
     let (table, code) = (folder.join(CIRCUITS), folder.join(CODE));
-    let mut random = Random::new(seed);
+    let mut random = SearchRandom::new(seed);
     let mut circuits = if table.exists() { parsed(&read(&table)?)? } else { Vec::new() };
     for s_box in S_BOXES.iter().skip(circuits.len()) {
         circuits.push(order::ordered(&build::build(&truths_of(s_box), FULL, &mut random)));
@@ -59,8 +59,8 @@ pub(crate) fn search(workspace: &Workspace, rounds: usize, seed: u64) -> Result<
     Ok(())
 }
 
-/// Exchanges the circuit for one found now, where that is better.
-fn improve(best: &mut Circuit, s_box: &[u8; 64], random: &mut Random) {
+/// Replaces the circuit if the search finds a better one.
+fn improve(best: &mut Circuit, s_box: &[u8; 64], random: &mut SearchRandom) {
     let mut circuit = build::build(&truths_of(s_box), FULL, random);
     (0..STEPS).for_each(|_| walk::step(&mut circuit, random));
     if circuit.gates.len() > best.gates.len() {
@@ -97,7 +97,7 @@ fn parsed(text: &str) -> Result<Vec<Circuit>, WorkspaceError> {
     file::parse(text).map_err(|line| WorkspaceError::Table { name: CIRCUITS, line })
 }
 
-/// The folder of the kernel, where this workspace has it.
+/// Returns the folder of the kernel, or None in another workspace.
 fn folder(workspace: &Workspace) -> Option<PathBuf> {
     let member = workspace.packages.iter().find(|member| member.name == "oarlock-lanes")?;
     Some(member.folder.join("src").join("des"))

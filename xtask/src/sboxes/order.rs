@@ -1,20 +1,21 @@
-//! The order of a circuit's gates. `vpternlog` overwrites one of its operands: an operand that is needed again has to be copied
-//! first. And whatever is still needed takes a register.
+//! The order of a circuit's gates. `vpternlog` overwrites one of its operands, so an operand that is needed again has
+//! to be copied first. Each signal that is still needed occupies a register.
 
 use std::collections::BTreeMap;
 
-use super::circuit::{Circuit, Gate, INPUTS};
+use super::circuit::{Circuit, CircuitGate, INPUTS};
 
-/// How many sets of computed gates are followed at once.
+/// The number of sets of computed gates that are followed at once.
 const WIDTH: usize = 4096;
 
-/// What an order costs: gates of which no operand is used for the last time, and the most signals that live at once.
-type Cost = (usize, usize);
+/// The cost of an order: the gates of which no operand is used for the last time, and the maximum number of live
+/// signals.
+type OrderCost = (usize, usize);
 
-/// Gates computed so far, as a set: at which cost and in which order.
-type Followed = BTreeMap<u64, (Cost, Vec<usize>)>;
+/// The sets of computed gates, each with its cost and order.
+type Followed = BTreeMap<u64, (OrderCost, Vec<usize>)>;
 
-/// The same circuit in the cheapest order found.
+/// Returns the circuit in the cheapest order found.
 pub(super) fn ordered(circuit: &Circuit) -> Circuit {
     let mut followed = Followed::from([(0, ((0, INPUTS), Vec::new()))]);
     for _ in &circuit.gates {
@@ -24,12 +25,12 @@ pub(super) fn ordered(circuit: &Circuit) -> Circuit {
     renumbered(circuit, &order)
 }
 
-/// The cost of the order that the gates are in.
-pub(super) fn cost(circuit: &Circuit) -> Cost {
+/// Returns the cost of the current order.
+pub(super) fn cost(circuit: &Circuit) -> OrderCost {
     (0..circuit.gates.len()).fold((0, INPUTS), |cost, gate| after(circuit, cost, (1 << gate) - 1, gate))
 }
 
-/// Every set with one gate more, at its least cost.
+/// Extends every set by one gate, at its minimum cost.
 fn longer(circuit: &Circuit, followed: Followed) -> Followed {
     let mut next = Followed::new();
     for (done, (cost, order)) in followed {
@@ -42,7 +43,7 @@ fn longer(circuit: &Circuit, followed: Followed) -> Followed {
             }
         }
     }
-    let mut costs: Vec<(Cost, u64)> = next.iter().map(|(done, (cost, _))| (*cost, *done)).collect();
+    let mut costs: Vec<(OrderCost, u64)> = next.iter().map(|(done, (cost, _))| (*cost, *done)).collect();
     costs.sort_unstable();
     costs.iter().skip(WIDTH).for_each(|(_, done)| {
         next.remove(done);
@@ -55,8 +56,8 @@ fn is_ready(circuit: &Circuit, done: u64, gate: usize) -> bool {
     done >> gate & 1 == 0 && circuit.gates[gate].operands.into_iter().all(is_there)
 }
 
-/// The cost with one more gate.
-fn after(circuit: &Circuit, (copies, max): Cost, done: u64, gate: usize) -> Cost {
+/// Returns the cost with one more gate.
+fn after(circuit: &Circuit, (copies, max): OrderCost, done: u64, gate: usize) -> OrderCost {
     let then = done | 1 << gate;
     let has_last_use =
         circuit.gates[gate].operands.into_iter().any(|operand| !is_needed(circuit, then, operand));
@@ -67,7 +68,7 @@ fn after(circuit: &Circuit, (copies, max): Cost, done: u64, gate: usize) -> Cost
     (copies + usize::from(!has_last_use), max.max(live))
 }
 
-/// Whether the signal is an output or an operand of a gate that is not done.
+/// True if the signal is an output or an operand of a gate that is not computed.
 fn is_needed(circuit: &Circuit, done: u64, signal: usize) -> bool {
     let mut open = circuit.gates.iter().enumerate().filter(|(at, _)| done >> at & 1 == 0);
     circuit.outputs.contains(&signal) || open.any(|(_, gate)| gate.operands.contains(&signal))
@@ -80,7 +81,7 @@ fn renumbered(circuit: &Circuit, order: &[usize]) -> Circuit {
     };
     let moved = |gate: &usize| {
         let gate = circuit.gates[*gate];
-        Gate { operands: gate.operands.map(place), ..gate }
+        CircuitGate { operands: gate.operands.map(place), ..gate }
     };
     Circuit { gates: order.iter().map(moved).collect(), outputs: circuit.outputs.map(place) }
 }

@@ -1,18 +1,19 @@
-//! Two gates, the inner one an operand of the outer one, that agree with a function where it matters.
+//! Pairs of gates that agree with a function where it matters. The inner gate is an operand of the outer one.
 
-use super::circuit::{Gate, Truth};
+use super::circuit::{CircuitGate, Truth};
 use super::fit::fit;
 
-/// Which signals are one at an input, or tell two inputs apart: bit `i` for signal `i`.
+/// The signals that are one at an input, or that differ at two inputs: bit `i` for signal `i`.
 type Point = u64;
 
-/// An inner gate, and an outer gate whose last operand is the inner one's place.
-pub(super) type Pair = (Gate, Gate);
+/// An inner gate, and an outer gate whose last operand is the position of the inner one.
+pub(super) type GatePair = (CircuitGate, CircuitGate);
 
-/// Two inputs at which the function differs are taken from each of the eight cells that three signals make, and two more.
+/// The number of samples: two inputs at which the function differs from each of the eight cells that three signals
+/// make, and two more.
 const CONFLICTS: usize = 16;
 
-/// The function, as a search over supports sees it.
+/// The function in the form that the search over supports needs.
 #[derive(Debug)]
 pub(super) struct PairSearch<'a> {
     signals: &'a [Truth],
@@ -32,8 +33,8 @@ impl<'a> PairSearch<'a> {
         Self { signals, points, truth, care }
     }
 
-    /// Tries signals in this order; the first two gates found.
-    pub(super) fn first(&self, order: &[usize]) -> Option<Pair> {
+    /// Tries signals in this order, and returns the first two gates found.
+    pub(super) fn first(&self, order: &[usize]) -> Option<GatePair> {
         for (at, a) in order.iter().enumerate() {
             for (skip, b) in order.iter().enumerate().skip(at + 1) {
                 let (one, two) = (self.signals[*a], self.signals[*b]);
@@ -48,8 +49,8 @@ impl<'a> PairSearch<'a> {
         None
     }
 
-    /// An outer pair for these inner operands: of every two inputs that those confuse it tells the difference.
-    fn with_inner(&self, inner: [usize; 3], quarters: [Truth; 4]) -> Option<Pair> {
+    /// Finds an outer pair for these inner operands. It must distinguish every two inputs that they confuse.
+    fn with_inner(&self, inner: [usize; 3], quarters: [Truth; 4]) -> Option<GatePair> {
         let mut conflicts = [Point::MAX; CONFLICTS];
         let mut len = 0;
         let three = self.signals[inner[2]];
@@ -84,13 +85,13 @@ impl<'a> PairSearch<'a> {
         None
     }
 
-    /// Signals that tell these inputs apart.
+    /// Returns the signals that differ at these inputs.
     fn apart(&self, x: u32, y: u32) -> Point {
         self.points[x as usize] ^ self.points[y as usize]
     }
 
-    /// For each value of the outer pair the inner gate is free, or known but for its sign.
-    fn decompose(&self, inner: [usize; 3], d: usize, e: usize) -> Option<Pair> {
+    /// Decomposes the function. For each value of the outer pair, the inner gate is free or known up to its sign.
+    fn decompose(&self, inner: [usize; 3], d: usize, e: usize) -> Option<GatePair> {
         let (one, two) = (self.signals[d], self.signals[e]);
         let mut mixed = [0; 4];
         let mut count = 0;
@@ -109,11 +110,11 @@ impl<'a> PairSearch<'a> {
             .find(|truth| fits_together(self.signals, inner, *truth, care))?;
         let gate = fit(self.signals, inner, truth, care, 0);
         let outer = fit(&[one, two, gate.of(self.signals)], [0, 1, 2], self.truth, self.care, 0);
-        Some((gate, Gate { operands: [d, e, self.signals.len()], ..outer }))
+        Some((gate, CircuitGate { operands: [d, e, self.signals.len()], ..outer }))
     }
 }
 
-/// Whether some function of the three signals agrees with `truth` where `care` is set.
+/// True if some function of the three signals agrees with `truth` where `care` is set.
 fn fits_together(signals: &[Truth], operands: [usize; 3], truth: Truth, care: Truth) -> bool {
     let [a, b, c] = operands.map(|at| signals[at]);
     [a & b, a & !b, !a & b, !a & !b].into_iter().all(|quarter| {

@@ -1,10 +1,10 @@
-//! Numbers that look random and are the same for the same seed.
+//! Reproducible random numbers.
 
 /// A generator: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 #[derive(Clone, Debug)]
-pub(super) struct Random(u64);
+pub(super) struct SearchRandom(u64);
 
-impl Random {
+impl SearchRandom {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -16,12 +16,12 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// A number below `end`, which is not zero.
+    /// Returns a number below `end`, which is not zero.
     pub(super) fn below(&mut self, end: usize) -> usize {
         (self.word() % end as u64) as usize
     }
 
-    /// The same things in another order.
+    /// Shuffles `things`.
     pub(super) fn shuffle<T>(&mut self, things: &mut [T]) {
         for end in (1..things.len()).rev() {
             things.swap(end, self.below(end + 1));

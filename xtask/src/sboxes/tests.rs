@@ -1,8 +1,8 @@
-use super::build::Effort;
-use super::circuit::{Gate, VARIABLES};
+use super::build::SearchEffort;
+use super::circuit::{CircuitGate, VARIABLES};
 use super::*;
 
-const QUICK: Effort = Effort { width: 1, tries: [1; 4] };
+const QUICK: SearchEffort = SearchEffort { width: 1, tries: [1; 4] };
 
 /// FIPS 46-3 describes S1 by this example: input 011011 gives row 1, column 13, and 5 there.
 #[test]
@@ -22,16 +22,16 @@ fn every_row_of_an_s_box_is_a_permutation() {
 #[test]
 fn gates_number_their_rows_as_vpternlog_does() {
     for row in 0..8_usize {
-        let gate = Gate { table: 1 << row, operands: [0, 1, 2] };
+        let gate = CircuitGate { table: 1 << row, operands: [0, 1, 2] };
         let is_one = |at: usize| if row >> (2 - at) & 1 == 1 { VARIABLES[at] } else { !VARIABLES[at] };
         assert_eq!(gate.of(&VARIABLES), is_one(0) & is_one(1) & is_one(2));
     }
 }
 
 #[test]
-fn what_is_found_is_the_s_box_in_every_stage() {
+fn every_stage_of_the_search_computes_the_s_box() {
     let truths = truths_of(&S_BOXES[2]);
-    let mut random = Random::new(7);
+    let mut random = SearchRandom::new(7);
     let built = build::build(&truths, QUICK, &mut random);
     assert_eq!(built.truths(), truths);
     let mut walked = built.clone();
@@ -44,15 +44,15 @@ fn what_is_found_is_the_s_box_in_every_stage() {
 }
 
 #[test]
-fn the_table_survives_the_file() {
-    let mut random = Random::new(1);
+fn the_table_of_circuits_survives_writing_and_parsing() {
+    let mut random = SearchRandom::new(1);
     let circuits: Vec<Circuit> =
         S_BOXES[..2].iter().map(|s_box| build::build(&truths_of(s_box), QUICK, &mut random)).collect();
     assert_eq!(file::parse(&file::text(&circuits)), Ok(circuits));
 }
 
 #[test]
-fn a_broken_table_names_the_line() {
+fn an_invalid_table_of_circuits_reports_its_line() {
     for (text, line) in [("s2", 1), ("s1\nxy 0 1 2", 2), ("s1\n00 0 1 6", 2), ("s1\n\nout 0 1 2", 3)] {
         assert_eq!(file::parse(text), Err(line), "{text}");
     }

@@ -1,15 +1,15 @@
-//! A random walk among circuits of the same function: a gate and what only it needs are exchanged for other gates that make no
-//! difference to the outputs.
+//! A random walk among circuits of the same function. A step replaces a gate and its private operands by gates that do
+//! not change the outputs.
 
-use super::build::Built;
-use super::circuit::{Circuit, Gate, INPUTS, Truth};
-use super::random::Random;
+use super::build::GateSignals;
+use super::circuit::{Circuit, CircuitGate, INPUTS, Truth};
+use super::random::SearchRandom;
 
-/// The largest part that is exchanged at once.
+/// The maximum number of gates that a step replaces.
 const MOST: usize = 5;
 
-/// Takes one step, after which the circuit is no larger.
-pub(super) fn step(circuit: &mut Circuit, random: &mut Random) {
+/// Takes one step. The circuit does not grow.
+pub(super) fn step(circuit: &mut Circuit, random: &mut SearchRandom) {
     let place = INPUTS + random.below(circuit.gates.len());
     let own = owned(circuit, place);
     let size = own.iter().filter(|owned| **owned).count();
@@ -20,13 +20,13 @@ pub(super) fn step(circuit: &mut Circuit, random: &mut Random) {
     let (care, mut free) = freedom(circuit, place, &signals);
     free.retain(|signal| !own[*signal]);
     let values: Vec<Truth> = free.iter().map(|signal| signals[*signal]).collect();
-    let start = Built { signals: values, gates: Vec::new() };
+    let start = GateSignals { signals: values, gates: Vec::new() };
     if let Some((built, result)) = start.make(signals[place], care, size, random) {
         *circuit = grafted(circuit, place, &free, &built.gates, result);
     }
 }
 
-/// The gate at `place`, and those that nothing else needs.
+/// Returns the gate at `place`, and the gates that only it needs.
 fn owned(circuit: &Circuit, place: usize) -> Vec<bool> {
     let mut own = vec![false; INPUTS + circuit.gates.len()];
     own[place] = true;
@@ -37,7 +37,7 @@ fn owned(circuit: &Circuit, place: usize) -> Vec<bool> {
     own
 }
 
-/// Where a signal's value matters to the outputs, and the signals that do not depend on it.
+/// Returns the inputs at which a signal matters to the outputs, and the signals that do not depend on it.
 fn freedom(circuit: &Circuit, place: usize, signals: &[Truth]) -> (Truth, Vec<usize>) {
     let mut changed = signals.to_vec();
     changed[place] = !changed[place];
@@ -56,13 +56,13 @@ fn freedom(circuit: &Circuit, place: usize, signals: &[Truth]) -> (Truth, Vec<us
     (circuit.outputs.iter().fold(0, |care, output| care | (signals[*output] ^ changed[*output])), free)
 }
 
-/// The circuit with new gates over the signals `free`, whose `result` is used for `place`.
-fn grafted(circuit: &Circuit, place: usize, free: &[usize], new: &[Gate], result: usize) -> Circuit {
+/// Returns the circuit with new gates over the signals `free`, whose `result` replaces `place`.
+fn grafted(circuit: &Circuit, place: usize, free: &[usize], new: &[CircuitGate], result: usize) -> Circuit {
     let len = INPUTS + circuit.gates.len();
     let moved = |signal: usize| free.get(signal).copied().unwrap_or_else(|| len + signal - free.len());
     let result = moved(result);
     let other = |signal: usize| if signal == place { result } else { signal };
-    let kept = circuit.gates.iter().map(|gate| Gate { operands: gate.operands.map(other), ..*gate });
-    let new = new.iter().map(|gate| Gate { operands: gate.operands.map(moved), ..*gate });
+    let kept = circuit.gates.iter().map(|gate| CircuitGate { operands: gate.operands.map(other), ..*gate });
+    let new = new.iter().map(|gate| CircuitGate { operands: gate.operands.map(moved), ..*gate });
     Circuit { gates: kept.chain(new).collect(), outputs: circuit.outputs.map(other) }.tidied()
 }

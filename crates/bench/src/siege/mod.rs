@@ -1,15 +1,15 @@
-//! An honest client beside clients that attack: how long it waits, whether it is ever refused, and how much memory the server takes.
+//! An honest client beside attackers: its latency, its failures, and the memory of the server.
 //!
-//! Each attack runs against a cryptoserver of its own, in a process of its own, with small limits. The honest client signs with
-//! Ed25519 on connections of its own, under its own certificate. Attackers come over the UNIX socket, over plaintext, or without any
-//! certificate.
+//! Each attack runs against a cryptoserver of its own, in a process of its own, with small limits. The honest client
+//! signs with Ed25519 on connections of its own, under its own certificate. Attackers come over the UNIX socket, over
+//! plaintext, or without any certificate.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `attack` | what the attackers do |
-//! | `frames` | requests on a UNIX socket, answers not read |
+//! | `attack` | the attacks |
+//! | `frames` | requests on a UNIX socket, with or without reading the answers |
 //! | `http2` | half-sent calls over HTTP/2 |
-//! | `honest` | the client that wants little |
+//! | `honest` | the client with a small load |
 //! | `server` | the cryptoserver, and its memory |
 //! | `report` | table and JSON |
 
@@ -42,24 +42,24 @@ use self::server::BesiegedServer;
                   limits say (docs/cryptoserver.md, Limits) or kept it. Attackers and server share the cores of this machine."
 )]
 pub(crate) struct SiegeArgs {
-    /// Attacks
+    /// Attacks, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = Attack::ALL)]
     attacks: Vec<Attack>,
-    /// Seconds that each attack lasts at least
+    /// Seconds of each attack, up to 3600
     #[arg(long, default_value_t = 8.0)]
     seconds: f64,
-    /// The longest time that the honest client may wait for 99 of 100 answers
+    /// Largest p99 latency of the honest client, in milliseconds
     #[arg(long, default_value_t = 50.0, value_name = "MS")]
     max_p99_ms: f64,
-    /// The `oarlock` whose `serve` is attacked [default: the same server within this program]
+    /// Program `oarlock` whose `serve` is attacked [default: the same server within this program]
     #[arg(long, value_name = "PROGRAM")]
     program: Option<PathBuf>,
-    /// The longest time that the server may take to give memory back
+    /// Largest time until the server has released its memory, in seconds
     #[arg(long, default_value_t = 30.0, value_name = "SECONDS")]
     max_recovery_seconds: f64,
 }
 
-/// The reason why a siege tells nothing.
+/// An error of a siege.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SiegeError {
     #[error("{0}")]
@@ -145,7 +145,7 @@ const CALM_REQUESTS: usize = 50;
 /// The time between two looks at the memory.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Returns how long the server takes to get near the memory that it had at the start; none if it takes too long.
+/// Returns the time until the server's memory is near that at the start; None if it takes too long.
 fn recovery(
     besieged: &BesiegedServer,
     start_kb: u64,

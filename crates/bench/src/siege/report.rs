@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use oarlock_measure::table::{Align, Cell, Table, Tone};
+use oarlock_measure::table::{CellAlign, CellTone, TableCell, TextTable};
 use serde::Serialize;
 
 use super::SiegeArgs;
@@ -97,11 +97,12 @@ pub(super) fn to_text(rows: &[SiegeRow], args: &SiegeArgs, in_colour: bool) -> S
     );
     let columns =
         ["attack", "answers", "failed", "calm p99", "p50", "p99", "max", "start", "peak", "bound", "back"];
-    let mut table =
-        Table::new(columns.map(|name| (name, if name == "attack" { Align::Left } else { Align::Right })));
+    let mut table = TextTable::new(
+        columns.map(|name| (name, if name == "attack" { CellAlign::Left } else { CellAlign::Right })),
+    );
     for row in rows {
         let (ms, mib) =
-            (|ms: f64| Cell::from(format!("{ms:.1}")), |mib: f64| Cell::from(format!("{mib:.0}")));
+            (|ms: f64| TableCell::from(format!("{ms:.1}")), |mib: f64| TableCell::from(format!("{mib:.0}")));
         table.row([
             row.name.into(),
             row.answers.to_string().into(),
@@ -113,7 +114,8 @@ pub(super) fn to_text(rows: &[SiegeRow], args: &SiegeArgs, in_colour: bool) -> S
             mib(row.start_mib),
             mib(row.peak_mib),
             mib(row.bound_mib),
-            row.recovery_s.map_or_else(|| Cell::toned("never", Tone::Bad), |s| format!("{s:.1}").into()),
+            row.recovery_s
+                .map_or_else(|| TableCell::toned("never", CellTone::Bad), |s| format!("{s:.1}").into()),
         ]);
     }
     text += &table.render(in_colour);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use oarlock::Accelerator;
 use oarlock_server::development::Development;
-use oarlock_server::{BoundServer, Config};
+use oarlock_server::{BoundServer, CryptoserverConfig};
 use oarlock_wire::{Credentials, Endpoint};
 use tempfile::TempDir;
 
@@ -83,7 +83,7 @@ impl BesiegedServer {
         let development = Development::at(place.path());
         development.prepare()?;
         fs::write(development.config(), CONFIG)?;
-        let limits = Config::read(&development.config())?.limits;
+        let limits = CryptoserverConfig::read(&development.config())?.limits;
         let config = ["--config".to_owned(), development.config().display().to_string()];
         let (program, role) = match program {
             None => (std::env::current_exe()?, vec![ROLE.to_owned()]),
@@ -136,7 +136,7 @@ impl BesiegedServer {
 pub(crate) fn run(args: &BesiegedArgs) -> Result<(), SiegeError> {
     oarlock_server::raise_open_files();
     oarlock_server::keep_little_memory();
-    let config = Config::read(&args.config)?;
+    let config = CryptoserverConfig::read(&args.config)?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
         let server = BoundServer::bind(

@@ -1,4 +1,4 @@
-//! The cryptoserver that does private operations elsewhere: as `oarlock serve` does it, on a core of its own.
+//! The cryptoserver that computes private operations: like `oarlock serve`, on a core of its own.
 
 use std::fs;
 use std::io;
@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use clap::Args;
 use oarlock::Accelerator;
 use oarlock_server::development::Development;
-use oarlock_server::{BoundServer, Config};
+use oarlock_server::{BoundServer, CryptoserverConfig};
 
 use super::HeadError;
 use crate::process::{BenchProcess, MeasuredCores, answer, stay_on};
 
-/// What a process of this role is called with.
+/// The name with which a process of this role is called.
 pub(crate) const ROLE: &str = "cryptoserver";
 
 /// Arguments of the role.
@@ -24,7 +24,7 @@ pub(crate) struct CryptoserverArgs {
     core: Option<usize>,
 }
 
-/// Where it listens, with the development set-up's certificates and keys.
+/// The configuration, with the certificates and keys of the development set-up.
 const CONFIG: &str = r#"[listen]
 tcp = "127.0.0.1:0"
 plaintext = "127.0.0.1:0"
@@ -43,7 +43,7 @@ keys = ["*"]
 clients = ["*"]
 "#;
 
-/// Starts it in a process of its own.
+/// Starts the cryptoserver in a process of its own.
 pub(super) fn start(development: &Development, cores: Option<MeasuredCores>) -> io::Result<BenchProcess> {
     fs::write(development.config(), CONFIG)?;
     let arguments = [ROLE.to_owned(), "--config".to_owned(), development.config().display().to_string()];
@@ -52,7 +52,7 @@ pub(super) fn start(development: &Development, cores: Option<MeasuredCores>) -> 
 
 pub(crate) fn run(args: &CryptoserverArgs) -> Result<(), HeadError> {
     stay_on(args.core)?;
-    let config = Config::read(&args.config)?;
+    let config = CryptoserverConfig::read(&args.config)?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
         let server = BoundServer::bind(

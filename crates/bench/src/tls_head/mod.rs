@@ -1,14 +1,14 @@
-//! How many TLS connections one core takes up: each is new (no resumption), asks with a HEAD request of 19 bytes and gets an
-//! answer of 107, as in "Cryptography as a Network Service", 5.2. The server is s2n-tls, which leaves private operations to
-//! others without a thread for each; they are done by s2n-tls itself, by Oarlock in the same process, or by a cryptoserver on
-//! another core.
+//! TLS connections per second of one core: each is new (no resumption), sends a HEAD request of 19 bytes and gets an
+//! answer of 107, as in "Cryptography as a Network Service", 5.2. The server is s2n-tls, which leaves private
+//! operations to others without a thread for each. s2n-tls itself computes them, or Oarlock in the same process, or a
+//! cryptoserver on another core.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `server` | the TLS server |
-//! | `private_key` | its private operations, done by an accelerator |
-//! | `cryptoserver` | the server that does them elsewhere |
-//! | `client` | the browsers: closed loop |
+//! | `private_key` | its private operations on an accelerator |
+//! | `cryptoserver` | the server that computes them elsewhere |
+//! | `client` | the clients: closed loop |
 //! | `report` | table and JSON |
 
 mod client;
@@ -36,10 +36,10 @@ use tempfile::TempDir;
 use self::report::{HeadRow, compare, to_text};
 use crate::process::{BenchProcess, MeasuredCores};
 
-/// What a client asks: 19 bytes.
+/// The request of a client: 19 bytes.
 const REQUEST: &[u8; 19] = b"HEAD / HTTP/1.0\r\n\r\n";
 
-/// What it gets: 107 bytes.
+/// The answer: 107 bytes.
 const ANSWER: &[u8; 107] = b"HTTP/1.0 200 OK\r\nServer: oarlock-bench\r\nContent-Type: text/plain; \
 charset=utf-8\r\nContent-Length: 131072\r\n\r\n";
 
@@ -54,18 +54,18 @@ const HOST: &str = "head.example";
                   where clients keep up."
 )]
 pub(crate) struct TlsHeadArgs {
-    /// Who does the TLS server's private operations
+    /// Contenders for the TLS server's private operations, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = SignedBy::ALL)]
     by: Vec<SignedBy>,
-    /// Connections at once
+    /// Numbers of connections at once, 1 to 10000 each, separated by commas
     #[arg(long, value_delimiter = ',', default_value = "40", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     connections: Vec<u32>,
-    /// Seconds that each row is measured, after a tenth of it to warm up
+    /// Seconds that each row is measured; a tenth of it is added to warm up
     #[arg(long, default_value_t = 3.0)]
     seconds: f64,
 }
 
-/// Who does private operations.
+/// A contender for private operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SignedBy {
     /// s2n-tls itself, with AWS-LC, one at a time
@@ -82,7 +82,7 @@ pub(crate) enum SignedBy {
     Plaintext,
 }
 
-/// Why there are no numbers.
+/// An error of `tls-head`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HeadError {
     #[error("{0}")]
@@ -105,7 +105,7 @@ pub(crate) enum HeadError {
     Certificate(#[from] rcgen::Error),
     #[error("s2n-tls: {0}")]
     S2n(#[from] s2n_tls::error::Error),
-    #[error("{name}: {errors} connections had no right answer; the first: {first}")]
+    #[error("{name}: {errors} connections got a wrong answer or none; the first: {first}")]
     Errors { name: &'static str, errors: u64, first: String },
 }
 
@@ -138,7 +138,7 @@ impl SignedBy {
     }
 }
 
-/// Keys and certificates of both servers.
+/// The keys and certificates of both servers.
 struct HeadDirectory {
     _directory: TempDir,
     development: Development,
@@ -175,7 +175,7 @@ pub(crate) fn run(args: &TlsHeadArgs, as_json: bool) -> Result<(), HeadError> {
     Ok(print_report(as_json, &rows, |in_colour| to_text(&rows, in_colour))?)
 }
 
-/// What all rows share.
+/// The state that all rows share.
 struct HeadMeasurement {
     place: HeadDirectory,
     cores: Option<MeasuredCores>,
@@ -190,7 +190,7 @@ impl HeadMeasurement {
         let address: SocketAddr = server.said["address"]
             .as_str()
             .and_then(|text| text.parse().ok())
-            .ok_or_else(|| io::Error::other("the TLS server did not say where it is"))?;
+            .ok_or_else(|| io::Error::other("the TLS server did not report its address"))?;
         let certificate = fs::read(&self.place.certificate)?;
         let load = client::HeadLoad { address, certificate, connections, length: self.length };
         let mut remote = if by.is_remote() { self.remote.as_mut() } else { None };
@@ -204,7 +204,7 @@ impl HeadMeasurement {
 }
 
 impl HeadDirectory {
-    /// The TLS server's key is the cryptoserver's sample key, certified by itself.
+    /// Makes the files. The TLS server's key is the cryptoserver's sample key with a self-signed certificate.
     fn new() -> Result<Self, HeadError> {
         let directory = tempfile::tempdir()?;
         let development = Development::at(directory.path());
@@ -226,7 +226,7 @@ impl HeadDirectory {
         let mut add = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
         match by {
             SignedBy::S2n | SignedBy::Scalar | SignedBy::Oarlock => {
-                add("--private-key", text(&key_file(&self.development)))
+                add("--private-key", text(&key_file(&self.development)));
             }
             SignedBy::Unix => add("--server", said("unix")),
             SignedBy::Plaintext => add("--server", format!("http://{}", said("plaintext"))),
@@ -244,7 +244,7 @@ impl HeadDirectory {
     }
 }
 
-/// The key that TLS server and cryptoserver share, and its name there.
+/// Returns the file of the key that TLS server and cryptoserver share.
 fn key_file(development: &Development) -> PathBuf {
     development.keys().join(format!("{KEY}.pem"))
 }

@@ -1,4 +1,4 @@
-//! A TLS server's private operations, done by an accelerator: many handshakes wait in one batch, none of them with a thread.
+//! A TLS server's private operations on an accelerator: many handshakes wait in one batch without a thread each.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -9,7 +9,7 @@ use s2n_tls::connection::Connection;
 use s2n_tls::enums::{HashAlgorithm, SignatureAlgorithm};
 use s2n_tls::error::Error;
 
-/// An accelerator, and the key of the server's certificate: here, or held elsewhere.
+/// An accelerator, and the key of the server's certificate, local or held elsewhere.
 #[derive(Debug)]
 pub(super) struct AcceleratorSigner {
     pub(super) accelerator: Accelerator,

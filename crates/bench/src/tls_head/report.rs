@@ -1,6 +1,6 @@
 //! Rows of `tls-head` as text and JSON.
 
-use oarlock_measure::table::{Align, Cell, Table, duration, si};
+use oarlock_measure::table::{CellAlign, TableCell, TextTable, duration, si};
 use serde::Serialize;
 
 /// The result of one way to sign at one number of connections.
@@ -25,9 +25,10 @@ pub(super) fn to_text(rows: &[HeadRow], in_colour: bool) -> String {
     let heading = "TLS 1.3 connections, RSA-2048, no resumption: HEAD of 19 bytes, answer of 107; CPU times per connection, ratio\n\
                    to the first row by the TLS server's\n";
     let columns = ["by", "connections", "/s", "/CPU s", "CPU", "cryptoserver", "ratio", "p50", "p99"];
-    let mut table =
-        Table::new(columns.map(|name| (name, if name == "by" { Align::Left } else { Align::Right })));
-    let micros = |us: f64| Cell::from(duration(us / 1e6));
+    let mut table = TextTable::new(
+        columns.map(|name| (name, if name == "by" { CellAlign::Left } else { CellAlign::Right })),
+    );
+    let micros = |us: f64| TableCell::from(duration(us / 1e6));
     for row in rows {
         table.row([
             row.name.into(),
@@ -35,8 +36,8 @@ pub(super) fn to_text(rows: &[HeadRow], in_colour: bool) -> String {
             si(row.rate_per_s).into(),
             si(row.rate_per_cpu_s).into(),
             micros(row.server_cpu_us),
-            row.cryptoserver_cpu_us.map_or_else(Cell::none, micros),
-            row.ratio.map_or_else(Cell::none, |ratio| format!("{ratio:.2}").into()),
+            row.cryptoserver_cpu_us.map_or_else(TableCell::none, micros),
+            row.ratio.map_or_else(TableCell::none, |ratio| format!("{ratio:.2}").into()),
             micros(row.p50_us),
             micros(row.p99_us),
         ]);

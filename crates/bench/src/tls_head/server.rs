@@ -20,7 +20,7 @@ use super::private_key::AcceleratorSigner;
 use super::{ANSWER, HeadError, KEY, REQUEST};
 use crate::process::{answer, stay_on};
 
-/// What a process of this role is called with.
+/// The name with which a process of this role is called.
 pub(crate) const ROLE: &str = "head-server";
 
 /// Arguments of the role.
@@ -30,10 +30,10 @@ pub(crate) struct HeadServerArgs {
     certificate: PathBuf,
     #[arg(long)]
     private_key: Option<PathBuf>,
-    /// The cryptoserver that has the key.
+    /// The cryptoserver that holds the key.
     #[arg(long)]
     server: Option<String>,
-    /// What proves this process to it.
+    /// The directory with the credentials of this process.
     #[arg(long)]
     state: Option<PathBuf>,
     #[arg(long, value_enum)]
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &HeadServerArgs) -> Result<(), HeadError> {
             let (stream, _) = listener.accept().await?;
             let acceptor = acceptor.clone();
             tokio::spawn(async move {
-                // The client sees and counts what goes wrong.
+                // The client notices and counts failures.
                 let _ = serve(&acceptor, stream).await;
             });
         }
@@ -84,7 +84,8 @@ fn config(args: &HeadServerArgs) -> Result<Config, HeadError> {
     Ok(config.build()?)
 }
 
-/// Engines of this process for a key that is here; for one that is not, the cryptoserver, and engines that verify its answers.
+/// Returns an accelerator: engines of this process for a local key, else the cryptoserver, whose answers the engines
+/// verify.
 fn signer(args: &HeadServerArgs) -> Result<AcceleratorSigner, HeadError> {
     let engines = || match args.by {
         ServerSigning::Scalar => Accelerator::builder()
@@ -121,7 +122,7 @@ fn endpoint(args: &HeadServerArgs, server: &str) -> Result<Endpoint, HeadError> 
     Ok(Endpoint::Grpc { url: server.to_owned(), credentials })
 }
 
-/// One connection: handshake, request, answer, end.
+/// Serves one connection: handshake, request, answer, end.
 async fn serve(acceptor: &TlsAcceptor, stream: TcpStream) -> Result<(), HeadError> {
     stream.set_nodelay(true)?;
     let mut tls = acceptor.accept(stream).await?;

@@ -1,41 +1,41 @@
-//! Bytes of a stream, a known number at a time.
+//! A buffered stream, read in pieces of a known length.
 
 use std::io::Read;
 
 use super::CaptureError;
 
-/// Bytes asked of the stream at once.
+/// The number of bytes that are read from the stream at once.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// A stream and how far it is read.
-pub(super) struct ByteStream<R> {
+/// A buffered stream and its position.
+pub(super) struct CaptureStream<R> {
     input: R,
     buffer: Vec<u8>,
-    /// Of the buffer, what is still to be given.
+    /// The start of the bytes in the buffer that have not been returned yet.
     start: usize,
     at_byte: u64,
-    /// The stream has said that there is nothing more.
+    /// True if the stream has ended.
     is_at_end: bool,
 }
 
-/// The order of bytes in numbers of a file.
+/// The byte order of the numbers in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ByteOrder {
     Little,
     Big,
 }
 
-impl<R: Read> ByteStream<R> {
+impl<R: Read> CaptureStream<R> {
     pub(super) fn new(input: R) -> Self {
         Self { input, buffer: Vec::new(), start: 0, at_byte: 0, is_at_end: false }
     }
 
-    /// Bytes given so far.
+    /// Returns the number of bytes returned so far.
     pub(super) fn at_byte(&self) -> u64 {
         self.at_byte
     }
 
-    /// The next `len` bytes; `None` where the stream ends just before them.
+    /// Returns the next `len` bytes, or None if the stream ends just before them.
     ///
     /// # Errors
     /// The stream ends within them, or cannot be read.
@@ -44,54 +44,54 @@ impl<R: Read> ByteStream<R> {
         match self.buffer.len() - self.start {
             0 if len > 0 => Ok(None),
             there if there < len => Err(CaptureError::Truncated { what, at_byte: self.at_byte }),
-            _ => Ok(Some(self.give(len))),
+            _ => Ok(Some(self.take(len))),
         }
     }
 
-    /// As [`next`](Self::next), where the stream may not end.
+    /// Acts as [`next`](Self::next), but the stream must not end.
     pub(super) fn exact(&mut self, len: usize, what: &'static str) -> Result<&[u8], CaptureError> {
         let at_byte = self.at_byte;
         self.next(len, what)?.ok_or(CaptureError::Truncated { what, at_byte })
     }
 
-    /// A line without its end, at most `max` bytes of it; `None` after the last.
+    /// Returns a line without its end, cut off after `max` bytes, or None after the last line.
     pub(super) fn line(&mut self, max: usize) -> Result<Option<&[u8]>, CaptureError> {
         let mut wanted = 256;
         loop {
             self.fill(wanted)?;
             let there = &self.buffer[self.start..];
             if let Some(end) = memchr::memchr(b'\n', there) {
-                let line = self.give(end + 1);
+                let line = self.take(end + 1);
                 return Ok(Some(&line[..end.min(max)]));
             }
             if there.len() < wanted {
                 let len = there.len();
-                return Ok((len > 0).then(|| self.give(len)).map(|line| &line[..len.min(max)]));
+                return Ok((len > 0).then(|| self.take(len)).map(|line| &line[..len.min(max)]));
             }
-            // Of a line beyond the limit nothing is kept but that it is there.
+            // No log has such a line. The memory is bounded by dropping all but its end.
             if there.len() > max + CHUNK_BYTES {
                 let len = there.len() - 1;
-                self.give(len);
+                self.take(len);
                 wanted = 256;
             }
             wanted = wanted.max(self.buffer.len() - self.start) + 1;
         }
     }
 
-    /// Whatever comes next; empty at the end.
+    /// Returns the next bytes, or an empty slice at the end.
     pub(super) fn chunk(&mut self) -> Result<&[u8], CaptureError> {
         self.fill(1)?;
-        Ok(self.give(self.buffer.len() - self.start))
+        Ok(self.take(self.buffer.len() - self.start))
     }
 
-    fn give(&mut self, len: usize) -> &[u8] {
+    fn take(&mut self, len: usize) -> &[u8] {
         let start = self.start;
         self.start += len;
         self.at_byte += len as u64;
         &self.buffer[start..start + len]
     }
 
-    /// Reads until so many bytes are there, or there are no more.
+    /// Reads until the buffer holds `len` bytes or the stream ends.
     fn fill(&mut self, len: usize) -> Result<(), CaptureError> {
         if self.buffer.len() - self.start >= len || self.is_at_end {
             return Ok(());
@@ -120,7 +120,7 @@ impl<R: Read> ByteStream<R> {
 }
 
 impl ByteOrder {
-    /// Two bytes at `at`; zero past the end.
+    /// Reads two bytes at `at`, or zero past the end.
     pub(super) fn u16(self, bytes: &[u8], at: usize) -> u16 {
         let two = bytes.get(at..at + 2).and_then(|two| two.try_into().ok()).unwrap_or_default();
         match self {
@@ -129,7 +129,7 @@ impl ByteOrder {
         }
     }
 
-    /// Four bytes at `at`; zero past the end.
+    /// Reads four bytes at `at`, or zero past the end.
     pub(super) fn u32(self, bytes: &[u8], at: usize) -> u32 {
         let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).unwrap_or_default();
         match self {
@@ -138,7 +138,7 @@ impl ByteOrder {
         }
     }
 
-    /// Eight bytes at `at`; zero past the end.
+    /// Reads eight bytes at `at`, or zero past the end.
     pub(super) fn u64(self, bytes: &[u8], at: usize) -> u64 {
         let (first, second) = (u64::from(self.u32(bytes, at)), u64::from(self.u32(bytes, at + 4)));
         match self {

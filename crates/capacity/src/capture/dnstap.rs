@@ -2,76 +2,76 @@
 
 use std::io::Read;
 
-use super::bytes::ByteStream;
+use super::bytes::CaptureStream;
 use super::{CaptureError, CaptureEvent, EventSink, ResolverSide, SkipCounts};
 
-/// What frames of dnstap say of their content.
+/// The content type of dnstap in Frame Streams.
 pub const CONTENT_TYPE: &str = "protobuf:dnstap.Dnstap";
 
-/// Longest frame: two messages of 64 KiB and what is said of them.
+/// The longest data frame in bytes: two messages of 64 KiB and their description.
 const MAX_FRAME: usize = 256 << 10;
-/// Longest control frame that Frame Streams allows.
+/// The longest control frame that Frame Streams allows, in bytes.
 const MAX_CONTROL: usize = 512;
 
-/// Control frames by their numbers.
+/// The types of control frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlType {
-    /// The receiver takes a content type that was offered.
+    /// The receiver accepts an offered content type.
     Accept = 1,
-    /// Data come next.
+    /// Data frames follow.
     Start = 2,
-    /// There are no more data.
+    /// No data frames follow.
     Stop = 3,
     /// The sender offers content types.
     Ready = 4,
-    /// The receiver has taken all.
+    /// The receiver has received everything.
     Finish = 5,
 }
 
-/// A frame.
+/// A frame of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DnstapFrame<'a> {
-    /// One [`event`].
+    /// A data frame, which [`decode_event`] decodes.
     Data(&'a [u8]),
-    /// What the sides say to each other. Its content type is dnstap's, or none was named.
+    /// A control frame. Its content type is that of dnstap, or it has none.
     Control(ControlType),
 }
 
-/// Frames of a stream whose bytes are pushed as they come. No I/O.
+/// A decoder of frames whose bytes are pushed as they arrive. It does no I/O.
 #[derive(Debug, Default)]
 pub struct FrameDecoder {
     buffer: Vec<u8>,
     start: usize,
-    /// Bytes of the frames that were given.
+    /// The number of bytes in the frames that have been returned.
     at_byte: u64,
 }
 
 impl FrameDecoder {
-    /// Takes bytes that came.
+    /// Adds bytes that have arrived.
     pub fn push(&mut self, bytes: &[u8]) {
         self.buffer.drain(..self.start);
         self.start = 0;
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// True where every byte was part of a whole frame.
+    /// Returns true if all bytes belonged to complete frames.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.start == self.buffer.len()
     }
 
-    /// Where in the stream the next frame begins.
+    /// Returns the position of the next frame in the stream.
     #[must_use]
     pub fn at_byte(&self) -> u64 {
         self.at_byte
     }
 
-    /// The next frame, once it is there whole.
+    /// Returns the next frame, if it has arrived completely.
     ///
     /// # Errors
-    /// A length, a control frame or a content type that cannot be. The stream is of no more use then.
+    /// A length, a control frame or a content type is not allowed. The stream is of no use afterwards.
     pub fn next_frame(&mut self) -> Result<Option<DnstapFrame<'_>>, CaptureError> {
-        let Some(head) = FrameHead::of(&self.buffer[self.start..], self.at_byte)? else { return Ok(None) };
+        let Some(head) = FrameHead::parse(&self.buffer[self.start..], self.at_byte)? else { return Ok(None) };
         let from = self.start + head.len;
         let to = from + head.body_len;
         if self.buffer.len() < to {
@@ -84,7 +84,7 @@ impl FrameDecoder {
     }
 }
 
-/// What stands before a frame.
+/// The bytes before a frame's content.
 struct FrameHead {
     len: usize,
     body_len: usize,
@@ -92,8 +92,8 @@ struct FrameHead {
 }
 
 impl FrameHead {
-    /// A length, or zero and the length of a control frame.
-    fn of(bytes: &[u8], at_byte: u64) -> Result<Option<Self>, CaptureError> {
+    /// Reads a length, or zero and the length of a control frame.
+    fn parse(bytes: &[u8], at_byte: u64) -> Result<Option<Self>, CaptureError> {
         let (len, is_control) = match number(bytes, 0) {
             Some(0) => (8, true),
             Some(_) => (4, false),
@@ -116,7 +116,7 @@ fn number(bytes: &[u8], at: usize) -> Option<usize> {
     Some(u32::from_be_bytes(four) as usize)
 }
 
-/// A control frame; where it names content types, dnstap's has to be among them.
+/// Decodes a control frame. If it names content types, that of dnstap must be among them.
 fn control(frame: &[u8]) -> Result<ControlType, CaptureError> {
     let kind = number(frame, 0).ok_or(CaptureError::Control("no type"))?;
     let control = match kind {
@@ -143,7 +143,7 @@ fn control(frame: &[u8]) -> Result<ControlType, CaptureError> {
     other.map_or(Ok(control), |other| Err(CaptureError::Content(other)))
 }
 
-/// A control frame to be sent, which names dnstap's content type where its kind may.
+/// Encodes a control frame, with the content type of dnstap if its type may carry one.
 #[must_use]
 pub fn control_frame(control: ControlType) -> Vec<u8> {
     let mut frame = (control as u32).to_be_bytes().to_vec();
@@ -166,7 +166,7 @@ pub(super) fn is_dnstap(beginning: &[u8]) -> bool {
 }
 
 pub(super) fn read<R: Read>(
-    mut bytes: ByteStream<R>,
+    mut bytes: CaptureStream<R>,
     skipped: &mut SkipCounts,
     sink: EventSink<'_>,
 ) -> Result<(), CaptureError> {
@@ -180,7 +180,7 @@ pub(super) fn read<R: Read>(
         frames.push(chunk);
         while let Some(frame) = frames.next_frame()? {
             match frame {
-                DnstapFrame::Data(data) => show(data, skipped, sink),
+                DnstapFrame::Data(data) => decode_frame(data, skipped, sink),
                 DnstapFrame::Control(ControlType::Stop) => return Ok(()),
                 DnstapFrame::Control(_) => {}
             }
@@ -188,19 +188,19 @@ pub(super) fn read<R: Read>(
     }
 }
 
-/// Shows what a frame holds, or counts why there is nothing.
-pub fn show(data: &[u8], skipped: &mut SkipCounts, sink: EventSink<'_>) {
-    match event(data) {
+/// Passes the event of a data frame to `sink`, or counts the reason why there is none.
+pub fn decode_frame(data: &[u8], skipped: &mut SkipCounts, sink: EventSink<'_>) {
+    match decode_event(data) {
         Some(Some(event)) => sink(event),
         Some(None) => skipped.others += 1,
         None => skipped.malformed += 1,
     }
 }
 
-/// The message that a frame tells of: of the types `*_QUERY` the query, of `*_RESPONSE` the response. `None` where the bytes are
-/// malformed, `Some(None)` where they tell of something else.
+/// Decodes a data frame: the query of the types `*_QUERY`, the response of the types `*_RESPONSE`. Returns None if
+/// the bytes are malformed, and `Some(None)` if they describe anything else.
 #[must_use]
-pub fn event(data: &[u8]) -> Option<Option<CaptureEvent<'_>>> {
+pub fn decode_event(data: &[u8]) -> Option<Option<CaptureEvent<'_>>> {
     let mut message = None;
     for field in FieldReader(data) {
         // dnstap.proto, `Dnstap.message`.
@@ -211,7 +211,7 @@ pub fn event(data: &[u8]) -> Option<Option<CaptureEvent<'_>>> {
     message.map_or(Some(None), message_event)
 }
 
-/// What is needed of dnstap.proto's `DnstapMessage`.
+/// The used fields of `Message` in dnstap.proto.
 #[derive(Default)]
 struct DnstapMessage<'a> {
     kind: u64,
@@ -246,8 +246,8 @@ fn message_event(bytes: &[u8]) -> Option<Option<CaptureEvent<'_>>> {
     Some(bytes.map(|bytes| CaptureEvent::Message { at_s, side: Some(side), is_tcp: false, bytes }))
 }
 
-/// Fields of a message in protocol buffers (<https://protobuf.dev/programming-guides/encoding>). After one that is malformed,
-/// which is `None`, come no more.
+/// An iterator over the fields of a message in protocol buffers (<https://protobuf.dev/programming-guides/encoding>).
+/// It yields None for a malformed field, and ends there.
 struct FieldReader<'a>(&'a [u8]);
 
 enum FieldValue<'a> {
@@ -286,7 +286,7 @@ impl<'a> FieldReader<'a> {
         Some((tag >> 3, value))
     }
 
-    /// At most ten bytes of seven bits, the least first.
+    /// Reads a number of at most ten bytes of seven bits, the lowest first.
     fn varint(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..70).step_by(7) {

@@ -1,56 +1,56 @@
-//! Why a stream was not read to its end.
+//! Errors of reading a capture.
 
 use std::io;
 
-/// Why a capture, a dnstap stream or a log was not read to its end.
+/// An error that ends the reading of a capture, a dnstap stream or a log.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
-    /// The machine, or the compression around the stream.
+    /// The system or the decompression failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The file: neither its first bytes nor its first lines are known.
+    /// The file has no known format.
     #[error("{}", match is_empty {
-        true => "nothing in it",
-        false => "neither pcap, pcapng nor dnstap, nor a log of BIND, Unbound, dnsmasq or with a time at the front of each line",
+        true => "the file is empty",
+        false => "expected pcap, pcapng, dnstap, or a log of BIND, Unbound, dnsmasq or with a time at the front of each line",
     })]
     Unrecognised {
-        /// True where there are no bytes at all.
+        /// True if the file is empty.
         is_empty: bool,
     },
-    /// The file: it ends within something.
+    /// The file ends within an item.
     #[error("it ends within {what}, {at_byte} bytes in")]
     Truncated {
-        /// Within what.
+        /// The item.
         what: &'static str,
-        /// Where that began.
+        /// The start of the item.
         at_byte: u64,
     },
-    /// The file: a length that cannot be.
+    /// A length in the file is not allowed.
     #[error("{what} of {found} bytes, {at_byte} bytes in: expected {expected}")]
     Length {
-        /// Of what.
+        /// The item with the length.
         what: &'static str,
-        /// What it says.
+        /// The length.
         found: u64,
-        /// What would do.
+        /// The allowed lengths.
         expected: &'static str,
-        /// Where it stands.
+        /// The position of the length.
         at_byte: u64,
     },
-    /// The file: packets of a link that is not known here.
+    /// The packets have an unknown link type.
     #[error("link type {0} is not known: expected Ethernet, raw IP, Linux cooked (1 or 2) or loopback")]
     LinkType(u32),
-    /// The file: a section of pcapng whose byte order is not told.
+    /// A section of pcapng does not state its byte order.
     #[error("a section {at_byte} bytes in has no byte-order magic")]
     ByteOrder {
-        /// Where it begins.
+        /// The start of the section.
         at_byte: u64,
     },
-    /// The peer: frames of something else than dnstap.
+    /// The peer sends frames of another content type than dnstap.
     #[error("frames of {0:?}: expected protobuf:dnstap.Dnstap")]
     Content(String),
-    /// The peer: a control frame that is malformed or out of turn.
+    /// The peer sends a control frame that is malformed or out of turn.
     #[error("a control frame that is malformed or out of turn: {0}")]
     Control(&'static str),
 }

@@ -1,28 +1,28 @@
-//! Links: where in a captured frame IP begins.
+//! Link types, and the search for the IP packet in a captured frame.
 
-/// A kind of link, as captures number them (<https://www.tcpdump.org/linktypes.html>).
+/// A link type of captures (<https://www.tcpdump.org/linktypes.html>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinkType {
     Ethernet,
-    /// Loopback of the BSDs: four bytes that tell the family.
+    /// Loopback of the BSDs: four bytes with the address family.
     Loopback,
-    /// IP without anything before it.
+    /// IP without a header before it.
     Raw,
-    /// Linux "cooked", version 1.
+    /// Linux "cooked" capture, version 1.
     Cooked,
-    /// Linux "cooked", version 2.
+    /// Linux "cooked" capture, version 2.
     Cooked2,
 }
 
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
-/// IEEE 802.1Q, 802.1ad, and what was used before it.
+/// The tags of IEEE 802.1Q and 802.1ad, and of an earlier practice.
 const VLANS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
-/// Tags of VLANs that may stand around a packet.
+/// The maximum number of VLAN tags around a packet.
 const MAX_VLANS: usize = 4;
 
 impl LinkType {
-    pub(super) fn of(number: u32) -> Option<Self> {
+    pub(super) fn from_number(number: u32) -> Option<Self> {
         Some(match number {
             1 => Self::Ethernet,
             0 | 108 => Self::Loopback,
@@ -33,7 +33,7 @@ impl LinkType {
         })
     }
 
-    /// The packet of IP in a frame; `None` where there is another protocol.
+    /// Returns the IP packet in a frame, or None for another protocol.
     pub(super) fn ip(self, frame: &[u8]) -> Option<&[u8]> {
         match self {
             Self::Ethernet => untagged(frame, 12, 14),
@@ -45,7 +45,7 @@ impl LinkType {
     }
 }
 
-/// What comes after a header of `len` bytes with a protocol number at `at`, and after tags of VLANs.
+/// Returns the bytes after a header of `len` bytes with a protocol number at `at`, and after VLAN tags.
 fn untagged(frame: &[u8], at: usize, len: usize) -> Option<&[u8]> {
     let mut protocol = number(frame, at)?;
     let mut rest = frame.get(len..)?;

@@ -1,12 +1,12 @@
-//! Traffic of the DNS as others have recorded it: captures of packets, dnstap, and logs of queries.
+//! Recorded DNS traffic: packet captures, dnstap, and query logs.
 //!
-//! | item | what it does |
+//! | item | purpose |
 //! |---|---|
-//! | [`read`] | recognises a stream and shows each [`CaptureEvent`] of it |
-//! | [`dnstap`] | frames of a live dnstap connection, and what they hold |
-//! | [`SkipCounts`], [`CaptureReport`] | what was not shown, and why a stream ended |
+//! | [`read`] | recognises a stream and passes each [`CaptureEvent`] to a sink |
+//! | [`dnstap`] | decodes the frames of a live dnstap connection |
+//! | [`SkipCounts`], [`CaptureReport`] | the items without events, and the error that ended a stream |
 //!
-//! A client's address is looked at by nobody here, and never leaves.
+//! The addresses of clients are neither read nor passed on.
 
 mod bytes;
 pub mod dnstap;
@@ -22,48 +22,48 @@ mod time;
 
 use std::io::Read;
 
-use self::bytes::ByteStream;
+use self::bytes::CaptureStream;
 pub use self::fault::CaptureError;
 use self::link::LinkType;
-use self::packet::messages;
-pub use self::query_log::LogFormat;
+use self::packet::read_packet;
+pub use self::query_log::QueryLogFormat;
 
-/// Bytes of a stream by which it is recognised.
+/// The number of bytes from which the format of a stream is recognised.
 const PEEK_BYTES: usize = 64 << 10;
 
-/// Something that was seen.
+/// An event in a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaptureEvent<'a> {
-    /// A message of the DNS (RFC 1035 section 4), as far as it was captured.
+    /// A DNS message (RFC 1035 section 4), as far as it was captured.
     Message {
-        /// Seconds since 1970; none where the capture does not say.
+        /// The time in seconds since 1970; None if the capture does not state it.
         at_s: Option<u64>,
-        /// Between whom, where that is known.
+        /// The parties of the exchange, if they are known.
         side: Option<ResolverSide>,
-        /// True where a capture has it in a segment of TCP.
+        /// True if the message came in a TCP segment of a packet capture.
         is_tcp: bool,
-        /// The message from its header on, perhaps cut short.
+        /// The message from its header on. It may be cut short.
         bytes: &'a [u8],
     },
-    /// A query of which a log tells no more than the time.
+    /// A query of which a log states no more than the time.
     Query {
-        /// Seconds since 1970, or since some other moment where the log leaves out the year.
+        /// The time in seconds since 1970, or since another moment if the log omits the year.
         at_s: u64,
     },
 }
 
-/// Between whom a message was exchanged, as dnstap tells.
+/// The parties of an exchange, as dnstap states them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ResolverSide {
     /// A client and its resolver.
     Client,
     /// A resolver and the servers that it asks.
     Upstream,
-    /// An authoritative server and who asks it.
+    /// An authoritative server and its clients.
     Authoritative,
 }
 
-/// What a stream turned out to be.
+/// The format of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaptureFormat {
     /// A capture in the format of libpcap.
@@ -72,50 +72,50 @@ pub enum CaptureFormat {
     PcapNg,
     /// Frame Streams with dnstap.
     Dnstap,
-    /// Lines.
-    Log(LogFormat),
+    /// A log of lines.
+    Log(QueryLogFormat),
 }
 
-/// What was in a stream and gave no event.
+/// The numbers of items in a stream that gave no event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SkipCounts {
-    /// Packets of other protocols than IP, or neither UDP nor TCP.
+    /// The number of packets that are not IP, or neither UDP nor TCP.
     pub not_ip: u64,
-    /// Packets from and to other ports than 53, and segments of TCP without data.
+    /// The number of packets without port 53, and of TCP segments without data.
     pub not_dns: u64,
-    /// Fragments of IP: they are not put together.
+    /// The number of IP fragments, which are not reassembled.
     pub fragments: u64,
-    /// Segments of TCP that hold something else than whole messages.
+    /// The number of TCP segments that hold incomplete messages.
     pub tcp_parts: u64,
-    /// Packets, frames or headers that are not what they claim.
+    /// The number of malformed packets, frames or headers.
     pub malformed: u64,
-    /// Packets of interfaces whose link type is not known here.
+    /// The number of packets of interfaces with unknown link types.
     pub unknown_links: u64,
-    /// Messages that were shown, but only as far as they were captured.
+    /// The number of messages that were passed on but not captured completely.
     pub cut_short: u64,
-    /// Lines, or frames, that tell of something else than a query.
+    /// The number of lines or frames about something other than a query.
     pub others: u64,
-    /// Lines that are not of their log's format.
+    /// The number of lines that do not have the format of the log.
     pub lines: u64,
 }
 
-/// How reading a stream went.
+/// The result of reading a stream.
 #[derive(Debug)]
 pub struct CaptureReport {
-    /// What it was; `None` where it was nothing that is known here, or empty.
+    /// The format; None if it is unknown or the stream is empty.
     pub format: Option<CaptureFormat>,
-    /// Events that were shown.
+    /// The number of events.
     pub events: u64,
-    /// What was not shown.
+    /// The numbers of items that gave no event.
     pub skipped: SkipCounts,
-    /// Why reading ended before the end. What came before has been shown.
+    /// The error that ended the stream early. The events before it have been passed on.
     pub fault: Option<CaptureError>,
 }
 
-/// Who hears of events.
+/// A receiver of events.
 pub type EventSink<'a> = &'a mut dyn FnMut(CaptureEvent<'_>);
 
-/// Reads a stream to its end, or as far as it is good, and shows what it holds.
+/// Reads a stream to its end, or up to the first error, and passes its events to `sink`.
 pub fn read(input: impl Read, sink: EventSink<'_>) -> CaptureReport {
     let mut report = CaptureReport { format: None, events: 0, skipped: SkipCounts::default(), fault: None };
     let read = read_into(input, &mut report, sink);
@@ -130,8 +130,8 @@ fn read_into(
 ) -> Result<(), CaptureError> {
     let mut beginning = Vec::new();
     let peeked = (&mut input).take(PEEK_BYTES as u64).read_to_end(&mut beginning);
-    let format = CaptureFormat::of(&beginning);
-    // A stream that breaks off within its first bytes has still something to show.
+    let format = CaptureFormat::detect(&beginning);
+    // A stream that fails within its first bytes may still hold events.
     let (rest, fault) = match peeked {
         Ok(_) => (Some(input), None),
         Err(error) => (None, Some(error)),
@@ -140,7 +140,7 @@ fn read_into(
         return Err(fault.map_or(CaptureError::Unrecognised { is_empty: beginning.is_empty() }, Into::into));
     };
     report.format = Some(format);
-    let bytes = ByteStream::new(Read::chain(&beginning[..], StreamRest { rest, fault }));
+    let bytes = CaptureStream::new(Read::chain(&beginning[..], StreamRest { rest, fault }));
     let CaptureReport { events, skipped, .. } = report;
     let mut counting = |event: CaptureEvent<'_>| {
         *events += 1;
@@ -155,7 +155,7 @@ fn read_into(
 }
 
 impl CaptureFormat {
-    fn of(beginning: &[u8]) -> Option<Self> {
+    fn detect(beginning: &[u8]) -> Option<Self> {
         if pcap::is_pcap(beginning) {
             return Some(Self::Pcap);
         }
@@ -165,7 +165,7 @@ impl CaptureFormat {
         if dnstap::is_dnstap(beginning) {
             return Some(Self::Dnstap);
         }
-        LogFormat::of(beginning).map(Self::Log)
+        QueryLogFormat::detect(beginning).map(Self::Log)
     }
 }
 
@@ -180,7 +180,7 @@ impl std::fmt::Display for CaptureFormat {
     }
 }
 
-/// What follows the first bytes: the stream, or the error that ended it.
+/// The part after the first bytes: the stream, or the error that ended it.
 struct StreamRest<R> {
     rest: Option<R>,
     fault: Option<std::io::Error>,
@@ -196,9 +196,15 @@ impl<R: Read> Read for StreamRest<R> {
     }
 }
 
-/// Shows the messages of a packet.
-fn show(link: LinkType, at_s: Option<u64>, packet: &[u8], skipped: &mut SkipCounts, sink: EventSink<'_>) {
-    messages(link, packet, skipped, &mut |bytes, is_tcp| {
+/// Passes the messages of a packet to `sink`.
+fn pass_messages(
+    link: LinkType,
+    at_s: Option<u64>,
+    packet: &[u8],
+    skipped: &mut SkipCounts,
+    sink: EventSink<'_>,
+) {
+    read_packet(link, packet, skipped, &mut |bytes, is_tcp| {
         sink(CaptureEvent::Message { at_s, side: None, is_tcp, bytes });
     });
 }

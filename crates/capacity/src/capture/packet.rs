@@ -1,21 +1,21 @@
-//! Messages of the DNS in packets of IP.
+//! DNS messages in IP packets.
 
 use super::{LinkType, SkipCounts};
 
 const DNS_PORT: u16 = 53;
-/// Shortest message: its header. RFC 1035 4.1.1.
+/// The length of the shortest message, a header. RFC 1035 4.1.1.
 const MESSAGE_HEADER: usize = 12;
-/// Headers of IPv6 that may stand before UDP or TCP.
+/// The maximum number of IPv6 extension headers before UDP or TCP.
 const MAX_EXTENSIONS: usize = 16;
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// Who hears of messages, and whether they came over TCP.
+/// A receiver of messages. The flag is true for TCP.
 pub(super) type Show<'a> = &'a mut dyn FnMut(&[u8], bool);
 
-/// Shows each message of a frame, or counts why there is none.
-pub(super) fn messages(link: LinkType, frame: &[u8], skipped: &mut SkipCounts, show: Show<'_>) {
+/// Passes each message of a frame to `show`, or counts the reason why there is none.
+pub(super) fn read_packet(link: LinkType, frame: &[u8], skipped: &mut SkipCounts, show: Show<'_>) {
     let Some(ip) = link.ip(frame) else {
         skipped.not_ip += 1;
         return;
@@ -29,11 +29,11 @@ pub(super) fn messages(link: LinkType, frame: &[u8], skipped: &mut SkipCounts, s
     }
 }
 
-/// What IP carries.
+/// The payload of an IP packet.
 struct DnsDatagram<'a> {
     protocol: u8,
     data: &'a [u8],
-    /// True where the capture holds less than was sent.
+    /// True if the capture holds less than was sent.
     is_cut: bool,
 }
 
@@ -51,11 +51,11 @@ fn datagram(ip: &[u8]) -> Result<DnsDatagram<'_>, SkipReason> {
     }
 }
 
-/// RFC 791 3.1.
+/// Reads an IPv4 packet. RFC 791 3.1.
 fn ipv4(ip: &[u8]) -> Result<DnsDatagram<'_>, SkipReason> {
     let header: &[u8; 20] = ip.first_chunk().ok_or(SkipReason::Malformed)?;
     let header_len = usize::from(header[0] & 15) * 4;
-    // Zero where the network card does the segmentation.
+    // The length is zero if the network card does the segmentation. The capture's own length counts then.
     let total = match usize::from(u16::from_be_bytes([header[2], header[3]])) {
         0 => ip.len(),
         total => total,
@@ -70,7 +70,7 @@ fn ipv4(ip: &[u8]) -> Result<DnsDatagram<'_>, SkipReason> {
     Ok(DnsDatagram { protocol: header[9], data, is_cut: ip.len() < total })
 }
 
-/// RFC 8200 sections 3 and 4.
+/// Reads an IPv6 packet. RFC 8200 sections 3 and 4.
 fn ipv6(ip: &[u8]) -> Result<DnsDatagram<'_>, SkipReason> {
     let (header, rest) = ip.split_first_chunk::<40>().ok_or(SkipReason::Malformed)?;
     let len = match usize::from(u16::from_be_bytes([header[4], header[5]])) {
@@ -96,7 +96,7 @@ fn ipv6(ip: &[u8]) -> Result<DnsDatagram<'_>, SkipReason> {
     Err(SkipReason::Malformed)
 }
 
-/// An atomic fragment (RFC 6946) is a packet by itself.
+/// Checks a fragment header. An atomic fragment (RFC 6946) is a packet by itself.
 fn fragment_len(data: &[u8]) -> Result<usize, SkipReason> {
     let header: &[u8; 8] = data.first_chunk().ok_or(SkipReason::Malformed)?;
     match u16::from_be_bytes([header[2], header[3]]) & 0xfff9 {
@@ -105,7 +105,7 @@ fn fragment_len(data: &[u8]) -> Result<usize, SkipReason> {
     }
 }
 
-/// RFC 768.
+/// Reads a UDP datagram. RFC 768.
 fn udp(data: &[u8], is_cut: bool, skipped: &mut SkipCounts, show: Show<'_>) {
     let Some((header, rest)) = data.split_first_chunk::<8>() else {
         skipped.malformed += 1;
@@ -131,7 +131,7 @@ fn udp(data: &[u8], is_cut: bool, skipped: &mut SkipCounts, show: Show<'_>) {
     }
 }
 
-/// RFC 9293 3.1; messages with their length before them, RFC 1035 4.2.2.
+/// Reads a TCP segment (RFC 9293 3.1) of messages with their lengths before them (RFC 1035 4.2.2).
 fn tcp(data: &[u8], is_cut: bool, skipped: &mut SkipCounts, show: Show<'_>) {
     let Some(header) = data.first_chunk::<20>() else {
         skipped.malformed += 1;
@@ -154,13 +154,13 @@ fn is_dns(ports: &[u8]) -> bool {
     port(0) || port(2)
 }
 
-/// True where messages fill a segment.
+/// Returns true if messages fill the segment exactly.
 fn is_whole(segment: &[u8]) -> bool {
     let shown: usize = PrefixedMessages(segment).map(|message| message.len() + 2).sum();
     shown == segment.len() && PrefixedMessages(segment).all(|message| message.len() >= MESSAGE_HEADER)
 }
 
-/// Messages with their length before them, as long as they are whole.
+/// An iterator over complete messages with their lengths before them.
 struct PrefixedMessages<'a>(&'a [u8]);
 
 impl<'a> Iterator for PrefixedMessages<'a> {

@@ -2,12 +2,12 @@
 
 use std::io::Read;
 
-use super::bytes::{ByteOrder, ByteStream};
-use super::{CaptureError, EventSink, LinkType, SkipCounts, show};
+use super::bytes::{ByteOrder, CaptureStream};
+use super::{CaptureError, EventSink, LinkType, SkipCounts, pass_messages};
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
-/// Most bytes of a packet that are believed; libpcap's own limit for strange links is half of it.
+/// The longest packet that is accepted, in bytes.
 pub(super) const MAX_PACKET: u32 = 1 << 18;
 
 pub(super) fn is_pcap(beginning: &[u8]) -> bool {
@@ -20,15 +20,15 @@ fn order(beginning: &[u8]) -> Option<ByteOrder> {
 }
 
 pub(super) fn read<R: Read>(
-    mut bytes: ByteStream<R>,
+    mut bytes: CaptureStream<R>,
     skipped: &mut SkipCounts,
     sink: EventSink<'_>,
 ) -> Result<(), CaptureError> {
     let header = bytes.exact(24, "the header of the file")?;
     let order = order(header).ok_or(CaptureError::Unrecognised { is_empty: false })?;
-    // The upper bits say how long the checksum of a frame is, which comes after everything of interest.
+    // The upper bits state the length of the frame checksum, which comes after the packet.
     let number = order.u32(header, 20) & 0xffff;
-    let link = LinkType::of(number).ok_or(CaptureError::LinkType(number))?;
+    let link = LinkType::from_number(number).ok_or(CaptureError::LinkType(number))?;
     loop {
         let at_byte = bytes.at_byte();
         let Some(record) = bytes.next(16, "the header of a packet")? else { return Ok(()) };
@@ -38,6 +38,6 @@ pub(super) fn read<R: Read>(
             return Err(CaptureError::Length { what, found: len.into(), expected, at_byte });
         }
         let packet = bytes.exact(len as usize, "a packet")?;
-        show(link, Some(at_s), packet, skipped, sink);
+        pass_messages(link, Some(at_s), packet, skipped, sink);
     }
 }

@@ -2,12 +2,12 @@
 
 use std::io::Read;
 
-use super::bytes::{ByteOrder, ByteStream};
-use super::{CaptureError, EventSink, LinkType, SkipCounts, show};
+use super::bytes::{ByteOrder, CaptureStream};
+use super::{CaptureError, EventSink, LinkType, SkipCounts, pass_messages};
 
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
-/// Obsolete, still written by old programs.
+/// The obsolete packet block, which old programs still write.
 const PACKET: u32 = 2;
 const SIMPLE: u32 = 3;
 const ENHANCED: u32 = 6;
@@ -17,7 +17,7 @@ const OPTION_END: u16 = 0;
 const OPTION_RESOLUTION: u16 = 9;
 const OPTION_OFFSET: u16 = 14;
 
-/// Longest block that is taken into memory, in bytes.
+/// The longest block that is read into memory, in bytes.
 const MAX_BLOCK: u32 = 16 << 20;
 
 pub(super) fn is_pcapng(beginning: &[u8]) -> bool {
@@ -25,7 +25,7 @@ pub(super) fn is_pcapng(beginning: &[u8]) -> bool {
 }
 
 pub(super) fn read<R: Read>(
-    mut bytes: ByteStream<R>,
+    mut bytes: CaptureStream<R>,
     skipped: &mut SkipCounts,
     sink: EventSink<'_>,
 ) -> Result<(), CaptureError> {
@@ -33,10 +33,10 @@ pub(super) fn read<R: Read>(
     loop {
         let at_byte = bytes.at_byte();
         let Some(head) = bytes.next(8, "the head of a block")? else { return Ok(()) };
-        // The same in either order.
+        // The type of a section header reads the same in either byte order.
         if is_pcapng(head) {
             let len = [head[4], head[5], head[6], head[7]];
-            section = Section::begin(&mut bytes, len, at_byte)?;
+            section = Section::begin_section(&mut bytes, len, at_byte)?;
             continue;
         }
         let (kind, len) = (section.order.u32(head, 0), section.order.u32(head, 4));
@@ -45,16 +45,16 @@ pub(super) fn read<R: Read>(
     }
 }
 
-/// A block of which `done` bytes are read already.
+/// A block, and the number of its bytes that have been read.
 struct OpenBlock {
     len: u32,
     done: u32,
     at_byte: u64,
 }
 
-/// The body of a block, without its last four bytes, which repeat its length.
+/// Reads the body of a block, without the copy of the length at its end.
 fn body<R: Read>(
-    bytes: &mut ByteStream<R>,
+    bytes: &mut CaptureStream<R>,
     order: ByteOrder,
     block: OpenBlock,
 ) -> Result<&[u8], CaptureError> {
@@ -81,23 +81,27 @@ struct Section {
     interfaces: Vec<Interface>,
 }
 
-/// What packets came through.
+/// The interface of a packet.
 struct Interface {
-    /// `None` where it is not known here.
+    /// The link type; None if it is unknown.
     link: Option<LinkType>,
-    /// Most bytes of a packet that were kept; 0 for all.
+    /// The maximum number of bytes that were kept of a packet; 0 for all.
     max_bytes: u32,
     resolution: u8,
     offset_s: i64,
 }
 
 impl Section {
-    fn begin<R: Read>(bytes: &mut ByteStream<R>, len: [u8; 4], at_byte: u64) -> Result<Self, CaptureError> {
+    fn begin_section<R: Read>(
+        bytes: &mut CaptureStream<R>,
+        len: [u8; 4],
+        at_byte: u64,
+    ) -> Result<Self, CaptureError> {
         let magic = bytes.exact(4, "the head of a section")?;
         let is_magic = |order: &ByteOrder| order.u32(magic, 0) == BYTE_ORDER;
         let order = [ByteOrder::Little, ByteOrder::Big].into_iter().find(is_magic);
         let order = order.ok_or(CaptureError::ByteOrder { at_byte })?;
-        // The magic counts, and so do the version and the length of the section, of which nothing is needed.
+        // Version and section length follow the magic number and are not needed.
         body(bytes, order, OpenBlock { len: order.u32(&len, 0), done: 12, at_byte })?;
         Ok(Self { order, interfaces: Vec::new() })
     }
@@ -141,7 +145,9 @@ impl Section {
             return;
         };
         match interface.link {
-            Some(link) => show(link, stamp.and_then(|stamp| interface.at_s(stamp)), data, skipped, sink),
+            Some(link) => {
+                pass_messages(link, stamp.and_then(|stamp| interface.at_s(stamp)), data, skipped, sink);
+            }
             None => skipped.unknown_links += 1,
         }
     }
@@ -150,7 +156,7 @@ impl Section {
 impl Interface {
     fn new(order: ByteOrder, body: &[u8]) -> Self {
         let mut interface = Self {
-            link: LinkType::of(order.u16(body, 0).into()),
+            link: LinkType::from_number(order.u16(body, 0).into()),
             max_bytes: order.u32(body, 4),
             resolution: 6,
             offset_s: 0,
@@ -169,9 +175,9 @@ impl Interface {
         interface
     }
 
-    /// Seconds since 1970 of a stamp; `None` where they are no number of 64 bits.
+    /// Converts a timestamp to seconds since 1970. Returns None if the sum does not fit into 64 bits.
     fn at_s(&self, stamp: u64) -> Option<u64> {
-        // A power of two where the highest bit is set, else of ten.
+        // The resolution is a power of two if the highest bit is set, and a power of ten otherwise.
         let seconds = match self.resolution {
             twos @ 0x80.. => stamp.checked_shr((twos & 0x7f).into()).unwrap_or(0),
             tens => 10_u64.checked_pow(tens.into()).map_or(0, |per_s| stamp / per_s),
@@ -180,7 +186,7 @@ impl Interface {
     }
 }
 
-/// The option at the front: its code, its value, and what follows.
+/// Splits off the first option: its code and its value.
 fn option(order: ByteOrder, options: &[u8]) -> Option<(u16, &[u8], &[u8])> {
     let (code, len) = (order.u16(options, 0), usize::from(order.u16(options, 2)));
     if code == OPTION_END {

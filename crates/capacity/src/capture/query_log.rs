@@ -1,44 +1,44 @@
-//! Logs of queries: when each came is all that is taken from them.
+//! Query logs, of which only the times of queries are read.
 
 use std::fmt;
 use std::io::Read;
 
-use super::bytes::ByteStream;
+use super::bytes::CaptureStream;
 use super::time::{digits, iso, month, seconds, time_s};
 use super::{CaptureError, CaptureEvent, EventSink, SkipCounts};
 
-/// Bytes of a line that are looked at.
+/// The number of bytes that are read of a line.
 const MAX_LINE: usize = 4096;
-/// A log without years that goes back by more than so much has come to the next one.
+/// The step back in time that means a new year in a log without years.
 const HALF_A_YEAR_S: u64 = 183 * 86_400;
 
-/// Whose log it is.
+/// The program that wrote a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogFormat {
-    /// BIND's category `queries`.
+pub enum QueryLogFormat {
+    /// The category `queries` of BIND.
     Bind,
     /// Unbound with `log-queries: yes`.
     Unbound,
     /// dnsmasq with `log-queries`.
     Dnsmasq,
-    /// A line for each query that begins with a moment: seconds since 1970 or RFC 3339.
+    /// Lines that begin with a time, in seconds since 1970 or as in RFC 3339, one for each query.
     Timestamped,
 }
 
-/// What a line tells.
+/// The meaning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LogLine {
     Query(u64),
-    /// Of this log, but no query.
+    /// A line of this log about something other than a query.
     Other,
     Unknown,
 }
 
-impl LogFormat {
+impl QueryLogFormat {
     const ALL: [Self; 4] = [Self::Bind, Self::Unbound, Self::Dnsmasq, Self::Timestamped];
 
-    /// The first format that finds a query among the whole lines of the beginning.
-    pub(super) fn of(beginning: &[u8]) -> Option<Self> {
+    /// Returns the first format that finds a query among the complete lines of the beginning.
+    pub(super) fn detect(beginning: &[u8]) -> Option<Self> {
         let lines: Vec<_> = beginning.split(|&byte| byte == b'\n').map(text).collect();
         let finds = |format: &Self| lines.iter().any(|line| matches!(format.line(line), LogLine::Query(_)));
         Self::ALL.into_iter().find(finds)
@@ -54,7 +54,7 @@ impl LogFormat {
     }
 }
 
-impl fmt::Display for LogFormat {
+impl fmt::Display for QueryLogFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Bind => "BIND",
@@ -70,15 +70,15 @@ fn text(line: &[u8]) -> std::borrow::Cow<'_, str> {
 }
 
 pub(super) fn read<R: Read>(
-    mut bytes: ByteStream<R>,
-    format: LogFormat,
+    mut bytes: CaptureStream<R>,
+    format: QueryLogFormat,
     skipped: &mut SkipCounts,
     sink: EventSink<'_>,
 ) -> Result<(), CaptureError> {
     let mut years = YearTracker::default();
     while let Some(line) = bytes.line(MAX_LINE)? {
         match format.line(&text(line)) {
-            LogLine::Query(at_s) => sink(CaptureEvent::Query { at_s: years.place(at_s) }),
+            LogLine::Query(at_s) => sink(CaptureEvent::Query { at_s: years.add_years(at_s) }),
             LogLine::Other => skipped.others += 1,
             LogLine::Unknown => skipped.lines += u64::from(!line.trim_ascii().is_empty()),
         }
@@ -86,7 +86,7 @@ pub(super) fn read<R: Read>(
     Ok(())
 }
 
-/// Turns of the year in a log that leaves years out.
+/// The years that have passed in a log without years.
 #[derive(Default)]
 struct YearTracker {
     added_s: u64,
@@ -94,9 +94,11 @@ struct YearTracker {
 }
 
 impl YearTracker {
-    fn place(&mut self, at_s: u64) -> u64 {
+    fn add_years(&mut self, at_s: u64) -> u64 {
+        // Times with a year are later than 1972, in which times without one are placed.
         let is_without_year = at_s < NO_YEAR_END_S;
         if is_without_year && at_s + self.added_s + HALF_A_YEAR_S < self.latest_s {
+            // The stand-in year is a leap year.
             self.added_s += 366 * 86_400;
         }
         let placed = if is_without_year { at_s + self.added_s } else { at_s };
@@ -105,12 +107,13 @@ impl YearTracker {
     }
 }
 
-/// What has no year is placed in this one, which has a 29 February.
+/// The year of times without a year. It has a 29 February.
 const NO_YEAR: u64 = 1972;
 const NO_YEAR_END_S: u64 = 94_694_400;
 
-/// `23-Nov-2026 15:52:11.123 queries: info: client @0x7f 192.0.2.1#53211 (example.com): query: example.com IN A +E(0)K (…)`, with any
-/// part before `client` left out, or with the time as RFC 3339 or syslog write it.
+/// Reads `23-Nov-2026 15:52:11.123 queries: info: client @0x7f 192.0.2.1#53211 (example.com): query: example.com IN A
+/// +E(0)K (…)`. Each part between the time and `client` may be absent, and the time may have the form of RFC 3339 or
+/// syslog.
 fn bind(line: &str) -> LogLine {
     let (head, is_query) = match line.find("client ") {
         Some(start) => (&line[..start], line[start..].contains(": query: ")),
@@ -134,7 +137,7 @@ fn bind_time(head: &str) -> Option<u64> {
     own(day, words.next()?).or_else(|| syslog_time(head).filter(|_| head.contains("named")))
 }
 
-/// `Nov 23 15:52:11`, at the front.
+/// Reads `Nov 23 15:52:11` at the start of a line.
 fn syslog_time(head: &str) -> Option<u64> {
     let mut words = head.split_ascii_whitespace();
     let name = month(words.next()?)?;
@@ -142,8 +145,8 @@ fn syslog_time(head: &str) -> Option<u64> {
     seconds(NO_YEAR, name, digits(day, day.len().clamp(1, 2))?, time_s(words.next()?)?)
 }
 
-/// `[1700000000] unbound[123:0] info: 192.0.2.1 example.com. A IN`, or with syslog's or RFC 3339's time at the front. Replies,
-/// which `log-replies` adds, have more words.
+/// Reads `[1700000000] unbound[123:0] info: 192.0.2.1 example.com. A IN`, or the same with the time of syslog or RFC
+/// 3339. Replies, which `log-replies` adds, have more words.
 fn unbound(line: &str) -> LogLine {
     let Some((head, rest)) = line.split_once("unbound[") else { return LogLine::Unknown };
     let Some(at_s) = unbound_time(head) else { return LogLine::Unknown };
@@ -172,8 +175,8 @@ fn unbound_time(head: &str) -> Option<u64> {
     first.split_once('T').and_then(|(day, time)| iso(day, time)).or_else(|| syslog_time(head))
 }
 
-/// `Nov 23 15:52:11 dnsmasq[123]: query[A] example.com from 192.0.2.1`, `log-queries=extra` with a number and an address before
-/// `query`.
+/// Reads `Nov 23 15:52:11 dnsmasq[123]: query[A] example.com from 192.0.2.1`. `log-queries=extra` adds a number and
+/// an address before `query`.
 fn dnsmasq(line: &str) -> LogLine {
     let Some((head, rest)) = line.split_once("dnsmasq[") else { return LogLine::Unknown };
     let first = head.split_ascii_whitespace().next().unwrap_or_default();
@@ -183,7 +186,7 @@ fn dnsmasq(line: &str) -> LogLine {
     if is_query { LogLine::Query(at_s) } else { LogLine::Other }
 }
 
-/// `1700000000.25 …`, `2026-11-23T15:52:11Z …` or `2026-11-23 15:52:11 …`.
+/// Reads `1700000000.25 …`, `2026-11-23T15:52:11Z …` or `2026-11-23 15:52:11 …`.
 fn timestamped(line: &str) -> LogLine {
     let mut words = line.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty());
     let first = words.next().unwrap_or_default();
@@ -192,7 +195,7 @@ fn timestamped(line: &str) -> LogLine {
     epoch(first).or_else(day).map_or(LogLine::Unknown, LogLine::Query)
 }
 
-/// Seconds since 1970 with or without a fraction. Fewer than nine digits would be something else.
+/// Parses seconds since 1970, with or without a fraction. A number of fewer than nine digits is not a time.
 fn epoch(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let is_number = (9..=11).contains(&whole.len()) && !fraction.is_empty();
@@ -207,7 +210,7 @@ mod tests {
     const MOMENT: u64 = 1_795_449_131;
 
     #[test]
-    fn lines_of_each_log_are_told_from_others() {
+    fn distinguishes_queries_from_other_lines_of_each_log() {
         let bind_line =
             "client @0x7f01 192.0.2.1#53211 (example.com): query: example.com IN A +E(0)K (192.0.2.53)";
         for head in [
@@ -260,16 +263,16 @@ mod tests {
     #[test]
     fn a_log_is_recognised_by_its_queries() {
         let log = "2026-11-23T15:52:11Z general: running\n2026-11-23T15:52:11Z client 192.0.2.1#5 (a): query: a IN A + (::1)\n";
-        assert_eq!(LogFormat::of(log.as_bytes()), Some(LogFormat::Bind));
-        assert_eq!(LogFormat::of(b"1795449131 a\n"), Some(LogFormat::Timestamped));
-        assert_eq!(LogFormat::of(b"\x00\x01\x02"), None);
+        assert_eq!(QueryLogFormat::detect(log.as_bytes()), Some(QueryLogFormat::Bind));
+        assert_eq!(QueryLogFormat::detect(b"1795449131 a\n"), Some(QueryLogFormat::Timestamped));
+        assert_eq!(QueryLogFormat::detect(b"\x00\x01\x02"), None);
     }
 
     #[test]
-    fn a_new_year_goes_on() {
+    fn times_increase_across_a_new_year() {
         let mut years = YearTracker::default();
-        let december = years.place(seconds(NO_YEAR, 12, 31, 86_399).unwrap());
-        let january = years.place(seconds(NO_YEAR, 1, 1, 0).unwrap());
+        let december = years.add_years(seconds(NO_YEAR, 12, 31, 86_399).unwrap());
+        let january = years.add_years(seconds(NO_YEAR, 1, 1, 0).unwrap());
         assert!(january > december && january - december <= 86_401, "{december} {january}");
     }
 }

@@ -1,8 +1,8 @@
-//! Captures made here, whole and damaged.
+//! Constructed captures, complete and damaged.
 
 use super::*;
 
-/// A header and a question: what a message needs to be one.
+/// The shortest query: a header and a question.
 const QUERY: [u8; 17] = [0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1];
 const OTHER: [u8; 12] = [0, 8, 0x81, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 const AT_S: u64 = 1_475_755_200;
@@ -52,12 +52,12 @@ fn ethernet(tags: &[u16], ip: &[u8]) -> Vec<u8> {
         out.extend([0, 5]);
     }
     out.extend(if ip[0] >> 4 == 4 { [8, 0] } else { [0x86, 0xdd] });
-    // The first tag's protocol number stands at 12, each next one after the tag's two bytes.
+    // The first protocol number stands at 12, and each further one after the two bytes of a tag.
     out.extend(ip);
     out
 }
 
-/// Numbers in one order of bytes.
+/// Writes numbers in one byte order.
 #[derive(Clone, Copy)]
 struct Writer(ByteOrder);
 
@@ -130,7 +130,7 @@ impl Writer {
 
 const ORDERS: [Writer; 2] = [Writer(ByteOrder::Little), Writer(ByteOrder::Big)];
 
-/// What was seen: time and message.
+/// The events as times and messages.
 type Seen = Vec<(Option<u64>, Vec<u8>)>;
 
 fn events(bytes: &[u8]) -> (Seen, CaptureReport) {
@@ -213,7 +213,7 @@ fn an_unknown_link_is_named_in_pcap_and_skipped_in_pcapng() {
 }
 
 #[test]
-fn what_comes_before_a_truncation_counts() {
+fn records_before_a_truncation_count() {
     let writer = ORDERS[0];
     let pcap = writer.pcap(0xa1b2_c3d4, 1, &[query_packet(), query_packet()]);
     let pcapng = [
@@ -234,7 +234,7 @@ fn what_comes_before_a_truncation_counts() {
 }
 
 #[test]
-fn lengths_that_cannot_be_end_the_reading() {
+fn an_invalid_length_ends_the_reading() {
     let writer = ORDERS[0];
     let mut capture = writer.pcap(0xa1b2_c3d4, 1, &[query_packet(), query_packet()]);
     let second = 24 + 16 + query_packet().len();
@@ -293,7 +293,7 @@ fn extension_headers_are_passed_and_fragments_are_not() {
 }
 
 #[test]
-fn whole_messages_of_a_tcp_segment_count() {
+fn counts_complete_messages_of_a_tcp_segment() {
     let both = [prefixed(&QUERY), prefixed(&OTHER)].concat();
     assert_eq!(raw(&ipv4(6, &tcp(&both))).0, 2);
     for part in [&both[..both.len() - 1], &both[3..], &[0, 0]] {
@@ -328,7 +328,7 @@ fn other_ports_other_protocols_and_nonsense_are_counted() {
 }
 
 #[test]
-fn a_message_cut_by_the_capture_is_shown_as_far_as_it_goes() {
+fn passes_on_a_message_that_the_capture_cut_short() {
     let whole = ipv4(17, &udp(53, &QUERY));
     let (seen, skipped) = raw(&whole[..whole.len() - 3]);
     assert_eq!((seen, skipped.cut_short), (1, 1));
@@ -336,7 +336,7 @@ fn a_message_cut_by_the_capture_is_shown_as_far_as_it_goes() {
     assert_eq!((seen, skipped.malformed), (0, 1));
 }
 
-/// A field of protocol buffers that has bytes.
+/// Encodes a field of bytes in protocol buffers.
 fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![number << 3 | 2];
     out.extend([bytes.len() as u8 | 0x80, (bytes.len() >> 7) as u8]);
@@ -354,7 +354,7 @@ fn varint(number: u8, mut value: u64) -> Vec<u8> {
     out
 }
 
-/// A frame's content, with fields that are not needed around the others.
+/// Encodes the content of a frame, with unused fields around the others.
 fn dnstap_content(kind: u64) -> Vec<u8> {
     let message = [
         varint(1, kind),
@@ -383,7 +383,7 @@ fn dnstap_stream(kinds: &[u64]) -> Vec<u8> {
 }
 
 #[test]
-fn dnstap_tells_sides_and_directions() {
+fn dnstap_states_parties_and_directions() {
     let mut sides = Vec::new();
     let report = read(&dnstap_stream(&[1, 4, 5, 6, 13])[..], &mut |event| {
         if let CaptureEvent::Message { at_s, side, bytes, .. } = event {
@@ -401,7 +401,7 @@ fn dnstap_tells_sides_and_directions() {
 }
 
 #[test]
-fn dnstap_that_breaks_off_or_lies_says_so() {
+fn reports_truncated_and_malformed_dnstap() {
     let whole = dnstap_stream(&[5, 5]);
     let stop = dnstap::control_frame(dnstap::ControlType::Stop).len();
     let (seen, report) = events(&whole[..whole.len() - stop]);
@@ -431,7 +431,7 @@ fn dnstap_that_breaks_off_or_lies_says_so() {
 }
 
 #[test]
-fn frames_come_whole_however_they_arrive() {
+fn decodes_frames_from_chunks_of_any_length() {
     let stream = dnstap_stream(&[5, 6]);
     for step in [1, 3, 7, stream.len()] {
         let mut frames = dnstap::FrameDecoder::default();
@@ -457,14 +457,14 @@ fn a_log_counts_its_queries_and_its_other_lines() {
         line(AT_S + 3)
     );
     let (seen, report) = events(log.as_bytes());
-    assert_eq!(report.format, Some(CaptureFormat::Log(LogFormat::Unbound)));
+    assert_eq!(report.format, Some(CaptureFormat::Log(QueryLogFormat::Unbound)));
     assert_eq!(seen.iter().map(|(at_s, _)| at_s.unwrap() - AT_S).collect::<Vec<_>>(), [0, 3]);
     assert_eq!(report.skipped.others, 1);
     assert!(report.skipped.lines >= 2, "{report:?}");
 }
 
 #[test]
-fn nothing_and_nonsense_are_not_recognised() {
+fn rejects_empty_and_unknown_files() {
     assert!(matches!(events(b"").1.fault, Some(CaptureError::Unrecognised { is_empty: true })));
     assert!(matches!(
         events(b"hello\nworld\n").1.fault,
@@ -472,7 +472,7 @@ fn nothing_and_nonsense_are_not_recognised() {
     ));
 }
 
-/// A capture and then the machine's fault.
+/// A capture that ends in an error of the system.
 struct Failing<'a>(&'a [u8]);
 
 impl Read for Failing<'_> {
@@ -485,7 +485,7 @@ impl Read for Failing<'_> {
 }
 
 #[test]
-fn an_error_of_the_machine_comes_after_what_was_read() {
+fn a_system_error_follows_the_events_before_it() {
     let capture = ORDERS[0].pcap(0xa1b2_c3d4, 1, &[query_packet()]);
     let mut seen = 0;
     let report = read(Failing(&capture), &mut |_| seen += 1);

@@ -1,11 +1,11 @@
-//! Moments in logs.
+//! The times of logs.
 
-/// Seconds of a day.
+/// The seconds of a day.
 const DAY_S: u64 = 86_400;
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Seconds from 1970 on. A time zone is taken as UTC: only differences count.
+/// Returns the seconds since 1970. Every time zone counts as UTC, because only differences matter.
 pub(super) fn seconds(year: u64, month: u64, day: u64, time_s: u64) -> Option<u64> {
     if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
@@ -26,12 +26,12 @@ fn month_days(year: u64, month: u64) -> u64 {
     }
 }
 
-/// The number of a month's three letters.
+/// Returns the number of a month from its three letters.
 pub(super) fn month(name: &str) -> Option<u64> {
     MONTHS.iter().position(|own| own.eq_ignore_ascii_case(name)).map(|index| index as u64 + 1)
 }
 
-/// `15:52:11`, with or without a fraction, in seconds.
+/// Parses `15:52:11`, with or without a fraction, into seconds.
 pub(super) fn time_s(text: &str) -> Option<u64> {
     let whole = text.split_once(['.', ',']).map_or(text, |(whole, _)| whole);
     let mut parts = whole.split(':');
@@ -40,13 +40,13 @@ pub(super) fn time_s(text: &str) -> Option<u64> {
     parts.next().is_none().then_some(hour * 3600 + minute * 60 + second)
 }
 
-/// A number of so many digits.
+/// Parses a number of exactly `len` digits.
 pub(super) fn digits(text: &str, len: usize) -> Option<u64> {
     let is_number = text.len() == len && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }
 }
 
-/// `2026-11-23`.
+/// Parses `2026-11-23`.
 pub(super) fn iso_day(text: &str) -> Option<(u64, u64, u64)> {
     let mut parts = text.split('-');
     let mut part = |len| parts.next().and_then(|part| digits(part, len));
@@ -54,7 +54,7 @@ pub(super) fn iso_day(text: &str) -> Option<(u64, u64, u64)> {
     parts.next().is_none().then_some(day)
 }
 
-/// RFC 3339, with `T` or a space between day and time, the zone left aside.
+/// Parses a time of RFC 3339 and ignores the time zone. A space may stand for the `T`.
 pub(super) fn iso(day: &str, time: &str) -> Option<u64> {
     let (year, month, day) = iso_day(day)?;
     let time = time.trim_end_matches(['Z', 'z']);

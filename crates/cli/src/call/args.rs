@@ -1,4 +1,4 @@
-//! Arguments of `oarlock call`, and where the server is.
+//! Arguments of `oarlock call`, and the address of the server.
 
 use std::path::PathBuf;
 
@@ -24,48 +24,49 @@ pub(crate) struct CallArgs {
     pub(super) command: CallCommand,
 }
 
-/// Further servers that have the key or a share of it, and how their answers are used.
+/// Further servers that have the key or a share of it, and the use of their answers.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Connection")]
 pub(super) struct ServersArgs {
-    /// A further server with the key, as --server; repeatable. Where one fails another is asked
+    /// Further server with the key, as with --server; repeatable. If one fails, another is asked
     #[arg(long, global = true, value_name = "ADDRESS")]
     pub(super) also: Vec<String>,
-    /// Release an answer only when so many servers give it
+    /// Accept an answer only if this many servers give it
     #[arg(long, global = true, value_name = "K", conflicts_with = "threshold_key")]
     pub(super) agree: Option<u8>,
-    /// The key is shared among the servers: what `keys split` wrote to NAME.threshold.pem
+    /// Threshold key that the servers share: the file NAME.threshold.pem of `keys split`
     #[arg(long, global = true, value_name = "FILE", value_parser = key_path())]
     pub(super) threshold_key: Option<PathBuf>,
 }
 
 impl ServersArgs {
-    /// True where one stream to one server will not do.
+    /// True if one stream to one server is not enough.
     pub(super) fn are_several(&self) -> bool {
         !self.also.is_empty() || self.agree.is_some() || self.threshold_key.is_some()
     }
 }
 
-/// Where the server is, and what proves both sides to each other.
+/// The server, and the credentials of both sides.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Connection")]
 pub(crate) struct ServerArgs {
-    /// https://HOST:PORT, http://HOST:PORT, or the path of a UNIX socket [default: that of the development set-up]
+    /// Server: https://HOST:PORT, http://HOST:PORT, or the path of a UNIX socket [default: that of the development
+    /// set-up]
     #[arg(long, global = true, value_name = "ADDRESS", env = "OARLOCK_SERVER")]
     pub(crate) server: Option<String>,
-    /// The authority of the server's certificate [default: that of the development set-up]
+    /// Certificate of the server's authority, in PEM [default: that of the development set-up]
     #[arg(long, global = true, value_name = "FILE", env = "OARLOCK_CA", value_parser = key_path())]
     ca: Option<PathBuf>,
-    /// The client's certificate
+    /// Certificate of the client, in PEM
     #[arg(long, global = true, value_name = "FILE", env = "OARLOCK_CERT", value_parser = key_path())]
     cert: Option<PathBuf>,
-    /// Its private key
+    /// Private key of the client
     #[arg(long, global = true, value_name = "FILE", env = "OARLOCK_KEY", value_parser = key_path())]
     cert_key: Option<PathBuf>,
-    /// Who may serve a UNIX socket, beside root and this user: a name or a number
+    /// User that may serve a UNIX socket, besides root and this user: a name or a number
     #[arg(long, global = true, value_name = "USER", default_value = "oarlock")]
     server_user: String,
-    /// Where the development set-up is [default: oarlock in the XDG state directory]
+    /// Directory of the development set-up [default: oarlock in the XDG state directory]
     #[arg(long, global = true, value_name = "DIRECTORY")]
     state: Option<PathBuf>,
 }
@@ -73,70 +74,70 @@ pub(crate) struct ServerArgs {
 #[derive(Debug, Subcommand)]
 pub(super) enum CallCommand {
     /// Sign a file
-    Sign(SignArgs),
-    /// Verify a signature; exit code 1 where it is not valid
-    Verify(VerifyArgs),
+    Sign(CallSignArgs),
+    /// Verify a signature; exit code 1 if it is not valid
+    Verify(CallVerifyArgs),
     /// Decrypt a file under an RSA key
-    Decrypt(DecryptArgs),
-    /// Agree on a shared secret under an X25519 key
+    Decrypt(CallDecryptArgs),
+    /// Derive a shared secret with an X25519 key
     Derive(DeriveArgs),
     /// Encrypt a value under a symmetric key: the result is the IV, the ciphertext and the tag
     Seal(SealArgs),
-    /// Decrypt what seal wrote; exit code 1 if it is not authentic
+    /// Decrypt a value of seal; exit code 1 if it is not authentic
     Open(OpenArgs),
     /// Make a message authentication code under a symmetric key
-    Mac(MacArgs),
-    /// The keys that this client may use
+    Mac(CallMacArgs),
+    /// List the keys that this client may use
     Keys,
-    /// The public half of a key, in PEM
+    /// Print the public half of a key in PEM
     PublicKey(PublicKeyArgs),
-    /// The server's engines
+    /// List the engines of the server
     Engines,
 }
 
-/// Which key.
+/// The selection of a key.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
-pub(super) struct KeyArgs {
-    /// A key that lives at the server, by name
+pub(super) struct CallKeyArgs {
+    /// Name of a key of the server
     #[arg(long, value_name = "NAME")]
     pub(super) key: Option<String>,
-    /// A key of one's own, in PEM or DER, that is sent along and forgotten with the connection
+    /// File of your own key, in PEM or DER; the server drops it with the connection
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) own_key: Option<PathBuf>,
 }
 
-/// What is signed.
+/// The message or the digest.
 #[derive(Args, Debug)]
 pub(super) struct InputArgs {
-    /// The message; - for stdin
+    /// File of the message; - is stdin
     #[arg(long = "in", value_name = "FILE", default_value = "-")]
     pub(super) input: PathBuf,
-    /// The file is the message's digest, as raw bytes
+    /// The file contains the digest of the message, as raw bytes
     #[arg(long)]
     pub(super) digest: bool,
 }
 
-/// The place of a result, and its form.
+/// The file of a result, and its form.
 #[derive(Args, Debug)]
 pub(super) struct OutputArgs {
-    /// The file for the result [default: stdout]
+    /// File for the result [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-    /// Write the result in hexadecimal digits, and a line end
+    /// Write the result in hexadecimal digits with a line end
     #[arg(long)]
     pub(super) hex: bool,
-    /// Write the result in base64, and a line end
+    /// Write the result in base64 with a line end
     #[arg(long, conflicts_with = "hex")]
     pub(super) base64: bool,
 }
 
 #[derive(Args, Debug)]
-pub(super) struct SignArgs {
+pub(super) struct CallSignArgs {
     #[command(flatten)]
-    pub(super) key: KeyArgs,
-    /// rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519 [default: what suits the key, with SHA-256
-    /// or the curve's own digest]
+    pub(super) key: CallKeyArgs,
+    /// Scheme: rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519 [default: suits the key,
+    /// with SHA-256 or the curve's own digest]
     #[arg(long)]
     pub(super) scheme: Option<String>,
     #[command(flatten)]
@@ -146,30 +147,30 @@ pub(super) struct SignArgs {
 }
 
 #[derive(Args, Debug)]
-pub(super) struct VerifyArgs {
+pub(super) struct CallVerifyArgs {
     #[command(flatten)]
-    pub(super) key: KeyArgs,
-    /// As with sign
+    pub(super) key: CallKeyArgs,
+    /// Scheme, as with sign
     #[arg(long)]
     pub(super) scheme: Option<String>,
     #[command(flatten)]
     pub(super) input: InputArgs,
-    /// The signature
+    /// File of the signature
     #[arg(long, value_name = "FILE")]
     pub(super) signature: PathBuf,
 }
 
 #[derive(Args, Debug)]
-pub(super) struct DecryptArgs {
+pub(super) struct CallDecryptArgs {
     #[command(flatten)]
-    pub(super) key: KeyArgs,
-    /// rsa-oaep-DIGEST or rsa-pkcs1, which never shows whether the padding was good
+    pub(super) key: CallKeyArgs,
+    /// Scheme: rsa-oaep-DIGEST, or rsa-pkcs1 with implicit rejection
     #[arg(long, default_value = "rsa-oaep-sha256")]
     pub(super) scheme: String,
-    /// The label of OAEP
+    /// Label of OAEP
     #[arg(long)]
     pub(super) label: Option<String>,
-    /// The ciphertext; - for stdin
+    /// File of the ciphertext; - is stdin
     #[arg(long = "in", value_name = "FILE", default_value = "-")]
     pub(super) input: PathBuf,
     #[command(flatten)]
@@ -179,8 +180,8 @@ pub(super) struct DecryptArgs {
 #[derive(Args, Debug)]
 pub(super) struct DeriveArgs {
     #[command(flatten)]
-    pub(super) key: KeyArgs,
-    /// The peer's public key: 32 bytes, PEM or DER
+    pub(super) key: CallKeyArgs,
+    /// File of the peer's public key: 32 bytes, PEM or DER
     #[arg(long, value_name = "FILE")]
     pub(super) peer: PathBuf,
     #[command(flatten)]
@@ -189,18 +190,18 @@ pub(super) struct DeriveArgs {
 
 #[derive(Args, Debug)]
 pub(super) struct SealArgs {
-    /// A symmetric key that lives at the server, by name
+    /// Name of a symmetric key of the server
     #[arg(long, value_name = "NAME")]
     pub(super) key: String,
     #[arg(long, value_name = "NAME", help = cipher_help())]
     pub(super) cipher: Option<Cipher>,
-    /// The IV in hexadecimal digits, if the key's policy takes the caller's [default: the server makes a new one]
+    /// IV in hexadecimal digits, if the key's policy allows one from the caller [default: the server makes a new one]
     #[arg(long, value_name = "HEX")]
     pub(super) iv: Option<String>,
-    /// Text that GCM authenticates with the value; open needs the same
+    /// Text that GCM authenticates with the value; open needs the same text
     #[arg(long, value_name = "TEXT")]
     pub(super) aad: Option<String>,
-    /// The value, for CBC in whole blocks; - for stdin
+    /// File of the value, whole blocks for CBC; - is stdin
     #[arg(long = "in", value_name = "FILE", default_value = "-")]
     pub(super) input: PathBuf,
     #[command(flatten)]
@@ -209,15 +210,15 @@ pub(super) struct SealArgs {
 
 #[derive(Args, Debug)]
 pub(super) struct OpenArgs {
-    /// A symmetric key that lives at the server, by name
+    /// Name of a symmetric key of the server
     #[arg(long, value_name = "NAME")]
     pub(super) key: String,
     #[arg(long, value_name = "NAME", help = cipher_help())]
     pub(super) cipher: Option<Cipher>,
-    /// The text that seal had
+    /// Text that was given to seal
     #[arg(long, value_name = "TEXT")]
     pub(super) aad: Option<String>,
-    /// The output of seal, as raw bytes; - for stdin
+    /// File with the output of seal, as raw bytes; - is stdin
     #[arg(long = "in", value_name = "FILE", default_value = "-")]
     pub(super) input: PathBuf,
     #[command(flatten)]
@@ -225,16 +226,16 @@ pub(super) struct OpenArgs {
 }
 
 #[derive(Args, Debug)]
-pub(super) struct MacArgs {
-    /// A symmetric key that lives at the server, by name
+pub(super) struct CallMacArgs {
+    /// Name of a symmetric key of the server
     #[arg(long, value_name = "NAME")]
     pub(super) key: String,
     #[arg(long = "mac", value_name = "NAME", value_parser = mac_alg, help = mac_help())]
     pub(super) alg: Option<MacAlg>,
-    /// Leading bytes of the code, at least 4 [default: all]
+    /// Length of the MAC in bytes, at least 4 [default: all]
     #[arg(long, value_name = "BYTES")]
     pub(super) length: Option<u32>,
-    /// The message; - for stdin
+    /// File of the message; - is stdin
     #[arg(long = "in", value_name = "FILE", default_value = "-")]
     pub(super) input: PathBuf,
     #[command(flatten)]
@@ -251,19 +252,19 @@ fn mac_help() -> String {
 
 #[derive(Args, Debug)]
 pub(super) struct PublicKeyArgs {
-    /// The key's name
+    /// Name of the key
     pub(super) name: String,
-    /// A reference in the place of the public key: the key's name and its public half in one file, for programs that use the key
-    /// where the server has it
+    /// Write a reference instead of the public key: the key's name and its public half in one file, for programs that
+    /// use the key of the server
     #[arg(long)]
     pub(super) reference: bool,
-    /// Where it goes [default: stdout]
+    /// File to write [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
 }
 
-/// False if an address lacks its scheme, as `localhost:7443` does, has another one, or is empty. The path of a socket may have
-/// any name if a directory stands before it.
+/// False if an address lacks its scheme, as `localhost:7443` does, has another one, or is empty. The path of a socket
+/// may have any name if a directory stands before it.
 fn is_path(address: &str) -> bool {
     let is_port = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let has_port = address.rsplit_once(':').is_some_and(|(_, port)| is_port(port));
@@ -271,7 +272,7 @@ fn is_path(address: &str) -> bool {
 }
 
 impl ServerArgs {
-    /// The server, with the development set-up in the place of what was not said.
+    /// Returns the endpoint of the server. The development set-up supplies everything that was not given.
     pub(crate) fn endpoint(&self) -> Result<Endpoint, CallError> {
         match &self.server {
             Some(server) => self.at(server),
@@ -279,7 +280,7 @@ impl ServerArgs {
         }
     }
 
-    /// Another server, reached with the same certificates.
+    /// Returns the endpoint of another server with the same certificates.
     pub(super) fn at(&self, server: &str) -> Result<Endpoint, CallError> {
         if server.starts_with("https://") {
             return Ok(Endpoint::Grpc { url: server.to_owned(), credentials: Some(self.credentials()?) });

@@ -1,4 +1,4 @@
-//! Why a call has no answer.
+//! The errors of `oarlock call`.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use oarlock_server::development::DevelopmentError;
 use oarlock_wire::proto;
 use oarlock_wire::{ConnectError, LinkError, RemoteError, WireError};
 
-/// Why a call has no answer.
+/// An error of `oarlock call`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
     #[error("cannot start the runtime: {0}")]
@@ -33,11 +33,11 @@ pub(crate) enum CallError {
     Job(JobError),
     #[error("the server's key: {0}")]
     Key(#[from] KeyError),
-    #[error("{name}: it has no public half: expected `oarlock call seal`, `open` or `mac`")]
+    #[error("{name}: the key has no public half: expected `oarlock call seal`, `open` or `mac`")]
     NoPublicKey { name: String },
     #[error("--scheme: expected {expected}, found {found:?}")]
     Scheme { expected: String, found: String },
-    #[error("{given} goes with {missing}: expected both, the certificate and its private key, or neither")]
+    #[error("{given} needs {missing}: expected both the certificate and its private key, or neither")]
     HalfIdentity { given: &'static str, missing: &'static str },
     #[error("--scheme {found}: the key is {key}: expected {expected}")]
     SchemeOfKey { found: String, key: String, expected: &'static str },
@@ -62,13 +62,13 @@ pub(crate) enum CallError {
     Read { path: PathBuf, error: io::Error },
     #[error("cannot write {}: {error}", path.display())]
     Write { path: PathBuf, error: io::Error },
-    #[error("the server answered something else than what was asked for")]
+    #[error("the server's answer belongs to another request")]
     Unexpected,
     #[error("stdout: {0}")]
     Stdout(#[from] io::Error),
 }
 
-/// A job's error in the words of somebody who knows one server and no holders.
+/// Describes a job's error for a user who has one server and knows no holders.
 fn job_fault(error: &JobError) -> String {
     match error {
         JobError::HolderRefused { holder, reason } => format!("{holder} refused: {reason}"),
@@ -77,7 +77,7 @@ fn job_fault(error: &JobError) -> String {
     }
 }
 
-/// The next step for an address that lacks nothing but its scheme.
+/// Returns a hint for an address that lacks only its scheme.
 fn address_hint(found: &str) -> String {
     if found.is_empty() || found.contains("://") {
         return String::new();

@@ -19,19 +19,19 @@ use oarlock_wire::proto::{self, open_key, request, response};
 use zeroize::Zeroizing;
 
 pub(crate) use self::args::{CallArgs, ServerArgs};
-use self::args::{CallCommand, InputArgs, KeyArgs, OutputArgs};
+use self::args::{CallCommand, CallKeyArgs, InputArgs, OutputArgs};
 pub(crate) use self::error::CallError;
-use self::peers::Peers;
+use self::peers::CallPeers;
 use crate::draft_file::write_private;
 use oarlock_measure::GlobalOptions;
-use oarlock_measure::table::{Align, Cell, Table, count};
+use oarlock_measure::table::{CellAlign, TableCell, TextTable, count};
 use oarlock_measure::terminal::wants_colour;
 
 pub(crate) fn run(global: &GlobalOptions, args: &CallArgs) -> Result<(), CallError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CallError::Runtime)?;
     runtime.block_on(async {
-        let call = Call { global, peers: Peers::of(global, args).await? };
+        let call = CallSession { global, peers: CallPeers::of(global, args).await? };
         match &args.command {
             CallCommand::Sign(own) => call.sign(own).await,
             CallCommand::Verify(own) => call.verify(own).await,
@@ -47,13 +47,13 @@ pub(crate) fn run(global: &GlobalOptions, args: &CallArgs) -> Result<(), CallErr
     })
 }
 
-struct Call<'c> {
+struct CallSession<'c> {
     global: &'c GlobalOptions,
-    peers: Peers,
+    peers: CallPeers,
 }
 
-impl Call<'_> {
-    async fn sign(&self, args: &args::SignArgs) -> Result<(), CallError> {
+impl CallSession<'_> {
+    async fn sign(&self, args: &args::CallSignArgs) -> Result<(), CallError> {
         let key = self.open(&args.key).await?;
         let scheme = scheme::sign(args.scheme.as_deref(), key.kind())?;
         let input = args.input.read()?;
@@ -61,7 +61,7 @@ impl Call<'_> {
         self.write_result(&args.output, &signature, &scheme.to_string())
     }
 
-    async fn verify(&self, args: &args::VerifyArgs) -> Result<(), CallError> {
+    async fn verify(&self, args: &args::CallVerifyArgs) -> Result<(), CallError> {
         let key = self.open(&args.key).await?;
         let scheme = scheme::verify(args.scheme.as_deref(), key.kind())?;
         let (input, signature) = (args.input.read()?, read(&args.signature)?);
@@ -87,7 +87,7 @@ impl Call<'_> {
         if is_valid { Ok(()) } else { Err(CallError::Job(JobError::Rejected)) }
     }
 
-    async fn decrypt(&self, args: &args::DecryptArgs) -> Result<(), CallError> {
+    async fn decrypt(&self, args: &args::CallDecryptArgs) -> Result<(), CallError> {
         let key = self.open(&args.key).await?;
         let scheme = scheme::decrypt(&args.scheme, key.kind())?;
         let ciphertext = read(&args.input)?;
@@ -114,14 +114,15 @@ impl Call<'_> {
             let rows: Vec<_> = list.keys.iter().map(about).collect();
             return Ok(writeln!(io::stdout(), "{}", serde_json::Value::from(rows))?);
         }
-        let head = ["key", "kind", "may be used for", "fingerprint"].map(|name| (name, Align::Left));
-        let mut table = Table::new(head);
+        let head = ["key", "kind", "may be used for", "fingerprint"].map(|name| (name, CellAlign::Left));
+        let mut table = TextTable::new(head);
         for key in &list.keys {
             let fingerprint = match lasting_fingerprint(key) {
-                Some(whole) => Cell::from(&whole[..16]),
-                None => Cell::none(),
+                Some(whole) => TableCell::from(&whole[..16]),
+                None => TableCell::none(),
             };
-            let [name, kind, allowed] = [&*key.name, &*key.kind, &*key.allowed.join(" ")].map(Cell::from);
+            let [name, kind, allowed] =
+                [&*key.name, &*key.kind, &*key.allowed.join(" ")].map(TableCell::from);
             table.row([name, kind, allowed, fingerprint]);
         }
         Ok(write!(io::stdout(), "{}", table.render(wants_colour()))?)
@@ -176,8 +177,8 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Makes a key usable: what comes back stands for it in jobs, its public half.
-    async fn open(&self, args: &KeyArgs) -> Result<Key, CallError> {
+    /// Opens a key at the server, and returns its public half, which stands for it in jobs.
+    async fn open(&self, args: &CallKeyArgs) -> Result<Key, CallError> {
         let source = match (&args.key, &args.own_key) {
             (Some(name), _) => open_key::Source::Resident(name.clone()),
             (None, Some(path)) => open_key::Source::Asymmetric(read_own(path)?.to_vec().into()),
@@ -190,21 +191,21 @@ impl Call<'_> {
 
     async fn job(&self, job: Job<'_>) -> Result<Zeroizing<Vec<u8>>, CallError> {
         let answer = self.peers.job(job).await;
-        self.peers.tell(self.global);
+        self.peers.report(self.global);
         answer
     }
 
-    /// Writes a result that anybody may see.
+    /// Writes a result that is not secret.
     fn write_result(&self, output: &OutputArgs, bytes: &[u8], scheme: &str) -> Result<(), CallError> {
         self.write_with(output, bytes, scheme, write_out)
     }
 
-    /// Writes a plaintext or a shared secret: its file is its owner's alone.
+    /// Writes a plaintext or a shared secret. Only the owner can read its file.
     fn write_secret(&self, output: &OutputArgs, bytes: &[u8], scheme: &str) -> Result<(), CallError> {
         self.write_with(output, bytes, scheme, write_secret_out)
     }
 
-    /// Writes raw bytes to a file or a pipe, text if text was asked for, and no raw bytes to a terminal.
+    /// Writes raw bytes to a file or a pipe, or text if it was asked for. A terminal gets no raw bytes.
     fn write_with(
         &self,
         output: &OutputArgs,
@@ -225,7 +226,7 @@ impl Call<'_> {
         }
         if out.is_none() && io::stdout().is_terminal() {
             return Err(CallError::Usage(
-                "stdout is a terminal, the result is raw bytes: expected --hex, --base64, --out FILE or a pipe",
+                "stdout is a terminal and the result is raw bytes: expected --hex, --base64, --out FILE or a pipe",
             ));
         }
         write_out(out, bytes)
@@ -242,7 +243,7 @@ impl InputArgs {
     }
 }
 
-/// A peer's public key: 32 bytes, or PEM or DER.
+/// Reads a peer's public key: 32 bytes, or PEM or DER.
 fn peer(bytes: &[u8]) -> Result<Vec<u8>, CallError> {
     if bytes.len() == 32 {
         return Ok(bytes.to_vec());
@@ -261,8 +262,8 @@ fn about(info: &proto::KeyInfo) -> serde_json::Value {
     })
 }
 
-/// The fingerprint of a key that has a public half. What the protocol carries for a symmetric key is drawn at random at each start of
-/// the server, and names nothing outside of it.
+/// Returns the fingerprint of a key that has a public half. That of a symmetric key is drawn at random at each start of
+/// the server, so it is not shown.
 fn lasting_fingerprint(info: &proto::KeyInfo) -> Option<String> {
     (!info.public_key.is_empty() && info.fingerprint.len() >= 8).then(|| hex(&info.fingerprint))
 }
@@ -277,7 +278,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A private key: others may not read its file.
+/// Reads a private key. Other users must not be able to read its file.
 fn read_key(path: &Path) -> Result<Zeroizing<Vec<u8>>, CallError> {
     if path == Path::new("-") {
         return read(path);
@@ -285,13 +286,13 @@ fn read_key(path: &Path) -> Result<Zeroizing<Vec<u8>>, CallError> {
     read_private(path, MAX_KEY_BYTES).map_err(|error| CallError::Read { path: path.to_owned(), error })
 }
 
-/// A key of one's own, which may be a public one: that everybody may read.
+/// Reads the caller's own key. Everybody may read the file of a public key.
 fn read_own(path: &Path) -> Result<Zeroizing<Vec<u8>>, CallError> {
     let bytes = read(path)?;
     if import::private_key_format(&bytes).is_some() { read_key(path) } else { Ok(bytes) }
 }
 
-/// Far more than a chain of certificates and a key.
+/// The largest key file in bytes, far more than a chain of certificates and a key.
 const MAX_KEY_BYTES: usize = 1 << 20;
 
 fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, CallError> {
@@ -314,7 +315,7 @@ fn write_out(out: Option<&Path>, bytes: &[u8]) -> Result<(), CallError> {
     }
 }
 
-/// The same for secrets.
+/// Writes a secret to stdout, or to a file that only its owner can read.
 fn write_secret_out(out: Option<&Path>, bytes: &[u8]) -> Result<(), CallError> {
     let Some(path) = out else { return Ok(io::stdout().write_all(bytes)?) };
     write_private(path, bytes).map_err(|error| CallError::Write { path: path.to_owned(), error })

@@ -1,4 +1,4 @@
-//! One server, or several that have the same key or shares of it.
+//! One server, or several servers that have the same key or shares of it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use super::{CallCommand, CallError, read};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::table::count;
 
-/// Who answers.
-pub(super) enum Peers {
+/// The servers that answer.
+pub(super) enum CallPeers {
     One(Box<ServerLink>),
     Several { remote: RemoteHolder, client: Box<Accelerator> },
 }
 
-impl Peers {
+impl CallPeers {
     pub(super) async fn of(global: &GlobalOptions, args: &CallArgs) -> Result<Self, CallError> {
         let endpoint = args.server.endpoint()?;
         global.note(|| format!("calling {endpoint}"));
@@ -41,12 +41,12 @@ impl Peers {
         Ok(Self::Several { remote, client })
     }
 
-    /// The one server that tells of its keys and engines.
+    /// Returns the server, if there is only one.
     pub(super) fn one(&self) -> Result<&ServerLink, CallError> {
         match self {
             Self::One(link) => Ok(link),
             Self::Several { .. } => Err(CallError::Usage(
-                "this asks one server: expected none of --also, --agree and --threshold-key",
+                "this command asks one server: --also, --agree and --threshold-key are not allowed",
             )),
         }
     }
@@ -55,7 +55,7 @@ impl Peers {
         let link = match (self, &source) {
             (Self::Several { remote, .. }, open_key::Source::Resident(name)) => return Ok(remote.key(name)?),
             (Self::Several { .. }, _) => {
-                return Err(CallError::Usage("--own-key goes to one server: expected --key"));
+                return Err(CallError::Usage("--own-key works with one server only: expected --key"));
             }
             (Self::One(link), _) => link,
         };
@@ -94,22 +94,23 @@ impl Peers {
         Ok(Zeroizing::new(answer.map_err(CallError::Job)?.to_vec()))
     }
 
-    /// Says which servers failed or answered wrongly, and with `--verbose` how all of them did.
-    pub(super) fn tell(&self, global: &GlobalOptions) {
+    /// Prints the servers that failed or answered wrongly, and with `--verbose` the results of all of them.
+    pub(super) fn report(&self, global: &GlobalOptions) {
         let Self::Several { remote, .. } = self else { return };
         for report in remote.servers() {
             if report.wrong > 0 {
-                eprintln!("oarlock: {} answered wrongly", report.place);
+                eprintln!("oarlock: {} answered wrongly", report.address);
             } else if report.failures > 0 {
-                eprintln!("oarlock: {} did not answer", report.place);
+                eprintln!("oarlock: {} did not answer", report.address);
             } else {
-                global.note(|| format!("{} answered {}", report.place, count(report.answered, "operation")));
+                global
+                    .note(|| format!("{} answered {}", report.address, count(report.answered, "operation")));
             }
         }
     }
 }
 
-/// The threshold key under the name by which it is asked for.
+/// Returns the threshold key under the name of the request.
 fn threshold_keys(args: &CallArgs) -> Result<HashMap<String, ThresholdKey>, CallError> {
     let Some(path) = &args.servers.threshold_key else { return Ok(HashMap::new()) };
     let CallCommand::Sign(sign) = &args.command else {

@@ -6,9 +6,9 @@ use oarlock::{DigestAlg, EcdsaEncoding, NonceRule, SaltLength, Scheme};
 use super::CallError;
 use crate::keys::about;
 
-/// What `--scheme` can say, before it is known whether something is signed or verified.
+/// The family of a scheme: the value of `--scheme` without its use, sign or verify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Family {
+enum SchemeFamily {
     Pkcs1(DigestAlg),
     Pss(DigestAlg),
     Ecdsa(DigestAlg, EcdsaEncoding),
@@ -19,23 +19,23 @@ const EXPECTED: &str = "rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DI
 
 pub(super) fn sign(name: Option<&str>, key: KeyKind) -> Result<Scheme, CallError> {
     Ok(match family(name, key)? {
-        Family::Pkcs1(digest) => Scheme::RsaPkcs1Sign { digest },
-        Family::Pss(digest) => {
+        SchemeFamily::Pkcs1(digest) => Scheme::RsaPkcs1Sign { digest },
+        SchemeFamily::Pss(digest) => {
             Scheme::RsaPssSign { digest, mgf: digest, salt_len: digest.output_len() as u16 }
         }
-        Family::Ecdsa(digest, encoding) => {
+        SchemeFamily::Ecdsa(digest, encoding) => {
             Scheme::EcdsaSign { curve: curve(key), digest, encoding, nonce: NonceRule::Hedged }
         }
-        Family::Ed25519 => Scheme::Ed25519Sign,
+        SchemeFamily::Ed25519 => Scheme::Ed25519Sign,
     })
 }
 
 pub(super) fn verify(name: Option<&str>, key: KeyKind) -> Result<Scheme, CallError> {
     Ok(match family(name, key)? {
-        Family::Pkcs1(digest) => Scheme::RsaPkcs1Verify { digest },
-        Family::Pss(digest) => Scheme::RsaPssVerify { digest, mgf: digest, salt: SaltLength::Any },
-        Family::Ecdsa(digest, encoding) => Scheme::EcdsaVerify { curve: curve(key), digest, encoding },
-        Family::Ed25519 => Scheme::Ed25519Verify,
+        SchemeFamily::Pkcs1(digest) => Scheme::RsaPkcs1Verify { digest },
+        SchemeFamily::Pss(digest) => Scheme::RsaPssVerify { digest, mgf: digest, salt: SaltLength::Any },
+        SchemeFamily::Ecdsa(digest, encoding) => Scheme::EcdsaVerify { curve: curve(key), digest, encoding },
+        SchemeFamily::Ed25519 => Scheme::Ed25519Verify,
     })
 }
 
@@ -73,18 +73,19 @@ fn curve(key: KeyKind) -> Curve {
     }
 }
 
-fn family(name: Option<&str>, key: KeyKind) -> Result<Family, CallError> {
+fn family(name: Option<&str>, key: KeyKind) -> Result<SchemeFamily, CallError> {
     let Some(name) = name else { return suitable(key) };
     let family = parse(name)?;
     let (fits, expected) = match key {
-        KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => {
-            (matches!(family, Family::Pkcs1(_) | Family::Pss(_)), "rsa-pkcs1-DIGEST or rsa-pss-DIGEST")
-        }
+        KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => (
+            matches!(family, SchemeFamily::Pkcs1(_) | SchemeFamily::Pss(_)),
+            "rsa-pkcs1-DIGEST or rsa-pss-DIGEST",
+        ),
         KeyKind::EcPrivate(_) | KeyKind::EcPublic(_) => {
-            (matches!(family, Family::Ecdsa(..)), "ecdsa-DIGEST or ecdsa-DIGEST-fixed")
+            (matches!(family, SchemeFamily::Ecdsa(..)), "ecdsa-DIGEST or ecdsa-DIGEST-fixed")
         }
-        KeyKind::Ed25519Private | KeyKind::Ed25519Public => (family == Family::Ed25519, "ed25519"),
-        _ => return Err(CallError::Usage("this key does not sign")),
+        KeyKind::Ed25519Private | KeyKind::Ed25519Public => (family == SchemeFamily::Ed25519, "ed25519"),
+        _ => return Err(CallError::Usage("expected a key that signs: RSA, EC or Ed25519")),
     };
     if fits {
         return Ok(family);
@@ -92,17 +93,17 @@ fn family(name: Option<&str>, key: KeyKind) -> Result<Family, CallError> {
     Err(CallError::SchemeOfKey { found: name.to_owned(), key: about::kind(key), expected })
 }
 
-fn parse(name: &str) -> Result<Family, CallError> {
+fn parse(name: &str) -> Result<SchemeFamily, CallError> {
     let found = if name == "ed25519" {
-        Some(Family::Ed25519)
+        Some(SchemeFamily::Ed25519)
     } else if let Some(name) = name.strip_prefix("rsa-pkcs1-") {
-        digest(name).map(Family::Pkcs1)
+        digest(name).map(SchemeFamily::Pkcs1)
     } else if let Some(name) = name.strip_prefix("rsa-pss-") {
-        digest(name).map(Family::Pss)
+        digest(name).map(SchemeFamily::Pss)
     } else if let Some(name) = name.strip_prefix("ecdsa-") {
         match name.strip_suffix("-fixed") {
-            Some(name) => digest(name).map(|digest| Family::Ecdsa(digest, EcdsaEncoding::Fixed)),
-            None => digest(name).map(|digest| Family::Ecdsa(digest, EcdsaEncoding::Der)),
+            Some(name) => digest(name).map(|digest| SchemeFamily::Ecdsa(digest, EcdsaEncoding::Fixed)),
+            None => digest(name).map(|digest| SchemeFamily::Ecdsa(digest, EcdsaEncoding::Der)),
         }
     } else {
         None
@@ -110,16 +111,18 @@ fn parse(name: &str) -> Result<Family, CallError> {
     found.ok_or_else(|| CallError::Scheme { expected: EXPECTED.into(), found: name.to_owned() })
 }
 
-/// What suits a key where nothing is said.
-fn suitable(key: KeyKind) -> Result<Family, CallError> {
+/// Returns the default for a key.
+fn suitable(key: KeyKind) -> Result<SchemeFamily, CallError> {
     Ok(match key {
-        KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => Family::Pkcs1(DigestAlg::Sha256),
+        KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => SchemeFamily::Pkcs1(DigestAlg::Sha256),
         KeyKind::EcPrivate(Curve::P384) | KeyKind::EcPublic(Curve::P384) => {
-            Family::Ecdsa(DigestAlg::Sha384, EcdsaEncoding::Der)
+            SchemeFamily::Ecdsa(DigestAlg::Sha384, EcdsaEncoding::Der)
         }
-        KeyKind::EcPrivate(_) | KeyKind::EcPublic(_) => Family::Ecdsa(DigestAlg::Sha256, EcdsaEncoding::Der),
-        KeyKind::Ed25519Private | KeyKind::Ed25519Public => Family::Ed25519,
-        _ => return Err(CallError::Usage("this key does not sign")),
+        KeyKind::EcPrivate(_) | KeyKind::EcPublic(_) => {
+            SchemeFamily::Ecdsa(DigestAlg::Sha256, EcdsaEncoding::Der)
+        }
+        KeyKind::Ed25519Private | KeyKind::Ed25519Public => SchemeFamily::Ed25519,
+        _ => return Err(CallError::Usage("expected a key that signs: RSA, EC or Ed25519")),
     })
 }
 

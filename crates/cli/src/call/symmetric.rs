@@ -1,6 +1,7 @@
-//! One value under a symmetric key of the server: sealed, opened, authenticated.
+//! Values under a symmetric key of the server: seal, open and mac.
 //!
-//! A sealed value is its IV, the ciphertext and, under GCM, the tag, one after the other: all that is needed to open it again.
+//! A sealed value is the IV, the ciphertext and, under GCM, the tag, one after the other. Together with the key they
+//! suffice to open it.
 
 use oarlock::batch::{Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv, EntryOutput, IvSource};
 use oarlock::table::KeyType;
@@ -10,15 +11,15 @@ use oarlock_wire::proto::{self, Code, Fault, open_key, request, response};
 use oarlock_wire::{fault, records, task};
 use zeroize::Zeroizing;
 
-use super::args::{MacArgs, OpenArgs, SealArgs};
-use super::{Call, CallError, read};
+use super::args::{CallMacArgs, OpenArgs, SealArgs};
+use super::{CallError, CallSession, read};
 
-/// Bytes of an IV of GCM. SP 800-38D 8.2.
+/// The length of GCM's IV in bytes. SP 800-38D 8.2.
 const GCM_IV_LEN: usize = 12;
-/// Bytes of a tag of GCM.
+/// The length of GCM's tag in bytes.
 const TAG_LEN: usize = 16;
 
-impl Call<'_> {
+impl CallSession<'_> {
     pub(super) async fn seal(&self, args: &SealArgs) -> Result<(), CallError> {
         let cipher = cipher(args.cipher, self.open_symmetric("seal", &args.key).await?)?;
         let aad = associated(cipher, args.aad.as_deref())?;
@@ -49,7 +50,7 @@ impl Call<'_> {
         self.write_secret(&args.output, &answer.result, &cipher.to_string())
     }
 
-    pub(super) async fn mac(&self, args: &MacArgs) -> Result<(), CallError> {
+    pub(super) async fn mac(&self, args: &CallMacArgs) -> Result<(), CallError> {
         let key = self.open_symmetric("mac", &args.key).await?;
         let alg = args.alg.unwrap_or_else(|| suitable_mac(key));
         if key_type_of_mac(alg) != key {
@@ -66,7 +67,7 @@ impl Call<'_> {
         self.write_result(&args.output, &answer.result, &alg.to_string())
     }
 
-    /// Makes a symmetric key of the server usable as the first of the stream, and returns its type.
+    /// Opens a symmetric key of the server as the first of the stream, and returns its type.
     async fn open_symmetric(&self, command: &'static str, name: &str) -> Result<KeyType, CallError> {
         let source = Some(open_key::Source::Resident(name.to_owned()));
         let body = request::Body::OpenKey(proto::OpenKey { handle: 0, source, ..Default::default() });
@@ -80,8 +81,8 @@ impl Call<'_> {
         })
     }
 
-    /// Has one record done under the first key of the stream.
-    async fn record(&self, entry: BatchEntry<'_>) -> Result<Answer, CallError> {
+    /// Runs one record under the first key of the stream.
+    async fn record(&self, entry: BatchEntry<'_>) -> Result<RecordAnswer, CallError> {
         let mut builder = BatchBuilder::new();
         builder.add(entry).map_err(CallError::Job)?;
         let batch = builder.batch();
@@ -93,7 +94,7 @@ impl Call<'_> {
         };
         let code = records::codes(&results, 1).map_err(CallError::Wire)?.next();
         match code.ok_or(CallError::Unexpected)? {
-            Code::Done => Answer::read(&batch, &results),
+            Code::Done => RecordAnswer::read(&batch, &results),
             code => {
                 let bare =
                     Fault { code: code.into(), message: code.as_str_name().into(), ..Fault::default() };
@@ -105,16 +106,16 @@ impl Call<'_> {
 }
 
 /// The outcome of a record.
-struct Answer {
+struct RecordAnswer {
     result: Zeroizing<Vec<u8>>,
-    /// Empty unless the server made it.
+    /// The IV, if the server made it.
     iv: Vec<u8>,
-    /// Empty unless the record was sealed.
+    /// The tag, if the record was sealed.
     tag: Vec<u8>,
 }
 
-impl Answer {
-    /// Takes the parts of the one record from their places in the output.
+impl RecordAnswer {
+    /// Reads the parts of the record from the output.
     fn read(batch: &Batch<'_>, results: &proto::RecordResults) -> Result<Self, CallError> {
         let part = |span: Span| span.of(&results.output).ok_or(CallError::Unexpected);
         let Some(OutputSink::Output(result)) = batch.records.output.get(0) else {
@@ -125,7 +126,7 @@ impl Answer {
             _ => Vec::new(),
         };
         let tag = match (batch.task.get(0), batch.records.tag.get(0)) {
-            // Of other tasks the tag is a part of the data.
+            // In other tasks the tag is a part of the input.
             (Some(BatchTask::Do(Shape::Aead { direction: Direction::Encrypt, .. })), Some(span)) => {
                 part(span)?.to_vec()
             }
@@ -135,7 +136,7 @@ impl Answer {
     }
 }
 
-/// The cipher that was asked for, else the one that suits the key: GCM if it has it.
+/// Returns the cipher that was asked for, else one that fits the key, preferably GCM.
 fn cipher(asked: Option<Cipher>, key: KeyType) -> Result<Cipher, CallError> {
     let mut fitting: Vec<Cipher> = Cipher::ALL.into_iter().filter(|own| own.key_type() == key).collect();
     fitting.sort_by_key(|cipher| matches!(cipher, Cipher::Cbc(_)));
@@ -153,7 +154,7 @@ fn cipher(asked: Option<Cipher>, key: KeyType) -> Result<Cipher, CallError> {
     }
 }
 
-/// The code that suits a key if nothing is said.
+/// Returns the default MAC for a key.
 fn suitable_mac(key: KeyType) -> MacAlg {
     let suits = |alg: &MacAlg| key_type_of_mac(*alg) == key;
     let preferred = [MacAlg::HmacSha256, MacAlg::Tdes2Cmac];
@@ -189,13 +190,13 @@ fn given_iv(cipher: Cipher, hex: &str) -> Result<Vec<u8>, CallError> {
 fn associated(cipher: Cipher, aad: Option<&str>) -> Result<&[u8], CallError> {
     match (cipher, aad) {
         (Cipher::Cbc(_), Some(_)) => {
-            Err(CallError::Usage("--aad: CBC authenticates nothing: expected a cipher of GCM"))
+            Err(CallError::Usage("--aad: CBC has no associated data: expected a cipher of GCM"))
         }
         (_, aad) => Ok(aad.unwrap_or_default().as_bytes()),
     }
 }
 
-/// IV, ciphertext and tag of a sealed value.
+/// Splits a sealed value into IV, ciphertext and tag.
 fn parts(cipher: Cipher, sealed: &[u8]) -> Result<[&[u8]; 3], CallError> {
     let split = || {
         let (iv, rest) = sealed.split_at_checked(iv_len(cipher))?;
@@ -214,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cipher_and_the_code_suit_the_key() {
+    fn the_default_cipher_and_mac_fit_the_key() {
         let of = |asked: Option<&str>, key| {
             let asked = asked.map(|name| name.parse().unwrap());
             cipher(asked, key).map(|cipher| cipher.to_string()).map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! Messages taken in batches by any number of threads, and what came of them in the order of the messages.
+//! Messages in batches on any number of threads. Results come in the order of the messages.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use cpu_time::ProcessTime;
 use indicatif::ProgressBar;
-use oarlock_io::mail::{self, MailError, MailMessage, MailReader};
+use oarlock_io::mail::{self, MailError, MailReader, StoredMail};
 use serde::Serialize;
 
 use super::DkimError;
@@ -16,26 +16,26 @@ use oarlock_measure::GlobalOptions;
 use oarlock_measure::progress;
 use oarlock_measure::table::count;
 
-/// Messages of a batch: enough to fill every lane with bodies of like length several times.
+/// The number of messages of a batch: enough to fill every lane with bodies of similar length several times.
 const BATCH_MESSAGES: usize = 128;
-/// Bytes of a batch: what the caches of a core hold.
+/// The size of a batch in bytes: as much as the caches of a core hold.
 const BATCH_BYTES: usize = 2 << 20;
 
-/// A message with its place among all.
-pub(super) struct Loaded {
+/// A message with its index.
+pub(super) struct LoadedMail {
     pub(super) index: u64,
-    pub(super) mail: MailMessage,
+    pub(super) mail: StoredMail,
 }
 
-/// What came of a message: what is to be written, or why there is nothing.
-pub(super) struct Done<T> {
+/// A message's result, or the reason why it could not be read.
+pub(super) struct BulkItem<T> {
     index: u64,
     result: Result<T, MailError>,
 }
 
-/// What a run did.
+/// The totals of a run.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Totals {
+pub(super) struct MailTotals {
     pub(super) messages: u64,
     pub(super) unreadable: u64,
     pub(super) bytes: u64,
@@ -46,28 +46,29 @@ pub(super) struct Totals {
     pub(super) messages_per_cpu_s: f64,
 }
 
-/// Has `work` done on batches, and gives what came of each message to `take` in their order. What cannot be read goes to stderr.
+/// Runs `work` on batches, and gives the results to `take` in the order of the messages. Messages that cannot be read
+/// are reported on stderr.
 ///
 /// # Errors
 /// The first of `work` and `take`; the others then stop.
 pub(super) fn run<T: Send>(
     global: &GlobalOptions,
     args: &MailArgs,
-    work: impl Fn(Vec<Loaded>) -> Result<Vec<(u64, T)>, DkimError> + Sync,
+    work: impl Fn(Vec<LoadedMail>) -> Result<Vec<(u64, T)>, DkimError> + Sync,
     mut take: impl FnMut(T) -> Result<(), DkimError>,
-) -> Result<Totals, DkimError> {
+) -> Result<MailTotals, DkimError> {
     let mails = mail::discover(&args.paths, args.options()).mails();
     let threads = global.bulk_threads();
     let (started, cpu) = (Instant::now(), ProcessTime::now());
-    // Of a stream nobody knows the length.
+    // The length of a stream is unknown.
     let bar = match mails.totals().bytes {
         0 => progress::bar(0, "{spinner} {bytes} {bytes_per_sec}"),
         bytes => progress::bar(bytes, "{wide_bar} {bytes}/{total_bytes} {bytes_per_sec}{left}"),
     };
     let is_stopped = AtomicBool::new(false);
-    let mut order = Order { next: 0, waiting: BTreeMap::new(), messages: 0, unreadable: 0 };
+    let mut order = ResultOrder { next: 0, waiting: BTreeMap::new(), messages: 0, unreadable: 0 };
     let done = std::thread::scope(|scope| {
-        // What is done waits for its turn here; threads wait when too much does.
+        // Results wait here for their turn. The bound of the channel makes threads wait if too many do.
         let (sender, receiver) = mpsc::sync_channel(4 * threads);
         for _ in 0..threads {
             let (sender, work, mails, is_stopped) = (sender.clone(), &work, &mails, &is_stopped);
@@ -89,7 +90,7 @@ pub(super) fn run<T: Send>(
     done?;
     let (seconds, cpu_seconds) = (started.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
     let rate = |time: f64| order.messages as f64 / time.max(f64::EPSILON);
-    Ok(Totals {
+    Ok(MailTotals {
         messages: order.messages,
         unreadable: order.unreadable,
         bytes: mails.bytes_done(),
@@ -101,12 +102,12 @@ pub(super) fn run<T: Send>(
     })
 }
 
-type Batch<T> = Result<Vec<Done<T>>, DkimError>;
+type Batch<T> = Result<Vec<BulkItem<T>>, DkimError>;
 
-/// One thread's work until there is no more.
+/// Works on one thread until no message is left.
 fn thread<T>(
     mails: &MailReader,
-    work: &(impl Fn(Vec<Loaded>) -> Result<Vec<(u64, T)>, DkimError> + Sync),
+    work: &(impl Fn(Vec<LoadedMail>) -> Result<Vec<(u64, T)>, DkimError> + Sync),
     is_stopped: &AtomicBool,
     sender: &mpsc::SyncSender<Batch<T>>,
 ) {
@@ -116,7 +117,7 @@ fn thread<T>(
             return;
         }
         let batch = work(loaded).map(|results| {
-            done.extend(results.into_iter().map(|(index, result)| Done { index, result: Ok(result) }));
+            done.extend(results.into_iter().map(|(index, result)| BulkItem { index, result: Ok(result) }));
             done
         });
         if sender.send(batch).is_err() {
@@ -125,8 +126,8 @@ fn thread<T>(
     }
 }
 
-/// The messages of a batch, and those that cannot be read.
-fn load<T>(mails: &MailReader) -> (Vec<Loaded>, Vec<Done<T>>) {
+/// Reads the messages of a batch. Returns also those that cannot be read.
+fn load<T>(mails: &MailReader) -> (Vec<LoadedMail>, Vec<BulkItem<T>>) {
     let (mut loaded, mut failed) = (Vec::with_capacity(BATCH_MESSAGES), Vec::new());
     let mut bytes = 0;
     while loaded.len() < BATCH_MESSAGES && bytes < BATCH_BYTES {
@@ -134,26 +135,26 @@ fn load<T>(mails: &MailReader) -> (Vec<Loaded>, Vec<Done<T>>) {
         match mail {
             Ok(mail) => {
                 bytes += mail.bytes.len();
-                loaded.push(Loaded { index, mail });
+                loaded.push(LoadedMail { index, mail });
             }
-            Err(error) => failed.push(Done { index, result: Err(error) }),
+            Err(error) => failed.push(BulkItem { index, result: Err(error) }),
         }
     }
     (loaded, failed)
 }
 
 /// Puts results back into order.
-struct Order<T> {
+struct ResultOrder<T> {
     next: u64,
     waiting: BTreeMap<u64, Result<T, MailError>>,
     messages: u64,
     unreadable: u64,
 }
 
-impl<T> Order<T> {
+impl<T> ResultOrder<T> {
     fn add(
         &mut self,
-        batch: Vec<Done<T>>,
+        batch: Vec<BulkItem<T>>,
         bar: &ProgressBar,
         take: &mut impl FnMut(T) -> Result<(), DkimError>,
     ) -> Result<(), DkimError> {
@@ -175,23 +176,23 @@ impl<T> Order<T> {
     }
 }
 
-/// Totals, with what a command has counted.
+/// Totals with the counts of a command.
 #[derive(Debug, Serialize)]
-pub(super) struct Summary<C> {
+pub(super) struct MailSummary<C> {
     #[serde(flatten)]
-    totals: Totals,
+    totals: MailTotals,
     #[serde(flatten)]
     counts: C,
 }
 
-impl Totals {
-    /// The end of the JSON document, with what a command has counted.
-    pub(super) fn summary<C: Serialize>(self, counts: C) -> Summary<C> {
-        Summary { totals: self, counts }
+impl MailTotals {
+    /// Returns the end of the JSON document, with the counts of a command.
+    pub(super) fn summary<C: Serialize>(self, counts: C) -> MailSummary<C> {
+        MailSummary { totals: self, counts }
     }
 
-    /// On stderr, for people.
-    pub(super) fn tell(&self, what: &str) {
+    /// Prints the totals on stderr.
+    pub(super) fn print(&self, what: &str) {
         let Self { messages, seconds, messages_per_s, messages_per_cpu_s, threads, unreadable, .. } = self;
         eprintln!(
             "oarlock: {}{}: {what}; {seconds:.2} s, {messages_per_s:.0}/s on {}, \

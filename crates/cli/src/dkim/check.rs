@@ -1,28 +1,27 @@
 //! `oarlock dkim check`.
 
-use std::io::Write;
-
 use oarlock::Key;
-use oarlock_dkim::{KeyAnswer, KeyName, KeyRecord, RecordError, ascii_form};
+use oarlock_dkim::{KeyAnswer, KeyName, KeyRecord, KeyRecordError, ascii_form};
 use serde::Serialize;
 
 use super::DkimError;
 use super::args::CheckArgs;
-use super::lookup::Records;
+use super::lookup::KeyRecordSource;
 use crate::keys::place;
 use oarlock_measure::GlobalOptions;
+use oarlock_measure::report::print_report;
 
-/// Shortest RSA key that is not warned about. RFC 8301 3.2.
+/// The length in bits below which an RSA key gets a warning. RFC 8301 3.2.
 const ADVISED_BITS: u32 = 2048;
 
-/// What was found, as `--json` prints it.
+/// The result of the check, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Report {
+struct RecordCheck {
     name: String,
     records: usize,
     key_type: Option<&'static str>,
     key_bits: Option<u32>,
-    /// Whether the private key belongs to the record; null where none was given.
+    /// True if the private key belongs to the record; null if none was given.
     matches: Option<bool>,
     faults: Vec<String>,
     warnings: Vec<String>,
@@ -34,12 +33,12 @@ pub(super) fn run(global: &GlobalOptions, args: &CheckArgs) -> Result<(), DkimEr
     let name = KeyName::new(&form(&args.selector)?, &form(&args.domain)?);
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     let key = args.key.as_ref().map(|path| place::read(path, passphrase.as_ref())).transpose()?;
-    let answers = Records::open(&args.lookup)?.find(std::iter::once(&name));
-    let mut report = Report::new(&name);
+    let answers = KeyRecordSource::open(&args.lookup)?.find(std::iter::once(&name));
+    let mut report = RecordCheck::new(&name);
     match answers.get(&name) {
         Some(KeyAnswer::Records(records)) => report.read(records, key.as_ref()),
         Some(KeyAnswer::Unknown(reason)) => return Err(DkimError::Lookup(reason.clone())),
-        Some(KeyAnswer::NoRecord) | None => report.faults.push("there is no such record".into()),
+        Some(KeyAnswer::NoRecord) | None => report.faults.push("there is no record of this name".into()),
     }
     report.print(global)?;
     match report.faults.as_slice() {
@@ -48,7 +47,7 @@ pub(super) fn run(global: &GlobalOptions, args: &CheckArgs) -> Result<(), DkimEr
     }
 }
 
-impl Report {
+impl RecordCheck {
     fn new(name: &KeyName) -> Self {
         Self {
             name: name.to_string(),
@@ -61,7 +60,7 @@ impl Report {
         }
     }
 
-    fn read(&mut self, records: &[Result<KeyRecord, RecordError>], key: Option<&Key>) {
+    fn read(&mut self, records: &[Result<KeyRecord, KeyRecordError>], key: Option<&Key>) {
         self.records = records.len();
         if records.len() > 1 {
             self.warnings
@@ -78,7 +77,8 @@ impl Report {
     fn judge(&mut self, record: &KeyRecord, key: Option<&Key>) {
         let bits = record.key_bits();
         self.key_bits = Some(bits);
-        self.key_type = oarlock_dkim::Algorithm::of_key(&record.key).map(oarlock_dkim::Algorithm::key_type);
+        self.key_type = oarlock_dkim::SignatureAlgorithm::for_key(&record.key)
+            .map(oarlock_dkim::SignatureAlgorithm::key_type);
         if self.key_type == Some("rsa") && bits < ADVISED_BITS {
             self.warnings.push(format!("the key has {bits} bits, and {ADVISED_BITS} are advised"));
         }
@@ -89,28 +89,22 @@ impl Report {
             let is_same = key.fingerprint() == record.key.fingerprint();
             self.matches = Some(is_same);
             if !is_same {
-                self.faults.push("the record has another key than the file".into());
+                self.faults.push("the record and the file have different keys".into());
             }
         }
     }
 
     fn print(&self, global: &GlobalOptions) -> Result<(), DkimError> {
-        let mut out = std::io::stdout().lock();
-        if global.json {
-            let text = serde_json::to_string(self).map_err(std::io::Error::other)?;
-            return Ok(writeln!(out, "{text}")?);
-        }
-        for warning in &self.warnings {
-            eprintln!("oarlock: warning: {}: {warning}", self.name);
-        }
-        if self.faults.is_empty() {
-            let what = match self.matches {
-                Some(_) => ", the same as in the file",
-                None => "",
-            };
+        Ok(print_report(global.json, self, |_| {
+            for warning in &self.warnings {
+                eprintln!("oarlock: warning: {}: {warning}", self.name);
+            }
+            if !self.faults.is_empty() {
+                return String::new();
+            }
+            let what = if self.matches.is_some() { ", the same as in the file" } else { "" };
             let (bits, kind) = (self.key_bits.unwrap_or(0), self.key_type.unwrap_or("unknown"));
-            writeln!(out, "{}: a key of type {kind} with {bits} bits{what}", self.name)?;
-        }
-        Ok(())
+            format!("{}: a key of type {kind} with {bits} bits{what}\n", self.name)
+        })?)
     }
 }

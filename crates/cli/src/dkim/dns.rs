@@ -1,9 +1,7 @@
 //! `oarlock dkim dns`.
 
-use std::io::Write;
-
 use oarlock_dkim::{
-    Algorithm, KeyName, KeyRecord, RecordOptions, ascii_form, record_strings, record_text, zone_line,
+    KeyName, KeyRecord, RecordOptions, SignatureAlgorithm, ascii_form, record_strings, record_text, zone_line,
 };
 use serde::Serialize;
 
@@ -11,10 +9,11 @@ use super::DkimError;
 use super::args::DnsArgs;
 use crate::keys::{about, place};
 use oarlock_measure::GlobalOptions;
+use oarlock_measure::report::print_report;
 
 /// A record, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Report {
+struct RecordReport {
     /// The owner name; null without a domain and a selector.
     name: Option<String>,
     record: String,
@@ -29,17 +28,17 @@ pub(super) fn run(global: &GlobalOptions, args: &DnsArgs) -> Result<(), DkimErro
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     let key = place::read(&args.key, passphrase.as_ref())?;
     let unsuitable = || DkimError::NotForMail { path: args.key.clone(), found: about::kind(key.kind()) };
-    let algorithm = Algorithm::of_key(&key).ok_or_else(unsuitable)?;
+    let algorithm = SignatureAlgorithm::for_key(&key).ok_or_else(unsuitable)?;
     let options =
         RecordOptions { is_testing: args.test_mode, is_strict: args.strict, notes: args.notes.clone() };
     let record = record_text(&key, &options)?;
-    // What a verifier will read, so that nothing is published that it cannot.
+    // The record is parsed as a verifier does it, so that no unusable record is published.
     let read = KeyRecord::parse(record.as_bytes()).map_err(|_| unsuitable())?;
-    if algorithm == Algorithm::RsaSha256 && !(1024..=4096).contains(&read.key_bits()) {
+    if algorithm == SignatureAlgorithm::RsaSha256 && !(1024..=4096).contains(&read.key_bits()) {
         return Err(unsuitable());
     }
     about::warn(args.selector.as_deref().unwrap_or("the key"), &key);
-    let report = Report {
+    let report = RecordReport {
         name: None,
         strings: record_strings(&record).map(str::to_owned).collect(),
         record,
@@ -50,7 +49,7 @@ pub(super) fn run(global: &GlobalOptions, args: &DnsArgs) -> Result<(), DkimErro
     report.named(args)?.print(global)
 }
 
-impl Report {
+impl RecordReport {
     fn named(self, args: &DnsArgs) -> Result<Self, DkimError> {
         let form =
             |name: &str| ascii_form(name).map(String::from).ok_or_else(|| DkimError::Domain(name.to_owned()));
@@ -64,11 +63,8 @@ impl Report {
     }
 
     fn print(&self, global: &GlobalOptions) -> Result<(), DkimError> {
-        let mut out = std::io::stdout().lock();
-        if global.json {
-            let text = serde_json::to_string(self).map_err(std::io::Error::other)?;
-            return Ok(writeln!(out, "{text}")?);
-        }
-        Ok(writeln!(out, "{}", self.zone_line.as_ref().unwrap_or(&self.record))?)
+        Ok(print_report(global.json, self, |_| {
+            format!("{}\n", self.zone_line.as_ref().unwrap_or(&self.record))
+        })?)
     }
 }

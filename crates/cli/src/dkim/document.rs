@@ -1,10 +1,10 @@
-//! The one JSON document about many messages, written as they are done: their results, then the summary.
+//! One JSON document about many messages. It is written while they are handled: results first, then the summary.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-/// A document of which some is written.
+/// A document that is partly written.
 #[derive(Debug, Default)]
 pub(super) struct ResultList {
     written: u64,
@@ -18,7 +18,7 @@ impl ResultList {
         serde_json::to_writer(out, result).map_err(io::Error::other)
     }
 
-    /// Writes the end. Without a summary, something has failed.
+    /// Writes the end. There is no summary if something has failed.
     pub(super) fn finish(self, summary: Option<&impl Serialize>, out: &mut impl Write) -> io::Result<()> {
         write!(out, "{}", if self.written == 0 { "{\"results\":[" } else { "\n" })?;
         writeln!(out, "],\"summary\":{}}}", serde_json::to_string(&summary).map_err(io::Error::other)?)

@@ -1,4 +1,4 @@
-//! Why there is no output, or not all of it.
+//! The errors of `oarlock dkim`.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use oarlock_measure::{CommandError, FailureKind};
 use crate::key_records::SourceError;
 use crate::keys::KeysError;
 
-/// Why mail was not signed or verified, or the answer is no.
+/// An error of `oarlock dkim`, or the answer no.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DkimError {
     #[error(transparent)]
@@ -37,9 +37,9 @@ pub(crate) enum DkimError {
     Bench(#[from] MailBenchError),
     #[error("{0}")]
     Usage(&'static str),
-    #[error("`{0}` is no domain name")]
+    #[error("`{0}` is not a domain name")]
     Domain(String),
-    /// What was wrong was said where it was.
+    /// The answer is no. Details were printed before.
     #[error("{0}")]
     No(String),
     #[error("stdout: {0}")]

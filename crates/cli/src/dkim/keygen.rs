@@ -1,52 +1,49 @@
 //! `oarlock dkim keygen`.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use oarlock::keys::generate;
-use oarlock_dkim::{RecordOptions, Signer, record_text, zone_line};
+use oarlock_dkim::{DkimSigner, RecordOptions, record_text, zone_line};
 use serde::Serialize;
 
 use super::DkimError;
-use super::args::{KeyKind, KeygenArgs};
-use crate::keys::{Over, about, place};
+use super::args::{MailKeyType, MailKeygenArgs};
+use crate::keys::{Overwrite, about, place};
 use oarlock_measure::GlobalOptions;
+use oarlock_measure::report::print_report;
 
-/// What was made, as `--json` prints it.
+/// The result, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Made<'a> {
+struct MadeMailKey<'a> {
     path: PathBuf,
     name: String,
     record: &'a str,
     zone_line: String,
 }
 
-pub(super) fn run(global: &GlobalOptions, args: &KeygenArgs) -> Result<(), DkimError> {
+pub(super) fn run(global: &GlobalOptions, args: &MailKeygenArgs) -> Result<(), DkimError> {
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     let key = match args.kind {
-        KeyKind::Rsa => generate::rsa(args.bits)?,
-        KeyKind::Ed25519 => generate::ed25519()?,
+        MailKeyType::Rsa => generate::rsa(args.bits)?,
+        MailKeyType::Ed25519 => generate::ed25519()?,
     };
     let path = args.out.clone().unwrap_or_else(|| format!("{}.{}.pem", args.selector, args.domain).into());
-    let signer = Signer::new(&args.domain, &args.selector, key.clone())
+    let signer = DkimSigner::new(&args.domain, &args.selector, key.clone())
         .map_err(|error| DkimError::Signer { path: path.clone(), error })?;
     let options = RecordOptions { is_testing: args.test, is_strict: args.strict, notes: args.notes.clone() };
     let record = record_text(&key, &options)?;
-    let over = if args.force { Over::AnyFile } else { Over::Nothing };
+    let over = if args.force { Overwrite::AnyFile } else { Overwrite::Nothing };
     place::write(&path, &key, passphrase.as_ref(), over)?;
     about::warn(signer.selector(), &key);
-    let made = Made {
+    let made = MadeMailKey {
         path,
         name: format!("{}._domainkey.{}", signer.selector(), signer.domain()),
         record: &record,
         zone_line: zone_line(signer.selector(), signer.domain(), &record),
     };
-    let mut out = std::io::stdout().lock();
-    if global.json {
-        let text = serde_json::to_string(&made).map_err(std::io::Error::other)?;
-        return Ok(writeln!(out, "{text}")?);
+    print_report(global.json, &made, |_| format!("{}\n", made.zone_line))?;
+    if !global.json {
+        eprintln!("oarlock: the private key is in {}; publish the lines above in DNS", made.path.display());
     }
-    writeln!(out, "{}", made.zone_line)?;
-    eprintln!("oarlock: the private key is in {}; the lines above are for DNS", made.path.display());
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! Key records: from DNS, each asked for once however many threads want it, or from a file.
+//! Key records from DNS or from a file. A record is asked for once, even if many threads want it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
 use futures_util::future::join_all;
-use oarlock_dkim::{CacheLimits, KeyAnswer, KeyCache, KeyName, Lookup};
+use oarlock_dkim::{CacheLimits, KeyAnswer, KeyCache, KeyLookup, KeyName};
 use oarlock_io::dns::TxtLookup;
 use oarlock_mailfilter::key_answer;
 use tokio::runtime::Runtime;
@@ -13,15 +13,15 @@ use tokio::runtime::Runtime;
 use super::DkimError;
 use crate::key_records::LookupArgs;
 
-/// Where records come from, with what was seen of them.
-pub(super) struct Records {
+/// A source of key records with a cache.
+pub(super) struct KeyRecordSource {
     source: Arc<dyn TxtLookup>,
     runtime: Runtime,
     cache: KeyCache<mpsc::Sender<KeyAnswer>>,
     start: Instant,
 }
 
-impl Records {
+impl KeyRecordSource {
     pub(super) fn open(args: &LookupArgs) -> Result<Self, DkimError> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(DkimError::Threads)?;
@@ -32,26 +32,26 @@ impl Records {
         Ok(Self { source, runtime, cache: KeyCache::new(CacheLimits::default()), start: Instant::now() })
     }
 
-    /// What is known of each name.
+    /// Returns the answer for each name.
     pub(super) fn find<'n>(&self, names: impl Iterator<Item = &'n KeyName>) -> HashMap<KeyName, KeyAnswer> {
         let mut found = HashMap::new();
         let (mut asked, mut awaited) = (Vec::new(), Vec::new());
         for name in names {
             let (sender, receiver) = mpsc::channel();
-            match self.cache.look(name, self.now_s(), sender) {
-                Lookup::Known(answer) => drop(found.insert(name.clone(), answer)),
-                Lookup::Ask(_) => asked.push(name.clone()),
-                Lookup::Waits => awaited.push((name.clone(), receiver)),
+            match self.cache.look_up(name, self.now_s(), sender) {
+                KeyLookup::Known(answer) => drop(found.insert(name.clone(), answer)),
+                KeyLookup::Ask(_) => asked.push(name.clone()),
+                KeyLookup::Waits => awaited.push((name.clone(), receiver)),
             }
         }
         for (name, (answer, ttl_s)) in asked.iter().zip(self.ask(&asked)) {
             for waiter in self.cache.store(name, &answer, ttl_s, self.now_s()) {
-                // Who has given up does not want it.
+                // A waiter may have given up.
                 let _ = waiter.send(answer.clone());
             }
             found.insert(name.clone(), answer);
         }
-        // Nobody waits before everything that it asks for is answered, so that no two wait for each other.
+        // A thread waits only after it has answered all its own questions, so no two threads wait for each other.
         for (name, receiver) in awaited {
             let answer =
                 receiver.recv().unwrap_or_else(|_| KeyAnswer::Unknown("another thread stopped".into()));

@@ -1,14 +1,14 @@
-//! `oarlock dkim`: signs and verifies mail in bulk, makes keys for it, and compares them with what stands in DNS.
+//! `oarlock dkim`: signs and verifies mail in bulk, makes keys for it, and compares them with the records in DNS.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `args` | the command's arguments |
 //! | `sign`, `verify`, `keygen`, `dns`, `check` | the subcommands |
 //! | `own_signatures` | signatures that new ones replace |
-//! | `bulk` | messages taken in batches by any number of threads, and what came of them in order |
+//! | `bulk` | messages in batches on any number of threads, results in order |
 //! | `document` | the JSON document of results and summary |
 //! | `lookup` | key records, from DNS or from a file |
-//! | `error` | why there is no output, or not all of it |
+//! | `error` | the errors |
 
 mod args;
 mod bulk;
@@ -27,7 +27,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(crate) use self::args::DkimArgs;
 use self::args::DkimCommand;
 pub(crate) use self::error::DkimError;
-use crate::time::Time;
+use crate::time::TimePoint;
 use oarlock_measure::GlobalOptions;
 
 /// Runs the command.
@@ -45,8 +45,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &DkimArgs) -> Result<(), DkimErr
     }
 }
 
-/// Seconds since 1970 of the time that was asked for, or now.
-fn time_s(asked: Option<Time>) -> u64 {
+/// Returns the time that was asked for, or the present, in seconds since 1970.
+fn time_s(asked: Option<TimePoint>) -> u64 {
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     asked.map_or(now_s, |time| time.since_1970(now_s))
 }

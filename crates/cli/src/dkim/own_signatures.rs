@@ -1,15 +1,15 @@
-//! Signatures that a message has of those who sign it again: new ones take their place.
+//! Older signatures of the same signers, which new ones replace.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use oarlock_dkim::{Header, Signer, TagList, ascii_form};
-use oarlock_io::mail::{MailMessage, to_crlf};
+use oarlock_dkim::{DkimSigner, HeaderField, TagList, ascii_form};
+use oarlock_io::mail::{StoredMail, to_crlf};
 
 const FIELD: &[u8] = b"DKIM-Signature";
 
-/// The message without signatures of the domain and selector of one of `signers`, and how many there were.
-pub(super) fn without_own<'m>(mail: &'m MailMessage, signers: &[Signer]) -> (Cow<'m, MailMessage>, u64) {
+/// Returns the message without signatures of the domains and selectors of `signers`, and the number of removed ones.
+pub(super) fn without_own<'m>(mail: &'m StoredMail, signers: &[DkimSigner]) -> (Cow<'m, StoredMail>, u64) {
     let own: Vec<Range<usize>> =
         fields(&mail.bytes).filter(|place| is_own(&mail.bytes[place.clone()], signers)).collect();
     if own.is_empty() {
@@ -22,7 +22,7 @@ pub(super) fn without_own<'m>(mail: &'m MailMessage, signers: &[Signer]) -> (Cow
     (Cow::Owned(changed), own.len() as u64)
 }
 
-/// The places of the header's fields, with their line ends.
+/// Returns the ranges of the header fields, with their line ends.
 fn fields(message: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -38,25 +38,25 @@ fn fields(message: &[u8]) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The end of the line that begins at `start`; None at the end of the message.
+/// Returns the end of the line that begins at `start`; None at the end of the message.
 fn line_end(message: &[u8], start: usize) -> Option<usize> {
     let rest = message.get(start..).filter(|rest| !rest.is_empty())?;
     Some(rest.iter().position(|byte| *byte == b'\n').map_or(message.len(), |len| start + len + 1))
 }
 
-fn is_own(field: &[u8], signers: &[Signer]) -> bool {
+fn is_own(field: &[u8], signers: &[DkimSigner]) -> bool {
     if !field.get(..FIELD.len()).is_some_and(|name| name.eq_ignore_ascii_case(FIELD)) {
         return false;
     }
     let wire = to_crlf(field.trim_ascii_end());
-    let Ok(header) = Header::new(&wire) else { return false };
+    let Ok(header) = HeaderField::new(&wire) else { return false };
     let Ok(tags) = TagList::parse(header.value()) else { return false };
     let name = |tag| {
         let text = std::str::from_utf8(tags.get(tag)?).ok()?;
         Some(ascii_form(text)?.into_owned())
     };
     let (domain, selector) = (name("d"), name("s"));
-    let is_of = |signer: &Signer| {
+    let is_of = |signer: &DkimSigner| {
         domain.as_deref() == Some(signer.domain()) && selector.as_deref() == Some(signer.selector())
     };
     header.is(FIELD) && signers.iter().any(is_of)

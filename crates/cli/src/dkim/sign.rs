@@ -4,12 +4,14 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use oarlock::Accelerator;
-use oarlock_dkim::{Algorithm, Coverage, Limits, Message, SignIntake, Signed, Signer};
-use oarlock_io::mail::{self, MailDestination, MailError, MailMessage, to_crlf};
+use oarlock_dkim::{
+    DkimSigner, HeaderCoverage, MailLimits, ParsedMail, SignIntake, SignOutcome, SignatureAlgorithm,
+};
+use oarlock_io::mail::{self, MailDestination, MailError, StoredMail, to_crlf};
 use serde::Serialize;
 
-use super::args::SignArgs;
-use super::bulk::{self, Loaded};
+use super::args::MailSignArgs;
+use super::bulk::{self, LoadedMail};
 use super::document::ResultList;
 use super::own_signatures::without_own;
 use super::{DkimError, time_s};
@@ -18,11 +20,11 @@ use oarlock_measure::GlobalOptions;
 use oarlock_measure::dkim::compare;
 use oarlock_measure::table::count;
 
-pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DkimError> {
+pub(super) fn run(global: &GlobalOptions, args: &MailSignArgs) -> Result<(), DkimError> {
     if args.compare.compare {
         return Ok(compare::run(global, &args.mail.paths, args.mail.options(), &args.compare)?);
     }
-    let work = Work {
+    let work = MailSigning {
         signers: args.signers()?,
         accelerator: global.builder().build()?,
         now_s: time_s(args.time),
@@ -31,11 +33,11 @@ pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DkimErr
     if global.verbose || global.engines.is_some() {
         global.warn_absent_engines(&work.accelerator);
     }
-    let (mut counts, mut results) = (Counts::default(), ResultList::default());
+    let (mut counts, mut results) = (SignCounts::default(), ResultList::default());
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    let take = |done: Done| {
+    let take = |done: SignedMail| {
         counts.add(&done);
-        done.tell();
+        done.print_failures();
         if global.json {
             return Ok(done.lines().iter().try_for_each(|line| results.push(line, &mut out))?);
         }
@@ -48,11 +50,11 @@ pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DkimErr
     }
     let totals = totals?;
     out.flush()?;
-    if global.json || global.verbose || !matches!(work.target, Target::Stdout) {
-        let Counts { signatures, replaced, unsigned } = counts;
+    if global.json || global.verbose || !matches!(work.target, MailTarget::Stdout) {
+        let SignCounts { signatures, replaced, unsigned } = counts;
         let replaced = if replaced > 0 { format!(" ({replaced} replaced)") } else { String::new() };
         let (signatures, unsigned) = (count(signatures, "signature"), count(unsigned, "message"));
-        totals.tell(&format!("{signatures}{replaced}, {unsigned} not signed"));
+        totals.print(&format!("{signatures}{replaced}, {unsigned} not signed"));
     }
     match counts.unsigned {
         0 if totals.messages == 0 && totals.unreadable > 0 => Err(DkimError::Usage("nothing could be read")),
@@ -63,8 +65,8 @@ pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DkimErr
     }
 }
 
-impl SignArgs {
-    fn signers(&self) -> Result<Vec<Signer>, DkimError> {
+impl MailSignArgs {
+    fn signers(&self) -> Result<Vec<DkimSigner>, DkimError> {
         let passphrase = place::passphrase(self.passphrase_file.as_deref())?;
         let signer = |(selector, path): &(String, PathBuf)| {
             let key = place::read_to_sign(path, passphrase.as_ref())?;
@@ -74,8 +76,8 @@ impl SignArgs {
         self.keys.iter().map(signer).collect()
     }
 
-    fn signer(&self, selector: &str, key: oarlock::Key) -> Result<Signer, oarlock_dkim::SignerError> {
-        let mut signer = Signer::new(self.domain.as_deref().unwrap_or_default(), selector, key)?
+    fn signer(&self, selector: &str, key: oarlock::Key) -> Result<DkimSigner, oarlock_dkim::SignerError> {
+        let mut signer = DkimSigner::new(self.domain.as_deref().unwrap_or_default(), selector, key)?
             .with_canonicalization(self.canonicalization)
             .with_lifetime_s(self.expire)
             .covering(&self.coverage())?;
@@ -83,7 +85,7 @@ impl SignArgs {
             signer = signer.with_identity(identity)?;
         }
         if self.sha1 {
-            signer = signer.with_algorithm(Algorithm::RsaSha1)?;
+            signer = signer.with_algorithm(SignatureAlgorithm::RsaSha1)?;
         }
         if self.body_length {
             signer = signer.with_body_length();
@@ -91,11 +93,11 @@ impl SignArgs {
         Ok(if self.copy_fields { signer.with_copied_fields() } else { signer })
     }
 
-    fn coverage(&self) -> Coverage {
-        let default = Coverage::default();
-        Coverage {
+    fn coverage(&self) -> HeaderCoverage {
+        let default = HeaderCoverage::default();
+        HeaderCoverage {
             signed: self.headers.clone().unwrap_or(default.signed),
-            // Of fields that the caller names, only those that he wants.
+            // If the caller names the fields, only From is oversigned by default.
             oversigned: self.oversign.clone().unwrap_or(match self.headers {
                 Some(_) => vec!["From".into()],
                 None => default.oversigned,
@@ -103,52 +105,52 @@ impl SignArgs {
         }
     }
 
-    fn target(&self, global: &GlobalOptions) -> Target {
+    fn target(&self, global: &GlobalOptions) -> MailTarget {
         match &self.into {
-            _ if self.in_place => Target::Files(MailDestination::InPlace),
-            Some(directory) => Target::Files(MailDestination::Directory(directory.clone())),
-            None if global.json => Target::Nowhere,
-            None => Target::Stdout,
+            _ if self.in_place => MailTarget::Files(MailDestination::InPlace),
+            Some(directory) => MailTarget::Files(MailDestination::Directory(directory.clone())),
+            None if global.json => MailTarget::Nowhere,
+            None => MailTarget::Stdout,
         }
     }
 }
 
-/// Where signed messages go.
-enum Target {
+/// The target of signed messages.
+enum MailTarget {
     Files(MailDestination),
     Stdout,
-    /// Only their signatures are told.
+    /// Only their signatures are printed.
     Nowhere,
 }
 
-struct Work {
-    signers: Vec<Signer>,
+struct MailSigning {
+    signers: Vec<DkimSigner>,
     accelerator: Accelerator,
     now_s: u64,
-    target: Target,
+    target: MailTarget,
 }
 
-/// What came of a message.
-struct Done {
+/// The result of a message.
+struct SignedMail {
     source: String,
-    /// Of each signer; or why it is no message.
-    fields: Result<Vec<(String, Algorithm, Signed)>, String>,
-    /// Signatures whose place new ones take.
+    /// The signature of each signer, or the reason why the message cannot be parsed.
+    fields: Result<Vec<(String, SignatureAlgorithm, SignOutcome)>, String>,
+    /// The number of older signatures that new ones replace.
     replaced: u64,
-    /// For standard output.
+    /// The text for standard output.
     text: Option<Vec<u8>>,
     error: Option<MailError>,
 }
 
-impl Work {
-    fn sign(&self, batch: &[Loaded]) -> Result<Vec<(u64, Done)>, DkimError> {
+impl MailSigning {
+    fn sign(&self, batch: &[LoadedMail]) -> Result<Vec<(u64, SignedMail)>, DkimError> {
         let mails: Vec<_> = batch.iter().map(|loaded| without_own(&loaded.mail, &self.signers)).collect();
         let wires: Vec<_> = mails.iter().map(|(mail, _)| to_crlf(&mail.bytes)).collect();
-        let limits = Limits::default();
+        let limits = MailLimits::default();
         let mut intake = SignIntake::new(self.now_s);
         let mut errors = Vec::with_capacity(batch.len());
         for wire in &wires {
-            errors.push(match Message::parse(wire, &limits) {
+            errors.push(match ParsedMail::parse(wire, &limits) {
                 Ok(message) => {
                     intake.push(message, &self.signers)?;
                     None
@@ -162,37 +164,43 @@ impl Work {
                 Some(error) => Err(error),
                 None => Ok(self.signers.iter().zip(&mut signed).map(named).collect()),
             };
-            (loaded.index, Done { replaced: *replaced, ..self.write(mail, fields) })
+            (loaded.index, SignedMail { replaced: *replaced, ..self.write(mail, fields) })
         });
         Ok(done.collect())
     }
 
-    /// A message is written with all its signatures or not at all; on standard output, where others stand behind it, without.
-    fn write(&self, mail: &MailMessage, fields: Result<Vec<(String, Algorithm, Signed)>, String>) -> Done {
+    /// Writes a message with all its signatures. If one is missing, a file is not written, and standard output gets
+    /// the message unsigned.
+    fn write(
+        &self,
+        mail: &StoredMail,
+        fields: Result<Vec<(String, SignatureAlgorithm, SignOutcome)>, String>,
+    ) -> SignedMail {
         let whole: Option<String> = fields.as_ref().ok().and_then(|fields| {
             fields
                 .iter()
                 .map(|(_, _, field)| field.as_ref().ok().map(|field| field.clone() + "\r\n"))
                 .collect()
         });
-        let mut done = Done { source: mail.source.to_string(), fields, replaced: 0, text: None, error: None };
+        let mut done =
+            SignedMail { source: mail.source.to_string(), fields, replaced: 0, text: None, error: None };
         match (&self.target, whole) {
-            (Target::Files(destination), Some(header)) => {
+            (MailTarget::Files(destination), Some(header)) => {
                 done.error = destination.write(mail, header.as_bytes()).err();
             }
-            (Target::Stdout, header) => done.text = Some(text(mail, &header.unwrap_or_default())),
-            (Target::Files(_), None) | (Target::Nowhere, _) => {}
+            (MailTarget::Stdout, header) => done.text = Some(text(mail, &header.unwrap_or_default())),
+            (MailTarget::Files(_), None) | (MailTarget::Nowhere, _) => {}
         }
         done
     }
 }
 
-fn named((signer, field): (&Signer, Signed)) -> (String, Algorithm, Signed) {
+fn named((signer, field): (&DkimSigner, SignOutcome)) -> (String, SignatureAlgorithm, SignOutcome) {
     (signer.selector().to_owned(), signer.algorithm(), field)
 }
 
-/// As it was, or as one of an mbox where it came from one or from one of many files.
-fn text(mail: &MailMessage, header: &str) -> Vec<u8> {
+/// Returns the message as it was, or as a part of an mbox if it came from an mbox or from one of several files.
+fn text(mail: &StoredMail, header: &str) -> Vec<u8> {
     let mut text = Vec::with_capacity(mail.bytes.len() + header.len() + 64);
     let written = if mail.envelope.is_some() {
         mail::write_mbox(&mut text, mail.envelope.as_deref(), header.as_bytes(), &mail.bytes)
@@ -206,7 +214,7 @@ fn text(mail: &MailMessage, header: &str) -> Vec<u8> {
 
 /// A signature as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Line<'a> {
+struct SignatureLine<'a> {
     source: &'a str,
     selector: Option<&'a str>,
     algorithm: Option<&'static str>,
@@ -214,14 +222,14 @@ struct Line<'a> {
     error: Option<String>,
 }
 
-impl Done {
+impl SignedMail {
     fn is_signed(&self) -> bool {
         self.error.is_none()
             && self.fields.as_ref().is_ok_and(|fields| fields.iter().all(|(_, _, field)| field.is_ok()))
     }
 
-    /// What went wrong, on stderr.
-    fn tell(&self) {
+    /// Prints failures on stderr.
+    fn print_failures(&self) {
         let fault = |reason: &dyn std::fmt::Display| eprintln!("oarlock: {}: {reason}", self.source);
         match &self.fields {
             Err(reason) => fault(reason),
@@ -236,14 +244,15 @@ impl Done {
         }
     }
 
-    fn lines(&self) -> Vec<Line<'_>> {
-        let bare = Line { source: &self.source, selector: None, algorithm: None, field: None, error: None };
+    fn lines(&self) -> Vec<SignatureLine<'_>> {
+        let bare =
+            SignatureLine { source: &self.source, selector: None, algorithm: None, field: None, error: None };
         let unwritten = self.error.as_ref().map(ToString::to_string);
         match &self.fields {
-            Err(error) => vec![Line { error: Some(error.clone()), ..bare }],
+            Err(error) => vec![SignatureLine { error: Some(error.clone()), ..bare }],
             Ok(fields) => fields
                 .iter()
-                .map(|(selector, algorithm, field)| Line {
+                .map(|(selector, algorithm, field)| SignatureLine {
                     source: &self.source,
                     selector: Some(selector),
                     algorithm: Some(algorithm.name()),
@@ -256,15 +265,15 @@ impl Done {
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-struct Counts {
+struct SignCounts {
     signatures: u64,
-    /// Signatures of the same domain and selector that the messages had before.
+    /// The number of older signatures of the same domain and selector.
     replaced: u64,
     unsigned: u64,
 }
 
-impl Counts {
-    fn add(&mut self, done: &Done) {
+impl SignCounts {
+    fn add(&mut self, done: &SignedMail) {
         if done.is_signed() {
             self.replaced += done.replaced;
             self.signatures += done.fields.as_ref().map_or(0, Vec::len) as u64;

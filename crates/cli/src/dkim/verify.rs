@@ -3,35 +3,38 @@
 use std::io::Write;
 
 use oarlock::Accelerator;
-use oarlock_dkim::{Chain, Intake, Message, Policy, SignatureResult, Verdict, Verified, best};
+use oarlock_dkim::{
+    ArcChain, DkimVerdict, ParsedMail, SignatureResult, VerifiedMessage, VerifyIntake, VerifyPolicy,
+    best_verdict,
+};
 use oarlock_io::mail::to_crlf;
 use serde::Serialize;
 
-use super::args::VerifyArgs;
-use super::bulk::{self, Loaded, Totals};
+use super::args::MailVerifyArgs;
+use super::bulk::{self, LoadedMail, MailTotals};
 use super::document::ResultList;
-use super::lookup::Records;
+use super::lookup::KeyRecordSource;
 use super::{DkimError, time_s};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::dkim::compare;
 use oarlock_measure::table::count;
 
-pub(super) fn run(global: &GlobalOptions, args: &VerifyArgs) -> Result<(), DkimError> {
+pub(super) fn run(global: &GlobalOptions, args: &MailVerifyArgs) -> Result<(), DkimError> {
     if args.compare.compare {
         return Ok(compare::run(global, &args.mail.paths, args.mail.options(), &args.compare)?);
     }
-    let verifier = Verifier {
+    let verifier = MailVerifier {
         accelerator: global.builder().build()?,
-        records: Records::open(&args.lookup)?,
+        records: KeyRecordSource::open(&args.lookup)?,
         policy: args.policy(),
         now_s: time_s(args.time),
     };
     if global.verbose || global.engines.is_some() {
         global.warn_absent_engines(&verifier.accelerator);
     }
-    let (mut counts, mut results) = (Counts::default(), ResultList::default());
+    let (mut counts, mut results) = (VerdictCounts::default(), ResultList::default());
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    let take = |found: Found| {
+    let take = |found: VerifiedMail| {
         counts.add(&found);
         if global.json {
             return Ok(found.lines().iter().try_for_each(|line| results.push(line, &mut out))?);
@@ -45,31 +48,31 @@ pub(super) fn run(global: &GlobalOptions, args: &VerifyArgs) -> Result<(), DkimE
     }
     let totals = totals?;
     out.flush()?;
-    totals.tell(&counts.to_string());
+    totals.print(&counts.to_string());
     counts.verdict(&totals)
 }
 
-struct Verifier {
+struct MailVerifier {
     accelerator: Accelerator,
-    records: Records,
-    policy: Policy,
+    records: KeyRecordSource,
+    policy: VerifyPolicy,
     now_s: u64,
 }
 
-/// What was found of a message.
-struct Found {
+/// The result of a message.
+struct VerifiedMail {
     source: String,
-    /// Or why it is no message.
-    verified: Result<Verified, String>,
+    /// The results, or the reason why the message cannot be parsed.
+    verified: Result<VerifiedMessage, String>,
 }
 
-impl Verifier {
-    fn verify(&self, batch: &[Loaded]) -> Result<Vec<(u64, Found)>, DkimError> {
+impl MailVerifier {
+    fn verify(&self, batch: &[LoadedMail]) -> Result<Vec<(u64, VerifiedMail)>, DkimError> {
         let wires: Vec<_> = batch.iter().map(|loaded| to_crlf(&loaded.mail.bytes)).collect();
-        let mut intake = Intake::new(&self.policy, self.now_s);
+        let mut intake = VerifyIntake::new(&self.policy, self.now_s);
         let mut errors = Vec::with_capacity(batch.len());
         for wire in &wires {
-            errors.push(match Message::parse(wire, &self.policy.limits) {
+            errors.push(match ParsedMail::parse(wire, &self.policy.limits) {
                 Ok(message) => {
                     intake.push(&message)?;
                     None
@@ -89,15 +92,15 @@ impl Verifier {
                 Some(error) => Err(error),
                 None => Ok(verified.next().unwrap_or_default()),
             };
-            (loaded.index, Found { source: loaded.mail.source.to_string(), verified })
+            (loaded.index, VerifiedMail { source: loaded.mail.source.to_string(), verified })
         });
         Ok(found.collect())
     }
 }
 
-/// A signature as `--json` prints it, or a message that has none.
+/// A signature as `--json` prints it, or a message without signatures.
 #[derive(Debug, Serialize)]
-struct Line<'a> {
+struct ResultLine<'a> {
     source: &'a str,
     kind: &'static str,
     result: &'static str,
@@ -110,9 +113,9 @@ struct Line<'a> {
     testing: bool,
 }
 
-impl Found {
-    fn lines(&self) -> Vec<Line<'_>> {
-        let bare = |kind, verdict: Verdict, reason| Line {
+impl VerifiedMail {
+    fn lines(&self) -> Vec<ResultLine<'_>> {
+        let bare = |kind, verdict: DkimVerdict, reason| ResultLine {
             source: &self.source,
             kind,
             result: verdict.name(),
@@ -124,20 +127,20 @@ impl Found {
             key_bits: None,
             testing: false,
         };
-        let Verified { signatures, chain } = match &self.verified {
+        let VerifiedMessage { signatures, chain } = match &self.verified {
             Ok(verified) => verified,
-            Err(error) => return vec![bare("message", Verdict::Permerror, Some(error.clone()))],
+            Err(error) => return vec![bare("message", DkimVerdict::Permerror, Some(error.clone()))],
         };
         let mut lines: Vec<_> = signatures.iter().map(|signature| self.line(signature)).collect();
         if lines.is_empty() {
-            lines.push(bare("signature", Verdict::None, None));
+            lines.push(bare("signature", DkimVerdict::None, None));
         }
-        lines.extend(chain.as_ref().map(|chain: &Chain| bare("arc", chain.verdict(), chain.reason())));
+        lines.extend(chain.as_ref().map(|chain: &ArcChain| bare("arc", chain.verdict(), chain.reason())));
         lines
     }
 
-    fn line<'a>(&'a self, signature: &'a SignatureResult) -> Line<'a> {
-        Line {
+    fn line<'a>(&'a self, signature: &'a SignatureResult) -> ResultLine<'a> {
+        ResultLine {
             source: &self.source,
             kind: "signature",
             result: signature.verdict().name(),
@@ -156,7 +159,7 @@ impl Found {
     }
 }
 
-impl Line<'_> {
+impl ResultLine<'_> {
     fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
         write!(out, "{:9}  {}", self.result, self.source)?;
         if self.kind == "arc" {
@@ -183,7 +186,7 @@ impl Line<'_> {
 
 /// Messages by their best signature.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-struct Counts {
+struct VerdictCounts {
     signatures: u64,
     pass: u64,
     fail: u64,
@@ -195,26 +198,26 @@ struct Counts {
     malformed: u64,
 }
 
-impl Counts {
-    fn add(&mut self, found: &Found) {
+impl VerdictCounts {
+    fn add(&mut self, found: &VerifiedMail) {
         let Ok(verified) = &found.verified else {
             self.malformed += 1;
             return;
         };
         self.signatures += verified.signatures.len() as u64;
-        let count = match best(&verified.signatures) {
-            Verdict::Pass => &mut self.pass,
-            Verdict::Fail => &mut self.fail,
-            Verdict::Policy => &mut self.policy,
-            Verdict::Neutral => &mut self.neutral,
-            Verdict::Temperror => &mut self.temperror,
-            Verdict::Permerror => &mut self.permerror,
-            Verdict::None => &mut self.none,
+        let count = match best_verdict(&verified.signatures) {
+            DkimVerdict::Pass => &mut self.pass,
+            DkimVerdict::Fail => &mut self.fail,
+            DkimVerdict::Policy => &mut self.policy,
+            DkimVerdict::Neutral => &mut self.neutral,
+            DkimVerdict::Temperror => &mut self.temperror,
+            DkimVerdict::Permerror => &mut self.permerror,
+            DkimVerdict::None => &mut self.none,
         };
         *count += 1;
     }
 
-    fn verdict(&self, totals: &Totals) -> Result<(), DkimError> {
+    fn verdict(&self, totals: &MailTotals) -> Result<(), DkimError> {
         let others = totals.messages - self.pass;
         if totals.unreadable > 0 && totals.messages == 0 {
             return Err(DkimError::Usage("nothing could be read"));
@@ -233,7 +236,7 @@ impl Counts {
     }
 }
 
-impl std::fmt::Display for Counts {
+impl std::fmt::Display for VerdictCounts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} pass", self.pass)?;
         let others = [

@@ -1,36 +1,36 @@
-//! A file's blocks, read and decompressed by a thread while the ones before are looked at.
+//! Blocks of a file. A thread reads and decompresses them while earlier blocks are parsed.
 
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::Scope;
 
-/// Bytes of text that are looked at together.
+/// The size of a block in bytes.
 const BLOCK: usize = 4 << 20;
-/// Room before a block for what the one before it left: an entry that lies across both, of 1 MiB at most.
-const ROOM: usize = 1 << 20;
-/// Blocks under way.
+/// The space before a block for the rest of the previous one: an entry across both, usually shorter than 1 MiB.
+const REST_SPACE: usize = 1 << 20;
+/// The number of blocks in flight.
 const BLOCKS: usize = 3;
 
 /// Blocks in the order of the file. The last one is shorter than others, or empty.
 #[derive(Debug)]
-pub(super) struct Blocks {
-    full: Receiver<io::Result<Block>>,
+pub(super) struct TextBlocks {
+    full: Receiver<io::Result<TextBlock>>,
     empty: Sender<Vec<u8>>,
-    /// What was left of the last block, and where it lies.
+    /// The unread rest of the last block, and its range.
     left: (Vec<u8>, Range<usize>),
 }
 
-/// Part of a file, behind room for more.
+/// A part of a file, behind space for the rest of the previous part.
 #[derive(Debug)]
-struct Block {
+struct TextBlock {
     bytes: Vec<u8>,
     end: usize,
     is_last: bool,
 }
 
-impl Blocks {
-    /// Begins to read.
+impl TextBlocks {
+    /// Starts the reading thread.
     pub(super) fn start<'s>(scope: &'s Scope<'s, '_>, input: impl Read + Send + 's) -> Self {
         let (full, blocks) = sync_channel(BLOCKS);
         let (empty, bytes) = channel();
@@ -42,16 +42,16 @@ impl Blocks {
         Self { full: blocks, empty, left: (Vec::new(), 0..0) }
     }
 
-    /// Gives the next text to `look`, with what it left of the last one before it; `look` says how many bytes it took, and is told whether
-    /// this is all. Returns the number of new bytes, or nothing at the end.
+    /// Gives the next text to `look`, after the rest of the last one. `look` returns the number of bytes it took. Its
+    /// second argument is true if this is the last text. Returns the number of new bytes, or None at the end.
     ///
     /// # Errors
-    /// The file cannot be read on. What came before has been given, and of what it left whole lines are given again as the last of all: half
-    /// a line is no record.
+    /// The file cannot be read further. Earlier text has been given. Whole lines of its rest are given as the last
+    /// text, because half a line is not a record.
     pub(super) fn next(&mut self, mut look: impl FnMut(&[u8], bool) -> usize) -> io::Result<Option<usize>> {
         match self.full.recv() {
             Ok(Ok(block)) => {
-                let (count, is_last) = (block.end - ROOM, block.is_last);
+                let (count, is_last) = (block.end - REST_SPACE, block.is_last);
                 let (bytes, start, end) = self.joined(block);
                 let taken = look(&bytes[start..end], is_last);
                 self.left = (bytes, start + taken..end);
@@ -65,18 +65,18 @@ impl Blocks {
         }
     }
 
-    /// A block behind what was left, without moving the block where there is room.
-    fn joined(&mut self, block: Block) -> (Vec<u8>, usize, usize) {
-        let Block { mut bytes, end, .. } = block;
+    /// Puts the rest before a block, without moving the block if the space suffices.
+    fn joined(&mut self, block: TextBlock) -> (Vec<u8>, usize, usize) {
+        let TextBlock { mut bytes, end, .. } = block;
         let (old, place) = std::mem::take(&mut self.left);
         let left = &old[place];
-        let joined = match ROOM.checked_sub(left.len()) {
+        let joined = match REST_SPACE.checked_sub(left.len()) {
             Some(start) => {
-                bytes[start..ROOM].copy_from_slice(left);
+                bytes[start..REST_SPACE].copy_from_slice(left);
                 (bytes, start, end)
             }
             None => {
-                let all = [left, &bytes[ROOM..end]].concat();
+                let all = [left, &bytes[REST_SPACE..end]].concat();
                 let end = all.len();
                 (all, 0, end)
             }
@@ -87,14 +87,14 @@ impl Blocks {
     }
 }
 
-/// Up to the last line's end.
+/// Returns the text up to the end of the last line.
 fn whole_lines(text: &[u8]) -> &[u8] {
     let end = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     &text[..end]
 }
 
-/// Reads until the end, or until nobody wants more.
-fn fill_all(mut input: impl Read, empty: &Receiver<Vec<u8>>, full: &SyncSender<io::Result<Block>>) {
+/// Reads until the end, or until the receiver is dropped.
+fn fill_all(mut input: impl Read, empty: &Receiver<Vec<u8>>, full: &SyncSender<io::Result<TextBlock>>) {
     while let Ok(bytes) = empty.recv() {
         let block = fill(&mut input, bytes);
         let is_end = block.as_ref().map_or(true, |block| block.is_last);
@@ -104,20 +104,21 @@ fn fill_all(mut input: impl Read, empty: &Receiver<Vec<u8>>, full: &SyncSender<i
     }
 }
 
-/// A block that is full unless it is the last. What is read before an error is a block, the error comes with the next.
-fn fill(input: &mut impl Read, mut bytes: Vec<u8>) -> io::Result<Block> {
-    bytes.resize(ROOM + BLOCK, 0);
-    let mut end = ROOM;
+/// Reads a block. It is full unless it is the last. Data before an error is a block, and the error comes with the
+/// next call.
+fn fill(input: &mut impl Read, mut bytes: Vec<u8>) -> io::Result<TextBlock> {
+    bytes.resize(REST_SPACE + BLOCK, 0);
+    let mut end = REST_SPACE;
     while end < bytes.len() {
         match input.read(&mut bytes[end..]) {
-            Ok(0) => return Ok(Block { bytes, end, is_last: true }),
+            Ok(0) => return Ok(TextBlock { bytes, end, is_last: true }),
             Ok(count) => end += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) if end > ROOM => break,
+            Err(_) if end > REST_SPACE => break,
             Err(error) => return Err(error),
         }
     }
-    Ok(Block { bytes, end, is_last: false })
+    Ok(TextBlock { bytes, end, is_last: false })
 }
 
 #[cfg(test)]
@@ -133,7 +134,7 @@ mod tests {
             taken
         };
         let is_whole = std::thread::scope(|scope| {
-            let mut blocks = Blocks::start(scope, input);
+            let mut blocks = TextBlocks::start(scope, input);
             loop {
                 match blocks.next(&mut look) {
                     Ok(Some(_)) => {}
@@ -153,8 +154,8 @@ mod tests {
 
     #[test]
     fn lines_across_blocks_are_whole() {
-        // Longer than the room too.
-        for (line, count) in [(99, 100_000), (ROOM + 7, 9), (BLOCK - 1, 3), (0, 1)] {
+        // Longer than the space too.
+        for (line, count) in [(99, 100_000), (REST_SPACE + 7, 9), (BLOCK - 1, 3), (0, 1)] {
             let text = text(line, count);
             let (lines, is_whole) = lines(&text[..]);
             assert!(is_whole && lines.len() == count && lines.concat() == text, "{line}");

@@ -1,6 +1,6 @@
 //! `oarlock dnssec ds`.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -11,43 +11,47 @@ use oarlock_dnssec::{
 use oarlock_io::compressed;
 use serde::Serialize;
 
-use super::key_files::{KeyFileArgs, KeyFiles, Wanted};
+use super::key_files::{KeyFileArgs, KeyFiles, WantedKey};
 use super::zone_file::{TextArgs, damage_of};
 use super::{DnssecError, key_text};
 use oarlock_measure::GlobalOptions;
+use oarlock_measure::report::print_report;
 use oarlock_measure::table::count;
 
-/// Bytes that are read at once.
+/// The number of bytes that are read at once.
 const BLOCK: usize = 1 << 20;
 
 #[derive(Args, Debug)]
-#[command(after_help = "Revoked keys and keys that are no zone keys have no DS and are named on stderr.\n\n\
+#[command(
+    after_help = "Revoked keys and keys without the zone flag have no DS. They are named on stderr.\n\n\
                   Examples: oarlock dnssec ds Kexample.+013+35738.key --digest sha256 --digest sha384\n          \
                   oarlock dnssec ds --zone example. key-at-the-cryptoserver.pem --dnskey\n\n\
-                  Exit codes: 0 done, 1 no key has a DS, 2 wrong usage or a line that cannot be read, 3 the machine failed.")]
-pub(super) struct DsArgs {
-    /// Files with DNSKEY records: `.key` files, or zones, also compressed; `-` is standard input. With --zone, signing keys
+                  Exit codes: 0 done, 1 no key has a DS, 2 wrong usage or a line that cannot be read, 3 the machine failed."
+)]
+pub(super) struct ZoneDsArgs {
+    /// Files with DNSKEY records: `.key` files, or zones, also compressed; `-` is standard input. With --zone:
+    /// signing keys
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Which digest: sha256, sha384, sha1 or its number; repeatable
+    /// Digest: sha256, sha384, sha1 or a number; repeatable
     #[arg(long, value_name = "DIGEST", default_value = "sha256")]
     digest: Vec<DigestType>,
-    /// Print CDS records, for the zone itself
+    /// Print CDS records, which belong into the zone itself
     #[arg(long, conflicts_with = "dnskey")]
     cds: bool,
     /// Print the DNSKEY records
     #[arg(long)]
     dnskey: bool,
-    /// Of keys that are no entry points (flags 256) too
+    /// Include keys that are not entry points (flags 256)
     #[arg(long)]
     all: bool,
-    /// The files are signing keys of this zone: BIND's private ones, PEM, or references to keys at a cryptoserver
+    /// Read the files as signing keys of this zone: BIND's private keys, PEM, or references to keys at a cryptoserver
     #[arg(long, value_name = "ZONE")]
     zone: Option<String>,
-    /// The algorithm of a signing key, where neither its file nor a .key file beside it says which
+    /// Algorithm of a signing key, if neither its file nor a .key file beside it states it
     #[arg(long, value_name = "ALGORITHM", requires = "zone")]
     algorithm: Option<DnssecAlgorithm>,
-    /// The flags of a signing key, where no .key file beside it says which [default: 257]
+    /// Flags of a signing key, if no .key file beside it states them [default: 257]
     #[arg(long, value_name = "FLAGS", requires = "zone")]
     flags: Option<u16>,
     #[command(flatten)]
@@ -56,8 +60,8 @@ pub(super) struct DsArgs {
     keys: KeyFileArgs,
 }
 
-/// A key, and where it is.
-struct Found {
+/// A key and its file.
+struct ZoneKey {
     path: PathBuf,
     owner: DomainNameBuf,
     ttl: u32,
@@ -66,7 +70,7 @@ struct Found {
 
 /// A record of a key, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Line {
+struct KeyRecordLine {
     file: String,
     owner: String,
     key_tag: u16,
@@ -77,7 +81,7 @@ struct Line {
     record: String,
 }
 
-pub(super) fn run(global: &GlobalOptions, args: &DsArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &ZoneDsArgs) -> Result<(), DnssecError> {
     let (keys, bad_lines, accelerator) = match &args.zone {
         Some(zone) => {
             let files = args.keys.open()?;
@@ -93,7 +97,7 @@ pub(super) fn run(global: &GlobalOptions, args: &DsArgs) -> Result<(), DnssecErr
     for key in &keys {
         of_key(args, &accelerator, key, &mut lines)?;
     }
-    print(global, &lines)?;
+    print_report(global.json, &lines, |_| lines.iter().map(|line| format!("{}\n", line.record)).collect())?;
     match (bad_lines, lines.len()) {
         (0, 0) => Err(DnssecError::No("no key has a DS".into())),
         (0, _) => Ok(()),
@@ -101,23 +105,27 @@ pub(super) fn run(global: &GlobalOptions, args: &DsArgs) -> Result<(), DnssecErr
     }
 }
 
-fn signing_keys(args: &DsArgs, files: &KeyFiles, zone: &DomainNameBuf) -> Result<Vec<Found>, DnssecError> {
-    let wanted = Wanted { algorithm: args.algorithm, flags: args.flags };
+fn signing_keys(
+    args: &ZoneDsArgs,
+    files: &KeyFiles,
+    zone: &DomainNameBuf,
+) -> Result<Vec<ZoneKey>, DnssecError> {
+    let wanted = WantedKey { algorithm: args.algorithm, flags: args.flags };
     let load = |path: &PathBuf| {
         let key = files.load(path, zone.name(), wanted)?;
-        Ok(Found { path: key.path, owner: zone.clone(), ttl: key_text::NO_TTL, data: key.dnskey })
+        Ok(ZoneKey { path: key.path, owner: zone.clone(), ttl: key_text::NO_TTL, data: key.dnskey })
     };
     args.files.iter().map(load).collect()
 }
 
-/// DNSKEYs of all files, and how many lines could not be read.
-fn published_keys(args: &DsArgs) -> Result<(Vec<Found>, usize), DnssecError> {
+/// Reads the DNSKEYs of all files. Returns also the number of lines that could not be read.
+fn published_keys(args: &ZoneDsArgs) -> Result<(Vec<ZoneKey>, usize), DnssecError> {
     let (mut keys, mut bad_lines) = (Vec::new(), 0);
     for path in &args.files {
         let (records, faults) = read(path, args.text)?;
         bad_lines += faults;
         let is_key = |record: &ZoneRecord<'_>| record.rtype == RecordType::DNSKEY;
-        keys.extend(records.iter().filter(is_key).map(|record| Found {
+        keys.extend(records.iter().filter(is_key).map(|record| ZoneKey {
             path: path.clone(),
             owner: record.owner.to_buf(),
             ttl: record.ttl,
@@ -127,7 +135,7 @@ fn published_keys(args: &DsArgs) -> Result<(Vec<Found>, usize), DnssecError> {
     Ok((keys, bad_lines))
 }
 
-/// A file's records, and how many of its lines are none, which are named on stderr.
+/// Reads a file's records. Returns also the number of lines that could not be read, which are reported on stderr.
 fn read(path: &Path, text: TextArgs) -> Result<(ZoneRecords, usize), DnssecError> {
     let unreadable = |error: io::Error| {
         let error = io::Error::new(error.kind(), damage_of(&error));
@@ -154,10 +162,10 @@ fn read(path: &Path, text: TextArgs) -> Result<(ZoneRecords, usize), DnssecError
 }
 
 fn of_key(
-    args: &DsArgs,
+    args: &ZoneDsArgs,
     accelerator: &Accelerator,
-    key: &Found,
-    lines: &mut Vec<Line>,
+    key: &ZoneKey,
+    lines: &mut Vec<KeyRecordLine>,
 ) -> Result<(), DnssecError> {
     let dnskey = Dnskey::parse(&key.data)?;
     if args.dnskey {
@@ -178,8 +186,8 @@ fn of_key(
     Ok(())
 }
 
-/// Why a key has no DS.
-fn reason_against(args: &DsArgs, dnskey: &Dnskey<'_>) -> Option<&'static str> {
+/// Returns the reason why a key has no DS.
+fn reason_against(args: &ZoneDsArgs, dnskey: &Dnskey<'_>) -> Option<&'static str> {
     match () {
         () if !dnskey.is_zone_key() => Some("no zone key"),
         () if dnskey.is_revoked() => Some("revoked"),
@@ -189,13 +197,13 @@ fn reason_against(args: &DsArgs, dnskey: &Dnskey<'_>) -> Option<&'static str> {
 }
 
 fn line(
-    key: &Found,
+    key: &ZoneKey,
     dnskey: &Dnskey<'_>,
     rtype: RecordType,
     digest: Option<DigestType>,
     data: &[u8],
-) -> Line {
-    Line {
+) -> KeyRecordLine {
+    KeyRecordLine {
         file: key.path.display().to_string(),
         owner: key.owner.to_string(),
         key_tag: dnskey.key_tag(),
@@ -204,16 +212,4 @@ fn line(
         digest_type: digest.map(|digest| digest.0),
         record: key_text::line(key.owner.name(), key.ttl, rtype, data),
     }
-}
-
-fn print(global: &GlobalOptions, lines: &[Line]) -> Result<(), DnssecError> {
-    let mut out = std::io::stdout().lock();
-    if global.json {
-        let text = serde_json::to_string(lines).map_err(std::io::Error::other)?;
-        return Ok(writeln!(out, "{text}")?);
-    }
-    for line in lines {
-        writeln!(out, "{}", line.record)?;
-    }
-    Ok(())
 }

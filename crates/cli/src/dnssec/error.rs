@@ -1,4 +1,4 @@
-//! Why there is no output, or not all of it.
+//! The errors of `oarlock dnssec`.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,11 +12,11 @@ use oarlock_measure::dnssec::capacity::CapacityError;
 use oarlock_measure::dnssec::zonegen::ZonegenError;
 use oarlock_measure::{CommandError, FailureKind};
 
-use super::key_files::KeyFileError;
+use super::key_files::SigningKeyError;
 use crate::keys::KeysError;
 use crate::records::RecordsError;
 
-/// Why a zone was not verified or signed, or the answer is no.
+/// An error of `oarlock dnssec`, or the answer no.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DnssecError {
     #[error(transparent)]
@@ -28,7 +28,7 @@ pub(crate) enum DnssecError {
     #[error(transparent)]
     KeyParts(#[from] KeyError),
     #[error("{}: {error}", path.display())]
-    KeyFile { path: PathBuf, error: Box<KeyFileError> },
+    KeyFile { path: PathBuf, error: Box<SigningKeyError> },
     #[error(transparent)]
     Dnskey(#[from] DnskeyError),
     #[error("{}: {error}", path.display())]
@@ -47,7 +47,7 @@ pub(crate) enum DnssecError {
     Zonegen(#[from] ZonegenError),
     #[error("{0}")]
     Usage(String),
-    /// What was wrong was said where it was.
+    /// The answer is no. Details were printed before.
     #[error("{0}")]
     No(String),
     #[error("stdout: {0}")]

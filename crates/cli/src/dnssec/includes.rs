@@ -8,21 +8,21 @@ use std::path::{Path, PathBuf};
 
 use oarlock_io::compressed::{self, DecompressedInput, TextLimit};
 
-/// Reads included files. A zone may include one file 65,536 times, so that a limit for each file would be none.
+/// Reads included files. A zone may include one file 65,536 times, so the limit is for all of them together.
 #[derive(Debug)]
-pub(super) struct Includes {
-    /// The directory that paths start from.
+pub(super) struct IncludedFiles {
+    /// The directory that paths are relative to.
     folder: PathBuf,
     limit: TextLimit,
     /// Device and inode number of each file that was included.
     seen: HashSet<(u64, u64)>,
-    /// Bytes of these files as they lie there.
+    /// The size of these files on disk, in bytes.
     file_bytes: u64,
-    /// Bytes of text that were counted.
+    /// The length of the counted text, in bytes.
     text_bytes: u64,
 }
 
-impl Includes {
+impl IncludedFiles {
     pub(super) fn new(folder: PathBuf, limit: TextLimit) -> Self {
         Self { folder, limit, seen: HashSet::new(), file_bytes: 0, text_bytes: 0 }
     }
@@ -48,7 +48,7 @@ impl Includes {
         }
     }
 
-    /// True for a plain file that is read for the first time: it holds no more than the disk does.
+    /// True for a plain file that is read for the first time: its text is not larger than the file.
     fn is_as_it_lies(&mut self, path: &Path, input: &DecompressedInput) -> bool {
         let (Some(len_bytes), Ok(about)) = (input.len_bytes(), fs::metadata(path)) else { return false };
         let is_new = self.seen.insert((about.dev(), about.ino()));
@@ -68,14 +68,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a"), "x".repeat(100)).unwrap();
         fs::write(folder.path().join("b"), "x".repeat(100)).unwrap();
-        let mut includes = Includes::new(folder.path().to_owned(), TextLimit::Bytes(150));
+        let mut includes = IncludedFiles::new(folder.path().to_owned(), TextLimit::Bytes(150));
         for name in ["a", "b", "a"] {
             assert_eq!(includes.read(name).map(|text| text.len()), Ok(100), "{name}");
         }
         let error = includes.read("b").unwrap_err();
         assert!(error.contains("more than the 150 bytes") && error.contains("--max-text"), "{error}");
         assert!(includes.read("none").unwrap_err().contains("No such file"));
-        // What has no length is never taken as it lies.
+        // A file without a length always counts.
         assert!(includes.read("/dev/zero").unwrap_err().contains("more than"));
     }
 }

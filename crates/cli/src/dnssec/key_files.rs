@@ -31,34 +31,34 @@ pub(crate) const ZONE_SIGNING: u16 = ZONE_KEY;
 
 /// The holder of keys that live at a cryptoserver.
 const HOLDER: &str = "cryptoserver";
-/// A batch of a zone's signatures takes longer than one of a mail's.
+/// The time to wait for a batch of a zone's signatures, which is larger than one of mail.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Endings of files that stand beside a public key's.
+/// The endings of a key's files.
 const ENDINGS: [&str; 3] = [".private", ".key", ".pem"];
 
-/// How keys are opened.
+/// Options for opening keys.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct KeyFileArgs {
-    /// Encrypted keys open with the first line of this file
+    /// File whose first line is the passphrase of encrypted keys
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(crate) passphrase_file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) server: ServerArgs,
 }
 
-/// What a file does not say. What it does say must be the same.
+/// The properties that a key must have if its file does not state them. Stated ones must be the same.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Wanted {
-    /// [RSASHA256](Algorithm::RSASHA256) for an RSA key of which nothing else is known; others say it themselves.
+pub(crate) struct WantedKey {
+    /// The algorithm. An RSA key without it gets [RSASHA256](DnssecAlgorithm::RSASHA256); other keys determine it.
     pub(crate) algorithm: Option<DnssecAlgorithm>,
-    /// [`KEY_SIGNING`] where nothing else is known.
+    /// The flags; [`KEY_SIGNING`] if nothing else is known.
     pub(crate) flags: Option<u16>,
 }
 
 /// A key that signs a zone.
 #[derive(Clone, Debug)]
-pub(crate) struct SigningKey {
-    /// The private half, or the place where it is.
+pub(crate) struct ZoneSigningKey {
+    /// The private half, or a handle of the server that holds it.
     pub(crate) key: Key,
     pub(crate) algorithm: DnssecAlgorithm,
     pub(crate) flags: u16,
@@ -69,14 +69,14 @@ pub(crate) struct SigningKey {
     pub(crate) path: PathBuf,
 }
 
-/// Why a file is no signing key of a zone.
+/// The reason why a file is not a signing key of a zone.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum KeyFileError {
+pub(crate) enum SigningKeyError {
     #[error(transparent)]
     Key(#[from] KeyError),
     #[error(transparent)]
     Dnskey(#[from] DnskeyError),
-    #[error("it has no private half")]
+    #[error("expected a private key, found a public one")]
     Public,
     #[error("expected a key of RSA, P-256, P-384 or Ed25519, found {0:?}")]
     Kind(KeyKind),
@@ -88,7 +88,7 @@ pub(crate) enum KeyFileError {
     NoDnskey { path: PathBuf, zone: DomainNameBuf },
     #[error("{} is the public half of another key", path.display())]
     OtherKey { path: PathBuf },
-    #[error("a DNSKEY with flags {0}, which are no zone key's")]
+    #[error("expected a DNSKEY with the zone flag (256), found flags {0}")]
     NoZoneKey(u16),
     #[error(transparent)]
     Server(#[from] CallError),
@@ -96,7 +96,7 @@ pub(crate) enum KeyFileError {
     Remote(#[from] RemoteError),
 }
 
-impl CommandError for KeyFileError {
+impl CommandError for SigningKeyError {
     fn kind(&self) -> FailureKind {
         match self {
             Self::Key(error) => error.kind(),
@@ -107,11 +107,11 @@ impl CommandError for KeyFileError {
     }
 }
 
-/// Opens keys.
+/// The files and the server that keys are loaded from.
 pub(crate) struct KeyFiles {
     passphrase: Option<Passphrase>,
     server: ServerArgs,
-    /// Once a file has named a key there.
+    /// The server, once a file has named a key there.
     remote: OnceCell<RemoteHolder>,
 }
 
@@ -125,31 +125,32 @@ impl KeyFileArgs {
 }
 
 impl KeyFiles {
-    /// The key of `zone` in a file: BIND's private key, PEM or DER, or a reference. `path` may lack the ending, or be that of the public
-    /// key. Where a file of the same name that ends in `.key` stands beside it, flags and algorithm are those of the DNSKEY in it.
+    /// Loads the key of `zone` in a file: BIND's private key, PEM or DER, or a reference. `path` may lack the ending,
+    /// or be that of the public key. If a file of the same name that ends in `.key` stands beside it, flags and
+    /// algorithm are those of the DNSKEY in it.
     ///
     /// # Errors
-    /// The file cannot be read or is no signing key, or a server does not tell of the key.
+    /// The file cannot be read or is not a signing key, or a server does not describe the key.
     pub(crate) fn load(
         &self,
         path: &Path,
         zone: DomainName<'_>,
-        wanted: Wanted,
-    ) -> Result<SigningKey, super::DnssecError> {
+        wanted: WantedKey,
+    ) -> Result<ZoneSigningKey, super::DnssecError> {
         let private = private_path(path);
         let unread = |error| super::DnssecError::Read { path: private.clone(), error };
         let bytes = read_secret(&private, import::MAX_INPUT_LEN + 1).map_err(unread)?;
         let key = self
             .signing_key(&private, &bytes, zone, wanted)
             .map_err(|error| super::DnssecError::KeyFile { path: private.clone(), error: Box::new(error) })?;
-        // The name of a key at a server is no secret.
+        // The name of a key at a server is not secret.
         if !is_reference(&bytes) {
             File::open(&private).and_then(|file| check_private(&private, &file)).map_err(unread)?;
         }
         Ok(key)
     }
 
-    /// An accelerator's builder that knows of the server, where a key is there.
+    /// Returns an accelerator's builder with the server as a holder, if a key is there.
     pub(crate) fn builder(&self, global: &GlobalOptions) -> AcceleratorBuilder {
         self.remote
             .get()
@@ -162,11 +163,11 @@ impl KeyFiles {
         path: &Path,
         bytes: &[u8],
         zone: DomainName<'_>,
-        wanted: Wanted,
-    ) -> Result<SigningKey, KeyFileError> {
+        wanted: WantedKey,
+    ) -> Result<ZoneSigningKey, SigningKeyError> {
         let (key, stated) = self.key(bytes)?;
         if !is_private(&key) {
-            return Err(KeyFileError::Public);
+            return Err(SigningKeyError::Public);
         }
         let public = public_path(path);
         let beside = match fs::read(&public) {
@@ -178,15 +179,15 @@ impl KeyFiles {
         let algorithm = algorithm.map_or_else(|| usual_algorithm(&key), Ok)?;
         let flags = match (wanted.flags, known.map(|known| known.flags)) {
             (Some(expected), Some(found)) if expected != found => {
-                return Err(KeyFileError::Flags { expected, found });
+                return Err(SigningKeyError::Flags { expected, found });
             }
             (wanted, known) => wanted.or(known).unwrap_or(KEY_SIGNING),
         };
-        SigningKey::new(key, algorithm, flags, path)
+        ZoneSigningKey::new(key, algorithm, flags, path)
     }
 
-    /// The key, and the algorithm where the file says it.
-    fn key(&self, bytes: &[u8]) -> Result<(Key, Option<DnssecAlgorithm>), KeyFileError> {
+    /// Parses the key, and the algorithm if the file states it.
+    fn key(&self, bytes: &[u8]) -> Result<(Key, Option<DnssecAlgorithm>), SigningKeyError> {
         if is_reference(bytes) {
             return Ok((self.held(bytes)?, None));
         }
@@ -197,7 +198,7 @@ impl KeyFiles {
         Ok((import::any(bytes, self.passphrase.as_ref())?, None))
     }
 
-    fn held(&self, bytes: &[u8]) -> Result<Key, KeyFileError> {
+    fn held(&self, bytes: &[u8]) -> Result<Key, SigningKeyError> {
         let Reference { name, spki } = Reference::parse_pem(bytes)?;
         let remote = self.remote()?;
         match spki {
@@ -206,7 +207,7 @@ impl KeyFiles {
         }
     }
 
-    fn remote(&self) -> Result<&RemoteHolder, KeyFileError> {
+    fn remote(&self) -> Result<&RemoteHolder, SigningKeyError> {
         if let Some(remote) = self.remote.get() {
             return Ok(remote);
         }
@@ -223,7 +224,7 @@ impl KeyFiles {
     }
 }
 
-impl SigningKey {
+impl ZoneSigningKey {
     /// # Errors
     /// The key is not of the algorithm.
     pub(crate) fn new(
@@ -231,22 +232,22 @@ impl SigningKey {
         algorithm: DnssecAlgorithm,
         flags: u16,
         path: &Path,
-    ) -> Result<Self, KeyFileError> {
+    ) -> Result<Self, SigningKeyError> {
         if flags & ZONE_KEY == 0 {
-            return Err(KeyFileError::NoZoneKey(flags));
+            return Err(SigningKeyError::NoZoneKey(flags));
         }
         let dnskey = dnskey_rdata(flags, algorithm, &key)?;
         let key_tag = Dnskey::parse(&dnskey)?.key_tag();
         Ok(Self { key, algorithm, flags, dnskey, key_tag, path: path.to_owned() })
     }
 
-    /// True where it signs the zone's keys.
+    /// True if it signs the zone's keys.
     pub(crate) fn is_key_signing(&self) -> bool {
         self.flags & SECURE_ENTRY_POINT != 0
     }
 }
 
-/// The file of the private key that `path` means.
+/// Returns the file of the private key that `path` means.
 fn private_path(path: &Path) -> PathBuf {
     let stem = stem(path);
     let candidates = [".private", ".pem"].map(|ending| with_ending(&stem, ending));
@@ -257,18 +258,18 @@ fn private_path(path: &Path) -> PathBuf {
     candidates.into_iter().find(|candidate| candidate.is_file()).unwrap_or_else(|| path.to_owned())
 }
 
-/// Some call a PEM file `.key`.
+/// True if a `.key` file is a private key in PEM, as some users name it.
 fn holds_private(path: &Path) -> bool {
     fs::read(path).is_ok_and(|bytes| bytes.windows(11).any(|window| window == b"-----BEGIN "))
 }
 
-/// The file of the DNSKEY beside a private key.
+/// Returns the file of the DNSKEY beside a private key.
 fn public_path(private: &Path) -> PathBuf {
     let public = with_ending(&stem(private), ".key");
     if public == private { with_ending(&public, ".key") } else { public }
 }
 
-/// `Kexample.+013+12345` has an ending for those who look for dots.
+/// Appends an ending. `Path::with_extension` would replace a part of `Kexample.+013+12345`.
 fn stem(path: &Path) -> PathBuf {
     let text = path.to_string_lossy();
     let stem = ENDINGS.iter().find_map(|ending| text.strip_suffix(ending));
@@ -281,9 +282,9 @@ fn with_ending(stem: &Path, ending: &str) -> PathBuf {
     path.into()
 }
 
-/// The data of the zone's DNSKEY in a file, which must be the key's own.
-fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: DomainName<'_>) -> Result<Vec<u8>, KeyFileError> {
-    let none = || KeyFileError::NoDnskey { path: path.to_owned(), zone: zone.to_buf() };
+/// Returns the data of the zone's DNSKEY in a file. It must belong to the key.
+fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: DomainName<'_>) -> Result<Vec<u8>, SigningKeyError> {
+    let none = || SigningKeyError::NoDnskey { path: path.to_owned(), zone: zone.to_buf() };
     let zone = zone.to_lower();
     let records = key_text::records(text);
     let is_own = |record: &ZoneRecord<'_>| record.rtype == RecordType::DNSKEY && record.owner == zone.name();
@@ -291,33 +292,36 @@ fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: DomainName<'_>) -> Resul
     let dnskey = Dnskey::parse(record.data)?;
     match dnskey_rdata(dnskey.flags, dnskey.algorithm, key) {
         Ok(own) if own == record.data => Ok(own),
-        _ => Err(KeyFileError::OtherKey { path: path.to_owned() }),
+        _ => Err(SigningKeyError::OtherKey { path: path.to_owned() }),
     }
 }
 
-/// What was asked for, what the private key's file says and what the DNSKEY beside it: all that is known must be the same.
+/// Compares the wanted properties, those of the private key's file and those of the DNSKEY beside it. All that are
+/// known must be equal.
 fn agreed(
     wanted: Option<DnssecAlgorithm>,
     stated: Option<DnssecAlgorithm>,
     beside: Option<DnssecAlgorithm>,
-) -> Result<Option<DnssecAlgorithm>, KeyFileError> {
+) -> Result<Option<DnssecAlgorithm>, SigningKeyError> {
     let mut agreed = wanted;
     for found in [stated, beside].into_iter().flatten() {
         match agreed {
-            Some(expected) if expected != found => return Err(KeyFileError::Algorithm { expected, found }),
+            Some(expected) if expected != found => {
+                return Err(SigningKeyError::Algorithm { expected, found });
+            }
             _ => agreed = Some(found),
         }
     }
     Ok(agreed)
 }
 
-fn usual_algorithm(key: &Key) -> Result<DnssecAlgorithm, KeyFileError> {
+fn usual_algorithm(key: &Key) -> Result<DnssecAlgorithm, SigningKeyError> {
     match key.kind() {
         KeyKind::RsaPrivate(_) => Ok(DnssecAlgorithm::RSASHA256),
         KeyKind::EcPrivate(Curve::P256) => Ok(DnssecAlgorithm::ECDSAP256SHA256),
         KeyKind::EcPrivate(Curve::P384) => Ok(DnssecAlgorithm::ECDSAP384SHA384),
         KeyKind::Ed25519Private => Ok(DnssecAlgorithm::ED25519),
-        other => Err(KeyFileError::Kind(other)),
+        other => Err(SigningKeyError::Kind(other)),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,13 +14,14 @@ use oarlock_dnssec::{
 };
 use serde::Serialize;
 
-use super::key_files::{KEY_SIGNING, SigningKey, ZONE_SIGNING};
+use super::key_files::{KEY_SIGNING, ZONE_SIGNING, ZoneSigningKey};
 use super::{DnssecError, key_text, zone};
 use crate::key_path::key_path;
-use crate::keys::{KeysError, Over, about, place};
+use crate::keys::{KeysError, Overwrite, about, place};
 use oarlock_measure::GlobalOptions;
+use oarlock_measure::report::print_report;
 
-/// Keys that are made before it is given up to find one with a tag of its own.
+/// The number of keys that are tried to find one with an unused tag.
 const MAX_TRIES: usize = 1000;
 
 #[derive(Args, Debug)]
@@ -31,57 +31,57 @@ const MAX_TRIES: usize = 1000;
                   Example: oarlock dnssec keygen example.com --out-dir keys\n\n\
                   Exit codes: 0 done, 2 wrong usage or a file that is in the way, 3 the machine failed."
 )]
-pub(super) struct KeygenArgs {
-    /// The zone
+pub(super) struct ZoneKeygenArgs {
+    /// Name of the zone
     zone: String,
-    /// What the key signs with: a mnemonic or a number
+    /// Algorithm of the key: a mnemonic or a number
     #[arg(long, value_name = "ALGORITHM", default_value = "ECDSAP256SHA256")]
     algorithm: DnssecAlgorithm,
-    /// Bits of an RSA key [default: 2048]
+    /// Bits of an RSA key, 1024 to 4096 [default: 2048]
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u16).range(1024..=4096))]
     bits: Option<u16>,
     #[command(flatten)]
     role: RoleArgs,
-    /// What the private key is written as
+    /// Format of the private key's file
     #[arg(long, value_enum, default_value = "bind")]
-    format: Format,
-    /// Where the files go
+    format: KeyFileFormat,
+    /// Directory for the files
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     out_dir: PathBuf,
     /// Encrypt the private key under the first line of this file (with --format pem)
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     passphrase_file: Option<PathBuf>,
-    /// Take a tag that a key of the zone in the directory has already, and write over files of that name
+    /// Allow a tag that another key of the zone in the directory has, and overwrite files of that name
     #[arg(long)]
     force: bool,
 }
 
-/// What the key is for.
+/// The role of the key.
 #[derive(Args, Clone, Copy, Debug)]
 #[group(multiple = false)]
 struct RoleArgs {
-    /// It signs the zone's keys: flags 257
+    /// Make a key that signs the zone's keys: flags 257
     #[arg(long)]
     ksk: bool,
-    /// It signs the zone's other records: flags 256
+    /// Make a key that signs the zone's other records: flags 256
     #[arg(long)]
     zsk: bool,
-    /// It signs everything: flags 257, unless another one is said
+    /// Make a key that signs everything: flags 257 [default]
     #[arg(long)]
     csk: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// BIND's
+enum KeyFileFormat {
+    /// The format of BIND
     Bind,
     /// PKCS#8 in PEM
     Pem,
 }
 
-/// What was made, as `--json` prints it.
+/// The result, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Made {
+struct MadeZoneKey {
     zone: String,
     algorithm: u8,
     flags: u16,
@@ -92,34 +92,32 @@ struct Made {
     ds: String,
 }
 
-pub(super) fn run(global: &GlobalOptions, args: &KeygenArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &ZoneKeygenArgs) -> Result<(), DnssecError> {
     let zone = zone(&args.zone)?;
     check(args)?;
     let taken = if args.force { HashSet::new() } else { tags(&args.out_dir, zone.name())? };
     let key = with_own_tag(&taken, || make(args))?;
     let made = write(global, args, zone.name(), &key)?;
     about::warn(&made.zone, &key.key);
-    let mut out = std::io::stdout().lock();
+    print_report(global.json, &made, |_| format!("{}\n{}\n", made.dnskey, made.ds))?;
     if global.json {
-        let text = serde_json::to_string(&made).map_err(std::io::Error::other)?;
-        return Ok(writeln!(out, "{text}")?);
+        return Ok(());
     }
-    writeln!(out, "{}\n{}", made.dnskey, made.ds)?;
     eprintln!(
-        "oarlock: the private key is in {}; the DNSKEY above is for the zone, the DS for its parent",
+        "oarlock: the private key is in {}; publish the DNSKEY above in the zone, and the DS in its parent",
         made.private_file.display()
     );
     Ok(())
 }
 
-fn check(args: &KeygenArgs) -> Result<(), DnssecError> {
+fn check(args: &ZoneKeygenArgs) -> Result<(), DnssecError> {
     if !args.algorithm.can_sign() {
         return Err(DnskeyError::UnsupportedAlgorithm(args.algorithm).into());
     }
     if args.bits.is_some() && !args.algorithm.is_rsa() {
         return Err(DnssecError::Usage(format!("--bits: {} has keys of one length", args.algorithm)));
     }
-    if args.passphrase_file.is_some() && args.format == Format::Bind {
+    if args.passphrase_file.is_some() && args.format == KeyFileFormat::Bind {
         return Err(DnssecError::Usage(
             "--passphrase-file: BIND's files are not encrypted; --format pem".into(),
         ));
@@ -127,7 +125,7 @@ fn check(args: &KeygenArgs) -> Result<(), DnssecError> {
     Ok(())
 }
 
-fn make(args: &KeygenArgs) -> Result<SigningKey, DnssecError> {
+fn make(args: &ZoneKeygenArgs) -> Result<ZoneSigningKey, DnssecError> {
     let key = match args.algorithm {
         algorithm if algorithm.is_rsa() => generate::rsa(args.bits.unwrap_or(2048))?,
         DnssecAlgorithm::ECDSAP256SHA256 => generate::ec(Curve::P256)?,
@@ -137,15 +135,15 @@ fn make(args: &KeygenArgs) -> Result<SigningKey, DnssecError> {
     };
     let flags = if args.role.zsk { ZONE_SIGNING } else { KEY_SIGNING };
     let path = PathBuf::new();
-    SigningKey::new(key, args.algorithm, flags, &path)
+    ZoneSigningKey::new(key, args.algorithm, flags, &path)
         .map_err(|error| DnssecError::KeyFile { path, error: Box::new(error) })
 }
 
-/// Keys are made until one has a tag that no other one has, revoked or not. RFC 4034 Appendix B.
+/// Generates keys until one has a tag that no other key has, revoked or not. RFC 4034 Appendix B.
 fn with_own_tag(
     taken: &HashSet<u16>,
-    mut make: impl FnMut() -> Result<SigningKey, DnssecError>,
-) -> Result<SigningKey, DnssecError> {
+    mut make: impl FnMut() -> Result<ZoneSigningKey, DnssecError>,
+) -> Result<ZoneSigningKey, DnssecError> {
     for _ in 0..MAX_TRIES {
         let key = make()?;
         let mut revoked = key.dnskey.clone();
@@ -157,10 +155,12 @@ fn with_own_tag(
             return Ok(key);
         }
     }
-    Err(DnssecError::Usage("the directory has keys of nearly all tags: another one, or --force".into()))
+    Err(DnssecError::Usage(
+        "the directory has keys of nearly all tags: use another directory, or --force".into(),
+    ))
 }
 
-/// Tags of the zone's keys in a directory, whatever their algorithm.
+/// Returns the tags of the zone's keys in a directory, of all algorithms.
 fn tags(directory: &Path, zone: DomainName<'_>) -> Result<HashSet<u16>, DnssecError> {
     let start = format!("K{}+", file_name(zone));
     let unreadable = |error| DnssecError::Read { path: directory.to_owned(), error };
@@ -176,25 +176,25 @@ fn tags(directory: &Path, zone: DomainName<'_>) -> Result<HashSet<u16>, DnssecEr
 
 fn write(
     global: &GlobalOptions,
-    args: &KeygenArgs,
+    args: &ZoneKeygenArgs,
     zone: DomainName<'_>,
-    key: &SigningKey,
-) -> Result<Made, DnssecError> {
+    key: &ZoneSigningKey,
+) -> Result<MadeZoneKey, DnssecError> {
     let stem = format!("K{}+{:03}+{:05}", file_name(zone), key.algorithm.0, key.key_tag);
-    let ending = if args.format == Format::Bind { "private" } else { "pem" };
+    let ending = if args.format == KeyFileFormat::Bind { "private" } else { "pem" };
     let private_file = args.out_dir.join(format!("{stem}.{ending}"));
     let public_file = args.out_dir.join(format!("{stem}.key"));
     let dnskey = key_text::line(zone, key_text::NO_TTL, RecordType::DNSKEY, &key.dnskey);
     let accelerator = global.builder().lazy().build()?;
     let ds = ds_rdata(&accelerator, zone, &Dnskey::parse(&key.dnskey)?, DigestType::SHA256)
         .map_err(|error| DnssecError::Ds { path: public_file.clone(), error })?;
-    let over = if args.force { Over::AnyFile } else { Over::Nothing };
+    let over = if args.force { Overwrite::AnyFile } else { Overwrite::Nothing };
     let role = if key.is_key_signing() { "key" } else { "zone" };
     let text = format!("; This is a {role}-signing key, keyid {}, for {zone}\n{dnskey}\n", key.key_tag);
     write_private(args, &private_file, &key.key, over)?;
     place::write_text(&public_file, text.as_bytes(), false, over)?;
     let ds = key_text::line(zone, key_text::NO_TTL, RecordType::DS, &ds);
-    Ok(Made {
+    Ok(MadeZoneKey {
         zone: zone.to_string(),
         algorithm: key.algorithm.0,
         flags: key.flags,
@@ -206,11 +206,11 @@ fn write(
     })
 }
 
-fn write_private(args: &KeygenArgs, path: &Path, key: &Key, over: Over) -> Result<(), DnssecError> {
+fn write_private(args: &ZoneKeygenArgs, path: &Path, key: &Key, over: Overwrite) -> Result<(), DnssecError> {
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     match args.format {
-        Format::Pem => place::write(path, key, passphrase.as_ref(), over)?,
-        Format::Bind => {
+        KeyFileFormat::Pem => place::write(path, key, passphrase.as_ref(), over)?,
+        KeyFileFormat::Bind => {
             let fail = |error: KeyError| KeysError::Key { path: path.to_owned(), error };
             let text = bind::export(key, args.algorithm.0, Some(&now())).map_err(fail)?;
             place::write_text(path, text.as_bytes(), true, over)?;
@@ -219,7 +219,7 @@ fn write_private(args: &KeygenArgs, path: &Path, key: &Key, over: Over) -> Resul
     Ok(())
 }
 
-/// As BIND writes a zone's name in those of files.
+/// Returns a zone's name as BIND writes it in file names.
 fn file_name(zone: DomainName<'_>) -> String {
     let mut text = String::new();
     for label in zone.labels() {
@@ -234,11 +234,11 @@ fn file_name(zone: DomainName<'_>) -> String {
     if text.is_empty() { ".".into() } else { text }
 }
 
-/// The time in UTC, as signatures have it.
+/// Returns the present in UTC, in the form of signatures.
 fn now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let mut text = Vec::new();
-    // Such times go round after 2^32 seconds. RFC 4034 3.1.5.
+    // Such times wrap after 2^32 seconds. RFC 4034 3.1.5.
     rdata::write_time(seconds as u32, &mut text);
     String::from_utf8_lossy(&text).into_owned()
 }
@@ -259,17 +259,17 @@ mod tests {
 
     #[test]
     fn tags_that_are_taken_are_avoided_also_once_revoked() {
-        let mut keys: Vec<SigningKey> = (0..3)
+        let mut keys: Vec<ZoneSigningKey> = (0..3)
             .map(|_| {
                 let key = generate::ed25519().unwrap();
-                SigningKey::new(key, DnssecAlgorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap()
+                ZoneSigningKey::new(key, DnssecAlgorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap()
             })
             .collect();
         let taken = HashSet::from([keys[2].key_tag, keys[1].key_tag.wrapping_add(REVOKE)]);
         let last = keys[0].key_tag;
         assert_eq!(with_own_tag(&taken, || Ok(keys.pop().unwrap())).unwrap().key_tag, last);
         let key = generate::ed25519().unwrap();
-        let same = SigningKey::new(key, DnssecAlgorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap();
+        let same = ZoneSigningKey::new(key, DnssecAlgorithm::ED25519, KEY_SIGNING, Path::new("")).unwrap();
         let taken = HashSet::from([same.key_tag]);
         assert!(matches!(with_own_tag(&taken, || Ok(same.clone())), Err(DnssecError::Usage(_))));
     }

@@ -1,14 +1,15 @@
-//! `oarlock dnssec`: verifies and signs zones, makes keys and zones, and says whether a machine affords a resolver's load.
+//! `oarlock dnssec`: verifies and signs zones, makes keys and zones, and answers whether a machine affords a
+//! resolver's load.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `verify`, `report` | a zone verified, and what is said of it |
-//! | `sign` | a zone signed |
-//! | `zone_file`, `blocks`, `includes` | zone files, read block by block, and the files that they include |
+//! | `verify`, `report` | verification of a zone, and its report |
+//! | `sign` | signing of a zone |
+//! | `zone_file`, `blocks`, `includes` | zone files, read block by block, and included files |
 //! | `keygen`, `ds` | keys of zones, and their digests |
 //! | `key_files` | keys that sign zones, from files |
 //! | `key_text` | keys and their digests as lines of zone files |
-//! | `error` | why there is no output, or not all of it |
+//! | `error` | the errors |
 
 mod blocks;
 mod ds;
@@ -30,7 +31,7 @@ use oarlock_measure::dnssec::capacity::{self, CapacityArgs};
 use oarlock_measure::dnssec::zonegen::{self, ZonegenArgs};
 
 pub(crate) use self::error::DnssecError;
-use self::verify::VerifyArgs;
+use self::verify::ZoneVerifyArgs;
 use crate::serve::stopped;
 
 /// Verify and sign zones
@@ -42,23 +43,23 @@ pub(crate) struct DnssecArgs {
 
 #[derive(Debug, Subcommand)]
 enum DnssecCommand {
-    /// Verify a zone: every signature, its validity, the chains that deny, delegations and the zone's digest
+    /// Verify a zone: signatures and their validity, NSEC and NSEC3 chains, delegations and the zone's digest
     #[command(
         after_help = "Exit codes: 0 the zone is good, 1 it is bad, 2 wrong usage or input, 3 the machine failed.\n\n\
                             Example: oarlock dnssec verify --now 20140714000000 root.zone.gz"
     )]
-    Verify(VerifyArgs),
-    /// Sign a zone: keys, a chain that denies, signatures and the zone's digest
-    Sign(Box<sign::SignArgs>),
-    /// Zones verified, signed and read per second of CPU, engine by engine and by others' programs on this machine
+    Verify(ZoneVerifyArgs),
+    /// Sign a zone: keys, NSEC or NSEC3 chain, signatures and the zone's digest
+    Sign(Box<sign::ZoneSignArgs>),
+    /// Measure zones verified, signed and read per second of CPU time, engine by engine and by other programs
     Bench(ZoneBenchArgs),
-    /// Make a zone's key
-    Keygen(keygen::KeygenArgs),
+    /// Make a key of a zone
+    Keygen(keygen::ZoneKeygenArgs),
     /// Make the DS records of a zone's keys
-    Ds(ds::DsArgs),
-    /// Write a zone of made-up delegations, as a top-level domain has them
+    Ds(ds::ZoneDsArgs),
+    /// Write a zone of made-up delegations, like a top-level domain
     Zonegen(ZonegenArgs),
-    /// Say whether this machine can verify what a resolver's load asks of it
+    /// Answer whether this machine can verify the signatures of a resolver's load
     #[command(after_help = capacity::AFTER_HELP)]
     Capacity(Box<CapacityArgs>),
 }
@@ -82,13 +83,13 @@ pub(crate) fn run(global: &GlobalOptions, args: &DnssecArgs) -> Result<(), Dnsse
     }
 }
 
-/// The name of a zone, in small letters; the dot at its end may be left out.
+/// Parses the name of a zone into small letters. The dot at its end is optional.
 fn origin(text: Option<&str>) -> Result<Option<DomainNameBuf>, DnssecError> {
     text.map(zone).transpose()
 }
 
-/// The same, of a zone that has to be named.
+/// Parses the name of a zone.
 fn zone(text: &str) -> Result<DomainNameBuf, DnssecError> {
-    let no_name = |error| DnssecError::Usage(format!("`{text}` is no name: {error}"));
+    let no_name = |error| DnssecError::Usage(format!("`{text}` is not a domain name: {error}"));
     DomainNameBuf::parse(text.as_bytes(), DomainName::ROOT, LetterCase::Lower).map_err(no_name)
 }

@@ -1,4 +1,4 @@
-//! What was found in a zone, as text and as JSON.
+//! The findings in a zone, as text and as JSON.
 
 use std::io::{self, Write};
 
@@ -12,9 +12,9 @@ use super::zone_file::ZoneFile;
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::table::{count, thousands};
 
-/// A zone that was looked at.
+/// A zone that was verified.
 #[derive(Debug)]
-pub(super) struct Done<'a> {
+pub(super) struct VerifiedZone<'a> {
     pub(super) zone: &'a ZoneFile,
     pub(super) apex: DomainName<'a>,
     pub(super) serial: Option<u32>,
@@ -28,7 +28,7 @@ pub(super) struct Done<'a> {
 
 /// The whole answer, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Answer<'a> {
+struct ZoneAnswer<'a> {
     zone: String,
     serial: Option<u32>,
     verdict: &'static str,
@@ -44,7 +44,7 @@ struct Answer<'a> {
     unread_entries: usize,
     failures: usize,
     warnings: usize,
-    findings: Vec<Line<'a>>,
+    findings: Vec<FindingLine<'a>>,
     threads: usize,
     seconds: f64,
     cpu_seconds: f64,
@@ -54,7 +54,7 @@ struct Answer<'a> {
 
 /// A finding, or an entry that was not read.
 #[derive(Debug, Serialize)]
-struct Line<'a> {
+struct FindingLine<'a> {
     severity: &'static str,
     reason: &'a str,
     text: String,
@@ -66,8 +66,8 @@ struct Line<'a> {
     line: Option<u32>,
 }
 
-impl<'a> Done<'a> {
-    /// A line per finding, and one of what there is.
+impl<'a> VerifiedZone<'a> {
+    /// Prints a line for each finding, and the summary.
     pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
         for line in self.lines() {
             line.print(out)?;
@@ -93,7 +93,7 @@ impl<'a> Done<'a> {
     pub(super) fn print_json(&self, out: &mut impl Write) -> io::Result<()> {
         let VerifyCounts { good_signatures, .. } = self.report.counts;
         let rate = |seconds: f64| good_signatures as f64 / seconds.max(f64::EPSILON);
-        let answer = Answer {
+        let answer = ZoneAnswer {
             zone: self.apex.to_string(),
             serial: self.serial,
             verdict: self.word(),
@@ -120,7 +120,7 @@ impl<'a> Done<'a> {
         writeln!(out)
     }
 
-    /// Exit status 1 where the zone is bad.
+    /// Fails if the zone is bad.
     pub(super) fn verdict(&self) -> Result<(), DnssecError> {
         match self.failures() {
             0 => Ok(()),
@@ -130,7 +130,7 @@ impl<'a> Done<'a> {
         }
     }
 
-    /// What became of the zone, in a word.
+    /// Returns the verdict of the zone in a word.
     fn word(&self) -> &'static str {
         match self.failures() {
             0 if self.report.counts.good_signatures == 0 => "unsupported",
@@ -139,7 +139,7 @@ impl<'a> Done<'a> {
         }
     }
 
-    /// Entries that could not be read are among them.
+    /// Returns the number of failures, including entries that could not be read.
     fn failures(&self) -> usize {
         let damaged = usize::from(self.zone.damage.is_some());
         self.report.failures() + self.zone.faults.len() + self.zone.more_faults + damaged
@@ -149,16 +149,17 @@ impl<'a> Done<'a> {
         self.report.findings.len() - self.report.failures()
     }
 
-    fn lines(&self) -> impl Iterator<Item = Line<'a>> {
+    fn lines(&self) -> impl Iterator<Item = FindingLine<'a>> {
         let zone = self.zone;
         let with_warnings = self.with_warnings;
         let is_wanted = move |finding: &&ZoneFinding| with_warnings || finding.severity == Severity::Failure;
-        let findings = self.report.findings.iter().filter(is_wanted).map(|finding| Line::of(finding, zone));
+        let findings =
+            self.report.findings.iter().filter(is_wanted).map(|finding| FindingLine::of(finding, zone));
         unread(zone).chain(findings)
     }
 }
 
-impl<'a> Line<'a> {
+impl<'a> FindingLine<'a> {
     fn bare(reason: &'static str, text: String, place: Option<(String, u32)>) -> Self {
         let (file, line) = place.unzip();
         let line = line.filter(|line| *line > 0);
@@ -202,12 +203,12 @@ impl<'a> Line<'a> {
     }
 }
 
-/// What a reading says, as `--json` prints it.
+/// The result of reading a zone, as `--json` prints it.
 #[derive(Debug, Serialize)]
-struct Reading<'a> {
+struct SyntaxSummary<'a> {
     records: usize,
     unread_entries: usize,
-    findings: Vec<Line<'a>>,
+    findings: Vec<FindingLine<'a>>,
     seconds: f64,
     cpu_seconds: f64,
     records_per_s: f64,
@@ -223,7 +224,7 @@ pub(super) fn syntax(
 ) -> Result<(), DnssecError> {
     let unread_entries = zone.faults.len() + zone.more_faults;
     let rate = |seconds: f64| zone.records.len() as f64 / seconds.max(f64::EPSILON);
-    let reading = Reading {
+    let reading = SyntaxSummary {
         records: zone.records.len(),
         unread_entries,
         findings: unread(zone).collect(),
@@ -256,16 +257,17 @@ pub(super) fn syntax(
     }
 }
 
-/// Entries that could not be read, and why the file could not be read to its end.
-fn unread(zone: &ZoneFile) -> impl Iterator<Item = Line<'_>> {
+/// Returns lines for the entries that could not be read, and for the reason why the file could not be read to its end.
+fn unread(zone: &ZoneFile) -> impl Iterator<Item = FindingLine<'_>> {
     let place = || Some((zone.path.display().to_string(), 0));
-    let damage = zone.damage.iter().map(move |text| Line::bare("truncated", text.clone(), place()));
-    let fault =
-        |fault: &FaultyEntry| Line::bare("syntax", fault.error.to_string(), Some(zone.place_of_fault(fault)));
+    let damage = zone.damage.iter().map(move |text| FindingLine::bare("truncated", text.clone(), place()));
+    let fault = |fault: &FaultyEntry| {
+        FindingLine::bare("syntax", fault.error.to_string(), Some(zone.place_of_fault(fault)))
+    };
     zone.faults.iter().map(fault).chain(damage)
 }
 
-/// Why there is nothing to look at: what could not be read is said first.
+/// Returns the error that there is no zone to verify, after printing the entries that could not be read.
 pub(super) fn no_zone(zone: &ZoneFile, error: &str) -> DnssecError {
     for fault in &zone.faults {
         let (file, line) = zone.place_of_fault(fault);

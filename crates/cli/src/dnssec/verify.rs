@@ -13,39 +13,41 @@ use oarlock::{Accelerator, JobError};
 use oarlock_dnssec::{RecordSets, TrustAnchor, VerifyCounts, VerifyReport, VerifySettings, ZoneVerifier};
 use oarlock_io::compressed::TextLimit;
 
-use super::report::{self, Done};
+use super::report::{self, VerifiedZone};
 use super::zone_file::{TextArgs, ZoneFile};
 use super::{DnssecError, origin};
-use crate::time::{Time, now};
+use crate::time::{TimePoint, now};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::progress;
 
-/// Names whose signatures are verified together: lanes are full many times, and what is signed fits into a core's cache.
+/// The number of names whose signatures are verified together: lanes are full many times, and the data fits into a
+/// core's cache.
 const NAMES: usize = 2048;
 
 #[derive(Debug, Args)]
-pub(super) struct VerifyArgs {
-    /// The zone in presentation format, also as .gz, .xz or .zst; `-` is standard input
+pub(super) struct ZoneVerifyArgs {
+    /// Zone in presentation format, also as .gz, .xz or .zst; `-` is standard input
     #[arg(value_name = "ZONE")]
     zone: PathBuf,
-    /// What relative names end in [default: $ORIGIN, or the owner of the SOA record]
+    /// Origin of relative names [default: $ORIGIN, or the owner of the SOA record]
     #[arg(long, value_name = "NAME")]
     origin: Option<String>,
     #[command(flatten)]
     text: TextArgs,
-    /// When: YYYYMMDDHHMMSS in UTC, seconds since 1970, or, from now, +60d and -1h [default: now]
+    /// Time of the verification: YYYYMMDDHHMMSS in UTC, seconds since 1970, or an offset from now such as +60d or -1h
+    /// [default: now]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    now: Option<Time>,
-    /// DS or DNSKEY records of the zone that are trusted, in presentation format: one of them has to lead to its keys
+    now: Option<TimePoint>,
+    /// Trusted DS or DNSKEY records of the zone in presentation format; one of them must match its keys; repeatable
     #[arg(long = "anchor", value_name = "FILE")]
     anchors: Vec<PathBuf>,
-    /// Most keys of one tag that a signature is tried with
+    /// Largest number of keys of one tag that a signature is tried with, 1 to 1000
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=1000))]
     max_keys: u16,
-    /// Most additional iterations of NSEC3 that are computed
+    /// Largest number of additional NSEC3 iterations that are computed
     #[arg(long, value_name = "N", default_value_t = 150)]
     max_iterations: u16,
-    /// Only read the zone: what is no record is reported, nothing is verified
+    /// Only read the zone: report syntax errors, verify nothing
     #[arg(long)]
     syntax_only: bool,
     /// Print failures only
@@ -53,7 +55,7 @@ pub(super) struct VerifyArgs {
     no_warnings: bool,
 }
 
-pub(super) fn run(global: &GlobalOptions, args: &VerifyArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &ZoneVerifyArgs) -> Result<(), DnssecError> {
     let (started, cpu) = (Instant::now(), ProcessTime::now());
     let accelerator = global.builder().lazy().build()?;
     if global.verbose || global.engines.is_some() {
@@ -74,7 +76,7 @@ pub(super) fn run(global: &GlobalOptions, args: &VerifyArgs) -> Result<(), Dnsse
         format!("{records} read in {:.2} s", started.elapsed().as_secs_f64())
     });
     let sets = RecordSets::new(&zone.records);
-    let now = args.now.map_or_else(now, Time::at_present);
+    let now = args.now.map_or_else(now, TimePoint::at_present);
     let settings = VerifySettings {
         max_keys: usize::from(args.max_keys),
         max_iterations: args.max_iterations,
@@ -87,7 +89,7 @@ pub(super) fn run(global: &GlobalOptions, args: &VerifyArgs) -> Result<(), Dnsse
     if !anchors.is_empty() {
         found.merge(verifier.check_anchors(&accelerator, &anchors)?);
     }
-    let done = Done {
+    let done = VerifiedZone {
         zone: &zone,
         apex: verifier.apex(),
         serial: verifier.serial(),
@@ -108,7 +110,7 @@ pub(super) fn run(global: &GlobalOptions, args: &VerifyArgs) -> Result<(), Dnsse
     done.verdict()
 }
 
-/// Verifies on all threads: what concerns the whole zone is one piece of work, ranges of names are the others.
+/// Verifies on all threads. The checks of the whole zone are one piece of work, ranges of names are the others.
 fn verify(
     verifier: &ZoneVerifier<'_>,
     accelerator: &Accelerator,
@@ -149,7 +151,7 @@ fn verify(
     Ok(all)
 }
 
-/// The names of a piece of work; none of the first.
+/// Returns the names of a piece of work; the first piece has none.
 fn range(piece: usize, names: usize) -> Range<usize> {
     match piece.checked_sub(1) {
         None => 0..0,
@@ -169,7 +171,7 @@ fn check(
     }
 }
 
-/// DS and DNSKEY records of files.
+/// Reads DS and DNSKEY records from files.
 fn anchors(paths: &[PathBuf], limit: TextLimit) -> Result<Vec<TrustAnchor>, DnssecError> {
     let mut anchors = Vec::new();
     for path in paths {
@@ -179,15 +181,18 @@ fn anchors(paths: &[PathBuf], limit: TextLimit) -> Result<Vec<TrustAnchor>, Dnss
             return Err(DnssecError::Usage(format!("{}: {fault}", path.display())));
         }
         let before = anchors.len();
-        anchors.extend(file.records.iter().filter_map(|record| TrustAnchor::of(&record)));
+        anchors.extend(file.records.iter().filter_map(|record| TrustAnchor::from_record(&record)));
         if anchors.len() == before {
-            return Err(DnssecError::Usage(format!("{}: neither DS nor DNSKEY records", path.display())));
+            return Err(DnssecError::Usage(format!(
+                "{}: expected DS or DNSKEY records, found none",
+                path.display()
+            )));
         }
     }
     Ok(anchors)
 }
 
-/// How much was looked at, in words.
+/// Describes the counts in words.
 pub(super) fn counted(counts: &VerifyCounts) -> String {
     use oarlock_measure::table::{count, thousands};
     let mut text = format!(

@@ -10,18 +10,19 @@ use oarlock_dnssec::zone::{FaultyEntry, ZoneReader};
 use oarlock_dnssec::{DomainName, ZoneRecords};
 use oarlock_io::compressed::{self, DamagedError, DecompressedInput, StreamDamage, TextLimit};
 
-use super::blocks::Blocks;
-use super::includes::Includes;
+use super::blocks::TextBlocks;
+use super::includes::IncludedFiles;
 use super::{DnssecError, key_text};
 use oarlock_measure::progress;
 
-/// Gives the text of a file that `$INCLUDE` names, or says why not.
+/// Returns the text of a file that `$INCLUDE` names, or the reason why there is none.
 type Include = dyn FnMut(&str) -> Result<Vec<u8>, String>;
 
 /// The option of commands that read zones.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct TextArgs {
-    /// Most bytes of text that a compressed zone file may hold, and that all included files may hold together, with k, M, G or T [default: 1G, or 100 times the compressed file if that is more]
+    /// Largest text in bytes of a compressed zone file, and of all included files together; k, M, G and T are units
+    /// [default: 1G, or 100 times the compressed file if that is more]
     #[arg(long = "max-text", value_name = "BYTES")]
     max_text: Option<TextBytes>,
 }
@@ -50,23 +51,24 @@ impl FromStr for TextBytes {
     }
 }
 
-/// What a zone file says.
+/// The content of a zone file.
 #[derive(Debug)]
 pub(super) struct ZoneFile {
     pub(super) path: PathBuf,
     pub(super) records: ZoneRecords,
     /// Entries that were not read.
     pub(super) faults: Vec<FaultyEntry>,
-    /// How many more there were.
+    /// The number of further entries that were not read.
     pub(super) more_faults: usize,
-    /// Why the file could not be read to its end.
+    /// The reason why the file could not be read to its end.
     pub(super) damage: Option<String>,
-    /// Bytes of text.
+    /// The length of the text in bytes.
     pub(super) text_bytes: u64,
 }
 
 impl ZoneFile {
-    /// Reads a file, or standard input where the path is `-`. Relative names end in `origin`; `$INCLUDE` starts where the file lies.
+    /// Reads a file, or standard input if the path is `-`. Relative names end in `origin`. `$INCLUDE` is relative to
+    /// the file's directory.
     pub(super) fn read(
         path: &Path,
         origin: Option<DomainName<'_>>,
@@ -75,7 +77,7 @@ impl ZoneFile {
         Self::read_with(path, limit, |include| ZoneReader::new(origin, include))
     }
 
-    /// Reads a file of absolute names whose records need no TTL, as files of keys and of their digests have none.
+    /// Reads a file of keys or of their digests, which has absolute names and needs no TTLs.
     pub(super) fn read_keys(path: &Path, limit: TextLimit) -> Result<Self, DnssecError> {
         Self::read_with(path, limit, |include| key_text::reader(include))
     }
@@ -88,7 +90,7 @@ impl ZoneFile {
         let fail = |error| DnssecError::Read { path: path.to_path_buf(), error };
         let input = compressed::open(path).map_err(fail)?.with_text_limit(limit);
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        let mut includes = Includes::new(folder, limit);
+        let mut includes = IncludedFiles::new(folder, limit);
         let mut include = move |name: &str| includes.read(name);
         let mut reader = reader(&mut include);
         let mut records = ZoneRecords::new();
@@ -108,7 +110,7 @@ impl ZoneFile {
         Ok(zone)
     }
 
-    /// A thread reads and decompresses while this one looks at what is there.
+    /// Reads and decompresses on a thread, while this one parses.
     fn read_blocks(
         &mut self,
         input: DecompressedInput,
@@ -116,7 +118,7 @@ impl ZoneFile {
     ) -> Result<(), DnssecError> {
         let (bar, consumed) = (bar(&input), input.consumed());
         let result: io::Result<()> = std::thread::scope(|scope| {
-            let mut blocks = Blocks::start(scope, input);
+            let mut blocks = TextBlocks::start(scope, input);
             while let Some(count) =
                 blocks.next(|text, is_last| reader.read(text, is_last, &mut self.records))?
             {
@@ -131,7 +133,7 @@ impl ZoneFile {
                 let error = io::Error::new(error.kind(), damage_of(&error));
                 Err(DnssecError::Read { path: self.path.clone(), error })
             }
-            // What came before counts.
+            // The records before the damage count.
             Err(error) => {
                 self.damage = Some(damage_of(&error));
                 Ok(())
@@ -140,7 +142,7 @@ impl ZoneFile {
         }
     }
 
-    /// The file and line of a record; nothing of one that was made here.
+    /// Returns the file and line of a record; None for a record that was made here.
     pub(super) fn place(&self, row: Option<u32>) -> Option<(String, u32)> {
         let row = row? as usize;
         let line = self.records.get(row).line;
@@ -148,16 +150,16 @@ impl ZoneFile {
         (line > 0).then(|| (file.unwrap_or_else(|| self.path.display().to_string()), line))
     }
 
-    /// The same of an entry that was not read.
+    /// Returns the file and line of an entry that was not read.
     pub(super) fn place_of_fault(&self, fault: &FaultyEntry) -> (String, u32) {
         let file = fault.file.as_deref().map(str::to_owned);
         (file.unwrap_or_else(|| self.path.display().to_string()), fault.line)
     }
 }
 
-/// An error of the input, with what lifts the limit if that was it.
+/// Describes an error of the input, with the option that raises the limit if it was exceeded.
 pub(super) fn damage_of(error: &io::Error) -> String {
-    match DamagedError::of(error).map(|damaged| &damaged.damage) {
+    match DamagedError::find(error).map(|damaged| &damaged.damage) {
         Some(StreamDamage::TooLong { .. }) => format!("{error}; --max-text allows more"),
         _ => error.to_string(),
     }
@@ -165,7 +167,7 @@ pub(super) fn damage_of(error: &io::Error) -> String {
 
 fn bar(input: &DecompressedInput) -> ProgressBar {
     match input.len_bytes() {
-        // Of a stream nobody knows the length.
+        // The length of a stream is unknown.
         None | Some(0) => progress::bar(0, "reading {spinner} {bytes} {bytes_per_sec}"),
         Some(len) => progress::bar(len, "reading {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}{left}"),
     }

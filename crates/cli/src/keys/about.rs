@@ -1,6 +1,6 @@
-//! What may be said of a key.
+//! Summaries of keys without their secrets.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use oarlock::Key;
@@ -11,46 +11,48 @@ use oarlock_io::KeyMaterial;
 use serde::Serialize;
 
 use oarlock_measure::GlobalOptions;
+use oarlock_measure::report::print_report;
 
-/// A key without its material, as `--json` prints it.
+/// A key without its secrets, as `--json` prints it.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct About {
+pub(super) struct KeySummary {
     pub(super) name: String,
     pub(super) kind: String,
-    pub(super) holds: Holds,
-    /// Of an RSA key the length of its modulus, of others that of the private or secret number; null where it is not known.
+    pub(super) holds: KeyHalf,
+    /// The length of an RSA key's modulus, or of another key's private or secret number, in bits; null if it is
+    /// unknown.
     pub(super) bits: Option<usize>,
     pub(super) fingerprint: Option<String>,
     pub(super) file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) share: Option<Place>,
-    /// In PEM.
+    pub(super) share: Option<SharePosition>,
+    /// The public half in PEM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) public_key: Option<String>,
 }
 
-/// Which half there is.
+/// The half of a key that is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Holds {
+pub(super) enum KeyHalf {
     Private,
     Public,
-    /// A part of the private half.
+    /// A share of the private half.
     Share,
-    /// There are no halves.
+    /// A symmetric key, which has no halves.
     Secret,
 }
 
-/// Which share of how many, and how many sign together.
+/// The position of a share: its index, the number of shares, and the threshold.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Place {
+pub(super) struct SharePosition {
     index: u8,
     shares: u8,
     threshold: u8,
 }
 
-impl About {
-    /// What a file of a directory of keys holds.
+impl KeySummary {
+    /// Describes the content of a file in a key directory.
     pub(super) fn material(name: &str, material: &KeyMaterial, file: &Path) -> Self {
         match material {
             KeyMaterial::Key(key) => Self::asymmetric(name, key, file),
@@ -58,12 +60,12 @@ impl About {
         }
     }
 
-    /// A key that has a public half.
+    /// Describes a key that has a public half.
     pub(super) fn asymmetric(name: &str, key: &Key, file: &Path) -> Self {
         Self {
             name: name.to_owned(),
             kind: kind(key.kind()),
-            holds: if is_public(key) { Holds::Public } else { Holds::Private },
+            holds: if is_public(key) { KeyHalf::Public } else { KeyHalf::Private },
             bits: bits(key.kind()),
             fingerprint: Some(key.fingerprint().to_string()),
             file: file.display().to_string(),
@@ -72,19 +74,20 @@ impl About {
         }
     }
 
-    /// A share: it is known by the key that all shares together stand for.
+    /// Describes a share by the public key that all shares together have.
     fn of_share(name: &str, share: &Share, file: &Path) -> Self {
         let whole = share.public();
-        let place = Place { index: share.index(), shares: whole.shares(), threshold: whole.threshold() };
-        Self { holds: Holds::Share, share: Some(place), ..Self::asymmetric(name, whole.public(), file) }
+        let place =
+            SharePosition { index: share.index(), shares: whole.shares(), threshold: whole.threshold() };
+        Self { holds: KeyHalf::Share, share: Some(place), ..Self::asymmetric(name, whole.public(), file) }
     }
 
-    /// A key of a file of keys.
+    /// Describes a symmetric key in a file of keys.
     pub(super) fn symmetric(name: &str, key_type: KeyType, len: Option<usize>, file: &Path) -> Self {
         Self {
             name: name.to_owned(),
             kind: key_type.to_string(),
-            holds: Holds::Secret,
+            holds: KeyHalf::Secret,
             bits: len.map(|len| 8 * len),
             fingerprint: None,
             file: file.display().to_string(),
@@ -93,30 +96,28 @@ impl About {
         }
     }
 
-    /// Prints it on stdout.
+    /// Prints the summary on stdout.
     pub(super) fn print(&self, global: &GlobalOptions) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        if global.json {
-            let text = serde_json::to_string(self).map_err(io::Error::other)?;
-            return writeln!(out, "{text}");
-        }
-        writeln!(out, "name         {}", self.name)?;
-        writeln!(out, "kind         {}, {}", self.kind, self.holds.word())?;
-        if let Some(Place { index, shares, threshold }) = self.share {
-            writeln!(out, "share        {index} of {shares}, {threshold} sign together")?;
+        print_report(global.json, self, |_| self.to_text())
+    }
+
+    fn to_text(&self) -> String {
+        let mut text =
+            format!("name         {}\nkind         {}, {}\n", self.name, self.kind, self.holds.word());
+        if let Some(SharePosition { index, shares, threshold }) = self.share {
+            text += &format!("share        {index} of {shares}, {threshold} sign together\n");
         }
         if let Some(bits) = self.bits {
-            writeln!(out, "size         {bits} bits")?;
+            text += &format!("size         {bits} bits\n");
         }
         if let Some(fingerprint) = &self.fingerprint {
-            writeln!(out, "fingerprint  {fingerprint}")?;
+            text += &format!("fingerprint  {fingerprint}\n");
         }
-        writeln!(out, "file         {}", self.file)?;
-        write!(out, "{}", self.public_key.as_deref().unwrap_or_default())
+        text + &format!("file         {}\n", self.file) + self.public_key.as_deref().unwrap_or_default()
     }
 }
 
-impl Holds {
+impl KeyHalf {
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Private => "private",
@@ -127,7 +128,7 @@ impl Holds {
     }
 }
 
-/// True where there is no private half.
+/// True if there is no private half.
 pub(super) fn is_public(key: &Key) -> bool {
     matches!(
         key.kind(),
@@ -135,14 +136,14 @@ pub(super) fn is_public(key: &Key) -> bool {
     )
 }
 
-/// Says on stderr what is wrong with a key that nevertheless works.
+/// Warns on stderr about a key that is too short.
 pub(crate) fn warn(name: &str, key: &Key) {
     if let KeyKind::RsaPrivate(bits @ ..2048) | KeyKind::RsaPublic(bits @ ..2048) = key.kind() {
         eprintln!("oarlock: {name}: an RSA key of {bits} bits is too short to be safe");
     }
 }
 
-/// A kind as the command line names it, whichever half is there.
+/// Returns a kind's name on the command line, which is the same for both halves.
 pub(crate) fn kind(kind: KeyKind) -> String {
     match kind {
         KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) => format!("rsa{bits}"),

@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all.
+//! Key files that appear whole or not at all.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
@@ -8,20 +8,25 @@ use std::path::{Path, PathBuf};
 use super::KeysError;
 use crate::draft_file::create_draft;
 
-/// What may stand at the path.
+/// The permission to overwrite a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Over {
+pub(crate) enum Overwrite {
     Nothing,
     AnyFile,
 }
 
-/// For its owner alone.
+/// Returns the permissions of a file that only its owner can read.
 pub(super) fn private() -> Permissions {
     Permissions::from_mode(0o600)
 }
 
-/// Writes a file beside its name, then gives it the name.
-pub(super) fn write(path: &Path, text: &[u8], permissions: Permissions, over: Over) -> Result<(), KeysError> {
+/// Writes a file under a temporary name or none, then gives it its name.
+pub(super) fn write(
+    path: &Path,
+    text: &[u8],
+    permissions: Permissions,
+    over: Overwrite,
+) -> Result<(), KeysError> {
     let path = checked(path, over)?;
     let create = |error| KeysError::Create { path: path.clone(), error };
     let fail = |error| KeysError::Write { path: path.clone(), error };
@@ -30,8 +35,8 @@ pub(super) fn write(path: &Path, text: &[u8], permissions: Permissions, over: Ov
     draft.file().set_permissions(permissions).map_err(fail)?;
     draft.sync().map_err(fail)?;
     let named = match over {
-        Over::Nothing => draft.create_new(&path),
-        Over::AnyFile => draft.replace(&path),
+        Overwrite::Nothing => draft.create_new(&path),
+        Overwrite::AnyFile => draft.replace(&path),
     };
     match named {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -42,8 +47,9 @@ pub(super) fn write(path: &Path, text: &[u8], permissions: Permissions, over: Ov
     oarlock_io::atomic_file::sync_folder(&path).map_err(fail)
 }
 
-/// The path that is written: what a link leads to is replaced, not the link, and never a device or a directory.
-pub(super) fn checked(path: &Path, over: Over) -> Result<PathBuf, KeysError> {
+/// Checks a path, and returns the path that is written. The target of a link is replaced, not the link; devices and
+/// directories are rejected.
+pub(super) fn checked(path: &Path, over: Overwrite) -> Result<PathBuf, KeysError> {
     match fs::metadata(path) {
         Ok(about) if about.is_dir() => {
             Err(KeysError::Create { path: path.to_owned(), error: io::ErrorKind::IsADirectory.into() })
@@ -52,12 +58,12 @@ pub(super) fn checked(path: &Path, over: Over) -> Result<PathBuf, KeysError> {
             let error = io::Error::new(io::ErrorKind::InvalidInput, "expected a file");
             Err(KeysError::Create { path: path.to_owned(), error })
         }
-        Ok(_) if over == Over::Nothing => Err(KeysError::Exists { path: path.to_owned() }),
+        Ok(_) if over == Overwrite::Nothing => Err(KeysError::Exists { path: path.to_owned() }),
         _ => Ok(path.canonicalize().unwrap_or_else(|_| path.to_owned())),
     }
 }
 
-/// The folder of a file.
+/// Returns the directory of a file.
 pub(super) fn folder(path: &Path) -> &Path {
     oarlock_io::atomic_file::folder_of(path)
 }
@@ -71,14 +77,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_replaced_unless_that_is_said() {
+    fn an_existing_file_is_replaced_only_with_permission() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("key.pem");
-        write(&path, b"one", private(), Over::Nothing).unwrap();
-        let error = write(&path, b"two", private(), Over::Nothing).unwrap_err();
+        write(&path, b"one", private(), Overwrite::Nothing).unwrap();
+        let error = write(&path, b"two", private(), Overwrite::Nothing).unwrap_err();
         assert!(matches!(error, KeysError::Exists { .. }) && fs::read(&path).unwrap() == b"one", "{error}");
         fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
-        write(&path, b"two", private(), Over::AnyFile).unwrap();
+        write(&path, b"two", private(), Overwrite::AnyFile).unwrap();
         assert_eq!((fs::read(&path).unwrap(), names(folder.path())), (b"two".to_vec(), 1));
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
@@ -88,16 +94,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let absent = folder.path().join("absent/key.pem");
         for path in [Path::new("/dev/null"), folder.path(), &absent] {
-            for over in [Over::Nothing, Over::AnyFile] {
+            for over in [Overwrite::Nothing, Overwrite::AnyFile] {
                 let error = write(path, b"", private(), over).unwrap_err();
                 assert!(matches!(error, KeysError::Create { .. }), "{error}");
             }
         }
         let (path, link) = (folder.path().join("key.pem"), folder.path().join("link.pem"));
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        assert!(matches!(write(&link, b"", private(), Over::Nothing), Err(KeysError::Exists { .. })));
-        write(&path, b"one", private(), Over::Nothing).unwrap();
-        write(&link, b"two", private(), Over::AnyFile).unwrap();
+        assert!(matches!(write(&link, b"", private(), Overwrite::Nothing), Err(KeysError::Exists { .. })));
+        write(&path, b"one", private(), Overwrite::Nothing).unwrap();
+        write(&link, b"two", private(), Overwrite::AnyFile).unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink() && fs::read(&path).unwrap() == b"two");
     }
 }

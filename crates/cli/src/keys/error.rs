@@ -1,4 +1,4 @@
-//! Why there is no key.
+//! The errors of `oarlock keys`.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use oarlock_measure::{CommandError, FailureKind};
 use oarlock_records::KeyFileError;
 use oarlock_server::development::DevelopmentError;
 
-/// Why there is no key, or not all of them.
+/// An error of `oarlock keys`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KeysError {
     #[error(transparent)]
@@ -25,11 +25,11 @@ pub(crate) enum KeysError {
     Key { path: PathBuf, error: KeyError },
     #[error("{}: {error}", path.display())]
     Records { path: PathBuf, error: KeyFileError },
-    #[error("{}: longer than {max} bytes, which is more than a file of keys may have", path.display())]
+    #[error("{}: longer than {max} bytes, the largest allowed file of keys", path.display())]
     LongRecords { path: PathBuf, max: usize },
     #[error("{} exists: --force replaces it", path.display())]
     Exists { path: PathBuf },
-    #[error("{} has the same name but for its ending: remove it first", path.display())]
+    #[error("{} has the same name with another ending: remove it first", path.display())]
     Twin { path: PathBuf },
     #[error("{} has a key named {name:?}: --name gives another name, --force replaces it", path.display())]
     NameTaken { path: PathBuf, name: String },

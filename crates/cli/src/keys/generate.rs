@@ -9,10 +9,10 @@ use oarlock::Key;
 use oarlock::table::KeyType;
 use oarlock_server::development::Development;
 
-use super::about::{self, About};
+use super::about::{self, KeySummary};
 use super::args::GenerateArgs;
-use super::draft::{self, Over};
-use super::kind::Kind;
+use super::draft::{self, Overwrite};
+use super::kind::GeneratedKind;
 use super::{KeysError, place, records};
 use oarlock_measure::GlobalOptions;
 
@@ -25,7 +25,7 @@ pub(super) fn run(global: &GlobalOptions, args: &GenerateArgs) -> Result<(), Key
 }
 
 impl GenerateArgs {
-    fn asymmetric(&self) -> Result<About, KeysError> {
+    fn asymmetric(&self) -> Result<KeySummary, KeysError> {
         if self.records.is_some() {
             return Err(KeysError::Usage(
                 "--records is for symmetric keys: des, tdes2, tdes3, aes128, aes256, hmac",
@@ -33,12 +33,12 @@ impl GenerateArgs {
         }
         let passphrase = place::passphrase(self.passphrase_file.as_deref())?;
         let (name, path) = self.place()?;
-        // Refused before the work rather than after it.
+        // Checked before the work, which can take minutes.
         draft::checked(&path, self.over())?;
         let key = generate(self.kind, self.safe_primes)?;
         place::write(&path, &key, passphrase.as_ref(), self.over())?;
         about::warn(&name, &key);
-        Ok(About::asymmetric(&name, &key, &path))
+        Ok(KeySummary::asymmetric(&name, &key, &path))
     }
 
     fn place(&self) -> Result<(String, PathBuf), KeysError> {
@@ -50,13 +50,13 @@ impl GenerateArgs {
         Ok((name, path))
     }
 
-    fn symmetric(&self, key_type: KeyType) -> Result<About, KeysError> {
+    fn symmetric(&self, key_type: KeyType) -> Result<KeySummary, KeysError> {
         if self.safe_primes {
             return Err(KeysError::Usage("--safe-primes is for RSA"));
         }
         if self.directory.is_some() || self.out.is_some() || self.passphrase_file.is_some() {
             return Err(KeysError::Usage(
-                "a symmetric key goes into a file of keys, not encrypted: expected --records, or none of --directory, --out \
+                "a symmetric key is written unencrypted into a file of keys: use --records, and none of --directory, --out \
                  and --passphrase-file",
             ));
         }
@@ -70,7 +70,7 @@ impl GenerateArgs {
             }
         };
         let len = records::add(&path, &name, key_type, || self.kind.generate(), self.over())?;
-        Ok(About::symmetric(&name, key_type, Some(len), &path))
+        Ok(KeySummary::symmetric(&name, key_type, Some(len), &path))
     }
 
     fn name(&self) -> Result<String, KeysError> {
@@ -79,17 +79,17 @@ impl GenerateArgs {
         Ok(name)
     }
 
-    fn over(&self) -> Over {
-        if self.force { Over::AnyFile } else { Over::Nothing }
+    fn over(&self) -> Overwrite {
+        if self.force { Overwrite::AnyFile } else { Overwrite::Nothing }
     }
 }
 
-fn generate(kind: Kind, has_safe_primes: bool) -> Result<Key, KeysError> {
+fn generate(kind: GeneratedKind, has_safe_primes: bool) -> Result<Key, KeysError> {
     let spinner = spinner(kind);
     let key = if has_safe_primes {
         let found = kind.generate_safe(|progress| {
             spinner.set_message(format!(
-                "looking for safe primes of {kind}: {} of 2 found, {} candidates for the next",
+                "searching safe primes for {kind}: {} of 2 found, {} candidates for the next",
                 progress.found, progress.candidates
             ));
         });
@@ -101,12 +101,12 @@ fn generate(kind: Kind, has_safe_primes: bool) -> Result<Key, KeysError> {
     key.map_err(KeysError::Generate)
 }
 
-/// On stderr, only where somebody watches, and only for what takes its time.
-fn spinner(kind: Kind) -> ProgressBar {
+/// Returns a spinner on stderr for slow work, if stderr is a terminal.
+fn spinner(kind: GeneratedKind) -> ProgressBar {
     if !kind.is_slow() || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let spinner = ProgressBar::new_spinner().with_message(format!("looking for the primes of {kind}"));
+    let spinner = ProgressBar::new_spinner().with_message(format!("searching primes for {kind}"));
     spinner.enable_steady_tick(Duration::from_millis(100));
     spinner
 }

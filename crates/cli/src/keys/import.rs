@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::about::{self, About};
+use super::about::{self, KeySummary};
 use super::args::ImportArgs;
-use super::draft::Over;
+use super::draft::Overwrite;
 use super::{KeysError, place};
 use oarlock_measure::GlobalOptions;
 
@@ -14,17 +14,17 @@ pub(super) fn run(global: &GlobalOptions, args: &ImportArgs) -> Result<(), KeysE
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     let key = place::read(&args.file, in_passphrase.as_ref())?;
     if about::is_public(&key) && passphrase.is_some() {
-        return Err(KeysError::Usage("--passphrase-file: this is a public key, which nothing encrypts"));
+        return Err(KeysError::Usage("--passphrase-file: a public key is not encrypted: remove the option"));
     }
     let directory = place::directory_to_fill(args.directory.as_deref())?;
     let path = place::file_for(&directory, &name)?;
-    let over = if args.force { Over::AnyFile } else { Over::Nothing };
+    let over = if args.force { Overwrite::AnyFile } else { Overwrite::Nothing };
     place::write(&path, &key, passphrase.as_ref(), over)?;
     about::warn(&name, &key);
     if in_passphrase.is_some() && passphrase.is_none() && !about::is_public(&key) {
-        eprintln!("oarlock: {} is not encrypted: --passphrase-file makes it so", path.display());
+        eprintln!("oarlock: {} is not encrypted: use --passphrase-file to encrypt it", path.display());
     }
-    Ok(About::asymmetric(&name, &key, &path).print(global)?)
+    Ok(KeySummary::asymmetric(&name, &key, &path).print(global)?)
 }
 
 impl ImportArgs {

@@ -1,4 +1,4 @@
-//! What can be made.
+//! The kinds of keys that can be generated.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use oarlock::keys::{KeyError, generate};
 use oarlock::table::KeyType;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Kind {
+pub(super) enum GeneratedKind {
     /// RSA, too short to be safe
     Rsa1024,
     /// RSA
@@ -41,11 +41,12 @@ pub(super) enum Kind {
     Hmac,
 }
 
-/// As long as the output of SHA-256: shorter ones weaken it, longer ones add nothing. RFC 2104 section 3.
+/// The length of an HMAC key in bytes, that of SHA-256's output: shorter keys weaken HMAC, longer keys add nothing.
+/// RFC 2104 section 3.
 const HMAC_LEN: usize = 32;
 
-impl Kind {
-    /// The type in a file of keys; None for a kind that has a public half.
+impl GeneratedKind {
+    /// Returns the type in a file of keys; None for kinds that have a public half.
     pub(super) fn symmetric(self) -> Option<KeyType> {
         Some(match self {
             Self::Des => KeyType::Des,
@@ -58,7 +59,7 @@ impl Kind {
         })
     }
 
-    /// The length of an RSA key's modulus in bits.
+    /// Returns the length of an RSA key's modulus in bits.
     fn rsa_bits(self) -> Option<u16> {
         match self {
             Self::Rsa1024 => Some(1024),
@@ -69,7 +70,7 @@ impl Kind {
         }
     }
 
-    /// A new RSA key of safe primes; None for another kind. `progress` is called for every candidate.
+    /// Generates an RSA key of safe primes; None for other kinds. `progress` is called for every candidate.
     pub(super) fn generate_safe(
         self,
         progress: impl FnMut(SafePrimeProgress),
@@ -77,12 +78,12 @@ impl Kind {
         Some(generate::rsa_safe(self.rsa_bits()?, progress))
     }
 
-    /// True where making one takes so long that somebody who watches wants to be told.
+    /// True if generating a key is so slow that a spinner is shown.
     pub(super) fn is_slow(self) -> bool {
         self.rsa_bits().is_some()
     }
 
-    /// A new key.
+    /// Generates a key.
     pub(super) fn generate(self) -> Result<Key, KeyError> {
         if let Some(bits) = self.rsa_bits() {
             return generate::rsa(bits);
@@ -97,8 +98,8 @@ impl Kind {
     }
 }
 
-/// As it is written on the command line.
-impl fmt::Display for Kind {
+/// Writes the kind as on the command line.
+impl fmt::Display for GeneratedKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.to_possible_value() {
             Some(value) => f.write_str(value.get_name()),
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn every_kind_makes_what_it_is_called() {
-        for kind in Kind::value_variants().iter().filter(|kind| **kind != Kind::Rsa4096) {
+        for kind in GeneratedKind::value_variants().iter().filter(|kind| **kind != GeneratedKind::Rsa4096) {
             let key = kind.generate().unwrap();
             match kind.symmetric() {
                 None => assert_eq!(about::kind(key.kind()), kind.to_string()),

@@ -1,35 +1,35 @@
 //! `oarlock keys list`.
 
 use std::fmt::Display;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use oarlock_io::KeyDirectory;
 use oarlock_server::development::Development;
 
-use super::about::About;
+use super::about::KeySummary;
 use super::args::ListArgs;
-use super::records::KeyFile;
+use super::records::SymmetricKeyFile;
 use super::{KeysError, place};
 use oarlock_measure::GlobalOptions;
-use oarlock_measure::table::{Align, Cell, Table};
-use oarlock_measure::terminal::wants_colour;
+use oarlock_measure::report::print_report;
+use oarlock_measure::table::{CellAlign, TableCell, TextTable};
 
 pub(super) fn run(global: &GlobalOptions, args: &ListArgs) -> Result<(), KeysError> {
     let (directory, records) = args.places()?;
-    let mut list = List::default();
+    let mut list = KeyList::default();
     if let Some(path) = directory {
         list.take_directory(&path, args.passphrase_file.as_deref())?;
     }
     if let Some(path) = records {
         list.take_records(&path);
     }
-    list.print(global)?;
+    print_report(global.json, &list.keys, |in_colour| list.table().render(in_colour))?;
     list.verdict()
 }
 
 impl ListArgs {
-    /// What was named; where nothing was, what there is of the development set-up.
+    /// Returns the directory and the file that were named. If neither was named, returns those of the development
+    /// set-up that exist.
     fn places(&self) -> Result<(Option<PathBuf>, Option<PathBuf>), KeysError> {
         if self.directory.is_some() || self.records.is_some() {
             return Ok((self.directory.clone(), self.records.clone()));
@@ -43,15 +43,15 @@ impl ListArgs {
     }
 }
 
-/// What was found.
+/// The keys that were found.
 #[derive(Debug, Default)]
-struct List {
-    keys: Vec<About>,
-    /// Files that could not be used.
+struct KeyList {
+    keys: Vec<KeySummary>,
+    /// The number of files that could not be used.
     broken: usize,
 }
 
-impl List {
+impl KeyList {
     fn take_directory(&mut self, path: &Path, passphrase: Option<&Path>) -> Result<(), KeysError> {
         let mut directory = KeyDirectory::new(path, place::passphrase(passphrase)?);
         let changes = match directory.refresh() {
@@ -65,15 +65,18 @@ impl List {
             self.refuse(&format_args!("{}: {fault}", path.display()));
         }
         for path in &changes.exposed {
-            eprintln!("oarlock: {}: everybody may read this private key", path.display());
+            eprintln!(
+                "oarlock: {}: every user can read this private key: remove the permission",
+                path.display()
+            );
         }
         let found = directory.keys().filter_map(|(name, found)| Some((name, found, directory.file(name)?)));
-        self.keys.extend(found.map(|(name, found, file)| About::material(name, found, file)));
+        self.keys.extend(found.map(|(name, found, file)| KeySummary::material(name, found, file)));
         Ok(())
     }
 
     fn take_records(&mut self, path: &Path) {
-        match KeyFile::read(path) {
+        match SymmetricKeyFile::read(path) {
             Ok(file) => self.keys.extend(file.keys(path)),
             Err(error) => self.refuse(&error),
         }
@@ -84,26 +87,17 @@ impl List {
         self.broken += 1;
     }
 
-    fn print(&self, global: &GlobalOptions) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        if global.json {
-            let text = serde_json::to_string(&self.keys).map_err(io::Error::other)?;
-            return writeln!(out, "{text}");
-        }
-        write!(out, "{}", self.table().render(wants_colour()))
-    }
-
-    fn table(&self) -> Table {
-        let head = ["name", "kind", "holds", "fingerprint", "file"].map(|name| (name, Align::Left));
-        let mut table = Table::new(head);
+    fn table(&self) -> TextTable {
+        let head = ["name", "kind", "holds", "fingerprint", "file"].map(|name| (name, CellAlign::Left));
+        let mut table = TextTable::new(head);
         for key in &self.keys {
             let fingerprint = match &key.fingerprint {
-                // As much as tells keys apart at a glance; the whole is in the JSON.
-                Some(whole) => Cell::from(&whole[..16]),
-                None => Cell::none(),
+                // Sixteen digits distinguish keys at a glance; the JSON has all digits.
+                Some(whole) => TableCell::from(&whole[..16]),
+                None => TableCell::none(),
             };
-            let [name, kind, holds] = [&key.name, &key.kind, key.holds.word()].map(Cell::from);
-            table.row([name, kind, holds, fingerprint, Cell::from(key.file.as_str())]);
+            let [name, kind, holds] = [&key.name, &key.kind, key.holds.word()].map(TableCell::from);
+            table.row([name, kind, holds, fingerprint, TableCell::from(key.file.as_str())]);
         }
         table
     }

@@ -1,14 +1,14 @@
-//! `oarlock keys`: makes keys, takes them in, and says what is there. Private material goes into files of their
-//! owner and nowhere else.
+//! `oarlock keys`: generates, imports, lists and shows keys. Private keys are written only into files that their
+//! owner alone can read.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `args`, `kind` | the command's arguments; what can be made |
+//! | `args`, `kind` | the command's arguments; the kinds that can be generated |
 //! | `generate`, `import`, `list`, `show`, `split` | the subcommands |
-//! | `about` | what may be said of a key |
-//! | `place`, `records` | directories of keys and files in them; files of symmetric keys |
-//! | `draft` | files that are there whole or not at all |
-//! | `error` | why there is no key |
+//! | `about` | summaries of keys without their secrets |
+//! | `place`, `records` | key directories and files in them; files of symmetric keys |
+//! | `draft` | files that appear whole or not at all |
+//! | `error` | the errors |
 
 pub(crate) mod about;
 mod args;
@@ -25,7 +25,7 @@ mod split;
 
 pub(crate) use self::args::KeysArgs;
 use self::args::KeysCommand;
-pub(crate) use self::draft::Over;
+pub(crate) use self::draft::Overwrite;
 pub(crate) use self::error::KeysError;
 use oarlock_measure::GlobalOptions;
 
@@ -34,7 +34,7 @@ use oarlock_measure::GlobalOptions;
 /// # Errors
 /// Wrong usage or input, or a machine that failed.
 pub(crate) fn run(global: &GlobalOptions, args: &KeysArgs) -> Result<(), KeysError> {
-    // What the system does not allow is no reason not to make keys; `oarlock serve` says so.
+    // Keys are made even if the system does not allow all protection; `oarlock serve` warns about it.
     let _ = oarlock_server::harden();
     match &args.command {
         KeysCommand::Generate(own) => generate::run(global, own),

@@ -1,4 +1,4 @@
-//! Directories of keys, and files in them.
+//! Key directories, and files in them.
 
 use std::fs::{DirBuilder, File, Permissions};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -11,10 +11,10 @@ use oarlock_io::{ENDINGS, KeyMaterial, check_private, is_key_name, read_private_
 use oarlock_server::development::Development;
 use zeroize::Zeroizing;
 
-use super::draft::{self, Over};
+use super::draft::{self, Overwrite};
 use super::{KeysError, about};
 
-/// The directory that was named, else that of the development set-up.
+/// Returns the directory that was named, else that of the development set-up.
 pub(super) fn directory(own: Option<&Path>) -> Result<PathBuf, KeysError> {
     match own {
         Some(path) => Ok(path.to_owned()),
@@ -22,7 +22,7 @@ pub(super) fn directory(own: Option<&Path>) -> Result<PathBuf, KeysError> {
     }
 }
 
-/// As [`directory`], to be written to: that of the development set-up is made where it is not there.
+/// Returns the directory as [`directory`] does, and creates that of the development set-up if it does not exist.
 pub(super) fn directory_to_fill(own: Option<&Path>) -> Result<PathBuf, KeysError> {
     let path = directory(own)?;
     if own.is_none() {
@@ -31,13 +31,13 @@ pub(super) fn directory_to_fill(own: Option<&Path>) -> Result<PathBuf, KeysError
     Ok(path)
 }
 
-/// Makes a directory that nobody else may look into.
+/// Creates a directory that only its owner can read.
 pub(super) fn make(path: &Path) -> Result<(), KeysError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| KeysError::Create { path: path.to_owned(), error })
 }
 
-/// Where a key of this name goes. Two files whose names differ in their endings alone would be one key's.
+/// Returns the file for a key of this name. Two files whose names differ only in their endings would belong to one key.
 pub(super) fn file_for(directory: &Path, name: &str) -> Result<PathBuf, KeysError> {
     let twin = ENDINGS.iter().filter(|ending| **ending != ENDING).map(|ending| file(directory, name, ending));
     match twin.into_iter().find(|path| path.exists()) {
@@ -46,32 +46,32 @@ pub(super) fn file_for(directory: &Path, name: &str) -> Result<PathBuf, KeysErro
     }
 }
 
-/// The file of the key of a name. Of several the first counts, as for a server.
+/// Returns the file of a key's name. The first of several counts, as for a server.
 pub(super) fn find(directory: &Path, name: &str) -> Result<PathBuf, KeysError> {
     let files = ENDINGS.iter().map(|ending| file(directory, name, ending)).filter(|path| path.exists());
     let no_key = || KeysError::NoKey { directory: directory.to_owned(), name: name.to_owned() };
     files.min().ok_or_else(no_key)
 }
 
-/// The name that a file gives to its key: all but the ending.
+/// Returns the name of a file's key: the file name without the ending.
 pub(super) fn name_of(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Refuses a name under which no key could be found again.
+/// Rejects a name under which the key could not be found again.
 pub(super) fn check_name(name: &str, hint: &'static str) -> Result<(), KeysError> {
     if is_key_name(name) { Ok(()) } else { Err(KeysError::Name { name: name.to_owned(), hint }) }
 }
 
-/// A key of any format; `-` is stdin.
+/// Reads a key of any format; `-` is stdin.
 pub(crate) fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<Key, KeysError> {
     import::any(&bytes(path)?, passphrase).map_err(|error| KeysError::Key { path: path.to_owned(), error })
 }
 
-/// A key to sign with: others may not read its file.
+/// Reads a key to sign with. Other users must not be able to read its file.
 pub(crate) fn read_to_sign(path: &Path, passphrase: Option<&Passphrase>) -> Result<Key, KeysError> {
     let key = read(path, passphrase)?;
-    // That a public key does not sign is for the signer to say.
+    // The signer reports that a public key cannot sign.
     if !about::is_public(&key) && !is_stdin(path) {
         let checked = File::open(path).and_then(|file| check_private(path, &file));
         checked.map_err(|error| KeysError::Read { path: path.to_owned(), error })?;
@@ -83,7 +83,7 @@ fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// A key of any format, or a share of one.
+/// Reads a key of any format, or a share of a key.
 pub(super) fn read_material(path: &Path, passphrase: Option<&Passphrase>) -> Result<KeyMaterial, KeysError> {
     KeyMaterial::import(&bytes(path)?, passphrase)
         .map_err(|error| KeysError::Key { path: path.to_owned(), error })
@@ -95,19 +95,24 @@ fn bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, KeysError> {
         .map_err(|error| KeysError::Read { path: path.to_owned(), error })
 }
 
-/// Writes a key: PKCS#8, encrypted where there is a passphrase, or SPKI.
+/// Writes a key: PKCS#8, encrypted if there is a passphrase, or SPKI.
 pub(crate) fn write(
     path: &Path,
     key: &Key,
     passphrase: Option<&Passphrase>,
-    over: Over,
+    over: Overwrite,
 ) -> Result<(), KeysError> {
     let text = text(key, passphrase).map_err(|error| KeysError::Key { path: path.to_owned(), error })?;
     draft::write(path, text.as_bytes(), draft::private(), over)
 }
 
-/// Writes a text for its owner alone where it is secret, else for everybody to read.
-pub(crate) fn write_text(path: &Path, text: &[u8], is_secret: bool, over: Over) -> Result<(), KeysError> {
+/// Writes a text. Only its owner can read a secret one.
+pub(crate) fn write_text(
+    path: &Path,
+    text: &[u8],
+    is_secret: bool,
+    over: Overwrite,
+) -> Result<(), KeysError> {
     let permissions = if is_secret { draft::private() } else { Permissions::from_mode(0o644) };
     draft::write(path, text, permissions, over)
 }
@@ -120,7 +125,7 @@ fn text(key: &Key, passphrase: Option<&Passphrase>) -> Result<Zeroizing<String>,
     }
 }
 
-/// The passphrase in a file, where one was named.
+/// Reads the passphrase in a file, if one was named.
 pub(crate) fn passphrase(path: Option<&Path>) -> Result<Option<Passphrase>, KeysError> {
     let read = |path: &Path| {
         read_private_passphrase(path).map_err(|error| KeysError::Read { path: path.to_owned(), error })
@@ -128,7 +133,7 @@ pub(crate) fn passphrase(path: Option<&Path>) -> Result<Option<Passphrase>, Keys
     path.map(read).transpose()
 }
 
-/// The ending of files that are written here.
+/// The ending of key files that are written.
 const ENDING: &str = "pem";
 
 fn file(directory: &Path, name: &str, ending: &str) -> PathBuf {

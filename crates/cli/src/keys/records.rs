@@ -1,4 +1,4 @@
-//! Files of symmetric keys, as `oarlock records --keys` reads them.
+//! Files of symmetric keys, in the format of `oarlock records --keys`.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -14,48 +14,49 @@ use oarlock_records::{Buffer, Encoding, LoadedKeys, load_keys};
 use zeroize::Zeroizing;
 
 use super::KeysError;
-use super::about::About;
-use super::draft::{self, Over};
+use super::about::KeySummary;
+use super::draft::{self, Overwrite};
 
-/// More than half a million keys.
+/// The largest file in bytes: more than half a million keys.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Adds a key to a file of keys, which is made where it is not there; gives back the key's length. A key of the same name is
-/// replaced where `over` says so, in its line.
+/// Adds a key to a file of keys, and returns the key's length. The file is created if it does not exist. A key of the
+/// same name is replaced in its line if `over` allows it.
 pub(super) fn add(
     path: &Path,
     name: &str,
     key_type: KeyType,
     generate: impl Fn() -> Result<Key, KeyError>,
-    over: Over,
+    over: Overwrite,
 ) -> Result<usize, KeysError> {
     let secret = strong(key_type, generate)?;
     let line = line(name, key_type, &secret);
-    // Whoever else adds a key has to wait for the renaming: from another's text this key would be missing.
+    // Locked until the file is renamed: another process that adds a key at the same time would write a text without
+    // this key.
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let lock = File::open(draft::folder(&real)).and_then(|folder| folder.lock().map(|()| folder));
     let _lock = lock.map_err(|error| KeysError::Create { path: path.to_owned(), error })?;
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            draft::write(path, &line, draft::private(), Over::Nothing)?;
+            draft::write(path, &line, draft::private(), Overwrite::Nothing)?;
         }
         about => {
             let permissions =
                 about.map_err(|error| KeysError::Read { path: path.to_owned(), error })?.permissions();
-            let text = KeyFile::read(path)?.with(path, name, &line, over)?;
-            draft::write(path, &text, permissions, Over::AnyFile)?;
+            let text = SymmetricKeyFile::read(path)?.with(path, name, &line, over)?;
+            draft::write(path, &text, permissions, Overwrite::AnyFile)?;
         }
     }
     Ok(secret.len())
 }
 
-/// A file of keys that holds what it should.
-pub(super) struct KeyFile {
+/// A valid file of keys.
+pub(super) struct SymmetricKeyFile {
     text: Zeroizing<Vec<u8>>,
     loaded: LoadedKeys,
 }
 
-impl KeyFile {
+impl SymmetricKeyFile {
     pub(super) fn read(path: &Path) -> Result<Self, KeysError> {
         let text = read_secret(path, MAX_BYTES + 1)
             .map_err(|error| KeysError::Read { path: path.to_owned(), error })?;
@@ -67,23 +68,25 @@ impl KeyFile {
         Ok(Self { text, loaded })
     }
 
-    /// What may be said of its keys, in their order.
-    pub(super) fn keys(&self, path: &Path) -> Vec<About> {
+    /// Describes its keys, in their order.
+    pub(super) fn keys(&self, path: &Path) -> Vec<KeySummary> {
         let table = &self.loaded.table;
         let infos = table.names().into_iter().filter_map(|(index, _)| table.info(index));
-        infos.map(|info| About::symmetric(&info.name, info.key_type, info.key_type.key_len(), path)).collect()
+        infos
+            .map(|info| KeySummary::symmetric(&info.name, info.key_type, info.key_type.key_len(), path))
+            .collect()
     }
 
-    /// Its text with one more line, or another line in the place of the key that has the name.
+    /// Returns its text with one more line, or with another line in the place of the key of this name.
     fn with(
         &self,
         path: &Path,
         name: &str,
         line: &[u8],
-        over: Over,
+        over: Overwrite,
     ) -> Result<Zeroizing<Vec<u8>>, KeysError> {
         let taken = self.loaded.names.find(name.as_bytes());
-        if taken.is_some() && over == Over::Nothing {
+        if taken.is_some() && over == Overwrite::Nothing {
             return Err(KeysError::NameTaken { path: path.to_owned(), name: name.to_owned() });
         }
         let mut text = Zeroizing::new(Vec::with_capacity(self.text.len() + 1 + line.len()));
@@ -103,7 +106,7 @@ impl KeyFile {
     }
 }
 
-/// Stands for the counters that a file names: whoever only looks at keys leaves them alone.
+/// Stands for the counters that a file names, so that reading keys does not open or create them.
 #[derive(Debug)]
 struct Unopened;
 
@@ -117,7 +120,7 @@ impl CounterStore for Unopened {
     }
 }
 
-/// A key that no table refuses, of odd parity where DES is meant.
+/// Generates a key that every table accepts, with odd parity for DES.
 fn strong(
     key_type: KeyType,
     generate: impl Fn() -> Result<Key, KeyError>,
@@ -139,7 +142,7 @@ fn strong(
     }
 }
 
-/// The lowest bit of each byte makes the number of its ones odd. FIPS 46-3, bits 8, 16, ..., 64 of a key.
+/// Sets the lowest bit of a byte so that the number of its ones is odd. FIPS 46-3, bits 8, 16, ..., 64 of a key.
 fn with_odd_parity(byte: u8) -> u8 {
     byte ^ u8::from(byte.count_ones().is_multiple_of(2))
 }
@@ -162,12 +165,12 @@ mod tests {
 
     use super::*;
 
-    fn add_new(path: &Path, name: &str, key_type: KeyType, over: Over) -> Result<usize, KeysError> {
+    fn add_new(path: &Path, name: &str, key_type: KeyType, over: Overwrite) -> Result<usize, KeysError> {
         add(path, name, key_type, || generate::secret(key_type.key_len().unwrap_or(32)), over)
     }
 
     fn names(path: &Path) -> Vec<String> {
-        KeyFile::read(path).unwrap().keys(path).into_iter().map(|about| about.name).collect()
+        SymmetricKeyFile::read(path).unwrap().keys(path).into_iter().map(|about| about.name).collect()
     }
 
     #[test]
@@ -181,19 +184,19 @@ mod tests {
         );
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        assert_eq!(add_new(&path, "d", KeyType::Tdes2, Over::Nothing).unwrap(), 16);
+        assert_eq!(add_new(&path, "d", KeyType::Tdes2, Overwrite::Nothing).unwrap(), 16);
         assert_eq!(names(&path), ["a", "1", "c", "d"]);
         let grown = fs::read_to_string(&path).unwrap();
         assert!(grown.starts_with(&format!("{text}\n")) && grown.ends_with("\"}\n"));
         for taken in ["a", "1", "d"] {
-            let error = add_new(&path, taken, KeyType::Des, Over::Nothing).unwrap_err();
+            let error = add_new(&path, taken, KeyType::Des, Overwrite::Nothing).unwrap_err();
             assert!(matches!(error, KeysError::NameTaken { .. }), "{error}");
         }
         assert_eq!(fs::read_to_string(&path).unwrap(), grown);
-        add_new(&path, "1", KeyType::Aes256, Over::AnyFile).unwrap();
-        add_new(&path, "d", KeyType::Aes256, Over::AnyFile).unwrap();
+        add_new(&path, "1", KeyType::Aes256, Overwrite::AnyFile).unwrap();
+        add_new(&path, "d", KeyType::Aes256, Overwrite::AnyFile).unwrap();
         let kinds: Vec<String> =
-            KeyFile::read(&path).unwrap().keys(&path).into_iter().map(|about| about.kind).collect();
+            SymmetricKeyFile::read(&path).unwrap().keys(&path).into_iter().map(|about| about.kind).collect();
         assert_eq!(
             (names(&path).as_slice(), kinds.join(" ")),
             (&["a", "1", "c", "d"].map(String::from)[..], "hmac aes256 aes128 aes256".into())
@@ -207,23 +210,23 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_broken_is_left_as_it_is() {
+    fn a_broken_file_is_left_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keys");
         fs::write(&path, "{\"type\":\"hmac\",\"hex\":\"0b\"}\nno key\n").unwrap();
-        let error = add_new(&path, "new", KeyType::Des, Over::AnyFile).unwrap_err().to_string();
+        let error = add_new(&path, "new", KeyType::Des, Overwrite::AnyFile).unwrap_err().to_string();
         assert!(error.starts_with(&path.display().to_string()) && error.contains("line 2"), "{error}");
         assert!(fs::read_to_string(&path).unwrap().ends_with("no key\n"));
     }
 
     #[test]
-    fn keys_added_at_once_are_all_there() {
+    fn keys_that_are_added_at_the_same_time_are_all_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keys");
         std::thread::scope(|scope| {
             for name in ["a", "b", "c", "d"] {
                 let path = &path;
-                scope.spawn(move || add_new(path, name, KeyType::Aes128, Over::Nothing).unwrap());
+                scope.spawn(move || add_new(path, name, KeyType::Aes128, Overwrite::Nothing).unwrap());
             }
         });
         let mut found = names(&path);

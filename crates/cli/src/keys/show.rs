@@ -8,7 +8,7 @@ use oarlock::keys::reference::Reference;
 use oarlock::keys::{KeyError, export};
 use oarlock_io::KeyMaterial;
 
-use super::about::{self, About};
+use super::about::{self, KeySummary};
 use super::args::ShowArgs;
 use super::{KeysError, place};
 use oarlock_measure::GlobalOptions;
@@ -32,7 +32,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ShowArgs) -> Result<(), KeysErr
         return Ok(io::stdout().write_all(reference.as_bytes())?);
     }
     about::warn(&name, key_of(&material));
-    let about = About { public_key: Some(public), ..About::material(&name, &material, &path) };
+    let about = KeySummary { public_key: Some(public), ..KeySummary::material(&name, &material, &path) };
     Ok(about.print(global)?)
 }
 
@@ -40,7 +40,7 @@ fn reference(name: &str, key: &Key) -> Result<String, KeyError> {
     Reference { name: name.to_owned(), spki: Some(export::spki_der(key)?) }.to_pem()
 }
 
-/// The key whose public half is shown: of a share that of all shares together.
+/// Returns the key whose public half is shown. For a share it is the key of all shares together.
 fn key_of(material: &KeyMaterial) -> &Key {
     match material {
         KeyMaterial::Key(key) => key,
@@ -49,7 +49,7 @@ fn key_of(material: &KeyMaterial) -> &Key {
 }
 
 impl ShowArgs {
-    /// A file that is there, unless a directory was named: then it is a name in that.
+    /// Returns the file of the key. With --directory it is the name of a key there, else a file if one exists.
     fn path(&self) -> Result<PathBuf, KeysError> {
         let is_name = self.key.to_str().filter(|name| oarlock_io::is_key_name(name));
         let is_file = self.key == Path::new("-") || (self.key.exists() && !self.key.is_dir());

@@ -9,9 +9,9 @@ use oarlock::keys::{KeyError, Passphrase};
 use oarlock_io::KeyMaterial;
 use zeroize::Zeroizing;
 
-use super::about::About;
+use super::about::KeySummary;
 use super::args::SplitArgs;
-use super::draft::{self, Over};
+use super::draft::{self, Overwrite};
 use super::{KeysError, place};
 use oarlock_measure::GlobalOptions;
 
@@ -22,7 +22,7 @@ pub(super) fn run(global: &GlobalOptions, args: &SplitArgs) -> Result<(), KeysEr
     let passphrase = place::passphrase(args.passphrase_file.as_deref())?;
     let failed = |error| KeysError::Key { path: args.file.clone(), error };
     let (public, shares) = threshold::split(&key, args.threshold, args.shares).map_err(failed)?;
-    // Everything is refused before anything is written: half of the shares are worth nothing.
+    // All paths are checked before anything is written: an incomplete set of shares is useless.
     let paths: Vec<PathBuf> = shares.iter().map(|share| args.path_of(share, &name)).collect();
     let whole = args.out.join(format!("{name}.threshold.pem"));
     for path in paths.iter().chain([&whole]) {
@@ -38,13 +38,13 @@ pub(super) fn run(global: &GlobalOptions, args: &SplitArgs) -> Result<(), KeysEr
 }
 
 impl SplitArgs {
-    /// A directory of keys for each server, in which the key has the same name.
+    /// Returns the file of a share: each server has a key directory, in which the key has the same name.
     fn path_of(&self, share: &Share, name: &str) -> PathBuf {
         self.out.join(format!("server-{}", share.index())).join(format!("{name}.pem"))
     }
 
-    fn over(&self) -> Over {
-        if self.force { Over::AnyFile } else { Over::Nothing }
+    fn over(&self) -> Overwrite {
+        if self.force { Overwrite::AnyFile } else { Overwrite::Nothing }
     }
 }
 
@@ -63,10 +63,10 @@ fn say(
     paths: &[PathBuf],
     whole: &std::path::Path,
 ) -> Result<(), KeysError> {
-    let abouts: Vec<About> = shares
+    let abouts: Vec<KeySummary> = shares
         .iter()
         .zip(paths)
-        .map(|(share, path)| About::material(name, &KeyMaterial::Share(share.clone()), path))
+        .map(|(share, path)| KeySummary::material(name, &KeyMaterial::Share(share.clone()), path))
         .collect();
     let mut out = io::stdout().lock();
     if global.json {

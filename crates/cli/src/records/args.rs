@@ -8,10 +8,10 @@ use oarlock::{BlockCipher, MacAlg};
 use oarlock_records::{Cipher, Encoding, Format, GcmColumns, IvFrom, Job, KeyFrom, Padding, Work};
 
 use super::RecordsError;
-use super::keys::Keys;
+use super::keys::JobKeys;
 use crate::key_path::key_path;
 
-/// What to do with the rows of a file.
+/// Arguments of `oarlock records`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RecordsArgs {
     #[command(subcommand)]
@@ -21,13 +21,13 @@ pub(crate) struct RecordsArgs {
 #[derive(Clone, Debug, Subcommand)]
 enum RecordsCommand {
     /// Encrypt a column
-    Encrypt(EncryptArgs),
+    Encrypt(RecordEncryptArgs),
     /// Decrypt a column
-    Decrypt(DecryptArgs),
+    Decrypt(RecordDecryptArgs),
     /// Decrypt a column under one key and encrypt it under another, without showing the plaintext
     Translate(TranslateArgs),
     /// Make message authentication codes of a column
-    Mac(MacArgs),
+    Mac(RecordMacArgs),
 }
 
 /// Files and columns.
@@ -40,16 +40,16 @@ pub(super) struct FileArgs {
     /// File to write, whole or not at all; - is stdout
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(super) output: PathBuf,
-    /// Write line numbers of rejected rows, and why, into this file
+    /// Write line numbers of rejected rows and the reasons into this file
     #[arg(long, value_name = "FILE")]
     pub(super) rejects: Option<PathBuf>,
-    /// Write the rejected rows there too, as they came: of encrypt and mac, with their plaintext
+    /// Write the rejected rows into that file too, unchanged: those of encrypt and mac contain plaintext
     #[arg(long, requires = "rejects")]
     reject_rows: bool,
-    /// Format of the file [default: ndjson where its name ends in .ndjson or .jsonl, else csv]
+    /// Format of the file [default: ndjson if its name ends in .ndjson or .jsonl, else csv]
     #[arg(long, value_name = "NAME")]
     format: Option<FormatName>,
-    /// What separates the fields of CSV
+    /// Separator of CSV fields: one character, or \t
     #[arg(long, value_name = "CHAR", default_value = ",", value_parser = delimiter)]
     delimiter: u8,
     /// The CSV has no header: its columns are called 1, 2, ...
@@ -58,11 +58,11 @@ pub(super) struct FileArgs {
     /// Column of the values
     #[arg(long, value_name = "NAME")]
     column: String,
-    /// Column for the results, added where it is not there [default: that of the values; mac: mac]
+    /// Column for the results, added if it is missing [default: the column of the values; for mac: mac]
     #[arg(long, value_name = "NAME")]
     into: Option<String>,
-    /// The encoding of values, IVs, tags and associated data: hex, base64, text. With text, plaintext and associated data are
-    /// taken as they are, in UTF-8, and all else is hex
+    /// Encoding of values, IVs, tags and associated data: hex, base64, text. With text, plaintext and associated data
+    /// are UTF-8 text, and everything else is hex
     #[arg(long, value_name = "NAME", default_value = "hex")]
     encoding: Encoding,
 }
@@ -73,17 +73,17 @@ enum FormatName {
     Ndjson,
 }
 
-/// The key of all rows, or a file of keys and who names them.
+/// The key of all rows, or a file of keys and the selection from it.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Keys (the key of all rows, or a file of keys; docs/records.md)")]
-pub(super) struct KeyArgs {
-    /// File that holds the key in hex
+pub(super) struct RecordKeyArgs {
+    /// File that contains the key in hex
     #[arg(long, value_name = "FILE", group = "from", value_parser = key_path())]
     pub(super) key_file: Option<PathBuf>,
-    /// Environment variable that holds the key in hex
+    /// Environment variable that contains the key in hex
     #[arg(long, value_name = "NAME", group = "from")]
     pub(super) key_env: Option<String>,
-    /// The key in hex; every user of the machine sees it meanwhile
+    /// Key in hex; every user of the machine can see it while the program runs
     #[arg(long, value_name = "HEX", group = "from", hide_possible_values = true)]
     pub(super) key: Option<String>,
     /// File of keys, one JSON object a line
@@ -95,7 +95,7 @@ pub(super) struct KeyArgs {
     /// Column that names each row's key
     #[arg(long, value_name = "NAME", group = "from", requires = "keys")]
     pub(super) key_column: Option<String>,
-    /// What happens to weak keys that are given without a file of keys: refuse, warn, allow
+    /// Treatment of weak keys that are given without a file of keys: refuse, warn, allow
     #[arg(long, value_name = "RULE", default_value = "refuse")]
     pub(super) weak_keys: WeakKeyArg,
 }
@@ -123,7 +123,7 @@ impl From<WeakKeyArg> for WeakKeyRule {
 struct CipherArgs {
     #[arg(long, value_name = "NAME", help = format!("Cipher: {}", names(&Cipher::ALL)))]
     cipher: Cipher,
-    /// What fills the last block of a value under CBC: none (it is rejected), pkcs7
+    /// Padding of a value's last block under CBC: none (an incomplete block is rejected), pkcs7
     #[arg(long, value_name = "NAME", default_value = "none")]
     padding: Padding,
     /// Column of the IVs
@@ -142,31 +142,31 @@ pub(crate) fn names(all: &[impl ToString]) -> String {
 }
 
 #[derive(Args, Clone, Debug)]
-struct EncryptArgs {
+struct RecordEncryptArgs {
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
-    keys: KeyArgs,
+    keys: RecordKeyArgs,
     #[command(flatten)]
     cipher: CipherArgs,
-    /// IVs: new ones, made as the key's policy says and written to their column; those of the column; zeros; the key's own
-    /// first bytes
+    /// Source of the IVs: new ones, made by the key's policy and written to their column; the column; zeros; or the
+    /// key's own first bytes
     #[arg(long, value_name = "FROM", default_value = "new", help_heading = "Cipher")]
-    iv: IvName,
+    iv: IvSource,
 }
 
 #[derive(Args, Clone, Debug)]
-struct DecryptArgs {
+struct RecordDecryptArgs {
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
-    keys: KeyArgs,
+    keys: RecordKeyArgs,
     #[command(flatten)]
     cipher: CipherArgs,
-    /// IVs: those of the column, zeros, or the key's own first bytes
+    /// Source of the IVs: the column, zeros, or the key's own first bytes
     #[arg(long, value_name = "FROM", default_value = "column", help_heading = "Cipher")]
-    iv: OldIvName,
-    /// Leave the columns of IVs and tags out of the output: it is then what was encrypted, byte for byte
+    iv: OldIvSource,
+    /// Leave the columns of IVs and tags out, so that the output equals the original file byte for byte
     #[arg(long, help_heading = "Cipher")]
     drop_iv: bool,
 }
@@ -176,37 +176,37 @@ struct TranslateArgs {
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
-    keys: KeyArgs,
+    keys: RecordKeyArgs,
     #[command(flatten)]
     to: ToKeyArgs,
-    /// Cipher of the values; GCM is not translated
+    /// Cipher of the values; GCM cannot be translated
     #[arg(long, value_name = "NAME", help_heading = "Cipher")]
     cipher: Cipher,
-    /// Cipher that they come to have [default: the same]
+    /// New cipher of the values [default: the same]
     #[arg(long, value_name = "NAME", help_heading = "Cipher")]
     to_cipher: Option<Cipher>,
-    /// IVs of the values: those of the column, zeros, or the key's own first bytes
+    /// Source of the values' IVs: the column, zeros, or the key's own first bytes
     #[arg(long, value_name = "FROM", default_value = "column", help_heading = "Cipher")]
-    iv: OldIvName,
+    iv: OldIvSource,
     /// Column of these IVs
     #[arg(long, value_name = "NAME", default_value = "iv", help_heading = "Cipher")]
     iv_column: String,
-    /// IVs that they come to have, as of encrypt
+    /// Source of the new IVs, as with encrypt
     #[arg(long, value_name = "FROM", default_value = "new", help_heading = "Cipher")]
-    to_iv: IvName,
-    /// Column of those IVs [default: the same]
+    to_iv: IvSource,
+    /// Column of the new IVs [default: the same]
     #[arg(long, value_name = "NAME", help_heading = "Cipher")]
     to_iv_column: Option<String>,
 }
 
-/// The key that values come to be encrypted under.
+/// The new key of the values.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Keys that the values come to have")]
+#[command(next_help_heading = "New keys of the values")]
 pub(super) struct ToKeyArgs {
-    /// File that holds the key in hex
+    /// File that contains the key in hex
     #[arg(long, value_name = "FILE", group = "to", value_parser = key_path())]
     pub(super) to_key_file: Option<PathBuf>,
-    /// Environment variable that holds the key in hex
+    /// Environment variable that contains the key in hex
     #[arg(long, value_name = "NAME", group = "to")]
     pub(super) to_key_env: Option<String>,
     /// Name of the key in the file of keys
@@ -218,14 +218,14 @@ pub(super) struct ToKeyArgs {
 }
 
 #[derive(Args, Clone, Debug)]
-struct MacArgs {
+struct RecordMacArgs {
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
-    keys: KeyArgs,
+    keys: RecordKeyArgs,
     #[arg(long = "mac", value_name = "NAME", value_parser = mac_alg, help = format!("Algorithm: {}", names(&MacAlg::ALL)))]
     alg: MacAlg,
-    /// Leading bytes of each code, from 4 [default: all]
+    /// Length of each MAC in bytes, at least 4 [default: all]
     #[arg(long, value_name = "BYTES")]
     length: Option<usize>,
 }
@@ -239,28 +239,28 @@ fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"\\t" => Ok(b'\t'),
         [byte] if Format::is_delimiter(*byte) => Ok(*byte),
-        _ => Err("expected one character that no value, quote or line is written with, or \\t".into()),
+        _ => Err("expected one character that does not occur in values, quotes or line ends, or \\t".into()),
     }
 }
 
-/// Where the IVs of an encryption are.
+/// The source of the IVs of an encryption.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum IvName {
+enum IvSource {
     New,
     Column,
     Zero,
     Key,
 }
 
-/// Where the IVs of a decryption are.
+/// The source of the IVs of a decryption.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum OldIvName {
+enum OldIvSource {
     Column,
     Zero,
     Key,
 }
 
-impl IvName {
+impl IvSource {
     fn from(self, column: &str) -> IvFrom {
         match self {
             Self::New => IvFrom::New(column.to_owned()),
@@ -271,7 +271,7 @@ impl IvName {
     }
 }
 
-impl OldIvName {
+impl OldIvSource {
     fn from(self, column: &str) -> IvFrom {
         match self {
             Self::Column => IvFrom::Column(column.to_owned()),
@@ -302,7 +302,7 @@ impl RecordsArgs {
         }
     }
 
-    pub(super) fn keys(&self) -> &KeyArgs {
+    pub(super) fn keys(&self) -> &RecordKeyArgs {
         match &self.command {
             RecordsCommand::Encrypt(args) => &args.keys,
             RecordsCommand::Decrypt(args) => &args.keys,
@@ -311,7 +311,7 @@ impl RecordsArgs {
         }
     }
 
-    /// The second key of a translation, with its type.
+    /// Returns the second key of a translation, with its type.
     pub(super) fn to_keys(&self) -> Option<(&ToKeyArgs, KeyType)> {
         match &self.command {
             RecordsCommand::Translate(args) => {
@@ -321,7 +321,7 @@ impl RecordsArgs {
         }
     }
 
-    /// The type that a key of all rows has.
+    /// Returns the type of the key of all rows.
     pub(super) fn key_type(&self) -> KeyType {
         match &self.command {
             RecordsCommand::Encrypt(args) => args.cipher.cipher.key_type(),
@@ -331,13 +331,13 @@ impl RecordsArgs {
         }
     }
 
-    /// True where keys are to be their own IVs.
+    /// True if keys are their own IVs.
     pub(super) fn has_key_ivs(&self) -> bool {
         match &self.command {
-            RecordsCommand::Encrypt(args) => matches!(args.iv, IvName::Key),
-            RecordsCommand::Decrypt(args) => matches!(args.iv, OldIvName::Key),
+            RecordsCommand::Encrypt(args) => matches!(args.iv, IvSource::Key),
+            RecordsCommand::Decrypt(args) => matches!(args.iv, OldIvSource::Key),
             RecordsCommand::Translate(args) => {
-                matches!(args.iv, OldIvName::Key) || matches!(args.to_iv, IvName::Key)
+                matches!(args.iv, OldIvSource::Key) || matches!(args.to_iv, IvSource::Key)
             }
             RecordsCommand::Mac(_) => false,
         }
@@ -347,8 +347,8 @@ impl RecordsArgs {
         matches!(self.command, RecordsCommand::Decrypt(_))
     }
 
-    /// The job that the arguments state.
-    pub(super) fn job(&self, keys: &Keys) -> Result<Job, RecordsError> {
+    /// Returns the job that the arguments describe.
+    pub(super) fn job(&self, keys: &JobKeys) -> Result<Job, RecordsError> {
         let files = self.files();
         let mut into = files.into.clone();
         let work = match &self.command {
@@ -390,7 +390,9 @@ impl TranslateArgs {
     fn work(&self, to_key: Option<KeyFrom>) -> Result<Work, RecordsError> {
         let block = |cipher| match cipher {
             Cipher::Cbc(alg) => Ok(alg),
-            Cipher::Gcm(_) => Err(RecordsError::Usage("GCM is not translated")),
+            Cipher::Gcm(_) => {
+                Err(RecordsError::Usage("translate: expected ciphers of CBC, GCM cannot be translated"))
+            }
         };
         let (from, to): (BlockCipher, BlockCipher) =
             (block(self.cipher)?, block(self.to_cipher.unwrap_or(self.cipher))?);

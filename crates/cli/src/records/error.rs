@@ -1,4 +1,4 @@
-//! Why there is no output, or not all of it.
+//! The errors of `oarlock records`.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use oarlock::table::TableError;
 use oarlock_measure::{CommandError, FailureKind};
 use oarlock_records::{KeyFileError, PlanError, RunError};
 
-/// Why a file was not done, or not wholly.
+/// An error of `oarlock records`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecordsError {
     #[error(transparent)]
@@ -35,7 +35,7 @@ pub(crate) enum RecordsError {
     Plan(PlanError),
     #[error("{0}")]
     Usage(&'static str),
-    #[error("{} is the input: it would be lost", path.display())]
+    #[error("{} is the input and would be overwritten: expected another output", path.display())]
     OverInput { path: PathBuf },
     #[error("cannot write {}: {error}", path.display())]
     Create { path: PathBuf, error: io::Error },
@@ -47,7 +47,7 @@ pub(crate) enum RecordsError {
     Stdout(#[from] io::Error),
     #[error("{rejected} of {} rejected{hint}", oarlock_measure::table::count(*.rows, "row"))]
     Rejected { rejected: u64, rows: u64, hint: &'static str },
-    /// Another thread has failed, and says why.
+    /// Another thread has failed and reports the reason.
     #[error("stopped")]
     Stopped,
 }

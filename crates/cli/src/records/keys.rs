@@ -8,24 +8,24 @@ use oarlock::table::{CounterStore, FileCounter, IvRule, KeyPolicy, KeyTable, Key
 use oarlock_io::check_private;
 use oarlock_records::{Buffer, Encoding, KeyFrom, KeyNames, load_keys};
 
-use super::args::{KeyArgs, RecordsArgs};
+use super::args::{RecordKeyArgs, RecordsArgs};
 use super::{RecordsError, is_standard};
 
-/// The table, and which of its keys rows use.
+/// The key table, and the selection of keys for rows.
 #[derive(Debug)]
-pub(super) struct Keys {
+pub(super) struct JobKeys {
     pub(super) table: KeyTable,
     pub(super) names: KeyNames,
     pub(super) from: KeyFrom,
-    /// Of a translation, the key that encrypts.
+    /// The key that encrypts in a translation.
     pub(super) to: Option<KeyFrom>,
 }
 
-/// Loads what the arguments name.
-pub(super) fn load(args: &RecordsArgs) -> Result<Keys, RecordsError> {
+/// Loads the keys that the arguments name.
+pub(super) fn load(args: &RecordsArgs) -> Result<JobKeys, RecordsError> {
     let own = args.keys();
     let (table, names) = load_file(own.keys.as_deref())?;
-    let loader = Loader { args, own, table: &table, names: &names };
+    let loader = KeyLoader { args, own, table: &table, names: &names };
     let from = match (&own.key_name, &own.key_column) {
         (_, Some(column)) => KeyFrom::Column(column.clone()),
         (Some(name), None) => loader.named(name)?,
@@ -44,13 +44,13 @@ pub(super) fn load(args: &RecordsArgs) -> Result<Keys, RecordsError> {
             }
         }
     };
-    Ok(Keys { table, names, from, to })
+    Ok(JobKeys { table, names, from, to })
 }
 
 fn load_file(path: Option<&Path>) -> Result<(KeyTable, KeyNames), RecordsError> {
     let Some(path) = path else { return Ok((KeyTable::new(), KeyNames::default())) };
     let text = read(path)?;
-    // A counter lies where the file of keys says, beside it unless the path is absolute.
+    // The path of a counter is relative to the directory of the file of keys.
     let open = |name: &str| -> io::Result<Arc<dyn CounterStore>> {
         let path = path.parent().unwrap_or(Path::new("")).join(name);
         let counter = match FileCounter::open(&path) {
@@ -67,21 +67,21 @@ fn load_file(path: Option<&Path>) -> Result<(KeyTable, KeyNames), RecordsError> 
     Ok((loaded.table, loaded.names))
 }
 
-struct Loader<'l> {
+struct KeyLoader<'l> {
     args: &'l RecordsArgs,
-    own: &'l KeyArgs,
+    own: &'l RecordKeyArgs,
     table: &'l KeyTable,
     names: &'l KeyNames,
 }
 
-impl Loader<'_> {
+impl KeyLoader<'_> {
     fn named(&self, name: &str) -> Result<KeyFrom, RecordsError> {
         let path = || self.own.keys.clone().unwrap_or_default();
         let index = self.names.find(name.as_bytes());
         index.map(KeyFrom::One).ok_or_else(|| RecordsError::NoKey { path: path(), name: name.to_owned() })
     }
 
-    /// Takes in a key that is given by itself: the user may do everything with it.
+    /// Adds a key that is given without a file of keys. It may be used for everything.
     fn alone(
         &self,
         key_type: KeyType,
@@ -103,15 +103,15 @@ impl Loader<'_> {
     }
 }
 
-impl KeyArgs {
-    /// The key that is given by itself, and where it was.
+impl RecordKeyArgs {
+    /// Returns the origin and the bytes of a key that is given without a file of keys.
     fn read(&self) -> Result<(String, Buffer), RecordsError> {
         match (&self.key_file, &self.key_env, &self.key) {
             (Some(path), ..) => from_file(path),
             (_, Some(name), _) => from_environment(name),
             (.., Some(hex)) => {
                 eprintln!(
-                    "oarlock: --key: every user of this machine can see it; --key-file and --key-env keep it to yourself"
+                    "oarlock: --key: every user of this machine can see the key: --key-file and --key-env hide it"
                 );
                 decode("--key".to_owned(), hex.as_bytes())
             }
@@ -139,7 +139,7 @@ fn decode(origin: String, hex: &[u8]) -> Result<(String, Buffer), RecordsError> 
     }
 }
 
-/// A whole file, in memory that is wiped.
+/// Reads a whole file into memory that is wiped afterwards.
 fn read(path: &Path) -> Result<Buffer, RecordsError> {
     let fail = |error| RecordsError::Open { path: path.to_path_buf(), error };
     let mut reader: Box<dyn io::Read> = match is_standard(path) {

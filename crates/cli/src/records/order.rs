@@ -1,4 +1,4 @@
-//! Chunks back in their order: output and rejected rows written, progress told.
+//! Chunks in their order: writes output and rejected rows, and shows progress.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,43 +7,43 @@ use indicatif::ProgressBar;
 use oarlock_records::{Buffer, Done, Plan};
 
 use super::RecordsError;
-use super::source::Header;
-use super::target::Target;
+use super::source::FileHeader;
+use super::target::OutputFile;
 
-/// Chunks that may wait for an earlier one. Who brings a later one waits with it.
+/// The number of chunks that may wait for an earlier one. A thread with a later chunk waits.
 const MAX_WAITING: u64 = 4;
-/// Rejected rows that are told on stderr where nobody wants them in a file.
+/// The number of rejected rows that stderr shows if there is no file for them.
 const MAX_TOLD: u64 = 5;
 
 /// Puts chunks back into their order.
-pub(super) struct Order<'o> {
+pub(super) struct ChunkOrder<'o> {
     plan: &'o Plan,
     bar: &'o ProgressBar,
     name: String,
-    state: Mutex<State>,
+    state: Mutex<OrderState>,
     changed: Condvar,
 }
 
-struct State {
+struct OrderState {
     next: u64,
     waiting: BTreeMap<u64, (Done, usize)>,
     spare: Vec<Done>,
-    files: Option<Files>,
-    /// Lines before the next chunk.
+    files: Option<OutputFiles>,
+    /// The number of lines before the next chunk.
     lines: u64,
-    totals: Totals,
+    totals: RowTotals,
     is_stopped: bool,
 }
 
-struct Files {
-    output: Target,
-    rejects: Option<Target>,
+struct OutputFiles {
+    output: OutputFile,
+    rejects: Option<OutputFile>,
     lines: Buffer,
 }
 
-/// What was done.
+/// The counts of a run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Totals {
+pub(super) struct RowTotals {
     pub(super) rows: u64,
     pub(super) rejected: u64,
     pub(super) bytes_in: u64,
@@ -51,8 +51,8 @@ pub(super) struct Totals {
     is_told: bool,
 }
 
-impl Totals {
-    /// Rejected rows are an answer of their own.
+impl RowTotals {
+    /// Fails if rows were rejected.
     pub(super) fn verdict(self) -> Result<(), RecordsError> {
         let Self { rejected, rows, is_told, .. } = self;
         let hint = if is_told { "; --rejects FILE keeps all lines and reasons" } else { "" };
@@ -60,27 +60,27 @@ impl Totals {
     }
 }
 
-impl<'o> Order<'o> {
+impl<'o> ChunkOrder<'o> {
     /// Begins the files.
     pub(super) fn new(
         plan: &'o Plan,
-        output: Target,
-        rejects: Option<Target>,
-        header: Header,
+        output: OutputFile,
+        rejects: Option<OutputFile>,
+        header: FileHeader,
         bar: &'o ProgressBar,
     ) -> Result<Self, RecordsError> {
-        let mut files = Files { output, rejects, lines: Buffer::default() };
+        let mut files = OutputFiles { output, rejects, lines: Buffer::default() };
         files.output.write(plan.head())?;
         if let Some(rejects) = &mut files.rejects {
             rejects.write(&plan.rejects_head())?;
         }
         let bytes_out = plan.head().len() as u64;
-        let state = State {
+        let state = OrderState {
             next: 0,
             waiting: BTreeMap::new(),
             spare: Vec::new(),
             lines: header.lines,
-            totals: Totals { bytes_out, is_told: files.rejects.is_none(), ..Totals::default() },
+            totals: RowTotals { bytes_out, is_told: files.rejects.is_none(), ..RowTotals::default() },
             files: Some(files),
             is_stopped: false,
         };
@@ -92,8 +92,8 @@ impl<'o> Order<'o> {
         self.state().spare.pop().unwrap_or_default()
     }
 
-    /// Takes what came of a chunk, and writes all that is in order. Waits where too many chunks wait already; the one that
-    /// they wait for never does.
+    /// Takes a computed chunk, and writes all chunks that are in order. Waits if too many chunks wait already; the
+    /// chunk that they wait for never waits.
     pub(super) fn take(&self, number: u64, done: Done, len_bytes: usize) -> Result<(), RecordsError> {
         let mut state = self.state();
         while !state.is_stopped && number > state.next + MAX_WAITING {
@@ -113,14 +113,14 @@ impl<'o> Order<'o> {
         Ok(())
     }
 
-    /// Nobody waits any longer.
+    /// Stops all threads that wait.
     pub(super) fn stop(&self) {
         self.state().is_stopped = true;
         self.changed.notify_all();
     }
 
     /// Ends the files: all bytes first, then the names.
-    pub(super) fn finish(&self) -> Result<Totals, RecordsError> {
+    pub(super) fn finish(&self) -> Result<RowTotals, RecordsError> {
         let mut state = self.state();
         let Some(mut files) = state.files.take().filter(|_| !state.is_stopped) else {
             return Err(RecordsError::Stopped);
@@ -134,8 +134,8 @@ impl<'o> Order<'o> {
         Ok(state.totals)
     }
 
-    fn write(&self, state: &mut State, done: &Done, len_bytes: usize) -> Result<(), RecordsError> {
-        // Lines are told from 1.
+    fn write(&self, state: &mut OrderState, done: &Done, len_bytes: usize) -> Result<(), RecordsError> {
+        // Line numbers in messages begin with 1.
         let first_line = state.lines + 1;
         if let Some(last) = done.rejects.last().filter(|_| done.is_truncated) {
             let (name, line, reason) = (self.name.clone(), first_line + last.line, self.plan.reason(last));
@@ -165,7 +165,7 @@ impl<'o> Order<'o> {
         Ok(())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OrderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

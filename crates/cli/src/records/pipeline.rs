@@ -1,7 +1,7 @@
-//! Threads that take chunks in turns: read one, compute it, put it back into order.
+//! Threads that take chunks in turns: each reads one, computes it, and puts it back into order.
 //!
-//! Reading and writing are short beside computing, so they need no threads of their own, only a lock each. No more chunks
-//! are in memory than there are threads, and the few that wait for an earlier one.
+//! Reading and writing are short beside computing, so they need only a lock each and no threads. Memory holds no more
+//! chunks than there are threads, and the few that wait for an earlier one.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,31 +10,31 @@ use oarlock::table::KeyTable;
 use oarlock_records::{Buffer, Plan, Worker};
 
 use super::RecordsError;
-use super::order::{Order, Totals};
-use super::source::{Chunk, Source};
+use super::order::{ChunkOrder, RowTotals};
+use super::source::{ChunkSource, RowChunk};
 
-/// What all threads work with.
-pub(super) struct Shared<'s> {
+/// The state that all threads share.
+pub(super) struct RecordPipeline<'s> {
     pub(super) plan: &'s Plan,
     pub(super) accelerator: &'s Accelerator,
     pub(super) table: &'s KeyTable,
-    pub(super) source: Source,
-    pub(super) order: Order<'s>,
+    pub(super) source: ChunkSource,
+    pub(super) order: ChunkOrder<'s>,
 }
 
-impl Shared<'_> {
-    /// Does the whole file.
-    pub(super) fn run(self, threads: usize) -> Result<Totals, RecordsError> {
+impl RecordPipeline<'_> {
+    /// Handles the whole file.
+    pub(super) fn run(self, threads: usize) -> Result<RowTotals, RecordsError> {
         let Self { plan, accelerator, table, source, order } = self;
         let source = Mutex::new(source);
-        let line = Line { plan, accelerator, table, source: &source, order: &order };
+        let line = PipelineThread { plan, accelerator, table, source: &source, order: &order };
         let ends = std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| line.work())).collect();
             let mut ends = vec![line.work()];
             ends.extend(others.into_iter().map(|thread| thread.join().unwrap_or(Err(RecordsError::Stopped))));
             ends
         });
-        // Who failed first has the reason; the others were stopped.
+        // One thread has the reason of the failure; the others were stopped.
         let mut stopped = Ok(());
         for end in ends {
             match end {
@@ -46,17 +46,17 @@ impl Shared<'_> {
     }
 }
 
-/// One thread's view.
+/// The view of one thread.
 #[derive(Clone, Copy)]
-struct Line<'l> {
+struct PipelineThread<'l> {
     plan: &'l Plan,
     accelerator: &'l Accelerator,
     table: &'l KeyTable,
-    source: &'l Mutex<Source>,
-    order: &'l Order<'l>,
+    source: &'l Mutex<ChunkSource>,
+    order: &'l ChunkOrder<'l>,
 }
 
-impl Line<'_> {
+impl PipelineThread<'_> {
     fn work(&self) -> Result<(), RecordsError> {
         let guard = StopUnlessDone(self.order, false);
         let mut worker = Worker::new(self.plan, self.accelerator, self.table);
@@ -71,13 +71,13 @@ impl Line<'_> {
         Ok(())
     }
 
-    fn next(&self, memory: Buffer) -> Result<Option<Chunk>, RecordsError> {
+    fn next(&self, memory: Buffer) -> Result<Option<RowChunk>, RecordsError> {
         self.source.lock().unwrap_or_else(PoisonError::into_inner).next(memory)
     }
 }
 
-/// Stops the other threads where this one ends early, by an error or a panic.
-struct StopUnlessDone<'s>(&'s Order<'s>, bool);
+/// Stops the other threads if this one ends early, by an error or a panic.
+struct StopUnlessDone<'s>(&'s ChunkOrder<'s>, bool);
 
 impl StopUnlessDone<'_> {
     fn done(mut self) {

@@ -8,20 +8,20 @@ use oarlock_records::{Buffer, Format};
 
 use super::{RecordsError, is_standard};
 
-/// Bytes of a chunk: enough rows to fill lanes, few enough to stay in a cache.
+/// The size of a chunk in bytes: enough rows to fill the lanes, few enough to stay in a cache.
 const CHUNK: usize = 1 << 20;
-/// No row is longer, so that a quote that is left open does not fill the memory.
+/// The longest row in bytes, so that an open quote does not fill the memory.
 const MAX_ROW: usize = if cfg!(test) { 4 << 20 } else { 64 << 20 };
 
 /// Reads a file chunk by chunk.
-pub(super) struct Source {
+pub(super) struct ChunkSource {
     reader: Box<dyn Read + Send>,
     name: String,
     len_bytes: Option<u64>,
     format: Format,
-    /// The rows that were cut off the chunk before.
+    /// The rows that were cut off the last chunk.
     rest: Buffer,
-    /// The first chunk, which was looked at already, and how much of it is the header.
+    /// The first chunk, which `look` has seen already, and the length of its header.
     first: Option<(Buffer, usize)>,
     given: u64,
     is_at_end: bool,
@@ -29,15 +29,15 @@ pub(super) struct Source {
 
 /// Whole rows of a file.
 #[derive(Debug)]
-pub(super) struct Chunk {
-    /// Its place, from 0.
+pub(super) struct RowChunk {
+    /// Its number, from 0.
     pub(super) number: u64,
     buffer: Buffer,
     /// The header before the rows.
     header: usize,
 }
 
-impl Chunk {
+impl RowChunk {
     pub(super) fn rows(&self) -> &[u8] {
         &self.buffer[self.header..]
     }
@@ -51,7 +51,7 @@ impl Chunk {
     }
 }
 
-impl Source {
+impl ChunkSource {
     /// Opens a file; `-` is standard input.
     pub(super) fn open(path: &Path) -> Result<Self, RecordsError> {
         let fail = |error| RecordsError::Open { path: path.to_path_buf(), error };
@@ -85,22 +85,23 @@ impl Source {
         self.len_bytes
     }
 
-    /// Looks at the first chunk; `look` says what it found and how many bytes are the header. With that comes the header.
+    /// Gives the first chunk to `look`, which returns its finding and the length of the header in bytes. Returns the
+    /// finding and the header.
     pub(super) fn look<T>(
         &mut self,
         format: Format,
         look: impl FnOnce(&[u8]) -> Result<(T, usize), RecordsError>,
-    ) -> Result<(T, Header), RecordsError> {
+    ) -> Result<(T, FileHeader), RecordsError> {
         self.format = format;
         let first = self.cut(Buffer::default())?.unwrap_or_default();
         let (found, header) = look(&first)?;
         let lines = oarlock_records::count_lines(&first[..header]);
         self.first = Some((first, header));
-        Ok((found, Header { lines, name: self.name.clone() }))
+        Ok((found, FileHeader { lines, name: self.name.clone() }))
     }
 
-    /// The next chunk, in `memory` that is no longer needed; None at the end.
-    pub(super) fn next(&mut self, memory: Buffer) -> Result<Option<Chunk>, RecordsError> {
+    /// Returns the next chunk, in `memory` of an earlier one; None at the end.
+    pub(super) fn next(&mut self, memory: Buffer) -> Result<Option<RowChunk>, RecordsError> {
         let (buffer, header) = match self.first.take() {
             Some(first) => first,
             None => match self.cut(memory)? {
@@ -109,7 +110,7 @@ impl Source {
             },
         };
         self.given += 1;
-        Ok(Some(Chunk { number: self.given - 1, buffer, header }))
+        Ok(Some(RowChunk { number: self.given - 1, buffer, header }))
     }
 
     fn cut(&mut self, mut buffer: Buffer) -> Result<Option<Buffer>, RecordsError> {
@@ -136,7 +137,7 @@ impl Source {
         }
     }
 
-    /// Reads until there are so many bytes, or no more.
+    /// Reads until `wanted` bytes are there or the input ends.
     fn fill(&mut self, buffer: &mut Buffer, wanted: usize) -> Result<(), RecordsError> {
         while buffer.len() < wanted && !self.is_at_end {
             let missing = wanted - buffer.len();
@@ -148,12 +149,12 @@ impl Source {
     }
 }
 
-/// What is known of the head of a file.
+/// The header of a file.
 #[derive(Debug)]
-pub(super) struct Header {
-    /// Ends of lines in it.
+pub(super) struct FileHeader {
+    /// The number of lines in it.
     pub(super) lines: u64,
-    /// The file's name.
+    /// The name of the file.
     pub(super) name: String,
 }
 
@@ -187,7 +188,7 @@ mod tests {
     }
 
     fn chunks(text: Vec<u8>, step: usize) -> Result<Vec<Vec<u8>>, RecordsError> {
-        let mut source = Source::new(Box::new(Trickle(text, step)), "test".into(), None);
+        let mut source = ChunkSource::new(Box::new(Trickle(text, step)), "test".into(), None);
         source.look(Format::CSV, |_| Ok(((), 0)))?;
         let mut chunks = Vec::new();
         while let Some(chunk) = source.next(Buffer::default())? {

@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all.
+//! Output files that appear whole or not at all.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
@@ -11,36 +11,36 @@ use crate::draft_file::create_draft;
 
 /// A file under construction.
 #[derive(Debug)]
-pub(crate) struct Target {
+pub(crate) struct OutputFile {
     path: PathBuf,
-    to: To,
+    to: OutputSink,
 }
 
 #[derive(Debug)]
-enum To {
+enum OutputSink {
     Stdout(io::Stdout),
     /// A device or a pipe, which cannot be replaced.
     Stream(File),
-    /// In the folder of the file whose name it takes at the end; gone if that is not reached.
+    /// A file in the folder of its final name. It is removed if it is not finished.
     Draft(AtomicFile),
 }
 
-impl Target {
-    /// Begins a file; `-` is standard output. A new one that may hold plaintext is its owner's alone.
+impl OutputFile {
+    /// Begins a file; `-` is standard output. Only the owner can read a new file that may contain plaintext.
     pub(crate) fn open(path: &Path, is_secret: bool) -> Result<Self, RecordsError> {
         let fail = |error| RecordsError::Create { path: path.to_path_buf(), error };
         if is_standard(path) {
-            return Ok(Self { path: path.to_path_buf(), to: To::Stdout(io::stdout()) });
+            return Ok(Self { path: path.to_path_buf(), to: OutputSink::Stdout(io::stdout()) });
         }
-        // What a link points at is replaced, not the link.
+        // The file that a link points at is replaced, not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         let to = match fs::metadata(&path) {
             Ok(about) if about.is_dir() => return Err(fail(io::ErrorKind::IsADirectory.into())),
             Ok(about) if !about.is_file() => {
-                To::Stream(File::options().write(true).open(&path).map_err(fail)?)
+                OutputSink::Stream(File::options().write(true).open(&path).map_err(fail)?)
             }
-            Ok(about) => To::Draft(draft(&path, Some(about.permissions()), is_secret).map_err(fail)?),
-            Err(_) => To::Draft(draft(&path, None, is_secret).map_err(fail)?),
+            Ok(about) => OutputSink::Draft(draft(&path, Some(about.permissions()), is_secret).map_err(fail)?),
+            Err(_) => OutputSink::Draft(draft(&path, None, is_secret).map_err(fail)?),
         };
         Ok(Self { path, to })
     }
@@ -48,25 +48,25 @@ impl Target {
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), RecordsError> {
         let fail = |error| RecordsError::Write { path: self.path.clone(), error };
         match &mut self.to {
-            To::Stdout(stdout) => Ok(stdout.write_all(bytes)?),
-            To::Stream(file) => file.write_all(bytes).map_err(fail),
-            To::Draft(draft) => draft.write_all(bytes).map_err(fail),
+            OutputSink::Stdout(stdout) => Ok(stdout.write_all(bytes)?),
+            OutputSink::Stream(file) => file.write_all(bytes).map_err(fail),
+            OutputSink::Draft(draft) => draft.write_all(bytes).map_err(fail),
         }
     }
 
-    /// The bytes are on disk when this returns, and the file has no name yet.
+    /// Writes all bytes to disk. The file gets no name yet.
     pub(crate) fn sync(&mut self) -> Result<(), RecordsError> {
         let fail = |error| RecordsError::Write { path: self.path.clone(), error };
         match &mut self.to {
-            To::Stdout(stdout) => Ok(stdout.flush()?),
-            To::Stream(file) => file.flush().map_err(fail),
-            To::Draft(draft) => draft.sync().map_err(fail),
+            OutputSink::Stdout(stdout) => Ok(stdout.flush()?),
+            OutputSink::Stream(file) => file.flush().map_err(fail),
+            OutputSink::Draft(draft) => draft.sync().map_err(fail),
         }
     }
 
     /// Gives the file its name.
     pub(crate) fn name(self) -> Result<(), RecordsError> {
-        let To::Draft(draft) = self.to else { return Ok(()) };
+        let OutputSink::Draft(draft) = self.to else { return Ok(()) };
         let fail = |error| RecordsError::Write { path: self.path.clone(), error };
         draft.replace(&self.path).map_err(fail)?;
         sync_folder(&self.path).map_err(fail)
@@ -100,13 +100,13 @@ mod tests {
         let path = folder.path().join("out");
         fs::write(&path, "old").unwrap();
         fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
-        let mut target = Target::open(&path, true).unwrap();
+        let mut target = OutputFile::open(&path, true).unwrap();
         target.write(b"new").unwrap();
         target.sync().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         drop(target);
         assert_eq!((names(folder.path()).len(), fs::read_to_string(&path).unwrap().as_str()), (1, "old"));
-        let mut target = Target::open(&path, true).unwrap();
+        let mut target = OutputFile::open(&path, true).unwrap();
         target.write(b"new").unwrap();
         target.sync().unwrap();
         target.name().unwrap();
@@ -119,18 +119,18 @@ mod tests {
     fn plaintext_is_its_owners_and_devices_stay() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
-        Target::open(&path, true).unwrap().name().unwrap();
+        OutputFile::open(&path, true).unwrap().name().unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o077, 0);
-        let mut null = Target::open(Path::new("/dev/null"), false).unwrap();
+        let mut null = OutputFile::open(Path::new("/dev/null"), false).unwrap();
         null.write(b"x").unwrap();
         null.sync().unwrap();
         null.name().unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
-        assert!(Target::open(folder.path(), false).is_err());
-        assert!(Target::open(&folder.path().join("absent/x"), false).is_err());
+        assert!(OutputFile::open(folder.path(), false).is_err());
+        assert!(OutputFile::open(&folder.path().join("absent/x"), false).is_err());
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        Target::open(&link, false).unwrap().name().unwrap();
+        OutputFile::open(&link, false).unwrap().name().unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     }
 }

@@ -201,7 +201,8 @@ impl Sentinels {
         }
     }
 
-    /// The place of a run of some secret: as bytes, in hexadecimal digits or base64; plain, escaped or as a list of numbers.
+    /// The place of a run of some secret: as bytes, in hexadecimal digits or base64; plain, escaped or as a list of
+    /// numbers.
     pub fn find(&self, text: &[u8]) -> Option<String> {
         for (view, text) in
             [("plain", text.to_vec()), ("escaped", unescaped(text)), ("a list", numbers(text))]

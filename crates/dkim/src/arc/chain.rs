@@ -1,64 +1,65 @@
-//! What is said of a chain. RFC 8617 5.2, RFC 8601 2.7.
+//! The result of a chain. RFC 8617 5.2, RFC 8601 2.7.
 
 use crate::signature::SignatureError;
-use crate::verdict::{Reason, SignatureResult, Verdict};
+use crate::verdict::{DkimVerdict, FailReason, SignatureResult};
 
-/// Why a chain is broken before any of its signatures is looked at.
+/// A fault that breaks a chain before any of its signatures is verified.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChainFault {
-    /// A number that is not 1 to 50.
-    #[error("`{0}` is no number of an ARC set")]
+    /// An instance number is not 1 to 50.
+    #[error("`{0}` is not the number of an ARC set: expected 1 to 50")]
     Instance(String),
-    /// A field that is no list of tags.
+    /// An ARC field is not a tag list.
     #[error("an ARC field is malformed: {0}")]
     Tags(String),
-    /// One of the three fields is not there.
-    #[error("ARC set {0} is not whole")]
+    /// One of the three fields of a set is missing.
+    #[error("ARC set {0} is incomplete")]
     Missing(usize),
-    /// One of the three fields is there twice.
+    /// One of the three fields of a set occurs twice.
     #[error("ARC set {0} has a field twice")]
     Double(usize),
     /// A seal is malformed.
     #[error("the seal of ARC set {0} is malformed: {1}")]
     Seal(usize, SignatureError),
-    /// `cv=` is none that a set of this number can have.
+    /// The value of `cv=` is not valid for a set with this number.
     #[error("ARC set {0} claims `cv={1}`")]
     Claim(usize, String),
-    /// Somebody on the way found the chain broken, which no later set can mend.
+    /// An intermediary sealed the chain as broken. No later set can repair it.
     #[error("the chain was broken when ARC set {0} was added")]
     SealedAsFailed(usize),
 }
 
-/// What is known of a message's chain.
+/// The result of verifying the chain of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chain {
-    /// Sets that the message has.
+pub struct ArcChain {
+    /// The number of sets in the message.
     pub sets: usize,
     pub(crate) fault: Option<ChainFault>,
-    /// Of the newest message signature, then of the seals from the newest on. Only the first if that fails before any key is needed.
+    /// The results of the newest message signature, then of the seals from the newest on. The list holds only the
+    /// first if that fails before a key is needed.
     pub signatures: Vec<SignatureResult>,
 }
 
-impl Chain {
-    /// `none`, `pass`, `fail`, or `temperror` where a key could not be had for now.
+impl ArcChain {
+    /// Returns `none`, `pass`, `fail`, or `temperror` if a key could not be looked up for now.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> DkimVerdict {
         let verdicts = || self.signatures.iter().map(SignatureResult::verdict);
         if self.fault.is_some() {
-            Verdict::Fail
+            DkimVerdict::Fail
         } else if self.sets == 0 {
-            Verdict::None
-        } else if verdicts().all(|verdict| verdict == Verdict::Pass) {
-            Verdict::Pass
-        } else if verdicts().all(|verdict| matches!(verdict, Verdict::Pass | Verdict::Temperror)) {
-            Verdict::Temperror
+            DkimVerdict::None
+        } else if verdicts().all(|verdict| verdict == DkimVerdict::Pass) {
+            DkimVerdict::Pass
+        } else if verdicts().all(|verdict| matches!(verdict, DkimVerdict::Pass | DkimVerdict::Temperror)) {
+            DkimVerdict::Temperror
         } else {
-            Verdict::Fail
+            DkimVerdict::Fail
         }
     }
 
-    /// Why it does not pass.
+    /// Returns the reason why the chain does not pass.
     #[must_use]
     pub fn reason(&self) -> Option<String> {
         if let Some(fault) = &self.fault {
@@ -67,15 +68,15 @@ impl Chain {
         let worst = |result: &&SignatureResult| result.verdict() == self.verdict();
         let first = || self.signatures.iter().position(|result| result.reason.is_some());
         let place = match self.verdict() {
-            Verdict::Temperror => self.signatures.iter().position(|result| worst(&result)),
-            Verdict::Fail => first(),
+            DkimVerdict::Temperror => self.signatures.iter().position(|result| worst(&result)),
+            DkimVerdict::Fail => first(),
             _ => None,
         }?;
         let which = match place {
             0 => format!("message signature {}", self.sets),
             seal => format!("seal {}", self.sets + 1 - seal),
         };
-        let reason = self.signatures[place].reason.as_ref().map(Reason::to_string).unwrap_or_default();
+        let reason = self.signatures[place].reason.as_ref().map(FailReason::to_string).unwrap_or_default();
         Some(format!("{which}: {reason}"))
     }
 }

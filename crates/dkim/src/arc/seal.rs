@@ -1,150 +1,186 @@
-//! Sets added. RFC 8617 5.1.
+//! New sets for messages that are handed on. RFC 8617 5.1.
+
+use std::fmt;
 
 use oarlock::{Accelerator, Answers, Job, JobError, SubmitOptions};
 
-use super::chain::{Chain, ChainFault};
+use super::chain::{ArcChain, ChainFault};
 use super::sets::{
     MAX_SETS, MESSAGE, RESULTS, SEAL, find_sets, highest_instance, write_results_and_message, write_seal,
 };
-use crate::canon::{Form, canonicalize_header};
-use crate::fold::Folded;
-use crate::hash::{Bodies, BodyHasher, BodyNeed, Digests, Gather, HashId, HashedBody, WholeBody, find_body};
-use crate::message::{Header, Message, name_hash};
+use crate::canon::{CanonicalForm, canonicalize_header};
+use crate::fold::FoldedField;
+use crate::hash::{
+    BodyHasher, BodyNeed, DigestBatch, DigestId, Digests, HashedBodies, HashedBody, WholeBody, find_body,
+};
+use crate::message::{HeaderField, ParsedMail, name_hash};
 use crate::results;
-use crate::sign::{Head, Name, SignedFields, Signer, names_of, sign_job, signed, signed_headers, unsigned};
-use crate::verdict::{SignatureResult, Verdict};
+use crate::sign::{
+    DkimSigner, FieldName, FieldStart, SignedFields, append_signature, names_of, sign_job, signed_headers,
+    write_unsigned_field,
+};
+use crate::verdict::{DkimVerdict, SignatureResult};
 
-/// Why a message was not sealed.
+/// The reason why a message was not sealed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealError {
-    /// Somebody has sealed the chain as broken, so that nobody adds to it. RFC 8617 5.1.2.
-    #[error("the chain was sealed as broken, nothing is added to it")]
+    /// An intermediary sealed the chain as broken. No set may be added to it. RFC 8617 5.1.2.
+    #[error("the chain was sealed as broken: no set may be added")]
     Closed,
-    /// A key of the chain could not be looked up. A set would say for ever that the chain is broken, so none is added and whoever
-    /// receives the message can still verify what is there.
-    #[error("a key of the chain could not be looked up, so that nobody knows whether it is whole")]
+    /// A key of the chain could not be looked up. A new set would declare the chain broken for ever. Without one, the
+    /// next receiver can still verify the chain.
+    #[error("a key of the chain could not be looked up, so its result is not known")]
     Undecided,
-    /// The chain is as long as it can be.
-    #[error("the chain has {MAX_SETS} sets, which is the most")]
+    /// The chain has the maximum number of sets.
+    #[error("the chain has the maximum of {MAX_SETS} sets")]
     TooLong,
     /// The key could not sign.
     #[error("{0}")]
     Job(#[from] JobError),
 }
 
-/// Three fields from the top, seal first, each with its CRLF; or why there are none.
-pub type Sealed = Result<String, SealError>;
+/// The three header fields of a new ARC set, each without the CRLF at its end. They go to the top of the message, the seal first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedFields {
+    /// `ARC-Seal`.
+    pub seal: String,
+    /// `ARC-Message-Signature`.
+    pub message_signature: String,
+    /// `ARC-Authentication-Results`.
+    pub results: String,
+}
+
+impl SealedFields {
+    /// Returns the fields in the order in which they stand in the message, the seal first.
+    #[must_use]
+    pub fn from_top(&self) -> [&str; 3] {
+        [&self.seal, &self.message_signature, &self.results]
+    }
+}
+
+impl fmt::Display for SealedFields {
+    /// Writes the fields from the top, each with its CRLF.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.from_top().iter().try_for_each(|field| write!(f, "{field}\r\n"))
+    }
+}
+
+/// A new set, or the reason why the message was not sealed.
+pub type SealedSet = Result<SealedFields, SealError>;
 
 /// Adds sets for one domain under one selector.
 #[derive(Clone, Debug)]
-pub struct Sealer(Signer);
+pub struct ArcSealer(DkimSigner);
 
-impl Sealer {
-    /// Seals with the signer's key, forms and fields, and with DKIM signatures among the fields.
+impl ArcSealer {
+    /// Makes a sealer that uses the signer's key, canonical forms and field names. `DKIM-Signature` is added to the
+    /// signed fields.
     #[must_use]
-    pub fn new(signer: Signer) -> Self {
+    pub fn new(signer: DkimSigner) -> Self {
         // RFC 8617 4.1.2: seals are never among the signed fields.
-        let is_other = |name: &&Name| !name.name.as_bytes().eq_ignore_ascii_case(SEAL);
-        let mut names: Vec<Name> = signer.fields.0.iter().filter(is_other).cloned().collect();
+        let is_other = |name: &&FieldName| !name.name.as_bytes().eq_ignore_ascii_case(SEAL);
+        let mut names: Vec<FieldName> = signer.fields.0.iter().filter(is_other).cloned().collect();
         let field = "DKIM-Signature";
         if !names.iter().any(|name| name.name.eq_ignore_ascii_case(field)) {
             let hash = name_hash(field.as_bytes());
-            names.push(Name { name: field.into(), hash, is_oversigned: false });
+            names.push(FieldName { name: field.into(), hash, is_oversigned: false });
         }
         Self(signer.with_fields(SignedFields(names.into())))
     }
 
-    /// Which hash of the body its signatures need.
+    /// Returns the hash of the body that the signatures need.
     #[must_use]
     pub fn body_need(&self) -> BodyNeed {
         self.0.body_need()
     }
 
-    /// Under which domain it seals.
+    /// Returns the sealing domain.
     #[must_use]
     pub fn domain(&self) -> &str {
         self.0.domain()
     }
 }
 
-/// The results of verifying a message, as a set says them.
+/// The results of verifying a message, as a set reports them.
 #[derive(Clone, Copy, Debug)]
 pub struct SealedResults<'a> {
-    /// By whom.
+    /// The name of the verifying host.
     pub authserv_id: &'a str,
-    /// Of each signature.
+    /// The result of each signature.
     pub signatures: &'a [SignatureResult],
-    /// Of the chain.
-    pub chain: &'a Chain,
-    /// Results of others of the same domain, such as `spf=pass smtp.mailfrom=example.com`, for a set has all of them. RFC 8617 4.1.1.
+    /// The result of the chain.
+    pub chain: &'a ArcChain,
+    /// The results of other filters of the same domain, such as `spf=pass smtp.mailfrom=example.com`. A set repeats
+    /// all of them. RFC 8617 4.1.1.
     pub others: &'a [String],
 }
 
-/// Messages that are sealed together, by one sealer.
+/// A batch of messages that one sealer seals together.
 #[derive(Debug)]
-pub struct Sealing<'m> {
-    sealer: &'m Sealer,
+pub struct SealIntake<'m> {
+    sealer: &'m ArcSealer,
     now_s: u64,
-    gather: Gather,
-    requests: Vec<Result<Request<'m>, SealError>>,
+    gather: DigestBatch,
+    requests: Vec<Result<SealRequest<'m>, SealError>>,
 }
 
 #[derive(Debug)]
-struct Request<'m> {
-    headers: Vec<Header<'m>>,
+struct SealRequest<'m> {
+    headers: Vec<HeaderField<'m>>,
     body: HashedBody,
     number: usize,
-    verdict: Verdict,
+    verdict: DkimVerdict,
     results: String,
 }
 
-impl<'m> Sealing<'m> {
-    /// Nothing yet. `now_s` is the time in seconds since 1970.
+impl<'m> SealIntake<'m> {
+    /// Makes an empty batch. `now_s` is the time in seconds since 1970.
     #[must_use]
-    pub fn new(sealer: &'m Sealer, now_s: u64) -> Self {
-        Self { sealer, now_s, gather: Gather::default(), requests: Vec::new() }
+    pub fn new(sealer: &'m ArcSealer, now_s: u64) -> Self {
+        Self { sealer, now_s, gather: DigestBatch::default(), requests: Vec::new() }
     }
 
-    /// Adds a message, with what was found when it was verified, chain included.
+    /// Adds a message and the results of verifying it, its chain included.
     ///
     /// # Errors
-    /// The batch is at 4 GiB.
-    pub fn push(&mut self, message: Message<'m>, results: &SealedResults<'_>) -> Result<(), JobError> {
+    /// The batch exceeds 4 GiB.
+    pub fn push(&mut self, message: ParsedMail<'m>, results: &SealedResults<'_>) -> Result<(), JobError> {
         let mut whole = WholeBody::new(message.body);
         let body = whole.hashed(&mut self.gather, self.sealer.body_need())?;
         self.add(message.headers, body, results);
         Ok(())
     }
 
-    /// Adds a message whose body was hashed as it came, for [`Sealer::body_need`].
+    /// Adds a message whose body was hashed while it arrived, for [`ArcSealer::body_need`].
     ///
     /// # Errors
-    /// As [`push`](Self::push), or the body could not be hashed.
+    /// The same as for [`push`](Self::push), or the body could not be hashed.
     pub fn push_hashed(
         &mut self,
-        headers: Vec<Header<'m>>,
+        headers: Vec<HeaderField<'m>>,
         bodies: impl IntoIterator<Item = BodyHasher>,
         results: &SealedResults<'_>,
     ) -> Result<(), JobError> {
         let gather = &mut self.gather;
-        let bodies: Bodies =
+        let bodies: HashedBodies =
             bodies.into_iter().map(|body| body.finish(gather)).collect::<Result<_, JobError>>()?;
-        let missing = JobError::Malformed { what: "a body hash that nobody asked for in time" };
+        let missing =
+            JobError::Malformed { what: "a body hash that was not computed while the body arrived" };
         let body = find_body(&bodies, self.sealer.body_need()).cloned().ok_or(missing)?;
         self.add(headers, body, results);
         Ok(())
     }
 
-    /// Seals on this thread. Sets come in the order of the messages.
+    /// Seals on this thread. The sets are in the order of the messages.
     ///
     /// # Errors
     /// No engine could hash.
-    pub fn seal(self, accelerator: &Accelerator) -> Result<Vec<Sealed>, JobError> {
+    pub fn seal(self, accelerator: &Accelerator) -> Result<Vec<SealedSet>, JobError> {
         let signer = &self.sealer.0;
         let digests = self.gather.run(accelerator)?;
-        let mut stage = Stage::messages(signer, self.now_s, self.requests, &digests)?;
-        for step in [Stage::seals, Stage::sets] {
+        let mut stage = SealStage::messages(signer, self.now_s, self.requests, &digests)?;
+        for step in [SealStage::seals, SealStage::sets] {
             let hashed = stage.gather.run(accelerator)?;
             let answers = accelerator.run_all(&stage.jobs(signer, &hashed));
             stage = step(stage, signer, self.now_s, &answers)?;
@@ -152,19 +188,19 @@ impl<'m> Sealing<'m> {
         Ok(stage.finish())
     }
 
-    /// Seals beside what others have submitted.
+    /// Seals together with jobs that others have submitted.
     ///
     /// # Errors
-    /// No engine could hash, or there is no room in the queue.
+    /// No engine could hash, or the queue is full.
     pub async fn submit(
         self,
         accelerator: &Accelerator,
         options: SubmitOptions,
-    ) -> Result<Vec<Sealed>, JobError> {
+    ) -> Result<Vec<SealedSet>, JobError> {
         let signer = &self.sealer.0;
         let digests = self.gather.submit(accelerator, options).await?;
-        let mut stage = Stage::messages(signer, self.now_s, self.requests, &digests)?;
-        for step in [Stage::seals, Stage::sets] {
+        let mut stage = SealStage::messages(signer, self.now_s, self.requests, &digests)?;
+        for step in [SealStage::seals, SealStage::sets] {
             let hashed = std::mem::take(&mut stage.gather).submit(accelerator, options).await?;
             let many = accelerator.submit_many(&stage.jobs(signer, &hashed), options);
             stage = step(stage, signer, self.now_s, &many.await)?;
@@ -172,113 +208,117 @@ impl<'m> Sealing<'m> {
         Ok(stage.finish())
     }
 
-    fn add(&mut self, headers: Vec<Header<'m>>, body: HashedBody, results: &SealedResults<'_>) {
+    fn add(&mut self, headers: Vec<HeaderField<'m>>, body: HashedBody, results: &SealedResults<'_>) {
         let SealedResults { authserv_id, signatures, chain, others } = *results;
         let number = highest_instance(&headers) + 1;
         self.requests.push(if matches!(chain.fault, Some(ChainFault::SealedAsFailed(_))) {
             Err(SealError::Closed)
-        } else if chain.verdict() == Verdict::Temperror {
+        } else if chain.verdict() == DkimVerdict::Temperror {
             Err(SealError::Undecided)
+        // `number` counts from the highest instance of any field, so that a malformed chain cannot hide the limit.
         } else if number > MAX_SETS {
             Err(SealError::TooLong)
         } else {
-            let mut field = Folded::new(text(RESULTS));
-            field.glued(&format!(": i={number}; "));
-            results::write(&mut field, authserv_id, signatures, Some(chain), others);
-            Ok(Request { headers, body, number, verdict: chain.verdict(), results: field.finish() })
+            let mut field = FoldedField::new(field_name(RESULTS));
+            field.push_glued(&format!(": i={number}; "));
+            results::write_results(&mut field, authserv_id, signatures, Some(chain), others);
+            Ok(SealRequest { headers, body, number, verdict: chain.verdict(), results: field.finish() })
         });
     }
 }
 
-/// What is hashed and signed next of each message.
-struct Stage<'m> {
-    gather: Gather,
-    parts: Vec<Result<Part<'m>, SealError>>,
+/// The next field to hash and sign of each message.
+struct SealStage<'m> {
+    gather: DigestBatch,
+    parts: Vec<Result<PendingSet<'m>, SealError>>,
 }
 
-struct Part<'m> {
-    request: Request<'m>,
-    /// The field before its signature.
+struct PendingSet<'m> {
+    request: SealRequest<'m>,
+    /// The field without its signature.
     unsigned: String,
-    hash: HashId,
-    /// The message signature, once it is made.
+    hash: DigestId,
+    /// The complete message signature, empty in the first stage.
     message: String,
 }
 
-impl<'m> Stage<'m> {
+impl<'m> SealStage<'m> {
     fn messages(
-        signer: &Signer,
+        signer: &DkimSigner,
         now_s: u64,
-        requests: Vec<Result<Request<'m>, SealError>>,
+        requests: Vec<Result<SealRequest<'m>, SealError>>,
         digests: &Digests,
     ) -> Result<Self, JobError> {
-        let mut gather = Gather::default();
-        let mut part = |request: Request<'m>| {
-            let Request { headers, body, number, .. } = &request;
+        let mut gather = DigestBatch::default();
+        let mut part = |request: SealRequest<'m>| {
+            let SealRequest { headers, body, number, .. } = &request;
             let names = names_of(signer, headers);
-            let head = Head { field: text(MESSAGE), first: &format!("i={number};") };
-            let unsigned = unsigned(head, signer, headers, &names, body.hash.get(digests), body.len, now_s);
+            let head = FieldStart { field: field_name(MESSAGE), first: &format!("i={number};") };
+            let unsigned =
+                write_unsigned_field(head, signer, headers, &names, body.hash.get(digests), body.len, now_s);
             let hash = signed_headers(&mut gather, signer, headers, &names, &unsigned)?;
-            Ok(Part { request, unsigned, hash, message: String::new() })
+            Ok(PendingSet { request, unsigned, hash, message: String::new() })
         };
         let parts = requests.into_iter().map(|request| request.and_then(&mut part)).collect();
         Ok(Self { gather, parts })
     }
 
-    fn seals(self, signer: &Signer, now_s: u64, answers: &Answers) -> Result<Self, JobError> {
-        let mut gather = Gather::default();
-        let seal = |part: Part<'m>, answer: Result<&[u8], JobError>| {
-            let message = signed(part.unsigned, answer?);
-            let unsigned = seal_of(signer, &part.request, now_s);
+    fn seals(self, signer: &DkimSigner, now_s: u64, answers: &Answers) -> Result<Self, JobError> {
+        let mut gather = DigestBatch::default();
+        let seal = |part: PendingSet<'m>, answer: Result<&[u8], JobError>| {
+            let message = append_signature(part.unsigned, answer?);
+            let unsigned = write_unsigned_seal(signer, &part.request, now_s);
             let start = gather.data.len();
-            write_all(&part.request, &message, &unsigned, &mut gather.data);
+            write_seal_input(&part.request, &message, &unsigned, &mut gather.data);
             let end = gather.data.len();
             let hash = gather.add(signer.algorithm().digest(), start..end)?;
-            Ok(Part { request: part.request, unsigned, hash, message })
+            Ok(PendingSet { request: part.request, unsigned, hash, message })
         };
-        let parts = each(self.parts, answers, seal);
+        let parts = step_each(self.parts, answers, seal);
         Ok(Self { gather, parts })
     }
 
-    fn sets(self, _: &Signer, _: u64, answers: &Answers) -> Result<Self, JobError> {
-        let set = |part: Part<'m>, answer: Result<&[u8], JobError>| {
-            Ok(Part { unsigned: signed(part.unsigned, answer?), ..part })
+    fn sets(self, _: &DkimSigner, _: u64, answers: &Answers) -> Result<Self, JobError> {
+        let set = |part: PendingSet<'m>, answer: Result<&[u8], JobError>| {
+            Ok(PendingSet { unsigned: append_signature(part.unsigned, answer?), ..part })
         };
-        Ok(Self { gather: Gather::default(), parts: each(self.parts, answers, set) })
+        Ok(Self { gather: DigestBatch::default(), parts: step_each(self.parts, answers, set) })
     }
 
-    fn jobs<'a>(&self, signer: &'a Signer, digests: &'a Digests) -> Vec<Job<'a>> {
+    fn jobs<'a>(&self, signer: &'a DkimSigner, digests: &'a Digests) -> Vec<Job<'a>> {
         self.parts.iter().flatten().map(|part| sign_job(signer, digests.get(part.hash))).collect()
     }
 
-    fn finish(self) -> Vec<Sealed> {
-        let set = |part: Part<'_>| {
-            [&part.unsigned, "\r\n", &part.message, "\r\n", &part.request.results, "\r\n"].concat()
+    fn finish(self) -> Vec<SealedSet> {
+        let set = |part: PendingSet<'_>| SealedFields {
+            seal: part.unsigned,
+            message_signature: part.message,
+            results: part.request.results,
         };
         self.parts.into_iter().map(|part| part.map(set)).collect()
     }
 }
 
-/// Each part with its answer; those that failed before have none.
-fn each<'m>(
-    parts: Vec<Result<Part<'m>, SealError>>,
+/// Runs `step` for each set with its answer. A set that failed before has no answer and is skipped.
+fn step_each<'m>(
+    parts: Vec<Result<PendingSet<'m>, SealError>>,
     answers: &Answers,
-    mut step: impl FnMut(Part<'m>, Result<&[u8], JobError>) -> Result<Part<'m>, SealError>,
-) -> Vec<Result<Part<'m>, SealError>> {
+    mut step: impl FnMut(PendingSet<'m>, Result<&[u8], JobError>) -> Result<PendingSet<'m>, SealError>,
+) -> Vec<Result<PendingSet<'m>, SealError>> {
     let mut answers = answers.iter();
     let mut next = || answers.next().unwrap_or(Err(JobError::Cancelled));
     parts.into_iter().map(|part| part.and_then(|part| step(part, next()))).collect()
 }
 
-/// The seal before its signature. RFC 8617 4.1.3.
-fn seal_of(signer: &Signer, request: &Request<'_>, now_s: u64) -> String {
+/// Writes the seal up to `b=`. RFC 8617 4.1.3.
+fn write_unsigned_seal(signer: &DkimSigner, request: &SealRequest<'_>, now_s: u64) -> String {
     let claim = match request.verdict {
-        Verdict::None => "none",
-        Verdict::Pass => "pass",
+        DkimVerdict::None => "none",
+        DkimVerdict::Pass => "pass",
         _ => "fail",
     };
-    let mut field = Folded::new(text(SEAL));
-    field.glued(":");
+    let mut field = FoldedField::new(field_name(SEAL));
+    field.push_glued(":");
     for tag in [
         format!("i={};", request.number),
         format!("a={};", signer.algorithm()),
@@ -288,30 +328,31 @@ fn seal_of(signer: &Signer, request: &Request<'_>, now_s: u64) -> String {
         format!("s={};", signer.selector()),
         "b=".into(),
     ] {
-        field.word(&tag);
+        field.push_word(&tag);
     }
     field.finish()
 }
 
-/// What the new seal signs: all sets, or of a broken chain its own alone. RFC 8617 5.1.1 and 5.1.2.
-fn write_all(request: &Request<'_>, message: &str, seal: &str, out: &mut Vec<u8>) {
+/// Writes the input of the new seal: all sets, or only the new one if the chain is broken. RFC 8617 5.1.1 and 5.1.2.
+fn write_seal_input(request: &SealRequest<'_>, message: &str, seal: &str, out: &mut Vec<u8>) {
     let older = match request.verdict {
-        Verdict::Pass => find_sets(&request.headers).unwrap_or_default(),
+        // RFC 8617 5.1.2: the seal of a broken chain covers only its own set.
+        DkimVerdict::Pass => find_sets(&request.headers).unwrap_or_default(),
         _ => Default::default(),
     };
     for set in &older {
-        write_results_and_message(set, out);
-        write_seal(set, out);
+        write_results_and_message(set, &request.headers, out);
+        write_seal(set, &request.headers, out);
     }
     for (field, end) in [(&*request.results, "\r\n"), (message, "\r\n"), (seal, "")] {
-        // It was written with name and colon.
-        if let Ok(header) = Header::new(field.as_bytes()) {
-            canonicalize_header(Form::Relaxed, &header, out);
+        // This cannot fail: we wrote the field with its name and colon.
+        if let Ok(header) = HeaderField::new(field.as_bytes()) {
+            canonicalize_header(CanonicalForm::Relaxed, &header, out);
             out.extend_from_slice(end.as_bytes());
         }
     }
 }
 
-fn text(name: &'static [u8]) -> &'static str {
+fn field_name(name: &'static [u8]) -> &'static str {
     std::str::from_utf8(name).unwrap_or_default()
 }

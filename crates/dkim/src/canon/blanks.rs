@@ -1,27 +1,28 @@
-//! Where a block has white space, told for 64 bytes at once.
+//! Finds the white space of 64 bytes at once.
 
 use wide::u8x16;
 
-/// Bytes of a block.
+/// The number of bytes in a block.
 pub(super) const BLOCK: usize = 64;
 
-/// White space of a block, and what looks like it.
+/// The positions of white space and control characters in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Blanks {
-    /// A bit for each byte that is a space or a control character, the lowest for the first.
+pub(super) struct BlankMask {
+    /// A bit for each byte that is a space or a control character. The lowest bit is the first byte.
     pub(super) low: u64,
-    /// True where one of them is a tab.
+    /// True if the block has a tab.
     pub(super) has_tab: bool,
 }
 
-impl Blanks {
+impl BlankMask {
     #[inline]
-    pub(super) fn of(block: &[u8; BLOCK]) -> Self {
+    pub(super) fn find(block: &[u8; BLOCK]) -> Self {
         let (quarters, _) = block.as_chunks::<16>();
         let (space, tab) = (u8x16::splat(b' '), u8x16::splat(b'\t'));
         let (mut low, mut tabs) = (0, u8x16::ZERO);
         for (place, quarter) in quarters.iter().enumerate() {
             let bytes = u8x16::new(*quarter);
+            // A byte is at most a space if the minimum of both is the byte. There is no unsigned comparison for bytes.
             low |= u64::from(bytes.min(space).simd_eq(bytes).to_bitmask()) << (16 * place);
             tabs |= bytes.simd_eq(tab);
         }
@@ -40,7 +41,11 @@ mod tests {
                 let mut block = [b'a'; BLOCK];
                 block[place] = byte;
                 let low = u64::from(byte <= b' ') << place;
-                assert_eq!(Blanks::of(&block), Blanks { low, has_tab: byte == b'\t' }, "{byte} at {place}");
+                assert_eq!(
+                    BlankMask::find(&block),
+                    BlankMask { low, has_tab: byte == b'\t' },
+                    "{byte} at {place}"
+                );
             }
         }
     }

@@ -1,86 +1,90 @@
 //! Canonical bodies, in one piece and as streams. RFC 6376 3.4.3 and 3.4.4.
 //!
-//! Empty lines at the end are dropped, so that a stream holds back every CRLF at its end until something comes behind it: it keeps
-//! their number and nothing else.
+//! Empty lines at the end of a body are dropped. A stream therefore holds back every CRLF at its end until more data
+//! comes. It stores only the number of them.
 
 use std::ops::Range;
 
-use super::Form;
-use super::blanks::{BLOCK, Blanks};
+use super::CanonicalForm;
+use super::blanks::{BLOCK, BlankMask};
 
-/// Input that is made canonical at a time, so that a stream's scratch stays small.
+/// The number of input bytes that are converted at a time. It bounds the scratch memory of a stream.
 const PIECE: usize = 32 << 10;
 
-/// CRLFs that were held back, sixteen at a time.
+/// CRLFs that were held back are written sixteen at a time.
 const LINES: [u8; 32] = *b"\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n";
 
-/// Makes a body canonical as it comes, in memory that does not grow with it.
+/// A canonicalizer for a body that arrives in pieces. Its memory does not grow with the body.
 #[derive(Clone, Debug)]
 pub struct BodyCanonicalizer {
-    form: Form,
-    /// White space that becomes one space, unless a line ends behind it.
+    form: CanonicalForm,
+    /// True if white space was read that becomes one space, unless the line ends after it.
     has_space: bool,
-    /// A CR that may be half of a CRLF.
+    /// True if a CR was read that may be half of a CRLF.
     has_cr: bool,
-    /// CRLFs that are dropped unless something comes behind them.
+    /// The number of CRLFs that are dropped unless data follows them.
     held: u64,
-    /// True once something was given out.
+    /// True if output was written.
     is_begun: bool,
     scratch: Vec<u8>,
 }
 
 impl BodyCanonicalizer {
-    /// A body of which nothing is known yet.
+    /// Makes a canonicalizer for a new body.
     #[must_use]
-    pub fn new(form: Form) -> Self {
+    pub fn new(form: CanonicalForm) -> Self {
         Self { form, has_space: false, has_cr: false, held: 0, is_begun: false, scratch: Vec::new() }
     }
 
-    /// Which form it makes.
+    /// Returns the form that it produces.
     #[must_use]
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> CanonicalForm {
         self.form
     }
 
-    /// Takes the next bytes of the body, and gives canonical ones to `out`.
+    /// Converts the next bytes of the body and passes the canonical bytes to `out`.
     pub fn push(&mut self, body: &[u8], out: &mut impl FnMut(&[u8])) {
         let mut scratch = std::mem::take(&mut self.scratch);
+        // The scratch is taken out of `self`, because `convert` borrows `self` mutably beside it.
         for piece in body.chunks(PIECE) {
             scratch.clear();
             self.convert(piece, &mut scratch);
-            self.give(&scratch, out);
+            self.emit(&scratch, out);
         }
         self.scratch = scratch;
     }
 
-    /// Ends the body. One that is empty stays empty where it is relaxed, and is one CRLF where it is simple.
+    /// Ends the body. An empty body stays empty in relaxed form and becomes one CRLF in simple form.
     pub fn finish(mut self, out: &mut impl FnMut(&[u8])) {
         let mut rest = Vec::new();
         self.flush(&mut rest);
-        self.give(&rest, out);
-        if self.is_begun || self.form == Form::Simple {
+        self.emit(&rest, out);
+        // RFC 6376 3.4.3 and 3.4.4: every non-empty body ends with one CRLF, and an empty one in simple form is one
+        // CRLF.
+        if self.is_begun || self.form == CanonicalForm::Simple {
             out(b"\r\n");
         }
     }
 
-    /// Canonical but for CRLFs at the end.
+    /// Converts a piece, except for CRLFs at its end.
     fn convert(&mut self, piece: &[u8], out: &mut Vec<u8>) {
         match self.form {
-            Form::Relaxed => self.relax(piece, out),
-            Form::Simple => {
+            CanonicalForm::Relaxed => self.relax(piece, out),
+            CanonicalForm::Simple => {
                 self.flush(out);
                 let (kept, last) = match piece {
                     [kept @ .., b'\r'] => (kept, true),
                     _ => (piece, false),
                 };
                 out.extend_from_slice(kept);
+                // A CR at the end of the piece may be half of a CRLF that must be held back.
                 self.has_cr = last;
             }
         }
     }
 
-    /// What waited for the next byte is not changed by it. White space at the end of a body that no CRLF ends is at the end of a
-    /// line, too.
+    /// Writes the bytes that waited for a successor. White space at the very end of a body is dropped, because it also
+    /// ends a line.
     fn flush(&mut self, out: &mut Vec<u8>) {
         if self.has_cr {
             if std::mem::take(&mut self.has_space) {
@@ -91,21 +95,22 @@ impl BodyCanonicalizer {
         (self.has_cr, self.has_space) = (false, false);
     }
 
-    fn give(&mut self, canonical: &[u8], out: &mut impl FnMut(&[u8])) {
+    fn emit(&mut self, canonical: &[u8], out: &mut impl FnMut(&[u8])) {
         let mut kept = canonical;
+        // CRLFs at the end may turn out to be empty lines at the end of the body.
         while let [rest @ .., b'\r', b'\n'] = kept {
             kept = rest;
         }
-        // The CR of the last CRLF may have been given out before its LF came.
+        // `kept` may be empty although a CR was passed on before its LF came.
         if !kept.is_empty() {
-            self.release(out);
+            self.emit_held_lines(out);
             out(kept);
             self.is_begun = true;
         }
         self.held += (canonical.len() - kept.len()) as u64 / 2;
     }
 
-    fn release(&mut self, out: &mut impl FnMut(&[u8])) {
+    fn emit_held_lines(&mut self, out: &mut impl FnMut(&[u8])) {
         let mut lines = std::mem::take(&mut self.held);
         while lines > 0 {
             let now = lines.min(LINES.len() as u64 / 2);
@@ -114,23 +119,26 @@ impl BodyCanonicalizer {
         }
     }
 
-    /// Runs of white space become one space, or nothing at the end of a line.
+    /// Turns each run of white space into one space, or into nothing at the end of a line.
     fn relax(&mut self, input: &[u8], out: &mut Vec<u8>) {
         out.reserve(input.len() + BLOCK);
         let mut at = 0;
         while at < input.len() {
+            // Whole blocks are only converted without a pending byte, since a block knows its successors but not its
+            // predecessors.
             if !self.has_space && !self.has_cr {
                 at += relax_blocks(&input[at..], out);
             }
             if let Some(byte) = input.get(at) {
-                self.step(*byte, out);
+                self.push_byte(*byte, out);
                 at += 1;
             }
         }
     }
 
-    /// One byte where the one before it matters, or its successor does.
-    fn step(&mut self, byte: u8, out: &mut Vec<u8>) {
+    /// Converts one byte whose neighbours matter.
+    fn push_byte(&mut self, byte: u8, out: &mut Vec<u8>) {
+        // The white space before a CRLF is dropped with `has_space`.
         if self.has_cr && byte == b'\n' {
             (self.has_cr, self.has_space) = (false, false);
             out.extend_from_slice(b"\r\n");
@@ -152,11 +160,12 @@ impl BodyCanonicalizer {
     }
 }
 
-/// Bytes behind a block by which its last byte is judged: of white space it matters whether more of it or a CRLF follows.
+/// The number of bytes after a block that are needed to convert its last byte. White space is dropped before more
+/// white space and before a CRLF.
 const BEHIND: usize = 2;
 
-/// Makes block after block canonical, as long as enough follows it, and gives how many bytes that were. What is behind them
-/// depends on none of them.
+/// Converts whole blocks as long as enough bytes follow them. Returns the number of converted bytes. The state after
+/// them does not depend on them.
 fn relax_blocks(input: &[u8], out: &mut Vec<u8>) -> usize {
     let mut at = 0;
     while let Some((block, behind)) = input[at..].split_first_chunk::<BLOCK>()
@@ -170,14 +179,16 @@ fn relax_blocks(input: &[u8], out: &mut Vec<u8>) -> usize {
 
 #[inline]
 fn relax_block(block: &[u8; BLOCK], behind: [u8; BEHIND], out: &mut Vec<u8>) {
-    let Blanks { low, has_tab } = Blanks::of(block);
-    // Places whose successor is white space or a control character, too: ends of lines, and all that may be dropped.
+    let BlankMask { low, has_tab } = BlankMask::find(block);
+    // A byte can only be dropped if its successor is white space or a control character. Most blocks have no such byte
+    // and are copied whole.
     let candidates = low & (low >> 1 | u64::from(behind[0] <= b' ') << (BLOCK - 1));
     if candidates == 0 && !has_tab {
         out.extend_from_slice(block);
         return;
     }
     let mut window = [0; 2 * BLOCK];
+    // The window is twice as long as a block, so that a copy of a whole block from any position stays inside.
     window[..BLOCK].copy_from_slice(block);
     window[BLOCK..][..BEHIND].copy_from_slice(&behind);
     let is_dropped = |place: usize| {
@@ -190,6 +201,7 @@ fn relax_block(block: &[u8; BLOCK], behind: [u8; BEHIND], out: &mut Vec<u8>) {
     while rest != 0 {
         let place = rest.trailing_zeros();
         dropped |= u64::from(is_dropped(place as usize)) << place;
+        // This clears the lowest set bit.
         rest &= rest - 1;
     }
     if has_tab {
@@ -199,7 +211,7 @@ fn relax_block(block: &[u8; BLOCK], behind: [u8; BEHIND], out: &mut Vec<u8>) {
     }
     let mut from = 0;
     while from < BLOCK {
-        // Whole blocks are copied and cut afterwards, which is faster than to copy as many bytes as there are.
+        // A fixed-size copy that is cut afterwards is faster than a copy of variable length.
         let kept = ((dropped >> from).trailing_zeros() as usize).min(BLOCK - from);
         let len = out.len();
         out.extend_from_slice(&window[from..from + BLOCK]);
@@ -209,8 +221,8 @@ fn relax_block(block: &[u8; BLOCK], behind: [u8; BEHIND], out: &mut Vec<u8>) {
     }
 }
 
-/// A whole body, written behind what is in `out`.
-pub(crate) fn canonicalize_body(form: Form, body: &[u8], out: &mut Vec<u8>) -> Range<usize> {
+/// Appends the canonical form of a whole body to `out`. Returns its range.
+pub(crate) fn canonicalize_body(form: CanonicalForm, body: &[u8], out: &mut Vec<u8>) -> Range<usize> {
     let start = out.len();
     let mut canonicalizer = BodyCanonicalizer::new(form);
     canonicalizer.convert(body, out);
@@ -220,7 +232,7 @@ pub(crate) fn canonicalize_body(form: Form, body: &[u8], out: &mut Vec<u8>) -> R
         end -= 2;
     }
     out.truncate(end);
-    if end > start || form == Form::Simple {
+    if end > start || form == CanonicalForm::Simple {
         out.extend_from_slice(b"\r\n");
     }
     start..out.len()
@@ -230,8 +242,8 @@ pub(crate) fn canonicalize_body(form: Form, body: &[u8], out: &mut Vec<u8>) -> R
 mod tests {
     use super::*;
 
-    /// The rules word by word, line by line.
-    fn reference(form: Form, body: &[u8]) -> Vec<u8> {
+    /// The rules of the RFC, word by word and line by line.
+    fn reference(form: CanonicalForm, body: &[u8]) -> Vec<u8> {
         let mut lines: Vec<Vec<u8>> = vec![vec![]];
         let mut rest = body;
         while let [first, others @ ..] = rest {
@@ -243,7 +255,7 @@ mod tests {
                 rest = others;
             }
         }
-        if form == Form::Relaxed {
+        if form == CanonicalForm::Relaxed {
             for line in &mut lines {
                 while matches!(line.last(), Some(b' ' | b'\t')) {
                     line.pop();
@@ -262,11 +274,11 @@ mod tests {
         while lines.last().is_some_and(Vec::is_empty) {
             lines.pop();
         }
-        let empty = if form == Form::Simple { &b"\r\n"[..] } else { b"" };
+        let empty = if form == CanonicalForm::Simple { &b"\r\n"[..] } else { b"" };
         if lines.is_empty() { empty.into() } else { [lines.join(&b"\r\n"[..]), b"\r\n".into()].concat() }
     }
 
-    fn streamed(form: Form, body: &[u8], pieces: &[usize]) -> Vec<u8> {
+    fn streamed(form: CanonicalForm, body: &[u8], pieces: &[usize]) -> Vec<u8> {
         let mut out = vec![];
         let mut give = |bytes: &[u8]| out.extend_from_slice(bytes);
         let mut canonicalizer = BodyCanonicalizer::new(form);
@@ -281,7 +293,7 @@ mod tests {
         out
     }
 
-    fn whole(form: Form, body: &[u8]) -> Vec<u8> {
+    fn whole(form: CanonicalForm, body: &[u8]) -> Vec<u8> {
         let mut out = b"before".to_vec();
         let place = canonicalize_body(form, body, &mut out);
         assert!(out.starts_with(b"before") && place == (6..out.len()));
@@ -292,22 +304,22 @@ mod tests {
     fn the_examples_of_the_rfc() {
         // RFC 6376 3.4.5 and 3.4.6.
         let body = b" C \r\nD \t E\r\n\r\n\r\n";
-        assert_eq!(whole(Form::Relaxed, body), b" C\r\nD E\r\n");
-        assert_eq!(whole(Form::Simple, body), b" C \r\nD \t E\r\n");
-        assert_eq!(whole(Form::Simple, b""), b"\r\n");
-        assert_eq!(whole(Form::Relaxed, b""), b"");
-        assert_eq!(whole(Form::Simple, b"\r\n\r\n"), b"\r\n");
+        assert_eq!(whole(CanonicalForm::Relaxed, body), b" C\r\nD E\r\n");
+        assert_eq!(whole(CanonicalForm::Simple, body), b" C \r\nD \t E\r\n");
+        assert_eq!(whole(CanonicalForm::Simple, b""), b"\r\n");
+        assert_eq!(whole(CanonicalForm::Relaxed, b""), b"");
+        assert_eq!(whole(CanonicalForm::Simple, b"\r\n\r\n"), b"\r\n");
     }
 
     #[test]
-    fn last_lines_of_white_space_are_empty_lines() {
-        assert_eq!(whole(Form::Relaxed, b"a\r\n \t \r\n\t\r\n"), b"a\r\n");
-        assert_eq!(whole(Form::Relaxed, b" \r\n \r\n \t"), b"");
-        assert_eq!(whole(Form::Relaxed, b"a \r \n b"), b"a \r \n b\r\n");
+    fn drops_last_lines_of_white_space() {
+        assert_eq!(whole(CanonicalForm::Relaxed, b"a\r\n \t \r\n\t\r\n"), b"a\r\n");
+        assert_eq!(whole(CanonicalForm::Relaxed, b" \r\n \r\n \t"), b"");
+        assert_eq!(whole(CanonicalForm::Relaxed, b"a \r \n b"), b"a \r \n b\r\n");
     }
 
     #[test]
-    fn every_text_of_six_bytes_in_one_piece_and_cut_anywhere() {
+    fn canonicalizes_every_text_of_six_bytes_whole_and_in_pieces() {
         let alphabet = b"a \t\r\n";
         for number in 0..alphabet.len().pow(6) {
             let digits = (0..6).scan(number, |rest, _| {
@@ -316,7 +328,7 @@ mod tests {
                 Some(alphabet[digit])
             });
             let text: Vec<u8> = digits.collect();
-            for form in [Form::Simple, Form::Relaxed] {
+            for form in [CanonicalForm::Simple, CanonicalForm::Relaxed] {
                 let expected = reference(form, &text);
                 assert_eq!(whole(form, &text), expected, "{form} {}", text.escape_ascii());
                 for pieces in [&[1][..], &[2], &[3], &[1, 2, 4]] {
@@ -328,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_and_the_seams_of_blocks() {
+    fn canonicalizes_long_texts_across_block_boundaries() {
         let mut state = 1_u32;
         let mut next = |bound: u32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -345,7 +357,7 @@ mod tests {
                 })
                 .copied()
                 .collect();
-            for form in [Form::Simple, Form::Relaxed] {
+            for form in [CanonicalForm::Simple, CanonicalForm::Relaxed] {
                 let expected = reference(form, &text);
                 assert_eq!(whole(form, &text), expected, "round {round} {form}");
                 assert_eq!(
@@ -358,8 +370,8 @@ mod tests {
     }
 
     #[test]
-    fn a_million_empty_lines_are_a_number() {
-        let mut canonicalizer = BodyCanonicalizer::new(Form::Relaxed);
+    fn holds_back_a_million_empty_lines_as_a_number() {
+        let mut canonicalizer = BodyCanonicalizer::new(CanonicalForm::Relaxed);
         let (mut given, mut longest) = (0, 0);
         let mut give = |bytes: &[u8]| {
             given += bytes.len();

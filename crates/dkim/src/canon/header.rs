@@ -1,23 +1,23 @@
 //! Canonical header fields. RFC 6376 3.4.1 and 3.4.2.
 
-use super::Form;
-use crate::message::Header;
+use super::CanonicalForm;
+use crate::message::HeaderField;
 
-/// A field without the CRLF at its end, written behind what is in `out`.
-pub(crate) fn canonicalize_header(form: Form, header: &Header<'_>, out: &mut Vec<u8>) {
+/// Appends the canonical form of a field, without a CRLF at its end.
+pub(crate) fn canonicalize_header(form: CanonicalForm, header: &HeaderField<'_>, out: &mut Vec<u8>) {
     match form {
-        Form::Simple => out.extend_from_slice(header.raw()),
-        Form::Relaxed => {
+        CanonicalForm::Simple => out.extend_from_slice(header.raw()),
+        CanonicalForm::Relaxed => {
             out.reserve(header.raw().len() + 2);
             out.extend(header.name().iter().map(u8::to_ascii_lowercase));
             out.push(b':');
-            relax(header.value(), out);
+            relax_value(header.value(), out);
         }
     }
 }
 
-/// Unfolded, with one space for each run of white space, and none at either end.
-fn relax(value: &[u8], out: &mut Vec<u8>) {
+/// Unfolds a value, turns each run of white space into one space, and trims both ends.
+fn relax_value(value: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     let mut has_space = false;
     let mut rest = value;
@@ -47,25 +47,25 @@ fn relax(value: &[u8], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    fn of(form: Form, raw: &[u8]) -> Vec<u8> {
+    fn of(form: CanonicalForm, raw: &[u8]) -> Vec<u8> {
         let mut out = vec![];
-        canonicalize_header(form, &Header::new(raw).unwrap(), &mut out);
+        canonicalize_header(form, &HeaderField::new(raw).unwrap(), &mut out);
         out
     }
 
     #[test]
     fn the_examples_of_the_rfc() {
         // RFC 6376 3.4.5 and 3.4.6.
-        assert_eq!(of(Form::Relaxed, b"A: X"), b"a:X");
-        assert_eq!(of(Form::Relaxed, b"B : Y\t\r\n\tZ  "), b"b:Y Z");
-        assert_eq!(of(Form::Simple, b"B : Y\t\r\n\tZ  "), b"B : Y\t\r\n\tZ  ");
+        assert_eq!(of(CanonicalForm::Relaxed, b"A: X"), b"a:X");
+        assert_eq!(of(CanonicalForm::Relaxed, b"B : Y\t\r\n\tZ  "), b"b:Y Z");
+        assert_eq!(of(CanonicalForm::Simple, b"B : Y\t\r\n\tZ  "), b"B : Y\t\r\n\tZ  ");
     }
 
     #[test]
-    fn white_space_folds_and_nothing_else_does() {
-        assert_eq!(of(Form::Relaxed, b"SubJect:\r\n \r\n\ta \t b\r\n c\r\n "), b"subject:a b c");
-        assert_eq!(of(Form::Relaxed, b"A:"), b"a:");
-        assert_eq!(of(Form::Relaxed, b"A:\t"), b"a:");
-        assert_eq!(of(Form::Relaxed, b"A: a\rb \r c\n d\0\xff"), b"a:a\rb \r c\n d\0\xff");
+    fn unfolds_white_space_and_nothing_else() {
+        assert_eq!(of(CanonicalForm::Relaxed, b"SubJect:\r\n \r\n\ta \t b\r\n c\r\n "), b"subject:a b c");
+        assert_eq!(of(CanonicalForm::Relaxed, b"A:"), b"a:");
+        assert_eq!(of(CanonicalForm::Relaxed, b"A:\t"), b"a:");
+        assert_eq!(of(CanonicalForm::Relaxed, b"A: a\rb \r c\n d\0\xff"), b"a:a\rb \r c\n d\0\xff");
     }
 }

@@ -11,29 +11,29 @@ pub use self::body::BodyCanonicalizer;
 pub(crate) use self::body::canonicalize_body;
 pub(crate) use self::header::canonicalize_header;
 
-/// How much a part of a message may change on its way.
+/// The changes that a part of a message may undergo without breaking its signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Form {
-    /// Nothing but empty lines at the end of a body. RFC 6376 3.4.1 and 3.4.3.
+pub enum CanonicalForm {
+    /// Only empty lines at the end of a body may change. RFC 6376 3.4.1 and 3.4.3.
     Simple,
-    /// White space, folds, and the case of field names. RFC 6376 3.4.2 and 3.4.4.
+    /// White space, folds and the case of field names may change. RFC 6376 3.4.2 and 3.4.4.
     Relaxed,
 }
 
-/// The forms of a signature, written `header/body`.
+/// The canonical forms of a signature, written `header/body`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Canonicalization {
-    /// Of header fields.
-    pub header: Form,
-    /// Of the body.
-    pub body: Form,
+    /// The form of the header fields.
+    pub header: CanonicalForm,
+    /// The form of the body.
+    pub body: CanonicalForm,
 }
 
 impl Canonicalization {
-    /// What signatures without `c=` have.
-    pub const SIMPLE: Self = Self { header: Form::Simple, body: Form::Simple };
-    /// What this crate signs with unless told.
-    pub const RELAXED: Self = Self { header: Form::Relaxed, body: Form::Relaxed };
+    /// The forms of a signature without `c=`.
+    pub const SIMPLE: Self = Self { header: CanonicalForm::Simple, body: CanonicalForm::Simple };
+    /// The default forms of this crate's signatures.
+    pub const RELAXED: Self = Self { header: CanonicalForm::Relaxed, body: CanonicalForm::Relaxed };
 }
 
 impl Default for Canonicalization {
@@ -42,12 +42,12 @@ impl Default for Canonicalization {
     }
 }
 
-/// A text names no form.
+/// An error for a text that names no canonical form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no canonicalisation; there are simple and relaxed, and pairs of them as relaxed/simple")]
+#[error("`{0}` is not a canonicalization: expected simple, relaxed or a pair such as relaxed/simple")]
 pub struct UnknownForm(pub String);
 
-impl FromStr for Form {
+impl FromStr for CanonicalForm {
     type Err = UnknownForm;
 
     fn from_str(text: &str) -> Result<Self, UnknownForm> {
@@ -59,7 +59,7 @@ impl FromStr for Form {
     }
 }
 
-/// A body's form that is not named is simple. RFC 6376 3.5, `c=`.
+/// A missing body form means simple. RFC 6376 3.5, `c=`.
 impl FromStr for Canonicalization {
     type Err = UnknownForm;
 
@@ -69,7 +69,7 @@ impl FromStr for Canonicalization {
     }
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for CanonicalForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Simple => "simple",
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_are_read_and_written() {
+    fn parses_and_writes_canonical_forms() {
         let of = |text: &str| text.parse::<Canonicalization>().map(|forms| forms.to_string());
         assert_eq!(of("relaxed"), Ok("relaxed/simple".into()));
         assert_eq!(of("simple/relaxed"), Ok("simple/relaxed".into()));

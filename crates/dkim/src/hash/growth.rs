@@ -1,4 +1,4 @@
-//! Inputs of which each continues the one before: what they share is kept and hashed once.
+//! Inputs in which each one continues the one before. The shared bytes are stored and hashed once.
 
 use std::future::{Future, poll_fn};
 use std::ops::Range;
@@ -9,33 +9,34 @@ use oarlock::{Accelerator, DigestAlg, DigestChain, JobError};
 
 use super::Hash;
 
-/// Bytes that are hashed at a time: a chain copies what it takes.
+/// The number of bytes to hash at a time. The digest chain copies its input.
 const PIECE_BYTES: usize = 64 << 10;
-/// Bytes that are hashed before others of the thread have a turn: a millisecond's work for the slowest engine.
+/// The number of bytes to hash before other tasks of the thread run. The slowest engine needs about a millisecond for
+/// them.
 const TURN_BYTES: usize = 4 * PIECE_BYTES;
 
-/// Inputs that grow, in the order in which they do.
+/// A run of growing inputs.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Growth {
-    steps: Vec<Step>,
+pub(super) struct GrowingInputs {
+    steps: Vec<GrowthStep>,
 }
 
 #[derive(Clone, Debug)]
-struct Step {
+struct GrowthStep {
     alg: DigestAlg,
-    /// The part that this input and all later ones have behind the shared parts of earlier steps.
+    /// The bytes that this input and all later ones add to the shared prefix.
     shared: Range<usize>,
-    /// The end of this input alone.
+    /// The bytes that only this input has at its end.
     own: Range<usize>,
 }
 
-impl Growth {
+impl GrowingInputs {
     pub(super) fn len(&self) -> usize {
         self.steps.len()
     }
 
     pub(super) fn push(&mut self, alg: DigestAlg, shared: Range<usize>, own: Range<usize>) {
-        self.steps.push(Step { alg, shared, own });
+        self.steps.push(GrowthStep { alg, shared, own });
     }
 
     /// Returns the digests in the order of the steps.
@@ -43,21 +44,21 @@ impl Growth {
         let mut digests = pin!(self.run_in_turns(accelerator, data));
         let mut context = Context::from_waker(Waker::noop());
         loop {
-            // Nobody else has a turn on this thread.
+            // This thread runs no other task, so that polling again at once is right.
             if let Poll::Ready(digests) = digests.as_mut().poll(&mut context) {
                 return digests;
             }
         }
     }
 
-    /// The same, with a turn for others of the thread after every [`TURN_BYTES`].
+    /// Returns the digests like [`run`](Self::run), and yields to other tasks after every [`TURN_BYTES`].
     pub(super) async fn run_in_turns(
         &self,
         accelerator: &Accelerator,
         data: &[u8],
     ) -> Result<Vec<Hash>, JobError> {
         let mut digests = vec![Hash::new(); self.steps.len()];
-        let mut turn = Turn::default();
+        let mut turn = TurnBudget::default();
         for alg in [DigestAlg::Sha1, DigestAlg::Sha256] {
             self.run_alg(accelerator, data, alg, &mut digests, &mut turn).await?;
         }
@@ -70,13 +71,15 @@ impl Growth {
         data: &[u8],
         alg: DigestAlg,
         digests: &mut [Hash],
-        turn: &mut Turn,
+        turn: &mut TurnBudget,
     ) -> Result<(), JobError> {
         let Some(last) = self.steps.iter().rposition(|step| step.alg == alg) else { return Ok(()) };
         let mut chain = DigestChain::new(alg);
         for (step, digest) in self.steps[..=last].iter().zip(digests) {
+            // Every step advances the shared chain, also those of another algorithm.
             turn.absorb(accelerator, &mut chain, &data[step.shared.clone()]).await?;
             if step.alg == alg {
+                // The clone takes the end of this input; the chain itself goes on to the next step.
                 let mut whole = chain.clone();
                 turn.absorb(accelerator, &mut whole, &data[step.own.clone()]).await?;
                 *digest = Hash::from_vec(whole.finish(accelerator)?);
@@ -86,13 +89,13 @@ impl Growth {
     }
 }
 
-/// The amount that has been hashed since others had a turn.
+/// The number of bytes that were hashed since the task last yielded.
 #[derive(Debug, Default)]
-struct Turn {
+struct TurnBudget {
     bytes: usize,
 }
 
-impl Turn {
+impl TurnBudget {
     async fn absorb(
         &mut self,
         accelerator: &Accelerator,
@@ -111,7 +114,7 @@ impl Turn {
     }
 }
 
-/// Is ready when it is polled for the second time, and asks for that at once.
+/// Yields to other tasks once: it is ready at the second poll and wakes itself at the first.
 async fn give_turn() {
     let mut is_given = false;
     poll_fn(|context| {
@@ -129,10 +132,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_inputs_leave_turns_to_others() {
+    fn yields_to_other_tasks_while_hashing_long_inputs() {
         let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
         let data = vec![b'x'; 8 * TURN_BYTES + 7];
-        let mut growth = Growth::default();
+        let mut growth = GrowingInputs::default();
         growth.push(DigestAlg::Sha256, 0..4 * TURN_BYTES, 0..5);
         growth.push(DigestAlg::Sha256, 4 * TURN_BYTES..8 * TURN_BYTES, 0..7);
         let mut digests = pin!(growth.run_in_turns(&accelerator, &data));

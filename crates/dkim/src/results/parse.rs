@@ -1,18 +1,18 @@
-//! `Authentication-Results` that others have written. RFC 8601 2.2.
+//! Parsing of `Authentication-Results` that other hosts have written. RFC 8601 2.2.
 
 use crate::domain;
 
-/// Longest word that can stand in a line of a message beside some indentation. RFC 5322 2.1.1.
+/// The maximum length of a word. It fits into a line of a message with some indentation. RFC 5322 2.1.1.
 const MAX_WORD_BYTES: usize = 900;
 
-/// True if a field's value comes from `authserv_id`, and can be read.
+/// Returns true if a field's value can be read and comes from `authserv_id`.
 #[must_use]
-pub fn comes_from(value: &[u8], authserv_id: &str) -> bool {
+pub fn is_from_authserv_id(value: &[u8], authserv_id: &str) -> bool {
     authserv_id_of(value).is_some_and(|claimed| is_same_id(&claimed, authserv_id))
 }
 
-/// The results in a field's value, each as it is written but for white space, for a field of somebody who believes them. Results of
-/// ARC are left out: whoever adds a set says himself what the chain is. Empty where the field cannot be read.
+/// Returns the results in a field's value with normalized white space. ARC results are left out, because each new set
+/// states its own result of the chain. Returns an empty list if the field cannot be read.
 #[must_use]
 pub fn parse_results(value: &[u8]) -> Vec<String> {
     split_id(value).and_then(|(_, rest)| split_results(rest)).unwrap_or_default()
@@ -24,7 +24,8 @@ pub(super) fn is_same_id(claimed: &str, authserv_id: &str) -> bool {
         || form(claimed).is_some_and(|claimed| Some(claimed) == form(authserv_id))
 }
 
-/// The parts between semicolons that are neither quoted nor in comments. The first part is the version behind the name.
+/// Splits the text at semicolons that are neither quoted nor in comments. The first part is the version after the
+/// name, which is skipped.
 fn split_results(text: &[u8]) -> Option<Vec<String>> {
     let text = std::str::from_utf8(text).ok()?;
     let mut parts = vec![String::new()];
@@ -36,6 +37,7 @@ fn split_results(text: &[u8]) -> Option<Vec<String>> {
             return None;
         }
         match char {
+            // RFC 8601 2.2: only this semicolon separates results.
             ';' if depth == 0 && !is_quoted => {
                 parts.push(String::new());
                 continue;
@@ -55,8 +57,8 @@ fn split_results(text: &[u8]) -> Option<Vec<String>> {
     is_closed.then(|| parts.iter().skip(1).filter_map(|part| result_of(part)).collect())
 }
 
-/// Returns one result with single spaces. None for text that is no result, and for results that are left out. The word `none`
-/// says that there is no result.
+/// Returns one result with single spaces. Returns None for other text and for ARC results. The word `none` is not a
+/// result.
 fn result_of(part: &str) -> Option<String> {
     let words: Vec<&str> = part.split(' ').filter(|word| !word.is_empty()).collect();
     let text = words.join(" ");
@@ -70,12 +72,12 @@ fn result_of(part: &str) -> Option<String> {
     (is_result && !method.eq_ignore_ascii_case("arc")).then_some(text)
 }
 
-/// Returns the name behind comments and white space. None if no name can be read.
+/// Returns the name after comments and white space, or None if no name can be read.
 pub(super) fn authserv_id_of(value: &[u8]) -> Option<String> {
     split_id(value).map(|(name, _)| name)
 }
 
-/// The name, and what stands behind it.
+/// Returns the name and the text after it.
 fn split_id(value: &[u8]) -> Option<(String, &[u8])> {
     let rest = behind_comments(value)?;
     let (name, rest) = match rest {
@@ -90,7 +92,7 @@ fn split_id(value: &[u8]) -> Option<(String, &[u8])> {
     (!name.is_empty() && !name.contains(char::is_control)).then_some((name, rest))
 }
 
-/// Comments nest. RFC 5322 3.2.2.
+/// Skips white space and comments, which nest. RFC 5322 3.2.2.
 fn behind_comments(mut text: &[u8]) -> Option<&[u8]> {
     let mut depth = 0_usize;
     loop {
@@ -131,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_taken_as_they_are_written() {
+    fn parses_results_as_they_are_written() {
         let value = b" (x) mx.example 1 ;\r\n\tspf=pass (a; b) smtp.mailfrom=\"a;b\"@example.org;\n dmarc = pass\r\n\
                       header.from=example.org ; arc=pass; none; auth/1=pass; dkim=pass reason=\"x \\\" ; y\";";
         assert_eq!(
@@ -143,11 +145,11 @@ mod tests {
                 "dkim=pass reason=\"x \\\" ; y\"",
             ]
         );
-        assert!(comes_from(value, "MX.example") && !comes_from(value, "example"));
+        assert!(is_from_authserv_id(value, "MX.example") && !is_from_authserv_id(value, "example"));
     }
 
     #[test]
-    fn what_cannot_be_read_has_no_results() {
+    fn returns_no_results_of_a_malformed_field() {
         let long = format!("mx; spf=pass smtp.mailfrom={}", "x".repeat(1000));
         for value in [
             "",
@@ -167,6 +169,6 @@ mod tests {
             assert!(parse_results(value.as_bytes()).is_empty(), "{value}");
         }
         assert!(parse_results(b"mx; spf=\xff").is_empty());
-        assert!(!comes_from(b"(never closed", "mx"));
+        assert!(!is_from_authserv_id(b"(never closed", "mx"));
     }
 }

@@ -1,65 +1,66 @@
-//! The header field of a signature, as it is written. RFC 6376 3.5.
+//! The header field of a new signature. RFC 6376 3.5.
 
 use std::fmt::Write as _;
 
-use super::signer::{Name, Signer};
+use super::signer::{DkimSigner, FieldName};
 use crate::base64;
-use crate::fold::Folded;
-use crate::message::Header;
+use crate::fold::FoldedField;
+use crate::message::HeaderField;
 
-/// How a field of signatures begins.
+/// The start of a signature field.
 #[derive(Clone, Copy)]
-pub(crate) struct Head<'a> {
-    /// Its name.
+pub(crate) struct FieldStart<'a> {
+    /// The name of the field.
     pub(crate) field: &'a str,
-    /// Its first tag.
+    /// The first tag.
     pub(crate) first: &'a str,
 }
 
-impl Head<'_> {
+impl FieldStart<'_> {
     pub(crate) const DKIM: Self = Self { field: "DKIM-Signature", first: "v=1;" };
 }
 
-/// The names in `h=`: each as often as its field is there, and once more where it is oversigned.
-pub(crate) fn names_of<'s>(signer: &'s Signer, headers: &[Header<'_>]) -> Vec<&'s Name> {
+/// Returns the names for `h=`. Each occurs as often as its field, and once more if it is oversigned.
+pub(crate) fn names_of<'s>(signer: &'s DkimSigner, headers: &[HeaderField<'_>]) -> Vec<&'s FieldName> {
     let mut names = Vec::with_capacity(2 * signer.fields.0.len());
     for name in &*signer.fields.0 {
-        let is_name = |header: &&Header<'_>| header.hash == name.hash && header.is(name.name.as_bytes());
+        let is_name = |header: &&HeaderField<'_>| header.hash == name.hash && header.is(name.name.as_bytes());
+        // RFC 6376 5.4.2: one name more than there are fields makes a field that is added later break the signature.
         let count = headers.iter().filter(is_name).count() + usize::from(name.is_oversigned);
         names.extend(std::iter::repeat_n(name, count));
     }
     names
 }
 
-/// The field up to `b=`, whose value is to follow.
-pub(crate) fn unsigned(
-    head: Head<'_>,
-    signer: &Signer,
-    headers: &[Header<'_>],
-    names: &[&Name],
+/// Writes the field up to `b=`, without the value of `b=`.
+pub(crate) fn write_unsigned_field(
+    head: FieldStart<'_>,
+    signer: &DkimSigner,
+    headers: &[HeaderField<'_>],
+    names: &[&FieldName],
     body_hash: &[u8],
     body_len: u64,
     now_s: u64,
 ) -> String {
-    let mut field = Folded::new(head.field);
-    field.glued(":");
+    let mut field = FoldedField::new(head.field);
+    field.push_glued(":");
     let mut tag = String::with_capacity(128);
-    let mut number = |field: &mut Folded, name: &str, number: u64| {
+    let mut number = |field: &mut FoldedField, name: &str, number: u64| {
         tag.clear();
-        // Writing to a text cannot fail.
+        // Writing to a String cannot fail.
         let _ = write!(tag, "{name}={number};");
-        field.word(&tag);
+        field.push_word(&tag);
     };
-    field.word(head.first);
+    field.push_word(head.first);
     for (name, value) in [("a=", signer.algorithm.name()), ("c=", &signer.canonicalization.to_string())] {
-        field.word(&[name, value, ";"].concat());
+        field.push_word(&[name, value, ";"].concat());
     }
     for (name, value) in [("d=", &signer.domain), ("s=", &signer.selector)] {
-        field.word(&[name, value, ";"].concat());
+        field.push_word(&[name, value, ";"].concat());
     }
     if let Some(identity) = &signer.identity {
-        // A `=` before two digits would be read as a character that they encode. RFC 6376 2.11.
-        field.word(&["i=", &identity.replace('=', "=3D"), ";"].concat());
+        // A plain `=` before two digits would be decoded as an escaped character. RFC 6376 2.11.
+        field.push_word(&["i=", &identity.replace('=', "=3D"), ";"].concat());
     }
     if signer.has_timestamp {
         number(&mut field, "t", now_s);
@@ -73,34 +74,34 @@ pub(crate) fn unsigned(
     let mut between = "h=";
     for name in names {
         if between == "h=" {
-            field.word(&[between, &name.name].concat());
+            field.push_word(&[between, &name.name].concat());
         } else {
-            field.glued(between);
-            field.part(&name.name);
+            field.push_glued(between);
+            field.push_part(&name.name);
         }
         between = ":";
     }
-    field.glued(";");
+    field.push_glued(";");
     if signer.copies_fields {
-        field.word("z=");
-        field.pieces(&copies(names, headers));
-        field.glued(";");
+        field.push_word("z=");
+        field.push_pieces(&copied_fields(names, headers));
+        field.push_glued(";");
     }
-    field.word(&["bh=", &base64::encode(body_hash), ";"].concat());
-    field.word("b=");
+    field.push_word(&["bh=", &base64::encode(body_hash), ";"].concat());
+    field.push_word("b=");
     field.finish()
 }
 
-/// `b=`'s value behind it.
-pub(crate) fn signed(unsigned: String, signature: &[u8]) -> String {
-    let mut field = Folded::resume(unsigned);
-    field.pieces(&base64::encode(signature));
+/// Appends the value of `b=`.
+pub(crate) fn append_signature(unsigned: String, signature: &[u8]) -> String {
+    let mut field = FoldedField::resume(unsigned);
+    field.push_pieces(&base64::encode(signature));
     field.finish()
 }
 
-/// Copied fields, in quoted-printable with everything quoted that has a meaning here. RFC 6376 2.11 and 3.5, `z=`.
-fn copies(names: &[&Name], headers: &[Header<'_>]) -> String {
-    let is_signed = |header: &&Header<'_>| {
+/// Returns the copied fields of `z=`, quoted-printable. RFC 6376 2.11 and 3.5.
+fn copied_fields(names: &[&FieldName], headers: &[HeaderField<'_>]) -> String {
+    let is_signed = |header: &&HeaderField<'_>| {
         names.iter().any(|name| name.hash == header.hash && header.is(name.name.as_bytes()))
     };
     let mut text = String::new();
@@ -112,7 +113,7 @@ fn copies(names: &[&Name], headers: &[Header<'_>]) -> String {
         for byte in header.name().iter().chain(b":").chain(value) {
             match byte {
                 b'!'..=b'~' if !matches!(byte, b';' | b'=' | b'|') => text.push(char::from(*byte)),
-                // Writing to a text cannot fail.
+                // Writing to a String cannot fail.
                 _ => drop(write!(text, "={byte:02X}")),
             }
         }

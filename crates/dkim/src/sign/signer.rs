@@ -1,4 +1,4 @@
-//! Who signs, with what, and which header fields.
+//! Signers: the domain, the key and the header fields of signatures.
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
@@ -6,85 +6,85 @@ use std::sync::{Arc, LazyLock};
 use oarlock::{Curve, KeyKind};
 use oarlock::{JobError, Key};
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::SignatureAlgorithm;
 use crate::canon::Canonicalization;
 use crate::domain;
-use crate::message::{MessageError, name_hash};
+use crate::message::{MailParseError, name_hash};
 use crate::signature::SignedName;
 
-/// Shortest RSA modulus that may sign, in bits. RFC 8301 3.2.
+/// The minimum RSA modulus for signing, in bits. RFC 8301 3.2.
 const MIN_RSA_BITS: u16 = 1024;
-/// Longest that verifiers must be able to take.
+/// The maximum RSA modulus that every verifier must support. RFC 8301 3.2.
 const MAX_RSA_BITS: u16 = 4096;
 
-/// Why nobody can sign so.
+/// An error of making a signer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignerError {
-    /// Domain, selector or the domain of an identity are no domain names.
-    #[error("`{0}` is no domain name")]
+    /// The domain, the selector or the domain of an identity is not a domain name.
+    #[error("`{0}` is not a domain name")]
     Domain(String),
-    /// The identity is not of the domain.
+    /// The identity is outside the domain.
     #[error("the identity `{identity}` is not of {domain} or a domain below it")]
     Identity {
-        /// What `i=` was to be.
+        /// The requested value of `i=`.
         identity: String,
         /// The signing domain.
         domain: String,
     },
-    /// A key of another type than the algorithm's, or one that cannot sign.
+    /// The key has the wrong type for the algorithm or cannot sign.
     #[error(
         "{} cannot sign with {algorithm}: expected an RSA private key of 1024 to 4096 bits, or an Ed25519 private key",
         key_words(*found)
     )]
     Key {
-        /// What the key is.
+        /// The kind of the key.
         found: KeyKind,
-        /// What it was to sign with.
-        algorithm: Algorithm,
+        /// The algorithm to sign with.
+        algorithm: SignatureAlgorithm,
     },
-    /// A key that no verifier would take.
+    /// Verifiers would reject a key of this length.
     #[error(
         "a key of {found} bits must not sign: expected an RSA key of 1024 to 4096 bits, 2048 advised (RFC 8301)"
     )]
     KeyBits {
-        /// Bits of the modulus.
+        /// The bits of the modulus.
         found: u16,
     },
-    /// A name that no header field can have.
-    #[error("`{0}` is no name of a header field")]
+    /// The name is not a valid header field name.
+    #[error("`{0}` is not a header field name")]
     Name(String),
     /// `From` is not among the names.
     #[error("From must be signed")]
     FromNotSigned,
 }
 
-/// Why a message was not signed.
+/// The reason why a message was not signed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum SignError {
+pub enum MailSignError {
     /// The message itself is malformed.
     #[error("the message is malformed: {0}")]
-    Message(#[from] MessageError),
-    /// It has no `From`, or more than one, which mail programs show differently. RFC 5322 3.6.
-    #[error("the message has {0} From fields, and one is due")]
+    Message(#[from] MailParseError),
+    /// The message does not have exactly one `From`. Mail programs differ in which one they show. RFC 5322 3.6.
+    #[error("the message has {0} From fields: expected exactly one")]
     From(usize),
     /// The key could not sign.
     #[error("{0}")]
     Job(#[from] JobError),
 }
 
-/// Which fields are signed, and whether more of them may be added later.
+/// The fields to sign, and those that may not be added later.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Coverage {
-    /// Signed wherever they are there.
+pub struct HeaderCoverage {
+    /// The fields to sign if they are present.
     pub signed: Vec<String>,
-    /// Of `signed`, those that nobody can add another of without breaking the signature. RFC 6376 5.4.2, 8.15.
+    /// The fields of `signed` that nobody can add again without breaking the signature. RFC 6376 5.4.2, 8.15.
     pub oversigned: Vec<String>,
 }
 
-impl Default for Coverage {
-    /// What RFC 6376 5.4.1 advises to sign. What mail programs show or act upon is oversigned.
+impl Default for HeaderCoverage {
+    /// Signs the fields that RFC 6376 5.4.1 recommends. Oversigns those that mail programs show or act upon.
     fn default() -> Self {
         let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         Self {
@@ -131,11 +131,11 @@ impl Default for Coverage {
     }
 }
 
-impl Coverage {
-    /// The names checked and prepared, once for any number of signers.
+impl HeaderCoverage {
+    /// Checks the names and prepares them for any number of signers.
     ///
     /// # Errors
-    /// A name that is none, or no `From`.
+    /// A name is not valid, or `From` is missing.
     pub fn fields(&self) -> Result<SignedFields, SignerError> {
         let over: HashSet<String> = self.oversigned.iter().map(|name| name.to_ascii_lowercase()).collect();
         let mut seen = HashSet::new();
@@ -149,7 +149,7 @@ impl Coverage {
             let lower = name.to_ascii_lowercase();
             let is_oversigned = over.contains(&lower);
             if seen.insert(lower) {
-                names.push(Name { name: name.clone(), hash: name_hash(name.as_bytes()), is_oversigned });
+                names.push(FieldName { name: name.clone(), hash: name_hash(name.as_bytes()), is_oversigned });
             }
         }
         if !seen.contains("from") {
@@ -159,28 +159,28 @@ impl Coverage {
     }
 }
 
-/// A [`Coverage`] whose names were checked.
+/// The checked names of a [`HeaderCoverage`].
 #[derive(Clone, Debug)]
-pub struct SignedFields(pub(crate) Arc<[Name]>);
+pub struct SignedFields(pub(crate) Arc<[FieldName]>);
 
 impl Default for SignedFields {
-    /// Those of [`Coverage::default`].
+    /// Returns the names of [`HeaderCoverage::default`].
     fn default() -> Self {
         #[allow(clippy::expect_used)]
-        // unreachable because these are names, and From is among them
+        // unreachable because all default names are valid and include From
         static USUAL: LazyLock<SignedFields> =
-            LazyLock::new(|| Coverage::default().fields().expect("the usual names"));
+            LazyLock::new(|| HeaderCoverage::default().fields().expect("the usual names"));
         USUAL.clone()
     }
 }
 
-/// Signs for one domain under one selector. Made once, for any number of messages.
+/// A signer for one domain and one selector. One signer serves any number of messages.
 #[derive(Clone, Debug)]
-pub struct Signer {
+pub struct DkimSigner {
     pub(super) domain: String,
     pub(super) selector: String,
     pub(super) key: Key,
-    pub(super) algorithm: Algorithm,
+    pub(super) algorithm: SignatureAlgorithm,
     pub(super) canonicalization: Canonicalization,
     pub(super) identity: Option<String>,
     pub(super) lifetime_s: Option<u64>,
@@ -190,32 +190,32 @@ pub struct Signer {
     pub(crate) fields: SignedFields,
 }
 
-/// A name that is signed, prepared to be found.
+/// A field name that is signed, with its hash.
 #[derive(Clone, Debug)]
-pub(crate) struct Name {
+pub(crate) struct FieldName {
     pub(crate) name: String,
     pub(crate) hash: u32,
     pub(crate) is_oversigned: bool,
 }
 
-impl Name {
+impl FieldName {
     pub(super) fn signed(&self) -> SignedName<'_> {
         SignedName { name: self.name.as_bytes(), hash: self.hash }
     }
 }
 
-impl Signer {
-    /// A signer with the defaults: rsa-sha256 or ed25519-sha256 by the key, relaxed/relaxed, `t=` and no `x=`, and the
-    /// fields of [`Coverage::default`].
+impl DkimSigner {
+    /// Makes a signer with the defaults: rsa-sha256 or ed25519-sha256 by the key, relaxed/relaxed, `t=` without `x=`,
+    /// and the fields of [`HeaderCoverage::default`].
     ///
     /// # Errors
-    /// Names that are none, or a key that must not sign.
+    /// A name is not valid, or the key must not sign.
     pub fn new(domain: &str, selector: &str, key: Key) -> Result<Self, SignerError> {
         let name = |name: &str| {
             domain::ascii_form(name).map(String::from).ok_or_else(|| SignerError::Domain(name.into()))
         };
         let (domain, selector) = (name(domain)?, name(selector)?);
-        let algorithm = Algorithm::of_key(&key).unwrap_or(Algorithm::RsaSha256);
+        let algorithm = SignatureAlgorithm::for_key(&key).unwrap_or(SignatureAlgorithm::RsaSha256);
         check_key(&key, algorithm)?;
         Ok(Self {
             domain,
@@ -232,33 +232,33 @@ impl Signer {
         })
     }
 
-    /// Tells whether a key can sign mail at all.
+    /// Checks that a key can sign mail.
     ///
     /// # Errors
-    /// A public key, one of a type that DKIM does not know, or an RSA key that verifiers do not take.
+    /// The key is public, its type is not part of DKIM, or verifiers would reject its length.
     pub fn check_key(key: &Key) -> Result<(), SignerError> {
-        check_key(key, Algorithm::of_key(key).unwrap_or(Algorithm::RsaSha256))
+        check_key(key, SignatureAlgorithm::for_key(key).unwrap_or(SignatureAlgorithm::RsaSha256))
     }
 
-    /// Signs with another algorithm of the key's type: rsa-sha1, which only benchmarks should.
+    /// Signs with another algorithm of the key's type. The only one is rsa-sha1, which is for benchmarks.
     ///
     /// # Errors
     /// The key is of another type.
-    pub fn with_algorithm(self, algorithm: Algorithm) -> Result<Self, SignerError> {
+    pub fn with_algorithm(self, algorithm: SignatureAlgorithm) -> Result<Self, SignerError> {
         check_key(&self.key, algorithm)?;
         Ok(Self { algorithm, ..self })
     }
 
-    /// `c=`
+    /// Sets `c=`.
     #[must_use]
     pub fn with_canonicalization(self, canonicalization: Canonicalization) -> Self {
         Self { canonicalization, ..self }
     }
 
-    /// `i=`: for whom the domain signs, `user@domain` or `@sub.domain`.
+    /// Sets `i=`, the identity that the domain signs for: `user@domain` or `@sub.domain`.
     ///
     /// # Errors
-    /// It is not of the domain.
+    /// The identity is outside the domain.
     pub fn with_identity(self, identity: &str) -> Result<Self, SignerError> {
         let wrong = || SignerError::Identity { identity: identity.into(), domain: self.domain.clone() };
         let (local, host) = identity.rsplit_once('@').ok_or_else(wrong)?;
@@ -270,7 +270,7 @@ impl Signer {
         Ok(Self { identity: Some(identity.into()), ..self })
     }
 
-    /// `x=`: for how many seconds signatures hold, against replays.
+    /// Sets `x=`: signatures expire after so many seconds, which limits replays.
     #[must_use]
     pub fn with_lifetime_s(self, lifetime_s: Option<u64>) -> Self {
         Self { lifetime_s: lifetime_s.filter(|seconds| *seconds > 0), ..self }
@@ -282,58 +282,59 @@ impl Signer {
         Self { has_timestamp: false, ..self }
     }
 
-    /// `l=` with the length of the body, which lets anybody add to it: some mailing lists want that. RFC 6376 8.2.
+    /// Writes `l=` with the length of the body. Anyone can then append to the body, as some mailing lists do. RFC 6376
+    /// 8.2.
     #[must_use]
     pub fn with_body_length(self) -> Self {
         Self { has_length: true, ..self }
     }
 
-    /// `z=` with a copy of the signed fields, by which changes can be found.
+    /// Writes `z=` with a copy of the signed fields, which helps to find changes.
     #[must_use]
     pub fn with_copied_fields(self) -> Self {
         Self { copies_fields: true, ..self }
     }
 
-    /// Other fields than the default ones.
+    /// Signs other fields than the default ones.
     ///
     /// # Errors
-    /// As [`Coverage::fields`].
-    pub fn covering(self, coverage: &Coverage) -> Result<Self, SignerError> {
+    /// The same as for [`HeaderCoverage::fields`].
+    pub fn covering(self, coverage: &HeaderCoverage) -> Result<Self, SignerError> {
         Ok(self.with_fields(coverage.fields()?))
     }
 
-    /// The same with names that were checked before.
+    /// Signs other fields, whose names were checked before.
     #[must_use]
     pub fn with_fields(self, fields: SignedFields) -> Self {
         Self { fields, ..self }
     }
 
-    /// The signing domain, as it is looked up.
+    /// Returns the signing domain in ASCII form.
     #[must_use]
     pub fn domain(&self) -> &str {
         &self.domain
     }
 
-    /// The selector, as it is looked up.
+    /// Returns the selector in ASCII form.
     #[must_use]
     pub fn selector(&self) -> &str {
         &self.selector
     }
 
-    /// The algorithm.
+    /// Returns the algorithm.
     #[must_use]
-    pub fn algorithm(&self) -> Algorithm {
+    pub fn algorithm(&self) -> SignatureAlgorithm {
         self.algorithm
     }
 
-    /// The key.
+    /// Returns the key.
     #[must_use]
     pub fn key(&self) -> &Key {
         &self.key
     }
 }
 
-/// A kind of key for people.
+/// Describes a kind of key for people.
 fn key_words(kind: KeyKind) -> String {
     match kind {
         KeyKind::RsaPrivate(bits) => format!("an RSA private key of {bits} bits"),
@@ -358,7 +359,7 @@ fn curve_name(curve: Curve) -> &'static str {
     }
 }
 
-fn check_key(key: &Key, algorithm: Algorithm) -> Result<(), SignerError> {
+fn check_key(key: &Key, algorithm: SignatureAlgorithm) -> Result<(), SignerError> {
     match (key.kind(), algorithm.key_type()) {
         (KeyKind::RsaPrivate(bits), "rsa") if !(MIN_RSA_BITS..=MAX_RSA_BITS).contains(&bits) => {
             Err(SignerError::KeyBits { found: bits })
@@ -375,14 +376,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_cannot_sign_is_told_why() {
+    fn reports_the_fault_of_a_signer() {
         let ed = generate::ed25519().unwrap();
-        let error = |domain, selector| Signer::new(domain, selector, ed.clone()).unwrap_err();
+        let error = |domain, selector| DkimSigner::new(domain, selector, ed.clone()).unwrap_err();
         assert_eq!(error("exa mple.com", "s"), SignerError::Domain("exa mple.com".into()));
         assert_eq!(error("example.com", ""), SignerError::Domain(String::new()));
-        let signer = Signer::new("Example.com", "s1", ed.clone()).unwrap();
-        assert_eq!((signer.domain(), signer.algorithm()), ("example.com", Algorithm::Ed25519Sha256));
-        assert!(matches!(signer.clone().with_algorithm(Algorithm::RsaSha1), Err(SignerError::Key { .. })));
+        let signer = DkimSigner::new("Example.com", "s1", ed.clone()).unwrap();
+        assert_eq!((signer.domain(), signer.algorithm()), ("example.com", SignatureAlgorithm::Ed25519Sha256));
+        assert!(matches!(
+            signer.clone().with_algorithm(SignatureAlgorithm::RsaSha1),
+            Err(SignerError::Key { .. })
+        ));
         for identity in ["a@badexample.com", "example.com", "a b@example.com", "a;b@example.com"] {
             assert!(
                 matches!(signer.clone().with_identity(identity), Err(SignerError::Identity { .. })),
@@ -390,7 +394,7 @@ mod tests {
             );
         }
         assert!(signer.clone().with_identity("@sub.Example.com").is_ok());
-        let names = |signed: &[&str]| Coverage {
+        let names = |signed: &[&str]| HeaderCoverage {
             signed: signed.iter().map(|name| (*name).into()).collect(),
             oversigned: vec![],
         };
@@ -399,11 +403,11 @@ mod tests {
         let short = generate::rsa(512);
         if let Ok(short) = short {
             assert_eq!(
-                Signer::new("a.example", "s", short).unwrap_err(),
+                DkimSigner::new("a.example", "s", short).unwrap_err(),
                 SignerError::KeyBits { found: 512 }
             );
         }
         let curve = generate::ec(oarlock::Curve::P256).unwrap();
-        assert!(matches!(Signer::new("a.example", "s", curve), Err(SignerError::Key { .. })));
+        assert!(matches!(DkimSigner::new("a.example", "s", curve), Err(SignerError::Key { .. })));
     }
 }

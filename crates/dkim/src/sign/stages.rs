@@ -1,37 +1,39 @@
-//! Bodies hashed, headers written and hashed, signatures made: each for many messages at a time.
+//! The stages of signing: hash bodies, write and hash headers, sign. Each stage works on many messages.
 
 use oarlock::{Accelerator, Answers, Job, JobError, SubmitOptions};
 
-use super::field::{Head, names_of, signed, unsigned};
-use super::signer::{Name, SignError, Signer};
+use super::field::{FieldStart, append_signature, names_of, write_unsigned_field};
+use super::signer::{DkimSigner, FieldName, MailSignError};
 use crate::canon::canonicalize_header;
-use crate::hash::{Bodies, BodyHasher, BodyNeed, Digests, Gather, HashId, HashedBody, WholeBody, find_body};
-use crate::message::{Header, Message, name_hash};
+use crate::hash::{
+    BodyHasher, BodyNeed, DigestBatch, DigestId, Digests, HashedBodies, HashedBody, WholeBody, find_body,
+};
+use crate::message::{HeaderField, ParsedMail, name_hash};
 use crate::select::write_signed;
 
-/// A signature's header field without the CRLF at its end, or why there is none.
-pub type Signed = Result<String, SignError>;
+/// The header field of a signature without the CRLF at its end, or the reason why the message was not signed.
+pub type SignOutcome = Result<String, MailSignError>;
 
-/// Messages that are signed together.
+/// A batch of messages that are signed together.
 #[derive(Debug)]
 pub struct SignIntake<'m> {
     now_s: u64,
-    gather: Gather,
-    messages: Vec<Vec<Header<'m>>>,
-    requests: Vec<Request<'m>>,
+    gather: DigestBatch,
+    messages: Vec<Vec<HeaderField<'m>>>,
+    requests: Vec<MailSignRequest<'m>>,
 }
 
 /// One signature of one message.
 #[derive(Debug)]
-struct Request<'m> {
+struct MailSignRequest<'m> {
     message: usize,
-    signer: &'m Signer,
-    /// Why the message cannot be signed, else its body.
-    body: Result<HashedBody, SignError>,
+    signer: &'m DkimSigner,
+    /// The hash of the body, or the reason why the message cannot be signed.
+    body: Result<HashedBody, MailSignError>,
 }
 
-impl Signer {
-    /// Which hash of the body its signatures need.
+impl DkimSigner {
+    /// Returns the hash of the body that the signatures need.
     #[must_use]
     pub fn body_need(&self) -> BodyNeed {
         BodyNeed { form: self.canonicalization.body, digest: self.algorithm.digest(), limit: None }
@@ -39,58 +41,60 @@ impl Signer {
 }
 
 impl<'m> SignIntake<'m> {
-    /// Nothing yet. `now_s` is what `t=` will be, in seconds since 1970.
+    /// Makes an empty batch. `now_s` is the value of `t=`, in seconds since 1970.
     #[must_use]
     pub fn new(now_s: u64) -> Self {
-        Self { now_s, gather: Gather::default(), messages: Vec::new(), requests: Vec::new() }
+        Self { now_s, gather: DigestBatch::default(), messages: Vec::new(), requests: Vec::new() }
     }
 
-    /// Bytes to be hashed so far, by which a batch's size is bounded.
+    /// Returns the number of bytes to hash so far. Callers bound the size of a batch by it.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.gather.data.len()
     }
 
-    /// Signatures so far.
+    /// Returns the number of signatures so far.
     #[must_use]
     pub fn len(&self) -> usize {
         self.requests.len()
     }
 
-    /// True where there is none.
+    /// Returns true if the batch has no signature.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }
 
-    /// Adds a whole message, to be signed by each of `signers`. Signatures come in the order in which they were asked for.
+    /// Adds a whole message, to be signed by each of `signers`. The signatures keep the order of the requests.
     ///
     /// # Errors
-    /// The batch is at 4 GiB.
+    /// The batch exceeds 4 GiB.
     pub fn push(
         &mut self,
-        message: Message<'m>,
-        signers: impl IntoIterator<Item = &'m Signer>,
+        message: ParsedMail<'m>,
+        signers: impl IntoIterator<Item = &'m DkimSigner>,
     ) -> Result<(), JobError> {
         let mut whole = WholeBody::new(message.body);
         self.message(message.headers, signers, |gather, need| whole.hashed(gather, need))
     }
 
-    /// Adds a message whose body was hashed as it came, for the [`body_need`](Signer::body_need) of each signer.
+    /// Adds a message whose body was hashed while it arrived, for the [`body_need`](DkimSigner::body_need) of each
+    /// signer.
     ///
     /// # Errors
-    /// As [`push`](Self::push), or a body could not be hashed.
+    /// The same as for [`push`](Self::push), or a body could not be hashed.
     pub fn push_hashed(
         &mut self,
-        headers: Vec<Header<'m>>,
+        headers: Vec<HeaderField<'m>>,
         bodies: impl IntoIterator<Item = BodyHasher>,
-        signers: impl IntoIterator<Item = &'m Signer>,
+        signers: impl IntoIterator<Item = &'m DkimSigner>,
     ) -> Result<(), JobError> {
         let gather = &mut self.gather;
-        let bodies: Bodies =
+        let bodies: HashedBodies =
             bodies.into_iter().map(|body| body.finish(gather)).collect::<Result<_, JobError>>()?;
-        let missing = JobError::Malformed { what: "a body hash that nobody asked for in time" };
-        let find = |_: &mut Gather, need| find_body(&bodies, need).cloned().ok_or(missing.clone());
+        let missing =
+            JobError::Malformed { what: "a body hash that was not computed while the body arrived" };
+        let find = |_: &mut DigestBatch, need| find_body(&bodies, need).cloned().ok_or(missing.clone());
         self.message(headers, signers, find)
     }
 
@@ -98,26 +102,26 @@ impl<'m> SignIntake<'m> {
     ///
     /// # Errors
     /// No engine could hash.
-    pub fn sign(self, accelerator: &Accelerator) -> Result<Vec<Signed>, JobError> {
+    pub fn sign(self, accelerator: &Accelerator) -> Result<Vec<SignOutcome>, JobError> {
         let digests = self.gather.run(accelerator)?;
-        let written = Written::new(self.now_s, self.messages, self.requests, self.gather, &digests)?;
+        let written = WrittenFields::new(self.now_s, self.messages, self.requests, self.gather, &digests)?;
         let hashed = written.gather.run(accelerator)?;
         let answers = accelerator.run_all(&written.jobs(&hashed));
         Ok(written.finish(&answers))
     }
 
-    /// Signs beside what others have submitted.
+    /// Signs together with jobs that others have submitted.
     ///
     /// # Errors
-    /// No engine could hash, or there is no room in the queue.
+    /// No engine could hash, or the queue is full.
     pub async fn submit(
         self,
         accelerator: &Accelerator,
         options: SubmitOptions,
-    ) -> Result<Vec<Signed>, JobError> {
+    ) -> Result<Vec<SignOutcome>, JobError> {
         let Self { now_s, gather, messages, requests } = self;
         let digests = gather.submit(accelerator, options).await?;
-        let mut written = Written::new(now_s, messages, requests, Gather::default(), &digests)?;
+        let mut written = WrittenFields::new(now_s, messages, requests, DigestBatch::default(), &digests)?;
         let hashed = std::mem::take(&mut written.gather).submit(accelerator, options).await?;
         let many = accelerator.submit_many(&written.jobs(&hashed), options);
         Ok(written.finish(&many.await))
@@ -125,55 +129,58 @@ impl<'m> SignIntake<'m> {
 
     fn message(
         &mut self,
-        headers: Vec<Header<'m>>,
-        signers: impl IntoIterator<Item = &'m Signer>,
-        mut body_of: impl FnMut(&mut Gather, BodyNeed) -> Result<HashedBody, JobError>,
+        headers: Vec<HeaderField<'m>>,
+        signers: impl IntoIterator<Item = &'m DkimSigner>,
+        mut body_of: impl FnMut(&mut DigestBatch, BodyNeed) -> Result<HashedBody, JobError>,
     ) -> Result<(), JobError> {
         let hash = name_hash(b"From");
         let senders = headers.iter().filter(|header| header.hash == hash && header.is(b"From")).count();
         for signer in signers {
             let body = match senders {
+                // RFC 5322 3.6 allows exactly one From. Signing another number would vouch for an ambiguous author.
                 1 => Ok(body_of(&mut self.gather, signer.body_need())?),
-                other => Err(SignError::From(other)),
+                other => Err(MailSignError::From(other)),
             };
-            self.requests.push(Request { message: self.messages.len(), signer, body });
+            self.requests.push(MailSignRequest { message: self.messages.len(), signer, body });
         }
         self.messages.push(headers);
         Ok(())
     }
 }
 
-/// The second stage: fields are written but for their signatures.
-struct Written<'m> {
-    gather: Gather,
-    fields: Vec<Result<Field<'m>, SignError>>,
+/// The second stage: the fields are written except for their signatures.
+struct WrittenFields<'m> {
+    gather: DigestBatch,
+    fields: Vec<Result<UnsignedField<'m>, MailSignError>>,
 }
 
-struct Field<'m> {
-    signer: &'m Signer,
+struct UnsignedField<'m> {
+    signer: &'m DkimSigner,
     unsigned: String,
-    hash: HashId,
+    hash: DigestId,
 }
 
-impl<'m> Written<'m> {
+impl<'m> WrittenFields<'m> {
     fn new(
         now_s: u64,
-        messages: Vec<Vec<Header<'m>>>,
-        requests: Vec<Request<'m>>,
-        mut gather: Gather,
+        messages: Vec<Vec<HeaderField<'m>>>,
+        requests: Vec<MailSignRequest<'m>>,
+        mut gather: DigestBatch,
         digests: &Digests,
     ) -> Result<Self, JobError> {
+        // The bodies are hashed. Their memory serves the headers now.
         gather.clear();
         let mut fields = Vec::with_capacity(requests.len());
-        for Request { message, signer, body } in requests {
+        for MailSignRequest { message, signer, body } in requests {
             fields.push(match body {
                 Ok(body) => {
                     let headers = &messages[message];
                     let names = names_of(signer, headers);
                     let bh = body.hash.get(digests);
-                    let unsigned = unsigned(Head::DKIM, signer, headers, &names, bh, body.len, now_s);
+                    let unsigned =
+                        write_unsigned_field(FieldStart::DKIM, signer, headers, &names, bh, body.len, now_s);
                     let hash = signed_headers(&mut gather, signer, headers, &names, &unsigned)?;
-                    Ok(Field { signer, unsigned, hash })
+                    Ok(UnsignedField { signer, unsigned, hash })
                 }
                 Err(error) => Err(error),
             });
@@ -185,10 +192,10 @@ impl<'m> Written<'m> {
         self.fields.iter().flatten().map(|field| sign_job(field.signer, digests.get(field.hash))).collect()
     }
 
-    fn finish(self, answers: &Answers) -> Vec<Signed> {
+    fn finish(self, answers: &Answers) -> Vec<SignOutcome> {
         let mut answers = answers.iter();
-        let finish = |field: Field<'_>| match answers.next().unwrap_or(Err(JobError::Cancelled)) {
-            Ok(signature) => Ok(signed(field.unsigned, signature)),
+        let finish = |field: UnsignedField<'_>| match answers.next().unwrap_or(Err(JobError::Cancelled)) {
+            Ok(signature) => Ok(append_signature(field.unsigned, signature)),
             Err(error) => Err(error.into()),
         };
         let mut finish = finish;
@@ -196,24 +203,24 @@ impl<'m> Written<'m> {
     }
 }
 
-pub(crate) fn sign_job<'a>(signer: &'a Signer, hash: &'a [u8]) -> Job<'a> {
+pub(crate) fn sign_job<'a>(signer: &'a DkimSigner, hash: &'a [u8]) -> Job<'a> {
     let input = signer.algorithm.input(hash);
     Job::with_scheme(signer.algorithm.sign_scheme(), &signer.key, input, &[])
 }
 
-/// The named fields, and the signature's own before it is signed.
+/// Adds the named fields and the unsigned field of the signature itself to the batch.
 pub(crate) fn signed_headers(
-    gather: &mut Gather,
-    signer: &Signer,
-    headers: &[Header<'_>],
-    names: &[&Name],
+    gather: &mut DigestBatch,
+    signer: &DkimSigner,
+    headers: &[HeaderField<'_>],
+    names: &[&FieldName],
     unsigned: &str,
-) -> Result<HashId, JobError> {
+) -> Result<DigestId, JobError> {
     let start = gather.data.len();
     let form = signer.canonicalization.header;
     write_signed(form, headers, names.iter().map(|name| name.signed()), &mut gather.data);
-    // It was written with name and colon.
-    if let Ok(own) = Header::new(unsigned.as_bytes()) {
+    // This cannot fail: we wrote the field with its name and colon.
+    if let Ok(own) = HeaderField::new(unsigned.as_bytes()) {
         canonicalize_header(form, &own, &mut gather.data);
     }
     let end = gather.data.len();

@@ -1,324 +1,207 @@
-//! The first stage: signatures found, and what they sign made canonical.
-
-use std::ops::Range;
+//! The first stage of verifying: the signed data is made canonical and hashed.
 
 use oarlock::{Accelerator, JobError, SubmitOptions};
 
-use super::judge::{ChainParts, Hashed, Parts, Pending};
-use crate::arc::{Found, Set, find_sets, write_results_and_message, write_seal, write_seal_unsigned};
-use crate::canon::{Form, canonicalize_header};
-use crate::hash::{Bodies, BodyHasher, BodyNeed, Gather, HashId, HashedBody, WholeBody, find_body};
-use crate::message::{Header, Message, name_hash};
-use crate::policy::Policy;
-use crate::select::write_signed;
-use crate::signature::Signature;
-use crate::tags::TagList;
-use crate::verdict::{Reason, SignatureResult};
+use super::parsed::{ParseState, ParsedChain, ParsedSignature, ParsedSignatures, body_need, refusal};
+use super::stages::{HashedMessages, PendingChain, PendingMessage, UnverifiedSignature};
+use crate::arc::{ArcSet, ChainFault, write_results_and_message, write_seal, write_seal_unsigned};
+use crate::hash::{
+    BodyHasher, BodyNeed, DigestBatch, DigestId, HashedBodies, HashedBody, WholeBody, find_body,
+};
+use crate::message::{HeaderField, ParsedMail};
+use crate::policy::VerifyPolicy;
+use crate::select::{write_signed, write_unsigned};
+use crate::signature::DkimSignature;
+use crate::verdict::SignatureResult;
 
-const FIELD: &[u8] = b"DKIM-Signature";
-
-/// Messages whose signatures are verified together.
+/// A batch of messages whose signatures are verified together.
 #[derive(Debug)]
-pub struct Intake<'m> {
-    policy: Policy,
+pub struct VerifyIntake<'m> {
+    policy: VerifyPolicy,
     now_s: u64,
-    gather: Gather,
-    messages: Vec<Parts<'m>>,
+    gather: DigestBatch,
+    messages: Vec<PendingMessage<'m>>,
 }
 
-impl<'m> Intake<'m> {
-    /// Nothing yet. `now_s` is the time in seconds since 1970 at which signatures must be valid.
+impl<'m> VerifyIntake<'m> {
+    /// Makes an empty batch. Signatures must be valid at `now_s`, in seconds since 1970.
     #[must_use]
-    pub fn new(policy: &Policy, now_s: u64) -> Self {
-        Self { policy: policy.clone(), now_s, gather: Gather::default(), messages: Vec::new() }
+    pub fn new(policy: &VerifyPolicy, now_s: u64) -> Self {
+        Self { policy: policy.clone(), now_s, gather: DigestBatch::default(), messages: Vec::new() }
     }
 
-    /// Bytes to be hashed so far, by which a batch's size is bounded.
+    /// Returns the number of bytes to hash so far. Callers bound the size of a batch by it.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.gather.data.len()
     }
 
-    /// Messages so far.
+    /// Returns the number of messages so far.
     #[must_use]
     pub fn len(&self) -> usize {
         self.messages.len()
     }
 
-    /// True where there is no message.
+    /// Returns true if the batch has no message.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
-    /// Adds a whole message. Its results will be at the same place among the messages.
+    /// Adds a whole message. The results keep the order of the messages.
     ///
     /// # Errors
-    /// The batch is at 4 GiB.
-    pub fn push(&mut self, message: &Message<'m>) -> Result<(), JobError> {
+    /// The batch exceeds 4 GiB.
+    pub fn push(&mut self, message: &ParsedMail<'m>) -> Result<(), JobError> {
         let mut whole = WholeBody::new(message.body);
-        self.message(&message.headers, |gather, need| whole.hashed(gather, need))
+        let parsed = ParsedSignatures::parse(&message.headers, &self.policy, self.now_s);
+        self.add_message(&message.headers, parsed, |gather, need| whole.hashed(gather, need))
     }
 
-    /// Adds a message whose body was hashed as it came, for everything that [`body_needs`] told.
+    /// Adds a message whose body was hashed while it arrived, for every need of [`ParsedSignatures::body_needs`].
+    /// `headers` must be the fields that were parsed, in the same order.
     ///
     /// # Errors
-    /// As [`push`](Self::push), or a body could not be hashed.
+    /// The same as for [`push`](Self::push), or a body could not be hashed.
     pub fn push_hashed(
         &mut self,
-        headers: &[Header<'m>],
+        headers: &[HeaderField<'_>],
+        parsed: ParsedSignatures<'m>,
         bodies: impl IntoIterator<Item = BodyHasher>,
     ) -> Result<(), JobError> {
         let gather = &mut self.gather;
-        let bodies: Bodies =
+        let bodies: HashedBodies =
             bodies.into_iter().map(|body| body.finish(gather)).collect::<Result<_, JobError>>()?;
-        let missing = JobError::Malformed { what: "a body hash that nobody asked for in time" };
-        self.message(headers, |_, need| find_body(&bodies, need).cloned().ok_or(missing.clone()))
+        let missing =
+            JobError::Malformed { what: "a body hash that was not computed while the body arrived" };
+        self.add_message(headers, parsed, |_, need| find_body(&bodies, need).cloned().ok_or(missing.clone()))
     }
 
     /// Hashes everything on this thread.
     ///
     /// # Errors
-    /// No engine could.
-    pub fn hash(self, accelerator: &Accelerator) -> Result<Hashed<'m>, JobError> {
+    /// No engine could hash.
+    pub fn hash(self, accelerator: &Accelerator) -> Result<HashedMessages<'m>, JobError> {
         let digests = self.gather.run(accelerator)?;
-        Ok(Hashed::new(self.policy, self.messages, &digests))
+        Ok(HashedMessages::new(self.policy, self.messages, &digests))
     }
 
-    /// Hashes everything beside what others have submitted.
+    /// Hashes everything together with jobs that others have submitted.
     ///
     /// # Errors
-    /// No engine could, or there is no room in the queue.
+    /// No engine could hash, or the queue is full.
     pub async fn submit(
         self,
         accelerator: &Accelerator,
         options: SubmitOptions,
-    ) -> Result<Hashed<'m>, JobError> {
+    ) -> Result<HashedMessages<'m>, JobError> {
         let Self { policy, gather, messages, .. } = self;
         let digests = gather.submit(accelerator, options).await?;
-        Ok(Hashed::new(policy, messages, &digests))
+        Ok(HashedMessages::new(policy, messages, &digests))
     }
 
-    fn message(
+    fn add_message(
         &mut self,
-        headers: &[Header<'m>],
-        mut body_of: impl FnMut(&mut Gather, BodyNeed) -> Result<HashedBody, JobError>,
+        headers: &[HeaderField<'_>],
+        parsed: ParsedSignatures<'m>,
+        mut body_of: impl FnMut(&mut DigestBatch, BodyNeed) -> Result<HashedBody, JobError>,
     ) -> Result<(), JobError> {
-        let mut parts = Parts::default();
-        for (place, field) in signatures(headers).enumerate() {
-            let signature = self.read(place, field);
-            parts.signatures.push(self.pending(headers, field, signature, &mut body_of)?);
+        let mut pending = PendingMessage::default();
+        for parsed in parsed.signatures {
+            pending.signatures.push(self.gather_signature(headers, parsed, &mut body_of)?);
         }
-        if self.policy.verifies_chains {
-            parts.chain = Some(self.chain(headers, &mut body_of)?);
+        if let Some(chain) = parsed.chain {
+            pending.chain = Some(self.gather_chain(headers, chain, &mut body_of)?);
         }
-        self.messages.push(parts);
+        self.messages.push(pending);
         Ok(())
     }
 
-    fn pending(
+    fn gather_signature(
         &mut self,
-        headers: &[Header<'m>],
-        field: &Header<'m>,
-        signature: Result<Signature<'m>, Box<Pending<'m>>>,
-        body_of: &mut impl FnMut(&mut Gather, BodyNeed) -> Result<HashedBody, JobError>,
-    ) -> Result<Pending<'m>, JobError> {
-        Ok(match signature {
-            Ok(signature) => {
-                let body = Some(body_of(&mut self.gather, need_of(&signature))?);
-                let hash = self.signed_headers(headers, field, &signature)?;
-                Pending::Hashed { signature, hash, body }
+        headers: &[HeaderField<'_>],
+        parsed: ParsedSignature<'m>,
+        body_of: &mut impl FnMut(&mut DigestBatch, BodyNeed) -> Result<HashedBody, JobError>,
+    ) -> Result<UnverifiedSignature<'m>, JobError> {
+        Ok(match parsed.state {
+            ParseState::Unread(result) => UnverifiedSignature::Done(result),
+            ParseState::Refused { signature, reason } if parsed.is_of_chain => {
+                UnverifiedSignature::Done(Box::new(SignatureResult::for_signature(&signature, Some(reason))))
             }
-            Err(pending) => *pending,
+            ParseState::Refused { signature, reason } => UnverifiedSignature::Refused { signature, reason },
+            ParseState::Ready(signature) => {
+                let body = Some(body_of(&mut self.gather, body_need(&signature))?);
+                let hash = self.signed_headers(headers, &headers[parsed.position], &signature)?;
+                UnverifiedSignature::Hashed { signature, hash, body }
+            }
         })
     }
 
-    /// The newest message signature and every seal. RFC 8617 5.2.
-    fn chain(
+    /// Gathers the newest message signature and every seal. RFC 8617 5.2.
+    fn gather_chain(
         &mut self,
-        headers: &[Header<'m>],
-        body_of: &mut impl FnMut(&mut Gather, BodyNeed) -> Result<HashedBody, JobError>,
-    ) -> Result<ChainParts<'m>, JobError> {
-        let sets: Found<'m> = match find_sets(headers) {
-            Ok(sets) => sets,
-            Err(fault) => return Ok(ChainParts { sets: 0, fault: Some(fault), signatures: Vec::new() }),
+        headers: &[HeaderField<'_>],
+        parsed: Result<ParsedChain<'m>, ChainFault>,
+        body_of: &mut impl FnMut(&mut DigestBatch, BodyNeed) -> Result<HashedBody, JobError>,
+    ) -> Result<PendingChain<'m>, JobError> {
+        let ParsedChain { sets, newest } = match parsed {
+            Ok(parsed) => parsed,
+            Err(fault) => return Ok(PendingChain { sets: 0, fault: Some(fault), signatures: Vec::new() }),
         };
         let mut signatures = Vec::with_capacity(sets.len() + 1);
-        if let Some(newest) = sets.last() {
-            let signature = self.read_of_set(&newest.message);
-            let is_refused = signature.is_err();
-            signatures.push(self.pending(headers, &newest.message, signature, body_of)?);
-            if !is_refused {
-                signatures.extend(self.seals(&sets));
+        if let Some(newest) = newest {
+            let is_ready = matches!(newest.state, ParseState::Ready(_));
+            signatures.push(self.gather_signature(headers, newest, body_of)?);
+            if is_ready {
+                signatures.extend(self.gather_seals(headers, &sets));
             }
         }
-        Ok(ChainParts { sets: sets.len(), fault: None, signatures })
+        Ok(PendingChain { sets: sets.len(), fault: None, signatures })
     }
 
-    /// The seals from the newest on. Each signs what all before it sign, which is kept once.
-    fn seals(&mut self, sets: &[Set<'m>]) -> Vec<Pending<'m>> {
+    /// Gathers the seals from the newest on. Each seal covers all sets before it, so that the shared bytes are stored
+    /// once.
+    fn gather_seals(&mut self, headers: &[HeaderField<'_>], sets: &[ArcSet]) -> Vec<UnverifiedSignature<'m>> {
         let mut seals = Vec::with_capacity(sets.len());
         let mut start = self.gather.data.len();
+        // The seals sign prefixes of the same text (RFC 8617 5.1.1). Copies for every seal would grow with the square
+        // of the sets.
         self.gather.start_growth();
         for set in sets {
             let signature = set.seal_signature.clone();
             let data = &mut self.gather.data;
-            write_results_and_message(set, data);
+            write_results_and_message(set, headers, data);
             let shared = start..data.len();
-            write_seal_unsigned(set, data);
+            write_seal_unsigned(set, headers, data);
             let own = shared.end..data.len();
             start = own.end;
-            write_seal(set, data);
+            write_seal(set, headers, data);
             let hash = self.gather.grow(signature.algorithm.digest(), shared, own);
-            seals.push(match self.refusal(&signature) {
-                Some(reason) => Pending::Done(Box::new(SignatureResult::of(&signature, Some(reason)))),
-                None => Pending::Hashed { signature, hash, body: None },
+            seals.push(match refusal(&self.policy, self.now_s, &signature) {
+                Some(reason) => UnverifiedSignature::Done(Box::new(SignatureResult::for_signature(
+                    &signature,
+                    Some(reason),
+                ))),
+                None => UnverifiedSignature::Hashed { signature, hash, body: None },
             });
         }
         seals.reverse();
         seals
     }
 
-    fn read_of_set(&self, field: &Header<'m>) -> Result<Signature<'m>, Box<Pending<'m>>> {
-        let signature = Signature::of_set(field.value(), &self.policy.limits)
-            .map_err(|error| Pending::unread(field, error.into()))?;
-        match self.refusal(&signature) {
-            Some(reason) => {
-                Err(Box::new(Pending::Done(Box::new(SignatureResult::of(&signature, Some(reason))))))
-            }
-            None => Ok(signature),
-        }
-    }
-
-    /// A signature that is worth hashing for.
-    fn read(&self, place: usize, field: &Header<'m>) -> Result<Signature<'m>, Box<Pending<'m>>> {
-        let Policy { limits, .. } = &self.policy;
-        if place >= limits.signatures {
-            return Err(Pending::unread(field, Reason::TooManySignatures(limits.signatures)));
-        }
-        let signature =
-            Signature::parse(field.value(), limits).map_err(|error| Pending::unread(field, error.into()))?;
-        match self.refusal(&signature) {
-            Some(reason) => Err(Box::new(Pending::Refused { signature, reason })),
-            None => Ok(signature),
-        }
-    }
-
-    fn refusal(&self, signature: &Signature<'_>) -> Option<Reason> {
-        let Policy { accepts_sha1, clock_skew_s, .. } = self.policy;
-        if signature.algorithm.hash() == "sha1" && !accepts_sha1 {
-            return Some(Reason::Sha1);
-        }
-        let late = signature.expires.and_then(|expires| self.now_s.checked_sub(expires));
-        if let Some(late_s) = late.filter(|late_s| *late_s > clock_skew_s) {
-            return Some(Reason::Expired(late_s));
-        }
-        let early = signature.timestamp.and_then(|timestamp| timestamp.checked_sub(self.now_s));
-        early.filter(|early_s| *early_s > clock_skew_s).map(Reason::Future)
-    }
-
-    /// The signed fields, and the signature's own without the value of `b=` and the CRLF. RFC 6376 3.7.
+    /// Gathers the signed fields and the field of the signature, without the value of `b=` and the CRLF. RFC 6376 3.7.
     fn signed_headers(
         &mut self,
-        headers: &[Header<'m>],
-        field: &Header<'m>,
-        signature: &Signature<'m>,
-    ) -> Result<HashId, JobError> {
+        headers: &[HeaderField<'_>],
+        field: &HeaderField<'_>,
+        signature: &DkimSignature<'_>,
+    ) -> Result<DigestId, JobError> {
         let data = &mut self.gather.data;
         let start = data.len();
         let form = signature.canonicalization.header;
-        write_signed(form, headers, signature.names.iter().copied(), data);
+        write_signed(form, headers, signature.names.iter(), data);
         write_unsigned(form, field, signature.signature_place.clone(), data);
         let end = data.len();
         self.gather.add(signature.algorithm.digest(), start..end)
     }
-}
-
-/// A signature's field as it was before it was signed.
-pub(crate) fn write_unsigned(form: Form, field: &Header<'_>, place: Range<usize>, out: &mut Vec<u8>) {
-    let raw = field.raw();
-    let value_at = raw.len() - field.value().len();
-    let unsigned = [&raw[..value_at + place.start], &raw[value_at + place.end..]].concat();
-    // It was one with that value, and the name has not changed.
-    if let Ok(header) = Header::new(&unsigned) {
-        canonicalize_header(form, &header, out);
-    }
-}
-
-fn signatures<'h, 'm>(headers: &'h [Header<'m>]) -> impl Iterator<Item = &'h Header<'m>> {
-    let hash = name_hash(FIELD);
-    headers.iter().filter(move |header| header.hash == hash && header.is(FIELD))
-}
-
-fn need_of(signature: &Signature<'_>) -> BodyNeed {
-    BodyNeed {
-        form: signature.canonicalization.body,
-        digest: signature.algorithm.digest(),
-        limit: signature.body_length,
-    }
-}
-
-/// Which hashes of its body a message's signatures need, each once: for those who hash it as it comes.
-#[must_use]
-pub fn body_needs(headers: &[Header<'_>], policy: &Policy, now_s: u64) -> Vec<BodyNeed> {
-    let intake = Intake::new(policy, now_s);
-    let mut needs = Vec::new();
-    for (place, field) in signatures(headers).enumerate() {
-        if let Ok(signature) = intake.read(place, field)
-            && !needs.contains(&need_of(&signature))
-        {
-            needs.push(need_of(&signature));
-        }
-    }
-    let sets = if policy.verifies_chains { find_sets(headers).unwrap_or_default() } else { Found::new() };
-    if let Some(Ok(signature)) = sets.last().map(|set| intake.read_of_set(&set.message))
-        && !needs.contains(&need_of(&signature))
-    {
-        needs.push(need_of(&signature));
-    }
-    needs
-}
-
-impl SignatureResult {
-    pub(crate) fn of(signature: &Signature<'_>, reason: Option<Reason>) -> Self {
-        Self {
-            reason,
-            domain: Some(signature.domain.clone()),
-            selector: Some(signature.selector.clone()),
-            identity: signature.identity.as_deref().map(Into::into),
-            algorithm: Some(signature.algorithm),
-            signature_start: Some(start_of(&crate::base64::encode(
-                &signature.signature[..6.min(signature.signature.len())],
-            ))),
-            key_bits: None,
-            is_testing: false,
-        }
-    }
-
-    /// Of a field that was not read, with what of it could be.
-    fn unread(field: &Header<'_>, reason: Reason) -> Self {
-        let tags = TagList::parse(field.value()).ok();
-        let tag = |name| tags.as_ref().and_then(|tags| tags.get(name)).map(crate::signature::text);
-        let name = |tag: Option<&str>| Some(crate::domain::ascii_form(tag?)?.into_owned());
-        Self {
-            reason: Some(reason),
-            domain: name(tag("d")),
-            selector: name(tag("s")),
-            identity: None,
-            algorithm: tag("a").and_then(|name| name.parse().ok()),
-            signature_start: None,
-            key_bits: None,
-            is_testing: false,
-        }
-    }
-}
-
-impl Pending<'_> {
-    fn unread(field: &Header<'_>, reason: Reason) -> Box<Self> {
-        Box::new(Self::Done(Box::new(SignatureResult::unread(field, reason))))
-    }
-}
-
-fn start_of(text: &str) -> String {
-    text.chars().take(8).collect()
 }

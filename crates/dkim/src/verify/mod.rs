@@ -1,11 +1,12 @@
-//! Signatures verified in stages, of many messages together: hash what they sign, ask for keys, verify.
+//! Verifying in stages, for many messages together: hash the signed data, look keys up, verify.
 //!
-//! A stage takes all that the one before it has made, so that bodies and headers are hashed side by side and signatures fill
-//! batches. Nothing here asks DNS: [`Hashed::queries`] says which records are wanted.
+//! Each stage takes the whole output of the one before. Bodies and headers are therefore hashed side by side, and
+//! signatures fill batches. Nothing here asks DNS: [`HashedMessages::queries`] names the records to look up.
 
 mod intake;
-mod judge;
+mod parsed;
+mod stages;
 
-pub(crate) use self::intake::write_unsigned;
-pub use self::intake::{Intake, body_needs};
-pub use self::judge::{Hashed, Keyed, Verified};
+pub use self::intake::VerifyIntake;
+pub use self::parsed::ParsedSignatures;
+pub use self::stages::{HashedMessages, KeyedMessages, VerifiedMessage};

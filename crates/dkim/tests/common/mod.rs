@@ -1,4 +1,4 @@
-//! What the tests of this crate share: engines, keys, and both halves in one call.
+//! Helpers for the tests of this crate: engines, keys, signing and verifying.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use std::collections::HashMap;
@@ -6,14 +6,14 @@ use std::sync::LazyLock;
 
 use oarlock::{Accelerator, Key};
 use oarlock_dkim::{
-    Intake, KeyAnswer, Limits, Message, Policy, RecordOptions, SignIntake, SignatureResult, Signed, Signer,
-    Verified, record_text,
+    DkimSigner, KeyAnswer, MailLimits, ParsedMail, RecordOptions, SignIntake, SignOutcome, SignatureResult,
+    VerifiedMessage, VerifyIntake, VerifyPolicy, record_text,
 };
 
-/// What the clock says in tests.
+/// The time in tests.
 pub const NOW: u64 = 1_700_000_000;
 
-/// One accelerator for each engine of this machine alone.
+/// Returns one accelerator for each engine of this machine, with that engine alone.
 pub fn engines() -> &'static [Accelerator] {
     static ENGINES: LazyLock<Vec<Accelerator>> = LazyLock::new(|| {
         let alone = |name: &&str| Accelerator::builder().engines([*name]).lazy().build().unwrap();
@@ -41,7 +41,7 @@ pub fn record(key: &Key) -> String {
     record_text(key, &RecordOptions::default()).unwrap()
 }
 
-/// Records by the names under which they stand.
+/// TXT records by name.
 #[derive(Clone, Debug, Default)]
 pub struct Zone(pub HashMap<String, Vec<String>>);
 
@@ -56,7 +56,7 @@ impl Zone {
     }
 
     pub fn answer(&self, name: &str) -> KeyAnswer {
-        self.0.get(name).map_or(KeyAnswer::NoRecord, KeyAnswer::of_records)
+        self.0.get(name).map_or(KeyAnswer::NoRecord, KeyAnswer::from_records)
     }
 }
 
@@ -64,14 +64,14 @@ pub fn crlf(text: &str) -> Vec<u8> {
     text.replace('\n', "\r\n").into_bytes()
 }
 
-pub fn sign(accelerator: &Accelerator, mail: &[u8], signers: &[&Signer]) -> Vec<Signed> {
+pub fn sign(accelerator: &Accelerator, mail: &[u8], signers: &[&DkimSigner]) -> Vec<SignOutcome> {
     let mut intake = SignIntake::new(NOW);
-    intake.push(Message::parse(mail, &Limits::default()).unwrap(), signers.iter().copied()).unwrap();
+    intake.push(ParsedMail::parse(mail, &MailLimits::default()).unwrap(), signers.iter().copied()).unwrap();
     intake.sign(accelerator).unwrap()
 }
 
-/// The message with the signatures before it.
-pub fn signed(accelerator: &Accelerator, mail: &[u8], signers: &[&Signer]) -> Vec<u8> {
+/// Returns the message with its signatures in front.
+pub fn signed(accelerator: &Accelerator, mail: &[u8], signers: &[&DkimSigner]) -> Vec<u8> {
     let mut whole = Vec::new();
     for field in sign(accelerator, mail, signers) {
         whole.extend_from_slice(field.unwrap().as_bytes());
@@ -85,17 +85,17 @@ pub fn verify_at(
     accelerator: &Accelerator,
     mails: &[&[u8]],
     zone: &Zone,
-    policy: &Policy,
+    policy: &VerifyPolicy,
     now_s: u64,
-) -> Vec<Verified> {
-    let mut intake = Intake::new(policy, now_s);
+) -> Vec<VerifiedMessage> {
+    let mut intake = VerifyIntake::new(policy, now_s);
     for mail in mails {
-        intake.push(&Message::parse(mail, &policy.limits).unwrap()).unwrap();
+        intake.push(&ParsedMail::parse(mail, &policy.limits).unwrap()).unwrap();
     }
     let hashed = intake.hash(accelerator).unwrap();
     hashed.answer(|name| zone.answer(name.as_str())).verify(accelerator)
 }
 
 pub fn verify(accelerator: &Accelerator, mail: &[u8], zone: &Zone) -> Vec<SignatureResult> {
-    verify_at(accelerator, &[mail], zone, &Policy::default(), NOW).remove(0).signatures.into_vec()
+    verify_at(accelerator, &[mail], zone, &VerifyPolicy::default(), NOW).remove(0).signatures.into_vec()
 }

@@ -12,7 +12,7 @@ fn fault(rdata: &[u8]) -> DnskeyError {
     Dnskey::parse(rdata).unwrap().public_key().unwrap_err()
 }
 
-/// Exponent, modulus, signature.
+/// Reads rows of exponent, modulus and signature.
 fn rsa_keys() -> Vec<[Vec<u8>; 3]> {
     let lines = include_str!("rsa_sizes.txt").lines().skip(1);
     let parts = |line: &str| {
@@ -23,7 +23,7 @@ fn rsa_keys() -> Vec<[Vec<u8>; 3]> {
 }
 
 #[test]
-fn tags_printed_in_rfcs() {
+fn computes_the_tags_printed_in_rfcs() {
     for example in &KEYS {
         let rdata = example.dnskey();
         let dnskey = Dnskey::parse(&rdata).unwrap();
@@ -34,7 +34,7 @@ fn tags_printed_in_rfcs() {
 }
 
 #[test]
-fn tags_of_odd_lengths_of_algorithm_1_and_of_many_bytes() {
+fn computes_tags_of_odd_lengths_of_algorithm_1_and_of_long_keys() {
     let tag = |rdata: &[u8]| Dnskey::parse(rdata).unwrap().key_tag();
     // RFC 4034 Appendix B: the last byte counts as the high half of a word.
     assert_eq!(tag(&[1, 0, 3, 8, 0x12]), 0x0100 + 0x0308 + 0x1200);
@@ -47,7 +47,7 @@ fn tags_of_odd_lengths_of_algorithm_1_and_of_many_bytes() {
 }
 
 #[test]
-fn keys_become_the_same_data_again() {
+fn encodes_decoded_keys_to_the_same_data() {
     for example in KEYS.iter().filter(|example| example.algorithm != 16) {
         let rdata = example.dnskey();
         let Ok(ZonePublicKey::Accelerated(key)) = Dnskey::parse(&rdata).unwrap().public_key() else {
@@ -78,7 +78,7 @@ fn rsa_keys_of_any_size_verify_on_every_engine() {
         let mut bad = signature.clone();
         bad[signature.len() / 2] ^= 4;
         for accelerator in &engines {
-            // Many, so that lanes are filled too.
+            // Enough signatures to fill the lanes of an engine.
             let both = [&signature, &bad];
             let jobs: Vec<_> =
                 (0..40).map(|at| Job::with_scheme(scheme, &key, message, both[at % 2])).collect();
@@ -105,7 +105,7 @@ fn exponents_have_lengths_of_one_byte_or_three_and_numbers_may_have_leading_zero
 }
 
 #[test]
-fn what_is_not_supported_is_told_from_what_is_malformed() {
+fn distinguishes_unsupported_keys_from_malformed_ones() {
     let [exponent, modulus, _] = &rsa_keys()[0];
     let sized = |algorithm, len: usize| {
         let modulus = [&[0xc1][..], &vec![1; len - 1]].concat();

@@ -11,7 +11,7 @@ fn name(text: &str) -> DomainNameBuf {
 }
 
 #[test]
-fn digests_printed_in_rfcs() {
+fn computes_the_digests_printed_in_rfcs() {
     for accelerator in engines() {
         for example in &KEYS {
             let (rdata, expected) = (example.dnskey(), example.ds());
@@ -27,7 +27,7 @@ fn digests_printed_in_rfcs() {
 }
 
 #[test]
-fn other_owners_keys_and_digests_do_not_match() {
+fn a_digest_does_not_match_another_owner_or_key() {
     let [accelerator, _] = engines();
     let (rdata, good) = (KEYS[2].dnskey(), KEYS[2].ds());
     let dnskey = Dnskey::parse(&rdata).unwrap();
@@ -41,7 +41,7 @@ fn other_owners_keys_and_digests_do_not_match() {
         bad[at] ^= 1;
         assert!(!matches("example.net.", &bad, &dnskey), "{at}");
     }
-    // Two bytes of one sum change places: the same tag, another digest.
+    // Swapping two bytes of one sum keeps the key tag and changes the digest.
     let mut other = rdata.clone();
     other.swap(10, 12);
     assert_ne!(other, rdata);
@@ -51,7 +51,7 @@ fn other_owners_keys_and_digests_do_not_match() {
 }
 
 #[test]
-fn digests_that_are_not_known_are_no_errors_before_they_are_computed() {
+fn unknown_digests_fail_only_when_they_are_computed() {
     let [accelerator, _] = engines();
     let (rdata, mut ds) = (KEYS[2].dnskey(), KEYS[2].ds());
     ds[3] = 3;
@@ -63,7 +63,7 @@ fn digests_that_are_not_known_are_no_errors_before_they_are_computed() {
 }
 
 #[test]
-fn lengths_are_checked() {
+fn checks_the_length_of_ds_data() {
     assert_eq!(Ds::parse(&[1, 2, 3]), Err(DsError::Short { found: 3 }));
     assert_eq!(Ds::parse(&[1, 2, 8, 99]), Err(DsError::Short { found: 4 }));
     let wrong = DsError::Length { digest_type: DigestType::SHA256, expected: 32, found: 20 };

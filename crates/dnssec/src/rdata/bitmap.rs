@@ -1,4 +1,4 @@
-//! Sets of types as bits. RFC 4034 4.1.2; RFC 2535 5.2.
+//! Sets of types as bits. RFC 4034 4.1.2, RFC 2535 5.2.
 
 use smallvec::SmallVec;
 
@@ -43,7 +43,7 @@ fn write_window(window: u8, bits: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Length of windows that ascend, each with its last bits not zero.
+/// Checks that windows ascend and do not end in zero, and returns their length.
 pub(super) fn check(all: &[u8]) -> Result<usize, DataError> {
     let mut rest = all;
     let mut before = None;
@@ -70,11 +70,11 @@ pub(super) fn types(all: &[u8], mut each: impl FnMut(RecordType)) {
 }
 
 fn bits_of(bits: &[u8], mut each: impl FnMut(u16)) {
-    for (place, byte) in bits.iter().enumerate() {
+    for (index, byte) in bits.iter().enumerate() {
         let mut left = *byte;
         while left != 0 {
             let bit = left.leading_zeros();
-            each(8 * place as u16 + bit as u16);
+            each(8 * index as u16 + bit as u16);
             left &= !(0x80 >> bit);
         }
     }

@@ -11,11 +11,11 @@ use crate::zone::word::{EntryWord, WordKind};
 use crate::zone::{EntryError, Read};
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
-/// What is no digit.
+/// The value of a byte that is not a digit.
 const NONE: u8 = 0xff;
 const HEX_VALUES: [u8; 256] = hex_values();
 
-/// Values of digits in either case.
+/// Returns the values of digits in either case.
 const fn hex_values() -> [u8; 256] {
     let mut values = [NONE; 256];
     let mut value = 0;
@@ -37,7 +37,7 @@ pub(super) fn base64(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> 
     }
 }
 
-/// Of words that are not whole groups of four the parts have to come together first.
+/// Decodes base64 of several words. A group of four characters may be split between words, so they are joined first.
 pub(super) fn base64_words(first: EntryWord<'_>, words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut joined = first.bytes().to_vec();
     while let Some(word) = words.next()? {
@@ -91,7 +91,7 @@ pub(super) fn hex_word(word: EntryWord<'_>, text: &[u8], out: &mut Vec<u8>) -> R
     }
 }
 
-/// `half` is the digit that waits for its other half.
+/// Decodes one word of hex. `half` holds the digit that waits for its other half between words.
 fn hex_part(word: EntryWord<'_>, text: &[u8], half: &mut Option<u8>, out: &mut Vec<u8>) -> Read<()> {
     let mut text = text;
     if let (Some(high), Some((first, rest))) = (*half, text.split_first()) {
@@ -120,7 +120,7 @@ fn hex_part(word: EntryWord<'_>, text: &[u8], half: &mut Option<u8>, out: &mut V
 #[inline]
 fn hex_byte(word: EntryWord<'_>, high: u8, low: u8) -> Read<u8> {
     let (high, low) = (HEX_VALUES[usize::from(high)], HEX_VALUES[usize::from(low)]);
-    // A digit's value has no high bits.
+    // Digits have values below 16, so one comparison finds a bad digit of either kind.
     if (high | low) > 15 {
         return Err(EntryError::word(word, "hexadecimal digits"));
     }
@@ -138,21 +138,21 @@ pub(super) fn base32(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     read_base32hex(word.bytes(), out).ok_or_else(|| EntryError::word(word, "base32hex"))
 }
 
-/// Appends what a word says without its escapes. RFC 1035 5.1.
+/// Appends the text of a word with its escapes resolved. RFC 1035 5.1.
 pub(crate) fn unescape_into(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut rest = word.bytes();
     while let Some(at) = memchr(b'\\', rest) {
         out.extend_from_slice(&rest[..at]);
         rest = &rest[at + 1..];
         out.push(
-            name::unescape(&mut rest).map_err(|_| EntryError::word(word, "a string with good escapes"))?,
+            name::unescape(&mut rest).map_err(|_| EntryError::word(word, "a string with valid escapes"))?,
         );
     }
     out.extend_from_slice(rest);
     Ok(())
 }
 
-/// Appends a string of up to 255 bytes after its length.
+/// Appends the length and the bytes of a string of up to 255 bytes.
 pub(super) fn text(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let start = out.len();
     out.push(0);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn hex_is_even_and_of_digits() {
+    fn rejects_odd_or_malformed_hex() {
         let mut out = Vec::new();
         hex_word(word("00fFa9"), b"00fFa9", &mut out).unwrap();
         assert_eq!(out, [0, 0xff, 0xa9]);

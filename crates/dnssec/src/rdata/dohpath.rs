@@ -1,6 +1,6 @@
-//! Templates of the paths that DNS over HTTPS is asked at. RFC 9461 section 5, RFC 6570.
+//! Path templates of DNS over HTTPS. RFC 9461 section 5, RFC 6570.
 
-/// Returns true for a template that is relative, in UTF-8, and has the variable `dns`.
+/// Returns true for a relative template in UTF-8 that has the variable `dns`.
 pub(super) fn is_template(value: &[u8]) -> bool {
     let Ok(mut rest) = std::str::from_utf8(value) else { return false };
     let mut has_dns = false;
@@ -16,7 +16,7 @@ pub(super) fn is_template(value: &[u8]) -> bool {
     has_dns && value.first() == Some(&b'/')
 }
 
-/// The name of a variable without its modifier, `*` or `:` and a length. RFC 6570 2.4.
+/// Returns the name of a variable without its modifier, `*` or `:` and a length. RFC 6570 2.4.
 fn name_of(variable: &str) -> &str {
     let name = variable.split_once(':').map_or(variable, |(name, _)| name);
     name.strip_suffix('*').unwrap_or(name)

@@ -1,11 +1,11 @@
-//! What data of each type are made of, from the first byte on.
+//! The fields of each type's data, in order.
 
 use crate::rtype::RecordType;
 
-/// A part of a record's data.
+/// A field of a record's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DataField {
-    /// A number of 8, 16 or 32 bits.
+    /// Numbers of 8, 16 or 32 bits.
     Byte,
     Short,
     Long,
@@ -15,7 +15,7 @@ pub(super) enum DataField {
     Period,
     /// A point in time, 32 bits. RFC 4034 3.2.
     Time,
-    /// A type of record.
+    /// The type of a record.
     Covered,
     /// Numbers with mnemonics.
     Algorithm,
@@ -27,11 +27,11 @@ pub(super) enum DataField {
     KeyProtocol,
     Ip4,
     Ip6,
-    /// A name that canonical form has in small letters. RFC 4034 6.2.
+    /// A name that is in lower case in canonical form. RFC 4034 6.2.
     Name,
-    /// A name that stays as it is. RFC 6840 5.1.
+    /// A name that keeps its case. RFC 6840 5.1.
     NameKept,
-    /// A string of up to 255 bytes after its length; at most one; one or more, to the end.
+    /// Strings of up to 255 bytes after their length: one, at most one, or at least one up to the end.
     Text,
     OptionalText,
     Texts,
@@ -39,55 +39,55 @@ pub(super) enum DataField {
     Regexp,
     /// Letters and digits after their length.
     Tag,
-    /// Bytes to the end, as a string, quoted or not; as a quoted string only. RFC 7553 4.4.
+    /// Bytes up to the end, as a string that may be quoted, or as a quoted string only. RFC 7553 4.4.
     Quoted,
     Uri,
-    /// Bytes to the end, at least one.
+    /// Bytes up to the end, at least one.
     Base64,
     Hex,
-    /// Bytes to the end, or none.
+    /// Bytes up to the end, possibly none.
     OptionalBase64,
     OptionalHex,
-    /// The same, with `-` for none.
+    /// Bytes up to the end, with `-` for none.
     Base64OrHyphen,
-    /// Bytes after their length: in hex or `-`, in base32hex and at least one. RFC 5155 3.3.
+    /// Bytes after their length: in hex or `-`, or in base32hex and at least one. RFC 5155 3.3.
     Salt,
     Hash,
-    /// Types as windows of bits, to the end; at least one of them. RFC 4034 4.1.2.
+    /// Types as windows of bits up to the end, possibly none or at least one. RFC 4034 4.1.2.
     Types,
     SomeTypes,
-    /// Types below 128 as bits, to the end. RFC 2535 5.2.
+    /// Types below 128 as bits, up to the end. RFC 2535 5.2.
     OldTypes,
     /// 6 or 8 bytes with hyphens. RFC 7043.
     Eui48,
     Eui64,
     /// 64 bits as four numbers. RFC 6742.
     Locator,
-    /// Bytes to the end, in hex after `0x`. RFC 1706.
+    /// Bytes up to the end, in hex after `0x`. RFC 1706.
     Nsap,
     /// At least four digits after their length. RFC 1183 3.1.
     Psdn,
-    /// Protocol and services, to the end. RFC 1035 3.4.2.
+    /// A protocol and its services, up to the end. RFC 1035 3.4.2.
     Services,
-    /// An ATM address after its format, to the end. ATM Forum, af-saa-0069.
+    /// An ATM address after its format, up to the end. ATM Forum, af-saa-0069.
     Atm,
-    /// Length of a prefix, what of an address is behind it, and the prefix's name. RFC 2874 3.1.
+    /// The length of a prefix, the rest of the address, and the name of the prefix. RFC 2874 3.1.
     AddressSuffix,
-    /// RFC 3123, to the end.
+    /// Address prefixes up to the end. RFC 3123.
     Prefixes,
-    /// RFC 1876.
+    /// A location on Earth. RFC 1876.
     Location,
     /// Kind of gateway, algorithm and gateway. RFC 4025 2.1.
     Gateway,
     /// Discovery bit, kind of relay and relay. RFC 8777 4.2.
     Relay,
-    /// Host identity, key and servers, to the end. RFC 8005.
+    /// A host identity, its key and its servers, up to the end. RFC 8005.
     HostIdentity,
-    /// Parameters of a service, to the end. RFC 9460 2.2.
+    /// Service parameters up to the end. RFC 9460 2.2.
     Parameters,
 }
 
-/// The fields of a type; none where its text is not known.
+/// Returns the fields of a type, or None if this crate does not know its text.
 pub(super) fn fields(rtype: RecordType) -> Option<&'static [DataField]> {
     use DataField::*;
     Some(match rtype {

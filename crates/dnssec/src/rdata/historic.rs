@@ -1,4 +1,4 @@
-//! WKS, X25, ATMA and A6: types that few zones still have.
+//! WKS, X25, ATMA and A6, types that few zones still have.
 
 use super::wire::DataError;
 use super::{codec, parse, print};
@@ -8,17 +8,17 @@ use crate::zone::names::{self, ZoneOrigin};
 use crate::zone::word::{EntryWord, WordKind, digits};
 use crate::zone::{EntryError, Read};
 
-const PROTOCOL: &str = "the name of a protocol, such as tcp, or its number up to 255,";
-const SERVICE: &str = "the name of a service, or a port up to 65535,";
-const ATM: &str = "+ and decimal digits, or pairs of hexadecimal digits, with single dots between them,";
+const PROTOCOL: &str = "the name of a protocol, such as tcp, or its number up to 255";
+const SERVICE: &str = "the name of a service, or a port up to 65535";
+const ATM: &str = "+ and decimal digits, or pairs of hexadecimal digits, with single dots between them";
 const PREFIX: &str = "the length of a prefix up to 128";
-/// Bytes of a bit for every port.
+/// The length of a bitmap with a bit for every port, in bytes.
 const MAX_SERVICES: usize = 8192;
-/// The numbers of formats of ATM addresses: of end systems, and telephone numbers.
+/// The formats of ATM addresses: end systems and telephone numbers.
 const END_SYSTEM: u8 = 0;
 const TELEPHONE: u8 = 1;
 
-/// Protocols by their names in IANA's registry of protocol numbers that `protocols(5)` has, too.
+/// The protocols of IANA's registry that `protocols(5)` lists too.
 const PROTOCOLS: [(&str, u8); 28] = [
     ("icmp", 1),
     ("igmp", 2),
@@ -114,12 +114,12 @@ pub(super) fn check_psdn(rest: &[u8]) -> Result<usize, DataError> {
     let len = 1 + usize::from(*rest.first().ok_or(DataError::Short)?);
     let address = rest.get(1..len).ok_or(DataError::Short)?;
     let is_good = address.len() >= 4 && address.iter().all(u8::is_ascii_digit);
-    if is_good { Ok(len) } else { Err(DataError::Field("a PSDN address that has not at least four digits")) }
+    if is_good { Ok(len) } else { Err(DataError::Field("a PSDN address of fewer than four digits")) }
 }
 
 /// Reads a protocol, and services up to the entry's end.
 pub(super) fn parse_services(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
-    let word = words.need(PROTOCOL)?;
+    let word = words.require(PROTOCOL)?;
     let named = PROTOCOLS.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(word.bytes()));
     out.push(match named {
         Some((_, number)) => *number,
@@ -164,7 +164,7 @@ pub(super) fn print_services(part: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads an ATM address: a telephone number after `+`, else that of an end system in hex.
+/// Reads an ATM address: a telephone number after `+`, or the address of an end system in hex.
 pub(super) fn parse_atm(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let (format, text) = match word.bytes().strip_prefix(b"+") {
         Some(text) => (TELEPHONE, text),
@@ -196,7 +196,7 @@ pub(super) fn check_atm(rest: &[u8]) -> Result<usize, DataError> {
     }
 }
 
-/// Returns true for an ATM address in a format that has a text.
+/// Returns true if the format of an ATM address has a text.
 pub(super) fn has_text(part: &[u8]) -> bool {
     matches!(part.first(), Some(&(END_SYSTEM | TELEPHONE)))
 }
@@ -212,29 +212,30 @@ pub(super) fn print_atm(part: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads the length of a prefix, an address unless that is all of it, and the prefix's name unless it is empty. RFC 2874 3.2.
+/// Reads the length of a prefix, the rest of the address unless it is empty, and the prefix's name unless the length
+/// is 0. RFC 2874 3.2.
 pub(super) fn parse_suffix(
     words: &mut EntryWords<'_>,
     origin: Option<ZoneOrigin<'_>>,
     out: &mut Vec<u8>,
 ) -> Read<()> {
-    let word = words.need(PREFIX)?;
+    let word = words.require(PREFIX)?;
     let prefix_len = digits(word.bytes()).filter(|len| *len <= 128);
     let prefix_len = prefix_len.ok_or_else(|| EntryError::word(word, PREFIX))? as u8;
     out.push(prefix_len);
     if prefix_len < 128 {
-        let mut address = parse::ip6(words.need("an IPv6 address")?)?.octets();
+        let mut address = parse::ip6(words.require("an IPv6 address")?)?.octets();
         let first = usize::from(prefix_len / 8);
         address[first] &= 0xff >> (prefix_len % 8);
         out.extend_from_slice(&address[first..]);
     }
     if prefix_len > 0 {
-        names::write(words.need("a name")?, origin, LetterCase::Lower, out)?;
+        names::write(words.require("a name")?, origin, LetterCase::Lower, out)?;
     }
     Ok(())
 }
 
-/// Bytes of the length and of the address behind the prefix.
+/// Returns the length of the prefix length and of the rest of the address, in bytes.
 fn suffix_len(prefix_len: u8) -> usize {
     1 + usize::from(128_u8.saturating_sub(prefix_len)).div_ceil(8)
 }
@@ -250,7 +251,7 @@ pub(super) fn check_suffix(rest: &[u8]) -> Result<usize, DataError> {
     Ok(head.len() + if prefix_len == 0 { 0 } else { DomainName::at_front(name)?.0.as_bytes().len() })
 }
 
-/// The name of the prefix, in data that were checked.
+/// Returns the name of the prefix, in checked data.
 pub(super) fn prefix_name(data: &mut [u8]) -> &mut [u8] {
     let at = data.first().map_or(0, |prefix_len| suffix_len(*prefix_len));
     data.get_mut(at..).unwrap_or_default()

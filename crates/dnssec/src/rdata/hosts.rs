@@ -10,26 +10,26 @@ use crate::zone::{EntryError, Read};
 const NO_KIND: DataError = DataError::Field("a kind of gateway above 3");
 const EXPECTED_KIND: &str = "a kind of gateway up to 3";
 
-/// Kind, algorithm and gateway.
+/// Reads kind, algorithm and gateway.
 pub(super) fn parse_gateway(
     words: &mut EntryWords<'_>,
     origin: Option<ZoneOrigin<'_>>,
     out: &mut Vec<u8>,
 ) -> Read<()> {
-    let kind = words.need(EXPECTED_KIND)?.number(3, EXPECTED_KIND)? as u8;
+    let kind = words.require(EXPECTED_KIND)?.number(3, EXPECTED_KIND)? as u8;
     out.push(kind);
     parse::byte(words, out)?;
     parse_host(kind, words, origin, out)
 }
 
-/// Discovery bit, kind and relay.
+/// Reads discovery bit, kind and relay.
 pub(super) fn parse_relay(
     words: &mut EntryWords<'_>,
     origin: Option<ZoneOrigin<'_>>,
     out: &mut Vec<u8>,
 ) -> Read<()> {
-    let discovery = words.need("the discovery bit")?.number(1, "0 or 1")? as u8;
-    let kind = words.need(EXPECTED_KIND)?.number(3, EXPECTED_KIND)? as u8;
+    let discovery = words.require("the discovery bit")?.number(1, "0 or 1")? as u8;
+    let kind = words.require(EXPECTED_KIND)?.number(3, EXPECTED_KIND)? as u8;
     out.push(discovery << 7 | kind);
     parse_host(kind, words, origin, out)
 }
@@ -40,7 +40,7 @@ fn parse_host(
     origin: Option<ZoneOrigin<'_>>,
     out: &mut Vec<u8>,
 ) -> Read<()> {
-    let word = words.need("a gateway")?;
+    let word = words.require("a gateway")?;
     match kind {
         0 if word.bytes() == b"." => {}
         0 => return Err(EntryError::word(word, "`.`")),
@@ -96,7 +96,7 @@ fn print_host(kind: u8, host: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Algorithm, identity tag in hex, key in base64, and rendezvous servers.
+/// Reads algorithm, identity tag in hex, key in base64, and rendezvous servers.
 pub(super) fn parse_identity(
     words: &mut EntryWords<'_>,
     origin: Option<ZoneOrigin<'_>>,
@@ -106,11 +106,11 @@ pub(super) fn parse_identity(
     out.push(0);
     parse::byte(words, out)?;
     out.extend_from_slice(&[0, 0]);
-    let word = words.need("a host identity tag")?;
+    let word = words.require("a host identity tag")?;
     codec::hex_word(word, word.bytes(), out)?;
     let tag_len = out.len() - start - 4;
     out[start] = u8::try_from(tag_len).map_err(|_| EntryError::word(word, "up to 255 bytes"))?;
-    let word = words.need("a public key")?;
+    let word = words.require("a public key")?;
     codec::base64_word(word, word.bytes(), out)?;
     let key_len = out.len() - start - 4 - tag_len;
     let key_len = u16::try_from(key_len).map_err(|_| EntryError::word(word, "up to 65535 bytes"))?;
@@ -121,7 +121,7 @@ pub(super) fn parse_identity(
     Ok(())
 }
 
-/// Tag, key and servers.
+/// The algorithm, the tag, the key and the servers.
 type Identity<'d> = (u8, &'d [u8], &'d [u8], &'d [u8]);
 
 fn identity(all: &[u8]) -> Option<Identity<'_>> {

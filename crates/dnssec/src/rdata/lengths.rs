@@ -1,13 +1,13 @@
-//! Lengths that depend on a number in the data: of digests, fingerprints and keys.
+//! Lengths of digests, fingerprints and keys that depend on a number in the data.
 
 use super::wire::DataError;
 use crate::rtype::RecordType;
 use crate::zonemd::ZONEMD_SIMPLE;
 
-/// Flags of a KEY that has no public key. RFC 2535 3.1.2.
+/// The flags of a KEY without a public key. RFC 2535 3.1.2.
 const NO_KEY: u8 = 0xc0;
 
-/// Checks data whose fields have been checked one by one.
+/// Checks lengths in data whose fields have been checked one by one.
 #[inline]
 pub(super) fn check(rtype: RecordType, data: &[u8]) -> Result<(), DataError> {
     match (rtype, data) {
@@ -28,7 +28,7 @@ pub(super) fn check(rtype: RecordType, data: &[u8]) -> Result<(), DataError> {
     }
 }
 
-/// RFC 4034 5.1.3, RFC 4509, RFC 6605 section 2. Digests that have no number here may have any length.
+/// Checks a DS digest. RFC 4034 5.1.3, RFC 4509, RFC 6605 section 2. Digests of unknown types may have any length.
 fn ds(kind: u8, found: usize) -> Result<(), DataError> {
     match kind {
         1 => exactly(20, "20 bytes", "a SHA-1 digest", found),
@@ -38,7 +38,7 @@ fn ds(kind: u8, found: usize) -> Result<(), DataError> {
     }
 }
 
-/// RFC 4255 3.1.3, RFC 6594 section 4.
+/// Checks a fingerprint. RFC 4255 3.1.3, RFC 6594 section 4.
 fn sshfp(kind: u8, found: usize) -> Result<(), DataError> {
     match kind {
         1 => exactly(20, "20 bytes", "a SHA-1 fingerprint", found),
@@ -47,7 +47,7 @@ fn sshfp(kind: u8, found: usize) -> Result<(), DataError> {
     }
 }
 
-/// RFC 8976 2.2.4. Of another scheme than SIMPLE a digest may be shorter: one in appendix A.3 is.
+/// Checks a zone digest. RFC 8976 2.2.4. A digest of a scheme other than SIMPLE may be shorter: appendix A.3 has one.
 fn zonemd(scheme: u8, kind: u8, found: usize) -> Result<(), DataError> {
     match kind {
         _ if found >= 12 && scheme != ZONEMD_SIMPLE => Ok(()),
@@ -60,7 +60,7 @@ fn zonemd(scheme: u8, kind: u8, found: usize) -> Result<(), DataError> {
     }
 }
 
-/// RFC 5155 section 5: SHA-1 is the one hash that is registered.
+/// Checks a name hash. RFC 5155 section 5: SHA-1 is the only registered hash.
 fn nsec3(kind: u8, found: u8) -> Result<(), DataError> {
     if kind == 1 { exactly(20, "20 bytes", "a SHA-1 hash of a name", found.into()) } else { Ok(()) }
 }

@@ -1,19 +1,19 @@
-//! Places on Earth. RFC 1876.
+//! Locations on Earth. RFC 1876.
 
 use super::wire::DataError;
 use crate::zone::entries::EntryWords;
 use crate::zone::word::digits;
 use crate::zone::{EntryError, Read};
 
-/// Zero of latitude and longitude, in thousandths of a second of arc.
+/// The value of latitude and longitude zero, in thousandths of a second of arc.
 const EQUATOR: u32 = 1 << 31;
 const DEGREE: u32 = 3_600_000;
-/// 100 km below sea level, in centimetres, is zero.
+/// The altitude of value zero, 100 km below sea level, in centimetres.
 const SEA_LEVEL: i64 = 10_000_000;
-/// Size, horizontal and vertical precision that need not be stated: 1 m, 10 km, 10 m.
+/// The default size, horizontal precision and vertical precision: 1 m, 10 km, 10 m.
 const DEFAULTS: [u8; 3] = [0x12, 0x16, 0x13];
 
-/// 90,000 km in centimetres: the largest digit and the largest power of ten.
+/// 90,000 km in centimetres: the largest digit with the largest power of ten.
 const MAX_SIZE: u64 = 9_000_000_000;
 const ALTITUDE: &str = "an altitude from -100000.00m to 42849672.95m";
 const SIZE: &str = "a size or precision from 0.00m to 90000000.00m";
@@ -21,7 +21,7 @@ const SIZE: &str = "a size or precision from 0.00m to 90000000.00m";
 pub(super) fn parse(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let latitude = angle(words, 90, b'N', b'S')?;
     let longitude = angle(words, 180, b'E', b'W')?;
-    let word = words.need("an altitude")?;
+    let word = words.require("an altitude")?;
     let altitude = centimetres(word.bytes()).and_then(|value| u32::try_from(value + SEA_LEVEL).ok());
     let altitude = altitude.ok_or_else(|| EntryError::word(word, ALTITUDE))?;
     let mut sizes = DEFAULTS;
@@ -38,12 +38,12 @@ pub(super) fn parse(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     Ok(())
 }
 
-/// Degrees, minutes and seconds, the latter two where they are stated, and a direction.
+/// Reads degrees, minutes and seconds, of which the latter two are optional, and a direction.
 fn angle(words: &mut EntryWords<'_>, max: u32, positive: u8, negative: u8) -> Read<u32> {
     const EXPECTED: &str = "degrees, minutes and seconds, and a direction (N, S, E or W)";
     let mut value = 0;
     for unit in [DEGREE, 60_000, 1000, 0] {
-        let word = words.need(EXPECTED)?;
+        let word = words.require(EXPECTED)?;
         if let ([letter], true) = (word.bytes(), unit < DEGREE)
             && (*letter == positive || *letter == negative)
         {
@@ -63,7 +63,7 @@ fn angle(words: &mut EntryWords<'_>, max: u32, positive: u8, negative: u8) -> Re
     Err(EntryError::Missing(EXPECTED).into())
 }
 
-/// A number with up to `places` digits behind a dot, in units of the last of these places.
+/// Parses a number with up to `places` digits after the dot, in units of the last decimal.
 fn decimal(text: &[u8], places: usize) -> Option<u64> {
     let dot = text.iter().position(|byte| *byte == b'.').unwrap_or(text.len());
     let (whole, fraction) = (digits(&text[..dot])?, text.get(dot + 1..).unwrap_or_default());
@@ -82,7 +82,7 @@ fn centimetres(text: &[u8]) -> Option<i64> {
     Some(sign * decimal(text, 2)? as i64)
 }
 
-/// A digit and a power of ten, each four bits; what is lost is cut off.
+/// Encodes a digit and a power of ten in four bits each. Lower digits are cut off.
 fn power(centimetres: i64) -> Option<u8> {
     let mut mantissa = u64::try_from(centimetres).ok().filter(|size| *size <= MAX_SIZE)?;
     let mut exponent = 0;
@@ -94,10 +94,10 @@ fn power(centimetres: i64) -> Option<u8> {
 }
 
 pub(super) fn check(rest: &[u8]) -> Result<usize, DataError> {
-    let place: &[u8; 16] = rest.first_chunk().ok_or(DataError::Short)?;
-    let [version, sizes @ .., _, _, _, _, _, _, _, _, _, _, _, _] = place;
+    let location: &[u8; 16] = rest.first_chunk().ok_or(DataError::Short)?;
+    let [version, sizes @ .., _, _, _, _, _, _, _, _, _, _, _, _] = location;
     let are_powers = sizes.iter().all(|size| *size == 0 || (1..=9).contains(&(size >> 4)) && size & 15 <= 9);
-    let [latitude, longitude, _] = angles(place);
+    let [latitude, longitude, _] = angles(location);
     let is_good = latitude.abs_diff(EQUATOR) <= 90 * DEGREE && longitude.abs_diff(EQUATOR) <= 180 * DEGREE;
     if *version != 0 || !are_powers || !is_good {
         return Err(DataError::Field("a location of another version, or beyond its bounds"));
@@ -105,17 +105,18 @@ pub(super) fn check(rest: &[u8]) -> Result<usize, DataError> {
     Ok(16)
 }
 
-fn angles(place: &[u8; 16]) -> [u32; 3] {
-    [4, 8, 12].map(|at| u32::from_be_bytes([place[at], place[at + 1], place[at + 2], place[at + 3]]))
+fn angles(location: &[u8; 16]) -> [u32; 3] {
+    [4, 8, 12]
+        .map(|at| u32::from_be_bytes([location[at], location[at + 1], location[at + 2], location[at + 3]]))
 }
 
-pub(super) fn print(place: &[u8], out: &mut Vec<u8>) {
-    let Some(place) = place.first_chunk::<16>() else { return };
-    let [latitude, longitude, altitude] = angles(place);
+pub(super) fn print(location: &[u8], out: &mut Vec<u8>) {
+    let Some(location) = location.first_chunk::<16>() else { return };
+    let [latitude, longitude, altitude] = angles(location);
     print_angle(latitude, b'N', b'S', out);
     print_angle(longitude, b'E', b'W', out);
     print_metres(i64::from(altitude) - SEA_LEVEL, out);
-    for size in &place[1..4] {
+    for size in &location[1..4] {
         out.push(b' ');
         print_metres(i64::from(size >> 4) * 10_i64.pow(u32::from(size & 15)), out);
     }

@@ -1,12 +1,12 @@
-//! Numbers with names (IANA, Domain Name System Security Algorithm Numbers; DS digests; CERT types; DSYNC schemes; flags and
-//! protocols of keys).
+//! Numbers with mnemonics: algorithms (IANA, Domain Name System Security Algorithm Numbers), DS digests, CERT types,
+//! DSYNC schemes, and flags and protocols of keys.
 
 use crate::zone::word::digits;
 
 /// A name and its number.
 type Named = (&'static str, u16);
 
-/// RFC 8624 and before; the first name of a number is the one of RFC 4034's registry.
+/// The algorithms of RFC 8624 and before. The first name of a number is that of RFC 4034's registry.
 const ALGORITHMS: [Named; 22] = [
     ("RSAMD5", 1),
     ("DH", 2),
@@ -51,7 +51,8 @@ const CERT_KINDS: [Named; 10] = [
 
 const SCHEMES: [Named; 1] = [("NOTIFY", 1)];
 
-/// RFC 2535 7.1; KSK is BIND's. `SIG0` to `SIG15` have their number in the lowest four bits.
+/// The flags of RFC 2535 7.1; KSK is an addition of BIND. `SIG0` to `SIG15` have their number in the lowest four
+/// bits.
 const KEY_FLAGS: [Named; 16] = [
     ("NOCONF", 0x4000),
     ("NOAUTH", 0x8000),
@@ -90,7 +91,7 @@ pub(super) fn scheme(text: &[u8]) -> Option<u16> {
     number(&SCHEMES, text)
 }
 
-/// Flags of a key: mnemonics with `|` between them.
+/// Parses key flags: mnemonics with `|` between them.
 pub(super) fn key_flags(text: &[u8]) -> Option<u16> {
     text.split(|byte| *byte == b'|').try_fold(0, |flags, name| {
         let flag = number(&KEY_FLAGS, name).or_else(|| signatory(name))?;

@@ -1,16 +1,16 @@
-//! A record's data: from text, to text, and checked and made canonical.
+//! The data of records: parsed, printed, checked and brought into canonical form.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | `fields` | what data of each type are made of |
+//! | `fields` | the fields of each type's data |
 //! | `parse` | text into wire format, field by field |
-//! | [`canonical`] | data in wire format, checked, with names in small letters where they have to be |
+//! | [`canonical`] | data in wire format, checked, with names in lower case if the type requires that |
 //! | `print` | wire format into text |
 //! | `codec` | hex, base32hex, base64 and quoted strings |
 //! | `bitmap`, `time`, `mnemonics` | types as bits, points in time, numbers with names |
 //! | `lengths` | lengths that depend on a number in the data |
 //! | `location`, `prefixes`, `hosts`, `service` | LOC; APL; IPSECKEY, AMTRELAY and HIP; SVCB and HTTPS |
-//! | `dohpath`, `regexp` | templates of paths in SVCB; expressions of NAPTR |
+//! | `dohpath`, `regexp` | path templates of SVCB; expressions of NAPTR |
 //! | `historic` | WKS, X25, ATMA and A6 |
 
 mod bitmap;
@@ -37,7 +37,7 @@ pub(crate) use self::print::{digits, mnemonic, name, number_of, print_generic};
 pub use self::time::parse_time;
 pub use self::wire::{DataError, canonical};
 
-/// Appends a point in time, seconds since 1970, as signatures have it: `YYYYMMDDHHmmSS` in UTC. RFC 4034 3.2.
+/// Appends a point in time, in seconds since 1970, in the form of signatures: `YYYYMMDDHHmmSS` in UTC. RFC 4034 3.2.
 pub fn write_time(seconds: u32, out: &mut Vec<u8>) {
     time::print(seconds, out);
 }

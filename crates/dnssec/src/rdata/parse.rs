@@ -1,4 +1,4 @@
-//! A record's data from text.
+//! Text into wire format.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
@@ -19,15 +19,15 @@ const BYTE: &str = "a number up to 255";
 const SHORT: &str = "a number up to 65535";
 const LONG: &str = "a number up to 4294967295";
 const PERIOD: &str = "a time in seconds";
-const KEY_FLAGS: &str = "flags up to 65535, or their mnemonics with | between them, such as ZONE|KSK,";
-const KEY_PROTOCOL: &str = "a protocol up to 255, NONE, TLS, EMAIL, DNSSEC, IPSEC or ALL,";
-const NODE: &str = "a number up to 18446744073709551615, or two up to 4294967295 with a dot between them,";
+const KEY_FLAGS: &str = "flags up to 65535, or their mnemonics with | between them, such as ZONE|KSK";
+const KEY_PROTOCOL: &str = "a protocol up to 255, NONE, TLS, EMAIL, DNSSEC, IPSEC or ALL";
+const NODE: &str = "a number up to 18446744073709551615, or two up to 4294967295 with a dot between them";
 const TIME: &str = "a time as YYYYMMDDHHmmSS, or seconds since 1970";
 const NAME: &str = "a name";
-/// The forms that a word may have if it should be a type.
-pub(super) const TYPE: &str = "a registered type, or TYPE and a number up to 65535,";
+/// The words that name a type.
+pub(super) const TYPE: &str = "a registered type, or TYPE and a number up to 65535";
 
-/// Appends the data that the entry's remaining words are, in canonical form. The entry has to end with them.
+/// Parses the remaining words of an entry as data of a type, and appends it in canonical form.
 #[inline]
 pub(crate) fn parse(
     rtype: RecordType,
@@ -51,35 +51,36 @@ pub(crate) fn parse(
     Ok(lengths::check(rtype, &out[start..])?)
 }
 
-/// A signature, as its fields say: half of a signed zone is of these, so that they have a way of their own.
+/// Parses a signature. Half of the records of a signed zone are signatures, so their fields are not looked up one by
+/// one.
 fn signature(words: &mut EntryWords<'_>, origin: Option<ZoneOrigin<'_>>, out: &mut Vec<u8>) -> Read<()> {
     let covered = covered(words)?.0.to_be_bytes();
     let algorithm = named(words, ALGORITHM, u8::MAX.into(), mnemonics::algorithm)? as u8;
-    let labels = words.need(BYTE)?.number(u8::MAX.into(), BYTE)? as u8;
-    let ttl = words.need(LONG)?.number(u32::MAX, LONG)?;
-    let numbers = [ttl, time(words.need(TIME)?)?, time(words.need(TIME)?)?];
-    let tag = words.need(SHORT)?.number(u16::MAX.into(), SHORT)? as u16;
+    let labels = words.require(BYTE)?.number(u8::MAX.into(), BYTE)? as u8;
+    let ttl = words.require(LONG)?.number(u32::MAX, LONG)?;
+    let numbers = [ttl, time(words.require(TIME)?)?, time(words.require(TIME)?)?];
+    let tag = words.require(SHORT)?.number(u16::MAX.into(), SHORT)? as u16;
     let mut start = [0; 18];
     start[..2].copy_from_slice(&covered);
     (start[2], start[3]) = (algorithm, labels);
-    for (place, number) in numbers.into_iter().enumerate() {
-        start[4 + 4 * place..8 + 4 * place].copy_from_slice(&number.to_be_bytes());
+    for (index, number) in numbers.into_iter().enumerate() {
+        start[4 + 4 * index..8 + 4 * index].copy_from_slice(&number.to_be_bytes());
     }
     start[16..].copy_from_slice(&tag.to_be_bytes());
     out.extend_from_slice(&start);
-    names::write(words.need(NAME)?, origin, LetterCase::Lower, out)?;
+    names::write(words.require(NAME)?, origin, LetterCase::Lower, out)?;
     coded(DataField::Base64, words, out)
 }
 
 #[inline]
 fn covered(words: &mut EntryWords<'_>) -> Read<RecordType> {
-    let word = words.need("a type")?;
+    let word = words.require("a type")?;
     RecordType::read(word).ok_or_else(|| EntryError::word(word, TYPE))
 }
 
-/// Length and bytes in hex. RFC 3597 section 5.
+/// Parses the generic form: length, and bytes in hex. RFC 3597 section 5.
 fn generic(rtype: RecordType, words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
-    let word = words.need("the length of the data")?;
+    let word = words.require("the length of the data")?;
     let len = word.number(u16::MAX.into(), "the length of the data")?;
     let mut data = Vec::new();
     codec::hex(words, &mut data)?;
@@ -99,15 +100,15 @@ fn field(
     match field {
         DataField::Byte => byte(words, out)?,
         DataField::Short => short(words, out)?,
-        DataField::Long => long(words.need("a number")?.number(u32::MAX, LONG)?, out),
-        DataField::Period => long(words.need(PERIOD)?.period()?, out),
-        DataField::Time => long(time(words.need(TIME)?)?, out),
+        DataField::Long => long(words.require("a number")?.number(u32::MAX, LONG)?, out),
+        DataField::Period => long(words.require(PERIOD)?.period()?, out),
+        DataField::Time => long(time(words.require(TIME)?)?, out),
         DataField::Covered => out.extend_from_slice(&covered(words)?.0.to_be_bytes()),
         DataField::Algorithm => {
             out.push(named(words, ALGORITHM, u8::MAX.into(), mnemonics::algorithm)? as u8);
         }
         DataField::Digest => {
-            out.push(named(words, "a kind of digest", u8::MAX.into(), mnemonics::digest)? as u8)
+            out.push(named(words, "a kind of digest", u8::MAX.into(), mnemonics::digest)? as u8);
         }
         DataField::Notify => {
             out.push(
@@ -125,49 +126,49 @@ fn field(
             let kind = named(words, "a kind of certificate", u16::MAX, mnemonics::cert_kind)?;
             out.extend_from_slice(&kind.to_be_bytes());
         }
-        DataField::Ip4 => out.extend_from_slice(&ip4(words.need("an IPv4 address")?)?.octets()),
-        DataField::Ip6 => out.extend_from_slice(&ip6(words.need("an IPv6 address")?)?.octets()),
-        DataField::Name => names::write(words.need(NAME)?, origin, LetterCase::Lower, out)?,
-        DataField::NameKept => names::write(words.need(NAME)?, origin, LetterCase::Kept, out)?,
+        DataField::Ip4 => out.extend_from_slice(&ip4(words.require("an IPv4 address")?)?.octets()),
+        DataField::Ip6 => out.extend_from_slice(&ip6(words.require("an IPv6 address")?)?.octets()),
+        DataField::Name => names::write(words.require(NAME)?, origin, LetterCase::Lower, out)?,
+        DataField::NameKept => names::write(words.require(NAME)?, origin, LetterCase::Kept, out)?,
         DataField::Base64 | DataField::OptionalBase64 | DataField::Hex | DataField::OptionalHex => {
-            coded(field, words, out)?
+            coded(field, words, out)?;
         }
         DataField::Types => bitmap::parse(words, out)?,
         DataField::SomeTypes if words.is_done()? => return Err(EntryError::Missing("a type").into()),
         DataField::SomeTypes => bitmap::parse(words, out)?,
-        DataField::Hash => hash(words.need("a hash in base32hex")?, out)?,
-        DataField::Salt => salt(words.need("a salt")?, out)?,
-        _ => rare(field, words, origin, out)?,
+        DataField::Hash => hash(words.require("a hash in base32hex")?, out)?,
+        DataField::Salt => salt(words.require("a salt")?, out)?,
+        _ => rare_field(field, words, origin, out)?,
     }
     Ok(())
 }
 
-/// Fields of types that few zones have.
-fn rare(
+/// Parses a field that few zones have.
+fn rare_field(
     field: DataField,
     words: &mut EntryWords<'_>,
     origin: Option<ZoneOrigin<'_>>,
     out: &mut Vec<u8>,
 ) -> Read<()> {
     match field {
-        DataField::Text => codec::text(words.need("a string")?, out),
+        DataField::Text => codec::text(words.require("a string")?, out),
         DataField::OptionalText => words.next()?.map_or(Ok(()), |word| codec::text(word, out)),
         DataField::Texts => texts(words, out),
-        DataField::Regexp => expression(words.need(regexp::EXPRESSION)?, out),
-        DataField::Node => node(words.need(NODE)?, out),
-        DataField::Tag => tag(words.need("a tag")?, out),
-        DataField::Quoted => codec::unescape_into(words.need("a quoted string")?, out),
-        DataField::Uri => quoted(words.need("a URI in quotes")?, out),
+        DataField::Regexp => expression(words.require(regexp::EXPRESSION)?, out),
+        DataField::Node => node(words.require(NODE)?, out),
+        DataField::Tag => tag(words.require("a tag")?, out),
+        DataField::Quoted => codec::unescape_into(words.require("a quoted string")?, out),
+        DataField::Uri => quoted(words.require("a URI in quotes")?, out),
         DataField::Base64OrHyphen => base64_or_hyphen(words, out),
-        DataField::Psdn => historic::parse_psdn(words.need("a PSDN address")?, out),
+        DataField::Psdn => historic::parse_psdn(words.require("a PSDN address")?, out),
         DataField::Services => historic::parse_services(words, out),
-        DataField::Atm => historic::parse_atm(words.need("an ATM address")?, out),
+        DataField::Atm => historic::parse_atm(words.require("an ATM address")?, out),
         DataField::AddressSuffix => historic::parse_suffix(words, origin, out),
         DataField::OldTypes => bitmap::parse_old(words, out),
-        DataField::Eui48 => eui(words.need("an EUI-48")?, 6, out),
-        DataField::Eui64 => eui(words.need("an EUI-64")?, 8, out),
-        DataField::Locator => locator(words.need("four numbers in hex")?, out),
-        DataField::Nsap => nsap(words.need("an NSAP address")?, out),
+        DataField::Eui48 => eui(words.require("an EUI-48")?, 6, out),
+        DataField::Eui64 => eui(words.require("an EUI-64")?, 8, out),
+        DataField::Locator => locator(words.require("four numbers in hex")?, out),
+        DataField::Nsap => nsap(words.require("an NSAP address")?, out),
         DataField::Prefixes => prefixes::parse(words, out),
         DataField::Location => location::parse(words, out),
         DataField::Gateway => hosts::parse_gateway(words, origin, out),
@@ -181,13 +182,13 @@ fn rare(
 
 #[inline]
 pub(super) fn byte(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
-    out.push(words.need(BYTE)?.number(u8::MAX.into(), BYTE)? as u8);
+    out.push(words.require(BYTE)?.number(u8::MAX.into(), BYTE)? as u8);
     Ok(())
 }
 
 #[inline]
 fn short(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
-    let number = words.need(SHORT)?.number(u16::MAX.into(), SHORT)?;
+    let number = words.require(SHORT)?.number(u16::MAX.into(), SHORT)?;
     out.extend_from_slice(&(number as u16).to_be_bytes());
     Ok(())
 }
@@ -205,7 +206,7 @@ fn time(word: EntryWord<'_>) -> Read<u32> {
     }
 }
 
-/// A number, or a name of one.
+/// Parses a number or its mnemonic.
 #[inline]
 fn named(
     words: &mut EntryWords<'_>,
@@ -213,7 +214,7 @@ fn named(
     max: u16,
     by_name: fn(&[u8]) -> Option<u16>,
 ) -> Read<u16> {
-    let word = words.need(expected)?;
+    let word = words.require(expected)?;
     match word.digits().map(u16::try_from) {
         Some(Ok(number)) if number <= max => Ok(number),
         Some(_) => Err(EntryError::word(word, expected)),
@@ -259,7 +260,7 @@ fn salt(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     Ok(())
 }
 
-/// Appends what `write` appends after its length.
+/// Appends the length of the bytes that `write` appends, and those bytes.
 fn with_length(
     word: EntryWord<'_>,
     out: &mut Vec<u8>,
@@ -278,14 +279,14 @@ fn with_length(
 }
 
 fn texts(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
-    codec::text(words.need("a string")?, out)?;
+    codec::text(words.require("a string")?, out)?;
     while let Some(word) = words.next()? {
         codec::text(word, out)?;
     }
     Ok(())
 }
 
-/// RFC 3403 4.1.
+/// Parses a substitution expression. RFC 3403 4.1.
 fn expression(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let start = out.len();
     codec::text(word, out)?;
@@ -310,7 +311,7 @@ fn node(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     Ok(())
 }
 
-/// RFC 7553 4.4.
+/// Parses a quoted string up to the end. RFC 7553 4.4.
 fn quoted(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     match word.kind() {
         WordKind::Quoted => codec::unescape_into(word, out),
@@ -319,9 +320,9 @@ fn quoted(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
 }
 
 fn base64_or_hyphen(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
-    match words.need("base64, or - for no data,")? {
+    match words.require("base64, or - for no data,")? {
         word if word.bytes() == b"-" => Ok(()),
-        word if word.kind() == WordKind::Quoted => Err(EntryError::word(word, "base64, or - for no data,")),
+        word if word.kind() == WordKind::Quoted => Err(EntryError::word(word, "base64, or - for no data")),
         word => codec::base64_words(word, words, out),
     }
 }
@@ -333,7 +334,7 @@ fn tag(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     codec::text(word, out)
 }
 
-/// `count` bytes in hex with hyphens. RFC 7043 3.2.
+/// Parses `count` bytes in hex with hyphens. RFC 7043 3.2.
 fn eui(word: EntryWord<'_>, count: usize, out: &mut Vec<u8>) -> Read<()> {
     let parts = word.bytes().split(|byte| *byte == b'-');
     let is_whole = word.len() == 3 * count - 1 && parts.clone().all(|part| part.len() == 2);
@@ -343,7 +344,7 @@ fn eui(word: EntryWord<'_>, count: usize, out: &mut Vec<u8>) -> Read<()> {
     parts.into_iter().try_for_each(|part| codec::hex_word(word, part, out))
 }
 
-/// RFC 6742 2.1.2.
+/// Parses a locator. RFC 6742 2.1.2.
 fn locator(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let error = || EntryError::word(word, "four numbers in hex with colons between them");
     let mut count = 0;
@@ -356,7 +357,7 @@ fn locator(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     if count == 4 { Ok(()) } else { Err(error()) }
 }
 
-/// RFC 1706 section 7.
+/// Parses an NSAP address. RFC 1706 section 7.
 fn nsap(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     let digits = word.bytes().strip_prefix(b"0x").or_else(|| word.bytes().strip_prefix(b"0X"));
     let digits = digits.ok_or_else(|| EntryError::word(word, "`0x` and hexadecimal digits"))?;

@@ -41,7 +41,7 @@ fn prefix(word: EntryWord<'_>, out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Family, length of the prefix, whether it is negated, and bytes of the address that are not all zero.
+/// The family, the length of the prefix, its negation, and the address without trailing zero bytes.
 type Prefix<'d> = (u16, u8, bool, &'d [u8]);
 
 fn first(rest: &[u8]) -> Option<(Prefix<'_>, &[u8])> {

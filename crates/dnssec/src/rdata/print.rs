@@ -1,4 +1,4 @@
-//! A record's data as text.
+//! Wire format into text.
 
 use std::io::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -10,7 +10,8 @@ use crate::base32hex::write_base32hex;
 use crate::name::DomainName;
 use crate::rtype::RecordType;
 
-/// Appends data as a zone file has them, in one line; what is unknown or no data of the type in generic form (RFC 3597 section 5).
+/// Appends data in one line, as in a zone file. Data of unknown types, and data that does not match its type, is
+/// printed in generic form (RFC 3597 section 5).
 pub fn print(rtype: RecordType, data: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     let is_whole = lengths::check(rtype, data).is_ok();
@@ -41,7 +42,7 @@ fn print_fields(fields: &[DataField], data: &[u8], out: &mut Vec<u8>) -> Result<
         }
         let field_at = out.len();
         print_field(*field, part, out);
-        // An optional field that is not there leaves no blank behind.
+        // An absent optional field leaves no blank behind.
         if out.len() == field_at {
             out.truncate(before);
         }
@@ -53,7 +54,7 @@ fn print_field(field: DataField, part: &[u8], out: &mut Vec<u8>) {
     match field {
         DataField::Byte | DataField::Short | DataField::Long | DataField::Period => digits(number(part), out),
         DataField::Algorithm | DataField::Digest | DataField::CertKind | DataField::Notify => {
-            digits(number(part), out)
+            digits(number(part), out);
         }
         DataField::KeyFlags | DataField::KeyProtocol => digits(number(part), out),
         DataField::Time => time::print(number(part), out),
@@ -64,9 +65,11 @@ fn print_field(field: DataField, part: &[u8], out: &mut Vec<u8>) {
         DataField::Base64 | DataField::OptionalBase64 => codec::write_base64(part, out),
         DataField::Hex | DataField::OptionalHex => codec::write_hex(part, out),
         DataField::Types | DataField::SomeTypes => {
-            listed(out, |out, each| bitmap::types(part, |rtype| each(rtype, out)));
+            print_types(out, |out, each| bitmap::types(part, |rtype| each(rtype, out)));
         }
-        DataField::OldTypes => listed(out, |out, each| bitmap::old_types(part, |rtype| each(rtype, out))),
+        DataField::OldTypes => {
+            print_types(out, |out, each| bitmap::old_types(part, |rtype| each(rtype, out)));
+        }
         DataField::Salt if part.len() == 1 => out.push(b'-'),
         DataField::Salt => codec::write_hex(&part[1..], out),
         DataField::Hash => write_base32hex(&part[1..], out),
@@ -74,11 +77,11 @@ fn print_field(field: DataField, part: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Fields of types that few zones have.
+/// Prints a field that few zones have.
 fn print_rare(field: DataField, part: &[u8], out: &mut Vec<u8>) {
     match field {
         DataField::Text | DataField::OptionalText | DataField::Texts | DataField::Regexp => {
-            print_texts(part, out)
+            print_texts(part, out);
         }
         DataField::Node => print_node(part, out),
         DataField::Tag => out.extend_from_slice(&part[1..]),
@@ -106,7 +109,7 @@ fn print_rare(field: DataField, part: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends data in the form that fits every type. RFC 3597 section 5.
+/// Appends data in the generic form, which fits every type. RFC 3597 section 5.
 pub(crate) fn print_generic(data: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"\\# ");
     digits(data.len() as u32, out);
@@ -134,8 +137,8 @@ fn print_node(part: &[u8], out: &mut Vec<u8>) {
 }
 
 fn print_between<const N: usize>(parts: &[[u8; N]], between: u8, out: &mut Vec<u8>) {
-    for (place, part) in parts.iter().enumerate() {
-        if place > 0 {
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
             out.push(between);
         }
         codec::write_hex(part, out);
@@ -143,7 +146,7 @@ fn print_between<const N: usize>(parts: &[[u8; N]], between: u8, out: &mut Vec<u
 }
 
 /// Writes types with blanks between them.
-fn listed(out: &mut Vec<u8>, all: impl FnOnce(&mut Vec<u8>, &mut dyn FnMut(RecordType, &mut Vec<u8>))) {
+fn print_types(out: &mut Vec<u8>, all: impl FnOnce(&mut Vec<u8>, &mut dyn FnMut(RecordType, &mut Vec<u8>))) {
     let mut is_first = true;
     all(out, &mut |rtype, out| {
         if !std::mem::take(&mut is_first) {
@@ -153,7 +156,7 @@ fn listed(out: &mut Vec<u8>, all: impl FnOnce(&mut Vec<u8>, &mut dyn FnMut(Recor
     });
 }
 
-/// A number of up to four bytes.
+/// Reads a number of up to four bytes.
 fn number(part: &[u8]) -> u32 {
     part.iter().fold(0, |value, byte| value << 8 | u32::from(*byte))
 }
@@ -166,7 +169,7 @@ pub(crate) fn mnemonic(rtype: RecordType, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a type as every reader of zone files knows it: by mnemonic only if all of them know that.
+/// Appends a type in the form that every reader of zone files knows: the mnemonic only if all of them know it.
 fn type_name(rtype: RecordType, out: &mut Vec<u8>) {
     if rtype.is_widely_named() { mnemonic(rtype, out) } else { number_of(rtype, out) }
 }
@@ -229,7 +232,7 @@ fn escaped(byte: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Bytes of names that stand for themselves.
+/// True for the bytes of a name that need no escape.
 const PLAIN: [bool; 256] = plain();
 
 const fn plain() -> [bool; 256] {

@@ -1,9 +1,9 @@
 //! Substitution expressions of NAPTR records. RFC 3402 3.2.
 
-/// A text that NAPTR takes as its expression.
-pub(super) const EXPRESSION: &str = "an empty string, or a delimiter, a regular expression, a replacement and flags, such as !^.*$!sip:info@example.com!,";
+/// The words that NAPTR accepts as an expression.
+pub(super) const EXPRESSION: &str = "an empty string, or a delimiter, a regular expression, a replacement and flags, such as !^.*$!sip:info@example.com!";
 
-/// Largest bound of a repetition. POSIX, RE_DUP_MAX.
+/// The largest bound of a repetition. POSIX, RE_DUP_MAX.
 const MAX_BOUND: u32 = 255;
 
 const CLASSES: [&[u8]; 12] = [
@@ -11,8 +11,8 @@ const CLASSES: [&[u8]; 12] = [
     b"print", b"xdigit",
 ];
 
-/// Returns true for an empty text, and for an expression and its replacement between delimiters. The replacement refers to
-/// groups that the expression has. A server that loads the zone refuses other texts.
+/// Returns true for an empty text, and for an expression and its replacement between delimiters if the replacement
+/// refers to groups of the expression only. Servers refuse to load a zone with other texts.
 pub(super) fn is_substitution(text: &[u8]) -> bool {
     let Some((&delimiter, rest)) = text.split_first() else { return true };
     if matches!(delimiter, b'0'..=b'9' | b'\\' | b'i') || text.contains(&0) {
@@ -29,7 +29,7 @@ pub(super) fn is_substitution(text: &[u8]) -> bool {
     })
 }
 
-/// The text before the next delimiter that has no backslash before it, and what comes behind it.
+/// Splits at the next delimiter that has no backslash before it.
 fn split(delimiter: u8, text: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut at = 0;
     loop {
@@ -41,7 +41,7 @@ fn split(delimiter: u8, text: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// The largest group that a replacement refers to, 0 if it refers to none. `\0` is no reference.
+/// Returns the largest group that a replacement refers to, or 0. `\0` is not a reference.
 fn last_reference(replacement: &[u8]) -> Option<u32> {
     let (mut last, mut bytes) = (0, replacement.iter());
     while let Some(byte) = bytes.next() {
@@ -56,20 +56,20 @@ fn last_reference(replacement: &[u8]) -> Option<u32> {
     Some(last)
 }
 
-/// An extended regular expression (POSIX 9.4) of which the beginning has been checked.
+/// An extended regular expression (POSIX 9.4), checked up to `rest`.
 struct Expression<'t> {
     rest: &'t [u8],
     groups: u32,
     open: u32,
-    /// There is something that can be repeated or end an alternative.
+    /// True if an atom precedes that can be repeated, or that can end an alternative.
     has_atom: bool,
     is_repeated: bool,
-    /// No alternative of the group has begun, so that it may end empty.
+    /// True if no alternative of the group has begun, so that it may end empty.
     may_be_empty: bool,
 }
 
 impl<'t> Expression<'t> {
-    /// The number of groups; None for a text that is no expression.
+    /// Returns the number of groups, or None for a malformed expression.
     fn groups(text: &'t [u8]) -> Option<u32> {
         let mut all =
             Self { rest: text, groups: 0, open: 0, has_atom: false, is_repeated: false, may_be_empty: false };
@@ -133,7 +133,7 @@ impl<'t> Expression<'t> {
     }
 }
 
-/// The text behind `{low}`, `{low,}` or `{low,high}`; the brace that opens has been taken.
+/// Returns the text after `{low}`, `{low,}` or `{low,high}`, given the text after the opening brace.
 fn bound(text: &[u8]) -> Option<&[u8]> {
     let end = text.iter().position(|byte| *byte == b'}')?;
     let number = |text: &[u8]| -> Option<u32> {
@@ -150,7 +150,7 @@ fn bound(text: &[u8]) -> Option<&[u8]> {
     is_good.then_some(&text[end + 1..])
 }
 
-/// The text behind a list of characters between brackets; the bracket that opens has been taken.
+/// Returns the text after a bracket expression, given the text after the opening bracket.
 fn bracket(text: &[u8]) -> Option<&[u8]> {
     let mut rest = text.strip_prefix(b"^").unwrap_or(text);
     let mut is_first = true;
@@ -164,7 +164,7 @@ fn bracket(text: &[u8]) -> Option<&[u8]> {
             && *next != b']'
         {
             let (high, after) = element(&rest[1..])?;
-            // A class ends no range, and a second range needs a beginning of its own.
+            // A class cannot end a range, and the end of a range cannot begin another one.
             if high? < low.unwrap_or(0) || after.starts_with(b"-") {
                 return None;
             }
@@ -173,14 +173,14 @@ fn bracket(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// A character, or None for what stands for several, and what comes behind it.
+/// A character, or None for an element that stands for several characters, and the text after it.
 type Element<'t> = (Option<u8>, &'t [u8]);
 
 fn element(text: &[u8]) -> Option<Element<'_>> {
     match text {
         [b'[', b'.', after @ ..] => {
             let (name, after) = named(after, b'.')?;
-            // The order of collating elements of several characters is the locale's.
+            // The order of collating elements of several characters depends on the locale.
             Some((Some(if let [byte] = name { *byte } else { u8::MAX }), after))
         }
         [b'[', b'=', after @ ..] => named(after, b'=').map(|(_, after)| (None, after)),
@@ -193,7 +193,7 @@ fn element(text: &[u8]) -> Option<Element<'_>> {
     }
 }
 
-/// A name of at least one byte before `mark` and a bracket, and what comes behind these.
+/// Splits a name of at least one byte from `mark` and the bracket that end it.
 fn named(text: &[u8], mark: u8) -> Option<(&[u8], &[u8])> {
     let len = text.windows(2).skip(1).position(|pair| pair == [mark, b']'])? + 1;
     Some((&text[..len], &text[len + 2..]))
@@ -205,7 +205,7 @@ mod tests {
 
     /// The verdicts are those of BIND 9.18.
     #[test]
-    fn expressions_are_those_that_servers_load() {
+    fn accepts_the_expressions_that_servers_accept() {
         for good in [
             "",
             "!^.*$!sip:a@b!",

@@ -1,4 +1,4 @@
-//! Parameters of services. RFC 9460.
+//! Service parameters. RFC 9460.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ const IPV6HINT: u16 = 6;
 const DOHPATH: u16 = 7;
 const OHTTP: u16 = 8;
 
-/// RFC 9460 14.3.2, RFC 9461 section 5, RFC 9540 section 4.
+/// The registered keys. RFC 9460 14.3.2, RFC 9461 section 5, RFC 9540 section 4.
 const KEYS: [(&str, u16); 9] = [
     ("mandatory", MANDATORY),
     ("alpn", ALPN),
@@ -33,14 +33,14 @@ const KEYS: [(&str, u16); 9] = [
     ("ohttp", OHTTP),
 ];
 
-/// The last key that BIND 9.18 and Knot DNS 3.2 know by name; later ones are written by number.
+/// The last key that BIND 9.18 and Knot DNS 3.2 know by name. Later keys are written by number.
 const LAST_WIDELY_NAMED: u16 = IPV6HINT;
 const PARAMETER: &str = "a parameter in small letters (mandatory, alpn, no-default-alpn, port, ipv4hint, ech, ipv6hint, dohpath, \
                          ohttp, or key0 to key65534)";
 
 type Value = SmallVec<[u8; 64]>;
 
-/// Reads parameters up to the entry's end, and puts them in order of their keys.
+/// Parses parameters up to the entry's end and sorts them by key.
 pub(super) fn parse(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut parameters = SmallVec::<[(u16, Value); 4]>::new();
     while let Some(word) = words.next_pair()? {
@@ -64,7 +64,7 @@ pub(super) fn parse(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
 /// A key as written, and the text of its value.
 type Parameter<'t> = (&'t [u8], Option<Cow<'t, [u8]>>);
 
-/// The key, and the value without quotes and escapes.
+/// Splits a word into its key and its value, with quotes and escapes resolved.
 fn split(word: EntryWord<'_>) -> Read<Parameter<'_>> {
     let bytes = word.bytes();
     if word.kind() == WordKind::Quoted {
@@ -81,7 +81,7 @@ fn split(word: EntryWord<'_>) -> Read<Parameter<'_>> {
     Ok((name, Some(Cow::Owned(plain))))
 }
 
-/// Keys have small letters only. RFC 9460 2.1.
+/// Parses a key. Keys are in lower case only. RFC 9460 2.1.
 fn key(name: &[u8]) -> Option<u16> {
     if let Some((_, key)) = KEYS.iter().find(|(known, _)| known.as_bytes() == name) {
         return Some(*key);
@@ -93,7 +93,7 @@ fn key(name: &[u8]) -> Option<u16> {
 
 fn value(key: u16, word: EntryWord<'_>, text: Option<&[u8]>) -> Read<Value> {
     let bad = |expected| EntryError::word(word, expected);
-    // `keyNNNNN` states bytes, whatever the key.
+    // `keyNNNNN` gives the value as bytes, whatever the key.
     let is_generic = word.bytes().get(..3).is_some_and(|name| name.eq_ignore_ascii_case(b"key"));
     let text = text.unwrap_or_default();
     let mut out = Value::new();
@@ -131,7 +131,7 @@ fn mandatory(text: &[u8], out: &mut Value) -> Option<()> {
     Some(())
 }
 
-/// Protocols between commas; a comma or backslash within one has a backslash before it. RFC 9460 A.1.
+/// Parses protocols between commas. A comma or backslash within a protocol has a backslash before it. RFC 9460 A.1.
 fn alpn(text: &[u8], out: &mut Value) -> Option<()> {
     let mut length_at = out.len();
     out.push(0);
@@ -155,7 +155,7 @@ fn end_protocol(out: &mut Value, length_at: usize) -> Option<()> {
     Some(())
 }
 
-/// The first parameter, and what comes behind it.
+/// Splits off the first parameter.
 fn first(rest: &[u8]) -> Option<(u16, &[u8], &[u8])> {
     let [key_high, key_low, high, low, rest @ ..] = rest else { return None };
     let (value, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes([*high, *low])))?;
@@ -193,20 +193,22 @@ fn check_value(key: u16, value: &[u8], all: &[u8]) -> Result<(), DataError> {
         MANDATORY => {
             (is_mandatory(value, all), "mandatory keys that are not there, repeat or are not in order")
         }
-        ALPN => (is_alpn(value), "an alpn that is no list of protocols"),
+        ALPN => (is_alpn(value), "an alpn that is not a list of protocols"),
         NO_DEFAULT_ALPN => {
             (value.is_empty() && has(all, ALPN), "no-default-alpn with a value or without alpn")
         }
-        PORT => (value.len() == 2, "a port that has not two bytes"),
-        IPV4HINT => {
-            (!value.is_empty() && value.len().is_multiple_of(4), "an ipv4hint that is no list of addresses")
-        }
-        IPV6HINT => {
-            (!value.is_empty() && value.len().is_multiple_of(16), "an ipv6hint that is no list of addresses")
-        }
+        PORT => (value.len() == 2, "a port that does not have two bytes"),
+        IPV4HINT => (
+            !value.is_empty() && value.len().is_multiple_of(4),
+            "an ipv4hint that is not a list of addresses",
+        ),
+        IPV6HINT => (
+            !value.is_empty() && value.len().is_multiple_of(16),
+            "an ipv6hint that is not a list of addresses",
+        ),
         DOHPATH => (
             dohpath::is_template(value),
-            "a dohpath that is no template in UTF-8 beginning with / and with the variable dns, such as /dns-query{?dns}",
+            "a dohpath that is not a template in UTF-8 that begins with / and has the variable dns, such as /dns-query{?dns}",
         ),
         OHTTP => (value.is_empty(), "an ohttp with a value"),
         u16::MAX => (false, "the key 65535"),
@@ -215,7 +217,7 @@ fn check_value(key: u16, value: &[u8], all: &[u8]) -> Result<(), DataError> {
     if is_good { Ok(()) } else { Err(DataError::Field(error)) }
 }
 
-/// RFC 9460 section 8.
+/// Checks the list of mandatory keys. RFC 9460 section 8.
 fn is_mandatory(value: &[u8], all: &[u8]) -> bool {
     let (pairs, odd) = value.as_chunks::<2>();
     let keys = || pairs.iter().map(|pair| u16::from_be_bytes(*pair));
@@ -251,7 +253,7 @@ pub(super) fn print(all: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Knot DNS 3.2 takes `ech` without a value by number only.
+/// Prints a key. Knot DNS 3.2 reads `ech` without a value by number only.
 fn print_key(key: u16, is_alone: bool, out: &mut Vec<u8>) {
     let is_named = key <= LAST_WIDELY_NAMED && !(key == ECH && is_alone);
     match KEYS.iter().find(|(_, number)| *number == key && is_named) {
@@ -280,8 +282,8 @@ fn print_value(key: u16, value: &[u8], out: &mut Vec<u8>) {
 }
 
 fn print_list<T>(items: &[T], out: &mut Vec<u8>, print: impl Fn(&T, &mut Vec<u8>)) {
-    for (place, item) in items.iter().enumerate() {
-        if place > 0 {
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
             out.push(b',');
         }
         print(item, out);

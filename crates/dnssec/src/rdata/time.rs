@@ -1,8 +1,8 @@
-//! Points in time as signatures have them: seconds since 1970, 32 bits. RFC 4034 3.2.
+//! Points in time of signatures: seconds since 1970 in 32 bits. RFC 4034 3.2.
 
 use crate::zone::word::eight_digits;
 
-/// A point in time as RRSIG records write it: `YYYYMMDDHHmmSS` in UTC, or seconds since 1970. RFC 4034 3.2.
+/// Parses a point in time of an RRSIG record: `YYYYMMDDHHmmSS` in UTC, or seconds since 1970. RFC 4034 3.2.
 #[must_use]
 pub fn parse_time(text: &[u8]) -> Option<u32> {
     if let Ok(text) = text.try_into() {
@@ -12,7 +12,7 @@ pub fn parse_time(text: &[u8]) -> Option<u32> {
     std::str::from_utf8(text).ok().filter(|_| is_number)?.parse().ok()
 }
 
-/// Seconds of `YYYYMMDDHHmmSS` from 1970 to 2106, or none.
+/// Parses `YYYYMMDDHHmmSS` from 1970 to 2106.
 #[inline]
 pub(super) fn parse(text: &[u8; 14]) -> Option<u32> {
     let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) else { return None };
@@ -43,7 +43,8 @@ pub(super) fn print(seconds: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&text);
 }
 
-/// Days from 1970 to a date of the Gregorian calendar. Years begin in March, so that the odd day is their last.
+/// Returns the days from 1970 to a date of the Gregorian calendar. Years begin in March, so that the leap day is the
+/// last of its year.
 fn days(year: u32, month: u32, day: u32) -> Option<u32> {
     if year < 1970 || !(1..=12).contains(&month) || day == 0 || day > month_len(year, month) {
         return None;
@@ -52,7 +53,7 @@ fn days(year: u32, month: u32, day: u32) -> Option<u32> {
     Some(365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - EPOCH)
 }
 
-/// Days from 1 March of the year 0 to 1970.
+/// The days from 1 March of the year 0 to 1970.
 const EPOCH: u32 = 719_468;
 
 fn month_len(year: u32, month: u32) -> u32 {
@@ -64,7 +65,7 @@ fn month_len(year: u32, month: u32) -> u32 {
     }
 }
 
-/// The date that is so many days after 1970.
+/// Returns the date that is so many days after 1970.
 fn date(days: u32) -> (u32, u32, u32) {
     let days = days + EPOCH;
     let (era, day) = (days / 146_097, days % 146_097);

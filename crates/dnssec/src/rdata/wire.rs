@@ -1,42 +1,42 @@
-//! Data in wire format: split into fields, checked, made canonical.
+//! Data in wire format: split into fields, checked, and brought into canonical form.
 
 use super::fields::{DataField, fields};
 use super::{bitmap, historic, hosts, lengths, location, prefixes, regexp, service};
 use crate::name::{DomainName, NameError};
 use crate::rtype::RecordType;
 
-/// Why bytes are no data of their type.
+/// An error of data that does not match its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DataError {
-    /// They end within a field.
-    #[error("data that end too soon")]
+    /// The data ends within a field.
+    #[error("the data ends too soon")]
     Short,
-    /// There are more than the type has.
-    #[error("{0} bytes more than the type has")]
+    /// The data continues after the last field.
+    #[error("{0} bytes after the last field of the type")]
     Long(usize),
-    /// A name that is none.
+    /// A name is malformed.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// A digest, fingerprint or the like of another length than its kind has.
+    /// The length of a digest, a fingerprint or the like does not match its kind.
     #[error("the length of {what} is {found}: {expected} are allowed")]
     Length {
         /// The field.
         what: &'static str,
-        /// The length that its kind has.
+        /// The length that the kind requires.
         expected: &'static str,
-        /// The length that is there.
+        /// The length of the field.
         found: usize,
     },
-    /// A field that is not as it must be.
+    /// The value of a field is not allowed.
     #[error("{0}")]
     Field(&'static str),
 }
 
-/// Appends data of a type in canonical form: checked, and names in small letters where the type wants that (RFC 4034 6.2, RFC 6840
-/// 5.1). Data of types that are not known are taken as they are.
+/// Checks the data of a type and appends its canonical form, with names in lower case if the type requires that (RFC
+/// 4034 6.2, RFC 6840 5.1). Data of unknown types is copied.
 ///
 /// # Errors
-/// What makes them no data of the type. Some bytes may have been appended.
+/// The data does not match its type. Some bytes may have been appended.
 pub fn canonical(rtype: RecordType, data: &[u8], out: &mut Vec<u8>) -> Result<(), DataError> {
     let Some(fields) = fields(rtype) else {
         out.extend_from_slice(data);
@@ -48,7 +48,7 @@ pub fn canonical(rtype: RecordType, data: &[u8], out: &mut Vec<u8>) -> Result<()
         let start = out.len();
         out.extend_from_slice(part);
         match field {
-            // Lengths are at most 63, and so no letters.
+            // Length bytes are at most 63, so none of them is a letter.
             DataField::Name => out[start..].make_ascii_lowercase(),
             DataField::AddressSuffix => historic::prefix_name(&mut out[start..]).make_ascii_lowercase(),
             _ => {}
@@ -60,7 +60,7 @@ pub fn canonical(rtype: RecordType, data: &[u8], out: &mut Vec<u8>) -> Result<()
     lengths::check(rtype, data)
 }
 
-/// Takes a field off the front.
+/// Splits off a field.
 pub(super) fn take<'d>(field: DataField, rest: &mut &'d [u8]) -> Result<&'d [u8], DataError> {
     let len = field_len(field, rest)?;
     let (part, after) = rest.split_at_checked(len).ok_or(DataError::Short)?;
@@ -131,12 +131,12 @@ fn expression(rest: &[u8]) -> Result<usize, DataError> {
     match regexp::is_substitution(rest.get(1..len).ok_or(DataError::Short)?) {
         true => Ok(len),
         false => Err(DataError::Field(
-            "a substitution expression that no server takes: expected none, or one such as !^.*$!x!",
+            "a substitution expression that servers reject: expected none, or one such as !^.*$!x!",
         )),
     }
 }
 
-/// RFC 8659 4.1.
+/// Measures a tag. RFC 8659 4.1.
 fn tag(rest: &[u8]) -> Result<usize, DataError> {
     let len = 1 + usize::from(*rest.first().ok_or(DataError::Short)?);
     let tag = rest.get(1..len).ok_or(DataError::Short)?;

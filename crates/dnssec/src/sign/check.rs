@@ -1,32 +1,32 @@
-//! What no zone may say, and what is worth a word.
+//! The rules that a zone must obey to be signed, and the oddities worth a warning.
 
 use super::{RecordLocation, ZoneChange, ZoneChanges, ZoneSignError};
 use crate::rtype::RecordType;
 use crate::sets::{RecordSet, RecordSets};
 use crate::zone_cut::{NameOwnership, NameOwnerships};
 
-/// Looks at every name of the zone.
+/// Checks every name of the zone.
 pub(super) fn zone(
     sets: &RecordSets<'_>,
-    places: &NameOwnerships,
+    ownerships: &NameOwnerships,
     changes: &mut ZoneChanges,
 ) -> Result<(), ZoneSignError> {
     let records = sets.records();
-    for (index, place) in places.iter().enumerate() {
-        if place == NameOwnership::Outside {
+    for (index, ownership) in ownerships.iter().enumerate() {
+        if ownership == NameOwnership::Outside {
             continue;
         }
         for set in sets.of_name(index).filter(|set| !set.records.is_empty()) {
-            check_set(sets, index, set, place)?;
-            if place == NameOwnership::Below && !is_glue(set.rtype) && !is_of_signing(set.rtype) {
-                changes.add(ZoneChange::Hidden, || RecordLocation::of(records, set.records[0] as usize));
+            check_set(sets, index, set, ownership)?;
+            if ownership == NameOwnership::Below && !is_glue(set.rtype) && !is_of_signing(set.rtype) {
+                changes.add(ZoneChange::Hidden, || RecordLocation::at_row(records, set.records[0] as usize));
             }
         }
     }
     for row in sets.duplicates() {
-        changes.add(ZoneChange::Copy, || RecordLocation::of(records, *row as usize));
+        changes.add(ZoneChange::Copy, || RecordLocation::at_row(records, *row as usize));
     }
-    let apex = places.apex();
+    let apex = ownerships.apex();
     if sets.of_type(apex, RecordType::NS).is_none() {
         changes.add_at_apex(ZoneChange::NoNameServers, sets.name(apex), RecordType::NS);
     }
@@ -37,9 +37,9 @@ fn check_set(
     sets: &RecordSets<'_>,
     name: usize,
     set: RecordSet<'_>,
-    place: NameOwnership,
+    ownership: NameOwnership,
 ) -> Result<(), ZoneSignError> {
-    let spot = |place: usize| RecordLocation::of(sets.records(), set.records[place] as usize);
+    let spot = |index: usize| RecordLocation::at_row(sets.records(), set.records[index] as usize);
     let is_other = |other: &RecordSet<'_>| {
         !other.records.is_empty() && other.rtype != RecordType::CNAME && !is_of_signing(other.rtype)
     };
@@ -50,10 +50,10 @@ fn check_set(
         RecordType::CNAME if sets.of_name(name).any(|other| is_other(&other)) => {
             Err(ZoneSignError::AliasBesideOthers(spot(0)))
         }
-        RecordType::DS if matches!(place, NameOwnership::Inside | NameOwnership::Apex) => {
+        RecordType::DS if matches!(ownership, NameOwnership::Inside | NameOwnership::Apex) => {
             Err(ZoneSignError::DsWithoutDelegation(spot(0)))
         }
-        RecordType::SOA if place != NameOwnership::Apex => Err(ZoneSignError::SecondSoa(spot(0))),
+        RecordType::SOA if ownership != NameOwnership::Apex => Err(ZoneSignError::SecondSoa(spot(0))),
         RecordType::SOA if set.records.len() > 1 => Err(ZoneSignError::SecondSoa(spot(1))),
         _ => Ok(()),
     }
@@ -63,7 +63,7 @@ fn is_glue(rtype: RecordType) -> bool {
     matches!(rtype, RecordType::A | RecordType::AAAA)
 }
 
-/// True for what a signer adds to names, and takes away before it does.
+/// Returns true for the types that a signer removes and adds again.
 pub(super) fn is_of_signing(rtype: RecordType) -> bool {
     matches!(rtype, RecordType::RRSIG | RecordType::NSEC | RecordType::NSEC3 | RecordType::NSEC3PARAM)
 }

@@ -1,11 +1,11 @@
-//! A zone as it will be, all but its signatures.
+//! A zone that is complete except for its signatures.
 
 use std::fmt;
 
 use oarlock::Accelerator;
 
 use super::check::{self, is_of_signing};
-use super::keys::{KeyRing, SignerKey};
+use super::keys::{SignerKey, SigningKeys};
 use super::options::{DenialMethod, SignOptions};
 use super::soa::SoaData;
 use super::{RecordLocation, ZoneChange, ZoneChanges, ZoneSignError, nsec, nsec3, seal};
@@ -17,22 +17,22 @@ use crate::rtype::RecordType;
 use crate::sets::{RecordSet, RecordSets};
 use crate::zone_cut::{NameOwnership, NameOwnerships};
 
-/// A zone that can be signed: without earlier signatures and chains, with its keys and a new chain.
+/// A zone ready to be signed: earlier signatures and chains are removed, its keys and a new chain are added.
 pub struct ZoneDraft {
     pub(super) records: ZoneRecords,
     pub(super) apex: DomainNameBuf,
-    pub(super) ring: KeyRing,
+    pub(super) ring: SigningKeys,
     pub(super) options: SignOptions,
     changes: ZoneChanges,
     serial: u32,
 }
 
 impl ZoneDraft {
-    /// Puts a zone together, on this thread. Its name is the owner of its SOA record, of which `previous`, the zone as it was signed
-    /// last, tells the last serial number.
+    /// Completes a zone, on this thread. The zone's name is the owner of its SOA record. `previous` is the last
+    /// signed version of the zone; the new serial number follows the serial number of both.
     ///
     /// # Errors
-    /// The zone cannot be signed, or not in this way.
+    /// The zone violates a rule, or the options do not fit it.
     pub fn new(
         accelerator: &Accelerator,
         zone: &ZoneRecords,
@@ -41,11 +41,12 @@ impl ZoneDraft {
         previous: Option<&ZoneRecords>,
     ) -> Result<Self, ZoneSignError> {
         options.check()?;
-        let ring = KeyRing::new(keys)?;
+        let ring = SigningKeys::new(keys)?;
         let sets = RecordSets::new(zone);
         let source = SourceZone::find(&sets)?;
+        // Checks come before copies, so that a bad zone costs little.
         let mut changes = ZoneChanges::default();
-        check::zone(&sets, &source.places, &mut changes)?;
+        check::zone(&sets, &source.ownerships, &mut changes)?;
         source.check_keys(&ring, &options, &mut changes)?;
         let serial =
             options.serial.next(source.soa.serial, previous.and_then(last_serial), options.lifetime.now);
@@ -55,47 +56,47 @@ impl ZoneDraft {
         match &options.denial {
             DenialMethod::Nsec => nsec::add_chain(&mut records, apex.name(), ttl)?,
             DenialMethod::Nsec3(nsec3) => {
-                nsec3::add_chain(accelerator, &mut records, apex.name(), ttl, nsec3)?
+                nsec3::add_chain(accelerator, &mut records, apex.name(), ttl, nsec3)?;
             }
         }
         Ok(Self { records, apex, ring, options, changes, serial })
     }
 
-    /// The zone's name.
+    /// Returns the name of the zone.
     #[must_use]
     pub fn apex(&self) -> DomainName<'_> {
         self.apex.name()
     }
 
-    /// The zone's serial number.
+    /// Returns the serial number of the zone.
     #[must_use]
     pub fn serial(&self) -> u32 {
         self.serial
     }
 
-    /// All records but signatures. Digests of the zone are still zeros.
+    /// Returns all records except signatures. Zone digests are zeros until [`SigningPlan::seal`] computes them.
     #[must_use]
     pub fn records(&self) -> &ZoneRecords {
         &self.records
     }
 
-    /// All keys, in the order of their signatures.
+    /// Returns all keys, in the order of their signatures.
     #[must_use]
     pub fn keys(&self) -> &[SignerKey] {
         self.ring.keys()
     }
 
-    /// What was not taken over as it was.
+    /// Returns the differences from the given zone.
     #[must_use]
     pub fn changes(&self) -> &ZoneChanges {
         &self.changes
     }
 }
 
-/// The zone as it came.
+/// The zone as the caller gave it.
 struct SourceZone<'z> {
     sets: &'z RecordSets<'z>,
-    places: NameOwnerships,
+    ownerships: NameOwnerships,
     soa: SoaData<'z>,
     soa_ttl: u32,
 }
@@ -107,13 +108,13 @@ impl<'z> SourceZone<'z> {
             records.iter().position(|record| record.rtype == RecordType::SOA).ok_or(ZoneSignError::NoSoa)?;
         let record = records.get(row);
         let soa = SoaData::read(record.data)
-            .ok_or_else(|| ZoneSignError::MalformedSoa(RecordLocation::of(records, row)))?;
-        let places = NameOwnerships::new(sets, record.owner).ok_or(ZoneSignError::NoSoa)?;
-        Ok(Self { sets, places, soa, soa_ttl: record.ttl })
+            .ok_or_else(|| ZoneSignError::MalformedSoa(RecordLocation::at_row(records, row)))?;
+        let ownerships = NameOwnerships::new(sets, record.owner).ok_or(ZoneSignError::NoSoa)?;
+        Ok(Self { sets, ownerships, soa, soa_ttl: record.ttl })
     }
 
     fn apex(&self) -> DomainName<'z> {
-        self.sets.name(self.places.apex())
+        self.sets.name(self.ownerships.apex())
     }
 
     fn denial_ttl(&self) -> u32 {
@@ -121,13 +122,14 @@ impl<'z> SourceZone<'z> {
     }
 
     fn published(&self) -> impl Iterator<Item = &'z [u8]> {
-        self.sets.of_type(self.places.apex(), RecordType::DNSKEY).into_iter().flat_map(|set| set.data())
+        self.sets.of_type(self.ownerships.apex(), RecordType::DNSKEY).into_iter().flat_map(|set| set.data())
     }
 
-    /// Keys that are published may not contradict those that sign; they may be of algorithms with which nothing is signed.
+    /// Checks the published keys against the signing keys. A published key may be of an algorithm that signs nothing,
+    /// but must not contradict a signing key.
     fn check_keys(
         &self,
-        ring: &KeyRing,
+        ring: &SigningKeys,
         options: &SignOptions,
         changes: &mut ZoneChanges,
     ) -> Result<(), ZoneSignError> {
@@ -159,10 +161,10 @@ impl<'z> SourceZone<'z> {
     }
 }
 
-/// Copies a zone in canonical order, and adds what signing it needs.
+/// Copies a zone in canonical order, and adds the records that signing needs.
 struct DraftBuilder<'z> {
     source: &'z SourceZone<'z>,
-    ring: &'z KeyRing,
+    ring: &'z SigningKeys,
     options: &'z SignOptions,
     serial: u32,
 }
@@ -170,20 +172,20 @@ struct DraftBuilder<'z> {
 impl DraftBuilder<'_> {
     fn build(&self, changes: &mut ZoneChanges) -> Result<ZoneRecords, ZoneSignError> {
         let mut records = ZoneRecords::new();
-        for (index, place) in self.source.places.iter().enumerate() {
-            if place == NameOwnership::Outside {
+        for (index, ownership) in self.source.ownerships.iter().enumerate() {
+            if ownership == NameOwnership::Outside {
                 self.drop_name(index, changes);
                 continue;
             }
             let mut owner = None;
-            for set in self.source.sets.of_name(index).filter(|set| is_kept(set, place)) {
+            for set in self.source.sets.of_name(index).filter(|set| is_kept(set, ownership)) {
                 let id = match owner {
                     Some(id) => id,
                     None => *owner.insert(records.add_owner(set.owner)?),
                 };
-                self.copy(set, place, id, &mut records, changes)?;
+                self.copy(set, ownership, id, &mut records, changes)?;
             }
-            if let (NameOwnership::Apex, Some(owner)) = (place, owner) {
+            if let (NameOwnership::Apex, Some(owner)) = (ownership, owner) {
                 self.add_at_apex(owner, &mut records, changes)?;
             }
         }
@@ -193,15 +195,15 @@ impl DraftBuilder<'_> {
     fn drop_name(&self, index: usize, changes: &mut ZoneChanges) {
         let zone = self.source.sets.records();
         for row in self.source.sets.of_name(index).flat_map(|set| set.records) {
-            changes.add(ZoneChange::OutOfZone, || RecordLocation::of(zone, *row as usize));
+            changes.add(ZoneChange::OutOfZone, || RecordLocation::at_row(zone, *row as usize));
         }
     }
 
-    /// A set with the lowest time to live of its records. RFC 2181 5.2.
+    /// Copies a set with the lowest time to live of its records. RFC 2181 5.2.
     fn copy(
         &self,
         set: RecordSet<'_>,
-        place: NameOwnership,
+        ownership: NameOwnership,
         owner: OwnerId,
         records: &mut ZoneRecords,
         changes: &mut ZoneChanges,
@@ -210,12 +212,12 @@ impl DraftBuilder<'_> {
         let ttls = || set.records.iter().map(|row| zone.get(*row as usize).ttl);
         let ttl = ttls().min().unwrap_or(0);
         if let Some(other) = ttls().position(|other| other != set.ttl()) {
-            changes.add(ZoneChange::Ttl, || RecordLocation::of(zone, set.records[other] as usize));
+            changes.add(ZoneChange::Ttl, || RecordLocation::at_row(zone, set.records[other] as usize));
         }
         for row in set.records {
             let record = zone.get(*row as usize);
             records.add(owner, set.rtype, ttl, record.line, |out| {
-                match (place, set.rtype) {
+                match (ownership, set.rtype) {
                     (NameOwnership::Apex, RecordType::SOA) => self.source.soa.write(self.serial, out),
                     _ => out.extend_from_slice(record.data),
                 }
@@ -225,21 +227,21 @@ impl DraftBuilder<'_> {
         Ok(())
     }
 
-    /// The keys that are not there yet, the parameters of hashes, and places for the zone's digests.
+    /// Adds unpublished keys, the hash parameters, and placeholders for the zone digests.
     fn add_at_apex(
         &self,
         owner: OwnerId,
         records: &mut ZoneRecords,
         changes: &mut ZoneChanges,
     ) -> Result<(), ZoneSignError> {
-        let SourceZone { sets, places, soa_ttl, .. } = self.source;
+        let SourceZone { sets, ownerships, soa_ttl, .. } = self.source;
         let mut add = |rtype, ttl, data: &[u8]| {
             records.add(owner, rtype, ttl, 0, |out| {
                 out.extend_from_slice(data);
                 Ok::<_, ZoneSignError>(())
             })
         };
-        let keys = sets.of_type(places.apex(), RecordType::DNSKEY);
+        let keys = sets.of_type(ownerships.apex(), RecordType::DNSKEY);
         let keys_ttl =
             keys.and_then(|set| set.records.iter().map(|row| sets.records().get(*row as usize).ttl).min());
         for key in self.ring.keys() {
@@ -248,28 +250,29 @@ impl DraftBuilder<'_> {
             }
         }
         if let DenialMethod::Nsec3(options) = &self.options.denial {
-            // Caches have no use for it: dnssec-signzone gives it no time, either.
+            // Resolvers do not look it up, so it need not be cached. dnssec-signzone sets 0 too.
             add(RecordType::NSEC3PARAM, 0, &nsec3::parameters(options, 0))?;
         }
         for algorithm in &self.options.zone_digests {
-            add(RecordType::ZONEMD, *soa_ttl, &seal::place(self.serial, *algorithm)?)?;
+            add(RecordType::ZONEMD, *soa_ttl, &seal::placeholder(self.serial, *algorithm)?)?;
         }
-        if let Some(old) = sets.of_type(places.apex(), RecordType::ZONEMD)
+        if let Some(old) = sets.of_type(ownerships.apex(), RecordType::ZONEMD)
             && self.options.zone_digests.is_empty()
         {
-            changes
-                .add(ZoneChange::ZoneDigest, || RecordLocation::of(sets.records(), old.records[0] as usize));
+            changes.add(ZoneChange::ZoneDigest, || {
+                RecordLocation::at_row(sets.records(), old.records[0] as usize)
+            });
         }
         Ok(())
     }
 }
 
-fn is_kept(set: &RecordSet<'_>, place: NameOwnership) -> bool {
-    let is_old_digest = place == NameOwnership::Apex && set.rtype == RecordType::ZONEMD;
+fn is_kept(set: &RecordSet<'_>, ownership: NameOwnership) -> bool {
+    let is_old_digest = ownership == NameOwnership::Apex && set.rtype == RecordType::ZONEMD;
     !set.records.is_empty() && !is_of_signing(set.rtype) && !is_old_digest
 }
 
-/// The serial number of a zone's SOA record, if it has one.
+/// Returns the serial number of a zone, if it has an SOA record.
 fn last_serial(zone: &ZoneRecords) -> Option<u32> {
     let soa = zone.iter().find(|record| record.rtype == RecordType::SOA)?;
     SoaData::read(soa.data).map(|soa| soa.serial)

@@ -1,4 +1,4 @@
-//! Why there is no signed zone; what was changed on the way to one.
+//! Errors of signing a zone, and the changes that signing makes to it.
 
 use std::fmt;
 
@@ -10,22 +10,22 @@ use crate::name::{DomainName, DomainNameBuf};
 use crate::records::{ZoneRecords, ZoneRecordsError};
 use crate::rtype::RecordType;
 
-/// A record of the zone that is to be signed.
+/// The location of a record in the zone to be signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordLocation {
-    /// The file, where it was included.
+    /// The file, if the record was included.
     pub file: Option<Box<str>>,
-    /// The line, from 1; 0 where there is none.
+    /// The line, from 1; 0 if the record has none.
     pub line: u32,
-    /// Whose record.
+    /// The owner of the record.
     pub owner: DomainNameBuf,
-    /// Its type.
+    /// The type of the record.
     pub rtype: RecordType,
 }
 
 impl RecordLocation {
-    /// The record at `row`.
-    pub(super) fn of(records: &ZoneRecords, row: usize) -> Self {
+    /// Locates the record at `row`.
+    pub(super) fn at_row(records: &ZoneRecords, row: usize) -> Self {
         let record = records.get(row);
         let file = records.file(row).map(Box::from);
         Self { file, line: record.line, owner: record.owner.to_buf(), rtype: record.rtype }
@@ -44,137 +44,137 @@ impl fmt::Display for RecordLocation {
     }
 }
 
-/// Why a zone is not signed.
+/// An error of a zone that cannot be signed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ZoneSignError {
-    /// No start of authority. RFC 1035 5.2.
+    /// The zone has no SOA record. RFC 1035 5.2.
     #[error("no SOA record")]
     NoSoa,
-    /// More than one.
+    /// The zone has more than one SOA record.
     #[error("{0}: a second SOA record")]
     SecondSoa(RecordLocation),
-    /// Not a SOA's data.
+    /// The data of the SOA record is malformed.
     #[error("{0}: malformed")]
     MalformedSoa(RecordLocation),
-    /// An alias with something beside it. RFC 2181 10.1.
+    /// A CNAME has other records beside it. RFC 2181 10.1.
     #[error("{0}: a CNAME stands alone")]
     AliasBesideOthers(RecordLocation),
-    /// Several aliases of one name. RFC 2181 10.1, RFC 6672 2.4.
-    #[error("{0}: there can be one only")]
+    /// A name has several aliases. RFC 2181 10.1, RFC 6672 2.4.
+    #[error("{0}: a second CNAME or DNAME record")]
     SecondAlias(RecordLocation),
-    /// A DS record where no zone is delegated. RFC 4035 2.4.
+    /// A DS record stands at a name that is not delegated. RFC 4035 2.4.
     #[error("{0}: a DS record without delegation")]
     DsWithoutDelegation(RecordLocation),
-    /// Nothing to sign with.
+    /// There is no key.
     #[error("no key to sign with")]
     NoKey,
-    /// Nothing that signs.
-    #[error("a public key, which signs nothing")]
+    /// The key is public.
+    #[error("the key is public: signing needs a private key")]
     PublicKey,
-    /// The same key twice.
+    /// The same key is given twice.
     #[error("key {tag} ({algorithm}) is given twice")]
     SameKey {
-        /// Its tag.
+        /// The tag of the key.
         tag: u16,
-        /// Its algorithm.
+        /// The algorithm of the key.
         algorithm: DnssecAlgorithm,
     },
-    /// No key's data.
+    /// The data of a DNSKEY holds no usable key.
     #[error("{0}")]
     Key(#[from] DnskeyError),
-    /// Verified here at most.
-    #[error("{0} is not signed with here")]
+    /// This crate verifies the algorithm at most.
+    #[error("signing with {0} is not supported")]
     CannotSign(DnssecAlgorithm),
-    /// The zone publishes the key with flags that say something else.
-    #[error("key {tag} is published with flags {published}, and given with {given}")]
+    /// The zone publishes the key with other flags.
+    #[error("key {tag} is published with flags {published}, but given with {given}")]
     Flags {
-        /// Its tag as given.
+        /// The tag of the given key.
         tag: u16,
-        /// The zone's.
+        /// The flags in the zone.
         published: u16,
-        /// The caller's.
+        /// The flags of the given key.
         given: u16,
     },
-    /// Validators that know it do not know NSEC3. RFC 5155 section 2.
-    #[error("{0} says that there is no NSEC3: sign with RSASHA1-NSEC3-SHA1 or a newer algorithm")]
+    /// Validators that know the algorithm do not know NSEC3. RFC 5155 section 2.
+    #[error("{0} excludes NSEC3: sign with RSASHA1-NSEC3-SHA1 or a newer algorithm")]
     NoNsec3(DnssecAlgorithm),
-    /// More additional iterations than RFC 9276 lets signers use.
-    #[error("{0} iterations; {max} is the most, and RFC 9276 wants none", max = super::MAX_SIGNED_ITERATIONS)]
+    /// The additional iterations exceed the limit of RFC 9276 for signers.
+    #[error("{0} iterations; {max} is the maximum, and RFC 9276 recommends none", max = super::MAX_SIGNED_ITERATIONS)]
     Iterations(u16),
-    /// A salt that has no room.
-    #[error("a salt of {0} bytes, of which there is room for 255")]
+    /// The salt has more than 255 bytes.
+    #[error("a salt of {0} bytes: at most 255 are allowed")]
     Salt(usize),
-    /// A zone whose name leaves no room for hashes.
+    /// The name of the zone is too long to have hashed names below it.
     #[error("hashed names are too long below {0}")]
     LongApex(DomainNameBuf),
-    /// Two names with one hash. RFC 5155 7.1: another salt is needed.
+    /// Two names have the same hash. RFC 5155 7.1: another salt is needed.
     #[error("{0} and {1} have the same hash; choose another salt")]
     Collision(DomainNameBuf, DomainNameBuf),
-    /// Signatures that never hold.
+    /// The signatures begin after they end.
     #[error("signatures would expire before they hold, or hold for longer than 68 years")]
     Inception,
-    /// Signatures that hold no more.
+    /// The signatures have expired already.
     #[error("signatures would have expired already")]
     Expiration,
-    /// Signatures that would expire before they hold, or already have.
+    /// The jitter would make signatures expire before now.
     #[error("a jitter of {jitter_s} s, while signatures hold for {left_s} s")]
     Jitter {
-        /// What was asked for.
+        /// The jitter.
         jitter_s: u32,
-        /// What it has to be less than.
+        /// The exclusive upper bound of the jitter.
         left_s: u32,
     },
-    /// An algorithm of zone digests that nobody computes here.
+    /// This crate does not compute the algorithm of a zone digest.
     #[error("zone digests of algorithm {0} are not supported: 1 (SHA-384) and 2 (SHA-512) are")]
     ZoneDigest(u8),
-    /// Too much.
+    /// The records exceed a limit.
     #[error("{0}")]
     Records(#[from] ZoneRecordsError),
-    /// A set was not signed.
+    /// A set could not be signed.
     #[error("{owner} {rtype} was not signed with key {tag}: {error}")]
     Unsigned {
-        /// Whose set.
+        /// The owner of the set.
         owner: DomainNameBuf,
-        /// Its type.
+        /// The type of the set.
         rtype: RecordType,
-        /// The key's tag.
+        /// The tag of the key.
         tag: u16,
-        /// Why.
+        /// The error of the job.
         error: JobError,
     },
-    /// The machine failed.
+    /// An engine failed.
     #[error("{0}")]
     Job(#[from] JobError),
 }
 
 impl ZoneSignError {
-    /// True where the machine failed, or the one who holds a key.
+    /// Returns true if an engine or the holder of a key failed.
     #[must_use]
     pub fn is_machines(&self) -> bool {
         matches!(self, Self::Unsigned { .. } | Self::Job(_))
     }
 }
 
-/// What is not taken over as it is.
+/// A difference between the signed zone and the given one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZoneChange {
-    /// Of another zone: dropped.
+    /// A record of another zone was dropped.
     OutOfZone,
-    /// A copy of another record: dropped.
+    /// A duplicate of a record was dropped.
     Copy,
-    /// Another time to live than the first of its set: all of the set get the lowest. RFC 2181 5.2.
+    /// The records of a set had several times to live: all get the lowest. RFC 2181 5.2.
     Ttl,
-    /// Below a delegation, where it is no address of a name server, or below a DNAME: kept, but nobody will see it.
+    /// A record other than an address stands below a delegation or a DNAME: kept, but no resolver will see it.
     Hidden,
-    /// A digest of the zone as it was: dropped.
+    /// A digest of the former zone was dropped.
     ZoneDigest,
-    /// A key of an algorithm with which nothing is signed: validators may find signatures missing. RFC 4035 2.2.
+    /// A key has an algorithm with which nothing is signed, so validators may find signatures missing. RFC 4035 2.2.
     UnusedAlgorithm,
-    /// A key with SHA-1, which validators may no longer accept. RFC 8624 3.1.
+    /// A key uses SHA-1, which validators may reject. RFC 8624 3.1.
     Sha1,
-    /// Additional iterations of NSEC3, which validators may no longer accept. RFC 9276 3.2.
+    /// NSEC3 has additional iterations, which validators may reject. RFC 9276 3.2.
     Iterations,
-    /// No name servers of the zone's own.
+    /// The zone has no NS records of its own.
     NoNameServers,
 }
 
@@ -194,7 +194,7 @@ impl fmt::Display for ZoneChange {
     }
 }
 
-/// What was not taken over as it is: how often, and where first.
+/// The differences between the signed zone and the given one, with their number and the first occurrence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ZoneChanges(Vec<(ZoneChange, u64, RecordLocation)>);
 
@@ -210,12 +210,12 @@ impl ZoneChanges {
         self.add(change, || RecordLocation { file: None, line: 0, owner: apex.to_buf(), rtype });
     }
 
-    /// Each kind, how often it came, and where it came first.
+    /// Returns each kind of difference, its number, and its first occurrence.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (ZoneChange, u64, &RecordLocation)> {
         self.0.iter().map(|(change, count, spot)| (*change, *count, spot))
     }
 
-    /// How often one came.
+    /// Returns the number of differences of a kind.
     #[must_use]
     pub fn count(&self, change: ZoneChange) -> u64 {
         self.0.iter().find(|(own, ..)| *own == change).map_or(0, |(_, count, _)| *count)

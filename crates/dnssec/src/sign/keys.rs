@@ -1,4 +1,4 @@
-//! Keys that sign, and which of them signs what.
+//! Signing keys, and the choice of keys for each set.
 
 use oarlock::KeyKind;
 use oarlock::{Key, NonceRule, Scheme};
@@ -8,18 +8,18 @@ use crate::algorithm::DnssecAlgorithm;
 use crate::dnskey::{Dnskey, dnskey_rdata};
 use crate::rtype::RecordType;
 
-/// What a key is for.
+/// The role of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyRole {
-    /// It signs the zone's keys.
+    /// The key signs the zone's keys.
     Ksk,
-    /// It signs all else.
+    /// The key signs everything else.
     Zsk,
-    /// It signs everything.
+    /// The key signs everything.
     Csk,
 }
 
-/// A key that signs.
+/// A private key with its DNSKEY record.
 #[derive(Clone, Debug)]
 pub struct SignerKey {
     key: Key,
@@ -30,10 +30,11 @@ pub struct SignerKey {
 }
 
 impl SignerKey {
-    /// A private key, with its DNSKEY's flags and algorithm. The public half of a key that is held elsewhere has to be known.
+    /// Makes a signing key from a private key and its DNSKEY's flags and algorithm. The public half must be known,
+    /// even if a holder has the private half.
     ///
     /// # Errors
-    /// The key is public, or not of the algorithm, or nobody signs with it here.
+    /// The key is public or of another algorithm, or this crate does not sign with the algorithm.
     pub fn new(
         key: Key,
         role: KeyRole,
@@ -51,31 +52,31 @@ impl SignerKey {
         Ok(Self { key, role, dnskey, algorithm, tag })
     }
 
-    /// The private key, or who holds it.
+    /// Returns the private key, or the reference to its holder.
     #[must_use]
     pub fn key(&self) -> &Key {
         &self.key
     }
 
-    /// What it is for.
+    /// Returns the role of the key.
     #[must_use]
     pub fn role(&self) -> KeyRole {
         self.role
     }
 
-    /// Its DNSKEY's data.
+    /// Returns the data of the DNSKEY.
     #[must_use]
     pub fn dnskey(&self) -> &[u8] {
         &self.dnskey
     }
 
-    /// Its algorithm.
+    /// Returns the algorithm.
     #[must_use]
     pub fn algorithm(&self) -> DnssecAlgorithm {
         self.algorithm
     }
 
-    /// Its tag.
+    /// Returns the key tag.
     #[must_use]
     pub fn tag(&self) -> u16 {
         self.tag
@@ -90,17 +91,19 @@ impl SignerKey {
     }
 }
 
-/// All keys, and which of them sign what. Everything is signed with every algorithm. RFC 4035 2.2.
+/// All signing keys, and the choice of keys for each set. Every set is signed with every algorithm. RFC 4035 2.2.
 #[derive(Clone, Debug)]
-pub(super) struct KeyRing {
+pub(super) struct SigningKeys {
     keys: Vec<SignerKey>,
-    /// Those that sign the zone's keys, and those that sign all else, in the order of their signatures.
+    /// The indices of the keys that sign the zone's keys, and of those that sign everything else, in the order of
+    /// their signatures.
     of_keys: Vec<usize>,
     of_rest: Vec<usize>,
 }
 
-impl KeyRing {
+impl SigningKeys {
     pub(super) fn new(mut keys: Vec<SignerKey>) -> Result<Self, ZoneSignError> {
+        // A fixed order makes the output independent of the order of the arguments.
         keys.sort_by_key(|key| (key.algorithm, key.tag));
         let same = keys.windows(2).find(|pair| pair[0].dnskey == pair[1].dnskey);
         if let Some([SignerKey { tag, algorithm, .. }, ..]) = same {
@@ -118,7 +121,7 @@ impl KeyRing {
         &self.keys
     }
 
-    /// The keys that sign a set at the zone's own name, or elsewhere. What speaks of keys to the parent is signed like the keys.
+    /// Returns the keys that sign a set at the apex or elsewhere. CDS and CDNSKEY records are signed like the keys.
     /// RFC 7344 4.1.
     pub(super) fn signers(
         &self,
@@ -136,7 +139,7 @@ impl KeyRing {
     }
 }
 
-/// Of each algorithm the keys that are preferred; all of it where there are none such.
+/// Returns the preferred keys of each algorithm, or all keys of an algorithm without preferred ones.
 fn signers(
     keys: &[SignerKey],
     is_preferred: impl Fn(&SignerKey) -> bool,

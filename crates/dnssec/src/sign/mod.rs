@@ -1,18 +1,18 @@
-//! Zones signed: what goes out is put together first, then every set is signed, many at a time. RFC 4034, RFC 4035 section 2,
+//! Signed zones: the zone is completed first, then every set is signed, many at a time. RFC 4034, RFC 4035 section 2,
 //! RFC 5155 section 7, RFC 8976 section 3.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | `options` | how a zone is to be signed, and for how long |
-//! | `keys` | keys that sign, and which of them signs what |
-//! | [`ZoneDraft`] | the zone as it will be, all but its signatures |
-//! | `check`, `soa` | what no zone may say; its serial number |
+//! | `options` | the options of signing, and the lifetime of signatures |
+//! | `keys` | signing keys, and the choice of keys for each set |
+//! | [`ZoneDraft`] | the zone, complete except for its signatures |
+//! | `check`, `soa` | the rules of a zone; its serial number |
 //! | `nsec`, `nsec3` | the chain of names, or of hashes |
 //! | [`SigningPlan`] | the sets of a draft, signed range by range, and written |
-//! | `previous` | signatures that still hold |
-//! | `seal` | the zone's own digest, when all else is signed |
+//! | `previous` | earlier signatures that are still valid |
+//! | `seal` | the zone digest, computed last |
 //! | `write` | a signed zone as text |
-//! | `error` | why there is no signed zone; what was changed on the way |
+//! | `error` | errors of signing, and the changes that signing makes |
 
 mod check;
 mod draft;

@@ -8,10 +8,10 @@ use crate::rtype::RecordType;
 use crate::sets::RecordSets;
 use crate::zone_cut::{NameOwnership, NameOwnerships};
 
-/// Data of records that are still to be added, one behind the other.
+/// The data of records that are still to be added, in one buffer.
 #[derive(Default)]
 struct ChainRows {
-    /// Each with where its data end.
+    /// The owners, each with the end of its record's data.
     owners: Vec<(OwnerId, usize)>,
     data: Vec<u8>,
 }
@@ -37,35 +37,35 @@ pub(super) fn add_chain(
 fn rows(records: &ZoneRecords, apex: DomainName<'_>) -> ChainRows {
     let mut rows = ChainRows::default();
     let sets = RecordSets::new(records);
-    let Some(places) = NameOwnerships::new(&sets, apex) else { return rows };
-    let mut names = places.iter().enumerate().filter(|(_, place)| place.is_in_chain()).peekable();
-    while let Some((index, place)) = names.next() {
+    let Some(ownerships) = NameOwnerships::new(&sets, apex) else { return rows };
+    let mut names = ownerships.iter().enumerate().filter(|(_, ownership)| ownership.is_in_chain()).peekable();
+    while let Some((index, ownership)) = names.next() {
         let next = names.peek().map_or(apex, |(next, _)| sets.name(*next));
         // unreachable because every name has records here
         let Some(first) = sets.of_name(index).find_map(|set| set.first()) else { continue };
         rows.data.extend_from_slice(next.as_bytes());
-        // The record itself is signed.
+        // The NSEC record itself is signed.
         let own = [RecordType::RRSIG, RecordType::NSEC];
-        write_bitmap(with(types(&sets, index, place), own), &mut rows.data);
+        write_bitmap(merge_types(types(&sets, index, ownership), own), &mut rows.data);
         rows.owners.push((records.get(first).owner_id, rows.data.len()));
     }
     rows
 }
 
-/// Types of a name that a chain speaks of, in rising order.
+/// Returns the types of a name that a chain lists, in ascending order.
 pub(super) fn types(
     sets: &RecordSets<'_>,
     name: usize,
-    place: NameOwnership,
+    ownership: NameOwnership,
 ) -> impl Iterator<Item = RecordType> {
     sets.of_name(name)
         .filter(|set| !set.records.is_empty())
         .map(|set| set.rtype)
-        .filter(move |rtype| place.lists(*rtype))
+        .filter(move |rtype| ownership.lists(*rtype))
 }
 
-/// Two rising rows in one.
-pub(super) fn with<const N: usize>(
+/// Merges two ascending sequences.
+pub(super) fn merge_types<const N: usize>(
     types: impl Iterator<Item = RecordType>,
     others: [RecordType; N],
 ) -> impl Iterator<Item = RecordType> {

@@ -3,7 +3,7 @@
 use oarlock::Accelerator;
 
 use super::ZoneSignError;
-use super::nsec::{types, with};
+use super::nsec::{merge_types, types};
 use super::options::Nsec3Options;
 use crate::base32hex::{base32hex_len, write_base32hex};
 use crate::bitmap::write_bitmap;
@@ -15,15 +15,16 @@ use crate::rtype::RecordType;
 use crate::sets::RecordSets;
 use crate::zone_cut::{NameOwnership, NameOwnerships, empty_names};
 
-/// A name of the chain.
+/// A name of the chain and its hash.
 struct ChainLink<'z> {
     name: DomainName<'z>,
-    /// Its index among the zone's names; none of a name without records.
+    /// The index of the name in the zone; None for a name without records.
     index: Option<usize>,
     hash: Nsec3Hash,
 }
 
-/// Adds an NSEC3 record for every name of the zone's own, for names between them, and for delegations unless they may be left out.
+/// Adds an NSEC3 record for every name of the zone, for empty non-terminals, and for delegations unless opt-out omits
+/// them.
 pub(super) fn add_chain(
     accelerator: &Accelerator,
     records: &mut ZoneRecords,
@@ -49,7 +50,7 @@ pub(super) fn add_chain(
     Ok(())
 }
 
-/// What NSEC3PARAM and NSEC3 records begin with. RFC 5155 3.2 and 4.2.
+/// Returns the first fields of NSEC3PARAM and NSEC3 records. RFC 5155 3.2 and 4.2.
 pub(super) fn parameters(options: &Nsec3Options, flags: u8) -> Vec<u8> {
     let [high, low] = options.iterations.to_be_bytes();
     // unreachable because options have been checked
@@ -57,7 +58,7 @@ pub(super) fn parameters(options: &Nsec3Options, flags: u8) -> Vec<u8> {
     [&[NSEC3_SHA1, flags, high, low, salt_len], &options.salt[..]].concat()
 }
 
-/// Hashes in rising order, each with where its record's data end, and the data.
+/// Hashes in ascending order, each with the end of its record's data, and the data.
 type Chain = (Vec<(Nsec3Hash, usize)>, Vec<u8>);
 
 fn chain(
@@ -67,17 +68,17 @@ fn chain(
     options: &Nsec3Options,
 ) -> Result<Chain, ZoneSignError> {
     let sets = RecordSets::new(records);
-    let Some(places) = NameOwnerships::new(&sets, apex) else { return Ok(Chain::default()) };
-    let mut links = links(&sets, &places, options.is_opt_out);
+    let Some(ownerships) = NameOwnerships::new(&sets, apex) else { return Ok(Chain::default()) };
+    let mut links = find_links(&sets, &ownerships, options.is_opt_out);
     let names = links.iter().map(|link| link.name);
     let hashes = hash_names(accelerator, names, &options.salt, options.iterations)?;
     links.iter_mut().zip(hashes).for_each(|(link, hash)| link.hash = hash);
     links.sort_unstable_by_key(|link| link.hash);
     refuse_same(&links)?;
-    Ok(write(&sets, &places, &links, &parameters(options, if options.is_opt_out { OPT_OUT } else { 0 })))
+    Ok(write(&sets, &ownerships, &links, &parameters(options, if options.is_opt_out { OPT_OUT } else { 0 })))
 }
 
-/// RFC 5155 7.1: two names of one hash need another salt. Links come in order.
+/// Rejects equal hashes. RFC 5155 7.1: two names with the same hash need another salt. The links are in order.
 fn refuse_same(links: &[ChainLink<'_>]) -> Result<(), ZoneSignError> {
     match links.windows(2).find(|pair| pair[0].hash == pair[1].hash) {
         Some([one, other, ..]) => Err(ZoneSignError::Collision(one.name.to_buf(), other.name.to_buf())),
@@ -85,16 +86,20 @@ fn refuse_same(links: &[ChainLink<'_>]) -> Result<(), ZoneSignError> {
     }
 }
 
-fn links<'z>(sets: &RecordSets<'z>, places: &NameOwnerships, is_opt_out: bool) -> Vec<ChainLink<'z>> {
+fn find_links<'z>(
+    sets: &RecordSets<'z>,
+    ownerships: &NameOwnerships,
+    is_opt_out: bool,
+) -> Vec<ChainLink<'z>> {
     let hash = [0; NSEC3_HASH_LEN];
-    let mut links = Vec::with_capacity(places.iter().len());
-    for (index, place) in places.iter().enumerate().filter(|(_, place)| place.is_in_chain()) {
-        let is_insecure = place == NameOwnership::Cut && sets.of_type(index, RecordType::DS).is_none();
+    let mut links = Vec::with_capacity(ownerships.iter().len());
+    for (index, ownership) in ownerships.iter().enumerate().filter(|(_, ownership)| ownership.is_in_chain()) {
+        let is_insecure = ownership == NameOwnership::Cut && sets.of_type(index, RecordType::DS).is_none();
         if !(is_opt_out && is_insecure) {
             links.push(ChainLink { name: sets.name(index), index: Some(index), hash });
         }
     }
-    empty_names(sets, places, |empty| {
+    empty_names(sets, ownerships, |empty| {
         if !(is_opt_out && empty.may_be_left_out) {
             links.push(ChainLink { name: empty.name, index: None, hash });
         }
@@ -102,7 +107,7 @@ fn links<'z>(sets: &RecordSets<'z>, places: &NameOwnerships, is_opt_out: bool) -
     links
 }
 
-fn write(sets: &RecordSets<'_>, places: &NameOwnerships, links: &[ChainLink<'_>], head: &[u8]) -> Chain {
+fn write(sets: &RecordSets<'_>, ownerships: &NameOwnerships, links: &[ChainLink<'_>], head: &[u8]) -> Chain {
     let (mut ends, mut data) = (Vec::with_capacity(links.len()), Vec::new());
     let nexts = links.iter().cycle().skip(1);
     for (link, next) in links.iter().zip(nexts) {
@@ -110,18 +115,19 @@ fn write(sets: &RecordSets<'_>, places: &NameOwnerships, links: &[ChainLink<'_>]
         data.push(NSEC3_HASH_LEN as u8);
         data.extend_from_slice(&next.hash);
         if let Some(index) = link.index {
-            write_types(sets, index, places.get(index), &mut data);
+            write_types(sets, index, ownerships.get(index), &mut data);
         }
         ends.push((link.hash, data.len()));
     }
     (ends, data)
 }
 
-/// A name's types, and RRSIG where it has any that is signed: of a delegation that is its DS records alone.
-fn write_types(sets: &RecordSets<'_>, index: usize, place: NameOwnership, out: &mut Vec<u8>) {
-    let types = || types(sets, index, place);
-    if types().any(|rtype| place.signs(rtype)) {
-        write_bitmap(with(types(), [RecordType::RRSIG]), out);
+/// Appends the types of a name, with RRSIG if any of its sets is signed. Of a delegation only the DS records are
+/// signed.
+fn write_types(sets: &RecordSets<'_>, index: usize, ownership: NameOwnership, out: &mut Vec<u8>) {
+    let types = || types(sets, index, ownership);
+    if types().any(|rtype| ownership.signs(rtype)) {
+        write_bitmap(merge_types(types(), [RecordType::RRSIG]), out);
     } else {
         write_bitmap(types(), out);
     }
@@ -139,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_one_hash_are_refused() {
+    fn rejects_two_names_with_the_same_hash() {
         let link = |name, first| {
             let mut hash = [7; NSEC3_HASH_LEN];
             hash[0] = first;

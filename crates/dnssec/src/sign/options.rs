@@ -1,4 +1,4 @@
-//! How a zone is to be signed, and for how long.
+//! The options of signing, and the lifetime of signatures.
 
 use std::cmp::Ordering;
 
@@ -9,80 +9,83 @@ use crate::name::DomainName;
 use crate::rrsig::serial_cmp;
 use crate::rtype::RecordType;
 
-/// Most additional iterations of NSEC3 that are signed: with more, validators treat the zone as unsigned. RFC 9276 3.2.
+/// The maximum of additional iterations of NSEC3 for signing. With more iterations, validators treat the zone as
+/// unsigned. RFC 9276 3.2.
 pub const MAX_SIGNED_ITERATIONS: u16 = 150;
 const MAX_SALT: usize = 255;
-/// Serial numbers further apart have no order. RFC 1982 3.2.
+/// The limit of a lifetime: serial numbers further apart have no order. RFC 1982 3.2.
 const MAX_VALIDITY: u32 = 1 << 31;
 
-/// How a zone is to be signed.
+/// The options of signing a zone.
 #[derive(Clone, Debug)]
 pub struct SignOptions {
-    /// When signatures hold.
+    /// The lifetime of signatures.
     pub lifetime: SignatureLifetime,
-    /// How the absence of names is signed.
+    /// The method that denies the existence of names.
     pub denial: DenialMethod,
-    /// What becomes of the serial number.
+    /// The treatment of the serial number.
     pub serial: SerialPolicy,
-    /// Algorithms of the zone's own digests, with their numbers: 1 is SHA-384, 2 is SHA-512. RFC 8976 5.3.
+    /// The numbers of the zone digests to add: 1 is SHA-384, 2 is SHA-512. RFC 8976 5.3.
     pub zone_digests: Vec<u8>,
-    /// Where ECDSA nonces come from.
+    /// The origin of ECDSA nonces.
     pub nonce: NonceRule,
 }
 
-/// When signatures hold. Times are seconds since 1970 modulo 2^32.
+/// The lifetime of signatures. Times are seconds since 1970 modulo 2^32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignatureLifetime {
     /// The time of signing.
     pub now: u32,
-    /// The first second.
+    /// The first second of validity.
     pub inception: u32,
-    /// The last second, of the signatures that hold longest.
+    /// The last second of validity, before jitter.
     pub expiration: u32,
-    /// Signatures expire up to so many seconds earlier, spread evenly over sets.
+    /// The maximum jitter: signatures expire up to so many seconds earlier, spread evenly over the sets.
     pub jitter_s: u32,
-    /// Decides how sets are spread; with the same one they are spread in the same way.
+    /// The seed of the jitter. The same seed spreads the sets in the same way.
     pub jitter_seed: u64,
-    /// Of earlier signatures only those are taken over that hold longer than so many seconds from now.
+    /// The minimum remaining validity of an earlier signature that is kept, in seconds from now.
     pub refresh_s: u32,
 }
 
-/// How the absence of names is signed.
+/// The method that denies the existence of names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DenialMethod {
-    /// By a chain of names. RFC 4034 section 4.
+    /// A chain of names. RFC 4034 section 4.
     Nsec,
-    /// By a chain of hashes. RFC 5155.
+    /// A chain of hashed names. RFC 5155.
     Nsec3(Nsec3Options),
 }
 
-/// How names are hashed. RFC 9276 3.1 advises what is the default: no salt and no additional iterations.
+/// The parameters of the name hash. The defaults are those that RFC 9276 3.1 recommends: no salt and no additional
+/// iterations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Nsec3Options {
-    /// Additional iterations, [`MAX_SIGNED_ITERATIONS`] at most.
+    /// The number of additional iterations, at most [`MAX_SIGNED_ITERATIONS`].
     pub iterations: u16,
-    /// At most 255 bytes.
+    /// The salt, at most 255 bytes.
     pub salt: Vec<u8>,
-    /// Leave delegations without DS records out of the chain.
+    /// True if the chain omits delegations without DS records.
     pub is_opt_out: bool,
 }
 
-/// What becomes of a zone's serial number. It never goes back (RFC 1982): where it would, it is incremented.
+/// The treatment of a zone's serial number. It never decreases (RFC 1982): if a policy would decrease it, it is
+/// incremented.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SerialPolicy {
-    /// It stays.
+    /// The serial number stays.
     #[default]
     Keep,
-    /// It becomes the next one.
+    /// The serial number is incremented.
     Increment,
-    /// Seconds since 1970.
+    /// The serial number is the number of seconds since 1970.
     UnixTime,
-    /// The day in UTC and a number of two digits: YYYYMMDDnn. RFC 1912 2.2.
+    /// The serial number is the day in UTC and a number of two digits: YYYYMMDDnn. RFC 1912 2.2.
     Date,
 }
 
 impl SignOptions {
-    /// NSEC, and nothing else changed.
+    /// Makes options for NSEC with an unchanged serial number.
     #[must_use]
     pub fn new(lifetime: SignatureLifetime) -> Self {
         let (denial, serial) = (DenialMethod::Nsec, SerialPolicy::Keep);
@@ -104,7 +107,8 @@ impl SignOptions {
 }
 
 impl SignatureLifetime {
-    /// From an hour ago, for clocks that are behind, for 30 days. Signatures of a quarter of that are not taken over.
+    /// Makes a lifetime from an hour ago, for clocks that are slow, to 30 days from now. Earlier signatures are kept
+    /// if more than a quarter of that remains.
     #[must_use]
     pub fn from(now: u32) -> Self {
         const HOUR: u32 = 3600;
@@ -114,13 +118,13 @@ impl SignatureLifetime {
         Self { now, inception, expiration, jitter_s: 0, jitter_seed: 0, refresh_s }
     }
 
-    /// Seconds from the first to the last.
+    /// Returns the number of seconds from the first to the last.
     #[must_use]
     pub fn validity_s(&self) -> u32 {
         self.expiration.wrapping_sub(self.inception)
     }
 
-    /// The last second of a set's signatures.
+    /// Returns the last second of validity of a set's signatures.
     pub(super) fn expiration_of(&self, owner: DomainName<'_>, rtype: RecordType) -> u32 {
         let spread = u64::from(self.jitter_s) + 1;
         self.expiration.wrapping_sub((hash(self.jitter_seed, owner, rtype) % spread) as u32)
@@ -142,7 +146,7 @@ impl SignatureLifetime {
     }
 }
 
-/// Spreads names and types evenly: FNV-1a, its bits mixed as in SplitMix64.
+/// Hashes a name and a type: FNV-1a, finished as in SplitMix64, so that close inputs spread evenly.
 fn hash(seed: u64, owner: DomainName<'_>, rtype: RecordType) -> u64 {
     let bytes = owner.as_bytes().iter().copied().chain(rtype.0.to_be_bytes());
     let start = 0xcbf2_9ce4_8422_2325 ^ seed;

@@ -1,4 +1,4 @@
-//! The sets of a draft, signed range by range, and written.
+//! The sets of a draft, signed range by range.
 
 use std::fmt;
 use std::ops::Range;
@@ -16,111 +16,114 @@ use crate::rtype::RecordType;
 use crate::sets::{RecordSet, RecordSets};
 use crate::zone_cut::NameOwnerships;
 
-/// Names whose sets are signed together: lanes are full many times, and what is signed fits into a core's cache.
+/// The number of names that are signed together: enough to fill the lanes many times, and few enough for the cache of
+/// a core.
 const NAMES: usize = 2048;
 
-/// Which sets of a draft are signed by whom.
+/// The sets of a draft and the keys that sign them.
 pub struct SigningPlan<'z> {
     pub(super) draft: &'z ZoneDraft,
     pub(super) sets: RecordSets<'z>,
-    pub(super) places: NameOwnerships,
+    pub(super) ownerships: NameOwnerships,
     previous: Option<Previous<'z>>,
-    /// Data of the zone's digests with their signatures, in place of those of the draft.
+    /// The zone digests with their signatures, which replace the placeholders of the draft.
     pub(super) seal: Option<seal::ZoneSeal>,
 }
 
-/// Signatures of a range of names, in the order in which the plan asks for them.
+/// The signatures of a range of names, in the order of the plan.
 #[derive(Clone, Default)]
 pub struct Signatures {
-    /// Data of RRSIG records, one behind the other.
+    /// The data of RRSIG records in one buffer.
     data: Vec<u8>,
     ends: Vec<usize>,
-    /// Sets that were signed.
+    /// The number of signed sets.
     sets: usize,
     reused: usize,
     replaced: usize,
 }
 
-/// A signature that is wanted.
+/// A signature to be made or kept.
 struct WantedSignature<'p> {
     set: RecordSet<'p>,
     key: &'p SignerKey,
-    /// Data of an earlier RRSIG that may do.
+    /// The data of an earlier RRSIG that may be kept.
     old: Option<&'p [u8]>,
 }
 
 impl<'z> SigningPlan<'z> {
-    /// Signs what a draft holds, but for what `previous` has signed and still holds.
+    /// Makes a plan that signs a draft, except the sets whose signatures in `previous` are still valid.
     ///
     /// # Errors
-    /// [`ZoneSignError::NoSoa`], which no draft is without.
+    /// [`ZoneSignError::NoSoa`], which does not occur with a draft.
     pub fn new(draft: &'z ZoneDraft, previous: Option<&'z ZoneRecords>) -> Result<Self, ZoneSignError> {
         let sets = RecordSets::new(&draft.records);
-        let places = NameOwnerships::new(&sets, draft.apex()).ok_or(ZoneSignError::NoSoa)?;
-        Ok(Self { draft, sets, places, previous: previous.map(Previous::new), seal: None })
+        let ownerships = NameOwnerships::new(&sets, draft.apex()).ok_or(ZoneSignError::NoSoa)?;
+        Ok(Self { draft, sets, ownerships, previous: previous.map(Previous::new), seal: None })
     }
 
-    /// Number of names.
+    /// Returns the number of names.
     #[must_use]
     pub fn name_count(&self) -> usize {
         self.sets.name_count()
     }
 
-    /// Ranges of names that are signed together, in order.
+    /// Returns the ranges of names that are signed together, in order.
     pub fn ranges(&self) -> impl ExactSizeIterator<Item = Range<usize>> + use<> {
         let names = self.name_count();
         (0..names.div_ceil(NAMES)).map(move |at| at * NAMES..names.min((at + 1) * NAMES))
     }
 
-    /// Signs the sets of some names, on this thread.
+    /// Signs the sets of a range of names, on this thread.
     ///
     /// # Errors
-    /// The machine, or who holds a key, failed.
+    /// An engine or the holder of a key failed.
     ///
     /// # Panics
-    /// Where there are no such names.
+    /// If the range exceeds [`name_count`](Self::name_count).
     pub fn sign(&self, accelerator: &Accelerator, names: Range<usize>) -> Result<Signatures, ZoneSignError> {
         let mut wanted = Vec::with_capacity(2 * names.len());
         let mut sets = 0;
         for name in names {
-            for set in self.signed_sets(name).filter(|set| !self.is_seal(name, set)) {
+            for set in self.signed_sets(name).filter(|set| !self.is_zone_digest(name, set)) {
                 sets += 1;
                 self.want(name, set, &mut wanted);
             }
         }
-        Ok(Signatures { sets, ..self.answer(accelerator, &mut wanted)? })
+        Ok(Signatures { sets, ..self.keep_or_make(accelerator, &mut wanted)? })
     }
 
-    /// Takes over what verifies, and makes the rest.
-    fn answer<'p>(
+    /// Keeps earlier signatures that verify, and makes the others.
+    fn keep_or_make<'p>(
         &'p self,
         accelerator: &Accelerator,
         wanted: &mut [WantedSignature<'p>],
     ) -> Result<Signatures, ZoneSignError> {
+        // An earlier signature may have been tampered with, or its key's file replaced, so it is verified before it is
+        // kept.
         let replaced = self.confirm(accelerator, wanted)?;
         let reused = wanted.iter().filter(|wanted| wanted.old.is_some()).count();
         Ok(Signatures { reused, replaced, ..self.make(accelerator, wanted)? })
     }
 
-    /// Signs a set at the zone's own name that the draft does not have as it is.
+    /// Signs a set at the apex that replaces a set of the draft.
     pub(super) fn sign_at_apex(
         &self,
         accelerator: &Accelerator,
         set: RecordSet<'_>,
     ) -> Result<Signatures, ZoneSignError> {
         let mut wanted = Vec::new();
-        self.want(self.places.apex(), set, &mut wanted);
-        Ok(Signatures { sets: 1, ..self.answer(accelerator, &mut wanted)? })
+        self.want(self.ownerships.apex(), set, &mut wanted);
+        Ok(Signatures { sets: 1, ..self.keep_or_make(accelerator, &mut wanted)? })
     }
 
-    /// True for the digests of the zone, which are made and signed when all else is.
-    pub(super) fn is_seal(&self, name: usize, set: &RecordSet<'_>) -> bool {
-        name == self.places.apex() && set.rtype == RecordType::ZONEMD
+    /// Returns true for the zone digests, which are computed and signed after everything else.
+    pub(super) fn is_zone_digest(&self, name: usize, set: &RecordSet<'_>) -> bool {
+        name == self.ownerships.apex() && set.rtype == RecordType::ZONEMD
     }
 
     pub(super) fn signed_sets(&self, name: usize) -> impl Iterator<Item = RecordSet<'_>> {
-        let place = self.places.get(name);
-        self.sets.of_name(name).filter(move |set| place.signs(set.rtype))
+        let ownership = self.ownerships.get(name);
+        self.sets.of_name(name).filter(move |set| ownership.signs(set.rtype))
     }
 
     pub(super) fn signers(
@@ -128,13 +131,15 @@ impl<'z> SigningPlan<'z> {
         name: usize,
         rtype: RecordType,
     ) -> impl ExactSizeIterator<Item = &SignerKey> {
-        self.draft.ring.signers(name == self.places.apex(), rtype)
+        self.draft.ring.signers(name == self.ownerships.apex(), rtype)
     }
 
     fn want<'p>(&'p self, name: usize, set: RecordSet<'p>, wanted: &mut Vec<WantedSignature<'p>>) {
         let (apex, lifetime) = (self.draft.apex(), &self.draft.options.lifetime);
-        let previous = self.previous.as_ref().and_then(|previous| Some((previous, previous.same(&set)?)));
+        let previous =
+            self.previous.as_ref().and_then(|previous| Some((previous, previous.find_unchanged(&set)?)));
         for key in self.signers(name, set.rtype) {
+            // The records must be unchanged. The signature's fields are checked without computation first.
             let old = previous
                 .as_ref()
                 .and_then(|(previous, old)| previous.signature(old, &set, apex, key, lifetime));
@@ -142,7 +147,7 @@ impl<'z> SigningPlan<'z> {
         }
     }
 
-    /// Forgets earlier signatures that do not verify, and says how many.
+    /// Drops earlier signatures that do not verify, and returns their number.
     fn confirm(
         &self,
         accelerator: &Accelerator,
@@ -175,7 +180,7 @@ impl<'z> SigningPlan<'z> {
         Ok(replaced)
     }
 
-    /// Makes what is wanted and not there.
+    /// Makes the missing signatures.
     fn make(
         &self,
         accelerator: &Accelerator,
@@ -199,6 +204,7 @@ impl<'z> SigningPlan<'z> {
         let answers = accelerator.run_all(&jobs?);
         let mut made = answers.iter();
         let mut signatures = Signatures::default();
+        // The signatures are returned in the order of the plan, kept and new ones mixed.
         for wanted in wanted {
             if let Some(old) = wanted.old {
                 signatures.push(&[old]);
@@ -213,7 +219,7 @@ impl<'z> SigningPlan<'z> {
         Ok(signatures)
     }
 
-    /// An RRSIG's data before the signature. RFC 4034 3.1.
+    /// Writes the data of an RRSIG before the signature. RFC 4034 3.1.
     fn write_head(&self, wanted: &WantedSignature<'_>, head: &mut Vec<u8>) {
         let WantedSignature { set, key, .. } = wanted;
         let lifetime = &self.draft.options.lifetime;
@@ -231,7 +237,7 @@ impl<'z> SigningPlan<'z> {
 }
 
 impl WantedSignature<'_> {
-    /// Puts what is signed among messages, `data` being an RRSIG's with or without its signature.
+    /// Adds the message of a signature. `data` is the data of an RRSIG, with or without its signature.
     fn push(&self, data: &[u8], messages: &mut Messages) -> Result<(), ZoneSignError> {
         let rrsig = Rrsig::read(data).map_err(|_| self.unsigned(JobError::Malformed { what: "RRSIG" }))?;
         let digest = self.key.algorithm().message_digest();
@@ -246,37 +252,37 @@ impl WantedSignature<'_> {
 }
 
 impl Signatures {
-    /// How many there are.
+    /// Returns the number of signatures.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// True where nothing was signed.
+    /// Returns true if there are no signatures.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Sets that they sign.
+    /// Returns the number of signed sets.
     #[must_use]
     pub fn sets(&self) -> usize {
         self.sets
     }
 
-    /// Earlier ones that were taken over.
+    /// Returns the number of earlier signatures that were kept.
     #[must_use]
     pub fn reused(&self) -> usize {
         self.reused
     }
 
-    /// Earlier ones that looked as if they held, and did not verify.
+    /// Returns the number of earlier signatures that looked valid but did not verify.
     #[must_use]
     pub fn replaced(&self) -> usize {
         self.replaced
     }
 
-    /// Data of the RRSIG records, set by set.
+    /// Returns the data of the RRSIG records, set by set.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| &self.data[start..*end])

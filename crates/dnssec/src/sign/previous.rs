@@ -1,4 +1,4 @@
-//! Signatures of an earlier time that still hold.
+//! Earlier signatures that are still valid.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use crate::records::ZoneRecords;
 use crate::rrsig::{Rrsig, Validity, serial_cmp, signed_labels};
 use crate::sets::{RecordSet, RecordSets};
 
-/// A zone as it was signed last.
+/// The last signed version of a zone.
 pub(super) struct Previous<'z> {
     sets: RecordSets<'z>,
 }
@@ -19,14 +19,15 @@ impl<'z> Previous<'z> {
         Self { sets: RecordSets::new(records) }
     }
 
-    /// The earlier state of a set, where its records were the same.
-    pub(super) fn same(&self, set: &RecordSet<'_>) -> Option<RecordSet<'_>> {
+    /// Returns the earlier version of a set, if its records have not changed.
+    pub(super) fn find_unchanged(&self, set: &RecordSet<'_>) -> Option<RecordSet<'_>> {
         let name = self.sets.find(set.owner).ok()?;
         let old = self.sets.of_name(name).find(|old| old.rtype == set.rtype)?;
         old.data().eq(set.data()).then_some(old)
     }
 
-    /// Data of a signature of `old` that a new one by `key` could not better, as far as can be seen without verifying it.
+    /// Returns the data of a signature of `old` that need not be replaced by a new one of `key`. The signature has
+    /// not been verified yet.
     pub(super) fn signature(
         &self,
         old: &RecordSet<'_>,
@@ -42,13 +43,13 @@ impl<'z> Previous<'z> {
             let is_of_set = rrsig.signer == apex
                 && rrsig.original_ttl == set.ttl()
                 && usize::from(rrsig.labels) == signed_labels(set.owner);
-            (is_of_key && is_of_set && holds(&rrsig, lifetime)).then_some(record.data)
+            (is_of_key && is_of_set && is_still_valid(&rrsig, lifetime)).then_some(record.data)
         })
     }
 }
 
-/// True where it holds, and for longer than signatures have to be refreshed.
-fn holds(rrsig: &Rrsig<'_>, lifetime: &SignatureLifetime) -> bool {
+/// Returns true if a signature is valid, and stays valid beyond the refresh limit.
+fn is_still_valid(rrsig: &Rrsig<'_>, lifetime: &SignatureLifetime) -> bool {
     let limit = lifetime.now.wrapping_add(lifetime.refresh_s);
     rrsig.validity(lifetime.now) == Validity::Valid
         && serial_cmp(rrsig.expiration, limit) == Ordering::Greater

@@ -1,4 +1,4 @@
-//! The zone's own digest, made and signed when all else is. RFC 8976 section 3.
+//! The zone digest, computed and signed after everything else. RFC 8976 section 3.
 
 use oarlock::Accelerator;
 
@@ -9,14 +9,14 @@ use crate::rtype::RecordType;
 use crate::sets::RecordSets;
 use crate::zonemd::{ZONEMD_SIMPLE, Zonemd, zone_digest, zonemd_digest};
 
-/// Digests of a zone, and their signatures.
+/// The digests of a zone and their signatures.
 pub(super) struct ZoneSeal {
     pub(super) records: ZoneRecords,
     pub(super) signatures: Signatures,
 }
 
-/// A ZONEMD's data with zeros for the digest. RFC 8976 3.1.
-pub(super) fn place(serial: u32, algorithm: u8) -> Result<Vec<u8>, ZoneSignError> {
+/// Returns the data of a ZONEMD with zeros for the digest. RFC 8976 3.1.
+pub(super) fn placeholder(serial: u32, algorithm: u8) -> Result<Vec<u8>, ZoneSignError> {
     let digest = zonemd_digest(algorithm).ok_or(ZoneSignError::ZoneDigest(algorithm))?;
     Ok(data(serial, algorithm, &vec![0; digest.output_len()]))
 }
@@ -26,28 +26,29 @@ fn data(serial: u32, algorithm: u8, digest: &[u8]) -> Vec<u8> {
 }
 
 impl SigningPlan<'_> {
-    /// Digests the zone with all its `signatures`, those of each of the [ranges](Self::ranges) in order, where the draft has places for
-    /// digests, and signs what comes out. Says how many signatures that made.
+    /// Computes the zone digests that the draft has placeholders for, and signs them. `signatures` are those of all
+    /// [ranges](Self::ranges), in order. Returns the new signatures.
     ///
     /// # Errors
-    /// The machine, or who holds a key, failed.
+    /// An engine or the holder of a key failed.
     pub fn seal(
         &mut self,
         accelerator: &Accelerator,
         signatures: &[Signatures],
     ) -> Result<Signatures, ZoneSignError> {
-        let Some(places) = self.sets.of_type(self.places.apex(), RecordType::ZONEMD) else {
+        let Some(placeholders) = self.sets.of_type(self.ownerships.apex(), RecordType::ZONEMD) else {
             return Ok(Signatures::default());
         };
-        let whole = self.signed(signatures)?;
+        // The digest covers all signatures, so it can be computed only now. RFC 8976 3.1.
+        let whole = self.signed_records(signatures)?;
         let whole = RecordSets::new(&whole);
         let mut records = ZoneRecords::new();
         let owner = records.add_owner(self.draft.apex())?;
-        for place in places.data().filter_map(Zonemd::read) {
-            let alg = zonemd_digest(place.algorithm).ok_or(ZoneSignError::ZoneDigest(place.algorithm))?;
+        for zeros in placeholders.data().filter_map(Zonemd::read) {
+            let alg = zonemd_digest(zeros.algorithm).ok_or(ZoneSignError::ZoneDigest(zeros.algorithm))?;
             let digest = zone_digest(accelerator, &whole, self.draft.apex(), alg)?;
-            records.add(owner, RecordType::ZONEMD, places.ttl(), 0, |out| {
-                out.extend_from_slice(&data(place.serial, place.algorithm, &digest));
+            records.add(owner, RecordType::ZONEMD, placeholders.ttl(), 0, |out| {
+                out.extend_from_slice(&data(zeros.serial, zeros.algorithm, &digest));
                 Ok::<_, ZoneRecordsError>(())
             })?;
         }
@@ -60,13 +61,13 @@ impl SigningPlan<'_> {
         Ok(signatures)
     }
 
-    /// The draft's records and the signatures over them.
-    fn signed(&self, signatures: &[Signatures]) -> Result<ZoneRecords, ZoneSignError> {
+    /// Returns the draft's records with their signatures.
+    fn signed_records(&self, signatures: &[Signatures]) -> Result<ZoneRecords, ZoneSignError> {
         let mut records = self.draft.records.clone();
         for (names, signatures) in self.ranges().zip(signatures) {
             let mut signatures = signatures.iter();
             for name in names {
-                for set in self.signed_sets(name).filter(|set| !self.is_seal(name, set)) {
+                for set in self.signed_sets(name).filter(|set| !self.is_zone_digest(name, set)) {
                     let owner = self.sets.records().get(set.records[0] as usize).owner_id;
                     for data in signatures.by_ref().take(self.signers(name, set.rtype).len()) {
                         records.add(owner, RecordType::RRSIG, set.ttl(), 0, |out| {

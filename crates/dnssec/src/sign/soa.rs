@@ -1,4 +1,4 @@
-//! A zone's start of authority: its serial number, and for how long absence is remembered. RFC 1035 3.3.13.
+//! The SOA record of a zone: its serial number, and the time to live of negative answers. RFC 1035 3.3.13.
 
 use std::cmp::Ordering;
 
@@ -6,16 +6,16 @@ use super::options::SerialPolicy;
 use crate::name::DomainName;
 use crate::rrsig::serial_cmp;
 
-/// Bytes of the numbers behind the two names.
+/// The length of the numbers after the two names, in bytes.
 const NUMBERS: usize = 20;
 const DAY: i64 = 86_400;
 
-/// What matters of a SOA's data.
+/// The fields of an SOA's data that signing needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SoaData<'a> {
     data: &'a [u8],
     pub(super) serial: u32,
-    /// In seconds.
+    /// The minimum field in seconds.
     minimum: u32,
 }
 
@@ -28,12 +28,12 @@ impl<'a> SoaData<'a> {
         Some(Self { data, serial: word(0), minimum: word(16) })
     }
 
-    /// The time to live of what says that there is nothing. RFC 9077 section 3.
+    /// Returns the time to live of NSEC and NSEC3 records. RFC 9077 section 3.
     pub(super) fn denial_ttl(&self, own_ttl: u32) -> u32 {
         self.minimum.min(own_ttl)
     }
 
-    /// The data with another serial number.
+    /// Appends the data with another serial number.
     pub(super) fn write(&self, serial: u32, out: &mut Vec<u8>) {
         let start = out.len() + self.data.len() - NUMBERS;
         out.extend_from_slice(self.data);
@@ -42,7 +42,8 @@ impl<'a> SoaData<'a> {
 }
 
 impl SerialPolicy {
-    /// The serial number after `serial`, and after that of the zone as it was `last`, at `now` in seconds since 1970.
+    /// Returns the next serial number. It follows `serial`, and `last` of the last signed version; `now` is in
+    /// seconds since 1970.
     pub(super) fn next(self, serial: u32, last: Option<u32>, now: u32) -> u32 {
         let latest = last.filter(|last| serial_cmp(*last, serial) == Ordering::Greater).unwrap_or(serial);
         let wanted = match self {
@@ -53,15 +54,16 @@ impl SerialPolicy {
         };
         match serial_cmp(wanted, latest) {
             Ordering::Greater => wanted,
-            // RFC 1982 allows 0, but servers take it for none.
+            // RFC 1982 allows 0, but some servers treat it as no serial number.
             _ => latest.wrapping_add(1).max(1),
         }
     }
 }
 
-/// The day as YYYYMMDD.
+/// Returns the day as YYYYMMDD.
 fn date(now: u32) -> u32 {
-    // Days since 0000-03-01, in eras of 400 years: the leap day is the last of its year (Hinnant, chrono-compatible date algorithms).
+    // Days since 0000-03-01, in eras of 400 years. A year that begins in March has its leap day at the end (Hinnant,
+    // chrono-compatible date algorithms).
     let days = i64::from(now) / DAY + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);
     let years = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -105,7 +107,7 @@ mod tests {
             (SerialPolicy::Date, 2_024_123_107, 2_025_010_100),
             (SerialPolicy::Date, 2_025_010_100, 2_025_010_101),
             (SerialPolicy::Date, 2_025_020_100, 2_025_020_101),
-            // 2^31 further on counts as before.
+            // A number that is more than 2^31 ahead counts as earlier.
             (SerialPolicy::UnixTime, now + (1 << 31) - 7, now + (1 << 31) - 6),
         ] {
             assert_eq!(policy.next(serial, None, now), next, "{policy:?} {serial}");
@@ -113,14 +115,14 @@ mod tests {
     }
 
     #[test]
-    fn the_zone_as_it_was_counts_where_it_is_later() {
+    fn a_later_serial_number_of_the_former_zone_counts() {
         assert_eq!(SerialPolicy::Increment.next(7, Some(9), 0), 10);
         assert_eq!(SerialPolicy::Increment.next(7, Some(3), 0), 8);
         assert_eq!(SerialPolicy::Keep.next(7, Some(9), 0), 7);
     }
 
     #[test]
-    fn only_whole_data_are_read() {
+    fn rejects_truncated_soa_data() {
         let data = [&b"\x02ns\0\x04mail\0"[..], &[0, 0, 0, 9], &[0; 12], &[0, 0, 1, 0]].concat();
         let soa = SoaData::read(&data).unwrap();
         assert_eq!((soa.serial, soa.denial_ttl(300), soa.denial_ttl(100)), (9, 256, 100));

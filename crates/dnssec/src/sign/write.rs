@@ -9,10 +9,10 @@ use crate::sets::RecordSet;
 use crate::zone::write_record;
 
 impl SigningPlan<'_> {
-    /// Appends the records of some names as lines, with their signatures. The zone's SOA record comes first.
+    /// Appends the records of a range of names as lines, with their signatures. The SOA record comes first.
     ///
     /// # Panics
-    /// Where `signatures` are those of other names.
+    /// If `signatures` are those of another range.
     pub fn write(&self, names: Range<usize>, signatures: &Signatures, out: &mut Vec<u8>) {
         let mut signatures = signatures.iter();
         for name in names {
@@ -20,7 +20,7 @@ impl SigningPlan<'_> {
             for set in self.sets.of_name(name) {
                 let before = out.len();
                 self.write_set(name, set, &mut signatures, out);
-                if name == self.places.apex() && set.rtype == RecordType::SOA {
+                if name == self.ownerships.apex() && set.rtype == RecordType::SOA {
                     out[start..].rotate_left(before - start);
                 }
             }
@@ -37,13 +37,13 @@ impl SigningPlan<'_> {
         let records = self.sets.records();
         let first = records.get(set.records[0] as usize);
         let mut line = |rtype, data: &[u8]| write_record(&ZoneRecord { rtype, data, ..first }, out);
-        if let Some(seal) = self.seal.as_ref().filter(|_| self.is_seal(name, &set)) {
+        if let Some(seal) = self.seal.as_ref().filter(|_| self.is_zone_digest(name, &set)) {
             seal.records.iter().for_each(|record| line(set.rtype, record.data));
             seal.signatures.iter().for_each(|data| line(RecordType::RRSIG, data));
             return;
         }
         set.data().for_each(|data| line(set.rtype, data));
-        if self.places.get(name).signs(set.rtype) && !self.is_seal(name, &set) {
+        if self.ownerships.get(name).signs(set.rtype) && !self.is_zone_digest(name, &set) {
             let count = self.signers(name, set.rtype).len();
             signatures.by_ref().take(count).for_each(|data| line(RecordType::RRSIG, data));
         }

@@ -1,10 +1,10 @@
-//! Whether what is known of a zone from elsewhere leads to its keys. RFC 4035 5.2.
+//! Trust anchors and the chain from them to the keys of a zone. RFC 4035 5.2.
 
 use oarlock::{Accelerator, JobError};
 
 use super::finding::{FindingReason, VerifyReport};
 use super::signatures::signs;
-use super::{ZoneKeys, ZoneVerifier};
+use super::{VerifyKeys, ZoneVerifier};
 use crate::dnskey::Dnskey;
 use crate::ds::{DigestType, Ds, DsError};
 use crate::name::DomainNameBuf;
@@ -12,28 +12,28 @@ use crate::records::ZoneRecord;
 use crate::rrsig::{Rrsig, Validity};
 use crate::rtype::RecordType;
 
-/// A trusted record of a zone, known from elsewhere.
+/// A trusted record of a zone, from outside the zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrustAnchor {
-    /// The zone, in small letters.
+    /// The name of the zone, in lower case.
     pub owner: DomainNameBuf,
-    /// The record's data.
+    /// The data of the record.
     pub data: AnchorData,
 }
 
-/// Data of a DS or a DNSKEY record.
+/// The data of a DS or a DNSKEY record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnchorData {
-    /// A digest of a key.
+    /// The data of a DS record: the digest of a key.
     Ds(Vec<u8>),
-    /// A key.
+    /// The data of a DNSKEY record.
     Dnskey(Vec<u8>),
 }
 
 impl TrustAnchor {
-    /// An anchor of a DS or DNSKEY record; of others none.
+    /// Makes an anchor from a DS or DNSKEY record. Returns None for other types.
     #[must_use]
-    pub fn of(record: &ZoneRecord<'_>) -> Option<Self> {
+    pub fn from_record(record: &ZoneRecord<'_>) -> Option<Self> {
         let data = match record.rtype {
             RecordType::DS => AnchorData::Ds(record.data.to_vec()),
             RecordType::DNSKEY => AnchorData::Dnskey(record.data.to_vec()),
@@ -59,11 +59,12 @@ impl TrustAnchor {
 }
 
 impl ZoneVerifier<'_> {
-    /// Looks for a key that an anchor vouches for and that signs the zone's keys. Anchors of other zones and those that are not
-    /// supported lead nowhere, and neither do SHA-1 digests beside stronger ones of the zone that are supported (RFC 4509 section 3).
+    /// Looks for a key that an anchor confirms and that signs the zone's keys. Anchors of other zones and unsupported
+    /// anchors are ignored. SHA-1 digests are ignored if the zone has stronger supported digests (RFC 4509 section
+    /// 3).
     ///
     /// # Errors
-    /// The machine failed.
+    /// An engine failed.
     pub fn check_anchors(
         &self,
         accelerator: &Accelerator,
@@ -85,10 +86,11 @@ impl ZoneVerifier<'_> {
         let mut tried = 0;
         for key in 0..self.keys.iter().count() {
             let dnskey = &self.keys.get(key).dnskey;
+            // A revoked key is no longer a trust anchor. RFC 5011 2.1.
             if dnskey.is_revoked() || !self.vouches(accelerator, anchor, dnskey)? {
                 continue;
             }
-            // Many keys of one tag cost no more than a signature with many keys may.
+            // The limit bounds the work if an attacker publishes many keys with one tag.
             tried += 1;
             if tried > self.settings.max_keys {
                 return Ok(false);
@@ -118,14 +120,16 @@ impl ZoneVerifier<'_> {
         }
     }
 
-    /// True where a signature over the zone's keys is that of the key at `index`, and holds now.
+    /// Returns true if a valid signature over the zone's keys is that of the key at `index`.
     fn signs_keys(
         &self,
         accelerator: &Accelerator,
-        keys: &ZoneKeys<'_>,
+        keys: &VerifyKeys<'_>,
         index: usize,
     ) -> Result<bool, JobError> {
-        let Some(set) = self.sets.of_type(self.places.apex(), RecordType::DNSKEY) else { return Ok(false) };
+        let Some(set) = self.sets.of_type(self.ownerships.apex(), RecordType::DNSKEY) else {
+            return Ok(false);
+        };
         let key = keys.get(index);
         for row in set.signatures.iter().take(self.settings.max_signatures) {
             let Ok(rrsig) = Rrsig::read(self.sets.records().get(*row as usize).data) else { continue };

@@ -1,4 +1,4 @@
-//! What is found in a zone, and how bad it is.
+//! Findings about a zone and their severity.
 
 use crate::algorithm::DnssecAlgorithm;
 use crate::dnskey::DnskeyError;
@@ -7,238 +7,239 @@ use crate::name::{DomainName, DomainNameBuf};
 use crate::rrsig::RrsigError;
 use crate::rtype::RecordType;
 
-/// Something about a set, or about a name.
+/// A finding about a set or a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ZoneFinding {
-    /// Whose.
+    /// The owner of the set.
     pub owner: DomainNameBuf,
-    /// Of which type.
+    /// The type of the set.
     pub rtype: RecordType,
-    /// The tag of the signature's or record's key, where there is one.
+    /// The tag of the key, if the finding is about a signature or a key.
     pub key_tag: Option<u16>,
-    /// The index of the record where it shows; none where something is missing.
+    /// The index of the record; None if the finding is about a missing record.
     pub row: Option<u32>,
-    /// What it is.
+    /// The reason of the finding.
     pub reason: FindingReason,
-    /// How bad.
+    /// The severity of the finding.
     pub severity: Severity,
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth a look; the zone is good.
+    /// The zone is valid, but deserves a look.
     Warning,
-    /// The zone is bad.
+    /// The zone is invalid.
     Failure,
 }
 
-/// What is wrong. Times are seconds since 1970 modulo 2^32.
+/// The reason of a finding. Times are seconds since 1970 modulo 2^32.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FindingReason {
-    /// The signature is not that of any key with its tag.
+    /// The signature does not verify with any key of its tag.
     #[error("bad signature")]
     BadSignature,
-    /// It held until then.
+    /// The signature has expired.
     #[error("the signature expired")]
     Expired {
-        /// Its last second.
+        /// The last second of validity.
         expiration: u32,
     },
-    /// It holds from then on.
+    /// The signature is not valid yet.
     #[error("the signature is not yet valid")]
     NotYetValid {
-        /// Its first second.
+        /// The first second of validity.
         inception: u32,
     },
     /// No key of the zone has the tag and the algorithm.
     #[error("signed by an unknown key")]
     UnknownKey,
-    /// The key is there and no key.
+    /// The data of the key holds no usable key.
     #[error("unusable key: {0}")]
     UnusableKey(DnskeyError),
-    /// Revoked keys sign nothing but the keys. RFC 5011 2.1.
+    /// A revoked key signs a set other than the keys. RFC 5011 2.1.
     #[error("signed by a revoked key")]
     RevokedKey,
-    /// More keys share a tag than are tried: work has a bound.
+    /// More keys share a tag than are tried. The limit bounds the work.
     #[error("bad signature under {tried} of the {keys} keys with its tag, and no more are tried")]
     TooManyKeys {
-        /// Keys that were tried.
+        /// The number of keys that were tried.
         tried: usize,
-        /// Keys that there are.
+        /// The number of keys with the tag.
         keys: usize,
     },
-    /// A set has more signatures than are looked at: work has a bound.
-    #[error("{found} signatures, of which {max} are looked at")]
+    /// A set has more signatures than are checked. The limit bounds the work.
+    #[error("{found} signatures, of which {max} are checked")]
     TooManySignatures {
-        /// The set's.
+        /// The number of signatures.
         found: usize,
-        /// The bound.
+        /// The maximum number.
         max: usize,
     },
-    /// A set without any signature of an algorithm that the zone's keys have. RFC 4035 2.2.
+    /// A set has no signature of an algorithm that the zone's keys have. RFC 4035 2.2.
     #[error("not signed with {0}")]
     MissingSignature(DnssecAlgorithm),
-    /// The signature says another zone signed.
+    /// The signature names another zone as its signer.
     #[error("signed by {0}, which is not the zone")]
     WrongSigner(DomainNameBuf),
-    /// It counts other labels than the owner has, as if expanded from a wildcard. RFC 4035 2.2.
+    /// The signature counts fewer labels than the owner has, as if the name were expanded from a wildcard. RFC 4035
+    /// 2.2.
     #[error("the signature counts {found} labels, the name has {expected}")]
     WrongLabels {
-        /// The owner's.
+        /// The number of the owner's labels.
         expected: usize,
-        /// The signature's.
+        /// The number in the signature.
         found: u8,
     },
-    /// Not an RRSIG's data.
+    /// The data of the signature is malformed.
     #[error("malformed signature: {0}")]
     MalformedSignature(RrsigError),
-    /// A signature of records that are not there.
+    /// The signature covers records that do not exist.
     #[error("a signature without records")]
     NothingSigned,
-    /// A signature where nothing is to be signed: on glue, or on a delegation's name servers.
-    #[error("a signature on what is not the zone's own")]
+    /// The signature covers records that are not signed: glue, or the name servers of a delegation.
+    #[error("a signature on records that are not signed")]
     SignedGlue,
-    /// A record of another zone.
+    /// The record belongs to another zone.
     #[error("out of zone")]
     OutOfZone,
-    /// Records of a set have several times to live. RFC 2181 5.2.
+    /// The records of a set have several times to live. RFC 2181 5.2.
     #[error("times to live differ: {0} s and {1} s")]
     TtlMismatch(u32, u32),
-    /// The time to live is not the one that was signed. RFC 4034 3.1.4.
+    /// The time to live differs from the signed one. RFC 4034 3.1.4.
     #[error("the time to live is {found} s, {signed} s was signed")]
     OriginalTtl {
-        /// The signature's.
+        /// The time to live in the signature.
         signed: u32,
-        /// The set's.
+        /// The time to live of the set.
         found: u32,
     },
-    /// The signature's own time to live is not that of its set. RFC 4034 section 3.
+    /// The time to live of the signature differs from that of its set. RFC 4034 section 3.
     #[error("the signature's time to live is {found} s, the set's {expected} s")]
     SignatureTtl {
-        /// The set's.
+        /// The time to live of the set.
         expected: u32,
-        /// The signature's.
+        /// The time to live of the signature.
         found: u32,
     },
-    /// The record says what another one says. RFC 2181 section 5.
+    /// The record repeats another record. RFC 2181 section 5.
     #[error("a copy of another record")]
     Duplicate,
-    /// An alias with something beside it. RFC 2181 10.1.
+    /// A CNAME has other records beside it. RFC 2181 10.1.
     #[error("a CNAME with other records beside it")]
     AliasBesideOthers,
-    /// A DS record where no zone is delegated.
+    /// A DS record stands at a name that is not delegated.
     #[error("a DS record without delegation")]
     DsWithoutDelegation,
-    /// Not a DS's data.
+    /// The data of a DS record is malformed.
     #[error("malformed DS record: {0}")]
     MalformedDs(DsError),
-    /// A delegation's name server below itself, without address. RFC 1034 4.2.1.
+    /// A name server below its own delegation has no address record. RFC 1034 4.2.1.
     #[error("no address for the name server {0}")]
     MissingGlue(DomainNameBuf),
-    /// The zone's start of authority anywhere else. RFC 1035 5.2.
+    /// An SOA record stands below the apex. RFC 1035 5.2.
     #[error("a SOA record below the zone's own name")]
     SoaBelow,
-    /// More than one start of authority.
+    /// The zone has more than one SOA record.
     #[error("{0} SOA records")]
     SeveralSoa(usize),
-    /// The zone names no name servers of its own.
+    /// The zone has no NS records of its own.
     #[error("the zone has no NS records of its own")]
     NoNameServers,
     /// The zone has no key that signs.
     #[error("no DNSKEY: the zone is not signed")]
     Unsigned,
-    /// Nothing that is known here signs the zone.
-    #[error("signed with nothing that is supported here: not verified")]
+    /// No signature of the zone has a supported algorithm.
+    #[error("no signature has a supported algorithm: not verified")]
     NothingSupported,
     /// The zone has neither NSEC nor NSEC3 records.
-    #[error("neither NSEC nor NSEC3 records: the zone denies nothing")]
+    #[error("no NSEC or NSEC3 records: the absence of names is not proved")]
     NoDenial,
-    /// A name that the chain should speak of.
+    /// The chain has no record for a name.
     #[error("no {0} record")]
     MissingDenial(RecordType),
-    /// More than one at a name.
+    /// A name has more than one NSEC record.
     #[error("{0} NSEC records")]
     SeveralNsec(usize),
-    /// A record of the chain where none belongs.
-    #[error("speaks of a name that is not the zone's own, or not there")]
+    /// The chain has a record for a name that is not in it.
+    #[error("covers a name that is not in the zone")]
     NeedlessDenial,
-    /// Not such a record's data.
+    /// The data of an NSEC, NSEC3 or NSEC3PARAM record is malformed.
     #[error("malformed data")]
     MalformedDenial,
-    /// The chain leads elsewhere. RFC 4034 4.1.1, RFC 5155 7.1.
+    /// A record of the chain leads to the wrong name. RFC 4034 4.1.1, RFC 5155 7.1.
     #[error("a gap: leads to {found}, the next is {expected}")]
     Gap {
-        /// The next one that is there.
+        /// The next name of the chain.
         expected: String,
-        /// The one that the record names.
+        /// The name in the record.
         found: String,
     },
-    /// The bitmap lists other types than there are. RFC 4034 4.1.2, RFC 5155 3.2.1.
-    #[error("lists {found}; there are {expected}")]
+    /// The bitmap does not list the types of the name. RFC 4034 4.1.2, RFC 5155 3.2.1.
+    #[error("lists {found}; the name has {expected}")]
     Types {
-        /// Those that are there.
+        /// The types of the name.
         expected: String,
-        /// Those of the record.
+        /// The types in the bitmap.
         found: String,
     },
-    /// An NSEC3 record with parameters that no NSEC3PARAM has. RFC 5155 7.1.
-    #[error("parameters that are not those of the zone's NSEC3PARAM")]
+    /// The parameters of an NSEC3 record occur in no NSEC3PARAM record. RFC 5155 7.1.
+    #[error("the parameters match no NSEC3PARAM of the zone")]
     Parameters,
-    /// A hash algorithm other than SHA-1.
+    /// The hash algorithm is not SHA-1.
     #[error("hash algorithm {0} is not supported: the chain is not checked")]
     UnknownHash(u8),
-    /// More iterations than are computed. RFC 9276 3.2.
+    /// The iterations exceed the limit. RFC 9276 3.2.
     #[error("{found} iterations, of which at most {max} are computed")]
     TooManyIterations {
-        /// The zone's.
+        /// The number of iterations.
         found: u16,
-        /// The bound.
+        /// The maximum number.
         max: u16,
     },
-    /// More chains than are computed, and so none is.
+    /// The number of chains exceeds the limit, so no chain is checked.
     #[error("{found} chains, of which at most {max} are computed")]
     TooManyChains {
-        /// The zone's.
+        /// The number of chains.
         found: usize,
-        /// The bound.
+        /// The maximum number.
         max: usize,
     },
-    /// Iterations that RFC 9276 3.1 advises against.
-    #[error("{0} iterations; RFC 9276 wants none")]
+    /// The chain has additional iterations. RFC 9276 3.1 recommends none.
+    #[error("{0} additional iterations; RFC 9276 recommends none")]
     Iterations(u16),
-    /// The zone's digest is another one. RFC 8976 section 4.
-    #[error("the zone's digest is another one")]
+    /// The zone digest does not match the records. RFC 8976 section 4.
+    #[error("the zone digest does not match the records")]
     ZoneDigest,
-    /// The digest is of another serial number.
+    /// The zone digest is that of another serial number.
     #[error("made for the serial number {found}, the zone's is {expected}")]
     ZoneDigestSerial {
-        /// The zone's.
+        /// The serial number of the zone.
         expected: u32,
-        /// The record's.
+        /// The serial number in the record.
         found: u32,
     },
-    /// Two digests of one scheme and algorithm, of which none counts. RFC 8976 2.2.
+    /// Two digests have the same scheme and algorithm, so neither counts. RFC 8976 2.2.
     #[error("several digests of one scheme and algorithm")]
     SeveralZoneDigests,
-    /// A scheme or algorithm that is not known here. RFC 8976 section 4.
+    /// The scheme or the algorithm of a zone digest is unknown. RFC 8976 section 4.
     #[error("scheme {scheme} with algorithm {algorithm} is not supported")]
     UnknownZoneDigest {
-        /// Its scheme.
+        /// The scheme.
         scheme: u8,
-        /// Its algorithm.
+        /// The algorithm.
         algorithm: u8,
     },
-    /// Not a ZONEMD's data.
+    /// The data of a ZONEMD record is malformed.
     #[error("malformed ZONEMD record")]
     MalformedZoneDigest,
-    /// No key that the anchors vouch for signs the zone's keys.
+    /// No key that an anchor confirms signs the zone's keys.
     #[error("no anchor leads to a key that signs the zone's keys")]
     NotAnchored,
 }
 
 impl FindingReason {
-    /// A word for programs.
+    /// Returns a stable code for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -291,7 +292,7 @@ impl FindingReason {
         }
     }
 
-    /// How bad it is by itself.
+    /// Returns the severity of the reason by itself.
     fn severity(&self) -> Severity {
         match self {
             Self::SignatureTtl { .. }
@@ -306,49 +307,49 @@ impl FindingReason {
         }
     }
 
-    /// True where another signature may make up for it: it is of another time, or of a key that is on its way in or out.
-    /// RFC 6781 4.1.
+    /// Returns true if a good signature makes the finding a warning: the signature is of another time, or of a key
+    /// that is being added or removed. RFC 6781 4.1.
     pub(super) fn is_made_up_for(&self) -> bool {
         matches!(self, Self::Expired { .. } | Self::NotYetValid { .. } | Self::UnknownKey | Self::RevokedKey)
     }
 }
 
-/// What was found, and how much was looked at.
+/// The findings, and the numbers of checked items.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VerifyReport {
-    /// In the order in which it was found.
+    /// The findings, in the order of the checks.
     pub findings: Vec<ZoneFinding>,
-    /// How much was looked at.
+    /// The numbers of checked items.
     pub counts: VerifyCounts,
 }
 
-/// How much was looked at.
+/// The numbers of checked items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VerifyCounts {
-    /// Names that are the zone's own, delegations among them.
+    /// The number of names of the zone, delegations included.
     pub names: u64,
-    /// Sets that have to be signed.
+    /// The number of sets that must be signed.
     pub signed_sets: u64,
-    /// Signatures that were computed and are good.
+    /// The number of good signatures.
     pub good_signatures: u64,
-    /// Signatures with algorithms or keys that are not supported.
+    /// The number of signatures with unsupported algorithms or keys.
     pub unsupported_signatures: u64,
-    /// Delegations.
+    /// The number of delegations.
     pub delegations: u64,
-    /// Delegations with DS records.
+    /// The number of delegations with DS records.
     pub secure_delegations: u64,
-    /// Signatures computed, good or not.
+    /// The number of computed verifications, good or bad.
     pub verifications: u64,
 }
 
 impl VerifyReport {
-    /// Failures among the findings.
+    /// Returns the number of failures among the findings.
     #[must_use]
     pub fn failures(&self) -> usize {
         self.findings.iter().filter(|finding| finding.severity == Severity::Failure).count()
     }
 
-    /// Adds another part's.
+    /// Adds the report of another part of the zone.
     pub fn merge(&mut self, other: Self) {
         self.findings.extend(other.findings);
         let (own, other) = (&mut self.counts, other.counts);

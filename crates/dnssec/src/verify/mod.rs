@@ -1,14 +1,14 @@
-//! Whole zones verified: every signature, the chains that deny, delegations, and the zone's digest.
+//! Verification of whole zones: every signature, the denial chains, the delegations, and the zone digest.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | `finding` | what is found, and how bad it is |
+//! | `finding` | findings and their severity |
 //! | `keys` | the zone's keys by tag |
-//! | `signatures` | signatures of many sets, verified side by side |
-//! | `structure` | what does not need keys: delegations, times to live, aliases |
+//! | `signatures` | signatures of many sets, verified in batches |
+//! | `structure` | checks without keys: delegations, times to live, aliases |
 //! | `nsec`, `nsec3` | chains without gaps |
 //! | `zone_digest` | ZONEMD |
-//! | `anchor` | whether what is known from elsewhere leads to the zone's keys |
+//! | `anchor` | trust anchors |
 
 mod anchor;
 mod finding;
@@ -25,50 +25,51 @@ use oarlock::{Accelerator, JobError};
 
 pub use self::anchor::{AnchorData, TrustAnchor};
 pub use self::finding::{FindingReason, Severity, VerifyCounts, VerifyReport, ZoneFinding};
-use self::keys::ZoneKeys;
+use self::keys::VerifyKeys;
 use crate::algorithm::DnssecAlgorithm;
 use crate::name::DomainName;
 use crate::rtype::RecordType;
 use crate::sets::RecordSets;
 use crate::zone_cut::{NameOwnership, NameOwnerships};
 
-/// How a zone is looked at.
+/// The settings of a verification.
 #[derive(Clone, Copy, Debug)]
 pub struct VerifySettings {
-    /// When: seconds since 1970 modulo 2^32.
+    /// The time of the verification, in seconds since 1970 modulo 2^32.
     pub now: u32,
-    /// Most keys of one tag and algorithm that a signature is tried with. Each costs a verification (CVE-2023-50387, KeyTrap).
+    /// The maximum number of keys that are tried for a signature. Each costs a verification (CVE-2023-50387,
+    /// KeyTrap).
     pub max_keys: usize,
-    /// Most signatures of a set that are looked at: each hashes the whole set.
+    /// The maximum number of signatures that are checked for a set. Each hashes the whole set.
     pub max_signatures: usize,
-    /// Most additional iterations of an NSEC3 chain that are computed. RFC 9276 3.2.
+    /// The maximum number of additional NSEC3 iterations that are computed. RFC 9276 3.2.
     pub max_iterations: u16,
 }
 
 impl VerifySettings {
-    /// The defaults, at a point in time.
+    /// Makes the default settings for a point in time.
     #[must_use]
     pub fn at(now: u32) -> Self {
         Self { now, max_keys: 4, max_signatures: 32, max_iterations: 150 }
     }
 }
 
-/// Why there is no zone to verify.
+/// An error of records that are not a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ZoneError {
-    /// Nothing says which zone it is.
-    #[error("no SOA record: nothing says which zone this is")]
+    /// The records have no SOA record, so the name of the zone is unknown.
+    #[error("no SOA record, so the name of the zone is unknown")]
     NoSoa,
 }
 
-/// A zone under verification. Names can be checked by any number of threads, a range each.
+/// A zone under verification. Several threads may check a range of names each.
 #[derive(Debug)]
 pub struct ZoneVerifier<'z> {
     sets: &'z RecordSets<'z>,
     apex: DomainName<'z>,
-    places: NameOwnerships,
-    keys: ZoneKeys<'z>,
-    /// Algorithms that every set is signed with.
+    ownerships: NameOwnerships,
+    keys: VerifyKeys<'z>,
+    /// The algorithms with which every set must be signed.
     required: Vec<DnssecAlgorithm>,
     settings: VerifySettings,
 }
@@ -79,40 +80,40 @@ impl<'z> ZoneVerifier<'z> {
     /// # Errors
     /// [`ZoneError::NoSoa`].
     pub fn new(sets: &'z RecordSets<'z>, settings: VerifySettings) -> Result<Self, ZoneError> {
-        // The first in the file is the zone's, whatever else has strayed into it.
+        // The first SOA record in the file is that of the zone, even if records of other zones are in the file.
         let soa = |name: usize| Some((sets.of_type(name, RecordType::SOA)?.first()?, name));
         let (_, at) = (0..sets.name_count()).filter_map(soa).min().ok_or(ZoneError::NoSoa)?;
         let apex = sets.name(at);
-        let places = NameOwnerships::new(sets, apex).ok_or(ZoneError::NoSoa)?;
-        let keys = ZoneKeys::new(sets.of_type(at, RecordType::DNSKEY));
+        let ownerships = NameOwnerships::new(sets, apex).ok_or(ZoneError::NoSoa)?;
+        let keys = VerifyKeys::new(sets.of_type(at, RecordType::DNSKEY));
         let required = keys.required();
-        Ok(Self { sets, apex, places, keys, required, settings })
+        Ok(Self { sets, apex, ownerships, keys, required, settings })
     }
 
-    /// The zone's own name.
+    /// Returns the name of the zone.
     #[must_use]
     pub fn apex(&self) -> DomainName<'z> {
         self.apex
     }
 
-    /// Number of names to check.
+    /// Returns the number of names to check.
     #[must_use]
     pub fn name_count(&self) -> usize {
         self.sets.name_count()
     }
 
-    /// Key tags of the zone's keys, with what each is.
+    /// Returns the tags of the zone's keys, with algorithm and role.
     pub fn key_tags(&self) -> impl Iterator<Item = (u16, DnssecAlgorithm, u16)> {
         self.keys.iter().map(|key| (key.tag, key.dnskey.algorithm, key.dnskey.flags))
     }
 
-    /// Verifies the signatures of names, and what can be said of each by itself.
+    /// Verifies the signatures of a range of names, and checks each name by itself.
     ///
     /// # Errors
-    /// The machine failed. What is wrong with the zone is in the report.
+    /// An engine failed. Defects of the zone are in the report.
     ///
     /// # Panics
-    /// Where there are not so many names.
+    /// If the range exceeds [`name_count`](Self::name_count).
     pub fn check_names(
         &self,
         accelerator: &Accelerator,
@@ -122,19 +123,21 @@ impl<'z> ZoneVerifier<'z> {
         let mut batch = signatures::SignatureBatch::default();
         for name in names {
             self.check_structure(name, &mut report);
-            let place = self.places.get(name);
+            let ownership = self.ownerships.get(name);
             for set in self.sets.of_name(name) {
                 if set.rtype == RecordType::RRSIG {
                     // RFC 4035 2.2: signatures are not signed.
-                    for row in set.signatures.iter().filter(|_| place != NameOwnership::Outside) {
+                    for row in set.signatures.iter().filter(|_| ownership != NameOwnership::Outside) {
                         report.add(set.owner, set.rtype, Some(*row), FindingReason::NothingSigned);
                     }
-                } else if place.signs(set.rtype) {
+                } else if ownership.signs(set.rtype) {
                     batch.add(self, set, &mut report)?;
                     if batch.is_full() {
                         std::mem::take(&mut batch).verify(self, accelerator, &mut report)?;
                     }
-                } else if let (true, Some(row)) = (place != NameOwnership::Outside, set.signatures.first()) {
+                } else if let (true, Some(row)) =
+                    (ownership != NameOwnership::Outside, set.signatures.first())
+                {
                     report.add(set.owner, set.rtype, Some(*row), FindingReason::SignedGlue);
                 }
             }
@@ -143,10 +146,10 @@ impl<'z> ZoneVerifier<'z> {
         Ok(report)
     }
 
-    /// Checks what concerns the zone as a whole: its keys, the chains that deny, and copies of records.
+    /// Checks the zone as a whole: its keys, the denial chains, and duplicates of records.
     ///
     /// # Errors
-    /// The machine failed.
+    /// An engine failed.
     pub fn check_whole(&self, accelerator: &Accelerator) -> Result<VerifyReport, JobError> {
         let mut report = VerifyReport::default();
         for row in self.sets.duplicates() {
@@ -158,7 +161,7 @@ impl<'z> ZoneVerifier<'z> {
                 report.add(record.owner, record.rtype, Some(*row), reason);
             }
         }
-        // A digest is of use without signatures too. RFC 8976 section 4.
+        // A digest is useful without signatures too. RFC 8976 section 4.
         self.check_zone_digests(accelerator, &mut report)?;
         if self.keys.is_empty() {
             report.add(self.apex, RecordType::DNSKEY, None, FindingReason::Unsigned);
@@ -169,7 +172,7 @@ impl<'z> ZoneVerifier<'z> {
         Ok(report)
     }
 
-    /// Keys that are none, and whether any key verifies records.
+    /// Reports unusable keys, and the absence of usable ones.
     fn check_keys(&self, report: &mut VerifyReport) {
         for key in self.keys.iter() {
             let reason = match &key.public {
@@ -185,7 +188,7 @@ impl<'z> ZoneVerifier<'z> {
     }
 
     fn check_denial(&self, accelerator: &Accelerator, report: &mut VerifyReport) -> Result<(), JobError> {
-        let apex = self.places.apex();
+        let apex = self.ownerships.apex();
         let has_nsec = self.sets.of_type(apex, RecordType::NSEC).is_some();
         let parameters = self.sets.of_type(apex, RecordType::NSEC3PARAM);
         if !has_nsec && parameters.is_none() {

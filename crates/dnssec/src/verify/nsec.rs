@@ -7,15 +7,15 @@ use crate::name::DomainName;
 use crate::rtype::RecordType;
 
 impl ZoneVerifier<'_> {
-    /// Every name that is the zone's own has one NSEC record, which leads to the next and lists what is there.
+    /// Checks that every name of the zone has one NSEC record, which leads to the next name and lists the types.
     pub(super) fn check_nsec(&self, report: &mut VerifyReport) {
         let chain: Vec<usize> =
-            (0..self.sets.name_count()).filter(|name| self.places.get(*name).is_in_chain()).collect();
+            (0..self.sets.name_count()).filter(|name| self.ownerships.get(*name).is_in_chain()).collect();
         let next = chain.iter().skip(1).chain(&chain[..1]);
         for (name, next) in chain.iter().zip(next) {
             self.check_nsec_of(*name, self.sets.name(*next), report);
         }
-        for name in (0..self.sets.name_count()).filter(|name| !self.places.get(*name).is_in_chain()) {
+        for name in (0..self.sets.name_count()).filter(|name| !self.ownerships.get(*name).is_in_chain()) {
             if let Some(set) = self.sets.of_type(name, RecordType::NSEC) {
                 report.add(
                     set.owner,
@@ -52,10 +52,10 @@ impl ZoneVerifier<'_> {
         }
     }
 
-    /// The bitmap of a name's types, with some that belong there whatever there is.
+    /// Returns the bitmap of a name's types and of the types in `more`.
     pub(super) fn types_of<const N: usize>(&self, name: usize, more: [RecordType; N]) -> Vec<u8> {
-        let place = self.places.get(name);
-        let own = self.sets.of_name(name).filter(|set| !set.records.is_empty() && place.lists(set.rtype));
+        let ownership = self.ownerships.get(name);
+        let own = self.sets.of_name(name).filter(|set| !set.records.is_empty() && ownership.lists(set.rtype));
         let mut types: Vec<RecordType> =
             own.map(|set| set.rtype).filter(|rtype| *rtype != RecordType::NSEC3).chain(more).collect();
         types.sort_unstable();
@@ -65,13 +65,13 @@ impl ZoneVerifier<'_> {
     }
 }
 
-/// The next name, and the types.
+/// Splits the data into the next name and the types.
 fn read(data: &[u8]) -> Option<(DomainName<'_>, TypeBitmap<'_>)> {
     let (next, bitmap) = DomainName::at_front(data).ok()?;
     Some((next, TypeBitmap::read(bitmap).ok()?))
 }
 
-/// What is to be said of a bitmap that is not the expected one.
+/// Returns the reason for a bitmap that differs from the expected one.
 pub(super) fn wrong_types(expected: &[u8], found: TypeBitmap<'_>) -> FindingReason {
     let text = |bitmap: TypeBitmap<'_>| {
         let types: Vec<String> = bitmap.types().map(|rtype| rtype.to_string()).collect();

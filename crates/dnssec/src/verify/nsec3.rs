@@ -13,10 +13,10 @@ use crate::rtype::RecordType;
 use crate::sets::RecordSet;
 use crate::zone_cut::{NameOwnership, empty_names};
 
-/// Most chains that are computed: a zone that changes its parameters has two.
+/// The maximum number of chains that are checked. A zone that is changing its parameters has two.
 const MAX_CHAINS: usize = 4;
 
-/// An NSEC3 record of the chain that is checked.
+/// An NSEC3 record of the checked chain.
 struct Nsec3Record<'z> {
     hash: Nsec3Hash,
     owner: DomainName<'z>,
@@ -25,18 +25,18 @@ struct Nsec3Record<'z> {
     is_needed: bool,
 }
 
-/// A name that the chain has to speak of.
+/// A name that must have an NSEC3 record, and the hash of that name.
 struct ExpectedHash<'z> {
     name: DomainName<'z>,
-    /// Where it stands; none of an empty name.
+    /// The index of the name; None for an empty non-terminal.
     index: Option<usize>,
-    /// True for insecure delegations, and for empty names above nothing else.
+    /// True for insecure delegations, and for empty non-terminals with nothing but insecure delegations below.
     may_be_left_out: bool,
 }
 
 impl<'z> ZoneVerifier<'z> {
-    /// Every name that is the zone's own, and every empty one, has an NSEC3 record, and these form a ring; where they opt out,
-    /// insecure delegations may be missing.
+    /// Checks that every name of the zone and every empty non-terminal has an NSEC3 record, and that the records form
+    /// a ring. A chain with opt-out may omit insecure delegations.
     pub(super) fn check_nsec3(
         &self,
         accelerator: &Accelerator,
@@ -46,7 +46,7 @@ impl<'z> ZoneVerifier<'z> {
         let mut all = Vec::new();
         for (row, data) in parameters.iter().flat_map(|set| set.records.iter().zip(set.data())) {
             match Nsec3Parameters::read(data) {
-                // RFC 5155 4.1.2: what has flags is not for use.
+                // RFC 5155 4.1.2: a record with flags is not in use.
                 Some((own, 0)) => all.push((*row, own)),
                 Some(_) => {}
                 None => {
@@ -54,12 +54,13 @@ impl<'z> ZoneVerifier<'z> {
                 }
             }
         }
+        // Each chain hashes every name of the zone, so their number bounds the work.
         if let Some((row, _)) = all.get(MAX_CHAINS) {
             let reason = FindingReason::TooManyChains { found: all.len(), max: MAX_CHAINS };
             report.add(self.apex, RecordType::NSEC3PARAM, Some(*row), reason);
             return Ok(());
         }
-        let links = self.links(&all, report);
+        let links = self.read_records(&all, report);
         for (row, own) in all {
             if self.is_computed(row, own, report) {
                 let links = links.iter().filter(|link| link.nsec3.parameters == own);
@@ -69,7 +70,7 @@ impl<'z> ZoneVerifier<'z> {
         Ok(())
     }
 
-    /// What stands against computing hashes, or ought to be said of it.
+    /// Returns true if the hashes can be computed, and reports parameters that are unsupported or not recommended.
     fn is_computed(&self, row: u32, parameters: Nsec3Parameters<'_>, report: &mut VerifyReport) -> bool {
         let max = self.settings.max_iterations;
         let found = parameters.iterations;
@@ -93,12 +94,16 @@ impl<'z> ZoneVerifier<'z> {
         true
     }
 
-    /// The zone's NSEC3 records; those with parameters that are not the zone's are reported.
-    fn links(&self, all: &[(u32, Nsec3Parameters<'_>)], report: &mut VerifyReport) -> Vec<Nsec3Record<'z>> {
+    /// Returns the NSEC3 records of the zone. Records with other parameters are reported.
+    fn read_records(
+        &self,
+        all: &[(u32, Nsec3Parameters<'_>)],
+        report: &mut VerifyReport,
+    ) -> Vec<Nsec3Record<'z>> {
         let mut links = Vec::new();
         for name in 0..self.sets.name_count() {
             let Some(set) = self.sets.of_type(name, RecordType::NSEC3) else { continue };
-            if self.places.get(name) == NameOwnership::Below {
+            if self.ownerships.get(name) == NameOwnership::Below {
                 report.add(
                     set.owner,
                     RecordType::NSEC3,
@@ -108,7 +113,7 @@ impl<'z> ZoneVerifier<'z> {
                 continue;
             }
             for (row, data) in set.records.iter().zip(set.data()) {
-                let fault = match link(set.owner, self.apex, *row, data) {
+                let fault = match read_record(set.owner, self.apex, *row, data) {
                     Some(link) if all.iter().any(|(_, own)| *own == link.nsec3.parameters) => {
                         links.push(link);
                         continue;
@@ -130,13 +135,14 @@ impl<'z> ZoneVerifier<'z> {
         report: &mut VerifyReport,
     ) -> Result<(), JobError> {
         links.sort_by_key(|link| link.hash);
+        // The last record leads back to the first one.
         for (link, next) in links.iter().zip(links.iter().cycle().skip(1)) {
             if link.nsec3.next != next.hash {
                 let reason = FindingReason::Gap { expected: text(&next.hash), found: text(link.nsec3.next) };
                 report.add(link.owner, RecordType::NSEC3, Some(link.row), reason);
             }
         }
-        let expected = self.expected();
+        let expected = self.expected_names();
         let names = expected.iter().map(|one| one.name);
         let hashes = hash_names(accelerator, names, parameters.salt, parameters.iterations)?;
         for (one, hash) in expected.iter().zip(hashes) {
@@ -148,15 +154,18 @@ impl<'z> ZoneVerifier<'z> {
         Ok(())
     }
 
-    /// All names that the chain has to speak of.
-    fn expected(&self) -> Vec<ExpectedHash<'z>> {
+    /// Returns all names that must have an NSEC3 record.
+    fn expected_names(&self) -> Vec<ExpectedHash<'z>> {
         let mut expected = Vec::new();
-        for (index, place) in self.places.iter().enumerate().filter(|(_, place)| place.is_in_chain()) {
-            let is_secure = place != NameOwnership::Cut || self.sets.of_type(index, RecordType::DS).is_some();
+        for (index, ownership) in
+            self.ownerships.iter().enumerate().filter(|(_, ownership)| ownership.is_in_chain())
+        {
+            let is_secure =
+                ownership != NameOwnership::Cut || self.sets.of_type(index, RecordType::DS).is_some();
             let name = self.sets.name(index);
             expected.push(ExpectedHash { name, index: Some(index), may_be_left_out: !is_secure });
         }
-        empty_names(self.sets, &self.places, |empty| {
+        empty_names(self.sets, &self.ownerships, |empty| {
             let may_be_left_out = empty.may_be_left_out;
             expected.push(ExpectedHash { name: empty.name, index: None, may_be_left_out });
         });
@@ -181,7 +190,8 @@ impl<'z> ZoneVerifier<'z> {
                     report.add(one.name, RecordType::NSEC3, Some(link.row), reason);
                 }
             }
-            // The record before the place, the last one where there is none, covers the hash.
+            // The record before the position covers the hash. Before the first record, the ring continues at the last
+            // one.
             Err(at) => {
                 let covers = links.get(at.wrapping_sub(1)).or(links.last());
                 let is_covered = covers.is_some_and(|link| link.nsec3.is_opt_out());
@@ -197,9 +207,10 @@ impl<'z> ZoneVerifier<'z> {
         }
     }
 
-    /// The types that the NSEC3 record of a name lists: RRSIG where something of the name is signed. RFC 5155 7.1.
+    /// Returns the types in the NSEC3 record of a name, with RRSIG if a set of the name is signed. RFC 5155 7.1.
     fn hashed_types(&self, one: &ExpectedHash<'_>) -> Vec<u8> {
         match one.index {
+            // An empty non-terminal has no types.
             None => Vec::new(),
             Some(index) if one.may_be_left_out => self.types_of(index, []),
             Some(index) => self.types_of(index, [RecordType::RRSIG]),
@@ -213,8 +224,8 @@ impl Nsec3Record<'_> {
     }
 }
 
-/// A record of a chain: its owner is a hash below the zone's own name.
-fn link<'z>(
+/// Reads a record of a chain. Its owner is a hash below the apex.
+fn read_record<'z>(
     owner: DomainName<'z>,
     apex: DomainName<'_>,
     row: u32,

@@ -1,4 +1,4 @@
-//! Signatures of many sets, verified side by side.
+//! The signatures of many sets, verified in batches.
 
 use oarlock::Blame;
 use oarlock::{Accelerator, Input, Job, JobError};
@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::ZoneVerifier;
 use super::finding::{FindingReason, Severity, VerifyReport};
-use super::keys::ZoneKey;
+use super::keys::VerifyKey;
 use crate::algorithm::DnssecAlgorithm;
 use crate::dnskey::ZonePublicKey;
 use crate::messages::Messages;
@@ -14,32 +14,32 @@ use crate::rrsig::{Rrsig, Validity, signed_labels};
 use crate::rtype::RecordType;
 use crate::sets::RecordSet;
 
-/// Bytes of messages that are kept until they are verified.
+/// The number of message bytes that are kept before they are verified.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Sets whose signatures are verified together.
+/// The sets whose signatures are verified together.
 #[derive(Debug, Default)]
 pub(super) struct SignatureBatch<'z> {
     sets: Vec<SignedSet<'z>>,
-    /// What each signature signs.
+    /// The messages of the signatures.
     messages: Messages,
     trials: Vec<KeyTrial<'z>>,
-    /// Of all sets, in their order.
+    /// The outcomes of all signatures, set by set.
     outcomes: Vec<SignatureOutcome>,
 }
 
-/// A set that has to be signed, and where its signatures' outcomes begin.
+/// A set that must be signed, and the index of its first outcome.
 #[derive(Debug)]
 struct SignedSet<'z> {
     set: RecordSet<'z>,
     outcomes: usize,
 }
 
-/// What came of a signature.
+/// The outcome of a signature.
 #[derive(Debug)]
 struct SignatureOutcome {
     row: u32,
-    /// None where the record is no signature's.
+    /// The key tag; None if the data of the RRSIG is malformed.
     tag: Option<u16>,
     algorithm: DnssecAlgorithm,
     verdict: SignatureVerdict,
@@ -49,11 +49,11 @@ struct SignatureOutcome {
 enum SignatureVerdict {
     Good,
     Bad(FindingReason),
-    /// Nobody can tell.
+    /// The algorithm or the key is not supported.
     Unsupported,
 }
 
-/// A signature to be tried with a key.
+/// A signature and the key that is tried next.
 #[derive(Debug)]
 struct KeyTrial<'z> {
     outcome: usize,
@@ -65,10 +65,10 @@ struct KeyTrial<'z> {
 }
 
 impl<'z> SignatureBatch<'z> {
-    /// Takes a set that has to be signed.
+    /// Adds a set that must be signed.
     ///
     /// # Errors
-    /// More than 4 GiB are signed.
+    /// The messages exceed 4 GiB.
     pub(super) fn add(
         &mut self,
         verifier: &ZoneVerifier<'z>,
@@ -84,6 +84,7 @@ impl<'z> SignatureBatch<'z> {
         report.counts.signed_sets += 1;
         self.sets.push(SignedSet { set, outcomes: self.outcomes.len() });
         let max = verifier.settings.max_signatures;
+        // Each signature hashes the whole set, so an attacker could multiply the work by adding signatures.
         for &row in set.signatures.iter().take(max) {
             self.add_signature(verifier, set, row, report)?;
         }
@@ -94,7 +95,7 @@ impl<'z> SignatureBatch<'z> {
         Ok(())
     }
 
-    /// True where it is time to verify what was taken, lest it takes too much memory.
+    /// Returns true if the batch should be verified now, to bound its memory.
     pub(super) fn is_full(&self) -> bool {
         self.messages.len_bytes() > BATCH_BYTES
     }
@@ -125,7 +126,7 @@ impl<'z> SignatureBatch<'z> {
             report.add(set.owner, set.rtype, Some(row), reason).key_tag = Some(rrsig.key_tag);
         }
         let algorithm = DnssecAlgorithm(rrsig.algorithm);
-        // Until something else is known of it.
+        // The verdict until a key verifies the signature.
         let mut verdict = SignatureVerdict::Bad(FindingReason::BadSignature);
         match candidate(verifier, set, &rrsig) {
             Ok(key) => {
@@ -142,10 +143,11 @@ impl<'z> SignatureBatch<'z> {
         Ok(())
     }
 
-    /// Tries all signatures, those that fail with the next key of their tag, and reports.
+    /// Verifies all signatures and reports the outcomes. A signature that fails is tried with the next key of its
+    /// tag.
     ///
     /// # Errors
-    /// The machine failed.
+    /// An engine failed.
     pub(super) fn verify(
         mut self,
         verifier: &ZoneVerifier<'_>,
@@ -154,6 +156,7 @@ impl<'z> SignatureBatch<'z> {
     ) -> Result<(), JobError> {
         let mut trials = std::mem::take(&mut self.trials);
         self.messages.hash(accelerator)?;
+        // One round per key of a tag. Nearly all signatures succeed in the first round, which fills the lanes best.
         while !trials.is_empty() {
             report.counts.verifications += trials.len() as u64;
             let verdicts = self.try_all(verifier, accelerator, &trials)?;
@@ -167,6 +170,7 @@ impl<'z> SignatureBatch<'z> {
             }
             trials = again;
         }
+        // The outcomes of a set end where those of the next set begin.
         let ends = self.sets.iter().skip(1).map(|signed| signed.outcomes).chain([self.outcomes.len()]);
         for (signed, end) in self.sets.iter().zip(ends.collect::<Vec<_>>()) {
             conclude(verifier, signed.set, &self.outcomes[signed.outcomes..end], report);
@@ -174,7 +178,7 @@ impl<'z> SignatureBatch<'z> {
         Ok(())
     }
 
-    /// Which of the trials succeed.
+    /// Returns true for each trial that succeeds.
     fn try_all(
         &self,
         verifier: &ZoneVerifier<'_>,
@@ -187,7 +191,7 @@ impl<'z> SignatureBatch<'z> {
         verify_all(accelerator, signatures)
     }
 
-    /// The trial with the next key of the tag; none where there is none, or where enough were tried.
+    /// Returns the trial with the next key of the tag. Returns None after the last key, or at the limit of tries.
     fn next_trial<'t>(&mut self, verifier: &ZoneVerifier<'_>, trial: KeyTrial<'t>) -> Option<KeyTrial<'t>> {
         let outcome = &mut self.outcomes[trial.outcome];
         let tag = outcome.tag?;
@@ -195,6 +199,7 @@ impl<'z> SignatureBatch<'z> {
         let mut next = verifier.keys.with_tag(tag, outcome.algorithm, trial.key + 1).filter(may_sign);
         let key = next.next()?;
         if trial.tried == verifier.settings.max_keys {
+            // The key that was not tried and the keys after it. KeyTrap (CVE-2023-50387) is the reason for the limit.
             let keys = trial.tried + 1 + next.count();
             outcome.verdict = SignatureVerdict::Bad(FindingReason::TooManyKeys { tried: trial.tried, keys });
             return None;
@@ -203,23 +208,23 @@ impl<'z> SignatureBatch<'z> {
     }
 }
 
-/// True where a signature over `signed` is that of a key.
+/// Returns true if a signature over `signed` is that of a key.
 ///
 /// # Errors
-/// The machine failed.
+/// An engine failed.
 pub(super) fn signs(
     accelerator: &Accelerator,
-    key: &ZoneKey<'_>,
+    key: &VerifyKey<'_>,
     signed: &[u8],
     signature: &[u8],
 ) -> Result<bool, JobError> {
     Ok(verify_all(accelerator, [(key, Input::Message(signed), signature)].into_iter())?[0])
 }
 
-/// Which signatures are good: each with its key and what it signs.
+/// Verifies signatures, each with its key and its input. Returns true for each good one.
 fn verify_all<'k>(
     accelerator: &Accelerator,
-    signatures: impl ExactSizeIterator<Item = (&'k ZoneKey<'k>, Input<'k>, &'k [u8])>,
+    signatures: impl ExactSizeIterator<Item = (&'k VerifyKey<'k>, Input<'k>, &'k [u8])>,
 ) -> Result<Vec<bool>, JobError> {
     let mut verdicts = vec![false; signatures.len()];
     let (mut jobs, mut places) = (Vec::with_capacity(verdicts.len()), Vec::with_capacity(verdicts.len()));
@@ -247,7 +252,8 @@ fn verify_all<'k>(
     Ok(verdicts)
 }
 
-/// The first key that may have made a signature, or what is wrong without looking at one. RFC 4035 5.3.1.
+/// Returns the first key that may have made a signature, or the verdict on a signature that needs no computation. RFC
+/// 4035 5.3.1.
 fn candidate(
     verifier: &ZoneVerifier<'_>,
     set: RecordSet<'_>,
@@ -288,7 +294,7 @@ fn unusable(verifier: &ZoneVerifier<'_>, key: usize) -> SignatureVerdict {
     }
 }
 
-/// Reports what came of a set's signatures.
+/// Reports the outcomes of a set's signatures.
 fn conclude(
     verifier: &ZoneVerifier<'_>,
     set: RecordSet<'_>,
@@ -302,7 +308,7 @@ fn conclude(
     };
     let missing: SmallVec<[DnssecAlgorithm; 2]> =
         verifier.required.iter().copied().filter(|algorithm| !is_good(algorithm)).collect();
-    // Where nothing is required, because no key of the zone can be used, nothing makes up for anything.
+    // If no key of the zone is usable, no algorithm is required, and then no signature makes up for another one.
     let is_signed = missing.is_empty() && !verifier.required.is_empty();
     for outcome in outcomes {
         match &outcome.verdict {
@@ -319,7 +325,7 @@ fn conclude(
         }
     }
     for algorithm in missing {
-        // Where there is a signature, what is wrong with it was said.
+        // An existing signature of the algorithm has been reported already.
         if !outcomes.iter().any(|outcome| outcome.algorithm == algorithm) {
             let row = set.records.first().copied();
             report.add(set.owner, set.rtype, row, FindingReason::MissingSignature(algorithm));

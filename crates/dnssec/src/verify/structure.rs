@@ -1,4 +1,4 @@
-//! What can be said of a name without keys: where it stands, its times to live, aliases and delegations.
+//! Checks of a name without keys: its ownership, times to live, aliases and delegations.
 
 use super::ZoneVerifier;
 use super::finding::{FindingReason, VerifyReport};
@@ -11,11 +11,11 @@ use crate::zone_cut::NameOwnership;
 
 impl<'z> ZoneVerifier<'z> {
     pub(super) fn check_structure(&self, name: usize, report: &mut VerifyReport) {
-        let place = self.places.get(name);
-        if place == NameOwnership::Outside {
+        let ownership = self.ownerships.get(name);
+        if ownership == NameOwnership::Outside {
             return self.report_outside(name, report);
         }
-        if place.is_in_chain() {
+        if ownership.is_in_chain() {
             report.counts.names += 1;
         }
         let mut types = 0;
@@ -33,7 +33,7 @@ impl<'z> ZoneVerifier<'z> {
                 _ => types += 1,
             }
         }
-        if let Some(row) = alias.filter(|_| types > 0 && place != NameOwnership::Below) {
+        if let Some(row) = alias.filter(|_| types > 0 && ownership != NameOwnership::Below) {
             report.add(
                 self.sets.name(name),
                 RecordType::CNAME,
@@ -41,7 +41,7 @@ impl<'z> ZoneVerifier<'z> {
                 FindingReason::AliasBesideOthers,
             );
         }
-        match place {
+        match ownership {
             NameOwnership::Apex => self.check_apex(name, report),
             NameOwnership::Cut => self.check_delegation(name, report),
             NameOwnership::Inside => self.check_inside(name, report),

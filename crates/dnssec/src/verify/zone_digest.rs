@@ -1,4 +1,4 @@
-//! Whether the zone's digest is that of its records. RFC 8976 section 4.
+//! The comparison of the zone digest with the records. RFC 8976 section 4.
 
 use std::collections::HashMap;
 
@@ -11,13 +11,13 @@ use crate::rtype::RecordType;
 use crate::zonemd::{ZONEMD_SIMPLE, Zonemd, zone_digest, zonemd_digest};
 
 impl ZoneVerifier<'_> {
-    /// One digest that is right is enough; where none is, all that is wrong is reported.
+    /// Accepts the zone if one digest matches. Otherwise reports the fault of each digest.
     pub(super) fn check_zone_digests(
         &self,
         accelerator: &Accelerator,
         report: &mut VerifyReport,
     ) -> Result<(), JobError> {
-        let Some(set) = self.sets.of_type(self.places.apex(), RecordType::ZONEMD) else { return Ok(()) };
+        let Some(set) = self.sets.of_type(self.ownerships.apex(), RecordType::ZONEMD) else { return Ok(()) };
         let all: Vec<(u32, Option<Zonemd<'_>>)> =
             set.records.iter().copied().zip(set.data().map(Zonemd::read)).collect();
         let kind = |one: &Zonemd<'_>| (one.scheme, one.algorithm);
@@ -43,7 +43,7 @@ impl ZoneVerifier<'_> {
         Ok(())
     }
 
-    /// What is wrong with a digest.
+    /// Returns the fault of a digest.
     fn zone_digest_fault(
         &self,
         accelerator: &Accelerator,
@@ -65,15 +65,15 @@ impl ZoneVerifier<'_> {
         }
     }
 
-    /// The zone's serial number, if its SOA record has one.
+    /// Returns the serial number of the zone, if its SOA record is well formed.
     #[must_use]
     pub fn serial(&self) -> Option<u32> {
-        let soa = self.sets.of_type(self.places.apex(), RecordType::SOA)?;
+        let soa = self.sets.of_type(self.ownerships.apex(), RecordType::SOA)?;
         soa_serial(soa.data().next()?)
     }
 }
 
-/// The serial number behind a SOA's two names.
+/// Reads the serial number after the two names of an SOA.
 fn soa_serial(data: &[u8]) -> Option<u32> {
     let (_, rest) = DomainName::at_front(data).ok()?;
     let (_, numbers) = DomainName::at_front(rest).ok()?;

@@ -1,4 +1,4 @@
-//! `$ORIGIN`, `$TTL` and `$INCLUDE`. RFC 1035 5.1, RFC 2308 section 4.
+//! The directives `$ORIGIN`, `$TTL` and `$INCLUDE`. RFC 1035 5.1, RFC 2308 section 4.
 
 use super::entries::EntryWords;
 use super::error::{EntryError, Read, shown};
@@ -9,23 +9,23 @@ use crate::name::{DomainName, DomainNameBuf, LetterCase};
 use crate::rdata;
 use crate::records::ZoneRecords;
 
-/// Files within files.
+/// The maximum depth of included files.
 const MAX_DEPTH: u32 = 16;
-/// Files in all.
+/// The maximum number of included files.
 const MAX_INCLUDED: u32 = 65_536;
 
 impl ZoneReader<'_> {
-    /// An entry that begins with a dollar sign.
+    /// Handles an entry that begins with a dollar sign.
     pub(super) fn directive(&mut self, words: &mut EntryWords<'_>, records: &mut ZoneRecords) -> Read<()> {
-        let word = words.need("a directive")?;
+        let word = words.require("a directive")?;
         match &*word.bytes().to_ascii_uppercase() {
             b"$ORIGIN" => {
-                let origin = self.name(words.need("a name")?)?;
+                let origin = self.name(words.require("a name")?)?;
                 words.end()?;
                 self.scope.set_origin(origin.name());
             }
             b"$TTL" => {
-                let ttl = words.need("a TTL")?.ttl()?;
+                let ttl = words.require("a TTL")?.ttl()?;
                 words.end()?;
                 self.scope.ttls.default = Some(ttl);
             }
@@ -37,7 +37,7 @@ impl ZoneReader<'_> {
     }
 
     fn include(&mut self, words: &mut EntryWords<'_>, records: &mut ZoneRecords) -> Read<()> {
-        let path = path(words.need("a file")?)?;
+        let path = path(words.require("a file")?)?;
         let origin = words.next()?.map(|word| self.name(word)).transpose()?;
         words.end()?;
         let fail = |error: &str| EntryError::Include { path: shown(path.as_bytes()), error: error.into() };
@@ -52,7 +52,7 @@ impl ZoneReader<'_> {
         Ok(())
     }
 
-    /// Origin and owner are this file's again afterwards.
+    /// Reads an included file. Origin and owner are restored afterwards. RFC 1035 5.1.
     fn read_file(
         &mut self,
         path: Box<str>,

@@ -1,4 +1,4 @@
-//! Entries of a zone file, word by word: blanks, comments, quoted strings, escapes, parentheses. RFC 1035 5.1.
+//! The entries of a zone file, word by word: blanks, comments, quoted strings, escapes, parentheses. RFC 1035 5.1.
 
 use memchr::memchr;
 
@@ -6,46 +6,46 @@ use super::error::{EntryError, Read, shown};
 use super::marks::{BLOCK, marks};
 use super::word::{EntryWord, WordKind};
 
-/// Most bytes of an entry.
+/// The maximum length of an entry in bytes.
 pub(crate) const MAX_ENTRY: usize = 1 << 20;
 
-/// The words of a text, of one entry after the other.
+/// The words of a text, entry after entry.
 #[derive(Debug)]
 pub(crate) struct EntryWords<'t> {
     text: &'t [u8],
     at: usize,
     line: u32,
     entry_at: usize,
-    /// Parentheses that are open, and where the first of them stands.
+    /// The number of open parentheses, and the position of the outermost one.
     depth: u32,
     open: TextPosition,
-    /// Bits from `block` on of bytes at which a word may end.
+    /// A bit for each byte from `block` on at which a word may end.
     block: usize,
     marks: u64,
     is_last: bool,
     is_cut: bool,
 }
 
-/// A byte and the line that it stands in.
+/// The position of a byte and its line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TextPosition {
     pub(crate) at: usize,
     pub(crate) line: u32,
 }
 
-/// How an entry ended.
+/// The end of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EntryEnd {
-    /// With its line, or with the last text.
+    /// The entry ends with its line, or with the last text.
     Line,
-    /// It goes on in text that is not here yet.
+    /// The entry continues in text that has not arrived yet.
     Cut,
-    /// It does not: this parenthesis is never closed.
+    /// The entry has no end: this parenthesis is never closed.
     Open(TextPosition),
 }
 
 impl<'t> EntryWords<'t> {
-    /// Words from `start` on. More text comes later unless this is the last.
+    /// Reads words from `start` on. More text follows unless this is the last.
     pub(crate) fn new(text: &'t [u8], start: TextPosition, is_last: bool) -> Self {
         Self {
             text,
@@ -63,12 +63,12 @@ impl<'t> EntryWords<'t> {
     }
 
     fn with_marks(mut self, from: usize) -> Self {
-        self.load(from);
+        self.load_block(from);
         self
     }
 
     #[inline]
-    pub(crate) fn place(&self) -> TextPosition {
+    pub(crate) fn position(&self) -> TextPosition {
         TextPosition { at: self.at, line: self.line }
     }
 
@@ -76,13 +76,13 @@ impl<'t> EntryWords<'t> {
         self.line
     }
 
-    /// True where the text ends before the entry, and more will come.
+    /// Returns true if the text ends before the entry, and more text will follow.
     #[inline]
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// Begins an entry; its first byte, or none where the text ends.
+    /// Begins an entry. Returns its first byte, or None at the end of the text.
     #[inline]
     pub(crate) fn begin(&mut self) -> Option<u8> {
         self.entry_at = self.at;
@@ -90,7 +90,7 @@ impl<'t> EntryWords<'t> {
         self.text.get(self.at).copied()
     }
 
-    /// The next word of the entry.
+    /// Returns the next word of the entry.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Read<Option<EntryWord<'t>>> {
         match self.word_after_blank() {
@@ -102,21 +102,23 @@ impl<'t> EntryWords<'t> {
     #[inline(never)]
     fn next_in_new_block(&mut self) -> Read<Option<EntryWord<'t>>> {
         if self.at != self.block {
-            self.load(self.at);
+            self.load_block(self.at);
             if let Some(word) = self.word_after_blank() {
                 return Ok(Some(word));
             }
         }
-        self.any()
+        self.next_any_word()
     }
 
-    /// A plain word behind one blank and before another, or a line's end; nothing is passed where there is none.
+    /// Returns a plain word between two blanks, or between a blank and the end of a line. If the next word has
+    /// another form, returns None and does not move.
     #[inline(always)]
     fn word_after_blank(&mut self) -> Option<EntryWord<'t>> {
+        // If the position is outside of the block, the shift below is by 64 bits and yields None.
         let passed = self.at.wrapping_sub(self.block).min(BLOCK);
         let marks = self.marks.checked_shr(passed as u32)?;
         let len = (marks >> 1).trailing_zeros() as usize;
-        // A mark here, none behind it, and then one again.
+        // The mark at this byte is the blank. The next mark ends the word, unless it follows at once.
         if marks & 3 != 1 || len == BLOCK {
             return None;
         }
@@ -130,7 +132,7 @@ impl<'t> EntryWords<'t> {
     }
 
     #[inline]
-    fn any(&mut self) -> Read<Option<EntryWord<'t>>> {
+    fn next_any_word(&mut self) -> Read<Option<EntryWord<'t>>> {
         match self.skip_blanks()? {
             None => Ok(None),
             Some(b'"') => self.quoted().map(Some),
@@ -138,7 +140,7 @@ impl<'t> EntryWords<'t> {
         }
     }
 
-    /// The next word; quotes after its first `=` belong to it, as in `alpn="h2"`. RFC 9460 2.1.
+    /// Returns the next word. Quotes after its first `=` belong to it, as in `alpn="h2"`. RFC 9460 2.1.
     pub(crate) fn next_pair(&mut self) -> Read<Option<EntryWord<'t>>> {
         match self.skip_blanks()? {
             None => Ok(None),
@@ -147,21 +149,21 @@ impl<'t> EntryWords<'t> {
         }
     }
 
-    /// The next word, which has to be there.
+    /// Returns the next word, which is required.
     #[inline(always)]
-    pub(crate) fn need(&mut self, expected: &'static str) -> Read<EntryWord<'t>> {
+    pub(crate) fn require(&mut self, expected: &'static str) -> Read<EntryWord<'t>> {
         match self.word_after_blank() {
             Some(word) => Ok(word),
-            None => self.need_in_new_block(expected),
+            None => self.require_in_new_block(expected),
         }
     }
 
     #[inline(never)]
-    fn need_in_new_block(&mut self, expected: &'static str) -> Read<EntryWord<'t>> {
+    fn require_in_new_block(&mut self, expected: &'static str) -> Read<EntryWord<'t>> {
         self.next_in_new_block()?.ok_or_else(|| EntryError::Missing(expected).into())
     }
 
-    /// True where the entry has no more words.
+    /// Returns true if the entry has no more words.
     #[inline]
     pub(crate) fn is_done(&mut self) -> Read<bool> {
         if self.is_at_line_end() {
@@ -170,7 +172,7 @@ impl<'t> EntryWords<'t> {
         Ok(self.skip_blanks()?.is_none())
     }
 
-    /// True where the next word is `\#`, and passes it. RFC 3597 section 5.
+    /// Returns true and moves on if the next word is `\#`. RFC 3597 section 5.
     #[inline]
     pub(crate) fn passes_generic(&mut self) -> Read<bool> {
         if let Some([b' ' | b'\t', b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9']) =
@@ -181,16 +183,16 @@ impl<'t> EntryWords<'t> {
         if self.skip_blanks()? != Some(b'\\') || self.text.get(self.at + 1) != Some(&b'#') {
             return Ok(false);
         }
-        let before = self.place();
+        let before = self.position();
         let is_generic = self.word().len() == 2;
         if !is_generic {
             self.at = before.at;
-            self.load(self.at);
+            self.load_block(self.at);
         }
         Ok(is_generic)
     }
 
-    /// The entry has to have no more words, and to be whole.
+    /// Checks that the entry has no more words and is complete.
     #[inline]
     pub(crate) fn end(&mut self) -> Read<()> {
         if self.is_at_line_end() && self.at - self.entry_at <= MAX_ENTRY {
@@ -205,15 +207,15 @@ impl<'t> EntryWords<'t> {
         if self.at - self.entry_at > MAX_ENTRY { Err(EntryError::Long.into()) } else { Ok(()) }
     }
 
-    /// What is left of the entry as written, passed.
-    pub(crate) fn raw(&mut self) -> Read<&'t [u8]> {
+    /// Returns the rest of the entry as written, and moves past it.
+    pub(crate) fn take_rest(&mut self) -> Read<&'t [u8]> {
         self.skip_blanks()?;
         let start = self.at;
         while self.next()?.is_some() {}
         Ok(&self.text[start..self.at])
     }
 
-    /// Passes what is left of the entry and its line's end.
+    /// Moves past the rest of the entry and the end of its line.
     #[inline]
     pub(crate) fn finish(&mut self) -> EntryEnd {
         if self.is_at_line_end() {
@@ -228,7 +230,7 @@ impl<'t> EntryWords<'t> {
         loop {
             match self.next() {
                 Ok(None) => break,
-                // Only where the text ends.
+                // This error occurs at the end of the text only.
                 Err(error) if *error == EntryError::OpenParenthesis => break,
                 _ => {}
             }
@@ -245,18 +247,18 @@ impl<'t> EntryWords<'t> {
         EntryEnd::Line
     }
 
-    /// Goes on at the line after a place.
-    pub(crate) fn go_on_after(&mut self, place: TextPosition) {
-        let rest = &self.text[place.at..];
+    /// Continues at the line after a position.
+    pub(crate) fn go_on_after(&mut self, position: TextPosition) {
+        let rest = &self.text[position.at..];
         self.is_cut = false;
         match memchr(b'\n', rest) {
-            Some(len) => (self.at, self.line) = (place.at + len + 1, place.line.saturating_add(1)),
-            None => (self.at, self.line) = (self.text.len(), place.line),
+            Some(len) => (self.at, self.line) = (position.at + len + 1, position.line.saturating_add(1)),
+            None => (self.at, self.line) = (self.text.len(), position.line),
         }
-        self.load(self.at);
+        self.load_block(self.at);
     }
 
-    /// True at a line's end outside of parentheses.
+    /// Returns true at the end of a line outside of parentheses.
     #[inline]
     fn is_at_line_end(&self) -> bool {
         self.depth == 0 && self.text.get(self.at) == Some(&b'\n')
@@ -268,7 +270,7 @@ impl<'t> EntryWords<'t> {
         self.line = self.line.saturating_add(1);
     }
 
-    /// The first byte of the next word, or none at the entry's end, which stays.
+    /// Returns the first byte of the next word. Returns None at the end of the entry, and does not move past it.
     #[inline]
     fn skip_blanks(&mut self) -> Read<Option<u8>> {
         loop {
@@ -298,7 +300,7 @@ impl<'t> EntryWords<'t> {
 
     fn open_parenthesis(&mut self) {
         if self.depth == 0 {
-            self.open = self.place();
+            self.open = self.position();
         }
         self.depth = self.depth.saturating_add(1);
         self.at += 1;
@@ -310,20 +312,20 @@ impl<'t> EntryWords<'t> {
         Ok(())
     }
 
-    /// A word without quotes, whose first byte is here.
+    /// Reads a word without quotes that begins here.
     #[inline]
     fn word(&mut self) -> EntryWord<'t> {
         let start = self.at;
-        let end = self.mark(start);
+        let end = self.find_mark(start);
         if let Some(b' ' | b'\n' | b'\t') = self.text.get(end) {
             self.at = end;
             return EntryWord::new(&self.text[start..], end - start, WordKind::Plain);
         }
-        self.odd_word(start, end)
+        self.unusual_word(start, end)
     }
 
-    /// As `word`, where the first mark at `mark` is no blank.
-    fn odd_word(&mut self, start: usize, mark: usize) -> EntryWord<'t> {
+    /// Acts as `word` for a word whose first mark, at `find_mark`, is not a blank.
+    fn unusual_word(&mut self, start: usize, mark: usize) -> EntryWord<'t> {
         let mut kind = WordKind::Plain;
         let mut end = mark;
         loop {
@@ -331,11 +333,12 @@ impl<'t> EntryWords<'t> {
                 None | Some(b' ' | b'\t' | b'\r' | b'\n' | b';' | b'(' | b')' | b'"') => break,
                 Some(b'\\') => {
                     kind = WordKind::Escaped;
-                    // A backslash at the end of a line stays alone, and no one can read it.
+                    // A backslash at the end of a line does not join it with the next line: the name or string is
+                    // malformed.
                     let is_alone = matches!(self.text.get(end + 1), None | Some(b'\r' | b'\n'));
-                    end = self.mark(end + if is_alone { 1 } else { 2 });
+                    end = self.find_mark(end + if is_alone { 1 } else { 2 });
                 }
-                Some(_) => end = self.mark(end + 1),
+                Some(_) => end = self.find_mark(end + 1),
             }
         }
         self.is_cut |= end == self.text.len() && !self.is_last;
@@ -353,29 +356,29 @@ impl<'t> EntryWords<'t> {
         Ok(EntryWord::new(&self.text[start..], self.at - start, WordKind::Escaped))
     }
 
-    /// What stands between quotes, the first of which is here.
+    /// Reads a quoted string whose opening quote is here.
     fn quoted(&mut self) -> Read<EntryWord<'t>> {
         let start = self.at + 1;
-        let mut end = self.mark(start);
+        let mut end = self.find_mark(start);
         loop {
             match self.text.get(end) {
                 Some(b'"') => break,
-                Some(b'\\') if self.text.get(end + 1) != Some(&b'\n') => end = self.mark(end + 2),
+                Some(b'\\') if self.text.get(end + 1) != Some(&b'\n') => end = self.find_mark(end + 2),
                 None | Some(b'\n' | b'\\') => {
                     self.at = end.min(self.text.len());
                     self.is_cut |= self.at == self.text.len() && !self.is_last;
                     return Err(EntryError::OpenQuote.into());
                 }
-                Some(_) => end = self.mark(end + 1),
+                Some(_) => end = self.find_mark(end + 1),
             }
         }
         self.at = end + 1;
         Ok(EntryWord::new(&self.text[start..], end - start, WordKind::Quoted))
     }
 
-    /// The first byte from `from` on at which a word may end; the text's length where there is none.
+    /// Returns the position of the first byte from `from` on at which a word may end, or the length of the text.
     #[inline]
-    fn mark(&mut self, mut from: usize) -> usize {
+    fn find_mark(&mut self, mut from: usize) -> usize {
         loop {
             let passed = from.wrapping_sub(self.block);
             if passed < BLOCK {
@@ -388,14 +391,15 @@ impl<'t> EntryWords<'t> {
             if from >= self.text.len() {
                 return self.text.len();
             }
-            self.load(from);
+            self.load_block(from);
         }
     }
 
     #[inline]
-    fn load(&mut self, from: usize) {
+    fn load_block(&mut self, from: usize) {
         self.block = from;
         let rest = self.text.get(from..).unwrap_or_default();
+        // The marks of a block are found once, and every word in the block uses them.
         self.marks = match rest.first_chunk::<BLOCK>() {
             Some(block) => marks(block),
             None => last_marks(rest),
@@ -403,9 +407,10 @@ impl<'t> EntryWords<'t> {
     }
 }
 
-/// Marks of less than a block, with one where the text ends.
+/// Returns the marks of less than a block, with a mark at the end of the text.
 #[cold]
 fn last_marks(rest: &[u8]) -> u64 {
+    // A line feed is a mark, so that a word ends with the text.
     let mut block = [b'\n'; BLOCK];
     block[..rest.len()].copy_from_slice(rest);
     marks(&block)

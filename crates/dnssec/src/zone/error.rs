@@ -1,4 +1,4 @@
-//! What is wrong with an entry of a zone file. All of it is the file's fault.
+//! Errors of entries in a zone file. The author of the file is at fault.
 
 use std::fmt;
 
@@ -8,94 +8,94 @@ use crate::rdata::DataError;
 use crate::records::ZoneRecordsError;
 use crate::rtype::RecordType;
 
-/// Most characters of a word that an error shows.
+/// The maximum number of characters of a word that an error shows.
 const SHOWN: usize = 64;
 
-/// Why an entry of a zone file was not read.
+/// An error of an entry in a zone file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
-    /// A word that is not what its place wants.
-    #[error("`{word}` where {expected} should be")]
+    /// A word is not of the required form.
+    #[error("found `{word}`, expected {expected}")]
     Word {
-        /// The word as written, shortened where it is long.
+        /// The word as written, shortened if it is long.
         word: Box<str>,
-        /// What should be there.
+        /// The required form.
         expected: &'static str,
     },
     /// The entry ends too soon.
-    #[error("the entry ends where {0} should be")]
+    #[error("the entry ends, expected {0}")]
     Missing(&'static str),
-    /// More words than the type has.
+    /// The entry has more words than its type.
     #[error("`{0}` after the record's data")]
     SecondInput(Box<str>),
-    /// A word that is no name.
-    #[error("`{word}` is no name: {error}")]
+    /// A name is malformed.
+    #[error("`{word}` is not a name: {error}")]
     Name {
-        /// The word as written, shortened where it is long.
+        /// The word as written, shortened if it is long.
         word: Box<str>,
-        /// What is wrong with it.
+        /// The error of the name.
         error: NameError,
     },
-    /// A relative name, and neither `$ORIGIN` nor SOA before it.
+    /// A relative name has neither `$ORIGIN` nor an SOA before it.
     #[error("`{0}` is relative, and no origin is known")]
     NoOrigin(Box<str>),
-    /// No owner's name, and no entry with a good one before it.
-    #[error("no owner's name, here or before")]
+    /// The entry has no owner, and no entry before it has a valid one.
+    #[error("no owner's name in this entry or before it")]
     NoOwner,
-    /// No TTL, and none to take its place.
+    /// The entry has no TTL, and there is no default.
     #[error("no TTL, and neither $TTL, a TTL nor an SOA before")]
     NoTtl,
-    /// An SOA without a TTL, whose minimum is too long to be one. RFC 2181 section 8.
+    /// An SOA has no TTL, and its minimum is too large to be one. RFC 2181 section 8.
     #[error("no TTL, and the SOA's minimum, {0}, is too long to be one: a TTL is at most 2147483647 seconds")]
     LongMinimum(u32),
-    /// A class other than IN.
-    #[error("class `{0}`; only IN is read")]
+    /// The class is not IN.
+    #[error("class `{0}`: only IN is supported")]
     Class(Box<str>),
-    /// A word that is neither the mnemonic of a type nor `TYPE` and its number.
-    #[error("`{0}` where a registered type, or TYPE and a number up to 65535, should be")]
+    /// A word is neither the mnemonic of a type nor `TYPE` and a number.
+    #[error("found `{0}`, expected a registered type, or TYPE and a number up to 65535")]
     UnknownType(Box<str>),
-    /// A type that stands in messages only. RFC 6895 3.1.
-    #[error("type {0} stands in no zone")]
+    /// The type occurs in messages only. RFC 6895 3.1.
+    #[error("type {0} is not allowed in a zone")]
     MetaType(RecordType),
-    /// A type whose text is not known here.
-    #[error("the text of type {0} is not known; its data can be written as \\# (RFC 3597)")]
+    /// This crate does not know the text of the type.
+    #[error("the text of type {0} is unknown: write its data as \\# (RFC 3597)")]
     GenericOnly(RecordType),
-    /// Data in generic form that the type does not allow.
+    /// Data in generic form does not match its type.
     #[error("{0}")]
     Data(#[from] DataError),
-    /// A quoted string that its line does not end.
-    #[error("a quoted string that is not closed in its line")]
+    /// A quoted string does not end in its line.
+    #[error("a quoted string does not end in its line")]
     OpenQuote,
-    /// An opening parenthesis that is never closed.
-    #[error("a parenthesis that is not closed")]
+    /// A parenthesis is never closed.
+    #[error("a parenthesis is never closed")]
     OpenParenthesis,
-    /// A closing parenthesis without an opening one.
-    #[error("a parenthesis is closed that was not opened")]
+    /// A closing parenthesis has no opening one.
+    #[error("a closing parenthesis has no opening one")]
     ClosingParenthesis,
-    /// An entry of more than 1 MiB.
+    /// The entry has more than 1 MiB.
     #[error("an entry of more than 1 MiB")]
     Long,
-    /// The text ends before the entry does.
+    /// The text ends before the entry.
     #[error("the file ends within an entry")]
     Ended,
-    /// A hundred parentheses that are not closed.
+    /// A hundred parentheses are not closed.
     #[error("100 parentheses that are not closed; the rest is not read")]
     GaveUp,
-    /// A word with a dollar sign that is no directive.
-    #[error("`{0}` is no directive")]
+    /// A word with a dollar sign is not a directive.
+    #[error("`{0}` is not a directive")]
     Directive(Box<str>),
-    /// A file that could not be included.
+    /// A file could not be included.
     #[error("cannot include `{path}`: {error}")]
     Include {
-        /// As written.
+        /// The path as written.
         path: Box<str>,
-        /// Why.
+        /// The error of the file.
         error: Box<str>,
     },
-    /// A `$GENERATE` that cannot be followed.
+    /// A `$GENERATE` is malformed.
     #[error("$GENERATE: {0}")]
     Generate(&'static str),
-    /// No room for the record.
+    /// The record cannot be stored.
     #[error("{0}")]
     Records(#[from] ZoneRecordsError),
 }
@@ -112,7 +112,8 @@ impl EntryError {
     }
 }
 
-/// What was read, or an error in a box: most calls give neither much nor fail.
+/// A parsed value, or an error in a box. The box keeps the result small, because these functions are called for every
+/// word.
 pub(crate) type Read<T> = Result<T, Box<EntryError>>;
 
 impl From<ZoneRecordsError> for Box<EntryError> {
@@ -127,7 +128,7 @@ impl From<DataError> for Box<EntryError> {
     }
 }
 
-/// What an error shows of a word.
+/// Returns the part of a word that an error shows.
 #[cold]
 pub(crate) fn shown(word: &[u8]) -> Box<str> {
     let text: String = String::from_utf8_lossy(&word[..word.len().min(4 * SHOWN)])
@@ -140,14 +141,14 @@ pub(crate) fn shown(word: &[u8]) -> Box<str> {
     }
 }
 
-/// An entry that was not read.
+/// An entry that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultyEntry {
-    /// The file as `$INCLUDE` named it; none for the zone file itself.
+    /// The file as `$INCLUDE` names it; None for the zone file itself.
     pub file: Option<Box<str>>,
     /// The line, from 1.
     pub line: u32,
-    /// What is wrong with the entry.
+    /// The error of the entry.
     pub error: EntryError,
 }
 

@@ -1,4 +1,4 @@
-//! `$GENERATE`: records made of a template and a range, as BIND has it.
+//! `$GENERATE`: records from a template and a range, as in BIND.
 
 use super::entries::{EntryEnd, EntryWords, TextPosition};
 use super::error::{EntryError, Read};
@@ -8,10 +8,10 @@ use super::word::{EntryWord, WordKind, digits};
 use crate::records::ZoneRecords;
 use crate::rtype::RecordType;
 
-/// Most characters that a number is filled up to.
+/// The maximum width of a padded number.
 const MAX_WIDTH: u32 = 255;
 
-/// Numbers of a range, its end included.
+/// A range of numbers, its end included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct NumberRange {
     first: u32,
@@ -19,7 +19,7 @@ struct NumberRange {
     step: u32,
 }
 
-/// How a number stands in a record: `${offset,width,base}`.
+/// The form of a number in a record: `${offset,width,base}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct NumberForm {
     offset: i64,
@@ -28,14 +28,14 @@ struct NumberForm {
 }
 
 impl ZoneReader<'_> {
-    /// `$GENERATE first-last[/step] owner [ttl] [class] type data`, behind its first word.
+    /// Parses the words after `$GENERATE` in `$GENERATE first-last[/step] owner [ttl] [class] type data`.
     pub(super) fn generate(&mut self, words: &mut EntryWords<'_>, records: &mut ZoneRecords) -> Read<()> {
         let line = words.line();
-        let range = NumberRange::parse(words.need("a range")?)?;
+        let range = NumberRange::parse(words.require("a range")?)?;
         if range.count() > u64::from(self.max_generated) {
             return Err(EntryError::Generate("the range makes more records than are allowed").into());
         }
-        let template = words.raw()?;
+        let template = words.take_rest()?;
         words.end()?;
         let template = without_quotes(template)?;
         let mut text = Vec::new();
@@ -81,17 +81,17 @@ impl NumberRange {
     }
 }
 
-/// The template without the quotes of data that are one quoted string: so are several words written.
+/// Returns the template without the quotes of a template that is one quoted string. Several words may be written so.
 fn without_quotes(template: &[u8]) -> Read<Vec<u8>> {
     let mut words = EntryWords::new(template, TextPosition::default(), true);
     words.begin();
-    words.need("an owner's name")?;
-    let mut word = words.need("a type")?;
+    words.require("an owner's name")?;
+    let mut word = words.require("a type")?;
     while word.bytes().first().is_some_and(u8::is_ascii_digit) || is_class(word)? {
-        word = words.need("a type")?;
+        word = words.require("a type")?;
     }
-    let before = words.place().at;
-    let data = words.need("data")?;
+    let before = words.position().at;
+    let data = words.require("data")?;
     if data.kind() != WordKind::Quoted || !words.is_done()? {
         return Ok(template.to_vec());
     }
@@ -99,7 +99,7 @@ fn without_quotes(template: &[u8]) -> Read<Vec<u8>> {
     bare.push(b' ');
     let mut escaped = false;
     for &byte in data.bytes() {
-        // A quote within keeps its meaning and loses its backslash.
+        // A quote within the string loses its backslash and keeps its meaning.
         if escaped && byte == b'"' {
             bare.pop();
         }
@@ -109,7 +109,7 @@ fn without_quotes(template: &[u8]) -> Read<Vec<u8>> {
     Ok(bare)
 }
 
-/// Appends the template with `number` for each dollar sign; escaped ones stay, and two are one.
+/// Appends the template with `number` for each dollar sign. Escaped dollar signs stay, and two stand for one.
 fn fill(template: &[u8], number: u32, out: &mut Vec<u8>) -> Read<()> {
     let mut rest = template;
     loop {
@@ -159,7 +159,7 @@ impl NumberForm {
     fn write(self, number: u32, out: &mut Vec<u8>) -> Read<()> {
         let decimal = i32::try_from(i64::from(number) + self.offset)
             .map_err(|_| EntryError::Generate("a number and its offset beyond -2147483648 to 2147483647"))?;
-        // Below 0 all bases but ten show the 32 bits, as in BIND.
+        // BIND prints negative numbers of other bases than ten as 32 bits.
         let (value, width) = (decimal.cast_unsigned(), self.width);
         let text = match self.base {
             b'o' => format!("{value:0width$o}"),
@@ -174,7 +174,8 @@ impl NumberForm {
     }
 }
 
-/// Hexadecimal digits from the right, with dots between them, as in `ip6.arpa`; zeros fill up to `width`, dots counted.
+/// Returns hexadecimal digits from the right with dots between them, as in `ip6.arpa`. Zeros pad it to `width`, which
+/// includes the dots.
 fn nibbles(hex: &str, width: usize) -> String {
     let mut out = String::new();
     for digit in hex.chars().rev() {
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stand_as_their_form_says() {
+    fn prints_numbers_in_the_stated_form() {
         let cases = [
             ("a$b$$c\\$", "a18b$c\\$"),
             ("${0}", "18"),
@@ -212,7 +213,7 @@ mod tests {
         for (template, expected) in cases {
             assert_eq!(filled(template, 18).as_deref(), Ok(expected), "{template}");
         }
-        // BIND 9.18 writes the same.
+        // The output of BIND 9.18.
         let below_zero = [
             ("${-22,4,d}", "-004"),
             ("${-22,4,x}", "fffffffc"),
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_have_both_ends() {
+    fn a_range_includes_both_ends() {
         let range = |text: &str| {
             NumberRange::parse(EntryWord::new(text.as_bytes(), text.len(), WordKind::Plain)).ok()
         };

@@ -1,16 +1,16 @@
 //! Zone files, read and written. RFC 1035 section 5, RFC 2308 section 4, RFC 3597 section 5.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
 //! | `marks` | bytes at which a word may end, and dots, found 64 at a time |
 //! | `entries` | entries, word by word |
-//! | `word` | a word, and the numbers that words may be |
+//! | `word` | a word, and the numbers that it may stand for |
 //! | `names` | names, into wire format |
-//! | `scope` | what an entry takes from those before it: origin, owner, TTL |
-//! | [`ZoneReader`] | a file's text, block by block, into records |
+//! | `scope` | the values that an entry inherits: origin, owner, TTL |
+//! | [`ZoneReader`] | the text of a file, block by block, into records |
 //! | `directives`, `generate` | `$ORIGIN`, `$TTL`, `$INCLUDE`, `$GENERATE` |
 //! | [`write_record`] | a record as a line |
-//! | [`EntryError`], [`FaultyEntry`] | what is wrong with an entry, and where |
+//! | [`EntryError`], [`FaultyEntry`] | the error of an entry, and its location |
 
 mod directives;
 pub(crate) mod entries;

@@ -1,21 +1,22 @@
-//! Names of a zone file, into wire format.
+//! The names of a zone file, into wire format.
 
 use super::error::{EntryError, Read, shown};
 use super::marks::{BLOCK, lower_and_dots};
 use super::word::{EntryWord, WordKind};
 use crate::name::{self, DomainName, DomainNameBuf, LetterCase, MAX_NAME, NameError};
 
-/// Most bytes of a name that is read in one step: it, a length before it and a dot behind it are within a block.
+/// The longest name that is read in one step, in bytes. It fits into a block together with a length byte before it
+/// and a dot after it.
 const MAX_SHORT: usize = BLOCK - 2;
 
-/// What relative names end in, as written and in small letters.
+/// The suffix of relative names, as written and in lower case.
 #[derive(Clone, Debug)]
 pub(crate) struct ZoneOriginBuf {
     kept: DomainNameBuf,
     lower: DomainNameBuf,
 }
 
-/// As [`ZoneOriginBuf`], borrowed.
+/// A borrowed [`ZoneOriginBuf`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ZoneOrigin<'a> {
     kept: DomainName<'a>,
@@ -35,12 +36,12 @@ impl ZoneOriginBuf {
 
 impl<'a> ZoneOrigin<'a> {
     #[inline]
-    pub(crate) fn of(self, case: LetterCase) -> DomainName<'a> {
+    pub(crate) fn in_case(self, case: LetterCase) -> DomainName<'a> {
         if case == LetterCase::Lower { self.lower } else { self.kept }
     }
 }
 
-/// Appends a name; a relative one ends in `origin`.
+/// Appends a name. A relative name ends in `origin`.
 #[inline]
 pub(crate) fn write(
     word: EntryWord<'_>,
@@ -59,7 +60,8 @@ pub(crate) fn write(
     }
 }
 
-/// Appends a name of `len` bytes, without escapes, at the front of a block; false where it is another's to say what it is.
+/// Appends a name of `len` bytes without escapes at the front of a block. Returns false for a name that only the
+/// general function can judge.
 #[inline]
 fn write_short(
     block: &[u8; BLOCK],
@@ -71,19 +73,24 @@ fn write_short(
     let (lower, dots) = lower_and_dots(block);
     let is_absolute = dots >> (len - 1) & 1 == 1;
     let behind =
-        if is_absolute { &[0][..] } else { origin.map_or(&[][..], |origin| origin.of(case).as_bytes()) };
+        if is_absolute { &[0][..] } else { origin.map_or(&[][..], |origin| origin.in_case(case).as_bytes()) };
+    // A relative name ends at its length, as if a dot followed.
     let mut ends = dots & ((1 << len) - 1) | u64::from(!is_absolute) << len;
+    // Two neighbouring ends, or an end at the start, are an empty label.
     let has_empty = ends & (ends << 1 | 1) != 0;
+    // The general function reports the errors, and reads `@` and `.`.
     if has_empty || behind.is_empty() || block[0] == b'@' && len == 1 || len + 1 + behind.len() > MAX_NAME {
         return false;
     }
     let start = out.len();
     out.push(0);
+    // A copy of the whole block is faster than one of just the name. The rest is cut off below.
     out.extend_from_slice(if case == LetterCase::Lower { &lower } else { block });
     let labels = &mut out[start..start + 1 + BLOCK];
     let mut label = 0;
     while ends != 0 {
         let end = ends.trailing_zeros() as usize;
+        // Each dot becomes the length byte of the label after it. A label has at most 62 bytes here.
         labels[label] = (end - label) as u8;
         label = end + 1;
         ends &= ends - 1;
@@ -107,11 +114,11 @@ fn write_any(
     if origin.is_none() && is_relative(text) {
         return Err(EntryError::NoOrigin(shown(text)).into());
     }
-    name::write_text(text, origin.map_or(DomainName::ROOT, |origin| origin.of(case)), case, out)
+    name::write_text(text, origin.map_or(DomainName::ROOT, |origin| origin.in_case(case)), case, out)
         .map_err(|error: NameError| EntryError::name(word, error))
 }
 
-/// True where a name does not end in a dot of its own.
+/// Returns true if a name does not end in an unescaped dot.
 pub(crate) fn is_relative(text: &[u8]) -> bool {
     let Some(before) = text.strip_suffix(b".") else { return true };
     let backslashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
@@ -129,7 +136,7 @@ mod tests {
         Ok(out.split_off(1))
     }
 
-    /// The same name with and without a block of text behind its start.
+    /// Reads the same name with and without a block of text after it.
     #[test]
     fn short_names_are_read_as_any() {
         let origin = ZoneOriginBuf::new(
@@ -148,7 +155,7 @@ mod tests {
                 assert_eq!(written(&padded, text.len(), origin), alone, "{text}");
                 let by_name = DomainNameBuf::parse(
                     text.as_bytes(),
-                    origin.map_or(DomainName::ROOT, |origin| origin.of(LetterCase::Lower)),
+                    origin.map_or(DomainName::ROOT, |origin| origin.in_case(LetterCase::Lower)),
                     LetterCase::Lower,
                 );
                 if origin.is_some() || !is_relative(text.as_bytes()) {

@@ -1,4 +1,4 @@
-//! A zone file's text, block by block, into records.
+//! The text of a zone file, block by block, into records.
 
 use std::fmt;
 
@@ -12,38 +12,39 @@ use crate::rdata;
 use crate::records::ZoneRecords;
 use crate::rtype::RecordType;
 
-/// Faults that are kept; more are counted.
+/// The maximum number of faults that are kept. Further ones are counted.
 const MAX_FAULTS: usize = 1000;
-/// Parentheses left open after which the rest is not read: each of them costs up to an entry's length of reading.
+/// The maximum number of unclosed parentheses. Each costs up to the length of an entry to read again, so the rest is
+/// given up then.
 const MAX_OPEN: u32 = 100;
-/// Most records that one `$GENERATE` makes, unless the caller says otherwise.
+/// The default maximum of records that one `$GENERATE` makes.
 const MAX_GENERATED: u32 = 65_536;
 
-/// Gives the text of a file that `$INCLUDE` names, or says why not.
+/// Returns the text of a file that `$INCLUDE` names, or the reason why it cannot.
 pub(super) type Include<'i> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'i;
 
-/// Reads zone files.
+/// A reader of zone files.
 ///
-/// An entry that is wrong costs that entry; the rest is read.
+/// A faulty entry is skipped, and the rest of the file is read.
 pub struct ZoneReader<'i> {
     pub(super) include: &'i mut Include<'i>,
     pub(super) scope: EntryScope,
     pub(super) file: Option<Box<str>>,
-    /// Files that are being included, one within the other.
+    /// The depth of included files.
     pub(super) depth: u32,
     pub(super) included: u32,
     pub(super) max_generated: u32,
     line: u32,
     open: u32,
-    /// Set within a line that is too long to be an entry.
+    /// True within a line that is too long to be an entry.
     is_skipping: bool,
     faults: Vec<FaultyEntry>,
     more_faults: usize,
 }
 
 impl<'i> ZoneReader<'i> {
-    /// A reader at the start of a file. Relative names end in `origin`; where there is none, `$ORIGIN` or the first SOA's owner
-    /// is it. `include` is given paths as they are written.
+    /// Makes a reader at the start of a file. Relative names end in `origin`; if it is None, in `$ORIGIN` or the
+    /// owner of the first SOA. `include` gets paths as they are written.
     pub fn new(
         origin: Option<DomainName<'_>>,
         include: &'i mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
@@ -63,48 +64,49 @@ impl<'i> ZoneReader<'i> {
         }
     }
 
-    /// Changes how many records one `$GENERATE` may make. 65,536 unless changed.
+    /// Changes the maximum number of records that one `$GENERATE` makes. The default is 65,536.
     #[must_use]
     pub fn with_max_generated(mut self, records: u32) -> Self {
         self.max_generated = records;
         self
     }
 
-    /// Gives records a TTL where the file says none at all.
+    /// Sets the TTL of records for which the file states none.
     #[must_use]
     pub fn with_ttl(mut self, ttl: u32) -> Self {
         self.scope.ttls.minimum = Some(ttl);
         self
     }
 
-    /// The origin now, in small letters.
+    /// Returns the current origin, in lower case.
     #[must_use]
     pub fn origin(&self) -> Option<DomainName<'_>> {
-        self.scope.origin().map(|origin| origin.of(LetterCase::Lower))
+        self.scope.origin().map(|origin| origin.in_case(LetterCase::Lower))
     }
 
-    /// Entries that were not read, a thousand at most.
+    /// Returns the entries that could not be read, at most a thousand.
     #[must_use]
     pub fn faults(&self) -> &[FaultyEntry] {
         &self.faults
     }
 
-    /// Entries that were not read, and how many more there were.
+    /// Returns the entries that could not be read, and the number of further ones.
     #[must_use]
     pub fn into_faults(self) -> (Vec<FaultyEntry>, usize) {
         (self.faults, self.more_faults)
     }
 
-    /// Reads the whole entries of `text` and says how many bytes they are. What is left has to come again, with more behind it; of the
-    /// last text nothing is left. All records of a file go to the same `records`.
+    /// Reads the complete entries of `text` and returns their length in bytes. The caller passes the rest again with
+    /// more text after it; nothing is left of the last text. All records of a file go to the same `records`.
     pub fn read(&mut self, text: &[u8], is_last: bool, records: &mut ZoneRecords) -> usize {
         let mut words = EntryWords::new(text, TextPosition { at: 0, line: self.line }, is_last);
         if self.is_skipping {
-            words.go_on_after(words.place());
-            self.is_skipping = is_within_line(text, words.place());
+            // The start of this text is the rest of an overlong line.
+            words.go_on_after(words.position());
+            self.is_skipping = is_within_line(text, words.position());
         }
         while !self.is_skipping && self.open < MAX_OPEN {
-            let start = words.place();
+            let start = words.position();
             let Some(first) = words.begin() else { break };
             let result = self.entry(first, &mut words, records);
             if !self.ends_entry(text, start, &mut words, result, is_last) {
@@ -113,15 +115,16 @@ impl<'i> ZoneReader<'i> {
             }
         }
         self.line = words.line();
-        text.len().min(if self.open < MAX_OPEN { words.place().at } else { usize::MAX })
+        text.len().min(if self.open < MAX_OPEN { words.position().at } else { usize::MAX })
     }
 
-    /// One line or entry, whose first byte is `first`.
+    /// Reads one line or entry, whose first byte is `first`.
     #[inline]
     fn entry(&mut self, first: u8, words: &mut EntryWords<'_>, records: &mut ZoneRecords) -> Read<()> {
         match first {
             b'$' => self.directive(words, records),
             b' ' | b'\t' | b'\r' | b'\n' | b';' => {
+                // A line of blanks and comments is not a record with an inherited owner.
                 if words.is_done()? {
                     return Ok(());
                 }
@@ -134,7 +137,7 @@ impl<'i> ZoneReader<'i> {
         }
     }
 
-    /// What follows an owner.
+    /// Reads a record after its owner.
     #[inline]
     pub(super) fn record(&mut self, words: &mut EntryWords<'_>, records: &mut ZoneRecords) -> Read<()> {
         let line = words.line();
@@ -155,14 +158,14 @@ impl<'i> ZoneReader<'i> {
         if head.rtype == RecordType::SOA {
             return self.start_of_authority(head, words, records);
         }
-        let ttl = self.scope.ttls.of(head).ok_or(EntryError::NoTtl)?;
+        let ttl = self.scope.ttls.resolve(head).ok_or(EntryError::NoTtl)?;
         let origin = self.scope.origin.as_ref().map(ZoneOriginBuf::borrow);
         records.add(owner, head.rtype, ttl, line, |out| rdata::parse(head.rtype, words, origin, out))?;
         self.scope.ttls.stated = head.ttl.or(self.scope.ttls.stated);
         Ok(())
     }
 
-    /// An SOA: its owner may be the origin, and its minimum a TTL.
+    /// Reads an SOA. Its owner may become the origin, and its minimum the default TTL.
     fn start_of_authority(
         &mut self,
         head: RecordHead,
@@ -172,10 +175,12 @@ impl<'i> ZoneReader<'i> {
         let Some((id, owner)) = self.scope.owner.zip(self.scope.owner_wire().map(DomainName::to_buf)) else {
             return Err(EntryError::NoOwner.into());
         };
+        // The names in the SOA's own data are relative to its owner, if no origin is stated.
         let origin = self.scope.origin.clone().unwrap_or_else(|| ZoneOriginBuf::new(owner.name()));
         let (line, mut ttls) = (words.line(), self.scope.ttls);
         let index = records.len();
-        let is_from_minimum = ttls.of(head).is_none();
+        let is_from_minimum = ttls.resolve(head).is_none();
+        // The TTL may come from the minimum, which is known after the data. So it is set afterwards.
         records.add(id, head.rtype, 0, line, |out| {
             rdata::parse(head.rtype, words, Some(origin.borrow()), out)?;
             if is_from_minimum { check_minimum(minimum_of(out)) } else { Ok(()) }
@@ -185,7 +190,7 @@ impl<'i> ZoneReader<'i> {
             ttls.minimum.get_or_insert(minimum);
         }
         ttls.stated = head.ttl.or(ttls.stated);
-        records.set_ttl(index, ttls.of(head).unwrap_or(minimum));
+        records.set_ttl(index, ttls.resolve(head).unwrap_or(minimum));
         self.scope.ttls = ttls;
         if self.scope.origin.is_none() {
             self.scope.set_origin(owner.name());
@@ -193,7 +198,8 @@ impl<'i> ZoneReader<'i> {
         Ok(())
     }
 
-    /// Passes the entry's end, and keeps its fault. False where the entry goes on in text that is not here yet.
+    /// Moves past the end of an entry and records its fault. Returns false if the entry continues in text that has
+    /// not arrived yet.
     #[inline]
     fn ends_entry(
         &mut self,
@@ -205,44 +211,45 @@ impl<'i> ZoneReader<'i> {
     ) -> bool {
         let line = words.line();
         let stop = words.finish();
-        let len = words.place().at - start.at;
+        let len = words.position().at - start.at;
         match stop {
             _ if len > MAX_ENTRY => self.long_entry(text, start, words),
             EntryEnd::Cut => return false,
-            EntryEnd::Open(place) => self.open_parenthesis(place, words),
+            EntryEnd::Open(position) => self.open_parenthesis(position, words),
             EntryEnd::Line => {
                 if let Err(error) = result {
                     self.fault(line, *error);
                 }
             }
         }
-        debug_assert!(is_last || words.place().at <= text.len());
+        debug_assert!(is_last || words.position().at <= text.len());
         true
     }
 
-    /// An entry of more than 1 MiB: a parenthesis that is open for so long, or a line.
+    /// Skips an entry of more than 1 MiB: a parenthesis that is open for so long, or a line.
     #[cold]
     fn long_entry(&mut self, text: &[u8], start: TextPosition, words: &mut EntryWords<'_>) {
+        // The first MiB shows if a parenthesis or a line is too long. The rest is not searched for its end.
         let mut beginning = EntryWords::new(&text[..start.at + MAX_ENTRY], start, true);
         beginning.begin();
         match beginning.finish() {
-            EntryEnd::Open(place) => self.open_parenthesis(place, words),
+            EntryEnd::Open(position) => self.open_parenthesis(position, words),
             EntryEnd::Line | EntryEnd::Cut => {
                 self.fault(start.line, EntryError::Long);
-                words.go_on_after(beginning.place());
-                self.is_skipping = is_within_line(text, words.place());
+                words.go_on_after(beginning.position());
+                self.is_skipping = is_within_line(text, words.position());
             }
         }
     }
 
     #[cold]
-    fn open_parenthesis(&mut self, place: TextPosition, words: &mut EntryWords<'_>) {
-        self.fault(place.line, EntryError::OpenParenthesis);
+    fn open_parenthesis(&mut self, position: TextPosition, words: &mut EntryWords<'_>) {
+        self.fault(position.line, EntryError::OpenParenthesis);
         self.open += 1;
         if self.open == MAX_OPEN {
-            self.fault(place.line, EntryError::GaveUp);
+            self.fault(position.line, EntryError::GaveUp);
         }
-        words.go_on_after(place);
+        words.go_on_after(position);
     }
 
     #[cold]
@@ -254,7 +261,7 @@ impl<'i> ZoneReader<'i> {
         }
     }
 
-    /// Reads the whole text of another file, and comes back to this one.
+    /// Reads the whole text of an included file, then continues with this one.
     pub(super) fn read_included(&mut self, text: &[u8], records: &mut ZoneRecords) {
         let (line, is_skipping) = (self.line, self.is_skipping);
         self.line = 1;
@@ -263,20 +270,20 @@ impl<'i> ZoneReader<'i> {
     }
 }
 
-/// The last number of an SOA's data.
+/// Returns the last number of an SOA's data.
 fn minimum_of(data: &[u8]) -> u32 {
     // unreachable because an SOA that was parsed ends in five numbers of four bytes
     data.last_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes))
 }
 
-/// A minimum that has to be a TTL, too.
+/// Checks that an SOA's minimum can be a TTL.
 fn check_minimum(minimum: u32) -> Read<()> {
     if minimum <= MAX_TTL { Ok(()) } else { Err(EntryError::LongMinimum(minimum).into()) }
 }
 
-/// True where the text ends at `place`, and not with a line.
-fn is_within_line(text: &[u8], place: TextPosition) -> bool {
-    place.at == text.len() && text.last() != Some(&b'\n')
+/// Returns true if the text ends at `position` and not with the end of a line.
+fn is_within_line(text: &[u8], position: TextPosition) -> bool {
+    position.at == text.len() && text.last() != Some(&b'\n')
 }
 
 impl fmt::Debug for ZoneReader<'_> {

@@ -1,4 +1,5 @@
-//! What an entry takes from those before it: origin, owner and TTL. And the start of a record's entry, up to its type.
+//! The values that an entry inherits from earlier ones (origin, owner and TTL), and the start of a record's entry, up
+//! to its type.
 
 use super::entries::EntryWords;
 use super::error::{EntryError, Read, shown};
@@ -9,33 +10,33 @@ use crate::name::{DomainName, LetterCase};
 use crate::records::{OwnerId, ZoneRecords};
 use crate::rtype::RecordType;
 
-/// Origin, owner and TTLs of the entries before.
+/// The origin, the owner and the TTLs of earlier entries.
 #[derive(Clone, Debug)]
 pub(super) struct EntryScope {
     pub(super) origin: Option<ZoneOriginBuf>,
     pub(super) owner: Option<OwnerId>,
-    /// The owner as written, where a block holds it; else its length here is 0.
+    /// The owner as written, if it fits into a block. Otherwise `owner_len` is 0.
     owner_block: [u8; BLOCK],
     owner_len: usize,
     /// The owner in wire format.
     owner_wire: Vec<u8>,
-    /// Room for another.
+    /// A buffer for the next owner.
     other_wire: Vec<u8>,
     pub(super) ttls: DefaultTtls,
 }
 
-/// What a record without a TTL gets: the first of these that is known.
+/// The TTL of a record that states none: the first of these that is known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DefaultTtls {
-    /// `$TTL`. RFC 2308 section 4.
+    /// The TTL of `$TTL`. RFC 2308 section 4.
     pub(super) default: Option<u32>,
-    /// The last that was stated. RFC 1035 5.1.
+    /// The last stated TTL. RFC 1035 5.1.
     pub(super) stated: Option<u32>,
-    /// The SOA's minimum. RFC 1035 3.3.13.
+    /// The minimum of the SOA. RFC 1035 3.3.13.
     pub(super) minimum: Option<u32>,
 }
 
-/// What stands before a record's data.
+/// The part of an entry before a record's data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordHead {
     pub(super) rtype: RecordType,
@@ -43,13 +44,13 @@ pub(super) struct RecordHead {
 }
 
 impl DefaultTtls {
-    fn of_record(&self) -> Option<u32> {
+    fn default_ttl(&self) -> Option<u32> {
         self.default.or(self.stated).or(self.minimum)
     }
 
-    /// The TTL of a record, if it has one.
-    pub(super) fn of(&self, head: RecordHead) -> Option<u32> {
-        head.ttl.or_else(|| self.of_record())
+    /// Returns the TTL of a record, if one is known.
+    pub(super) fn resolve(&self, head: RecordHead) -> Option<u32> {
+        head.ttl.or_else(|| self.default_ttl())
     }
 }
 
@@ -72,19 +73,19 @@ impl EntryScope {
 
     pub(super) fn set_origin(&mut self, origin: DomainName<'_>) {
         self.origin = Some(ZoneOriginBuf::new(origin));
-        // The same text may be another name now.
+        // With another origin, the same text is another name.
         self.owner_len = 0;
     }
 
-    /// The owner of the last entry, or none where that had no good one.
+    /// Returns the owner of the last entry, or None if it was malformed.
     pub(super) fn owner_wire(&self) -> Option<DomainName<'_>> {
         self.owner.map(|_| DomainName::trusted(&self.owner_wire))
     }
 
-    /// Reads an entry's owner, in small letters; where it is bad, the entries without owner that follow have none.
+    /// Reads the owner of an entry, in lower case. If it is malformed, later entries without an owner have none.
     #[inline]
     pub(super) fn read_owner(&mut self, words: &mut EntryWords<'_>, records: &mut ZoneRecords) -> Read<()> {
-        let word = words.need("an owner's name")?;
+        let word = words.require("an owner's name")?;
         if words.is_cut() {
             return Err(EntryError::Ended.into());
         }
@@ -94,9 +95,10 @@ impl EntryScope {
         self.change_owner(word, records)
     }
 
-    /// True where the word is the last owner's text.
+    /// Returns true if the word is the text of the last owner.
     #[inline]
     fn is_owner(&self, word: EntryWord<'_>) -> bool {
+        // Consecutive entries often repeat their owner, so the text is compared before it is parsed.
         let bytes = word.from().first_chunk::<BLOCK>();
         let same = bytes.map_or(0, |bytes| equal(bytes, &self.owner_block));
         word.len() == self.owner_len
@@ -113,6 +115,7 @@ impl EntryScope {
             Some(before) if self.owner_wire == self.other_wire => Some(before),
             _ => Some(records.add_owner(DomainName::trusted(&self.other_wire))?),
         };
+        // The buffers are swapped instead of allocated anew.
         std::mem::swap(&mut self.owner_wire, &mut self.other_wire);
         self.owner_len = word.len();
         match word.from().first_chunk::<BLOCK>() {
@@ -129,7 +132,7 @@ impl RecordHead {
     pub(super) fn read(words: &mut EntryWords<'_>) -> Read<Self> {
         let (mut ttl, mut has_class) = (None, false);
         loop {
-            let word = words.need("a type")?;
+            let word = words.require("a type")?;
             if ttl.is_none() && word.bytes().first().is_some_and(u8::is_ascii_digit) {
                 ttl = Some(word.ttl()?);
             } else if word.capitals() == Some(IN) && !has_class {
@@ -149,13 +152,13 @@ impl RecordHead {
     }
 }
 
-/// The class IN, as [`EntryWord::capitals`] has it.
+/// The class IN in the form of [`EntryWord::capitals`].
 const IN: u64 = u16::from_le_bytes(*b"IN") as u64;
 
-/// True for the class IN.
+/// Returns true for the class IN.
 ///
 /// # Errors
-/// Another class.
+/// The word is another class.
 #[cold]
 pub(super) fn is_class(word: EntryWord<'_>) -> Read<bool> {
     let capitals = word.bytes().to_ascii_uppercase();

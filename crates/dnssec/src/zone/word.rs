@@ -1,15 +1,15 @@
-//! A word of an entry, and the numbers that words may be.
+//! A word of an entry, and the numbers that it may stand for.
 
 use super::error::{EntryError, Read};
 
-/// What a word is.
+/// The form of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WordKind {
-    /// Without quotes and escapes.
+    /// A word without quotes and escapes.
     Plain,
-    /// Without quotes, with a backslash somewhere.
+    /// A word without quotes, with a backslash somewhere.
     Escaped,
-    /// What stood between quotes, escapes included.
+    /// The text between quotes, escapes included.
     Quoted,
 }
 
@@ -18,12 +18,12 @@ pub(crate) enum WordKind {
 pub(crate) struct EntryWord<'t> {
     /// The text from the word's first byte on.
     from: &'t [u8],
-    /// Its length, and its kind in two bits: a field of its own for them makes copies slow.
+    /// The length, and the form in two bits. A separate field for the form makes copies slower.
     len_and_kind: usize,
 }
 
 impl<'t> EntryWord<'t> {
-    /// The first `len` bytes of `from`, which has as many.
+    /// Makes a word of the first `len` bytes of `from`.
     #[inline]
     pub(crate) fn new(from: &'t [u8], len: usize, kind: WordKind) -> Self {
         Self { from, len_and_kind: len << 2 | kind as usize }
@@ -48,21 +48,21 @@ impl<'t> EntryWord<'t> {
         }
     }
 
-    /// The text from the word's first byte on, past its end.
+    /// Returns the text from the word's first byte on, past its end.
     #[inline]
     pub(crate) fn from(self) -> &'t [u8] {
         self.from
     }
 
-    /// A word of up to eight bytes in capital letters, the first byte lowest, filled up with zeros.
+    /// Returns a word of up to eight bytes in capital letters, the first byte lowest, padded with zeros.
     #[inline]
     pub(crate) fn capitals(self) -> Option<u64> {
         let bits = self.eight()?;
-        // Letters have bit 6, digits and hyphens have not.
+        // Letters have bit 6; digits and hyphens do not.
         Some(bits & !((bits >> 1) & 0x2020_2020_2020_2020))
     }
 
-    /// A word of up to eight bytes, the first lowest.
+    /// Returns a word of up to eight bytes, the first lowest.
     #[inline]
     fn eight(self) -> Option<u64> {
         match self.from.first_chunk::<8>() {
@@ -74,14 +74,14 @@ impl<'t> EntryWord<'t> {
         }
     }
 
-    /// As `eight`, at the end of the text.
+    /// Acts as `eight` near the end of the text, at which eight bytes cannot be loaded.
     #[cold]
     fn last_eight(self) -> Option<u64> {
         let bits = self.bytes().iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
         (1..=8).contains(&self.len()).then_some(bits)
     }
 
-    /// The word as a number of up to ten digits that 32 bits hold.
+    /// Parses the word as a number of up to ten digits that fits into 32 bits.
     #[inline]
     pub(crate) fn digits(self) -> Option<u32> {
         match self.eight() {
@@ -90,7 +90,7 @@ impl<'t> EntryWord<'t> {
         }
     }
 
-    /// A decimal number up to `max`; `expected` says what it is.
+    /// Parses a decimal number up to `max`. `expected` describes it in the error.
     #[inline]
     pub(crate) fn number(self, max: u32, expected: &'static str) -> Read<u32> {
         match self.digits() {
@@ -99,16 +99,16 @@ impl<'t> EntryWord<'t> {
         }
     }
 
-    /// Seconds up to [`MAX_TTL`], as [`period`](Self::period).
+    /// Parses a TTL up to [`MAX_TTL`], in the form of [`period`](Self::period).
     #[inline]
     pub(crate) fn ttl(self) -> Read<u32> {
         match self.period() {
             Ok(ttl) if ttl <= MAX_TTL => Ok(ttl),
-            _ => Err(EntryError::word(self, "a TTL of up to 2147483647 seconds, or one such as 1w2d3h4m5s,")),
+            _ => Err(EntryError::word(self, "a TTL of up to 2147483647 seconds, or one such as 1w2d3h4m5s")),
         }
     }
 
-    /// Seconds, or a sum of weeks, days, hours, minutes and seconds: `1w2d3h4m5s`.
+    /// Parses seconds, or a sum of weeks, days, hours, minutes and seconds: `1w2d3h4m5s`.
     #[inline]
     pub(crate) fn period(self) -> Read<u32> {
         let seconds = self.digits().or_else(|| period(self.bytes()));
@@ -116,25 +116,26 @@ impl<'t> EntryWord<'t> {
     }
 }
 
-/// RFC 2181 section 8. Verifiers take a longer one for 0, and the signature, which states it, for bad.
+/// The longest TTL. RFC 2181 section 8: verifiers treat a longer one as 0, and then reject the signature, which
+/// states the original.
 pub(crate) const MAX_TTL: u32 = i32::MAX as u32;
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// The number that eight digits are, the first of them lowest.
+/// Parses eight digits, the first in the lowest byte.
 #[inline]
 pub(crate) fn eight_digits(digits: u64) -> Option<u32> {
     let above_nine = digits.wrapping_add(0x0606_0606_0606_0606);
     if digits & 0xf0f0_f0f0_f0f0_f0f0 != ZEROS || above_nine & 0xf0f0_f0f0_f0f0_f0f0 != ZEROS {
         return None;
     }
-    // Neighbours come together: digits, then pairs, then fours.
+    // Neighbours are combined: digits to pairs, pairs to fours, fours to eight.
     let pairs = (digits & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(10 << 8 | 1) >> 8;
     let fours = (pairs & 0x00ff_00ff_00ff_00ff).wrapping_mul(100 << 16 | 1) >> 16;
     Some(((fours & 0x0000_ffff_0000_ffff).wrapping_mul(10_000 << 32 | 1) >> 32) as u32)
 }
 
-/// A number of one to ten digits that 32 bits hold.
+/// Parses a number of one to ten digits that fits into 32 bits.
 #[inline]
 pub(crate) fn digits(text: &[u8]) -> Option<u32> {
     if text.is_empty() || text.len() > 10 {
@@ -212,10 +213,10 @@ mod tests {
             );
         }
         for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit()) {
-            for place in 0..8 {
+            for index in 0..8 {
                 let mut text = *b"12345678";
-                text[place] = byte;
-                assert_eq!(word(&text).digits(), None, "{byte} at {place}");
+                text[index] = byte;
+                assert_eq!(word(&text).digits(), None, "{byte} at {index}");
             }
         }
         assert_eq!((word(b"").digits(), word(b"4294967296").digits()), (None, None));

@@ -3,8 +3,9 @@
 use crate::rdata;
 use crate::records::ZoneRecord;
 
-/// Appends a record as a line that every verifier reads: owner, TTL, class, type and data, all names absolute. Types that some verifiers do
-/// not know stand as `TYPE` and a number, and their data in generic form (RFC 3597 section 5). So do data that do not fit their type.
+/// Appends a record as a line that every verifier reads: owner, TTL, class, type and data, all names absolute. A type
+/// that some verifiers do not know stands as `TYPE` and a number, with data in generic form (RFC 3597 section 5).
+/// Data that does not match its type stands in generic form too.
 pub fn write_record(record: &ZoneRecord<'_>, out: &mut Vec<u8>) {
     rdata::name(record.owner, out);
     out.push(b' ');

@@ -1,4 +1,5 @@
-//! What the tests of zones share: engines, a verification in one call, and a small signer that has none of the crate's ways.
+//! Helpers of the zone tests: engines, a verification in one call, and a small signer that shares no code with the
+//! crate.
 #![allow(dead_code, unreachable_pub)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
 
@@ -14,10 +15,10 @@ use oarlock_dnssec::{
     ZoneVerifier,
 };
 
-/// What the clock says in tests.
+/// The time in tests.
 pub const NOW: u32 = 1_700_000_000;
 
-/// One accelerator for each engine of this machine alone.
+/// Returns one accelerator for each engine of this machine.
 pub fn engines() -> &'static [Accelerator] {
     static ENGINES: LazyLock<Vec<Accelerator>> = LazyLock::new(|| {
         let alone = |name: &&str| Accelerator::builder().engines([*name]).lazy().build().unwrap();
@@ -26,7 +27,7 @@ pub fn engines() -> &'static [Accelerator] {
     &ENGINES
 }
 
-/// The records of a zone file, and what is said of entries that are none: `line: reason`.
+/// Reads a zone file. Returns its records, and its faults as `line: reason`.
 pub fn read(text: &str) -> (ZoneRecords, Vec<String>) {
     let mut records = ZoneRecords::new();
     let include = &mut |path: &str| match path {
@@ -39,22 +40,22 @@ pub fn read(text: &str) -> (ZoneRecords, Vec<String>) {
     (records, faults)
 }
 
-/// What is found in a zone, as lines to compare with: `line owner type reason`, with `~` before what is a warning only and `-` for
-/// the line of what is not there.
+/// The result of a verification, with findings as lines `line owner type reason`. A `~` marks a warning, and `-`
+/// stands for the line of a missing record.
 #[derive(Debug, PartialEq)]
-pub struct Found {
+pub struct CheckedZone {
     pub lines: Vec<String>,
     pub counts: VerifyCounts,
     pub report: VerifyReport,
     pub faults: Vec<String>,
 }
 
-/// Verifies a zone on each engine alone; all of them have to say the same.
-pub fn verify(text: &str) -> Found {
+/// Verifies a zone on each engine, and checks that all results are equal.
+pub fn verify(text: &str) -> CheckedZone {
     verify_with(text, VerifySettings::at(NOW), &[])
 }
 
-pub fn verify_with(text: &str, settings: VerifySettings, anchors: &[TrustAnchor]) -> Found {
+pub fn verify_with(text: &str, settings: VerifySettings, anchors: &[TrustAnchor]) -> CheckedZone {
     let (records, faults) = read(text);
     let sets = RecordSets::new(&records);
     let verifier = ZoneVerifier::new(&sets, settings).unwrap();
@@ -65,12 +66,12 @@ pub fn verify_with(text: &str, settings: VerifySettings, anchors: &[TrustAnchor]
     });
     let report = report.unwrap();
     let lines = report.findings.iter().map(|finding| line(&records, finding)).collect();
-    Found { lines, counts: report.counts, report, faults }
+    CheckedZone { lines, counts: report.counts, report, faults }
 }
 
 fn check(verifier: &ZoneVerifier<'_>, engine: &Accelerator, anchors: &[TrustAnchor]) -> VerifyReport {
     let mut report = verifier.check_whole(engine).unwrap();
-    // Whatever the pieces are, the answer is the same.
+    // The result must not depend on the ranges of names.
     let (count, mut pieces) = (verifier.name_count(), VerifyReport::default());
     for name in 0..count {
         pieces.merge(verifier.check_names(engine, name..name + 1).unwrap());
@@ -90,7 +91,7 @@ fn line(records: &ZoneRecords, finding: &ZoneFinding) -> String {
     format!("{severity}{line} {} {} {}", finding.owner, finding.rtype, finding.reason.code())
 }
 
-/// The lines of a zone, to be changed one at a time.
+/// The lines of a zone, for tests that change one of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Zone(pub Vec<String>);
 
@@ -99,7 +100,7 @@ impl Zone {
         self.0.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    /// The number of the only line that begins so.
+    /// Returns the number of the only line with this start.
     pub fn line(&self, start: &str) -> usize {
         let mut found = self.0.iter().enumerate().filter(|(_, line)| line.starts_with(start));
         let (at, _) = found.next().unwrap_or_else(|| panic!("no line begins with {start}"));
@@ -107,7 +108,7 @@ impl Zone {
         at + 1
     }
 
-    /// With one line changed.
+    /// Returns the zone with one line changed.
     pub fn with(&self, start: &str, change: impl Fn(&str) -> String) -> Self {
         let mut zone = self.clone();
         let at = zone.line(start) - 1;
@@ -117,12 +118,12 @@ impl Zone {
         zone
     }
 
-    /// With one text in a line replaced by another.
+    /// Returns the zone with one text in a line replaced by another.
     pub fn replaced(&self, start: &str, from: &str, to: &str) -> Self {
         self.with(start, |line| line.replacen(from, to, 1))
     }
 
-    /// Without the lines that begin so; their places stay, empty.
+    /// Returns the zone with the lines of this start emptied. The numbers of the other lines stay.
     pub fn without(&self, start: &str) -> Self {
         let mut zone = self.clone();
         let mut count = 0;
@@ -134,14 +135,14 @@ impl Zone {
         zone
     }
 
-    /// With a line at the end.
+    /// Returns the zone with a line added.
     pub fn and(&self, line: &str) -> Self {
         let mut zone = self.clone();
         zone.0.push(line.to_owned());
         zone
     }
 
-    pub fn verify(&self) -> Found {
+    pub fn verify(&self) -> CheckedZone {
         verify(&self.text())
     }
 }

@@ -1,4 +1,5 @@
-//! Signs small zones: text in, lines out, by short code of its own. What it makes is compared with zones signed by others.
+//! A signer of small zones, text in and lines out, with code of its own. Its output is compared with zones that
+//! others signed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,14 +15,14 @@ use oarlock_dnssec::{
 
 use super::{NOW, Zone, engines, read};
 
-/// How a zone says what it does not have.
+/// The method that denies the existence of names.
 #[derive(Clone, Copy)]
 pub enum Denial<'a> {
     Nsec,
     Nsec3 { iterations: u16, salt: &'a str, opts_out: bool },
 }
 
-/// Plain hashed denial.
+/// NSEC3 without salt and additional iterations.
 pub const NSEC3: Denial<'_> = Denial::Nsec3 { iterations: 0, salt: "-", opts_out: false };
 pub const OPT_OUT: Denial<'_> = Denial::Nsec3 { iterations: 0, salt: "-", opts_out: true };
 
@@ -74,7 +75,7 @@ impl SigningKey {
         }
     }
 
-    /// Its record.
+    /// Returns the DNSKEY record.
     pub fn line(&self, owner: &str) -> String {
         format!("{owner} 3600 IN DNSKEY \\# {} {}", self.rdata.len(), hex(&self.rdata))
     }
@@ -84,7 +85,7 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A set by the labels of its owner from the right, which is canonical order, and its type.
+/// The sets by the labels of their owners from the right, which is canonical order, and by type.
 type Rows = BTreeMap<(Vec<Vec<u8>>, RecordType), Row>;
 
 #[derive(Clone)]
@@ -110,7 +111,7 @@ fn rows(records: &ZoneRecords) -> Rows {
     rows
 }
 
-/// The zone with keys, chain and signatures.
+/// Returns the zone with keys, chain and signatures.
 pub fn sign(text: &str, keys: &[SigningKey], denial: Denial<'_>) -> Zone {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     lines.extend(keys.iter().map(|key| key.line("example.")));
@@ -125,7 +126,7 @@ pub fn sign(text: &str, keys: &[SigningKey], denial: Denial<'_>) -> Zone {
     Zone(written(&lines))
 }
 
-/// The same with a ZONEMD record, which is signed last.
+/// Returns the same with a ZONEMD record, which is signed last.
 pub fn sign_with_digest(text: &str, keys: &[SigningKey], denial: Denial<'_>) -> Zone {
     let place = format!("{text}example. 3600 IN ZONEMD 7 1 1 {}\n", "00".repeat(48));
     let zone = sign(&place, keys, denial).without("example. 3600 IN RRSIG ZONEMD");
@@ -139,7 +140,7 @@ pub fn sign_with_digest(text: &str, keys: &[SigningKey], denial: Denial<'_>) -> 
     resigned(&zone, keys, RecordType::ZONEMD)
 }
 
-/// With new signatures of the apex's set of a type.
+/// Returns the zone with new signatures of an apex set.
 pub fn resigned(zone: &Zone, keys: &[SigningKey], rtype: RecordType) -> Zone {
     let start = format!("example. 3600 IN RRSIG {rtype} ");
     let mut lines: Vec<String> = zone.0.iter().filter(|line| !line.starts_with(&start)).cloned().collect();
@@ -153,7 +154,7 @@ fn parse(lines: &[String]) -> ZoneRecords {
     records
 }
 
-/// All lines in canonical order, as the crate writes them.
+/// Returns all lines in canonical order, in the crate's own text form.
 fn written(lines: &[String]) -> Vec<String> {
     let records = parse(lines);
     let mut keyed: Vec<_> =
@@ -167,7 +168,7 @@ fn written(lines: &[String]) -> Vec<String> {
     keyed.into_iter().map(|(.., record)| print(record)).collect()
 }
 
-/// True where another name cuts this one off.
+/// Returns true if a delegation or DNAME stands above the name.
 fn is_below_cut(rows: &Rows, name: &[Vec<u8>]) -> bool {
     (1..name.len()).any(|labels| {
         let above = name[..labels].to_vec();
@@ -180,7 +181,7 @@ fn is_cut(rows: &Rows, name: &[Vec<u8>]) -> bool {
     name.len() > 1 && rows.contains_key(&(name.to_vec(), RecordType::NS))
 }
 
-/// The zone's own names, with their types.
+/// Returns the zone's own names with their types.
 fn own_names(rows: &Rows) -> BTreeMap<Vec<Vec<u8>>, (DomainNameBuf, Vec<RecordType>)> {
     let mut names = BTreeMap::new();
     for ((name, rtype), row) in rows {
@@ -256,7 +257,7 @@ fn signatures(
     let mut lines = Vec::new();
     for (place @ (name, rtype), row) in rows.iter().filter(|(place, _)| is_wanted(place)) {
         let is_inside = name.first().is_some_and(|label| label == b"example");
-        // Hashes stand below a DNAME of the apex too.
+        // Hashed names may stand below a DNAME of the apex.
         let is_own = is_inside && (*rtype == RecordType::NSEC3 || !is_below_cut(rows, name));
         let is_signed = is_own && (!is_cut(rows, name) || [RecordType::DS, RecordType::NSEC].contains(rtype));
         if is_signed && place.1 != RecordType::RRSIG {
@@ -266,7 +267,7 @@ fn signatures(
     lines
 }
 
-/// RFC 4034 3.1.8.1.
+/// Makes a signature. RFC 4034 3.1.8.1.
 fn signature(row: &Row, rtype: RecordType, key: &SigningKey, signer: &str) -> String {
     let (owner, ttl, tag) = (row.owner.name(), row.ttl, key.tag());
     let labels = owner.labels().filter(|label| *label != b"*").count();

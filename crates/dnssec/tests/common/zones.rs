@@ -1,11 +1,11 @@
-//! The zone that tests tamper with, signed once, and what is expected of it.
+//! The signed zone that tests tamper with, and the numbers of its sets and names.
 
 use std::sync::LazyLock;
 
 use oarlock_dnssec::DnssecAlgorithm;
 
 use super::signer::{Denial, NSEC3, SigningKey, sign};
-use super::{Found, Zone};
+use super::{CheckedZone, Zone};
 
 pub const PLAIN: &str = "\
 example. 3600 IN SOA ns.example. host.example. 7 3600 600 86400 300
@@ -27,9 +27,9 @@ far.off.example. 3600 IN NS ns.example.net.
 str\\.an\\007ge.example. 3600 IN TYPE65280 \\# 3 010203
 ";
 
-/// Sets that have to be signed, of the zone without its chain: four of the apex's with the keys, and one of each that is its own.
+/// The number of signed sets of the zone without its chain.
 pub const OWN_SETS: u64 = 3 + 2 + 1 + 1 + 1 + 1 + 1 + 1 + 1;
-/// Names in the chain of NSEC records.
+/// The number of names in the NSEC chain.
 pub const OWN_NAMES: u64 = 11;
 
 pub fn key() -> &'static [SigningKey] {
@@ -52,8 +52,8 @@ pub fn good() -> u64 {
     OWN_SETS + OWN_NAMES
 }
 
-/// The zone is found to be exactly so, and all signatures but so many are good.
-pub fn expect(zone: &Zone, lines: &[String], bad: u64) -> Found {
+/// Checks that the findings are exactly these, and that all signatures but `bad` are good.
+pub fn expect(zone: &Zone, lines: &[String], bad: u64) -> CheckedZone {
     let found = zone.verify();
     assert_eq!(found.lines, lines, "{:#?}", found.report);
     assert_eq!(found.counts.good_signatures, good() - bad);
@@ -61,12 +61,12 @@ pub fn expect(zone: &Zone, lines: &[String], bad: u64) -> Found {
     found
 }
 
-/// The start of a signature's line.
+/// Returns the start of a signature's line.
 pub fn rrsig(owner: &str, covered: &str) -> String {
     format!("{owner} {} IN RRSIG {covered} ", if covered.starts_with("NSEC") { 300 } else { 3600 })
 }
 
-/// Changes a character of the last word of a line.
+/// Changes a character in the last word of a line.
 pub fn flipped(line: &str, from_end: usize) -> String {
     let mut bytes = line.as_bytes().to_vec();
     let at = bytes.len() - from_end;

@@ -1,4 +1,4 @@
-//! Zones, keys and options with which nothing is signed.
+//! Zones, keys and options that cannot be signed.
 
 use oarlock::Key;
 use oarlock::engine_api::KeyParts;
@@ -23,12 +23,12 @@ fn refused_with(keys: Vec<SignerKey>, options: SignOptions) -> ZoneSignError {
 }
 
 #[test]
-fn zones_that_contradict_themselves_are_refused_with_their_lines() {
+fn rejects_contradictory_zones_with_their_lines() {
     let digest = "00".repeat(32);
     for (more, error) in [
         ("a CNAME b\na A 192.0.2.1\n", "line 5: a.example. CNAME: a CNAME stands alone"),
-        ("a CNAME b\na CNAME c\n", "line 6: a.example. CNAME: there can be one only"),
-        ("a DNAME b\na DNAME c\n", "line 6: a.example. DNAME: there can be one only"),
+        ("a CNAME b\na CNAME c\n", "line 6: a.example. CNAME: a second CNAME or DNAME record"),
+        ("a DNAME b\na DNAME c\n", "line 6: a.example. DNAME: a second CNAME or DNAME record"),
         ("@ SOA . . 8 2 3 4 5\n", "line 5: example. SOA: a second SOA record"),
         ("a SOA . . 8 2 3 4 5\n", "line 5: a.example. SOA: a second SOA record"),
         (&format!("a DS 1 13 2 {digest}\n"), "line 5: a.example. DS: a DS record without delegation"),
@@ -42,7 +42,7 @@ fn zones_that_contradict_themselves_are_refused_with_their_lines() {
 }
 
 #[test]
-fn keys_that_sign_nothing_are_refused() {
+fn rejects_keys_that_cannot_sign() {
     assert_eq!(refused_with(vec![], options()), ZoneSignError::NoKey);
     let twice = vec![key(13, KeyRole::Ksk, 1), key(13, KeyRole::Ksk, 1)];
     assert!(matches!(refused_with(twice, options()), ZoneSignError::SameKey { .. }));
@@ -61,7 +61,7 @@ fn keys_that_sign_nothing_are_refused() {
 }
 
 #[test]
-fn a_key_whose_holder_is_away_signs_nothing() {
+fn signing_fails_while_the_holder_of_the_key_is_away() {
     let public = KeyParts::Ed25519Public(*raw::ed25519_private(&[1; 32]).unwrap().ed25519_public().unwrap());
     let away = Key::held(KeyKind::Ed25519Private, "server", "name", Some(public), Fingerprint::new([1; 32]));
     let keys = vec![SignerKey::new(away, KeyRole::Csk, 257, DnssecAlgorithm::ED25519).unwrap()];
@@ -75,7 +75,7 @@ fn a_key_whose_holder_is_away_signs_nothing() {
 }
 
 #[test]
-fn a_key_that_is_published_with_other_flags_is_refused() {
+fn rejects_a_key_that_is_published_with_other_flags() {
     let text = format!("{APEX}@ DNSKEY 256 3 15 iojj3XQJ8ZX9UtstPLpdcspnCb8dlBIb83SIAbQPb1w=\n");
     let sign = |role| ZoneDraft::new(&scalar(), &zone(&text), vec![key(15, role, 1)], options(), None);
     let error = sign(KeyRole::Csk).unwrap_err();
@@ -96,7 +96,7 @@ fn algorithm_5_has_no_nsec3() {
 }
 
 #[test]
-fn parameters_that_validators_refuse_are_refused() {
+fn rejects_parameters_that_validators_reject() {
     let with = |iterations, salt: usize| {
         let denial = DenialMethod::Nsec3(Nsec3Options { iterations, salt: vec![0; salt], is_opt_out: false });
         draft(APEX, SignOptions { denial, ..options() }).map(drop)
@@ -109,7 +109,7 @@ fn parameters_that_validators_refuse_are_refused() {
 }
 
 #[test]
-fn a_zone_name_that_leaves_no_room_for_hashes_is_refused() {
+fn rejects_a_zone_name_too_long_for_hashed_names() {
     let label = "a".repeat(63);
     for (last, fits) in [(28, true), (29, false)] {
         let apex = format!("{label}.{label}.{label}.{}.", "b".repeat(last));
@@ -123,7 +123,7 @@ fn a_zone_name_that_leaves_no_room_for_hashes_is_refused() {
 }
 
 #[test]
-fn times_at_which_nothing_holds_are_refused() {
+fn rejects_lifetimes_without_valid_signatures() {
     let with = |change: fn(&mut SignatureLifetime)| {
         let mut lifetime = SignatureLifetime::from(NOW);
         change(&mut lifetime);

@@ -1,4 +1,4 @@
-//! Chains of names and of hashes.
+//! The chains of names and of hashed names.
 
 use oarlock_dnssec::sign::{DenialMethod, Nsec3Options, SignOptions, ZoneDraft};
 
@@ -12,7 +12,7 @@ fn nsec3(iterations: u16, salt: &[u8], is_opt_out: bool) -> SignOptions {
 
 /// RFC 4035 Appendix A.
 #[test]
-fn the_chain_of_names_of_the_standard_comes_out() {
+fn makes_the_nsec_chain_of_the_standard() {
     let expected = [
         "example. 3600 IN NSEC a.example. NS SOA MX RRSIG NSEC DNSKEY",
         "a.example. 3600 IN NSEC ai.example. NS DS RRSIG NSEC",
@@ -31,7 +31,7 @@ fn the_chain_of_names_of_the_standard_comes_out() {
 
 /// RFC 5155 Appendix A.
 #[test]
-fn the_chain_of_hashes_of_the_standard_comes_out_on_every_engine() {
+fn makes_the_nsec3_chain_of_the_standard_on_every_engine() {
     let expected = [
         ("0p9mhaveqvm6t7vbl5lop2u3t2rp3tom", " NS SOA MX RRSIG DNSKEY NSEC3PARAM"),
         ("2t7b4g4vsa5smi47k61mv5bv1a22bojr", " A RRSIG"),
@@ -73,13 +73,13 @@ fn only_opt_out_leaves_delegations_out() {
     assert_eq!((whole.len(), opted.len()), (13, 12));
     assert!(whole.iter().all(|line| line.contains(" NSEC3 1 0 0 - ")), "{whole:?}");
     assert!(opted.iter().all(|line| line.contains(" NSEC3 1 1 0 - ")), "{opted:?}");
-    // The delegation without DS has no signature.
+    // A delegation without DS records has no signature.
     assert_eq!(whole.iter().filter(|line| line.ends_with(" NS")).count(), 1);
 }
 
 /// RFC 9077 section 3.
 #[test]
-fn absence_lives_as_long_as_the_shorter_of_two_times() {
+fn negative_answers_live_for_the_shorter_of_two_times() {
     for (ttl, minimum, expected) in [(3600, 300, "300"), (200, 300, "200"), (300, 300, "300")] {
         let text = format!("example. {ttl} SOA . . 1 2 3 4 {minimum}\nexample. 60 NS a.\n");
         for options in [options(), nsec3(0, b"", false)] {
@@ -91,7 +91,7 @@ fn absence_lives_as_long_as_the_shorter_of_two_times() {
     }
 }
 
-/// RFC 5155 7.1: names between, of which delegations that are left out need none.
+/// RFC 5155 7.1: empty non-terminals. Those above omitted delegations only need no record.
 #[test]
 fn empty_names_are_in_the_chain_of_hashes_where_they_are_needed() {
     let text =
@@ -103,7 +103,7 @@ fn empty_names_are_in_the_chain_of_hashes_where_they_are_needed() {
 }
 
 #[test]
-fn what_is_below_a_dname_is_not_in_the_chain() {
+fn names_below_a_dname_are_not_in_the_chain() {
     let text =
         "example. 60 SOA . . 1 2 3 4 5\nexample. NS a.\nd.example. DNAME b.\nx.d.example. A 192.0.2.1\n";
     let lines = of_type(&drafted(text, options()), "NSEC");

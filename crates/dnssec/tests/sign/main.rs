@@ -35,7 +35,7 @@ fn zone(text: &str) -> ZoneRecords {
     records
 }
 
-/// A key of a number: the same number gives the same key, but of RSA.
+/// Makes a key from a number. The same number gives the same key, except for RSA.
 fn key(algorithm: u8, role: KeyRole, number: u8) -> SignerKey {
     let key = match algorithm {
         13 => raw::ec_private(Curve::P256, &[number; 32]).unwrap(),
@@ -59,7 +59,7 @@ fn draft(text: &str, options: SignOptions) -> Result<ZoneDraft, ZoneSignError> {
     ZoneDraft::new(&scalar(), &zone(text), pair(), options, None)
 }
 
-/// All records of a draft as lines, without their TTLs and classes.
+/// Returns all records of a draft as lines, without TTLs and classes.
 fn drafted(text: &str, options: SignOptions) -> Vec<String> {
     let draft = draft(text, options).unwrap();
     lines(draft.records())
@@ -76,7 +76,7 @@ fn of_type(lines: &[String], rtype: &str) -> Vec<String> {
     lines.iter().filter(is_of).cloned().collect()
 }
 
-/// A whole zone, signed in as many parts as there are, and what was made and taken over.
+/// Signs a whole zone range by range, and returns its text and the number of new and kept signatures.
 fn signed(
     accelerator: &Accelerator,
     zone: &ZoneRecords,

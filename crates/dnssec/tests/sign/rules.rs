@@ -1,4 +1,4 @@
-//! What becomes of records.
+//! The records that signing copies, changes or drops.
 
 use oarlock_dnssec::sign::{KeyRole, SerialPolicy, SignOptions, ZoneChange, ZoneDraft};
 use oarlock_dnssec::{Dnskey, RecordType};
@@ -8,7 +8,7 @@ use crate::{NOW, draft, drafted, key, lines, of_type, options, pair, scalar, zon
 const APEX: &str = "$ORIGIN example.\n$TTL 60\n@ SOA . . 7 2 3 4 5\n@ NS ns\nns A 192.0.2.1\n";
 
 #[test]
-fn earlier_signatures_and_chains_go() {
+fn removes_earlier_signatures_and_chains() {
     let text = format!(
         "{APEX}@ RRSIG SOA 13 1 60 20300101000000 20200101000000 1 example. AAAA\n\
          @ NSEC ns A NS\n@ NSEC3PARAM 1 0 5 ab\n\
@@ -19,7 +19,7 @@ fn earlier_signatures_and_chains_go() {
 }
 
 #[test]
-fn a_digest_of_the_zone_as_it_was_goes() {
+fn the_digest_of_the_former_zone_is_dropped() {
     let digest = "00".repeat(48);
     let text = format!("{APEX}@ ZONEMD 7 1 1 {digest}\n");
     let drafted = draft(&text, options()).unwrap();
@@ -56,7 +56,7 @@ fn keys_are_published_once_and_others_stay() {
 }
 
 #[test]
-fn records_of_other_zones_and_copies_are_dropped_and_told() {
+fn drops_and_reports_records_of_other_zones_and_duplicates() {
     let text = format!("{APEX}other. A 192.0.2.1\nother. A 192.0.2.2\nns A 192.0.2.1\n");
     let drafted = draft(&text, options()).unwrap();
     let told: Vec<_> =
@@ -76,7 +76,7 @@ fn times_to_live_of_a_set_become_the_lowest() {
 }
 
 #[test]
-fn what_nobody_will_see_is_kept_and_told() {
+fn keeps_and_reports_hidden_records() {
     let text = format!("{APEX}a NS ns.a\nns.a A 192.0.2.1\nx.a TXT x\nd DNAME e.\nx.d TXT x\n");
     let drafted = draft(&text, options()).unwrap();
     assert_eq!(drafted.changes().count(ZoneChange::Hidden), 2);
@@ -84,7 +84,7 @@ fn what_nobody_will_see_is_kept_and_told() {
 }
 
 #[test]
-fn a_zone_without_name_servers_and_old_algorithms_are_told() {
+fn reports_missing_name_servers_and_old_algorithms() {
     let text = "example. 60 SOA . . 7 2 3 4 5\nexample. DNSKEY 257 3 15 l02Woi0iS8Aa25FQkUd9RMzZHJpBoRQwAQEX1SxZJA4=\n";
     let drafted =
         ZoneDraft::new(&scalar(), &zone(text), vec![key(7, KeyRole::Csk, 1)], options(), None).unwrap();
@@ -110,7 +110,7 @@ fn the_serial_number_follows_its_policy() {
 }
 
 #[test]
-fn a_zone_as_it_was_tells_the_last_serial_number() {
+fn the_serial_number_follows_that_of_the_former_zone() {
     let previous = zone("example. 60 SOA . . 20 2 3 4 5\n");
     let options = SignOptions { serial: SerialPolicy::Increment, ..options() };
     let drafted = ZoneDraft::new(&scalar(), &zone(APEX), pair(), options, Some(&previous)).unwrap();

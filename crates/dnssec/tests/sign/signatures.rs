@@ -1,4 +1,4 @@
-//! Signatures: of what, by whom, for how long, and taken over from earlier ones.
+//! Signatures: their sets, keys and lifetimes, and the reuse of earlier ones.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ fn denials() -> [DenialMethod; 3] {
     [DenialMethod::Nsec, nsec3(false), nsec3(true)]
 }
 
-/// Every set's signatures as owner, type and key tags, each verified.
+/// Verifies every signature, and returns owner, type and key tags of every set.
 fn verified(accelerator: &Accelerator, records: &ZoneRecords) -> Vec<(String, RecordType, Vec<u16>)> {
     let sets = RecordSets::new(records);
     let keys: Vec<_> = records.iter().filter(|record| record.rtype == RecordType::DNSKEY).collect();
@@ -48,7 +48,7 @@ fn tags_of(found: &[(String, RecordType, Vec<u16>)], owner: &str, rtype: RecordT
 }
 
 #[test]
-fn every_algorithm_signs_what_is_the_zones_own_on_every_engine() {
+fn signs_a_zone_with_every_algorithm_on_every_engine() {
     for accelerator in engines() {
         for algorithm in [5, 7, 8, 10, 13, 14, 15] {
             let keys = vec![key(algorithm, KeyRole::Ksk, 1), key(algorithm, KeyRole::Zsk, 2)];
@@ -77,7 +77,7 @@ fn every_algorithm_signs_what_is_the_zones_own_on_every_engine() {
 }
 
 #[test]
-fn a_record_at_the_name_of_a_hash_is_signed_beside_it() {
+fn signs_a_record_at_a_name_that_is_also_a_hash() {
     let salted = DenialMethod::Nsec3(Nsec3Options {
         iterations: 12,
         salt: vec![0xaa, 0xbb, 0xcc, 0xdd],
@@ -125,7 +125,7 @@ fn a_revoked_key_signs_keys_only() {
     assert!(!tags_of(&found, "example.", RecordType::SOA).contains(&tag));
 }
 
-/// The verifier's view of a zone.
+/// Returns the report of the verifier on a zone.
 fn report(accelerator: &Accelerator, text: &str) -> VerifyReport {
     let records = zone(text);
     let sets = RecordSets::new(&records);
@@ -136,7 +136,7 @@ fn report(accelerator: &Accelerator, text: &str) -> VerifyReport {
 }
 
 #[test]
-fn what_is_signed_here_verifies_here() {
+fn signed_zones_verify() {
     for accelerator in engines() {
         for denial in denials() {
             let options = SignOptions { denial, zone_digests: vec![1, 2], ..options() };
@@ -149,9 +149,9 @@ fn what_is_signed_here_verifies_here() {
     }
 }
 
-/// Across ranges of names, whatever the order of the file.
+/// The zone has several ranges of names, and the file is in another order.
 #[test]
-fn a_zone_of_several_ranges_comes_out_sorted_and_whole() {
+fn a_zone_of_several_ranges_is_sorted_and_complete() {
     let mut names: Vec<String> = (0..5000).map(|at| format!("n{:04}", at * 7919 % 5000)).collect();
     let text = |names: &[String]| {
         let rows: String =
@@ -203,7 +203,7 @@ fn jitter_spreads_expirations_and_stays_within_its_bound() {
 }
 
 #[test]
-fn what_is_unchanged_keeps_its_signatures() {
+fn unchanged_sets_keep_their_signatures() {
     let accelerator = scalar();
     for denial in denials() {
         let options = |now: u32| {
@@ -223,9 +223,9 @@ fn what_is_unchanged_keeps_its_signatures() {
         assert_eq!(count(&first, NOW + 86_400), (0, 0, first.clone()));
         let changed = RFC_4035.replace("192.0.2.10", "192.0.2.11");
         assert_eq!(count(&changed, NOW).0, 1);
-        // A new name changes two links of the chain.
+        // A new name changes two records of the chain.
         assert_eq!(count(&format!("{RFC_4035}zz A 192.0.2.1\n"), NOW).0, 1 + 2);
-        // All signatures are about to expire, or cover another time to live.
+        // All signatures are about to expire, or have another original TTL.
         let all = first.lines().filter(|line| line.contains(" IN RRSIG ")).count() - 1;
         assert_eq!(count(RFC_4035, NOW + 25 * 86_400).0, all);
         assert!(count(&RFC_4035.replace("$TTL 3600", "$TTL 3000"), NOW).0 > all / 2);
@@ -250,7 +250,7 @@ fn earlier_signatures_that_do_not_verify_are_made_again() {
     assert_eq!(again, first);
     let replaced: usize = signatures.iter().map(|all| all.replaced()).sum();
     assert_eq!(replaced, 4);
-    // The same tag and algorithm make no key the same.
+    // A key with the same tag and algorithm may be another key.
     let other = vec![key(13, KeyRole::Csk, 77)];
     let (_, signatures) = signed(&accelerator, &zone(RFC_4035), other, options(), Some(&zone(&first)));
     assert_eq!(signatures.iter().map(|all| all.reused()).sum::<usize>(), 0);

@@ -1,4 +1,4 @@
-//! Zones of the standards, without what signing them adds.
+//! The zones of the standards, without the records that signing adds.
 
 /// RFC 4035 Appendix A.
 pub(crate) const RFC_4035: &str = "\

@@ -1,43 +1,43 @@
-//! What can be wrong with a compressed stream.
+//! Errors of compressed streams.
 
 use std::io;
 
 use super::CompressionFormat;
 
-/// A compressed stream that cannot be read to its end. It travels inside an [`io::Error`]: see [`DamagedError::of`].
+/// A compressed stream that cannot be read to its end. An [`io::Error`] wraps it: see [`DamagedError::find`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("damaged {format} stream, about {at_byte} bytes in: {damage}")]
 pub struct DamagedError {
-    /// What the first bytes said it is.
+    /// The format according to the first bytes.
     pub format: CompressionFormat,
-    /// What is wrong.
+    /// The kind of the damage.
     pub damage: StreamDamage,
-    /// Compressed bytes read until then, at most one buffer beyond the place.
+    /// The number of compressed bytes read so far, at most one buffer beyond the damage.
     pub at_byte: u64,
 }
 
-/// What is wrong with a compressed stream.
+/// The kind of damage to a compressed stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamDamage {
-    /// It ends before its end.
+    /// The stream ends too early.
     #[error("it ends too early")]
     Truncated,
-    /// A checksum or a field is wrong, it needs more memory than is given, or something else follows it.
+    /// A checksum or a field is wrong, the stream needs too much memory, or other bytes follow it.
     #[error("{0}")]
     Malformed(String),
-    /// It holds more than its [`TextLimit`](super::TextLimit) allows.
+    /// The stream holds more than its [`TextLimit`](super::TextLimit) allows.
     #[error("it decompresses to more than the {max_bytes} bytes that are allowed")]
     TooLong {
-        /// Bytes that are allowed.
+        /// The maximum number of bytes.
         max_bytes: u64,
     },
 }
 
 impl DamagedError {
-    /// The damage that an error of [`DecompressedInput`](super::DecompressedInput) tells of, if it does.
+    /// Returns the damage that an error of [`DecompressedInput`](super::DecompressedInput) wraps, if any.
     #[must_use]
-    pub fn of(error: &io::Error) -> Option<&Self> {
+    pub fn find(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
 }

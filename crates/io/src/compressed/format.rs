@@ -1,4 +1,4 @@
-//! Compressed formats and how they begin.
+//! Compressed formats and their first bytes.
 
 use std::fmt;
 
@@ -14,16 +14,16 @@ pub enum CompressionFormat {
 }
 
 impl CompressionFormat {
-    /// Bytes that tell all formats.
+    /// The number of bytes that identify every format.
     pub(super) const MAGIC_LEN: usize = 6;
 
-    /// The format that begins like this.
-    pub(super) fn of(beginning: &[u8]) -> Option<Self> {
+    /// Returns the format of a stream with these first bytes.
+    pub(super) fn detect(beginning: &[u8]) -> Option<Self> {
         match beginning {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
-            // A frame to be skipped may come first (RFC 8878 3.1.2).
+            // A skippable frame may come first (RFC 8878 3.1.2).
             [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
             _ => None,
         }

@@ -1,11 +1,11 @@
-//! Files that may be compressed: read as a stream, recognised by their first bytes (feature `compressed`).
+//! Files that may be compressed, read as streams and recognised by their first bytes (feature `compressed`).
 //!
-//! | item | what it does |
+//! | item | purpose |
 //! |---|---|
-//! | [`open`] | a file or standard input, decompressed where its first bytes say so |
-//! | [`DecompressedInput`] | the stream; [`DecompressedInput::consumed`] tells how far it is in the file, [`DecompressedInput::len_bytes`] how long that is |
-//! | [`TextLimit`] | how much a compressed stream may hold, against a small file that fills the memory |
-//! | [`DamagedError`] | a compressed stream that ends too early or is not what it says |
+//! | [`open`] | opens a file or standard input, decompressed according to its first bytes |
+//! | [`DecompressedInput`] | the stream; [`DecompressedInput::consumed`] is the position in the file, [`DecompressedInput::len_bytes`] its length |
+//! | [`TextLimit`] | limits the size of a compressed stream, so that a small file cannot fill the memory |
+//! | [`DamagedError`] | reports a compressed stream that ends too early or is malformed |
 
 mod damaged;
 mod format;
@@ -33,17 +33,17 @@ use self::zstd::ZstdReader;
 /// The path that stands for standard input.
 pub const STDIN: &str = "-";
 
-/// Most memory that the dictionary of an xz stream may take, in KiB: four times what `xz -9` asks for.
+/// The maximum memory for the dictionary of an xz stream in KiB: four times that of `xz -9`.
 const MAX_XZ_KIB: u32 = 256 << 10;
-/// Bytes asked of the xz decoder at once: it drops what one call has decoded where the call meets a fault.
+/// The number of bytes asked of the xz decoder at once. It loses the output of the call that meets a fault.
 const XZ_READ_BYTES: usize = 4 << 10;
-/// Bytes read from the file at once.
+/// The number of bytes read from the file at once.
 const BUFFER_BYTES: usize = 128 << 10;
 
-/// What a file holds, decompressed while it is read. Whatever the format, several streams after each other are read as one.
+/// The contents of a file, decompressed on the fly. Consecutive streams of any format are read as one.
 ///
-/// A compressed stream that is damaged gives all that comes before the damage, then an error around a [`DamagedError`], and the
-/// same at every later call.
+/// A damaged stream yields all bytes before the damage, then an error that wraps a [`DamagedError`], and the same
+/// error at every later call.
 pub struct DecompressedInput {
     decoder: StreamDecoder,
     watched: Arc<WatchedSource>,
@@ -60,10 +60,10 @@ enum StreamDecoder {
     Zstd(Box<ZstdReader<BufReader<CompressedSource>>>),
 }
 
-/// Opens a file, or standard input where the path is `-`.
+/// Opens a file, or standard input if the path is `-`.
 ///
 /// # Errors
-/// It cannot be opened, or its first bytes cannot be read.
+/// The file cannot be opened, or its first bytes cannot be read.
 pub fn open(path: &Path) -> io::Result<DecompressedInput> {
     if path == Path::new(STDIN) {
         return DecompressedInput::new(io::stdin());
@@ -75,7 +75,7 @@ pub fn open(path: &Path) -> io::Result<DecompressedInput> {
 }
 
 impl DecompressedInput {
-    /// A stream that comes from elsewhere. Its length is not known.
+    /// Wraps a stream of unknown length.
     ///
     /// # Errors
     /// The first bytes cannot be read.
@@ -93,13 +93,13 @@ impl DecompressedInput {
         Ok(Self { decoder, watched, len_bytes: None, damaged: None, text_limit: None, text_bytes: 0 })
     }
 
-    /// Ends a compressed stream with an error once it holds more than `limit`. Streams that are not compressed are as long as they are.
+    /// Ends a compressed stream with an error once it holds more than `limit`. Uncompressed streams have no limit.
     #[must_use]
     pub fn with_text_limit(self, limit: TextLimit) -> Self {
         Self { text_limit: Some(limit), ..self }
     }
 
-    /// How it is compressed; `None` where it is not.
+    /// Returns the compression, or None for an uncompressed stream.
     #[must_use]
     pub fn format(&self) -> Option<CompressionFormat> {
         match self.decoder {
@@ -110,22 +110,23 @@ impl DecompressedInput {
         }
     }
 
-    /// The length of the file as it lies there, compressed; `None` for pipes, devices and standard input.
+    /// Returns the length of the file, compressed. Returns None for pipes, devices and standard input.
     #[must_use]
     pub fn len_bytes(&self) -> Option<u64> {
         self.len_bytes
     }
 
-    /// How much of the file is read, to be asked while somebody else reads.
+    /// Returns a handle that shows how much of the file has been read, for another thread.
     #[must_use]
     pub fn consumed(&self) -> ConsumedBytes {
         ConsumedBytes::new(Arc::clone(&self.watched))
     }
 
-    /// Counts what was decompressed.
-    fn count(&mut self, format: CompressionFormat, len: usize) -> io::Result<usize> {
+    /// Counts decompressed bytes and enforces the limit.
+    fn count_text(&mut self, format: CompressionFormat, len: usize) -> io::Result<usize> {
         self.text_bytes = self.text_bytes.saturating_add(len as u64);
         let at_byte = self.watched.bytes();
+        // The ratio is checked against the bytes read so far, so a bomb is noticed before it is decompressed.
         let Some(max_bytes) = self.text_limit.map(|limit| limit.max_bytes(at_byte)) else { return Ok(len) };
         if self.text_bytes <= max_bytes {
             return Ok(len);
@@ -135,8 +136,9 @@ impl DecompressedInput {
         Err(damaged.into())
     }
 
-    /// Whose fault an error of the decoder is.
-    fn fault(&mut self, format: CompressionFormat, error: io::Error) -> io::Error {
+    /// Decides if an error of the decoder comes from the system or from the file.
+    fn convert_error(&mut self, format: CompressionFormat, error: io::Error) -> io::Error {
+        // Decoders wrap the errors of their source, and some turn them into errors of the format.
         if let Some(own) = self.watched.take_error() {
             return own;
         }
@@ -165,8 +167,8 @@ impl Read for DecompressedInput {
             StreamDecoder::Zstd(decoder) => decoder.read(buffer),
         };
         match (read, self.format()) {
-            (Err(error), Some(format)) => Err(self.fault(format, error)),
-            (Ok(len), Some(format)) => self.count(format, len),
+            (Err(error), Some(format)) => Err(self.convert_error(format, error)),
+            (Ok(len), Some(format)) => self.count_text(format, len),
             (read, None) => read,
         }
     }
@@ -174,7 +176,7 @@ impl Read for DecompressedInput {
 
 impl std::fmt::Debug for DecompressedInput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Input")
+        f.debug_struct("DecompressedInput")
             .field("format", &self.format())
             .field("consumed_bytes", &self.watched.bytes())
             .field("len_bytes", &self.len_bytes)

@@ -1,4 +1,4 @@
-//! What is read, and how much of it was.
+//! The file below a decoder, and its position.
 
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,25 +6,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::CompressionFormat;
 
-/// The bytes as they lie in the file, those that told the format included.
+/// The bytes of the file, including those that identified the format.
 pub(super) struct CompressedSource {
     inner: Box<dyn Read + Send>,
     beginning: [u8; CompressionFormat::MAGIC_LEN],
-    /// Of the beginning, what is still to be given.
+    /// The part of the first bytes that has not been returned yet.
     left: std::ops::Range<usize>,
     watched: Arc<WatchedSource>,
 }
 
-/// What is known of a source behind its decoder, which hides it.
+/// The state of a source that a decoder owns.
 #[derive(Debug, Default)]
 pub(super) struct WatchedSource {
     bytes: AtomicU64,
     is_at_end: AtomicBool,
-    /// The machine's error, which decoders wrap or lose.
+    /// The error of the system, which decoders wrap or lose.
     error: Mutex<Option<io::Error>>,
 }
 
-/// How much of a file is read.
+/// A handle that shows how much of a file has been read.
 #[derive(Clone, Debug)]
 pub struct ConsumedBytes(Arc<WatchedSource>);
 
@@ -33,7 +33,7 @@ impl ConsumedBytes {
         Self(watched)
     }
 
-    /// Bytes of the file, compressed, that are read; at most one buffer ahead of what is decompressed.
+    /// Returns the number of compressed bytes that have been read, at most one buffer ahead of the decompressed ones.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.0.bytes()
@@ -41,13 +41,13 @@ impl ConsumedBytes {
 }
 
 impl CompressedSource {
-    /// Reads the first bytes and tells their format.
+    /// Reads the first bytes and recognises their format.
     pub(super) fn new(
         mut inner: Box<dyn Read + Send>,
     ) -> io::Result<(Self, Arc<WatchedSource>, Option<CompressionFormat>)> {
         let mut beginning = Vec::with_capacity(CompressionFormat::MAGIC_LEN);
         (&mut inner).take(CompressionFormat::MAGIC_LEN as u64).read_to_end(&mut beginning)?;
-        let format = CompressionFormat::of(&beginning);
+        let format = CompressionFormat::detect(&beginning);
         let watched = Arc::new(WatchedSource::default());
         let mut kept = [0; CompressionFormat::MAGIC_LEN];
         kept[..beginning.len()].copy_from_slice(&beginning);
@@ -67,8 +67,9 @@ impl CompressedSource {
         loop {
             match self.inner.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.watched.keep(error)),
+                Err(error) => return Err(self.watched.keep_error(error)),
                 Ok(0) if !buffer.is_empty() => {
+                    // Only the thread that decodes reads this flag.
                     self.watched.is_at_end.store(true, Ordering::Relaxed);
                     return Ok(0);
                 }
@@ -84,6 +85,7 @@ impl Read for CompressedSource {
             true => self.read_inner(buffer)?,
             false => self.read_beginning(buffer),
         };
+        // Another thread shows the progress. It needs no order with other memory.
         self.watched.bytes.fetch_add(len as u64, Ordering::Relaxed);
         Ok(len)
     }
@@ -94,7 +96,7 @@ impl WatchedSource {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// True where somebody asked for more than there is.
+    /// Returns true if a read came after the last byte.
     pub(super) fn is_at_end(&self) -> bool {
         self.is_at_end.load(Ordering::Relaxed)
     }
@@ -103,8 +105,8 @@ impl WatchedSource {
         self.error.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Keeps the error and gives one of its kind to the decoder.
-    fn keep(&self, error: io::Error) -> io::Error {
+    /// Keeps the error and returns one of the same kind for the decoder.
+    fn keep_error(&self, error: io::Error) -> io::Error {
         let kind = error.kind();
         *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         kind.into()

@@ -1,10 +1,10 @@
-//! Every format, whole and damaged.
+//! Every format, complete and damaged.
 
 use std::io::{self, Read, Write};
 
 use super::*;
 
-/// Text that compresses to several chunks of each format.
+/// Returns text that compresses to several chunks of each format.
 fn text() -> Vec<u8> {
     let line = |line: u32| format!("{line} name{}.example. IN A\n", line.wrapping_mul(0x9e37_79b9));
     (0..40_000).flat_map(|number| line(number).into_bytes()).collect()
@@ -55,7 +55,7 @@ fn every_format_is_recognised_and_read() {
 }
 
 #[test]
-fn what_is_not_compressed_is_read_as_it_is() {
+fn reads_an_uncompressed_file_unchanged() {
     for plain in [&b""[..], b"\x1f", b"\xfd7zXZ", b"example. IN SOA"] {
         let input = DecompressedInput::new(plain).unwrap();
         assert_eq!(input.format(), None);
@@ -65,7 +65,7 @@ fn what_is_not_compressed_is_read_as_it_is() {
 }
 
 #[test]
-fn streams_after_each_other_are_one() {
+fn reads_consecutive_streams_as_one() {
     for (format, encode) in ENCODERS {
         let mut both = encode(b"first,");
         both.extend(encode(b"second"));
@@ -74,7 +74,7 @@ fn streams_after_each_other_are_one() {
 }
 
 #[test]
-fn frames_to_be_skipped_are_skipped() {
+fn skips_skippable_frames() {
     let mut frames = vec![0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
     frames.extend(zstd(b"text"));
     frames.extend([0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0]);
@@ -84,11 +84,11 @@ fn frames_to_be_skipped_are_skipped() {
 }
 
 fn damage(read: io::Result<usize>) -> StreamDamage {
-    DamagedError::of(&read.unwrap_err()).unwrap().damage.clone()
+    DamagedError::find(&read.unwrap_err()).unwrap().damage.clone()
 }
 
 #[test]
-fn what_ends_too_early_gives_its_beginning_and_says_so() {
+fn a_truncated_stream_yields_its_start_and_an_error() {
     let text = text();
     for (format, encode) in ENCODERS {
         let compressed = encode(&text);
@@ -103,7 +103,7 @@ fn what_ends_too_early_gives_its_beginning_and_says_so() {
 }
 
 #[test]
-fn a_flipped_bit_is_never_taken_for_the_text() {
+fn a_flipped_bit_never_yields_the_original_text() {
     let text = text();
     for (format, encode) in ENCODERS {
         let whole = encode(&text[..20_000]);
@@ -117,18 +117,18 @@ fn a_flipped_bit_is_never_taken_for_the_text() {
 }
 
 #[test]
-fn after_a_fault_there_is_nothing_but_the_fault() {
+fn repeats_the_fault_after_it_occurred() {
     for (format, encode) in ENCODERS {
         let whole = encode(&text());
         let mut input = DecompressedInput::new(io::Cursor::new(whole[..whole.len() / 2].to_vec())).unwrap();
         let first = input.read_to_end(&mut Vec::new()).unwrap_err();
         let second = input.read(&mut [0; 10]).unwrap_err();
-        assert_eq!(DamagedError::of(&first), DamagedError::of(&second), "{format}");
+        assert_eq!(DamagedError::find(&first), DamagedError::find(&second), "{format}");
     }
 }
 
 #[test]
-fn what_follows_a_stream_is_not_taken_for_a_part_of_it() {
+fn bytes_after_a_stream_are_reported() {
     for (format, encode) in ENCODERS {
         let mut followed = encode(b"text");
         followed.extend(b"and something that is no stream of this kind");
@@ -138,7 +138,7 @@ fn what_follows_a_stream_is_not_taken_for_a_part_of_it() {
     }
 }
 
-/// Bytes and then the machine's fault.
+/// A source of bytes that ends in an error of the system.
 struct Failing(io::Cursor<Vec<u8>>);
 
 impl Read for Failing {
@@ -151,13 +151,13 @@ impl Read for Failing {
 }
 
 #[test]
-fn the_machines_fault_is_not_the_streams() {
+fn a_system_error_is_not_reported_as_damage() {
     for (format, encode) in ENCODERS {
         let mut half = encode(&text());
         half.truncate(half.len() / 2);
         let mut input = DecompressedInput::new(Failing(io::Cursor::new(half))).unwrap();
         let error = input.read_to_end(&mut Vec::new()).unwrap_err();
-        assert!(DamagedError::of(&error).is_none(), "{format}");
+        assert!(DamagedError::find(&error).is_none(), "{format}");
         assert_eq!(
             (error.kind(), error.to_string()),
             (io::ErrorKind::PermissionDenied, "the disk is gone".into())
@@ -179,9 +179,9 @@ fn a_file_has_a_length_and_a_missing_one_an_error() {
     assert_eq!(out, "text");
 }
 
-/// A hundred bytes of each format may stand for gigabytes.
+/// A hundred bytes of each format can stand for gigabytes.
 #[test]
-fn a_stream_that_holds_too_much_ends_with_an_error() {
+fn ends_a_stream_beyond_its_limit_with_an_error() {
     let text = vec![b'\n'; 1 << 20];
     for (format, encode) in ENCODERS {
         let compressed = encode(&text);
@@ -195,7 +195,7 @@ fn a_stream_that_holds_too_much_ends_with_an_error() {
             let mut out = Vec::new();
             let error = bounded.read_to_end(&mut out).unwrap_err();
             assert_eq!(
-                DamagedError::of(&error).unwrap().damage,
+                DamagedError::find(&error).unwrap().damage,
                 StreamDamage::TooLong { max_bytes: 300_000 }
             );
             assert!(out.len() <= 300_000, "{format}: {}", out.len());

@@ -1,11 +1,11 @@
-//! Frames of Zstandard, one after the other.
+//! Consecutive frames of Zstandard.
 
 use std::io::{self, BufRead, Read};
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// Decompresses frames until the source ends, and skips those that are to be skipped (RFC 8878 3.1).
+/// Decompresses frames until the source ends, and skips skippable ones (RFC 8878 3.1).
 pub(super) struct ZstdReader<R> {
     source: R,
     decoder: FrameDecoder,
@@ -17,8 +17,8 @@ impl<R: BufRead> ZstdReader<R> {
         Self { source, decoder: FrameDecoder::new(), is_in_frame: false }
     }
 
-    /// Begins the next frame; false where there is none.
-    fn begin(&mut self) -> io::Result<bool> {
+    /// Begins the next frame. Returns false at the end of the source.
+    fn begin_frame(&mut self) -> io::Result<bool> {
         while !self.is_in_frame {
             if self.source.fill_buf()?.is_empty() {
                 return Ok(false);
@@ -40,7 +40,7 @@ impl<R: BufRead> ZstdReader<R> {
         if skipped == u64::from(len) { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
-    /// Decodes until something can be given, or the frame is at its end.
+    /// Decodes until there is output or the frame ends.
     fn decode(&mut self) -> io::Result<()> {
         while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
             let blocks = BlockDecodingStrategy::UptoBlocks(1);
@@ -49,7 +49,7 @@ impl<R: BufRead> ZstdReader<R> {
         Ok(())
     }
 
-    /// The frame is given out to its last byte; its checksum (RFC 8878 3.1.1) covers them all.
+    /// All bytes of the frame have been returned, so its checksum (RFC 8878 3.1.1) is complete.
     fn finish(&mut self) -> io::Result<()> {
         self.is_in_frame = false;
         match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {
@@ -63,7 +63,7 @@ impl<R: BufRead> ZstdReader<R> {
 
 impl<R: BufRead> Read for ZstdReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while !buffer.is_empty() && self.begin()? {
+        while !buffer.is_empty() && self.begin_frame()? {
             self.decode()?;
             match self.decoder.read(buffer)? {
                 0 => self.finish()?,

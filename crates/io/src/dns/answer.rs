@@ -1,65 +1,66 @@
-//! What is known about the TXT records of a name.
+//! Answers to questions for TXT records.
 
 use super::BadName;
 
-/// The longest that an answer may be kept, in seconds: a day.
+/// The maximum lifetime of an answer in seconds: a day.
 pub const MAX_TTL_S: u32 = 86_400;
 
-/// The longest that it may be kept that there is nothing, in seconds: an hour (RFC 2308 5 advises one to three).
+/// The maximum lifetime of a negative answer in seconds: an hour (RFC 2308 section 5 recommends one to three).
 pub const MAX_NEGATIVE_TTL_S: u32 = 3_600;
 
-/// What is known about the TXT records of a name.
+/// An answer to a question for the TXT records of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TxtAnswer {
-    /// There are some.
+    /// The name has TXT records.
     Records(TxtRecords),
-    /// There is no such name (NXDOMAIN).
+    /// The name does not exist (NXDOMAIN).
     NoName {
-        /// How long this may be kept, in seconds; 0 where the answer did not say.
+        /// The lifetime of the answer in seconds; 0 if the answer did not state it.
         ttl_s: u32,
     },
     /// The name has no TXT record.
     NoData {
-        /// How long this may be kept, in seconds; 0 where the answer did not say.
+        /// The lifetime of the answer in seconds; 0 if the answer did not state it.
         ttl_s: u32,
     },
-    /// Nobody could say; another time somebody may.
+    /// There is no answer now. A later question may succeed.
     TempFail {
-        /// Why.
+        /// The reason of the failure.
         reason: TempReason,
     },
-    /// The caller: this can be no name.
+    /// The caller is at fault: the name is malformed.
     BadName(BadName),
 }
 
 /// The TXT records of a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TxtRecords {
-    /// Each record's strings one after the other, in the order of the answer.
+    /// The records in the order of the answer, the strings of each joined.
     pub records: Vec<Vec<u8>>,
-    /// How long they may be kept, in seconds: the least of all on the way, aliases among them.
+    /// The lifetime in seconds: the minimum of all records, aliases included.
     pub ttl_s: u32,
-    /// The name server says that it has validated them by DNSSEC (RFC 6840 5.8). Worth as much as the way to that server.
+    /// True if the name server states that it has validated the records by DNSSEC (RFC 6840 5.8). The statement is as
+    /// trustworthy as the path to that server.
     pub is_authentic: bool,
 }
 
-/// Why nobody could say.
+/// The reason of a temporary failure.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TempReason {
-    /// The peer: no answer in time.
+    /// The name server did not answer in time.
     #[error("no name server answered in time")]
     Timeout,
-    /// The peer: the name server failed, or found signatures of DNSSEC that are wrong (SERVFAIL).
+    /// The name server failed, or found bad DNSSEC signatures (SERVFAIL).
     #[error("the name server failed (SERVFAIL)")]
     ServFail,
-    /// The peer: the name server does not want to answer (REFUSED).
+    /// The name server refused to answer (REFUSED).
     #[error("the name server refused (REFUSED)")]
     Refused,
-    /// The peer: an answer that is none.
-    #[error("the name server's answer is none: {0}")]
+    /// The answer of the name server is malformed.
+    #[error("the name server's answer is malformed: {0}")]
     Answer(String),
-    /// The machine: no name server can be reached.
+    /// No name server can be reached.
     #[error("no name server can be reached: {0}")]
     Network(String),
 }

@@ -7,10 +7,10 @@ use std::{fs, io};
 
 use super::{BadName, MAX_TTL_S, TxtAnswer, TxtRecords, ascii_name};
 
-/// How long a record of a file may be kept where the file does not say, in seconds.
+/// The default lifetime of a record in seconds.
 pub const DEFAULT_TTL_S: u32 = 3_600;
 
-/// TXT records of a file. A record has one of three forms, which may stand side by side:
+/// The TXT records of a file. A record has one of three forms, which may be mixed:
 ///
 /// ```text
 /// sel._domainkey.example.com  "v=DKIM1; k=rsa; " "p=MIIB..."      ; strings, which are joined
@@ -19,89 +19,90 @@ pub const DEFAULT_TTL_S: u32 = 3_600;
 /// sel._domainkey.example.com  v=DKIM1; k=rsa; p=MIIB...            as in a file of OpenDKIM: all of the line
 /// ```
 ///
-/// Between name and record may stand a `=`. In the first two forms `;` and `#` begin comments, `\"`, `\;`, `\\` and `\DDD` are single
-/// bytes, strings may be longer than the 255 bytes of the DNS, and bare words are strings too; in the third they are as they
-/// stand. Lines that begin with `;` or `#` are comments. `$ORIGIN` and `$TTL` hold for what follows; names without `$ORIGIN` are whole
-/// with and without a dot at their end. A zone's record without a name has that of the one before. Several records of a name are
-/// several records, and live as long as the shortest of them.
+/// A `=` may stand between name and record. In the first two forms `;` and `#` begin comments, `\"`, `\;`, `\\` and
+/// `\DDD` are single bytes, strings may exceed the 255 bytes of the DNS, and bare words are strings too. In the third
+/// form all characters stand for themselves. Lines that begin with `;` or `#` are comments. `$ORIGIN` and `$TTL`
+/// apply to the records after them. Without `$ORIGIN`, a name is absolute with or without a dot at its end. In the
+/// form of zone files, a record without a name has the name of the record before it. Several records of one name stay
+/// separate, and have the lifetime of the shortest.
 #[derive(Clone, Debug, Default)]
 pub struct KeysFile {
     names: BTreeMap<String, TxtRecords>,
 }
 
-/// Why a file of records cannot be used.
+/// An error of a file of records.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeysFileError {
-    /// The machine: it cannot be read.
+    /// The system cannot read the file.
     #[error("{}: {error}", path.display())]
     Io {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
-    /// The caller: one of its lines is none.
+    /// A line of the file is malformed.
     #[error("{}: {error}", path.display())]
     Line {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
-        /// Which line, and what is wrong.
+        /// The line and its fault.
         error: KeysLineError,
     },
 }
 
-/// A line that is no record.
+/// A malformed line.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {fault}")]
 pub struct KeysLineError {
-    /// From 1 on; where something is left open, the line that opened it.
+    /// The line, from 1; for an unclosed item, the line that opened it.
     pub line: usize,
-    /// What is wrong.
+    /// The fault of the line.
     pub fault: KeysFault,
 }
 
-/// What is wrong with a line.
+/// The fault of a line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeysFault {
-    /// No name.
+    /// The name is malformed.
     #[error("bad name: {0}")]
     Name(#[from] BadName),
-    /// A name in other bytes than UTF-8.
+    /// The name is not in UTF-8.
     #[error("expected a name in UTF-8")]
     NameBytes,
-    /// A record of a zone without a name, and there is none before it.
+    /// A record has no name, and no record stands before it.
     #[error("expected a name")]
     NoName,
-    /// `@` without `$ORIGIN`.
+    /// `@` is used without `$ORIGIN`.
     #[error("'@' without $ORIGIN before it")]
     NoOrigin,
-    /// A name and nothing after it.
+    /// Nothing follows the name.
     #[error("expected a record after the name")]
     NoRecord,
-    /// Neither a TXT record nor tags.
+    /// The record is neither a TXT record nor a list of tags.
     #[error("expected TXT, a string in quotes or tag=value, found {0:?}")]
     Type(String),
-    /// More seconds than the DNS can say.
+    /// The number of seconds exceeds the limit of the DNS.
     #[error("expected at most 2147483647 seconds, found {0:?}")]
     Ttl(String),
-    /// A `$` word that is not known, or has no value.
+    /// A `$` directive is unknown or has no value.
     #[error("expected $ORIGIN name or $TTL seconds, found {0:?}")]
     Directive(String),
-    /// A string without an end.
-    #[error("a string without closing quote")]
+    /// A string has no end.
+    #[error("a string has no closing quote")]
     OpenQuote,
-    /// A parenthesis without an end.
-    #[error("a parenthesis that is not closed")]
+    /// A parenthesis is never closed.
+    #[error("a parenthesis is never closed")]
     OpenParenthesis,
-    /// A parenthesis without a beginning.
-    #[error("a closing parenthesis that was not opened")]
+    /// A closing parenthesis has no opening one.
+    #[error("a closing parenthesis has no opening one")]
     StrayParenthesis,
-    /// A backslash before nothing, or before no byte.
+    /// A backslash is followed by nothing, or by a number that is not a byte.
     #[error("expected a character or three digits up to 255 after a backslash")]
     Escape,
-    /// More than a record of the DNS can hold.
+    /// The record exceeds the limit of the DNS.
     #[error("expected a record of at most 65535 bytes, found {0}")]
     Long(usize),
 }
@@ -110,16 +111,16 @@ impl KeysFile {
     /// Reads a file.
     ///
     /// # Errors
-    /// It cannot be read, or one of its lines is no record.
+    /// The file cannot be read, or one of its lines is malformed.
     pub fn read(path: &Path) -> Result<Self, KeysFileError> {
         let text = fs::read(path).map_err(|error| KeysFileError::Io { path: path.to_owned(), error })?;
         Self::parse(&text).map_err(|error| KeysFileError::Line { path: path.to_owned(), error })
     }
 
-    /// Takes the text of a file.
+    /// Parses the text of a file.
     ///
     /// # Errors
-    /// One of its lines is no record.
+    /// One of its lines is malformed.
     pub fn parse(text: &[u8]) -> Result<Self, KeysLineError> {
         let mut file = Self::default();
         let mut parser = KeysFileParser::new(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text));
@@ -131,7 +132,7 @@ impl KeysFile {
         Ok(file)
     }
 
-    /// What the DNS would say if the file were all of it.
+    /// Answers as the DNS would if the file were all of it.
     #[must_use]
     pub fn lookup(&self, name: &str) -> TxtAnswer {
         match ascii_name(name).map(|name| self.names.get(&name)) {
@@ -141,7 +142,7 @@ impl KeysFile {
         }
     }
 
-    /// The names and their records, in the order of names.
+    /// Returns the names and their records, in the order of names.
     pub fn records(&self) -> impl Iterator<Item = (&str, &TxtRecords)> {
         self.names.iter().map(|(name, records)| (name.as_str(), records))
     }
@@ -164,7 +165,7 @@ struct KeysFileParser<'a> {
     text: &'a [u8],
     at: usize,
     line: usize,
-    /// The line that an error is in.
+    /// The line of an error.
     fault_line: usize,
     origin: Option<String>,
     ttl_s: u32,
@@ -176,7 +177,7 @@ impl<'a> KeysFileParser<'a> {
         Self { text, at: 0, line: 1, fault_line: 1, origin: None, ttl_s: DEFAULT_TTL_S, owner: None }
     }
 
-    /// One line, or all lines of a record in parentheses.
+    /// Parses one line, or all lines of a record in parentheses.
     fn line(&mut self, file: &mut KeysFile) -> Result<(), KeysFault> {
         let is_indented = self.peek().is_some_and(is_blank);
         self.skip_blanks();
@@ -242,7 +243,7 @@ impl<'a> KeysFileParser<'a> {
         }
     }
 
-    /// What follows the name: how long it lives, and the record.
+    /// Parses the part after the name: the lifetime and the record.
     fn data(&mut self) -> Result<(u32, Vec<u8>), KeysFault> {
         let (mut ttl_s, mut is_zone) = (self.ttl_s, false);
         loop {
@@ -286,7 +287,7 @@ impl<'a> KeysFileParser<'a> {
                     continue;
                 }
             }
-            // The others have passed over what they read.
+            // The functions for these bytes have moved past them already.
             self.at += usize::from(!matches!(byte, b'\n' | b';' | b'#'));
         }
         if let Some(line) = opened.pop() {
@@ -296,7 +297,7 @@ impl<'a> KeysFileParser<'a> {
         if is_empty { Err(KeysFault::NoRecord) } else { Ok(record) }
     }
 
-    /// A string in quotes, or a word.
+    /// Parses a string in quotes, or a word.
     fn string(&mut self, record: &mut Vec<u8>) -> Result<(), KeysFault> {
         let is_quoted = self.peek() == Some(b'"');
         self.at += usize::from(is_quoted);
@@ -355,7 +356,7 @@ impl<'a> KeysFileParser<'a> {
         }
     }
 
-    /// What there is before a byte that ends it, or the end of the line.
+    /// Returns the bytes up to one that ends the word, or up to the end of the line.
     fn word(&mut self, is_end: impl Fn(u8) -> bool) -> &'a [u8] {
         let rest = &self.text[self.at..];
         let len = rest.iter().position(|byte| *byte == b'\n' || is_end(*byte)).unwrap_or(rest.len());
@@ -376,7 +377,7 @@ fn is_txt(word: &[u8]) -> bool {
     word.eq_ignore_ascii_case(b"TXT")
 }
 
-/// Seconds, or weeks to seconds as `1h30m`; `None` for another word.
+/// Parses seconds, or weeks to seconds as in `1h30m`. Returns None for another word.
 fn ttl_of(word: &[u8]) -> Option<Result<u32, KeysFault>> {
     let (mut sum, mut number, mut is_open) = (0_u64, 0_u64, false);
     for byte in word {
@@ -428,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn each_form_gives_the_record() {
+    fn reads_a_record_in_each_form() {
         for text in [
             r#"s._domainkey.example.com "v=DKIM1; k=rsa; p=AA""#,
             r#"S._domainkey.Example.com. "v=DKIM1; " "k=rsa; p=" "AA" ; comment"#,
@@ -452,7 +453,7 @@ mod tests {
     #[test]
     fn escapes_are_single_bytes() {
         assert_eq!(one(r#"s._domainkey.example.com "a\"b\;c\\d\000\255\ae""#), r#"a\"b;c\\d\x00\xffae"#);
-        // As they stand, where nothing is quoted.
+        // Without quotes, all characters stand for themselves.
         assert_eq!(one(r#"s._domainkey.example.com n=a\"b\;#c"#), r#"n=a\\\"b\\;#c"#);
         assert_eq!(one(r#"s._domainkey.example.com """#), "");
         let long = "x".repeat(400);
@@ -460,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn several_records_are_several_records() {
+    fn keeps_several_records_of_one_name_apart() {
         let text = "$ORIGIN example.com\n$TTL 2h\na 600 TXT one\n  TXT two\n\tIN TXT \"three\"\nb.other. 2w TXT x\n@ TXT y\n";
         let expected =
             [("a.example.com", vec!["one", "two", "three"], 600), ("b.other", vec!["x"], MAX_TTL_S)];
@@ -475,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_those_of_the_dns() {
+    fn answers_as_the_dns_would() {
         let file = KeysFile::parse("s._domainkey.bücher.example \"x\"".as_bytes()).unwrap();
         let records = vec![b"x".to_vec()];
         let expected = TxtRecords { records, ttl_s: DEFAULT_TTL_S, is_authentic: false };
@@ -489,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn errors_name_the_line_and_the_fault() {
         let long = format!("a \"{}\"", "x".repeat(65_536));
         for (text, line, fault) in [
             ("\na..b \"x\"", 2, KeysFault::Name(BadName::EmptyLabel)),

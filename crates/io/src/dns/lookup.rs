@@ -1,14 +1,14 @@
-//! Whoever knows TXT records.
+//! The sources of TXT records.
 
 use std::future::{Future, ready};
 use std::pin::Pin;
 
 use super::{KeysFile, TxtAnswer, TxtResolver};
 
-/// An answer on its way.
+/// A future that yields an answer.
 pub type LookupFuture<'a> = Pin<Box<dyn Future<Output = TxtAnswer> + Send + 'a>>;
 
-/// Whoever knows TXT records: name servers, or a file.
+/// A source of TXT records: name servers, or a file.
 pub trait TxtLookup: Send + Sync + 'static {
     /// Asks for the TXT records of a name.
     fn lookup<'a>(&'a self, name: &'a str) -> LookupFuture<'a>;

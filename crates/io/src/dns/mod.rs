@@ -1,12 +1,12 @@
-//! TXT records, from the DNS or from a file, with the same answers (feature `dns`).
+//! TXT records from the DNS or from a file, with the same kinds of answers (feature `dns`).
 //!
-//! | item | what it does |
+//! | item | purpose |
 //! |---|---|
-//! | [`TxtResolver`] | asks the system's name servers, or others |
+//! | [`TxtResolver`] | asks the name servers of the system, or others |
 //! | [`KeysFile`] | answers from a file of records |
-//! | [`TxtLookup`] | either of them |
-//! | [`TxtAnswer`] | what there is, what there is not, and what could not be found out |
-//! | [`ascii_name`] | a name as the DNS has it, with A-labels (RFC 8616) |
+//! | [`TxtLookup`] | the trait of both |
+//! | [`TxtAnswer`] | an answer: records, their absence, or a failure |
+//! | [`ascii_name`] | converts a name to its ASCII form, with A-labels (RFC 8616) |
 
 mod answer;
 mod keys_file;

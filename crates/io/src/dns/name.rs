@@ -1,31 +1,31 @@
-//! Names as the DNS has them.
+//! Names in the form of the DNS.
 
-/// What is no name of a host, a key or a policy.
+/// An error of a malformed name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadName {
-    /// Nothing, or nothing between two dots.
+    /// The name is empty, or nothing stands between two dots.
     #[error("expected labels of 1 to 63 bytes, found an empty one")]
     EmptyLabel,
-    /// A label that is too long.
+    /// A label is too long.
     #[error("expected labels of 1 to 63 bytes, found one of {0}")]
     LongLabel(usize),
-    /// All of it is too long.
+    /// The name is too long.
     #[error("expected a name of at most 253 bytes, found {0}")]
     Long(usize),
-    /// A character that none of these names has.
+    /// The name has a character that names of hosts, keys and policies do not have.
     #[error("expected letters, digits, '-' and '_', found {0:?}")]
     Character(char),
-    /// Characters beyond ASCII that make no internationalised name (UTS 46).
-    #[error("no internationalised name")]
+    /// Characters beyond ASCII are not a valid internationalised name (UTS 46).
+    #[error("expected a valid internationalised name")]
     International,
 }
 
-/// A name as the DNS has it: in lower case, without a dot at its end. Labels beyond ASCII (U-labels) become A-labels, as RFC 8616 4
-/// wants of the domains and selectors in header fields.
+/// Converts a name to the form of the DNS: in lower case, without a dot at its end. Labels beyond ASCII (U-labels)
+/// become A-labels, as RFC 8616 section 4 requires for domains and selectors in header fields.
 ///
 /// # Errors
-/// It can be no name.
+/// The name is malformed.
 pub fn ascii_name(name: &str) -> Result<String, BadName> {
     let mut ascii = match name.is_ascii() {
         true => name.to_ascii_lowercase(),
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn rejects_malformed_names() {
         let long = ["a".repeat(63), "b".repeat(63), "c".repeat(63), "d".repeat(62)].join(".");
         assert_eq!(long.len(), 254);
         for (name, fault) in [

@@ -15,68 +15,69 @@ use hickory_resolver::{ConnectionProvider, PoolContext, Resolver};
 
 use super::{BadName, MAX_NEGATIVE_TTL_S, MAX_TTL_S, TempReason, TxtAnswer, TxtRecords, ascii_name};
 
-/// Asks name servers for TXT records, by UDP and, where an answer is too long for it, by TCP. Answers are kept as long as they may
-/// be; a question that is under way is not asked twice. Clones share all that. Sockets belong to the tokio runtime that the first
-/// questions were asked on.
+/// A client of name servers for TXT records. It asks by UDP, and by TCP if an answer is too long for UDP. It caches
+/// answers for their lifetime, and asks a pending question once only. Clones share all of that. Sockets belong to the
+/// tokio runtime of the first question.
 #[derive(Clone, Debug)]
 pub struct TxtResolver {
     resolver: Resolver<ValidatingProvider>,
     max_time: Duration,
 }
 
-/// What differs from the system's settings, or from five seconds and two attempts.
+/// The differences from the settings of the system, or from five seconds and two attempts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ResolverSettings {
-    /// How long to wait for an answer to one attempt.
+    /// The time limit of an attempt.
     pub timeout: Option<Duration>,
-    /// How often to ask, at least once.
+    /// The number of attempts, at least 1.
     pub attempts: Option<usize>,
-    /// How many answers to keep.
+    /// The number of cached answers.
     pub cached_answers: Option<u64>,
 }
 
-/// Why there is no resolver.
+/// An error of starting a resolver.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResolverError {
-    /// The machine: the system does not say which name servers to ask.
+    /// The system does not state its name servers.
     #[error("/etc/resolv.conf: {0}")]
     System(String),
-    /// The caller: there is no name server to ask.
+    /// The caller gave no name server.
     #[error("expected a name server")]
     NoServers,
-    /// The caller: this is no address of a name server.
+    /// The caller gave a malformed address of a name server.
     #[error("expected an address, as 127.0.0.1, 127.0.0.1:5353 or [::1]:53, found {0:?}")]
     Address(String),
-    /// The machine: the resolver does not start.
+    /// The resolver cannot start.
     #[error("{0}")]
     Start(String),
 }
 
-/// An address with or without a port, which is 53 unless told.
+/// Parses an address with an optional port, which defaults to 53.
 ///
 /// # Errors
-/// It is none.
+/// The address is malformed.
 pub fn server_address(text: &str) -> Result<SocketAddr, ResolverError> {
     let bare = text.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, 53));
     bare.or_else(|_| text.parse()).map_err(|_| ResolverError::Address(text.to_owned()))
 }
 
 impl TxtResolver {
-    /// Asks the name servers of `/etc/resolv.conf`. Names are always whole, so its search list is of no use.
+    /// Makes a resolver that asks the name servers of `/etc/resolv.conf`. Names are always absolute, so its search
+    /// list is ignored.
     ///
     /// # Errors
-    /// It cannot be read, or names no server.
+    /// The file cannot be read, or names no server.
     pub fn from_system(settings: ResolverSettings) -> Result<Self, ResolverError> {
         let system = hickory_resolver::system_conf::read_system_conf();
         let (config, options) = system.map_err(|error| ResolverError::System(error.to_string()))?;
         Self::new(config, options, settings)
     }
 
-    /// Asks these name servers.
+    /// Makes a resolver that asks these name servers.
     ///
     /// # Errors
-    /// There are none.
+    /// The list is empty.
     pub fn with_servers(servers: &[SocketAddr], settings: ResolverSettings) -> Result<Self, ResolverError> {
         if servers.is_empty() {
             return Err(ResolverError::NoServers);
@@ -92,12 +93,12 @@ impl TxtResolver {
     ) -> Result<Self, ResolverError> {
         options.timeout = settings.timeout.unwrap_or(options.timeout);
         let attempts = settings.attempts.unwrap_or(options.attempts).max(1);
-        // It counts those after the first.
+        // hickory counts the attempts after the first.
         options.attempts = attempts - 1;
         options.cache_size = settings.cached_answers.unwrap_or(options.cache_size);
         options.positive_max_ttl = Some(Duration::from_secs(MAX_TTL_S.into()));
         options.negative_max_ttl = Some(Duration::from_secs(MAX_NEGATIVE_TTL_S.into()));
-        // Keys of 2048 bits are longer than what UDP takes without.
+        // Records with keys of 2048 bits exceed the 512 bytes of UDP without EDNS.
         options.edns0 = true;
         let max_time = options.timeout.saturating_mul(u32::try_from(attempts).unwrap_or(u32::MAX));
         let mut builder =
@@ -107,7 +108,8 @@ impl TxtResolver {
         Ok(Self { resolver, max_time })
     }
 
-    /// The TXT records of a name, at the end of its aliases. Takes as long as all attempts at most.
+    /// Looks up the TXT records of a name, and follows its aliases. It takes at most as long as all attempts
+    /// together.
     pub async fn lookup(&self, name: &str) -> TxtAnswer {
         let name = match ascii_name(name)
             .and_then(|ascii| Name::from_ascii(format!("{ascii}.")).map_err(|_| BadName::Long(ascii.len())))
@@ -118,7 +120,7 @@ impl TxtResolver {
         let asking = self.resolver.lookup(name.clone(), RecordType::TXT);
         match tokio::time::timeout(self.max_time, asking).await {
             Ok(Ok(lookup)) => records(&name, &lookup),
-            Ok(Err(error)) => nothing(error),
+            Ok(Err(error)) => convert_error(error),
             Err(_) => TxtAnswer::TempFail { reason: TempReason::Timeout },
         }
     }
@@ -132,11 +134,11 @@ fn name_server(address: &SocketAddr) -> NameServerConfig {
     NameServerConfig::new(address.ip(), true, connections.into())
 }
 
-/// What an answer says of a name, and of nothing else in it.
+/// Reads the records of a name in an answer, and ignores all others.
 fn records(name: &Name, lookup: &Lookup) -> TxtAnswer {
     let answers = lookup.answers();
     let (mut owner, mut ttl_s) = (name, MAX_TTL_S);
-    // As many steps as there are records, for aliases may go in a circle.
+    // The number of records bounds the steps, because aliases may form a circle.
     for _ in answers {
         let Some((target, alias_ttl_s)) = answers.iter().find_map(|record| alias(owner, record)) else {
             break;
@@ -164,8 +166,8 @@ fn alias<'a>(owner: &Name, record: &'a Record) -> Option<(&'a Name, u32)> {
     }
 }
 
-/// What it means that there is no answer with records.
-fn nothing(error: NetError) -> TxtAnswer {
+/// Converts a failure or a negative answer.
+fn convert_error(error: NetError) -> TxtAnswer {
     let reason = match error {
         NetError::Dns(DnsError::NoRecordsFound(no)) => return negative(&no),
         NetError::Dns(DnsError::ResponseCode(ResponseCode::ServFail) | DnsError::DnssecBogus) => {
@@ -182,7 +184,7 @@ fn nothing(error: NetError) -> TxtAnswer {
 
 fn negative(no: &NoRecords) -> TxtAnswer {
     let ttl_s = no.negative_ttl.unwrap_or(0).min(MAX_NEGATIVE_TTL_S);
-    // RFC 2308 2.2: servers of somebody else, and no word on the name, are no answer but a referral.
+    // RFC 2308 2.2: name servers without an SOA are a referral, not an answer.
     let is_referral = no.soa.is_none() && no.ns.is_some();
     match no.response_code {
         ResponseCode::NXDomain => TxtAnswer::NoName { ttl_s },
@@ -192,7 +194,7 @@ fn negative(no: &NoRecords) -> TxtAnswer {
     }
 }
 
-/// Connections whose questions say that the answer's AD bit is understood, without which servers leave it out (RFC 6840 5.7).
+/// Connections whose questions set the AD bit. Without it, servers omit the AD bit from the answer (RFC 6840 5.7).
 #[derive(Clone)]
 struct ValidatingProvider(TokioRuntimeProvider);
 

@@ -1,4 +1,4 @@
-//! What paths are, before messages are read.
+//! The discovery of mail below paths, before messages are read.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -12,16 +12,16 @@ use super::quoting::FROM;
 use super::source::STDIN;
 use super::{MailError, MailReader, MailSource, MboxQuoting};
 
-/// How mail is read.
+/// The options of reading mail.
 #[derive(Clone, Copy, Debug)]
 pub struct MailOptions {
-    /// How an mbox quotes `From `.
+    /// The quoting of `From ` in an mbox.
     pub quoting: MboxQuoting,
-    /// The longest message that is taken into memory, in bytes.
+    /// The maximum length of a message that is read into memory, in bytes.
     pub max_bytes: u64,
 }
 
-/// The longest message that is taken into memory unless told, in bytes.
+/// The default maximum length of a message in memory, in bytes.
 pub const MAX_BYTES: u64 = 100 << 20;
 
 impl Default for MailOptions {
@@ -30,32 +30,32 @@ impl Default for MailOptions {
     }
 }
 
-/// What paths are: messages, mboxes, Maildirs, directories of these, streams.
+/// The mail found below paths: messages, mboxes, Maildirs, directories of these, streams.
 #[derive(Debug, Default)]
 pub struct MailFolders {
     pub(super) entries: Vec<MailEntry>,
-    pub(super) totals: MailTotals,
+    pub(super) totals: MailAmount,
     options: MailOptions,
-    /// Directories by device and inode: each is read once, however many links lead to it.
+    /// The directories by device and inode. Each is read once, even if several links lead to it.
     seen: HashSet<(u64, u64)>,
 }
 
-/// How much there is to read.
+/// The amount of mail to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MailTotals {
-    /// Bytes of all files; what comes as a stream is not counted.
+pub struct MailAmount {
+    /// The number of bytes of all files, without streams.
     pub bytes: u64,
-    /// Messages in files of their own.
+    /// The number of messages in files of their own.
     pub files: u64,
-    /// Files that hold any number of messages one after the other. Empty files are among them, with no message.
+    /// The number of mbox files, each with any number of messages. Empty files are among them.
     pub mboxes: u64,
-    /// Standard input and pipes.
+    /// The number of streams: standard input and pipes.
     pub streams: u64,
-    /// Paths that cannot be read.
+    /// The number of unreadable paths.
     pub faults: u64,
 }
 
-/// One thing to read.
+/// An item to read.
 #[derive(Debug)]
 pub(super) enum MailEntry {
     Mail { path: Box<Path>, depth: usize, len_bytes: u64 },
@@ -64,26 +64,28 @@ pub(super) enum MailEntry {
     Fault(Box<MailError>),
 }
 
-/// Finds what each path is:
+/// Finds the kind of each path:
 ///
-/// - `-` is standard input, and what is neither file nor directory a stream: an mbox where it begins with `From `, else one message;
-/// - a directory with `cur`, `new` and `tmp` is a Maildir: messages are in `cur` and `new`, and other directories in it that are
-///   Maildirs too, as `.Sent`, are read as well;
-/// - any other directory is read with all below it, in the order of names; what is hidden or no file is passed over;
-/// - a file is an mbox where it begins with `From ` or is empty, else one message.
+/// - `-` is standard input. Like every path that is neither a file nor a directory, it is a stream: an mbox if it
+///   begins with `From `, otherwise one message.
+/// - A directory with `cur`, `new` and `tmp` is a Maildir. Its messages are in `cur` and `new`. Directories in it
+///   that are Maildirs too, such as `.Sent`, are also read.
+/// - Any other directory is read with everything below it, in the order of names. Hidden entries and special files
+///   are skipped.
+/// - A file is an mbox if it begins with `From ` or is empty, otherwise one message.
 ///
-/// Links are followed, but each directory is read once. Outside Maildirs each file is opened, for its first bytes. What cannot be read
-/// becomes an error in the place of its messages.
+/// Links are followed, but each directory is read once. Outside Maildirs each file is opened to read its first bytes.
+/// An unreadable path becomes an error in the place of its messages.
 pub fn discover<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>, options: MailOptions) -> MailFolders {
     let mut folders = MailFolders { options, ..MailFolders::default() };
     for path in paths {
-        folders.given(path.as_ref());
+        folders.add_path(path.as_ref());
     }
     folders
 }
 
-impl MailTotals {
-    /// The number of messages, where it is known before they are read.
+impl MailAmount {
+    /// Returns the number of messages, if it is known before they are read.
     #[must_use]
     pub fn messages(&self) -> Option<u64> {
         (self.mboxes == 0 && self.streams == 0).then_some(self.files)
@@ -91,26 +93,26 @@ impl MailTotals {
 }
 
 impl MailFolders {
-    /// How much there is to read.
+    /// Returns the amount of mail to read.
     #[must_use]
-    pub fn totals(&self) -> MailTotals {
+    pub fn totals(&self) -> MailAmount {
         self.totals
     }
 
-    /// The messages.
+    /// Returns a reader of the messages.
     #[must_use]
     pub fn mails(self) -> MailReader {
         let options = self.options;
         MailReader::new(self, options)
     }
 
-    fn given(&mut self, path: &Path) {
+    fn add_path(&mut self, path: &Path) {
         if path == Path::new(STDIN) {
             return self.stream(path);
         }
         let depth = path.components().count();
         match path.metadata() {
-            Err(error) => self.fault(path, depth, error),
+            Err(error) => self.add_fault(path, depth, error),
             Ok(about) if about.is_dir() => self.directory(path, depth, &about),
             Ok(about) if about.is_file() => self.file(path, depth.saturating_sub(1), about.len()),
             Ok(_) => self.stream(path),
@@ -124,13 +126,13 @@ impl MailFolders {
         if is_maildir(path) {
             return self.maildir(path, depth);
         }
-        for name in self.names(path, depth) {
+        for name in self.list_names(path, depth) {
             if is_hidden(&name) {
                 continue;
             }
             let path = path.join(name);
             match path.metadata() {
-                Err(error) => self.fault(&path, depth, error),
+                Err(error) => self.add_fault(&path, depth, error),
                 Ok(about) if about.is_dir() => self.directory(&path, depth, &about),
                 Ok(about) if about.is_file() => self.file(&path, depth, about.len()),
                 Ok(_) => {}
@@ -141,17 +143,17 @@ impl MailFolders {
     fn maildir(&mut self, path: &Path, depth: usize) {
         for folder in ["cur", "new"] {
             let folder = path.join(folder);
-            for name in self.names(&folder, depth) {
+            for name in self.list_names(&folder, depth) {
                 let path = folder.join(&name);
                 match path.metadata() {
                     _ if is_hidden(&name) => {}
-                    Err(error) => self.fault(&path, depth, error),
+                    Err(error) => self.add_fault(&path, depth, error),
                     Ok(about) if about.is_file() => self.mail(&path, depth, about.len()),
                     Ok(_) => {}
                 }
             }
         }
-        for name in self.names(path, depth) {
+        for name in self.list_names(path, depth) {
             let path = path.join(&name);
             if !MAILDIR.iter().any(|own| name == *own)
                 && is_maildir(&path)
@@ -162,12 +164,12 @@ impl MailFolders {
         }
     }
 
-    /// The names in a directory, in order.
-    fn names(&mut self, path: &Path, depth: usize) -> Vec<OsString> {
+    /// Returns the names in a directory, in order.
+    fn list_names(&mut self, path: &Path, depth: usize) -> Vec<OsString> {
         let names = fs::read_dir(path)
             .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>());
         let mut names = names.unwrap_or_else(|error| {
-            self.fault(path, depth, error);
+            self.add_fault(path, depth, error);
             Vec::new()
         });
         names.sort_unstable();
@@ -176,7 +178,7 @@ impl MailFolders {
 
     fn file(&mut self, path: &Path, depth: usize, len_bytes: u64) {
         match begins_as_mbox(path) {
-            Err(error) => self.fault(path, depth, error),
+            Err(error) => self.add_fault(path, depth, error),
             Ok(false) if len_bytes > 0 => self.mail(path, depth, len_bytes),
             Ok(_) => {
                 self.totals.mboxes += 1;
@@ -197,21 +199,21 @@ impl MailFolders {
         self.entries.push(MailEntry::Stream(path.into()));
     }
 
-    fn fault(&mut self, path: &Path, depth: usize, error: io::Error) {
+    fn add_fault(&mut self, path: &Path, depth: usize, error: io::Error) {
         self.totals.faults += 1;
         let error = MailError::new(MailSource::file(path, depth), error);
         self.entries.push(MailEntry::Fault(Box::new(error)));
     }
 }
 
-/// What a Maildir consists of.
+/// The directories of a Maildir.
 const MAILDIR: [&str; 3] = ["cur", "new", "tmp"];
 
 fn is_maildir(path: &Path) -> bool {
     MAILDIR.iter().all(|folder| path.join(folder).is_dir())
 }
 
-/// The Maildir that a message lies in.
+/// Returns the Maildir of a message.
 pub(super) fn maildir_of(message: &Path) -> Option<PathBuf> {
     let folder = message.parent()?;
     let is_kept = matches!(folder.file_name()?.to_str(), Some("cur" | "new"));

@@ -1,34 +1,34 @@
-//! Ends of lines. Files on Unix end them with LF, the wire with CRLF, and DKIM signs what is on the wire.
+//! Line endings. Files on Unix end lines with LF, the wire with CRLF, and DKIM signs the form of the wire.
 //!
-//! Which of both a message has is decided by its header section, up to and with the first empty line. Where every line there ends
-//! with CRLF, the message is taken as it is on the wire, and a bare LF in its body is a character that was sent. Otherwise each bare
-//! LF of the message stands for CRLF, while a CRLF stays one. A bare CR is never touched.
+//! The header section of a message, up to and including the first empty line, decides its line ending. If every line
+//! of it ends with CRLF, the message has the form of the wire, and a bare LF in its body is a character that was
+//! sent. Otherwise each bare LF stands for CRLF, and each CRLF stays one. A bare CR is never changed.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
 use memchr::{memchr, memchr_iter};
 
-/// How a message ends its lines.
+/// The line ending of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineEnding {
-    /// As files on Unix do.
+    /// LF, as in files on Unix.
     Lf,
-    /// As it is on the wire.
+    /// CRLF, as on the wire.
     CrLf,
 }
 
 impl LineEnding {
-    /// What the header section of a message has: CRLF where all its lines, and at least one, end so.
+    /// Detects the line ending from the header section: CRLF if it has at least one line and all of them end so.
     #[must_use]
-    pub fn of(message: &[u8]) -> Self {
+    pub fn detect(message: &[u8]) -> Self {
         match bare_lf_of_header(message) {
             None if memchr(b'\n', message).is_some() => Self::CrLf,
             _ => Self::Lf,
         }
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the line ending.
     #[must_use]
     pub fn as_bytes(self) -> &'static [u8] {
         match self {
@@ -38,7 +38,7 @@ impl LineEnding {
     }
 }
 
-/// A message as it is on the wire: borrowed where it is so already, by the rule of its header section.
+/// Converts a message to the form of the wire. It borrows the message if it has that form already.
 #[must_use]
 pub fn to_crlf(message: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = bare_lf_of_header(message) else { return Cow::Borrowed(message) };
@@ -49,8 +49,8 @@ pub fn to_crlf(message: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// A message as it is on the wire, read as a stream: the same bytes as [`to_crlf`] gives, in memory that does not grow with the
-/// message. As a [`BufRead`] it lends its chunks without another copy.
+/// Converts a stream to the form of the wire. It yields the same bytes as [`to_crlf`], in memory that does not grow
+/// with the message. As a [`BufRead`] it lends its chunks without another copy.
 #[derive(Debug)]
 pub struct CrlfReader<R> {
     inner: R,
@@ -59,11 +59,11 @@ pub struct CrlfReader<R> {
     at: usize,
 }
 
-/// What is converted at once, however much the inner reader has.
+/// The maximum number of bytes that are converted at once.
 const MAX_CHUNK_BYTES: usize = 64 << 10;
 
 impl<R: BufRead> CrlfReader<R> {
-    /// Reads one message, from its first byte on.
+    /// Makes a reader of one message, from its first byte on.
     pub fn new(inner: R) -> Self {
         Self { inner, converter: Converter::default(), chunk: Vec::new(), at: 0 }
     }
@@ -95,18 +95,18 @@ impl<R: BufRead> Read for CrlfReader<R> {
     }
 }
 
-/// What is known at the seam between two chunks.
+/// The state between two chunks.
 #[derive(Debug, Default)]
 struct Converter {
     mode: LineMode,
-    /// Of the line under way.
+    /// The length of the current line.
     line_len: usize,
     is_after_cr: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum LineMode {
-    /// Every line so far ends with CRLF, which is the same in both other modes: so nothing need be kept back.
+    /// Every line so far ends with CRLF. Both other modes treat those alike, so nothing has to be held back.
     #[default]
     Header,
     Convert,
@@ -120,6 +120,7 @@ impl Converter {
             if self.mode == LineMode::AsIs {
                 break;
             }
+            // The CR may be the last byte of the chunk before.
             let is_bare = if at == from { !self.is_after_cr } else { chunk[at - 1] != b'\r' };
             let line_len = self.line_len + (at - from);
             if is_bare {
@@ -127,6 +128,7 @@ impl Converter {
                 out.extend_from_slice(&chunk[from..at]);
                 out.extend_from_slice(b"\r\n");
             } else {
+                // A line of CR alone, with its LF, is the empty line that ends the header section.
                 if self.mode == LineMode::Header && line_len == 1 {
                     self.mode = LineMode::AsIs;
                 }
@@ -137,12 +139,13 @@ impl Converter {
         }
         let rest = &chunk[from..];
         out.extend_from_slice(rest);
+        // A line may be longer than memory. Its length matters up to 1 only.
         self.line_len = self.line_len.saturating_add(rest.len());
         self.is_after_cr = rest.last().map_or(self.is_after_cr, |last| *last == b'\r');
     }
 }
 
-/// Where the header section, with the empty line after it, has its first bare LF.
+/// Returns the position of the first bare LF in the header section and the empty line after it.
 fn bare_lf_of_header(message: &[u8]) -> Option<usize> {
     let mut start = 0;
     for at in memchr_iter(b'\n', message) {
@@ -161,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// Message, and what it is on the wire.
+    /// Messages, and their form on the wire.
     const CASES: [(&[u8], &[u8]); 16] = [
         (b"", b""),
         (b"A: b", b"A: b"),
@@ -182,20 +185,20 @@ mod tests {
     ];
 
     #[test]
-    fn the_header_section_decides() {
+    fn the_header_section_decides_the_line_ending() {
         for (message, wire) in CASES {
             let got = to_crlf(message);
             assert_eq!(got, wire, "{:?}", message.escape_ascii().to_string());
             assert_eq!(matches!(got, Cow::Borrowed(_)), message == wire);
             assert_eq!(to_crlf(&got), wire);
         }
-        assert_eq!(LineEnding::of(CASES[6].0), LineEnding::CrLf);
-        assert_eq!(LineEnding::of(CASES[7].0), LineEnding::Lf);
-        assert_eq!(LineEnding::of(b"no line"), LineEnding::Lf);
+        assert_eq!(LineEnding::detect(CASES[6].0), LineEnding::CrLf);
+        assert_eq!(LineEnding::detect(CASES[7].0), LineEnding::Lf);
+        assert_eq!(LineEnding::detect(b"no line"), LineEnding::Lf);
     }
 
     #[test]
-    fn a_stream_is_cut_anywhere() {
+    fn chunks_may_end_anywhere() {
         for (message, wire) in CASES {
             for first in 0..=message.len() {
                 for second in first..=message.len() {
@@ -211,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_gives_what_memory_gives() {
+    fn a_stream_converts_as_memory_does() {
         let long: Vec<u8> = b"A: b\nC: d\r\n\nline\r\nline\nlast\r".repeat(9000);
         for message in CASES.iter().map(|(message, _)| *message).chain([&*long]) {
             for capacity in [1, 2, 3, 7, 1 << 20] {
@@ -223,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_keeps_a_chunk_at_most() {
+    fn a_stream_buffers_at_most_one_chunk() {
         let mut reader = CrlfReader::new(BufReader::with_capacity(8 << 20, io::repeat(b'\n').take(1 << 20)));
         let mut len = 0;
         while let Some(amount) = Some(reader.fill_buf().unwrap().len()).filter(|amount| *amount > 0) {

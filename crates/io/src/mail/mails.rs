@@ -1,4 +1,4 @@
-//! Messages, handed out to any number of threads.
+//! Messages, distributed to any number of threads.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,44 +11,45 @@ use super::mbox::is_mbox;
 use super::quoting::FROM;
 use super::source::{MboxPart, STDIN};
 use super::{
-    MailError, MailFault, MailFolders, MailOptions, MailSource, MailTotals, MboxMessage, MboxReader,
+    MailAmount, MailError, MailFault, MailFolders, MailOptions, MailSource, MboxMessage, MboxReader,
 };
 use crate::FileStamp;
 
-/// The messages of folders. Threads share a reference and each calls [`MailReader::pull`] until there is nothing more, or uses the
-/// reference as an iterator. A file is read by the thread that takes it, an mbox in turns.
+/// A reader of messages for several threads. Threads share a reference, and each calls [`MailReader::pull`] until it
+/// returns None, or uses the reference as an iterator. The thread that takes a file reads it; the threads take turns
+/// at an mbox.
 #[derive(Debug)]
 pub struct MailReader {
     options: MailOptions,
-    totals: MailTotals,
+    totals: MailAmount,
     bytes_done: AtomicU64,
     turn: Mutex<ReadTurn>,
 }
 
-/// A message, or what stands in its place, with its number.
+/// A message or an error, with its number.
 #[derive(Debug)]
 pub struct MailItem {
-    /// From 0 on without gaps, in the order of paths and names.
+    /// The number, from 0 on without gaps, in the order of paths and names.
     pub index: u64,
-    /// The message.
-    pub mail: Result<MailMessage, MailError>,
+    /// The message or its error.
+    pub mail: Result<StoredMail, MailError>,
 }
 
-/// A message.
+/// A message in memory.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct MailMessage {
-    /// Where it is.
+pub struct StoredMail {
+    /// The location of the message.
     pub source: MailSource,
-    /// Its bytes, with ends of lines as in the file: see [`to_crlf`](super::to_crlf).
+    /// The bytes, with the line endings of the file: see [`to_crlf`](super::to_crlf).
     pub bytes: Vec<u8>,
     /// The `From ` line before it in an mbox, without its end.
     pub envelope: Option<Vec<u8>>,
-    /// Of the file when it was opened.
+    /// The stamp of the file when it was opened.
     pub(super) stamp: Option<FileStamp>,
 }
 
-/// Where reading is.
+/// The position of the reader.
 #[derive(Debug)]
 struct ReadTurn {
     entries: std::vec::IntoIter<MailEntry>,
@@ -58,15 +59,15 @@ struct ReadTurn {
 
 struct OpenMbox {
     source: MailSource,
-    /// `None` for a stream, whose length nobody expects.
+    /// The number of bytes counted so far; None for a stream, whose length is not in the totals.
     counted: Option<u64>,
     pieces: MboxReader<Box<dyn Read + Send>>,
 }
 
-/// What was taken while the turn was held.
+/// An item that a thread has taken in its turn.
 enum PendingRead {
-    Done(Result<MailMessage, MailError>),
-    /// A file to read while others have their turn.
+    Done(Result<StoredMail, MailError>),
+    /// A file that is read after the turn has ended.
     Read(MailSource, u64),
 }
 
@@ -76,22 +77,22 @@ impl MailReader {
         Self { options, totals: folders.totals, bytes_done: AtomicU64::new(0), turn: Mutex::new(turn) }
     }
 
-    /// How much there was to read at first.
+    /// Returns the amount of mail at the start.
     #[must_use]
-    pub fn totals(&self) -> MailTotals {
+    pub fn totals(&self) -> MailAmount {
         self.totals
     }
 
-    /// How many bytes of [`MailTotals::bytes`] are read.
+    /// Returns the number of the bytes in [`MailAmount::bytes`] that have been read.
     #[must_use]
     pub fn bytes_done(&self) -> u64 {
         self.bytes_done.load(Ordering::Relaxed)
     }
 
-    /// The next message, or `None` after the last.
+    /// Returns the next message, or None after the last.
     pub fn pull(&self) -> Option<MailItem> {
         let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let work = self.work(&mut turn)?;
+        let work = self.take_next(&mut turn)?;
         let index = turn.index;
         turn.index += 1;
         drop(turn);
@@ -99,17 +100,17 @@ impl MailReader {
             PendingRead::Done(mail) => mail,
             PendingRead::Read(source, len_bytes) => {
                 let mail = self.read(&source);
-                self.count(len_bytes);
+                self.add_done(len_bytes);
                 mail.map_err(|fault| MailError::new(source, fault))
             }
         };
         Some(MailItem { index, mail })
     }
 
-    fn work(&self, turn: &mut MutexGuard<'_, ReadTurn>) -> Option<PendingRead> {
+    fn take_next(&self, turn: &mut MutexGuard<'_, ReadTurn>) -> Option<PendingRead> {
         loop {
             if let Some(mbox) = &mut turn.mbox {
-                match self.piece(mbox) {
+                match self.read_mbox_message(mbox) {
                     Some(mail) => return Some(PendingRead::Done(mail)),
                     None => turn.mbox = None,
                 }
@@ -122,9 +123,9 @@ impl MailReader {
                 MailEntry::Mbox { path, depth, len_bytes } => {
                     let source = MailSource::file(path, depth);
                     match File::open(source.path()) {
-                        Ok(file) => turn.mbox = Some(self.open(source, Some(0), Box::new(file))),
+                        Ok(file) => turn.mbox = Some(self.open_mbox(source, Some(0), Box::new(file))),
                         Err(error) => {
-                            self.count(len_bytes);
+                            self.add_done(len_bytes);
                             return Some(PendingRead::Done(Err(MailError::new(source, error))));
                         }
                     }
@@ -143,15 +144,15 @@ impl MailReader {
         }
     }
 
-    fn open(&self, source: MailSource, counted: Option<u64>, input: Box<dyn Read + Send>) -> OpenMbox {
+    fn open_mbox(&self, source: MailSource, counted: Option<u64>, input: Box<dyn Read + Send>) -> OpenMbox {
         OpenMbox { source, counted, pieces: MboxReader::new(input, self.options) }
     }
 
-    fn piece(&self, mbox: &mut OpenMbox) -> Option<Result<MailMessage, MailError>> {
+    fn read_mbox_message(&self, mbox: &mut OpenMbox) -> Option<Result<StoredMail, MailError>> {
         let piece = mbox.pieces.next();
         if let Some(counted) = &mut mbox.counted {
             let done_bytes = mbox.pieces.done_bytes();
-            self.count(done_bytes - std::mem::replace(counted, done_bytes));
+            self.add_done(done_bytes - std::mem::replace(counted, done_bytes));
         }
         match piece? {
             Ok(piece) => Some(self.mail_of(&mbox.source, piece)),
@@ -159,21 +160,21 @@ impl MailReader {
         }
     }
 
-    fn mail_of(&self, mbox: &MailSource, piece: MboxMessage) -> Result<MailMessage, MailError> {
+    fn mail_of(&self, mbox: &MailSource, piece: MboxMessage) -> Result<StoredMail, MailError> {
         let MboxMessage { number, start, len_bytes, envelope, message } = piece;
         let source = mbox.part(MboxPart { number, start, len_bytes, quoting: self.options.quoting });
         match message {
-            Some(bytes) => Ok(MailMessage { source, bytes, envelope: Some(envelope), stamp: None }),
+            Some(bytes) => Ok(StoredMail { source, bytes, envelope: Some(envelope), stamp: None }),
             None => Err(MailError::new(source, self.too_large(len_bytes))),
         }
     }
 
-    fn read(&self, source: &MailSource) -> Result<MailMessage, MailFault> {
+    fn read(&self, source: &MailSource) -> Result<StoredMail, MailFault> {
         let file = File::open(source.path())?;
         let about = file.metadata()?;
         let stamp = Some(FileStamp::from(&about));
         let bytes = self.read_to_limit(file, about.len())?;
-        Ok(MailMessage { source: source.clone(), bytes, envelope: None, stamp })
+        Ok(StoredMail { source: source.clone(), bytes, envelope: None, stamp })
     }
 
     fn stream(&self, path: &Path) -> Result<OpenedStream, MailFault> {
@@ -187,19 +188,19 @@ impl MailReader {
         let is_mbox = is_mbox(&beginning);
         let input = Box::new(io::Cursor::new(beginning).chain(input));
         if is_mbox {
-            return Ok(OpenedStream::Mbox(self.open(source, None, input)));
+            return Ok(OpenedStream::Mbox(self.open_mbox(source, None, input)));
         }
         let bytes = self.read_to_limit(input, 0)?;
-        Ok(OpenedStream::Mail(MailMessage { source, bytes, envelope: None, stamp: None }))
+        Ok(OpenedStream::Mail(StoredMail { source, bytes, envelope: None, stamp: None }))
     }
 
-    /// Reads what is expected to have `len_bytes`, and may have more.
+    /// Reads an input of about `len_bytes`, which may be longer.
     fn read_to_limit(&self, input: impl Read, len_bytes: u64) -> Result<Vec<u8>, MailFault> {
         let max_bytes = self.options.max_bytes;
         if len_bytes > max_bytes {
             return Err(self.too_large(len_bytes));
         }
-        // One more than expected, so that the end is seen without growing.
+        // One byte more than expected, so that the end is found without growing the buffer.
         let mut bytes = Vec::with_capacity(usize::try_from(len_bytes).unwrap_or(0).saturating_add(1));
         input.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
         match bytes.len() as u64 {
@@ -212,15 +213,15 @@ impl MailReader {
         MailFault::TooLarge { len_bytes, max_bytes: self.options.max_bytes }
     }
 
-    fn count(&self, len_bytes: u64) {
+    fn add_done(&self, len_bytes: u64) {
         self.bytes_done.fetch_add(len_bytes, Ordering::Relaxed);
     }
 }
 
-/// What a stream turned out to be.
+/// The kind of a stream after its first bytes.
 enum OpenedStream {
     Mbox(OpenMbox),
-    Mail(MailMessage),
+    Mail(StoredMail),
 }
 
 impl Iterator for &MailReader {

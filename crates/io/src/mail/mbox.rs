@@ -1,4 +1,4 @@
-//! Messages of an mbox, one after the other.
+//! The messages of an mbox, in order.
 
 use std::io::{self, Read};
 
@@ -7,8 +7,9 @@ use memchr::{memchr, memmem};
 use super::quoting::FROM;
 use super::{MailOptions, MboxQuoting};
 
-/// Reads an mbox: a message begins after a line `From ...`, which stands at the start of the file or after an empty line. What
-/// follows `From ` is not looked at, and neither is `Content-Length`. The empty line before the next message is no part of a message.
+/// A reader of an mbox. A message begins after a line `From ...` at the start of the file or after an empty line. The
+/// rest of that line and `Content-Length` are ignored. The empty line before the next message is not a part of a
+/// message.
 #[derive(Debug)]
 pub struct MboxReader<R> {
     input: R,
@@ -16,40 +17,41 @@ pub struct MboxReader<R> {
     max_bytes: u64,
     chunk_bytes: u64,
     buffer: Vec<u8>,
-    /// Where in the buffer the next message begins, with its `From ` line.
+    /// The position in the buffer of the next message's `From ` line.
     start: usize,
-    /// Where in the file the buffer begins.
+    /// The position of the buffer in the file.
     offset: u64,
     is_at_end: bool,
     number: u64,
 }
 
-/// One message of an mbox.
+/// A message of an mbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MboxMessage {
-    /// From 1 on.
+    /// The number, from 1.
     pub number: u64,
-    /// Where it begins in the file, after its `From ` line.
+    /// The position of the message in the file, after its `From ` line.
     pub start: u64,
-    /// Its length in the file, in bytes.
+    /// The length of the message in the file, in bytes.
     pub len_bytes: u64,
-    /// The line before it, without its end.
+    /// The `From ` line before the message, without its end.
     pub envelope: Vec<u8>,
-    /// The message without its quoting; `None` where it is too long to be kept.
+    /// The message without its quoting; None if it is too long for the memory.
     pub message: Option<Vec<u8>>,
 }
 
-/// What is read at once.
+/// The number of bytes read at once.
 const CHUNK_BYTES: u64 = 256 << 10;
 
-/// More than an empty line and `From ` take: what stays of a message that is too long to be kept.
+/// The number of bytes kept of a message that is too long. They include an empty line and `From `, so that the next
+/// message is found.
 const SEAM_BYTES: usize = 16;
 
-/// A `From ` line that is longer counts as a part of its message.
+/// The maximum length of a `From ` line. A longer one counts as a part of its message.
 const MAX_ENVELOPE_BYTES: u64 = 4096;
 
 impl<R: Read> MboxReader<R> {
-    /// Reads from the first byte of an mbox on.
+    /// Makes a reader from the first byte of an mbox on.
     pub fn new(input: R, options: MailOptions) -> Self {
         Self {
             input,
@@ -64,67 +66,70 @@ impl<R: Read> MboxReader<R> {
         }
     }
 
-    /// Bytes of the file before the next message.
+    /// Returns the number of bytes before the next message.
     #[must_use]
     pub fn done_bytes(&self) -> u64 {
         self.offset + self.start as u64
     }
 
-    fn piece(&mut self) -> io::Result<Option<MboxMessage>> {
-        if self.unread().is_empty() && !self.is_at_end {
-            self.fill()?;
+    fn read_message(&mut self) -> io::Result<Option<MboxMessage>> {
+        if self.unread_bytes().is_empty() && !self.is_at_end {
+            self.fill_buffer()?;
         }
-        if self.unread().is_empty() {
+        if self.unread_bytes().is_empty() {
             return Ok(None);
         }
         self.number += 1;
         let begin = self.done_bytes();
         let (mut searched, mut head) = (0, None);
         let len = loop {
-            match separator(self.unread(), searched) {
+            match separator(self.unread_bytes(), searched) {
                 Some(at) => break at,
-                None if self.is_at_end => break self.unread().len(),
-                None => searched = self.unread().len().saturating_sub(SEAM_BYTES),
+                None if self.is_at_end => break self.unread_bytes().len(),
+                // A separator may span two chunks, so the end of this one is searched again.
+                None => searched = self.unread_bytes().len().saturating_sub(SEAM_BYTES),
             }
             if self.is_too_long() {
-                head.get_or_insert(envelope(self.unread()));
+                // Only the `From ` line of the message is kept. Its bytes are dropped, but counted.
+                head.get_or_insert(envelope(self.unread_bytes()));
                 self.start += std::mem::take(&mut searched);
             }
-            self.fill()?;
+            self.fill_buffer()?;
         };
         let (envelope_len, envelope, is_cut) = match head {
             Some((len, line)) => (len, line, true),
             None => {
-                let (len, line) = envelope(&self.unread()[..len]);
+                let (len, line) = envelope(&self.unread_bytes()[..len]);
                 (len, line, false)
             }
         };
-        let last = &self.unread()[..len];
+        let last = &self.unread_bytes()[..len];
         let len_bytes = self.done_bytes() + without_empty_line(last).len() as u64 - begin;
         let len_bytes = len_bytes.saturating_sub(envelope_len as u64);
         let message = (!is_cut && len_bytes <= self.max_bytes)
-            .then(|| self.quoting.undo(without_empty_line(&last[envelope_len..]).to_vec()));
+            .then(|| self.quoting.remove_quoting(without_empty_line(&last[envelope_len..]).to_vec()));
         self.start += len;
         let start = begin + envelope_len as u64;
         Ok(Some(MboxMessage { number: self.number, start, len_bytes, envelope, message }))
     }
 
-    /// True where what is kept is surely more than a message may have, whatever it ends with.
+    /// Returns true if the buffer exceeds the limit of a message, whatever follows.
     fn is_too_long(&self) -> bool {
         let around = self.chunk_bytes + SEAM_BYTES as u64;
         let max_bytes = self.max_bytes.saturating_add(around);
-        let len_bytes = self.unread().len() as u64;
+        let len_bytes = self.unread_bytes().len() as u64;
         len_bytes > max_bytes
-            && len_bytes - max_bytes > (envelope(self.unread()).0 as u64).min(MAX_ENVELOPE_BYTES)
+            && len_bytes - max_bytes > (envelope(self.unread_bytes()).0 as u64).min(MAX_ENVELOPE_BYTES)
     }
 
-    fn unread(&self) -> &[u8] {
+    fn unread_bytes(&self) -> &[u8] {
         &self.buffer[self.start..]
     }
 
-    fn fill(&mut self) -> io::Result<()> {
+    fn fill_buffer(&mut self) -> io::Result<()> {
         self.buffer.drain(..self.start);
         self.offset += std::mem::take(&mut self.start) as u64;
+        // `read_to_end` retries interrupted reads, and returns less than a chunk at the end only.
         let read = (&mut self.input).take(self.chunk_bytes).read_to_end(&mut self.buffer)?;
         self.is_at_end = (read as u64) < self.chunk_bytes;
         Ok(())
@@ -135,16 +140,16 @@ impl<R: Read> Iterator for MboxReader<R> {
     type Item = io::Result<MboxMessage>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let piece = self.piece().transpose();
-        if matches!(piece, Some(Err(_))) {
-            // What comes after is no longer known to be a message.
+        let message = self.read_message().transpose();
+        if matches!(message, Some(Err(_))) {
+            // Bytes after an error cannot be assigned to messages.
             (self.start, self.is_at_end) = (self.buffer.len(), true);
         }
-        piece
+        message
     }
 }
 
-/// The length up to the next `From ` after an empty line.
+/// Returns the length up to the next `From ` after an empty line.
 fn separator(text: &[u8], searched: usize) -> Option<usize> {
     memmem::find_iter(&text[searched..], b"\nFrom ")
         .map(|at| searched + at)
@@ -152,7 +157,7 @@ fn separator(text: &[u8], searched: usize) -> Option<usize> {
         .map(|at| at + 1)
 }
 
-/// The length of the `From ` line, and the line without its end.
+/// Returns the length of the `From ` line, and the line without its end.
 fn envelope(text: &[u8]) -> (usize, Vec<u8>) {
     let len = memchr(b'\n', text).map_or(text.len(), |at| at + 1);
     let line = &text[..len];
@@ -166,7 +171,7 @@ fn without_empty_line(text: &[u8]) -> &[u8] {
     if rest.is_empty() || rest.ends_with(b"\n") { rest } else { text }
 }
 
-/// True where a file that begins so is an mbox.
+/// Returns true if a file with these first bytes is an mbox.
 pub(super) fn is_mbox(beginning: &[u8]) -> bool {
     beginning.starts_with(FROM)
 }
@@ -196,7 +201,10 @@ mod tests {
         assert_eq!(pieces[0].envelope, b"From a Mon");
         for piece in pieces {
             let (start, end) = (piece.start as usize, (piece.start + piece.len_bytes) as usize);
-            assert_eq!(MboxQuoting::Mboxrd.undo(THREE[start..end].to_vec()), piece.message.unwrap());
+            assert_eq!(
+                MboxQuoting::Mboxrd.remove_quoting(THREE[start..end].to_vec()),
+                piece.message.unwrap()
+            );
         }
     }
 
@@ -208,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_nothing_are_messages() {
+    fn empty_messages_count_as_messages() {
         assert!(messages(b"").is_empty());
         assert_eq!(messages(b"From "), [""]);
         assert_eq!(messages(b"From a\n"), [""]);
@@ -216,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn seams_change_nothing() {
+    fn the_chunk_length_does_not_matter() {
         let crlf = THREE.to_vec().into_iter().flat_map(|byte| match byte {
             b'\n' => vec![b'\r', b'\n'],
             _ => vec![byte],
@@ -232,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_passed_over() {
+    fn skips_messages_beyond_the_limit() {
         let long = format!("From b\nB: {}\n\n>From me\n{}", "x".repeat(500), "\nFro\n\nFro".repeat(50));
         let text = format!("From a\nA: 1\n\nFrom b2\n\n{long}\n\nFrom c\nC: 3\n");
         let whole = read(text.as_bytes(), 7, 10_000);
@@ -251,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_ends_the_file() {
+    fn an_unreadable_mbox_ends_with_an_error() {
         let failing = io::Read::chain(&b"From a\nx\n\nFrom b\n"[..], Failing);
         let mut mbox = MboxReader::new(failing, MailOptions::default());
         assert!(mbox.next().unwrap().is_err());

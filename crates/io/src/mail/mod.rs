@@ -1,11 +1,11 @@
 //! Mail in files: single messages, directories of them, mbox, Maildir and streams.
 //!
-//! | item | what it does |
+//! | item | purpose |
 //! |---|---|
-//! | [`discover`] | finds what each path is, and how much there is to read |
-//! | [`MailReader`] | hands out messages to any number of threads, numbered, so that results can be put back into order |
-//! | [`to_crlf`], [`CrlfReader`] | a message as it is on the wire, from memory or as a stream |
-//! | [`MailDestination`], [`write_signed`], [`write_mbox`] | a message with a header field before it, back into files |
+//! | [`discover`] | finds the kind of each path, and the amount of mail to read |
+//! | [`MailReader`] | distributes numbered messages to any number of threads |
+//! | [`to_crlf`], [`CrlfReader`] | convert a message to the form of the wire, in memory or as a stream |
+//! | [`MailDestination`], [`write_signed`], [`write_mbox`] | write a message with a header field before it |
 
 mod discover;
 mod fault;
@@ -18,10 +18,10 @@ mod source;
 mod tests;
 mod write;
 
-pub use discover::{MAX_BYTES, MailFolders, MailOptions, MailTotals, discover};
+pub use discover::{MAX_BYTES, MailAmount, MailFolders, MailOptions, discover};
 pub use fault::{MailError, MailFault};
 pub use lines::{CrlfReader, LineEnding, to_crlf};
-pub use mails::{MailItem, MailMessage, MailReader};
+pub use mails::{MailItem, MailReader, StoredMail};
 pub use mbox::{MboxMessage, MboxReader};
 pub use quoting::MboxQuoting;
 pub use source::MailSource;

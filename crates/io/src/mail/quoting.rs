@@ -1,31 +1,32 @@
-//! `From ` at the start of a line, which in an mbox separates messages, so that messages have it quoted.
+//! The quoting of `From ` at the start of a line, which would otherwise begin the next message of an mbox.
 
 use std::io::{self, BufRead, Read};
 
 use memchr::{memchr, memmem};
 
-/// How an mbox quotes lines of messages that begin with `From `.
+/// The quoting of lines that begin with `From ` in the messages of an mbox.
 ///
-/// An mbox does not say which kind it is. Postfix and procmail quote `From ` alone (mboxo), qmail and newer programs put one more `>`
-/// before each of `From `, `>From `, and so on (mboxrd). Taking off one `>` is right for all that mboxrd writes, and for mboxo but where
-/// a message itself had `>From `, which is rare and cannot be told: so that is the default.
+/// An mbox does not state its kind. Postfix and procmail quote `From ` only (mboxo). qmail and newer programs put one
+/// more `>` before each of `From `, `>From `, and so on (mboxrd). Removing one `>` is correct for mboxrd. It is
+/// correct for mboxo unless the message itself had `>From `, which is rare and cannot be recognised. So it is the
+/// default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MboxQuoting {
-    /// One `>` is taken off `>From `, `>>From ` and so on.
+    /// One `>` is removed from `>From `, `>>From ` and so on.
     #[default]
     Mboxrd,
-    /// `>From ` becomes `From `, lines with more `>` stay.
+    /// `>From ` becomes `From `; lines with more `>` stay.
     Mboxo,
-    /// Lines stay as they are.
+    /// All lines stay.
     Keep,
 }
 
-/// What separates messages at the start of a line.
+/// The text that begins a message at the start of a line.
 pub(super) const FROM: &[u8] = b"From ";
 
 impl MboxQuoting {
-    /// A message without its quoting.
-    pub(super) fn undo(self, message: Vec<u8>) -> Vec<u8> {
+    /// Removes the quoting of a message.
+    pub(super) fn remove_quoting(self, message: Vec<u8>) -> Vec<u8> {
         let is_plain = message.first() != Some(&b'>') && memmem::find(&message, b"\n>").is_none();
         if self == Self::Keep || is_plain {
             return message;
@@ -46,7 +47,7 @@ impl MboxQuoting {
     }
 }
 
-/// A message without its quoting, read as a stream.
+/// A stream with its quoting removed.
 #[derive(Debug)]
 pub(super) struct UnquotedReader<R> {
     inner: R,
@@ -63,13 +64,14 @@ impl<R: BufRead> UnquotedReader<R> {
 
 impl<R: BufRead> Read for UnquotedReader<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        // A chunk of nothing but what is held back gives nothing yet.
+        // A chunk may be held back completely and yield nothing.
         while self.at == self.chunk.len() {
             self.chunk.clear();
             self.at = 0;
             let given = self.inner.fill_buf()?;
             let taken = given.len();
             if taken == 0 {
+                // The message may end within a held-back `>From`.
                 self.unquoter.finish(&mut self.chunk);
                 if self.chunk.is_empty() {
                     return Ok(0);
@@ -84,15 +86,15 @@ impl<R: BufRead> Read for UnquotedReader<R> {
     }
 }
 
-/// Knows, at the seam between two chunks, how much of a quoted `From ` there was.
+/// The state between two chunks: the part of a quoted `From ` that has been read.
 #[derive(Debug)]
 struct Unquoter {
     quoting: MboxQuoting,
-    /// `None` within a line.
+    /// The start of the current line; None within a line.
     start: Option<LineStart>,
 }
 
-/// The start of a line, as far as it can still become a quoted `From `. One `>` and the letters are held back.
+/// The start of a line that may still become a quoted `From `. One `>` and the letters are held back.
 #[derive(Clone, Copy, Debug, Default)]
 struct LineStart {
     quotes: u64,
@@ -116,6 +118,7 @@ impl Unquoter {
             };
             if start.matched == 0 && *byte == b'>' {
                 start.quotes += 1;
+                // All `>` but one can be written at once, because at most one is removed.
                 out.extend((start.quotes > 1).then_some(b'>'));
             } else if start.quotes > 0 && *byte == FROM[start.matched] {
                 start.matched += 1;
@@ -130,7 +133,7 @@ impl Unquoter {
         }
     }
 
-    /// Gives what is held back.
+    /// Returns the bytes that are held back.
     fn finish(&mut self, out: &mut Vec<u8>) {
         if let Some(LineStart { quotes, matched }) = self.start.take() {
             let is_quoted = matched == FROM.len() && self.quoting.is_quoted(quotes);
@@ -149,24 +152,24 @@ mod tests {
     const QUOTED: &[u8] = b">From a\n>>From b\n>>>From c\n> From d\n>Fro\n>\n>>\nx>From e\nFrom f\n>From";
 
     #[test]
-    fn each_kind_takes_off_its_own() {
-        let undo = |quoting: MboxQuoting| String::from_utf8(quoting.undo(QUOTED.to_vec())).unwrap();
+    fn removes_the_quoting_of_each_kind() {
+        let undo = |quoting: MboxQuoting| String::from_utf8(quoting.remove_quoting(QUOTED.to_vec())).unwrap();
         let rest = "> From d\n>Fro\n>\n>>\nx>From e\nFrom f\n>From";
         assert_eq!(undo(MboxQuoting::Mboxrd), format!("From a\n>From b\n>>From c\n{rest}"));
         assert_eq!(undo(MboxQuoting::Mboxo), format!("From a\n>>From b\n>>>From c\n{rest}"));
         assert_eq!(undo(MboxQuoting::Keep).as_bytes(), QUOTED);
-        assert_eq!(MboxQuoting::Mboxrd.undo(b"plain\n".to_vec()), b"plain\n");
+        assert_eq!(MboxQuoting::Mboxrd.remove_quoting(b"plain\n".to_vec()), b"plain\n");
     }
 
     #[test]
-    fn a_stream_is_cut_anywhere() {
+    fn chunks_may_end_anywhere() {
         for quoting in [MboxQuoting::Mboxrd, MboxQuoting::Mboxo, MboxQuoting::Keep] {
             for len in 0..=QUOTED.len() {
                 for capacity in [1, 2, 3, 5, 11, 100] {
                     let mut out = Vec::new();
                     let inner = BufReader::with_capacity(capacity, &QUOTED[..len]);
                     UnquotedReader::new(inner, quoting).read_to_end(&mut out).unwrap();
-                    assert_eq!(out, quoting.undo(QUOTED[..len].to_vec()));
+                    assert_eq!(out, quoting.remove_quoting(QUOTED[..len].to_vec()));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Where a message is.
+//! The locations of messages.
 
 use std::ffi::OsStr;
 use std::fmt::{self, Write};
@@ -13,17 +13,18 @@ use super::quoting::UnquotedReader;
 /// The path that stands for standard input.
 pub(super) const STDIN: &str = "-";
 
-/// Where a message is: shown as its path, `-` for standard input, with `:17` for the seventeenth message of an mbox.
+/// The location of a message. It is shown as its path, or `-` for standard input, with `:17` for the seventeenth
+/// message of an mbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MailSource {
     path: Arc<Path>,
-    /// How many components of the path lead to what was asked for.
+    /// The number of path components that the caller gave.
     depth: usize,
     is_stream: bool,
     part: Option<MboxPart>,
 }
 
-/// Where in an mbox a message is.
+/// The position of a message in an mbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MboxPart {
     pub(super) number: u64,
@@ -33,7 +34,7 @@ pub(super) struct MboxPart {
 }
 
 impl MailSource {
-    /// What a path leads to, found below the first `depth` components of it.
+    /// Makes the location of a file that was found below the first `depth` components of its path.
     pub(super) fn file(path: impl Into<Arc<Path>>, depth: usize) -> Self {
         Self { path: path.into(), depth, is_stream: false, part: None }
     }
@@ -46,35 +47,35 @@ impl MailSource {
         Self { part: Some(part), ..self.clone() }
     }
 
-    /// The path, as it was given or found.
+    /// Returns the path as it was given or found.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The number of the message in an mbox, from 1 on.
+    /// Returns the number of the message in an mbox, from 1.
     #[must_use]
     pub fn number(&self) -> Option<u64> {
         self.part.map(|part| part.number)
     }
 
-    /// True for standard input, pipes and the like, which can be read once.
+    /// Returns true for standard input, pipes and the like, which can be read once.
     #[must_use]
     pub fn is_stream(&self) -> bool {
         self.is_stream
     }
 
-    /// True where the message is a file of its own.
+    /// Returns true if the message is a file of its own.
     #[must_use]
     pub fn is_file(&self) -> bool {
         !self.is_stream && self.part.is_none()
     }
 
-    /// Reads the message again, as a stream: for what is too long to be kept. Lines end as in the file, see
+    /// Reads the message again as a stream, because it is too long for the memory. Lines end as in the file, see
     /// [`CrlfReader`](super::CrlfReader).
     ///
     /// # Errors
-    /// The file cannot be opened any more, or is a stream, which can be read once.
+    /// The file cannot be opened any more, or it is a stream.
     pub fn open(&self) -> io::Result<Box<dyn BufRead + Send>> {
         if self.is_stream {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "a stream can be read once"));
@@ -86,7 +87,8 @@ impl MailSource {
         Ok(Box::new(BufReader::new(UnquotedReader::new(quoted, part.quoting))))
     }
 
-    /// Where the message goes below a directory for results: as in the directory that was asked for, or its file's name.
+    /// Returns the path of the message below a directory for results: its path below the given directory, or the name
+    /// of the given file.
     pub(super) fn below(&self) -> PathBuf {
         let mut below: PathBuf = match self.is_stream {
             true => "stream".into(),
@@ -103,7 +105,7 @@ impl MailSource {
 
 impl fmt::Display for MailSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A name may hold what a terminal would obey.
+        // A name may contain control sequences of the terminal.
         for character in self.path.to_string_lossy().chars() {
             match character.is_control() {
                 true => write!(f, "{}", character.escape_default())?,

@@ -10,9 +10,9 @@ use super::*;
 const MESSAGE: &str = "From: a@example.com\n\nhello\n";
 const MBOX: &str = "From a\nA: 1\n\nx\n>From y\n\nFrom b\nB: 2\n\n\nFrom c\nC: 3\n";
 
-struct Place(tempfile::TempDir);
+struct MailTree(tempfile::TempDir);
 
-impl Place {
+impl MailTree {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -28,7 +28,7 @@ impl Place {
         self
     }
 
-    /// `names` in a Maildir.
+    /// Adds a Maildir with messages of these names.
     fn with_maildir(mut self, name: &str, names: &[&str]) -> Self {
         for folder in ["cur", "new", "tmp"] {
             fs::create_dir_all(self.path(name).join(folder)).unwrap();
@@ -39,7 +39,7 @@ impl Place {
         self
     }
 
-    /// What is found in all of it, as path below it and either length or error.
+    /// Returns all messages below the directory, as a path and a length or an error.
     fn found(&self) -> Vec<(String, Result<usize, String>)> {
         self.found_with(MailOptions::default())
     }
@@ -50,7 +50,7 @@ impl Place {
             assert_eq!(at as u64, item.index);
             match item.mail {
                 Ok(mail) => (self.below(&mail.source), Ok(mail.bytes.len())),
-                Err(error) => (self.below(&error.place), Err(error.fault.to_string())),
+                Err(error) => (self.below(&error.location), Err(error.fault.to_string())),
             }
         });
         found.collect()
@@ -65,14 +65,14 @@ impl Place {
         self.found().into_iter().map(|(name, _)| name).collect()
     }
 
-    fn mail(&self, name: &str) -> MailMessage {
+    fn mail(&self, name: &str) -> StoredMail {
         discover([self.path(name)], MailOptions::default()).mails().pull().unwrap().mail.unwrap()
     }
 }
 
 #[test]
-fn directories_are_read_in_order_but_for_what_is_hidden() {
-    let place = Place::new()
+fn reads_directories_in_order_without_hidden_entries() {
+    let place = MailTree::new()
         .with("b/2.eml", MESSAGE)
         .with("b/10.eml", MESSAGE)
         .with("a.mbox", MBOX)
@@ -87,13 +87,13 @@ fn directories_are_read_in_order_but_for_what_is_hidden() {
     assert_eq!(place.found(), expected.collect::<Vec<_>>());
     let totals = discover([place.0.path()], MailOptions::default()).totals();
     let bytes = (2 * len + MBOX.len() + 1) as u64;
-    assert_eq!(totals, MailTotals { bytes, files: 3, mboxes: 2, streams: 0, faults: 0 });
-    assert_eq!((totals.messages(), MailTotals { mboxes: 0, ..totals }.messages()), (None, Some(3)));
+    assert_eq!(totals, MailAmount { bytes, files: 3, mboxes: 2, streams: 0, faults: 0 });
+    assert_eq!((totals.messages(), MailAmount { mboxes: 0, ..totals }.messages()), (None, Some(3)));
 }
 
 #[test]
-fn a_maildir_is_cur_and_new_and_the_maildirs_in_it() {
-    let place = Place::new()
+fn reads_cur_and_new_of_a_maildir_and_the_maildirs_in_it() {
+    let place = MailTree::new()
         .with_maildir("m", &["cur/1:2,S", "new/2", "tmp/3", "cur/.nfs", "subscriptions", "cur/sub/4"])
         .with_maildir("m/.Sent", &["cur/5:2,"])
         .with_maildir("m/Folder", &["new/6"])
@@ -106,7 +106,7 @@ fn a_maildir_is_cur_and_new_and_the_maildirs_in_it() {
 
 #[test]
 fn links_are_followed_once() {
-    let place = Place::new().with("a/1", MESSAGE).with("z/2", MESSAGE);
+    let place = MailTree::new().with("a/1", MESSAGE).with("z/2", MESSAGE);
     symlink("..", place.path("a/up")).unwrap();
     symlink("../z", place.path("a/z")).unwrap();
     symlink("1", place.path("a/same")).unwrap();
@@ -118,11 +118,11 @@ fn links_are_followed_once() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_in_its_place() {
-    let place = Place::new().with("a", MESSAGE).with("b", MESSAGE).with("c", MESSAGE).with("d", MBOX);
+fn an_unreadable_path_is_an_error_in_its_place() {
+    let place = MailTree::new().with("a", MESSAGE).with("b", MESSAGE).with("c", MESSAGE).with("d", MBOX);
     let paths = ["a", "b", "missing", "d", "c"].map(|name| place.path(name));
     let mails = discover(&paths, MailOptions::default()).mails();
-    // Gone after it was found, which root cannot read either.
+    // The file is removed after its discovery, so not even root can read it.
     fs::remove_file(&paths[1]).unwrap();
     fs::remove_file(&paths[3]).unwrap();
     let is_ok: Vec<_> = (&mails).map(|item| item.mail.is_ok()).collect();
@@ -134,7 +134,7 @@ fn what_cannot_be_read_is_said_in_its_place() {
 
 #[test]
 fn threads_get_each_message_once() {
-    let mut place = Place::new();
+    let mut place = MailTree::new();
     for number in 0..200 {
         place = place.with(&format!("{number:03}"), &MESSAGE.repeat(number));
     }
@@ -160,9 +160,9 @@ fn threads_get_each_message_once() {
 }
 
 #[test]
-fn what_is_too_long_is_read_as_a_stream() {
+fn reads_a_message_beyond_the_limit_as_a_stream() {
     let long = format!("From x\nA: 1\n\n>From here\n{}\nFrom y\nB: 2\n", "0123456789\n".repeat(100));
-    let place = Place::new().with("a", MESSAGE).with("b", &long).with("c", &MESSAGE.repeat(50));
+    let place = MailTree::new().with("a", MESSAGE).with("b", &long).with("c", &MESSAGE.repeat(50));
     let options = MailOptions { max_bytes: 1000, ..MailOptions::default() };
     let found = place.found_with(options);
     let limit = |len: usize| Err(format!("expected at most 1000 bytes, found {len}"));
@@ -172,17 +172,17 @@ fn what_is_too_long_is_read_as_a_stream() {
     let large: Vec<_> = (&mails).map(|item| item.mail.err()).collect();
     let read = |at: usize| {
         let mut text = String::new();
-        let source = &large[at].as_ref().unwrap().place;
+        let source = &large[at].as_ref().unwrap().location;
         CrlfReader::new(source.open().unwrap()).read_to_string(&mut text).unwrap();
         text
     };
     let body = "0123456789\r\n".repeat(100);
     assert_eq!(read(1), format!("A: 1\r\n\r\nFrom here\r\n{body}"));
     assert_eq!(read(3), MESSAGE.repeat(50).replace('\n', "\r\n"));
-    assert_eq!(large[1].as_ref().unwrap().place.number(), Some(1));
+    assert_eq!(large[1].as_ref().unwrap().location.number(), Some(1));
 }
 
-/// A stream with a name: `/proc/self/fd/N` of a pipe.
+/// Returns the messages of a stream with a name: `/proc/self/fd/N` of a pipe.
 fn piped(text: &'static str, options: MailOptions) -> Vec<MailItem> {
     use std::os::fd::AsRawFd;
     let (reader, mut writer) = io::pipe().unwrap();
@@ -228,7 +228,7 @@ fn header_fields_take_the_end_of_lines_of_the_message() {
 }
 
 #[test]
-fn what_goes_into_an_mbox_comes_out_of_it() {
+fn reads_the_messages_that_it_wrote_to_an_mbox() {
     let messages: [&[u8]; 8] = [
         b"",
         b"\n",
@@ -250,8 +250,8 @@ fn what_goes_into_an_mbox_comes_out_of_it() {
 }
 
 #[test]
-fn a_directory_gets_what_the_other_has() {
-    let place = Place::new()
+fn writes_messages_to_the_same_paths_below_another_directory() {
+    let place = MailTree::new()
         .with("in/a/1.eml", MESSAGE)
         .with("in/all.mbox", MBOX)
         .with_maildir("in/m", &["cur/5:2,S"]);
@@ -264,7 +264,7 @@ fn a_directory_gets_what_the_other_has() {
     assert_eq!(written, names.map(|name| place.path("out").join(name)));
     assert!(fs::read_to_string(&written[0]).unwrap().ends_with(MESSAGE));
     assert_eq!(fs::metadata(&written[0]).unwrap().permissions().mode() & 0o777, 0o640);
-    // A file that was named itself goes by its name alone, and nothing is replaced.
+    // A file that was given itself keeps its name only, and nothing is replaced.
     let mail = place.mail("in/a/1.eml");
     assert_eq!(destination.write(&mail, HEADER).unwrap(), place.path("out/1.eml"));
     let error = destination.write(&mail, HEADER).unwrap_err();
@@ -274,7 +274,7 @@ fn a_directory_gets_what_the_other_has() {
 
 #[test]
 fn a_file_is_signed_in_place() {
-    let place = Place::new().with("a", MESSAGE);
+    let place = MailTree::new().with("a", MESSAGE);
     fs::set_permissions(place.path("a"), fs::Permissions::from_mode(0o604)).unwrap();
     symlink("a", place.path("link")).unwrap();
     let path = MailDestination::InPlace.write(&place.mail("link"), HEADER).unwrap();
@@ -287,7 +287,7 @@ fn a_file_is_signed_in_place() {
 
 #[test]
 fn a_maildir_keeps_the_time_of_delivery() {
-    let place = Place::new().with_maildir("m", &["cur/1:2,S", "new/2,S=27"]);
+    let place = MailTree::new().with_maildir("m", &["cur/1:2,S", "new/2,S=27"]);
     let path = place.path("m/cur/1:2,S");
     let time = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
@@ -303,9 +303,9 @@ fn a_maildir_keeps_the_time_of_delivery() {
 }
 
 #[test]
-fn what_somebody_else_changed_is_left_alone() {
-    let place = Place::new().with("a", MESSAGE).with_maildir("m", &["cur/1:2,"]).with("box", MBOX);
-    let refused = |mail: &MailMessage| MailDestination::InPlace.write(mail, HEADER).unwrap_err().fault;
+fn does_not_overwrite_a_changed_message() {
+    let place = MailTree::new().with("a", MESSAGE).with_maildir("m", &["cur/1:2,"]).with("box", MBOX);
+    let refused = |mail: &StoredMail| MailDestination::InPlace.write(mail, HEADER).unwrap_err().fault;
     let mail = place.mail("a");
     fs::write(place.path("a"), "other").unwrap();
     assert!(matches!(refused(&mail), MailFault::Changed));

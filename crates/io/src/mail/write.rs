@@ -1,4 +1,4 @@
-//! Messages with a header field before them, back into files.
+//! Messages with a header field before them, written to files.
 
 use std::fs::{self, FileTimes};
 use std::io::{self, Write};
@@ -9,34 +9,35 @@ use memchr::memchr_iter;
 
 use super::discover::maildir_of;
 use super::quoting::FROM;
-use super::{LineEnding, MailError, MailFault, MailMessage};
+use super::{LineEnding, MailError, MailFault, StoredMail};
 use crate::FileStamp;
 use crate::atomic_file::{AtomicFile, sync_folder};
 
-/// Writes a message with header fields before it. The fields end their lines with CRLF and get the message's own end of lines.
+/// Writes a message with header fields before it. The fields end their lines with CRLF, and get the line ending of
+/// the message.
 ///
 /// # Errors
-/// As the writer.
+/// Those of the writer.
 pub fn write_signed(out: &mut impl Write, header: &[u8], message: &[u8]) -> io::Result<()> {
-    match LineEnding::of(message) {
+    match LineEnding::detect(message) {
         LineEnding::CrLf => out.write_all(header)?,
         LineEnding::Lf => out.write_all(&without_cr(header))?,
     }
     out.write_all(message)
 }
 
-/// Writes a message with header fields before it, as one of an mbox (mboxrd): after a `From ` line, quoted, and with an empty line
-/// behind it. Without an `envelope` the line is that of a sender nobody knows.
+/// Writes a message with header fields before it in the form of an mbox (mboxrd): after a `From ` line, quoted, and
+/// with an empty line after it. Without an `envelope` the line names an unknown sender.
 ///
 /// # Errors
-/// As the writer.
+/// Those of the writer.
 pub fn write_mbox(
     out: &mut impl Write,
     envelope: Option<&[u8]>,
     header: &[u8],
     message: &[u8],
 ) -> io::Result<()> {
-    let end = LineEnding::of(message).as_bytes();
+    let end = LineEnding::detect(message).as_bytes();
     let mut signed = Vec::with_capacity(header.len() + message.len());
     write_signed(&mut signed, header, message)?;
     out.write_all(envelope.unwrap_or(b"From MAILER-DAEMON Thu Jan  1 00:00:00 1970"))?;
@@ -54,23 +55,23 @@ pub fn write_mbox(
     out.write_all(end)
 }
 
-/// Where signed messages go. Files are there whole or not at all.
+/// The destination of signed messages. Files appear complete or not at all.
 #[derive(Clone, Debug)]
 pub enum MailDestination {
-    /// Below this directory, as below the directory that was asked for; a message of an mbox as `mbox.17.eml`, one of a stream as
-    /// `stream`. No file is ever replaced.
+    /// A directory, with the same relative paths as below the given directory. A message of an mbox becomes
+    /// `mbox.17.eml`, one of a stream `stream`. No file is ever replaced.
     Directory(PathBuf),
-    /// Into the file that it was read from, with its owner and permissions, and in a Maildir the time of its delivery.
+    /// The file of the message itself. It keeps its owner, its permissions, and in a Maildir its delivery time.
     InPlace,
 }
 
 impl MailDestination {
-    /// Writes a message with header fields before it, as [`write_signed`] does, and says where it is.
+    /// Writes a message with header fields before it, as [`write_signed`] does, and returns its path.
     ///
     /// # Errors
-    /// There is a file already where a new one should go; the message cannot be written in place, or has changed since it was
-    /// read; or the system says no.
-    pub fn write(&self, mail: &MailMessage, header: &[u8]) -> Result<PathBuf, MailError> {
+    /// The destination exists; the message cannot be written in place, or has changed since it was read; or the
+    /// system fails.
+    pub fn write(&self, mail: &StoredMail, header: &[u8]) -> Result<PathBuf, MailError> {
         let written = match self {
             Self::Directory(directory) => into_directory(directory, mail, header),
             Self::InPlace => in_place(mail, header),
@@ -79,7 +80,7 @@ impl MailDestination {
     }
 }
 
-fn into_directory(directory: &Path, mail: &MailMessage, header: &[u8]) -> Result<PathBuf, MailFault> {
+fn into_directory(directory: &Path, mail: &StoredMail, header: &[u8]) -> Result<PathBuf, MailFault> {
     let path = directory.join(mail.source.below());
     let folder = path.parent().unwrap_or(directory);
     fs::create_dir_all(folder)?;
@@ -94,9 +95,9 @@ fn into_directory(directory: &Path, mail: &MailMessage, header: &[u8]) -> Result
     }
 }
 
-fn in_place(mail: &MailMessage, header: &[u8]) -> Result<PathBuf, MailFault> {
+fn in_place(mail: &StoredMail, header: &[u8]) -> Result<PathBuf, MailFault> {
     let (true, Some(stamp)) = (mail.source.is_file(), mail.stamp) else { return Err(MailFault::NotInPlace) };
-    // A link stays one.
+    // The file behind a link is replaced, not the link.
     let path = mail.source.path().canonicalize().map_err(as_change)?;
     let folder = path.parent().ok_or(MailFault::NotInPlace)?;
     let maildir = maildir_of(&path);
@@ -110,14 +111,14 @@ fn in_place(mail: &MailMessage, header: &[u8]) -> Result<PathBuf, MailFault> {
     if (own.uid(), own.gid()) != (about.uid(), about.gid()) {
         fchown(file.file(), Some(about.uid()), Some(about.gid()))?;
     }
-    // After the owner, whose change takes bits away.
+    // The permissions come after the owner, because a change of owner clears bits.
     file.file().set_permissions(about.permissions())?;
     if maildir.is_some() {
         file.file().set_times(FileTimes::new().set_modified(about.modified()?))?;
     }
     file.sync()?;
-    // Last, so that little time is left in which a mail program may rename what it marks as read.
-    if FileStamp::of(&path).map_err(as_change)? != stamp {
+    // The check comes last, to leave little time in which a mail program may rename a message that it marks as read.
+    if FileStamp::read(&path).map_err(as_change)? != stamp {
         return Err(MailFault::Changed);
     }
     file.replace(&path)?;
@@ -125,7 +126,7 @@ fn in_place(mail: &MailMessage, header: &[u8]) -> Result<PathBuf, MailFault> {
     Ok(path)
 }
 
-fn written(folder: &Path, mail: &MailMessage, header: &[u8]) -> io::Result<AtomicFile> {
+fn written(folder: &Path, mail: &StoredMail, header: &[u8]) -> io::Result<AtomicFile> {
     let mut file = AtomicFile::create(folder, 0o600)?;
     write_signed(&mut file, header, &mail.bytes)?;
     Ok(file)
@@ -138,7 +139,7 @@ fn as_change(error: io::Error) -> MailFault {
     }
 }
 
-/// True where the name has the length of the message, as Maildir++ and Dovecot note it.
+/// Returns true if the name contains the length of the message, as Maildir++ and Dovecot write it.
 fn has_size(path: &Path) -> bool {
     path.file_name().is_some_and(|name| memchr::memmem::find(name.as_encoded_bytes(), b",S=").is_some())
 }

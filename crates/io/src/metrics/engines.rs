@@ -1,4 +1,4 @@
-//! What every program with engines shows of them.
+//! The metrics of the dispatcher and its engines, for every program.
 
 use std::collections::BTreeMap;
 
@@ -6,24 +6,24 @@ use oarlock::{Accelerator, Histogram, Histograms, Shape};
 
 use super::text::{HistogramScale, MetricsText};
 
-/// What stands for all that has no place of its own.
+/// The label of all items without a label of their own.
 const OTHER: &str = "other";
 
-/// What the dispatcher and its engines have to say.
-pub fn engines(text: &mut MetricsText, accelerator: &Accelerator) {
+/// Appends the metrics of the dispatcher and its engines.
+pub fn append_engine_metrics(text: &mut MetricsText, accelerator: &Accelerator) {
     for (counter, value) in accelerator.counters().entries() {
         let name = format!("oarlock_dispatcher_{counter}_total");
         text.counter(&name, help(counter));
         text.sample(&name, &[], value);
     }
-    text.gauge("oarlock_prepared_bytes", "Tables that engines have built for keys that recur.");
+    text.gauge("oarlock_prepared_bytes", "Bytes of tables that engines have built for recurring keys.");
     text.sample("oarlock_prepared_bytes", &[], accelerator.prepared_bytes());
-    text.gauge("oarlock_engine_aside", "1 for each engine put aside, and for which shape.");
-    for aside in accelerator.quarantined() {
-        let shape = aside.shape.map_or_else(|| "*".to_owned(), |shape| shape.to_string());
-        text.sample("oarlock_engine_aside", &[("engine", aside.engine), ("shape", &shape)], 1);
+    text.gauge("oarlock_engine_quarantined", "1 for each engine in quarantine; shape is * for all shapes.");
+    for quarantined in accelerator.quarantined() {
+        let shape = quarantined.shape.map_or_else(|| "*".to_owned(), |shape| shape.to_string());
+        text.sample("oarlock_engine_quarantined", &[("engine", quarantined.engine), ("shape", &shape)], 1);
     }
-    text.gauge("oarlock_queue_operations", "Operations that wait now, by shape.");
+    text.gauge("oarlock_queue_operations", "Waiting operations, by shape.");
     for (queue, operations) in queues(accelerator.queued()) {
         text.sample("oarlock_queue_operations", &[("shape", &queue)], operations);
     }
@@ -33,13 +33,13 @@ pub fn engines(text: &mut MetricsText, accelerator: &Accelerator) {
 /// The help text of a counter that this module does not know.
 const UNKNOWN: &str = "Counted by the dispatcher.";
 
-/// Returns what a counter of the dispatcher counts.
+/// Returns the help text of a counter.
 fn help(counter: &str) -> &'static str {
     match counter {
-        "submitted" => "Operations taken in, by every way.",
+        "submitted" => "Operations submitted in any way.",
         "completed" => "Operations answered with an outcome of an engine or a holder.",
         "refused" => "Operations refused because the queue of their client was full.",
-        "cancelled" => "Operations cancelled before their result was there.",
+        "cancelled" => "Operations cancelled before they had a result.",
         "expired" => "Operations whose deadline passed.",
         "failed" => "Operations that no engine could compute.",
         "on_caller" => "Operations run on the thread that submitted them.",
@@ -50,7 +50,7 @@ fn help(counter: &str) -> &'static str {
         "held" => "Operations handed to holders of keys.",
         "held_dropped" => "Operations that a holder never answered.",
         "tasks" => "Tasks of callers that were run, such as batches of records.",
-        "tasks_dropped" => "Tasks of callers that nobody wanted any more before a thread was free.",
+        "tasks_dropped" => "Tasks of callers that were cancelled before a thread was free.",
         "faults" => "Faults of engines, panics among them.",
         "hangs" => "Batches abandoned because their engine hung.",
         "rerun" => "Operations run again after a fault or a hang.",
@@ -68,15 +68,15 @@ fn help(counter: &str) -> &'static str {
         "quarantines" => "Engines put into quarantine.",
         "probes" => "Probes of engines in quarantine.",
         "returned" => "Engines that returned from quarantine.",
-        // A counter that is newer than this table.
+        // The counter is newer than this table.
         _ => UNKNOWN,
     }
 }
 
-/// Queues that are shown apart.
+/// The maximum number of queues with a label of their own.
 const QUEUES: usize = 96;
 
-/// Queues by name; the latest of very many together.
+/// Returns the queues by name. Beyond the limit, the latest are summed.
 fn queues(queued: Vec<(String, usize)>) -> BTreeMap<String, usize> {
     let mut shown = BTreeMap::new();
     for (at, (name, operations)) in queued.into_iter().enumerate() {
@@ -95,7 +95,7 @@ fn histograms(text: &mut MetricsText, own: &Histograms) {
         text.samples(name, &labels, &runs.operations, HistogramScale::NUMBER);
     }
     let name = "oarlock_engine_run_seconds";
-    text.histogram(name, "What an engine took for a batch.");
+    text.histogram(name, "The time that an engine took for a batch.");
     for (runs, shape) in runs() {
         text.samples(
             name,
@@ -111,8 +111,10 @@ fn histograms(text: &mut MetricsText, own: &Histograms) {
                 text.samples(name, &[("shape", &*name_of(times.shape))], of(times), HistogramScale::SECONDS);
             }
         };
-    times("oarlock_waiting_seconds", "What an operation waited in the queue.", text, |own| &own.waiting_ns);
-    let help = "From an operation's submission to the engines to its answer.";
+    times("oarlock_waiting_seconds", "The time that an operation waited in the queue.", text, |own| {
+        &own.waiting_ns
+    });
+    let help = "The time from the submission of an operation to its answer.";
     times("oarlock_answer_seconds", help, text, |own| &own.answer_ns);
 }
 
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_of_very_many_queues_are_shown_together() {
+    fn sums_the_latest_queues_beyond_the_limit() {
         let queued = (0..QUEUES + 3).map(|number| (format!("rsa{number}-private"), number)).collect();
         let shown = queues(queued);
         assert_eq!(shown.len(), QUEUES + 1);

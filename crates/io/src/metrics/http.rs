@@ -1,4 +1,4 @@
-//! `/metrics` and `/healthz` over HTTP/1.1, for machines that scrape and probe: one request a connection.
+//! `/metrics` and `/healthz` over HTTP/1.1, for monitoring: one request per connection.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -21,12 +21,12 @@ use tracing::{debug, warn};
 use super::text;
 use crate::{LogLimit, accept_next};
 
-/// Who has something to show.
+/// A source of metrics.
 pub trait MetricsPage: Send + Sync + 'static {
-    /// The page of metrics as it is now.
+    /// Returns the current page of metrics.
     fn page(&self) -> String;
 
-    /// True once no more work is taken.
+    /// Returns true once the service accepts no more work.
     fn is_draining(&self) -> bool;
 
     /// Returns why work is refused at present, if it is.
@@ -35,19 +35,19 @@ pub trait MetricsPage: Send + Sync + 'static {
     }
 }
 
-/// Connections at once. One more costs the oldest its place: who is served at all is served long before that.
-const MOST: usize = 64;
+/// The maximum number of connections. A further one ends the oldest, which a working client has finished long before.
+const MAX_CONNECTIONS: usize = 64;
 
-/// From a connection to the end of its answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The time limit of a connection.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// Bytes of a request's head, and of what is written at once.
-const BUFFER: usize = 16 << 10;
+/// The maximum length of a request's head, and of a write, in bytes.
+const BUFFER_BYTES: usize = 16 << 10;
 
 /// Limits the log of failures: every turn fails if the system has no descriptors left.
 static FAILURES: LogLimit = LogLimit::new(Duration::from_secs(10));
 
-/// Answers whoever comes, until it is dropped.
+/// Answers requests until the future is dropped.
 pub async fn serve<P: MetricsPage>(listener: TcpListener, page: Arc<P>) {
     let mut connections = JoinSet::new();
     let mut order: VecDeque<AbortHandle> = VecDeque::new();
@@ -55,7 +55,7 @@ pub async fn serve<P: MetricsPage>(listener: TcpListener, page: Arc<P>) {
         let (stream, _) = accept_next(|| listener.accept(), report_failure).await;
         while connections.try_join_next().is_some() {}
         order.retain(|connection| !connection.is_finished());
-        if order.len() >= MOST
+        if order.len() >= MAX_CONNECTIONS
             && let Some(oldest) = order.pop_front()
         {
             oldest.abort();
@@ -70,15 +70,15 @@ fn report_failure(error: io::Error) {
     }
 }
 
-/// One request of one client. What is no HTTP gets the status 400 or nothing.
+/// Answers one request of one client. Bytes that are not HTTP get the status 400 or no answer.
 async fn answer<P: MetricsPage>(stream: impl AsyncRead + AsyncWrite + Unpin, page: Arc<P>) {
     let respond = service_fn(|request| ready(Ok::<_, Infallible>(respond(&*page, &request))));
     let mut server = http1::Builder::new();
     let connection =
-        server.keep_alive(false).max_buf_size(BUFFER).serve_connection(TokioIo::new(stream), respond);
-    match timeout(PATIENCE, connection).await {
+        server.keep_alive(false).max_buf_size(BUFFER_BYTES).serve_connection(TokioIo::new(stream), respond);
+    match timeout(TIME_LIMIT, connection).await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => debug!(%error, "a client of the metrics was left"),
+        Ok(Err(error)) => debug!(%error, "a client of the metrics failed"),
         Err(_) => debug!("a client of the metrics took too long"),
     }
 }
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// What comes back for these bytes, from a client that reads as fast as it can.
+    /// Returns the response to these bytes, from a client that reads as fast as it can.
     async fn ask(page: &Arc<Stub>, request: &str) -> String {
         let (mut client, server) = duplex(1 << 20);
         client.write_all(request.as_bytes()).await.unwrap();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_place_has_its_answer() {
+    async fn answers_each_path() {
         let service = Arc::new(Stub::default());
         let ok = ask(&service, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await;
         assert!(ok.starts_with("HTTP/1.1 200 OK\r\n") && ok.ends_with("\r\n\r\nok\n"), "{ok}");
@@ -162,27 +162,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_http_is_turned_away() {
+    async fn rejects_requests_that_are_not_http() {
         let service = Arc::new(Stub::default());
         let garbage = ask(&service, "\u{1}\u{2}\u{3} what?\r\n\r\n").await;
         assert!(garbage.starts_with("HTTP/1.1 400"), "{garbage}");
-        let long = format!("GET /metrics HTTP/1.1\r\nx: {}\r\n\r\n", "y".repeat(2 * BUFFER));
+        let long = format!("GET /metrics HTTP/1.1\r\nx: {}\r\n\r\n", "y".repeat(2 * BUFFER_BYTES));
         let refused = ask(&service, &long).await;
         assert!(refused.starts_with("HTTP/1.1 431"), "{refused}");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn clients_that_take_too_long_are_left() {
+    async fn disconnects_slow_clients() {
         let service = Arc::new(Stub::default());
         let began = Instant::now();
         let (mut silent, server) = duplex(1 << 10);
         silent.write_all(b"GET /metr").await.unwrap();
         answer(server, Arc::clone(&service)).await;
-        assert!(began.elapsed() >= PATIENCE && began.elapsed() < 2 * PATIENCE);
-        // Room for the request, and not for the response.
+        assert!(began.elapsed() >= TIME_LIMIT && began.elapsed() < 2 * TIME_LIMIT);
+        // The buffer holds the request but not the response.
         let (mut deaf, server) = duplex(64);
         deaf.write_all(b"GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
         answer(server, service).await;
-        assert!(began.elapsed() >= 2 * PATIENCE && began.elapsed() < 3 * PATIENCE);
+        assert!(began.elapsed() >= 2 * TIME_LIMIT && began.elapsed() < 3 * TIME_LIMIT);
     }
 }

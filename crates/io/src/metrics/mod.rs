@@ -1,10 +1,10 @@
-//! A page of metrics in Prometheus's text format, and the listener that shows it (feature `metrics`).
+//! A page of metrics in the text format of Prometheus, and its listener (feature `metrics`).
 //!
-//! | item | what it does |
+//! | item | purpose |
 //! |---|---|
 //! | [`MetricsText`], [`HistogramScale`] | the format |
-//! | [`engines`] | what the dispatcher and its engines count |
-//! | [`process`] | what every Prometheus client shows of its process |
+//! | [`append_engine_metrics`] | the metrics of the dispatcher and its engines |
+//! | [`append_process_metrics`] | the metrics of the process that every Prometheus client has |
 //! | [`serve`], [`MetricsPage`] | `/metrics` and `/healthz` over HTTP |
 
 mod engines;
@@ -12,7 +12,7 @@ mod http;
 mod process;
 mod text;
 
-pub use engines::engines;
+pub use engines::append_engine_metrics;
 pub use http::{MetricsPage, serve};
-pub use process::process;
+pub use process::append_process_metrics;
 pub use text::{HistogramScale, MetricLabels, MetricsText};

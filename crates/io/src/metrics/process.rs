@@ -1,15 +1,15 @@
-//! Metrics that every Prometheus client shows of its process, under the names that all clients share.
+//! The metrics of a process, under the names that all Prometheus clients share.
 
 use std::fs;
 
 use super::text::MetricsText;
 
-/// The figures of this process. What the system does not say is left out.
-pub fn process(text: &mut MetricsText) {
+/// Appends the metrics of this process. Values that the system does not provide are omitted.
+pub fn append_process_metrics(text: &mut MetricsText) {
     let page = rustix::param::page_size() as u64;
     let statm = read("/proc/self/statm");
     let pages = |place: usize| statm.split(' ').nth(place)?.trim().parse::<u64>().ok();
-    let stat = ProcessStat::parse(&read("/proc/self/stat"));
+    let stat = StatFields::parse(&read("/proc/self/stat"));
     let start =
         stat.zip(boot_seconds(&read("/proc/stat"))).map(|(stat, boot)| boot as f64 + stat.start_seconds());
     let cpu = stat.map(|stat| stat.cpu_seconds());
@@ -49,21 +49,21 @@ fn read(path: &str) -> String {
 }
 
 fn open_files() -> Option<usize> {
-    // One is the directory that is being read.
+    // One descriptor belongs to the directory that is being read.
     Some(fs::read_dir("/proc/self/fd").ok()?.count().saturating_sub(1))
 }
 
-/// Fields of `/proc/self/stat`. proc(5).
+/// The fields of `/proc/self/stat`. proc(5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ProcessStat {
+struct StatFields {
     cpu_ticks: u64,
     threads: u64,
     start_ticks: u64,
 }
 
-impl ProcessStat {
+impl StatFields {
     fn parse(stat: &str) -> Option<Self> {
-        // The name of the program is in brackets and may hold any character.
+        // The name of the program stands in parentheses and may contain any character.
         let (_, rest) = stat.rsplit_once(") ")?;
         let fields: Vec<&str> = rest.split(' ').collect();
         let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
@@ -95,19 +95,19 @@ mod tests {
     fn fields_are_counted_behind_the_name_of_the_program() {
         let stat = "17 (a (b) c) S 1 17 17 0 -1 4194560 1 0 0 0 250 50 0 0 20 0 9 0 12345 1 2 3";
         assert_eq!(
-            ProcessStat::parse(stat),
-            Some(ProcessStat { cpu_ticks: 300, threads: 9, start_ticks: 12345 })
+            StatFields::parse(stat),
+            Some(StatFields { cpu_ticks: 300, threads: 9, start_ticks: 12345 })
         );
         assert_eq!(
-            (ProcessStat::parse(""), boot_seconds("cpu 1\nbtime 1700000000\n")),
+            (StatFields::parse(""), boot_seconds("cpu 1\nbtime 1700000000\n")),
             (None, Some(1_700_000_000))
         );
     }
 
     #[test]
-    fn this_process_has_figures() {
+    fn appends_metrics_of_this_process() {
         let mut text = MetricsText::default();
-        process(&mut text);
+        append_process_metrics(&mut text);
         let page = text.finish();
         for name in ["process_resident_memory_bytes", "process_open_fds", "process_start_time_seconds"] {
             let line = page.lines().find(|line| line.starts_with(&format!("{name} "))).unwrap();

@@ -1,20 +1,20 @@
-//! Prometheus's text format, version 0.0.4.
+//! The text format of Prometheus, version 0.0.4.
 
 use std::fmt::{Display, Write};
 
 use oarlock::Histogram;
 
-/// What a response with it says of itself.
+/// The content type of a response.
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Names and values of what distinguishes samples.
+/// The names and values of labels.
 pub type MetricLabels<'a> = &'a [(&'a str, &'a str)];
 
-/// A page being written.
+/// A page of metrics under construction.
 #[derive(Debug, Default)]
 pub struct MetricsText(String);
 
-/// How a histogram's whole numbers are shown: which buckets, and what a number is worth.
+/// The buckets of a histogram, and the unit of its values.
 #[derive(Clone, Copy, Debug)]
 pub struct HistogramScale {
     min: u64,
@@ -23,19 +23,19 @@ pub struct HistogramScale {
 }
 
 impl HistogramScale {
-    /// Nanoseconds as seconds, from a microsecond to seventeen seconds.
+    /// A scale for nanoseconds, shown in seconds, from a microsecond to seventeen seconds.
     pub const SECONDS: Self = Self { min: 1 << 10, max: 1 << 34, unit: 1e-9 };
-    /// Numbers of things.
+    /// A scale for counts.
     pub const NUMBER: Self = Self { min: 1, max: 1 << 17, unit: 1.0 };
 }
 
 impl MetricsText {
-    /// Begins a metric that only grows; its samples follow.
+    /// Begins a metric that only grows. Its samples follow.
     pub fn counter(&mut self, name: &str, help: &str) {
         self.begin(name, "counter", help);
     }
 
-    /// Begins a metric that goes up and down.
+    /// Begins a metric that rises and falls.
     pub fn gauge(&mut self, name: &str, help: &str) {
         self.begin(name, "gauge", help);
     }
@@ -49,12 +49,12 @@ impl MetricsText {
         self.line(format_args!("# HELP {name} {help}\n# TYPE {name} {kind}"));
     }
 
-    /// A value of the metric that was begun last.
+    /// Appends a value of the metric that was begun last.
     pub fn sample(&mut self, name: &str, labels: MetricLabels<'_>, value: impl Display) {
         self.line(format_args!("{name}{} {value}", braces(labels)));
     }
 
-    /// All samples of a histogram.
+    /// Appends all samples of a histogram.
     pub fn samples(&mut self, name: &str, labels: MetricLabels<'_>, own: &Histogram, scale: HistogramScale) {
         let bucket = format!("{name}_bucket");
         let shown = own.cumulative().filter(|(bound, _)| (scale.min..=scale.max).contains(bound));
@@ -67,7 +67,7 @@ impl MetricsText {
         self.sample(&format!("{name}_count"), labels, own.count());
     }
 
-    /// The page.
+    /// Returns the page.
     #[must_use]
     pub fn finish(self) -> String {
         self.0
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_of_labels_end_where_they_should() {
+    fn escapes_the_values_of_labels() {
         let mut text = MetricsText::default();
         text.gauge("keys", "Keys.");
         text.sample("keys", &[("name", "a\"b\\c\nd"), ("kind", "rsa")], 7);

@@ -1,4 +1,4 @@
-//! AES: whole runs of records.
+//! Runs of AES records.
 
 use oarlock_core::*;
 

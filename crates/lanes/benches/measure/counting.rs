@@ -1,4 +1,5 @@
-//! The portable twin with a counter of multiplications: the counts behind the floors of `docs/performance/public-key.md`.
+//! The portable leaf with a counter of multiplications, for the minimum times of
+//! `docs/performance/public-key.md`.
 
 use std::cell::Cell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Sub};
@@ -11,7 +12,7 @@ thread_local! {
     static MULTIPLICATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Any CPU; counts the `vpmadd52` instructions that AVX-512 would execute on this thread.
+/// A token for any CPU, whose vectors count the `vpmadd52` instructions that AVX-512 would execute on this thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CountingSimd;
 
@@ -20,7 +21,7 @@ pub(crate) struct CountingSimd;
 pub(crate) struct CountedVector(PortableVector);
 
 impl CountingSimd {
-    /// Multiply-add instructions that `body` executes.
+    /// Returns the number of multiply-add instructions that `body` executes.
     pub(crate) fn count(body: impl FnOnce()) -> u64 {
         let before = MULTIPLICATIONS.get();
         body();

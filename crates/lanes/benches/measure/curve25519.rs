@@ -76,7 +76,7 @@ fn whole(
     bench.kernel(name, 1, || kernel(black_box(timed)), || counter(counted));
 }
 
-/// Products and squarings in one chain, which waits for itself, and in four.
+/// Times products and squarings in one chain, which waits for itself, and in four.
 fn chains(bench: &KernelBench<'_>, simd: IfmaSimd) {
     const STEPS: usize = 64;
     let chain = |name: &str, timed: &mut dyn FnMut(), counted: &mut dyn FnMut()| {

@@ -1,4 +1,4 @@
-//! DES: its parts, and whole runs of records.
+//! The parts of DES, and runs of records.
 
 use oarlock_core::*;
 

@@ -1,4 +1,5 @@
-//! Hashes: a group of messages in lanes, and one message at a time, by which is chosen who finishes what is left of a group.
+//! A group of messages in lanes, and one message at a time. The figures decide how the last messages of a group are
+//! finished.
 
 use std::array;
 use std::hint::black_box;

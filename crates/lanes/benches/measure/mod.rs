@@ -1,4 +1,5 @@
-//! Kernels timed one by one, with the multiplications they take: `cargo bench -p oarlock-lanes --features measure -- NAME`.
+//! Timings of single kernels, with the number of their multiplications: `cargo bench -p oarlock-lanes --features
+//! measure -- NAME`.
 
 mod aes;
 mod counting;
@@ -15,7 +16,7 @@ use std::time::Instant;
 use crate::simd::{IfmaSimd, Simd};
 use counting::CountingSimd;
 
-/// Measures every kernel whose name contains `filter` and prints a line for each.
+/// Times every kernel whose name contains `filter` and prints a line for each.
 pub fn run(filter: &str) {
     let Some(simd) = IfmaSimd::detect() else {
         eprintln!("this CPU has no AVX-512 IFMA: there is nothing to measure");
@@ -31,27 +32,28 @@ pub fn run(filter: &str) {
     rsa::run(&bench, simd);
 }
 
-/// Times kernels and counts their multiplications.
+/// A bench that times kernels and counts their multiplications.
 pub(crate) struct KernelBench<'a> {
     filter: &'a str,
     multiply_adds_per_ns: f64,
 }
 
 impl KernelBench<'_> {
-    /// True where a kernel of this name is asked for.
+    /// Returns true if a kernel of this name is selected.
     pub(crate) fn wants(&self, name: &str) -> bool {
         name.contains(self.filter)
     }
 
-    /// Times `kernel`, which does `operations` of what `name` says and has no multiplications.
+    /// Times `kernel`, which runs `operations` of the named operation and has no multiplications.
     pub(crate) fn plain(&self, name: &str, operations: usize, mut kernel: impl FnMut()) {
         if self.wants(name) {
             println!("{name:40} {:10.2} ns", best_ns(&mut kernel) / operations as f64);
         }
     }
 
-    /// Times `kernel`, which does `operations` of what `name` says, and prints its `vpmadd52` count (of `counted`, the same
-    /// kernel on [`CountingSimd`] vectors), its floor at this core's rate, and how near it comes.
+    /// Times `kernel`, which runs `operations` of the named operation. Prints its `vpmadd52` count (of `counted`,
+    /// the same kernel on [`CountingSimd`] vectors), its lower bound at the rate of this core, and the ratio of the
+    /// two.
     pub(crate) fn kernel(
         &self,
         name: &str,
@@ -65,21 +67,21 @@ impl KernelBench<'_> {
         let each = operations as f64;
         let ns = best_ns(&mut kernel) / each;
         let count = CountingSimd::count(counted) as f64 / each;
-        let floor = count / self.multiply_adds_per_ns;
+        let minimum = count / self.multiply_adds_per_ns;
         println!(
-            "{name:40} {ns:10.1} ns  {count:9.1} vpmadd52  floor {floor:10.1} ns  {:3.0} %",
-            100.0 * floor / ns
+            "{name:40} {ns:10.1} ns  {count:9.1} vpmadd52  minimum {minimum:10.1} ns  {:3.0} %",
+            100.0 * minimum / ns
         );
     }
 }
 
-/// Bytes in hexadecimal digits.
+/// Parses hexadecimal digits.
 fn hex(text: &str) -> Vec<u8> {
     let byte = |at: usize| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap_or_default();
     (0..text.len() / 2).map(byte).collect()
 }
 
-/// The best of many short rounds: what the machine can do when it is left alone.
+/// Returns the best time of many short rounds: the time without interruptions.
 fn best_ns(body: &mut impl FnMut()) -> f64 {
     body();
     let once = Instant::now();
@@ -94,7 +96,7 @@ fn best_ns(body: &mut impl FnMut()) -> f64 {
     best
 }
 
-/// Multiply-adds per nanosecond of this core, of sixteen independent chains from registers.
+/// Measures the multiply-adds per nanosecond of this core, in sixteen independent chains of registers.
 fn multiply_add_rate(simd: IfmaSimd) -> f64 {
     use crate::simd::Vector;
     const STEPS: usize = 64;

@@ -42,7 +42,7 @@ pub(super) fn run(bench: &KernelBench<'_>, simd: IfmaSimd) {
     kernels::<p384::field::FieldPrime, 8, 2>(bench, simd, "p384, two streams:");
 }
 
-/// What a table takes: a key's to make and to check, the base point's to make.
+/// Times tables: building and checking that of a key, and building that of the base point.
 fn tables<C: CurveParams<L>, const L: usize>(
     bench: &KernelBench<'_>,
     simd: IfmaSimd,
@@ -72,7 +72,7 @@ fn tables<C: CurveParams<L>, const L: usize>(
     );
 }
 
-/// Times a kernel is called per measurement.
+/// The calls of a kernel per measurement.
 const STEPS: usize = 100;
 
 fn kernels<F: FieldModulus<L>, const L: usize, const N: usize>(
@@ -90,7 +90,7 @@ fn kernels<F: FieldModulus<L>, const L: usize, const N: usize>(
     bench.kernel(&format!("{name} addition to XYZZ"), each, || own.widen(), || counted.widen());
 }
 
-/// N groups of points that go through kernels again and again.
+/// N groups of points that pass through kernels repeatedly.
 struct PointStreams<S: Simd, F, const L: usize, const N: usize> {
     f: ModularRing<S, F, L, N>,
     point: JacobianPoint<S::V, L, N>,
@@ -167,11 +167,11 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> PointStreams<S
     }
 }
 
-/// Jobs of one key that go through the engine again and again.
+/// Jobs of one key that pass through the engine repeatedly.
 struct EngineJobs {
     curve: CurveName,
     private: Key,
-    /// The same public key under several names, so that it has as many tables.
+    /// The same public key under several names, so that each name has a table.
     public: Vec<Key>,
     digests: Vec<Vec<u8>>,
     signatures: Vec<Vec<u8>>,
@@ -186,11 +186,11 @@ enum JobKind {
 
 const NONCE: NonceInput<'static> = NonceInput::Hedged(&[7; 32]);
 
-/// Jobs of a run.
+/// The jobs of a run.
 const JOBS: usize = 64;
 
 impl EngineJobs {
-    /// The first example of RFC 6979 A.2 for a curve, as the tests of the scalar engine have it.
+    /// Returns the first example of RFC 6979 A.2 for a curve, from the tests of the scalar engine.
     fn new(curve: CurveName) -> Option<Self> {
         let lines = include_str!("../../../scalar/tests/data/rfc6979.txt").lines();
         let line = lines.map(str::trim).find(|line| line.starts_with(&curve.to_string()))?;
@@ -211,7 +211,7 @@ impl EngineJobs {
         Some(work)
     }
 
-    /// A signature of each digest.
+    /// Returns a signature of each digest.
     fn sign(&self) -> Option<Vec<Vec<u8>>> {
         let sign =
             |digest| Operation { key: &self.private, input: digest, extra: SecondInput::NonceInput(NONCE) };

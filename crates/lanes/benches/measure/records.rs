@@ -1,11 +1,11 @@
-//! Whole runs of records, as a caller has them.
+//! Runs of records through the engine.
 
 use oarlock_core::*;
 
 use super::KernelBench;
 use crate::LaneEngine;
 
-/// Bytes of a record's parameters.
+/// The bytes of a record's parameters.
 struct RecordSizes {
     key_len: usize,
     iv_len: usize,
@@ -23,8 +23,8 @@ impl RecordSizes {
     }
 }
 
-/// A run of records of these lengths, other key and IV each, the 1,024 keys in random order: nanoseconds per record.
-/// Records of one length lie a stride apart, others anywhere.
+/// Times a run of records of these lengths and prints nanoseconds per record. Each record has its own IV, and one of
+/// 1,024 keys in random order. Every column has one value per record.
 pub(super) fn whole(bench: &KernelBench<'_>, engine: &LaneEngine, shape: Shape, name: &str, lens: &[usize]) {
     if !bench.wants(name) {
         return;

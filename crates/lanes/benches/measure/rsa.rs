@@ -14,7 +14,7 @@ use crate::rsa::memory::SpanMemory;
 use crate::rsa::streams::ModulusStreams;
 use crate::simd::{IfmaSimd, Simd};
 
-/// Kernels are called so often in a row.
+/// The calls of a kernel per measurement.
 const ROUNDS: usize = 16;
 
 pub(super) fn run(bench: &KernelBench<'_>, simd: IfmaSimd) {
@@ -52,7 +52,7 @@ pub(super) fn run(bench: &KernelBench<'_>, simd: IfmaSimd) {
     }
 }
 
-/// A run of as many jobs as are offered, through the engine; time and count are those of a group of eight.
+/// Times a run of the maximum batch size through the engine. Time and count are those of a group of eight.
 fn whole(bench: &KernelBench<'_>, name: &str, bits: u16, shape: Shape) {
     let keys = keys(bits);
     let (Some(lanes), Some(engine)) = (rsa::offers(shape), LaneEngine::detect()) else { return };
@@ -76,7 +76,7 @@ fn whole(bench: &KernelBench<'_>, name: &str, bits: u16, shape: Shape) {
     bench.kernel(name, lanes.max / 8, kernel, counted);
 }
 
-/// The keys of so many bits among the tests of the scalar engine.
+/// Returns the keys of `bits` bits from the tests of the scalar engine.
 fn keys(bits: u16) -> Vec<Key> {
     let lines = include_str!("../../../scalar/tests/data/rsa-keys.txt").lines();
     let named = lines.filter(|line| line.split(' ').next() == Some(bits.to_string().as_str()));
@@ -91,7 +91,7 @@ fn keys(bits: u16) -> Vec<Key> {
     keys.collect()
 }
 
-/// Streams of values under made-up moduli.
+/// Prepares streams of values under arbitrary moduli.
 fn work<S: Simd>(
     simd: S,
     limbs: usize,
@@ -110,7 +110,7 @@ fn work<S: Simd>(
     }
 }
 
-/// Windows of an exponent: four squares and a product with an entry of a table.
+/// Runs windows of an exponent: four squares, and a product with an entry of a table.
 fn windows<S: Simd>(simd: S, limbs: usize, count: usize) -> impl FnMut() {
     let table = vec![simd.splat(77); ENTRIES * limbs];
     let mut entries = vec![simd.splat(0); 2 * limbs];

@@ -1,4 +1,5 @@
-//! CBC decryption, in which no block waits for another: pieces of up to four blocks, of whichever records. NIST SP 800-38A 6.2.
+//! CBC decryption, in which no block depends on the result of another. A vector takes a piece of up to four blocks
+//! of one record. NIST SP 800-38A 6.2.
 
 use super::rounds::{PLACES, decrypt};
 use super::schedule::{AesSchedule, NONE};
@@ -9,13 +10,13 @@ pub(super) struct CbcRecord<'a> {
     pub(super) schedule: &'a AesSchedule,
     pub(super) iv: &'a [u8; BLOCK],
     pub(super) input: &'a [u8],
-    /// Where the output begins.
+    /// The offset of the output.
     pub(super) output: usize,
 }
 
 const IDLE: CbcRecord<'static> = CbcRecord { schedule: &NONE, iv: &[0; BLOCK], input: &[], output: 0 };
 
-/// Decrypts every record that `next` gives.
+/// Decrypts every record of `next`.
 #[inline(always)]
 pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize>(
     simd: S,
@@ -42,13 +43,14 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         let states = decrypt::<S, ROUNDS>(simd, blocks, &keys);
         for place in 0..PLACES {
             let CbcRecord { iv, input, output: at, .. } = pieces[place];
+            // Each plaintext block is XORed with the ciphertext block before it, and the first with the IV.
             let before = simd.blocks_after(blocks[place], simd.splat_block(iv));
             crate::simd::Vector::store_prefix(states[place] ^ before, &mut output[at..at + input.len()]);
         }
     }
 }
 
-/// The next piece, as a record of its own; an empty one where there is none left.
+/// Returns the next piece as a record of its own, or an empty piece if no record is left.
 #[inline(always)]
 fn piece<'a>(rest: &mut CbcRecord<'a>, next: &mut impl FnMut() -> Option<CbcRecord<'a>>) -> CbcRecord<'a> {
     while rest.input.is_empty() {
@@ -57,7 +59,8 @@ fn piece<'a>(rest: &mut CbcRecord<'a>, next: &mut impl FnMut() -> Option<CbcReco
     }
     let (input, left) = rest.input.split_at(rest.input.len().min(VECTOR_BYTES));
     let piece = CbcRecord { input, ..*rest };
-    // The last block of the piece, if it has one: lengths are whole blocks.
+    // The last block of a piece is the IV of the next. The length of a record is a multiple of the block, so a block
+    // is whole or absent.
     if let Some(block) = input.last_chunk() {
         rest.iv = block;
     }

@@ -1,6 +1,7 @@
-//! Chains in which each block waits for the one before it: CBC encryption and CBC-MACs. NIST SP 800-38A 6.2.
+//! CBC encryption and CBC-MACs, in which each block depends on the one before it. NIST SP 800-38A 6.2.
 //!
-//! One record cannot fill the unit, so every place works on a record of its own and takes the next one as soon as it is done.
+//! One record cannot keep the AES unit busy. So eight records are in flight, and each slot takes the next record as
+//! soon as its own is finished.
 
 use zeroize::Zeroizing;
 
@@ -11,14 +12,14 @@ use crate::simd::{BLOCK, BlockSimd};
 /// A record to chain.
 pub(super) struct ChainedRecord<'a> {
     pub(super) schedule: &'a AesSchedule,
-    /// The IV.
+    /// The IV of the record.
     pub(super) start: &'a [u8; BLOCK],
     pub(super) blocks: &'a [[u8; BLOCK]],
-    /// Whether one more block follows, which is not as it lies in the message.
+    /// True if one more block follows that is not stored in the message, as the last block of a CMAC.
     pub(super) has_last: bool,
-    /// Where the output begins.
+    /// The offset of the output.
     pub(super) output: usize,
-    /// Bytes of a MAC.
+    /// The length of a MAC in bytes.
     pub(super) tag_len: usize,
 }
 
@@ -37,7 +38,7 @@ impl ChainedRecord<'_> {
         self.blocks.len() + usize::from(self.has_last)
     }
 
-    /// The block of a step from here, if there are so many; `last` is the one that follows.
+    /// Returns the block of a step, or None past the end. `last` is the extra block of the record.
     #[inline(always)]
     fn block<'b, const MAC: bool>(&'b self, step: usize, last: &'b [u8; BLOCK]) -> Option<&'b [u8; BLOCK]> {
         let is_last = MAC && self.has_last && step == self.blocks.len();
@@ -53,8 +54,8 @@ impl ChainedRecord<'_> {
     }
 }
 
-/// Chains every record that `next` gives: each block into `output`, or with `MAC` the leading bytes of the last one. What follows
-/// the blocks of a record is left by `next` in the place it is lent.
+/// Chains every record of `next`. Writes each block to `output`, or with `MAC` only the leading bytes of the last
+/// block. `next` stores the extra block of a record in its argument.
 #[inline(always)]
 pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
     simd: S,
@@ -63,6 +64,7 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
 ) {
     let mut states = [simd.zero(); PLACES];
     let mut chains = [const { IDLE }; PLACES];
+    // The last block of a CMAC is message bytes XORed with a subkey, so it is secret.
     let mut lasts = Zeroizing::new([[0; BLOCK]; PLACES]);
     loop {
         let mut steps = usize::MAX;
@@ -80,9 +82,10 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize, const MAC: bool>(
                 *chain = new;
                 states[place] = simd.splat_block(chain.start);
             }
+            // An idle slot has no steps; wrapping makes it the maximum, so it never limits the others.
             steps = steps.min(chain.steps().wrapping_sub(1));
         }
-        // Idle places have the most steps.
+        // Idle slots report the maximum, so this value means that all slots are idle.
         if steps == usize::MAX {
             break;
         }

@@ -1,4 +1,4 @@
-//! CMAC. NIST SP 800-38B.
+//! The subkeys and last blocks of CMAC. NIST SP 800-38B.
 
 use zeroize::ZeroizeOnDrop;
 
@@ -15,7 +15,7 @@ pub(super) struct CmacKey {
 }
 
 impl PrepareAes for CmacKey {
-    /// NIST SP 800-38B 6.1.
+    /// Derives the subkeys. NIST SP 800-38B 6.1.
     fn prepare<S: BlockSimd>(simd: S, key: &[u8]) -> Self {
         let Encrypting(schedule) = Encrypting::prepare(simd, key);
         let l = u128::from_be_bytes(encrypted(simd, &schedule, key.len(), &[0; BLOCK]));
@@ -29,13 +29,14 @@ impl PrepareAes for CmacKey {
     }
 }
 
-/// Multiplication by x in GF(2^128). NIST SP 800-38B 5.3.
+/// Multiplies by x in GF(2^128). NIST SP 800-38B 5.3.
 fn doubled(value: u128) -> u128 {
     (value << 1) ^ (0x87 & (value >> 127).wrapping_neg())
 }
 
 impl CmacKey {
-    /// The blocks of a message that are taken as they lie; the one that follows is left in `last`. NIST SP 800-38B 6.2.
+    /// Returns the blocks of a message that are used unchanged, and stores the last block with its subkey in `last`.
+    /// NIST SP 800-38B 6.2.
     #[inline(always)]
     pub(super) fn blocks<'a, S: BlockSimd>(
         &self,

@@ -1,7 +1,7 @@
 //! GCM of many records side by side. NIST SP 800-38D 7.
 //!
-//! A step encrypts four counters of each place's record; the first step's last one is the counter of the tag, so that a record of
-//! up to 48 bytes takes one step. A place takes the next record as soon as it is done.
+//! A step encrypts four counters of each record in flight. The last counter of the first step is that of the tag, so
+//! a record of up to 48 bytes takes one step. A slot takes the next record as soon as its own is finished.
 
 use super::ghash::{GcmKey, with_lengths};
 use super::rounds::{PLACES, encrypt};
@@ -14,38 +14,38 @@ pub(super) struct GcmRecord<'a> {
     pub(super) iv: &'a [u8],
     pub(super) aad: &'a [u8],
     pub(super) input: &'a [u8],
-    /// Where the output begins.
+    /// The offset of the output.
     pub(super) output: usize,
     pub(super) tag: TagAction<'a>,
-    /// Whose verdict it is.
+    /// The index of the record, for its status.
     pub(super) index: usize,
 }
 
-/// What becomes of the tag.
+/// The use of a computed tag.
 pub(super) enum TagAction<'a> {
-    /// It is written: where it begins, and its length.
+    /// Write the tag at an offset, with a length.
     Write(usize, usize),
-    /// It is compared with this one.
+    /// Compare the tag with an expected one.
     Compare(&'a [u8]),
 }
 
-/// The high word of every block.
+/// The mask of the high word of every block.
 const ODD: Mask = 0b1010_1010;
 
-/// A record at work.
+/// The state of a record in flight.
 struct GcmState<'a, S: BlockSimd> {
     message: GcmRecord<'a>,
-    /// The counter block but for the counter, bytes reversed.
+    /// The counter block with its bytes reversed and a counter of zero.
     fixed: [u64; 2],
     counter: u32,
-    /// Bytes done.
+    /// The number of bytes that are finished.
     done: usize,
     sum: S::V,
-    /// The encrypted counters of the first step.
+    /// The encrypted counters of the first step, of which the first block masks the tag.
     first: S::V,
 }
 
-/// Seals or opens every record that `next` gives, and calls `reject` with the index of each whose tag is wrong.
+/// Seals or opens every record of `next`, and calls `reject` with the index of each record whose tag is wrong.
 #[inline(always)]
 pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize>(
     simd: S,
@@ -85,16 +85,18 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize>(
 }
 
 impl<'a, S: BlockSimd> GcmState<'a, S> {
-    /// Everything before the first step: the first counter block, and the associated data.
+    /// Prepares the first step: computes the first counter block and absorbs the associated data.
     #[inline(always)]
     fn new(simd: S, message: GcmRecord<'a>) -> Self {
         let [low, high] = first_counter(simd, message.key, message.iv);
         let sum = message.key.absorb_bytes(simd, simd.zero(), message.aad);
+        // The counter is kept apart, because its increment must not carry into the IV.
         let fixed = [low & !u64::from(u32::MAX), high];
         Self { message, fixed, counter: low as u32, done: 0, sum, first: simd.zero() }
     }
 
-    /// The counter blocks of the next step: those of the data, and in the first step that of the tag behind.
+    /// Returns the counter blocks of the next step: those of the data, preceded by that of the tag in the first
+    /// step.
     #[inline(always)]
     fn counters(&mut self, simd: S) -> S::V {
         let [low, high] = self.fixed;
@@ -102,24 +104,26 @@ impl<'a, S: BlockSimd> GcmState<'a, S> {
         let steps = if self.done == 0 { [1, 0, 2, 0, 3, 0, 0, 0] } else { [0, 0, 1, 0, 2, 0, 3, 0] };
         let counters = simd.splat(u64::from(self.counter)) + simd.load(&steps);
         self.counter = self.counter.wrapping_add(4);
-        // Counters are modulo 2^32: inc32 of NIST SP 800-38D 6.2.
+        // Counters wrap modulo 2^32: inc32 of NIST SP 800-38D 6.2.
         let low_halves = simd.splat(u64::from(u32::MAX)).or_if(ODD, simd.zero());
         simd.reverse_blocks(fixed | (counters & low_halves))
     }
 
-    /// Encrypts and hashes the next piece; true where it is the last.
+    /// Encrypts and hashes the next piece. Returns true if it was the last.
     #[inline(always)]
     fn step(&mut self, simd: S, stream: S::V, output: &mut [u8]) -> bool {
-        let room = if self.done == 0 { VECTOR_BYTES - BLOCK } else { VECTOR_BYTES };
+        // The first block of the first step is the counter of the tag, so that step has one block less for data.
+        let max = if self.done == 0 { VECTOR_BYTES - BLOCK } else { VECTOR_BYTES };
         if self.done == 0 {
             self.first = stream;
         }
         let input = &self.message.input[self.done.min(self.message.input.len())..];
-        let input = &input[..input.len().min(room)];
+        let input = &input[..input.len().min(max)];
         let piece = simd.load_prefix(input);
         let result = simd.keep_prefix(piece ^ stream, input.len());
         let at = self.message.output + self.done;
         result.store_prefix(&mut output[at..at + input.len()]);
+        // GHASH always covers the ciphertext: the result of sealing, the input of opening.
         let hashed = match self.message.tag {
             TagAction::Write(..) => result,
             TagAction::Compare(_) => piece,
@@ -130,7 +134,7 @@ impl<'a, S: BlockSimd> GcmState<'a, S> {
         is_last
     }
 
-    /// Absorbs so many blocks, and the lengths behind the last ones.
+    /// Absorbs `count` blocks, and after the last ones the lengths.
     #[inline(always)]
     fn hash(&mut self, simd: S, blocks: S::V, count: usize, is_last: bool) {
         let GcmRecord { key, aad, input, .. } = self.message;
@@ -145,7 +149,7 @@ impl<'a, S: BlockSimd> GcmState<'a, S> {
         };
     }
 
-    /// Writes the tag, or compares it and leaves zeros where it is wrong.
+    /// Writes the tag, or compares it. If it is wrong, replaces the output with zeros.
     #[inline(always)]
     fn finish(&mut self, simd: S, output: &mut [u8], reject: &mut impl FnMut(usize)) {
         let mask = simd.blocks_after(self.first, self.first);
@@ -155,7 +159,9 @@ impl<'a, S: BlockSimd> GcmState<'a, S> {
             TagAction::Write(place, len) => tag.store_prefix(&mut output[place..place + len]),
             TagAction::Compare(expected) => {
                 let difference = simd.keep_prefix(tag ^ simd.load_prefix(expected), expected.len());
+                // The comparison has no early exit. Only its verdict is public, and the status reveals it anyway.
                 if declassify(difference.has_any(difference)) != 0 {
+                    // No plaintext may be released before its tag is verified. NIST SP 800-38D 7.2.
                     output[at..at + input.len()].fill(0);
                     reject(index);
                 }
@@ -164,7 +170,7 @@ impl<'a, S: BlockSimd> GcmState<'a, S> {
     }
 }
 
-/// The counter block J0 as words, its bytes reversed. NIST SP 800-38D 7.1 step 2.
+/// Returns the counter block J0 as words with its bytes reversed. NIST SP 800-38D 7.1 step 2.
 #[inline(always)]
 fn first_counter<S: BlockSimd>(simd: S, key: &GcmKey, iv: &[u8]) -> [u64; 2] {
     if let Ok(iv) = <&[u8; 12]>::try_from(iv) {

@@ -1,4 +1,5 @@
-//! GHASH by powers of H. NIST SP 800-38D 6.4, as POLYVAL (RFC 8452 appendix A), whose bits lie as the processor's.
+//! GHASH by powers of H. NIST SP 800-38D 6.4. It is computed as POLYVAL (RFC 8452 appendix A), whose bit order is
+//! the processor's.
 //!
 //! With the bytes of every block reversed, GHASH under H is POLYVAL under H x: sums of products a b x^-128 modulo
 //! x^128 + x^127 + x^126 + x^121 + 1.
@@ -9,18 +10,18 @@ use super::one_block::encrypted;
 use super::schedule::{AesSchedule, Encrypting, PrepareAes};
 use crate::simd::{BLOCK, BlockSimd, VECTOR_BYTES, Vector};
 
-/// Powers of H that are kept, one per block of a vector.
+/// The number of powers of H, one per block of a vector.
 const POWERS: usize = 4;
 
-/// A key, and powers of H.
+/// A key with its powers of H.
 #[derive(ZeroizeOnDrop)]
 pub(super) struct GcmKey {
     pub(super) schedule: AesSchedule,
-    /// H^4, H^3, H^2, H and zeros, so that sixty-four bytes from some block on are the powers for so many blocks.
+    /// H^4, H^3, H^2, H and zeros. Sixty-four bytes from block 4 - n on are the powers for n blocks.
     powers: [[u8; BLOCK]; 2 * POWERS - 1],
 }
 
-/// A sum of products: its words are the first block of a vector, and the others are zero.
+/// A sum of products: the first block of a vector, with zeros in the others.
 pub(super) type Sum<S> = <S as crate::simd::Simd>::V;
 
 impl PrepareAes for GcmKey {
@@ -49,21 +50,22 @@ impl PrepareAes for GcmKey {
     }
 }
 
-/// Multiplication by x. RFC 8452 appendix A, mulX_POLYVAL.
+/// Multiplies by x. RFC 8452 appendix A, mulX_POLYVAL.
 fn doubled(value: u128) -> u128 {
     const POLYNOMIAL: u128 = 0xC200_0000_0000_0000_0000_0000_0000_0001;
     (value << 1) ^ (POLYNOMIAL & (value >> 127).wrapping_neg())
 }
 
 impl GcmKey {
-    /// The sum after so many blocks more, from one to four, whose bytes are reversed; blocks behind them are not looked at.
+    /// Absorbs the first `count` blocks, one to four, whose bytes are reversed. Other blocks are ignored.
     #[inline(always)]
     pub(super) fn absorb<S: BlockSimd>(&self, simd: S, sum: Sum<S>, blocks: S::V, count: usize) -> Sum<S> {
+        // For n blocks the first gets H^n and the last gets H; the zeros behind cancel the unused blocks.
         let powers = &self.powers.as_flattened()[BLOCK * (POWERS - count)..];
         simd.sum_of_blocks(product(simd, blocks ^ sum, simd.load_prefix(&powers[..VECTOR_BYTES])))
     }
 
-    /// The sum after these bytes more, padded to whole blocks.
+    /// Absorbs bytes that are padded with zeros to whole blocks.
     #[inline(always)]
     pub(super) fn absorb_bytes<S: BlockSimd>(&self, simd: S, sum: Sum<S>, bytes: &[u8]) -> Sum<S> {
         bytes.chunks(VECTOR_BYTES).fold(
@@ -77,7 +79,8 @@ impl GcmKey {
     }
 }
 
-/// The block at `place` that ends a hash, its bytes reversed: the lengths in bits. NIST SP 800-38D 7.1 step 5.
+/// Replaces the block at `place` with the last block of a hash, its bytes reversed: the lengths in bits. NIST SP
+/// 800-38D 7.1 step 5.
 #[inline(always)]
 pub(super) fn with_lengths<S: BlockSimd>(
     simd: S,
@@ -90,7 +93,7 @@ pub(super) fn with_lengths<S: BlockSimd>(
     blocks.or_if(0b11 << (2 * place), lengths)
 }
 
-/// a b x^-128 in every block: four products of words, and two foldings of the low half into the high one.
+/// Computes a b x^-128 in every block: four products of words, and two foldings of the low half into the high one.
 #[inline(always)]
 fn product<S: BlockSimd>(simd: S, a: S::V, b: S::V) -> S::V {
     let low = simd.multiply_words::<0x00>(a, b);
@@ -99,6 +102,7 @@ fn product<S: BlockSimd>(simd: S, a: S::V, b: S::V) -> S::V {
     let low = low ^ simd.zero().or_if(0b1010_1010, middle);
     let high = high ^ simd.zero().or_if(0b0101_0101, middle);
     let polynomial = simd.splat(0xC200_0000_0000_0000);
+    // Each folding clears the 64 lowest bits by adding a multiple of the polynomial.
     let once = simd.swap_words(low) ^ simd.multiply_words::<0x00>(low, polynomial);
     let twice = simd.swap_words(once) ^ simd.multiply_words::<0x00>(once, polynomial);
     high ^ twice

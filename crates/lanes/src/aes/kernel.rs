@@ -1,4 +1,4 @@
-//! What each shape takes of a record.
+//! The kernels of the AES shapes: the fields that each reads of a record, and its loop.
 
 use oarlock_core::Span;
 
@@ -11,7 +11,7 @@ use super::schedule::{Decrypting, Encrypting, PrepareAes};
 use crate::records::{RecordPart, RecordRef};
 use crate::simd::{BLOCK, BlockSimd};
 
-/// Where a record's results go in a buffer.
+/// The offsets of a record's results in a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ResultSpan {
     pub(super) output: usize,
@@ -241,10 +241,11 @@ impl AesKernel for OpenKernel {
 #[inline(always)]
 fn without_last<R>(mut next: impl FnMut(&mut [u8; BLOCK]) -> Option<R>) -> impl FnMut() -> Option<R> {
     #[inline(always)]
+    // The block is unused, and the compiler removes it.
     move || next(&mut [0; BLOCK])
 }
 
-/// The IV of an accepted record, which has the length of a block.
+/// Returns the IV of an accepted record, which has the length of a block.
 #[inline(always)]
 fn iv<'a>(part: &'a RecordPart<'a>, record: RecordRef) -> &'a [u8; BLOCK] {
     let bytes = part.data().get(record.iv as usize..);
@@ -270,7 +271,7 @@ fn message<'a>(
     }
 }
 
-/// The bytes of a span of an accepted record, which there are.
+/// Returns the bytes of a span of an accepted record. Accepted spans are in bounds.
 #[inline(always)]
 fn bytes<'a>(part: &'a RecordPart<'a>, span: Span) -> &'a [u8] {
     span.of(part.data()).unwrap_or_default()

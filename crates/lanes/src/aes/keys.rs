@@ -1,4 +1,4 @@
-//! Prepared keys of records.
+//! The prepared keys of records.
 
 use oarlock_core::{Key, KeySource, Records, SecretBytes, Status};
 
@@ -6,17 +6,17 @@ use super::schedule::PrepareAes;
 use crate::records::{RecordPart, RecordRef};
 use crate::simd::BlockSimd;
 
-/// Prepared keys: those kept with handles, and those of slots.
+/// Prepared keys: cached with handles, or made for slots.
 pub(super) struct PreparedKeys<'a, K> {
     pub(super) part: &'a RecordPart<'a>,
-    /// By index in the key table, where keys recur.
+    /// The keys by index in the key table. Empty if keys do not recur.
     pub(super) table: &'a [Option<&'a K>],
-    /// By slot: made for this window alone.
+    /// The keys by slot, made for one window.
     pub(super) own: &'a [Option<K>],
 }
 
-/// The prepared forms of all keys of `len` bytes, where they recur; else nothing.
-pub(super) fn table<'a, S: BlockSimd, K: PrepareAes>(
+/// Returns the prepared forms of all keys of `len` bytes, or an empty list if keys do not recur.
+pub(super) fn prepare_table<'a, S: BlockSimd, K: PrepareAes>(
     simd: S,
     records: &'a Records<'_>,
     len: usize,
@@ -27,8 +27,8 @@ pub(super) fn table<'a, S: BlockSimd, K: PrepareAes>(
     records.keys.iter().map(|key| prepared(simd, key, len)).collect()
 }
 
-/// The prepared keys of those records of a window that take theirs from slots.
-pub(super) fn from_slots<S: BlockSimd, K: PrepareAes>(
+/// Prepares the keys of the records in a window whose keys come from slots.
+pub(super) fn prepare_slots<S: BlockSimd, K: PrepareAes>(
     simd: S,
     part: &RecordPart<'_>,
     records: &[RecordRef],
@@ -41,6 +41,7 @@ pub(super) fn from_slots<S: BlockSimd, K: PrepareAes>(
         if let KeySource::Slot(slot) = part.key(*record) {
             let slot = slot as usize;
             own.resize_with(own.len().max(slot + 1), || None);
+            // A slot is written once before this run, so all records that use it can share the prepared key.
             own[slot].get_or_insert_with(|| K::prepare(simd, part.key_bytes(*record)));
         }
     }
@@ -48,13 +49,13 @@ pub(super) fn from_slots<S: BlockSimd, K: PrepareAes>(
 }
 
 impl<'a, K: PrepareAes> PreparedKeys<'a, K> {
-    /// The key of a record, where it is one of those that recur.
+    /// Returns the key of a record if it is in the table of recurring keys.
     #[inline(always)]
     pub(super) fn recurring(&self, record: &RecordRef) -> Option<&'a K> {
         *self.table.get(record.key as usize)?
     }
 
-    /// The key of a record.
+    /// Returns the key of a record.
     #[inline(always)]
     pub(super) fn find<S: BlockSimd>(&self, simd: S, record: RecordRef) -> Option<&'a K> {
         match self.table.get(record.key as usize) {
@@ -75,7 +76,7 @@ impl<'a, K: PrepareAes> PreparedKeys<'a, K> {
     }
 }
 
-/// The prepared form that is kept with the key's handle, of a secret of `len` bytes.
+/// Returns the prepared form that is cached with the key's handle, if the secret has `len` bytes.
 fn prepared<S: BlockSimd, K: PrepareAes>(simd: S, key: &Key, len: usize) -> Option<&K> {
     let secret = key.secret().map(SecretBytes::expose).filter(|secret| secret.len() == len)?;
     key.prepared(|_| Ok::<_, Status>(K::prepare(simd, secret))).ok()

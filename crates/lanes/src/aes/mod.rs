@@ -1,13 +1,13 @@
-//! AES of many records side by side: CBC both ways, GCM both ways, CMAC, with VAES.
+//! AES of many records side by side with VAES: CBC, GCM and CMAC.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `run` | from columns of records to kernels and back |
-//! | `kernel` | what each shape takes of a record |
+//! | `run` | the path from columns of records to kernels and back |
+//! | `kernel` | the kernel of each shape |
 //! | `keys` | prepared keys of records |
 //! | `schedule` | round keys |
-//! | `rounds` | the cipher on eight places side by side; `one_block` does one block |
-//! | `chain` | CBC encryption and CBC-MACs: a record per place |
+//! | `rounds` | the cipher on eight vectors side by side; `one_block` does one block |
+//! | `chain` | CBC encryption and CBC-MACs: a record per vector |
 //! | `cbc` | CBC decryption: pieces of any records |
 //! | `cmac` | subkeys and last blocks of CMAC |
 //! | `gcm`, `ghash` | GCM: counters and hash together |
@@ -28,10 +28,10 @@ use oarlock_core::{BatchSize, BlockCipher, MacAlg, Shape};
 
 pub(crate) use run::run;
 
-/// A place takes the next record as soon as it is done, so that larger runs only spread what a run costs.
+/// Eight records fill the slots, which refill one by one. Larger runs only spread the fixed cost of a run.
 const OFFER: BatchSize = BatchSize { preferred: rounds::PLACES, max: 1 << 16 };
 
-/// What is computed of a shape, where it is one of these.
+/// Returns the batch sizes of a shape, or None if it is not one of AES.
 pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let is_one = match shape {
         Shape::Cipher { alg, .. } => matches!(alg, BlockCipher::Aes128 | BlockCipher::Aes256),

@@ -1,9 +1,9 @@
-//! One block under one key, for what is made once per key.
+//! The encryption of one block under one key, for values that are computed once per key.
 
 use super::schedule::AesSchedule;
 use crate::simd::{BLOCK, BlockSimd};
 
-/// The block encrypted under a key of so many bytes.
+/// Encrypts a block under a key of `key_len` bytes.
 pub(super) fn encrypted<S: BlockSimd>(
     simd: S,
     schedule: &AesSchedule,

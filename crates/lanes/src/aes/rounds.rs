@@ -1,13 +1,13 @@
-//! The cipher on blocks of several records side by side: an AES instruction takes about four cycles and two start in each, so that
-//! eight are needed in flight.
+//! The cipher on blocks of several records side by side. An AES instruction takes about four cycles and two start in
+//! each cycle, so eight must be in flight.
 
 use super::schedule::AesSchedule;
 use crate::simd::BlockSimd;
 
-/// Vectors side by side, each under a key of its own.
+/// The vectors side by side, each under a key of its own.
 pub(super) const PLACES: usize = 8;
 
-/// Encrypts the four blocks of every place. FIPS 197 5.1.
+/// Encrypts the four blocks of every vector. FIPS 197 5.1.
 #[inline(always)]
 pub(super) fn encrypt<S: BlockSimd, const ROUNDS: usize>(
     simd: S,
@@ -17,7 +17,7 @@ pub(super) fn encrypt<S: BlockSimd, const ROUNDS: usize>(
     rounds::<S, ROUNDS>(simd, states, keys, S::encrypt_round, S::encrypt_last)
 }
 
-/// Decrypts the four blocks of every place. FIPS 197 5.3.5.
+/// Decrypts the four blocks of every vector. FIPS 197 5.3.5.
 #[inline(always)]
 pub(super) fn decrypt<S: BlockSimd, const ROUNDS: usize>(
     simd: S,
@@ -38,6 +38,7 @@ fn rounds<S: BlockSimd, const ROUNDS: usize>(
     for place in 0..PLACES {
         states[place] = states[place] ^ simd.splat_block(&keys[place].keys[0]);
     }
+    // `ROUNDS` is a constant, so the loop unrolls and the states stay in registers.
     for at in 1..ROUNDS {
         for place in 0..PLACES {
             states[place] = round(simd, states[place], simd.splat_block(&keys[place].keys[at]));

@@ -1,4 +1,4 @@
-//! From accepted records to kernels and back.
+//! The path from accepted records to kernels and back.
 
 use std::cell::Cell;
 
@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use super::kernel::{
     AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, OpenKernel, ResultSpan, SealKernel, compute,
 };
-use super::keys::{PreparedKeys, from_slots, table};
+use super::keys::{PreparedKeys, prepare_slots, prepare_table};
 use super::rounds::PLACES;
 use super::schedule::{PrepareAes, ROUNDS_128, ROUNDS_256};
 use crate::records::{self, RecordKernel, RecordPart, RecordRef};
@@ -45,9 +45,9 @@ fn with<S: BlockSimd, K: AesKernel>(
 struct AesRun<'p, S, K: AesKernel> {
     simd: S,
     shape: Shape,
-    /// Parts that have not begun.
+    /// The parts that have not begun.
     left: std::slice::Iter<'p, &'p Records<'p>>,
-    /// Prepared keys of the current part.
+    /// The prepared keys of the current part.
     table: Vec<Option<&'p K::Key>>,
 }
 
@@ -69,21 +69,22 @@ impl<S: BlockSimd, K: AesKernel> RecordKernel for AesRun<'_, S, K> {
         self.shape
     }
 
-    /// All alike: a place takes the next record as soon as it is done, so that the order of lengths does not matter.
+    /// Returns 1 for every length. A slot takes the next record as soon as its own is finished, so the order of
+    /// lengths does not matter.
     fn steps(&self, _len: usize) -> usize {
         1
     }
 
     fn begin(&mut self, _part: &RecordPart<'_>) {
         self.table = match self.left.next() {
-            Some(records) => table(self.simd, records, self.key_len()),
+            Some(records) => prepare_table(self.simd, records, self.key_len()),
             None => Vec::new(),
         };
     }
 
     fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
         let window = RecordWindow { simd: self.simd, part, records };
-        let own = from_slots::<S, K::Key>(self.simd, part, records);
+        let own = prepare_slots::<S, K::Key>(self.simd, part, records);
         let keys = PreparedKeys { part, table: &self.table, own: &own };
         if self.key_len() == 16 {
             window.run::<K, ROUNDS_128>(&keys, out);
@@ -93,7 +94,7 @@ impl<S: BlockSimd, K: AesKernel> RecordKernel for AesRun<'_, S, K> {
     }
 }
 
-/// Accepted records of one part.
+/// The accepted records of one part.
 struct RecordWindow<'a, S> {
     simd: S,
     part: &'a RecordPart<'a>,
@@ -101,7 +102,8 @@ struct RecordWindow<'a, S> {
 }
 
 impl<S: BlockSimd> RecordWindow<'_, S> {
-    /// Records with a place in the output are computed into it, those for slots into memory that is erased.
+    /// Computes records with an output span into the output, and records with an output slot into memory that is
+    /// erased afterwards.
     fn run<K: AesKernel, const ROUNDS: usize>(&self, keys: &PreparedKeys<'_, K::Key>, out: &mut PartMut<'_>) {
         self.pass::<K, ROUNDS>(
             keys,
@@ -115,7 +117,7 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
         }
     }
 
-    /// The place of a record's output, where it is not a slot.
+    /// Returns the offsets of a record's results, or None if its output is a slot.
     #[inline(always)]
     fn direct<K: AesKernel>(&self, record: RecordRef) -> Option<ResultSpan> {
         let output = self.part.output_start(record)?;
@@ -143,6 +145,7 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
             })
         };
         let len = to_slots().map(|(_, _, place)| place.len + place.tag_len).sum();
+        // Slots hold secrets, so their results pass through memory that is erased.
         let mut scratch = Zeroizing::new(vec![0; len]);
         let mut places = to_slots();
         let next = |record: RecordRef| match self.part.output(record) {
@@ -168,7 +171,7 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
         }
     }
 
-    /// Computes the records that `place` gives a place in `output`.
+    /// Computes the records for which `place` returns offsets in `output`.
     fn pass<K: AesKernel, const ROUNDS: usize>(
         &self,
         keys: &PreparedKeys<'_, K::Key>,
@@ -176,6 +179,7 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
         statuses: &mut [Status],
         mut place: impl FnMut(RecordRef) -> Option<ResultSpan>,
     ) {
+        // Two closures set statuses, one for bad keys and one for wrong tags; cells let both borrow the list.
         let statuses = Cell::from_mut(statuses).as_slice_of_cells();
         let mut at = 0;
         self.simd.call(
@@ -207,5 +211,5 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
     }
 }
 
-/// Records between the one that is begun and the one whose key is brought near meanwhile.
+/// The distance between the record that starts and the record whose key is prefetched.
 const AHEAD: usize = 2 * PLACES;

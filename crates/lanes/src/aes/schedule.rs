@@ -4,10 +4,10 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::simd::{BLOCK, BlockSimd, Vector};
 
-/// Round keys of AES-256; AES-128 uses the first eleven.
+/// The round keys of AES-256; AES-128 uses the first eleven.
 const ROUND_KEYS: usize = 15;
 
-/// Rounds of AES-128 and AES-256.
+/// The rounds of AES-128 and AES-256.
 pub(super) const ROUNDS_128: usize = 10;
 pub(super) const ROUNDS_256: usize = 14;
 
@@ -18,19 +18,19 @@ pub(super) struct AesSchedule {
     pub(super) keys: [[u8; BLOCK]; ROUND_KEYS],
 }
 
-/// What a key becomes before use: kept with its handle, or made for a run where the key comes from a slot.
+/// The prepared form of a key: cached with its handle, or made for a run if the key comes from a slot.
 pub(super) trait PrepareAes: Send + Sync + 'static {
-    /// Of 16 or 32 bytes of key.
+    /// Prepares a key of 16 or 32 bytes.
     fn prepare<S: BlockSimd>(simd: S, key: &[u8]) -> Self;
 
-    /// Begins to fetch it.
+    /// Prefetches the prepared key.
     fn prefetch<S: BlockSimd>(&self, simd: S);
 }
 
-/// For encryption.
+/// A key schedule for encryption.
 pub(super) struct Encrypting(pub(super) AesSchedule);
 
-/// For decryption by the equivalent inverse cipher.
+/// A key schedule for decryption by the equivalent inverse cipher.
 pub(super) struct Decrypting(pub(super) AesSchedule);
 
 impl PrepareAes for Encrypting {
@@ -55,7 +55,7 @@ impl PrepareAes for Decrypting {
     }
 }
 
-/// Of no key: what idle places use.
+/// A schedule of zeros, for idle slots.
 pub(super) static NONE: AesSchedule = AesSchedule::empty();
 
 impl AesSchedule {
@@ -63,7 +63,7 @@ impl AesSchedule {
         Self { keys: [[0; BLOCK]; ROUND_KEYS] }
     }
 
-    /// Begins to fetch its lines.
+    /// Prefetches the cache lines of the schedule.
     #[inline(always)]
     pub(super) fn prefetch<S: BlockSimd>(&self, simd: S) {
         for line in [0, 4, 8, 12] {
@@ -76,7 +76,7 @@ fn rounds(key: &[u8]) -> usize {
     key.len() / 4 + 6
 }
 
-/// FIPS 197 5.2. The words are little-endian, so that the first byte is the lowest.
+/// Expands a key. FIPS 197 5.2. Words are little-endian here, so the first byte is the lowest.
 fn expanded<S: BlockSimd>(simd: S, key: &[u8]) -> AesSchedule {
     let key_words = key.len() / 4;
     let mut words = Zeroizing::new([0_u32; 4 * ROUND_KEYS]);
@@ -88,8 +88,9 @@ fn expanded<S: BlockSimd>(simd: S, key: &[u8]) -> AesSchedule {
         let last = words[at - 1];
         let added = if at.is_multiple_of(key_words) {
             let constant = u32::from(round_constant);
-            // Multiplication by x in GF(2^8) of a public constant.
+            // Doubles a public constant in GF(2^8).
             round_constant = round_constant << 1 ^ if round_constant >> 7 == 1 { 0x1B } else { 0 };
+            // RotWord turns by one byte towards the front, which is a right rotation of a little-endian word.
             substituted(simd, last.rotate_right(8)) ^ constant
         } else if key_words == 8 && at % 8 == 4 {
             substituted(simd, last)
@@ -105,7 +106,7 @@ fn expanded<S: BlockSimd>(simd: S, key: &[u8]) -> AesSchedule {
     schedule
 }
 
-/// SubWord: where all columns are the same, rows may shift.
+/// Computes SubWord with an AES round. All columns hold the same word, so ShiftRows changes nothing.
 fn substituted<S: BlockSimd>(simd: S, word: u32) -> u32 {
     simd.call(
         #[inline(always)]
@@ -116,7 +117,7 @@ fn substituted<S: BlockSimd>(simd: S, word: u32) -> u32 {
     )
 }
 
-/// The keys in reverse order, InvMixColumns applied to all but the first and the last. FIPS 197 5.3.5.
+/// Returns the keys in reverse order, with InvMixColumns applied to all but the first and the last. FIPS 197 5.3.5.
 fn inverted<S: BlockSimd>(simd: S, schedule: &AesSchedule, rounds: usize) -> AesSchedule {
     let mut inverted = AesSchedule::empty();
     for at in 0..=rounds {
@@ -126,7 +127,7 @@ fn inverted<S: BlockSimd>(simd: S, schedule: &AesSchedule, rounds: usize) -> Aes
     inverted
 }
 
-/// InvMixColumns: the substitutions and shifts of these two undo each other.
+/// Computes InvMixColumns with two AES rounds, whose substitutions and shifts undo each other.
 fn mixed<S: BlockSimd>(simd: S, key: &[u8; BLOCK]) -> [u8; BLOCK] {
     simd.call(
         #[inline(always)]

@@ -1,9 +1,9 @@
-//! Multiples of points that are known beforehand: affine tables, and how a lane finds its entry.
+//! Tables of multiples of known points, and the lookup of each lane's entry.
 //!
-//! | type | for | a lane's entry is found by |
+//! | type | digits | lookup |
 //! |---|---|---|
-//! | [`CombRows`] | public digits | loading its row, then transposing eight of them |
-//! | [`CombColumns`] | secret digits | reading all sixteen entries and picking in registers |
+//! | [`CombRows`] | public | each lane loads its row, then eight rows are transposed |
+//! | [`CombColumns`] | secret | all sixteen entries are read, and one is selected in registers |
 
 use zeroize::Zeroizing;
 
@@ -15,34 +15,35 @@ use super::scalar::{DigitLanes, ScalarLanes};
 use super::words::load_rows;
 use crate::simd::{LANES, Mask, Simd, Vector, Words};
 
-/// An affine multiple: the limbs of y+x, y-x, 2dxy, and one word unused. Two cache lines.
+/// An affine multiple: the limbs of y+x, y-x and 2dxy, and one unused word. It fills two cache lines.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(128))]
 pub(super) struct CombRow([Words; 2]);
 
-/// Words of a row that are used.
+/// The words of a row that are used.
 const ROW_WORDS: usize = 15;
 
 /// The neutral element.
 static NEUTRAL: CombRow = CombRow([[1, 0, 0, 0, 0, 1, 0, 0], [0; LANES]]);
 
-/// For each digit of `WIDTH` bits of a scalar (or for one only), the first 2^(WIDTH-1) multiples of its unit.
+/// The first 2^(WIDTH-1) multiples of the unit of each digit of `WIDTH` bits, or of one digit only.
 #[derive(Debug)]
 pub(crate) struct CombRows<const WIDTH: usize>(Box<[CombRow]>);
 
-/// For each digit of five bits of a scalar, the first sixteen multiples of the base point in its unit: limb by limb.
+/// The first sixteen multiples of the base point in the unit of each digit of five bits, limb by limb.
 pub(super) struct CombColumns(Box<[[[Words; 2]; ROW_WORDS]]>);
 
 const COLUMN_WIDTH: usize = 5;
 
-/// Signed digits by which [`CombColumns`] are read.
+/// The signed digits that select entries of [`CombColumns`].
 pub(super) type ColumnDigits<V> = DigitLanes<V, COLUMN_WIDTH>;
 
 impl<const WIDTH: usize> CombRows<WIDTH> {
-    /// Multiples in one digit.
+    /// The multiples for one digit.
     pub(super) const ENTRIES: usize = 1 << (WIDTH - 1);
 
-    /// For every digit, multiples of the affine point (x, y), which is the same in all lanes. Takes no secret.
+    /// Builds the multiples of the affine point (x, y), which is the same in all lanes, for every digit. The point
+    /// must be public.
     pub(super) fn comb<S: Simd>(simd: S, x: &FieldFactor<S::V>, y: &FieldFactor<S::V>) -> Self {
         let digits = DigitLanes::<S::V, WIDTH>::COUNT;
         let mut unit = EdwardsPoint::affine(simd, x, y);
@@ -51,10 +52,11 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
             units.push(unit);
             double_times::<S, 1, WIDTH>(simd, std::array::from_mut(&mut unit));
         }
+        // Eight digits share a vector, so the multiples of all digits take an eighth of the additions.
         let groups: Vec<_> = units.chunks(LANES).map(|units| gather_lanes(simd, units)).collect();
         let rows =
             progressions(simd, groups.iter().map(|units| (*units, cached(simd, units))), Self::ENTRIES);
-        // Lane l of group g is digit 8 g + l.
+        // Lane l of group g holds digit 8 g + l.
         let row = |at: usize| {
             let (digit, entry) = (at / Self::ENTRIES, at % Self::ENTRIES);
             rows[digit / LANES * Self::ENTRIES + entry][digit % LANES]
@@ -62,13 +64,13 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
         Self((0..digits * Self::ENTRIES).map(row).collect())
     }
 
-    /// For every digit, multiples of the base point.
+    /// Builds the multiples of the base point for every digit.
     pub(super) fn base_comb<S: Simd>(simd: S) -> Self {
         let (x, y) = base_point(simd);
         Self::comb(simd, &x, &y)
     }
 
-    /// For the lowest digit only, multiples of the base point.
+    /// Builds the multiples of the base point for the lowest digit only.
     pub(super) fn base_window<S: Simd>(simd: S) -> Self {
         let (x, y) = base_point(simd);
         let point = EdwardsPoint::affine(simd, &x, &y);
@@ -88,15 +90,15 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
         Self(rows.into_iter().flatten().collect())
     }
 
-    /// All rows: digit by digit, multiple by multiple.
+    /// Returns all rows: digit by digit, multiple by multiple.
     pub(super) fn all(&self) -> &[CombRow] {
         &self.0
     }
 
-    /// The bytes of a comb.
+    /// The size of a comb in bytes.
     pub(crate) const BYTES: usize = 254_usize.div_ceil(WIDTH) * Self::ENTRIES * size_of::<CombRow>();
 
-    /// The rows of these magnitudes in units of digit `at`.
+    /// Returns the rows of these magnitudes in units of digit `at`.
     #[inline(always)]
     pub(super) fn rows(&self, at: usize, magnitudes: &Words) -> [&CombRow; LANES] {
         let mut rows = [&NEUTRAL; LANES];
@@ -106,7 +108,7 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
         rows
     }
 
-    /// The row of magnitude `digit` in units of digit `at`.
+    /// Returns the row of magnitude `digit` in units of digit `at`.
     #[inline(always)]
     pub(super) fn row(&self, at: usize, digit: u64) -> &CombRow {
         match (digit as usize).checked_sub(1) {
@@ -118,13 +120,13 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
 
 #[cfg(test)]
 impl<const WIDTH: usize> CombRows<WIDTH> {
-    /// Turns a bit over.
+    /// Flips a bit.
     pub(super) fn flip(&mut self, row: usize, word: usize) {
         self.0[row].0[word / LANES][word % LANES] ^= 1 << 17;
     }
 }
 
-/// The affine points of eight rows.
+/// Loads the affine points of eight rows.
 #[inline(always)]
 pub(super) fn load_niels<S: Simd>(simd: S, rows: &[&CombRow; LANES]) -> NielsPoint<S::V> {
     let mut parts = [&rows[0].0; LANES];
@@ -140,7 +142,7 @@ pub(super) fn load_niels<S: Simd>(simd: S, rows: &[&CombRow; LANES]) -> NielsPoi
 }
 
 impl CombColumns {
-    /// Multiples of the base point.
+    /// Builds the multiples of the base point.
     pub(super) fn base<S: Simd>(simd: S) -> Self {
         let (x, y) = base_point(simd);
         let rows = CombRows::<COLUMN_WIDTH>::comb(simd, &x, &y);
@@ -154,7 +156,7 @@ impl CombColumns {
         Self(digits.map(|rows| std::array::from_fn(|word| column(rows, word))).collect())
     }
 
-    /// `scalar B` of every group, in constant time.
+    /// Computes `scalar B` for every group in constant time.
     pub(super) fn times<S: Simd>(
         &self,
         simd: S,
@@ -172,7 +174,7 @@ impl CombColumns {
         simd: S,
         scalars: &[ScalarLanes<S::V>; N],
     ) -> Zeroizing<[EdwardsPoint<S::V>; N]> {
-        // Projective coordinates tell of the scalar, so they are erased too.
+        // Projective coordinates depend on the scalar beyond the point itself, so they are erased too.
         let mut sums = Zeroizing::new([EdwardsPoint::neutral(simd); N]);
         let digits: Zeroizing<[ColumnDigits<S::V>; N]> = Zeroizing::new(scalars.each_ref().map(|scalar| {
             simd.call(
@@ -197,13 +199,14 @@ impl CombColumns {
     }
 }
 
-/// The entry for each lane's digit, and the lanes where it is to be subtracted. Reads every entry.
+/// Returns the entry for each lane's digit, and the lanes in which it is subtracted. Reads every entry.
 #[inline(always)]
 fn pick<S: Simd>(simd: S, columns: &[[Words; 2]; ROW_WORDS], digit: S::V) -> (NielsPoint<S::V>, Mask) {
     let half = simd.splat(ColumnDigits::<S::V>::HALF);
+    // Digits are stored with an offset of half their range, so zero is `half`.
     let (negative, is_zero) = (digit.is_below(half), digit.is_equal(half));
     let magnitude = (digit - half).or_if(negative, half - digit);
-    // Magnitudes 1 to 16 are entries 0 to 15; for none, some entry is picked and then replaced.
+    // Magnitudes 1 to 16 are entries 0 to 15. For magnitude zero an arbitrary entry is selected and then replaced.
     let index = magnitude - simd.splat(1);
     let mut words = [simd.zero(); ROW_WORDS];
     for (at, (word, [low, high])) in words.iter_mut().zip(columns).enumerate() {
@@ -230,7 +233,7 @@ fn cached<S: Simd>(simd: S, point: &EdwardsPoint<S::V>) -> CachedPoint<S::V> {
     )
 }
 
-/// 2^TIMES P of every group, with T.
+/// Computes 2^TIMES P for every group, with T.
 pub(super) fn double_times<S: Simd, const N: usize, const TIMES: usize>(
     simd: S,
     points: &mut [EdwardsPoint<S::V>; N],
@@ -246,7 +249,8 @@ pub(super) fn double_times<S: Simd, const N: usize, const TIMES: usize>(
     );
 }
 
-/// Of up to eight points, each the same in all lanes, one per lane; the last fills what is left.
+/// Puts one of up to eight points into each lane. Each point is the same in all its lanes. The last point fills the
+/// other lanes.
 fn gather_lanes<S: Simd>(simd: S, points: &[EdwardsPoint<S::V>]) -> EdwardsPoint<S::V> {
     let mut gathered = points[points.len() - 1];
     simd.call(
@@ -260,7 +264,8 @@ fn gather_lanes<S: Simd>(simd: S, points: &[EdwardsPoint<S::V>]) -> EdwardsPoint
     gathered
 }
 
-/// `len` terms of each arithmetic progression (start, step), as rows: term by term, progression by progression.
+/// Computes `len` terms of each arithmetic progression (start, step) as rows: progression by progression, term by
+/// term.
 fn progressions<S: Simd>(
     simd: S,
     progressions: impl Iterator<Item = (EdwardsPoint<S::V>, CachedPoint<S::V>)>,
@@ -281,7 +286,7 @@ fn progressions<S: Simd>(
     to_affine(simd, &terms).iter().map(|[x, y]| rows_of(simd, x, y)).collect()
 }
 
-/// The rows of eight affine points.
+/// Returns the rows of eight affine points.
 fn rows_of<S: Simd>(simd: S, x: &FieldFactor<S::V>, y: &FieldFactor<S::V>) -> [CombRow; LANES] {
     let mut rows = [NEUTRAL; LANES];
     simd.call(

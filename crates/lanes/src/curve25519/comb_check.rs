@@ -1,4 +1,4 @@
-//! Whether a comb is what it should be: other arithmetic than that which built it.
+//! The check of a comb, with other arithmetic than its construction.
 
 use super::comb::{CombRow, CombRows, load_niels};
 use super::constants::{D, HALF};
@@ -8,8 +8,9 @@ use super::words;
 use crate::simd::{LANES, Mask, Simd, Vector};
 
 impl<const WIDTH: usize> CombRows<WIDTH> {
-    /// Every row is the sum of the one before and the first of its digit (which is twice the last one of the digit before),
-    /// and the first of all is the opposite of the encoded point.
+    /// Returns true if all rows are right. Every row must be the sum of the row before and the first row of its
+    /// digit. The first row of a digit must be twice the last row of the digit before. The first row of all must be
+    /// the opposite of the encoded point.
     pub(super) fn are_multiples_of_opposite<S: Simd>(&self, simd: S, public: &[u8; 32]) -> bool {
         let rows = self.all();
         let term = |at: usize| match at % Self::ENTRIES {
@@ -25,7 +26,7 @@ impl<const WIDTH: usize> CombRows<WIDTH> {
     }
 }
 
-/// Where the third point is the sum of the others, and its product is in order.
+/// Returns the lanes in which the third point is the sum of the others and its product is right.
 fn is_sum<S: Simd>(simd: S, a: &[&CombRow; LANES], b: &[&CombRow; LANES], sum: &[&CombRow; LANES]) -> Mask {
     simd.call(
         #[inline(always)]
@@ -45,14 +46,14 @@ fn is_sum<S: Simd>(simd: S, a: &[&CombRow; LANES], b: &[&CombRow; LANES], sum: &
     )
 }
 
-/// 2x and 2y.
+/// Returns 2x and 2y.
 #[inline(always)]
 fn twice<S: Simd>(simd: S, point: &NielsPoint<S::V>) -> (WideSum<S::V>, WideSum<S::V>) {
     let (plus, minus) = (point.plus.widen(simd), point.minus.widen(simd));
     (plus.minus(simd, &minus), plus + minus)
 }
 
-/// (4x : 4y : 4 : 4xy).
+/// Returns the point as (4x : 4y : 4 : 4xy).
 #[inline(always)]
 fn extended<S: Simd>(simd: S, point: &NielsPoint<S::V>) -> EdwardsPoint<S::V> {
     let (x, y) = twice(simd, point);
@@ -67,7 +68,7 @@ fn is_same<S: Simd>(simd: S, a: &WideSum<S::V>, b: &WideSum<S::V>) -> Mask {
     a.minus(simd, b).reduce(simd).is_zero(simd)
 }
 
-/// Whether y is the encoded one and x, unless zero, has the other parity.
+/// Returns true if y is the encoded one and x, unless zero, has the other parity.
 fn is_opposite<S: Simd>(simd: S, row: &CombRow, public: &[u8; 32]) -> bool {
     let half = FieldFactor::splat(simd, &HALF);
     let (mut y, is_odd, is_zero) = simd.call(

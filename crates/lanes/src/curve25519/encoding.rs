@@ -9,7 +9,7 @@ use super::power;
 use super::words;
 use crate::simd::{LANES, Mask, Simd, Vector};
 
-/// x and y of every group's points, by one inversion. Constant time.
+/// Returns x and y of every group's points. One inversion serves all. Constant time.
 pub(super) fn to_affine<S: Simd>(
     simd: S,
     points: &[EdwardsPoint<S::V>],
@@ -35,7 +35,7 @@ pub(super) fn to_affine<S: Simd>(
     affine
 }
 
-/// Every group's points as bytes: y, and in the topmost bit whether x is odd.
+/// Encodes every group's points: y, and the parity of x in the topmost bit.
 pub(super) fn encode<S: Simd>(simd: S, points: &[EdwardsPoint<S::V>]) -> Vec<[[u8; 32]; LANES]> {
     let mut encoded = Vec::with_capacity(points.len());
     for [x, y] in to_affine(simd, points).iter() {
@@ -53,7 +53,7 @@ pub(super) fn encode<S: Simd>(simd: S, points: &[EdwardsPoint<S::V>]) -> Vec<[[u
     encoded
 }
 
-/// A group of decoded points, and the lanes that hold one.
+/// A group of decoded points, and the lanes whose encoding was valid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decoded<V> {
     pub(super) x: FieldFactor<V>,
@@ -61,8 +61,9 @@ pub(super) struct Decoded<V> {
     pub(super) is_valid: Mask,
 }
 
-/// The opposites of encoded points, for public bytes: AWS-LC's predicate, which is that of RFC 8032 5.1.3. Refused are
-/// y not below p, y of no point, and x = 0 with the sign bit set; points of small order are accepted.
+/// Decodes public bytes and returns the opposites of the points, by AWS-LC's predicate, which is that of RFC 8032
+/// 5.1.3. It rejects a y that is not below p, a y without a point, and x = 0 with the sign bit set. It accepts
+/// points of small order.
 pub(super) fn decode_opposites<S: Simd>(simd: S, encoded: &[[&[u8]; LANES]]) -> Vec<Decoded<S::V>> {
     let mut candidates = Vec::with_capacity(encoded.len());
     let mut products = Vec::with_capacity(encoded.len());
@@ -88,7 +89,7 @@ pub(super) fn decode_opposites<S: Simd>(simd: S, encoded: &[[&[u8]; LANES]]) -> 
     decoded
 }
 
-/// x^2 = u/v with u = y^2 - 1, v = d y^2 + 1.
+/// A square root to extract: x^2 = u/v with u = y^2 - 1, v = d y^2 + 1.
 struct RootCandidate<V> {
     y: FieldFactor<V>,
     u: FieldFactor<V>,
@@ -113,19 +114,22 @@ impl<V: Vector> RootCandidate<V> {
         Self { y, u, v, sign: d.has_any(top), is_canonical }
     }
 
-    /// x = u (u v)^((p-5)/8), times the root of -1 where v x^2 = -u. Its parity is the opposite of what the sign says.
+    /// Returns x = u (u v)^((p-5)/8), times the root of -1 if v x^2 = -u. Its parity is the opposite of the sign
+    /// bit.
     #[inline(always)]
     fn finish<S: Simd<V = V>>(&self, simd: S, power: &FieldFactor<V>) -> Decoded<V> {
         let x = self.u.times(simd, power).reduce(simd);
         let check = x.square(simd).reduce(simd).times(simd, &self.v);
         let u = self.u.widen(simd);
         let is_root = check.minus(simd, &u).reduce(simd).is_zero(simd);
+        // v x^2 = -u: the candidate is off by a root of -1. RFC 8032 5.1.3, step 3.
         let is_turned = (check + u).reduce(simd).is_zero(simd);
         let turned = x.times(simd, &FieldFactor::splat(simd, &ROOT_OF_MINUS_ONE)).reduce(simd);
         let x = turned.or_if(is_root, &x);
         let opposite = WideSum::splat(simd, &[0; 5]).minus(simd, &x.widen(simd)).reduce(simd);
         let is_x_zero = x.is_zero(simd);
         let x = x.or_if(!(x.is_odd(simd) ^ self.sign), &opposite);
+        // Step 4 of RFC 8032 5.1.3 rejects x = 0 with the sign bit set.
         let is_valid = self.is_canonical & (is_root | is_turned) & !(is_x_zero & self.sign);
         Decoded { x, y: self.y, is_valid }
     }

@@ -1,7 +1,8 @@
-//! Integers modulo p = 2^255 - 19, one per lane: five limbs of radix 2^52. Bounds and counts: `docs/math/curve25519.md`.
+//! Integers modulo p = 2^255 - 19, one per lane: five limbs of radix 2^52. Bounds and counts:
+//! `docs/math/curve25519.md`.
 //!
-//! A [`FieldFactor`] is ready to be multiplied; a product and any sum of products is [`WideSum`] until it is reduced. So carries run
-//! once per factor, however many terms it has.
+//! A [`FieldFactor`] is ready to be multiplied. A product, or a sum of products, is a [`WideSum`] until it is
+//! reduced. So carries run once per factor, for any number of terms.
 
 use std::ops::Add;
 
@@ -11,23 +12,24 @@ use super::constants::BIAS;
 use super::words;
 use crate::simd::{Mask, Simd, Vector};
 
-/// A value below 2^255 + 2^216. Only the low 52 bits of each limb count: multiplications read no others.
+/// A value below 2^255 + 2^218. Only the low 52 bits of each limb count, because multiplications read no others.
 #[derive(Clone, Copy, Debug, Zeroize)]
 pub(crate) struct FieldFactor<V>(pub(crate) [V; 5]);
 
-/// A value of five unsigned limbs, each below 2^61: a product (limbs below 2^56), or a sum of terms whose bounds add up.
+/// A value of five unsigned limbs, each below 2^61: a product (limbs below 2^56), or a sum whose terms' bounds add
+/// up.
 #[derive(Clone, Copy, Debug, Zeroize)]
 pub(crate) struct WideSum<V>(pub(crate) [V; 5]);
 
-/// 2^260 mod p.
+/// The residue 2^260 mod p.
 const FOLD: u64 = 608;
-/// Bits of the topmost limb below bit 255.
+/// The bits of the topmost limb below bit 255.
 const TOP_BITS: u32 = 47;
 const LOW_52: u64 = (1 << 52) - 1;
 const LOW_47: u64 = (1 << TOP_BITS) - 1;
 
 impl<V: Vector> FieldFactor<V> {
-    /// The same value in every lane.
+    /// Returns the same value in every lane.
     #[inline(always)]
     pub(crate) fn splat<S: Simd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
         let mut own = [simd.zero(); 5];
@@ -37,25 +39,25 @@ impl<V: Vector> FieldFactor<V> {
         Self(own)
     }
 
-    /// Limbs of a value below 2^255.
+    /// Wraps the limbs of a value below 2^255.
     #[inline(always)]
     pub(crate) fn from_limbs(limbs: [V; 5]) -> Self {
         Self(limbs)
     }
 
-    /// The limbs, of which the low 52 bits count.
+    /// Returns the limbs, of which the low 52 bits count.
     #[inline(always)]
     pub(crate) fn limbs(&self) -> &[V; 5] {
         &self.0
     }
 
-    /// Of a value below 2^255 in four words.
+    /// Converts a value below 2^255 from four words.
     #[inline(always)]
     pub(crate) fn from_words<S: Simd<V = V>>(simd: S, words: &[V; 4]) -> Self {
         Self(words::split(simd, words))
     }
 
-    /// The canonical value, below p, in limbs.
+    /// Returns the limbs of the canonical value, which is below p.
     #[inline(always)]
     pub(crate) fn canonical<S: Simd<V = V>>(&self, simd: S) -> [V; 5] {
         let low = simd.splat(LOW_52);
@@ -63,8 +65,9 @@ impl<V: Vector> FieldFactor<V> {
         for limb in &mut limbs {
             *limb = *limb & low;
         }
-        // At least p where adding 19 reaches bit 255; then that sum, less 2^255, is the value less p.
+        // The value is at least p if adding 19 reaches bit 255. Then that sum minus 2^255 is the value minus p.
         let mut carry = simd.splat(19);
+        // Only carries matter here: a sum at or above 2^255 means that the value is at least p.
         for limb in &limbs[..4] {
             carry = (*limb + carry).shr::<52>();
         }
@@ -78,26 +81,26 @@ impl<V: Vector> FieldFactor<V> {
         limbs
     }
 
-    /// The canonical value in four words.
+    /// Returns the canonical value in four words.
     #[inline(always)]
     pub(crate) fn as_words<S: Simd<V = V>>(&self, simd: S) -> [V; 4] {
         words::join(simd, &self.canonical(simd))
     }
 
-    /// Where the value is zero.
+    /// Returns the lanes in which the value is zero.
     #[inline(always)]
     pub(crate) fn is_zero<S: Simd<V = V>>(&self, simd: S) -> Mask {
         let [a, b, c, d, e] = self.canonical(simd);
         (a | b | c | d | e).is_equal(simd.zero())
     }
 
-    /// Where the value is odd, in canonical form.
+    /// Returns the lanes in which the canonical value is odd.
     #[inline(always)]
     pub(crate) fn is_odd<S: Simd<V = V>>(&self, simd: S) -> Mask {
         self.canonical(simd)[0].has_any(simd.splat(1))
     }
 
-    /// `yes` where the mask is set, `self` elsewhere.
+    /// Returns `yes` in lanes whose mask bit is set, and `self` in the others.
     #[inline(always)]
     pub(crate) fn or_if(&self, mask: Mask, yes: &Self) -> Self {
         let mut own = self.0;
@@ -107,7 +110,7 @@ impl<V: Vector> FieldFactor<V> {
         Self(own)
     }
 
-    /// The same value as a term of sums.
+    /// Returns the same value as a term of sums.
     #[inline(always)]
     pub(crate) fn widen<S: Simd<V = V>>(&self, simd: S) -> WideSum<V> {
         let mut own = self.0;
@@ -117,7 +120,7 @@ impl<V: Vector> FieldFactor<V> {
         WideSum(own)
     }
 
-    /// The product: 59 `vpmadd52`. Limbs below 2^56.
+    /// Multiplies with 59 `vpmadd52`. The limbs of the result are below 2^56.
     #[inline(always)]
     pub(crate) fn times<S: Simd<V = V>>(&self, simd: S, other: &Self) -> WideSum<V> {
         simd.step(
@@ -138,7 +141,7 @@ impl<V: Vector> FieldFactor<V> {
         )
     }
 
-    /// The square: 39 `vpmadd52`. Limbs below 2^56.
+    /// Squares with 39 `vpmadd52`. The limbs of the result are below 2^56.
     #[inline(always)]
     pub(crate) fn square<S: Simd<V = V>>(&self, simd: S) -> WideSum<V> {
         simd.step(
@@ -164,7 +167,7 @@ impl<V: Vector> FieldFactor<V> {
         )
     }
 
-    /// The product with a number below 2^20: eleven `vpmadd52`. Limbs below 2^54.
+    /// Multiplies by a number below 2^20 with eleven `vpmadd52`. The limbs of the result are below 2^54.
     #[inline(always)]
     pub(crate) fn times_small<S: Simd<V = V>>(&self, simd: S, number: u64) -> WideSum<V> {
         simd.step(
@@ -195,10 +198,11 @@ impl<V: Vector> FieldFactor<V> {
     }
 }
 
-/// Brings ten columns, each below 10 * 2^52 and the topmost below 2^42.75, to five.
+/// Reduces ten columns to five. Each column must be below 10 * 2^52, and the topmost below 2^42.75.
 #[inline(always)]
 fn fold<S: Simd>(simd: S, mut c: [S::V; 10]) -> WideSum<S::V> {
     for at in 5..9 {
+        // The upper columns are carried first, because `vpmadd52` reads only 52 bits of each.
         c[at + 1] = c[at + 1] + c[at].shr::<52>();
     }
     let by = simd.splat(FOLD);
@@ -212,7 +216,7 @@ fn fold<S: Simd>(simd: S, mut c: [S::V; 10]) -> WideSum<S::V> {
 }
 
 impl<V: Vector> WideSum<V> {
-    /// The same value, ready to be multiplied: one `vpmadd52`. Bits from 255 on fold by 19; carries run once.
+    /// Reduces the value to a factor with one `vpmadd52`. Bits from 255 on fold by 19, and carries run once.
     #[inline(always)]
     pub(crate) fn reduce<S: Simd<V = V>>(&self, simd: S) -> FieldFactor<V> {
         simd.step(
@@ -230,7 +234,7 @@ impl<V: Vector> WideSum<V> {
         )
     }
 
-    /// `self - other`, for a product `other` or a sum of up to five.
+    /// Computes `self - other`. `other` must be a product or a sum of up to five.
     #[inline(always)]
     pub(crate) fn minus<S: Simd<V = V>>(&self, simd: S, other: &Self) -> Self {
         simd.step(
@@ -239,6 +243,7 @@ impl<V: Vector> WideSum<V> {
                 other.check(simd, BIAS[0]);
                 let mut difference = self.0;
                 for at in 0..5 {
+                    // Unsigned limbs must not go below zero, so a multiple of p is added.
                     difference[at] = difference[at] + (simd.splat(BIAS[at]) - other.0[at]);
                 }
                 Self(difference)
@@ -246,13 +251,13 @@ impl<V: Vector> WideSum<V> {
         )
     }
 
-    /// The same value in every lane.
+    /// Returns the same value in every lane.
     #[inline(always)]
     pub(crate) fn splat<S: Simd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
         Self(FieldFactor::splat(simd, limbs).0)
     }
 
-    /// `yes` where the mask is set, `self` elsewhere.
+    /// Returns `yes` in lanes whose mask bit is set, and `self` in the others.
     #[inline(always)]
     pub(crate) fn or_if(&self, mask: Mask, yes: &Self) -> Self {
         Self(FieldFactor(self.0).or_if(mask, &FieldFactor(yes.0)).0)

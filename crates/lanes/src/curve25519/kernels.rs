@@ -1,4 +1,4 @@
-//! What is measured, with inputs that are as good as any.
+//! Kernels for benchmarks, with arbitrary inputs.
 
 use std::hint::black_box;
 
@@ -16,7 +16,7 @@ use super::scalar::ScalarLanes;
 use super::x25519::{MontgomeryLadder, run_ladders};
 use crate::simd::{LANES, Simd};
 
-/// y of the base point, 4/5, as RFC 8032 encodes it.
+/// The y of the base point, 4/5, as RFC 8032 encodes it.
 const BASE: &[u8] = &{
     let mut bytes = [0x66_u8; 32];
     bytes[0] = 0x58;
@@ -101,7 +101,7 @@ impl<S: Simd> CurveKernels<S> {
     }
 }
 
-/// `steps` products in each of `N` chains.
+/// Computes `steps` products in each of `N` chains.
 pub(crate) fn products<S: Simd, const N: usize>(simd: S, steps: usize) {
     let by = FieldFactor::splat(simd, &BASE_Y);
     chains::<S, N>(
@@ -112,7 +112,7 @@ pub(crate) fn products<S: Simd, const N: usize>(simd: S, steps: usize) {
     );
 }
 
-/// `steps` squarings in each of `N` chains.
+/// Computes `steps` squarings in each of `N` chains.
 pub(crate) fn squares<S: Simd, const N: usize>(simd: S, steps: usize) {
     chains::<S, N>(
         simd,
@@ -141,7 +141,7 @@ fn chains<S: Simd, const N: usize>(
     black_box(&chains);
 }
 
-/// Doublings of `N` groups.
+/// Computes `steps` doublings of `N` groups.
 pub(crate) fn doublings<S: Simd, const N: usize>(simd: S, steps: usize) {
     let (x, y) = (FieldFactor::splat(simd, &BASE_X), FieldFactor::splat(simd, &BASE_Y));
     let mut points = black_box([EdwardsPoint::affine(simd, &x, &y); N]);

@@ -1,4 +1,4 @@
-//! Tables of public keys that recur: with one, [S]B - [h]A takes no doubling. All public.
+//! Tables of public keys that recur. With a table, `[S]B - [h]A` takes no doubling. All values are public.
 
 use oarlock_core::{Key, VerifyTable};
 
@@ -8,12 +8,12 @@ use super::point::{EdwardsPoint, add_affine_all};
 use super::scalar::{ScalarLanes, SignedDigits};
 use crate::simd::{LANES, Simd};
 
-/// Signed digits of h.
+/// The bits of a signed digit of h.
 const WIDTH: usize = 5;
-/// Signed digits of S.
+/// The bits of a signed digit of S.
 pub(super) const BASE_WIDTH: usize = 8;
 
-/// Multiples of -A, and the unit that made them.
+/// The multiples of -A, and the CPU that computed them.
 #[derive(Debug)]
 pub(crate) struct Ed25519KeyTable<S> {
     simd: S,
@@ -21,7 +21,7 @@ pub(crate) struct Ed25519KeyTable<S> {
 }
 
 impl<S: Simd> Ed25519KeyTable<S> {
-    /// None where A does not decode.
+    /// Builds the table of A, or returns None if A does not decode.
     pub(super) fn build(simd: S, public: &[u8]) -> Option<Self> {
         let decoded = decode_opposites(simd, &[[public; LANES]]);
         let key = decoded.first().filter(|decoded| decoded.is_valid != 0)?;
@@ -31,7 +31,7 @@ impl<S: Simd> Ed25519KeyTable<S> {
 
 #[cfg(test)]
 impl<S> Ed25519KeyTable<S> {
-    /// Turns a bit over.
+    /// Flips a bit.
     pub(super) fn flip(&mut self, row: usize, word: usize) {
         self.rows.flip(row, word);
     }
@@ -51,14 +51,14 @@ impl<S: Simd> VerifyTable for Ed25519KeyTable<S> {
     }
 }
 
-/// A group's scalars and tables.
+/// The scalars and tables of a group.
 pub(super) struct TableTerm<'a, S: Simd> {
     pub(super) tables: [&'a Ed25519KeyTable<S>; LANES],
     pub(super) h: ScalarLanes<S::V>,
     pub(super) s: ScalarLanes<S::V>,
 }
 
-/// [S]B - [h]A of every group: 32 additions of multiples of B and 51 of -A.
+/// Computes `[S]B - [h]A` for every group with 32 additions of multiples of B and 51 of -A.
 pub(super) fn table_sums<S: Simd>(
     simd: S,
     base: &CombRows<BASE_WIDTH>,

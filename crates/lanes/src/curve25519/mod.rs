@@ -1,15 +1,15 @@
 //! Ed25519 and X25519 in eight lanes; `docs/math/curve25519.md` has representations, bounds and counts.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | `sign`, `verify`, `x25519` | the three shapes |
-//! | `key_table`, `multiples` | [S]B - [h]A with a table of the key, and without |
-//! | `comb`, `comb_check` | multiples of known points, by public and by secret digits; whether they are right |
+//! | `key_table`, `multiples` | `[S]B - [h]A` with a table of the key, and without |
+//! | `comb`, `comb_check` | multiples of known points, by public and by secret digits, and their check |
 //! | `encoding` | points as bytes, and back |
 //! | `point` | the group law |
 //! | `scalar` | integers modulo L and their digits |
-//! | `field`, `power` | integers modulo p; inversion and square roots |
-//! | `words`, `constants` | bytes and limbs; numbers |
+//! | `field`, `power` | integers modulo p, inversion and square roots |
+//! | `words`, `constants` | bytes and limbs, and constants |
 
 mod comb;
 mod comb_check;
@@ -37,21 +37,22 @@ use oarlock_core::BatchSize;
 use self::comb::{CombColumns, CombRows};
 use crate::simd::{LANES, Simd};
 
-/// Eight groups share one inversion, whose chain of squarings waits for itself.
+/// Eight groups fill one inversion, whose chain of squarings otherwise waits for itself.
 pub(crate) const OFFERED: BatchSize = BatchSize { preferred: LANES, max: 8 * LANES };
 
-/// Multiples of the base point, in the three forms that are looked up: 98, 64 and 512 KiB.
+/// The multiples of the base point in three forms: 98, 64 and 512 KiB.
 struct BaseTables {
-    /// For secret digits: signing, X25519 public keys.
+    /// The table for secret digits: signing, X25519 public keys.
     columns: CombColumns,
-    /// For public digits between doublings.
+    /// The table for public digits between doublings.
     window: CombRows<{ multiples::BASE_WIDTH }>,
-    /// For public digits without doublings.
+    /// The table for public digits without doublings.
     comb: CombRows<{ key_table::BASE_WIDTH }>,
 }
 
-/// Built by the first unit that needs it; every unit builds the same.
+/// Returns the tables, which the first caller builds. Every leaf builds the same tables.
 fn base<S: Simd>(simd: S) -> &'static BaseTables {
+    // Tables are plain words, so they do not depend on the leaf and one static serves all.
     static BASE: OnceLock<BaseTables> = OnceLock::new();
     BASE.get_or_init(|| {
         let (columns, window, comb) =

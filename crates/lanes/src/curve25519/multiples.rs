@@ -1,4 +1,4 @@
-//! [S]B + [h]Q for points Q that nothing is known of beforehand; all public.
+//! The computation of `[S]B + [h]Q` for new points Q, without a table of Q. All values are public.
 
 use super::comb::{CombRows, double_times, load_niels};
 use super::encoding::Decoded;
@@ -8,25 +8,25 @@ use super::scalar::{ScalarLanes, SignedDigits};
 use super::words::load_rows;
 use crate::simd::{LANES, Simd, Vector, Words};
 
-/// Signed digits of h.
+/// The bits of a signed digit of h.
 const WIDTH: usize = 5;
-/// Signed digits of S: two of h, so that both are added between the same doublings.
+/// The bits of a signed digit of S: two digits of h, so that both are added between the same doublings.
 pub(super) const BASE_WIDTH: usize = 2 * WIDTH;
 
-/// (Y+X, Y-X, 2dT, 2Z) of one lane, limb by limb, and four words unused.
+/// The limbs of (Y+X, Y-X, 2dT, 2Z) of one lane, and four unused words.
 type Row = [Words; 3];
 
-/// Multiples 0 to 2^(WIDTH-1) of each lane's point, as rows: 26 KB.
+/// The multiples 0 to 2^(WIDTH-1) of each lane's point, as rows: 26 KB.
 struct Multiples(Vec<[Row; LANES]>);
 
-/// A group's scalars and its points.
+/// The scalars and points of a group.
 pub(super) struct MultipleTerm<'a, V> {
     pub(super) q: &'a Decoded<V>,
     pub(super) h: ScalarLanes<V>,
     pub(super) s: ScalarLanes<V>,
 }
 
-/// [S]B + [h]Q of every group: 250 doublings, 51 additions of multiples of Q and 26 of B.
+/// Computes `[S]B + [h]Q` for every group with 250 doublings, 51 additions of multiples of Q and 26 of B.
 pub(super) fn sums_of_multiples<S: Simd>(
     simd: S,
     base: &CombRows<BASE_WIDTH>,
@@ -66,6 +66,7 @@ fn sum_together<S: Simd, const N: usize>(
                 );
             },
         );
+        // A digit of S covers two digits of h.
         if at % 2 == 0 {
             simd.call(
                 #[inline(always)]

@@ -1,5 +1,6 @@
-//! Points of the twisted Edwards curve -x^2 + y^2 = 1 + d x^2 y^2 in extended coordinates. The formulas are complete: they
-//! hold for all points, equal, opposite, neutral or of small order (Hisil, Wong, Carter, Dawson 2008, 3.1 to 3.3).
+//! Points of the twisted Edwards curve -x^2 + y^2 = 1 + d x^2 y^2 in extended coordinates. The formulas are
+//! complete: they hold for all points, also for equal, opposite, neutral and small-order ones (Hisil, Wong, Carter,
+//! Dawson 2008, 3.1 to 3.3).
 
 use zeroize::Zeroize;
 
@@ -7,18 +8,18 @@ use super::constants::{ONE, TWICE_D};
 use super::field::{FieldFactor, WideSum};
 use crate::simd::{Mask, Simd, Vector};
 
-/// (X : Y : Z : T) with x = X/Z, y = Y/Z, T = XY/Z.
+/// A point (X : Y : Z : T) with x = X/Z, y = Y/Z, T = XY/Z.
 #[derive(Clone, Copy, Debug, Zeroize)]
 #[zeroize(bound = "V: Zeroize")]
 pub(super) struct EdwardsPoint<V> {
     pub(super) x: WideSum<V>,
     pub(super) y: WideSum<V>,
     pub(super) z: WideSum<V>,
-    /// Not kept up where nothing reads it.
+    /// T is stale if the next step does not read it.
     pub(super) t: WideSum<V>,
 }
 
-/// A point to add: (Y+X, Y-X, 2dT, 2Z).
+/// A second summand: (Y+X, Y-X, 2dT, 2Z).
 #[derive(Clone, Copy, Debug, Zeroize)]
 #[zeroize(bound = "V: Zeroize")]
 pub(super) struct CachedPoint<V> {
@@ -26,7 +27,7 @@ pub(super) struct CachedPoint<V> {
     pub(super) z: FieldFactor<V>,
 }
 
-/// An affine point to add: (y+x, y-x, 2dxy).
+/// An affine second summand: (y+x, y-x, 2dxy).
 #[derive(Clone, Copy, Debug, Zeroize)]
 #[zeroize(bound = "V: Zeroize")]
 pub(super) struct NielsPoint<V> {
@@ -36,21 +37,21 @@ pub(super) struct NielsPoint<V> {
 }
 
 impl<V: Vector> EdwardsPoint<V> {
-    /// The neutral element (0, 1).
+    /// Returns the neutral element (0, 1).
     #[inline(always)]
     pub(super) fn neutral<S: Simd<V = V>>(simd: S) -> Self {
         let (zero, one) = (WideSum::splat(simd, &[0; 5]), WideSum::splat(simd, &ONE));
         Self { x: zero, y: one, z: one, t: zero }
     }
 
-    /// The affine point (x, y).
+    /// Returns the affine point (x, y).
     #[inline(always)]
     pub(super) fn affine<S: Simd<V = V>>(simd: S, x: &FieldFactor<V>, y: &FieldFactor<V>) -> Self {
         let z = WideSum::splat(simd, &ONE);
         Self { x: x.widen(simd), y: y.widen(simd), z, t: x.times(simd, y) }
     }
 
-    /// `yes` where the mask is set, `self` elsewhere.
+    /// Returns `yes` in lanes whose mask bit is set, and `self` in the others.
     #[inline(always)]
     pub(super) fn or_if(&self, mask: Mask, yes: &Self) -> Self {
         Self {
@@ -61,7 +62,7 @@ impl<V: Vector> EdwardsPoint<V> {
         }
     }
 
-    /// P + Q, or P - Q in the lanes of `negative`: eight products, seven where T is not wanted.
+    /// Computes P + Q, or P - Q in the lanes of `negative`, with eight products, or seven without T.
     #[inline(always)]
     pub(super) fn add<S: Simd<V = V>, const WITH_T: bool>(
         &mut self,
@@ -73,7 +74,7 @@ impl<V: Vector> EdwardsPoint<V> {
         self.finish::<S, WITH_T>(simd);
     }
 
-    /// P + Q, or P - Q in the lanes of `negative`, for an affine Q: seven products, six where T is not wanted.
+    /// Computes P + Q, or P - Q in the lanes of `negative`, for an affine Q, with seven products, or six without T.
     #[inline(always)]
     pub(super) fn add_affine<S: Simd<V = V>, const WITH_T: bool>(
         &mut self,
@@ -85,7 +86,7 @@ impl<V: Vector> EdwardsPoint<V> {
         self.finish::<S, WITH_T>(simd);
     }
 
-    /// The first half of 2 P, four squarings: it does not read T, and leaves E, F, G, H in place of X, Y, Z, T.
+    /// Runs the first half of 2 P, four squarings. It does not read T, and stores E, F, G, H in place of X, Y, Z, T.
     #[inline(always)]
     fn begin_double<S: Simd<V = V>>(&mut self, simd: S) {
         let sum = (self.x + self.y).reduce(simd).square(simd);
@@ -106,7 +107,7 @@ impl<V: Vector> EdwardsPoint<V> {
         self.begin_sum(simd, other, self.z + self.z, negative);
     }
 
-    /// The first half of P + Q. `twice_z` is 2 Z Z'. The opposite of Q has Y+X and Y-X in each other's place and -T.
+    /// Runs the first half of P + Q. `twice_z` is 2 Z Z'. The opposite of Q has Y+X and Y-X exchanged, and -T.
     #[inline(always)]
     fn begin_sum<S: Simd<V = V>>(
         &mut self,
@@ -121,11 +122,12 @@ impl<V: Vector> EdwardsPoint<V> {
         let b = (self.y + self.x).reduce(simd).times(simd, &plus);
         let c = self.t.reduce(simd).times(simd, &other.product);
         let (less, more) = (twice_z.minus(simd, &c), twice_z + c);
+        // Subtracting negates T of the summand, which exchanges F and G.
         let (f, g) = (less.or_if(negative, &more), more.or_if(negative, &less));
         (self.x, self.y, self.z, self.t) = (b.minus(simd, &a), f, g, b + a);
     }
 
-    /// The second half: X = EF, Y = GH, Z = FG, T = EH.
+    /// Runs the second half: X = EF, Y = GH, Z = FG, T = EH.
     #[inline(always)]
     fn finish<S: Simd<V = V>, const WITH_T: bool>(&mut self, simd: S) {
         let (e, f) = (self.x.reduce(simd), self.y.reduce(simd));
@@ -138,7 +140,7 @@ impl<V: Vector> EdwardsPoint<V> {
         }
     }
 
-    /// The point as one to add: one product.
+    /// Returns the point as a second summand, with one product.
     #[inline(always)]
     pub(super) fn cached<S: Simd<V = V>>(&self, simd: S) -> CachedPoint<V> {
         let product = self.t.reduce(simd).times(simd, &FieldFactor::splat(simd, &TWICE_D)).reduce(simd);
@@ -148,7 +150,7 @@ impl<V: Vector> EdwardsPoint<V> {
     }
 }
 
-/// 2 P of every group. Halves of groups alternate: while one waits for its carries, the other multiplies.
+/// Computes 2 P for every group. Halves of groups alternate: one multiplies while the carries of the other run.
 #[inline(always)]
 pub(super) fn double_all<S: Simd, const N: usize, const WITH_T: bool>(
     simd: S,
@@ -160,7 +162,7 @@ pub(super) fn double_all<S: Simd, const N: usize, const WITH_T: bool>(
     finish_all::<S, N, WITH_T>(simd, points);
 }
 
-/// P + Q, or P - Q, of every group; `other` gives Q and the lanes where it is to be subtracted.
+/// Computes P + Q, or P - Q, for every group. `other` returns Q and the lanes in which it is subtracted.
 #[inline(always)]
 pub(super) fn add_all<S: Simd, const N: usize, const WITH_T: bool>(
     simd: S,
@@ -174,7 +176,7 @@ pub(super) fn add_all<S: Simd, const N: usize, const WITH_T: bool>(
     finish_all::<S, N, WITH_T>(simd, points);
 }
 
-/// The same for affine Q.
+/// Computes the same for affine Q.
 #[inline(always)]
 pub(super) fn add_affine_all<S: Simd, const N: usize, const WITH_T: bool>(
     simd: S,

@@ -1,4 +1,5 @@
-//! Powers that take hundreds of squarings, for many groups of lanes at once: one chain alone waits for its own carries.
+//! Powers that take hundreds of squarings, for many groups of lanes at once. A single chain would wait for its own
+//! carries.
 
 use zeroize::Zeroizing;
 
@@ -9,7 +10,7 @@ use crate::simd::Simd;
 /// One vector of eight values per group.
 type Groups<V> = Zeroizing<Vec<FieldFactor<V>>>;
 
-/// `x^(2^252 - 3)`, that is (p-5)/8, of every group.
+/// Computes `x^(2^252 - 3)`, whose exponent is (p-5)/8, for every group.
 pub(super) fn for_square_roots<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> Groups<S::V> {
     let (mut power, _) = ones(simd, x);
     square_times(simd, &mut power, 2);
@@ -17,8 +18,8 @@ pub(super) fn for_square_roots<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> Gro
     power
 }
 
-/// `1/x` of every group by one inversion for all of them: three products per group (Montgomery's trick). Zero gives zero,
-/// and no other group sees it.
+/// Computes `1/x` for every group with one inversion and three products per group (Montgomery's trick). Zero gives
+/// zero and does not affect other groups.
 pub(super) fn invert_all<S: Simd>(simd: S, x: &mut [FieldFactor<S::V>]) {
     let one = FieldFactor::splat(simd, &ONE);
     let mut before = Zeroizing::new(Vec::with_capacity(x.len()));
@@ -29,6 +30,7 @@ pub(super) fn invert_all<S: Simd>(simd: S, x: &mut [FieldFactor<S::V>]) {
             #[inline(always)]
             || {
                 let is_zero = value.is_zero(simd);
+                // One zero would make the whole product zero, and with it every inverse.
                 *value = value.or_if(is_zero, &one);
                 zeros.push(is_zero);
                 before.push(product[0]);
@@ -50,7 +52,7 @@ pub(super) fn invert_all<S: Simd>(simd: S, x: &mut [FieldFactor<S::V>]) {
     }
 }
 
-/// `x^(p - 2)` of every group: 254 squarings and 11 products.
+/// Computes `x^(p - 2)` for every group with 254 squarings and 11 products.
 fn invert<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> Groups<S::V> {
     let (mut power, eleventh) = ones(simd, x);
     square_times(simd, &mut power, 5);
@@ -58,7 +60,7 @@ fn invert<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> Groups<S::V> {
     power
 }
 
-/// `x^(2^250 - 1)` and `x^11`.
+/// Computes `x^(2^250 - 1)` and `x^11`.
 fn ones<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> (Groups<S::V>, Groups<S::V>) {
     let own = |values: &[FieldFactor<S::V>]| Zeroizing::new(values.to_vec());
     // x^2, x^8, x^9, x^11, x^22, x^31 = x^(2^5 - 1)
@@ -85,7 +87,8 @@ fn ones<S: Simd>(simd: S, x: &[FieldFactor<S::V>]) -> (Groups<S::V>, Groups<S::V
     (power, eleventh)
 }
 
-/// Appends `count` ones to exponents: `x^(2^count) * ones`, where `ones`, by default `x`, has as many.
+/// Appends `count` ones to the exponents: computes `x^(2^count) * ones`. `ones` must have `count` ones in its
+/// exponent; the default is `x`.
 fn append_ones<S: Simd>(
     simd: S,
     x: &mut [FieldFactor<S::V>],
@@ -97,7 +100,7 @@ fn append_ones<S: Simd>(
     multiply(simd, x, ones.unwrap_or(&own));
 }
 
-/// `x^(2^times)` of every group, four groups at a time.
+/// Computes `x^(2^times)` for every group, four groups at a time.
 fn square_times<S: Simd>(simd: S, x: &mut [FieldFactor<S::V>], times: usize) {
     let (fours, rest) = x.as_chunks_mut::<4>();
     fours.iter_mut().for_each(|four| square_together(simd, four, times));

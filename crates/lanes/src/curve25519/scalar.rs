@@ -8,27 +8,28 @@ use crate::simd::{Mask, Simd, Vector, Words};
 
 const LOW_52: u64 = (1 << RADIX) - 1;
 
-/// Bits of a scalar below L, and one more, so that signed digits fit.
+/// The bits of a scalar below L, and one more for signed digits.
 const SCALAR_BITS: usize = 254;
 
-/// A value below L in clean limbs.
+/// A value below L in fully carried limbs.
 #[derive(Clone, Copy, Debug, Zeroize)]
 pub(super) struct ScalarLanes<V>([V; 5]);
 
-/// A value below 2 L in limbs whose low 52 bits count.
+/// A value below 2 L in limbs of which the low 52 bits count.
 struct BelowTwice<V>([V; 5]);
 
 impl<V: Vector> ScalarLanes<V> {
-    /// 512 bits modulo L. RFC 8032 5.1.6 and 5.1.7.
+    /// Reduces 512 bits modulo L. RFC 8032 5.1.6 and 5.1.7.
     #[inline(always)]
     pub(super) fn from_wide<S: Simd<V = V>>(simd: S, words: &[V; 8]) -> Self {
-        // Below 2^512, which is less than 2^260 L: one reduction divides by 2^260, a product with 2^520 undoes it.
+        // The value is below 2^512, which is less than 2^260 L. One reduction divides by 2^260, and a product with
+        // 2^520 undoes it.
         let quotient = reduce(simd, words::split(simd, words));
         let square = Self::splat(simd, &ORDER_SQUARED_RADIX);
         reduce(simd, product(simd, &quotient.0, &square.0)).canonical(simd)
     }
 
-    /// 256 bits modulo L.
+    /// Reduces 256 bits modulo L.
     #[inline(always)]
     pub(super) fn from_words<S: Simd<V = V>>(simd: S, words: &[V; 4]) -> Self {
         let [a, b, c, d] = *words;
@@ -45,26 +46,26 @@ impl<V: Vector> ScalarLanes<V> {
         Self(own)
     }
 
-    /// Clean limbs of a value that is known to be below L.
+    /// Wraps the carried limbs of a value that is known to be below L.
     #[inline(always)]
     pub(super) fn from_limbs(limbs: [V; 5]) -> Self {
         Self(limbs)
     }
 
-    /// The limbs.
+    /// Returns the limbs.
     #[inline(always)]
     pub(super) fn limbs(&self) -> &[V; 5] {
         &self.0
     }
 
-    /// `2^260 self mod L`, as [`Self::times_plus`] wants its second factor.
+    /// Returns `2^260 self mod L`, the form of the second factor of [`Self::times_plus`].
     #[inline(always)]
     pub(super) fn into_montgomery<S: Simd<V = V>>(self, simd: S) -> Self {
         let square = Self::splat(simd, &ORDER_SQUARED_RADIX);
         reduce(simd, product(simd, &self.0, &square.0)).canonical(simd)
     }
 
-    /// `self * factor / 2^260 + term mod L`.
+    /// Computes `self * factor / 2^260 + term mod L`.
     #[inline(always)]
     pub(super) fn times_plus<S: Simd<V = V>>(&self, simd: S, factor: &Self, term: &Self) -> Self {
         let mut sum = reduce(simd, product(simd, &self.0, &factor.0)).canonical(simd).0;
@@ -74,7 +75,7 @@ impl<V: Vector> ScalarLanes<V> {
         BelowTwice(sum).canonical(simd)
     }
 
-    /// The scalar as signed digits of `WIDTH` bits.
+    /// Returns the scalar as signed digits of `WIDTH` bits.
     #[inline(always)]
     pub(super) fn digits<S: Simd<V = V>, const WIDTH: usize>(&self, simd: S) -> DigitLanes<V, WIDTH> {
         let (offset, low) = (const { offset::<WIDTH>() }, simd.splat(LOW_52));
@@ -86,33 +87,33 @@ impl<V: Vector> ScalarLanes<V> {
         DigitLanes(limbs)
     }
 
-    /// Four words of 64 bits.
+    /// Returns the scalar as four words of 64 bits.
     #[inline(always)]
     pub(super) fn as_words<S: Simd<V = V>>(&self, simd: S) -> [V; 4] {
         words::join(simd, &self.0)
     }
 }
 
-/// Digits of `WIDTH` bits, each from -2^(WIDTH-1) to 2^(WIDTH-1) - 1, kept with 2^(WIDTH-1) added to every one: then
-/// they are the bits of one sum, and no carry runs from digit to digit.
+/// Digits of `WIDTH` bits from -2^(WIDTH-1) to 2^(WIDTH-1) - 1. Each is stored with 2^(WIDTH-1) added. So the digits
+/// are the bits of one sum, and no carry runs from digit to digit.
 #[derive(Clone, Copy, Debug, Zeroize)]
 pub(super) struct DigitLanes<V, const WIDTH: usize>([V; 5]);
 
 impl<V: Vector, const WIDTH: usize> DigitLanes<V, WIDTH> {
-    /// Digits of a scalar.
+    /// The number of digits of a scalar.
     pub(super) const COUNT: usize = SCALAR_BITS.div_ceil(WIDTH);
 
-    /// What is added to each digit.
+    /// The offset of each digit.
     pub(super) const HALF: u64 = 1 << (WIDTH - 1);
 
-    /// Digit `at`, the lowest first, plus [`Self::HALF`].
+    /// Returns digit `at`, lowest first, plus [`Self::HALF`].
     #[inline(always)]
     pub(super) fn at<S: Simd<V = V>>(&self, simd: S, at: usize) -> V {
         words::window::<S, RADIX>(simd, &self.0, WIDTH * at, WIDTH.min(5 * RADIX - WIDTH * at))
     }
 }
 
-/// Public signed digits of each lane's scalar.
+/// The public signed digits of each lane's scalar.
 pub(super) struct SignedDigits<const WIDTH: usize>(Vec<(Words, Mask)>);
 
 impl<const WIDTH: usize> SignedDigits<WIDTH> {
@@ -134,12 +135,12 @@ impl<const WIDTH: usize> SignedDigits<WIDTH> {
         Self(signed)
     }
 
-    /// Number of digits.
+    /// Returns the number of digits.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The magnitudes of digit `at`, and the lanes where it is negative.
+    /// Returns the magnitudes of digit `at`, and the lanes in which it is negative.
     #[inline(always)]
     pub(super) fn at(&self, at: usize) -> (&Words, Mask) {
         let (magnitudes, negative) = &self.0[at];
@@ -147,7 +148,7 @@ impl<const WIDTH: usize> SignedDigits<WIDTH> {
     }
 }
 
-/// 2^(WIDTH-1) in every digit.
+/// Returns 2^(WIDTH-1) in every digit.
 const fn offset<const WIDTH: usize>() -> [u64; 5] {
     let mut limbs = [0; 5];
     let mut at = 0;
@@ -193,12 +194,14 @@ fn product<S: Simd>(simd: S, a: &[S::V; 5], b: &[S::V; 5]) -> [S::V; 10] {
     columns
 }
 
-/// `value / 2^260 mod L` of a value below 2^260 L, each column below 2^56: Montgomery's reduction, limb by limb.
+/// Computes `value / 2^260 mod L` for a value below 2^260 L with columns below 2^56, by Montgomery's reduction limb
+/// by limb.
 #[inline(always)]
 fn reduce<S: Simd>(simd: S, mut columns: [S::V; 10]) -> BelowTwice<S::V> {
     let inverse = simd.splat(ORDER_INVERSE);
     for at in 0..5 {
         let quotient = simd.zero().madd_lo(columns[at], inverse);
+        // The fourth limb of L is zero, which saves two multiplications per step.
         for (j, limb) in ORDER.into_iter().enumerate().filter(|(_, limb)| *limb != 0) {
             let limb = simd.splat(limb);
             columns[at + j] = columns[at + j].madd_lo(quotient, limb);

@@ -1,4 +1,4 @@
-//! Ed25519 signing. RFC 8032 5.1.6; constant time in seed, nonce and everything derived from them.
+//! Ed25519 signing. RFC 8032 5.1.6. Constant time in the seed, the nonce and all values derived from them.
 
 use oarlock_core::{Key, KeyParts, Operation, Outcomes, Shape, Status};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
@@ -11,12 +11,12 @@ use crate::batch::{LaneJob, accept, per_lane};
 use crate::hash::parts::{Parts, digest, digest_words};
 use crate::simd::{LANES, Simd, Vector, Words};
 
-/// What a seed expands to; kept with the key.
+/// The expansion of a seed, which is cached with the key.
 #[derive(Zeroize, ZeroizeOnDrop)]
 struct Expanded {
     /// The secret scalar modulo L, in Montgomery form.
     scalar: [u64; 5],
-    /// What nonces are derived with.
+    /// The prefix from which nonces are derived.
     prefix: [u8; 32],
     #[zeroize(skip)]
     public: [u8; 32],
@@ -39,6 +39,7 @@ pub(crate) fn run<S: Simd>(simd: S, operations: &[Operation<'_>], out: &mut Outc
     base(simd).columns.times(simd, &nonces, &mut points);
     let commitments = encode(simd, &points);
     for ((group, nonce), commitments) in groups.iter().zip(nonces.iter()).zip(&commitments) {
+        // R is part of the challenge, so all commitments are encoded first, with one inversion for the run.
         let responses = respond(simd, group, nonce, commitments);
         for ((job, commitment), response) in group.iter().zip(commitments).zip(&responses) {
             let signature = out.result_mut(job.index);
@@ -49,13 +50,13 @@ pub(crate) fn run<S: Simd>(simd: S, operations: &[Operation<'_>], out: &mut Outc
     }
 }
 
-/// r = SHA-512(prefix || M) mod L. RFC 8032 5.1.6, step 2.
+/// Computes r = SHA-512(prefix || M) mod L. RFC 8032 5.1.6, step 2.
 fn nonce<S: Simd>(simd: S, group: &[LaneJob<Ed25519SignJob<'_>>]) -> ScalarLanes<S::V> {
     let parts = per_lane(group, |job| [job.key.prefix.as_slice(), job.message]);
     hash_to_scalar(simd, parts.each_ref().map(|parts| parts.as_slice()))
 }
 
-/// S = r + SHA-512(R || A || M) s mod L. RFC 8032 5.1.6, steps 4 and 5.
+/// Computes S = r + SHA-512(R || A || M) s mod L. RFC 8032 5.1.6, steps 4 and 5.
 fn respond<S: Simd>(
     simd: S,
     group: &[LaneJob<Ed25519SignJob<'_>>],
@@ -81,7 +82,7 @@ fn respond<S: Simd>(
     words::bytes(simd, &response)
 }
 
-/// A digest as a little-endian integer modulo L.
+/// Returns a digest as a little-endian integer modulo L.
 pub(super) fn hash_to_scalar<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> ScalarLanes<S::V> {
     let mut words = Zeroizing::new(digest_words(simd, messages));
     simd.call(
@@ -95,7 +96,7 @@ pub(super) fn hash_to_scalar<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> 
     )
 }
 
-/// RFC 8032 5.1.5, steps 1 to 3, and 5.1.6, step 1.
+/// Expands a seed. RFC 8032 5.1.5, steps 1 to 3, and 5.1.6, step 1.
 fn expand<S: Simd>(simd: S, key: &Key) -> Result<Expanded, Status> {
     let Some(KeyParts::Ed25519Private(parts)) = key.parts() else { return Err(Status::BadKey) };
     if parts.seed.len() != 32 {
@@ -119,7 +120,7 @@ fn expand<S: Simd>(simd: S, key: &Key) -> Result<Expanded, Status> {
     Ok(expanded)
 }
 
-/// RFC 8032 5.1.5, step 2, and RFC 7748 section 5.
+/// Clears and sets the fixed bits of a scalar. RFC 8032 5.1.5, step 2, and RFC 7748 section 5.
 pub(super) fn clamp(scalar: &mut [u8; 32]) {
     scalar[0] &= 0xF8;
     scalar[31] = scalar[31] & 0x7F | 0x40;

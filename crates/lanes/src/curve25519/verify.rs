@@ -1,5 +1,5 @@
-//! Ed25519 verification: S below L, A decodes, and encode([S]B - [h]A) is R, byte by byte. RFC 8032 5.1.7, cofactorless.
-//! Everything is public: branches and indices may depend on it.
+//! Ed25519 verification: S is below L, A decodes, and `encode([S]B - [h]A)` equals R byte by byte. RFC 8032 5.1.7,
+//! cofactorless. All values are public, so branches and indices may depend on them.
 
 use oarlock_core::{Operation, Outcomes, SecondInput, Shape, Status, VerifyTableCache};
 
@@ -21,7 +21,7 @@ struct Ed25519VerifyJob<'a> {
     message: &'a [u8],
 }
 
-/// Verifies every job; keys that recur have tables.
+/// Verifies every job. Keys that recur have tables.
 pub(crate) fn run<S: Simd>(
     simd: S,
     cache: &VerifyTableCache,
@@ -58,13 +58,14 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<Ed25519VerifyJob<'a>, Status
     let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed) };
     let public = operation.key.ed25519_public().ok_or(Status::BadKey)?;
     let (commitment, response) = signature.split_at_checked(32).ok_or(Status::BadLength)?;
+    // Without this test S + L would verify too. RFC 8032 5.1.7, step 1.
     if !response.iter().rev().lt(ORDER_BYTES.iter().rev()) {
         return Err(Status::Rejected);
     }
     Ok(Ed25519VerifyJob { public, commitment, response, message: operation.input })
 }
 
-/// [S]B - [h]A of jobs whose keys have no tables, and which lanes of each group have a key that decodes.
+/// Computes `[S]B - [h]A` for jobs whose keys have no tables. Returns the lanes of each group whose key decodes.
 fn cold_points<S: Simd>(
     simd: S,
     jobs: &[LaneJob<Ed25519VerifyJob<'_>>],
@@ -80,7 +81,7 @@ fn cold_points<S: Simd>(
     keys.iter().map(|key| key.is_valid).collect()
 }
 
-/// The same of jobs whose keys have tables.
+/// Computes `[S]B - [h]A` for jobs whose keys have tables.
 fn table_points<S: Simd>(
     simd: S,
     jobs: &[LaneJob<Ed25519VerifyJob<'_>>],
@@ -95,7 +96,7 @@ fn table_points<S: Simd>(
     table_sums(simd, &base(simd).comb, &terms.collect::<Vec<_>>(), points);
 }
 
-/// h = SHA-512(R || A || M) mod L, and S.
+/// Returns h = SHA-512(R || A || M) mod L, and S.
 fn scalars<S: Simd>(simd: S, group: &[LaneJob<Ed25519VerifyJob<'_>>]) -> [ScalarLanes<S::V>; 2] {
     let parts = per_lane(group, |job| [job.commitment, job.public, job.message]);
     let challenge = hash_to_scalar(simd, parts.each_ref().map(|parts| parts.as_slice()));

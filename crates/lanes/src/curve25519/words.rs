@@ -1,13 +1,13 @@
-//! Between byte strings and limbs. All integers are little-endian.
+//! Conversion between byte strings and limbs. All integers are little-endian.
 
 use zeroize::Zeroizing;
 
 use crate::simd::{LANES, Simd, Vector, Words};
 
-/// Bits of a limb.
+/// The bits of a limb.
 pub(super) const RADIX: usize = 52;
 
-/// `N` words of 64 bits from `8 N` bytes of each lane. The bytes may be secret.
+/// Loads `N` words of 64 bits from `8 N` bytes of each lane. The bytes can be secret.
 pub(super) fn load<S: Simd, const N: usize>(simd: S, lanes: [&[u8]; LANES]) -> [S::V; N] {
     let mut columns = Zeroizing::new([[0; LANES]; N]);
     for (lane, bytes) in lanes.into_iter().enumerate() {
@@ -28,7 +28,7 @@ pub(super) fn load<S: Simd, const N: usize>(simd: S, lanes: [&[u8]; LANES]) -> [
     words
 }
 
-/// Each lane's four words as bytes.
+/// Returns each lane's four words as bytes.
 pub(super) fn bytes<S: Simd>(simd: S, words: &[S::V; 4]) -> [[u8; 32]; LANES] {
     let mut lanes = [[0; 32]; LANES];
     let mut columns = [[0; LANES]; 4];
@@ -48,7 +48,7 @@ pub(super) fn bytes<S: Simd>(simd: S, words: &[S::V; 4]) -> [[u8; 32]; LANES] {
     lanes
 }
 
-/// Words of 64 bits as limbs of radix 2^52; what has no room is cut off.
+/// Converts words of 64 bits to limbs of radix 2^52. Bits above the last limb are cut off.
 #[inline(always)]
 pub(super) fn split<S: Simd, const N: usize, const M: usize>(simd: S, words: &[S::V; N]) -> [S::V; M] {
     let mut limbs = [simd.zero(); M];
@@ -58,7 +58,7 @@ pub(super) fn split<S: Simd, const N: usize, const M: usize>(simd: S, words: &[S
     limbs
 }
 
-/// Limbs below 2^52 of a value below 2^256 as words of 64 bits.
+/// Converts limbs below 2^52 of a value below 2^256 to words of 64 bits.
 #[inline(always)]
 pub(super) fn join<S: Simd>(simd: S, limbs: &[S::V; 5]) -> [S::V; 4] {
     let mut words = [simd.zero(); 4];
@@ -68,7 +68,7 @@ pub(super) fn join<S: Simd>(simd: S, limbs: &[S::V; 5]) -> [S::V; 4] {
     words
 }
 
-/// `count` bits, at most 64, from bit `from` on, of an integer in clean digits of `DIGIT` bits.
+/// Returns `count` bits, at most 64, from bit `from` on, of an integer in carried digits of `DIGIT` bits.
 #[inline(always)]
 pub(super) fn window<S: Simd, const DIGIT: usize>(
     simd: S,
@@ -87,10 +87,11 @@ pub(super) fn window<S: Simd, const DIGIT: usize>(
         };
         bits = bits | part;
     }
+    // A shift by 64 would overflow, and 64 bits need no mask.
     if count < 64 { bits & simd.splat((1 << count) - 1) } else { bits }
 }
 
-/// Rows of eight words, one of each lane, as `8 R` vectors: word `i` of each lane's row in vector `i`.
+/// Loads one row of `8 R` words per lane: word `i` of each lane's row is in vector `i`.
 #[inline(always)]
 pub(super) fn load_rows<S: Simd, const R: usize>(simd: S, rows: &[&[Words; R]; LANES]) -> [[S::V; LANES]; R] {
     let mut columns = [[simd.zero(); LANES]; R];

@@ -1,4 +1,4 @@
-//! X25519. RFC 7748 section 5; constant time in the scalar, the peer's coordinate and the result.
+//! X25519. RFC 7748 section 5. Constant time in the scalar, the peer's coordinate and the result.
 
 use oarlock_core::{KeyParts, Operation, Outcomes, Shape, Status};
 use zeroize::{Zeroize, Zeroizing};
@@ -10,10 +10,10 @@ use super::{base, power, words};
 use crate::batch::{LaneJob, accept, per_lane};
 use crate::simd::{LANES, Mask, Simd, Vector};
 
-/// (486662 - 2) / 4. RFC 7748 section 5.
+/// The curve constant (486662 - 2) / 4. RFC 7748 section 5.
 const A24: u64 = 121_665;
 
-/// u of the base point. RFC 7748 4.1.
+/// The u of the base point. RFC 7748 4.1.
 const BASE_U: [u8; 32] = {
     let mut bytes = [0; 32];
     bytes[0] = 9;
@@ -25,7 +25,7 @@ struct X25519Job<'a> {
     peer: &'a [u8],
 }
 
-/// The quotient that a multiplication ends with.
+/// The quotient at the end of a multiplication. All quotients of a run share one inversion.
 #[derive(Clone, Copy, Zeroize)]
 #[zeroize(bound = "V: Zeroize")]
 struct FieldRatio<V> {
@@ -33,7 +33,7 @@ struct FieldRatio<V> {
     under: FieldFactor<V>,
 }
 
-/// Derives every job's result. Jobs with the base point, which makes public keys, take the comb of the Edwards form.
+/// Computes every job. A job with the base point, which makes a public key, uses the comb of the Edwards form.
 pub(crate) fn run<S: Simd>(simd: S, operations: &[Operation<'_>], out: &mut Outcomes) {
     let jobs = accept(Shape::X25519, operations, out, read);
     let (of_base, of_peers): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.job.peer == BASE_U);
@@ -65,7 +65,7 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<X25519Job<'a>, Status> {
     Ok(X25519Job { scalar, peer: operation.input })
 }
 
-/// Scalars as RFC 7748 section 5 decodes them.
+/// Decodes scalars. RFC 7748 section 5.
 fn clamped<S: Simd>(simd: S, group: &[LaneJob<X25519Job<'_>>]) -> Zeroizing<[S::V; 4]> {
     let mut words = Zeroizing::new(words::load(simd, per_lane(group, |job| job.scalar)));
     simd.call(
@@ -78,7 +78,7 @@ fn clamped<S: Simd>(simd: S, group: &[LaneJob<X25519Job<'_>>]) -> Zeroizing<[S::
     words
 }
 
-/// u = (1 + y) / (1 - y) of multiples of the base point. RFC 7748 4.1.
+/// Computes u = (1 + y) / (1 - y) of multiples of the base point. RFC 7748 4.1.
 fn base_ratios<S: Simd>(simd: S, jobs: &[LaneJob<X25519Job<'_>>], ratios: &mut Vec<FieldRatio<S::V>>) {
     let mut scalars = Zeroizing::new(Vec::with_capacity(jobs.len() / LANES + 1));
     for group in jobs.chunks(LANES) {
@@ -101,7 +101,7 @@ fn base_ratios<S: Simd>(simd: S, jobs: &[LaneJob<X25519Job<'_>>], ratios: &mut V
     }
 }
 
-/// Both points of a Montgomery ladder as X : Z, whose difference is the peer's.
+/// Both points of a Montgomery ladder as X : Z. Their difference is the peer's point.
 #[derive(Clone, Copy, Zeroize)]
 #[zeroize(bound = "V: Zeroize")]
 pub(super) struct MontgomeryLadder<V> {
@@ -111,9 +111,9 @@ pub(super) struct MontgomeryLadder<V> {
     z2: WideSum<V>,
     x3: WideSum<V>,
     z3: WideSum<V>,
-    /// A^2 - B^2, within a step.
+    /// The value A^2 - B^2 within a step.
     e: FieldFactor<V>,
-    /// Where the two points lie in each other's place.
+    /// The lanes in which the two points are exchanged.
     swapped: Mask,
 }
 
@@ -132,8 +132,8 @@ fn ladders<S: Simd>(simd: S, jobs: &[LaneJob<X25519Job<'_>>], ratios: &mut Vec<F
     }
 }
 
-/// All 255 steps of ladders side by side, a few at a time. Each step: 5 products, 4 squarings, one product with a small
-/// number; thirds of ladders alternate, so that one multiplies while the other waits for its carries.
+/// Runs all 255 steps of several ladders side by side. A step takes 5 products, 4 squarings and a product with a
+/// small number. Thirds of steps alternate between ladders: one multiplies while the carries of another run.
 pub(super) fn run_ladders<S: Simd, const N: usize>(simd: S, ladders: &mut [MontgomeryLadder<S::V>; N]) {
     const STEPS: usize = 5;
     for first in (0..255 / STEPS).rev() {
@@ -166,7 +166,7 @@ impl<V: Vector> MontgomeryLadder<V> {
         simd.call(
             #[inline(always)]
             || {
-                // RFC 7748 section 5: the topmost bit is ignored, values from p on are taken modulo p.
+                // RFC 7748 section 5: the topmost bit is ignored, and values from p on are reduced modulo p.
                 let [a, b, c, d] = *peer;
                 let peer = FieldFactor::from_words(simd, &[a, b, c, d & simd.splat(!(1 << 63))]);
                 let (zero, one) = (WideSum::splat(simd, &[0; 5]), WideSum::splat(simd, &ONE));
@@ -176,10 +176,11 @@ impl<V: Vector> MontgomeryLadder<V> {
         )
     }
 
-    /// The first third of a step leaves A^2, B^2, DA, CB in place of X2, Z2, X3, Z3. RFC 7748 section 5.
+    /// Runs the first third of a step, which stores A^2, B^2, DA, CB in place of X2, Z2, X3, Z3. RFC 7748 section 5.
     #[inline(always)]
     fn begin_step<S: Simd<V = V>>(&mut self, simd: S, bit: usize) {
         let is_set = self.scalar[bit / 64].has_any(simd.splat(1 << (bit % 64)));
+        // Swaps of consecutive steps are merged: only a change of the bit swaps. RFC 7748 section 5.
         let swap = is_set ^ self.swapped;
         self.swapped = is_set;
         let (x2, x3) = (self.x2.or_if(swap, &self.x3), self.x3.or_if(swap, &self.x2));
@@ -190,7 +191,7 @@ impl<V: Vector> MontgomeryLadder<V> {
         (self.x3, self.z3) = (d.times(simd, &a), c.times(simd, &b));
     }
 
-    /// The second third has X2 and X3, and the first factors of Z2 and Z3.
+    /// Runs the second third, which stores X2 and X3, and the first factors of Z2 and Z3.
     #[inline(always)]
     fn continue_step<S: Simd<V = V>>(&mut self, simd: S) {
         let (aa, bb, da, cb) = (self.x2, self.z2, self.x3, self.z3);
@@ -201,7 +202,7 @@ impl<V: Vector> MontgomeryLadder<V> {
         self.z3 = da.minus(simd, &cb).reduce(simd).square(simd);
     }
 
-    /// The last third.
+    /// Runs the last third, which stores Z2 and Z3.
     #[inline(always)]
     fn finish_step<S: Simd<V = V>>(&mut self, simd: S) {
         self.z2 = self.z2.reduce(simd).times(simd, &self.e);

@@ -1,17 +1,18 @@
 //! Bits of 512 blocks, each in a vector of its own.
 //!
-//! Row `g` has block `8 g + w` in word `w`. Transposing the 64 x 64 bits of each word makes row `p` of bit `p` of all blocks: block
-//! `8 g + w` is bit `g` of word `w`. Bit `p` of a block is bit `p % 8` (the lowest is 0) of byte `p / 8`.
+//! Row `g` has block `8 g + w` in word `w`. Transposing the 64 x 64 bits of each word makes row `p` of bit `p` of
+//! all blocks: block `8 g + w` is bit `g` of word `w`. Bit `p` of a block is bit `p % 8` (the lowest is 0) of byte
+//! `p / 8`.
 
 use crate::simd::{Simd, Vector};
 
-/// Bits of a block.
+/// The bits of a block.
 pub(crate) const BITS: usize = 64;
 
-/// Blocks side by side.
+/// The number of blocks side by side.
 pub(crate) const BLOCKS: usize = 512;
 
-/// Transposes the bits of each word in place; its own inverse.
+/// Transposes the bits of each word in place. The operation is its own inverse.
 pub(crate) fn transpose<S: Simd>(simd: S, rows: &mut [S::V; BITS]) {
     both_passes(
         simd,
@@ -23,7 +24,7 @@ pub(crate) fn transpose<S: Simd>(simd: S, rows: &mut [S::V; BITS]) {
     );
 }
 
-/// The same out of `rows`, which are spoilt: `take` has each row of the result.
+/// Transposes `rows` and passes each row of the result to `take`. Leaves `rows` in an undefined order.
 #[inline(always)]
 pub(super) fn transpose_to<S: Simd>(simd: S, rows: &mut [S::V; BITS], take: impl FnMut(usize, S::V)) {
     both_passes(
@@ -35,7 +36,7 @@ pub(super) fn transpose_to<S: Simd>(simd: S, rows: &mut [S::V; BITS], take: impl
     );
 }
 
-/// The same into `rows`, out of what `give` has for each row.
+/// Transposes the rows that `give` returns into `rows`.
 #[inline(always)]
 pub(super) fn transpose_from<S: Simd>(simd: S, rows: &mut [S::V; BITS], mut give: impl FnMut(usize) -> S::V) {
     both_passes(
@@ -48,7 +49,8 @@ pub(super) fn transpose_from<S: Simd>(simd: S, rows: &mut [S::V; BITS], mut give
     );
 }
 
-/// Six steps: three between rows that `give` has, three between what these leave in `rows`; `take` has the result.
+/// Runs the six steps of a transposition: three between the rows that `give` returns, and three between the rows
+/// that these leave in `rows`. Passes the result to `take`.
 #[inline(always)]
 fn both_passes<S: Simd>(
     simd: S,
@@ -60,6 +62,7 @@ fn both_passes<S: Simd>(
         #[inline(always)]
         || {
             for first in 0..8 {
+                // Eight rows at a time stay in registers; all 64 at once would be spilled after every step.
                 let mut part = [simd.zero(); 8];
                 for (at, row) in part.iter_mut().enumerate() {
                     *row = give(rows, first + 8 * at);
@@ -77,7 +80,7 @@ fn both_passes<S: Simd>(
     );
 }
 
-/// The steps between rows whose numbers differ by 8 or more.
+/// Runs the steps between rows whose numbers differ by 8 or more.
 #[inline(always)]
 fn far_steps<S: Simd>(simd: S, rows: &mut [S::V; 8]) {
     let masks =
@@ -85,7 +88,7 @@ fn far_steps<S: Simd>(simd: S, rows: &mut [S::V; 8]) {
     eight::<S, 32, 16, 8>(simd, rows, masks);
 }
 
-/// The steps between rows whose numbers differ by less.
+/// Runs the steps between rows whose numbers differ by less than 8.
 #[inline(always)]
 fn near_steps<S: Simd>(simd: S, rows: &mut [S::V; 8]) {
     let masks =
@@ -93,7 +96,7 @@ fn near_steps<S: Simd>(simd: S, rows: &mut [S::V; 8]) {
     eight::<S, 4, 2, 1>(simd, rows, masks);
 }
 
-/// Three of the six steps, on rows whose numbers differ in three bits only.
+/// Runs three of the six steps on eight rows whose numbers differ in three bits only.
 #[inline(always)]
 fn eight<S: Simd, const A: u32, const B: u32, const C: u32>(simd: S, rows: &mut [S::V; 8], masks: [S::V; 3]) {
     simd.step(
@@ -112,7 +115,7 @@ fn eight<S: Simd, const A: u32, const B: u32, const C: u32>(simd: S, rows: &mut 
     );
 }
 
-/// Exchanges the upper half of each `2 N` bits of one row with the lower half of the other's.
+/// Exchanges the upper half of each `2 N` bits of one row with the lower half of the other row.
 #[inline(always)]
 fn swap<V: Vector, const N: u32>(rows: &mut [V; 8], low: usize, high: usize, mask: V) {
     let (a, b) = (rows[low], rows[high]);
@@ -120,7 +123,7 @@ fn swap<V: Vector, const N: u32>(rows: &mut [V; 8], low: usize, high: usize, mas
     rows[high] = choose(mask, a.shr::<N>(), b);
 }
 
-/// Bits of `yes` where the mask has ones, of `no` elsewhere.
+/// Returns the bits of `yes` if the mask bit is one, and the bits of `no` otherwise.
 #[inline(always)]
 pub(crate) fn choose<V: Vector>(mask: V, yes: V, no: V) -> V {
     mask.ternary::<0xCA>(yes, no)

@@ -1,6 +1,6 @@
 //! Cipher block chaining of 512 messages. SP 800-38A 6.2.
 //!
-//! Chaining values stay bits: they become blocks again only where they are the result.
+//! Chaining values stay in bitsliced form. Only results are turned back into blocks.
 
 use oarlock_core::{Direction, PartMut};
 
@@ -23,7 +23,7 @@ pub(super) fn run<S: Simd>(
     group.schedules(simd, chain, &mut keys[..keying.schedules()], table);
     group.ivs(simd, chain);
     let (mut previous, mut next) = (chain, other_chain);
-    // Encrypted blocks chain where they are: in the state.
+    // Encrypted blocks chain in place: the state already holds them.
     state.load(
         simd,
         #[inline(always)]
@@ -74,6 +74,7 @@ pub(super) fn run<S: Simd>(
                         #[inline(always)]
                         |row| *state.row_mut(row) ^ previous[row],
                     );
+                    // The ciphertext block becomes the chaining value without a copy.
                     std::mem::swap(&mut previous, &mut next);
                 }
             }
@@ -82,7 +83,7 @@ pub(super) fn run<S: Simd>(
     });
 }
 
-/// Decrypts under one key and encrypts under another: the plaintext is bits in the state only.
+/// Decrypts under one key and encrypts under another. The plaintext exists as bits of the state only.
 pub(super) fn translate<S: Simd>(
     simd: S,
     scratch: &mut DesScratch<S::V>,
@@ -140,7 +141,8 @@ pub(super) fn translate<S: Simd>(
     });
 }
 
-/// The first byte of each chunk of a group, and how many of its blocks any record has.
+/// Calls `body` with the first byte of each chunk of a group, and the number of blocks in it that the longest record
+/// has.
 fn each_chunk(group: DesGroup<'_, '_>, mut body: impl FnMut(usize, usize)) {
     for first in (0..group.max_bytes()).step_by(BLOCK * CHUNK) {
         body(first, ((group.max_bytes() - first) / BLOCK).min(CHUNK));

@@ -1,4 +1,4 @@
-//! Up to 512 records side by side: their bytes in and out of rows.
+//! Up to 512 records side by side: the path of their bytes into rows and back.
 
 use oarlock_core::PartMut;
 use zeroize::{Zeroize, Zeroizing};
@@ -8,13 +8,13 @@ use super::schedule::DesSchedule;
 use crate::records::{RecordPart, RecordRef};
 use crate::simd::{LANES, Simd, Vector};
 
-/// Bytes of a block.
+/// The bytes of a block.
 pub(super) const BLOCK: usize = 8;
 
-/// Blocks of a record that are read at once: a vector of them.
+/// The blocks of a record that are read at once: a vector of them.
 pub(super) const CHUNK: usize = 8;
 
-/// One bit of 512 blocks in each vector, or eight blocks.
+/// One bit of 512 blocks in each vector, or eight whole blocks in each.
 pub(super) type Rows<V> = [V; BITS];
 
 /// Eight blocks of each record.
@@ -25,14 +25,14 @@ pub(super) type Chunk<V> = [Rows<V>; CHUNK];
 pub(super) struct DesGroup<'a, 'p> {
     pub(super) part: &'a RecordPart<'p>,
     pub(super) records: &'a [RecordRef],
-    /// The records that make whole rows.
+    /// The records that form whole rows.
     whole: &'a [[RecordRef; LANES]],
-    /// Those of the last row, if they do not fill it, and the first of them again without its bytes.
+    /// The records of a partly filled last row. Its other lanes repeat the first of them without bytes.
     rest: Option<[RecordRef; LANES]>,
 }
 
 impl<'a, 'p> DesGroup<'a, 'p> {
-    /// The groups of accepted records.
+    /// Divides accepted records into groups.
     pub(super) fn all(part: &'a RecordPart<'p>, records: &'a [RecordRef]) -> impl Iterator<Item = Self> {
         records.chunks(BLOCKS).map(move |records| {
             let (whole, rest) = records.as_chunks();
@@ -44,24 +44,24 @@ impl<'a, 'p> DesGroup<'a, 'p> {
         })
     }
 
-    /// The records of a row, if it has any.
+    /// Returns the records of a row, or None past the last row.
     #[inline(always)]
     fn row(&self, row: usize) -> Option<&[RecordRef; LANES]> {
         let rest = || self.rest.as_ref().filter(|_| row == self.whole.len());
         self.whole.get(row).or_else(rest)
     }
 
-    /// Bytes of the longest record.
+    /// Returns the length of the longest record.
     pub(super) fn max_bytes(&self) -> usize {
         self.records.first().map_or(0, |record| record.len as usize)
     }
 
-    /// Bytes of the shortest record.
-    pub(super) fn fewest_bytes(&self) -> usize {
+    /// Returns the length of the shortest record.
+    pub(super) fn min_bytes(&self) -> usize {
         self.records.last().map_or(0, |record| record.len as usize)
     }
 
-    /// Each record's IV, bit by bit.
+    /// Loads each record's IV in bitsliced form.
     pub(super) fn ivs<S: Simd>(&self, simd: S, rows: &mut Rows<S::V>) {
         let data = self.part.data();
         self.each_row(
@@ -84,7 +84,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
         );
     }
 
-    /// The IV of the encrypting half of each translation, bit by bit.
+    /// Loads the IV of the encrypting half of each translation in bitsliced form.
     pub(super) fn second_ivs<S: Simd>(&self, simd: S, rows: &mut Rows<S::V>) {
         self.gather(
             simd,
@@ -95,7 +95,8 @@ impl<'a, 'p> DesGroup<'a, 'p> {
         );
     }
 
-    /// The key schedules of the records' keys, from a table of them all where there is one.
+    /// Fills the key schedules of the records' keys. `table` holds all keys of the part; if it is empty, keys are
+    /// looked up one by one.
     pub(super) fn schedules<S: Simd>(
         &self,
         simd: S,
@@ -106,6 +107,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
         if table.is_empty() {
             return self.schedules_of(simd, rows, schedules, RecordPart::key_bytes);
         }
+        // Wrapping arithmetic below: an offset past the table reads as zeros and never panics.
         let len = (BLOCK * schedules.len()) as u32;
         for (at, schedule) in schedules.iter_mut().enumerate() {
             self.gather(
@@ -119,7 +121,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
         }
     }
 
-    /// The key schedules of these keys: one for each eight bytes.
+    /// Fills the key schedules of the keys that `key` returns: one schedule for each eight bytes.
     pub(super) fn schedules_of<S: Simd>(
         &self,
         simd: S,
@@ -145,7 +147,8 @@ impl<'a, 'p> DesGroup<'a, 'p> {
         }
     }
 
-    /// Eight bytes of each record from where `start` says, bit by bit. Rows without a record have zeros.
+    /// Loads eight bytes of each record in bitsliced form, from the offset that `start` returns. Rows without a
+    /// record become zeros.
     #[inline(always)]
     fn gather<S: Simd>(
         &self,
@@ -168,7 +171,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
         );
     }
 
-    /// What `load` has of each row, bit by bit; zeros where there is no record.
+    /// Transposes the rows that `load` returns. Rows without a record become zeros.
     #[inline(always)]
     fn each_row<S: Simd>(
         &self,
@@ -190,8 +193,8 @@ impl<'a, 'p> DesGroup<'a, 'p> {
         transpose(simd, rows);
     }
 
-    /// Reads a chunk of up to eight blocks of each record from byte `first` on, zeros where it has ended. `pad` adds to what is
-    /// read of a record of that length.
+    /// Reads a chunk of up to eight blocks of each record from byte `first` on, and zeros past the end of a record.
+    /// `pad` adds padding to the bytes of a record of a given length.
     pub(super) fn read<S: Simd>(
         &self,
         simd: S,
@@ -205,7 +208,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
                 for row in 0..BITS {
                     let mut messages = [simd.zero(); LANES];
                     let Some(records) = self.row(row) else {
-                        enter(chunk, row, messages);
+                        store_blocks(chunk, row, messages);
                         continue;
                     };
                     if let Some(strides) = self.part.strides(records) {
@@ -226,13 +229,13 @@ impl<'a, 'p> DesGroup<'a, 'p> {
                             *message = pad(simd.load_prefix(input), record.len as usize);
                         }
                     }
-                    enter(chunk, row, messages);
+                    store_blocks(chunk, row, messages);
                 }
             },
         );
     }
 
-    /// Writes eight blocks of each record from byte `first` on, as far as it goes.
+    /// Writes up to eight blocks of each record from byte `first` on.
     pub(super) fn write<S: Simd>(&self, simd: S, chunk: &Chunk<S::V>, first: usize, out: &mut PartMut<'_>) {
         simd.call(
             #[inline(always)]
@@ -263,7 +266,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
         );
     }
 
-    /// One block of each record, after the rows have become blocks again.
+    /// Transposes rows back into blocks and calls `take` with one block of each record.
     pub(super) fn each_block<S: Simd>(
         &self,
         simd: S,
@@ -281,7 +284,7 @@ impl<'a, 'p> DesGroup<'a, 'p> {
     }
 }
 
-/// Eight bytes from each start on.
+/// Loads eight bytes from each offset.
 #[inline(always)]
 fn words<S: Simd>(simd: S, bytes: &[u8], starts: [u32; LANES]) -> S::V {
     let mut words = [0; LANES];
@@ -291,7 +294,7 @@ fn words<S: Simd>(simd: S, bytes: &[u8], starts: [u32; LANES]) -> S::V {
     simd.load(&words)
 }
 
-/// The eight bytes from `start` on; zero past the end.
+/// Returns the eight bytes from `start` on, or zero past the end.
 #[inline(always)]
 fn word(bytes: &[u8], start: u32) -> u64 {
     let start = start as usize;
@@ -299,9 +302,9 @@ fn word(bytes: &[u8], start: u32) -> u64 {
     bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Puts the blocks of eight messages into a row each.
+/// Stores the blocks of eight messages, one row of the chunk for each block number.
 #[inline(always)]
-fn enter<V: Vector>(chunk: &mut [Rows<V>], row: usize, messages: [V; LANES]) {
+fn store_blocks<V: Vector>(chunk: &mut [Rows<V>], row: usize, messages: [V; LANES]) {
     for (rows, block) in chunk.iter_mut().zip(V::transpose(messages)) {
         rows[row] = block;
     }

@@ -10,7 +10,7 @@ use super::schedule::place_of;
 use super::{DesKeying, DesScratch};
 use crate::simd::{LANES, Simd, Vector};
 
-/// A code as what differs between them.
+/// A MAC algorithm: its cipher, the number of its keys, and its padding.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DesMac {
     keying: DesKeying,
@@ -18,19 +18,19 @@ pub(super) struct DesMac {
     ending: MacEnding,
 }
 
-/// How a message ends.
+/// The treatment of the last block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MacEnding {
     /// ISO/IEC 9797-1 padding method 1.
     Zeros,
     /// ISO/IEC 9797-1 padding method 2.
     OneThenZeros,
-    /// A subkey is added to the last block, which is padded where it is not whole. SP 800-38B 6.2.
+    /// A subkey is added to the last block, which is padded if it is not whole. SP 800-38B 6.2.
     Subkey,
 }
 
 impl DesMac {
-    /// The codes that are made of DES.
+    /// Returns the description of a MAC, or None if it is not made of DES.
     pub(super) fn from_alg(alg: MacAlg) -> Option<Self> {
         let (keying, schedules, ending) = match alg {
             MacAlg::DesMac(padding) => (DesKeying::Des, 1, MacEnding::from_padding(padding)),
@@ -42,7 +42,7 @@ impl DesMac {
         Some(Self { keying, schedules, ending })
     }
 
-    /// Blocks of a padded message.
+    /// Returns the number of blocks of a padded message.
     pub(super) fn blocks(self, len: usize) -> usize {
         match self.ending {
             MacEnding::OneThenZeros => len / BLOCK + 1,
@@ -50,7 +50,7 @@ impl DesMac {
         }
     }
 
-    /// Computes the codes of a group.
+    /// Computes the MACs of a group.
     pub(super) fn run<S: Simd>(
         self,
         simd: S,
@@ -60,6 +60,7 @@ impl DesMac {
     ) {
         let DesScratch { chunk, chain, other_chain: tag, state, keys, table, .. } = scratch;
         group.schedules(simd, chain, &mut keys[..self.schedules], table);
+        // `schedules` used the chain as a buffer for key bits; the MAC starts from zero.
         *chain = [simd.zero(); BITS];
         let mut subkeys = Zeroizing::new([simd.zero(); BITS]);
         if self.ending == MacEnding::Subkey {
@@ -73,7 +74,7 @@ impl DesMac {
             self.subkeys(simd, group, &mut subkeys);
         }
         let max = self.blocks(group.max_bytes());
-        let fewest = self.blocks(group.fewest_bytes());
+        let min = self.blocks(group.min_bytes());
         for first in (0..max).step_by(CHUNK) {
             let chunk = &mut chunk[..(max - first).min(CHUNK)];
             group.read(
@@ -85,7 +86,7 @@ impl DesMac {
             );
             for (blocks, rows) in (first + 1..).zip(chunk) {
                 transpose(simd, rows);
-                let last = match blocks < fewest {
+                let last = match blocks < min {
                     true => simd.zero(),
                     false => self.lanes(simd, group, |len| self.blocks(len) == blocks),
                 };
@@ -108,7 +109,7 @@ impl DesMac {
         self.finish(simd, scratch, group, out);
     }
 
-    /// The last steps of algorithm 3, and the codes to their places.
+    /// Runs the last steps of algorithm 3, and writes the MACs.
     fn finish<S: Simd>(
         self,
         simd: S,
@@ -138,7 +139,8 @@ impl DesMac {
         });
     }
 
-    /// From L to what is added to each lane's last block: K1 where it is whole, K2 where it was padded. SP 800-38B 6.1.
+    /// Turns L into the value that is added to each lane's last block: K1 if the block is whole, K2 if it was
+    /// padded. SP 800-38B 6.1.
     fn subkeys<S: Simd>(self, simd: S, group: DesGroup<'_, '_>, l: &mut Rows<S::V>) {
         let is_padded = self.lanes(simd, group, |len| len == 0 || !len.is_multiple_of(BLOCK));
         simd.call(
@@ -154,7 +156,7 @@ impl DesMac {
         );
     }
 
-    /// Ones in the lanes whose messages have such a length.
+    /// Returns ones in the lanes whose message length satisfies `is_set`.
     fn lanes<S: Simd>(self, simd: S, group: DesGroup<'_, '_>, is_set: impl Fn(usize) -> bool) -> S::V {
         let mut words = [0; LANES];
         for (row, eight) in group.records.chunks(LANES).enumerate() {
@@ -165,7 +167,7 @@ impl DesMac {
         simd.load(&words)
     }
 
-    /// Adds the padding's one bit, where it lies among the bytes from `first` on.
+    /// Adds the one bit of the padding if it is among the bytes from `first` on.
     #[inline(always)]
     fn pad<S: Simd>(self, simd: S, message: S::V, len: usize, first: usize) -> S::V {
         let is_padded = match self.ending {
@@ -189,14 +191,15 @@ impl MacEnding {
     }
 }
 
-/// One bit in the middle: read from before it, it lies as far on.
+/// A one bit in the middle of zeros. A read that starts n bytes before the middle has the bit n bytes from its
+/// start.
 const ONE: [u8; 2 * BLOCK * CHUNK - 1] = {
     let mut bytes = [0; 2 * BLOCK * CHUNK - 1];
     bytes[bytes.len() / 2] = 0x80;
     bytes
 };
 
-/// Each block times x in GF(2^64), modulo x^64 + x^4 + x^3 + x + 1. SP 800-38B 5.3.
+/// Multiplies each block by x in GF(2^64), modulo x^64 + x^4 + x^3 + x + 1. SP 800-38B 5.3.
 #[inline(always)]
 fn double<V: Vector>(rows: &mut Rows<V>) {
     let carry = rows[place_of(1)];

@@ -1,11 +1,11 @@
-//! DES and triple DES, bitsliced: 512 messages side by side, each under a key of its own. FIPS 46-3, SP 800-67.
+//! DES and triple DES, bitsliced: 512 messages side by side, each under its own key. FIPS 46-3, SP 800-67.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | this one | which shapes there are, and the scratch of a run |
+//! | this one | the shapes, and the memory of a run |
 //! | `bits` | blocks to bits and back |
-//! | `cbc` | CBC both ways, and translation |
-//! | `group` | up to 512 records: their bytes in and out |
+//! | `cbc` | CBC in both directions, and translation |
+//! | `group` | up to 512 records: the path of their bytes into rows and back |
 //! | `mac` | DES-MAC, retail MAC and CMAC |
 //! | `permutations` | the tables of the standard |
 //! | `rounds` | the sixteen rounds |
@@ -37,10 +37,10 @@ use mac::DesMac;
 use rounds::DesState;
 use schedule::DesSchedule;
 
-/// Two groups of 512 or more keep their lanes full; a run of the most takes some tens of microseconds to a millisecond.
+/// 512 records fill the lanes once. A run of the maximum takes some tens of microseconds to a millisecond.
 const OFFER: BatchSize = BatchSize { preferred: BLOCKS, max: 65_536 };
 
-/// What is offered of a shape.
+/// Returns the batch sizes of a shape, or None if it is not one of DES.
 pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let is_ours = match shape {
         Shape::Cipher { alg, mode: CipherMode::Cbc, .. } => DesKeying::from_alg(alg).is_some(),
@@ -54,11 +54,11 @@ pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     is_ours.then_some(OFFER)
 }
 
-/// Which schedules are used in which order.
+/// The schedules of a cipher and their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DesKeying {
     Des,
-    /// The first key, the second, the first. SP 800-67 3.2, keying option 2.
+    /// The first key, the second, and the first again. SP 800-67 3.2, keying option 2.
     Tdes2,
     /// Three keys.
     Tdes3,
@@ -74,7 +74,7 @@ impl DesKeying {
         }
     }
 
-    /// Schedules that a key has.
+    /// Returns the number of schedules of a key.
     fn schedules(self) -> usize {
         match self {
             Self::Des => 1,
@@ -83,7 +83,7 @@ impl DesKeying {
         }
     }
 
-    /// Encrypts, or decrypts: EDE or its inverse. SP 800-67 3.1.
+    /// Encrypts with EDE, or decrypts with its inverse. SP 800-67 3.1.
     fn run<S: Simd>(
         self,
         simd: S,
@@ -116,7 +116,7 @@ pub(crate) struct DesRun<S: Simd> {
     scratch: ThreadScratch<DesScratch<S::V>>,
 }
 
-/// What a group is computed in.
+/// The memory in which a group is computed.
 struct DesScratch<V: Vector> {
     chunk: Chunk<V>,
     chain: Rows<V>,
@@ -124,12 +124,12 @@ struct DesScratch<V: Vector> {
     state: DesState<V>,
     keys: [DesSchedule<V>; 3],
     other_keys: [DesSchedule<V>; 3],
-    /// The keys that recur, side by side; empty where they are looked up one by one.
+    /// The bytes of all keys of the part. Empty if keys are looked up one by one.
     table: Zeroizing<Vec<u8>>,
 }
 
 impl<S: Simd> DesRun<S> {
-    /// For the records of a shape that is offered.
+    /// Prepares a run of records of an offered shape.
     pub(crate) fn new(simd: S, shape: Shape) -> Self {
         let scratch = ThreadScratch::take(|| {
             let (rows, keys) = ([simd.zero(); bits::BITS], [DesSchedule::new(simd); 3]);
@@ -148,7 +148,7 @@ impl<S: Simd> DesRun<S> {
 }
 
 impl<S: Simd> DesRun<S> {
-    /// Bytes of a key; of the first of a translation.
+    /// Returns the length of a key, or of the first key of a translation.
     fn key_len(&self) -> usize {
         match self.shape {
             Shape::Cipher { alg, .. } => alg.key_len(),
@@ -176,16 +176,18 @@ impl<S: Simd> RecordKernel for DesRun<S> {
         let (keys, len) = (part.recurring_keys(), self.key_len());
         let is_small = u32::try_from(keys.len() * len).is_ok();
         erase(&mut self.scratch.table);
+        // Keys in slots are not in the table, and offsets into the table are 32 bits wide.
         if part.has_slots() || !is_small {
             return;
         }
         let table = &mut self.scratch.table;
+        // A vector that grows would leave a copy of the keys in freed memory.
         if table.capacity() < keys.len() * len {
             *table = Zeroizing::new(Vec::with_capacity(keys.len() * len));
         }
         table.resize(keys.len() * len, 0);
         for (place, key) in table.chunks_exact_mut(len).zip(keys) {
-            // By words: a call for so few bytes costs more than they do.
+            // Copies by words: a call of memcpy for so few bytes costs more than the copy.
             for (to, from) in place.as_chunks_mut::<BLOCK>().0.iter_mut().zip(key.as_chunks().0) {
                 *to = *from;
             }
@@ -230,7 +232,7 @@ impl<V: Vector> WipePolicy for DesScratch<V> {
     }
 }
 
-/// What benchmarks look at.
+/// The parts that benchmarks time.
 #[cfg(feature = "measure")]
 pub(crate) mod measure {
     use oarlock_core::Direction;
@@ -239,7 +241,7 @@ pub(crate) mod measure {
     use super::{DesSchedule, DesState};
     use crate::simd::Simd;
 
-    /// Lends a closure that runs the sixteen rounds.
+    /// Calls `take` with a closure that runs the sixteen rounds.
     pub(crate) fn cipher<S: Simd>(simd: S, take: impl FnOnce(&mut dyn FnMut())) {
         let (mut state, schedule) = (DesState::new(simd), DesSchedule::new(simd));
         take(&mut || state.cipher(simd, &schedule, Direction::Encrypt));

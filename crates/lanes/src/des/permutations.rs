@@ -1,4 +1,5 @@
-//! The permutations of DES, as FIPS 46-3 prints them: entry `i` is the number (from 1) of the input bit that becomes bit `i`.
+//! The permutations of DES, as FIPS 46-3 prints them: entry `i` is the number (from 1) of the input bit that becomes
+//! bit `i`.
 
 /// Permuted choice 1: the halves C and D of the key without its parity bits.
 pub(super) const PC1: [[u8; 28]; 2] = [

@@ -9,10 +9,10 @@ use super::sboxes::{s1, s2, s3, s4, s5, s6, s7, s8};
 use super::schedule::{DesSchedule, PLACES, STARTS, WINDOW, place_of};
 use crate::simd::{Simd, Vector};
 
-/// Half a block of each lane, bit 1 first.
+/// Half a block of each lane, with bit 1 first.
 pub(super) type Half<V> = [V; 32];
 
-/// For each bit that leaves the S-boxes its place in the half that it is added to: P, inverted.
+/// The position in the other half for each output bit of the S-boxes: P, inverted.
 const TARGETS: [usize; 32] = {
     let (mut targets, mut bit) = ([0; 32], 0);
     while bit < 32 {
@@ -22,7 +22,7 @@ const TARGETS: [usize; 32] = {
     targets
 };
 
-/// Where each row of a block is among the bits of the halves: IP.
+/// The position of each row of a block among the bits of the halves: IP.
 const BITS_OF_ROWS: [u8; BITS] = {
     let (mut bits, mut half) = ([0; BITS], 0);
     while half < 2 {
@@ -36,11 +36,12 @@ const BITS_OF_ROWS: [u8; BITS] = {
     bits
 };
 
-/// Blocks between the initial and the final permutation, which cancel where one cipher follows another.
+/// Blocks between the initial and the final permutation. The two cancel if one cipher follows another, so triple DES
+/// runs them once.
 #[derive(Clone, Copy)]
 pub(super) struct DesState<V> {
     halves: [Half<V>; 2],
-    /// The halves change places after each cipher, in name only.
+    /// True if the halves have exchanged their roles. The exchange after each cipher only flips this flag.
     is_swapped: bool,
 }
 
@@ -49,14 +50,14 @@ impl<V: Vector> DesState<V> {
         Self { halves: [[simd.zero(); 32]; 2], is_swapped: false }
     }
 
-    /// Where a row of the block lies, before the initial permutation or after the final one.
+    /// Returns a row of the block, before the initial permutation or after the final one.
     #[inline(always)]
     pub(super) fn row_mut(&mut self, row: usize) -> &mut V {
         let bit = usize::from(BITS_OF_ROWS[row % BITS]);
         &mut self.halves[(bit / 32) ^ usize::from(self.is_swapped)][bit % 32]
     }
 
-    /// The initial permutation of these rows.
+    /// Loads rows through the initial permutation.
     #[inline(always)]
     pub(super) fn load<S: Simd<V = V>>(&mut self, simd: S, row: impl Fn(usize) -> V) {
         self.is_swapped = false;
@@ -70,7 +71,7 @@ impl<V: Vector> DesState<V> {
         );
     }
 
-    /// The final permutation: takes each row.
+    /// Passes each row to `take` through the final permutation.
     #[inline(always)]
     pub(super) fn store<S: Simd<V = V>>(&mut self, simd: S, mut take: impl FnMut(usize, V)) {
         simd.call(
@@ -83,9 +84,10 @@ impl<V: Vector> DesState<V> {
         );
     }
 
-    /// One cipher: sixteen rounds and the exchange of the halves after them.
+    /// Runs one cipher: sixteen rounds and the exchange of the halves.
     pub(super) fn cipher<S: Simd<V = V>>(&mut self, simd: S, schedule: &DesSchedule<V>, way: Direction) {
         let [first, second] = &mut self.halves;
+        // The exchange after each cipher is a change of names, which saves 64 moves.
         let (left, right) = if self.is_swapped { (second, first) } else { (first, second) };
         for pair in 0..8 {
             let start = |round: usize| match way {
@@ -113,8 +115,8 @@ impl<V: Zeroize> Zeroize for DesState<V> {
     }
 }
 
-/// `left ^= P(S(E(right) ^ key))`. Each S-box reads six others' outputs of the round before: the order has it that none waits for the
-/// last one, and was the quickest of forty such.
+/// Computes `left ^= P(S(E(right) ^ key))`. Each S-box reads outputs of six others of the round before. In this
+/// order none waits for the last S-box of that round; it was the fastest of forty such orders.
 #[inline(always)]
 fn round<V: Vector>(left: &mut Half<V>, right: &Half<V>, key: &[V; WINDOW]) {
     add::<V, 0>(left, s1(inputs::<V, 0>(right, key)));
@@ -127,7 +129,7 @@ fn round<V: Vector>(left: &mut Half<V>, right: &Half<V>, key: &[V; WINDOW]) {
     add::<V, 2>(left, s3(inputs::<V, 2>(right, key)));
 }
 
-/// The inputs of S-box `BOX`: bits `4 BOX` to `4 BOX + 5` of the half, where bit 0 is bit 32, with the key's.
+/// Returns the inputs of S-box `BOX` XORed with the key: bits `4 BOX` to `4 BOX + 5` of the half. Bit 0 is bit 32.
 #[inline(always)]
 fn inputs<V: Vector, const BOX: usize>(right: &Half<V>, key: &[V; WINDOW]) -> [V; 6] {
     [
@@ -145,7 +147,7 @@ fn input<V: Vector, const BOX: usize, const BIT: usize>(right: &Half<V>, key: &[
     right[(4 * BOX + BIT + 31) % 32] ^ key[PLACES[6 * BOX + BIT]]
 }
 
-/// Adds the outputs of S-box `BOX` where P puts them.
+/// Adds the outputs of S-box `BOX` at their positions after P.
 #[inline(always)]
 fn add<V: Vector, const BOX: usize>(left: &mut Half<V>, outputs: [V; 4]) {
     for (bit, output) in outputs.into_iter().enumerate() {

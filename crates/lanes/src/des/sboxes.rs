@@ -1,7 +1,7 @@
-//! The S-boxes of DES as three-input gates, one bit of each lane at a time. Made from `circuits.txt` by `cargo xtask sboxes`; what
-//! `cargo xtask check` finds changed by hand is an error.
+//! The S-boxes of DES as three-input gates, one bit of each lane at a time. `cargo xtask sboxes` makes this file from
+//! `circuits.txt`, and `cargo xtask check` rejects other changes.
 //!
-//! The input is b1 to b6 as the expansion E gives them, the output the most significant bit first. FIPS 46-3.
+//! The input is b1 to b6 as the expansion E gives them. The first output is the most significant bit. FIPS 46-3.
 
 use crate::simd::Vector;
 

@@ -1,7 +1,8 @@
-//! Key schedules of 512 keys, bit by bit.
+//! The key schedules of 512 keys in bitsliced form.
 //!
-//! A round's key bits are C and D at places that shift with the round. C and D lie there twice over, so that the bits of a round are those
-//! of any other behind a moved start: no round has a schedule of its own, and the code of a round is the same for all.
+//! The key bits of a round are bits of C and D at positions that shift from round to round. C and D are stored twice
+//! in a row, so a round reads the same positions from a moved start. No round needs a schedule of its own, and all
+//! rounds share their code.
 
 use zeroize::Zeroize;
 
@@ -9,17 +10,17 @@ use super::bits::BITS;
 use super::permutations::{PC1, PC2, SHIFTS};
 use crate::simd::{Simd, Vector};
 
-/// Bits of C or D.
+/// The bits of C or D.
 const HALF: usize = 28;
 
-/// The key bits of a round and all that lies between them: C from the shift on, and D.
+/// The length of the slice that a round reads: C from its shift on, and D.
 pub(super) const WINDOW: usize = 2 * HALF + HALF;
 
-/// C twice, then D twice.
+/// The bits of C twice, then of D twice.
 #[derive(Clone, Copy)]
 pub(super) struct DesSchedule<V>([V; 4 * HALF]);
 
-/// Where the bits of a round start: the sum of the shifts up to it.
+/// The start of each round's slice: the sum of the shifts up to it.
 pub(super) const STARTS: [usize; 16] = {
     let (mut starts, mut sum, mut round) = ([0; 16], 0, 0);
     while round < 16 {
@@ -30,7 +31,7 @@ pub(super) const STARTS: [usize; 16] = {
     starts
 };
 
-/// For each of the 48 bits of a round's key its place in the window.
+/// The position in the slice of each of the 48 key bits of a round.
 pub(super) const PLACES: [usize; 48] = {
     let (mut places, mut bit) = ([0; 48], 0);
     while bit < 48 {
@@ -46,17 +47,18 @@ impl<V: Vector> DesSchedule<V> {
         Self([simd.zero(); 4 * HALF])
     }
 
-    /// Takes over the keys whose bits lie in `rows`; parity bits are left out.
+    /// Stores the keys whose bits are in `rows`. Parity bits are left out.
     pub(super) fn fill(&mut self, rows: &[V; BITS]) {
         for (half, choice) in self.0.chunks_exact_mut(2 * HALF).zip(PC1) {
             for (at, bit) in choice.into_iter().enumerate() {
                 half[at] = rows[place_of(bit)];
+                // The copy behind C (or D) makes every rotation a contiguous slice.
                 half[at + HALF] = half[at];
             }
         }
     }
 
-    /// What a round reads its key from; None where no round starts.
+    /// Returns the slice of a round, or None if no round has this start.
     #[inline(always)]
     pub(super) fn window(&self, start: usize) -> Option<&[V; WINDOW]> {
         self.0.get(start..)?.first_chunk()
@@ -69,7 +71,7 @@ impl<V: Zeroize> Zeroize for DesSchedule<V> {
     }
 }
 
-/// Where bit `number` of FIPS 46-3, counted from 1 at the most significant bit of the first byte, is among the rows.
+/// Returns the row of bit `number` of FIPS 46-3, which counts from 1 at the most significant bit of the first byte.
 pub(super) const fn place_of(number: u8) -> usize {
     let (byte, bit) = ((number as usize - 1) / 8, (number as usize - 1) % 8);
     8 * byte + 7 - bit

@@ -2,9 +2,10 @@ use super::sboxes::{s1, s2, s3, s4, s5, s6, s7, s8};
 use super::standard::S_BOXES;
 use crate::simd::{PortableSimd, Simd, Vector};
 
-/// Bit x of the words is the value for input x = 32 b1 + 16 b2 + 8 b3 + 4 b4 + 2 b5 + b6, so that one run has all of them.
+/// Bit x of the words is the value for input x = 32 b1 + 16 b2 + 8 b3 + 4 b4 + 2 b5 + b6, so one run covers all
+/// inputs.
 #[test]
-fn circuits_are_the_standards_s_boxes() {
+fn circuits_compute_the_s_boxes_of_the_standard() {
     let input = [5, 4, 3, 2, 1, 0]
         .map(|bit| PortableSimd.splat((0..64).fold(0, |word, x| word | (x >> bit & 1) << x)));
     let outputs = [s1(input), s2(input), s3(input), s4(input), s5(input), s6(input), s7(input), s8(input)];

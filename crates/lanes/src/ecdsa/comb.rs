@@ -1,9 +1,10 @@
-//! Tables of all windows of a point: with them a multiple is a sum of one point per window, without doublings.
+//! Tables of the multiples of a point for all windows. A multiple is then a sum of one entry per window, without
+//! doublings.
 //!
-//! | table | how it is read | layout |
+//! | table | lookup | layout |
 //! |---|---|---|
-//! | [`SecretComb`] | whole, by in-register permutation: the index leaves no trace | limb by limb, eight multiples a line |
-//! | [`PublicComb`] | one row per lane | row by row |
+//! | [`SecretComb`] | reads the whole window, then permutes in registers | limb by limb, eight multiples a line |
+//! | [`PublicComb`] | reads one row per lane | row by row |
 
 use std::fmt;
 
@@ -18,12 +19,12 @@ use super::ring::OddModulus;
 use super::rows::CacheLine;
 use crate::simd::{LANES, Simd, Vector};
 
-/// Odd multiples of the base point for secret digits.
+/// The odd multiples of the base point for secret digits.
 pub(crate) struct SecretComb {
     lines: Vec<CacheLine>,
 }
 
-/// Odd multiples of a point for public digits.
+/// The odd multiples of a point for public digits.
 pub(crate) struct PublicComb {
     lines: Vec<CacheLine>,
 }
@@ -48,7 +49,7 @@ impl SecretComb {
         Self { lines }
     }
 
-    /// The multiples that `index` names in window `at`. Reads all multiples of the window.
+    /// Returns the multiples that `index` selects in window `at`. Reads all multiples of the window.
     #[inline(always)]
     pub(crate) fn look_up<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
         &self,
@@ -69,7 +70,7 @@ impl SecretComb {
     }
 }
 
-/// The word of `lines` (4 or 8 of them) that each lane of `index` names.
+/// Returns the word of `lines`, 4 or 8 of them, that each lane of `index` selects.
 #[inline(always)]
 fn pick<S: Simd, const N: usize>(
     simd: S,
@@ -80,6 +81,7 @@ fn pick<S: Simd, const N: usize>(
     for n in 0..N {
         let index = index.0[n];
         let (fourth, fifth) = (index.has_any(simd.splat(16)), index.has_any(simd.splat(32)));
+        // Bits 0 to 3 select within two lines; bits 4 and 5 select among the results.
         let low = sixteen(simd, &lines[..2], index).or_if(fourth, sixteen(simd, &lines[2..], index));
         picked.0[n] = match lines.len() {
             8 => low.or_if(
@@ -92,7 +94,7 @@ fn pick<S: Simd, const N: usize>(
     picked
 }
 
-/// The word of two lines.
+/// Returns the word of two lines that each lane of `index` selects.
 #[inline(always)]
 fn sixteen<S: Simd>(simd: S, lines: &[CacheLine], index: S::V) -> S::V {
     index.pick16(simd.load(&lines[0].0), simd.load(&lines[1].0))
@@ -103,7 +105,7 @@ impl PublicComb {
         Self::new::<S, C, L>(simd, &base::<C, L>(), C::PUBLIC_WINDOW)
     }
 
-    /// The table of an affine point in Montgomery form.
+    /// Builds the table of an affine point in Montgomery form.
     pub(crate) fn new<S: Simd, C: CurveParams<L>, const L: usize>(
         simd: S,
         p: &[[u64; L]; 2],
@@ -120,24 +122,24 @@ impl PublicComb {
         Self { lines }
     }
 
-    /// Bytes of the table of a point.
+    /// Returns the bytes of the table of a point.
     pub(crate) const fn bytes(bits: usize, window: usize, lines: usize) -> usize {
         digits(bits, window) * (1 << (window - 1)) * lines * size_of::<CacheLine>()
     }
 
-    /// Bytes of this table.
+    /// Returns the bytes of this table.
     #[cfg(test)]
     pub(crate) fn len_bytes(&self) -> usize {
         size_of_val(&self.lines[..])
     }
 
-    /// All rows, window after window.
+    /// Returns all rows, window after window.
     #[inline(always)]
     pub(crate) fn rows(&self) -> &[CacheLine] {
         &self.lines
     }
 
-    /// Every row, one point per lane; a lane past the last repeats it.
+    /// Returns every row, one point per lane. Lanes past the last row repeat it.
     pub(crate) fn points<S: Simd, C: CurveParams<L>, const L: usize>(
         &self,
         simd: S,
@@ -154,10 +156,11 @@ impl PublicComb {
     }
 }
 
-/// A table per lane.
+/// The rows of one table per lane.
 pub(crate) type Rows<'a, const N: usize> = [[&'a [CacheLine]; LANES]; N];
 
-/// Reads to `entry` the rows that `places` name, each lane in its own table; begins to fetch those that `next` names.
+/// Reads the rows that `places` selects, each lane in its own table, into `entry`. Prefetches the rows that `next`
+/// selects.
 pub(crate) fn look_up<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     tables: &Rows<'_, N>,
@@ -197,7 +200,7 @@ fn point<V: Vector, const L: usize>([x, y]: [[V; L]; 2]) -> AffinePoint<V, L, 1>
     AffinePoint { x: interleaved(x), y: interleaved(y) }
 }
 
-/// Writes points whose lanes are tables that follow one another: row `at` of each is its lane of `points[at]`.
+/// Writes points as rows of consecutive tables, one table per lane: row `at` of each is its lane of `points[at]`.
 pub(crate) fn write_rows<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     points: &[AffinePoint<S::V, L, N>],
@@ -223,7 +226,7 @@ pub(crate) fn write_rows<S: Simd, C: CurveParams<L>, const L: usize, const N: us
     }
 }
 
-/// The base point in Montgomery form.
+/// Returns the base point in Montgomery form.
 pub(crate) fn base<C: CurveParams<L>, const L: usize>() -> [[u64; L]; 2] {
     C::G.map(|coordinate| shifted(coordinate, 52 * L, &<C::Field as OddModulus<L>>::LIMBS))
 }

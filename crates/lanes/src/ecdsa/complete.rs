@@ -1,4 +1,5 @@
-//! Additions without exceptions, for the few lanes whose fast path met one. Slow, and exact for every input.
+//! Additions without exceptions, for the few lanes in which the fast path met one. They are slow, and exact for
+//! every input.
 
 use super::curve::CurveParams;
 use super::element::{Element, LooseElement};
@@ -8,7 +9,7 @@ use super::ring::{ModularRing, OddModulus};
 use crate::ecdsa::constants::shifted;
 use crate::simd::{LANES, Simd, Vector};
 
-/// `(X/Z, Y/Z)`; the point at infinity is (0, 1, 0).
+/// A point `(X/Z, Y/Z)`. The point at infinity is (0, 1, 0).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProjectivePoint<V, const L: usize> {
     pub(crate) x: Element<V, L, 1>,
@@ -46,7 +47,7 @@ impl<S: Simd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
         self.f.reduce_weakly(loose + loose.shl::<1>())
     }
 
-    /// `(a + a') (b + b') - (less + less')`.
+    /// Computes `(a + a') (b + b') - (less + less')`.
     #[inline(always)]
     fn mixed(self, a: Pair<'_, S, L>, b: Pair<'_, S, L>, less: Pair<'_, S, L>) -> E<S, L> {
         let product = self.f.mul(&self.add(a.0, a.1), &self.add(b.0, b.1));
@@ -61,8 +62,8 @@ impl<S: Simd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
         ProjectivePoint { x: p.x, y: p.y, z: self.f.one() }
     }
 
-    /// `p + q` for any two points. Renes, Costello, Batina: Complete addition formulas for prime order elliptic curves,
-    /// algorithm 4 (a = -3).
+    /// Computes `p + q` for any two points. Renes, Costello, Batina: Complete addition formulas for prime order
+    /// elliptic curves, algorithm 4 (a = -3).
     pub(crate) fn sum(
         self,
         p: &ProjectivePoint<S::V, L>,
@@ -91,7 +92,7 @@ impl<S: Simd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
         )
     }
 
-    /// `q` where the mask is set.
+    /// Returns `q` in lanes whose mask bit is set, and `p` in the others.
     pub(crate) fn select(
         self,
         mask: Masks<1>,
@@ -106,7 +107,7 @@ impl<S: Simd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
         }
     }
 
-    /// `u p + v q` for plain scalars, bit by bit.
+    /// Computes `u p + v q` for plain scalars, bit by bit.
     pub(crate) fn double_sum(
         self,
         (u, p): (&E<S, L>, &ProjectivePoint<S::V, L>),
@@ -117,6 +118,7 @@ impl<S: Simd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
             sum = self.sum(&sum, &sum);
             for (scalar, point) in [(u, p), (v, q)] {
                 let is_set = scalar.0[bit / 52].has_any(self.f.word(1 << (bit % 52)));
+                // The scalars are public here: the complete formulas serve verification and tests only.
                 if is_set != [0] {
                     sum = self.select(is_set, &sum, &self.sum(&sum, point));
                 }
@@ -125,7 +127,7 @@ impl<S: Simd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
         sum
     }
 
-    /// The sum of all lanes, in every lane.
+    /// Returns the sum of all lanes in every lane.
     pub(crate) fn sum_of_lanes(self, p: &ProjectivePoint<S::V, L>) -> ProjectivePoint<S::V, L> {
         let mut sum = *p;
         for distance in [4, 2, 1] {
@@ -144,7 +146,7 @@ impl<S: Simd, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
         sum
     }
 
-    /// Lanes in which two points are the same.
+    /// Returns the lanes in which two points are equal.
     pub(crate) fn is_same(self, p: &ProjectivePoint<S::V, L>, q: &ProjectivePoint<S::V, L>) -> Masks<1> {
         let f = self.f;
         let same = |a, b, c, d| {

@@ -1,8 +1,8 @@
-//! Constants of a modulus, computed by the compiler from the modulus itself. Limbs hold 52 bits, the lowest first.
+//! Constants of a modulus, which the compiler computes from the modulus. Limbs hold 52 bits, lowest first.
 
 pub(crate) const LOW_52: u64 = (1 << 52) - 1;
 
-/// The integer of big-endian hexadecimal digits.
+/// Returns the integer of big-endian hexadecimal digits.
 pub(crate) const fn limbs<const L: usize>(hex: &str) -> [u64; L] {
     let (digits, mut limbs, mut at) = (hex.as_bytes(), [0; L], 0);
     while at < digits.len() {
@@ -14,7 +14,7 @@ pub(crate) const fn limbs<const L: usize>(hex: &str) -> [u64; L] {
     limbs
 }
 
-/// `a * 2^bits mod m`, for `a` below `m`.
+/// Computes `a * 2^bits mod m` for `a` below `m`.
 pub(crate) const fn shifted<const L: usize>(a: [u64; L], bits: usize, m: &[u64; L]) -> [u64; L] {
     let (mut a, mut left) = (a, bits);
     while left > 0 {
@@ -26,7 +26,7 @@ pub(crate) const fn shifted<const L: usize>(a: [u64; L], bits: usize, m: &[u64; 
     a
 }
 
-/// `factor * m`, which must fit the limbs.
+/// Computes `factor * m`, which must fit the limbs.
 pub(crate) const fn multiple<const L: usize>(m: &[u64; L], factor: u64) -> [u64; L] {
     let (mut product, mut carry, mut at) = ([0; L], 0, 0);
     while at < L {
@@ -39,7 +39,7 @@ pub(crate) const fn multiple<const L: usize>(m: &[u64; L], factor: u64) -> [u64;
     product
 }
 
-/// `a - b` modulo 2^(52 L), and whether it is negative.
+/// Computes `a - b` modulo 2^(52 L), and returns true beside it if the difference is negative.
 pub(crate) const fn minus<const L: usize>(a: &[u64; L], b: &[u64; L]) -> ([u64; L], bool) {
     let (mut difference, mut borrow, mut at) = ([0; L], 0, 0);
     while at < L {
@@ -51,14 +51,15 @@ pub(crate) const fn minus<const L: usize>(a: &[u64; L], b: &[u64; L]) -> ([u64; 
     (difference, borrow == 1)
 }
 
-/// `word` as an integer of L limbs.
+/// Returns `word` as an integer of L limbs.
 pub(crate) const fn small<const L: usize>(word: u64) -> [u64; L] {
     let mut limbs = [0; L];
     limbs[0] = word & LOW_52;
     limbs
 }
 
-/// `-1 / odd mod 2^52`, by Newton's iteration: each step doubles the bits that are right, of which there are three at first.
+/// Computes `-1 / odd mod 2^52` by Newton's iteration. An odd number has three right bits, and each step doubles
+/// their number.
 pub(crate) const fn negated_inverse(odd: u64) -> u64 {
     let (mut inverse, mut bits) = (odd, 3);
     while bits < 52 {

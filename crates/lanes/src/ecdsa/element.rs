@@ -1,10 +1,10 @@
-//! Integers of limbs, by the state that they are in.
+//! Integers of limbs, by the state of their carries.
 //!
-//! | type | limbs | what it is good for |
+//! | type | limbs | use |
 //! |---|---|---|
 //! | [`Element`] | each below 2^52 | a factor; a term |
-//! | [`LooseElement`] | signed, of at most 60 bits | a sum of a few terms whose carries have not moved yet |
-//! | [`ProductColumns`] | 2L signed columns of at most 62 bits | a sum of products that has not been reduced |
+//! | [`LooseElement`] | signed, of at most 60 bits | a sum of a few terms before its carries |
+//! | [`ProductColumns`] | 2L signed columns of at most 62 bits | a sum of products before its reduction |
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -14,15 +14,15 @@ use zeroize::Zeroize;
 use super::interleaved::{Interleaved, Masks, not, part, set_part};
 use crate::simd::Vector;
 
-/// Limbs below 2^52.
+/// An integer with limbs below 2^52.
 #[derive(Clone, Copy)]
 pub(crate) struct Element<V, const L: usize, const N: usize>(pub(crate) [Interleaved<V, N>; L]);
 
-/// Signed limbs whose carries have not moved.
+/// An integer with signed limbs, before its carries.
 #[derive(Clone, Copy)]
 pub(crate) struct LooseElement<V, const L: usize, const N: usize>(pub(crate) [Interleaved<V, N>; L]);
 
-/// Columns of products.
+/// The columns of a sum of products.
 #[derive(Clone, Copy)]
 pub(crate) struct ProductColumns<V, const L: usize, const N: usize> {
     pub(crate) low: [Interleaved<V, N>; L],
@@ -35,7 +35,7 @@ impl<V: Vector, const L: usize, const N: usize> Element<V, L, N> {
         LooseElement(self.0)
     }
 
-    /// K parts from `n` on.
+    /// Returns K parts from `n` on.
     #[inline(always)]
     pub(crate) fn part<const K: usize>(&self, n: usize) -> Element<V, L, K> {
         Element(part(&self.0, n))
@@ -54,7 +54,7 @@ impl<V: Vector, const L: usize, const N: usize> LooseElement<V, L, N> {
         LooseElement(part(&self.0, n))
     }
 
-    /// `2^BITS` times the value.
+    /// Multiplies the value by `2^BITS`.
     #[inline(always)]
     pub(crate) fn shl<const BITS: u32>(mut self) -> Self {
         for limb in &mut self.0 {
@@ -63,7 +63,7 @@ impl<V: Vector, const L: usize, const N: usize> LooseElement<V, L, N> {
         self
     }
 
-    /// `self - other` where the mask is set, `self + other` elsewhere.
+    /// Computes `self - other` in lanes whose mask bit is set, and `self + other` in the others.
     #[inline(always)]
     pub(crate) fn sub_or_add(mut self, mask: Masks<N>, other: Self) -> Self {
         for (limb, other) in self.0.iter_mut().zip(other.0) {
@@ -109,7 +109,7 @@ impl<V: Vector, const L: usize, const N: usize> ProductColumns<V, L, N> {
         self.set(column, self.at(column) - value);
     }
 
-    /// `-2^BITS` times the value.
+    /// Multiplies the value by `-2^BITS`.
     #[inline(always)]
     pub(crate) fn negated_shl<const BITS: u32>(mut self, zero: Interleaved<V, N>) -> Self {
         for limb in 0..L {
@@ -168,7 +168,7 @@ impl<V: Vector, const L: usize, const N: usize> Zeroize for Element<V, L, N> {
     }
 }
 
-/// Lanes may hold secrets.
+/// Prints no lanes, which can hold secrets.
 impl<V, const L: usize, const N: usize> fmt::Debug for Element<V, L, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Element({L} limbs)")

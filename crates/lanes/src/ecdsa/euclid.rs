@@ -1,4 +1,5 @@
-//! One inversion of a public value for all lanes: their product is inverted by Euclid's algorithm, whose time depends on it.
+//! One inversion for all lanes of public values. It inverts the product of the lanes by Euclid's algorithm, whose
+//! time depends on that product.
 
 use super::constants::{LOW_52, minus, small};
 use super::element::Element;
@@ -7,21 +8,22 @@ use super::ring::{ModularRing, OddModulus};
 use crate::simd::{LANES, Simd, Vector, Words};
 
 impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M, L, N> {
-    /// Replaces each of `all`, which are public, by its inverse. None may be zero.
+    /// Replaces each of `all` by its inverse. The values must be public and not zero.
     pub(crate) fn invert_all_public(self, all: &mut [Element<S::V, L, N>]) {
         self.invert_all_by(all, |product| self.invert_public(product));
     }
 
-    /// `1/a` in every lane, in Montgomery form. No lane may be zero.
+    /// Computes `1/a` in every lane, in Montgomery form. No lane may be zero.
     ///
-    /// The product of all lanes is gathered by turning lanes by 4, 2 and 1; each lane's inverse is the product's inverse times
-    /// what the lane met on the way.
+    /// The lanes are multiplied up by rotations of 4, 2 and 1 lanes. Each lane also keeps the product of all values
+    /// that it met; times the inverse of the whole product, this is its own inverse.
     fn invert_public(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
         let single = ModularRing::<S, M, L, 1>::new(self.simd);
         self.simd.call(
             #[inline(always)]
             || {
                 let first: Element<_, L, 1> = a.part(0);
+                // With one part this is the first again and stays unused.
                 let second: Element<_, L, 1> = a.part(N - 1);
                 let mut product = if N == 2 { single.mul(&first, &second) } else { first };
                 let mut others = single.one();
@@ -44,7 +46,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
     }
 }
 
-/// Each lane's value from the lane `distance` further.
+/// Returns in each lane the value of the lane `distance` further.
 #[inline(always)]
 fn turn<S: Simd, const L: usize>(
     simd: S,
@@ -64,12 +66,13 @@ fn first_lane<V: Vector, const L: usize>(element: &Element<V, L, 1>) -> [u64; L]
     part::<V, L, 1, 1>(&element.0, 0).map(|limb| limb.0[0].words()[0])
 }
 
-/// Two plain integers below m and R whose product is `R^2/a mod m`: for the Montgomery form `a = x R` that of `1/x`. `a` is in
-/// (0, m).
+/// Returns two plain integers below m and R whose product is `R^2/a mod m`. For a Montgomery form `a = x R`, this is
+/// the Montgomery form of `1/x`. `a` must be in (0, m).
 ///
-/// Phase one of Kaliski, "The Montgomery inverse and its applications", with all zeros shifted out at once: with u = m, v = a,
-/// r = 0, s = 1 it holds that `a r = -u 2^k` and `a s = v 2^k` mod m, and `m = u s + v r`. At the end u is the greatest common
-/// divisor, one, so `1/a = -r 2^-k` with k from the bits of m to twice as many. r is doubled until R^2/2^k is below R.
+/// This is phase one of Kaliski, "The Montgomery inverse and its applications", which here shifts out all zeros at
+/// once. It starts with u = m, v = a, r = 0, s = 1. The invariants are `a r = -u 2^k` and `a s = v 2^k` mod m, and
+/// `m = u s + v r`. At the end u is the greatest common divisor, 1. So `1/a = -r 2^-k`, and k is between the bits of
+/// m and twice as many. Then r is doubled until R^2/2^k is below R.
 fn inverse<M: OddModulus<L>, const L: usize>(a: &[u64; L]) -> ([u64; L], [u64; L]) {
     let (mut u, mut v) = (words(&M::LIMBS), words(a));
     let (mut r, mut s) = (words(&[0; L]), words(&small(1)));
@@ -93,6 +96,7 @@ fn inverse<M: OddModulus<L>, const L: usize>(a: &[u64; L]) -> ([u64; L], [u64; L
     debug_assert_eq!(u, words(&small(1)), "the modulus is not a prime, or a is zero");
     let m = words(&M::LIMBS);
     let reduce = |r: &mut [u64; L]| {
+        // The values are public, so this may branch.
         if !is_below(r, &m) {
             subtract(r, &m);
         }
@@ -108,7 +112,7 @@ fn inverse<M: OddModulus<L>, const L: usize>(a: &[u64; L]) -> ([u64; L], [u64; L
     (minus(&M::LIMBS, &limbs(&r)).0, power)
 }
 
-/// 64-bit words of limbs.
+/// Converts limbs to 64-bit words.
 #[inline(always)]
 fn words<const L: usize>(limbs: &[u64; L]) -> [u64; L] {
     let mut words = [0; L];
@@ -122,7 +126,7 @@ fn words<const L: usize>(limbs: &[u64; L]) -> [u64; L] {
     words
 }
 
-/// Limbs of 64-bit words.
+/// Converts 64-bit words to limbs.
 #[inline(always)]
 fn limbs<const L: usize>(words: &[u64; L]) -> [u64; L] {
     let mut limbs = [0; L];
@@ -137,7 +141,7 @@ fn limbs<const L: usize>(words: &[u64; L]) -> [u64; L] {
     limbs
 }
 
-/// Divides `even` by its power of two, 2^z, multiplies `other` by it, and returns z. `even` is not zero.
+/// Divides `even`, which is not zero, by its power of two 2^z, multiplies `other` by it, and returns z.
 #[inline(always)]
 fn shift_out<const L: usize>(even: &mut [u64; L], other: &mut [u64; L]) -> usize {
     let mut all = 0;

@@ -1,5 +1,5 @@
-//! N independent vectors side by side, so that every step of an algorithm is done for each before the next step: one's
-//! multiplications fill the other's waiting. A carry takes four cycles to move by a limb, a multiply-add four.
+//! N independent vectors side by side. Every step of an algorithm runs for each vector before the next step, so the
+//! multiplications of one fill the waits of the other. A carry takes four cycles per limb, a multiply-add four.
 
 use std::ops::{Add, BitAnd, BitOr, Sub};
 
@@ -7,14 +7,15 @@ use zeroize::Zeroize;
 
 use crate::simd::{Mask, Simd, Vector};
 
-/// N vectors, one or two: one limb of 8 N integers. Steps are written out for both, as loops would take the compiler long.
+/// N vectors, one or two: one limb of 8 N integers. The steps are written out for both, because loops take the
+/// compiler long.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interleaved<V, const N: usize>(pub(crate) [V; N]);
 
 /// A bit per lane of each vector.
 pub(crate) type Masks<const N: usize> = [Mask; N];
 
-/// The bits the other way round.
+/// Inverts the bits of masks.
 #[inline(always)]
 pub(crate) fn not<const N: usize>(mut masks: Masks<N>) -> Masks<N> {
     for mask in &mut masks {
@@ -23,7 +24,7 @@ pub(crate) fn not<const N: usize>(mut masks: Masks<N>) -> Masks<N> {
     masks
 }
 
-/// K parts of limbs from `n` on.
+/// Returns K parts of limbs from `n` on.
 #[inline(always)]
 pub(crate) fn part<V: Vector, const L: usize, const N: usize, const K: usize>(
     limbs: &[Interleaved<V, N>; L],
@@ -38,7 +39,7 @@ pub(crate) fn part<V: Vector, const L: usize, const N: usize, const K: usize>(
     own
 }
 
-/// Puts the limbs of the parts from `n` on to the others, pinned.
+/// Replaces the parts of limbs from `n` on, pinned.
 #[inline(always)]
 pub(crate) fn set_part<V: Vector, const L: usize, const N: usize, const K: usize>(
     limbs: &mut [Interleaved<V, N>; L],
@@ -47,13 +48,14 @@ pub(crate) fn set_part<V: Vector, const L: usize, const N: usize, const K: usize
 ) {
     for limb in 0..L {
         for k in 0..K {
+            // Pinning keeps the steps of the two parts in the order of the source.
             limbs[limb].0[n + k] = own[limb].0[k].pinned();
         }
     }
 }
 
 impl<V: Vector, const N: usize> Interleaved<V, N> {
-    /// The same word in every lane.
+    /// Returns the same word in every lane.
     #[inline(always)]
     pub(crate) fn splat<S: Simd<V = V>>(simd: S, word: u64) -> Self {
         Self([simd.splat(word); N])

@@ -1,4 +1,4 @@
-//! Inversion: one for many.
+//! Inversion of many values at the cost of one.
 
 use zeroize::Zeroizing;
 
@@ -7,12 +7,12 @@ use super::element::Element;
 use super::ring::{ModularRing, OddModulus};
 use crate::simd::Simd;
 
-/// Bits of the exponent that are looked at together.
+/// The bits of the exponent that are processed together.
 const WINDOW: usize = 4;
 
 impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M, L, N> {
-    /// `1/a` in Montgomery form, by Fermat: `a^(m-2)`. The exponent is public, so the time is the same for every `a`; zero
-    /// gives zero.
+    /// Computes `1/a` in Montgomery form as `a^(m-2)` (Fermat). The exponent is public, so the time is the same for
+    /// every `a`. Zero gives zero.
     pub(crate) fn invert(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
         self.simd.call(
             #[inline(always)]
@@ -22,6 +22,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
                     powers[power] = self.mul(&powers[power - 1], a);
                 }
                 let mut result = self.one();
+                // Squares and products follow the public exponent only. Even a product with one is computed.
                 for digit in (0..(52 * L) / WINDOW).rev() {
                     for _ in 0..WINDOW {
                         result = self.sqr(&result);
@@ -33,12 +34,12 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
         )
     }
 
-    /// Replaces each of `all` by its inverse: three products each, and one inversion. None may be zero.
+    /// Replaces each of `all` by its inverse, with three products each and one inversion. No value may be zero.
     pub(crate) fn invert_all(self, all: &mut [Element<S::V, L, N>]) {
         self.invert_all_by(all, |product| self.invert(product));
     }
 
-    /// The same by a given inversion of the product of all.
+    /// Replaces each of `all` by its inverse. `invert` inverts the product of all.
     pub(crate) fn invert_all_by(
         self,
         all: &mut [Element<S::V, L, N>],
@@ -67,7 +68,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
     }
 }
 
-/// Four bits of m - 2.
+/// Returns four bits of m - 2.
 #[inline(always)]
 fn exponent_digit<M: OddModulus<L>, const L: usize>(digit: usize) -> usize {
     let exponent = const { minus(&M::LIMBS, &small(2)).0 };

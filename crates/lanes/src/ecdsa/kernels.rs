@@ -5,7 +5,7 @@ use super::element::{Element, LooseElement, ProductColumns};
 use super::interleaved::Interleaved;
 use crate::simd::{Mask, Simd, Vector};
 
-/// `wide + a b`.
+/// Computes `wide + a b`.
 #[inline(always)]
 pub(crate) fn products<S: Simd, const L: usize, const N: usize>(
     simd: S,
@@ -25,7 +25,7 @@ pub(crate) fn products<S: Simd, const L: usize, const N: usize>(
     halves.sum()
 }
 
-/// `a^2`.
+/// Computes `a^2`.
 #[inline(always)]
 pub(crate) fn square<S: Simd, const L: usize, const N: usize>(
     simd: S,
@@ -42,6 +42,7 @@ pub(crate) fn square<S: Simd, const L: usize, const N: usize>(
         },
     );
     let mut wide = halves.sum();
+    // Only products of different limbs occur twice in a square, so the doubling comes before the squares of limbs.
     for column in 1..2 * L - 1 {
         wide.add(column, wide.at(column));
     }
@@ -52,14 +53,15 @@ pub(crate) fn square<S: Simd, const L: usize, const N: usize>(
     wide
 }
 
-/// Columns as products gather. Where there are registers for it, high halves have columns of their own, which makes the longest
-/// chain of multiply-adds half as long.
+/// The columns of a product. If the registers suffice, the high halves have columns of their own, which halves the
+/// longest chain of multiply-adds.
 struct ColumnHalves<V, const L: usize, const N: usize> {
     wide: ProductColumns<V, L, N>,
     above: ProductColumns<V, L, N>,
 }
 
 impl<V: Vector, const L: usize, const N: usize> ColumnHalves<V, L, N> {
+    // With eight limbs the second set of columns would not fit in the 32 registers.
     const APART: bool = L <= 5;
 
     #[inline(always)]
@@ -87,8 +89,8 @@ impl<V: Vector, const L: usize, const N: usize> ColumnHalves<V, L, N> {
     }
 }
 
-/// Calls `row` with 0 to L-1. Written out, because the compiler unrolls no loop of that size, and only then are columns
-/// registers.
+/// Calls `row` with 0 to L-1. The calls are written out: the compiler does not unroll a loop of that size, and
+/// columns are registers only in unrolled code.
 #[inline(always)]
 pub(crate) fn rows<V: Vector, const L: usize>(mut row: impl FnMut(usize)) {
     if !V::UNROLLS {
@@ -108,7 +110,7 @@ pub(crate) fn rows<V: Vector, const L: usize>(mut row: impl FnMut(usize)) {
     }
 }
 
-/// Moves the carries of a value in [0, R).
+/// Runs the carries of a value in [0, R).
 #[inline(always)]
 pub(crate) fn carry<S: Simd, const L: usize, const N: usize>(
     simd: S,
@@ -122,7 +124,7 @@ pub(crate) fn carry<S: Simd, const L: usize, const N: usize>(
     Element(loose.0)
 }
 
-/// Moves carries upwards; the top limb keeps what is left, with its sign.
+/// Runs carries upwards. The top limb keeps the rest with its sign.
 #[inline(always)]
 pub(crate) fn propagate<S: Simd, const L: usize, const N: usize>(
     simd: S,

@@ -21,7 +21,7 @@ pub(crate) struct EcdsaKeyTable<S, C, const L: usize> {
 }
 
 impl<S: Simd, C: CurveParams<L>, const L: usize> EcdsaKeyTable<S, C, L> {
-    /// The table of an uncompressed point, or None where it is not on the curve.
+    /// Builds the table of an uncompressed point, or returns None if the point is not on the curve.
     pub(crate) fn new(simd: S, public: &[u8]) -> Option<Self> {
         let point = read_point::<S, C, L>(simd, public)?;
         let comb = PublicComb::new::<S, C, L>(simd, &point, C::KEY_WINDOW);
@@ -37,8 +37,8 @@ impl<S: Simd, C: CurveParams<L>, const L: usize> VerifyTable for EcdsaKeyTable<S
         key.ec_public().filter(|(curve, _)| *curve == C::NAME).map(|(_, point)| point)
     }
 
-    /// By complete additions: all points together are the sum of (2 e + 1) 2^(w i) Q over all windows i and rows e, which is
-    /// 2^(2 w - 2) times the sum of 2^(w i) Q.
+    /// Checks the table by complete additions. The sum of all entries is the sum of (2 e + 1) 2^(w i) Q over all
+    /// windows i and rows e. This equals 2^(2 w - 2) times the sum of 2^(w i) Q.
     fn is_right(&self, public: &[u8]) -> bool {
         let Some([x, y]) = read_point::<S, C, L>(self.simd, public) else { return false };
         let group = CurveGroup::<S, C, L>::new(self.simd);

@@ -1,16 +1,16 @@
 //! ECDSA over P-256 and P-384. FIPS 186-5 section 6. The mathematics is in `docs/math/ecdsa.md`.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `sign`, `nonce`, `rfc6979` | signatures, and where their nonces come from |
+//! | `sign`, `nonce`, `rfc6979` | signatures and their nonces |
 //! | `verify`, `key_table` | verification, and the tables of keys that recur |
-//! | `curve`, `p256`, `p384` | what differs between the curves: constants, reduction, table rows, windows |
+//! | `curve`, `p256`, `p384` | the differences between the curves: constants, reduction, table rows, windows |
 //! | `point` | the additions of the fast paths, which have exceptions |
 //! | `complete` | additions without exceptions, for lanes that met one |
-//! | `comb`, `multiples`, `rows` | tables of multiples: read, made, laid out |
+//! | `comb`, `multiples`, `rows` | tables of multiples: lookup, construction, layout |
 //! | `recode` | scalars as signed odd digits |
 //! | `ring`, `kernels`, `element`, `interleaved`, `constants` | arithmetic modulo p and n |
-//! | `invert`, `euclid` | one inversion for many: of secrets, of public values |
+//! | `invert`, `euclid` | one inversion for many values: secret ones, public ones |
 //! | `scalars` | bytes of jobs as lanes |
 
 #![expect(clippy::needless_range_loop, reason = "limbs and lanes of several arrays are walked in step")]
@@ -47,15 +47,15 @@ pub(crate) use self::p256::P256;
 pub(crate) use self::p384::P384;
 use crate::simd::{LANES, Simd};
 
-/// Eight fill the lanes once; a run shares its inversions among all its jobs.
+/// Eight jobs fill the lanes once. The jobs of a run share its inversions.
 pub(crate) const OFFER: BatchSize = BatchSize { preferred: LANES, max: 64 };
 
-/// Whether `curve` is one of ours.
+/// Returns true if this engine computes `curve`.
 pub(crate) fn has(curve: Curve) -> bool {
     matches!(curve, Curve::P256 | Curve::P384)
 }
 
-/// Signs every job. The curve is one that [`has`] knows.
+/// Signs every job. [`has`] must be true for the curve.
 pub(crate) fn sign<S: Simd>(simd: S, curve: Curve, operations: &[Operation<'_>], out: &mut Outcomes) {
     match curve {
         Curve::P384 => sign::run::<S, P384, 8>(simd, operations, out),
@@ -63,7 +63,7 @@ pub(crate) fn sign<S: Simd>(simd: S, curve: Curve, operations: &[Operation<'_>],
     }
 }
 
-/// Verifies every job. The curve is one that [`has`] knows.
+/// Verifies every job. [`has`] must be true for the curve.
 pub(crate) fn verify<S: Simd>(
     simd: S,
     cache: &VerifyTableCache,

@@ -1,4 +1,4 @@
-//! Making tables: odd multiples of points, and points as affine coordinates.
+//! The construction of tables: odd multiples of points, and their affine coordinates.
 
 use super::curve::CurveParams;
 use super::element::Element;
@@ -9,11 +9,11 @@ use super::ring::{FieldModulus, ModularRing};
 use crate::simd::{LANES, Mask, Simd, Vector, Words};
 
 impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S, F, L, N> {
-    /// P, 3P, 5P, ... so many, the sign of every other one turned.
+    /// Appends `count` odd multiples P, 3P, 5P, ... to `out`. Every other one has its sign turned.
     ///
-    /// 2P is taken as an affine point (X, Y) of the isomorphic curve on which it is one; P is brought there, and what the sums
-    /// find there is brought back by the Z of 2P. Addition formulas look at no coefficient. P has a large prime order, so no
-    /// two summands are equal or opposite.
+    /// 2P is used as the affine point (X, Y) of the isomorphic curve on which its Z is one. P is mapped to that
+    /// curve, and the sums are mapped back with the Z of 2P. The addition formulas do not depend on the coefficients
+    /// of the curve. P has a large prime order, so no two summands are equal or opposite.
     pub(crate) fn odd_multiples(
         self,
         p: &AffinePoint<S::V, L, N>,
@@ -42,8 +42,8 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
         }
     }
 
-    /// Each of `points` with ZZ = ZZZ = 1 and residues below p. Where it is the odd one of its run of `run` points, its sign is
-    /// turned. The points are public, and none may be at infinity.
+    /// Returns each of `points` with ZZ = ZZZ = 1 and residues below p. In each run of `run` points, every other one
+    /// has its sign turned back. The points must be public and finite.
     pub(crate) fn normalise(
         self,
         points: &mut [XyzzPoint<S::V, L, N>],
@@ -56,6 +56,7 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
             self.simd.call(
                 #[inline(always)]
                 || {
+                    // ZZ / ZZZ is 1 / Z, so one inverse gives both 1 / ZZ and 1 / ZZZ.
                     let by_z = self.mul(&point.zz, inverse);
                     let x = self.mul(&point.x, &self.sqr(&by_z));
                     let y = self.mul(&point.y, inverse);
@@ -71,14 +72,14 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
     }
 }
 
-/// Every lane, where `at` is odd.
+/// Returns all lanes if `at` is odd, and none otherwise.
 #[inline(always)]
 pub(crate) fn turned<const N: usize>(at: usize) -> [Mask; N] {
     [if at % 2 == 1 { Mask::MAX } else { 0 }; N]
 }
 
-/// Odd multiples of `2^(w i) P` for every window i, eight windows side by side: of each eight windows the multiples
-/// 1, 3, ... 2^w - 1, each a vector with a window per lane.
+/// Computes the odd multiples 1, 3, ... 2^w - 1 of `2^(w i) P` for every window i. Eight windows are side by side,
+/// one per lane.
 pub(crate) fn windows<S: Simd, C: CurveParams<L>, const L: usize>(
     simd: S,
     p: &[[u64; L]; 2],
@@ -94,7 +95,7 @@ pub(crate) fn windows<S: Simd, C: CurveParams<L>, const L: usize>(
     f.normalise(&mut points, count)
 }
 
-/// `2^(w i) P`, eight windows side by side; lanes past the last window repeat it.
+/// Computes `2^(w i) P` for eight windows side by side. Lanes past the last window repeat it.
 fn bases<S: Simd, C: CurveParams<L>, const L: usize>(
     simd: S,
     p: &[[u64; L]; 2],

@@ -1,9 +1,10 @@
 //! Nonces, eight side by side.
 //!
-//! A hedged nonce is `SHA-512(label || attempt || key || random || digest) mod n`, the hash read as an integer of 512 bits: 256
-//! more than P-256's order has and 128 more than P-384's, so it is uniform but for 2^-128 (FIPS 186-5 A.3.1 asks for 64). Who
-//! knows neither key nor random bytes cannot tell it from random; where the random bytes fail, it still differs with every
-//! digest, as RFC 6979's does. The same input gives the same nonce, so a run can be repeated.
+//! A hedged nonce is `SHA-512(label || attempt || key || random || digest) mod n`. The hash is an integer of 512
+//! bits, 256 more than the order of P-256 and 128 more than that of P-384. So its residue is uniform within 2^-128;
+//! FIPS 186-5 A.3.1 asks for 2^-64. Without the key and the random bytes the nonce looks random. If the random bytes
+//! fail, it still differs for every digest, as in RFC 6979. The same input gives the same nonce, so a run can be
+//! repeated.
 
 use oarlock_core::{DigestAlg, NonceInput};
 use zeroize::Zeroizing;
@@ -20,7 +21,8 @@ use crate::batch::LaneJob;
 use crate::hash::parts::digest_words;
 use crate::simd::{LANES, Simd};
 
-/// The nonces of a block of jobs, in Montgomery form, below 2n. `attempt` counts those that were refused.
+/// Returns the nonces of a block of jobs in Montgomery form, below 2n. `attempt` is the number of nonces that were
+/// refused before.
 pub(crate) fn nonces<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     block: &[LaneJob<EcdsaSignJob<'_>>],
@@ -39,7 +41,7 @@ pub(crate) fn nonces<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>
     order.select(chosen, &all, &given)
 }
 
-/// The hashes of a block, reduced. Lanes whose nonce is of the other kind hash zeros.
+/// Returns the reduced hashes of a block. Lanes with a deterministic nonce hash zeros.
 fn hedged<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     block: &[LaneJob<EcdsaSignJob<'_>>],
@@ -55,6 +57,7 @@ fn hedged<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     for (n, mut parts) in messages.into_iter().enumerate() {
         parts.iter_mut().for_each(|parts| parts[1] = &attempt);
         let mut words = Zeroizing::new(digest_words(simd, parts.each_ref().map(|parts| &parts[..])));
+        // Digest words are big-endian; limbs start with the lowest.
         words.reverse();
         simd.call(
             #[inline(always)]
@@ -73,13 +76,14 @@ fn hedged<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
         #[inline(always)]
         || {
             let shift = order.splat(&const { shifted(C::Order::R2, C::BITS, &C::Order::LIMBS) });
+            // low R^2 / R + high 2^BITS R^2 / R is the hash in Montgomery form. Both products share one reduction.
             let sum = order.product(&low, &order.splat(&C::Order::R2));
             order.carry(order.times_onto(sum, &high, &shift))
         },
     )
 }
 
-/// The nonces of RFC 6979, and the lanes that have one.
+/// Returns the nonces of RFC 6979, and the lanes that have one.
 fn deterministic<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     block: &[LaneJob<EcdsaSignJob<'_>>],
@@ -103,7 +107,7 @@ fn deterministic<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
         #[inline(always)]
         || order.enter(&plain),
     );
-    // Lanes without a job repeat the last one, whichever kind it is.
+    // Lanes without a job repeat the last job, so they take its kind of nonce too.
     if matches!(block[last].job.nonce, NonceInput::Deterministic(_)) {
         for place in block.len()..N * LANES {
             chosen[place / LANES] |= 1 << (place % LANES);
@@ -112,7 +116,7 @@ fn deterministic<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     (entered, chosen)
 }
 
-/// Whether this crate computes RFC 6979 with a digest.
+/// Returns true if this crate computes RFC 6979 with a digest.
 pub(crate) fn has_rule(alg: DigestAlg) -> bool {
     matches!(alg, DigestAlg::Sha1 | DigestAlg::Sha256 | DigestAlg::Sha384 | DigestAlg::Sha512)
 }

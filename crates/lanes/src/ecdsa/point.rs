@@ -1,7 +1,7 @@
 //! Points and the additions of the fast paths. `docs/math/ecdsa.md` has bounds and counts.
 //!
-//! None of these is complete. Where both points are equal, opposite or at infinity the result has Z = 0, and so has
-//! everything computed from it: whoever uses them looks at Z at the end.
+//! The additions are not complete. If two points are equal, opposite or at infinity, the result has Z = 0, and so
+//! has every value computed from it. Callers therefore check Z once, at the end.
 
 use zeroize::Zeroize;
 
@@ -10,14 +10,14 @@ use super::interleaved::{Masks, not};
 use super::ring::{FieldModulus, ModularRing};
 use crate::simd::{Simd, Vector};
 
-/// `(x, y)`.
+/// A point `(x, y)`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AffinePoint<V, const L: usize, const N: usize> {
     pub(crate) x: Element<V, L, N>,
     pub(crate) y: Element<V, L, N>,
 }
 
-/// `(X/Z^2, Y/Z^3)`: cheap to double.
+/// A point `(X/Z^2, Y/Z^3)`, which is cheap to double.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JacobianPoint<V, const L: usize, const N: usize> {
     pub(crate) x: Element<V, L, N>,
@@ -25,7 +25,7 @@ pub(crate) struct JacobianPoint<V, const L: usize, const N: usize> {
     pub(crate) z: Element<V, L, N>,
 }
 
-/// `(X/ZZ, Y/ZZZ)` with ZZ = Z^2 and ZZZ = Z^3: cheap to add to.
+/// A point `(X/ZZ, Y/ZZZ)` with ZZ = Z^2 and ZZZ = Z^3, which is cheap to add to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct XyzzPoint<V, const L: usize, const N: usize> {
     pub(crate) x: Element<V, L, N>,
@@ -34,7 +34,7 @@ pub(crate) struct XyzzPoint<V, const L: usize, const N: usize> {
     pub(crate) zzz: Element<V, L, N>,
 }
 
-/// A sum before its Z: what Z grows by, its square and its cube, and the new X and Y.
+/// A sum before its Z: the factor h of Z, its square and cube, and the new X and Y.
 struct PartialSum<V, const L: usize, const N: usize> {
     h: Element<V, L, N>,
     square: Element<V, L, N>,
@@ -44,8 +44,8 @@ struct PartialSum<V, const L: usize, const N: usize> {
 }
 
 impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S, F, L, N> {
-    /// `2 a`. 4M + 4S, of which one product and one square share a reduction. After dbl-2001-b of the Explicit-Formulas
-    /// Database.
+    /// Computes `2 a` with 4M + 4S. One product and one square share a reduction. After dbl-2001-b of the
+    /// Explicit-Formulas Database.
     #[inline(always)]
     pub(crate) fn double(self, a: &JacobianPoint<S::V, L, N>) -> JacobianPoint<S::V, L, N> {
         let delta = self.sqr(&a.z);
@@ -63,8 +63,8 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
         JacobianPoint { x, y, z }
     }
 
-    /// `-(a + b)`, or `-(a - b)` where `minus` is set. The sign saves a negation: whoever adds the next point changes that
-    /// one's sign. 8M + 3S, two products sharing a reduction.
+    /// Computes `-(a + b)`, or `-(a - b)` in the lanes of `minus`, with 8M + 3S. Two products share a reduction. The
+    /// sign saves a negation: the caller flips the sign of the next summand.
     #[inline(always)]
     pub(crate) fn add_to_jacobian(
         self,
@@ -78,7 +78,7 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
         JacobianPoint { x: sum.x, y: sum.y, z: self.mul(&a.z, &sum.h) }
     }
 
-    /// The same for accumulators that are not doubled. 8M + 2S.
+    /// Computes the same for accumulators that are not doubled, with 8M + 2S.
     #[inline(always)]
     pub(crate) fn add_to_xyzz(
         self,
@@ -91,7 +91,7 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
         XyzzPoint { x: sum.x, y: sum.y, zz, zzz }
     }
 
-    /// X and Y of `-(a + b)` or `-(a - b)`. After madd-2008-s of the Explicit-Formulas Database.
+    /// Computes X and Y of `-(a + b)` or `-(a - b)`. After madd-2008-s of the Explicit-Formulas Database.
     #[inline(always)]
     fn sum(
         self,
@@ -114,7 +114,7 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
         PartialSum { h, square, cube, x: new_x, y }
     }
 
-    /// `2^times point`, as a function of its own.
+    /// Computes `2^times point` in a separate function.
     pub(crate) fn double_times(self, point: &mut JacobianPoint<S::V, L, N>, times: usize) {
         self.simd.call(
             #[inline(always)]
@@ -126,7 +126,7 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
         );
     }
 
-    /// [`ModularRing::add_to_jacobian`] in place, as a function of its own.
+    /// Runs [`ModularRing::add_to_jacobian`] in place, in a separate function.
     pub(crate) fn add_in_jacobian(
         self,
         sum: &mut JacobianPoint<S::V, L, N>,
@@ -139,7 +139,7 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
         );
     }
 
-    /// [`ModularRing::add_to_xyzz`] in place, as a function of its own.
+    /// Runs [`ModularRing::add_to_xyzz`] in place, in a separate function.
     pub(crate) fn add_in_xyzz(
         self,
         sum: &mut XyzzPoint<S::V, L, N>,
@@ -152,7 +152,7 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
         );
     }
 
-    /// An affine point, or its opposite, as the first of a sum.
+    /// Returns an affine point, or its opposite, as the first summand.
     pub(crate) fn first(self, point: &AffinePoint<S::V, L, N>, minus: Masks<N>) -> JacobianPoint<S::V, L, N> {
         self.simd.call(
             #[inline(always)]
@@ -160,26 +160,26 @@ impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S,
         )
     }
 
-    /// An affine point as an accumulator.
+    /// Returns an affine point as an accumulator.
     #[inline(always)]
     pub(crate) fn lift(self, point: &AffinePoint<S::V, L, N>) -> JacobianPoint<S::V, L, N> {
         JacobianPoint { x: point.x, y: point.y, z: self.one() }
     }
 
-    /// Coordinates that are not yet those of a point.
+    /// Returns zeros as coordinates, which are not a point yet.
     #[inline(always)]
     pub(crate) fn origin(self) -> AffinePoint<S::V, L, N> {
         AffinePoint { x: self.zero(), y: self.zero() }
     }
 
-    /// `a` or, where the mask is set, `-a`.
+    /// Returns `-a` in lanes whose mask bit is set, and `a` in the others.
     #[inline(always)]
     pub(crate) fn negate_if(self, mask: Masks<N>, a: &AffinePoint<S::V, L, N>) -> AffinePoint<S::V, L, N> {
         let negative = self.carry_plus::<2>(self.zero().loose() - a.y);
         AffinePoint { x: a.x, y: self.select(mask, &a.y, &negative) }
     }
 
-    /// A Jacobian accumulator as one that is only added to.
+    /// Turns a Jacobian accumulator into one that is only added to.
     #[inline(always)]
     pub(crate) fn widen(self, a: &JacobianPoint<S::V, L, N>) -> XyzzPoint<S::V, L, N> {
         let zz = self.sqr(&a.z);

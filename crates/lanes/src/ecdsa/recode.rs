@@ -1,35 +1,35 @@
 //! Scalars as signed odd digits: `k = sum of d_i 2^(w i)` with every `d_i` odd and within `2^w`.
 //!
-//! For odd k below `2^(w m)` let `b_i` be the w bits of `K = (k >> 1) + 2^(w m - 1)` from bit `w i` on. Then
-//! `d_i = 2 b_i + 1 - 2^w`: the sum over m digits is `2 K + 1 - 2^(w m) = k`. A digit is positive where the top bit of `b_i`
-//! is set, and `(|d_i| - 1) / 2` are its other bits, inverted where it is negative. No digit is zero, so no addition is ever
-//! left out. An even k is replaced by n - k and all signs turned.
+//! For odd k below `2^(w m)` let `b_i` be the w bits of `K = (k >> 1) + 2^(w m - 1)` from bit `w i` on. Then `d_i =
+//! 2 b_i + 1 - 2^w`, and the sum over m digits is `2 K + 1 - 2^(w m) = k`. A digit is positive if the top bit of
+//! `b_i` is set. Its other bits are `(|d_i| - 1) / 2`, inverted if the digit is negative. No digit is zero, so no
+//! addition is left out. An even k is replaced by n - k, and all signs are turned.
 
 use crate::simd::{Mask, Simd, Vector, Words};
 
-/// Digits of eight scalars.
+/// One digit of each of eight scalars.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DigitVector<V> {
-    /// `(|d| - 1) / 2`.
+    /// The index `(|d| - 1) / 2`.
     pub(crate) index: V,
-    /// Lanes whose digit is negative.
+    /// The lanes whose digit is negative.
     pub(crate) minus: Mask,
 }
 
-/// Digits in memory, to address table rows by.
+/// One digit of each of eight scalars in memory, as table rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowDigits {
-    /// The row in the table of the digit's lane.
+    /// The row in the table of each lane.
     pub(crate) index: Words,
     pub(crate) minus: Mask,
 }
 
-/// Digits that cover a scalar of so many bits.
+/// Returns the number of digits of a scalar of `bits` bits.
 pub(crate) const fn digits(bits: usize, window: usize) -> usize {
     bits.div_ceil(window)
 }
 
-/// K for odd scalars of L limbs.
+/// Returns K for odd scalars of L limbs.
 #[inline(always)]
 pub(crate) fn halve<S: Simd, const L: usize>(
     simd: S,
@@ -44,12 +44,13 @@ pub(crate) fn halve<S: Simd, const L: usize>(
             half[limb] = half[limb] | (scalar[limb + 1].shl::<51>() & simd.splat(1 << 51));
         }
     }
+    // Adds 2^(w m - 1), whose bit is above the halved scalar.
     let top = digits(bits, window) * window - 1;
     half[top / 52] = half[top / 52] | simd.splat(1 << (top % 52));
     half
 }
 
-/// Digit `at` of scalars given by their K. The time is the same for every value.
+/// Returns digit `at` of scalars given by their K. The time is the same for every value.
 #[inline(always)]
 pub(crate) fn digit<S: Simd, const L: usize>(
     simd: S,

@@ -1,4 +1,5 @@
-//! Deterministic nonces. RFC 6979 3.2. HMAC is computed lane by lane: this is for reproducible zones, not for speed.
+//! Deterministic nonces. RFC 6979 3.2. HMAC runs lane by lane here: deterministic nonces serve reproducible zones,
+//! not speed.
 
 use hmac::digest::{KeyInit, OutputSizeUser};
 use hmac::{Hmac, Mac};
@@ -12,11 +13,11 @@ use super::curve::CurveParams;
 use super::ring::OddModulus;
 use super::scalars::limbs_of_bytes;
 
-/// The candidate of step h that follows `refused` good ones, in [1, n - 1].
+/// Writes the candidate of step h in [1, n - 1] that follows `refused` good ones.
 ///
-/// `digest` is the digest at the curve's width, which is all that 3.2 needs of it. Where the digest is longer, `bits2int` takes
-/// its leftmost bits (2.3.2), which are these; where it is shorter, the integer is that of the padded digest. So `bits2octets`
-/// (2.3.4) is `digest` reduced once modulo the order.
+/// `digest` is the digest at the curve's width, and section 3.2 needs no more. If the digest is longer, `bits2int`
+/// takes its leftmost bits (2.3.2), which are `digest`. If it is shorter, the integer is that of the padded digest.
+/// So `bits2octets` (2.3.4) is `digest` reduced once modulo the order.
 pub(crate) fn nonce<C: CurveParams<L>, const L: usize>(
     alg: DigestAlg,
     scalar: &[u8],
@@ -38,22 +39,22 @@ fn generate<M: Mac + KeyInit, C: CurveParams<L>, const L: usize>(
     refused: u8,
     k: &mut [u8],
 ) {
-    let mut nonces = NonceGenerator::<M>::new(scalar, &reduced::<C, L>(digest));
+    let mut nonces = NonceState::<M>::new(scalar, &reduced::<C, L>(digest));
     for _ in 0..=refused {
         nonces.next::<C, L>(k);
     }
 }
 
-/// The generator of RFC 6979 3.2.
-struct NonceGenerator<M: OutputSizeUser> {
+/// The nonce generator of RFC 6979 3.2.
+struct NonceState<M: OutputSizeUser> {
     k: Zeroizing<Vec<u8>>,
     v: Zeroizing<Vec<u8>>,
     has_candidate: bool,
     mac: std::marker::PhantomData<M>,
 }
 
-impl<M: Mac + KeyInit> NonceGenerator<M> {
-    /// Steps b to g, with x and h1 as octets of the order's length.
+impl<M: Mac + KeyInit> NonceState<M> {
+    /// Runs steps b to g, with x and h1 as octets of the order's length.
     fn new(x: &[u8], h1: &[u8]) -> Self {
         let len = <M as OutputSizeUser>::output_size();
         let mut nonces = Self {
@@ -67,7 +68,7 @@ impl<M: Mac + KeyInit> NonceGenerator<M> {
         nonces
     }
 
-    /// K = HMAC_K(V || parts), V = HMAC_K(V).
+    /// Sets K = HMAC_K(V || parts), then V = HMAC_K(V).
     fn update(&mut self, parts: &[&[u8]]) {
         self.k = self.hmac(parts);
         self.step();
@@ -77,7 +78,7 @@ impl<M: Mac + KeyInit> NonceGenerator<M> {
         self.v = self.hmac(&[]);
     }
 
-    /// HMAC_K(V || parts).
+    /// Computes HMAC_K(V || parts).
     fn hmac(&self, parts: &[&[u8]]) -> Zeroizing<Vec<u8>> {
         let Ok(mut mac) = <M as KeyInit>::new_from_slice(&self.k) else {
             // unreachable because HMAC takes keys of every length
@@ -91,11 +92,11 @@ impl<M: Mac + KeyInit> NonceGenerator<M> {
         bytes
     }
 
-    /// Step h: the next candidate in [1, order - 1].
+    /// Runs step h and writes the next candidate in [1, order - 1].
     fn next<C: CurveParams<L>, const L: usize>(&mut self, k: &mut [u8]) {
         loop {
             if self.has_candidate {
-                // Step h.3: the last candidate was refused, here or by the caller.
+                // Step h.3: the last candidate was refused, by the range check below or by the caller.
                 self.update(&[&[0]]);
             }
             self.has_candidate = true;
@@ -105,7 +106,7 @@ impl<M: Mac + KeyInit> NonceGenerator<M> {
             }
             let limbs = Zeroizing::new(limbs_of_bytes::<L>(k));
             let is_zero = limbs.iter().fold(0, |all, limb| all | limb) == 0;
-            // What is refused is thrown away, so the branch tells nothing about the nonce that is used.
+            // Refused candidates are discarded, so this branch reveals nothing about the nonce that is used.
             if !is_zero && minus(&limbs, &C::Order::LIMBS).1 {
                 return;
             }
@@ -113,7 +114,7 @@ impl<M: Mac + KeyInit> NonceGenerator<M> {
     }
 }
 
-/// The digest modulo the order, at the curve's width. A digest is no secret.
+/// Returns the digest modulo the order, at the curve's width. The digest is not secret.
 fn reduced<C: CurveParams<L>, const L: usize>(digest: &[u8]) -> Vec<u8> {
     let limbs = limbs_of_bytes::<L>(digest);
     let (less, is_below) = minus(&limbs, &C::Order::LIMBS);

@@ -1,4 +1,5 @@
-//! Arithmetic modulo a prime in eight lanes, radix 2^52, in Montgomery form. `docs/math/ecdsa.md` has bounds and counts.
+//! Arithmetic modulo a prime in eight lanes, radix 2^52, in Montgomery form. `docs/math/ecdsa.md` has bounds and
+//! counts.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,7 +10,7 @@ use super::interleaved::{Interleaved, Masks, set_part};
 use super::kernels::{carry, products, propagate, rows, square};
 use crate::simd::{Simd, Words};
 
-/// An odd modulus of L limbs, and how products are reduced by it. R is 2^(52 L).
+/// An odd modulus of L limbs, and the reduction of products by it. R is 2^(52 L).
 pub(crate) trait OddModulus<const L: usize>: Copy + fmt::Debug + Send + Sync + 'static {
     /// The modulus m.
     const LIMBS: [u64; L];
@@ -17,10 +18,10 @@ pub(crate) trait OddModulus<const L: usize>: Copy + fmt::Debug + Send + Sync + '
     const NEGATED_INVERSE: u64 = negated_inverse(Self::LIMBS[0]);
     /// `R mod m`: one in Montgomery form.
     const ONE: [u64; L] = shifted(small(1), 52 * L, &Self::LIMBS);
-    /// `R^2 mod m`: what brings a factor into Montgomery form.
+    /// `R^2 mod m`, which brings a factor into Montgomery form.
     const R2: [u64; L] = shifted(Self::ONE, 52 * L, &Self::LIMBS);
 
-    /// Montgomery reduction: `(wide + q m) / R` with q below R, so a value in `(wide/R, wide/R + m)`.
+    /// Runs Montgomery's reduction: `(wide + q m) / R` with q below R, so the result is in `(wide/R, wide/R + m)`.
     #[inline(always)]
     fn reduce<S: Simd, const N: usize>(
         simd: S,
@@ -36,6 +37,7 @@ pub(crate) trait OddModulus<const L: usize>: Copy + fmt::Debug + Send + Sync + '
                     wide.set(row + limb, wide.at(row + limb).madd_lo(digit, word));
                     wide.set(row + limb + 1, wide.at(row + limb + 1).madd_hi(digit, word));
                 }
+                // The low 52 bits of the row are zero now; only its carry is left.
                 wide.add(row + 1, wide.at(row).sar::<52>());
             },
         );
@@ -43,9 +45,9 @@ pub(crate) trait OddModulus<const L: usize>: Copy + fmt::Debug + Send + Sync + '
     }
 }
 
-/// A modulus of coordinates, whose differences are brought back into bounds.
+/// A modulus of coordinates, with a cheap reduction of differences.
 pub(crate) trait FieldModulus<const L: usize>: OddModulus<L> {
-    /// The same residue for a value of either sign within 31 m: positive, and below `m (1 + 2^-8)`.
+    /// Returns the same residue as a positive value below `m (1 + 2^-8)`. The value must be within 31 m of zero.
     fn reduce_weakly<S: Simd, const N: usize>(
         simd: S,
         loose: LooseElement<S::V, L, N>,
@@ -60,9 +62,9 @@ pub(crate) struct ModularRing<S, M, const L: usize, const N: usize> {
 }
 
 impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M, L, N> {
-    /// Whether the N parts take turns by whole steps, in an order that the compiler may not change: it would mix them and
-    /// spill. One part's multiplications run while the other's carries wait, because the CPU looks that far ahead. It does not
-    /// past a step of eight limbs, so there the instructions are mixed.
+    /// True if the N parts take turns by whole steps. The order is pinned, because the compiler would mix the steps
+    /// and spill. The multiplications of one part run while the carries of the other wait, as far as the CPU looks
+    /// ahead. It does not look beyond a step of eight limbs, so there the instructions are mixed.
     const TURNS: bool = L <= 5;
 
     #[inline(always)]
@@ -70,7 +72,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
         Self { simd, modulus: PhantomData }
     }
 
-    /// The same integer in every lane.
+    /// Returns the same integer in every lane.
     #[inline(always)]
     pub(crate) fn splat(self, limbs: &[u64; L]) -> Element<S::V, L, N> {
         let mut element = self.zero();
@@ -80,7 +82,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
         element
     }
 
-    /// An integer per lane.
+    /// Loads one integer per lane.
     #[inline(always)]
     pub(crate) fn load(self, limbs: [&[Words; L]; N]) -> Element<S::V, L, N> {
         let mut element = self.zero();
@@ -92,7 +94,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
         element
     }
 
-    /// The same word in every lane.
+    /// Returns the same word in every lane.
     #[inline(always)]
     pub(crate) fn word(self, word: u64) -> Interleaved<S::V, N> {
         Interleaved::splat(self.simd, word)
@@ -103,31 +105,31 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
         Element([self.word(0); L])
     }
 
-    /// One in Montgomery form.
+    /// Returns one in Montgomery form.
     #[inline(always)]
     pub(crate) fn one(self) -> Element<S::V, L, N> {
         self.splat(&M::ONE)
     }
 
-    /// `a b / R`, below `(ab / (R m) + 1) m`.
+    /// Computes `a b / R`, below `(ab / (R m) + 1) m`.
     #[inline(always)]
     pub(crate) fn mul(self, a: &Element<S::V, L, N>, b: &Element<S::V, L, N>) -> Element<S::V, L, N> {
         self.carry(self.times(a, b))
     }
 
-    /// `a^2 / R`, bounded as a product.
+    /// Computes `a^2 / R`, bounded as a product.
     #[inline(always)]
     pub(crate) fn sqr(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
         self.carry(self.squared(a))
     }
 
-    /// `a b / R`.
+    /// Computes `a b / R` before its carries.
     #[inline(always)]
     pub(crate) fn times(self, a: &Element<S::V, L, N>, b: &Element<S::V, L, N>) -> LooseElement<S::V, L, N> {
         self.times_onto(self.nothing(), a, b)
     }
 
-    /// `(wide + a b) / R`.
+    /// Computes `(wide + a b) / R` before its carries.
     #[inline(always)]
     pub(crate) fn times_onto(
         self,
@@ -156,7 +158,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
         loose
     }
 
-    /// `a^2 / R`.
+    /// Computes `a^2 / R` before its carries.
     #[inline(always)]
     pub(crate) fn squared(self, a: &Element<S::V, L, N>) -> LooseElement<S::V, L, N> {
         if Self::TURNS { self.squared_by::<1>(a) } else { self.squared_by::<N>(a) }
@@ -175,7 +177,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
         loose
     }
 
-    /// `wide / R`.
+    /// Computes `wide / R` before its carries.
     #[inline(always)]
     fn reduce(self, wide: ProductColumns<S::V, L, N>) -> LooseElement<S::V, L, N> {
         if Self::TURNS { self.reduce_by::<1>(wide) } else { self.reduce_by::<N>(wide) }
@@ -194,7 +196,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
         loose
     }
 
-    /// `a b`.
+    /// Computes `a b` as columns.
     #[inline(always)]
     pub(crate) fn product(
         self,
@@ -221,7 +223,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
         wide
     }
 
-    /// `a^2`: products of different limbs once, doubled, and the squares of limbs.
+    /// Computes `a^2` as columns: products of different limbs once and doubled, then the squares of limbs.
     #[inline(always)]
     pub(crate) fn square(self, a: &Element<S::V, L, N>) -> ProductColumns<S::V, L, N> {
         if Self::TURNS { self.square_by::<1>(a) } else { self.square_by::<N>(a) }
@@ -240,7 +242,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
         wide
     }
 
-    /// Moves the carries of a value in [0, R).
+    /// Runs the carries of a value in [0, R).
     #[inline(always)]
     pub(crate) fn carry(self, loose: LooseElement<S::V, L, N>) -> Element<S::V, L, N> {
         if Self::TURNS { self.carry_by::<1>(loose) } else { self.carry_by::<N>(loose) }
@@ -265,32 +267,32 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
         ProductColumns { low: zeros, high: zeros }
     }
 
-    /// `loose + K m`, which must lie in [0, R).
+    /// Computes `loose + K m`, which must lie in [0, R).
     #[inline(always)]
     pub(crate) fn carry_plus<const K: u64>(self, loose: LooseElement<S::V, L, N>) -> Element<S::V, L, N> {
         self.carry(loose + self.splat(&const { multiple(&M::LIMBS, K) }))
     }
 
-    /// Into Montgomery form; for values below R.
+    /// Brings a value below R into Montgomery form.
     #[inline(always)]
     pub(crate) fn enter(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
         self.mul(a, &self.splat(&M::R2))
     }
 
-    /// Out of Montgomery form: the residue in [0, m).
+    /// Takes a value out of Montgomery form and returns its residue in [0, m).
     #[inline(always)]
     pub(crate) fn leave(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
         self.below_modulus(&self.carry(self.reduce(ProductColumns { low: a.0, ..self.nothing() })))
     }
 
-    /// The residue in [0, m) of a value below 2 m.
+    /// Returns the residue in [0, m) of a value below 2 m.
     #[inline(always)]
     pub(crate) fn below_modulus(self, a: &Element<S::V, L, N>) -> Element<S::V, L, N> {
         let (less, is_below) = self.minus_modulus(a);
         self.select(is_below, &less, a)
     }
 
-    /// Lanes in which a plain value is below m.
+    /// Returns the lanes in which a plain value is below m.
     #[inline(always)]
     pub(crate) fn is_below_modulus(self, a: &Element<S::V, L, N>) -> Masks<N> {
         self.minus_modulus(a).1
@@ -300,11 +302,12 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
     fn minus_modulus(self, a: &Element<S::V, L, N>) -> (Element<S::V, L, N>, Masks<N>) {
         let mut less = (a.loose() - self.splat(&M::LIMBS)).0;
         propagate(self.simd, &mut less);
+        // The top limb keeps the sign of the difference.
         let is_below = less[L - 1].has_any(self.word(1 << 63));
         (Element(less), is_below)
     }
 
-    /// Lanes in which all limbs are zero.
+    /// Returns the lanes in which all limbs are zero.
     #[inline(always)]
     pub(crate) fn is_zero(self, a: &Element<S::V, L, N>) -> Masks<N> {
         let mut any = a.0[0];
@@ -314,7 +317,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
         any.is_equal(self.word(0))
     }
 
-    /// `yes` where the mask is set, `no` elsewhere.
+    /// Returns `yes` in lanes whose mask bit is set, and `no` in the others.
     #[inline(always)]
     pub(crate) fn select(
         self,
@@ -331,7 +334,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
 }
 
 impl<S: Simd, F: FieldModulus<L>, const L: usize, const N: usize> ModularRing<S, F, L, N> {
-    /// See [`FieldModulus::reduce_weakly`].
+    /// As [`FieldModulus::reduce_weakly`].
     #[inline(always)]
     pub(crate) fn reduce_weakly(self, loose: LooseElement<S::V, L, N>) -> Element<S::V, L, N> {
         if Self::TURNS { self.reduce_weakly_by::<1>(loose) } else { self.reduce_weakly_by::<N>(loose) }

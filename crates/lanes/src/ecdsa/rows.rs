@@ -8,7 +8,7 @@ use crate::simd::{Simd, Vector, Words};
 #[repr(align(64))]
 pub(crate) struct CacheLine(pub(crate) Words);
 
-/// Limb `at` of an integer of 64-bit words, the lowest first.
+/// Returns limb `at` of an integer of 64-bit words, lowest first.
 #[inline(always)]
 fn limb<S: Simd>(simd: S, words: &[S::V], at: usize) -> S::V {
     let (word, bit) = (52 * at / 64, (52 * at % 64) as u64);
@@ -16,6 +16,7 @@ fn limb<S: Simd>(simd: S, words: &[S::V], at: usize) -> S::V {
         Some(low) => low.shr_each(simd.splat(bit)),
         None => simd.zero(),
     };
+    // 52 bits from bit 13 on reach into the next word.
     if bit > 12
         && let Some(high) = words.get(word + 1)
     {
@@ -24,7 +25,7 @@ fn limb<S: Simd>(simd: S, words: &[S::V], at: usize) -> S::V {
     limb & simd.splat(LOW_52)
 }
 
-/// Integers of 64-bit words as limbs of 52 bits; words past the end are zero.
+/// Converts integers of 64-bit words to limbs of 52 bits. Words past the end are zero.
 #[inline(always)]
 pub(crate) fn limbs_of_words<S: Simd, const L: usize>(simd: S, words: &[S::V]) -> [S::V; L] {
     let mut limbs = [simd.zero(); L];
@@ -34,7 +35,7 @@ pub(crate) fn limbs_of_words<S: Simd, const L: usize>(simd: S, words: &[S::V]) -
     limbs
 }
 
-/// Integers of limbs as 64-bit words, the lowest first.
+/// Converts integers of limbs to 64-bit words, lowest first.
 #[inline(always)]
 pub(crate) fn words_of_limbs<S: Simd, const L: usize>(simd: S, limbs: &[S::V; L], words: &mut [S::V]) {
     for (at, place) in words.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Big-endian bytes of jobs as lanes, and back.
+//! Conversion between big-endian bytes of jobs and lanes.
 
 use zeroize::Zeroizing;
 
@@ -9,14 +9,14 @@ use super::rows::{limbs_of_words, words_of_limbs};
 use crate::batch::{LaneJob, per_lane};
 use crate::simd::{LANES, Mask, Simd, Vector, Words};
 
-/// 64-bit words of the longest scalar.
+/// The 64-bit words of the longest scalar.
 const WORDS: usize = 6;
 
-/// Integers as 64-bit words, the lowest first.
+/// Integers as 64-bit words, lowest first.
 pub(crate) type Integers<const N: usize> = [[Words; WORDS]; N];
 
 impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M, L, N> {
-    /// Big-endian integers of at most 48 bytes.
+    /// Loads big-endian integers of at most 48 bytes.
     pub(crate) fn read(self, integers: &[[&[u8]; LANES]; N]) -> Element<S::V, L, N> {
         let mut element = self.zero();
         for (n, integers) in integers.iter().enumerate() {
@@ -39,7 +39,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
         element
     }
 
-    /// The 64-bit words of plain integers, the lowest first.
+    /// Returns the 64-bit words of plain integers, lowest first.
     pub(crate) fn words(self, element: &Element<S::V, L, N>) -> Integers<N> {
         let mut all = [[[0; LANES]; WORDS]; N];
         for (n, all) in all.iter_mut().enumerate() {
@@ -62,7 +62,7 @@ impl<S: Simd, M: OddModulus<L>, const L: usize, const N: usize> ModularRing<S, M
     }
 }
 
-/// `field` of the jobs of a block, eight to a part; lanes without a job repeat the last one.
+/// Returns `field` of the jobs of a block, eight to a part. Lanes without a job repeat the last job.
 pub(crate) fn lanes<T, U, const N: usize>(
     block: &[LaneJob<T>],
     field: impl Fn(&T) -> U + Copy,
@@ -70,14 +70,15 @@ pub(crate) fn lanes<T, U, const N: usize>(
     std::array::from_fn(|n| per_lane(&block[(n * LANES).min(block.len() - 1)..], field))
 }
 
-/// Whether a big-endian integer is in [1, m - 1], in the same time for every integer.
+/// Returns true if a big-endian integer is in [1, m - 1]. The time is the same for every integer.
 pub(crate) fn is_in_range<M: OddModulus<L>, const L: usize>(integer: &[u8]) -> bool {
     let limbs = limbs_of_bytes::<L>(integer);
     let is_below = minus(&limbs, &M::LIMBS).1;
+    // `&` instead of `&&`: a short circuit would reveal which test failed.
     is_below & (limbs.iter().fold(0, |all, limb| all | limb) != 0)
 }
 
-/// The limbs of a big-endian integer, in time that depends on its length only.
+/// Returns the limbs of a big-endian integer. The time depends on its length only.
 pub(crate) fn limbs_of_bytes<const L: usize>(integer: &[u8]) -> [u64; L] {
     let mut limbs = [0; L];
     for (at, chunk) in integer.rchunks(8).enumerate() {
@@ -94,7 +95,7 @@ pub(crate) fn limbs_of_bytes<const L: usize>(integer: &[u8]) -> [u64; L] {
     limbs
 }
 
-/// A big-endian integer of at most eight bytes.
+/// Returns a big-endian integer of at most eight bytes.
 #[inline(always)]
 fn word_of_bytes(bytes: &[u8]) -> u64 {
     match bytes.first_chunk() {
@@ -111,7 +112,7 @@ pub(crate) fn write<const N: usize>(integers: &Integers<N>, place: usize, bytes:
     }
 }
 
-/// Whether the lane of job `place` of a block is set.
+/// Returns true if the lane of job `place` of a block is set.
 pub(crate) fn is_set(masks: &[Mask], place: usize) -> bool {
     masks[place / LANES] >> (place % LANES) & 1 == 1
 }

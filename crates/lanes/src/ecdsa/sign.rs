@@ -1,5 +1,5 @@
-//! Signing. FIPS 186-5 6.4.1. Keys and nonces are secret: no branch and no index depends on them, tables are read whole, and
-//! what held them is erased.
+//! ECDSA signing. FIPS 186-5 6.4.1. Keys and nonces are secret: no branch and no index depends on them, tables are
+//! read whole, and all memory that held them is erased.
 
 use oarlock_core::{Key, KeyParts, NonceInput, Operation, Outcomes, SecondInput, Shape, Status};
 use zeroize::{Zeroize, Zeroizing};
@@ -16,7 +16,7 @@ use super::scalars::{Integers, is_in_range, is_set, lanes, write};
 use crate::batch::{LaneJob, accept};
 use crate::simd::{LANES, Simd, Vector, declassify};
 
-/// What is read of a job.
+/// The inputs of a job.
 #[derive(Clone, Copy)]
 pub(crate) struct EcdsaSignJob<'a> {
     /// The private key, at the curve's width.
@@ -26,7 +26,7 @@ pub(crate) struct EcdsaSignJob<'a> {
     pub(crate) nonce: NonceInput<'a>,
 }
 
-/// A refused nonce has been seen by no one: past so many the engine gives up.
+/// The nonces that are tried. No refused nonce has ever been observed, so after a few the engine gives up.
 const ATTEMPTS: u8 = 4;
 
 /// Signs every job.
@@ -41,6 +41,8 @@ pub(crate) fn run<S: Simd, C: CurveParams<L>, const L: usize>(
         if left.is_empty() {
             return;
         }
+        // Two groups in turn hide each other's carries. On the portable leaf that gains nothing and doubles the
+        // code.
         if S::V::UNROLLS && left.len() > LANES {
             sign::<S, C, L, 2>(simd, &mut left, attempt, out);
         } else {
@@ -68,30 +70,30 @@ fn read<'a, C: CurveParams<L>, const L: usize>(
     Ok(EcdsaSignJob { scalar, digest: operation.input, nonce })
 }
 
-/// Whether the scalar is in [1, n - 1], found once per key.
+/// Returns true if the scalar is in [1, n - 1]. The result is cached with the key.
 fn has_private<C: CurveParams<L>, const L: usize>(key: &Key, scalar: &[u8]) -> bool {
     struct CheckedScalar(bool);
     let check = |_: &Key| {
         let is_good = scalar.len() == C::BYTES && is_in_range::<C::Order, L>(scalar);
-        // Whoever owns the key is told.
+        // The result is no secret: the owner of a bad key gets an error.
         Ok::<_, std::convert::Infallible>(CheckedScalar(declassify(is_good)))
     };
     key.prepared(check).is_ok_and(|checked| checked.0)
 }
 
-/// A block of N times eight signatures on its way.
+/// The state of a block of N times eight signatures.
 struct SignBlock<V, const L: usize, const N: usize> {
-    /// The nonce in Montgomery form modulo n, then its inverse; one where it was zero.
+    /// The nonce in Montgomery form modulo n, and later its inverse. A nonce of zero is replaced by one.
     k: Element<V, L, N>,
-    /// The odd one of k and n - k, recoded. Both give the same x-coordinate.
+    /// The odd number among k and n - k, recoded. Both give the same x-coordinate.
     half: [[V; L]; N],
-    /// The sum of the comb's points, but for its sign.
+    /// The sum of the comb's points, up to its sign.
     point: XyzzPoint<V, L, N>,
-    /// Lanes whose nonce is refused.
+    /// The lanes whose nonce is refused.
     refused: Masks<N>,
 }
 
-/// Signs jobs and leaves those whose nonce was refused.
+/// Signs jobs. Afterwards `jobs` holds the jobs whose nonce was refused.
 fn sign<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     jobs: &mut Vec<LaneJob<EcdsaSignJob<'_>>>,
@@ -122,7 +124,7 @@ fn sign<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     *jobs = left;
 }
 
-/// Looks at the nonces and recodes them.
+/// Checks the nonces and recodes them.
 fn begin<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     k: &Element<S::V, L, N>,
@@ -134,7 +136,10 @@ fn begin<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
         || {
             let plain = order.leave(k);
             let refused = order.is_zero(&plain);
+            // A zero nonce continues as one, so that the inversion of the whole run stays possible. Its signature
+            // is discarded.
             let plain = order.select(refused, &plain, &order.splat(&super::constants::small(1)));
+            // n is odd, so exactly one of k and n - k is odd, as the recoding requires.
             let negative = order.carry(order.splat(&C::Order::LIMBS).loose() - plain);
             let is_odd = plain.0[0].has_any(order.word(1));
             let odd = order.select(is_odd, &negative, &plain);
@@ -153,7 +158,7 @@ fn begin<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     )
 }
 
-/// `k G` of all blocks, window by window, so that a window of the table is fetched once for all.
+/// Computes `k G` for all blocks, window by window, so that each window of the table is loaded once for all blocks.
 fn multiply_base<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     works: &mut [SignBlock<S::V, L, N>],
@@ -187,7 +192,8 @@ fn multiply_base<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     }
 }
 
-/// Replaces ZZ and k of all blocks by their inverses. ZZ is zero where a sum met an exception: those nonces are refused.
+/// Replaces ZZ and k of all blocks by their inverses. ZZ is zero if a sum met an exception; those nonces are
+/// refused.
 fn invert<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     works: &mut [SignBlock<S::V, L, N>],
@@ -216,7 +222,7 @@ fn invert<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     }
 }
 
-/// r = x mod n and s = (e + r d) / k mod n, as words.
+/// Returns r = x mod n and s = (e + r d) / k mod n as words.
 fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     block: &[LaneJob<EcdsaSignJob<'_>>],
@@ -241,6 +247,7 @@ fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
         },
     );
     for n in 0..N {
+        // A refused nonce is never used, so the fact of its refusal may be public.
         work.refused[n] = declassify(work.refused[n] | zero[n]);
     }
     [declassify(order.words(&r)), declassify(order.words(&s))]

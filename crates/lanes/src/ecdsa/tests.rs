@@ -1,4 +1,4 @@
-//! Arithmetic against big integers, formulas against complete additions, on both leaves.
+//! Tests of arithmetic against big integers and of formulas against complete additions, on both leaves.
 
 use num_bigint::BigUint;
 use oarlock_core::VerifyTable;
@@ -42,7 +42,7 @@ fn lane<V: Vector, const L: usize>(element: &Element<V, L, 1>, lane: usize) -> B
     number::<L>(&element.0.map(|limb| limb.0[0].words()[lane]))
 }
 
-/// Values below 2^bits with long runs of equal bits, among them the largest (SplitMix64).
+/// Returns values below 2^bits with long runs of equal bits, the largest among them (SplitMix64).
 fn samples<const L: usize>(seed: u64, bits: usize) -> [Words; L] {
     let mut state = seed;
     let mut limbs = [[0; LANES]; L];
@@ -52,14 +52,15 @@ fn samples<const L: usize>(seed: u64, bits: usize) -> [Words; L] {
             let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
             let edges = [0, u64::MAX, mixed ^ (mixed >> 27), mixed];
             let value = if lane == 0 { u64::MAX } else { edges[(mixed >> 60) as usize % 4] };
-            let room = bits.saturating_sub(52 * at).min(52);
-            *word = value & ((1_u64 << room) - 1);
+            let width = bits.saturating_sub(52 * at).min(52);
+            *word = value & ((1_u64 << width) - 1);
         }
     }
     limbs
 }
 
-/// Products and squares of any values below R whose product is below R m, and what leaves Montgomery form.
+/// Products and squares are right for any values below R whose product is below R m, and so are the values that
+/// leave Montgomery form.
 fn products<S: Simd, M: OddModulus<L>, const L: usize>(simd: S) {
     let (ring, m) = (ModularRing::<S, M, L, 1>::new(simd), number(&M::LIMBS));
     let r = BigUint::from(1_u32) << (52 * L);
@@ -85,7 +86,7 @@ fn products<S: Simd, M: OddModulus<L>, const L: usize>(simd: S) {
 #[test]
 fn products_agree_with_big_integers() {
     on_both!(products::<P256Field; 5>);
-    // The others are the same code with other constants.
+    // The other moduli run the same code with other constants.
     if cfg!(miri) {
         return;
     }
@@ -94,8 +95,8 @@ fn products_agree_with_big_integers() {
     on_both!(products::<P384Order; 8>);
 }
 
-/// Differences within the bound settle to the same residue, and stay below what the documentation says.
-fn settling<S: Simd, F: FieldModulus<L>, const L: usize>(simd: S) {
+/// A weak reduction of a difference within the bound keeps the residue, and stays below the documented bound.
+fn weak_reduction<S: Simd, F: FieldModulus<L>, const L: usize>(simd: S) {
     let (f, p) = (ModularRing::<S, F, L, 1>::new(simd), number(&F::LIMBS));
     for seed in 0..ROUNDS {
         let (a, b) =
@@ -110,13 +111,13 @@ fn settling<S: Simd, F: FieldModulus<L>, const L: usize>(simd: S) {
 }
 
 #[test]
-fn settling_keeps_the_residue_and_the_bound() {
-    on_both!(settling::<P256Field; 5>);
-    // The others are the same code with other constants.
+fn weak_reduction_keeps_the_residue_and_the_bound() {
+    on_both!(weak_reduction::<P256Field; 5>);
+    // The other moduli run the same code with other constants.
     if cfg!(miri) {
         return;
     }
-    on_both!(settling::<P384Field; 8>);
+    on_both!(weak_reduction::<P384Field; 8>);
 }
 
 fn inverses<S: Simd, M: OddModulus<L>, const L: usize>(simd: S) {
@@ -134,7 +135,7 @@ fn inverses<S: Simd, M: OddModulus<L>, const L: usize>(simd: S) {
     }
 }
 
-/// Of N groups of lanes with values from one to m - 1, the small and the large among them.
+/// Inverts N groups of lanes with values from one to m - 1, small and large ones among them.
 fn public_inverses<S: Simd, M: OddModulus<L>, const L: usize, const N: usize>(simd: S) {
     let (ring, m) = (ModularRing::<S, M, L, N>::new(simd), number(&M::LIMBS));
     let part = |seed| {
@@ -164,9 +165,9 @@ fn public_inverses<S: Simd, M: OddModulus<L>, const L: usize, const N: usize>(si
 }
 
 #[test]
-fn public_inverses_are_inverse() {
+fn public_inverses_times_their_values_are_one() {
     on_both!(public_inverses::<P256Field; 5, 1>);
-    // The others are the same code with other constants.
+    // The other moduli run the same code with other constants.
     if cfg!(miri) {
         return;
     }
@@ -177,14 +178,14 @@ fn public_inverses_are_inverse() {
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
-fn inverses_are_inverse() {
+fn secret_inverses_times_their_values_are_one() {
     on_both!(inverses::<P256Field; 5>);
     on_both!(inverses::<P256Order; 5>);
     on_both!(inverses::<P384Field; 8>);
     on_both!(inverses::<P384Order; 8>);
 }
 
-/// Doublings and additions of the fast path against complete ones: G, 2G, 2G + G, ... with both signs.
+/// Compares doublings and additions of the fast path with complete ones: G, 2G, 2G + G, ... with both signs.
 fn formulas<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) {
     let (f, group) = (ModularRing::<S, C::Field, L, 1>::new(simd), CurveGroup::<S, C, L>::new(simd));
     let [x, y] = base::<C, L>();
@@ -192,7 +193,7 @@ fn formulas<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) {
     let mut fast = f.first(&g, [0b1100_1010]);
     let mut exact = group.lift(&f.negate_if([0b1100_1010], &g));
     let same = |fast: &JacobianPoint<S::V, L, 1>, exact| {
-        // (X/Z^2, Y/Z^3) = (X Z, Y)/Z^3.
+        // Uses (X/Z^2, Y/Z^3) = (X Z, Y)/Z^3.
         let zzz = simd.call(|| f.mul(&fast.z, &f.sqr(&fast.z)));
         let x = simd.call(|| f.mul(&fast.x, &fast.z));
         let point = super::complete::ProjectivePoint { x, y: fast.y, z: zzz };
@@ -219,7 +220,7 @@ fn fast_formulas_agree_with_complete_ones() {
     on_both!(formulas::<P384; 8>);
 }
 
-/// The order's multiple of the base point is infinity, by complete additions.
+/// The order times the base point is infinity, by complete additions.
 fn orders<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) {
     let group = CurveGroup::<S, C, L>::new(simd);
     let [x, y] = base::<C, L>();
@@ -238,7 +239,7 @@ fn complete_additions_reach_infinity_and_leave_it() {
     on_both!(orders::<P384; 8>);
 }
 
-/// Digits add up to their scalar.
+/// The weighted digits add up to their scalar.
 fn recoding<S: Simd>(simd: S) {
     for window in if cfg!(miri) { 8..9 } else { 5..9 } {
         let mut limbs: [Words; 5] = samples(7, 256);
@@ -261,11 +262,11 @@ fn recoding<S: Simd>(simd: S) {
 }
 
 #[test]
-fn digits_add_up() {
+fn recoded_digits_add_up_to_their_scalar() {
     on_both!(recoding);
 }
 
-/// A table is right, and one with a single point turned is not.
+/// A table passes the check, and a table with a single changed point does not.
 fn tables<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) {
     let bytes = |limbs: &[u64; L]| {
         let bytes = number(limbs).to_bytes_be();
@@ -282,7 +283,7 @@ fn tables<S: Simd, C: CurveParams<L>, const L: usize>(simd: S) {
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
-fn tables_are_checked() {
+fn the_check_finds_a_changed_point_of_a_table() {
     on_both!(tables::<P256; 5>);
     on_both!(tables::<P384; 8>);
 }

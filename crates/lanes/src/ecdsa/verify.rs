@@ -1,7 +1,9 @@
-//! Verifying. FIPS 186-5 6.4.2. Everything is public: branches, indices and table rows may depend on values.
+//! ECDSA verification. FIPS 186-5 6.4.2. All values are public, so branches, indices and table rows may depend on
+//! them.
 //!
-//! `u1 G + u2 Q` is a comb of the base point, without doublings, on top of signed windows of Q, whose table is made for each
-//! signature, or on top of a comb of Q where the key recurs and has a table.
+//! `u1 G + u2 Q` is computed in two parts. The part of G is a comb of the base point, without doublings. The part of
+//! Q uses signed windows and a table that is made for the signature, or a comb of Q if the key recurs and has a
+//! table.
 
 mod read;
 mod table_digits;
@@ -27,9 +29,9 @@ use super::scalars::{is_set, lanes};
 use crate::batch::{LaneJob, accept};
 use crate::simd::{LANES, Simd, Vector};
 
-/// Bits of a digit of u2 where the key has no table.
+/// The bits of a digit of u2 if the key has no table.
 const COLD_WINDOW: usize = 5;
-/// Rows of that table.
+/// The rows of the table that is made for such a signature.
 const COLD_ROWS: usize = 1 << (COLD_WINDOW - 1);
 
 /// Verifies every job.
@@ -56,12 +58,12 @@ pub(crate) fn run<S: Simd, C: CurveParams<L>, const L: usize>(
     }
 }
 
-/// A block of N times eight verifications on its way.
+/// The state of a block of N times eight verifications.
 struct VerifyBlock<'a, V, const L: usize, const N: usize> {
     block: &'a [LaneJob<EcdsaVerifyJob<'a>>],
-    /// u1 and u2, plain, below n.
+    /// The plain scalars u1 and u2, below n.
     scalars: [Element<V, L, N>; 2],
-    /// The digits of the odd ones of u and n - u, the signs turned where it is the latter.
+    /// The digits of the odd number among u and n - u. For n - u the signs are turned.
     digits: [[Vec<RowDigits>; N]; 2],
     point: XyzzPoint<V, L, N>,
 }
@@ -89,7 +91,7 @@ fn verify<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     }
 }
 
-/// u1 = e/s and u2 = r/s, with one inversion for all, and their digits.
+/// Computes u1 = e/s and u2 = r/s, with one inversion for all jobs, and their digits.
 fn begin<'a, S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     jobs: &'a [LaneJob<EcdsaVerifyJob<'a>>],
@@ -108,6 +110,7 @@ fn begin<'a, S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
             )
         })
         .collect();
+    // s is public, so Euclid's algorithm, whose time depends on it, may invert it.
     order.invert_all_public(&mut inverses);
     let work = |(block, inverse): (&'a [LaneJob<EcdsaVerifyJob<'a>>], &Element<S::V, L, N>)| {
         let scalar = |bytes: fn(&EcdsaVerifyJob<'a>) -> &'a [u8], table| {
@@ -127,7 +130,7 @@ fn begin<'a, S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     blocks.zip(&inverses).map(work).collect()
 }
 
-/// `u2 Q` of lanes whose keys have tables.
+/// Computes `u2 Q` for lanes whose keys have tables.
 fn add_key_comb<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     tables: &VerifyTables<EcdsaKeyTable<S, C, L>>,
@@ -145,7 +148,7 @@ fn add_key_comb<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     }
 }
 
-/// `u1 G` on top of what `terms` digits of Q gave.
+/// Adds `u1 G` to the sum, which has `terms` terms.
 fn add_base_comb<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     terms: usize,
@@ -159,7 +162,7 @@ fn add_base_comb<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     }
 }
 
-/// Adds what digit `at` of scalar `which` names, as the sum's term number `term`; the first one begins it.
+/// Adds the entry for digit `at` of scalar `which`, as term number `term` of the sum. Term 0 starts the sum.
 fn add_entry<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     work: &mut VerifyBlock<'_, S::V, L, N>,
@@ -182,9 +185,10 @@ fn add_entry<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     }
 }
 
-/// Whether to subtract, as term number `term` of a sum whose sign each addition turns.
+/// Returns the lanes in which term number `term` is subtracted. Each addition turns the sign of the sum.
 #[inline(always)]
 fn signs<const N: usize>(table_digits: &[&RowDigits; N], term: usize) -> Masks<N> {
+    // Each addition negates the sum, so the sign of the next summand alternates.
     let mut minus: Masks<N> = turned(term.saturating_sub(1));
     for n in 0..N {
         minus[n] ^= table_digits[n].minus;
@@ -192,7 +196,7 @@ fn signs<const N: usize>(table_digits: &[&RowDigits; N], term: usize) -> Masks<N
     minus
 }
 
-/// `u2 Q` of lanes whose keys have no table.
+/// Computes `u2 Q` for lanes whose keys have no table.
 fn multiply_key<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     blocks: &mut [VerifyBlock<'_, S::V, L, N>],
@@ -209,7 +213,8 @@ fn multiply_key<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     let mut entry = f.origin();
     let mut points = vec![f.lift(&entry); blocks.len()];
     for (term, at) in (0..digits(C::BITS, COLD_WINDOW)).rev().enumerate() {
-        // Apart from the additions, whose code and theirs do not fit the cache for instructions together.
+        // Doublings and additions run in separate loops, because their code does not fit the instruction cache
+        // together.
         if term > 0 {
             points.iter_mut().for_each(|point| f.double_times(point, COLD_WINDOW));
         }
@@ -232,7 +237,7 @@ fn multiply_key<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     }
 }
 
-/// The odd multiples of every lane's Q, lane after lane.
+/// Computes the odd multiples of every lane's Q, lane after lane.
 fn cold_tables<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     blocks: &[VerifyBlock<'_, S::V, L, N>],

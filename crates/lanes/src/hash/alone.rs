@@ -1,4 +1,5 @@
-//! One message at a time, by the crates `sha1` and `sha2`: with the SHA instructions where the CPU has them.
+//! Hashing of one message at a time by the crates `sha1` and `sha2`, which use the SHA instructions of the CPU if it
+//! has them.
 
 use zeroize::{Zeroize, Zeroizing};
 
@@ -8,7 +9,7 @@ use super::{LaneHash, ROW, Row};
 /// The longest end of a message with its padding: two blocks of SHA-512.
 const LONGEST_END: usize = 256;
 
-/// Moves `state` over a message from byte `at` on, where a block begins, and over its end.
+/// Advances `state` over a message from byte `at` on, which starts a block, and over its padding.
 pub(super) fn absorb_alone<H: LaneHash>(state: &mut Row, message: &[u8], at: usize, ending: MessageEnding) {
     let rest = message.get(at..).unwrap_or_default();
     let (blocks, end) = rest.split_at(rest.len() / H::BLOCK * H::BLOCK);
@@ -18,6 +19,7 @@ pub(super) fn absorb_alone<H: LaneHash>(state: &mut Row, message: &[u8], at: usi
     if let Some(padded) = padded.get_mut(..left)
         && let Some((mark, _)) = padded.get_mut(end.len()..).and_then(|padding| padding.split_first_mut())
     {
+        // If the lane already absorbed the mark, only the block with the length is left.
         *mark = if message.len() >= at { 0x80 } else { 0 };
         padded[..end.len()].copy_from_slice(end);
         padded[left - 8..].copy_from_slice(&ending.bits(message.len()).to_be_bytes());
@@ -25,14 +27,14 @@ pub(super) fn absorb_alone<H: LaneHash>(state: &mut Row, message: &[u8], at: usi
     }
 }
 
-/// Words in big-endian bytes, at the beginning of a row.
+/// Returns words in big-endian bytes at the start of a row.
 pub(super) fn row_of<const N: usize, const B: usize>(words: [[u8; B]; N]) -> Row {
     let mut row = [0; ROW];
     row.iter_mut().zip(words.as_flattened()).for_each(|(to, from)| *to = *from);
     row
 }
 
-/// Lets `body` work on the words of a row.
+/// Calls `body` with the words of a row, and stores its changes.
 pub(super) fn with_words<T: Copy + Default + Zeroize, const N: usize, const B: usize>(
     row: &mut Row,
     from_bytes: impl Fn([u8; B]) -> T,

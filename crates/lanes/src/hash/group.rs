@@ -1,35 +1,35 @@
 //! Messages of different lengths in the lanes, block by block.
 //!
-//! Lengths are public. Groups are made of messages of nearly one length, the longest first; a lane that has ended keeps its
-//! chaining value under a mask, and when few are left they go on one at a time.
+//! Lengths are public. A group holds messages of similar length, the longest first. A lane whose message has ended
+//! keeps its chaining value under a mask. When few lanes are left, they are finished one at a time.
 
 use super::alone::absorb_alone;
 use super::{Chain, LaneHash, ROW, WORDS, chain_of, compress, rows_of};
 use crate::simd::{HalfMask, Simd, Vector, erase};
 
-/// What follows the bytes of a message.
+/// The end of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum MessageEnding {
-    /// Nothing: the message has whole blocks, and more will follow.
+    /// No padding: the message has whole blocks, and more will follow.
     Open,
-    /// Padding for a message before which so many bytes were absorbed. FIPS 180-4 5.1.
+    /// The padding of a message that follows bytes absorbed before. FIPS 180-4 5.1.
     Padded {
-        /// Bytes before, whole blocks of them.
+        /// The number of bytes absorbed before, a multiple of the block.
         before: u64,
     },
 }
 
 impl MessageEnding {
-    /// Blocks of a message of `len` bytes with what follows.
+    /// Returns the number of blocks of a message of `len` bytes with its end.
     pub(crate) fn blocks<H: LaneHash>(self, len: usize) -> usize {
         match self {
             Self::Open => len / H::BLOCK,
-            // A mark, and the length in an eighth of a block.
+            // The padding adds a mark of one byte, and the length in an eighth of a block.
             Self::Padded { .. } => (len + 1 + H::BLOCK / 8).div_ceil(H::BLOCK),
         }
     }
 
-    /// The length that the padding tells, in bits.
+    /// Returns the length in the padding, in bits.
     pub(super) fn bits(self, len: usize) -> u64 {
         match self {
             Self::Open => 0,
@@ -38,29 +38,29 @@ impl MessageEnding {
     }
 }
 
-/// The messages of a group, the longest first, and how far its lanes have to go.
+/// The messages of a group, the longest first, and the steps of its lanes.
 #[derive(Debug)]
 pub(crate) struct MessageGroup<'a> {
-    /// Lanes without a message of their own repeat the last.
+    /// The message of each lane. Lanes without a message repeat the last.
     messages: [&'a [u8]; WORDS],
-    /// Bit `j` where lane `j` has its own.
+    /// The mask of lanes with a message of their own: bit `j` for lane `j`.
     used: HalfMask,
     ending: MessageEnding,
-    /// Blocks of each lane's message with its ending; the most, and the least.
+    /// The blocks of each lane's message with its end, and their maximum and minimum.
     blocks: [usize; WORDS],
     max: usize,
     min: usize,
-    /// Blocks that every lane has in its message.
+    /// The number of blocks that are whole in every lane's message.
     whole: usize,
 }
 
 impl<'a> MessageGroup<'a> {
-    /// No messages.
+    /// Returns a group without messages.
     pub(crate) fn new(ending: MessageEnding) -> Self {
         Self { messages: [&[]; WORDS], used: 0, ending, blocks: [0; WORDS], max: 0, min: 0, whole: 0 }
     }
 
-    /// Takes the first messages in place of what there was, as many as there are lanes.
+    /// Replaces the messages with the first ones of the iterator, as many as there are lanes.
     #[inline(always)]
     pub(crate) fn fill<H: LaneHash>(&mut self, mut messages: impl Iterator<Item = &'a [u8]>) {
         let (mut last, mut blocks) = (&[][..], 0);
@@ -76,23 +76,25 @@ impl<'a> MessageGroup<'a> {
         }
     }
 
-    /// Lanes that have a block at `step`.
+    /// Returns the lanes that have a block at `step`.
     #[inline(always)]
     fn running<H: LaneHash>(&self, step: usize) -> HalfMask {
         self.mask::<H>(step < self.min, step < self.max, |blocks| blocks > step)
     }
 
-    /// Lanes for whose blocks a condition holds, of which it is known whether it holds in all or in any.
+    /// Returns the lanes whose block count satisfies `is_set`. The callers know if it holds in all lanes or in none,
+    /// which saves the loop.
     #[inline(always)]
     fn mask<H: LaneHash>(&self, in_all: bool, in_any: bool, is_set: impl Fn(usize) -> bool) -> HalfMask {
         if in_all || !in_any {
+            // Most steps take this path, since messages of a group have similar lengths.
             return if in_all { HalfMask::MAX } else { 0 };
         }
         let lanes = self.blocks[..H::LANES].iter().rev();
         lanes.fold(0, |mask, blocks| mask << 1 | HalfMask::from(is_set(*blocks)))
     }
 
-    /// A block of every lane, each of which has one in its message.
+    /// Loads a block of every lane. It must be whole in every message.
     #[inline(always)]
     fn load<S: Simd, H: LaneHash>(&self, simd: S, step: usize) -> [S::V; WORDS] {
         let mut rows = [simd.zero(); WORDS];
@@ -104,7 +106,7 @@ impl<'a> MessageGroup<'a> {
         rows
     }
 
-    /// A block of every lane where some are at their end; whatever, where they are past it.
+    /// Loads a block of every lane if some messages end. A lane past its end gets arbitrary bytes.
     #[inline(always)]
     fn load_end<S: Simd, H: LaneHash>(&self, simd: S, step: usize) -> [S::V; WORDS] {
         let mut words = [simd.zero(); WORDS];
@@ -127,8 +129,8 @@ impl<'a> MessageGroup<'a> {
         words
     }
 
-    /// Begins to fetch a row of what the lanes will read some steps later, `ahead` after the group's end: memory answers in the time
-    /// of several blocks.
+    /// Prefetches a row of the block that the lanes read a few steps later. After the end of the group this is a
+    /// block of `ahead`. Memory takes as long as several blocks to answer.
     #[inline(always)]
     fn prefetch<S: Simd, H: LaneHash>(&self, simd: S, row: usize, step: usize, whole: usize, ahead: &Self) {
         let later = step + AHEAD.min(whole);
@@ -140,10 +142,11 @@ impl<'a> MessageGroup<'a> {
     }
 }
 
-/// Steps between fetching a block and reading it; measured.
+/// The steps between prefetching a block and reading it. Measured.
 const AHEAD: usize = 4;
 
-/// Moves the chaining values of `N` groups over their messages and what follows them. `ahead`: what will come next.
+/// Advances the chaining values of `N` groups over their messages and padding. `ahead` are the groups that come
+/// next, for prefetching.
 pub(crate) fn absorb<S: Simd, H: LaneHash, const N: usize>(
     simd: S,
     chains: &mut [Chain<S::V>; N],
@@ -161,7 +164,7 @@ pub(crate) fn absorb<S: Simd, H: LaneHash, const N: usize>(
     }
 }
 
-/// Goes on in lanes until too few are left to be worth it; the step at which that is.
+/// Hashes in lanes until too few are left to be worth it. Returns the step at which it stopped.
 #[inline(always)]
 fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
     simd: S,
@@ -177,6 +180,7 @@ fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
             *running = group.running::<H>(step);
             left += (*running & group.used).count_ones() as usize;
         }
+        // From here on the SHA instructions finish the rest faster than a step of mostly idle lanes.
         if left <= N * H::ALONE {
             *chains = states;
             return step;
@@ -194,7 +198,7 @@ fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
             states,
             words,
             running,
-            // A row at a time: more than two dozen lines under way at once hold up everything else.
+            // Prefetches a row at a time: more than two dozen lines in flight at once stall all other loads.
             #[inline(always)]
             |row| {
                 if row < WORDS && step < whole {
@@ -208,10 +212,11 @@ fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
     }
 }
 
-/// Sixty-four bytes of a message from `at` on, zeros behind it, and the bit that follows it. FIPS 180-4 5.1.
+/// Loads sixty-four bytes of a message from `at` on, followed by zeros, and the bit that ends the message. FIPS
+/// 180-4 5.1.
 ///
-/// Past the end nothing is read, but from an address that there is: the processor takes half a microsecond to find that it need
-/// not read from another.
+/// Past the end the masked load still gets an address within the message. With an unmapped address the processor
+/// takes half a microsecond to find out that it need not read.
 #[inline(always)]
 fn row_and_mark<S: Simd>(simd: S, message: &[u8], at: usize) -> S::V {
     let row = simd.load_prefix(&message[at.min(message.len())..]);
@@ -222,14 +227,14 @@ fn row_and_mark<S: Simd>(simd: S, message: &[u8], at: usize) -> S::V {
     }
 }
 
-/// A mark that slides over a row: the row that begins `n` bytes before it has it at byte `n`.
+/// A mark after a row of zeros. A row that is read from `ROW - n` on has the mark at byte `n`.
 static MARK: [u8; 2 * ROW] = {
     let mut bytes = [0; 2 * ROW];
     bytes[ROW] = 0x80;
     bytes
 };
 
-/// What is left of a group after `step` blocks, message by message.
+/// Finishes the messages of a group after `step` blocks, one at a time.
 #[cold]
 fn finish_alone<S: Simd, H: LaneHash>(
     simd: S,

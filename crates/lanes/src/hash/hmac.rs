@@ -11,9 +11,9 @@ use super::sha256::LaneSha256;
 use super::{Chain, LaneHash, ROW, Row, WORDS, compress};
 use crate::simd::{HalfMask, Simd, erase};
 
-/// A hash of 32-bit words that HMAC is made of.
+/// A hash of 32-bit words for HMAC.
 pub(super) trait HmacHash: LaneHash {
-    /// Bytes of a digest.
+    /// The bytes of a digest.
     const OUTPUT: usize;
 }
 
@@ -25,8 +25,8 @@ impl HmacHash for LaneSha256 {
     const OUTPUT: usize = 32;
 }
 
-/// What a key becomes before use, in one row: the chaining values after the padded key, the inner one and, from the middle on,
-/// the outer one. RFC 2104 section 4.
+/// The prepared form of a key, in one row: the chaining value after the inner padded key, and in the second half the
+/// one after the outer padded key. RFC 2104 section 4.
 pub(super) struct HmacStates<H> {
     states: Row,
     hash: PhantomData<fn() -> H>,
@@ -45,13 +45,13 @@ impl<H: HmacHash> HmacStates<H> {
         prepared
     }
 
-    /// Both chaining values.
+    /// Returns both chaining values.
     pub(super) fn states(&self) -> &Row {
         &self.states
     }
 }
 
-/// RFC 2104 section 2: a key longer than a block is hashed first, and zeros follow.
+/// Pads a key with zeros. A key longer than a block is hashed first. RFC 2104 section 2.
 fn padded<H: HmacHash>(key: &[u8]) -> Zeroizing<Row> {
     let mut pad = Zeroizing::new([0; ROW]);
     if key.len() > H::BLOCK {
@@ -70,10 +70,10 @@ impl<H> Drop for HmacStates<H> {
     }
 }
 
-/// What was absorbed before the message: the padded key.
+/// The end of a message that follows the padded key.
 pub(super) const INNER: MessageEnding = MessageEnding::Padded { before: ROW as u64 };
 
-/// The outer hash over the digests that `inner` came to.
+/// Computes the outer hash over the digests in `inner`.
 pub(super) fn finish<S: Simd, H: HmacHash>(simd: S, inner: &Chain<S::V>, outer: &Chain<S::V>) -> Chain<S::V> {
     simd.call(
         #[inline(always)]
@@ -81,6 +81,7 @@ pub(super) fn finish<S: Simd, H: HmacHash>(simd: S, inner: &Chain<S::V>, outer: 
             let digest_words = H::OUTPUT / 4;
             let mut words = [simd.zero(); WORDS];
             words[..digest_words].copy_from_slice(&inner[..digest_words]);
+            // The padding of the outer message is constant: a digest that follows one block.
             words[digest_words] = simd.splat32(0x8000_0000);
             words[WORDS - 1] = simd.splat32(8 * (ROW + H::OUTPUT) as u32);
             compress::<S, H, 1>(simd, [*outer], [words], [HalfMask::MAX], |_| {})[0]

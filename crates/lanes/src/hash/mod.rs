@@ -1,13 +1,13 @@
-//! Hashes of many messages side by side: sixteen in the halves of lanes where words have 32 bits, eight where they have 64.
+//! Hashes of many messages side by side: sixteen in half lanes for words of 32 bits, eight for words of 64 bits.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | this one | [`LaneHash`]: what a hash function does to a block of every lane |
-//! | `sha1`, `sha256`, `sha512` | the functions; `sha2` has the rounds that the last two share, `*_constants` their tables |
+//! | this one | [`LaneHash`]: the operations of a hash function on a block of every lane |
+//! | `sha1`, `sha256`, `sha512` | the functions; `sha2` has the shared rounds, `*_constants` the tables |
 //! | `word` | words of 32 and of 64 bits in vectors |
 //! | `group` | messages of different lengths in the lanes, block by block, and their padding |
-//! | `alone` | one message at a time, for the few that are left of a group |
-//! | `hmac` | keys as chaining states, the outer hash |
+//! | `alone` | one message at a time, for the last few of a group |
+//! | `hmac` | keys as chaining values, the outer hash |
 //! | `run` | records: digests, parts of digests, HMAC |
 //! | `parts` | SHA-512 of messages in several pieces, for signatures |
 
@@ -31,16 +31,16 @@ pub(crate) use group::{MessageEnding, MessageGroup, absorb};
 pub(crate) use run::{offers, run};
 pub(crate) use word::HashWord;
 
-/// Words of a message block.
+/// The words of a message block.
 pub(crate) const WORDS: usize = 16;
 
-/// Chaining values of every lane, word by word; SHA-1 uses five.
+/// The chaining values of every lane, word by word. SHA-1 uses five words.
 pub(crate) type Chain<V> = [V; 8];
 
-/// A row of bytes that becomes words of lanes: part of a lane's block, or its chaining value.
+/// A row of bytes that becomes words of lanes: part of a lane's block, or a chaining value.
 pub(crate) type Row = [u8; ROW];
 
-/// Bytes of a row.
+/// The bytes of a row.
 pub(crate) const ROW: usize = 64;
 
 /// A hash function in lanes. A block of every lane is sixteen vectors for both sizes of words: 1,024 bytes.
@@ -48,13 +48,13 @@ pub(crate) trait LaneHash: 'static {
     /// The word of the function.
     type Word: HashWord;
 
-    /// Messages side by side.
+    /// The number of messages side by side.
     const LANES: usize = Self::Word::LANES;
 
-    /// Rows of a block.
+    /// The rows of a block.
     const ROWS: usize = WORDS / Self::LANES;
 
-    /// Bytes of a block.
+    /// The bytes of a block.
     const BLOCK: usize = ROW * Self::ROWS;
 
     /// The number of messages whose blocks take as long one at a time as one step of the lanes does. Measured.
@@ -63,8 +63,8 @@ pub(crate) trait LaneHash: 'static {
     /// Returns the chaining value before any block, as a row.
     fn initial() -> Row;
 
-    /// Computes the rounds over a block of every lane of `N` groups. While the steps of one group wait, those of another run.
-    /// Calls `meanwhile` every four rounds with their number, at least [`WORDS`] times.
+    /// Computes the rounds over a block of every lane of `N` groups. While the steps of one group wait, those of
+    /// another run. Calls `meanwhile` every four rounds with their number, at least [`WORDS`] times.
     fn rounds<S: Simd, const N: usize>(
         simd: S,
         states: [Chain<S::V>; N],
@@ -94,7 +94,8 @@ pub(crate) trait LaneHash: 'static {
     }
 }
 
-/// One block of each lane whose bit is set; `meanwhile` as in [`LaneHash::rounds`]. FIPS 180-4 6.1.2, 6.2.2 and 6.4.2.
+/// Hashes one block of each lane whose bit is set in `running`. `meanwhile` is passed to [`LaneHash::rounds`]. FIPS
+/// 180-4 6.1.2, 6.2.2 and 6.4.2.
 #[inline(always)]
 fn compress<S: Simd, H: LaneHash, const N: usize>(
     simd: S,
@@ -112,7 +113,7 @@ fn compress<S: Simd, H: LaneHash, const N: usize>(
     sums
 }
 
-/// The chaining values of `rows`, of which a lane has one each.
+/// Loads the chaining values of `rows`, one row per lane.
 #[inline(always)]
 fn chain_of<S: Simd, H: LaneHash>(simd: S, rows: [&Row; WORDS]) -> [S::V; WORDS] {
     let mut words = [simd.zero(); WORDS];
@@ -123,7 +124,7 @@ fn chain_of<S: Simd, H: LaneHash>(simd: S, rows: [&Row; WORDS]) -> [S::V; WORDS]
     words
 }
 
-/// The chaining values of all lanes, a row each.
+/// Returns the chaining values of all lanes, one row per lane.
 #[inline(always)]
 fn rows_of<S: Simd, H: LaneHash>(simd: S, chain: &Chain<S::V>) -> [S::V; WORDS] {
     let mut rows = [simd.zero(); WORDS];
@@ -132,7 +133,7 @@ fn rows_of<S: Simd, H: LaneHash>(simd: S, chain: &Chain<S::V>) -> [S::V; WORDS] 
     rows
 }
 
-/// `a ^ b ^ c`.
+/// Computes `a ^ b ^ c`.
 #[inline(always)]
 fn xor3<V: Vector>(a: V, b: V, c: V) -> V {
     a.ternary::<0x96>(b, c)

@@ -1,21 +1,22 @@
 //! SHA-512 of eight messages side by side, each in several pieces. FIPS 180-4.
 //!
-//! A message is given as parts, so that nobody concatenates. Lengths are public and may differ from lane to lane: a lane
-//! that has ended keeps its state under a mask. Contents may be secret: every buffer that held them is erased.
+//! A message is a list of parts, so callers need not concatenate. Lengths are public and can differ from lane to
+//! lane: a lane whose message has ended keeps its state under a mask. Contents can be secret, so every buffer that
+//! held them is erased.
 
 use super::sha512::LaneSha512;
 use super::{Chain, LaneHash, WORDS, chain_of, compress, rows_of};
 use crate::simd::{HalfMask, LANES, Simd, Vector, erase};
 
-/// Bytes of a message block.
+/// The bytes of a message block.
 pub(crate) const BLOCK: usize = LaneSha512::BLOCK;
 
-/// A message as the parts that follow one another.
+/// A message as a list of consecutive parts.
 pub(crate) type Parts<'a> = &'a [&'a [u8]];
 
 type Block = [u8; BLOCK];
 
-/// The digests of eight messages.
+/// Returns the digests of eight messages.
 pub(crate) fn digest<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> [[u8; 64]; LANES] {
     let words = digest_words(simd, messages);
     let mut digests = [[0; 64]; LANES];
@@ -30,8 +31,8 @@ pub(crate) fn digest<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> [[u8; 64
     digests
 }
 
-/// The digests of `messages`, as words that stay in their lanes (the first word holds the
-/// first eight bytes, big-endian). FIPS 180-4 6.4.2.
+/// Returns the digests of `messages` as words that stay in their lanes. The first word holds the first eight bytes,
+/// big-endian. FIPS 180-4 6.4.2.
 pub(crate) fn digest_words<S: Simd>(simd: S, messages: [Parts<'_>; LANES]) -> Chain<S::V> {
     let mut chain = initial(simd);
     let (mut lanes, mut buffers) = (messages.map(PaddedMessage::new), Buffers::new());
@@ -59,7 +60,7 @@ fn initial<S: Simd>(simd: S) -> Chain<S::V> {
     std::array::from_fn(|word| words[word])
 }
 
-/// The sixteen big-endian words of each lane's block.
+/// Loads the sixteen big-endian words of each lane's block.
 #[inline(always)]
 fn load<S: Simd>(simd: S, blocks: [&Block; LANES]) -> [S::V; WORDS] {
     let mut words = [simd.zero(); WORDS];
@@ -77,13 +78,13 @@ fn mask_of<T>(lanes: &[T; LANES], is_set: impl Fn(&T) -> bool) -> HalfMask {
 /// A message and its padding, block by block. FIPS 180-4 5.1.2.
 struct PaddedMessage<'a> {
     parts: Parts<'a>,
-    /// Bytes of the first part that are used up.
+    /// The bytes of the first part that were read.
     used: usize,
-    /// Bytes of the message that are left.
+    /// The bytes of the message that are left.
     left: usize,
-    /// Blocks of the padded message.
+    /// The blocks of the padded message.
     blocks: usize,
-    /// Bits of the message.
+    /// The bits of the message.
     bits: u128,
     is_marked: bool,
 }
@@ -96,12 +97,14 @@ impl<'a> PaddedMessage<'a> {
         Self { parts, used: 0, left, blocks, bits, is_marked: false }
     }
 
-    /// The next block, in place where a part holds it whole; past the end, any block.
+    /// Returns the next block. It is borrowed from a part that holds it whole, and assembled in `buffer` otherwise.
+    /// Past the end the block is arbitrary.
     #[inline(always)]
     fn next_block<'b>(&mut self, buffer: &'b mut Block) -> &'b Block
     where
         'a: 'b,
     {
+        // Long parts are hashed in place, without a copy that would have to be erased.
         if self.left >= BLOCK
             && let Some(block) = self.parts[0][self.used..].first_chunk()
         {
@@ -129,20 +132,21 @@ impl<'a> PaddedMessage<'a> {
         }
     }
 
-    /// A one bit, zeros, and the length where there is room for it.
+    /// Appends a one bit, zeros, and the length if the block has space for it.
     fn pad(&mut self, buffer: &mut Block, filled: usize) {
         buffer[filled..].fill(0);
         if !self.is_marked {
             buffer[filled] = 0x80;
             self.is_marked = true;
         }
+        // The mark takes one byte and the length 16. Without space for both the length goes to a block of its own.
         if filled + 17 <= BLOCK || filled == 0 {
             buffer[BLOCK - 16..].copy_from_slice(&self.bits.to_be_bytes());
         }
     }
 }
 
-/// Where blocks are put together.
+/// The memory in which blocks are assembled.
 struct Buffers([Block; LANES]);
 
 impl Buffers {

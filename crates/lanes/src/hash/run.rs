@@ -1,4 +1,4 @@
-//! Records: digests, parts of digests, HMAC.
+//! Runs of records: digests, parts of digests, HMAC.
 
 use std::array;
 use std::convert::Infallible;
@@ -17,7 +17,8 @@ use crate::fault::not_offered;
 use crate::records::{self, RecordKernel, RecordPart, RecordRef};
 use crate::simd::{Simd, Vector, erase};
 
-/// Two groups are hashed together; longer runs would keep others waiting.
+/// Returns the batch sizes of a shape, or None if it is not a hash. Two groups are hashed together; the maximum
+/// keeps other queues from waiting long.
 pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let lanes = match shape {
         Shape::Digest { alg } | Shape::DigestPart { alg } => match alg {
@@ -94,11 +95,11 @@ impl<S: Simd> HashBatch<'_, S> {
     }
 }
 
-/// What comes before a message and after it.
+/// The steps before and after the messages of a shape.
 trait HashMode<S: Simd, H: LaneHash> {
     const ENDING: MessageEnding;
 
-    /// Sets the chaining values before the messages of a group, and keeps what will be needed after them.
+    /// Sets the chaining values before the messages of a group, and keeps the values for the end.
     fn start(
         &self,
         simd: S,
@@ -108,11 +109,11 @@ trait HashMode<S: Simd, H: LaneHash> {
         kept: &mut Chain<S::V>,
     );
 
-    /// Makes results of the chaining values after the messages.
+    /// Turns the chaining values after the messages into results.
     fn finish(&self, _simd: S, _chain: &mut Chain<S::V>, _kept: &Chain<S::V>) {}
 }
 
-/// Whole messages, which begin alike.
+/// Digests of whole messages, which have the same initial chaining value.
 struct WholeMode<V>(Chain<V>);
 
 impl<V: Vector> WholeMode<V> {
@@ -145,7 +146,7 @@ impl<S: Simd, H: LaneHash> HashMode<S, H> for WholeMode<S::V> {
     }
 }
 
-/// Whole blocks from the middle of messages, whose chaining values so far are in the IV column.
+/// Parts of digests: whole blocks from the middle of messages. Their chaining values are in the IV column.
 struct PartMode;
 
 impl<S: Simd, H: LaneHash> HashMode<S, H> for PartMode {
@@ -173,7 +174,7 @@ impl<S: Simd, H: LaneHash> HashMode<S, H> for PartMode {
     }
 }
 
-/// HMAC: the hash after the inner key, and one of its digest after the outer key.
+/// HMAC: the hash that follows the inner key, and the hash of its digest that follows the outer key.
 struct HmacMode;
 
 impl<S: Simd, H: HmacHash> HashMode<S, H> for HmacMode {
@@ -203,7 +204,8 @@ impl<S: Simd, H: HmacHash> HashMode<S, H> for HmacMode {
     }
 }
 
-/// What a record's key becomes before use: kept with its handle, or made for this record where the key is in a slot.
+/// Copies the prepared form of a record's key, which is cached with its handle, or made for this record if the key
+/// is in a slot.
 fn copy_states<H: HmacHash>(row: &mut Row, part: &RecordPart<'_>, record: RecordRef) {
     let bytes = part.key_bytes(record);
     let handle = match part.key(record) {
@@ -216,18 +218,18 @@ fn copy_states<H: HmacHash>(row: &mut Row, part: &RecordPart<'_>, record: Record
     }
 }
 
-/// The work on records of one kind.
+/// A run of records of one shape.
 struct HashRun<S: Simd, H, K> {
     simd: S,
     shape: Shape,
     kind: K,
-    /// Bytes of a result.
+    /// The bytes of a result.
     result_len: usize,
     scratch: Zeroizing<HashScratch<S::V>>,
     hash: PhantomData<H>,
 }
 
-/// Chaining values of two groups, which tell of messages and keys.
+/// The chaining values of two groups, which depend on messages and keys.
 #[derive(Zeroize)]
 struct HashScratch<V: Vector> {
     chains: [Chain<V>; 2],
@@ -246,11 +248,13 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> RecordKernel for HashRun<S, H, K> 
     }
 
     fn compute(&mut self, part: &RecordPart<'_>, mut records: &[RecordRef], out: &mut PartMut<'_>) {
+        // Two pairs of groups: one is hashed while the blocks of the other are prefetched.
         let none = || [MessageGroup::new(K::ENDING), MessageGroup::new(K::ENDING)];
         let (mut now, mut next) = (none(), none());
         self.fill(&mut now, part, records);
         while !records.is_empty() {
-            let (these, others) = records.split_at(self.taken(records));
+            let (these, others) = records.split_at(self.count_together(records));
+            // The next groups are read early, because this pass prefetches their first blocks.
             self.fill(&mut next, part, others);
             if these.len() > H::LANES {
                 self.hash(part, these, &now, &next, out);
@@ -264,15 +268,17 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> RecordKernel for HashRun<S, H, K> 
 }
 
 impl<S: Simd, H: LaneHash, K: HashMode<S, H>> HashRun<S, H, K> {
-    /// Records to hash together: two groups where the second is about as long as the first, which it waits for.
-    fn taken(&self, records: &[RecordRef]) -> usize {
+    /// Returns the number of records that are hashed together: two groups if the second is about as long as the
+    /// first, which it waits for.
+    fn count_together(&self, records: &[RecordRef]) -> usize {
         let steps = |record: usize| records.get(record).map_or(0, |record| self.steps(record.len as usize));
+        // A second group that is more than an eighth shorter would leave its lanes idle while the first one ends.
         let are_alike = 8 * steps(H::LANES) >= 7 * steps(0);
         records.len().min(if are_alike { 2 * H::LANES } else { H::LANES })
     }
 
     fn fill<'a>(&self, groups: &mut [MessageGroup<'a>; 2], part: &RecordPart<'a>, records: &[RecordRef]) {
-        let mut each = records[..self.taken(records)].chunks(H::LANES);
+        let mut each = records[..self.count_together(records)].chunks(H::LANES);
         for group in groups {
             let records = each.next().unwrap_or_default();
             group.fill::<H>(records.iter().map(|record| part.input(record, 0)));
@@ -302,7 +308,7 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> HashRun<S, H, K> {
     }
 }
 
-/// Writes the leading bytes of a group's chaining values, as many as places take.
+/// Writes the leading bytes of a group's chaining values, as many as each output holds.
 fn write<S: Simd, H: LaneHash>(
     simd: S,
     chain: &Chain<S::V>,

@@ -3,20 +3,20 @@
 use super::{Chain, LaneHash, Row, WORDS, alone, xor3};
 use crate::simd::{Simd, Vector};
 
-/// SHA-1.
+/// SHA-1 in half lanes.
 #[derive(Debug)]
 pub(crate) struct LaneSha1;
 
-/// FIPS 180-4 5.3.1.
+/// The initial hash value. FIPS 180-4 5.3.1.
 const INITIAL: [u32; 5] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0];
 
-/// FIPS 180-4 4.2.1, a constant for twenty rounds each.
+/// The round constants, one for twenty rounds each. FIPS 180-4 4.2.1.
 const ROUND: [u32; 4] = [0x5A82_7999, 0x6ED9_EBA1, 0x8F1B_BCDC, 0xCA62_C1D6];
 
-/// FIPS 180-4 6.1.2.
+/// The number of rounds. FIPS 180-4 6.1.2.
 const ROUNDS: usize = 80;
 
-/// FIPS 180-4 4.1.1: the functions of three words as tables of [`Vector::ternary`].
+/// The functions of three words as tables of [`Vector::ternary`]. FIPS 180-4 4.1.1.
 const CHOICE: i32 = 0xCA;
 const PARITY: i32 = 0x96;
 const MAJORITY: i32 = 0xE8;
@@ -64,7 +64,7 @@ struct Sha1Groups<V, const N: usize> {
 }
 
 impl<V: Vector, const N: usize> Sha1Groups<V, N> {
-    /// Sixteen rounds from `T` on, four by four with the tables `A` to `D` and a constant each.
+    /// Runs sixteen rounds from `T` on. Each four have a table, `A` to `D`, and a constant.
     #[inline(always)]
     fn sixteen_rounds<const T: usize, const A: i32, const B: i32, const C: i32, const D: i32>(
         &mut self,
@@ -81,7 +81,7 @@ impl<V: Vector, const N: usize> Sha1Groups<V, N> {
         self.four_rounds::<D>(T + 12, constants[3]);
     }
 
-    /// Four rounds from `first` on; a word that was used makes room for the one sixteen rounds on, where there is such a round.
+    /// Runs four rounds from `first` on. A used word is replaced by the word sixteen rounds later, if there is one.
     #[inline(always)]
     fn four_rounds<const TABLE: i32>(&mut self, first: usize, constant: V) {
         for round_number in first..first + 4 {
@@ -96,13 +96,14 @@ impl<V: Vector, const N: usize> Sha1Groups<V, N> {
     }
 }
 
-/// Step 1.
+/// Computes step 1.
 #[inline(always)]
 fn extended<V: Vector>(w: &[V; WORDS], t: usize) -> V {
     (xor3(w[t], w[(t + 2) % WORDS], w[(t + 8) % WORDS]) ^ w[(t + 13) % WORDS]).rotr32::<31>()
 }
 
-/// Step 3; `word` is the message's plus the round's constant. What waits for `a` is added last.
+/// Computes step 3. `word` is the word of the message plus the constant of the round. The term that waits for `a` is
+/// added last.
 #[inline(always)]
 fn round<const TABLE: i32, V: Vector>([a, b, c, d, e, x, y, z]: Chain<V>, word: V) -> Chain<V> {
     let early = e.add32(word).add32(b.ternary::<TABLE>(c, d));

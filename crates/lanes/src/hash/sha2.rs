@@ -3,25 +3,25 @@
 use super::{Chain, HashWord, LaneHash, WORDS};
 use crate::simd::{Simd, Vector};
 
-/// What differs between the members of the family. FIPS 180-4 4.1.2 and 4.1.3.
+/// The functions and constants of a member of the family. FIPS 180-4 4.1.2 and 4.1.3.
 pub(super) trait Sha2Rounds: LaneHash {
-    /// Round constants, a multiple of sixteen.
+    /// The round constants, a multiple of sixteen.
     const ROUND: &'static [Self::Word];
 
-    /// Of the working variable a.
+    /// Returns the large sigma 0 of the working variable a.
     fn sum0<V: Vector>(a: V) -> V;
 
-    /// Of the working variable e.
+    /// Returns the large sigma 1 of the working variable e.
     fn sum1<V: Vector>(e: V) -> V;
 
-    /// Of the message word fifteen steps back.
+    /// Returns the small sigma 0 of the message word fifteen steps back.
     fn sigma0<V: Vector>(word: V) -> V;
 
-    /// Of the message word two steps back.
+    /// Returns the small sigma 1 of the message word two steps back.
     fn sigma1<V: Vector>(word: V) -> V;
 }
 
-/// All rounds over a block of every lane of `N` groups.
+/// Runs all rounds over a block of every lane of `N` groups.
 #[inline(always)]
 pub(super) fn rounds<S: Simd, F: Sha2Rounds, const N: usize>(
     simd: S,
@@ -52,7 +52,8 @@ pub(super) fn rounds<S: Simd, F: Sha2Rounds, const N: usize>(
     states
 }
 
-/// Written out, so that words pass from step to step in registers: through memory they would wait for their stores.
+/// Runs sixteen rounds. They are written out, so that words pass from step to step in registers. Through memory they
+/// would wait for their stores.
 #[inline(always)]
 fn sixteen_rounds<const EXTENDS: bool, S: Simd, F: Sha2Rounds, const N: usize>(
     simd: S,
@@ -71,7 +72,7 @@ fn sixteen_rounds<const EXTENDS: bool, S: Simd, F: Sha2Rounds, const N: usize>(
     four_rounds::<12, EXTENDS, S, F, N>(simd, states, words, constants);
 }
 
-/// Four rounds from `T` on; a word that was used makes room for the one sixteen rounds on.
+/// Runs four rounds from `T` on. A used word is replaced by the word sixteen rounds later.
 #[inline(always)]
 fn four_rounds<const T: usize, const EXTENDS: bool, S: Simd, F: Sha2Rounds, const N: usize>(
     simd: S,
@@ -90,14 +91,15 @@ fn four_rounds<const T: usize, const EXTENDS: bool, S: Simd, F: Sha2Rounds, cons
     }
 }
 
-/// Step 1.
+/// Computes step 1.
 #[inline(always)]
 fn extended<V: Vector, F: Sha2Rounds>(w: &[V; WORDS], t: usize) -> V {
     let (sigma1, sigma0) = (F::sigma1(w[(t + 14) % WORDS]), F::sigma0(w[(t + 1) % WORDS]));
     F::Word::add(F::Word::add(F::Word::add(w[(t + 9) % WORDS], w[t]), sigma0), sigma1)
 }
 
-/// Step 3; `word` is the message's plus the round's constant. The sum that waits for `e` is made last.
+/// Computes step 3. `word` is the word of the message plus the constant of the round. The sum that waits for `e` is
+/// computed last.
 #[inline(always)]
 fn round<V: Vector, F: Sha2Rounds>([a, b, c, d, e, f, g, h]: Chain<V>, word: V) -> Chain<V> {
     let (sum1, sum0) = (F::sum1(e), F::sum0(a));

@@ -5,7 +5,7 @@ use super::sha256_constants::{INITIAL, ROUND};
 use super::{Chain, LaneHash, Row, WORDS, alone, xor3};
 use crate::simd::{Simd, Vector};
 
-/// SHA-256.
+/// SHA-256 in half lanes.
 #[derive(Debug)]
 pub(crate) struct LaneSha256;
 
@@ -14,7 +14,7 @@ impl LaneHash for LaneSha256 {
 
     const ALONE: usize = 4;
 
-    /// FIPS 180-4 5.3.3.
+    /// Returns the initial hash value. FIPS 180-4 5.3.3.
     fn initial() -> Row {
         alone::row_of(INITIAL.map(u32::to_be_bytes))
     }

@@ -1,4 +1,4 @@
-//! Constants of SHA-256; a test computes them again from primes.
+//! The constants of SHA-256. A test recomputes them from primes.
 
 /// The initial hash value. FIPS 180-4 5.3.3.
 #[rustfmt::skip]

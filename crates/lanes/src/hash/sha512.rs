@@ -5,11 +5,11 @@ use super::sha512_constants::{INITIAL, INITIAL_384, ROUND};
 use super::{Chain, LaneHash, Row, WORDS, alone, xor3};
 use crate::simd::{Simd, Vector};
 
-/// SHA-512, and SHA-384 from another start.
+/// SHA-512 in lanes. SHA-384 differs only in its initial hash value.
 #[derive(Debug)]
 pub(crate) struct LaneSha512;
 
-/// The chaining value of SHA-384 before any block. FIPS 180-4 5.3.4.
+/// Returns the initial hash value of SHA-384. FIPS 180-4 5.3.4.
 pub(super) fn initial_384() -> Row {
     alone::row_of(INITIAL_384.map(u64::to_be_bytes))
 }
@@ -19,7 +19,7 @@ impl LaneHash for LaneSha512 {
 
     const ALONE: usize = 1;
 
-    /// FIPS 180-4 5.3.5.
+    /// Returns the initial hash value. FIPS 180-4 5.3.5.
     fn initial() -> Row {
         alone::row_of(INITIAL.map(u64::to_be_bytes))
     }

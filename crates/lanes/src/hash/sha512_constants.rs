@@ -1,4 +1,4 @@
-//! Constants of SHA-512; a test computes them again from primes.
+//! The constants of SHA-512. A test recomputes them from primes.
 
 /// The initial hash value. FIPS 180-4 5.3.5.
 pub(super) const INITIAL: [u64; 8] = [

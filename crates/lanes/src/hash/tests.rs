@@ -1,15 +1,15 @@
-//! Constants of all functions, computed again.
+//! Tests that recompute the constants of all functions.
 
 use num_bigint::BigUint;
 
 use super::{sha256_constants, sha512_constants};
 
-/// The first primes.
+/// Returns the first primes.
 fn primes() -> impl Iterator<Item = u32> {
     (2..).filter(|n| (2..*n).all(|d| n % d != 0))
 }
 
-/// The first `bits` bits of the fraction of the `degree`-th root of a prime.
+/// Returns the first `bits` bits of the fraction of the `degree`-th root of a prime.
 fn fraction(prime: u32, degree: u32, bits: u32) -> BigUint {
     let root = (BigUint::from(prime) << (degree * bits)).nth_root(degree);
     root & ((BigUint::from(1_u32) << bits) - 1_u32)
@@ -18,7 +18,7 @@ fn fraction(prime: u32, degree: u32, bits: u32) -> BigUint {
 /// FIPS 180-4 4.2.2, 4.2.3 and 5.3.
 #[test]
 #[cfg_attr(miri, ignore = "minutes, of big integers alone")]
-fn constants_come_from_primes() {
+fn hash_constants_are_the_fractions_of_roots_of_primes() {
     for (prime, constant) in primes().zip(sha256_constants::ROUND) {
         assert_eq!(fraction(prime, 3, 32), constant.into());
     }

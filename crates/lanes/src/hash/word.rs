@@ -5,7 +5,7 @@ use crate::simd::{HALVES, HalfMask, LANES, Mask, Simd, VECTOR_BYTES, Vector};
 
 /// A word of a hash function.
 pub(crate) trait HashWord: Copy + 'static {
-    /// Messages side by side: the words of a vector.
+    /// The number of messages side by side, which is the number of words in a vector.
     const LANES: usize;
 
     /// Returns a vector of one word in every lane.

@@ -1,18 +1,18 @@
-//! Columns that are read at random.
+//! Columns with random access.
 
 use std::borrow::Cow;
 
 use oarlock_core::{Column, ColumnValue};
 
-/// A column as a slice, or as what its values are a stride apart from; runs have been written out.
+/// A column as a slice, or as a first value and a stride. Runs are expanded.
 pub(crate) struct FlatColumn<'a, T: ColumnValue> {
     values: Cow<'a, [T]>,
-    /// Of the first value; None where each has a value of its own.
+    /// The distance between values, or None if each record has its own value.
     stride: Option<u32>,
 }
 
 impl<'a, T: ColumnValue> FlatColumn<'a, T> {
-    /// The column of a batch of `len` records.
+    /// Reads the column of a batch of `len` records.
     pub(crate) fn new(column: &'a Column<'a, T>, len: usize) -> Self {
         let (values, stride) = match column {
             Column::One(value) => (vec![*value].into(), Some(0)),
@@ -23,17 +23,17 @@ impl<'a, T: ColumnValue> FlatColumn<'a, T> {
         Self { values, stride }
     }
 
-    /// How far values are apart, unless each record has one of its own.
+    /// Returns the distance between values, or None if each record has its own value.
     pub(crate) fn stride(&self) -> Option<u32> {
         self.stride
     }
 
-    /// The values, where each record has one of its own.
+    /// Returns the values if each record has its own.
     pub(crate) fn values(&self) -> Option<&[T]> {
         self.stride.is_none().then_some(&self.values[..])
     }
 
-    /// The value of a record that there is.
+    /// Returns the value of a record. `index` must be in bounds.
     #[inline(always)]
     pub(crate) fn at(&self, index: u32) -> T {
         match self.stride {

@@ -1,18 +1,19 @@
-//! Records that a few comparisons show to be good.
+//! A fast check of records with a few comparisons.
 //!
-//! A rule here may refuse what the contract allows, never the other way round: what it refuses, the contract judges.
+//! The check may refuse a record that the contract allows, never the reverse. The contract's own check decides about
+//! refused records.
 
 use std::ops::RangeInclusive;
 
 use oarlock_core::{AeadAlg, Direction, Records, Shape, Span};
 
-/// What a plainly good record of a shape satisfies.
+/// The conditions of the fast check for a shape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FastRule {
     key_len: KeyLenRule,
     min_iv_len: u32,
     max_iv_len: u32,
-    /// Bits of an input length that must be clear.
+    /// The bits of an input length that must be clear.
     partial: u32,
     output: OutputRule,
     tag: TagRule,
@@ -40,11 +41,11 @@ enum TagRule {
     InData,
 }
 
-/// NIST SP 800-38D 5.2.1.2: tags that are not for certain applications only.
+/// The tag lengths without restrictions. NIST SP 800-38D 5.2.1.2.
 const TAG_LENS: RangeInclusive<u32> = 12..=16;
 
 impl FastRule {
-    /// The rule of a shape, or None where no record of it is plainly good.
+    /// Returns the rule of a shape, or None if the shape has no fast check.
     pub(super) fn for_shape(shape: Shape, records: &Records<'_>) -> Option<Self> {
         let mut tag = TagRule::NoTag;
         let (key_len, iv_len, block_len, output) = match shape {
@@ -81,14 +82,14 @@ impl FastRule {
         })
     }
 
-    /// True where a record has neither associated data nor a tag.
+    /// Returns true if a record has neither associated data nor a tag.
     pub(super) fn is_tagless(&self) -> bool {
         self.tag == TagRule::NoTag
     }
 
-    /// True where keys of this many bytes will do.
+    /// Returns true if a key of this length is valid.
     #[inline(always)]
-    pub(super) fn takes_key(&self, len: Option<usize>) -> bool {
+    pub(super) fn accepts_key(&self, len: Option<usize>) -> bool {
         match self.key_len {
             KeyLenRule::NoKey => true,
             KeyLenRule::Any => len.is_some(),
@@ -96,7 +97,7 @@ impl FastRule {
         }
     }
 
-    /// True where a record with a key that will do is good for certain.
+    /// Returns true if a record with a valid key passes the check.
     #[inline(always)]
     pub(super) fn fits(&self, iv: Span, input: Span, output: Span) -> bool {
         let mut alone = self.together();
@@ -104,23 +105,23 @@ impl FastRule {
         self.fits_iv(iv) & alone.fit()
     }
 
-    /// True where an IV is good for certain.
+    /// Returns true if an IV passes the check.
     #[inline(always)]
     pub(super) fn fits_iv(&self, iv: Span) -> bool {
         (self.min_iv_len..=self.max_iv_len).contains(&iv.len) & (end(iv) <= self.data_len)
     }
 
-    /// No record yet.
+    /// Starts a check of several records.
     #[inline(always)]
     pub(super) fn together(&self) -> CombinedCheck {
         CombinedCheck { rule: *self, partial: 0, is_long_enough: true, data_end: 0, output_end: 0 }
     }
 }
 
-/// What records have in common: a few operations for each of them, and the comparisons once.
+/// A check of several records at once: a few operations for each record, and the comparisons once.
 pub(super) struct CombinedCheck {
     rule: FastRule,
-    /// Bits of any length.
+    /// The OR of all lengths.
     partial: u32,
     is_long_enough: bool,
     data_end: u64,
@@ -130,6 +131,7 @@ pub(super) struct CombinedCheck {
 impl CombinedCheck {
     #[inline(always)]
     pub(super) fn add(&mut self, input: Span, output: Span) {
+        // `&=` instead of a return keeps the loop over records free of branches.
         self.is_long_enough &= match self.rule.output {
             OutputRule::AsLongAsInput => output.len == input.len,
             OutputRule::Between(min, max) => (min..=max).contains(&output.len),
@@ -139,7 +141,7 @@ impl CombinedCheck {
         self.output_end = self.output_end.max(end(output));
     }
 
-    /// True where all are good for certain.
+    /// Returns true if all records pass the check.
     #[inline(always)]
     pub(super) fn fit(&self) -> bool {
         self.is_long_enough
@@ -150,16 +152,16 @@ impl CombinedCheck {
 }
 
 impl FastRule {
-    /// True where there are no associated data and tag, or these are good for certain.
+    /// Returns true if the shape has no associated data and no tag, or if both pass the check.
     #[inline(always)]
     pub(super) fn fits_tag(&self, spans: impl FnOnce() -> [Span; 2]) -> bool {
-        let room = match self.tag {
+        let limit = match self.tag {
             TagRule::NoTag => return true,
             TagRule::InOutput => self.output_len,
             TagRule::InData => self.data_len,
         };
         let [aad, tag] = spans();
-        (end(aad) <= self.data_len) & (end(tag) <= room) & TAG_LENS.contains(&tag.len)
+        (end(aad) <= self.data_len) & (end(tag) <= limit) & TAG_LENS.contains(&tag.len)
     }
 }
 
@@ -171,5 +173,6 @@ impl OutputRule {
 
 #[inline(always)]
 fn end(span: Span) -> u64 {
+    // Both are below 2^32, so the sum cannot overflow in 64 bits.
     u64::from(span.start) + u64::from(span.len)
 }

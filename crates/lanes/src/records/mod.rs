@@ -1,14 +1,14 @@
 //! From columns of records to groups of lanes.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | this one | the walk over a run: windows of records, accepted and in order of length |
-//! | `columns` | columns that are read at random: one value, or a slice |
+//! | this one | the loop over a run: windows of accepted records in order of length |
+//! | `columns` | columns with random access: one value, or a slice |
 //! | `order` | longest first, in linear time |
-//! | `fast_rule` | records that a few comparisons show to be good |
+//! | `fast_rule` | a fast check with a few comparisons |
 //!
-//! Reading parameters is a good part of what a short operation costs, so records that are plainly good are told by a few comparisons;
-//! about all others [`Records::record`] decides, which knows every rule.
+//! Reading parameters is a large part of the cost of a short operation. So a few comparisons accept ordinary
+//! records, and [`Records::record`], which knows every rule, decides about the others.
 
 mod columns;
 mod fast_rule;
@@ -28,53 +28,54 @@ use columns::FlatColumn;
 use fast_rule::FastRule;
 use order::{OrderedRecords, StepCounts};
 
-/// Records that are put in order of length together: enough that groups of 512 lanes of mixed lengths waste few of their steps,
-/// few enough that their order stays in the second cache.
+/// The number of records that are sorted by length together. Groups of 512 lanes of mixed lengths waste few of their
+/// steps at this size, and the sorted list stays in the second-level cache.
 const WINDOW: usize = 4096;
 
-/// Records of one length that are accepted together, where there is nothing to order: so many that their list stays in the first
-/// cache.
+/// The number of records of equal length that are accepted together, without sorting. Their list stays in the
+/// first-level cache.
 const EQUAL_WINDOW: usize = 1024;
 
-/// A record that can be computed.
+/// A reference to a record that was accepted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RecordRef {
-    /// Its index in the part.
+    /// The index in the part.
     pub(crate) index: u32,
-    /// Bytes of its input.
+    /// The length of the input in bytes.
     pub(crate) len: u32,
-    /// Where its input starts in the data, or [`ELSEWHERE`].
+    /// The start of the input in the data, or [`ELSEWHERE`].
     pub(crate) input: u32,
-    /// Where its output starts, or [`ELSEWHERE`].
+    /// The start of the output, or [`ELSEWHERE`].
     pub(crate) output: u32,
-    /// Where its IV starts in the data.
+    /// The start of the IV in the data.
     pub(crate) iv: u32,
-    /// The number of its key in the table, or [`ELSEWHERE`].
+    /// The index of the key in the table, or [`ELSEWHERE`].
     pub(crate) key: u32,
 }
 
 impl RecordRef {
-    /// The same without input.
+    /// Returns the same record without input.
     pub(crate) fn emptied(self) -> Self {
         Self { len: 0, ..self }
     }
 }
 
-/// The input or the output is a slot. No span of any byte starts there.
+/// Marks an input, output or key in a slot. No span with a byte starts at this offset.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// How the records of a shape are worked upon.
+/// The computation of one shape of records.
 pub(crate) trait RecordKernel {
-    /// The shape.
+    /// Returns the shape.
     fn shape(&self) -> Shape;
 
-    /// What a record of so many bytes costs, for putting records of like cost side by side.
+    /// Returns the cost of a record of `len` bytes. Records of similar cost are put side by side.
     fn steps(&self, len: usize) -> usize;
 
-    /// Looks at what all records of a part share.
+    /// Prepares the values that all records of a part share.
     fn begin(&mut self, part: &RecordPart<'_>);
 
-    /// Computes accepted records in any order, writes their results and sets the status of those that end otherwise than done.
+    /// Computes accepted records in any order and writes their results. Sets the status of a record only if it
+    /// fails.
     fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>);
 }
 
@@ -84,15 +85,16 @@ pub(crate) fn run(
     parts: &[&Records<'_>],
     out: &mut Outcomes,
 ) -> Result<(), EngineFault> {
-    const UNFIT: &str = "the outcomes were not made for these records";
+    const MISMATCH: &str = "the outcomes do not match the records: make them with Outcomes::for_jobs";
     if out.parts() != parts.len() {
-        return Err(failed(UNFIT));
+        return Err(failed(MISMATCH));
     }
     for (index, records) in parts.iter().enumerate() {
         let mut out = out.part_mut(index);
+        // Indices and offsets are 32 bits wide: half the memory of a `RecordRef`, which bounds the sorting.
         let is_countable = u32::try_from(records.len).is_ok();
         if !is_countable || out.statuses.len() != records.len || out.output.len() != records.output_len {
-            return Err(failed(UNFIT));
+            return Err(failed(MISMATCH));
         }
         run_part(work, &RecordPart::new(work.shape(), records), &mut out);
     }
@@ -105,6 +107,7 @@ fn run_part(work: &mut impl RecordKernel, part: &RecordPart<'_>, out: &mut PartM
     let max = if part.equal.is_some() { EQUAL_WINDOW } else { WINDOW };
     for first in (0..part.len()).step_by(max) {
         let window = first..part.len().min(first + max);
+        // Outcomes can be reused: an old `Done` must not hide a record that a kernel skips.
         out.statuses[window.clone()].fill(Status::Pending);
         part.accept(window.clone(), &mut ordered, out, |len| work.steps(len));
         let records = ordered.longest_first(|len| work.steps(len));
@@ -113,9 +116,10 @@ fn run_part(work: &mut impl RecordKernel, part: &RecordPart<'_>, out: &mut PartM
     }
 }
 
-/// Sets the status of every record that was accepted and that its kernel has not rejected.
+/// Sets `Done` for every record that is still pending: accepted, and not rejected by its kernel.
 ///
-/// The results are in their places by now: the contract lets nothing be `Done` before.
+/// The contract allows `Done` only after the result is written. So this runs after the kernel, once per window and
+/// over adjacent bytes, which the compiler vectorises.
 fn finish_pending(statuses: &mut [Status]) {
     for status in statuses {
         if *status == Status::Pending {
@@ -124,11 +128,11 @@ fn finish_pending(statuses: &mut [Status]) {
     }
 }
 
-/// The records of one part, each column readable at random.
+/// The records of one part, with random access to each column.
 pub(crate) struct RecordPart<'a> {
     shape: Shape,
     records: &'a Records<'a>,
-    /// The bytes of each key where there are fewer keys than records; else they are looked up one by one.
+    /// The bytes of each key, if keys recur. Otherwise empty, and keys are looked up one by one.
     keys: Vec<&'a [u8]>,
     key: FlatColumn<'a, KeySource>,
     second_key: FlatColumn<'a, KeySource>,
@@ -138,22 +142,22 @@ pub(crate) struct RecordPart<'a> {
     tag: FlatColumn<'a, Span>,
     input: FlatColumn<'a, InputSource>,
     output: FlatColumn<'a, OutputSink>,
-    /// What a plainly good record satisfies.
+    /// The conditions of the fast check.
     rule: Option<FastRule>,
-    /// Keys of `keys` that all will do for that; none where one does not.
-    plain_keys: u32,
-    /// Where records lie that are good but for their keys, all of one length and a stride apart.
+    /// The number of keys in `keys` if all pass the fast check, and zero otherwise.
+    valid_keys: u32,
+    /// The layout of records of equal length at a constant stride, if all pass the fast check but for their keys.
     equal: Option<EqualRecords>,
 }
 
-/// Records of one length that lie a stride apart.
+/// Records of equal length at a constant stride.
 #[derive(Clone, Copy)]
 struct EqualRecords {
     first: RecordRef,
     strides: Strides,
 }
 
-/// Bytes from a record to the next.
+/// The bytes from one record to the next.
 #[derive(Clone, Copy)]
 pub(crate) struct Strides {
     pub(crate) input: u32,
@@ -164,6 +168,7 @@ pub(crate) struct Strides {
 impl EqualRecords {
     #[inline(always)]
     fn record(&self, index: u32, key: u32) -> RecordRef {
+        // Cannot wrap: the last record was found to be in bounds, and its offset is the largest.
         let moved = |first: u32, stride: u32| first.wrapping_add(stride.wrapping_mul(index));
         let Self { first, strides } = self;
         RecordRef {
@@ -179,18 +184,20 @@ impl EqualRecords {
 
 impl<'a> RecordPart<'a> {
     fn new(shape: Shape, records: &'a Records<'a>) -> Self {
+        // A table of all keys pays if each is used at least about half a time; a huge key table with few records
+        // must not be walked.
         let recur = records.keys.len() <= 2 * records.len;
         let keys: Vec<_> = if recur { records.keys.iter().map(secret).collect() } else { Vec::new() };
         let rule = FastRule::for_shape(shape, records);
-        let all_will_do = rule.is_some_and(|rule| {
+        let are_keys_valid = rule.is_some_and(|rule| {
             let mut lens = records.keys.iter().map(|key| key.secret().map(SecretBytes::len));
-            recur && lens.all(|len| rule.takes_key(len))
+            recur && lens.all(|len| rule.accepts_key(len))
         });
         let mut part = Self {
             shape,
             records,
             rule,
-            plain_keys: if all_will_do { keys.len() as u32 } else { 0 },
+            valid_keys: if are_keys_valid { keys.len() as u32 } else { 0 },
             keys,
             key: FlatColumn::new(&records.key, records.len),
             second_key: FlatColumn::new(&records.second_key, records.len),
@@ -206,87 +213,89 @@ impl<'a> RecordPart<'a> {
         part
     }
 
-    /// What the first and the last satisfy, all between them do.
+    /// Returns the layout of records at a constant stride. All of them are in bounds if the first and the last are.
     fn equal_records(&self) -> Option<EqualRecords> {
         let last = u32::try_from(self.len().checked_sub(1)?).ok()?;
         let strides =
             Strides { input: self.input.stride()?, output: self.output.stride()?, iv: self.iv.stride()? };
+        // Both columns must have a constant stride too, because the check of the first and the last record covers
+        // them.
         self.aad.stride().and(self.tag.stride())?;
         let first = self.fit_record(0, 0)?;
         self.fit_record(last, 0)?;
         Some(EqualRecords { first, strides })
     }
 
-    /// Number of records.
+    /// Returns the number of records.
     pub(crate) fn len(&self) -> usize {
         self.records.len
     }
 
-    /// The bytes of each key of the table where they recur, nothing where every key is used about once. Keys that are no symmetric ones have
-    /// none.
+    /// Returns the bytes of each key of the table if keys recur, and an empty list otherwise. A key that is not
+    /// symmetric has no bytes.
     pub(crate) fn recurring_keys(&self) -> &[&'a [u8]] {
         &self.keys
     }
 
-    /// The handles of the key table.
+    /// Returns the handles of the key table.
     pub(crate) fn key_table(&self) -> &'a [Key] {
         &self.records.keys
     }
 
-    /// True where keys or inputs may come from slots.
+    /// Returns true if keys or inputs can come from slots.
     pub(crate) fn has_slots(&self) -> bool {
         !self.records.slots.is_empty()
     }
 
-    /// Where a record's key is.
+    /// Returns the source of a record's key.
     #[inline(always)]
     pub(crate) fn key(&self, record: RecordRef) -> KeySource {
         self.key.at(record.index)
     }
 
-    /// The bytes of a record's key.
+    /// Returns the bytes of a record's key.
     #[inline(always)]
     pub(crate) fn key_bytes(&self, record: RecordRef) -> &'a [u8] {
         self.secret_of(self.key.at(record.index)).unwrap_or_default()
     }
 
-    /// The bytes of the second key of a translation.
+    /// Returns the bytes of the second key of a translation.
     #[inline(always)]
     pub(crate) fn second_key_bytes(&self, record: RecordRef) -> &'a [u8] {
         self.secret_of(self.second_key.at(record.index)).unwrap_or_default()
     }
 
-    /// Where a record's IV, or its chaining state, lies in the data.
+    /// Returns the span of a record's IV, or of its chaining state.
     #[inline(always)]
     pub(crate) fn iv_span(&self, record: RecordRef) -> Span {
         self.iv.at(record.index)
     }
 
-    /// Where the IV of the encrypting half of a translation lies in the data.
+    /// Returns the span of the IV of the encrypting half of a translation.
     #[inline(always)]
     pub(crate) fn second_iv_span(&self, record: RecordRef) -> Span {
         self.second_iv.at(record.index)
     }
 
-    /// Where a record's associated data lies in the data.
+    /// Returns the span of a record's associated data.
     #[inline(always)]
     pub(crate) fn aad_span(&self, record: RecordRef) -> Span {
         self.aad.at(record.index)
     }
 
-    /// Where a record's tag lies: in the output when encrypting, in the data when decrypting.
+    /// Returns the span of a record's tag: in the output for encryption, in the data for decryption.
     #[inline(always)]
     pub(crate) fn tag_span(&self, record: RecordRef) -> Span {
         self.tag.at(record.index)
     }
 
-    /// The buffer of spans.
+    /// Returns the buffer that spans refer to.
     #[inline(always)]
     pub(crate) fn data(&self) -> &'a [u8] {
         &self.records.data
     }
 
-    /// A record's input from byte `first` on; nothing where it has ended.
+    /// Returns a record's input from byte `first` on, or an empty slice past its end.
     #[inline(always)]
     pub(crate) fn input(&self, record: &RecordRef, first: usize) -> &'a [u8] {
         let (start, len) = (record.input as usize, record.len as usize);
@@ -297,7 +306,7 @@ impl<'a> RecordPart<'a> {
         whole.unwrap_or_default()
     }
 
-    /// The data from byte `first` of a record's input on.
+    /// Returns the data from byte `first` of a record's input on.
     #[inline(always)]
     pub(crate) fn input_and_beyond(&self, record: &RecordRef, first: usize) -> &'a [u8] {
         self.data().get(record.input as usize + first..).unwrap_or_default()
@@ -307,12 +316,12 @@ impl<'a> RecordPart<'a> {
     fn slot_input(&self, record: &RecordRef) -> &'a [u8] {
         match self.input.at(record.index) {
             InputSource::Slot(slot) => self.records.slots.get(slot).unwrap_or_default(),
-            // Bytes at the very end of four gibibytes.
+            // An empty input can start at offset 2^32 - 1, which equals the mark.
             InputSource::Data(span) => span.of(self.data()).unwrap_or_default(),
         }
     }
 
-    /// The place of a result as long as the input, from byte `first` on; nothing past its end.
+    /// Returns the output of a result as long as the input, from byte `first` on, or an empty slice past its end.
     #[inline(always)]
     pub(crate) fn place<'o>(
         &self,
@@ -330,14 +339,15 @@ impl<'a> RecordPart<'a> {
         }
     }
 
-    /// How far apart records lie that follow each other in the batch, where the batch says so; None for any others.
+    /// Returns the strides of eight records that follow each other in the batch, or None if the batch has no
+    /// constant stride.
     #[inline(always)]
     pub(crate) fn strides(&self, records: &[RecordRef; LANES]) -> Option<Strides> {
         let [first, .., last] = records;
         self.equal.map(|equal| equal.strides).filter(|_| last.index == first.index + (LANES as u32 - 1))
     }
 
-    /// Where a record's output starts, unless it is a slot.
+    /// Returns the start of a record's output, or None if it is a slot.
     #[inline(always)]
     pub(crate) fn output_start(&self, record: RecordRef) -> Option<usize> {
         match record.output {
@@ -349,7 +359,7 @@ impl<'a> RecordPart<'a> {
         }
     }
 
-    /// The place of a record's output; of no length where it is a slot.
+    /// Returns the span of a record's output, or an empty span if it is a slot.
     #[inline(always)]
     pub(crate) fn output_span(&self, record: RecordRef) -> Span {
         match self.output(record) {
@@ -358,7 +368,7 @@ impl<'a> RecordPart<'a> {
         }
     }
 
-    /// Where a record's output goes.
+    /// Returns the destination of a record's output.
     #[inline(always)]
     pub(crate) fn output(&self, record: RecordRef) -> OutputSink {
         self.output.at(record.index)
@@ -375,8 +385,8 @@ impl<'a> RecordPart<'a> {
         }
     }
 
-    /// Accepts the records of a window. Records that cannot be computed get their status; the others stay pending. Meanwhile the
-    /// bytes that accepted records read and write are fetched into the cache.
+    /// Accepts the records of a window. Records that cannot be computed get their status; the others stay pending.
+    /// Meanwhile the bytes that accepted records read and write are fetched into the cache.
     fn accept(
         &self,
         window: Range<usize>,
@@ -385,13 +395,13 @@ impl<'a> RecordPart<'a> {
         steps: impl Fn(usize) -> usize,
     ) {
         let at_once = self.accept_equal(&window, ordered, out);
-        if at_once.or_else(|| self.accept_plain(&window, ordered, out, steps)).is_some() {
+        if at_once.or_else(|| self.accept_values(&window, ordered, out, steps)).is_some() {
             return;
         }
         ordered.clear();
         let first = window.start as u32;
         for (index, status) in (first..).zip(&mut out.statuses[window]) {
-            let plain = match (self.plain_key(index), &self.equal) {
+            let plain = match (self.valid_key(index), &self.equal) {
                 (Some(key), Some(places)) => Some(places.record(index, key)),
                 (Some(key), None) => self.fit_record(index, key),
                 (None, _) => None,
@@ -407,7 +417,8 @@ impl<'a> RecordPart<'a> {
         }
     }
 
-    /// Accepts the records of a window at once where all lie a stride apart and all their keys will do.
+    /// Accepts all records of a window at once if they have a constant stride and all their keys pass the fast
+    /// check.
     fn accept_equal(
         &self,
         window: &Range<usize>,
@@ -416,18 +427,18 @@ impl<'a> RecordPart<'a> {
     ) -> Option<()> {
         let places = self.equal?;
         let keys = self.key.values()?.get(window.clone())?;
-        let mut all_will_do = self.plain_keys > 0;
+        let mut are_keys_valid = self.valid_keys > 0;
         for ((place, index), key) in ordered.equal(keys.len()).iter_mut().zip(window.start as u32..).zip(keys)
         {
             let (KeySource::Table(number) | KeySource::Slot(number)) = *key;
-            // Every key is looked at, so that the loop has no branch.
-            all_will_do &= matches!(key, KeySource::Table(_)) & (number < self.plain_keys);
+            // Looks at every key even after a failure, so that the loop has no branch.
+            are_keys_valid &= matches!(key, KeySource::Table(_)) & (number < self.valid_keys);
             *place = places.record(index, number);
         }
-        if !all_will_do {
+        if !are_keys_valid {
             return None;
         }
-        // While these are computed, what the next window reads and writes is brought near.
+        // Prefetches what the next window reads and writes; the loads run while this window is computed.
         let next = |start: u32, stride: u32| {
             let bytes = stride.saturating_mul(keys.len() as u32);
             let start = start.saturating_add(bytes);
@@ -439,8 +450,8 @@ impl<'a> RecordPart<'a> {
         Some(())
     }
 
-    /// Accepts the records of a window at once, in order, where all are plainly good and each says where it lies.
-    fn accept_plain(
+    /// Accepts all records of a window at once, in order, if all pass the fast check and each has its own values.
+    fn accept_values(
         &self,
         window: &Range<usize>,
         ordered: &mut OrderedRecords,
@@ -462,11 +473,13 @@ impl<'a> RecordPart<'a> {
             counts.add(steps(input.len as usize));
         }
         let mut ivs = window.clone().map(|index| self.iv.at(index as u32));
+        // At a constant stride the first and the last IV decide for all.
         let do_ivs_fit = match self.iv.stride() {
             Some(_) => [ivs.next(), ivs.next_back()].into_iter().flatten().all(|iv| rule.fits_iv(iv)),
             None => ivs.all(|iv| rule.fits_iv(iv)),
         };
-        if last_key >= self.plain_keys || !do_ivs_fit || !together.fit() {
+        // All comparisons come after the loop, so that the loop over the records has no branch.
+        if last_key >= self.valid_keys || !do_ivs_fit || !together.fit() {
             return None;
         }
         let mut ordered = ordered.counted(&counts);
@@ -479,7 +492,7 @@ impl<'a> RecordPart<'a> {
         Some(())
     }
 
-    /// A record that is plainly good with this key, and everything in the caller's memory.
+    /// Returns a record if it passes the fast check with this key and is not in slots.
     #[inline(always)]
     fn fit_record(&self, index: u32, key: u32) -> Option<RecordRef> {
         let (InputSource::Data(input), OutputSink::Output(output)) =
@@ -497,27 +510,27 @@ impl<'a> RecordPart<'a> {
         fits.then_some(RecordRef { index, len, input: start, output: output.start, iv: iv.start, key })
     }
 
-    /// The number of a record's key, where it lies in the table and will do.
+    /// Returns the index of a record's key if it is in the table and passes the fast check.
     #[inline(always)]
-    fn plain_key(&self, index: u32) -> Option<u32> {
+    fn valid_key(&self, index: u32) -> Option<u32> {
         match self.key.at(index) {
-            KeySource::Table(key) if self.is_plain_key(key) => Some(key),
+            KeySource::Table(key) if self.is_valid_key(key) => Some(key),
             _ => None,
         }
     }
 
     #[inline(always)]
-    fn is_plain_key(&self, key: u32) -> bool {
+    fn is_valid_key(&self, key: u32) -> bool {
         match self.keys.is_empty() {
-            false => key < self.plain_keys,
+            false => key < self.valid_keys,
             true => {
                 let len = self.records.keys.get(key as usize).and_then(Key::secret).map(SecretBytes::len);
-                self.rule.is_some_and(|rule| rule.takes_key(len))
+                self.rule.is_some_and(|rule| rule.accepts_key(len))
             }
         }
     }
 
-    /// Any record, by the rules of the contract.
+    /// Checks a record by all rules of the contract.
     #[cold]
     fn check_fully(&self, index: u32) -> Result<RecordRef, Status> {
         let record = self.records.record(self.shape, index as usize)?;
@@ -538,7 +551,7 @@ impl<'a> RecordPart<'a> {
     }
 }
 
-/// The key, the input and the output of a record that has nothing in slots.
+/// Returns the key, the input and the output of a record, or None if one of them is a slot.
 #[inline(always)]
 fn in_memory(key: KeySource, input: InputSource, output: OutputSink) -> Option<(u32, Span, Span)> {
     let (KeySource::Table(key), InputSource::Data(input), OutputSink::Output(output)) = (key, input, output)
@@ -548,7 +561,7 @@ fn in_memory(key: KeySource, input: InputSource, output: OutputSink) -> Option<(
     Some((key, input, output))
 }
 
-/// Bytes of a line of the caches.
+/// The bytes of a cache line.
 const LINE: usize = 64;
 
 fn secret(key: &Key) -> &[u8] {

@@ -1,39 +1,40 @@
-//! Records in order of length, so that those side by side take about the same number of steps.
+//! Records in order of length. Records side by side then take about the same number of steps.
 
 use std::cmp::Reverse;
 
 use super::RecordRef;
 use crate::scratch::WipePolicy;
 
-/// Steps that have a bucket of their own; what takes more is compared.
+/// The step counts that have a bucket of their own. Records with more steps share a bucket and are sorted by
+/// comparison.
 const BUCKETS: usize = 96;
 
 /// The accepted records of a window.
 #[derive(Debug, Default)]
 pub(crate) struct OrderedRecords {
-    /// In the order of the batch.
+    /// The records in the order of the batch.
     accepted: Vec<RecordRef>,
-    /// Those with the most steps first.
+    /// The records with the most steps first.
     sorted: Vec<RecordRef>,
     order: SortState,
 }
 
-/// Which of the two lists counts, and how far it is in order.
+/// The list that is valid, and the progress of sorting.
 #[derive(Clone, Copy, Debug, Default)]
 enum SortState {
     #[default]
     OfBatch,
-    /// All are known to take the same.
+    /// All records take the same number of steps.
     Even,
-    /// By their buckets; so many are in the first, which has no bound.
+    /// The records are in their buckets. The first bucket, of the longest records, is not sorted yet.
     Buckets { longest: u32 },
 }
 
-/// How many records have how many steps: the most first.
+/// The number of records for each number of steps, highest first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepCounts([u32; BUCKETS + 1]);
 
-/// Where records of so many steps go.
+/// The next free position for each number of steps.
 pub(crate) struct SortedSlots<'o> {
     sorted: &'o mut [RecordRef],
     next: [u32; BUCKETS + 1],
@@ -51,14 +52,14 @@ impl OrderedRecords {
         self.order = SortState::OfBatch;
     }
 
-    /// Room for so many records of one length, in place of what was there.
+    /// Replaces the list with `count` empty records of equal length, which the caller fills.
     pub(crate) fn equal(&mut self, count: usize) -> &mut [RecordRef] {
         self.order = SortState::Even;
         self.accepted.resize(count, RecordRef::default());
         &mut self.accepted
     }
 
-    /// Room for records that have been counted, in place of what was there.
+    /// Replaces the list with positions for the records that were counted.
     pub(crate) fn counted(&mut self, counts: &StepCounts) -> SortedSlots<'_> {
         self.order = counts.order();
         counts.places(&mut self.sorted)
@@ -69,10 +70,11 @@ impl OrderedRecords {
         self.accepted.push(record);
     }
 
-    /// All records, those with the most steps first; in the order of the batch where they take the same.
+    /// Returns all records with the most steps first, or in the order of the batch if all take the same number.
     pub(crate) fn longest_first(&mut self, steps: impl Fn(usize) -> usize) -> &[RecordRef] {
         let steps = |record: &RecordRef| steps(record.len as usize);
         if matches!(self.order, SortState::OfBatch) {
+            // Equal costs are common, and then the order of the batch is sequential in memory.
             let Some(first) = self.accepted.first().map(steps) else { return &[] };
             if self.accepted.iter().all(|record| steps(record) == first) {
                 return &self.accepted;
@@ -109,6 +111,7 @@ impl StepCounts {
     fn places<'o>(&self, sorted: &'o mut Vec<RecordRef>) -> SortedSlots<'o> {
         let (mut next, mut end) = (self.0, 0);
         for count in &mut next {
+            // Counts become start positions: a counting sort in one pass, stable and without comparisons.
             (*count, end) = (end, end + *count);
         }
         sorted.resize(end as usize, RecordRef::default());
@@ -127,5 +130,6 @@ impl SortedSlots<'_> {
 
 #[inline(always)]
 fn bucket(steps: usize) -> usize {
+    // Inverted, so that ascending buckets are descending costs. Bucket 0 takes all costs of 96 and more.
     BUCKETS - steps.min(BUCKETS)
 }

@@ -1,4 +1,4 @@
-//! Sums, differences and plain products of numbers in vectors, carried. The time depends on lengths only.
+//! Sums, differences and plain products of numbers in vectors, with their carries. The time depends on lengths only.
 
 use super::window::{LIMB, LIMB_BITS};
 use crate::simd::{LANES, Simd, Vector};
@@ -31,7 +31,7 @@ pub(super) fn subtract_from<S: Simd>(simd: S, a: &mut [S::V], b: &[S::V], n: &[S
     );
 }
 
-/// Subtracts n in each lane unless the value, which is below `2 n`, is below n.
+/// Subtracts n in lanes whose value is not below n. The value must be below `2 n`.
 pub(super) fn reduce<S: Simd>(simd: S, value: &mut [S::V], n: &[S::V]) {
     simd.call(
         #[inline(always)]
@@ -49,7 +49,7 @@ pub(super) fn reduce<S: Simd>(simd: S, value: &mut [S::V], n: &[S::V]) {
     );
 }
 
-/// `a b + c`, in as many limbs as a and b have together.
+/// Computes `a b + c` in as many limbs as a and b have together.
 pub(super) fn multiply_add<S: Simd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V], out: &mut [S::V]) {
     out[..c.len()].copy_from_slice(c);
     out[c.len()..].fill(simd.zero());
@@ -70,10 +70,11 @@ pub(super) fn multiply_add<S: Simd>(simd: S, a: &[S::V], b: &[S::V], c: &[S::V],
     );
 }
 
-/// The limb of a column with the carry from below, which may be negative, as may be the carry that goes on.
+/// Returns the limb of a column after the carry from below. Both carries can be negative.
 #[inline(always)]
 fn carry_column<S: Simd>(simd: S, column: S::V, carry: &mut S::V) -> S::V {
     let sum = column + *carry;
+    // An arithmetic shift, so that a borrow propagates as a negative carry.
     *carry = sum.sar::<LIMB_BITS>();
     sum & simd.splat(LIMB)
 }

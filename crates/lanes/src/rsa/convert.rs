@@ -1,4 +1,4 @@
-//! Between one number per lane and vectors of limbs.
+//! Conversion between one number per lane and vectors of limbs.
 
 use zeroize::Zeroizing;
 
@@ -8,11 +8,11 @@ use crate::simd::{LANES, Simd, Vector, Words};
 
 const WORD_BITS: usize = 64;
 
-/// Vectors that a number's last bits may be looked for in, beyond its end.
+/// The vectors past the end of a number in which its last bits are looked up.
 const MARGIN: usize = 2;
 
-/// Limb j of every lane's number becomes vector j. Numbers that are too short go on with zeros; those that are a multiple of
-/// eight long are read fastest.
+/// Loads limb j of every lane's number into vector j. A number that is too short is extended with zeros. Numbers
+/// whose length is a multiple of eight load fastest.
 #[inline(always)]
 pub(super) fn gather<S: Simd>(simd: S, numbers: &[&[u64]; LANES], out: &mut [S::V]) {
     for (at, block) in out.chunks_mut(LANES).enumerate() {
@@ -27,7 +27,7 @@ pub(super) fn gather<S: Simd>(simd: S, numbers: &[&[u64]; LANES], out: &mut [S::
     }
 }
 
-/// As [`gather`], as a function of its own.
+/// Runs [`gather`] as a separate function.
 pub(super) fn gather_into<S: Simd>(simd: S, numbers: [&[u64]; LANES], out: &mut [S::V]) {
     simd.call(
         #[inline(always)]
@@ -37,6 +37,7 @@ pub(super) fn gather_into<S: Simd>(simd: S, numbers: [&[u64]; LANES], out: &mut 
 
 #[inline(always)]
 fn words_at(number: &[u64], at: usize) -> Words {
+    // Numbers are padded to eight words, so this is the usual case; the copy below serves short numbers.
     if let Some(words) = number.get(at..at + LANES).and_then(<[u64]>::first_chunk) {
         return *words;
     }
@@ -46,20 +47,20 @@ fn words_at(number: &[u64], at: usize) -> Words {
     words
 }
 
-/// Room for eight big-endian numbers of one length on their way in or out.
+/// A buffer for eight big-endian numbers of one length on their way in or out.
 #[derive(Debug)]
 pub(super) struct Staging<S: Simd> {
     simd: S,
-    /// Words of a lane's number, lowest first: a multiple of eight.
+    /// The words of a lane's number, lowest first: a multiple of eight.
     count: usize,
-    /// Lane by lane.
+    /// The words lane by lane.
     words: Zeroizing<Vec<u64>>,
-    /// Word by word.
+    /// The same words vector by vector.
     vectors: Number<S>,
 }
 
 impl<S: Simd> Staging<S> {
-    /// For numbers of so many bytes.
+    /// Allocates a buffer for numbers of `len` bytes.
     pub(super) fn new(simd: S, len: usize) -> Self {
         let count = len.div_ceil(8).next_multiple_of(LANES);
         let words = Zeroizing::new(vec![0; LANES * count]);
@@ -84,7 +85,7 @@ impl<S: Simd> Staging<S> {
         );
     }
 
-    /// Takes numbers of carried limbs, for [`Staging::write`].
+    /// Stores numbers of carried limbs, for [`Staging::write`].
     pub(super) fn take(&mut self, limbs: &[S::V]) {
         let Self { simd, count, words, .. } = self;
         simd.call(
@@ -104,7 +105,7 @@ impl<S: Simd> Staging<S> {
         );
     }
 
-    /// Writes a lane's number, which fits.
+    /// Writes a lane's number, which must fit.
     pub(super) fn write(&self, lane: usize, place: &mut [u8]) {
         let words = &self.words[lane * self.count..(lane + 1) * self.count];
         let (first, whole) = place.as_rchunks_mut::<8>();
@@ -119,7 +120,7 @@ impl<S: Simd> Staging<S> {
     }
 }
 
-/// Words of a big-endian number, lowest first.
+/// Converts a big-endian number to words, lowest first.
 fn words_of(number: &[u8], words: &mut [u64]) {
     let (first, whole) = number.as_rchunks::<8>();
     let (low, high) = words.split_at_mut(whole.len());
@@ -132,7 +133,7 @@ fn words_of(number: &[u8], words: &mut [u64]) {
     }
 }
 
-/// 64 bits from bit `at` on of a number in digits of `width` bits.
+/// Returns 64 bits from bit `at` on of a number in digits of `width` bits.
 #[inline(always)]
 fn bits_at<S: Simd>(simd: S, digits: &[S::V], width: usize, at: usize) -> S::V {
     let (first, shift) = (at / width, at % width);
@@ -140,6 +141,7 @@ fn bits_at<S: Simd>(simd: S, digits: &[S::V], width: usize, at: usize) -> S::V {
     if let Some(digit) = digits.get(first) {
         bits = digit.shr_each(simd.splat(shift as u64));
     }
+    // 64 bits can span three digits of 52 bits.
     for next in 1..=WORD_BITS.div_ceil(width) {
         if let Some(digit) = digits.get(first + next) {
             bits = bits | digit.shl_each(simd.splat((next * width - shift) as u64));

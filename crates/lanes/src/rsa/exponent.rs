@@ -1,4 +1,4 @@
-//! Powers with a secret exponent, by a fixed window whose table is read whole.
+//! Powers with a secret exponent, by fixed windows and tables that are read whole.
 
 use zeroize::Zeroizing;
 
@@ -9,15 +9,17 @@ use super::memory::{FreeSpans, VectorSpan};
 use super::streams::ModulusStreams;
 use crate::simd::{LANES, Simd, declassify};
 
-/// Digits of a secret exponent, highest first.
+/// The digits of a secret exponent, highest first.
 pub(super) type Digits = Zeroizing<Vec<u64>>;
 
-/// The digits of a big-endian exponent of at most so many bits, or None where it is longer. The time depends on lengths only.
+/// Returns the digits of a big-endian exponent, or None if it has more than `bits` bits. The time depends on lengths
+/// only.
 pub(super) fn digits(exponent: &[u8], bits: usize) -> Option<Digits> {
     let bit = |at: usize| {
         let byte = exponent.len().checked_sub(1 + at / 8).and_then(|at| exponent.get(at)).copied();
         u64::from(byte.unwrap_or(0) >> (at % 8) & 1)
     };
+    // Folds all bits above the bound without a branch on them.
     let beyond = (bits..8 * exponent.len()).fold(0, |beyond, at| beyond | bit(at));
     let digit =
         |at: usize| (0..WINDOW_BITS).fold(0, |digit, place| digit | bit(at * WINDOW_BITS + place) << place);
@@ -25,38 +27,39 @@ pub(super) fn digits(exponent: &[u8], bits: usize) -> Option<Digits> {
         .then(|| Zeroizing::new((0..bits.div_ceil(WINDOW_BITS)).rev().map(digit).collect()))
 }
 
-/// One or two times eight powers on their way: `base^exponent`, in Montgomery form.
+/// One or two groups of eight powers `base^exponent` in Montgomery form.
 #[derive(Debug)]
 pub(super) struct PowerGroups<'m, S: Simd> {
     pub(super) streams: ModulusStreams<'m, S>,
     windows: Vec<PowerWindows<'m, S::V>>,
 }
 
-/// What a power is computed from.
+/// The exponents and tables of a group of powers.
 #[derive(Debug)]
 struct PowerWindows<'m, V> {
-    /// The powers 0 to 15 of the base: their lowest limbs, then their next, and so on.
+    /// The powers 0 to 15 of the base: first all lowest limbs, then the next limbs, and so on.
     table: &'m mut [V],
-    /// Digits of the exponents, highest first.
+    /// The digits of the exponents, highest first.
     digits: &'m mut [V],
     /// An entry of the table, or another constant factor.
     entry: &'m mut [V],
 }
 
 impl<'m, S: Simd> PowerGroups<'m, S> {
-    /// The memory of so many powers with exponents of so many digits.
+    /// Returns the memory of `count` groups of powers with exponents of `digits` digits.
     pub(super) fn spans(limbs: usize, digits: usize, count: usize) -> impl Iterator<Item = VectorSpan> {
         let windows = (0..count).flat_map(move |at| Self::window_spans(limbs, digits, at));
         ModulusStreams::<S>::spans(limbs, count).chain(windows)
     }
 
-    /// Entries are written while values are squared, and lie where values do, of which a square loads least.
+    /// Returns the memory of one group. Entries are written while values are squared. They share the page offset of
+    /// the values, because a square loads its value least often.
     fn window_spans(limbs: usize, digits: usize, at: usize) -> [VectorSpan; 3] {
         let entry = ModulusStreams::<S>::value_place(limbs, at);
         [VectorSpan::anywhere(ENTRIES * limbs), VectorSpan::anywhere(digits), VectorSpan::at(entry, limbs)]
     }
 
-    /// Powers to be set: moduli of the streams, exponents, then bases.
+    /// Allocates groups of powers. The caller then sets the moduli of the streams, the exponents and the bases.
     pub(super) fn new(
         simd: S,
         limbs: usize,
@@ -72,7 +75,7 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
         Self { streams, windows: (0..count).map(windows).collect() }
     }
 
-    /// Takes the exponents of a stream, as many digits in every lane.
+    /// Sets the exponents of a stream, which have the same number of digits in every lane.
     pub(super) fn set_exponents(&mut self, at: usize, digits: [&[u64]; LANES]) {
         gather_into(self.streams.simd(), digits, self.windows[at].digits);
     }
@@ -95,14 +98,14 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
     fn multiply_by_entries(&mut self, count: usize) {
         match &self.windows[..count] {
             [first, second] => {
-                self.streams.multiply(0, &[PlainFactor(&*first.entry), PlainFactor(&*second.entry)])
+                self.streams.multiply(0, &[PlainFactor(&*first.entry), PlainFactor(&*second.entry)]);
             }
             [one, ..] => self.streams.multiply(0, &[PlainFactor(&*one.entry)]),
             [] => {}
         }
     }
 
-    /// Takes one stream's value, below `2 n`, out of Montgomery form: below n.
+    /// Takes one stream's value, which must be below `2 n`, out of Montgomery form. The result is below n.
     pub(super) fn leave_montgomery(&mut self, at: usize) -> &[S::V] {
         let simd = self.streams.simd();
         let entry = &mut *self.windows[at].entry;
@@ -114,7 +117,8 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
         value
     }
 
-    /// Raises the first streams' values, bases below `4 n` in Montgomery form, to powers below `2 n`; `ones` are R mod n.
+    /// Raises the values of the first streams to their exponents. The bases are below `4 n` in Montgomery form, the
+    /// powers below `2 n`; `ones` are R mod n.
     pub(super) fn raise(&mut self, ones: &[[&[u64]; LANES]]) {
         self.fill(ones);
         let count = ones.len();
@@ -125,6 +129,7 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
                 index: window.digits[step],
                 entry: window.entry,
             });
+            // The first digit selects the start value, which saves four squares of one.
             if step == 0 {
                 choices
                     .enumerate()
@@ -138,16 +143,17 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
         }
     }
 
-    /// Fills the tables: entry `2 i` is the square of entry i, entry `2 i + 1` the one before times the base.
+    /// Fills the tables: entry `2 i` is the square of entry i, and entry `2 i + 1` is the entry before times the
+    /// base.
     fn fill(&mut self, ones: &[[&[u64]; LANES]]) {
         let count = ones.len();
         let simd = self.streams.simd();
         for (at, ones) in ones.iter().enumerate() {
             let PowerWindows { table, entry, .. } = &mut self.windows[at];
             gather_into(simd, *ones, entry);
-            enter(table, 0, entry);
+            store_entry(table, 0, entry);
             entry.copy_from_slice(self.streams.value(at));
-            enter(table, 1, entry);
+            store_entry(table, 1, entry);
         }
         for index in 2..ENTRIES {
             if index % 2 == 0 {
@@ -162,19 +168,19 @@ impl<'m, S: Simd> PowerGroups<'m, S> {
                 self.multiply_by_entries(count);
             }
             for (at, window) in self.windows[..count].iter_mut().enumerate() {
-                enter(window.table, index, self.streams.value(at));
+                store_entry(window.table, index, self.streams.value(at));
             }
         }
     }
 }
 
-fn enter<V: Copy>(table: &mut [V], entry: usize, value: &[V]) {
+fn store_entry<V: Copy>(table: &mut [V], entry: usize, value: &[V]) {
     for (limb, entries) in value.iter().zip(table.chunks_exact_mut(ENTRIES)) {
         entries[entry] = *limb;
     }
 }
 
-/// Reads the whole table for one entry.
+/// Selects one entry. Reads the whole table.
 fn pick<S: Simd>(simd: S, choice: &SecretChoice<'_, S::V>, out: &mut [S::V]) {
     simd.call(
         #[inline(always)]

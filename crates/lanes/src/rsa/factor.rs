@@ -1,41 +1,42 @@
-//! What multiplies: the limbs of a number, of an entry of a secret's table, or of the multiplicand itself.
+//! The factors of products: a number, an entry of a table that a secret selects, or the multiplicand itself.
 
 use crate::simd::{Mask, Simd, Vector};
 
-/// Bits of a window of an exponent.
+/// The bits of a window of an exponent.
 pub(crate) const WINDOW_BITS: usize = 4;
 
-/// Entries of a table.
+/// The entries of a table.
 pub(crate) const ENTRIES: usize = 1 << WINDOW_BITS;
 
-/// The factor of a product that is read limb by limb, once.
+/// A factor that is read once, limb by limb.
 pub(crate) trait LimbFactor<V>: Copy {
-    /// Whether it is the multiplicand itself.
+    /// True if the factor is the multiplicand itself.
     const IS_SQUARE: bool = false;
 
-    /// Its limb at `at`.
+    /// Returns limb `at`.
     fn limb(self, at: usize) -> V;
 }
 
-/// A number in memory.
+/// A number in memory as a factor.
 #[derive(Clone, Copy)]
 pub(crate) struct PlainFactor<'a, V>(pub(crate) &'a [V]);
 
-/// The multiplicand: the product is a square.
+/// The multiplicand as a factor: the product is a square.
 #[derive(Clone, Copy)]
 pub(crate) struct SquareFactor<'a, V>(pub(crate) &'a [V]);
 
-/// In each lane an entry of a table that a secret names. Every limb reads all entries, beside the products of the limb before.
+/// A table entry that a secret selects in each lane. Every limb reads all entries, beside the products of the limb
+/// before.
 #[derive(Clone, Copy)]
 pub(crate) struct PickedFactor<'a, V> {
-    /// All entries' first limbs, then all their second limbs, and so on.
+    /// The first limbs of all entries, then their second limbs, and so on.
     table: &'a [[V; ENTRIES]],
-    /// Bit i of the index, per lane.
+    /// Bit i of the index of each lane, for every i.
     bits: [Mask; WINDOW_BITS],
 }
 
 impl<'a, V: Vector> PickedFactor<'a, V> {
-    /// The entries that `index` names. `place(i)` has bit i in every lane.
+    /// Selects the entries of `index`. `place(i)` has bit i set in every lane.
     #[inline(always)]
     pub(crate) fn new(table: &'a [V], index: V, place: impl Fn(usize) -> V) -> Self {
         let mut bits = [0; WINDOW_BITS];
@@ -45,25 +46,25 @@ impl<'a, V: Vector> PickedFactor<'a, V> {
         Self { table: table.as_chunks().0, bits }
     }
 
-    /// The same entries without their lowest limbs.
+    /// Returns the same entries without their lowest limbs.
     #[inline(always)]
     pub(crate) fn from(self, first: usize) -> Self {
         Self { table: &self.table[first..], ..self }
     }
 }
 
-/// In each lane an entry of a table that a secret names, and room for it.
+/// A table entry that a secret selects in each lane, with memory for it.
 #[derive(Debug)]
 pub(crate) struct SecretChoice<'a, V> {
-    /// As of [`PickedFactor`].
+    /// The entries in the layout of [`PickedFactor`].
     pub(crate) table: &'a [V],
     pub(crate) index: V,
-    /// The entry, where it is read before it is multiplied by.
+    /// The selected entry, if it is copied before the product.
     pub(crate) entry: &'a mut [V],
 }
 
 impl<'a, V: Vector> SecretChoice<'a, V> {
-    /// The entries as a factor.
+    /// Returns the selected entry as a factor.
     #[inline(always)]
     pub(crate) fn picked<S: Simd<V = V>>(&self, simd: S) -> PickedFactor<'a, V> {
         PickedFactor::new(
@@ -92,7 +93,7 @@ impl<V: Vector> LimbFactor<V> for SquareFactor<'_, V> {
 }
 
 impl<V: Vector> LimbFactor<V> for PickedFactor<'_, V> {
-    /// A tree of choices, one level for each bit, so that few vectors are held at a time.
+    /// Selects with a tree of choices, one level for each bit, so that few vectors are live at a time.
     #[inline(always)]
     fn limb(self, at: usize) -> V {
         let (entries, bits) = (&self.table[at], self.bits);

@@ -1,71 +1,72 @@
-//! The memory of a run, in one piece, so that its speed does not depend on where an allocator puts things.
+//! The memory of a run in one allocation, so that its speed does not depend on the allocator.
 //!
-//! A core compares a load with the stores before it by the low twelve bits of their addresses, and lets the load wait where
-//! these are the same though the rest differs. So a number begins at a chosen place within a page (4096 bytes, 64 vectors):
-//! what a kernel stores is never where it loads something else soon after.
+//! A core compares a load with earlier stores by the low twelve bits of their addresses. If these bits are equal,
+//! the load waits, even if the rest differs. So each number starts at a chosen offset within a page (4096 bytes, 64
+//! vectors), and a kernel never stores at the offset of a load that follows soon.
 
 use zeroize::Zeroizing;
 
 use crate::simd::Simd;
 
-/// Vectors of a number, or of whatever is as secret.
+/// The vectors of a number, or of other secret values.
 pub(crate) type Number<S> = Zeroizing<Vec<<S as Simd>::V>>;
 
-/// Zero.
+/// Returns zero.
 pub(crate) fn number<S: Simd>(simd: S, limbs: usize) -> Number<S> {
     Zeroizing::new(vec![simd.zero(); limbs])
 }
 
-/// Vectors of a page.
+/// The vectors of a page.
 const PAGE: usize = 64;
 
-/// Vectors that lie together.
+/// A contiguous range of vectors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VectorSpan {
     vectors: usize,
-    /// Where in a page they begin; None where it does not matter.
+    /// The offset of the first vector in a page, or None if it does not matter.
     place: Option<usize>,
 }
 
 impl VectorSpan {
-    /// So many vectors from a place within a page on.
+    /// Returns a span of `vectors` vectors at an offset within a page.
     pub(crate) fn at(place: usize, vectors: usize) -> Self {
         Self { vectors, place: Some(place) }
     }
 
-    /// So many vectors anywhere.
+    /// Returns a span of `vectors` vectors at any offset.
     pub(crate) fn anywhere(vectors: usize) -> Self {
         Self { vectors, place: None }
     }
 
-    /// Vectors to be left out after so many.
+    /// Returns the number of vectors to skip after `end` vectors.
     fn gap(self, end: usize) -> usize {
+        // The base of the allocation does not matter: only differences of offsets decide which loads wait.
         self.place.map_or(0, |place| (place + PAGE - end % PAGE) % PAGE)
     }
 }
 
-/// Memory for spans, erased in the end.
+/// The memory of spans, which is erased on drop.
 #[derive(Debug)]
 pub(crate) struct SpanMemory<S: Simd>(Number<S>);
 
 impl<S: Simd> SpanMemory<S> {
-    /// Zeros for spans, which are to be taken in this order.
+    /// Allocates zeros for spans, which must be taken in this order.
     pub(crate) fn new(simd: S, spans: impl IntoIterator<Item = VectorSpan>) -> Self {
         let end = spans.into_iter().fold(0, |end, span| end + span.gap(end) + span.vectors);
         Self(number(simd, end))
     }
 
-    /// All of it.
+    /// Returns all of the memory.
     pub(crate) fn places(&mut self) -> FreeSpans<'_, S::V> {
         FreeSpans { rest: &mut self.0, end: 0 }
     }
 }
 
-/// What has not been taken yet.
+/// The memory that is not taken yet.
 #[derive(Debug)]
 pub(crate) struct FreeSpans<'m, V> {
     rest: &'m mut [V],
-    /// Vectors that lie before it.
+    /// The number of vectors before it.
     end: usize,
 }
 

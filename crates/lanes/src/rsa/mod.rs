@@ -1,18 +1,18 @@
 //! RSA and plain modular exponentiation, eight keys at a time. Mathematics, bounds and counts: `docs/math/rsa.md`.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | `private` | `input^d mod n` by the Chinese remainder theorem |
 //! | `public` | `input^e mod n` |
 //! | `mod_exp` | `input^x mod n` with a secret x and no primes |
 //! | `exponent` | powers with a secret exponent |
-//! | `factor` | what multiplies: a number, a secret entry of a table, or the multiplicand itself |
+//! | `factor` | factors of products: a number, a secret entry of a table, or the multiplicand itself |
 //! | `streams` | eight moduli each, and values that products and squares under them replace |
 //! | `single`, `rows`, `tile` | products of as many limbs as a window has, and of more |
 //! | `window` | columns in registers, to which rows of products are added |
-//! | `carry` | sums, differences and plain products, carried |
-//! | `convert` | between one number per lane and vectors of limbs |
-//! | `memory` | the memory of a run, each number at its place |
+//! | `carry` | sums, differences and plain products, with carries |
+//! | `convert` | conversion between one number per lane and vectors of limbs |
+//! | `memory` | the memory of a run, each number at its offset |
 //! | `number` | integers of one key |
 
 mod carry;
@@ -39,19 +39,21 @@ pub(crate) use public::public;
 use crate::batch::LaneJob;
 use crate::simd::{LANES, Simd};
 
-/// Longest modulus in bits.
+/// The longest modulus in bits.
 const MAX_BITS: u16 = 4096;
 
-/// Shortest modulus in bits.
+/// The shortest modulus in bits.
 const MIN_BITS: u16 = 512;
 
-/// Longest secret exponent in bits. Shoup 2000, section 3.
+/// The longest secret exponent in bits. Shoup 2000, section 3.
 const MAX_EXPONENT_BITS: u16 = 16_384;
 
-/// What is offered of `shape`. A run of private operations takes 1 to 4 ms, so that others get their turn: 64 operations up
-/// to 2048 bits, 16 up to 3072, 8 above. A long exponent without CRT runs one group alone.
+/// Returns the batch sizes of `shape`, or None if it is not one of RSA. A run of private operations takes 1 to 4 ms,
+/// so that other queues do not wait long: 64 operations up to 2048 bits, 16 up to 3072, 8 above. A long exponent
+/// without CRT runs in one group alone.
 pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
     let (bits, max) = match shape {
+        // Public operations take microseconds, so 64 of them never hold a worker for long.
         Shape::RsaPublic { bits, .. } => (bits, 64),
         Shape::RsaPrivate { bits } if bits <= 2048 => (bits, 64),
         Shape::RsaPrivate { bits } => (bits, if bits <= 3072 { 16 } else { LANES }),
@@ -60,17 +62,17 @@ pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
         }
         _ => return None,
     };
-    (MIN_BITS..=MAX_BITS).contains(&bits).then_some(BatchSize { preferred: LANES, max: max })
+    (MIN_BITS..=MAX_BITS).contains(&bits).then_some(BatchSize { preferred: LANES, max })
 }
 
-/// True where an input of the modulus's length is below it. RFC 8017 5.1: representatives lie in [0, n-1]. An encoded
-/// message begins with a zero byte, so that where the comparison ends says nothing about it.
+/// Checks that an input of the modulus's length is in [0, n-1]. RFC 8017 5.1. The comparison is not constant time:
+/// an encoded message begins with a zero byte, so the position of the first difference reveals nothing.
 fn check_range(input: &[u8], n: &[u8]) -> Result<(), Status> {
     if input < n { Ok(()) } else { Err(Status::OutOfRange) }
 }
 
-/// Writes the results of a group, a number of carried limbs per lane.
-fn release<S: Simd, T>(
+/// Writes the results of a group, one number of carried limbs per lane.
+fn write_results<S: Simd, T>(
     group: &[LaneJob<T>],
     limbs: &[S::V],
     staging: &mut convert::Staging<S>,

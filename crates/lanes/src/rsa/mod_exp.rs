@@ -1,4 +1,4 @@
-//! `input^x mod n` with a secret exponent and no primes: threshold shares.
+//! Computation of `input^x mod n` with a secret exponent and no primes, for threshold shares.
 
 use oarlock_core::{KeyParts, ModExpParts, Operation, Outcomes, Shape, Status};
 
@@ -7,14 +7,14 @@ use super::exponent::{Digits, PowerGroups, digits};
 use super::memory::SpanMemory;
 use super::number::{self as integer, Limbs};
 use super::public::PublicModulus;
-use super::{check_range, release};
+use super::{check_range, write_results};
 use crate::batch::{accept, per_lane};
 use crate::simd::{LANES, Simd};
 
-/// What is kept with a key; the modulus is public.
+/// The prepared form of a key. The modulus is public.
 struct ModExpKey {
     modulus: PublicModulus,
-    /// R mod n.
+    /// The residue R mod n.
     radix: Limbs,
     digits: Digits,
 }
@@ -57,7 +57,7 @@ pub(crate) fn mod_exp<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_
         powers.multiply_by_constants(&constants(|key| &key.modulus.radix_squared));
         powers.raise(&constants(|key| &key.radix));
         for (at, group) in groups().enumerate() {
-            release(group, powers.leave_montgomery(at), &mut staging, out);
+            write_results(group, powers.leave_montgomery(at), &mut staging, out);
         }
     }
 }
@@ -70,7 +70,7 @@ fn read<'a>(shape: Shape, operation: &'a Operation<'a>) -> Result<ModExpJob<'a>,
     Ok(ModExpJob { key: operation.key.prepared(|_| ModExpKey::new(parts, bits))?, input: operation.input })
 }
 
-/// Shows nothing of the exponent.
+/// Prints no part of the exponent.
 impl std::fmt::Debug for ModExpKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "ModExpKey({:?})", self.modulus.limbs)

@@ -1,15 +1,15 @@
-//! Integers of one key, in limbs of 52 bits, lowest first: what a key is prepared with. Everything but [`power_of_two_mod`]
-//! takes the same time whatever the values.
+//! Integers of one key in limbs of 52 bits, lowest first, for its preparation. Every function but
+//! [`power_of_two_mod`] takes the same time for all values.
 
 use zeroize::Zeroizing;
 
 use super::window::{LIMB, LIMB_BITS};
 use crate::simd::declassify;
 
-/// Limbs of an integer that may be secret.
+/// The limbs of an integer that can be secret.
 pub(super) type Limbs = Zeroizing<Vec<u64>>;
 
-/// A big-endian integer in so many limbs, or None where it has more bits.
+/// Converts a big-endian integer to `limbs` limbs, or returns None if it has more bits.
 pub(super) fn from_bytes(bytes: &[u8], limbs: usize) -> Option<Limbs> {
     let mut out = Zeroizing::new(vec![0; limbs]);
     let mut beyond = 0;
@@ -26,14 +26,15 @@ pub(super) fn from_bytes(bytes: &[u8], limbs: usize) -> Option<Limbs> {
     (declassify(beyond) == 0).then_some(out)
 }
 
-/// The number with zeros above it, to a multiple of eight limbs, which vectors are loaded from fastest.
+/// Extends a number with zeros to a multiple of eight limbs, which loads fastest.
 pub(super) fn padded(limbs: &[u64]) -> Limbs {
     let mut out = Zeroizing::new(vec![0; limbs.len().next_multiple_of(8)]);
     out[..limbs.len()].copy_from_slice(limbs);
     out
 }
 
-/// `-n^-1 mod 2^52` of an odd n, by Newton's iteration: each step doubles the bits that are right, of which n has three.
+/// Computes `-n^-1 mod 2^52` of an odd n by Newton's iteration. An odd number has three right bits, and each step
+/// doubles their number.
 pub(super) fn negated_inverse(n: u64) -> u64 {
     let mut inverse = n;
     for _ in 0..5 {
@@ -42,7 +43,7 @@ pub(super) fn negated_inverse(n: u64) -> u64 {
     inverse.wrapping_neg() & LIMB
 }
 
-/// `a b / R mod n` of a and b below n, below n.
+/// Computes `a b / R mod n` for a and b below n. The result is below n.
 pub(super) fn montgomery_product(a: &[u64], b: &[u64], n: &[u64]) -> Limbs {
     let inverse = negated_inverse(n[0]);
     let mut sum = Zeroizing::new(vec![0; n.len()]);
@@ -58,6 +59,7 @@ pub(super) fn montgomery_product(a: &[u64], b: &[u64], n: &[u64]) -> Limbs {
             sum[j - 1] = carry as u64 & LIMB;
             carry >>= LIMB_BITS;
         }
+        // `top` is the carry above the highest limb, which the next round takes up.
         top += carry as u64;
         sum[n.len() - 1] = top & LIMB;
         top >>= LIMB_BITS;
@@ -66,7 +68,7 @@ pub(super) fn montgomery_product(a: &[u64], b: &[u64], n: &[u64]) -> Limbs {
     sum
 }
 
-/// `R mod n` of an odd n above 1, by doubling 1.
+/// Computes `R mod n` of an odd n above 1 by doubling 1.
 pub(super) fn radix_mod(n: &[u64]) -> Limbs {
     let mut value = Zeroizing::new(vec![0; n.len()]);
     value[0] = 1;
@@ -76,7 +78,7 @@ pub(super) fn radix_mod(n: &[u64]) -> Limbs {
     value
 }
 
-/// `R^2 mod n` from `R mod n`, which is 1 in Montgomery form: R itself is 2 to the power of its length.
+/// Computes `R^2 mod n` from `R mod n`, which is 1 in Montgomery form. R is 2 to the power of its length.
 pub(super) fn radix_squared_mod(radix: &[u64], n: &[u64]) -> Limbs {
     let bits = n.len() * LIMB_BITS as usize;
     let mut power = Zeroizing::new(radix.to_vec());
@@ -89,7 +91,7 @@ pub(super) fn radix_squared_mod(radix: &[u64], n: &[u64]) -> Limbs {
     power
 }
 
-/// Doubles a value below n, modulo n. 2 n fits in the limbs.
+/// Doubles a value below n modulo n. 2 n must fit in the limbs.
 fn double_mod(value: &mut [u64], n: &[u64]) {
     let mut carry = 0;
     for limb in value.iter_mut() {
@@ -103,7 +105,7 @@ fn double_mod(value: &mut [u64], n: &[u64]) {
 /// Subtracts n from a value below `2 n` unless it is below n.
 fn subtract_if_not_below(value: &mut [u64], n: &[u64]) {
     let is_below = subtract(value, n, u64::MAX);
-    // Adds n back.
+    // Adds n back if the value was below n. Both cases take the same steps.
     let mut carry = 0;
     for (limb, n) in value.iter_mut().zip(n) {
         let sum = *limb + (n & is_below) + carry;
@@ -112,7 +114,7 @@ fn subtract_if_not_below(value: &mut [u64], n: &[u64]) {
     }
 }
 
-/// Subtracts `n & mask` modulo R; all ones where that was more than the value.
+/// Subtracts `n & mask` modulo R. Returns all ones if the value was below it.
 fn subtract(value: &mut [u64], n: &[u64], mask: u64) -> u64 {
     let mut borrow = 0;
     for (limb, n) in value.iter_mut().zip(n) {
@@ -123,30 +125,30 @@ fn subtract(value: &mut [u64], n: &[u64], mask: u64) -> u64 {
     borrow.wrapping_neg()
 }
 
-/// True where a is below b; where the answer goes is no secret.
+/// Returns true if a is below b. The result must not be secret.
 pub(super) fn is_below(a: &[u64], b: &[u64]) -> bool {
     let mut a = Zeroizing::new(a.to_vec());
     declassify(subtract(&mut a, b, u64::MAX)) != 0
 }
 
-/// True where a and b, of as many limbs, are the same; where the answer goes is no secret.
+/// Returns true if a and b, which have the same number of limbs, are equal. The result must not be secret.
 pub(super) fn is_equal(a: &[u64], b: &[u64]) -> bool {
     declassify(a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b))) == 0
 }
 
-/// True where a is odd; where the answer goes is no secret.
+/// Returns true if a is odd. The result must not be secret.
 pub(super) fn is_odd(a: &[u64]) -> bool {
     declassify(a[0] & 1) == 1
 }
 
-/// `2^power`, below R.
+/// Returns `2^power`, which must be below R.
 pub(super) fn power_of_two(power: usize, limbs: usize) -> Limbs {
     let mut out = Zeroizing::new(vec![0; limbs]);
     out[power / LIMB_BITS as usize] = 1 << (power % LIMB_BITS as usize);
     out
 }
 
-/// `a b` in as many limbs as both have.
+/// Computes `a b` in as many limbs as both have together.
 pub(super) fn product(a: &[u64], b: &[u64]) -> Limbs {
     let mut out = Zeroizing::new(vec![0; a.len() + b.len()]);
     for (i, a) in a.iter().enumerate() {
@@ -161,8 +163,8 @@ pub(super) fn product(a: &[u64], b: &[u64]) -> Limbs {
     out
 }
 
-/// `2^power mod n` of a public n: long division, a limb of the quotient at a time. Knuth, The Art of Computer Programming,
-/// volume 2, 4.3.1, algorithm D. The time depends on n.
+/// Computes `2^power mod n` of a public n by long division, one limb of the quotient at a time. Knuth, The Art of
+/// Computer Programming, volume 2, 4.3.1, algorithm D. The time depends on n.
 pub(super) fn power_of_two_mod(power: usize, n: &[u64]) -> Limbs {
     let width = n.len() - n.iter().rev().take_while(|limb| **limb == 0).count();
     let shift = n[width - 1].leading_zeros() - (u64::BITS - LIMB_BITS);
@@ -185,11 +187,12 @@ pub(super) fn power_of_two_mod(power: usize, n: &[u64]) -> Limbs {
     rest
 }
 
-/// Subtracts as often as it goes the divisor, whose highest bit is set, from a value with one limb more.
+/// Subtracts the divisor from a value with one limb more, as often as it fits. The highest bit of the divisor must
+/// be set.
 fn divide_step(value: &mut [u64], divisor: &[u64]) {
     let width = divisor.len();
     let high = u128::from(value[width]) << LIMB_BITS | u128::from(value[width - 1]);
-    // At most two too large.
+    // The estimate is at most two too large (Knuth, theorem B).
     let quotient = (high / u128::from(divisor[width - 1])).min(u128::from(LIMB)) as u64;
     let mut carry = 0_i128;
     for (limb, divisor) in value.iter_mut().zip(divisor) {
@@ -230,7 +233,7 @@ mod tests {
         limbs.iter().rev().fold(BigUint::ZERO, |value, limb| (value << LIMB_BITS) + *limb)
     }
 
-    /// An odd modulus of so many bits, different for each seed.
+    /// Returns an odd modulus of `bits` bits, different for each seed.
     fn modulus(bits: usize, seed: u8) -> Vec<u8> {
         let len = bits.div_ceil(8);
         let mut bytes: Vec<u8> =

@@ -1,6 +1,7 @@
-//! `input^d mod n` by the Chinese remainder theorem, RFC 8017 5.1.2 and 5.2.1: `m_p = c^dp mod p`, `m_q = c^dq mod q`,
-//! `h = (m_p - m_q) qinv mod p`, `m = m_q + q h`. No branch, index or length depends on the key or the input, except for
-//! the modulus's length. Results are not confirmed here: the dispatcher does so with public operations.
+//! Computation of `input^d mod n` by the Chinese remainder theorem, RFC 8017 5.1.2 and 5.2.1: `m_p = c^dp mod p`,
+//! `m_q = c^dq mod q`, `h = (m_p - m_q) qinv mod p`, `m = m_q + q h`. No branch, index or length depends on the key
+//! or the input, except for the length of the modulus. Results are not confirmed here: the dispatcher does so with
+//! public operations.
 
 use oarlock_core::{KeyParts, Operation, Outcomes, RsaPrivateParts, Shape, Status};
 
@@ -9,13 +10,13 @@ use super::exponent::{Digits, PowerGroups, digits};
 use super::memory::{FreeSpans, SpanMemory, VectorSpan};
 use super::number::{self as integer, Limbs};
 use super::streams::limbs_for;
-use super::{carry, check_range, release};
+use super::{carry, check_range, write_results};
 use crate::batch::{accept, per_lane};
 use crate::simd::{LANES, Simd};
 
-/// What is kept with a key. Limbs zeroize themselves; numbers are padded to a multiple of eight words.
+/// The prepared form of a key. Limbs zeroize themselves. Numbers are padded to a multiple of eight words.
 struct PrivateKey {
-    /// Limbs of a prime that count.
+    /// The number of limbs of a prime without padding.
     limbs: usize,
     p: PrimeHalf,
     q: PrimeHalf,
@@ -28,7 +29,7 @@ struct PrimeHalf {
     modulus: Limbs,
     /// -p^-1 mod 2^52.
     inverse: u64,
-    /// R, R^2 and R^3 modulo the prime.
+    /// The residues R, R^2 and R^3 modulo the prime.
     radix: [Limbs; 3],
     digits: Digits,
 }
@@ -39,8 +40,8 @@ struct PrivateJob<'a> {
 }
 
 impl PrivateKey {
-    /// Refuses parts that are too long or even, and primes whose product is not n. What else may be wrong with a key shows
-    /// when its results are confirmed.
+    /// Prepares a key. Rejects parts that are too long or even, and primes whose product is not n. Other defects of
+    /// a key show when its results are confirmed.
     fn new(parts: &RsaPrivateParts) -> Result<Self, Status> {
         let half = usize::from(parts.public.bits()).div_ceil(2);
         let limbs = limbs_for(half).ok_or(Status::BadKey)?;
@@ -48,6 +49,7 @@ impl PrivateKey {
         let q = PrimeHalf::new(parts.q.expose(), parts.dq.expose(), half, limbs)?;
         let n = integer::from_bytes(&parts.public.n, 2 * limbs).ok_or(Status::BadKey)?;
         let coefficient = integer::from_bytes(parts.qinv.expose(), limbs).ok_or(Status::BadKey)?;
+        // The recombination is only right for the primes of n.
         let fits = integer::is_equal(&integer::product(&p.modulus, &q.modulus), &n)
             && integer::is_below(&coefficient, &p.modulus);
         let coefficient = integer::padded(&coefficient);
@@ -67,6 +69,7 @@ impl PrimeHalf {
         {
             return Err(Status::BadKey);
         }
+        // Primes are secret, so these constants come from constant-time arithmetic and not from a division.
         let radix = integer::radix_mod(&modulus);
         let squared = integer::radix_squared_mod(&radix, &modulus);
         let cubed = integer::montgomery_product(&squared, &squared, &modulus);
@@ -80,7 +83,7 @@ impl PrimeHalf {
     }
 }
 
-/// Computes jobs of a private shape, eight at a time; the halves of the eight keys take their steps in turn.
+/// Computes jobs of a private shape, eight at a time. The halves of the eight keys take turns step by step.
 pub(crate) fn private<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
     let jobs = accept(shape, operations, out, read);
     let Some(first) = jobs.first() else { return };
@@ -92,7 +95,7 @@ pub(crate) fn private<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_
     for group in jobs.chunks(LANES) {
         staging.read(per_lane(group, |job| job.input), halves.input);
         halves.transform(per_lane(group, |job| job.key));
-        release(group, halves.result, &mut staging, out);
+        write_results(group, halves.result, &mut staging, out);
     }
 }
 
@@ -102,18 +105,18 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<PrivateJob<'a>, Status> {
     Ok(PrivateJob { key: operation.key.prepared(|_| PrivateKey::new(parts))?, input: operation.input })
 }
 
-/// Powers of p and of q, and what they are made from and into.
+/// The powers modulo p and q, with their inputs and results.
 struct CrtHalves<'m, S: Simd> {
     powers: PowerGroups<'m, S>,
-    /// Twice as many limbs as a prime.
+    /// The inputs, with twice as many limbs as a prime.
     input: &'m mut [S::V],
     result: &'m mut [S::V],
-    /// A number of each half.
+    /// One number for each half.
     own: [&'m mut [S::V]; 2],
 }
 
 impl<'m, S: Simd> CrtHalves<'m, S> {
-    /// The memory besides that of the powers.
+    /// Returns the memory in addition to that of the powers.
     fn spans(limbs: usize) -> [VectorSpan; 4] {
         [2 * limbs, 2 * limbs, limbs, limbs].map(VectorSpan::anywhere)
     }
@@ -124,16 +127,17 @@ impl<'m, S: Simd> CrtHalves<'m, S> {
         Self { powers, input, result, own: [p, q] }
     }
 
-    /// The result of the input, under eight keys.
+    /// Computes the result of the input under eight keys.
     fn transform(&mut self, keys: [&PrivateKey; LANES]) {
         let primes = [keys.map(|key| &key.p), keys.map(|key| &key.q)];
-        self.enter(primes);
+        self.enter_montgomery(primes);
         self.powers.raise(&primes.map(|primes| primes.map(|prime| &prime.radix[0][..])));
         self.recombine(keys);
     }
 
-    /// Brings the input into Montgomery form: it is `low + high R`, so that this is `low R^2 / R + high R^3 / R`.
-    fn enter(&mut self, primes: [[&PrimeHalf; LANES]; 2]) {
+    /// Brings the input into Montgomery form. The input is `low + high R`, so its form is `low R^2 / R + high R^3 /
+    /// R`.
+    fn enter_montgomery(&mut self, primes: [[&PrimeHalf; LANES]; 2]) {
         let Self { powers, input, own, .. } = self;
         let simd = powers.streams.simd();
         for (at, primes) in primes.iter().enumerate() {
@@ -141,6 +145,7 @@ impl<'m, S: Simd> CrtHalves<'m, S> {
             gather_into(simd, primes.map(|prime| &prime.modulus[..]), place);
             powers.set_exponents(at, primes.map(|prime| &prime.digits[..]));
         }
+        // The input has the length of n and is above the primes. Splitting it at R avoids a division.
         let (low, high) = input.split_at(own[0].len());
         for (input, power) in [(low, 1), (high, 2)] {
             for (at, own) in own.iter_mut().enumerate() {
@@ -154,7 +159,8 @@ impl<'m, S: Simd> CrtHalves<'m, S> {
         }
     }
 
-    /// `m_q + q h`, with `h = (m_p - m_q) qinv mod p` of `m_p` in Montgomery form below `2 p` and any `m_q` below R.
+    /// Computes `m_q + q h` with `h = (m_p - m_q) qinv mod p`. `m_p` is in Montgomery form below `2 p`, and `m_q` is
+    /// below R.
     fn recombine(&mut self, keys: [&PrivateKey; LANES]) {
         let Self { powers, own: [m_p, m_q], result, .. } = self;
         let simd = powers.streams.simd();
@@ -164,7 +170,7 @@ impl<'m, S: Simd> CrtHalves<'m, S> {
         value.copy_from_slice(m_q);
         powers.multiply_by_constant(0, keys.map(|key| &key.p.radix[1][..]));
         let (value, p) = powers.streams.value_mut(0);
-        // Between 0 and 4 p.
+        // The difference is between 0 and 4 p, as multiplication requires.
         carry::subtract_from(simd, value, m_p, p);
         powers.multiply_by_constant(0, keys.map(|key| &key.coefficient[..]));
         let (h, p) = powers.streams.value_mut(0);
@@ -173,7 +179,7 @@ impl<'m, S: Simd> CrtHalves<'m, S> {
     }
 }
 
-/// Shows nothing of the key.
+/// Prints no part of the key.
 impl std::fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "PrivateKey({} limbs)", self.limbs)

@@ -1,4 +1,4 @@
-//! `input^e mod n`. Everything here is public: it may branch and index.
+//! Computation of `input^e mod n`. All values are public, so branches and indices may depend on them.
 
 use oarlock_core::{Operation, Outcomes, RsaPublicParts, Shape, Status};
 
@@ -7,20 +7,20 @@ use super::factor::PlainFactor;
 use super::memory::{FreeSpans, SpanMemory, VectorSpan, number};
 use super::number::{self as integer, Limbs};
 use super::streams::{ModulusStreams, limbs_for};
-use super::{carry, check_range, release};
+use super::{carry, check_range, write_results};
 use crate::batch::{LaneJob, accept, per_lane};
 use crate::simd::{LANES, Simd, Vector};
 
-/// The fourth Fermat number.
+/// The fourth Fermat number, the usual exponent.
 const F4: u64 = 65_537;
 
-/// Squares in `x^65537`.
+/// The squares in `x^65537`.
 const F4_SQUARES: usize = 16;
 
-/// What is kept with a key. Numbers are padded to a multiple of eight words.
+/// The prepared form of a modulus. Numbers are padded to a multiple of eight words.
 #[derive(Debug)]
 pub(super) struct PublicModulus {
-    /// Limbs that count.
+    /// The number of limbs without padding.
     pub(super) limbs: usize,
     pub(super) n: Limbs,
     /// -n^-1 mod 2^52.
@@ -62,11 +62,13 @@ impl PublicPower {
     }
 }
 
-/// Computes jobs of a public shape, two groups of eight in turn: one's carries are hidden under the other's products.
+/// Computes jobs of a public shape, two groups of eight in turn. The carries of one are hidden under the products of
+/// the other.
 pub(crate) fn public<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
     let jobs = accept(shape, operations, out, read);
     let Some(first) = jobs.first() else { return };
     let limbs = first.job.key.modulus.limbs;
+    // A second group costs memory even if it is idle, so small runs allocate one.
     let count = jobs.len().div_ceil(LANES).min(2);
     let mut memory = SpanMemory::new(simd, PublicGroups::<S>::spans(limbs, count));
     let mut groups = PublicGroups::new(simd, limbs, count, &mut memory.places());
@@ -77,13 +79,14 @@ pub(crate) fn public<S: Simd>(simd: S, shape: Shape, operations: &[Operation<'_>
         }
         let count = pair.len().div_ceil(LANES);
         groups.enter_montgomery(count);
+        // 65,537 is nearly universal: squares alone, and no test of exponent bits.
         if pair.iter().all(|job| job.job.key.e == F4) {
             groups.power_f4(count);
         } else {
             pair.chunks(LANES).enumerate().for_each(|(at, jobs)| groups.power_any(at, jobs));
         }
         for (at, jobs) in pair.chunks(LANES).enumerate() {
-            release(jobs, groups.finish(at), &mut staging, out);
+            write_results(jobs, groups.finish(at), &mut staging, out);
         }
     }
 }
@@ -94,7 +97,7 @@ fn read<'a>(operation: &'a Operation<'a>) -> Result<PublicJob<'a>, Status> {
     Ok(PublicJob { key: operation.key.prepared(|_| PublicPower::new(parts))?, input: operation.input })
 }
 
-/// One or two times eight powers on their way.
+/// One or two groups of eight powers.
 struct PublicGroups<'m, S: Simd> {
     streams: ModulusStreams<'m, S>,
     inputs: Vec<&'m mut [S::V]>,
@@ -114,7 +117,7 @@ impl<'m, S: Simd> PublicGroups<'m, S> {
         Self { streams, inputs: numbers(), radix_squared: numbers() }
     }
 
-    /// Takes the keys and inputs of eight jobs.
+    /// Loads the keys and inputs of eight jobs.
     fn start(&mut self, at: usize, jobs: &[LaneJob<PublicJob<'_>>], staging: &mut Staging<S>) {
         let simd = self.streams.simd();
         let keys = per_lane(jobs, |job| &job.key.modulus);
@@ -132,7 +135,8 @@ impl<'m, S: Simd> PublicGroups<'m, S> {
         self.multiply_by_inputs(count);
     }
 
-    /// The last product, with the input as it is, leaves Montgomery form at once.
+    /// Raises to 65,537. The last product takes the input in plain form, which leaves Montgomery form without a step
+    /// of its own.
     fn power_f4(&mut self, count: usize) {
         self.streams.square(0..count, F4_SQUARES);
         self.multiply_by_inputs(count);
@@ -146,7 +150,7 @@ impl<'m, S: Simd> PublicGroups<'m, S> {
         }
     }
 
-    /// Any exponents, bit by bit from the highest of the longest.
+    /// Raises to any exponents, bit by bit from the highest bit of the longest.
     fn power_any(&mut self, at: usize, jobs: &[LaneJob<PublicJob<'_>>]) {
         let Self { streams, radix_squared, .. } = self;
         let simd = streams.simd();
@@ -156,7 +160,7 @@ impl<'m, S: Simd> PublicGroups<'m, S> {
         one[0] = simd.splat(1);
         let (mut base, mut squared) = (number(simd, streams.limbs()), number(simd, streams.limbs()));
         base.copy_from_slice(streams.value(at));
-        // R^2 / R is 1 in Montgomery form.
+        // Multiplying R^2 by 1 divides it by R, and R is 1 in Montgomery form.
         streams.value_mut(at).0.copy_from_slice(radix_squared[at]);
         streams.multiply(at, &[PlainFactor(&one)]);
         for bit in (0..bits).rev() {
@@ -171,7 +175,7 @@ impl<'m, S: Simd> PublicGroups<'m, S> {
         streams.multiply(at, &[PlainFactor(&one)]);
     }
 
-    /// The value, at most n, below n.
+    /// Reduces the value, which is at most n, below n.
     fn finish(&mut self, at: usize) -> &[S::V] {
         let simd = self.streams.simd();
         let (value, n) = self.streams.value_mut(at);

@@ -6,10 +6,10 @@ use super::tile::{TileOperands, add_square, part};
 use super::window::ColumnWindow;
 use crate::simd::{Simd, Vector};
 
-/// Widest tile.
+/// The widest tile.
 const WIDEST: usize = 20;
 
-/// Places for quotients, limbs and columns of the product at work.
+/// The quotients, limbs and columns of the current product.
 #[derive(Debug)]
 pub(super) struct RowScratch<'m, V> {
     quotients: &'m mut [V],
@@ -19,8 +19,8 @@ pub(super) struct RowScratch<'m, V> {
 }
 
 impl<'m, V> RowScratch<'m, V> {
-    /// Its memory; none for no limbs. Columns begin where values do; quotients and limbs are written while a modulus's and a
-    /// value's first tile are read, and go between them.
+    /// Returns the memory, which is empty for zero limbs. Columns start at the offset of values. Quotients and limbs
+    /// are written while the first tiles of a modulus and a value are read, so they are placed between those two.
     pub(super) fn spans(limbs: usize) -> [VectorSpan; 5] {
         let (some, columns) = if limbs == 0 { (0, 0) } else { (WIDEST, limbs + WIDEST + 1) };
         [
@@ -45,7 +45,7 @@ pub(super) struct ProductTask<'a, V, A> {
     pub(super) modulus: &'a [V],
     /// -n^-1 mod 2^52.
     pub(super) inverse: &'a V,
-    /// Room for the value doubled.
+    /// Memory for the value doubled.
     pub(super) doubled: &'a mut [V],
     pub(super) out: &'a mut [V],
 }
@@ -58,7 +58,7 @@ impl<V: Vector, A: LimbFactor<V>> ProductTask<'_, V, A> {
         }
     }
 
-    /// Rows of tiles from the lowest limbs of a to the highest.
+    /// Runs the rows of tiles from the lowest limbs of a to the highest.
     fn rows<S: Simd<V = V>, const W: usize>(self, simd: S, scratch: &mut RowScratch<'_, V>) {
         let (b, n) = (self.value.as_chunks::<W>().0, self.modulus.as_chunks::<W>().0);
         let out = self.out.as_chunks_mut::<W>().0;
@@ -70,6 +70,7 @@ impl<V: Vector, A: LimbFactor<V>> ProductTask<'_, V, A> {
         };
         debug_assert!(b.len() == n.len() && out.len() == n.len());
         for index in 0..b.len() {
+            // The first square of the diagonal is part of its tile, which computes the doubles too.
             if A::IS_SQUARE && index > 0 {
                 let columns = &mut from.as_chunks_mut::<W>().0[index..];
                 simd.call(
@@ -99,7 +100,7 @@ impl<V: Vector, A: LimbFactor<V>> ProductTask<'_, V, A> {
             );
             std::mem::swap(from, to);
         }
-        // Nothing enters above the columns of the next product.
+        // The next product starts with zeros above its columns.
         to[W * b.len()..].fill(simd.zero());
     }
 }
@@ -116,14 +117,14 @@ struct TileRow<'a, S: Simd, A, const W: usize> {
     doubled: &'a mut [[S::V; W]],
     n: &'a [[S::V; W]],
     quotients: &'a mut [S::V; W],
-    /// Columns from the row's lowest on.
+    /// The columns from the lowest of the row on.
     entering: &'a [S::V],
-    /// The same without the lowest `W`, which vanish.
+    /// The same columns without the lowest `W`, which vanish.
     leaving: &'a mut [[S::V; W]],
 }
 
 impl<S: Simd, A: LimbFactor<S::V>, const W: usize> TileRow<'_, S, A, W> {
-    /// What leaves are columns of the next row, or the limbs of the result.
+    /// Runs the row. Its columns are input of the next row, or the limbs of the result.
     #[inline(always)]
     fn run(&mut self, is_last: bool) {
         let Some((low, [top, ..])) = self.entering.split_first_chunk::<W>() else { return };
@@ -175,7 +176,7 @@ impl<S: Simd, A: LimbFactor<S::V>, const W: usize> TileRow<'_, S, A, W> {
         at: usize,
         window: ColumnWindow<S::V, W>,
     ) -> ColumnWindow<S::V, W> {
-        // Columns enter the first row as nothing, which is as long as one tile.
+        // The first row has no columns from below; its zeros are as long as one tile.
         let above = if self.index == 0 { 1 } else { (at + 1) * W + 1 };
         let Some(entering) = self.entering[above..].first_chunk() else { return window };
         let mut tile = TileOperands {

@@ -1,5 +1,5 @@
-//! Products of as many limbs as a window has: no column leaves but those that vanish, none enters, and the product takes the
-//! place of the value.
+//! Products of as many limbs as a window has. Only vanishing columns leave the window, none enters, and the product
+//! replaces the value.
 
 use super::factor::LimbFactor;
 use super::window::{ColumnWindow, rounds};
@@ -11,12 +11,12 @@ pub(super) struct Operands<'a, V, const W: usize> {
     pub(super) n: &'a [V; W],
     /// -n^-1 mod 2^52.
     pub(super) inverse: &'a V,
-    /// Room for the value doubled.
+    /// Memory for the value doubled.
     pub(super) doubled: &'a mut [V; W],
 }
 
-/// Replaces each stream's value v by `f v / R mod n`, their rows in turn: one's carries are hidden under the other's products.
-/// All windows must fit in registers.
+/// Replaces each stream's value v by `f v / R mod n`. The rows of streams take turns: the carries of one are hidden
+/// under the products of the other. All windows must fit in registers.
 #[inline(always)]
 pub(super) fn products<S: Simd, A: LimbFactor<S::V>, const W: usize, const N: usize>(
     simd: S,
@@ -31,6 +31,7 @@ pub(super) fn products<S: Simd, A: LimbFactor<S::V>, const W: usize, const N: us
             |at| {
                 windows[at].add_row(factors[at].limb(row), streams[at].value);
                 windows[at].cancel_row(simd, S::V::fetch(streams[at].inverse), streams[at].n);
+                // The vanished column leaves below, and zero enters above.
                 windows[at].slide(simd.zero());
             },
         );
@@ -38,7 +39,7 @@ pub(super) fn products<S: Simd, A: LimbFactor<S::V>, const W: usize, const N: us
     store_limbs(simd, windows, streams);
 }
 
-/// Replaces each stream's value by `v^2 / R mod n`, and does in each row what is to be done beside.
+/// Replaces each stream's value by `v^2 / R mod n`, and calls `beside` in each row for other work.
 #[inline(always)]
 pub(super) fn squares<S: Simd, const W: usize, const N: usize>(
     simd: S,

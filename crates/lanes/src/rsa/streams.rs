@@ -1,7 +1,7 @@
-//! Eight moduli each, and a value under them that Montgomery products and squares replace.
+//! Streams of eight moduli, and values that Montgomery products and squares replace.
 //!
-//! `R = 2^(52 L)` with `16 n <= R`. Every number is L limbs of 52 bits, fully carried. A product of numbers below `4 n` is
-//! below `2 n`; so is one of a number below R with one below n. `docs/math/rsa.md` has the proofs.
+//! `R = 2^(52 L)` with `16 n <= R`. Every number is L fully carried limbs of 52 bits. A product of numbers below `4
+//! n` is below `2 n`; so is the product of a number below R with one below n. `docs/math/rsa.md` has the proofs.
 
 use std::ops::Range;
 
@@ -12,25 +12,25 @@ use super::single::{Operands, products, squares};
 use super::window::LIMB_BITS;
 use crate::simd::Simd;
 
-/// Bits that a modulus leaves free in its limbs: `16 n <= R`.
+/// The bits that a modulus leaves free in its limbs: `16 n <= R`.
 const SPARE_BITS: usize = 4;
 
-/// Numbers of limbs that have kernels.
+/// The numbers of limbs that have kernels.
 const SIZES: [usize; 6] = [10, 20, 30, 40, 60, 80];
 
-/// Most limbs of a product whose window fits in registers.
+/// The maximum number of limbs of a product whose window fits in registers.
 const SINGLE: usize = 20;
 
-/// Limbs of products whose windows fit in registers two by two.
+/// The number of limbs of products of which two windows fit in registers.
 const PAIRED: usize = 10;
 
-/// Limbs for a modulus of so many bits, or None where it is too long.
+/// Returns the number of limbs for a modulus of `bits` bits, or None if it is too long.
 pub(super) fn limbs_for(bits: usize) -> Option<usize> {
     SIZES.into_iter().find(|limbs| bits + SPARE_BITS <= limbs * LIMB_BITS as usize)
 }
 
-/// One or two streams of one length, whose products are computed in turn: one's carries are hidden under the other's
-/// products.
+/// One or two streams of equal length, whose products take turns. The carries of one are hidden under the products
+/// of the other.
 #[derive(Debug)]
 pub(crate) struct ModulusStreams<'m, S: Simd> {
     simd: S,
@@ -42,26 +42,28 @@ pub(crate) struct ModulusStreams<'m, S: Simd> {
 #[derive(Debug)]
 struct ModulusStream<'m, S: Simd> {
     modulus: &'m mut [S::V],
-    /// -n^-1 mod 2^52, once.
+    /// The constant -n^-1 mod 2^52, in one vector.
     inverse: &'m mut [S::V],
     value: &'m mut [S::V],
-    /// The value before, where a product cannot be computed in its place; else empty.
+    /// The value before the current product, if a product cannot replace it in place. Otherwise empty.
     last: &'m mut [S::V],
-    /// Room for the value doubled.
+    /// Memory for the value doubled.
     doubled: &'m mut [S::V],
 }
 
 impl<'m, S: Simd> ModulusStreams<'m, S> {
-    /// The memory of so many streams.
+    /// Returns the memory of `count` streams.
     pub(crate) fn spans(limbs: usize, count: usize) -> impl Iterator<Item = VectorSpan> {
         let streams = (0..count).flat_map(move |at| Self::stream_spans(limbs, at));
         RowScratch::<S::V>::spans(if limbs > SINGLE { limbs } else { 0 }).into_iter().chain(streams)
     }
 
-    /// Two streams of [`PAIRED`] limbs have their moduli, doubles and values side by side in a page; of twice as many, one's
-    /// doubles lie where the other's value does, which is written while moduli and the other's value are read. Longer
-    /// numbers leave a third of a page between the modulus and all else: at any time the tile of it that is read, the tile
-    /// of the value that is read, and the tile of columns that is written lie side by side.
+    /// Returns the memory of one stream.
+    ///
+    /// Two streams of [`PAIRED`] limbs have moduli, doubles and values side by side in a page. With twice as many
+    /// limbs, the doubles of one stream share the offset of the other's value: they are written while moduli and the
+    /// first value are read. Longer numbers have a third of a page between the modulus and all else. At any time the
+    /// tiles of the modulus, of the value and of the columns in use are then side by side.
     fn stream_spans(limbs: usize, at: usize) -> [VectorSpan; 5] {
         let [modulus, doubled, inverse] = match limbs {
             PAIRED => [10 * at, 20 + 10 * at, 60 + at],
@@ -79,7 +81,7 @@ impl<'m, S: Simd> ModulusStreams<'m, S> {
         ]
     }
 
-    /// Where in a page a stream's value begins.
+    /// Returns the offset in a page of a stream's value.
     pub(super) fn value_place(limbs: usize, at: usize) -> usize {
         match limbs {
             PAIRED => 40 + 10 * at,
@@ -88,7 +90,7 @@ impl<'m, S: Simd> ModulusStreams<'m, S> {
         }
     }
 
-    /// Streams of values and moduli to be set.
+    /// Allocates streams. The caller then sets values and moduli.
     pub(crate) fn new(simd: S, limbs: usize, count: usize, places: &mut FreeSpans<'m, S::V>) -> Self {
         debug_assert!(SIZES.contains(&limbs));
         let scratch = RowScratch::new(if limbs > SINGLE { limbs } else { 0 }, places);
@@ -99,41 +101,41 @@ impl<'m, S: Simd> ModulusStreams<'m, S> {
         Self { simd, streams: (0..count).map(stream).collect(), scratch }
     }
 
-    /// The CPU.
+    /// Returns the CPU.
     pub(super) fn simd(&self) -> S {
         self.simd
     }
 
-    /// Limbs of every number.
+    /// Returns the number of limbs of every number.
     pub(super) fn limbs(&self) -> usize {
         self.streams[0].modulus.len()
     }
 
-    /// The moduli of a stream.
+    /// Returns the moduli of a stream.
     pub(super) fn modulus(&self, at: usize) -> &[S::V] {
         self.streams[at].modulus
     }
 
-    /// Takes the inverses of other moduli, and shows the place of their limbs.
+    /// Sets the inverses of new moduli, and returns the memory for their limbs.
     pub(crate) fn set_modulus(&mut self, at: usize, inverses: S::V) -> &mut [S::V] {
         let stream = &mut self.streams[at];
         stream.inverse.fill(inverses);
         stream.modulus
     }
 
-    /// The value of a stream.
+    /// Returns the value of a stream.
     pub(crate) fn value(&self, at: usize) -> &[S::V] {
         self.streams[at].value
     }
 
-    /// The place of a stream's value, and its moduli.
+    /// Returns a stream's value for writing, and its moduli.
     pub(crate) fn value_mut(&mut self, at: usize) -> (&mut [S::V], &[S::V]) {
         let ModulusStream { value, modulus, .. } = &mut self.streams[at];
         (value, modulus)
     }
 
-    /// Squares the values of some streams so many times: `v^2 / R mod n`, below `v^2 / R + n`. The highest limb
-    /// of a value is below 2^51, as of any number below R / 2.
+    /// Squares the values of a range of streams `times` times: `v^2 / R mod n`, below `v^2 / R + n`. The highest
+    /// limb of a value must be below 2^51, which holds for any number below R / 2.
     pub(crate) fn square(&mut self, range: Range<usize>, times: usize) {
         let Self { simd, streams, scratch } = self;
         let streams = &mut streams[range];
@@ -145,7 +147,7 @@ impl<'m, S: Simd> ModulusStreams<'m, S> {
         }
     }
 
-    /// Multiplies the values of as many streams, from `first` on, by factors: `f v / R mod n`, below `f v / R + n`.
+    /// Multiplies the values of streams from `first` on by one factor each: `f v / R mod n`, below `f v / R + n`.
     pub(crate) fn multiply<A: LimbFactor<S::V>>(&mut self, first: usize, factors: &[A]) {
         let Self { simd, streams, scratch } = self;
         let streams = &mut streams[first..first + factors.len()];
@@ -158,8 +160,9 @@ impl<'m, S: Simd> ModulusStreams<'m, S> {
             .for_each(|(stream, factor)| stream.multiply(*simd, |_| *factor, scratch));
     }
 
-    /// Squares each value once for every bit of a window, then multiplies it by the entry that is chosen. Entries of short
-    /// numbers are read beside the squares, whose loads are fewer than those of products, else beside the product.
+    /// Squares each value once for every bit of a window, then multiplies it by the selected entry. Entries of short
+    /// numbers are read beside the squares, which load less than products. Entries of longer numbers are read beside
+    /// the product.
     pub(crate) fn raise(&mut self, choices: &mut [SecretChoice<'_, S::V>]) {
         if self.limbs() <= SINGLE {
             return single(self.simd, &mut self.streams[..choices.len()], WindowKernel { choices });
@@ -172,13 +175,14 @@ impl<'m, S: Simd> ModulusStreams<'m, S> {
 }
 
 impl<S: Simd> ModulusStream<'_, S> {
-    /// Multiplies the value by a factor, which may be the value itself.
+    /// Multiplies the value by a factor, which can be the value itself.
     fn multiply<'s, A: LimbFactor<S::V>>(
         &'s mut self,
         simd: S,
         factor: impl FnOnce(&'s [S::V]) -> A,
         scratch: &mut RowScratch<'_, S::V>,
     ) {
+        // Rows of tiles read the old value until the last row, so the product goes to the other buffer.
         std::mem::swap(&mut self.value, &mut self.last);
         let task = ProductTask {
             factor: factor(self.last),
@@ -201,7 +205,8 @@ impl<S: Simd> ModulusStream<'_, S> {
     }
 }
 
-/// Work on values of at most [`SINGLE`] limbs: groups of `N` whose rows alternate, the groups in turn.
+/// A computation on values of at most [`SINGLE`] limbs. The rows of the `N` streams in a group alternate; groups run
+/// one after the other.
 trait StreamKernel<S: Simd> {
     fn run<const W: usize, const N: usize>(self, simd: S, groups: &mut [[Operands<'_, S::V, W>; N]]);
 }
@@ -307,10 +312,10 @@ impl<S: Simd> StreamKernel<S> for WindowKernel<'_, '_, S::V> {
     }
 }
 
-/// Limbs that are chosen beside a square.
+/// The limbs of an entry that are selected beside one square.
 const CHOSEN: usize = SINGLE / WINDOW_BITS;
 
-/// Squares, and beside this chooses one part of the entries' limbs, those of one stream.
+/// Squares the values, and beside that selects some limbs of the entry of one stream.
 #[inline(always)]
 fn square_and_choose<S: Simd, const W: usize, const N: usize>(
     simd: S,

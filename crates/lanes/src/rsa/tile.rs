@@ -1,52 +1,53 @@
-//! Products of more limbs than a window has: a square of `W` by `W` limbs of a product and of its reduction.
+//! Tiles of long products: a square of `W` by `W` limbs of a product and of its reduction.
 //!
-//! Both sums `a b` and `q n` are cut into tiles of `W` rows (limbs of a and q) and `W` columns (limbs of b and n). The window
-//! moves up through a tile: its lowest column leaves, another enters above. Tiles with the lowest limbs of n produce q, and
-//! their lowest columns vanish; the others consume it.
+//! Both sums `a b` and `q n` are cut into tiles of `W` rows (limbs of a and q) and `W` columns (limbs of b and n).
+//! The window moves up through a tile: its lowest column leaves, and another enters above. Tiles with the lowest
+//! limbs of n produce q, and their lowest columns vanish. The other tiles consume q.
 
 use super::factor::LimbFactor;
 use super::window::{ColumnWindow, inlined, rounds};
 use crate::simd::{Simd, Vector};
 
-/// What a tile adds besides its reduction.
+/// The terms that a tile adds besides its reduction.
 pub(super) mod part {
-    /// Nothing.
+    /// No terms.
     pub(in crate::rsa) const NONE: u8 = 0;
-    /// Rows times multiplicand.
+    /// The rows times the multiplicand.
     pub(in crate::rsa) const PRODUCT: u8 = 1;
-    /// The square of the multiplicand, whose doubles row 0 makes.
+    /// The square of the multiplicand. Row 0 computes the doubles.
     pub(in crate::rsa) const SQUARE: u8 = 2;
-    /// Rows times the multiplicand doubled.
+    /// The rows times the doubled multiplicand.
     pub(in crate::rsa) const TWICE: u8 = 3;
-    /// The same, and row 0 makes the doubles.
+    /// The rows times the doubled multiplicand. Row 0 computes the doubles.
     pub(in crate::rsa) const DOUBLING: u8 = 4;
 }
 
 /// The operands of a tile.
 pub(super) struct TileOperands<'a, V, A, const W: usize> {
-    /// a, and where the rows' limbs begin in it.
+    /// The factor a, and the index of the rows' first limb in it.
     pub(super) factor: A,
     pub(super) first: usize,
-    /// The rows' limbs of a, as the row's first tile leaves them for the others.
+    /// The rows' limbs of a, which the first tile of the row stores for the others.
     pub(super) kept: &'a mut [V; W],
-    /// Limbs of b.
+    /// The limbs of b.
     pub(super) multiplicand: &'a [V; W],
     /// The limb below them, for doubling.
     pub(super) below: V,
-    /// Limbs of b doubled.
+    /// The limbs of b doubled.
     pub(super) doubled: &'a mut [V; W],
-    /// Limbs of n.
+    /// The limbs of n.
     pub(super) modulus: &'a [V; W],
-    /// Limbs of q that belong to the rows.
+    /// The limbs of q of these rows.
     pub(super) quotients: &'a mut [V; W],
-    /// Columns that enter the window above.
+    /// The columns that enter the window above.
     pub(super) entering: &'a [V; W],
-    /// Columns that leave it below, as limbs. Those that vanish are not written.
+    /// The limbs of the columns that leave it below. Columns that vanish are not written.
     pub(super) leaving: &'a mut [V; W],
 }
 
 impl<V: Vector, A: LimbFactor<V>, const W: usize> TileOperands<'_, V, A, W> {
-    /// Adds the tile to the window. `PRODUCES` says whether q is computed (from `inverse`, -n^-1 mod 2^52) or given.
+    /// Adds the tile to the window. If `PRODUCES` is true, q is computed from `inverse`, which is -n^-1 mod 2^52;
+    /// otherwise q is given.
     #[inline(always)]
     pub(super) fn add<S: Simd<V = V>, const PART: u8, const PRODUCES: bool>(
         &mut self,
@@ -67,10 +68,11 @@ impl<V: Vector, A: LimbFactor<V>, const W: usize> TileOperands<'_, V, A, W> {
                 window.slide(V::fetch(&self.entering[row]));
             },
         );
+        // Rows of a square differ in length, so each needs code of its own.
         if PART == part::SQUARE {
             rounds::<V, W>(0, step);
         } else {
-            // Row 0 is code of its own where it differs.
+            // Row 0 is peeled off if it differs, so that the loop has one body.
             let first = usize::from(PART == part::DOUBLING);
             if first > 0 {
                 step(0);
@@ -82,7 +84,7 @@ impl<V: Vector, A: LimbFactor<V>, const W: usize> TileOperands<'_, V, A, W> {
         window
     }
 
-    /// A row's first tile is the one that produces.
+    /// Adds the terms of one row. The first tile of a row produces q.
     #[inline(always)]
     fn add_part<const PART: u8, const IS_FIRST: bool>(
         &mut self,
@@ -107,8 +109,9 @@ impl<V: Vector, A: LimbFactor<V>, const W: usize> TileOperands<'_, V, A, W> {
     }
 }
 
-/// Adds the square of limbs to columns, without a reduction: code of its own for every square on the diagonal but the first,
-/// which together with their reductions would not fit in the instruction cache. The doubles are made.
+/// Adds the square of limbs to columns, without a reduction. All squares on the diagonal but the first use this
+/// separate code: together with their reductions they would not fit in the instruction cache. The doubles must be
+/// there.
 #[inline(always)]
 pub(super) fn add_square<S: Simd, const W: usize>(
     simd: S,

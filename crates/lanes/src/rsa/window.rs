@@ -1,13 +1,13 @@
-//! A window of neighbouring columns in registers: what the kernels of products are made of.
+//! A window of neighbouring columns in registers, on which the kernels of products are built.
 //!
-//! Row i of a product adds `a_i b_j` to columns j and j + 1 counted from i (the low halves of products to one, the high halves
-//! to the next), and `q_i n_j` likewise, where `q_i = column * -n^-1 mod 2^52` makes column i vanish. Then the window moves up
-//! by one column. A column is a sum of at most `4 L` halves of products (52 bits each) and carries, so it stays below 2^61
-//! for L to 80.
+//! Row i of a product adds `a_i b_j` to columns j and j + 1, counted from i: the low halves of products to one, the
+//! high halves to the next. It adds `q_i n_j` likewise; `q_i = column * -n^-1 mod 2^52` makes column i vanish. Then
+//! the window moves up by one column. A column is a sum of at most `4 L` halves of products (52 bits each) and
+//! carries, so it stays below 2^61 for L up to 80.
 
 use crate::simd::{Simd, Vector};
 
-/// Bits of a limb.
+/// The bits of a limb.
 pub(super) const LIMB_BITS: u32 = 52;
 
 /// The largest limb.
@@ -21,13 +21,13 @@ pub(super) struct ColumnWindow<V, const W: usize> {
 }
 
 impl<V: Vector, const W: usize> ColumnWindow<V, W> {
-    /// Columns without anything.
+    /// Returns a window of zeros.
     #[inline(always)]
     pub(super) fn zero<S: Simd<V = V>>(simd: S) -> Self {
         Self { low: [simd.zero(); W], top: simd.zero() }
     }
 
-    /// The lowest columns, and the one above them.
+    /// Returns a window of the lowest columns and the one above them.
     #[inline(always)]
     pub(super) fn new<S: Simd<V = V>>(simd: S, low: &[V; W], top: V) -> Self {
         let mut window = Self::zero(simd);
@@ -40,7 +40,7 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
         window
     }
 
-    /// The lowest column.
+    /// Returns the lowest column.
     #[inline(always)]
     pub(super) fn lowest(&self) -> V {
         self.low[0]
@@ -56,7 +56,7 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
         );
     }
 
-    /// Adds row `i` of a square: `x_i^2`, and `x_i` times the limbs above it doubled, as row 0 has left them.
+    /// Adds row `i` of a square: `x_i^2`, and `x_i` times the doubled limbs above it, which row 0 has stored.
     #[inline(always)]
     pub(super) fn add_square_row(&mut self, i: usize, limbs: &[V; W], doubled: &[V; W]) {
         let x = self.add_square(i, limbs);
@@ -67,14 +67,14 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
         );
     }
 
-    /// Adds row 0 of a square, and leaves the doubled limbs that the other rows need.
+    /// Adds row 0 of a square, and stores the doubled limbs for the other rows.
     #[inline(always)]
     pub(super) fn add_first_square_row(&mut self, limbs: &[V; W], doubled: &mut [V; W]) {
         let x = self.add_square(0, limbs);
         self.add_doubling(2, x, V::fetch(&limbs[1]), limbs, doubled);
     }
 
-    /// Adds `x` times the limbs doubled, and leaves them. `below` is the limb below them.
+    /// Adds `x` times the doubled limbs, and stores them. `below` is the limb below the first.
     #[inline(always)]
     pub(super) fn add_doubling_row(&mut self, x: V, below: V, limbs: &[V; W], doubled: &mut [V; W]) {
         self.add_doubling(0, x, below, limbs, doubled);
@@ -88,7 +88,7 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
             #[inline(always)]
             |j| {
                 let limb = V::fetch(&limbs[j]);
-                // Bit 52 is still there; the products do not read it.
+                // Bit 52 stays set; the products do not read it.
                 doubled[j] = limb + limb + below.shr::<{ LIMB_BITS - 1 }>();
                 self.add_limb(j, x, doubled[j]);
                 below = limb;
@@ -96,7 +96,8 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
         );
     }
 
-    /// Adds `x_i^2` and twice `x_i x_(i+1)` less what the double of that limb has from x_i, and returns `x_i`.
+    /// Adds `x_i^2` and twice `x_i x_(i+1)`, and returns `x_i`. The double of that limb lacks the bit that x_i
+    /// shifts into it.
     #[inline(always)]
     fn add_square(&mut self, i: usize, limbs: &[V; W]) -> V {
         let x = V::fetch(&limbs[i]);
@@ -105,17 +106,19 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
             let next = V::fetch(&limbs[i + 1]);
             self.add_limb(i + 1, x, next + next);
         } else {
-            // In the tile beside this one the double of the limb above has the bit that x_i shifts in: take it off.
+            // In the next tile, the double of the limb above includes the bit that x_i shifts in. It is subtracted
+            // here.
             self.top = self.top - (x & x.shl::<12>().sar::<63>());
         }
         x
     }
 
-    /// Adds the multiple of n that makes the lowest column vanish, and returns the multiplier. The column's carry needs no
-    /// product: it is one more than its high bits unless its low bits were zero already.
+    /// Adds the multiple of n that makes the lowest column vanish, and returns the multiplier. The carry of the
+    /// column needs no product: it is one more than its high bits, unless its low bits were zero.
     #[inline(always)]
     pub(super) fn cancel_row<S: Simd<V = V>>(&mut self, simd: S, inverse: V, n: &[V; W]) -> V {
         let quotient = simd.zero().pinned_lo(self.low[0], inverse);
+        // Adding the largest limb rounds up, so any nonzero low bits carry one.
         let carry = (self.low[0] + simd.splat(LIMB)).shr::<LIMB_BITS>();
         self.low[1] = (self.low[1] + carry).pinned_hi(quotient, V::fetch(&n[0]));
         rounds::<V, W>(
@@ -133,14 +136,14 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
         *above = above.pinned_hi(x, y);
     }
 
-    /// The limb of the lowest column, whose carry goes to the next.
+    /// Returns the limb of the lowest column, and adds its carry to the next column.
     #[inline(always)]
     pub(super) fn take_lowest<S: Simd<V = V>>(&mut self, simd: S) -> V {
         self.low[1] = self.low[1] + self.low[0].shr::<LIMB_BITS>();
         self.low[0] & simd.splat(LIMB)
     }
 
-    /// Moves up by one column.
+    /// Moves the window up by one column.
     #[inline(always)]
     pub(super) fn slide(&mut self, entering: V) {
         rounds::<V, W>(
@@ -152,7 +155,7 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
         self.top = entering;
     }
 
-    /// Writes all columns as limbs; the one above them must come out as zero.
+    /// Writes all columns as limbs. The column above them must become zero.
     #[inline(always)]
     pub(super) fn store_limbs<S: Simd<V = V>>(self, simd: S, limbs: &mut [V; W]) {
         let mut carry = simd.zero();
@@ -168,7 +171,7 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
         debug_assert_eq!((self.top + carry).words(), [0; 8]);
     }
 
-    /// Writes all columns as they are; there is nothing above them.
+    /// Writes all columns without carries. The column above them must be zero.
     #[inline(always)]
     pub(super) fn store_columns(self, columns: &mut [V; W]) {
         rounds::<V, W>(
@@ -180,9 +183,11 @@ impl<V: Vector, const W: usize> ColumnWindow<V, W> {
     }
 }
 
-/// Calls `body` for `first` to `N - 1`, at most 19; where the CPU's kernels unroll, each call is code of its own.
+/// Calls `body` with `first` to `N - 1`, which is at most 19. If the kernels of the CPU unroll, each call is code of
+/// its own.
 #[inline(always)]
 pub(super) fn rounds<V: Vector, const N: usize>(first: usize, mut body: impl FnMut(usize)) {
+    // The calls below are written out up to 19.
     const { assert!(N <= 20) };
     if !V::UNROLLS {
         (first..N).for_each(body);
@@ -218,7 +223,7 @@ pub(super) fn rounds<V: Vector, const N: usize>(first: usize, mut body: impl FnM
     at(19);
 }
 
-/// A closure with an attribute may only be written as an argument.
+/// Marks a closure as always inlined. An attribute on a closure is only allowed in an argument.
 #[inline(always)]
 pub(super) fn inlined<F: FnMut(usize)>(body: F) -> F {
     body

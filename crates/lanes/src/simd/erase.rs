@@ -1,4 +1,4 @@
-//! Erasing bytes sixty-four at a time: `zeroize` writes bytes one by one, which costs more than hashing them.
+//! Erasure of bytes, sixty-four at a time. `zeroize` writes single bytes, which costs more than hashing them.
 #![allow(unsafe_code, reason = "volatile writes wider than a byte")]
 
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -13,5 +13,6 @@ pub(crate) fn erase(bytes: &mut [u8]) {
         unsafe { std::ptr::write_volatile(chunk, [0; 64]) };
     }
     rest.zeroize();
+    // Keeps later code, such as the release of the memory, behind the writes.
     compiler_fence(Ordering::SeqCst);
 }

@@ -18,15 +18,16 @@ pub(crate) struct IfmaSimd(());
 
 /// A 512-bit register.
 ///
-/// Its field is private to this module, and every function that makes one takes an [`IfmaSimd`] or another `ZmmVector`. So whoever holds
-/// a `ZmmVector` knows that the CPU has the features of an [`IfmaSimd`].
+/// The field is private to this module, and every function that makes a `ZmmVector` takes an [`IfmaSimd`] or another
+/// `ZmmVector`. So a `ZmmVector` proves that the CPU has the features of an [`IfmaSimd`].
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(crate) struct ZmmVector(__m512i);
 
 impl IfmaSimd {
-    /// The token, where the CPU has every instruction of this module and the system saves its registers.
+    /// Returns the token if the CPU has every instruction of this module and the system saves its registers.
     pub(crate) fn detect() -> Option<Self> {
+        // std checks XCR0 too, so a system that does not save the registers has no such feature.
         let has_all = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512ifma")
             && is_x86_feature_detected!("avx512vl")
@@ -90,7 +91,7 @@ impl Simd for IfmaSimd {
     }
 }
 
-/// The function that [`Simd::call`] makes of a body: inlined code is compiled with these features.
+/// Runs a body for [`Simd::call`]. Code that is inlined here is compiled with these features.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512bw,avx512dq,avx512vbmi,bmi1,bmi2")]
 fn enter<R>(body: impl FnOnce() -> R) -> R {
@@ -100,20 +101,20 @@ fn enter<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// A local variable of this kind, whose address is looked at, has the compiler align the frame. Without one it has decided
-/// against that when it comes to spill registers, and three frames of four have all their spills across two cache lines: the same
-/// kernel takes up to twice as long, depending on who calls it.
+/// A local variable that makes the compiler align the frame, because its address is used. The compiler decides on
+/// alignment before it knows the spills. Without this variable three of four frames have every spill across two
+/// cache lines, and the same kernel takes up to twice as long, depending on its caller.
 #[repr(align(64))]
 pub(super) struct FrameAligner(#[expect(dead_code, reason = "only its alignment matters")] [u8; 64]);
 
-/// Brings the bytes at a place to the second cache, if there are such.
+/// Prefetches the bytes at an offset into the second-level cache. The offset may be out of bounds.
 #[inline(always)]
 pub(crate) fn fetch_ahead(bytes: &[u8], at: u32) {
     // SAFETY: fetching ahead reads nothing, whatever the address.
     unsafe { _mm_prefetch::<_MM_HINT_T1>(bytes.as_ptr().wrapping_add(at as usize).cast()) };
 }
 
-/// One bit for each of `len` bytes, at most 64.
+/// Returns one set bit for each of `len` bytes, at most 64.
 #[inline(always)]
 pub(super) fn prefix_mask(len: usize) -> u64 {
     match len {
@@ -146,7 +147,7 @@ fn clear_registers() {
     }
 }
 
-/// `vpmadd52luq` as a step with effects, so that its place among others is kept.
+/// Executes `vpmadd52luq` as a volatile step, which keeps its position among other such steps.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn pinned_lo(mut sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
@@ -158,7 +159,7 @@ fn pinned_lo(mut sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
     sum
 }
 
-/// `vpmadd52huq`, likewise.
+/// Executes `vpmadd52huq` as a volatile step.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn pinned_hi(mut sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
@@ -170,7 +171,7 @@ fn pinned_hi(mut sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
     sum
 }
 
-/// No instruction, but a place among those with effects.
+/// Executes nothing, but keeps a value's position among the volatile steps.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn pinned(mut vector: __m512i) -> __m512i {
@@ -370,7 +371,7 @@ impl Vector for ZmmVector {
     fn transpose(r: [Self; LANES]) -> [Self; LANES] {
         // SAFETY: the rows prove AVX-512F.
         unsafe {
-            // Pairs of rows, then of pairs (by permutation), then of fours.
+            // First pairs of rows, then pairs of pairs (by permutation), then halves.
             let lo = |a: Self, b: Self| _mm512_unpacklo_epi64(a.0, b.0);
             let hi = |a: Self, b: Self| _mm512_unpackhi_epi64(a.0, b.0);
             let (a0, a1) = (lo(r[0], r[1]), hi(r[0], r[1]));
@@ -403,7 +404,8 @@ impl Vector for ZmmVector {
     fn transpose32(rows: [Self; HALVES]) -> [Self; HALVES] {
         // SAFETY: the rows prove AVX-512F.
         unsafe {
-            // Pairs of rows, then of pairs: words of one column of four rows come to lie side by side, four columns apart.
+            // First pairs of rows, then pairs of pairs: afterwards the words of one column of four rows are
+            // adjacent, four columns apart.
             let mut fours = rows;
             for four in fours.as_chunks_mut::<4>().0 {
                 let [a, b, c, d] = four.map(|row| row.0);
@@ -416,7 +418,7 @@ impl Vector for ZmmVector {
                     Self(_mm512_unpackhi_epi64(ef, gh)),
                 ];
             }
-            // Then four by four of those quarters.
+            // Then 4 x 4 of these quarters.
             let mut columns = fours;
             for column in 0..4 {
                 let [a, b, c, d] = [0, 4, 8, 12].map(|row| fours[row + column].0);
@@ -512,7 +514,7 @@ impl fmt::Debug for IfmaSimd {
     }
 }
 
-/// Lanes may hold secrets.
+/// Prints no lanes, which can hold secrets.
 impl fmt::Debug for ZmmVector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Zmm")

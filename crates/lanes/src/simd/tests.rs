@@ -1,8 +1,8 @@
-//! The leaf agrees with its portable twin, operation by operation.
+//! The IFMA leaf agrees with the portable leaf, operation by operation.
 
 use super::*;
 
-/// Words that sit at the edges of 52 and 64 bits, and others (SplitMix64).
+/// Returns words at the edges of 52 and 64 bits, and others (SplitMix64).
 pub(super) fn samples(seed: u64) -> Words {
     let edges = [0, 1, (1 << 52) - 1, 1 << 52, (1 << 51) + 1, u64::MAX, 1 << 63, 15];
     let mut state = seed;
@@ -16,7 +16,7 @@ pub(super) fn samples(seed: u64) -> Words {
     })
 }
 
-/// A vector after its first bytes have been stored over others.
+/// Returns a vector after its first bytes were stored over other bytes.
 fn stored<S: Simd>(simd: S, vector: S::V, len: usize) -> S::V {
     let mut place = [0x5A; 80];
     vector.store_prefix(&mut place[..len]);
@@ -24,7 +24,7 @@ fn stored<S: Simd>(simd: S, vector: S::V, len: usize) -> S::V {
     simd.load_prefix(&place)
 }
 
-/// Every operation on three vectors, as words.
+/// Returns the results of every operation on three vectors, as words.
 fn everything<S: Simd>(simd: S, [a, b, c]: [&Words; 3]) -> Vec<Words> {
     simd.call(|| {
         let (a, b, c) = (simd.load(a), simd.load(b), simd.load(c));
@@ -85,7 +85,7 @@ fn everything<S: Simd>(simd: S, [a, b, c]: [&Words; 3]) -> Vec<Words> {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn ifma_agrees_with_the_portable_twin() {
+fn ifma_agrees_with_the_portable_leaf() {
     let Some(ifma) = IfmaSimd::detect() else {
         eprintln!("SKIPPED: this processor has no AVX-512 IFMA");
         return;
@@ -100,7 +100,7 @@ fn ifma_agrees_with_the_portable_twin() {
 }
 
 #[test]
-fn the_twin_does_what_the_instructions_are_documented_to_do() {
+fn the_portable_leaf_does_what_the_instructions_are_documented_to_do() {
     let simd = PortableSimd;
     let (a, b) = (simd.splat((1 << 52) - 1), simd.splat(u64::MAX));
     assert_eq!(simd.splat(5).madd_lo(a, b).words(), [6; LANES]);
@@ -113,7 +113,7 @@ fn the_twin_does_what_the_instructions_are_documented_to_do() {
 }
 
 #[test]
-fn vectors_are_erased() {
+fn vectors_and_bytes_are_erased() {
     let mut vector = PortableSimd.splat(7);
     vector.zeroize();
     assert_eq!(vector.words(), [0; LANES]);

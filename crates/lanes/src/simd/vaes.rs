@@ -1,4 +1,5 @@
-//! VAES and VPCLMULQDQ beside what [`IfmaSimd`] proves: rounds of AES and carry-less products on 512 bits.
+//! Rounds of AES and carry-less products on 512 bits, with VAES and VPCLMULQDQ in addition to the features of
+//! [`IfmaSimd`].
 #![allow(unsafe_code, reason = "intrinsics are called here")]
 
 use std::arch::asm;
@@ -9,12 +10,12 @@ use super::blocks::{BLOCK, BlockSimd};
 use super::ifma::{FrameAligner, ZmmVector, prefix_mask};
 use super::{IfmaSimd, LANES, Simd, Words};
 
-/// A CPU that has these too. [`VaesSimd::detect`] is the only constructor.
+/// A CPU with VAES and VPCLMULQDQ in addition. [`VaesSimd::detect`] is the only constructor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VaesSimd(IfmaSimd);
 
 impl VaesSimd {
-    /// The token, where the CPU has every instruction of this module. A CPU without them keeps its [`IfmaSimd`].
+    /// Returns the token if the CPU has every instruction of this module. A CPU without them keeps its [`IfmaSimd`].
     pub(crate) fn detect(ifma: IfmaSimd) -> Option<Self> {
         let has_all = is_x86_feature_detected!("aes")
             && is_x86_feature_detected!("vaes")
@@ -68,7 +69,7 @@ impl Simd for VaesSimd {
     }
 }
 
-/// As `ifma`'s, with the features of this module too.
+/// Runs a body as the function of the same name in `ifma` does, with the features of this module too.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512bw,avx512dq,avx512vbmi,bmi1,bmi2")]
 #[target_feature(enable = "aes,vaes,pclmulqdq,vpclmulqdq")]

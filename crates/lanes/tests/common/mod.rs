@@ -1,16 +1,16 @@
-//! What the test files share: engines, records put together one by one, and runs.
+//! Helpers of the test files: engines, records built one by one, and runs.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use oarlock_core::*;
 use oarlock_lanes::LaneEngine;
 use oarlock_scalar::ScalarEngine;
 
-/// Every leaf of this machine.
+/// Returns every leaf of this machine.
 pub(crate) fn leaves() -> impl Iterator<Item = LaneEngine> {
     LaneEngine::detect().into_iter().chain([LaneEngine::portable()])
 }
 
-/// Both leaves, with and without tables, and the scalar engine with its own.
+/// Returns both leaves, with and without tables, and the scalar engine with its tables.
 pub(crate) fn verifiers() -> Vec<Box<dyn Engine>> {
     let cold = leaves().map(|engine| engine.with_table_bytes(0));
     let lanes = cold.chain(leaves().map(LaneEngine::with_tables_at_once));
@@ -27,7 +27,7 @@ pub(crate) fn run(engine: &dyn Engine, shape: Shape, records: &Records<'_>) -> O
     out
 }
 
-/// Records as they are put together.
+/// A batch of records under construction.
 #[derive(Default)]
 pub(crate) struct Builder {
     pub(crate) data: Vec<u8>,
@@ -79,7 +79,7 @@ impl Builder {
     }
 }
 
-/// A column that nothing was put into has one empty value.
+/// Returns a column. A column without values has one empty value.
 fn column<T: ColumnValue + PartialEq>(values: Vec<T>, empty: T) -> Column<'static, T> {
     if values.is_empty() { Column::One(empty) } else { values.into() }
 }

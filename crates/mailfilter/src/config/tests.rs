@@ -1,32 +1,32 @@
 use super::*;
 
-fn read(text: &str) -> Result<Config, ConfigError> {
+fn read(text: &str) -> Result<FilterConfig, FilterConfigError> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("milter.toml");
     std::fs::write(&path, text).unwrap();
-    Config::read(&path)
+    FilterConfig::read(&path)
 }
 
 #[test]
-fn defaults_are_whole_and_work() {
+fn the_default_settings_are_valid() {
     let config = read("").unwrap();
-    assert_eq!(format!("{config:?}"), format!("{:?}", Config::default()));
+    assert_eq!(format!("{config:?}"), format!("{:?}", FilterConfig::default()));
     assert_eq!((config.policy(), config.canonicalization().unwrap()), Default::default());
-    assert_eq!(config.coverage(), Coverage::default());
-    assert_eq!(config.settings().unwrap(), Settings::default());
+    assert_eq!(config.coverage(), HeaderCoverage::default());
+    assert_eq!(config.settings().unwrap(), MilterSettings::default());
     assert_eq!(config.sockets().unwrap().len(), 1);
 }
 
 #[test]
-fn the_documented_file_has_every_setting_at_its_default() {
+fn the_documented_file_has_every_setting_with_its_default() {
     let text = include_str!("../../../../docs/milter.toml");
-    let mut shown: Config = toml::from_str(text).unwrap();
+    let mut shown: FilterConfig = toml::from_str(text).unwrap();
     shown.check().unwrap();
-    // What has no default stands there as an example.
+    // A setting without a default is shown as an example.
     shown.signing.table = None;
     shown.authserv_id = None;
-    assert_eq!(format!("{shown:?}"), format!("{:?}", Config::default()));
-    // Settings that are off are settings nevertheless.
+    assert_eq!(format!("{shown:?}"), format!("{:?}", FilterConfig::default()));
+    // Settings that are commented out must be valid as well.
     let all: String = text
         .lines()
         .map(|line| match line.strip_prefix("# ") {
@@ -38,7 +38,7 @@ fn the_documented_file_has_every_setting_at_its_default() {
             _ => line,
         })
         .fold(String::new(), |text, line| text + line + "\n");
-    let config: Config = toml::from_str(&all).unwrap();
+    let config: FilterConfig = toml::from_str(&all).unwrap();
     config.check().unwrap();
     assert!(config.cryptoserver.is_some() && config.arc.seal.is_some() && config.listen.metrics.is_some());
 }
@@ -48,7 +48,7 @@ fn is_name(text: &str) -> bool {
 }
 
 #[test]
-fn unknown_settings_are_refused_with_their_place() {
+fn reports_unknown_settings_with_their_line() {
     for (text, place, name) in [
         ("mod = \"sign\"", ":1:", "mod"),
         ("[signing]\n\nkey = 1", ":3:", "key"),
@@ -61,7 +61,7 @@ fn unknown_settings_are_refused_with_their_place() {
 }
 
 #[test]
-fn what_cannot_work_is_told_with_what_would() {
+fn reports_invalid_values_with_the_allowed_ones() {
     for (text, name) in [
         ("listen.sockets = []", "[listen] sockets"),
         ("listen.sockets = [\"nowhere\"]", "[listen] sockets"),
@@ -70,7 +70,7 @@ fn what_cannot_work_is_told_with_what_would() {
         ("signing.signed_headers = [\"From:\"]", "[signing] signed_headers"),
         ("signing.oversigned_headers = [\"a:b\"]", "oversigned_headers"),
         ("verifying.min_rsa_bits = 512", "[verifying] min_rsa_bits"),
-        ("limits.headers = 0", "[limits] headers"),
+        ("limits.max_headers = 0", "[limits] max_headers"),
         ("engines.cross_check = 2.0", "[engines] cross_check"),
         ("authserv_id = \"a b\"", "authserv_id"),
         ("internal_networks = [\"10.0.0.0/40\"]", "10.0.0.0/40"),
@@ -82,7 +82,7 @@ fn what_cannot_work_is_told_with_what_would() {
 }
 
 #[test]
-fn paths_count_from_the_files_directory() {
+fn relative_paths_start_at_the_directory_of_the_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("milter.toml");
     std::fs::write(
@@ -90,7 +90,7 @@ fn paths_count_from_the_files_directory() {
         "signing.table = \"a\"\n[arc.seal]\ndomain = \"d\"\nselector = \"s\"\nkey = \"/k\"",
     )
     .unwrap();
-    let config = Config::read(&path).unwrap();
+    let config = FilterConfig::read(&path).unwrap();
     assert_eq!(config.signing.table.unwrap(), directory.path().join("a"));
     assert_eq!(config.arc.seal.unwrap().key, Path::new("/k"));
 }

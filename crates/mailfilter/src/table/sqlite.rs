@@ -5,29 +5,29 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Row, SigningTable, TableError};
+use super::{SigningTable, SigningTableError, TableRow};
 
 const QUERY: &str =
     "SELECT pattern, selector, key, state, domain, identity, rowid FROM signing ORDER BY rowid";
 
-/// How long somebody may write.
+/// The maximum time to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Reads a database.
-pub(super) fn read(path: &Path, before: Option<&SigningTable>) -> Result<SigningTable, TableError> {
-    let rows =
-        rows(path).map_err(|error| TableError::Read { path: path.to_owned(), reason: error.to_string() })?;
+pub(super) fn read(path: &Path, before: Option<&SigningTable>) -> Result<SigningTable, SigningTableError> {
+    let rows = rows(path)
+        .map_err(|error| SigningTableError::Read { path: path.to_owned(), reason: error.to_string() })?;
     SigningTable::build(rows, path, before)
 }
 
-fn rows(path: &Path) -> rusqlite::Result<Vec<Row>> {
+fn rows(path: &Path) -> rusqlite::Result<Vec<TableRow>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let database = Connection::open_with_flags(path, flags)?;
     database.busy_timeout(PATIENCE)?;
     let mut query = database.prepare(QUERY)?;
     let rows = query.query_map([], |row| {
         let number: i64 = row.get(6)?;
-        Ok(Row {
+        Ok(TableRow {
             pattern: row.get(0)?,
             selector: row.get(1)?,
             key: row.get(2)?,

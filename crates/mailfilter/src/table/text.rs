@@ -1,31 +1,36 @@
-//! Tables in text files: `PATTERN SELECTOR KEY-FILE [STATE] [domain=NAME] [identity=LOCAL@DOMAIN]`, `#` before comments.
+//! Tables in text files: `PATTERN SELECTOR KEY-FILE [STATE] [domain=NAME] [identity=LOCAL@DOMAIN]`. A comment begins
+//! with `#`.
 
 use std::path::Path;
 
-use super::{LineFault, Row, SigningTable, TableError};
+use super::{LineFault, SigningTable, SigningTableError, TableRow};
 
 /// Reads a file.
-pub(super) fn read(path: &Path, before: Option<&SigningTable>) -> Result<SigningTable, TableError> {
+pub(super) fn read(path: &Path, before: Option<&SigningTable>) -> Result<SigningTable, SigningTableError> {
     let text = std::fs::read_to_string(path)
-        .map_err(|error| TableError::Read { path: path.to_owned(), reason: error.to_string() })?;
+        .map_err(|error| SigningTableError::Read { path: path.to_owned(), reason: error.to_string() })?;
     let lines = text
         .lines()
         .zip(1..)
         .filter(|(line, _)| !matches!(line.trim_start().chars().next(), None | Some('#')));
     let mut rows = Vec::new();
     for (text, line) in lines {
-        let row = row(text, line).map_err(|fault| TableError::Line { path: path.to_owned(), line, fault })?;
+        let row = row(text, line).map_err(|fault| SigningTableError::Line {
+            path: path.to_owned(),
+            line,
+            fault,
+        })?;
         rows.push(row);
     }
     SigningTable::build(rows, path, before)
 }
 
-fn row(text: &str, number: usize) -> Result<Row, LineFault> {
+fn row(text: &str, number: usize) -> Result<TableRow, LineFault> {
     let mut words = text.split_whitespace().map(String::from);
     let (Some(pattern), Some(selector), Some(key)) = (words.next(), words.next(), words.next()) else {
         return Err(LineFault::Words);
     };
-    let mut row = Row { pattern, selector, key, number, ..Row::default() };
+    let mut row = TableRow { pattern, selector, key, number, ..TableRow::default() };
     for word in words {
         let place = match word.split_once('=') {
             Some(("domain", _)) => &mut row.domain,

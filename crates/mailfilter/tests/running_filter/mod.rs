@@ -1,4 +1,4 @@
-//! A filter with keys, a signing table and DNS of its own, and an MTA that does what it says.
+//! A running filter with keys, a signing table and DNS of its own, and an MTA that applies its changes.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 use std::fmt::Write;
@@ -11,15 +11,15 @@ use oarlock::keys::{export, generate};
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_dkim::{RecordOptions, record_text};
 use oarlock_io::dns::{KeysFile, TxtLookup};
-use oarlock_mailfilter::{Config, Service};
-use oarlock_milter::client::{Answer, Message};
-use oarlock_milter::protocol::{Actions, Change, Reply, Steps};
-use oarlock_milter::{Client, Counters, Server, Settings, Socket};
+use oarlock_mailfilter::{FilterConfig, FilterService};
+use oarlock_milter::client::{FilterAnswer, SentMessage};
+use oarlock_milter::protocol::{Actions, FilterReply, MessageChange, Steps};
+use oarlock_milter::{MilterClient, MilterCounters, MilterServer, MilterSettings, MilterSocket};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// Engines, each alone.
+/// Returns the builders of accelerators with one engine each.
 pub fn engines() -> impl Iterator<Item = AcceleratorBuilder> {
     oarlock::KNOWN_ENGINES.iter().map(|name| Accelerator::builder().engines([*name]).lazy())
 }
@@ -28,32 +28,32 @@ pub fn scalar() -> AcceleratorBuilder {
     Accelerator::builder().engines(["scalar"]).lazy()
 }
 
-/// Files of a filter, and what DNS says of its keys.
-pub struct Place {
+/// The files of a filter, and the DNS records of its keys.
+pub struct FilterFiles {
     directory: TempDir,
-    /// Name and record on each line.
+    /// A name and a record on each line.
     pub records: String,
 }
 
-impl Place {
+impl FilterFiles {
     pub fn new() -> Self {
         Self { directory: tempfile::tempdir().unwrap(), records: String::new() }
     }
 
-    /// Keys `rsa` and `ed`, their records at example.com, and a table that signs with both.
-    pub fn of_example() -> Self {
-        let mut place = Self::new();
-        place.key("rsa", "s1", "example.com", &generate::rsa(2048).unwrap());
-        place.key("ed", "s2", "example.com", &generate::ed25519().unwrap());
-        place.table("example.com s1 rsa\nexample.com s2 ed\n");
-        place
+    /// Makes the keys `rsa` and `ed`, their records at example.com, and a table that signs with both.
+    pub fn for_example() -> Self {
+        let mut files = Self::new();
+        files.key("rsa", "s1", "example.com", &generate::rsa(2048).unwrap());
+        files.key("ed", "s2", "example.com", &generate::ed25519().unwrap());
+        files.table("example.com s1 rsa\nexample.com s2 ed\n");
+        files
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
-    /// A private key in a file, and its record in DNS.
+    /// Writes a private key to a file and its record to DNS.
     pub fn key(&mut self, file: &str, selector: &str, domain: &str, key: &oarlock::Key) {
         self.write(file, &export::private_pkcs8_pem(key).unwrap());
         let record = record_text(key, &RecordOptions::default()).unwrap();
@@ -75,79 +75,84 @@ impl Place {
         Arc::new(KeysFile::parse(self.records.as_bytes()).unwrap())
     }
 
-    /// Settings for these files, and more.
-    pub fn config(&self, more: &str) -> Config {
+    /// Returns settings for these files, with more settings.
+    pub fn config(&self, more: &str) -> FilterConfig {
         let config = format!("authserv_id = \"mx.example\"\nsigning.table = \"table\"\n{more}");
         self.write("milter.toml", &config);
-        Config::read(&self.path("milter.toml")).unwrap()
+        FilterConfig::read(&self.path("milter.toml")).unwrap()
     }
 
-    pub async fn post(&self, more: &str) -> Post {
-        Post::open(self.config(more), scalar(), self.dns()).await
+    pub async fn start_filter(&self, more: &str) -> RunningFilter {
+        RunningFilter::open(self.config(more), scalar(), self.dns()).await
     }
 }
 
-/// A filter that runs.
-pub struct Post {
-    pub service: Service,
-    pub counters: Arc<Counters>,
-    pub socket: Socket,
+/// A running filter.
+pub struct RunningFilter {
+    pub service: FilterService,
+    pub counters: Arc<MilterCounters>,
+    pub socket: MilterSocket,
     stop: oneshot::Sender<()>,
     run: JoinHandle<()>,
 }
 
-impl Post {
-    pub async fn open(config: Config, engines: AcceleratorBuilder, lookups: Arc<dyn TxtLookup>) -> Self {
+impl RunningFilter {
+    pub async fn open(
+        config: FilterConfig,
+        engines: AcceleratorBuilder,
+        lookups: Arc<dyn TxtLookup>,
+    ) -> Self {
         Self::open_at("inet:0@127.0.0.1", config, engines, lookups).await
     }
 
     pub async fn open_at(
         socket: &str,
-        config: Config,
+        config: FilterConfig,
         engines: AcceleratorBuilder,
         lookups: Arc<dyn TxtLookup>,
     ) -> Self {
-        let service = Service::open(config, engines, lookups).await.unwrap();
+        let service = FilterService::open(config, engines, lookups).await.unwrap();
         let sockets = [socket.parse().unwrap()];
-        let server = Server::bind(&sockets, service.filters(), Settings::default()).await.unwrap();
+        let server =
+            MilterServer::bind(&sockets, service.filters(), MilterSettings::default()).await.unwrap();
         let (socket, counters) = (server.sockets().remove(0), server.counters());
         let (stop, stopped) = oneshot::channel::<()>();
         let run = tokio::spawn(server.run(async move { drop(stopped.await) }));
         Self { service, counters, socket, stop, run }
     }
 
-    /// An MTA's connection, with all that Postfix offers.
-    pub async fn client(&self) -> Client {
+    /// Connects an MTA that offers everything that Postfix offers.
+    pub async fn client(&self) -> MilterClient {
         self.client_with(Steps::ALL).await
     }
 
-    pub async fn client_with(&self, steps: Steps) -> Client {
-        let mut client = Client::connect(&self.socket).await.unwrap();
+    pub async fn client_with(&self, steps: Steps) -> MilterClient {
+        let mut client = MilterClient::connect(&self.socket).await.unwrap();
         client.offer(6, Actions::ALL, steps).await.unwrap();
         client.greet(b"").await.unwrap();
         client
     }
 
-    /// A message from a client that has authenticated itself.
-    pub async fn submit(&self, mail: &Mail) -> Answer {
+    /// Sends a message from an authenticated client.
+    pub async fn submit(&self, mail: &TestMail) -> FilterAnswer {
         self.send(&mut self.client().await, mail, b"i\x00QUEUED\0{auth_authen}\0joe\0").await
     }
 
-    /// A message from anybody.
-    pub async fn receive(&self, mail: &Mail) -> Answer {
+    /// Sends a message from a stranger.
+    pub async fn receive(&self, mail: &TestMail) -> FilterAnswer {
         self.send(&mut self.client().await, mail, b"i\x00QUEUED\0").await
     }
 
-    pub async fn send(&self, client: &mut Client, mail: &Mail, macros: &[u8]) -> Answer {
+    pub async fn send(&self, client: &mut MilterClient, mail: &TestMail, macros: &[u8]) -> FilterAnswer {
         let headers: Vec<(&[u8], &[u8])> =
             mail.headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
-        let message = Message {
+        let message = SentMessage {
             from: b"<joe@example.com>",
             recipients: &[b"<jane@example.net>"],
             headers: &headers,
             body: &mail.body,
             mail_macros: macros,
-            ..Message::default()
+            ..SentMessage::default()
         };
         client.send(&message).await.unwrap()
     }
@@ -158,15 +163,15 @@ impl Post {
     }
 }
 
-/// A message as an MTA keeps it: values from the colon on, folds as LF.
+/// A message as an MTA stores it: values start after the colon, folds are LF.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mail {
+pub struct TestMail {
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
-impl Mail {
-    /// One from joe@example.com.
+impl TestMail {
+    /// Returns a message from joe@example.com.
     pub fn plain() -> Self {
         let headers = [
             ("Received", " from a\n\tby b; Thu, 1 Jan 2026 00:00:00 +0000"),
@@ -192,23 +197,23 @@ impl Mail {
         self.with("From", value)
     }
 
-    /// What an MTA makes of it: each change as it comes, removed fields counting no more.
-    pub fn changed(&self, answer: &Answer) -> Self {
-        assert_eq!(answer.reply, Reply::Continue);
+    /// Applies the changes of an answer in their order, as an MTA does. A removed field no longer counts.
+    pub fn changed(&self, answer: &FilterAnswer) -> Self {
+        assert_eq!(answer.reply, FilterReply::Continue);
         let mut mail = self.clone();
         for change in &answer.changes {
             match change {
-                Change::InsertHeader { index: 0, name, value } => {
+                MessageChange::InsertHeader { index: 0, name, value } => {
                     mail.headers.insert(0, (text(name), text(value)));
                 }
-                Change::ChangeHeader { index, name, value } if value.is_empty() => {
+                MessageChange::ChangeHeader { index, name, value } if value.is_empty() => {
                     let name = text(name);
                     let of_name = |(_, (other, _)): &(usize, &(String, String))| {
                         other.trim_end().eq_ignore_ascii_case(&name)
                     };
-                    let place = mail.headers.iter().enumerate().filter(of_name).nth(*index as usize - 1);
-                    let (place, _) = place.unwrap();
-                    mail.headers.remove(place);
+                    let files = mail.headers.iter().enumerate().filter(of_name).nth(*index as usize - 1);
+                    let (files, _) = files.unwrap();
+                    mail.headers.remove(files);
                 }
                 other => panic!("{other:?}"),
             }
@@ -216,13 +221,13 @@ impl Mail {
         mail
     }
 
-    /// Values of fields of a name.
+    /// Returns the values of the fields with this name.
     pub fn values(&self, name: &str) -> Vec<&str> {
         let of_name = self.headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
         of_name.map(|(_, value)| value.as_str()).collect()
     }
 
-    /// What is said of it at the top.
+    /// Returns the results field at the top.
     pub fn results(&self) -> String {
         assert_eq!(self.headers[0].0, "Authentication-Results");
         self.headers[0].1.replace("\n\t", " ").replace('\n', "").trim().to_owned()

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use oarlock_milter::Socket;
+use oarlock_milter::MilterSocket;
 use serde::Serialize;
 
 use super::BenchError;
-use super::plan::{Provider, RowName};
+use super::plan::{TlsProvider, TlsRowName};
 
 /// Arguments of `oarlock bench`.
 #[derive(Args, Debug)]
@@ -25,7 +25,7 @@ pub(super) enum BenchCommand {
     /// Count failed TLS handshakes of nginx, and its memory, while it is reloaded and its workers are killed
     Reloads(ReloadsArgs),
     /// Measure the messages that a mail filter signs and verifies
-    Milter(MilterArgs),
+    Milter(MilterBenchArgs),
 }
 
 /// Options that set TLS servers up.
@@ -34,7 +34,7 @@ pub(super) struct SetUpArgs {
     /// The provider's library [default: oarlock.so or liboarlock_openssl.so beside this program]
     #[arg(long, value_name = "PATH", env = "OARLOCK_PROVIDER", hide_env_values = true)]
     provider: Option<PathBuf>,
-    /// Leave keys, configurations and logs in this directory, which must be empty or new
+    /// Keep keys, configurations and logs in this directory, which must be empty or new
     #[arg(long, value_name = "DIR")]
     pub(super) keep: Option<PathBuf>,
 }
@@ -55,21 +55,21 @@ pub(super) struct SetUpArgs {
                   per CPU second of the servers, or where ratio_of is \"latency\" the default's median latency divided by the \
                   row's. p50_us is from connecting to the end of the handshake.")]
 pub(super) struct TlsArgs {
-    /// Rows to measure [default: all]
+    /// Rows to measure, separated by commas [default: all]
     #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true)]
-    rows: Vec<RowName>,
+    rows: Vec<TlsRowName>,
     #[command(flatten)]
     pub(super) set_up: SetUpArgs,
-    /// Seconds that each provider is measured in a turn, after a tenth of it to warm up
+    /// Seconds of each provider's turn, up to a day; a tenth of it is added to warm up
     #[arg(long, value_name = "S", default_value_t = 5.0)]
     pub(super) seconds: f64,
-    /// Times that the providers of a row are measured, in turn
+    /// Number of turns of the providers of a row, 1 to 1000
     #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) turns: u32,
-    /// Connections at once
+    /// Number of connections at once, 1 to 10000
     #[arg(long, value_name = "N", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     connections: u32,
-    /// Worker processes of nginx
+    /// Number of worker processes of nginx, up to 512
     #[arg(long, value_name = "N", default_value = "32", value_parser = clap::value_parser!(u32).range(1..=512))]
     pub(super) workers: u32,
 }
@@ -78,31 +78,31 @@ pub(super) struct TlsArgs {
 #[derive(Args, Debug)]
 #[command(
     after_help = "TlsClients make full TLS 1.3 handshakes with an RSA-2048 certificate, each connecting anew as soon as it has its \
-                  answer. Meanwhile nginx is told to reload in even intervals, and workers chosen at random are killed, at random \
+                  answer. Meanwhile nginx is reloaded in even intervals, and workers chosen at random are killed, at random \
                   times.\n\
                   A connection that was open when a worker was killed and failed counts as cut_off; any other that failed counts \
                   as failed, and then the command fails too. memory_kib_* are proportional set sizes of nginx, its workers and \
                   the cryptoserver together, after the first reload and after the last."
 )]
 pub(super) struct ReloadsArgs {
-    /// Providers to run [default: all]
+    /// Providers to run, separated by commas [default: all]
     #[arg(long, value_enum, value_name = "PROVIDERS", value_delimiter = ',')]
-    rows: Vec<Provider>,
+    rows: Vec<TlsProvider>,
     #[command(flatten)]
     pub(super) set_up: SetUpArgs,
-    /// Seconds that each provider is run
+    /// Seconds that each provider is run, up to a day
     #[arg(long, value_name = "S", default_value_t = 600.0)]
     pub(super) seconds: f64,
     /// Seconds between reloads
     #[arg(long, value_name = "S", default_value_t = 10.0)]
     pub(super) reload_every: f64,
-    /// Seconds between killed workers, in the mean
+    /// Mean seconds between killed workers
     #[arg(long, value_name = "S", default_value_t = 5.0)]
     pub(super) kill_every: f64,
-    /// Connections at once
+    /// Number of connections at once, 1 to 10000
     #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) connections: u32,
-    /// Worker processes of nginx
+    /// Number of worker processes of nginx, up to 512
     #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u32).range(2..=512))]
     pub(super) workers: u32,
 }
@@ -116,29 +116,30 @@ pub(super) struct ReloadsArgs {
                   The filters share the first core of this process, the MTAs have the others. A session sends its next message as soon \
                   as the one before is answered, and every answer is checked. p50_us and p99_us are from MAIL to the end of the answer; \
                   added_p50_us is the median over turns of what the row's median is above that of accept in the same turn.")]
-pub(super) struct MilterArgs {
-    /// Rows to measure [default: all]
+pub(super) struct MilterBenchArgs {
+    /// Rows to measure, separated by commas [default: all]
     #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true)]
     rows: Vec<MilterRow>,
-    /// Sessions at once; several numbers give a row each
+    /// Number of sessions at once, 1 to 65536; several numbers give one row each
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,100", value_parser = sessions)]
     pub(super) sessions: Vec<usize>,
-    /// How long messages are
-    #[arg(long, value_enum, default_value_t = MilterSizes::Uniform)]
-    pub(super) sizes: MilterSizes,
-    /// Different messages
+    /// Lengths of the messages
+    #[arg(long, value_enum, default_value_t = MtaMailSizes::Uniform)]
+    pub(super) sizes: MtaMailSizes,
+    /// Number of different messages, 1 to 65536
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = sessions)]
     pub(super) messages: usize,
-    /// Seconds of each turn, and until there is an answer, after a tenth of it to warm up
+    /// Seconds of each turn, up to a day; a tenth of it is added to warm up, and a turn lasts at least until the
+    /// first answer
     #[arg(long, value_name = "S", default_value_t = 3.0)]
     pub(super) seconds: f64,
-    /// Times that each row is measured
+    /// Number of turns of each row, 1 to 1000
     #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) turns: u32,
-    /// Measure a filter that runs already, at inet:PORT@HOST or unix:PATH. Its answers are checked too, so it must know the test
-    /// key; use --rows accept if it neither signs nor verifies
+    /// Measure a filter that runs already, at inet:PORT@HOST or unix:PATH. Its answers are checked too, so it must
+    /// know the test key; use --rows accept if it neither signs nor verifies
     #[arg(long, value_name = "SOCKET", requires = "rows")]
-    pub(super) connect: Option<Socket>,
+    pub(super) connect: Option<MilterSocket>,
     /// The process of that filter, whose CPU time is counted
     #[arg(long, value_name = "PID", requires = "connect")]
     pub(super) process: Option<u32>,
@@ -156,7 +157,7 @@ pub(crate) enum MilterRow {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum MilterSizes {
+pub(crate) enum MtaMailSizes {
     /// All of 8.9 KB
     Uniform,
     /// Median 7 KB, average 8.8 KB, none over 180 KB
@@ -168,12 +169,12 @@ fn sessions(text: &str) -> Result<usize, String> {
     count.ok_or_else(|| "expected a number from 1 to 65536".into())
 }
 
-impl MilterArgs {
+impl MilterBenchArgs {
     pub(super) fn check(&self) -> Result<(), BenchError> {
         is_time(self.seconds, "--seconds: expected a number above 0, and a day at most")
     }
 
-    /// What was asked for, each once, in the order of the table.
+    /// Returns the rows that were asked for, each once, in the order of the table.
     pub(super) fn rows(&self) -> Vec<MilterRow> {
         let is_wanted = |row: &MilterRow| self.rows.is_empty() || self.rows.contains(row);
         MilterRow::value_variants().iter().copied().filter(is_wanted).collect()
@@ -192,7 +193,7 @@ impl fmt::Display for MilterRow {
     }
 }
 
-impl fmt::Display for MilterSizes {
+impl fmt::Display for MtaMailSizes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Uniform => "all of 8.9 KB",
@@ -201,7 +202,7 @@ impl fmt::Display for MilterSizes {
     }
 }
 
-/// What the library is called: as it is installed, and as it is built.
+/// The names of the library: as installed, and as built.
 const LIBRARIES: [&str; 2] = ["oarlock.so", "liboarlock_openssl.so"];
 
 impl TlsArgs {
@@ -209,17 +210,17 @@ impl TlsArgs {
         is_time(self.seconds, "--seconds: expected a number above 0, and a day at most")
     }
 
-    /// What was asked for, each once, in the order of the table.
-    pub(super) fn rows(&self) -> Vec<RowName> {
-        let is_wanted = |name: &RowName| self.rows.is_empty() || self.rows.contains(name);
-        RowName::ALL.into_iter().filter(is_wanted).collect()
+    /// Returns the rows that were asked for, each once, in the order of the table.
+    pub(super) fn rows(&self) -> Vec<TlsRowName> {
+        let is_wanted = |name: &TlsRowName| self.rows.is_empty() || self.rows.contains(name);
+        TlsRowName::ALL.into_iter().filter(is_wanted).collect()
     }
 
     pub(super) fn length(&self) -> Duration {
         Duration::from_secs_f64(self.seconds)
     }
 
-    pub(super) fn connections(&self, name: RowName) -> usize {
+    pub(super) fn connections(&self, name: TlsRowName) -> usize {
         if name.is_one_at_a_time() { 1 } else { self.connections as usize }
     }
 }
@@ -231,10 +232,10 @@ impl ReloadsArgs {
         is_time(self.kill_every, "--kill-every: expected a number above 0, and a day at most")
     }
 
-    /// What was asked for, each once.
-    pub(super) fn rows(&self) -> Vec<Provider> {
-        let is_wanted = |provider: &Provider| self.rows.is_empty() || self.rows.contains(provider);
-        Provider::ALL.into_iter().filter(is_wanted).collect()
+    /// Returns the providers that were asked for, each once.
+    pub(super) fn rows(&self) -> Vec<TlsProvider> {
+        let is_wanted = |provider: &TlsProvider| self.rows.is_empty() || self.rows.contains(provider);
+        TlsProvider::ALL.into_iter().filter(is_wanted).collect()
     }
 }
 
@@ -246,7 +247,7 @@ fn is_time(seconds: f64, otherwise: &'static str) -> Result<(), BenchError> {
 }
 
 impl SetUpArgs {
-    /// The provider's library, by its real path.
+    /// Returns the real path of the provider's library.
     pub(super) fn module(&self) -> Result<PathBuf, BenchError> {
         let found = match &self.provider {
             Some(path) => path.clone(),

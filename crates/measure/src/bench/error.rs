@@ -1,4 +1,4 @@
-//! Why there are no numbers.
+//! The errors of `oarlock bench`.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,9 +11,9 @@ use crate::dkim::MailBenchError;
 use crate::failure::{CommandError, FailureKind};
 use crate::table::count;
 
-use super::plan::{Program, Provider, RowName};
+use super::plan::{BenchProgram, TlsProvider, TlsRowName};
 
-/// Why there are no numbers.
+/// An error of a bench of whole programs.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "each message says what its variant means")]
 pub enum BenchError {
@@ -32,7 +32,7 @@ pub enum BenchError {
     #[error("{}: expected a path of letters, digits and /._-, which needs no quotes in any configuration", path.display())]
     Path { path: PathBuf },
     #[error("{0} is neither in PATH nor in /usr/sbin: there is nothing to measure")]
-    NotInstalled(Program),
+    NotInstalled(BenchProgram),
     #[error("{}: {error}", path.display())]
     File { path: PathBuf, error: io::Error },
     #[error("this program's own path: {0}")]
@@ -44,19 +44,19 @@ pub enum BenchError {
     #[error("the clients: {0}")]
     Clients(io::Error),
     #[error("cannot start {program}: {error}")]
-    Start { program: Program, error: io::Error },
+    Start { program: BenchProgram, error: io::Error },
     #[error("{program} ended: {status}\n{log}")]
-    Ended { program: Program, status: String, log: String },
+    Ended { program: BenchProgram, status: String, log: String },
     #[error("the CPU time of {program}: {error}")]
-    CpuTime { program: Program, error: io::Error },
+    CpuTime { program: BenchProgram, error: io::Error },
     #[error("the memory of {program}: {error}")]
-    Memory { program: Program, error: io::Error },
+    Memory { program: BenchProgram, error: io::Error },
     #[error("{program} cannot be signalled: {error}")]
-    Signal { program: Program, error: Errno },
+    Signal { program: BenchProgram, error: Errno },
     #[error("{provider}: {} failed while no worker was killed; the first: {first}", count(*failed, "connection"))]
-    Failed { provider: Provider, failed: u64, first: String },
+    Failed { provider: TlsProvider, failed: u64, first: String },
     #[error("{name} {provider}: {reason}\n{log}")]
-    Server { name: RowName, provider: Provider, reason: String, log: String },
+    Server { name: TlsRowName, provider: TlsProvider, reason: String, log: String },
     #[error("messages: {0}")]
     Mail(Box<MailBenchError>),
     #[error(transparent)]

@@ -1,15 +1,15 @@
-//! `oarlock bench`: other people's programs with and without Oarlock, side by side in one run.
+//! `oarlock bench`: programs of others with and without Oarlock, side by side in one run.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `args` | the commands' arguments |
-//! | `plan` | which rows there are: programs, providers, keys |
+//! | `plan` | the rows: programs, providers, keys |
 //! | `place` | keys, certificates and configurations in a directory |
 //! | `settings` | the text of configurations |
-//! | `process` | a program that was started |
-//! | `stack` | a TLS server, with its cryptoserver where it has one |
+//! | `process` | server programs as child processes |
+//! | `stack` | a TLS server, with its cryptoserver if it has one |
 //! | `client` | clients, which connect anew as soon as they have their answer |
-//! | `turns` | providers in turns, and what is made of these |
+//! | `turns` | providers in turns, and their medians |
 //! | `reloads` | nginx while it is reloaded and its workers are killed |
 //! | `report` | table and JSON |
 //! | `milter` | MTAs at a mail filter |
@@ -34,16 +34,16 @@ use self::args::{BenchCommand, TlsArgs};
 use self::client::TlsClients;
 pub use self::error::BenchError;
 use self::place::BenchDirectory;
-pub use self::plan::{Program, Provider, RowName};
-use self::report::Row;
+pub use self::plan::{BenchProgram, TlsProvider, TlsRowName};
+use self::report::TlsRow;
 use self::stack::{ServerSite, ServerStack};
 use self::turns::TlsTurn;
-use crate::cores::Cores;
+use crate::cores::DividedCores;
 use crate::options::GlobalOptions;
 use crate::progress;
 use crate::report::print_report;
 
-/// How progress is shown.
+/// The template of the progress bar.
 const BAR: &str = "{bar:20} {pos}/{len} {wide_msg}";
 
 /// Measures whole programs, and prints a table or JSON.
@@ -64,33 +64,33 @@ fn run_tls(global: &GlobalOptions, args: &TlsArgs) -> Result<(), BenchError> {
     let module = args.set_up.module()?;
     let names = installed(args.rows())?;
     let place = BenchDirectory::new(args.set_up.keep.as_deref(), &module)?;
-    let cores = Cores::divide();
+    let cores = DividedCores::divide();
     cores.leave();
     let turns: usize = names.iter().map(|name| name.providers().len() * args.turns as usize).sum();
     let bar = progress::bar(turns as u64, BAR);
-    let bench = Bench { global, args, place: &place, cores: &cores, bar: &bar };
+    let bench = TlsBench { global, args, place: &place, cores: &cores, bar: &bar };
     let mut rows = Vec::new();
     let done = names.into_iter().try_for_each(|name| bench.rows(name).map(|own| rows.extend(own)));
     bar.finish_and_clear();
-    // What was measured before a failure stands.
+    // Rows that were measured before a failure are printed.
     if !rows.is_empty() {
         print_report(global.json, &rows, |in_colour| report::to_text(&rows, in_colour))?;
     }
     done
 }
 
-/// What all rows share.
-struct Bench<'a> {
+/// The state that all rows share.
+struct TlsBench<'a> {
     global: &'a GlobalOptions,
     args: &'a TlsArgs,
     place: &'a BenchDirectory,
-    cores: &'a Cores,
+    cores: &'a DividedCores,
     bar: &'a ProgressBar,
 }
 
-impl Bench<'_> {
-    /// The rows of one name: all its servers are up, and are measured in turns.
-    fn rows(&self, name: RowName) -> Result<Vec<Row>, BenchError> {
+impl TlsBench<'_> {
+    /// Returns the rows of one name: all its servers run at the same time and are measured in turns.
+    fn rows(&self, name: TlsRowName) -> Result<Vec<TlsRow>, BenchError> {
         self.bar.set_message(format!("{name}: starting"));
         let identity = self.place.identity(name)?;
         let (workers, connections) = (self.args.workers, self.args.connections(name));
@@ -116,8 +116,8 @@ impl Bench<'_> {
     }
 }
 
-/// Rows whose program is here; of the others it is said that they are left out.
-fn installed(names: Vec<RowName>) -> Result<Vec<RowName>, BenchError> {
+/// Returns the rows whose program is installed. The others get a note.
+fn installed(names: Vec<TlsRowName>) -> Result<Vec<TlsRowName>, BenchError> {
     let (here, missing): (Vec<_>, Vec<_>) =
         names.into_iter().partition(|name| name.program().path().is_some());
     for name in &missing {

@@ -14,15 +14,15 @@ use tempfile::TempDir;
 use zeroize::Zeroizing;
 
 use super::BenchError;
-use super::plan::{KeyKind, RowName};
+use super::plan::{ServerKeyKind, TlsRowName};
 
 /// The name in certificates.
 pub(super) const HOST: &str = "bench.oarlock.test";
 
-/// What the key is called at a cryptoserver that holds it.
+/// The name of the key at a cryptoserver that holds it.
 pub(super) const HELD_KEY: &str = "server";
 
-/// A directory, gone at the end unless it is to be kept.
+/// The directory of a bench. It is removed at the end unless `--keep` names it.
 pub(super) struct BenchDirectory {
     directory: PathBuf,
     _temporary: Option<TempDir>,
@@ -31,12 +31,12 @@ pub(super) struct BenchDirectory {
     pub(super) real_module: PathBuf,
 }
 
-/// Who the servers of a row are.
-pub(super) struct Identity {
-    pub(super) name: RowName,
+/// The certificate and key of a row's servers.
+pub(super) struct ServerIdentity {
+    pub(super) name: TlsRowName,
     /// The row's directory.
     pub(super) directory: PathBuf,
-    /// Its own authority, in PEM.
+    /// The certificate in PEM, which is its own authority.
     pub(super) certificate: String,
     key: Key,
     private_key: Zeroizing<String>,
@@ -62,23 +62,23 @@ impl BenchDirectory {
     }
 
     /// A new key for the servers of a row, certified by itself.
-    pub(super) fn identity(&self, name: RowName) -> Result<Identity, BenchError> {
+    pub(super) fn identity(&self, name: TlsRowName) -> Result<ServerIdentity, BenchError> {
         let key = match name.key_kind() {
-            KeyKind::Rsa2048 => generate::rsa(2048)?,
-            KeyKind::P256 => generate::ec(Curve::P256)?,
+            ServerKeyKind::Rsa2048 => generate::rsa(2048)?,
+            ServerKeyKind::P256 => generate::ec(Curve::P256)?,
         };
         let private_key = export::private_pkcs8_pem(&key)?;
         let params = CertificateParams::new(vec![HOST.to_owned()])?;
         let certificate = params.self_signed(&KeyPair::from_pem(&private_key)?)?.pem();
         let directory = make_directory(self.directory.join(name.to_string()))?;
-        let identity = Identity { name, directory, certificate, key, private_key };
+        let identity = ServerIdentity { name, directory, certificate, key, private_key };
         write(&identity.certificate_file(), identity.certificate.as_bytes())?;
         write(&identity.key_file(), identity.private_key.as_bytes())?;
         Ok(identity)
     }
 }
 
-impl Identity {
+impl ServerIdentity {
     pub(super) fn certificate_file(&self) -> PathBuf {
         self.directory.join("certificate.pem")
     }
@@ -91,12 +91,12 @@ impl Identity {
         &self.private_key
     }
 
-    /// Certificate and private key in one.
+    /// Returns certificate and private key in one text.
     pub(super) fn bundle(&self) -> Zeroizing<String> {
         Zeroizing::new([self.certificate.as_str(), self.private_key.as_str()].concat())
     }
 
-    /// What stands in a file in place of the key that a cryptoserver holds.
+    /// Returns the text of a key file that refers to the key at a cryptoserver.
     pub(super) fn reference(&self) -> Result<String, BenchError> {
         let spki = Some(export::spki_der(&self.key)?);
         Ok(Reference { name: HELD_KEY.to_owned(), spki }.to_pem()?)

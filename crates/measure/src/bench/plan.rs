@@ -1,4 +1,4 @@
-//! Which rows there are.
+//! The rows of `oarlock bench tls` and `reloads`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde::Serialize;
 
-/// What is measured: a program with a certificate and a load.
+/// A row: a program with a certificate and a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-pub enum RowName {
+pub enum TlsRowName {
     /// nginx with an RSA-2048 certificate
     #[value(name = "nginx-rsa2048")]
     #[serde(rename = "nginx-rsa2048")]
@@ -27,21 +27,21 @@ pub enum RowName {
     HaproxyRsa2048,
 }
 
-/// Who does the server's cryptography.
+/// The provider of the server's cryptography.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-pub enum Provider {
+pub enum TlsProvider {
     /// OpenSSL alone
     #[serde(rename = "default")]
     Default,
-    /// A cryptoserver, with the key from the server's file
+    /// A cryptoserver that gets the key from the server's file
     #[value(name = "oarlock-service")]
     #[serde(rename = "oarlock-service")]
     Service,
-    /// A cryptoserver, which alone has the key
+    /// A cryptoserver that alone has the key
     #[value(name = "oarlock-held")]
     #[serde(rename = "oarlock-held")]
     Held,
-    /// Engines of the server's own process
+    /// Engines in the server's own process
     #[value(name = "oarlock-local")]
     #[serde(rename = "oarlock-local")]
     Local,
@@ -49,7 +49,7 @@ pub enum Provider {
 
 /// A program that is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Program {
+pub enum BenchProgram {
     /// nginx, from PATH
     Nginx,
     /// HAProxy, from PATH
@@ -60,10 +60,10 @@ pub enum Program {
     Milter,
 }
 
-/// What a row's ratio compares.
+/// The quantity that a row's ratio compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Measure {
+pub(super) enum RatioBasis {
     /// Handshakes per CPU second of the servers.
     Cpu,
     /// The median latency of a handshake.
@@ -71,35 +71,35 @@ pub(super) enum Measure {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum KeyKind {
+pub(super) enum ServerKeyKind {
     Rsa2048,
     P256,
 }
 
-impl RowName {
+impl TlsRowName {
     pub(super) const ALL: [Self; 4] =
         [Self::NginxRsa2048, Self::NginxP256, Self::NginxRsa2048One, Self::HaproxyRsa2048];
 
-    pub(super) fn program(self) -> Program {
+    pub(super) fn program(self) -> BenchProgram {
         match self {
-            Self::HaproxyRsa2048 => Program::Haproxy,
-            _ => Program::Nginx,
+            Self::HaproxyRsa2048 => BenchProgram::Haproxy,
+            _ => BenchProgram::Nginx,
         }
     }
 
-    /// The default is first: the others are compared with it.
-    pub(super) fn providers(self) -> &'static [Provider] {
+    /// Returns the providers of the row. The others are compared with the first one.
+    pub(super) fn providers(self) -> &'static [TlsProvider] {
         match self {
-            Self::NginxRsa2048 => &[Provider::Default, Provider::Service, Provider::Held],
-            Self::NginxP256 | Self::NginxRsa2048One => &[Provider::Default, Provider::Service],
-            Self::HaproxyRsa2048 => &[Provider::Default, Provider::Local],
+            Self::NginxRsa2048 => &[TlsProvider::Default, TlsProvider::Service, TlsProvider::Held],
+            Self::NginxP256 | Self::NginxRsa2048One => &[TlsProvider::Default, TlsProvider::Service],
+            Self::HaproxyRsa2048 => &[TlsProvider::Default, TlsProvider::Local],
         }
     }
 
-    pub(super) fn key_kind(self) -> KeyKind {
+    pub(super) fn key_kind(self) -> ServerKeyKind {
         match self {
-            Self::NginxP256 => KeyKind::P256,
-            _ => KeyKind::Rsa2048,
+            Self::NginxP256 => ServerKeyKind::P256,
+            _ => ServerKeyKind::Rsa2048,
         }
     }
 
@@ -107,12 +107,12 @@ impl RowName {
         self == Self::NginxRsa2048One
     }
 
-    pub(super) fn measure(self) -> Measure {
-        if self.is_one_at_a_time() { Measure::Latency } else { Measure::Cpu }
+    pub(super) fn measure(self) -> RatioBasis {
+        if self.is_one_at_a_time() { RatioBasis::Latency } else { RatioBasis::Cpu }
     }
 }
 
-impl Provider {
+impl TlsProvider {
     pub(super) const ALL: [Self; 4] = [Self::Default, Self::Service, Self::Held, Self::Local];
 
     pub(super) fn has_cryptoserver(self) -> bool {
@@ -120,8 +120,8 @@ impl Provider {
     }
 }
 
-impl Program {
-    /// Where it is.
+impl BenchProgram {
+    /// Returns the path of the program, if it is installed.
     pub(super) fn path(self) -> Option<PathBuf> {
         let name = match self {
             Self::Nginx => "nginx",
@@ -129,13 +129,13 @@ impl Program {
             Self::Cryptoserver | Self::Milter => return std::env::current_exe().ok(),
         };
         let path = std::env::var_os("PATH").unwrap_or_default();
-        // Debian has servers where only root's PATH looks.
+        // Debian installs servers in /usr/sbin, which only root's PATH contains.
         let mut directories = std::env::split_paths(&path).chain([Path::new("/usr/sbin").to_owned()]);
         directories.find_map(|directory| Some(directory.join(name)).filter(|path| path.is_file()))
     }
 }
 
-impl fmt::Display for RowName {
+impl fmt::Display for TlsRowName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NginxRsa2048 => "nginx-rsa2048",
@@ -146,7 +146,7 @@ impl fmt::Display for RowName {
     }
 }
 
-impl fmt::Display for Provider {
+impl fmt::Display for TlsProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Default => "default",
@@ -157,7 +157,7 @@ impl fmt::Display for Provider {
     }
 }
 
-impl fmt::Display for Program {
+impl fmt::Display for BenchProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Nginx => "nginx",

@@ -1,4 +1,4 @@
-//! A program that was started.
+//! Server programs as child processes.
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader};
@@ -10,18 +10,18 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::BenchError;
-use super::plan::Program;
-use crate::cores::Cores;
+use super::plan::BenchProgram;
+use crate::cores::DividedCores;
 use crate::process_stats;
 
-/// Ends with this.
-pub(super) struct Process {
-    program: Program,
+/// A server program. It ends when this is dropped.
+pub(super) struct ServerProcess {
+    program: BenchProgram,
     child: Child,
     log: PathBuf,
 }
 
-/// Settings that would win over those of the rows.
+/// Environment variables that would override the settings of the rows.
 const SETTINGS: [&str; 8] = [
     "OARLOCK_MODE",
     "OARLOCK_SOCKET",
@@ -33,16 +33,16 @@ const SETTINGS: [&str; 8] = [
     "OPENSSL_MODULES",
 ];
 
-/// Lines of its log that are shown.
+/// The number of log lines that errors show.
 const TAIL: usize = 20;
 
-impl Process {
-    /// Starts a program on the servers' core; what it says on stderr goes to `log`.
+impl ServerProcess {
+    /// Starts a program on the servers' core. Its stderr goes to `log`.
     pub(super) fn start(
-        program: Program,
+        program: BenchProgram,
         command: &mut Command,
         log: PathBuf,
-        cores: &Cores,
+        cores: &DividedCores,
     ) -> Result<Self, BenchError> {
         let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&log);
         let file = file.map_err(|error| BenchError::File { path: log.clone(), error })?;
@@ -56,7 +56,7 @@ impl Process {
         Ok(Self { program, child, log })
     }
 
-    /// Its first line on stdout, where that is piped.
+    /// Returns its first line on stdout, if stdout is a pipe.
     pub(super) fn first_line(&mut self) -> Result<String, BenchError> {
         let mut line = String::new();
         if let Some(out) = self.child.stdout.take() {
@@ -66,12 +66,12 @@ impl Process {
         Ok(line)
     }
 
-    /// Its number.
+    /// Returns the number of its process.
     pub(super) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Fails where it has ended.
+    /// Fails if it has ended.
     pub(super) fn check(&mut self) -> Result<(), BenchError> {
         let status = match self.child.try_wait() {
             Ok(None) => return Ok(()),
@@ -81,19 +81,19 @@ impl Process {
         Err(BenchError::Ended { program: self.program, status, log: self.tail() })
     }
 
-    /// Waits until it has ended, and fails.
+    /// Ends it, and returns the error that it ended.
     pub(super) fn ended(&mut self) -> BenchError {
         let _ = self.child.kill();
         let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
         BenchError::Ended { program: self.program, status, log: self.tail() }
     }
 
-    /// CPU time of it and its children in microseconds.
+    /// Returns the CPU time of the program and its children in microseconds.
     pub(super) fn cpu_us(&self) -> Result<u64, BenchError> {
         process_stats::cpu_us(self.child.id()).map_err(|error| self.unknown(error))
     }
 
-    /// What it and its children take, in KiB.
+    /// Returns the memory of the program and its children, in KiB.
     pub(super) fn memory_kib(&self) -> Result<u64, BenchError> {
         let unknown = |error| BenchError::Memory { program: self.program, error };
         process_stats::memory_kib(self.child.id()).map_err(unknown)
@@ -103,7 +103,7 @@ impl Process {
         send(self.child.id(), signal).map_err(|error| BenchError::Signal { program: self.program, error })
     }
 
-    /// Kills one of its children, which may have ended meanwhile.
+    /// Kills one of its children. It is no error if the child has ended meanwhile.
     pub(super) fn kill_child(&self, child: u32) -> Result<(), BenchError> {
         match send(child, Signal::KILL) {
             Ok(()) | Err(Errno::SRCH) => Ok(()),
@@ -115,7 +115,7 @@ impl Process {
         process_stats::children(self.child.id()).map_err(|error| self.unknown(error))
     }
 
-    /// Whether it has mapped a library.
+    /// True if the program has mapped a library.
     pub(super) fn has_loaded(&self, library: &Path) -> Result<bool, BenchError> {
         let path = PathBuf::from(format!("/proc/{}/maps", self.child.id()));
         let maps = fs::read_to_string(&path).map_err(|error| BenchError::File { path, error })?;
@@ -123,7 +123,7 @@ impl Process {
         Ok(maps.lines().any(|line| line.ends_with(&name)))
     }
 
-    /// The last lines of its log.
+    /// Returns the last lines of its log.
     pub(super) fn tail(&self) -> String {
         let text = self.log();
         let lines: Vec<&str> = text.lines().collect();
@@ -134,7 +134,7 @@ impl Process {
         }
     }
 
-    /// Everything that it has said.
+    /// Returns its whole log.
     pub(super) fn log(&self) -> String {
         String::from_utf8_lossy(&fs::read(&self.log).unwrap_or_default()).into_owned()
     }
@@ -144,10 +144,10 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         // A cryptoserver would wait for its clients. nginx ends its workers with it, and kills those that do not end.
-        let signal = if self.program == Program::Cryptoserver { Signal::KILL } else { Signal::TERM };
+        let signal = if self.program == BenchProgram::Cryptoserver { Signal::KILL } else { Signal::TERM };
         if let Ok(None) = self.child.try_wait() {
             let _ = send(self.child.id(), signal);
             let _ = self.child.wait();

@@ -1,4 +1,4 @@
-//! nginx under load while it is reloaded and its workers are killed: what its operators do, and what happens to them.
+//! nginx under load while it is reloaded and its workers are killed, as in production.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,51 +10,51 @@ use tokio::time::sleep_until;
 use super::args::ReloadsArgs;
 use super::client::{EnduranceTally, LostConnection, TlsClients};
 use super::place::BenchDirectory;
-use super::plan::{Provider, RowName};
+use super::plan::{TlsProvider, TlsRowName};
 use super::stack::{ServerSite, ServerStack};
 use super::{BAR, BenchError};
-use crate::cores::Cores;
+use crate::cores::DividedCores;
 use crate::options::GlobalOptions;
 use crate::progress;
 use crate::report::print_report;
-use crate::table::{Align, Table, duration, thousands};
+use crate::table::{CellAlign, TextTable, duration, thousands};
 
-/// What one provider went through.
+/// The result of one provider.
 #[derive(Clone, Debug, Serialize)]
-struct Row {
+struct ReloadRow {
     name: &'static str,
-    provider: Provider,
+    provider: TlsProvider,
     connections: usize,
     workers: u32,
     seconds: f64,
     handshakes: u64,
     reloads: u32,
-    /// Workers that were killed.
+    /// The number of workers that were killed.
     killed: u32,
-    /// Connections that failed and were open when a worker was killed.
+    /// The number of failed connections that were open when a worker was killed.
     cut_off: u64,
-    /// All others that failed.
+    /// The number of all other failed connections.
     failed: u64,
     first_failure: Option<String>,
-    /// After the first reload.
+    /// The memory after the first reload.
     memory_kib_start: u64,
-    /// After the last.
+    /// The memory after the last reload.
     memory_kib_end: u64,
 }
 
-/// How long nginx has to replace its workers before its memory is looked at.
+/// The time that nginx has to replace its workers before its memory is measured.
 const SETTLE: Duration = Duration::from_secs(1);
 
-/// Runs the providers one after another; fails where a connection did that nobody cut.
+/// Runs the providers one after another. Fails if a connection failed that was not open when a worker was killed.
 pub(super) fn run(global: &GlobalOptions, args: &ReloadsArgs) -> Result<(), BenchError> {
     args.check()?;
     let module = args.set_up.module()?;
-    let name = RowName::NginxRsa2048;
+    let name = TlsRowName::NginxRsa2048;
     if name.program().path().is_none() {
         return Err(BenchError::NotInstalled(name.program()));
     }
     let place = BenchDirectory::new(args.set_up.keep.as_deref(), &module)?;
-    let cores = Cores::divide();
+    let cores = DividedCores::divide();
     cores.leave();
     let identity = place.identity(name)?;
     let (workers, connections) = (args.workers, args.connections as usize);
@@ -85,7 +85,7 @@ fn endure(
     clients: &TlsClients,
     stack: &mut ServerStack,
     bar: &ProgressBar,
-) -> Result<Row, BenchError> {
+) -> Result<ReloadRow, BenchError> {
     let seconds = Duration::from_secs_f64;
     let (address, length, provider) = (stack.address, seconds(args.seconds), stack.provider);
     let (kills, done) = (Mutex::new(Vec::new()), bar.position());
@@ -137,7 +137,7 @@ fn endure(
     let EnduranceTally { handshakes, lost } = endured;
     let (cut, failed): (Vec<LostConnection>, Vec<LostConnection>) =
         lost.into_iter().partition(|lost| lost.was_cut(&kills));
-    Ok(Row {
+    Ok(ReloadRow {
         name: "nginx-rsa2048-reloads",
         provider,
         connections: args.connections as usize,
@@ -155,19 +155,20 @@ fn endure(
 }
 
 impl LostConnection {
-    /// True where a worker was killed while it was open.
+    /// True if a worker was killed while it was open.
     fn was_cut(&self, kills: &[Instant]) -> bool {
         kills.iter().any(|kill| (self.began..=self.ended).contains(kill))
     }
 }
 
-fn to_text(rows: &[Row], in_colour: bool) -> String {
+fn to_text(rows: &[ReloadRow], in_colour: bool) -> String {
     let heading =
         "TLS 1.3 handshakes with nginx and RSA-2048 while it is reloaded and its workers are killed\n";
     let columns =
         ["provider", "load", "time", "handshakes", "reloads", "killed", "cut off", "failed", "memory"];
-    let mut table =
-        Table::new(columns.map(|name| (name, if name == "provider" { Align::Left } else { Align::Right })));
+    let mut table = TextTable::new(
+        columns.map(|name| (name, if name == "provider" { CellAlign::Left } else { CellAlign::Right })),
+    );
     for row in rows {
         table.row([
             row.provider.to_string().into(),

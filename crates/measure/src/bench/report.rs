@@ -2,56 +2,56 @@
 
 use serde::Serialize;
 
-use super::plan::{Measure, Provider, RowName};
-use crate::table::{Align, Cell, Table, duration, si, thousands};
+use super::plan::{RatioBasis, TlsProvider, TlsRowName};
+use crate::table::{CellAlign, TableCell, TextTable, duration, si, thousands};
 
-/// What one provider gave in all turns together.
+/// The result of one provider in all turns together.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
-    pub(super) name: RowName,
-    pub(super) provider: Provider,
+pub(super) struct TlsRow {
+    pub(super) name: TlsRowName,
+    pub(super) provider: TlsProvider,
     pub(super) connections: usize,
-    /// Worker processes of the TLS server.
+    /// The number of worker processes of the TLS server.
     pub(super) workers: u32,
-    /// Of each turn.
+    /// The length of each turn.
     pub(super) seconds: f64,
     pub(super) turns: u32,
     pub(super) handshakes: u64,
-    /// CPU time of all processes on the servers' side for these handshakes.
+    /// The CPU time of all server processes for these handshakes.
     pub(super) server_cpu_us: u64,
-    /// The cryptoserver's part of it, where there is one.
+    /// The cryptoserver's part of it, if there is one.
     pub(super) cryptoserver_cpu_us: Option<u64>,
     pub(super) handshakes_per_cpu_s: Option<f64>,
     /// From connecting to the end of the handshake.
     pub(super) p50_us: f64,
-    /// To the default of the same name: larger is better.
+    /// The ratio to the default of the same name: larger is better.
     pub(super) ratio: Option<f64>,
-    pub(super) ratio_of: Measure,
+    pub(super) ratio_of: RatioBasis,
 }
 
 /// Returns the heading and the table.
-pub(super) fn to_text(rows: &[Row], in_colour: bool) -> String {
+pub(super) fn to_text(rows: &[TlsRow], in_colour: bool) -> String {
     let heading = "TLS 1.3 handshakes without resumption; CPU: of all processes of the server together, on one core;\n\
                    ratio: to the default in the same turn, by handshakes per CPU second, or by latency if it is marked\n";
     heading.to_owned() + &table(rows).render(in_colour)
 }
 
-fn table(rows: &[Row]) -> Table {
-    let mut table = Table::new([
-        ("row", Align::Left),
-        ("provider", Align::Left),
-        ("load", Align::Right),
-        ("handshakes", Align::Right),
-        ("/CPU s", Align::Right),
-        ("CPU each", Align::Right),
-        ("p50", Align::Right),
-        ("ratio", Align::Right),
+fn table(rows: &[TlsRow]) -> TextTable {
+    let mut table = TextTable::new([
+        ("row", CellAlign::Left),
+        ("provider", CellAlign::Left),
+        ("load", CellAlign::Right),
+        ("handshakes", CellAlign::Right),
+        ("/CPU s", CellAlign::Right),
+        ("CPU each", CellAlign::Right),
+        ("p50", CellAlign::Right),
+        ("ratio", CellAlign::Right),
     ]);
     for row in rows {
         let or = |value: Option<f64>, text: &dyn Fn(f64) -> String| {
-            value.map_or_else(Cell::none, |value| text(value).into())
+            value.map_or_else(TableCell::none, |value| text(value).into())
         };
-        let mark = if row.ratio_of == Measure::Latency { " latency" } else { "" };
+        let mark = if row.ratio_of == RatioBasis::Latency { " latency" } else { "" };
         table.row([
             row.name.to_string().into(),
             row.provider.to_string().into(),

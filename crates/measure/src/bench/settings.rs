@@ -2,32 +2,33 @@
 
 use std::path::Path;
 
-use super::plan::Provider;
+use super::plan::TlsProvider;
 use crate::options::GlobalOptions;
 
-/// What a server answers, behind every head.
+/// The body of every answer.
 pub(super) const BODY: &str = "handshake done";
 
-/// Where a server is, and how it is loaded.
-pub(super) struct Server<'a> {
-    /// Where it may write.
+/// The settings of a TLS server.
+pub(super) struct TlsServerConfig<'a> {
+    /// The directory that it may write to.
     pub(super) directory: &'a Path,
     pub(super) port: u16,
     pub(super) certificate: &'a Path,
-    /// Holds the private key, or names it.
+    /// The file with the private key or a reference to it.
     pub(super) key: &'a Path,
     pub(super) workers: u32,
     pub(super) connections: usize,
 }
 
-/// nginx in the foreground, with a master. Where that is root, workers stay so: the directory is closed to everybody else.
-pub(super) fn nginx(server: &Server<'_>, is_root: bool) -> String {
-    let Server { port, workers, .. } = server;
+/// Returns the configuration of nginx in the foreground with a master. Workers of a root master stay root, because
+/// the directory is closed to everybody else.
+pub(super) fn nginx(server: &TlsServerConfig<'_>, is_root: bool) -> String {
+    let TlsServerConfig { port, workers, .. } = server;
     let (directory, certificate, key) =
         (server.directory.display(), server.certificate.display(), server.key.display());
     let user = if is_root { "user root;\n" } else { "" };
     // All connections may come to one worker.
-    let room = (2 * server.connections).max(512);
+    let max_connections = (2 * server.connections).max(512);
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .iter()
         .map(|name| format!("  {name}_temp_path {directory}/{name};\n"))
@@ -35,7 +36,7 @@ pub(super) fn nginx(server: &Server<'_>, is_root: bool) -> String {
     format!(
         "{user}daemon off;\nmaster_process on;\nworker_processes {workers};\npid {directory}/nginx.pid;\n\
          error_log {directory}/server.log;\n\
-         events {{\n  worker_connections {room};\n}}\n\
+         events {{\n  worker_connections {max_connections};\n}}\n\
          http {{\n  access_log off;\n{temporary}  server {{\n\
          \x20   listen 127.0.0.1:{port} ssl;\n\
          \x20   ssl_certificate {certificate};\n    ssl_certificate_key {key};\n\
@@ -44,13 +45,13 @@ pub(super) fn nginx(server: &Server<'_>, is_root: bool) -> String {
     )
 }
 
-/// HAProxy with one thread; it reads certificate and key from one file.
-pub(super) fn haproxy(server: &Server<'_>, is_async: bool) -> String {
+/// Returns the configuration of HAProxy with one thread. It reads certificate and key from one file.
+pub(super) fn haproxy(server: &TlsServerConfig<'_>, is_async: bool) -> String {
     let (port, key) = (server.port, server.key.display());
     let mode = if is_async { "  ssl-mode-async\n" } else { "" };
-    let room = (2 * server.connections).max(512);
+    let max_connections = (2 * server.connections).max(512);
     format!(
-        "global\n  nbthread 1\n  maxconn {room}\n  tune.ssl.cachesize 0\n{mode}\
+        "global\n  nbthread 1\n  maxconn {max_connections}\n  tune.ssl.cachesize 0\n{mode}\
          defaults\n  mode http\n  timeout client 30s\n  timeout connect 30s\n  timeout server 30s\n\
          frontend bench\n\
          \x20 bind 127.0.0.1:{port} ssl crt {key} ssl-min-ver TLSv1.3 no-tls-tickets\n\
@@ -58,13 +59,15 @@ pub(super) fn haproxy(server: &Server<'_>, is_async: bool) -> String {
     )
 }
 
-/// openssl.cnf: empty for OpenSSL alone.
-pub(super) fn openssl(provider: Provider, module: &Path, socket: &Path, global: &GlobalOptions) -> String {
+/// Returns openssl.cnf. It is empty for OpenSSL alone.
+pub(super) fn openssl(provider: TlsProvider, module: &Path, socket: &Path, global: &GlobalOptions) -> String {
     let engines = global.engines.as_ref().map(|names| format!("engines = {}\n", names.join(",")));
     let settings = match provider {
-        Provider::Default => return String::new(),
-        Provider::Service | Provider::Held => format!("mode = service\nsocket = {}\n", socket.display()),
-        Provider::Local => {
+        TlsProvider::Default => return String::new(),
+        TlsProvider::Service | TlsProvider::Held => {
+            format!("mode = service\nsocket = {}\n", socket.display())
+        }
+        TlsProvider::Local => {
             // There is one core.
             let threads = global.threads.unwrap_or(1);
             format!("mode = local\nthreads = {threads}\n{}", engines.unwrap_or_default())
@@ -81,7 +84,7 @@ pub(super) fn openssl(provider: Provider, module: &Path, socket: &Path, global: 
     )
 }
 
-/// The cryptoserver's: this user's processes alone may come, and bring keys along.
+/// Returns the configuration of the cryptoserver: only processes of this user may connect, and they may bring keys.
 pub(super) fn cryptoserver(user: u32, global: &GlobalOptions) -> String {
     let engines = global.engines.as_ref().map(|names| format!("allowed = {names:?}\n")).unwrap_or_default();
     let threads = global.threads.map(|threads| format!("threads = {threads}\n")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A TLS server, with its cryptoserver where it has one.
+//! A TLS server, with its cryptoserver if it has one.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -9,50 +9,50 @@ use rustix::process::Signal;
 
 use super::BenchError;
 use super::client::{NotReady, TlsClients};
-use super::place::{BenchDirectory, HELD_KEY, Identity, make_directory, write};
-use super::plan::{Program, Provider, RowName};
-use super::process::Process;
-use super::settings::{self, Server};
+use super::place::{BenchDirectory, HELD_KEY, ServerIdentity, make_directory, write};
+use super::plan::{BenchProgram, TlsProvider, TlsRowName};
+use super::process::ServerProcess;
+use super::settings::{self, TlsServerConfig};
 use super::turns::{CpuUse, TlsTurn};
-use crate::cores::Cores;
+use crate::cores::DividedCores;
 use crate::options::GlobalOptions;
 use crate::table::count;
 
-/// Where servers are started, and how large.
+/// The place and the size of servers.
 pub(super) struct ServerSite<'a> {
     pub(super) global: &'a GlobalOptions,
     pub(super) place: &'a BenchDirectory,
-    pub(super) cores: &'a Cores,
+    pub(super) cores: &'a DividedCores,
     /// Worker processes of nginx.
     pub(super) workers: u32,
     /// Connections at once.
     pub(super) connections: usize,
 }
 
-/// What a row's providers are measured in.
+/// A TLS server with one provider.
 pub(super) struct ServerStack {
-    name: RowName,
-    pub(super) provider: Provider,
-    // It ends before what it asks.
-    server: Process,
-    cryptoserver: Option<Process>,
+    name: TlsRowName,
+    pub(super) provider: TlsProvider,
+    // Dropped first: it depends on the cryptoserver.
+    server: ServerProcess,
+    cryptoserver: Option<ServerProcess>,
     pub(super) address: SocketAddr,
-    /// The library that it must have loaded.
+    /// The library that the server must have loaded.
     module: Option<PathBuf>,
-    /// Of nginx: by their numbers, once they are there.
+    /// The process numbers of nginx's workers, once they have started.
     workers: Vec<u32>,
     workers_expected: usize,
 }
 
-/// How a line begins that the provider says when it does not do what it is set up for.
+/// The beginning of a log line in which the provider reports that it does not work as configured.
 const EXCUSE: &str = "oarlock: ";
 
 impl ServerStack {
     /// Starts the servers on their core.
     pub(super) fn start(
         site: &ServerSite<'_>,
-        identity: &Identity,
-        provider: Provider,
+        identity: &ServerIdentity,
+        provider: TlsProvider,
     ) -> Result<Self, BenchError> {
         let directory = make_directory(identity.directory.join(provider.to_string()))?;
         let cryptoserver = match provider.has_cryptoserver() {
@@ -71,16 +71,16 @@ impl ServerStack {
         Ok(Self {
             name: identity.name,
             provider,
-            server: Process::start(program, &mut command, log, site.cores)?,
+            server: ServerProcess::start(program, &mut command, log, site.cores)?,
             cryptoserver,
             address: (Ipv4Addr::LOCALHOST, port).into(),
-            module: (provider != Provider::Default).then(|| site.place.real_module.clone()),
+            module: (provider != TlsProvider::Default).then(|| site.place.real_module.clone()),
             workers: Vec::new(),
-            workers_expected: if program == Program::Nginx { site.workers as usize } else { 0 },
+            workers_expected: if program == BenchProgram::Nginx { site.workers as usize } else { 0 },
         })
     }
 
-    /// Waits until it answers and all its workers are there.
+    /// Waits until it answers and all its workers have started.
     pub(super) fn wait_until_ready(&mut self, clients: &TlsClients) -> Result<(), BenchError> {
         let address = self.address;
         let ready = clients.wait_until(address, || {
@@ -101,7 +101,7 @@ impl ServerStack {
         }
     }
 
-    /// One turn.
+    /// Measures one turn.
     pub(super) fn measure(&mut self, clients: &TlsClients, length: Duration) -> Result<TlsTurn, BenchError> {
         let address = self.address;
         let measured = clients.measure(address, length, || self.used())?;
@@ -119,44 +119,45 @@ impl ServerStack {
         self.excuse().map_or_else(|| Ok(measured.turn()), Err)
     }
 
-    /// Has nginx read its configuration again.
+    /// Reloads nginx.
     pub(super) fn reload(&self) -> Result<(), BenchError> {
         self.server.signal(Signal::HUP)
     }
 
-    /// Kills one of nginx's workers, whichever `choose` takes of so many; which it was. None where there is none just now.
+    /// Kills the worker of nginx that `choose` selects, and returns its number. None if there is no worker at the
+    /// moment.
     pub(super) fn kill_worker(&self, choose: impl FnOnce(usize) -> usize) -> Result<Option<u32>, BenchError> {
         let workers = self.server.children()?;
         let chosen = if workers.is_empty() { None } else { workers.get(choose(workers.len())) };
         chosen.copied().map(|worker| self.server.kill_child(worker).map(|()| worker)).transpose()
     }
 
-    /// What all of its processes take, in KiB.
+    /// Returns the memory of all its processes, in KiB.
     pub(super) fn memory_kib(&self) -> Result<u64, BenchError> {
-        let cryptoserver = self.cryptoserver.as_ref().map(Process::memory_kib).transpose()?;
+        let cryptoserver = self.cryptoserver.as_ref().map(ServerProcess::memory_kib).transpose()?;
         Ok(self.server.memory_kib()? + cryptoserver.unwrap_or_default())
     }
 
-    /// What the provider has said in place of doing what it is set up for.
+    /// Returns the provider's report that it does not work as configured.
     pub(super) fn excuse(&self) -> Option<BenchError> {
         let log = self.server.log();
         let line = log.lines().find(|line| line.starts_with(EXCUSE))?;
         Some(self.failed(format!("the provider said: {line}")))
     }
 
-    /// For people who want to look at it.
+    /// Describes the servers for a reader.
     pub(super) fn about(&self) -> String {
         format!("{} at {}, {} workers", self.name.program(), self.address, self.workers.len())
     }
 
-    /// CPU time until now.
+    /// Returns the CPU time until now.
     fn used(&self) -> Result<CpuUse, BenchError> {
-        let cryptoserver = self.cryptoserver.as_ref().map(Process::cpu_us).transpose()?;
+        let cryptoserver = self.cryptoserver.as_ref().map(ServerProcess::cpu_us).transpose()?;
         let server_us = self.server.cpu_us()? + cryptoserver.unwrap_or_default();
         Ok(CpuUse { server_us, cryptoserver_us: cryptoserver })
     }
 
-    /// Fails where one of them has ended.
+    /// Fails if one of the servers has ended.
     pub(super) fn check(&mut self) -> Result<(), BenchError> {
         if let Some(cryptoserver) = &mut self.cryptoserver {
             cryptoserver.check()?;
@@ -173,15 +174,15 @@ impl ServerStack {
     }
 }
 
-/// This program as a cryptoserver, listening.
+/// Starts this program as a cryptoserver, and waits until it listens.
 fn cryptoserver(
     site: &ServerSite<'_>,
-    identity: &Identity,
-    provider: Provider,
+    identity: &ServerIdentity,
+    provider: TlsProvider,
     directory: &Path,
-) -> Result<Process, BenchError> {
+) -> Result<ServerProcess, BenchError> {
     let keys = make_directory(directory.join("keys"))?;
-    if provider == Provider::Held {
+    if provider == TlsProvider::Held {
         write(&keys.join(format!("{HELD_KEY}.pem")), identity.private_key().as_bytes())?;
     }
     let config = directory.join("oarlock.toml");
@@ -190,24 +191,24 @@ fn cryptoserver(
     let mut command = Command::new(std::env::current_exe().map_err(BenchError::Own)?);
     command.args(["--json", "serve", "--config"]).arg(&config).stdout(Stdio::piped());
     let log = directory.join("cryptoserver.log");
-    let mut process = Process::start(Program::Cryptoserver, &mut command, log, site.cores)?;
+    let mut process = ServerProcess::start(BenchProgram::Cryptoserver, &mut command, log, site.cores)?;
     match process.first_line()?.is_empty() {
         true => Err(process.ended()),
         false => Ok(process),
     }
 }
 
-/// How the TLS server is started, its configuration written.
+/// Writes the configuration of the TLS server, and returns the command that starts it.
 fn command(
     site: &ServerSite<'_>,
-    identity: &Identity,
-    provider: Provider,
+    identity: &ServerIdentity,
+    provider: TlsProvider,
     directory: &Path,
     port: u16,
 ) -> Result<Command, BenchError> {
     let program = identity.name.program();
     let path = program.path().ok_or(BenchError::NotInstalled(program))?;
-    let server = Server {
+    let server = TlsServerConfig {
         directory,
         port,
         certificate: &identity.certificate_file(),
@@ -216,9 +217,9 @@ fn command(
         connections: site.connections,
     };
     let mut command = Command::new(path);
-    if program == Program::Haproxy {
+    if program == BenchProgram::Haproxy {
         let config = directory.join("haproxy.cfg");
-        write(&config, settings::haproxy(&server, provider == Provider::Local).as_bytes())?;
+        write(&config, settings::haproxy(&server, provider == TlsProvider::Local).as_bytes())?;
         command.args(["-db", "-f"]).arg(config);
         return Ok(command);
     }
@@ -228,18 +229,22 @@ fn command(
     Ok(command)
 }
 
-/// The file that the server is told to read its key from.
-fn key_file(identity: &Identity, provider: Provider, directory: &Path) -> Result<PathBuf, BenchError> {
+/// Writes the file that the server reads its key from, if needed, and returns its path.
+fn key_file(
+    identity: &ServerIdentity,
+    provider: TlsProvider,
+    directory: &Path,
+) -> Result<PathBuf, BenchError> {
     let path = directory.join("server.pem");
     match (identity.name.program(), provider) {
-        (Program::Haproxy, _) => write(&path, identity.bundle().as_bytes())?,
-        (_, Provider::Held) => write(&path, identity.reference()?.as_bytes())?,
+        (BenchProgram::Haproxy, _) => write(&path, identity.bundle().as_bytes())?,
+        (_, TlsProvider::Held) => write(&path, identity.reference()?.as_bytes())?,
         _ => return Ok(identity.key_file()),
     }
     Ok(path)
 }
 
-/// A port that nobody has: these programs cannot say which one the system chose for them.
+/// Returns a free port. These programs cannot report a port that the system chose for them.
 fn free_port() -> Result<u16, BenchError> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(BenchError::Clients)?;
     Ok(listener.local_addr().map_err(BenchError::Clients)?.port())

@@ -1,20 +1,20 @@
-//! Providers in turns: a machine's speed changes between turns, so what is compared is of one turn.
+//! Providers in turns. A machine's speed changes between turns, so only results of the same turn are compared.
 
 use super::args::TlsArgs;
-use super::plan::{Measure, Program, RowName};
-use super::report::Row;
+use super::plan::{BenchProgram, RatioBasis, TlsRowName};
+use super::report::TlsRow;
 use crate::statistics::median;
 
 /// CPU time in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CpuUse {
-    /// Of all processes on the servers' side.
+    /// The CPU time of all server processes.
     pub(super) server_us: u64,
-    /// The cryptoserver's part of it, where there is one.
+    /// The cryptoserver's part of it, if there is one.
     pub(super) cryptoserver_us: Option<u64>,
 }
 
-/// What one provider gave in one turn.
+/// The result of one provider in one turn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TlsTurn {
     pub(super) handshakes: u64,
@@ -34,26 +34,26 @@ impl CpuUse {
 }
 
 impl TlsTurn {
-    /// What it is compared by: larger is better.
-    fn merit(&self, measure: Measure) -> f64 {
+    /// Returns the quantity that is compared: larger is better.
+    fn merit(&self, measure: RatioBasis) -> f64 {
         match measure {
-            Measure::Cpu => self.handshakes as f64 / self.cpu.server_us as f64,
-            Measure::Latency => 1.0 / self.p50_us,
+            RatioBasis::Cpu => self.handshakes as f64 / self.cpu.server_us as f64,
+            RatioBasis::Latency => 1.0 / self.p50_us,
         }
     }
 }
 
-/// A row for each provider of a name; `turns` are by provider.
-pub(super) fn rows(name: RowName, args: &TlsArgs, turns: &[Vec<TlsTurn>]) -> Vec<Row> {
+/// Makes a row for each provider of a name; `turns` are by provider.
+pub(super) fn rows(name: TlsRowName, args: &TlsArgs, turns: &[Vec<TlsTurn>]) -> Vec<TlsRow> {
     let Some(default) = turns.first() else { return Vec::new() };
     let row = |(provider, own): (_, &Vec<TlsTurn>)| {
         let handshakes: u64 = own.iter().map(|turn| turn.handshakes).sum();
         let server_cpu_us: u64 = own.iter().map(|turn| turn.cpu.server_us).sum();
-        Row {
+        TlsRow {
             name,
             provider,
             connections: args.connections(name),
-            workers: if name.program() == Program::Nginx { args.workers } else { 1 },
+            workers: if name.program() == BenchProgram::Nginx { args.workers } else { 1 },
             seconds: args.seconds,
             turns: args.turns,
             handshakes,
@@ -68,8 +68,8 @@ pub(super) fn rows(name: RowName, args: &TlsArgs, turns: &[Vec<TlsTurn>]) -> Vec
     name.providers().iter().copied().zip(turns).map(row).collect()
 }
 
-/// The median over turns; None where a turn was too short for the clock of processes.
-fn ratio(measure: Measure, default: &[TlsTurn], own: &[TlsTurn]) -> Option<f64> {
+/// Returns the median ratio over turns; None if a turn was too short for the clock of processes.
+fn ratio(measure: RatioBasis, default: &[TlsTurn], own: &[TlsTurn]) -> Option<f64> {
     let ratio = |(default, own): (&TlsTurn, &TlsTurn)| own.merit(measure) / default.merit(measure);
     median(default.iter().zip(own).map(ratio)).and_then(finite)
 }
@@ -87,22 +87,22 @@ mod tests {
     }
 
     #[test]
-    fn ratios_are_of_one_turn() {
+    fn ratios_compare_providers_within_one_turn() {
         // The machine is half as fast in the second turn.
         let default = [turn(128, 1024, 16.0), turn(128, 2048, 32.0), turn(128, 1024, 16.0)];
         let own = [turn(256, 1024, 8.0), turn(256, 2048, 16.0), turn(192, 1024, 12.0)];
-        assert_eq!(ratio(Measure::Cpu, &default, &default), Some(1.0));
-        assert_eq!(ratio(Measure::Cpu, &default, &own), Some(2.0));
-        assert_eq!(ratio(Measure::Latency, &default, &own), Some(2.0));
+        assert_eq!(ratio(RatioBasis::Cpu, &default, &default), Some(1.0));
+        assert_eq!(ratio(RatioBasis::Cpu, &default, &own), Some(2.0));
+        assert_eq!(ratio(RatioBasis::Latency, &default, &own), Some(2.0));
     }
 
     #[test]
-    fn what_the_clock_did_not_see_has_no_ratio() {
-        assert_eq!(ratio(Measure::Cpu, &[turn(1, 0, 1.0)], &[turn(1, 0, 1.0)]), None);
+    fn a_turn_without_measurable_cpu_time_has_no_ratio() {
+        assert_eq!(ratio(RatioBasis::Cpu, &[turn(1, 0, 1.0)], &[turn(1, 0, 1.0)]), None);
     }
 
     #[test]
-    fn a_part_of_the_time_is_the_cryptoservers() {
+    fn the_cryptoservers_cpu_time_is_reported_as_a_part_of_all() {
         let before = CpuUse { server_us: 100, cryptoserver_us: Some(30) };
         let after = CpuUse { server_us: 180, cryptoserver_us: Some(70) };
         assert_eq!(after.since(&before), CpuUse { server_us: 80, cryptoserver_us: Some(40) });

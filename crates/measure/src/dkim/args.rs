@@ -4,19 +4,19 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::task::Task;
+use super::task::MailTask;
 
 /// Options of `oarlock dkim sign` and `verify` that measure the messages instead.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// Write nothing, but measure: sign and verify the messages with keys made for it, by the scalar engine and by the
-    /// fastest one, and print tables 2 to 6 of the paper on accelerated DKIM for them
+    /// Measure instead: sign and verify the messages with new keys, with the scalar engine and with the
+    /// fastest one, and print tables 2 to 6 of the paper "Accelerating DKIM" for them. Nothing is written
     #[arg(long)]
     pub compare: bool,
-    /// Draw the gains as SVG
+    /// Draw the gains into this SVG file
     #[arg(long, value_name = "FILE.svg", requires = "compare")]
     pub(super) plot: Option<PathBuf>,
-    /// Turns of each row, of which the median counts
+    /// Number of turns of each row, 1 to 1000; the median counts
     #[arg(long, value_name = "N", default_value_t = 3, requires = "compare", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) turns: u32,
 }
@@ -24,19 +24,19 @@ pub struct CompareArgs {
 /// Arguments of `oarlock dkim bench`.
 #[derive(Debug, Args)]
 pub struct MailBenchArgs {
-    /// Seconds of each turn
+    /// Length of a turn in seconds, up to 3600
     #[arg(long, value_name = "S", default_value_t = 0.5, value_parser = seconds)]
     pub(super) seconds: f64,
-    /// Turns of each row, of which the median counts
+    /// Number of turns of each row, 1 to 1000; the median counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) turns: u32,
-    /// What is measured, as sign-rsa2048 [default: everything]
-    #[arg(long, value_name = "TASK", value_delimiter = ',', value_parser = Task::from_name)]
-    pub(super) tasks: Vec<Task>,
-    /// Different messages
+    /// Tasks to measure, such as sign-rsa2048 [default: all]
+    #[arg(long, value_name = "TASK", value_delimiter = ',', value_parser = MailTask::from_name)]
+    pub(super) tasks: Vec<MailTask>,
+    /// Number of different messages, 1 to 1048576
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = count)]
     pub(super) messages: usize,
-    /// Messages that are signed or verified together
+    /// Number of messages that are signed or verified together, 1 to 1048576
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = count)]
     pub(super) batch: usize,
 }

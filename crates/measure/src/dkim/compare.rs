@@ -1,28 +1,28 @@
-//! `--compare`: the scalar engine and the fastest one at a corpus of messages, as tables 2 to 6 of "Accelerating DKIM" have
-//! software and hardware.
+//! `--compare`: the scalar engine and the fastest one with the caller's messages, as tables 2 to 6 of "Accelerating
+//! DKIM" compare software and hardware.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use cpu_time::ThreadTime;
 use oarlock::Accelerator;
-use oarlock_dkim::{Limits, Message};
+use oarlock_dkim::{MailLimits, ParsedMail};
 use oarlock_io::mail::{self, to_crlf};
 use serde::Serialize;
 
-use super::Work;
+use super::MailWork;
 use super::args::CompareArgs;
 use super::error::MailBenchError;
-use super::ours::{Ours, alone};
-use super::task::{Input, Kind, Task};
+use super::ours::{EngineMailWork, alone};
+use super::task::{MailInput, MailTask, SignatureKind};
 use crate::options::{GlobalOptions, check_writable};
 use crate::plot::BarChart;
 use crate::progress;
 use crate::report::print_report;
 use crate::statistics::{median, take_turns};
-use crate::table::{Align, Cell, Table, count, thousands};
+use crate::table::{CellAlign, TableCell, TextTable, count, thousands};
 
-/// Messages that are signed or verified together.
+/// The number of messages that are signed or verified together.
 const BATCH: usize = 128;
 /// The engine that stands for software.
 const SOFTWARE: &str = "scalar";
@@ -31,10 +31,10 @@ const SOFTWARE: &str = "scalar";
 const NOTHING_TO_DRAW: &str = "--plot: the scalar engine is the only one here, and the picture shows the gain of another over it: \
                                leave --plot out (`oarlock engines` lists the engines)";
 
-/// A table of the paper: which signatures, and the milliseconds per message of its hardware and its software.
+/// A table of the paper: the kind of signature, and the milliseconds per message of its hardware and its software.
 struct PaperTable {
     number: u8,
-    kind: Kind,
+    kind: SignatureKind,
     sign_ms: [f64; 2],
     verify_ms: [f64; 2],
 }
@@ -42,25 +42,25 @@ struct PaperTable {
 const PAPER: [PaperTable; 4] = [
     PaperTable {
         number: 2,
-        kind: Kind::Rsa1024Sha1,
+        kind: SignatureKind::Rsa1024Sha1,
         sign_ms: [6.072_024, 9.946_899],
         verify_ms: [6.469_257, 6.677_209],
     },
     PaperTable {
         number: 3,
-        kind: Kind::Rsa1024,
+        kind: SignatureKind::Rsa1024,
         sign_ms: [6.417_706, 9.999_939],
         verify_ms: [6.651_458, 6.932_569],
     },
     PaperTable {
         number: 4,
-        kind: Kind::Rsa2048Sha1,
+        kind: SignatureKind::Rsa2048Sha1,
         sign_ms: [6.160_404, 13.968_011],
         verify_ms: [6.502_682, 7.183_801],
     },
     PaperTable {
         number: 5,
-        kind: Kind::Rsa2048,
+        kind: SignatureKind::Rsa2048,
         sign_ms: [6.189_453, 13.984_166],
         verify_ms: [6.621_802, 7.185_308],
     },
@@ -68,13 +68,13 @@ const PAPER: [PaperTable; 4] = [
 
 /// One line of one of the tables.
 #[derive(Clone, Debug, Serialize)]
-struct Row {
-    /// Of the paper; null for what it has not.
+struct CompareRow {
+    /// The number in the paper; null for signatures that the paper does not measure.
     table: Option<u8>,
     algorithm: &'static str,
     task: &'static str,
     software_us: f64,
-    /// Null where this machine has one engine alone.
+    /// Null if this machine has only one engine.
     engine: Option<&'static str>,
     engine_us: Option<f64>,
     gain_percent: Option<f64>,
@@ -83,9 +83,9 @@ struct Row {
     paper_gain_percent: Option<f64>,
 }
 
-/// Everything that `--json` prints.
+/// The document that `--json` prints.
 #[derive(Debug, Serialize)]
-struct Report {
+struct CompareReport {
     messages: usize,
     left_out: usize,
     average_bytes: f64,
@@ -93,10 +93,11 @@ struct Report {
     batch: usize,
     threads: usize,
     turns: u32,
-    rows: Vec<Row>,
+    rows: Vec<CompareRow>,
 }
 
-/// Measures the messages of some paths, and prints the tables of the paper for them; draws the gains if `--plot` is given.
+/// Measures the messages of some paths, and prints the tables of the paper for them; draws the gains if `--plot` is
+/// given.
 ///
 /// # Errors
 /// No message that could be signed, a file that cannot be written, engines that fail.
@@ -121,11 +122,11 @@ pub fn run(
     }
     let engines = std::iter::once(SOFTWARE).chain(fastest);
     let engines: Vec<Accelerator> = engines.map(alone).collect::<Result<_, _>>()?;
-    let steps = (Kind::ALL.len() * 2) as u64;
+    let steps = (SignatureKind::ALL.len() * 2) as u64;
     let bar = progress::bar(steps, "{msg:20!} {wide_bar} {pos}/{len} rows{left}");
     let mut rows = Vec::new();
-    for kind in Kind::ALL {
-        for task in [Task::Sign(kind), Task::Verify(kind)] {
+    for kind in SignatureKind::ALL {
+        for task in [MailTask::Sign(kind), MailTask::Verify(kind)] {
             bar.set_message(task.name());
             rows.push(row(task, &messages, &engines, fastest, args.turns)?);
             bar.inc(1);
@@ -134,7 +135,7 @@ pub fn run(
     bar.finish_and_clear();
     let mut sizes: Vec<usize> = messages.iter().map(Vec::len).collect();
     sizes.sort_unstable();
-    let report = Report {
+    let report = CompareReport {
         messages: messages.len(),
         left_out,
         average_bytes: sizes.iter().sum::<usize>() as f64 / sizes.len() as f64,
@@ -151,16 +152,16 @@ pub fn run(
     }
 }
 
-/// Messages that can be signed, and how many others there were.
+/// Returns the messages that can be signed, and the number of the others.
 fn load(paths: &[PathBuf], options: mail::MailOptions) -> Result<(Vec<Vec<u8>>, usize), MailBenchError> {
     let mails = mail::discover(paths, options).mails();
     let (mut messages, mut left_out) = (Vec::new(), 0);
-    let limits = Limits::default();
+    let limits = MailLimits::default();
     while let Some(mail::MailItem { mail, .. }) = mails.pull() {
         match mail {
             Ok(mail) => {
                 let wire = to_crlf(&mail.bytes).into_owned();
-                let has_author = Message::parse(&wire, &limits).is_ok_and(|message| {
+                let has_author = ParsedMail::parse(&wire, &limits).is_ok_and(|message| {
                     message.headers.iter().filter(|header| header.is(b"From")).count() == 1
                 });
                 if has_author { messages.push(wire) } else { left_out += 1 }
@@ -172,22 +173,24 @@ fn load(paths: &[PathBuf], options: mail::MailOptions) -> Result<(Vec<Vec<u8>>, 
         }
     }
     if messages.is_empty() {
-        return Err(MailBenchError::Usage("there is no message that could be signed"));
+        return Err(MailBenchError::Usage(
+            "none of the messages can be signed: expected messages with one From field",
+        ));
     }
     Ok((messages, left_out))
 }
 
 fn row(
-    task: Task,
+    task: MailTask,
     messages: &[Vec<u8>],
     engines: &[Accelerator],
     fastest: Option<&'static str>,
     turns: u32,
-) -> Result<Row, MailBenchError> {
+) -> Result<CompareRow, MailBenchError> {
     let input =
-        Input::new(task, messages, engines.last().ok_or(MailBenchError::Usage("there is no engine"))?)?;
-    let works = engines.iter().map(|engine| Ours::new(engine, &input, BATCH));
-    let mut works: Vec<Ours> = works.collect::<Result<_, _>>()?;
+        MailInput::new(task, messages, engines.last().ok_or(MailBenchError::Usage("there is no engine"))?)?;
+    let works = engines.iter().map(|engine| EngineMailWork::new(engine, &input, BATCH));
+    let mut works: Vec<EngineMailWork> = works.collect::<Result<_, _>>()?;
     let times = take_turns(&mut works, turns, |_, work| pass(work, messages.len()))?;
     let mut medians = times.into_iter().filter_map(median);
     let software_us = medians.next().unwrap_or_default();
@@ -196,16 +199,16 @@ fn row(
     let paper = PAPER.iter().find(|table| table.kind == kind);
     let [paper_hardware_us, paper_software_us] = match (paper, task) {
         (None, _) => [None; 2],
-        (Some(table), Task::Sign(_)) => table.sign_ms.map(|ms| Some(1e3 * ms)),
-        (Some(table), Task::Verify(_)) => table.verify_ms.map(|ms| Some(1e3 * ms)),
+        (Some(table), MailTask::Sign(_)) => table.sign_ms.map(|ms| Some(1e3 * ms)),
+        (Some(table), MailTask::Verify(_)) => table.verify_ms.map(|ms| Some(1e3 * ms)),
     };
     let gain = |software: f64, other: Option<f64>| other.map(|other| 100.0 * (software / other - 1.0));
-    Ok(Row {
+    Ok(CompareRow {
         table: paper.map(|table| table.number),
         algorithm: kind.title(),
         task: match task {
-            Task::Sign(_) => "signing",
-            Task::Verify(_) => "verification",
+            MailTask::Sign(_) => "signing",
+            MailTask::Verify(_) => "verification",
         },
         software_us,
         engine: fastest,
@@ -217,8 +220,8 @@ fn row(
     })
 }
 
-/// Microseconds of CPU per message, all of them once.
-fn pass(work: &mut Ours<'_>, messages: usize) -> Result<f64, MailBenchError> {
+/// Handles all messages once, and returns microseconds of CPU time per message.
+fn pass(work: &mut EngineMailWork<'_>, messages: usize) -> Result<f64, MailBenchError> {
     let cpu = ThreadTime::now();
     let mut done = 0;
     while done < messages {
@@ -227,7 +230,7 @@ fn pass(work: &mut Ours<'_>, messages: usize) -> Result<f64, MailBenchError> {
     Ok(1e6 * cpu.elapsed().as_secs_f64() / done as f64)
 }
 
-impl Report {
+impl CompareReport {
     fn to_text(&self, in_colour: bool) -> String {
         let Self { messages, left_out, average_bytes, median_bytes, batch, turns, .. } = self;
         let mut text = format!(
@@ -250,15 +253,15 @@ impl Report {
         text + "\nTable 6: gains from end to end\n" + &self.gains().render(in_colour)
     }
 
-    fn times(rows: &[Row]) -> Table {
+    fn times(rows: &[CompareRow]) -> TextTable {
         // On a machine with one engine there is no column for another.
         let engine = rows.first().and_then(|row| row.engine);
-        let mut head = vec![("", Align::Left)];
-        head.extend(engine.map(|engine| (engine, Align::Right)));
-        head.extend([SOFTWARE, "paper: hardware", "paper: software"].map(|name| (name, Align::Right)));
-        let mut table = Table::new(head);
+        let mut head = vec![("", CellAlign::Left)];
+        head.extend(engine.map(|engine| (engine, CellAlign::Right)));
+        head.extend([SOFTWARE, "paper: hardware", "paper: software"].map(|name| (name, CellAlign::Right)));
+        let mut table = TextTable::new(head);
         for row in rows {
-            let mut cells: Vec<Cell> = vec![row.task.into()];
+            let mut cells: Vec<TableCell> = vec![row.task.into()];
             cells.extend(engine.map(|_| micros(row.engine_us)));
             cells.extend([Some(row.software_us), row.paper_hardware_us, row.paper_software_us].map(micros));
             table.row(cells);
@@ -266,14 +269,15 @@ impl Report {
         table
     }
 
-    fn gains(&self) -> Table {
-        let mut table = Table::new([
-            ("algorithm", Align::Left),
-            ("task", Align::Left),
-            ("gain", Align::Right),
-            ("paper", Align::Right),
+    fn gains(&self) -> TextTable {
+        let mut table = TextTable::new([
+            ("algorithm", CellAlign::Left),
+            ("task", CellAlign::Left),
+            ("gain", CellAlign::Right),
+            ("paper", CellAlign::Right),
         ]);
-        let percent = |value: Option<f64>| value.map_or(Cell::none(), |value| format!("{value:.1} %").into());
+        let percent =
+            |value: Option<f64>| value.map_or(TableCell::none(), |value| format!("{value:.1} %").into());
         for row in &self.rows {
             table.row([
                 row.algorithm.into(),
@@ -285,9 +289,9 @@ impl Report {
         table
     }
 
-    /// Gains as bars, the paper's beside.
+    /// Draws the gains as bars beside those of the paper.
     fn plot(&self, path: &Path) -> io::Result<()> {
-        let group = |row: &Row| {
+        let group = |row: &CompareRow| {
             (
                 format!("{} {}", row.algorithm, row.task),
                 vec![
@@ -313,8 +317,8 @@ impl Report {
 }
 
 /// Microseconds, to three digits.
-fn micros(value: Option<f64>) -> Cell {
-    value.map_or(Cell::none(), |value| match value {
+fn micros(value: Option<f64>) -> TableCell {
+    value.map_or(TableCell::none(), |value| match value {
         ..10.0 => format!("{value:.2}").into(),
         ..100.0 => format!("{value:.1}").into(),
         _ => thousands(value.round() as u64).into(),

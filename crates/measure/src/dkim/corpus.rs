@@ -2,16 +2,16 @@
 
 use crate::random::SplitMix64;
 
-/// How long messages are.
+/// The lengths of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sizes {
+pub(crate) enum MailSizes {
     /// All of 8.9 KB.
     Uniform,
     /// As in the paper: median 7 KB, average 8.8 KB, none over 180 KB. Logarithms of sizes are normal.
     Paper,
 }
 
-impl Sizes {
+impl MailSizes {
     pub(super) const ALL: [Self; 2] = [Self::Uniform, Self::Paper];
     const UNIFORM: f64 = 8_900.0;
     const MEDIAN: f64 = 7_000.0;
@@ -41,12 +41,12 @@ impl Sizes {
 }
 
 /// Messages with header fields like those of mail that has passed some servers, and text in lines.
-pub(crate) struct Corpus {
+pub(crate) struct MailCorpus {
     pub(crate) messages: Vec<Vec<u8>>,
 }
 
-impl Corpus {
-    pub(crate) fn new(sizes: Sizes, count: usize) -> Self {
+impl MailCorpus {
+    pub(crate) fn new(sizes: MailSizes, count: usize) -> Self {
         let mut random = SplitMix64::new(0x6f61_726c_6f63_6b21);
         let messages = (0..count).map(|number| {
             let len = sizes.draw(&mut random);

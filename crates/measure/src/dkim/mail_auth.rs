@@ -1,4 +1,4 @@
-//! A row's work, by the crate `mail-auth`: the fastest peer that is known, one message after the other.
+//! A row's work by the crate `mail-auth`, the fastest known peer, one message after the other.
 
 use std::borrow::Borrow;
 use std::hash::Hash;
@@ -13,38 +13,38 @@ use mail_auth::dkim::{DkimSigner, Done};
 use mail_auth::hickory_resolver::config::{GOOGLE, ResolverConfig, ResolverOpts};
 use mail_auth::{AuthenticatedMessage, DkimResult, MessageAuthenticator, Parameters, ResolverCache, Txt};
 use oarlock::keys::export;
-use oarlock_dkim::{Coverage, RecordOptions, record_text};
+use oarlock_dkim::{HeaderCoverage, RecordOptions, record_text};
 
-use super::task::{DOMAIN, Input, Kind, SELECTOR, Task};
+use super::task::{DOMAIN, MailInput, MailTask, SELECTOR, SignatureKind};
 use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
 
 use super::error::MailBenchError;
-use super::{PEER, Work};
+use super::{MailWork, PEER};
 
 /// `mail-auth` at one task.
 pub(super) struct MailAuth<'i> {
-    input: &'i Input<'i>,
-    /// Absent where it verifies.
-    signer: Option<Signer>,
+    input: &'i MailInput<'i>,
+    /// None if the task is to verify.
+    signer: Option<PeerSigner>,
     authenticator: MessageAuthenticator,
     record: OneRecord,
     next: usize,
 }
 
-enum Signer {
+enum PeerSigner {
     Rsa(DkimSigner<RsaKey<Sha256>, Done>),
     Ed25519(DkimSigner<Ed25519Key, Done>),
 }
 
 impl<'i> MailAuth<'i> {
-    pub(super) fn new(input: &'i Input<'i>) -> Result<Self, MailBenchError> {
+    pub(super) fn new(input: &'i MailInput<'i>) -> Result<Self, MailBenchError> {
         let text = record_text(&input.key, &RecordOptions::default())?;
         let record = DomainKey::parse(text.as_bytes()).map_err(wrong)?;
         let signer = match input.task {
-            Task::Sign(_) => Some(Signer::new(input)?),
-            Task::Verify(_) => None,
+            MailTask::Sign(_) => Some(PeerSigner::new(input)?),
+            MailTask::Verify(_) => None,
         };
-        // Never asked: the record is at hand.
+        // The resolver is never asked, because the cache has the record.
         let resolver = ResolverConfig::udp_and_tcp(&GOOGLE);
         Ok(Self {
             input,
@@ -66,7 +66,7 @@ impl<'i> MailAuth<'i> {
     }
 }
 
-impl Work for MailAuth<'_> {
+impl MailWork for MailAuth<'_> {
     fn batch(&mut self) -> Result<usize, MailBenchError> {
         let mail = &self.input.messages[self.next];
         match &self.signer {
@@ -78,18 +78,21 @@ impl Work for MailAuth<'_> {
     }
 }
 
-impl Signer {
-    fn new(input: &Input<'_>) -> Result<Self, MailBenchError> {
+impl PeerSigner {
+    fn new(input: &MailInput<'_>) -> Result<Self, MailBenchError> {
         let key = export::private_pkcs8_der(&input.key)?;
-        // The fields that are there of those that ours signs.
-        let fields = Coverage::default().signed;
+        // The same fields as our signer covers.
+        let fields = HeaderCoverage::default().signed;
         Ok(match input.task.kind() {
-            Kind::Rsa1024 | Kind::Rsa2048 | Kind::Rsa1024Sha1 | Kind::Rsa2048Sha1 => {
+            SignatureKind::Rsa1024
+            | SignatureKind::Rsa2048
+            | SignatureKind::Rsa1024Sha1
+            | SignatureKind::Rsa2048Sha1 => {
                 let key = RsaKey::from_key_der(PrivatePkcs8KeyDer::from(&key[..]).into()).map_err(wrong)?;
                 let signer = DkimSigner::from_key(key).domain(DOMAIN).selector(SELECTOR);
                 Self::Rsa(signer.headers(fields))
             }
-            Kind::Ed25519 => {
+            SignatureKind::Ed25519 => {
                 let key = Ed25519Key::from_pkcs8_maybe_unchecked_der(&key).map_err(wrong)?;
                 let signer = DkimSigner::from_key(key).domain(DOMAIN).selector(SELECTOR);
                 Self::Ed25519(signer.headers(fields))
@@ -111,7 +114,7 @@ fn wrong(error: impl ToString) -> MailBenchError {
     MailBenchError::Wrong(format!("{PEER}: {}", error.to_string()))
 }
 
-/// A cache that has the one record, whatever it is asked for.
+/// A cache that gives the same record for every name.
 struct OneRecord(Txt);
 
 impl ResolverCache<Box<str>, Txt> for OneRecord {

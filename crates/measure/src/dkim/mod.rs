@@ -2,10 +2,10 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `compare` | the same for messages of the caller, as the tables of the paper have it |
+//! | `compare` | `--compare`: the same for messages of the caller, in the tables of the paper |
 //! | `corpus` | messages of one size, and of sizes like those of the paper |
-//! | `task` | what is done with them |
-//! | `ours` | a row's work through the mail trade |
+//! | `task` | the tasks: sign or verify, with a kind of key |
+//! | `ours` | a row's work through `oarlock-dkim` |
 //! | `mail_auth` | the same by a peer (feature `mail-auth`) |
 //! | `report` | rows as table and JSON |
 
@@ -25,22 +25,22 @@ use cpu_time::ThreadTime;
 use oarlock::Accelerator;
 
 pub use self::args::{CompareArgs, MailBenchArgs};
-pub(crate) use self::corpus::{Corpus, Sizes};
+pub(crate) use self::corpus::{MailCorpus, MailSizes};
 pub use self::error::MailBenchError;
-use self::ours::Ours;
-use self::report::Row;
-pub(crate) use self::task::{DOMAIN, Input, Kind, SELECTOR, Task};
+use self::ours::EngineMailWork;
+use self::report::MailRow;
+pub(crate) use self::task::{DOMAIN, MailInput, MailTask, SELECTOR, SignatureKind};
 use crate::options::GlobalOptions;
 use crate::progress;
 use crate::report::print_report;
 use crate::statistics::{median_by, take_turns};
 
-/// How the peer is called.
+/// The name of the peer.
 const PEER: &str = "mail-auth 0.13";
 
-/// Somebody who does a row's work.
-trait Work {
-    /// Does the next messages, and says how many.
+/// A contender at a task.
+trait MailWork {
+    /// Signs or verifies the next messages, and returns their number.
     fn batch(&mut self) -> Result<usize, MailBenchError>;
 }
 
@@ -57,24 +57,24 @@ pub fn run(global: &GlobalOptions, args: &MailBenchArgs) -> Result<(), MailBench
     let engines = global.measured_engines(&all);
     let alone: Vec<Accelerator> =
         engines.iter().map(|engine| ours::alone(engine)).collect::<Result<_, _>>()?;
-    let tasks = if args.tasks.is_empty() { &Task::USUAL[..] } else { &args.tasks };
-    let steps = (Sizes::ALL.len() * tasks.len()) as u64;
+    let tasks = if args.tasks.is_empty() { &MailTask::USUAL[..] } else { &args.tasks };
+    let steps = (MailSizes::ALL.len() * tasks.len()) as u64;
     let progress = progress::bar(steps, "{msg:20!} {wide_bar} {pos}/{len} rows{left}");
     let mut rows = Vec::new();
-    for sizes in Sizes::ALL {
-        let corpus = Corpus::new(sizes, args.messages);
+    for sizes in MailSizes::ALL {
+        let corpus = MailCorpus::new(sizes, args.messages);
         for &task in tasks {
             progress.set_message(format!("{} {}", task.name(), sizes.name()));
-            let input = Input::new(task, &corpus.messages, &all)?;
-            let ours = alone.iter().map(|engine| Ours::new(engine, &input, args.batch));
-            let mut ours: Vec<Ours> = ours.collect::<Result<_, _>>()?;
-            let mut works: Vec<&mut dyn Work> = ours.iter_mut().map(|ours| ours as _).collect();
+            let input = MailInput::new(task, &corpus.messages, &all)?;
+            let ours = alone.iter().map(|engine| EngineMailWork::new(engine, &input, args.batch));
+            let mut ours: Vec<EngineMailWork> = ours.collect::<Result<_, _>>()?;
+            let mut works: Vec<&mut dyn MailWork> = ours.iter_mut().map(|ours| ours as _).collect();
             let mut peer = peer(&input)?;
-            works.extend(peer.iter_mut().map(|peer| &mut **peer as &mut dyn Work));
+            works.extend(peer.iter_mut().map(|peer| &mut **peer as &mut dyn MailWork));
             let rates = turns(&mut works, args)?;
             let peer = rates.get(engines.len()).copied();
             let of_engines = engines.iter().zip(rates);
-            rows.extend(of_engines.map(|(engine, rate)| Row::of(engine, task, sizes, rate, peer)));
+            rows.extend(of_engines.map(|(engine, rate)| MailRow::of(engine, task, sizes, rate, peer)));
             progress.inc(1);
         }
     }
@@ -82,30 +82,32 @@ pub fn run(global: &GlobalOptions, args: &MailBenchArgs) -> Result<(), MailBench
     Ok(print_report(global.json, &rows, |in_colour| report::to_text(args, &rows, in_colour))?)
 }
 
-/// The peer, where one was built in and can do this.
+/// The peer, if one was built in and can do this task.
 #[cfg(feature = "mail-auth")]
-fn peer<'i>(input: &'i Input<'i>) -> Result<Option<Box<dyn Work + 'i>>, MailBenchError> {
+fn peer<'i>(input: &'i MailInput<'i>) -> Result<Option<Box<dyn MailWork + 'i>>, MailBenchError> {
     // It knows no SHA-1, and signs with no RSA key shorter than 2048 bits.
     let task = input.task;
-    if task == Task::Sign(Kind::Rsa1024) || matches!(task.kind(), Kind::Rsa1024Sha1 | Kind::Rsa2048Sha1) {
+    if task == MailTask::Sign(SignatureKind::Rsa1024)
+        || matches!(task.kind(), SignatureKind::Rsa1024Sha1 | SignatureKind::Rsa2048Sha1)
+    {
         return Ok(None);
     }
     Ok(Some(Box::new(mail_auth::MailAuth::new(input)?)))
 }
 
 #[cfg(not(feature = "mail-auth"))]
-fn peer<'i>(_input: &'i Input<'i>) -> Result<Option<Box<dyn Work + 'i>>, MailBenchError> {
+fn peer<'i>(_input: &'i MailInput<'i>) -> Result<Option<Box<dyn MailWork + 'i>>, MailBenchError> {
     Ok(None)
 }
 
 /// Messages per second of the clock and of CPU.
 #[derive(Clone, Copy, Debug)]
-struct Rate {
+struct MailRate {
     per_s: f64,
     per_cpu_s: f64,
 }
-/// Each in turn, for as long as each other: the median turn of each by CPU.
-fn turns(works: &mut [&mut dyn Work], args: &MailBenchArgs) -> Result<Vec<Rate>, MailBenchError> {
+/// Lets the contenders take turns of equal length, and returns the median turn of each by CPU time.
+fn turns(works: &mut [&mut dyn MailWork], args: &MailBenchArgs) -> Result<Vec<MailRate>, MailBenchError> {
     let length = Duration::from_secs_f64(args.seconds);
     // The first turn warms caches and builds tables of keys.
     take_turns(works, 1, |_, work| timed(*work, length))?;
@@ -113,12 +115,12 @@ fn turns(works: &mut [&mut dyn Work], args: &MailBenchArgs) -> Result<Vec<Rate>,
     Ok(rates.into_iter().filter_map(|rates| median_by(rates, |rate| rate.per_cpu_s)).collect())
 }
 
-fn timed(work: &mut dyn Work, length: Duration) -> Result<Rate, MailBenchError> {
+fn timed(work: &mut dyn MailWork, length: Duration) -> Result<MailRate, MailBenchError> {
     let (began, cpu) = (Instant::now(), ThreadTime::now());
     let mut messages = 0;
     while began.elapsed() < length {
         messages += work.batch()?;
     }
     let rate = |time: Duration| messages as f64 / time.as_secs_f64().max(f64::EPSILON);
-    Ok(Rate { per_s: rate(began.elapsed()), per_cpu_s: rate(cpu.elapsed()) })
+    Ok(MailRate { per_s: rate(began.elapsed()), per_cpu_s: rate(cpu.elapsed()) })
 }

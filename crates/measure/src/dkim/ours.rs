@@ -1,13 +1,16 @@
-//! A row's work, through the mail trade.
+//! A row's work through `oarlock-dkim`.
 
 use oarlock::Accelerator;
-use oarlock_dkim::{Intake, KeyAnswer, Policy, RecordOptions, Signer, Verdict, Verified, record_text};
+use oarlock_dkim::{
+    DkimSigner, DkimVerdict, KeyAnswer, RecordOptions, VerifiedMessage, VerifyIntake, VerifyPolicy,
+    record_text,
+};
 
-use super::Work;
+use super::MailWork;
 use super::error::MailBenchError;
-use super::task::{Input, NOW_S, Task, parsed, sign};
+use super::task::{MailInput, MailTask, NOW_S, parsed, sign};
 
-/// The engine of this name alone.
+/// Returns an accelerator with the engine of this name only.
 pub(super) fn alone(engine: &str) -> Result<Accelerator, MailBenchError> {
     Ok(Accelerator::builder()
         .environment(true)
@@ -17,20 +20,20 @@ pub(super) fn alone(engine: &str) -> Result<Accelerator, MailBenchError> {
 }
 
 /// One engine at one task.
-pub(super) struct Ours<'i> {
-    input: &'i Input<'i>,
+pub(super) struct EngineMailWork<'i> {
+    input: &'i MailInput<'i>,
     batch: usize,
     accelerator: Accelerator,
-    signer: Signer,
+    signer: DkimSigner,
     answer: KeyAnswer,
-    /// Where the next batch begins.
+    /// The index of the next batch's first message.
     next: usize,
 }
 
-impl<'i> Ours<'i> {
+impl<'i> EngineMailWork<'i> {
     pub(super) fn new(
         accelerator: &Accelerator,
-        input: &'i Input<'i>,
+        input: &'i MailInput<'i>,
         batch: usize,
     ) -> Result<Self, MailBenchError> {
         let record = record_text(&input.key, &RecordOptions::default())?;
@@ -39,21 +42,21 @@ impl<'i> Ours<'i> {
             batch,
             accelerator: accelerator.clone(),
             signer: input.signer()?,
-            answer: KeyAnswer::of_records([record]),
+            answer: KeyAnswer::from_records([record]),
             next: 0,
         })
     }
 
     fn verify(&self, batch: &[Vec<u8>]) -> Result<(), MailBenchError> {
-        let policy = Policy { accepts_sha1: true, ..Policy::default() };
-        let mut intake = Intake::new(&policy, NOW_S);
+        let policy = VerifyPolicy { accepts_sha1: true, ..VerifyPolicy::default() };
+        let mut intake = VerifyIntake::new(&policy, NOW_S);
         for mail in batch {
             intake.push(&parsed(mail, &policy.limits)?)?;
         }
         let keyed = intake.hash(&self.accelerator)?.answer(|_| self.answer.clone());
         let results = keyed.verify(&self.accelerator);
-        let is_good = |verified: &Verified| {
-            verified.signatures.iter().all(|signature| signature.verdict() == Verdict::Pass)
+        let is_good = |verified: &VerifiedMessage| {
+            verified.signatures.iter().all(|signature| signature.verdict() == DkimVerdict::Pass)
         };
         match results.len() == batch.len() && results.iter().all(is_good) {
             true => Ok(()),
@@ -62,13 +65,13 @@ impl<'i> Ours<'i> {
     }
 }
 
-impl Work for Ours<'_> {
+impl MailWork for EngineMailWork<'_> {
     fn batch(&mut self) -> Result<usize, MailBenchError> {
         let messages = &self.input.messages[self.next..];
         let batch = &messages[..self.batch.min(messages.len())];
         match self.input.task {
-            Task::Sign(_) => drop(sign(batch, &self.signer, &self.accelerator)?),
-            Task::Verify(_) => self.verify(batch)?,
+            MailTask::Sign(_) => drop(sign(batch, &self.signer, &self.accelerator)?),
+            MailTask::Verify(_) => self.verify(batch)?,
         }
         self.next = (self.next + batch.len()) % self.input.messages.len();
         Ok(batch.len())

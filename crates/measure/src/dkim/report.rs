@@ -3,14 +3,14 @@
 use serde::Serialize;
 
 use super::args::MailBenchArgs;
-use super::corpus::Sizes;
-use super::task::Task;
-use super::{PEER, Rate};
-use crate::table::{Align, Cell, Table, count, ratio, thousands};
+use super::corpus::MailSizes;
+use super::task::MailTask;
+use super::{MailRate, PEER};
+use crate::table::{CellAlign, TableCell, TextTable, count, ratio, thousands};
 
-/// As every trade's bench prints it.
+/// A row as the benches of all protocols print it.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct MailRow {
     name: String,
     engine: &'static str,
     threads: usize,
@@ -22,8 +22,14 @@ pub(super) struct Row {
     ratio: Option<f64>,
 }
 
-impl Row {
-    pub(super) fn of(engine: &'static str, task: Task, sizes: Sizes, rate: Rate, peer: Option<Rate>) -> Self {
+impl MailRow {
+    pub(super) fn of(
+        engine: &'static str,
+        task: MailTask,
+        sizes: MailSizes,
+        rate: MailRate,
+        peer: Option<MailRate>,
+    ) -> Self {
         let peer_rate_per_cpu_s = peer.map(|peer| peer.per_cpu_s);
         Self {
             name: task.name(),
@@ -40,7 +46,7 @@ impl Row {
 }
 
 /// Returns the heading and the table.
-pub(super) fn to_text(args: &MailBenchArgs, rows: &[Row], in_colour: bool) -> String {
+pub(super) fn to_text(args: &MailBenchArgs, rows: &[MailRow], in_colour: bool) -> String {
     let heading = format!(
         "{} in batches of {}, relaxed/relaxed, one key, which is at hand; one thread; median of {} of {} s\n",
         count(args.messages as u64, "message"),
@@ -48,22 +54,22 @@ pub(super) fn to_text(args: &MailBenchArgs, rows: &[Row], in_colour: bool) -> St
         count(args.turns.into(), "turn"),
         args.seconds
     );
-    let mut table = Table::new([
-        ("row", Align::Left),
-        ("sizes", Align::Left),
-        ("engine", Align::Left),
-        ("messages/CPU s", Align::Right),
-        (PEER, Align::Right),
-        ("ratio", Align::Right),
+    let mut table = TextTable::new([
+        ("row", CellAlign::Left),
+        ("sizes", CellAlign::Left),
+        ("engine", CellAlign::Left),
+        ("messages/CPU s", CellAlign::Right),
+        (PEER, CellAlign::Right),
+        ("ratio", CellAlign::Right),
     ]);
     for row in rows {
         table.row([
-            Cell::from(row.name.clone()),
+            TableCell::from(row.name.clone()),
             row.sizes.into(),
             row.engine.into(),
             thousands(row.rate_per_cpu_s.round() as u64).into(),
-            row.peer_rate_per_cpu_s.map_or(Cell::none(), |rate| thousands(rate.round() as u64).into()),
-            row.ratio.map_or(Cell::none(), |value| ratio(value).into()),
+            row.peer_rate_per_cpu_s.map_or(TableCell::none(), |rate| thousands(rate.round() as u64).into()),
+            row.ratio.map_or(TableCell::none(), |value| ratio(value).into()),
         ]);
     }
     heading + &table.render(in_colour)

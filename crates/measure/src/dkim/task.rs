@@ -1,28 +1,28 @@
-//! What is done with which messages and which key.
+//! The tasks of the bench: messages signed and verified with a key of a kind.
 
 use std::borrow::Cow;
 
 use oarlock::keys::generate;
 use oarlock::{Accelerator, Key};
-use oarlock_dkim::{Algorithm, Limits, Message, SignError, SignIntake, Signer};
+use oarlock_dkim::{DkimSigner, MailLimits, MailSignError, ParsedMail, SignIntake, SignatureAlgorithm};
 
 use super::error::MailBenchError;
 
-/// When everything here happens, in seconds since 1970.
+/// The time of all signatures, in seconds since 1970.
 pub(super) const NOW_S: u64 = 1_793_613_600;
 pub(crate) const DOMAIN: &str = "example.com";
 pub(crate) const SELECTOR: &str = "s1";
 
-/// What is done with each message.
+/// The task at each message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Task {
-    Sign(Kind),
-    Verify(Kind),
+pub(crate) enum MailTask {
+    Sign(SignatureKind),
+    Verify(SignatureKind),
 }
 
-/// Which key, and which digest where it is not SHA-256.
+/// The kind of key, and the digest if it is not SHA-256.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SignatureKind {
     Rsa1024Sha1,
     Rsa1024,
     Rsa2048Sha1,
@@ -30,15 +30,15 @@ pub(crate) enum Kind {
     Ed25519,
 }
 
-impl Task {
-    /// What is measured unless somebody wants something else.
+impl MailTask {
+    /// The tasks that are measured by default.
     pub(super) const USUAL: [Self; 6] = [
-        Self::Sign(Kind::Rsa1024),
-        Self::Sign(Kind::Rsa2048),
-        Self::Sign(Kind::Ed25519),
-        Self::Verify(Kind::Rsa1024),
-        Self::Verify(Kind::Rsa2048),
-        Self::Verify(Kind::Ed25519),
+        Self::Sign(SignatureKind::Rsa1024),
+        Self::Sign(SignatureKind::Rsa2048),
+        Self::Sign(SignatureKind::Ed25519),
+        Self::Verify(SignatureKind::Rsa1024),
+        Self::Verify(SignatureKind::Rsa2048),
+        Self::Verify(SignatureKind::Ed25519),
     ];
 
     pub(super) fn name(self) -> String {
@@ -48,24 +48,24 @@ impl Task {
         }
     }
 
-    /// The task of this name.
+    /// Returns the task of this name.
     pub(crate) fn from_name(name: &str) -> Result<Self, String> {
-        let all = || Kind::ALL.into_iter().flat_map(|kind| [Self::Sign(kind), Self::Verify(kind)]);
+        let all = || SignatureKind::ALL.into_iter().flat_map(|kind| [Self::Sign(kind), Self::Verify(kind)]);
         let names = || all().map(Self::name).collect::<Vec<_>>().join(", ");
         all().find(|task| task.name() == name).ok_or_else(|| format!("expected one of {}", names()))
     }
 
-    pub(super) fn kind(self) -> Kind {
+    pub(super) fn kind(self) -> SignatureKind {
         let (Self::Sign(kind) | Self::Verify(kind)) = self;
         kind
     }
 }
 
-impl Kind {
+impl SignatureKind {
     pub(super) const ALL: [Self; 5] =
         [Self::Rsa1024Sha1, Self::Rsa1024, Self::Rsa2048Sha1, Self::Rsa2048, Self::Ed25519];
 
-    /// As in titles of tables.
+    /// The name in titles of tables.
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Rsa1024Sha1 => "RSA-1024 with SHA-1",
@@ -95,23 +95,23 @@ impl Kind {
     }
 }
 
-/// What all who are measured at a row get.
-pub(crate) struct Input<'m> {
-    pub(super) task: Task,
+/// The input of every contender at a row.
+pub(crate) struct MailInput<'m> {
+    pub(super) task: MailTask,
     pub(crate) key: Key,
-    /// Signed where they are to be verified.
+    /// The messages, signed if the task is to verify.
     pub(crate) messages: Cow<'m, [Vec<u8>]>,
 }
 
-impl<'m> Input<'m> {
+impl<'m> MailInput<'m> {
     pub(crate) fn new(
-        task: Task,
+        task: MailTask,
         messages: &'m [Vec<u8>],
         accelerator: &Accelerator,
     ) -> Result<Self, MailBenchError> {
         let key = task.kind().generate()?;
         let mut input = Self { task, key, messages: messages.into() };
-        if let Task::Verify(_) = task {
+        if let MailTask::Verify(_) = task {
             let fields = sign(messages, &input.signer()?, accelerator)?;
             let whole = |(field, mail): (String, &Vec<u8>)| [field.as_bytes(), b"\r\n", mail].concat();
             input.messages = fields.into_iter().zip(messages).map(whole).collect();
@@ -119,31 +119,33 @@ impl<'m> Input<'m> {
         Ok(input)
     }
 
-    pub(super) fn signer(&self) -> Result<Signer, MailBenchError> {
+    pub(super) fn signer(&self) -> Result<DkimSigner, MailBenchError> {
         let kind = self.task.kind();
-        let signer = Signer::new(DOMAIN, SELECTOR, self.key.clone()).and_then(|signer| match kind {
-            Kind::Rsa1024Sha1 | Kind::Rsa2048Sha1 => signer.with_algorithm(Algorithm::RsaSha1),
-            Kind::Rsa1024 | Kind::Rsa2048 | Kind::Ed25519 => Ok(signer),
+        let signer = DkimSigner::new(DOMAIN, SELECTOR, self.key.clone()).and_then(|signer| match kind {
+            SignatureKind::Rsa1024Sha1 | SignatureKind::Rsa2048Sha1 => {
+                signer.with_algorithm(SignatureAlgorithm::RsaSha1)
+            }
+            SignatureKind::Rsa1024 | SignatureKind::Rsa2048 | SignatureKind::Ed25519 => Ok(signer),
         });
         Ok(signer?)
     }
 }
 
-/// The signature of each message.
+/// Returns the signature of each message.
 pub(super) fn sign<'m>(
     messages: impl IntoIterator<Item = &'m Vec<u8>>,
-    signer: &Signer,
+    signer: &DkimSigner,
     accelerator: &Accelerator,
 ) -> Result<Vec<String>, MailBenchError> {
-    let limits = Limits::default();
+    let limits = MailLimits::default();
     let mut intake = SignIntake::new(NOW_S);
     for mail in messages {
         intake.push(parsed(mail, &limits)?, [signer])?;
     }
-    let wrong = |error: SignError| MailBenchError::Wrong(error.to_string());
+    let wrong = |error: MailSignError| MailBenchError::Wrong(error.to_string());
     intake.sign(accelerator)?.into_iter().map(|field| field.map_err(wrong)).collect()
 }
 
-pub(super) fn parsed<'m>(mail: &'m [u8], limits: &Limits) -> Result<Message<'m>, MailBenchError> {
-    Message::parse(mail, limits).map_err(|error| MailBenchError::Wrong(error.to_string()))
+pub(super) fn parsed<'m>(mail: &'m [u8], limits: &MailLimits) -> Result<ParsedMail<'m>, MailBenchError> {
+    ParsedMail::parse(mail, limits).map_err(|error| MailBenchError::Wrong(error.to_string()))
 }

@@ -9,23 +9,23 @@ use clap::Args;
 use oarlock::BlockCipher;
 use oarlock::table::KeyType;
 
-/// What to measure.
+/// Arguments of `oarlock ladder`.
 #[derive(Args, Clone, Debug)]
 pub struct LadderArgs {
     /// Cipher: des, as in the paper, or tdes (three keys)
     #[arg(long, value_name = "NAME", default_value = "des")]
-    pub(super) cipher: Cipher,
-    /// Operations per batch, separated by commas
+    pub(super) cipher: LadderCipher,
+    /// Numbers of operations per batch, 1 to 1000000 each, separated by commas
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "1,10,100,1000,10000,100000")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) batches: Vec<u32>,
     /// Bytes per operation: 8-80 (multiples of 8, uniform) or 40, or both
     #[arg(long, value_name = "LENGTHS", value_delimiter = ',', default_value = "8-80,40")]
-    pub(super) lengths: Vec<Lengths>,
-    /// Different keys that the operations are spread over
+    pub(super) lengths: Vec<OpLengths>,
+    /// Number of different keys, 1 to 65536
     #[arg(long, value_name = "N", default_value = "1024", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(super) keys: u32,
-    /// Seconds of work for each step at each batch size; a step that takes longer for one batch does one
+    /// Seconds of work for each step at each batch size, up to 60; a step whose batch takes longer does one batch
     #[arg(long, value_name = "SECONDS", default_value = "0.2", value_parser = seconds)]
     pub(super) seconds: Duration,
     /// Draw the steps against batch size into this SVG file
@@ -33,23 +33,23 @@ pub struct LadderArgs {
     pub(super) plot: Option<PathBuf>,
 }
 
-/// What encrypts.
+/// The cipher of the operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cipher {
+pub(super) enum LadderCipher {
     Des,
     Tdes,
 }
 
-/// How long operations are.
+/// The lengths of the operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lengths {
+pub(super) enum OpLengths {
     /// 8 to 80 bytes in multiples of 8, each equally likely: the paper's experiments 1 to 4.
     Uniform,
     /// 40 bytes: its experiments 5 to 8.
     Fixed,
 }
 
-/// A word that is none of those expected.
+/// A word that is not one of the expected ones.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, found {found:?}")]
 pub(super) struct WordError {
@@ -57,7 +57,7 @@ pub(super) struct WordError {
     found: String,
 }
 
-impl Cipher {
+impl LadderCipher {
     pub(super) fn alg(self) -> BlockCipher {
         match self {
             Self::Des => BlockCipher::Des,
@@ -73,7 +73,7 @@ impl Cipher {
     }
 }
 
-impl FromStr for Cipher {
+impl FromStr for LadderCipher {
     type Err = WordError;
 
     fn from_str(text: &str) -> Result<Self, WordError> {
@@ -85,7 +85,7 @@ impl FromStr for Cipher {
     }
 }
 
-impl fmt::Display for Cipher {
+impl fmt::Display for LadderCipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Des => "des",
@@ -94,7 +94,7 @@ impl fmt::Display for Cipher {
     }
 }
 
-impl FromStr for Lengths {
+impl FromStr for OpLengths {
     type Err = WordError;
 
     fn from_str(text: &str) -> Result<Self, WordError> {
@@ -106,7 +106,7 @@ impl FromStr for Lengths {
     }
 }
 
-impl fmt::Display for Lengths {
+impl fmt::Display for OpLengths {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Uniform => "8-80",

@@ -1,4 +1,4 @@
-//! What all steps share: engines, keys, tables.
+//! The engines, keys and tables that all steps share.
 
 use std::sync::Arc;
 
@@ -9,34 +9,31 @@ use oarlock::table::KeyTable;
 use super::LadderError;
 use super::args::LadderArgs;
 use super::steps::ServedBy;
-use super::workload::{Ring, cbc_shape};
+use super::workload::{KeyRing, cbc_shape};
 use crate::options::GlobalOptions;
 
-pub(super) struct Bench {
+/// The engines, keys and tables that all steps share.
+pub(super) struct LadderBench {
     /// The scalar engine alone.
     referee: Accelerator,
     /// Every engine that is allowed, without checks.
     all: Accelerator,
     checked: Accelerator,
-    pub(super) ring: Arc<Ring>,
+    pub(super) ring: Arc<KeyRing>,
     pub(super) table: KeyTable,
     /// Operations that fill the widest engine once.
     pub(super) group: usize,
-    /// Engines that serve the cipher where all may.
+    /// The engines that serve the cipher if all may.
     engines: Vec<&'static str>,
 }
 
-impl Bench {
+impl LadderBench {
     pub(super) fn new(global: &GlobalOptions, args: &LadderArgs) -> Result<Self, LadderError> {
         let checked = global.builder().build()?;
         let all = global.builder().cross_check(0.0).build()?;
-        let referee = Accelerator::builder()
-            .environment(true)
-            .cost_cache(oarlock::default_cost_cache())
-            .engines([all.diagnostics().referee().name()])
-            .cross_check(0.0)
-            .build()?;
-        let ring = Arc::new(Ring::new(all.diagnostics().referee(), args.cipher, args.keys as usize)?);
+        let referee =
+            Accelerator::builder().engines([all.diagnostics().referee().name()]).cross_check(0.0).build()?;
+        let ring = Arc::new(KeyRing::new(all.diagnostics().referee(), args.cipher, args.keys as usize)?);
         let shape = cbc_shape(args.cipher.alg(), Direction::Encrypt);
         let allowed = global.measured_engines(&all);
         let mut group = 1;
@@ -67,12 +64,12 @@ impl Bench {
         }
     }
 
-    /// True where there is more than one operation at a time.
+    /// True if an engine computes several operations at a time.
     pub(super) fn has_lanes(&self) -> bool {
         self.group > 1
     }
 
-    /// Of every engine that is allowed, for what is to be told of them.
+    /// Returns the accelerator with every engine that is allowed.
     pub(super) fn all(&self) -> &Accelerator {
         &self.all
     }

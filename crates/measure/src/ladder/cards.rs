@@ -1,4 +1,4 @@
-//! What the cards do: the paper's experiments 1 to 4, and 7 through a socket.
+//! The cards of the paper's experiments 1 to 4, and of 7 through a socket.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,37 +13,37 @@ use oarlock::{
 };
 
 use super::LadderError;
-use super::columns::Columns;
-use super::message::{Fields, OneKey, Request};
-use super::peer::Card;
-use super::workload::{BLOCK, MASTER, Ring, WRAP, cbc_shape};
+use super::columns::BatchColumns;
+use super::message::{CardRequest, FieldReader, OneKeyMessage};
+use super::peer::LadderCard;
+use super::workload::{BLOCK, KeyRing, MASTER, WRAP, cbc_shape};
 
-/// Unwraps the key of every request, or only those that it has not seen, and computes requests alone or together:
+/// A card that unwraps the key of every request, or only new keys, and computes requests one by one or together:
 /// experiments 1, 2 and 4.
 pub(super) struct Unwrapping {
-    ring: Arc<Ring>,
+    ring: Arc<KeyRing>,
     accelerator: Accelerator,
     table: KeyTable,
     master: u32,
-    /// One call for each request, or one for all.
-    calls: Calls,
-    /// Where keys are kept: their indices in the table, by what they are wrapped as.
+    /// One call for each request, or one call for all.
+    calls: EngineCalls,
+    /// The cached keys: indices in the table, by wrapped key.
     cache: Option<HashMap<Vec<u8>, u32>>,
     batch: BatchBuilder,
 }
 
 /// Engine calls for a message of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Calls {
+pub(super) enum EngineCalls {
     OneEach,
     OneForAll,
 }
 
 impl Unwrapping {
     pub(super) fn new(
-        ring: &Arc<Ring>,
+        ring: &Arc<KeyRing>,
         accelerator: &Accelerator,
-        calls: Calls,
+        calls: EngineCalls,
         keeps_keys: bool,
     ) -> Result<Self, LadderError> {
         let (table, master) = ring.master_table()?;
@@ -52,8 +52,8 @@ impl Unwrapping {
         Ok(Self { ring, accelerator, table, master, calls, cache, batch: BatchBuilder::new() })
     }
 
-    /// Where the key of a request is: in the table, or in a slot that an earlier record of the batch fills.
-    fn key(&mut self, request: &Request<'_>) -> Result<KeySource, LadderError> {
+    /// Returns the source of a request's key: the table, or a slot that an earlier record of the batch fills.
+    fn key(&mut self, request: &CardRequest<'_>) -> Result<KeySource, LadderError> {
         let key_type = self.ring.cipher.key_type();
         let Some(cache) = &mut self.cache else {
             let slot = self.batch.slot(request.wrapped.len() as u32);
@@ -74,7 +74,7 @@ impl Unwrapping {
         Ok(KeySource::Table(added.index))
     }
 
-    fn add(&mut self, request: &Request<'_>) -> Result<(), LadderError> {
+    fn add(&mut self, request: &CardRequest<'_>) -> Result<(), LadderError> {
         let key = self.key(request)?;
         let entry = BatchEntry::new(self.ring.task(request.direction)).key_from(key);
         self.batch.add(entry.iv(EntryIv::Bytes(request.iv)).input(request.data))?;
@@ -90,48 +90,48 @@ impl Unwrapping {
     }
 }
 
-impl Card for Unwrapping {
+impl LadderCard for Unwrapping {
     fn answer(&mut self, message: &[u8], results: &mut Vec<u8>) -> Result<(), LadderError> {
         let key_len = self.ring.cipher.alg().key_len();
-        let mut fields = Fields::of(message);
+        let mut fields = FieldReader::of(message);
         self.batch.clear();
         while !fields.is_at_end() {
             self.add(&fields.request(key_len)?)?;
-            if self.calls == Calls::OneEach {
+            if self.calls == EngineCalls::OneEach {
                 self.run(results)?;
             }
         }
-        if self.calls == Calls::OneForAll { self.run(results) } else { Ok(()) }
+        if self.calls == EngineCalls::OneForAll { self.run(results) } else { Ok(()) }
     }
 }
 
-/// All operations of a message under one key, in one engine call: experiment 3. The key's schedule is made once, or for
-/// every operation, as the paper's control reset the chip each time.
+/// A card that computes all operations of a message under one key in one engine call: experiment 3. The key schedule
+/// is made once, or for every operation, like the paper's control, which reset the chip each time.
 pub(super) struct SameKey {
-    ring: Arc<Ring>,
+    ring: Arc<KeyRing>,
     accelerator: Accelerator,
     table: KeyTable,
     rebuilds: bool,
-    columns: Columns,
+    columns: BatchColumns,
 }
 
 impl SameKey {
     pub(super) fn new(
-        ring: &Arc<Ring>,
+        ring: &Arc<KeyRing>,
         accelerator: &Accelerator,
         rebuilds: bool,
     ) -> Result<Self, LadderError> {
         let (table, _) = ring.master_table()?;
         let (ring, accelerator) = (Arc::clone(ring), accelerator.clone());
-        Ok(Self { ring, accelerator, table, rebuilds, columns: Columns::default() })
+        Ok(Self { ring, accelerator, table, rebuilds, columns: BatchColumns::default() })
     }
 
-    /// The key comes into the table for this message, and has a schedule there.
+    /// Puts the key into the table for this message, where it has a schedule.
     fn run_kept(
         &mut self,
         message: &[u8],
-        mut fields: Fields<'_>,
-        key: OneKey<'_>,
+        mut fields: FieldReader<'_>,
+        key: OneKeyMessage<'_>,
         results: &mut Vec<u8>,
     ) -> Result<(), LadderError> {
         const NAME: &str = "of this message";
@@ -150,12 +150,12 @@ impl SameKey {
         Ok(())
     }
 
-    /// The key stays in a slot, where nothing is kept with it: each record makes its schedule.
+    /// Leaves the key in a slot without a schedule: each record makes the schedule.
     fn run_rebuilt(
         &mut self,
         message: &[u8],
-        mut fields: Fields<'_>,
-        key: OneKey<'_>,
+        mut fields: FieldReader<'_>,
+        key: OneKeyMessage<'_>,
         results: &mut Vec<u8>,
     ) -> Result<(), LadderError> {
         let unwrapped = unwrap_into_slot(&self.accelerator, &self.ring, key.wrapped)?;
@@ -170,9 +170,9 @@ impl SameKey {
     }
 }
 
-impl Card for SameKey {
+impl LadderCard for SameKey {
     fn answer(&mut self, message: &[u8], results: &mut Vec<u8>) -> Result<(), LadderError> {
-        let mut fields = Fields::of(message);
+        let mut fields = FieldReader::of(message);
         let key = fields.key(self.ring.cipher.alg().key_len())?;
         if self.rebuilds {
             self.run_rebuilt(message, fields, key, results)
@@ -182,8 +182,12 @@ impl Card for SameKey {
     }
 }
 
-/// Unwraps a key into slot 0 of what comes back.
-fn unwrap_into_slot(accelerator: &Accelerator, ring: &Ring, wrapped: &[u8]) -> Result<Outcomes, LadderError> {
+/// Unwraps a key into slot 0 of the returned records.
+fn unwrap_into_slot(
+    accelerator: &Accelerator,
+    ring: &KeyRing,
+    wrapped: &[u8],
+) -> Result<Outcomes, LadderError> {
     let data = [&[0; BLOCK], wrapped].concat();
     let (iv, input) = (Span::new(0, BLOCK), Span::new(BLOCK, wrapped.len()));
     let (Some(iv), Some(input), Some(slots)) =
@@ -206,24 +210,25 @@ fn unwrap_into_slot(accelerator: &Accelerator, ring: &Ring, wrapped: &[u8]) -> R
     Ok(outcomes)
 }
 
-/// Parameters in columns ahead of the data, in a message: the paper's control of experiment 7, a separate request buffer.
+/// A card that reads parameters in columns before the data of a message: the paper's control of experiment 7, a
+/// separate request buffer.
 pub(super) struct FromColumns {
-    ring: Arc<Ring>,
+    ring: Arc<KeyRing>,
     accelerator: Accelerator,
     table: KeyTable,
-    columns: Columns,
+    columns: BatchColumns,
 }
 
 impl FromColumns {
-    pub(super) fn new(ring: &Arc<Ring>, accelerator: &Accelerator, table: &KeyTable) -> Self {
+    pub(super) fn new(ring: &Arc<KeyRing>, accelerator: &Accelerator, table: &KeyTable) -> Self {
         let (ring, accelerator) = (Arc::clone(ring), accelerator.clone());
-        Self { ring, accelerator, table: table.clone(), columns: Columns::default() }
+        Self { ring, accelerator, table: table.clone(), columns: BatchColumns::default() }
     }
 }
 
-impl Card for FromColumns {
+impl LadderCard for FromColumns {
     fn answer(&mut self, message: &[u8], results: &mut Vec<u8>) -> Result<(), LadderError> {
-        Fields::of(message).columns(&self.ring, &mut self.columns)?;
+        FieldReader::of(message).columns(&self.ring, &mut self.columns)?;
         let outcome = self.accelerator.run_batch(&self.table, &self.columns.batch(message))?;
         check(&outcome)?;
         results.extend_from_slice(outcome.output());

@@ -7,25 +7,25 @@ use oarlock::batch::BatchOutcome;
 use oarlock::table::KeyTable;
 
 use super::LadderError;
-use super::columns::Columns;
+use super::columns::BatchColumns;
 use super::known::KnownAnswers;
-use super::measure::{Clock, Contender};
-use super::message::{self, Fields};
-use super::workload::{Ring, Workload};
+use super::measure::{LadderClock, LadderContender};
+use super::message::{self, FieldReader};
+use super::workload::{KeyRing, Workload};
 
-/// Parameters in the data stream: each is read where it stands, and data is computed from where it lies. Steps 5 and 6.
+/// Parameters in the data stream. Parameters and data are read in place. Steps 5 and 6.
 pub(super) struct Streamed {
-    ring: Arc<Ring>,
+    ring: Arc<KeyRing>,
     accelerator: Accelerator,
     table: KeyTable,
     stream: Vec<u8>,
-    columns: Columns,
+    columns: BatchColumns,
     outcome: BatchOutcome,
 }
 
 impl Streamed {
     pub(super) fn new(
-        ring: &Arc<Ring>,
+        ring: &Arc<KeyRing>,
         accelerator: &Accelerator,
         table: &KeyTable,
         workload: &Workload,
@@ -38,15 +38,15 @@ impl Streamed {
             accelerator,
             table,
             stream,
-            columns: Columns::default(),
+            columns: BatchColumns::default(),
             outcome: BatchOutcome::default(),
         }
     }
 }
 
-impl Contender for Streamed {
+impl LadderContender for Streamed {
     fn run(&mut self) -> Result<(), LadderError> {
-        Fields::of(&self.stream).stream(&self.ring, &mut self.columns)?;
+        FieldReader::of(&self.stream).stream(&self.ring, &mut self.columns)?;
         let batch = self.columns.batch(&self.stream);
         Ok(self.accelerator.run_batch_into(&self.table, &batch, &mut self.outcome)?)
     }
@@ -55,24 +55,24 @@ impl Contender for Streamed {
         self.outcome.output()
     }
 
-    fn clock(&self) -> Clock {
-        Clock::Thread
+    fn clock(&self) -> LadderClock {
+        LadderClock::Thread
     }
 }
 
-/// Parameters in columns ahead of the data, as the host has them. Step 7, and with known answers step 8.
-pub(super) struct Lent {
+/// Parameters in columns before the data, in the host's memory. Step 7, and with known answers step 8.
+pub(super) struct LentColumns {
     accelerator: Accelerator,
     table: KeyTable,
     data: Vec<u8>,
-    columns: Columns,
+    columns: BatchColumns,
     known: Option<KnownAnswers>,
     outcome: BatchOutcome,
 }
 
-impl Lent {
+impl LentColumns {
     pub(super) fn new(
-        ring: &Ring,
+        ring: &KeyRing,
         accelerator: &Accelerator,
         table: &KeyTable,
         workload: &Workload,
@@ -87,19 +87,19 @@ impl Lent {
         })
     }
 
-    /// The same with the keys in runs.
+    /// Puts the keys in runs.
     pub(super) fn with_key_runs(mut self) -> Self {
         self.columns.shorten_keys();
         self
     }
 
-    /// The same with known answers before each batch.
+    /// Computes known answers before each batch.
     pub(super) fn with_known_answers(self, known: KnownAnswers) -> Self {
         Self { known: Some(known), ..self }
     }
 }
 
-impl Contender for Lent {
+impl LadderContender for LentColumns {
     fn run(&mut self) -> Result<(), LadderError> {
         if let Some(known) = &self.known {
             known.check(&self.accelerator)?;
@@ -112,7 +112,7 @@ impl Contender for Lent {
         self.outcome.output()
     }
 
-    fn clock(&self) -> Clock {
-        Clock::Thread
+    fn clock(&self) -> LadderClock {
+        LadderClock::Thread
     }
 }

@@ -1,16 +1,16 @@
-//! Known answers beside the batches: what the paper's experiment 8 learnt to do.
+//! Known answers beside the batches, as in the paper's experiment 8.
 
 use oarlock::Accelerator;
 use oarlock::table::{KeyPolicy, KeyTable, KeyType};
 use oarlock::{Direction, KeySource, Span};
 
 use super::LadderError;
-use super::args::Cipher;
-use super::columns::Columns;
+use super::args::LadderCipher;
+use super::columns::BatchColumns;
 use super::workload::task;
 
 /// A published answer.
-struct Vector {
+struct KnownVector {
     key: &'static [u8],
     iv: [u8; 8],
     plaintext: &'static [u8],
@@ -18,7 +18,7 @@ struct Vector {
 }
 
 /// FIPS 81 table C1, CBC.
-const DES: Vector = Vector {
+const DES: KnownVector = KnownVector {
     key: &[0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef],
     iv: [0x12, 0x34, 0x56, 0x78, 0x90, 0xab, 0xcd, 0xef],
     plaintext: b"Now is the time for all ",
@@ -29,7 +29,7 @@ const DES: Vector = Vector {
 };
 
 /// SP 800-67 Rev. 1 B.1, the first block: with an IV of zero, CBC is ECB there.
-const TDES: Vector = Vector {
+const TDES: KnownVector = KnownVector {
     key: &[
         0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x45,
         0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23,
@@ -39,36 +39,36 @@ const TDES: Vector = Vector {
     ciphertext: &[0xa8, 0x26, 0xfd, 0x8c, 0xe5, 0x3b, 0x85, 0x5f],
 };
 
-/// Records with known results, encryptions and decryptions in turn.
+/// Records with known results, alternately encryptions and decryptions.
 #[derive(Debug)]
 pub(super) struct KnownAnswers {
     table: KeyTable,
     data: Vec<u8>,
-    columns: Columns,
+    columns: BatchColumns,
     expected: Vec<u8>,
 }
 
 impl KnownAnswers {
-    /// `count` records, two at least.
-    pub(super) fn new(cipher: Cipher, count: usize) -> Result<Self, LadderError> {
+    /// Makes `count` records, at least two.
+    pub(super) fn new(cipher: LadderCipher, count: usize) -> Result<Self, LadderError> {
         let (key_type, vector) = match cipher {
-            Cipher::Des => (KeyType::Des, &DES),
-            Cipher::Tdes => (KeyType::Tdes3, &TDES),
+            LadderCipher::Des => (KeyType::Des, &DES),
+            LadderCipher::Tdes => (KeyType::Tdes3, &TDES),
         };
         Self::of(key_type, vector, count.max(2))
     }
 
-    fn of(key_type: KeyType, vector: &Vector, count: usize) -> Result<Self, LadderError> {
+    fn of(key_type: KeyType, vector: &KnownVector, count: usize) -> Result<Self, LadderError> {
         let table = KeyTable::new();
         let key = table.insert("known", key_type, vector.key, KeyPolicy::any_data(key_type))?.index;
         let alg = key_type.cipher().ok_or(LadderError::TooLarge)?;
-        let (mut data, mut columns, mut expected) = (Vec::new(), Columns::default(), Vec::new());
+        let (mut data, mut columns, mut expected) = (Vec::new(), BatchColumns::default(), Vec::new());
         for index in 0..count {
             let (direction, input, result) = match index % 2 {
                 0 => (Direction::Encrypt, vector.plaintext, vector.ciphertext),
                 _ => (Direction::Decrypt, vector.ciphertext, vector.plaintext),
             };
-            // Each has bytes of its own, as a caller's records have.
+            // Each record has its own bytes, like the records of a caller.
             let iv = append(&mut data, &vector.iv)?;
             let input = append(&mut data, input)?;
             columns.push(task(alg, direction), KeySource::Table(key), iv, input)?;
@@ -80,7 +80,7 @@ impl KnownAnswers {
     /// Computes them all and compares.
     ///
     /// # Errors
-    /// The first record that is wrong.
+    /// The first wrong record.
     pub(super) fn check(&self, accelerator: &Accelerator) -> Result<(), LadderError> {
         let outcome = accelerator.run_batch(&self.table, &self.columns.batch(&self.data))?;
         if outcome.output() == self.expected {
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn known_answers_are_known_and_wrong_ones_found() {
         let accelerator = Accelerator::builder().build().unwrap();
-        for cipher in [Cipher::Des, Cipher::Tdes] {
+        for cipher in [LadderCipher::Des, LadderCipher::Tdes] {
             for count in [1, 2, 700] {
                 let mut known = KnownAnswers::new(cipher, count).unwrap();
                 assert_eq!(known.columns.len(), count.max(2));

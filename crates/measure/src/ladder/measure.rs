@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use cpu_time::ThreadTime;
 
 use super::LadderError;
-use super::steps::Step;
+use super::steps::LadderStep;
 
 /// A step over a workload.
-pub(super) trait Contender {
+pub(super) trait LadderContender {
     /// Computes the batch once.
     ///
     /// # Errors
@@ -18,35 +18,35 @@ pub(super) trait Contender {
     /// The results of the last batch, side by side.
     fn results(&self) -> &[u8];
 
-    /// What its time is told by.
-    fn clock(&self) -> Clock;
+    /// Returns the clock that measures it.
+    fn clock(&self) -> LadderClock;
 }
 
-/// How time is told.
+/// A clock for a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Clock {
-    /// On the wall: for batches that cross threads, whose waiting is what they cost.
+pub(super) enum LadderClock {
+    /// Wall-clock time: for batches that cross threads, because their waiting is a part of their cost.
     Wall,
     /// The CPU time of this thread, as `oarlock speed` counts it.
     Thread,
 }
 
 /// A reading of a clock.
-enum Reading {
+enum ClockReading {
     Wall(Instant),
     Thread(ThreadTime),
 }
 
-impl Clock {
-    fn read(self) -> Reading {
+impl LadderClock {
+    fn read(self) -> ClockReading {
         match self {
-            Self::Wall => Reading::Wall(Instant::now()),
-            Self::Thread => Reading::Thread(ThreadTime::now()),
+            Self::Wall => ClockReading::Wall(Instant::now()),
+            Self::Thread => ClockReading::Thread(ThreadTime::now()),
         }
     }
 }
 
-impl Reading {
+impl ClockReading {
     fn elapsed(&self) -> Duration {
         match self {
             Self::Wall(start) => start.elapsed(),
@@ -56,21 +56,21 @@ impl Reading {
 }
 
 /// A step in a round of turns.
-pub(super) struct Entrant<'a> {
-    pub(super) step: &'a Step,
-    pub(super) contender: Box<dyn Contender>,
+pub(super) struct LadderEntrant<'a> {
+    pub(super) step: &'a LadderStep,
+    pub(super) contender: Box<dyn LadderContender>,
     /// The referee's results.
     pub(super) expected: &'a [u8],
 }
 
-/// How long one step works before it is the next one's turn.
+/// The time that a step works in one turn.
 const TURN: Duration = Duration::from_millis(5);
 
-/// Seconds per batch of each entrant, which has so many turns as fit into `time`. What others do on the machine makes turns
-/// slow and none fast, so the faster quartile of them is told. Results of the first batch, and of the last of each turn,
-/// are compared.
+/// Returns seconds per batch of each entrant. It has as many turns as fit into `time`. Other work on the machine
+/// makes turns slow and never fast, so the result is the faster quartile of them. Results of the first batch, and of
+/// the last of each turn, are compared.
 pub(super) fn measure(
-    entrants: &mut [Entrant<'_>],
+    entrants: &mut [LadderEntrant<'_>],
     time: Duration,
     tick: &dyn Fn(),
 ) -> Result<Vec<f64>, LadderError> {
@@ -98,7 +98,7 @@ pub(super) fn measure(
     }
 }
 
-impl Entrant<'_> {
+impl LadderEntrant<'_> {
     fn turn(&mut self, time: Duration) -> Result<(Duration, u32), LadderError> {
         let start = self.contender.clock().read();
         let mut count = 0;
@@ -139,7 +139,7 @@ mod tests {
     /// Is wrong from its second batch on.
     struct Forgetful(Vec<u8>);
 
-    impl Contender for Forgetful {
+    impl LadderContender for Forgetful {
         fn run(&mut self) -> Result<(), LadderError> {
             self.0.push(7);
             Ok(())
@@ -149,14 +149,14 @@ mod tests {
             &self.0
         }
 
-        fn clock(&self) -> Clock {
-            Clock::Wall
+        fn clock(&self) -> LadderClock {
+            LadderClock::Wall
         }
     }
 
     struct Steady;
 
-    impl Contender for Steady {
+    impl LadderContender for Steady {
         fn run(&mut self) -> Result<(), LadderError> {
             Ok(())
         }
@@ -165,13 +165,13 @@ mod tests {
             &[1, 2, 3]
         }
 
-        fn clock(&self) -> Clock {
-            Clock::Thread
+        fn clock(&self) -> LadderClock {
+            LadderClock::Thread
         }
     }
 
-    fn entrant(contender: Box<dyn Contender>, expected: &[u8]) -> Entrant<'_> {
-        Entrant { step: &STEPS[0], contender, expected }
+    fn entrant(contender: Box<dyn LadderContender>, expected: &[u8]) -> LadderEntrant<'_> {
+        LadderEntrant { step: &STEPS[0], contender, expected }
     }
 
     #[test]

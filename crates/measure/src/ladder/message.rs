@@ -1,23 +1,23 @@
-//! What stands in a message or a stream: written by the host, read by the card.
+//! The contents of a message or a stream: written by the host, read by the card.
 //!
 //! | form | fields | steps |
 //! |---|---|---|
-//! | requests | direction, check value, wrapped key, length, IV, data; one behind the other | 1, 2, 4 |
+//! | requests | direction, check value, wrapped key, length, IV, data; one after the other | 1, 2, 4 |
 //! | one key | direction, check value, wrapped key, IV, number; then length and data of each | 3 |
-//! | stream | direction, index of the key, length, IV, data; one behind the other | 5, 6 |
+//! | stream | direction, index of the key, length, IV, data; one after the other | 5, 6 |
 //! | columns | number; all directions, all indices, all lengths, all IVs; then all data | 7 through the socket |
 //!
-//! Numbers stand least byte first. Readers give places in the message, so that nothing need be copied.
+//! Numbers are little-endian. Readers return ranges of the message, so nothing is copied.
 
 use oarlock::{Direction, KeySource, Span};
 
 use super::LadderError;
-use super::columns::Columns;
-use super::workload::{BLOCK, CHECK, Op, Ring, Workload};
+use super::columns::BatchColumns;
+use super::workload::{BLOCK, CHECK, KeyRing, LadderOp, Workload};
 
 /// A request with its key.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Request<'a> {
+pub(super) struct CardRequest<'a> {
     pub(super) direction: Direction,
     pub(super) check_value: &'a [u8],
     pub(super) wrapped: &'a [u8],
@@ -27,20 +27,20 @@ pub(super) struct Request<'a> {
 
 /// One key for operations that follow.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct OneKey<'a> {
+pub(super) struct OneKeyMessage<'a> {
     pub(super) direction: Direction,
     pub(super) check_value: &'a [u8],
     pub(super) wrapped: &'a [u8],
 }
 
-pub(super) fn write_request(ring: &Ring, workload: &Workload, op: &Op, out: &mut Vec<u8>) {
+pub(super) fn write_request(ring: &KeyRing, workload: &Workload, op: &LadderOp, out: &mut Vec<u8>) {
     write_key(ring, op, out);
     write_len(op, out);
     out.extend_from_slice(workload.of(op.iv));
     out.extend_from_slice(workload.of(op.input));
 }
 
-pub(super) fn write_one_key(ring: &Ring, workload: &Workload, out: &mut Vec<u8>) {
+pub(super) fn write_one_key(ring: &KeyRing, workload: &Workload, out: &mut Vec<u8>) {
     let Some(first) = workload.ops.first() else { return };
     write_key(ring, first, out);
     out.extend_from_slice(workload.of(first.iv));
@@ -70,15 +70,15 @@ pub(super) fn write_columns(workload: &Workload, out: &mut Vec<u8>) {
     workload.ops.iter().for_each(|op| out.extend_from_slice(workload.of(op.input)));
 }
 
-fn write_key(ring: &Ring, op: &Op, out: &mut Vec<u8>) {
+fn write_key(ring: &KeyRing, op: &LadderOp, out: &mut Vec<u8>) {
     let key = &ring.wrapped[op.key as usize];
     out.push(direction_byte(op.direction));
     out.extend_from_slice(&key.check_value);
     out.extend_from_slice(&key.bytes);
 }
 
-/// Operations are at most 80 bytes long.
-fn write_len(op: &Op, out: &mut Vec<u8>) {
+/// Writes a length, which is at most 80 bytes.
+fn write_len(op: &LadderOp, out: &mut Vec<u8>) {
     out.extend_from_slice(&(op.input.len as u16).to_le_bytes());
 }
 
@@ -88,12 +88,12 @@ fn direction_byte(direction: Direction) -> u8 {
 
 /// Reads fields one after another.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fields<'a> {
+pub(super) struct FieldReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> FieldReader<'a> {
     pub(super) fn of(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
@@ -102,38 +102,38 @@ impl<'a> Fields<'a> {
         self.at == self.bytes.len()
     }
 
-    /// The next request; its key is wrapped in `key_len` bytes.
+    /// Reads the next request. Its wrapped key has `key_len` bytes.
     ///
     /// # Errors
-    /// The message ends within it, or the direction is none.
-    pub(super) fn request(&mut self, key_len: usize) -> Result<Request<'a>, LadderError> {
-        let OneKey { direction, check_value, wrapped } = self.key(key_len)?;
+    /// The message ends within the request, or the direction is invalid.
+    pub(super) fn request(&mut self, key_len: usize) -> Result<CardRequest<'a>, LadderError> {
+        let OneKeyMessage { direction, check_value, wrapped } = self.key(key_len)?;
         let len = usize::from(self.u16()?);
-        Ok(Request { direction, check_value, wrapped, iv: self.take(BLOCK)?, data: self.take(len)? })
+        Ok(CardRequest { direction, check_value, wrapped, iv: self.take(BLOCK)?, data: self.take(len)? })
     }
 
-    /// A direction and a key.
+    /// Reads a direction and a key.
     ///
     /// # Errors
     /// As [`request`](Self::request).
-    pub(super) fn key(&mut self, key_len: usize) -> Result<OneKey<'a>, LadderError> {
-        Ok(OneKey {
+    pub(super) fn key(&mut self, key_len: usize) -> Result<OneKeyMessage<'a>, LadderError> {
+        Ok(OneKeyMessage {
             direction: self.direction()?,
             check_value: self.take(CHECK)?,
             wrapped: self.take(key_len)?,
         })
     }
 
-    /// What follows one key, as columns.
+    /// Reads the operations that follow one key, as columns.
     ///
     /// # Errors
     /// As [`request`](Self::request).
     pub(super) fn under_one_key(
         &mut self,
-        ring: &Ring,
+        ring: &KeyRing,
         direction: Direction,
         key: KeySource,
-        columns: &mut Columns,
+        columns: &mut BatchColumns,
     ) -> Result<(), LadderError> {
         columns.clear();
         let task = ring.task(direction);
@@ -145,11 +145,11 @@ impl<'a> Fields<'a> {
         self.end()
     }
 
-    /// A stream, as columns over itself.
+    /// Reads a stream as columns over the stream.
     ///
     /// # Errors
     /// As [`request`](Self::request).
-    pub(super) fn stream(&mut self, ring: &Ring, columns: &mut Columns) -> Result<(), LadderError> {
+    pub(super) fn stream(&mut self, ring: &KeyRing, columns: &mut BatchColumns) -> Result<(), LadderError> {
         columns.clear();
         while !self.is_at_end() {
             let (direction, key) = (self.direction()?, KeySource::Table(self.u32()?));
@@ -159,11 +159,11 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// Columns that came through a socket, as columns over the message.
+    /// Reads columns that came through a socket, as columns over the message.
     ///
     /// # Errors
     /// As [`request`](Self::request).
-    pub(super) fn columns(&mut self, ring: &Ring, columns: &mut Columns) -> Result<(), LadderError> {
+    pub(super) fn columns(&mut self, ring: &KeyRing, columns: &mut BatchColumns) -> Result<(), LadderError> {
         columns.clear();
         let count = self.u32()? as usize;
         let mut directions = Self::of(self.take(count)?);
@@ -223,23 +223,23 @@ mod tests {
     use oarlock::Accelerator;
 
     use super::*;
-    use crate::ladder::args::{Cipher, Lengths};
-    use crate::ladder::workload::Order;
+    use crate::ladder::args::{LadderCipher, OpLengths};
+    use crate::ladder::workload::KeyOrder;
 
-    fn sample(order: Order) -> (Ring, Workload) {
+    fn sample(order: KeyOrder) -> (KeyRing, Workload) {
         let accelerator = Accelerator::builder().engines(["scalar"]).build().unwrap();
-        let ring = Ring::new(accelerator.diagnostics().referee(), Cipher::Des, 3).unwrap();
+        let ring = KeyRing::new(accelerator.diagnostics().referee(), LadderCipher::Des, 3).unwrap();
         let workload =
-            Workload::new(&ring, accelerator.diagnostics().referee(), order, Lengths::Uniform, 9).unwrap();
+            Workload::new(&ring, accelerator.diagnostics().referee(), order, OpLengths::Uniform, 9).unwrap();
         (ring, workload)
     }
 
     #[test]
     fn requests_are_read_as_they_were_written() {
-        let (ring, workload) = sample(Order::Random);
+        let (ring, workload) = sample(KeyOrder::Random);
         let mut message = Vec::new();
         workload.ops.iter().for_each(|op| write_request(&ring, &workload, op, &mut message));
-        let mut fields = Fields::of(&message);
+        let mut fields = FieldReader::of(&message);
         for op in &workload.ops {
             let request = fields.request(BLOCK).unwrap();
             assert_eq!((request.direction, request.data), (op.direction, workload.of(op.input)));
@@ -253,43 +253,43 @@ mod tests {
 
     #[test]
     fn every_form_gives_the_same_columns() {
-        let (ring, workload) = sample(Order::OneKey);
+        let (ring, workload) = sample(KeyOrder::OneKey);
         let (mut one_key, mut stream, mut columns) = (Vec::new(), Vec::new(), Vec::new());
         write_one_key(&ring, &workload, &mut one_key);
         write_stream(&workload, &mut stream);
         write_columns(&workload, &mut columns);
         let accelerator = Accelerator::builder().engines(["scalar"]).build().unwrap();
         let table = ring.table().unwrap();
-        let mut read = Columns::default();
-        let check = |message: &[u8], read: &Columns| {
+        let mut read = BatchColumns::default();
+        let check = |message: &[u8], read: &BatchColumns| {
             let outcome = accelerator.run_batch(&table, &read.batch(message)).unwrap();
             assert_eq!(outcome.output(), workload.expected);
         };
-        let mut fields = Fields::of(&one_key);
+        let mut fields = FieldReader::of(&one_key);
         let key = fields.key(BLOCK).unwrap();
         fields.under_one_key(&ring, key.direction, KeySource::Table(0), &mut read).unwrap();
         check(&one_key, &read);
-        Fields::of(&stream).stream(&ring, &mut read).unwrap();
+        FieldReader::of(&stream).stream(&ring, &mut read).unwrap();
         check(&stream, &read);
-        Fields::of(&columns).columns(&ring, &mut read).unwrap();
+        FieldReader::of(&columns).columns(&ring, &mut read).unwrap();
         check(&columns, &read);
     }
 
     #[test]
     fn a_message_that_is_cut_is_told_from_a_whole_one() {
-        let (ring, workload) = sample(Order::Random);
+        let (ring, workload) = sample(KeyOrder::Random);
         let (mut stream, mut columns) = (Vec::new(), Vec::new());
         write_stream(&workload, &mut stream);
         write_columns(&workload, &mut columns);
-        let mut read = Columns::default();
+        let mut read = BatchColumns::default();
         for end in 0..columns.len() {
-            assert!(Fields::of(&columns[..end]).columns(&ring, &mut read).is_err(), "{end}");
+            assert!(FieldReader::of(&columns[..end]).columns(&ring, &mut read).is_err(), "{end}");
         }
         columns.push(0);
-        assert!(Fields::of(&columns).columns(&ring, &mut read).is_err());
-        assert!(Fields::of(&stream[..stream.len() - 1]).stream(&ring, &mut read).is_err());
+        assert!(FieldReader::of(&columns).columns(&ring, &mut read).is_err());
+        assert!(FieldReader::of(&stream[..stream.len() - 1]).stream(&ring, &mut read).is_err());
         stream[0] = 2;
-        let error = Fields::of(&stream).stream(&ring, &mut read).unwrap_err();
+        let error = FieldReader::of(&stream).stream(&ring, &mut read).unwrap_err();
         assert!(matches!(error, LadderError::Message { at: 0 }), "{error}");
     }
 }

@@ -1,16 +1,16 @@
 //! `oarlock ladder`: the eight experiments of the short-DES paper (Lindemann and Smith, USENIX Security 2001), and its
 //! controls, on this implementation.
 //!
-//! Every step is a configuration of real code: nothing waits on purpose. Its results are held against the scalar engine's.
-//! `docs/ladder.md` explains each step, and what it shows.
+//! Every step is a configuration of real code: nothing waits on purpose. Its results are compared with those of the
+//! scalar engine. `docs/ladder.md` explains each step and its purpose.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `args` | the command's arguments |
 //! | `steps` | the steps, their controls, and the paper's figures |
 //! | `bench`, `workload` | engines, keys and operations that the steps share |
-//! | `frame`, `message`, `columns` | how operations are written: on a socket, in a stream, in columns |
-//! | `peer`, `cards` | steps 1 to 4: a thread behind a socket, and what it does |
+//! | `frame`, `message`, `columns` | the forms of operations: on a socket, in a stream, in columns |
+//! | `peer`, `cards` | steps 1 to 4: a thread behind a socket, and its work |
 //! | `direct`, `known` | steps 5 to 8: calls in this process, and known answers |
 //! | `measure`, `report` | turns, comparison; tables, JSON and picture |
 
@@ -37,19 +37,19 @@ use oarlock::table::TableError;
 use oarlock::{BuildError, JobError};
 
 pub use args::LadderArgs;
-use args::Lengths;
-use bench::Bench;
-use measure::{Entrant, measure};
-use report::Row;
+use args::OpLengths;
+use bench::LadderBench;
+use measure::{LadderEntrant, measure};
+use report::LadderRow;
 use steps::STEPS;
-use workload::{Order, Workload};
+use workload::{KeyOrder, Workload};
 
 use crate::failure::{CommandError, FailureKind};
 use crate::options::{GlobalOptions, check_writable};
 use crate::progress;
 use crate::report::print_report;
 
-/// Why there are no figures.
+/// An error of the ladder.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "each message says what its variant means")]
 pub enum LadderError {
@@ -69,7 +69,7 @@ pub enum LadderError {
     Peer { reason: String },
     #[error("a message is malformed at byte {at}")]
     Message { at: usize },
-    #[error("record {record} was refused: {status}")]
+    #[error("record {record} was rejected: {status}")]
     Refused { record: usize, status: Status },
     #[error("step {step}: results differ from the scalar engine's from byte {at} on")]
     Differs { step: &'static str, at: usize },
@@ -94,7 +94,7 @@ impl CommandError for LadderError {
     }
 }
 
-/// Measures, and prints tables or JSON; draws where asked to.
+/// Measures, and prints tables or JSON; draws if `--plot` is given.
 ///
 /// # Errors
 /// An unwritable `--plot` file before anything is measured; a result that differs, or a step that fails.
@@ -103,7 +103,7 @@ pub fn run(global: &GlobalOptions, args: &LadderArgs) -> Result<(), LadderError>
     if let Some(path) = &args.plot {
         check_writable(path).map_err(|error| plot_error(path, error))?;
     }
-    let bench = Bench::new(global, args)?;
+    let bench = LadderBench::new(global, args)?;
     global.warn_absent_engines(bench.all());
     if !bench.has_lanes() {
         eprintln!(
@@ -119,7 +119,7 @@ pub fn run(global: &GlobalOptions, args: &LadderArgs) -> Result<(), LadderError>
         .map_err(LadderError::Stdout)
 }
 
-fn measure_all(bench: &Bench, args: &LadderArgs) -> Result<Vec<Row>, LadderError> {
+fn measure_all(bench: &LadderBench, args: &LadderArgs) -> Result<Vec<LadderRow>, LadderError> {
     let steps = args.lengths.len() * args.batches.len() * STEPS.len();
     let bar = progress::bar(steps as u64, "{msg:20!} {wide_bar} {pos}/{len} steps{left}");
     let mut rows = Vec::new();
@@ -135,14 +135,14 @@ fn measure_all(bench: &Bench, args: &LadderArgs) -> Result<Vec<Row>, LadderError
 
 /// All steps at one batch size, in turns.
 fn measure_one(
-    bench: &Bench,
+    bench: &LadderBench,
     args: &LadderArgs,
-    lengths: Lengths,
+    lengths: OpLengths,
     batch: u32,
     tick: &dyn Fn(),
-) -> Result<Vec<Row>, LadderError> {
+) -> Result<Vec<LadderRow>, LadderError> {
     let referee = bench.all().diagnostics().referee();
-    let mut workloads: Vec<(Order, Workload)> = Vec::new();
+    let mut workloads: Vec<(KeyOrder, Workload)> = Vec::new();
     for step in &STEPS {
         if workloads.iter().all(|(order, _)| *order != step.order) {
             let made = Workload::new(&bench.ring, referee, step.order, lengths, batch as usize)?;
@@ -153,13 +153,13 @@ fn measure_one(
     for step in &STEPS {
         for (_, workload) in workloads.iter().filter(|(order, _)| *order == step.order) {
             let contender = step.contender(bench, workload)?;
-            entrants.push(Entrant { step, contender, expected: &workload.expected });
+            entrants.push(LadderEntrant { step, contender, expected: &workload.expected });
         }
     }
     let seconds = measure(&mut entrants, args.seconds, tick)?;
-    let row = |(entrant, seconds): (&Entrant<'_>, f64)| {
+    let row = |(entrant, seconds): (&LadderEntrant<'_>, f64)| {
         let engines = bench.engines(entrant.step.served_by);
-        Row::new(args, entrant.step, lengths, batch).set(seconds, entrant.expected.len(), engines)
+        LadderRow::new(args, entrant.step, lengths, batch).set(seconds, entrant.expected.len(), engines)
     };
     Ok(entrants.iter().zip(seconds).map(row).collect())
 }

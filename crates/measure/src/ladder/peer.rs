@@ -6,38 +6,38 @@ use std::os::unix::net::UnixStream;
 use std::thread::JoinHandle;
 
 use super::LadderError;
-use super::frame::{self, Frames};
-use super::measure::{Clock, Contender};
+use super::frame::{self, FrameList};
+use super::measure::{LadderClock, LadderContender};
 
-/// What a card does with a message.
-pub(super) trait Card: Send {
+/// The work of a card.
+pub(super) trait LadderCard: Send {
     /// Adds the results of all operations of a message, side by side.
     ///
     /// # Errors
-    /// Why there are none.
+    /// The message is malformed, or a record was rejected.
     fn answer(&mut self, message: &[u8], results: &mut Vec<u8>) -> Result<(), LadderError>;
 }
 
-/// The first byte of an answer: results follow, or a reason why there are none.
+/// The first byte of an answer: results or a reason follow.
 const DONE: u8 = 0;
 const FAILED: u8 = 1;
 
-/// The host's side: sends its messages, each when the one before is answered.
+/// The host's side. It sends each message when the last one is answered.
 #[derive(Debug)]
-pub(super) struct Host {
+pub(super) struct CardHost {
     stream: UnixStream,
     card: Option<JoinHandle<io::Result<()>>>,
-    messages: Frames,
+    messages: FrameList,
     answer: Vec<u8>,
     results: Vec<u8>,
 }
 
-impl Host {
+impl CardHost {
     /// Starts a card behind a socket of its own.
     ///
     /// # Errors
-    /// There is no socket or no thread to be had.
-    pub(super) fn new(messages: Frames, card: Box<dyn Card>) -> Result<Self, LadderError> {
+    /// A socket or a thread cannot be made.
+    pub(super) fn new(messages: FrameList, card: Box<dyn LadderCard>) -> Result<Self, LadderError> {
         let (stream, other) = UnixStream::pair()?;
         let card =
             std::thread::Builder::new().name("ladder-card".into()).spawn(move || serve(other, card))?;
@@ -45,7 +45,7 @@ impl Host {
     }
 }
 
-impl Contender for Host {
+impl LadderContender for CardHost {
     fn run(&mut self) -> Result<(), LadderError> {
         self.results.clear();
         for message in self.messages.iter() {
@@ -68,15 +68,15 @@ impl Contender for Host {
         &self.results
     }
 
-    fn clock(&self) -> Clock {
-        Clock::Wall
+    fn clock(&self) -> LadderClock {
+        LadderClock::Wall
     }
 }
 
-/// The card ends when the host does.
-impl Drop for Host {
+/// Ends the card with the host.
+impl Drop for CardHost {
     fn drop(&mut self) {
-        // Where the socket is closed already, the card has ended or is about to.
+        // If the socket is closed already, the card has ended or is about to end.
         self.stream.shutdown(Shutdown::Both).ok();
         if let Some(card) = self.card.take() {
             card.join().ok();
@@ -85,8 +85,8 @@ impl Drop for Host {
 }
 
 /// Answers messages until the host ends.
-fn serve(mut stream: UnixStream, mut card: Box<dyn Card>) -> io::Result<()> {
-    let (mut message, mut answers) = (Vec::new(), Frames::default());
+fn serve(mut stream: UnixStream, mut card: Box<dyn LadderCard>) -> io::Result<()> {
+    let (mut message, mut answers) = (Vec::new(), FrameList::default());
     while frame::read(&mut stream, &mut message)? {
         answers.clear();
         answers.add(|out| {
@@ -107,22 +107,22 @@ fn serve(mut stream: UnixStream, mut card: Box<dyn Card>) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Answers with what it got, and with a reason where that is nothing.
+    /// Answers with results, or with the reason why there are none.
     struct Echo;
 
-    impl Card for Echo {
+    impl LadderCard for Echo {
         fn answer(&mut self, message: &[u8], results: &mut Vec<u8>) -> Result<(), LadderError> {
             results.extend_from_slice(message);
             if message.is_empty() { Err(LadderError::Message { at: 0 }) } else { Ok(()) }
         }
     }
 
-    fn host(messages: &[&[u8]]) -> Host {
-        let mut frames = Frames::default();
+    fn host(messages: &[&[u8]]) -> CardHost {
+        let mut frames = FrameList::default();
         for message in messages {
             frames.add(|out| out.extend_from_slice(message)).unwrap();
         }
-        Host::new(frames, Box::new(Echo)).unwrap()
+        CardHost::new(frames, Box::new(Echo)).unwrap()
     }
 
     #[test]

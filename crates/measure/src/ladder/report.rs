@@ -1,15 +1,15 @@
-//! What was measured, as tables, as JSON and as a picture like the paper's figure 16.
+//! The results as tables, as JSON and as a picture like the paper's figure 16.
 
 use serde::Serialize;
 
-use super::args::{LadderArgs, Lengths};
-use super::steps::{STEPS, Step};
-use crate::plot::{Axis, LineChart, Panel};
-use crate::table::{Align, Cell, Table, Tone, count, si, thousands};
+use super::args::{LadderArgs, OpLengths};
+use super::steps::{LadderStep, STEPS};
+use crate::plot::{AxisScale, ChartPanel, LineChart};
+use crate::table::{CellAlign, CellTone, TableCell, TextTable, count, si, thousands};
 
 /// One step at one batch size.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct LadderRow {
     pub(super) step: &'static str,
     pub(super) what: &'static str,
     pub(super) control: bool,
@@ -17,22 +17,22 @@ pub(super) struct Row {
     pub(super) lengths: String,
     pub(super) keys: u32,
     pub(super) batch: u32,
-    /// Engines that may serve it.
+    /// The engines that may serve it.
     pub(super) engines: Vec<&'static str>,
-    /// Thousands of bytes of data per second; keys, IVs and other parameters are not counted.
+    /// Thousands of bytes of data per second, without keys, IVs and other parameters.
     pub(super) kb_per_s: f64,
     pub(super) ops_per_s: f64,
     pub(super) batch_us: f64,
     /// True: a result that differs from the scalar engine's ends the run.
     pub(super) compared: bool,
-    /// What the text of the paper says, and its bounds in kilobytes per second where it has any.
+    /// The figure in the text of the paper, and its bounds in kilobytes per second if it has any.
     pub(super) paper: &'static str,
     pub(super) paper_min_kb_per_s: Option<u32>,
     pub(super) paper_max_kb_per_s: Option<u32>,
 }
 
-impl Row {
-    pub(super) fn new(args: &LadderArgs, step: &Step, lengths: Lengths, batch: u32) -> Self {
+impl LadderRow {
+    pub(super) fn new(args: &LadderArgs, step: &LadderStep, lengths: OpLengths, batch: u32) -> Self {
         Self {
             step: step.id,
             what: step.what.trim_start(),
@@ -52,7 +52,7 @@ impl Row {
         }
     }
 
-    /// A batch of `bytes` bytes took so many seconds, and its results were those of the referee.
+    /// Sets the result: a batch of `bytes` bytes took so many seconds, and its results were those of the referee.
     pub(super) fn set(self, seconds: f64, bytes: usize, engines: Vec<&'static str>) -> Self {
         Self {
             engines,
@@ -70,7 +70,7 @@ fn tenths(value: f64) -> f64 {
 }
 
 /// Returns a table for each kind of length.
-pub(super) fn to_text(args: &LadderArgs, rows: &[Row], in_colour: bool) -> String {
+pub(super) fn to_text(args: &LadderArgs, rows: &[LadderRow], in_colour: bool) -> String {
     let mut text = format!(
         "KB/s of data by operations per batch; {}, {}. Paper: Lindemann and Smith, USENIX\n\
          Security 2001, KB/s as its text has them, at the best batch size. Every step compared with scalar.\n",
@@ -83,58 +83,63 @@ pub(super) fn to_text(args: &LadderArgs, rows: &[Row], in_colour: bool) -> Strin
     text
 }
 
-fn title(lengths: Lengths) -> &'static str {
+fn title(lengths: OpLengths) -> &'static str {
     match lengths {
-        Lengths::Uniform => "8 to 80 bytes each, uniform",
-        Lengths::Fixed => "40 bytes each",
+        OpLengths::Uniform => "8 to 80 bytes each, uniform",
+        OpLengths::Fixed => "40 bytes each",
     }
 }
 
-fn table(args: &LadderArgs, rows: &[Row], lengths: Lengths) -> Table {
-    let mut head = vec![(String::new(), Align::Left), ("step".to_owned(), Align::Left)];
-    head.extend(args.batches.iter().map(|batch| (thousands(u64::from(*batch)), Align::Right)));
-    head.push(("paper".into(), Align::Right));
-    let mut table = Table::new(head);
+fn table(args: &LadderArgs, rows: &[LadderRow], lengths: OpLengths) -> TextTable {
+    let mut head = vec![(String::new(), CellAlign::Left), ("step".to_owned(), CellAlign::Left)];
+    head.extend(args.batches.iter().map(|batch| (thousands(u64::from(*batch)), CellAlign::Right)));
+    head.push(("paper".into(), CellAlign::Right));
+    let mut table = TextTable::new(head);
     for step in &STEPS {
-        let tone = if step.is_control() { Tone::Faint } else { Tone::Plain };
-        let mut cells = vec![Cell::toned(step.id, tone), Cell::toned(step.what, tone)];
+        let tone = if step.is_control() { CellTone::Faint } else { CellTone::Plain };
+        let mut cells = vec![TableCell::toned(step.id, tone), TableCell::toned(step.what, tone)];
         for batch in &args.batches {
             let found = find(rows, step, lengths, *batch);
-            cells.push(found.map_or_else(Cell::none, |row| Cell::toned(si(row.kb_per_s), tone)));
+            cells.push(found.map_or_else(TableCell::none, |row| TableCell::toned(si(row.kb_per_s), tone)));
         }
-        cells.push(Cell::toned(step.paper.text, tone));
+        cells.push(TableCell::toned(step.paper.text, tone));
         table.row(cells);
     }
     table
 }
 
-fn find<'r>(rows: &'r [Row], step: &Step, lengths: Lengths, batch: u32) -> Option<&'r Row> {
+fn find<'r>(
+    rows: &'r [LadderRow],
+    step: &LadderStep,
+    lengths: OpLengths,
+    batch: u32,
+) -> Option<&'r LadderRow> {
     let lengths = lengths.to_string();
     rows.iter().find(|row| row.step == step.id && row.lengths == lengths && row.batch == batch)
 }
 
 /// Rate against batch size, both logarithmic; the eight experiments without their controls.
-pub(super) fn to_svg(args: &LadderArgs, rows: &[Row]) -> String {
-    let steps: Vec<&Step> = STEPS.iter().filter(|step| !step.is_control()).collect();
+pub(super) fn to_svg(args: &LadderArgs, rows: &[LadderRow]) -> String {
+    let steps: Vec<&LadderStep> = STEPS.iter().filter(|step| !step.is_control()).collect();
     let mut batches = args.batches.clone();
     batches.sort_unstable();
-    let line = |step: &Step, lengths| {
+    let line = |step: &LadderStep, lengths| {
         let rates = batches.iter().filter_map(|batch| {
             let row = find(rows, step, lengths, *batch)?;
             Some((f64::from(*batch), row.kb_per_s))
         });
         rates.collect()
     };
-    let panel = |lengths: &Lengths| Panel {
+    let panel = |lengths: &OpLengths| ChartPanel {
         title: title(*lengths).into(),
         lines: steps.iter().map(|step| line(step, *lengths)).collect(),
     };
     let chart = LineChart {
         title: format!("The short-DES ladder ({})", args.cipher),
         x_label: "operations per batch".into(),
-        x_axis: Axis::Logarithmic,
+        x_axis: AxisScale::Logarithmic,
         y_label: "KB/s".into(),
-        y_axis: Axis::Logarithmic,
+        y_axis: AxisScale::Logarithmic,
         series: steps.iter().map(|step| format!("{} {}", step.id, step.what)).collect(),
         panels: args.lengths.iter().map(panel).collect(),
     };

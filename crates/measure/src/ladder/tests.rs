@@ -9,11 +9,11 @@ fn args(words: &[&str]) -> Result<LadderArgs, clap::Error> {
     LadderArgs::from_arg_matches(&command.try_get_matches_from(words)?)
 }
 
-fn climb(words: &[&str]) -> (LadderArgs, Vec<Row>) {
+fn climb(words: &[&str]) -> (LadderArgs, Vec<LadderRow>) {
     let command = GlobalOptions::augment_args(clap::Command::new("oarlock"));
     let global = GlobalOptions::from_arg_matches(&command.get_matches_from(["oarlock"])).unwrap();
     let args = args(words).unwrap();
-    let rows = measure_all(&Bench::new(&global, &args).unwrap(), &args).unwrap();
+    let rows = measure_all(&LadderBench::new(&global, &args).unwrap(), &args).unwrap();
     (args, rows)
 }
 
@@ -21,7 +21,7 @@ fn climb(words: &[&str]) -> (LadderArgs, Vec<Row>) {
 fn the_defaults_are_the_papers() {
     let args = args(&[]).unwrap();
     assert_eq!(args.batches, [1, 10, 100, 1000, 10_000, 100_000]);
-    assert_eq!(args.lengths, [Lengths::Uniform, Lengths::Fixed]);
+    assert_eq!(args.lengths, [OpLengths::Uniform, OpLengths::Fixed]);
     assert_eq!((args.cipher.to_string(), args.keys), ("des".into(), 1024));
 }
 

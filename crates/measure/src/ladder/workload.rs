@@ -1,4 +1,4 @@
-//! Keys, and operations under them: what the paper's customer sent.
+//! Keys and operations under them, like those of the paper's customer.
 
 use std::borrow::Cow;
 
@@ -10,32 +10,32 @@ use oarlock::{BlockCipher, CipherMode, Direction, KeySource, Outcomes, Shape, Sp
 use oarlock::{Key, Records};
 
 use super::LadderError;
-use super::args::{Cipher, Lengths};
-use super::columns::Columns;
+use super::args::{LadderCipher, OpLengths};
+use super::columns::BatchColumns;
 use crate::random::SplitMix64;
 
-/// Bytes of a block, and of an IV.
+/// The length of a block and of an IV in bytes.
 pub(super) const BLOCK: usize = 8;
-/// Bytes of a check value.
+/// The length of a check value in bytes.
 pub(super) const CHECK: usize = 3;
-/// How keys are wrapped: under a triple-DES key, as the paper's were.
+/// The wrapping of keys: under a triple-DES key, as in the paper.
 pub(super) const WRAP: KeyWrap = KeyWrap::LegacyCbc(BlockCipher::Tdes3);
-/// The name of the master key in every table that has it.
+/// The name of the master key in key tables.
 pub(super) const MASTER: &str = "master";
-/// Operations in a row under one key, where keys come in runs.
+/// The number of operations in a row under one key, if keys come in runs.
 const RUN: usize = 64;
 
-/// The keys of all operations, in clear and wrapped.
+/// The keys of all operations, plain and wrapped.
 #[derive(Debug)]
-pub(super) struct Ring {
-    pub(super) cipher: Cipher,
-    /// Wraps the others.
+pub(super) struct KeyRing {
+    pub(super) cipher: LadderCipher,
+    /// The key that wraps the others.
     pub(super) master: Key,
     pub(super) keys: Vec<Key>,
     pub(super) wrapped: Vec<WrappedKey>,
 }
 
-/// A key as it travels.
+/// A wrapped key.
 #[derive(Clone, Debug)]
 pub(super) struct WrappedKey {
     pub(super) bytes: Vec<u8>,
@@ -44,40 +44,40 @@ pub(super) struct WrappedKey {
 
 /// One operation: spans lie in the data of its workload.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Op {
+pub(super) struct LadderOp {
     pub(super) direction: Direction,
     pub(super) key: u32,
     pub(super) iv: Span,
     pub(super) input: Span,
 }
 
-/// What the operations of a batch have in common.
+/// The property that the operations of a batch have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
-    /// Key, IV and direction at random each time.
+pub(super) enum KeyOrder {
+    /// A random key, IV and direction each time.
     Random,
     /// One key, encryption, IVs of zero: experiment 3.
     OneKey,
-    /// Random but for the direction.
+    /// Random, with one direction.
     OneDirection,
-    /// Random but for keys in runs.
+    /// Random, with keys in runs.
     BatchRuns,
     /// Random, then sorted by direction, length and key.
     Sorted,
 }
 
-/// A batch of operations, and what the referee makes of it.
+/// A batch of operations, and the referee's results.
 #[derive(Debug)]
 pub(super) struct Workload {
-    pub(super) ops: Vec<Op>,
-    /// IVs first, then inputs.
+    pub(super) ops: Vec<LadderOp>,
+    /// All IVs, then all inputs.
     pub(super) data: Vec<u8>,
-    /// Results side by side.
+    /// The results, side by side.
     pub(super) expected: Vec<u8>,
 }
 
-impl Ring {
-    pub(super) fn new(referee: &dyn Engine, cipher: Cipher, count: usize) -> Result<Self, LadderError> {
+impl KeyRing {
+    pub(super) fn new(referee: &dyn Engine, cipher: LadderCipher, count: usize) -> Result<Self, LadderError> {
         let alg = cipher.alg();
         let keys: Vec<Key> = (0..count).map(|_| generate::secret(alg.key_len())).collect::<Result<_, _>>()?;
         let master = generate::secret(BlockCipher::Tdes3.key_len())?;
@@ -98,7 +98,7 @@ impl Ring {
         Ok(Self { cipher, master, wrapped: wrapped.collect(), keys })
     }
 
-    /// A table that unwraps keys and has none yet; the master key's index.
+    /// Makes a table with only the master key. Returns it with the master key's index.
     pub(super) fn master_table(&self) -> Result<(KeyTable, u32), LadderError> {
         let table = KeyTable::new();
         let key_type = self.cipher.key_type();
@@ -107,7 +107,7 @@ impl Ring {
         Ok((table, master.index))
     }
 
-    /// A table of all keys, each at its own index.
+    /// Makes a table of all keys, each at its own index.
     pub(super) fn table(&self) -> Result<KeyTable, LadderError> {
         let table = KeyTable::new();
         let key_type = self.cipher.key_type();
@@ -138,12 +138,12 @@ fn secret(key: &Key) -> &[u8] {
 }
 
 impl Workload {
-    /// `count` operations, the same at every run but for the keys.
+    /// Makes `count` operations. They are the same at every run, except for the keys.
     pub(super) fn new(
-        ring: &Ring,
+        ring: &KeyRing,
         referee: &dyn Engine,
-        order: Order,
-        lengths: Lengths,
+        order: KeyOrder,
+        lengths: OpLengths,
         count: usize,
     ) -> Result<Self, LadderError> {
         let mut random = SplitMix64::new(0x1ADD_E500);
@@ -151,10 +151,10 @@ impl Workload {
         let mut end = BLOCK * count;
         for index in 0..count {
             let len = match lengths {
-                Lengths::Uniform => BLOCK * (1 + below(&mut random, 10)),
-                Lengths::Fixed => 40,
+                OpLengths::Uniform => BLOCK * (1 + below(&mut random, 10)),
+                OpLengths::Fixed => 40,
             };
-            ops.push(Op {
+            ops.push(LadderOp {
                 direction: [Direction::Encrypt, Direction::Decrypt][below(&mut random, 2)],
                 key: below(&mut random, ring.keys.len()) as u32,
                 iv: Span::new(BLOCK * index, BLOCK).ok_or(LadderError::TooLarge)?,
@@ -172,9 +172,9 @@ impl Workload {
         &self.data[span.range()]
     }
 
-    /// The operations as columns, keys by their place in the table.
-    pub(super) fn columns(&self, ring: &Ring) -> Result<Columns, LadderError> {
-        let mut columns = Columns::default();
+    /// Returns the operations as columns, with keys by their index in the table.
+    pub(super) fn columns(&self, ring: &KeyRing) -> Result<BatchColumns, LadderError> {
+        let mut columns = BatchColumns::default();
         for op in &self.ops {
             columns.push(ring.task(op.direction), KeySource::Table(op.key), op.iv, op.input)?;
         }
@@ -182,8 +182,8 @@ impl Workload {
     }
 }
 
-impl Order {
-    fn arrange(self, ops: &mut [Op], data: &mut [u8]) {
+impl KeyOrder {
+    fn arrange(self, ops: &mut [LadderOp], data: &mut [u8]) {
         let first_of_run = |index: usize| index - index % RUN;
         match self {
             Self::Random => {}
@@ -204,13 +204,13 @@ fn below(random: &mut SplitMix64, bound: usize) -> usize {
     (random.next_u64() % bound as u64) as usize
 }
 
-/// What an engine, called bare, makes of operations: one run for each direction, results in the order of the operations.
+/// Computes operations on a bare engine: one run for each direction. Results are in the order of the operations.
 pub(super) fn compute(
     engine: &dyn Engine,
     alg: BlockCipher,
     keys: &[Key],
     data: &[u8],
-    ops: &[Op],
+    ops: &[LadderOp],
 ) -> Result<Vec<u8>, LadderError> {
     let [encrypted, decrypted] = Direction::ALL.map(|direction| {
         let own = ops.iter().filter(|op| op.direction == direction);
@@ -236,9 +236,9 @@ fn run<'a>(
     shape: Shape,
     keys: &[Key],
     data: &[u8],
-    ops: impl Iterator<Item = &'a Op>,
+    ops: impl Iterator<Item = &'a LadderOp>,
 ) -> Result<Vec<u8>, LadderError> {
-    let mut columns = Columns::default();
+    let mut columns = BatchColumns::default();
     for op in ops {
         columns.push(BatchTask::Do(shape), KeySource::Table(op.key), op.iv, op.input)?;
     }
@@ -253,7 +253,7 @@ fn run<'a>(
     }
 }
 
-/// Encrypts pieces of `len` bytes, each under an IV of zero and the key at its place, or the only one.
+/// Encrypts pieces of `len` bytes with an IV of zero, each under the key of the same index or under the only key.
 fn cbc_of_zero_iv(
     engine: &dyn Engine,
     alg: BlockCipher,
@@ -263,14 +263,14 @@ fn cbc_of_zero_iv(
 ) -> Result<Vec<u8>, LadderError> {
     let data = [&[0; BLOCK], pieces].concat();
     let op = |index: usize| {
-        Some(Op {
+        Some(LadderOp {
             direction: Direction::Encrypt,
             key: if keys.len() == 1 { 0 } else { index as u32 },
             iv: Span::new(0, BLOCK)?,
             input: Span::new(BLOCK + index * len, len)?,
         })
     };
-    let ops: Option<Vec<Op>> = (0..pieces.len() / len).map(op).collect();
+    let ops: Option<Vec<LadderOp>> = (0..pieces.len() / len).map(op).collect();
     compute(engine, alg, keys, &data, &ops.ok_or(LadderError::TooLarge)?)
 }
 
@@ -287,28 +287,28 @@ mod tests {
     #[test]
     fn orders_are_what_they_say() {
         let accelerator = scalar();
-        let ring = Ring::new(accelerator.diagnostics().referee(), Cipher::Des, 5).unwrap();
+        let ring = KeyRing::new(accelerator.diagnostics().referee(), LadderCipher::Des, 5).unwrap();
         let make = |order| {
-            Workload::new(&ring, accelerator.diagnostics().referee(), order, Lengths::Uniform, 200).unwrap()
+            Workload::new(&ring, accelerator.diagnostics().referee(), order, OpLengths::Uniform, 200).unwrap()
         };
-        let random = make(Order::Random);
+        let random = make(KeyOrder::Random);
         assert!(random.ops.iter().any(|op| op.direction == Direction::Decrypt));
         assert!(random.ops.iter().all(|op| (8..=80).contains(&op.input.len) && op.input.len % 8 == 0));
-        let sorted = make(Order::Sorted);
+        let sorted = make(KeyOrder::Sorted);
         assert!(sorted.ops.is_sorted_by_key(|op| (op.direction == Direction::Decrypt, op.input.len, op.key)));
         assert_eq!(sorted.expected.len(), random.expected.len());
-        assert!(make(Order::OneDirection).ops.iter().all(|op| op.direction == Direction::Encrypt));
-        let one_key = make(Order::OneKey);
+        assert!(make(KeyOrder::OneDirection).ops.iter().all(|op| op.direction == Direction::Encrypt));
+        let one_key = make(KeyOrder::OneKey);
         assert!(one_key.ops.iter().all(|op| op.key == 0 && one_key.of(op.iv) == [0; BLOCK]));
-        let runs = make(Order::BatchRuns);
+        let runs = make(KeyOrder::BatchRuns);
         assert!(runs.ops.chunks(RUN).all(|run| run.iter().all(|op| op.key == run[0].key)));
     }
 
     #[test]
     fn wrapped_keys_unwrap_to_themselves() {
         let accelerator = scalar();
-        for cipher in [Cipher::Des, Cipher::Tdes] {
-            let ring = Ring::new(accelerator.diagnostics().referee(), cipher, 3).unwrap();
+        for cipher in [LadderCipher::Des, LadderCipher::Tdes] {
+            let ring = KeyRing::new(accelerator.diagnostics().referee(), cipher, 3).unwrap();
             let (table, _) = ring.master_table().unwrap();
             for (index, wrapped) in ring.wrapped.iter().enumerate() {
                 let wrapped = oarlock::batch::WrappedKey {
@@ -319,12 +319,17 @@ mod tests {
                 };
                 table.unwrap_key(&accelerator, MASTER, format!("key {index}"), wrapped).unwrap();
             }
-            let workload =
-                Workload::new(&ring, accelerator.diagnostics().referee(), Order::Random, Lengths::Fixed, 20)
-                    .unwrap();
-            let mut columns = Columns::default();
+            let workload = Workload::new(
+                &ring,
+                accelerator.diagnostics().referee(),
+                KeyOrder::Random,
+                OpLengths::Fixed,
+                20,
+            )
+            .unwrap();
+            let mut columns = BatchColumns::default();
             for op in &workload.ops {
-                // The master key stands first.
+                // The master key has index 0.
                 let key = KeySource::Table(op.key + 1);
                 columns.push(ring.task(op.direction), key, op.iv, op.input).unwrap();
             }

@@ -6,25 +6,25 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use crate::operation::{Operation, OperationError};
+use crate::operation::{NamedOperation, OperationError};
 
-/// What to measure.
+/// Arguments of `oarlock latency`.
 #[derive(Args, Clone, Debug)]
 pub struct LatencyArgs {
-    /// Public-key operation that arrives, by its name in `oarlock speed`: rsa2048-sign, p256-verify, x25519-derive, ...
+    /// Public-key operation of the jobs, by its name in `oarlock speed`: rsa2048-sign, p256-verify, x25519-derive, ...
     #[arg(long, visible_alias = "ops", value_name = "NAME", default_value = "rsa2048-sign", value_parser = public_key_operation)]
-    pub(crate) op: Operation,
-    /// Loads in percent of what the scalar engine can do, separated by commas
+    pub(crate) op: NamedOperation,
+    /// Loads in percent of the scalar engine's rate, above 0 and up to 1000, separated by commas
     #[arg(long, value_name = "PERCENTS", default_value = "5,15,30,50,70,90,120,180")]
-    pub(crate) loads: Loads,
-    /// Seconds of load for each rule at each load
+    pub(crate) loads: LoadPercents,
+    /// Seconds of load for each rule at each load, 0.01 to 60
     #[arg(long, value_name = "S", default_value = "2", value_parser = seconds)]
     pub(crate) seconds: f64,
-    /// How long the rule with a timer lets a batch fill, in milliseconds
+    /// Milliseconds that the rule with a timer lets a batch fill, 1 to 10000
     #[arg(long, value_name = "MS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) timer_ms: u64,
-    /// Measure what is left of full lanes under a standing backlog instead, job by job and call by call, on one worker and on
-    /// all (--threads)
+    /// Measure rates under a standing backlog instead, as a share of full lanes, job by job and call by call, with
+    /// one worker and with all (--threads)
     #[arg(long, conflicts_with_all = ["loads", "timer_ms", "plot"])]
     pub(crate) saturation: bool,
     /// Draw p50 and p99 against load into this SVG file
@@ -34,9 +34,9 @@ pub struct LatencyArgs {
 
 /// Loads in percent of scalar capacity, at least one.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Loads(Vec<f64>);
+pub(crate) struct LoadPercents(Vec<f64>);
 
-/// Why a number on the command line is none that can be used.
+/// An error of a number on the command line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NumberError {
     #[error("expected a number, found {found:?}")]
@@ -45,13 +45,13 @@ pub(crate) enum NumberError {
     Range { expected: &'static str, found: String },
 }
 
-impl Loads {
+impl LoadPercents {
     pub(crate) fn percents(&self) -> &[f64] {
         &self.0
     }
 }
 
-impl FromStr for Loads {
+impl FromStr for LoadPercents {
     type Err = NumberError;
 
     fn from_str(text: &str) -> Result<Self, NumberError> {
@@ -61,7 +61,7 @@ impl FromStr for Loads {
     }
 }
 
-impl fmt::Display for Loads {
+impl fmt::Display for LoadPercents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percents: Vec<String> = self.0.iter().map(ToString::to_string).collect();
         f.write_str(&percents.join(", "))
@@ -79,9 +79,9 @@ fn number(text: &str, expected: &'static str, is_good: impl Fn(f64) -> bool) -> 
     if is_good(value) { Ok(value) } else { Err(NumberError::Range { expected, found: text.to_owned() }) }
 }
 
-fn public_key_operation(name: &str) -> Result<Operation, OperationError> {
+fn public_key_operation(name: &str) -> Result<NamedOperation, OperationError> {
     match name.parse() {
-        Ok(operation) if Operation::is_public_key(operation) => Ok(operation),
+        Ok(operation) if NamedOperation::is_public_key(operation) => Ok(operation),
         Ok(_) | Err(OperationError::RecordLen { .. }) => Err(OperationError::not_public_key(name)),
         Err(_) => Err(OperationError::unknown_public_key(name)),
     }

@@ -1,4 +1,4 @@
-//! One rule under load for a while. This thread submits on time and computes nothing; whoever completes a job stamps it.
+//! One rule under load. This thread submits on time and computes nothing; the thread that completes a job stamps it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,21 +9,21 @@ use std::time::{Duration, Instant};
 
 use oarlock::{Accelerator, Job, JobError, PendingAnswer, SubmitOptions};
 
-/// Load to be offered.
+/// A slice of load.
 #[derive(Clone, Debug)]
-pub(super) struct Slice {
-    /// When jobs arrive, counted from the start, in order.
+pub(super) struct LoadSlice {
+    /// The times of arrival since the start, in order.
     pub(super) arrivals: Vec<Duration>,
     /// Jobs that arrive or are done before this fill the queue and are not counted.
     pub(super) warm_up: Duration,
     pub(super) length: Duration,
-    /// How long after its end jobs may still be done; those that are not by then are cancelled.
+    /// The time after the end in which jobs may still be done. Later ones are cancelled.
     pub(super) grace: Duration,
 }
 
-/// What became of it.
+/// The results of a slice.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct SliceTally {
     /// Jobs that arrived while it counted.
     pub(super) arrived: usize,
     /// Jobs done while it counted.
@@ -32,19 +32,23 @@ pub(super) struct Tally {
     pub(super) latencies_ns: Vec<u64>,
 }
 
-/// From here on workers and generator are ready.
+/// The time before the first arrival, in which workers and generator get ready.
 const LEAD: Duration = Duration::from_millis(2);
 
 /// Submits `jobs` in turn at the times of `slice`.
 ///
 /// # Errors
-/// A job fails otherwise than by `Overloaded`, which counts as not done.
-pub(super) fn play(accelerator: &Accelerator, jobs: &[Job<'_>], slice: &Slice) -> Result<Tally, JobError> {
+/// A job fails. `Overloaded` is no failure and counts as not done.
+pub(super) fn play(
+    accelerator: &Accelerator,
+    jobs: &[Job<'_>],
+    slice: &LoadSlice,
+) -> Result<SliceTally, JobError> {
     let start = Instant::now() + LEAD;
     let mut claims = Vec::with_capacity(slice.arrivals.len());
     for (at, job) in slice.arrivals.iter().zip(jobs.iter().cycle()) {
         wait_until(start + *at);
-        claims.push(Claim::submit(accelerator, job, start));
+        claims.push(SubmittedJob::submit(accelerator, job, start));
     }
     let end = start + slice.length;
     wait_until(end);
@@ -53,15 +57,15 @@ pub(super) fn play(accelerator: &Accelerator, jobs: &[Job<'_>], slice: &Slice) -
             std::thread::park_timeout(Duration::from_micros(200));
         }
     }
-    let mut tally = Tally::default();
+    let mut tally = SliceTally::default();
     for (at, claim) in slice.arrivals.iter().zip(claims) {
         tally.count(*at, claim.finish()?, slice);
     }
     Ok(tally)
 }
 
-impl Tally {
-    fn count(&mut self, arrived_at: Duration, done_at: Option<Duration>, slice: &Slice) {
+impl SliceTally {
+    fn count(&mut self, arrived_at: Duration, done_at: Option<Duration>, slice: &LoadSlice) {
         let is_counted = |at: Duration| at >= slice.warm_up && at < slice.length;
         self.arrived += usize::from(is_counted(arrived_at));
         self.done += usize::from(done_at.is_some_and(is_counted));
@@ -70,7 +74,7 @@ impl Tally {
         }
     }
 
-    /// Adds what another slice brought.
+    /// Adds the results of another slice.
     pub(super) fn add(&mut self, other: Self) {
         self.arrived += other.arrived;
         self.done += other.done;
@@ -78,18 +82,18 @@ impl Tally {
     }
 }
 
-/// A job under way.
-struct Claim {
+/// A job that was submitted.
+struct SubmittedJob {
     single: PendingAnswer,
-    /// Set where the job was answered before anybody could be woken.
+    /// The answer, if the job was done before its waker was stored.
     answer: Option<Result<(), JobError>>,
-    stamp: Arc<Stamp>,
+    stamp: Arc<CompletionStamp>,
 }
 
-impl Claim {
+impl SubmittedJob {
     fn submit(accelerator: &Accelerator, job: &Job<'_>, start: Instant) -> Self {
         let single = accelerator.submit(job, SubmitOptions::default());
-        let mut claim = Self { single, answer: None, stamp: Arc::new(Stamp::new(start)) };
+        let mut claim = Self { single, answer: None, stamp: Arc::new(CompletionStamp::new(start)) };
         claim.answer = claim.poll();
         if claim.answer.is_some() {
             claim.stamp.set();
@@ -101,7 +105,7 @@ impl Claim {
         self.stamp.get()
     }
 
-    /// When the job was done; None where it was not, and is cancelled now.
+    /// Returns the time at which the job was done. None if it was not done; it is cancelled then.
     fn finish(mut self) -> Result<Option<Duration>, JobError> {
         let Some(done_at) = self.done_at() else { return Ok(None) };
         match self.answer.take().or_else(|| self.poll()) {
@@ -120,21 +124,22 @@ impl Claim {
     }
 }
 
-/// The time at which it was first woken.
-struct Stamp {
+/// The time of the first wake.
+struct CompletionStamp {
     start: Instant,
-    /// Zero until then.
+    /// Zero until it is woken.
     after_ns: AtomicU64,
 }
 
-impl Stamp {
+impl CompletionStamp {
     fn new(start: Instant) -> Self {
         Self { start, after_ns: AtomicU64::new(0) }
     }
 
     fn set(&self) {
         let now = (self.start.elapsed().as_nanos() as u64).max(1);
-        // A later wake leaves the first stamp as it is.
+        // Release: whoever reads the stamp sees the answer that was written before the wake. A later wake keeps the
+        // first stamp.
         let _ = self.after_ns.compare_exchange(0, now, Ordering::Release, Ordering::Relaxed);
     }
 
@@ -146,7 +151,7 @@ impl Stamp {
     }
 }
 
-impl Wake for Stamp {
+impl Wake for CompletionStamp {
     fn wake(self: Arc<Self>) {
         self.set();
     }
@@ -173,14 +178,14 @@ fn wait_until(at: Instant) {
 mod tests {
     use super::*;
 
-    fn slice() -> Slice {
+    fn slice() -> LoadSlice {
         let [warm_up, length, grace] = [1, 10, 5].map(Duration::from_millis);
-        Slice { arrivals: Vec::new(), warm_up, length, grace }
+        LoadSlice { arrivals: Vec::new(), warm_up, length, grace }
     }
 
     #[test]
     fn only_what_happens_in_time_is_counted() {
-        let mut tally = Tally::default();
+        let mut tally = SliceTally::default();
         let ms = Duration::from_micros;
         for (arrived_at, done_at) in
             [(500, Some(1_500)), (2_000, Some(2_300)), (9_000, Some(11_000)), (9_500, None)]
@@ -193,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_stamp_keeps_its_first_time() {
-        let stamp = Arc::new(Stamp::new(Instant::now()));
+        let stamp = Arc::new(CompletionStamp::new(Instant::now()));
         assert_eq!(stamp.get(), None);
         let waker = Waker::from(Arc::clone(&stamp));
         waker.wake_by_ref();

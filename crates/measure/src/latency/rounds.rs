@@ -1,14 +1,14 @@
-//! The rules in turns: at each load several short rounds, so that a noisy moment hits all alike.
+//! The rules in turns: several short rounds at each load, so that a noisy moment hits all of them.
 
 use std::time::Duration;
 
 use super::arrivals::poisson;
-use super::open_loop::{Slice, Tally, play};
-use super::report::Row;
-use super::setup::Setup;
+use super::open_loop::{LoadSlice, SliceTally, play};
+use super::report::LatencyRow;
+use super::setup::LatencySetup;
 use super::{LatencyArgs, LatencyError};
 
-/// Rounds at least, and seconds of a round at most.
+/// The smallest number of rounds, and the longest round in seconds.
 const ROUNDS: usize = 4;
 const LONGEST_ROUND_S: f64 = 1.0;
 
@@ -18,28 +18,33 @@ const WARM_UP: f64 = 0.1;
 /// A rule that gets less than this share of its jobs done in time is unstable.
 const STABLE: f64 = 0.95;
 
-/// Jobs that may be under way at the end of a round in each worker without being a backlog: a batch running, and one
+/// The number of jobs in flight per worker that is not a backlog at the end of a round: a running batch, and one
 /// filling.
 const UNDER_WAY: usize = 16;
 
-/// How often `tick` will be called.
-pub(super) fn count_slices(setup: &Setup, args: &LatencyArgs) -> usize {
+/// Returns the number of calls of `tick`.
+pub(super) fn count_slices(setup: &LatencySetup, args: &LatencyArgs) -> usize {
     args.loads.percents().len() * rounds(args) * setup.contenders.len()
 }
 
-/// Rounds of each rule at each load.
+/// Returns the number of rounds of each rule at each load.
 pub(super) fn rounds(args: &LatencyArgs) -> usize {
     ROUNDS.max((args.seconds / LONGEST_ROUND_S).ceil() as usize)
 }
 
-/// Offers every load to every rule; rows in that order. `tick` is called after each slice.
-pub(super) fn measure(setup: &Setup, args: &LatencyArgs, tick: &dyn Fn()) -> Result<Vec<Row>, LatencyError> {
+/// Offers every load to every rule, and returns rows in that order. `tick` is called after each slice.
+pub(super) fn measure(
+    setup: &LatencySetup,
+    args: &LatencyArgs,
+    tick: &dyn Fn(),
+) -> Result<Vec<LatencyRow>, LatencyError> {
     let mut rows = Vec::new();
     for &percent in args.loads.percents() {
-        let mut tallies = vec![Tally::default(); setup.contenders.len()];
+        let mut tallies = vec![SliceTally::default(); setup.contenders.len()];
         for round in 0..rounds(args) {
             let slice = slice(setup, args, percent, round);
-            // Each rule goes first in its turn: none always follows what another has left behind.
+            // Each rule goes first in some round, so that none always suffers from what its predecessor left in the
+            // caches.
             for turn in 0..tallies.len() {
                 let at = (round + turn) % tallies.len();
                 let played = play(&setup.contenders[at].accelerator, &setup.work.jobs(), &slice);
@@ -55,20 +60,26 @@ pub(super) fn measure(setup: &Setup, args: &LatencyArgs, tick: &dyn Fn()) -> Res
     Ok(rows)
 }
 
-/// The load of one round: the same for each rule.
-fn slice(setup: &Setup, args: &LatencyArgs, percent: f64, round: usize) -> Slice {
+/// Makes the load of one round, which is the same for each rule.
+fn slice(setup: &LatencySetup, args: &LatencyArgs, percent: f64, round: usize) -> LoadSlice {
     let length = Duration::from_secs_f64(args.seconds / rounds(args) as f64);
     let seed = percent.to_bits() ^ round as u64;
     let arrivals = poisson(seed, setup.capacity_per_s * percent / 100.0, length);
     let grace = (length / 4).max(Duration::from_millis(4 * args.timer_ms));
-    Slice { arrivals, warm_up: length.mul_f64(WARM_UP), length, grace }
+    LoadSlice { arrivals, warm_up: length.mul_f64(WARM_UP), length, grace }
 }
 
-fn row(setup: &Setup, args: &LatencyArgs, percent: f64, rule: &str, mut tally: Tally) -> Row {
+fn row(
+    setup: &LatencySetup,
+    args: &LatencyArgs,
+    percent: f64,
+    rule: &str,
+    mut tally: SliceTally,
+) -> LatencyRow {
     let counted_s = args.seconds * (1.0 - WARM_UP);
     tally.latencies_ns.sort_unstable();
     let percentile_us = |share| percentile(&tally.latencies_ns, share).map(|ns| ns as f64 / 1000.0);
-    Row {
+    LatencyRow {
         op: args.op.to_string(),
         rule: rule.to_owned(),
         load_percent: percent,
@@ -82,13 +93,15 @@ fn row(setup: &Setup, args: &LatencyArgs, percent: f64, rule: &str, mut tally: T
     }
 }
 
-/// What is under way when a round ends is no backlog yet; at low rates it would look like one.
-fn is_stable(tally: &Tally, under_way: usize) -> bool {
+/// True if the rule keeps up. Jobs in flight at the end of a round are not a backlog yet; at low rates they would
+/// look like one.
+fn is_stable(tally: &SliceTally, under_way: usize) -> bool {
     let backlog = tally.arrived.saturating_sub(tally.done);
     backlog <= under_way || tally.done as f64 >= STABLE * tally.arrived as f64
 }
 
-/// The nearest-rank percentile of sorted samples: the least that is not below `share` of them. None of no samples.
+/// Returns the nearest-rank percentile of sorted samples: the smallest that is not below `share` of them. None
+/// without samples.
 fn percentile(sorted: &[u64], share: f64) -> Option<u64> {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).copied()
@@ -112,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_backlog_makes_a_rule_unstable() {
-        let tally = |arrived, done| Tally { arrived, done, latencies_ns: Vec::new() };
+        let tally = |arrived, done| SliceTally { arrived, done, latencies_ns: Vec::new() };
         assert!(is_stable(&tally(1000, 950), 16) && !is_stable(&tally(1000, 949), 16));
         assert!(is_stable(&tally(20, 10), 16), "as many as may be under way");
         assert!(is_stable(&tally(0, 0), 0));

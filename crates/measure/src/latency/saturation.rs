@@ -1,7 +1,8 @@
-//! `oarlock latency --saturation`: what is left of full lanes when jobs come one by one, and when workers are added.
+//! `oarlock latency --saturation`: rates of single jobs and of calls, as a share of full lanes, with one worker and
+//! with several.
 //!
-//! Ways take turns, round by round; the share is that of the median round. Rates are of the clock on the wall, since the
-//! thread that submits is not the one that computes: a machine that does other work shows less.
+//! The ways take turns, round by round; the share is that of the median round. Rates are by wall-clock time, because
+//! the thread that submits is not the one that computes. Other work on the machine lowers them.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -15,38 +16,38 @@ use serde::Serialize;
 use super::{LatencyArgs, LatencyError};
 use crate::operation::PublicKeyWork;
 use crate::statistics::median;
-use crate::table::{Align, Table, si};
+use crate::table::{CellAlign, TextTable, si};
 
-/// Jobs under way for each worker: queues never run dry, and stay within their bound.
+/// The number of jobs in flight for each worker: queues never run dry, and stay within their bound.
 const BACKLOG: usize = 512;
-/// Jobs of a call of `submit_many` and `run_all`.
+/// The number of jobs of a call of `submit_many` and `run_all`.
 const CALL: usize = 64;
 const ROUNDS: usize = 7;
 
-/// A way in, with so many workers.
+/// The result of one way to submit with a number of workers.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct SaturationRow {
     op: String,
     way: &'static str,
     threads: usize,
     per_s: f64,
-    /// Of the rate of full batches on as many threads, which have no queue.
+    /// The rate divided by that of full batches on as many threads without a queue.
     share: f64,
-    /// Of the rate of the same way with one worker.
+    /// The rate divided by that of the same way with one worker.
     scaling: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Way {
-    /// Full batches on threads of the caller: what the lanes can do.
+enum SubmitWay {
+    /// Full batches on threads of the caller: the most that the lanes can do.
     RunAll,
     Submit,
     SubmitMany,
 }
 
-const WAYS: [Way; 3] = [Way::RunAll, Way::Submit, Way::SubmitMany];
+const WAYS: [SubmitWay; 3] = [SubmitWay::RunAll, SubmitWay::Submit, SubmitWay::SubmitMany];
 
-impl Way {
+impl SubmitWay {
     fn name(self) -> &'static str {
         match self {
             Self::RunAll => "run_all",
@@ -56,12 +57,12 @@ impl Way {
     }
 }
 
-/// Measures every way with one worker, and with `threads` where those are more.
+/// Measures every way with one worker, and with `threads` if that is more.
 pub(super) fn measure(
     builder: &AcceleratorBuilder,
     threads: usize,
     args: &LatencyArgs,
-) -> Result<Vec<Row>, LatencyError> {
+) -> Result<Vec<SaturationRow>, LatencyError> {
     let mut counts = vec![1, threads];
     counts.dedup();
     let mut setups = Vec::new();
@@ -88,10 +89,11 @@ pub(super) fn measure(
     Ok(rows(args, &setups.iter().map(|(threads, ..)| *threads).collect::<Vec<_>>(), &rounds))
 }
 
-/// Shares and scalings are those of each round, since rounds differ in what else the machine did; medians of them.
-fn rows(args: &LatencyArgs, threads: &[usize], rounds: &[Vec<[f64; 3]>]) -> Vec<Row> {
+/// Makes the rows. Shares and scalings are taken within each round, because the machine's other work differs between
+/// rounds.
+fn rows(args: &LatencyArgs, threads: &[usize], rounds: &[Vec<[f64; 3]>]) -> Vec<SaturationRow> {
     let middle = |value: &dyn Fn(usize) -> f64| median((0..ROUNDS).map(value)).unwrap_or(f64::NAN);
-    let row = |count: usize, at: usize| Row {
+    let row = |count: usize, at: usize| SaturationRow {
         op: args.op.to_string(),
         way: WAYS[at].name(),
         threads: threads[count],
@@ -104,9 +106,9 @@ fn rows(args: &LatencyArgs, threads: &[usize], rounds: &[Vec<[f64; 3]>]) -> Vec<
         .collect()
 }
 
-/// Jobs per second of one way in for a while.
+/// Returns jobs per second of one way.
 fn play(
-    way: Way,
+    way: SubmitWay,
     accelerator: &Accelerator,
     work: &PublicKeyWork,
     threads: usize,
@@ -114,13 +116,13 @@ fn play(
 ) -> Result<f64, JobError> {
     let jobs = work.jobs();
     match way {
-        Way::RunAll => bulk(accelerator, &jobs, threads, length),
-        Way::Submit => {
+        SubmitWay::RunAll => bulk(accelerator, &jobs, threads, length),
+        SubmitWay::Submit => {
             let submit =
                 |at: usize| (accelerator.submit(&jobs[at % jobs.len()], SubmitOptions::default()), 1);
             stream(threads * BACKLOG, length, submit, |single: PendingAnswer| single.wait().map(drop))
         }
-        Way::SubmitMany => {
+        SubmitWay::SubmitMany => {
             let calls: Vec<&[Job<'_>]> = jobs.chunks(CALL).collect();
             let submit = |at: usize| {
                 let call = calls[at % calls.len()];
@@ -135,9 +137,9 @@ fn check(answers: &Answers) -> Result<(), JobError> {
     answers.iter().find_map(Result::err).map_or(Ok(()), Err)
 }
 
-/// Keeps between half of `backlog` jobs and all of them under way; counts those done while it does. It waits for the youngest of
-/// the older half and then finds the others done: a caller who waits for each claim by itself is woken for each, and waking
-/// is the worker's time.
+/// Keeps between half of `backlog` jobs and all of them in flight, and counts the jobs done. It waits for the
+/// youngest of the older half and then finds the others done. A caller who waits for each claim is woken for each,
+/// and waking costs the worker time.
 fn stream<T>(
     backlog: usize,
     length: Duration,
@@ -175,7 +177,7 @@ fn stream<T>(
     }
 }
 
-/// Full batches on so many threads.
+/// Runs full batches on `threads` threads.
 fn bulk(
     accelerator: &Accelerator,
     jobs: &[Job<'_>],
@@ -204,13 +206,13 @@ fn bulk(
     })
 }
 
-pub(super) fn to_text(rows: &[Row], in_colour: bool) -> String {
-    let mut table = Table::new([
-        ("way", Align::Left),
-        ("workers", Align::Right),
-        ("ops/s", Align::Right),
-        ("of full lanes", Align::Right),
-        ("of one worker", Align::Right),
+pub(super) fn to_text(rows: &[SaturationRow], in_colour: bool) -> String {
+    let mut table = TextTable::new([
+        ("way", CellAlign::Left),
+        ("workers", CellAlign::Right),
+        ("ops/s", CellAlign::Right),
+        ("of full lanes", CellAlign::Right),
+        ("of one worker", CellAlign::Right),
     ]);
     for row in rows {
         table.row([
@@ -222,7 +224,7 @@ pub(super) fn to_text(rows: &[Row], in_colour: bool) -> String {
         ]);
     }
     let op = rows.first().map_or("", |row| row.op.as_str());
-    let heading = format!("{op} with {BACKLOG} jobs under way for each worker, by the clock on the wall\n\n");
+    let heading = format!("{op} with {BACKLOG} jobs in flight for each worker, by wall-clock time\n\n");
     heading + &table.render(in_colour)
 }
 

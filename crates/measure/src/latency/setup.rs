@@ -1,4 +1,4 @@
-//! What is needed before load is offered: one accelerator per rule, the jobs, the scalar engine's capacity.
+//! The set-up of a measurement: one accelerator per rule, the jobs, the scalar engine's capacity.
 
 use std::time::{Duration, Instant};
 
@@ -6,14 +6,14 @@ use oarlock::schemes::shape_of;
 use oarlock::{Accelerator, AcceleratorBuilder, Job, JobError, SchedulerConfig, SchedulingRule, Shape};
 
 use super::{LatencyArgs, LatencyError};
-use crate::operation::{Operation, PublicKeyWork};
+use crate::operation::{NamedOperation, PublicKeyWork};
 use crate::options::GlobalOptions;
 use crate::statistics::median;
 
-/// Accelerators that differ in their rule alone, and work for them.
+/// Accelerators that differ only in their rule, and work for them.
 #[derive(Debug)]
-pub(super) struct Setup {
-    pub(super) contenders: Vec<Contender>,
+pub(super) struct LatencySetup {
+    pub(super) contenders: Vec<RuleContender>,
     pub(super) work: PublicKeyWork,
     pub(super) threads: usize,
     /// Engines that are proved for the operation, the scalar one first.
@@ -24,21 +24,21 @@ pub(super) struct Setup {
 
 /// A rule and the accelerator that follows it.
 #[derive(Debug)]
-pub(super) struct Contender {
+pub(super) struct RuleContender {
     pub(super) rule: String,
     pub(super) accelerator: Accelerator,
 }
 
-/// Different jobs; they arrive again and again.
+/// The number of different jobs. They arrive again and again.
 pub(super) const JOBS: usize = 256;
 
-/// The builder that is wanted, without tables for keys that recur unless they are what is measured.
-pub(super) fn builder(global: &GlobalOptions, operation: Operation) -> AcceleratorBuilder {
+/// Returns a builder without verification tables, unless tables are what is measured.
+pub(super) fn builder(global: &GlobalOptions, operation: NamedOperation) -> AcceleratorBuilder {
     if operation.is_hot() { global.builder() } else { global.builder().table_bytes(0) }
 }
 
-impl Setup {
-    /// Without `threads`, one worker for each core but the one that generates the load.
+impl LatencySetup {
+    /// Makes the set-up. Without `threads` there is one worker for each core except the core that generates the load.
     pub(super) fn new(
         builder: &AcceleratorBuilder,
         threads: Option<usize>,
@@ -48,7 +48,7 @@ impl Setup {
         let threads = threads.unwrap_or(cores.saturating_sub(1).max(1));
         let contenders = rules(args)
             .into_iter()
-            .map(|(name, rule)| Ok(Contender { rule: name, accelerator: build(builder, rule, threads)? }))
+            .map(|(name, rule)| Ok(RuleContender { rule: name, accelerator: build(builder, rule, threads)? }))
             .collect::<Result<Vec<_>, LatencyError>>()?;
         let [adaptive, scalar, ..] = &contenders[..] else { return Err(LatencyError::NoScalar) };
         if !scalar.accelerator.config().referee_serves {
@@ -67,13 +67,13 @@ impl Setup {
         Ok(Self { contenders, work, threads, engines, capacity_per_s })
     }
 
-    /// True where there is something to batch on.
+    /// True if an engine with lanes serves the operation.
     pub(super) fn has_lanes(&self) -> bool {
         self.engines.len() > 1
     }
 }
 
-/// The dispatcher's rule, and those it is compared with.
+/// Returns the dispatcher's rule and the rules that it is compared with.
 fn rules(args: &LatencyArgs) -> [(String, SchedulingRule); 4] {
     let timer = Duration::from_millis(args.timer_ms);
     [
@@ -84,7 +84,8 @@ fn rules(args: &LatencyArgs) -> [(String, SchedulingRule); 4] {
     ]
 }
 
-/// The thread that generates the load must never compute: arrivals would wait for completions.
+/// Builds an accelerator that never computes on the thread that generates the load: arrivals would wait for
+/// completions.
 fn build(
     builder: &AcceleratorBuilder,
     rule: SchedulingRule,
@@ -98,7 +99,7 @@ fn build(
 fn engines(
     accelerator: &Accelerator,
     work: &PublicKeyWork,
-    operation: Operation,
+    operation: NamedOperation,
 ) -> Result<Vec<&'static str>, LatencyError> {
     let shape = work.job(0).map(|job| shape_of(&job)).transpose();
     let shape = shape.map_err(|error| LatencyError::Job { operation: operation.to_string(), error })?;
@@ -110,10 +111,10 @@ fn engines(
     Ok(offering.map(|engine| engine.name).collect())
 }
 
-/// Jobs of one call, so that calls cost little and none takes long.
+/// The number of jobs of one call: enough to make a call cheap, few enough to keep it short.
 const CALL: usize = 32;
 
-/// Operations per second on this thread: the median of some turns, after one to warm up.
+/// Returns operations per second on this thread: the median of some turns after a warm-up.
 fn rate(accelerator: &Accelerator, jobs: &[Job<'_>], call: usize) -> Result<f64, JobError> {
     const TURNS: usize = 5;
     const TURN: Duration = Duration::from_millis(80);

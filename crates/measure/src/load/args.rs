@@ -7,15 +7,15 @@ use clap::{Args, ValueEnum};
 use oarlock_wire::Endpoint;
 
 use super::{LoadError, LoadedServer};
-use crate::operation::Operation;
+use crate::operation::NamedOperation;
 
 /// Arguments of `oarlock load`.
 #[derive(Args, Debug)]
 pub struct LoadArgs {
-    /// Start a server of its own, on a core of its own, and stop it at the end
+    /// Start a server on a core of its own, and stop it at the end
     #[arg(long, conflicts_with = "server")]
     pub spawn: bool,
-    /// Operations, as `oarlock speed` names them, or null
+    /// Operations, by their names in `oarlock speed`, or null
     #[arg(
         long,
         visible_alias = "ops",
@@ -24,119 +24,122 @@ pub struct LoadArgs {
         default_value = "ed25519-sign"
     )]
     op: Vec<String>,
-    /// One row for all operations together: clients take turns at which one is theirs
+    /// Measure all operations together in one row; each client has one of them
     #[arg(long)]
     mix: bool,
-    /// How the server is reached, with --spawn
+    /// Transports to the spawned server
     #[arg(long, value_enum, value_delimiter = ',', requires = "spawn", default_value = "tls")]
-    by: Vec<Way>,
-    /// Engines of the server, with --spawn: sets of names joined by +, a row for each set [default: all that are there]
+    by: Vec<LoadTransport>,
+    /// Engines of the spawned server: sets of names joined by +, one row for each set [default: all]
     #[arg(long, value_name = "SETS", value_delimiter = ',', requires = "spawn")]
     pub(super) server_engines: Vec<String>,
-    /// Clients at once, each with a stream of its own
+    /// Number of clients at once, 1 to 100000; each has a stream of its own
     #[arg(long, value_delimiter = ',', default_value = "8", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     clients: Vec<u32>,
-    /// Batches that each client has under way
+    /// Number of batches that each client has in flight, 1 to 4096
     #[arg(long, value_delimiter = ',', default_value = "2", value_parser = clap::value_parser!(u32).range(1..=4096))]
     in_flight: Vec<u32>,
-    /// Operations in a batch
+    /// Number of operations in a batch, 1 to 131072
     #[arg(long, value_delimiter = ',', default_value = "64", value_parser = clap::value_parser!(u32).range(1..=131_072))]
     batch: Vec<u32>,
-    /// Seconds that each row is measured, and until there is an answer, after a tenth of it (5 at most) to warm up; rows that
-    /// verify warm up until their rate no longer grows (30 s at most), since servers build tables for keys that recur
+    /// Seconds that each row is measured, and until there is an answer, after a tenth of it (5 at most) to warm up;
+    /// rows that verify warm up until their rate no longer grows (30 s at most), since servers build tables for keys
+    /// that recur
     #[arg(long, default_value_t = 3.0)]
     seconds: f64,
-    /// Times that each row is measured, all rows in turn; what is printed is the turn with the median CPU time per operation
+    /// Times that each row is measured, all rows in turn; what is printed is the turn with the median CPU time per
+    /// operation
     #[arg(long, default_value = "1", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) turns: u32,
-    /// Operations a second that all clients together ask for, whether answers come or not; latency then counts from when a batch
-    /// should have been sent [default: each client sends when an answer comes]
+    /// Operations a second that all clients together ask for, whether answers come or not; latency then counts from
+    /// when a batch should have been sent [default: each client sends when an answer comes]
     #[arg(long, value_name = "OPS")]
     rate: Option<f64>,
-    /// Keys that each client opens [default: as the operation says]
+    /// Number of keys that each client opens, 1 to 4096 [default: depends on the operation]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
     keys: Option<u32>,
-    /// Where keys live
+    /// Places of the keys, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', default_value = "stream")]
-    keys_at: Vec<KeyHome>,
-    /// Draw rate against operations under way into this SVG file
+    keys_at: Vec<LoadKeyHome>,
+    /// Draw the rate against the operations in flight into this SVG file
     #[arg(long, value_name = "FILE.svg")]
     pub(super) plot: Option<PathBuf>,
 }
 
-/// How the server is reached.
+/// A transport to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Way {
+pub(crate) enum LoadTransport {
     /// gRPC under mutual TLS 1.3
     Tls,
     /// gRPC without protection
     Plaintext,
     /// Frames on a UNIX socket
     Unix,
-    /// No server: the same work in this process
+    /// No server: the same work in this process, for comparison
     Local,
 }
 
-/// Where the keys of public-key operations live.
+/// The place where the keys of public-key operations live.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KeyHome {
-    /// With the client, which opens them once on its stream
+pub(crate) enum LoadKeyHome {
+    /// The client opens them once on its stream
     #[default]
     Stream,
-    /// With the client, which opens them for each batch and closes them behind it
+    /// The client opens them for each batch and closes them after it
     Batch,
-    /// In the server's key directory, with --spawn
+    /// They are in the key directory of the spawned server
     Server,
 }
 
-/// What a row measures.
+/// The configuration of a row.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
-    /// One, or several that clients take turns at.
-    pub(super) ops: Vec<Op>,
-    pub(super) way: Way,
-    pub(super) home: KeyHome,
+pub(crate) struct LoadPlan {
+    /// One operation, or several of which each client has one.
+    pub(super) ops: Vec<LoadOp>,
+    pub(super) way: LoadTransport,
+    pub(super) home: LoadKeyHome,
     pub(super) clients: usize,
     pub(super) in_flight: usize,
     pub(super) batch: usize,
     pub(super) keys: Option<usize>,
-    /// Operations a second of each client.
+    /// The rate of each client in operations per second.
     pub(super) rate: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Op {
+pub(super) enum LoadOp {
     Null,
-    Real(Operation),
+    Real(NamedOperation),
 }
 
 impl LoadArgs {
-    /// The rows.
-    pub(super) fn plans(&self, server: &LoadedServer<'_>) -> Result<Vec<Plan>, LoadError> {
+    /// Returns the configurations of all rows.
+    pub(super) fn plans(&self, server: &LoadedServer<'_>) -> Result<Vec<LoadPlan>, LoadError> {
         if !(self.seconds > 0.0 && self.seconds.is_finite()) {
             return Err(LoadError::Usage("--seconds: expected a number above 0"));
         }
         if self.rate.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
             return Err(LoadError::Usage("--rate: expected a number above 0"));
         }
-        if self.keys_at.contains(&KeyHome::Server) && !self.spawn {
+        if self.keys_at.contains(&LoadKeyHome::Server) && !self.spawn {
             return Err(LoadError::Usage(
-                "--keys-at server: expected --spawn, for keys are written into its directory",
+                "--keys-at server: expected --spawn, because the keys are written into the server's directory",
             ));
         }
         let ways = match server {
             LoadedServer::Spawned(_) => self.by.clone(),
-            LoadedServer::At(endpoint) => vec![Way::of(endpoint)],
+            LoadedServer::At(endpoint) => vec![LoadTransport::of(endpoint)],
         };
-        let parse =
-            |op: &String| if op == "null" { Ok(Op::Null) } else { Ok::<_, LoadError>(Op::Real(op.parse()?)) };
+        let parse = |op: &String| {
+            if op == "null" { Ok(LoadOp::Null) } else { Ok::<_, LoadError>(LoadOp::Real(op.parse()?)) }
+        };
         let ops = self.op.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         let rows = if self.mix { vec![ops] } else { ops.into_iter().map(|op| vec![op]).collect() };
         let mut plans = Vec::new();
         for ops in rows {
             // In this process there is neither a null operation nor a mix: it is the server that they measure.
-            let has_local = ops.len() == 1 && ops != [Op::Null];
-            let ways = ways.iter().copied().filter(|way| has_local || *way != Way::Local);
+            let has_local = ops.len() == 1 && ops != [LoadOp::Null];
+            let ways = ways.iter().copied().filter(|way| has_local || *way != LoadTransport::Local);
             for way in ways {
                 plans.extend(self.homes(way).iter().flat_map(|home| self.loads(&ops, way, *home)));
             }
@@ -144,7 +147,7 @@ impl LoadArgs {
         Ok(plans)
     }
 
-    /// Sets of engines for servers; one of all of them where nothing is said.
+    /// Returns the sets of engines for servers. None stands for all engines.
     pub(super) fn sets(&self) -> Vec<Option<String>> {
         match &*self.server_engines {
             [] => vec![None],
@@ -152,13 +155,13 @@ impl LoadArgs {
         }
     }
 
-    /// Where keys live matters only to servers.
-    fn homes(&self, way: Way) -> &[KeyHome] {
-        if way == Way::Local { &[KeyHome::Stream] } else { &self.keys_at }
+    /// Returns the places of keys. They matter only to servers.
+    fn homes(&self, way: LoadTransport) -> &[LoadKeyHome] {
+        if way == LoadTransport::Local { &[LoadKeyHome::Stream] } else { &self.keys_at }
     }
 
-    /// Every combination of numbers.
-    fn loads(&self, ops: &[Op], way: Way, home: KeyHome) -> Vec<Plan> {
+    /// Returns every combination of clients, batches in flight and batch sizes.
+    fn loads(&self, ops: &[LoadOp], way: LoadTransport, home: LoadKeyHome) -> Vec<LoadPlan> {
         let keys = self.keys.map(|keys| keys as usize);
         let mut plans = Vec::new();
         for &clients in &self.clients {
@@ -166,7 +169,16 @@ impl LoadArgs {
             for &in_flight in &self.in_flight {
                 for &batch in &self.batch {
                     let (clients, in_flight, batch) = (clients as usize, in_flight as usize, batch as usize);
-                    plans.push(Plan { ops: ops.to_vec(), way, home, clients, in_flight, batch, keys, rate });
+                    plans.push(LoadPlan {
+                        ops: ops.to_vec(),
+                        way,
+                        home,
+                        clients,
+                        in_flight,
+                        batch,
+                        keys,
+                        rate,
+                    });
                 }
             }
         }
@@ -183,24 +195,24 @@ impl LoadArgs {
     }
 }
 
-impl Plan {
-    /// What the row is called.
+impl LoadPlan {
+    /// Returns the name of the row.
     pub(super) fn name(&self) -> String {
         let op = match &*self.ops {
-            [Op::Null] => "null".to_owned(),
-            [Op::Real(op)] => op.to_string(),
+            [LoadOp::Null] => "null".to_owned(),
+            [LoadOp::Real(op)] => op.to_string(),
             _ => "mix".to_owned(),
         };
         let home = match self.home {
-            KeyHome::Stream => "",
-            KeyHome::Batch => "-key-per-batch",
-            KeyHome::Server => "-resident",
+            LoadKeyHome::Stream => "",
+            LoadKeyHome::Batch => "-key-per-batch",
+            LoadKeyHome::Server => "-resident",
         };
         format!("{op}-{}{home}", self.way.name())
     }
 }
 
-impl Way {
+impl LoadTransport {
     fn of(endpoint: &Endpoint) -> Self {
         match endpoint {
             Endpoint::Grpc { url, .. } if url.starts_with("https:") => Self::Tls,

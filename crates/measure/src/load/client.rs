@@ -13,39 +13,40 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, sleep_until, timeout_at};
 
 use super::LoadError;
-use super::args::{KeyHome, LoadArgs, Op, Plan};
-use super::report::Row;
-use super::work::Work;
+use super::args::{LoadArgs, LoadKeyHome, LoadOp, LoadPlan};
+use super::report::LoadRow;
+use super::work::LoadWork;
 use crate::random::SplitMix64;
 use crate::statistics::LatencyHistogram;
 
-/// How long answers may take after the end.
+/// The time that answers may take after the end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long until a server is asked again for a key that it has not found yet.
+/// The time until a server is asked again for a key that it has not found yet.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// What clients saw.
+/// The results of clients.
 #[derive(Default)]
-struct Seen {
+struct ClientResults {
     latencies: LatencyHistogram,
     operations: u64,
-    /// Operations that were answered at any time, before the counting and after it too.
+    /// The number of operations that were answered at any time, also before and after the counted span.
     answered: u64,
     errors: u64,
     first_error: String,
 }
 
-/// When counting begins, and when it ends and nothing more is sent: at `end`, or with the first answer if that is later.
-struct Span {
+/// The span in which answers count. After it nothing is sent. It ends at `end`, or with the first answer if that is
+/// later.
+struct CountedSpan {
     begin: Instant,
     end: Instant,
     counted: Cell<bool>,
-    /// Notified at the first answer that counts, and when no more can come.
+    /// Notified at the first answer that counts, and when no further answer can come.
     first: Notify,
 }
 
-impl Span {
+impl CountedSpan {
     fn counts(&self, now: Instant) -> bool {
         now >= self.begin && (now < self.end || !self.counted.get())
     }
@@ -57,17 +58,17 @@ impl Span {
 }
 
 pub(super) async fn measure(
-    plan: &Plan,
-    works: &[Work],
+    plan: &LoadPlan,
+    works: &[LoadWork],
     endpoint: &Endpoint,
     args: &LoadArgs,
-) -> Result<Row, LoadError> {
+) -> Result<LoadRow, LoadError> {
     let observer = ServerLink::open(endpoint).await?;
     let mut links = Vec::with_capacity(plan.clients);
     for work in works.iter().cycle().take(plan.clients) {
         links.push((work, open(plan, endpoint, work).await?));
     }
-    if plan.ops.iter().any(|op| matches!(op, Op::Real(op) if op.shape().signature_len().is_some())) {
+    if plan.ops.iter().any(|op| matches!(op, LoadOp::Real(op) if op.shape().signature_len().is_some())) {
         warm_up(plan, &links).await;
     }
     // What crosses is counted from silence to silence, so that no batch is cut, less what asking for it takes.
@@ -75,10 +76,11 @@ pub(super) async fn measure(
     let silent = usage(&observer).await?;
     let now = Instant::now();
     let begin = now + args.warm_up();
-    let span = Span { begin, end: begin + args.length(), counted: Cell::new(false), first: Notify::new() };
+    let span =
+        CountedSpan { begin, end: begin + args.length(), counted: Cell::new(false), first: Notify::new() };
     let mut clients: FuturesUnordered<_> =
         (0_u64..).zip(&links).map(|(seed, (work, link))| client(plan, work, link, &span, seed)).collect();
-    let mut seen = Seen::default();
+    let mut seen = ClientResults::default();
     let counted = async {
         sleep_until(begin.into()).await;
         let before = usage(&observer).await?;
@@ -106,7 +108,7 @@ pub(super) async fn measure(
     // The two of `counted` and this one.
     let crossed = bytes(&usage(&observer).await?).saturating_sub(bytes(&silent) + 3 * asking);
     let cpu_us = after.cpu_us.saturating_sub(before.cpu_us);
-    Ok(Row {
+    Ok(LoadRow {
         operations: seen.operations,
         rate_per_s: seen.operations as f64 / length.as_secs_f64(),
         server_cpu_us_per_op: Some(cpu_us as f64 / seen.operations.max(1) as f64),
@@ -117,7 +119,7 @@ pub(super) async fn measure(
         first_error: seen.first_error,
         rss_start_kb: Some(before.resident_kb),
         rss_end_kb: Some(after.resident_kb),
-        ..Row::of(plan, works.iter().map(Work::request_bytes).sum::<usize>() / works.len().max(1))
+        ..LoadRow::of(plan, works.iter().map(LoadWork::request_bytes).sum::<usize>() / works.len().max(1))
     })
 }
 
@@ -130,14 +132,15 @@ const MAX_WARM_UP: Duration = Duration::from_secs(30);
 /// The share by which a turn must beat all before it to count as growth.
 const GROWTH: f64 = 0.03;
 
-/// Lets all clients work until the rate no longer grows. Servers build tables for keys that recur while they verify under them, so
+/// Lets all clients work until the rate no longer grows. Servers build tables for recurring keys while they verify, so
 /// how long that takes depends on keys and machine and not on the length of the measurement.
-async fn warm_up(plan: &Plan, links: &[(&Work, ServerLink)]) {
-    let mut growth = Growth::default();
+async fn warm_up(plan: &LoadPlan, links: &[(&LoadWork, ServerLink)]) {
+    let mut growth = RateGrowth::default();
     let end = Instant::now() + MAX_WARM_UP;
     while !growth.has_ended() && Instant::now() < end {
         let begin = Instant::now();
-        let span = Span { begin, end: begin + WARM_UP_TURN, counted: Cell::new(true), first: Notify::new() };
+        let span =
+            CountedSpan { begin, end: begin + WARM_UP_TURN, counted: Cell::new(true), first: Notify::new() };
         let clients = (0_u64..).zip(links).map(|(seed, (work, link))| client(plan, work, link, &span, seed));
         let mut clients: FuturesUnordered<_> = clients.collect();
         let mut answered = 0;
@@ -152,14 +155,14 @@ async fn warm_up(plan: &Plan, links: &[(&Work, ServerLink)]) {
     }
 }
 
-/// Rates of turns, and for how many turns they have not grown.
+/// The best rate of all turns, and the number of turns since it last grew.
 #[derive(Debug, Default)]
-struct Growth {
+struct RateGrowth {
     best: f64,
     even_turns: u32,
 }
 
-impl Growth {
+impl RateGrowth {
     fn add(&mut self, rate: f64) {
         self.even_turns = if rate > self.best * (1.0 + GROWTH) { 0 } else { self.even_turns + 1 };
         self.best = self.best.max(rate);
@@ -170,14 +173,15 @@ impl Growth {
     }
 }
 
-/// A stream with its keys. Those that were just put into the server's directory are there when it has looked again.
-async fn open(plan: &Plan, endpoint: &Endpoint, work: &Work) -> Result<ServerLink, LoadError> {
+/// Opens a stream and its keys. The server finds keys in its directory only when it looks again, so these are asked
+/// for until then.
+async fn open(plan: &LoadPlan, endpoint: &Endpoint, work: &LoadWork) -> Result<ServerLink, LoadError> {
     let link = ServerLink::open(endpoint).await?;
     let end = Instant::now() + PATIENCE;
     loop {
         match open_keys(&link, work).await {
             Err(LinkError::Refused(fault))
-                if plan.home == KeyHome::Server
+                if plan.home == LoadKeyHome::Server
                     && fault.code() == Code::PermissionDenied
                     && Instant::now() < end =>
             {
@@ -195,15 +199,21 @@ async fn usage(link: &ServerLink) -> Result<proto::Usage, LoadError> {
     }
 }
 
-type Answer<'c> = Pin<Box<dyn Future<Output = (Instant, Result<response::Body, String>)> + 'c>>;
+type PendingCall<'c> = Pin<Box<dyn Future<Output = (Instant, Result<response::Body, String>)> + 'c>>;
 
-/// One client until the end: as many batches under way as it may have, or sent by the clock.
-async fn client(plan: &Plan, work: &Work, link: &ServerLink, span: &Span, seed: u64) -> Seen {
-    let ask = |due: Instant| -> Answer<'_> {
+/// Runs one client until the end. It keeps its number of batches in flight, or sends them at random times.
+async fn client(
+    plan: &LoadPlan,
+    work: &LoadWork,
+    link: &ServerLink,
+    span: &CountedSpan,
+    seed: u64,
+) -> ClientResults {
+    let ask = |due: Instant| -> PendingCall<'_> {
         Box::pin(async move { (due, answer(plan, work, link).await.map_err(|error| error.to_string())) })
     };
-    let mut seen = Seen::default();
-    let mut under_way: FuturesUnordered<Answer<'_>> = FuturesUnordered::new();
+    let mut seen = ClientResults::default();
+    let mut under_way: FuturesUnordered<PendingCall<'_>> = FuturesUnordered::new();
     let mut arrivals = plan.rate.map(|rate| Arrivals::new(rate / work.operations as f64, seed));
     match &mut arrivals {
         None => (0..plan.in_flight).for_each(|_| under_way.push(ask(Instant::now()))),
@@ -239,9 +249,9 @@ async fn client(plan: &Plan, work: &Work, link: &ServerLink, span: &Span, seed: 
     }
 }
 
-/// One batch, with its keys where they come and go with it. A server begins requests in the order in which they come.
-async fn answer(plan: &Plan, work: &Work, link: &ServerLink) -> Result<response::Body, LinkError> {
-    if plan.home != KeyHome::Batch {
+/// Sends one batch, with its keys if they come and go with it. A server begins requests in the order of their arrival.
+async fn answer(plan: &LoadPlan, work: &LoadWork, link: &ServerLink) -> Result<response::Body, LinkError> {
+    if plan.home != LoadKeyHome::Batch {
         return link.call(work.request.clone()).await;
     }
     let close = (0_u32..)
@@ -254,7 +264,7 @@ async fn answer(plan: &Plan, work: &Work, link: &ServerLink) -> Result<response:
     answer
 }
 
-async fn open_keys(link: &ServerLink, work: &Work) -> Result<(), LinkError> {
+async fn open_keys(link: &ServerLink, work: &LoadWork) -> Result<(), LinkError> {
     let open = (0_u32..).zip(&work.keys).map(|(handle, source)| {
         let open = proto::OpenKey { handle, source: Some(source.clone()), ..Default::default() };
         link.call(request::Body::OpenKey(open))
@@ -269,7 +279,7 @@ async fn until(due: Option<Instant>) {
     }
 }
 
-/// Batches at random times, so many a second: what independent callers make.
+/// Poisson arrivals of batches, as independent callers make them.
 struct Arrivals {
     due: Instant,
     mean: f64,
@@ -281,7 +291,7 @@ impl Arrivals {
         Self { due: Instant::now(), mean: 1.0 / per_second, random: SplitMix64::new(seed + 1) }
     }
 
-    /// When the next one is due; then the one after that is drawn.
+    /// Returns the time of the next arrival, and draws the one after it.
     fn next(&mut self) -> Instant {
         let due = self.due;
         let gap = -(1.0 - self.random.unit()).ln() * self.mean;
@@ -290,8 +300,8 @@ impl Arrivals {
     }
 }
 
-impl Seen {
-    fn take(&mut self, work: &Work, answer: Result<response::Body, String>, taken: Duration) {
+impl ClientResults {
+    fn take(&mut self, work: &LoadWork, answer: Result<response::Body, String>, taken: Duration) {
         match answer {
             Err(error) => self.fail(work.operations as u64, error),
             Ok(body) => {
@@ -327,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_warm_up_lasts_while_the_rate_grows() {
-        let mut growth = Growth::default();
+        let mut growth = RateGrowth::default();
         for rate in [100.0, 150.0, 150.0, 152.0, 200.0, 420.0, 430.0, 425.0] {
             growth.add(rate);
             assert!(!growth.has_ended(), "{growth:?}");

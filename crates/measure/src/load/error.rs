@@ -1,4 +1,4 @@
-//! Why there are no numbers.
+//! The errors of `oarlock load`.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use oarlock_wire::{ConnectError, LinkError, WireError};
 use crate::failure::{CommandError, FailureKind};
 use crate::operation::OperationError;
 
-/// Why there are no numbers.
+/// An error of a load measurement.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "each message says what its variant means")]
 pub enum LoadError {
@@ -36,11 +36,11 @@ pub enum LoadError {
     Ended(String),
     #[error("cannot start the runtime: {0}")]
     Runtime(io::Error),
-    #[error("--keys-at: expected operations with a key pair: others have their keys with the stream")]
+    #[error("--keys-at: expected operations with a key pair: keys of other operations come with the stream")]
     KeysAt,
     #[error("{0}")]
     Usage(&'static str),
-    #[error("{name}: {} had no right answer; the first: {first}", crate::table::count(*.errors, "operation"))]
+    #[error("{name}: {} got a wrong answer or none; the first: {first}", crate::table::count(*.errors, "operation"))]
     Errors { name: String, errors: u64, first: String },
     #[error("cannot write {}: {error}", path.display())]
     Write { path: PathBuf, error: io::Error },

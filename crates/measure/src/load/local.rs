@@ -1,4 +1,4 @@
-//! The same work without a server.
+//! The same work in this process, without a server.
 
 use std::time::{Duration, Instant};
 
@@ -6,28 +6,28 @@ use cpu_time::ThreadTime;
 use oarlock::{Accelerator, JobError};
 
 use super::LoadError;
-use super::args::{LoadArgs, Plan};
-use super::report::Row;
-use super::work::{Local, Work};
+use super::args::{LoadArgs, LoadPlan};
+use super::report::LoadRow;
+use super::work::{LoadWork, LocalWork};
 
-/// What this process does of a plan's batches on one thread.
+/// Measures a plan's batches on one thread of this process.
 pub(super) fn measure(
-    plan: &Plan,
-    works: &[Work],
+    plan: &LoadPlan,
+    works: &[LoadWork],
     accelerator: &Accelerator,
     args: &LoadArgs,
-) -> Result<Row, LoadError> {
+) -> Result<LoadRow, LoadError> {
     let [work] = works else { return Err(LoadError::Usage("--by local: expected one operation")) };
     let run: Box<dyn Fn() -> Result<(), JobError>> = match &work.local {
-        Local::Nothing => {
+        LocalWork::Nothing => {
             return Err(LoadError::Usage("--by local: there is no null operation in this process"));
         }
-        Local::Jobs(own) => {
+        LocalWork::Jobs(own) => {
             let jobs = own.jobs();
             own.warm(accelerator)?;
             Box::new(move || accelerator.run_all(&jobs).iter().try_for_each(|answer| answer.map(drop)))
         }
-        Local::Records(shape, records) => {
+        LocalWork::Records(shape, records) => {
             Box::new(move || accelerator.run_records(*shape, records).map(drop))
         }
     };
@@ -46,10 +46,10 @@ pub(super) fn measure(
     let (began, cpu) = (Instant::now(), ThreadTime::now());
     let operations = repeat(length)? * work.operations as u64;
     let per_op = |time: Duration| time.as_secs_f64() * 1e6 / operations as f64;
-    Ok(Row {
+    Ok(LoadRow {
         operations,
         rate_per_s: 1e6 / per_op(began.elapsed()),
         server_cpu_us_per_op: Some(per_op(cpu.elapsed())),
-        ..Row::of(plan, 0)
+        ..LoadRow::of(plan, 0)
     })
 }

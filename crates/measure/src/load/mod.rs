@@ -1,12 +1,12 @@
-//! `oarlock load`: what a cryptoserver does for many clients at once.
+//! `oarlock load`: a cryptoserver under the load of many clients.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `args` | the command's arguments |
-//! | `work` | batches as they are sent, and what must come back |
-//! | `client` | clients, each on a stream of its own: closed loop and open loop |
+//! | `work` | batches as they are sent, and the expected answers |
+//! | `client` | clients with a stream each: closed loop and open loop |
 //! | `local` | the same work in this process, without a server |
-//! | `spawn` | a server of its own, on a core of its own |
+//! | `spawn` | a server process on a core of its own |
 //! | `turns` | rows that were measured several times |
 //! | `report` | table, JSON and picture |
 
@@ -27,13 +27,13 @@ use oarlock_wire::Endpoint;
 use tokio::runtime::Runtime;
 
 pub use self::args::LoadArgs;
-use self::args::{KeyHome, Plan, Way};
+use self::args::{LoadKeyHome, LoadPlan, LoadTransport};
 pub use self::error::LoadError;
-use self::report::Row;
-use self::spawn::Spawned;
+use self::report::LoadRow;
+use self::spawn::SpawnedServer;
 pub use self::spawn::{LoadedServer, ServerFiles};
-use self::work::Work;
-use crate::cores::Cores;
+use self::work::LoadWork;
+use crate::cores::DividedCores;
 use crate::options::GlobalOptions;
 use crate::progress;
 use crate::report::print_report;
@@ -51,20 +51,20 @@ pub fn run(global: &GlobalOptions, args: &LoadArgs, server: &LoadedServer<'_>) -
     let accelerator = global.builder().build()?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(LoadError::Runtime)?;
-    let (sets, cores) = (args.sets(), Cores::divide());
+    let (sets, cores) = (args.sets(), DividedCores::divide());
     let turns = plans.len() * sets.len() * args.turns as usize;
     let bar = progress::bar(turns as u64, "{bar:20} {pos}/{len} {wide_msg}");
     let mut rows = Vec::new();
     for set in &sets {
         let target = match server {
             LoadedServer::Spawned(set_up) => {
-                let spawned = Spawned::start(global, *set_up, set.as_deref(), &cores)?;
+                let spawned = SpawnedServer::start(global, *set_up, set.as_deref(), &cores)?;
                 cores.leave();
-                Target::Spawned(Box::new(spawned))
+                LoadTarget::Spawned(Box::new(spawned))
             }
-            LoadedServer::At(endpoint) => Target::At(endpoint),
+            LoadedServer::At(endpoint) => LoadTarget::At(endpoint),
         };
-        let bench = Bench { args, accelerator: &accelerator, runtime: &runtime, target, cores: &cores };
+        let bench = LoadBench { args, accelerator: &accelerator, runtime: &runtime, target, cores: &cores };
         let turns = bench.turns(&plans, &bar)?;
         rows.extend(turns::middles(&plans, &turns).into_iter().map(|row| row.with_engines(set.as_deref())));
     }
@@ -78,23 +78,23 @@ pub fn run(global: &GlobalOptions, args: &LoadArgs, server: &LoadedServer<'_>) -
 }
 
 /// The server that a row measures.
-enum Target<'a> {
-    Spawned(Box<Spawned>),
+enum LoadTarget<'a> {
+    Spawned(Box<SpawnedServer>),
     At(&'a Endpoint),
 }
 
-/// What all rows with one set of engines share.
-struct Bench<'a> {
+/// The state that all rows with one set of engines share.
+struct LoadBench<'a> {
     args: &'a LoadArgs,
     accelerator: &'a Accelerator,
     runtime: &'a Runtime,
-    target: Target<'a>,
-    cores: &'a Cores,
+    target: LoadTarget<'a>,
+    cores: &'a DividedCores,
 }
 
-impl Bench<'_> {
-    /// Every plan in turn, as often as was asked for: rows by turn.
-    fn turns(&self, plans: &[Plan], bar: &ProgressBar) -> Result<Vec<Vec<Row>>, LoadError> {
+impl LoadBench<'_> {
+    /// Measures every plan once per turn, and returns the rows of each turn.
+    fn turns(&self, plans: &[LoadPlan], bar: &ProgressBar) -> Result<Vec<Vec<LoadRow>>, LoadError> {
         let prepared = plans.iter().enumerate().map(|(place, plan)| self.prepare(place, plan));
         let works = prepared.collect::<Result<Vec<_>, _>>()?;
         let mut turns = Vec::new();
@@ -110,9 +110,9 @@ impl Bench<'_> {
         Ok(turns)
     }
 
-    fn prepare(&self, place: usize, plan: &Plan) -> Result<Vec<Work>, LoadError> {
-        let mut works = Work::all(plan, self.accelerator)?;
-        if let (KeyHome::Server, Target::Spawned(spawned)) = (plan.home, &self.target) {
+    fn prepare(&self, place: usize, plan: &LoadPlan) -> Result<Vec<LoadWork>, LoadError> {
+        let mut works = LoadWork::all(plan, self.accelerator)?;
+        if let (LoadKeyHome::Server, LoadTarget::Spawned(spawned)) = (plan.home, &self.target) {
             for (number, work) in works.iter_mut().enumerate() {
                 work.leave_keys(spawned.keys(), &format!("load{place}-{number}"))?;
             }
@@ -120,22 +120,22 @@ impl Bench<'_> {
         Ok(works)
     }
 
-    fn row(&self, plan: &Plan, works: &[Work]) -> Result<Row, LoadError> {
+    fn row(&self, plan: &LoadPlan, works: &[LoadWork]) -> Result<LoadRow, LoadError> {
         let endpoint = match (plan.way, &self.target) {
-            (Way::Local, target) => {
+            (LoadTransport::Local, target) => {
                 // On the server's own core, for cores differ.
-                let _there = matches!(target, Target::Spawned(_)).then(|| self.cores.visit());
+                let _there = matches!(target, LoadTarget::Spawned(_)).then(|| self.cores.visit());
                 return local::measure(plan, works, self.accelerator, self.args);
             }
-            (way, Target::Spawned(spawned)) => spawned.endpoint(way)?,
-            (_, Target::At(endpoint)) => (*endpoint).clone(),
+            (way, LoadTarget::Spawned(spawned)) => spawned.endpoint(way)?,
+            (_, LoadTarget::At(endpoint)) => (*endpoint).clone(),
         };
         self.runtime.block_on(client::measure(plan, works, &endpoint, self.args))
     }
 }
 
-/// Numbers of a run in which answers were missing are no numbers.
-fn fail_on_errors(rows: &[Row]) -> Result<(), LoadError> {
+/// Fails if answers were missing or wrong: the numbers of such a run mean nothing.
+fn fail_on_errors(rows: &[LoadRow]) -> Result<(), LoadError> {
     match rows.iter().find(|row| row.errors > 0) {
         Some(row) => Err(LoadError::Errors {
             name: row.name.clone(),

@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use super::args::{Plan, Way};
-use crate::plot::{Axis, LineChart, Panel};
-use crate::table::{Align, Cell, Table, si};
+use super::args::{LoadPlan, LoadTransport};
+use crate::plot::{AxisScale, ChartPanel, LineChart};
+use crate::table::{CellAlign, TableCell, TextTable, si};
 
-/// What one configuration gave.
+/// The result of one configuration.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(super) struct Row {
+pub(super) struct LoadRow {
     pub(super) name: String,
-    /// The server's engines, where a set was asked for.
+    /// The server's engines, if a set was asked for.
     pub(super) engines: Option<String>,
     pub(super) clients: usize,
     pub(super) in_flight: usize,
@@ -33,27 +33,27 @@ pub(super) struct Row {
     pub(super) rss_end_kb: Option<u64>,
 }
 
-impl Row {
-    /// A row before it is measured.
-    pub(super) fn of(plan: &Plan, request_bytes: usize) -> Self {
+impl LoadRow {
+    /// Returns a row before it is measured.
+    pub(super) fn of(plan: &LoadPlan, request_bytes: usize) -> Self {
         Self {
             name: plan.name(),
             clients: plan.clients,
             in_flight: plan.in_flight,
             batch: plan.batch,
-            secure: plan.way == Way::Tls,
-            remote: plan.way != Way::Local,
+            secure: plan.way == LoadTransport::Tls,
+            remote: plan.way != LoadTransport::Local,
             request_bytes,
             ..Self::default()
         }
     }
 
-    /// The row of a server with these engines.
+    /// Sets the engines of the server.
     pub(super) fn with_engines(self, engines: Option<&str>) -> Self {
         Self { engines: engines.map(str::to_owned), ..self }
     }
 
-    /// What the row is called in tables and pictures.
+    /// Returns the name of the row in tables and pictures.
     fn label(&self) -> String {
         match &self.engines {
             Some(engines) => format!("{} {engines}", self.name),
@@ -63,28 +63,27 @@ impl Row {
 }
 
 /// Returns the heading and the table.
-pub(super) fn to_text(rows: &[Row], in_colour: bool) -> String {
-    let heading =
-        "load: clients x batches that each has under way x operations in a batch; CPU: the server's\n";
+pub(super) fn to_text(rows: &[LoadRow], in_colour: bool) -> String {
+    let heading = "load: clients x batches in flight of each x operations in a batch; CPU: the server's\n";
     heading.to_owned() + &table(rows).render(in_colour)
 }
 
-fn table(rows: &[Row]) -> Table {
-    let mut table = Table::new([
-        ("work", Align::Left),
-        ("load", Align::Right),
-        ("ops/s", Align::Right),
-        ("CPU/op", Align::Right),
-        ("of local", Align::Right),
-        ("bytes/op", Align::Right),
-        ("p50", Align::Right),
-        ("p99", Align::Right),
-        ("errors", Align::Right),
+fn table(rows: &[LoadRow]) -> TextTable {
+    let mut table = TextTable::new([
+        ("work", CellAlign::Left),
+        ("load", CellAlign::Right),
+        ("ops/s", CellAlign::Right),
+        ("CPU/op", CellAlign::Right),
+        ("of local", CellAlign::Right),
+        ("bytes/op", CellAlign::Right),
+        ("p50", CellAlign::Right),
+        ("p99", CellAlign::Right),
+        ("errors", CellAlign::Right),
     ])
     .with_max_columns(NAMES_COLUMNS);
     for row in rows {
         let or = |value: Option<f64>, text: fn(f64) -> String| {
-            value.map_or_else(Cell::none, |value| text(value).into())
+            value.map_or_else(TableCell::none, |value| text(value).into())
         };
         table.row([
             row.label().into(),
@@ -101,16 +100,16 @@ fn table(rows: &[Row]) -> Table {
     table
 }
 
-/// Room for names like `rsa2048-sign-plaintext scalar+lanes`.
+/// The width of a table with names like `rsa2048-sign-plaintext scalar+lanes`.
 const NAMES_COLUMNS: usize = 120;
 
 fn time(us: f64) -> String {
     if us < 1000.0 { format!("{us:.0} µs") } else { format!("{:.2} ms", us / 1000.0) }
 }
 
-/// Rate against operations under way, a line for each kind of work.
-pub(super) fn to_svg(rows: &[Row]) -> String {
-    let mut names: Vec<String> = rows.iter().map(Row::label).collect();
+/// Draws the rate against the operations in flight, one line for each kind of work.
+pub(super) fn to_svg(rows: &[LoadRow]) -> String {
+    let mut names: Vec<String> = rows.iter().map(LoadRow::label).collect();
     names.dedup();
     let line = |name: &String| -> Vec<(f64, f64)> {
         let own = rows.iter().filter(|row| row.label() == *name);
@@ -123,11 +122,11 @@ pub(super) fn to_svg(rows: &[Row]) -> String {
     LineChart {
         title: "Operations a second against operations under way".into(),
         x_label: "operations under way".into(),
-        x_axis: Axis::Logarithmic,
+        x_axis: AxisScale::Logarithmic,
         y_label: "operations a second".into(),
-        y_axis: Axis::Logarithmic,
+        y_axis: AxisScale::Logarithmic,
         series: names,
-        panels: vec![Panel { title: String::new(), lines }],
+        panels: vec![ChartPanel { title: String::new(), lines }],
     }
     .to_svg()
 }

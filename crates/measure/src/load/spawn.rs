@@ -1,4 +1,4 @@
-//! A server of its own.
+//! A server process for the load.
 
 use std::fmt;
 use std::fs;
@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use zeroize::Zeroizing;
 
 use super::LoadError;
-use super::args::Way;
-use crate::cores::Cores;
+use super::args::LoadTransport;
+use crate::cores::DividedCores;
 use crate::options::GlobalOptions;
 
 /// The server that is put under load.
@@ -20,8 +20,8 @@ use crate::options::GlobalOptions;
 pub enum LoadedServer<'a> {
     /// A server that runs already.
     At(&'a Endpoint),
-    /// A server that is started for the load. The function prepares its keys and certificates in an empty directory, and
-    /// returns their paths or the reason why it failed.
+    /// A server that is started for the load. The function prepares its keys and certificates in an empty directory,
+    /// and returns their paths or the reason why it failed.
     Spawned(&'a dyn Fn(&Path) -> Result<ServerFiles, String>),
 }
 
@@ -51,8 +51,8 @@ pub struct ServerFiles {
     pub client_key: PathBuf,
 }
 
-/// A server process, which ends with this.
-pub(super) struct Spawned {
+/// A server process. It ends when it is dropped.
+pub(super) struct SpawnedServer {
     child: Child,
     files: ServerFiles,
     tls: String,
@@ -60,18 +60,18 @@ pub(super) struct Spawned {
     _place: TempDir,
 }
 
-impl Spawned {
-    /// Starts one on the first core of this process, where it has several; with these engines, joined by `+`.
+impl SpawnedServer {
+    /// Starts a server with these engines, joined by `+`, on the first core of this process if it has several.
     pub(super) fn start(
         global: &GlobalOptions,
         set_up: &dyn Fn(&Path) -> Result<ServerFiles, String>,
         engines: Option<&str>,
-        cores: &Cores,
+        cores: &DividedCores,
     ) -> Result<Self, LoadError> {
         let place = tempfile::tempdir().map_err(LoadError::Spawn)?;
         let files = set_up(place.path()).map_err(LoadError::SetUp)?;
         fs::write(&files.config, config(global, engines)).map_err(LoadError::Spawn)?;
-        // What is started inherits it.
+        // A child process inherits the core.
         let there = cores.visit();
         let own = std::env::current_exe().map_err(LoadError::Spawn)?;
         let mut child = Command::new(own)
@@ -92,22 +92,22 @@ impl Spawned {
         let address = |name: &str| said[name].as_str().unwrap_or_default().to_owned();
         let (tls, plaintext) =
             (format!("https://{}", address("tcp")), format!("http://{}", address("plaintext")));
-        // What it logs is read, so that it does not wait for anybody to read it.
+        // Its log is read and dropped: a full pipe would block the server.
         if let Some(log) = child.stderr.take() {
             std::thread::spawn(move || io::copy(&mut BufReader::new(log), &mut io::sink()));
         }
         Ok(Self { child, files, tls, plaintext, _place: place })
     }
 
-    /// The directory of its keys, which it looks at every second.
+    /// Returns the directory of its keys. It looks for new ones every second.
     pub(super) fn keys(&self) -> &Path {
         &self.files.keys
     }
 
-    pub(super) fn endpoint(&self, way: Way) -> Result<Endpoint, LoadError> {
+    pub(super) fn endpoint(&self, way: LoadTransport) -> Result<Endpoint, LoadError> {
         let read = |path: &Path| fs::read(path).map_err(LoadError::Spawn);
         Ok(match way {
-            Way::Tls => Endpoint::Grpc {
+            LoadTransport::Tls => Endpoint::Grpc {
                 url: self.tls.clone(),
                 credentials: Some(Credentials {
                     server_ca: read(&self.files.ca)?,
@@ -115,13 +115,13 @@ impl Spawned {
                     private_key: Zeroizing::new(read(&self.files.client_key)?),
                 }),
             },
-            Way::Plaintext => Endpoint::Grpc { url: self.plaintext.clone(), credentials: None },
-            Way::Unix | Way::Local => Endpoint::Unix(self.files.socket.clone()),
+            LoadTransport::Plaintext => Endpoint::Grpc { url: self.plaintext.clone(), credentials: None },
+            LoadTransport::Unix | LoadTransport::Local => Endpoint::Unix(self.files.socket.clone()),
         })
     }
 }
 
-impl Drop for Spawned {
+impl Drop for SpawnedServer {
     fn drop(&mut self) {
         // It has nothing to keep.
         let _ = self.child.kill();

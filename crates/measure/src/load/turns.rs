@@ -1,67 +1,69 @@
-//! Rows that were measured several times, in turn: a machine's speed changes between turns, so what is compared is of one turn.
+//! Medians of rows over turns. A machine's speed changes between turns, so only results of the same turn are compared.
 
-use super::args::{Plan, Way};
-use super::report::Row;
+use super::args::{LoadPlan, LoadTransport};
+use super::report::LoadRow;
 use crate::statistics::{median, median_by};
 
-/// For each plan the turn with the median CPU time per operation; errors are those of all turns.
-pub(super) fn middles(plans: &[Plan], turns: &[Vec<Row>]) -> Vec<Row> {
+/// Returns for each plan the turn with the median CPU time per operation. Errors are those of all turns.
+pub(super) fn middles(plans: &[LoadPlan], turns: &[Vec<LoadRow>]) -> Vec<LoadRow> {
     (0..plans.len()).map(|place| middle(plans, turns, place)).collect()
 }
 
-fn middle(plans: &[Plan], turns: &[Vec<Row>], place: usize) -> Row {
-    let own: Vec<&Row> = turns.iter().map(|rows| &rows[place]).collect();
+fn middle(plans: &[LoadPlan], turns: &[Vec<LoadRow>], place: usize) -> LoadRow {
+    let own: Vec<&LoadRow> = turns.iter().map(|rows| &rows[place]).collect();
     let of_local = local_twin(plans, place).and_then(|local| ratio(turns, local, place));
     let errors = own.iter().map(|row| row.errors).sum();
     let first_error = own.iter().map(|row| row.first_error.as_str()).find(|error| !error.is_empty());
     let first_error = first_error.unwrap_or_default().to_owned();
     let rss_start_kb = own.first().and_then(|row| row.rss_start_kb);
     let rss_end_kb = own.last().and_then(|row| row.rss_end_kb);
-    let cpu = |row: &Row| row.server_cpu_us_per_op.unwrap_or_default();
+    let cpu = |row: &LoadRow| row.server_cpu_us_per_op.unwrap_or_default();
     let middle = median_by(own, |row| cpu(row)).cloned().unwrap_or_default();
-    Row { of_local, errors, first_error, rss_start_kb, rss_end_kb, ..middle }
+    LoadRow { of_local, errors, first_error, rss_start_kb, rss_end_kb, ..middle }
 }
 
-/// The same work in this process.
-fn local_twin(plans: &[Plan], place: usize) -> Option<usize> {
+/// Returns the index of the plan that does the same work in this process.
+fn local_twin(plans: &[LoadPlan], place: usize) -> Option<usize> {
     let plan = &plans[place];
-    let work = |plan: &Plan| (plan.ops.clone(), plan.batch, plan.keys);
-    let twin = plans.iter().position(|other| other.way == Way::Local && work(other) == work(plan));
-    twin.filter(|_| plan.way != Way::Local)
+    let work = |plan: &LoadPlan| (plan.ops.clone(), plan.batch, plan.keys);
+    let twin = plans.iter().position(|other| other.way == LoadTransport::Local && work(other) == work(plan));
+    twin.filter(|_| plan.way != LoadTransport::Local)
 }
 
-/// The median over turns of what `local` takes as a share of what `place` takes.
-fn ratio(turns: &[Vec<Row>], local: usize, place: usize) -> Option<f64> {
-    let of = |rows: &Vec<Row>| Some(rows[local].server_cpu_us_per_op? / rows[place].server_cpu_us_per_op?);
+/// Returns the median over turns of the CPU time of `local` divided by that of `place`.
+fn ratio(turns: &[Vec<LoadRow>], local: usize, place: usize) -> Option<f64> {
+    let of =
+        |rows: &Vec<LoadRow>| Some(rows[local].server_cpu_us_per_op? / rows[place].server_cpu_us_per_op?);
     median(turns.iter().filter_map(of))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::args::{KeyHome, Op};
+    use crate::load::args::{LoadKeyHome, LoadOp};
 
-    fn plan(way: Way, batch: usize) -> Plan {
-        let (home, keys, rate) = (KeyHome::Stream, None, None);
-        Plan { ops: vec![Op::Null], way, home, clients: 1, in_flight: 1, batch, keys, rate }
+    fn plan(way: LoadTransport, batch: usize) -> LoadPlan {
+        let (home, keys, rate) = (LoadKeyHome::Stream, None, None);
+        LoadPlan { ops: vec![LoadOp::Null], way, home, clients: 1, in_flight: 1, batch, keys, rate }
     }
 
-    fn row(cpu: f64, errors: u64) -> Row {
+    fn row(cpu: f64, errors: u64) -> LoadRow {
         let first_error = if errors > 0 { format!("at {cpu}") } else { String::new() };
         let (server_cpu_us_per_op, rss) = (Some(cpu), Some(cpu as u64));
-        Row {
+        LoadRow {
             server_cpu_us_per_op,
             errors,
             first_error,
             rss_start_kb: rss,
             rss_end_kb: rss,
-            ..Row::default()
+            ..LoadRow::default()
         }
     }
 
     #[test]
     fn shares_are_of_one_turn_and_no_error_is_lost() {
-        let plans = [plan(Way::Tls, 64), plan(Way::Tls, 8), plan(Way::Local, 64)];
+        let plans =
+            [plan(LoadTransport::Tls, 64), plan(LoadTransport::Tls, 8), plan(LoadTransport::Local, 64)];
         // The machine is twice as slow in the second turn.
         let turns = [
             vec![row(10.0, 0), row(30.0, 0), row(8.0, 0)],

@@ -1,4 +1,4 @@
-//! Batches as they are sent, and what must come back.
+//! Batches as they are sent, and the answers that they must get.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -16,38 +16,38 @@ use oarlock_wire::{Message, jobs, records};
 use zeroize::Zeroizing;
 
 use super::LoadError;
-use super::args::{Op, Plan};
-use crate::operation::{Operation, PublicKeyWork};
+use super::args::{LoadOp, LoadPlan};
+use crate::operation::{NamedOperation, PublicKeyWork};
 use crate::random::SplitMix64;
 
-/// A batch, the keys it needs, and what it must give.
-pub(super) struct Work {
-    /// By handle.
+/// A batch, its keys, and the expected answer.
+pub(super) struct LoadWork {
+    /// The keys, in the order of their handles.
     pub(super) keys: Vec<open_key::Source>,
     pub(super) request: request::Body,
-    /// What every answer must be, where there is only one right one.
+    /// The answer that is right, if there is only one.
     expected: Option<Bytes>,
     pub(super) operations: usize,
-    pub(super) local: Local,
+    pub(super) local: LocalWork,
 }
 
 /// The same work for this process.
-pub(super) enum Local {
+pub(super) enum LocalWork {
     Jobs(PublicKeyWork),
     Records(Shape, Box<Records<'static>>),
     Nothing,
 }
 
-impl Work {
-    /// The work of each of a plan's operations.
-    pub(super) fn all(plan: &Plan, accelerator: &Accelerator) -> Result<Vec<Self>, LoadError> {
+impl LoadWork {
+    /// Returns the work of each operation of a plan.
+    pub(super) fn all(plan: &LoadPlan, accelerator: &Accelerator) -> Result<Vec<Self>, LoadError> {
         plan.ops.iter().map(|op| Self::new(*op, plan, accelerator)).collect()
     }
 
-    fn new(op: Op, plan: &Plan, accelerator: &Accelerator) -> Result<Self, LoadError> {
+    fn new(op: LoadOp, plan: &LoadPlan, accelerator: &Accelerator) -> Result<Self, LoadError> {
         match op {
-            Op::Null => Self::null(plan.batch),
-            Op::Real(op) => match op.record() {
+            LoadOp::Null => Self::null(plan.batch),
+            LoadOp::Real(op) => match op.record() {
                 None => Self::jobs(op, plan, accelerator),
                 Some((shape, len)) => Self::records(shape, len, plan, accelerator),
             },
@@ -64,11 +64,11 @@ impl Work {
             request: request::Body::Jobs(message),
             expected: Some(vec![0; 64 * count].into()),
             operations: count,
-            local: Local::Nothing,
+            local: LocalWork::Nothing,
         })
     }
 
-    fn jobs(op: Operation, plan: &Plan, accelerator: &Accelerator) -> Result<Self, LoadError> {
+    fn jobs(op: NamedOperation, plan: &LoadPlan, accelerator: &Accelerator) -> Result<Self, LoadError> {
         let keys = plan.keys.unwrap_or_else(|| op.usual_keys()).min(plan.batch.max(1));
         let work = op.work(accelerator, keys, plan.batch)?;
         let rows: Vec<_> = work.jobs().into_iter().zip(work.key_of.iter().copied()).collect();
@@ -79,11 +79,16 @@ impl Work {
             request: request::Body::Jobs(message),
             expected: None,
             operations: plan.batch,
-            local: Local::Jobs(work),
+            local: LocalWork::Jobs(work),
         })
     }
 
-    fn records(shape: Shape, len: usize, plan: &Plan, accelerator: &Accelerator) -> Result<Self, LoadError> {
+    fn records(
+        shape: Shape,
+        len: usize,
+        plan: &LoadPlan,
+        accelerator: &Accelerator,
+    ) -> Result<Self, LoadError> {
         let keys = plan.keys.unwrap_or(1024);
         let mut random = SplitMix64::new(1);
         let secrets = random_keys(shape, keys, &mut random)?;
@@ -125,13 +130,14 @@ impl Work {
             request: request::Body::Records(message),
             expected: Some(expected),
             operations: count,
-            local: Local::Records(shape, Box::new(records)),
+            local: LocalWork::Records(shape, Box::new(records)),
         })
     }
 
-    /// Writes the keys into a server's directory under this name and a number, and asks for them there from now on.
+    /// Writes the keys into a server's directory under this name and a number. From now on the requests name these
+    /// keys.
     pub(super) fn leave_keys(&mut self, directory: &Path, name: &str) -> Result<(), LoadError> {
-        let Local::Jobs(work) = &self.local else { return Err(LoadError::KeysAt) };
+        let LocalWork::Jobs(work) = &self.local else { return Err(LoadError::KeysAt) };
         for (place, (key, source)) in work.keys.iter().zip(&mut self.keys).enumerate() {
             let name = format!("{name}-{place}");
             let pem = match export::private_pkcs8_pem(key) {
@@ -145,17 +151,17 @@ impl Work {
         Ok(())
     }
 
-    /// Bytes of the request without framing.
+    /// Returns the length of the request in bytes, without framing.
     pub(super) fn request_bytes(&self) -> usize {
         proto::Request { id: 1, body: Some(self.request.clone()) }.encoded_len()
     }
 
-    /// How many operations were not answered rightly, and what there is to say about the first.
+    /// Returns the number of operations that got a wrong answer, and the reason of the first. None if all are right.
     pub(super) fn judge(&self, answer: &response::Body) -> Option<(usize, String)> {
         let (faults, codes, output) = match answer {
             response::Body::Results(results) => (&results.faults, &results.codes, &results.outputs),
             response::Body::RecordResults(results) => (&results.faults, &results.codes, &results.output),
-            _ => return Some((self.operations, "an answer to another question".into())),
+            _ => return Some((self.operations, "the answer belongs to another request".into())),
         };
         if !codes.is_empty() {
             let wrong = codes.iter().filter(|code| **code != 0).count().max(1);
@@ -171,7 +177,7 @@ impl Work {
     }
 }
 
-/// For nobody else to read: a server takes no others.
+/// Writes a file that only its owner may read: a server rejects other files.
 fn private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
 }
@@ -180,7 +186,7 @@ fn stride<T: ColumnValue>(first: T, stride: u32) -> Column<'static, T> {
     Column::Stride { first, stride }
 }
 
-/// A key as it is sent: the private one where there is one.
+/// Returns a key as it is sent: the private half if there is one.
 fn source(key: &Key) -> Result<open_key::Source, LoadError> {
     let der = match export::private_pkcs8_der(key) {
         Ok(der) => der.to_vec(),
@@ -202,7 +208,7 @@ fn random_keys(shape: Shape, count: usize, random: &mut SplitMix64) -> Result<Ve
     (0..count).map(|_| oarlock::keys::raw::secret(random.bytes(len)).map_err(key_error)).collect()
 }
 
-/// The type of key, bytes of IV, and bytes of result.
+/// Returns the type of key, the length of the IV and the length of the result.
 fn layout(shape: Shape, len: usize) -> Result<(&'static str, usize, usize), LoadError> {
     use oarlock::{BlockCipher, MacAlg};
     Ok(match shape {

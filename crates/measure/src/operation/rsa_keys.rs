@@ -3,7 +3,7 @@
 use oarlock::Key;
 use oarlock::keys::{KeyError, generate, import};
 
-/// Published keys of each size.
+/// The number of published keys of each size.
 pub(super) const PER_SIZE: usize = 2;
 
 const PUBLISHED: [(u16, [&[u8]; PER_SIZE]); 4] = [
@@ -13,7 +13,7 @@ const PUBLISHED: [(u16, [&[u8]; PER_SIZE]); 4] = [
     (4096, [include_bytes!("published/rsa4096-1.pem"), include_bytes!("published/rsa4096-2.pem")]),
 ];
 
-/// So many keys of a size: the published ones, further ones made now, which takes its time.
+/// Returns `count` keys of a size. Keys beyond the published ones are generated now, which is slow.
 pub(super) fn rsa_keys(bits: u16, count: usize) -> Result<Vec<Key>, KeyError> {
     let published = PUBLISHED.iter().filter(|(own, _)| *own == bits).flat_map(|(_, keys)| keys);
     let imported = published.map(|pem| import::pkcs8_pem(pem));

@@ -5,26 +5,26 @@ use oarlock::keys::{KeyError, export, generate, import};
 use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, Scheme};
 
 use super::rsa_keys::rsa_keys;
-use super::{Operation, OperationError, Verb};
-use crate::peer::{Algorithm, Column, PeerError, Task};
+use super::{NamedOperation, OperationError, OperationVerb};
+use crate::peer::{ByteColumn, PeerAlgorithm, PeerError, PeerTask};
 use crate::random::SplitMix64;
 
 /// Jobs of one operation, all different, keys in turn.
 #[derive(Debug)]
 pub(crate) struct PublicKeyWork {
-    pub(crate) operation: Operation,
+    pub(crate) operation: NamedOperation,
     /// Private for signatures and agreements, public for verifications.
     pub(crate) keys: Vec<Key>,
     /// For each job, the index of its key.
     pub(crate) key_of: Vec<u32>,
     /// For each job, its digest, its message (Ed25519) or its peer's public key (X25519).
-    pub(crate) inputs: Column,
+    pub(crate) inputs: ByteColumn,
     /// For each verification, its signature; else empty.
-    pub(crate) signatures: Column,
+    pub(crate) signatures: ByteColumn,
     scheme: Scheme,
 }
 
-impl Operation {
+impl NamedOperation {
     /// `count` jobs under `keys` keys. Signatures to verify are made through `accelerator`.
     ///
     /// # Errors
@@ -35,39 +35,39 @@ impl Operation {
         keys: usize,
         count: usize,
     ) -> Result<PublicKeyWork, OperationError> {
-        let signing = self.scheme(Verb::Sign).ok_or_else(|| OperationError::not_public_key(self))?;
+        let signing = self.scheme(OperationVerb::Sign).ok_or_else(|| OperationError::not_public_key(self))?;
         let key_error = |error| OperationError::Key { operation: self.to_string(), error };
         let keys = self.make_keys(keys.max(1)).map_err(key_error)?;
         let key_of = (0..keys.len() as u32).cycle().take(count).collect();
         let inputs = self.inputs(count).map_err(key_error)?;
-        let signatures = Column::default();
+        let signatures = ByteColumn::default();
         let work = PublicKeyWork { operation: self, keys, key_of, inputs, signatures, scheme: signing };
         match self.verb() {
-            Verb::Sign => Ok(work),
-            Verb::Verify | Verb::VerifyHot => work.into_verification(accelerator),
+            OperationVerb::Sign => Ok(work),
+            OperationVerb::Verify | OperationVerb::VerifyHot => work.into_verification(accelerator),
         }
     }
 
-    /// Agreements count as signatures: a private key's work.
-    fn verb(self) -> Verb {
+    /// Returns the use of the operation. Key agreements count as signatures, because both use the private key.
+    fn verb(self) -> OperationVerb {
         match self {
             Self::Rsa { verb, .. } | Self::Ecdsa { verb, .. } | Self::Ed25519 { verb } => verb,
-            Self::X25519 | Self::Record { .. } => Verb::Sign,
+            Self::X25519 | Self::Record { .. } => OperationVerb::Sign,
         }
     }
 
-    fn scheme(self, verb: Verb) -> Option<Scheme> {
+    fn scheme(self, verb: OperationVerb) -> Option<Scheme> {
         let encoding = EcdsaEncoding::Der;
         Some(match (self, verb) {
-            (Self::Rsa { .. }, Verb::Sign) => Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 },
+            (Self::Rsa { .. }, OperationVerb::Sign) => Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 },
             (Self::Rsa { .. }, _) => Scheme::RsaPkcs1Verify { digest: DigestAlg::Sha256 },
-            (Self::Ecdsa { curve, .. }, Verb::Sign) => {
+            (Self::Ecdsa { curve, .. }, OperationVerb::Sign) => {
                 Scheme::EcdsaSign { curve, digest: digest_of(curve), encoding, nonce: NonceRule::Hedged }
             }
             (Self::Ecdsa { curve, .. }, _) => {
                 Scheme::EcdsaVerify { curve, digest: digest_of(curve), encoding }
             }
-            (Self::Ed25519 { .. }, Verb::Sign) => Scheme::Ed25519Sign,
+            (Self::Ed25519 { .. }, OperationVerb::Sign) => Scheme::Ed25519Sign,
             (Self::Ed25519 { .. }, _) => Scheme::Ed25519Verify,
             (Self::X25519, _) => Scheme::X25519,
             (Self::Record { .. }, _) => return None,
@@ -85,8 +85,8 @@ impl Operation {
         }
     }
 
-    /// Random-like digests and messages, or peers' public keys.
-    fn inputs(self, count: usize) -> Result<Column, KeyError> {
+    /// Makes pseudo-random digests and messages, or public keys of peers.
+    fn inputs(self, count: usize) -> Result<ByteColumn, KeyError> {
         let len = match self {
             Self::Ecdsa { curve, .. } => digest_of(curve).output_len(),
             Self::X25519 => return peers(count),
@@ -97,15 +97,15 @@ impl Operation {
     }
 }
 
-/// So many peers' keys are made; beyond, they come again.
+/// The largest number of peers' keys; longer inputs repeat them.
 const PEERS: usize = 256;
 
-fn peers(count: usize) -> Result<Column, KeyError> {
+fn peers(count: usize) -> Result<ByteColumn, KeyError> {
     let made = (0..count.min(PEERS)).map(|_| generate::x25519()).collect::<Result<Vec<_>, _>>()?;
     Ok(made.iter().filter_map(Key::x25519_public).cycle().take(count).collect())
 }
 
-/// Passes over all jobs, of which each key has several.
+/// The number of passes over all jobs.
 const WARM_UP: usize = 32;
 
 /// The digest as strong as the curve. FIPS 186-5 6.1.1.
@@ -117,17 +117,17 @@ fn digest_of(curve: Curve) -> DigestAlg {
 }
 
 impl PublicKeyWork {
-    /// The jobs, in order.
+    /// Returns the jobs, in order.
     pub(crate) fn jobs(&self) -> Vec<Job<'_>> {
         (0..self.len()).filter_map(|index| self.job(index)).collect()
     }
 
-    /// Number of jobs.
+    /// Returns the number of jobs.
     pub(crate) fn len(&self) -> usize {
         self.inputs.len()
     }
 
-    /// The job at `index`; None past the end.
+    /// Returns the job at `index`; None past the end.
     pub(crate) fn job(&self, index: usize) -> Option<Job<'_>> {
         let key = self.keys.get(*self.key_of.get(index)? as usize)?;
         let input = self.inputs.get(index);
@@ -138,11 +138,11 @@ impl PublicKeyWork {
         Some(Job::with_scheme(self.scheme, key, input, self.signatures.get(index)))
     }
 
-    /// Lets an accelerator meet the keys so often that it has built for them what it will, and waits for that. Returns the
-    /// bytes of what it has built.
+    /// Uses the keys so often that an accelerator builds all verification tables for them, and waits until they are
+    /// built. Returns the bytes of the tables.
     ///
     /// # Errors
-    /// That of a job that fails.
+    /// The error of a job that fails.
     pub(crate) fn warm(&self, accelerator: &Accelerator) -> Result<usize, JobError> {
         accelerator.diagnostics().drop_tables();
         if accelerator.engines().iter().all(|engine| engine.table_bytes == 0) {
@@ -156,17 +156,17 @@ impl PublicKeyWork {
         Ok(accelerator.prepared_bytes())
     }
 
-    /// The same work for libcrypto: private keys in PKCS#8, public ones in SPKI.
-    pub(crate) fn peer_task(&self) -> Result<Task, PeerError> {
+    /// Returns the same work for libcrypto: private keys in PKCS#8, public keys in SPKI.
+    pub(crate) fn peer_task(&self) -> Result<PeerTask, PeerError> {
         let refused = |found: String| PeerError::Task { expected: "work for libcrypto".into(), found };
         let name = self.operation.to_string();
-        let algorithm = Algorithm::of_operation(&name).ok_or_else(|| refused(name))?;
+        let algorithm = PeerAlgorithm::of_operation(&name).ok_or_else(|| refused(name))?;
         let der = |key: &Key| match self.scheme.is_verification() {
             true => export::spki_der(key).map(Into::into),
             false => export::private_pkcs8_der(key),
         };
-        let keys = self.keys.iter().map(der).collect::<Result<Column, KeyError>>();
-        Ok(Task {
+        let keys = self.keys.iter().map(der).collect::<Result<ByteColumn, KeyError>>();
+        Ok(PeerTask {
             algorithm,
             keys: keys.map_err(|error| refused(error.to_string()))?,
             key_of: self.key_of.clone(),
@@ -175,17 +175,17 @@ impl PublicKeyWork {
         })
     }
 
-    /// Signs every input and forgets the private keys.
+    /// Signs every input, and drops the private keys.
     fn into_verification(self, accelerator: &Accelerator) -> Result<Self, OperationError> {
         let operation = self.operation;
         let answers = accelerator.run_all(&self.jobs());
-        let signatures = answers.iter().collect::<Result<Column, JobError>>();
+        let signatures = answers.iter().collect::<Result<ByteColumn, JobError>>();
         let signatures =
             signatures.map_err(|error| OperationError::Job { operation: operation.to_string(), error })?;
         let public = |key: &Key| import::spki_der(&export::spki_der(key)?);
         let keys = self.keys.iter().map(public).collect::<Result<Vec<_>, KeyError>>();
         let keys = keys.map_err(|error| OperationError::Key { operation: operation.to_string(), error })?;
-        let scheme = operation.scheme(Verb::Verify).unwrap_or(self.scheme);
+        let scheme = operation.scheme(OperationVerb::Verify).unwrap_or(self.scheme);
         Ok(Self { keys, signatures, scheme, ..self })
     }
 }
@@ -197,12 +197,12 @@ mod tests {
     #[test]
     fn every_public_key_operation_has_work_that_succeeds() {
         let accelerator = Accelerator::builder().build().unwrap();
-        for operation in Operation::public_key() {
+        for operation in NamedOperation::public_key() {
             let work = operation.work(&accelerator, 2, 5).unwrap();
             assert_eq!((work.keys.len(), work.len()), (2, 5));
             let answers = accelerator.run_all(&work.jobs());
             assert_eq!(answers.len(), 5);
-            let is_verification = operation.verb() != Verb::Sign;
+            let is_verification = operation.verb() != OperationVerb::Sign;
             for answer in answers.iter() {
                 assert_eq!(answer.unwrap().is_empty(), is_verification, "{operation}");
             }
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn a_broken_signature_is_noticed() {
         let accelerator = Accelerator::builder().build().unwrap();
-        let operation = Operation::Ed25519 { verb: Verb::Verify };
+        let operation = NamedOperation::Ed25519 { verb: OperationVerb::Verify };
         let mut work = operation.work(&accelerator, 1, 3).unwrap();
         let broken = |(index, signature): (usize, &[u8])| {
             let mut signature = signature.to_vec();
@@ -229,7 +229,7 @@ mod tests {
     fn libcrypto_gets_the_same_keys_and_inputs() {
         let accelerator = Accelerator::builder().build().unwrap();
         for name in ["rsa1024-sign", "p384-verify-hot", "x25519-derive"] {
-            let work = name.parse::<Operation>().unwrap().work(&accelerator, 2, 3).unwrap();
+            let work = name.parse::<NamedOperation>().unwrap().work(&accelerator, 2, 3).unwrap();
             let task = work.peer_task().unwrap();
             assert_eq!((task.len(), task.keys.len(), &task.key_of), (3, 2, &work.key_of), "{name}");
         }
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn records_have_no_public_key_work() {
         let accelerator = Accelerator::builder().build().unwrap();
-        let refused = "sha1-64".parse::<Operation>().unwrap().work(&accelerator, 1, 1);
+        let refused = "sha1-64".parse::<NamedOperation>().unwrap().work(&accelerator, 1, 1);
         assert!(matches!(refused, Err(OperationError::NotPublicKey { .. })));
     }
 }

@@ -1,4 +1,4 @@
-//! libcrypto, loaded at run time: every foreign call of this crate, behind safe types.
+//! libcrypto, loaded at run time: all foreign calls of this crate, behind safe types.
 //!
 //! Only functions that OpenSSL has documented from 3.0 on are used. A library is never unloaded: it registers exit
 //! handlers and thread-local destructors of its own.
@@ -27,13 +27,13 @@ const OPENSSL_VERSION: c_int = 0;
 const RSA_PKCS1_PADDING: c_int = 1;
 const EVP_CTRL_AEAD_GET_TAG: c_int = 0x10;
 
-/// libcrypto's objects, known by pointer only.
+/// A pointer to one of libcrypto's opaque objects.
 type Raw = *mut c_void;
 
 /// `OSSL_PARAM` of openssl/core.h.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Param {
+struct PeerParam {
     key: *const c_char,
     data_type: c_uint,
     data: *mut c_void,
@@ -47,7 +47,7 @@ macro_rules! functions {
         struct Functions { $($name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)* }
 
         impl Functions {
-            /// Each symbol by name, or the first name that is missing.
+            /// Loads each symbol by name. The error is the first name that is missing.
             ///
             /// # Safety
             /// `library` stays loaded as long as the result is used, and is OpenSSL 3.0 or later.
@@ -114,27 +114,27 @@ functions! {
     EVP_MAC_free(Raw);
     EVP_MAC_CTX_new(Raw) -> Raw;
     EVP_MAC_CTX_free(Raw);
-    EVP_MAC_CTX_set_params(Raw, *const Param) -> c_int;
-    EVP_MAC_init(Raw, *const c_uchar, usize, *const Param) -> c_int;
+    EVP_MAC_CTX_set_params(Raw, *const PeerParam) -> c_int;
+    EVP_MAC_init(Raw, *const c_uchar, usize, *const PeerParam) -> c_int;
     EVP_MAC_update(Raw, *const c_uchar, usize) -> c_int;
     EVP_MAC_final(Raw, *mut c_uchar, *mut usize, usize) -> c_int;
-    OSSL_PARAM_construct_utf8_string(*const c_char, *mut c_char, usize) -> Param;
-    OSSL_PARAM_construct_end() -> Param;
+    OSSL_PARAM_construct_utf8_string(*const c_char, *mut c_char, usize) -> PeerParam;
+    OSSL_PARAM_construct_end() -> PeerParam;
 }
 
 /// One loaded libcrypto. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Libcrypto(Arc<Loaded>);
+pub(crate) struct Libcrypto(Arc<LoadedSymbols>);
 
-struct Loaded {
+struct LoadedSymbols {
     functions: Functions,
     path: PathBuf,
-    /// As `openssl version` begins: `OpenSSL 3.0.19`.
+    /// The version as `openssl version` prints it first: `OpenSSL 3.0.19`.
     version: String,
-    /// False where another library of the same major version came first: a provider module would bind to that one.
+    /// False if another library of the same major version was loaded first: a provider module would bind to that one.
     owns_modules: bool,
     legacy: OnceLock<Result<(), String>>,
-    /// Whether a context of `EVP_DigestSign` serves one message only.
+    /// True if a context of `EVP_DigestSign` serves one message only.
     single_use_messages: OnceLock<bool>,
     _library: ManuallyDrop<Library>,
 }
@@ -145,15 +145,15 @@ impl fmt::Debug for Libcrypto {
     }
 }
 
-/// What the loader said, which names the file.
+/// Returns the loader's error, which names the file.
 fn reason(error: &libloading::Error) -> String {
     use std::error::Error;
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 impl Libcrypto {
-    /// Loads the library at `path`, or the system's own. Warns on stderr, once, where the environment restricts what
-    /// the library may use: it reads that while it loads.
+    /// Loads the library at `path`, or the system's own. Warns once on stderr if the environment restricts the CPU
+    /// features that the library may use, which it reads while it loads.
     pub(crate) fn load(path: Option<&Path>) -> Result<Self, PeerError> {
         warn_once();
         let mut reasons = Vec::new();
@@ -169,20 +169,20 @@ impl Libcrypto {
         Err(PeerError::NotFound { reason: reasons.join("; ") })
     }
 
-    /// As `openssl version` begins: `OpenSSL 3.0.19`.
+    /// The version as `openssl version` prints it first: `OpenSSL 3.0.19`.
     pub(crate) fn version(&self) -> &str {
         &self.0.version
     }
 
-    /// The path or the name under which it was loaded.
+    /// Returns the path or the name under which it was loaded.
     pub(crate) fn path(&self) -> &Path {
         &self.0.path
     }
 
     fn adopt(library: Library, path: &Path) -> Result<Self, PeerError> {
-        // Kept also where it turns out unsuitable: its exit handlers may be registered already.
+        // Kept even if it turns out to be unsuitable: its exit handlers may be registered already.
         let library = ManuallyDrop::new(library);
-        // That it is OpenSSL 3.0 or later is what the first name shows, which older ones and forks lack.
+        // The first name exists only in OpenSSL 3.0 and later; older versions and forks lack it.
         // SAFETY: the library stays loaded for good, so the functions do not outlive it.
         let functions = unsafe { Functions::resolve(&library) }
             .map_err(|symbol| PeerError::Unsuitable { path: path.to_owned(), symbol })?;
@@ -192,7 +192,7 @@ impl Libcrypto {
         let version = unsafe { CStr::from_ptr((functions.OpenSSL_version)(OPENSSL_VERSION)) };
         let version = version.to_string_lossy().split(' ').take(2).collect::<Vec<_>>().join(" ");
         let owns_modules = is_first_of(major, &version, path);
-        let loaded = Loaded {
+        let loaded = LoadedSymbols {
             functions,
             path: path.to_owned(),
             version,
@@ -230,7 +230,7 @@ impl Libcrypto {
         Ok(())
     }
 
-    /// The first entry of the thread's error queue, which is emptied.
+    /// Returns the first entry of the thread's error queue, and empties the queue.
     fn last_reason(&self) -> String {
         let functions = self.functions();
         let mut text = [0u8; 256];
@@ -251,7 +251,7 @@ impl Libcrypto {
         PeerError::Unavailable { library: self.version().into(), algorithm, reason }
     }
 
-    /// One and positive is how libcrypto's functions say success.
+    /// Checks a return value: libcrypto's functions return 1 or a positive number for success.
     fn expect_one(&self, result: c_int, call: &'static str) -> Result<(), PeerError> {
         if result > 0 { Ok(()) } else { Err(self.failed(call)) }
     }
@@ -261,8 +261,8 @@ impl Libcrypto {
     }
 }
 
-/// What OPENSSL_ia32cap does to the figures, or None. libcrypto and AWS-LC read it once, while they load, so it is too
-/// late to undo in this process; set but empty, it switches every CPU feature off.
+/// Returns the effect of OPENSSL_ia32cap on the figures, or None. libcrypto and AWS-LC read it once, while they load,
+/// so it is too late to undo in this process; set but empty, it switches every CPU feature off.
 pub(crate) fn capability_warning() -> Option<String> {
     let mask = std::env::var_os("OPENSSL_ia32cap")?;
     Some(if mask.is_empty() {
@@ -301,16 +301,16 @@ fn is_first_of(major: c_uint, version: &str, path: &Path) -> bool {
 }
 
 /// An object of one library, freed by that library's own function.
-struct Object {
+struct OwnedObject {
     library: Libcrypto,
     raw: NonNull<c_void>,
     free: unsafe extern "C" fn(Raw),
 }
 
 // SAFETY: libcrypto's objects are not bound to the thread that made them.
-unsafe impl Send for Object {}
+unsafe impl Send for OwnedObject {}
 
-impl Object {
+impl OwnedObject {
     fn new(
         library: &Libcrypto,
         raw: Raw,
@@ -325,7 +325,7 @@ impl Object {
     }
 }
 
-impl Drop for Object {
+impl Drop for OwnedObject {
     fn drop(&mut self) {
         // SAFETY: made by the matching constructor, owned by this value alone, and the library is still loaded.
         unsafe { (self.free)(self.raw()) }
@@ -333,9 +333,9 @@ impl Drop for Object {
 }
 
 /// A private or public key.
-pub(super) struct Pkey(Object);
+pub(super) struct PeerKey(OwnedObject);
 
-impl Pkey {
+impl PeerKey {
     pub(super) fn private(library: &Libcrypto, pkcs8: &[u8]) -> Result<Self, PeerError> {
         Self::parse(library, pkcs8, library.functions().d2i_AutoPrivateKey, "d2i_AutoPrivateKey")
     }
@@ -344,7 +344,7 @@ impl Pkey {
         Self::parse(library, spki, library.functions().d2i_PUBKEY, "d2i_PUBKEY")
     }
 
-    /// A 32-byte public value of X25519.
+    /// Makes a key of a 32-byte public value of X25519.
     pub(super) fn x25519_peer(library: &Libcrypto, value: &[u8]) -> Result<Self, PeerError> {
         let functions = library.functions();
         let (name, any) = (c"X25519".as_ptr(), null());
@@ -352,10 +352,10 @@ impl Pkey {
         let raw = unsafe {
             (functions.EVP_PKEY_new_raw_public_key_ex)(null_mut(), name, any, value.as_ptr(), value.len())
         };
-        Object::new(library, raw, functions.EVP_PKEY_free, "EVP_PKEY_new_raw_public_key_ex").map(Self)
+        OwnedObject::new(library, raw, functions.EVP_PKEY_free, "EVP_PKEY_new_raw_public_key_ex").map(Self)
     }
 
-    /// The longest signature or secret that this key gives, in bytes.
+    /// Returns the length of the longest signature or secret of this key, in bytes.
     pub(super) fn output_len(&self) -> usize {
         // SAFETY: the key is valid.
         let size = unsafe { (self.0.library.functions().EVP_PKEY_get_size)(self.0.raw()) };
@@ -372,28 +372,28 @@ impl Pkey {
         let len = c_long::try_from(der.len()).unwrap_or(0);
         // SAFETY: reads at most `len` bytes behind the cursor; with a null first argument a new key is made.
         let raw = unsafe { decode(null_mut(), &raw mut cursor, len) };
-        Object::new(library, raw, library.functions().EVP_PKEY_free, call).map(Self)
+        OwnedObject::new(library, raw, library.functions().EVP_PKEY_free, call).map(Self)
     }
 }
 
 /// A public-key operation set up once and repeated, as `openssl speed` does.
-pub(super) struct PkeyContext(Object);
+pub(super) struct PkeyContext(OwnedObject);
 
 impl PkeyContext {
-    /// Signs digests; `digest` is named for RSA, which puts its identifier into the padding.
-    pub(super) fn sign(key: &Pkey, digest: Option<&Digest>) -> Result<Self, PeerError> {
+    /// Prepares signing of digests. RSA needs `digest`, because its padding contains the digest's identifier.
+    pub(super) fn sign(key: &PeerKey, digest: Option<&PeerDigest>) -> Result<Self, PeerError> {
         let init = key.0.library.functions().EVP_PKEY_sign_init;
         Self::new(key, init, "EVP_PKEY_sign_init")?.with_pkcs1(digest)
     }
 
-    /// Verifies signatures of digests.
-    pub(super) fn verify(key: &Pkey, digest: Option<&Digest>) -> Result<Self, PeerError> {
+    /// Prepares verification of signatures of digests.
+    pub(super) fn verify(key: &PeerKey, digest: Option<&PeerDigest>) -> Result<Self, PeerError> {
         let init = key.0.library.functions().EVP_PKEY_verify_init;
         Self::new(key, init, "EVP_PKEY_verify_init")?.with_pkcs1(digest)
     }
 
-    /// Derives the secret shared with `peer`.
-    pub(super) fn derive(key: &Pkey, peer: &Pkey) -> Result<Self, PeerError> {
+    /// Prepares derivation of the secret shared with `peer`.
+    pub(super) fn derive(key: &PeerKey, peer: &PeerKey) -> Result<Self, PeerError> {
         let library = &key.0.library;
         let context = Self::new(key, library.functions().EVP_PKEY_derive_init, "EVP_PKEY_derive_init")?;
         // SAFETY: both objects are valid; the context takes its own reference of the peer's key.
@@ -402,7 +402,7 @@ impl PkeyContext {
         Ok(context)
     }
 
-    /// Writes the signature of `digest`; its length.
+    /// Writes the signature of `digest`, and returns its length.
     pub(super) fn run_sign(&mut self, digest: &[u8], out: &mut [u8]) -> Result<usize, PeerError> {
         let library = &self.0.library;
         let mut len = out.len();
@@ -413,7 +413,7 @@ impl PkeyContext {
         library.expect_one(done, "EVP_PKEY_sign").map(|()| len)
     }
 
-    /// True where `signature` is accepted. A malformed one is refused, not an error.
+    /// True if `signature` is accepted. A malformed signature is rejected and is not an error.
     pub(super) fn run_verify(&mut self, digest: &[u8], signature: &[u8]) -> bool {
         let functions = self.0.library.functions();
         let (from, from_len) = (digest.as_ptr(), digest.len());
@@ -424,7 +424,7 @@ impl PkeyContext {
         }
     }
 
-    /// Writes the shared secret; its length.
+    /// Writes the shared secret, and returns its length.
     pub(super) fn run_derive(&mut self, out: &mut [u8]) -> Result<usize, PeerError> {
         let library = &self.0.library;
         let mut len = out.len();
@@ -435,7 +435,7 @@ impl PkeyContext {
     }
 
     fn new(
-        key: &Pkey,
+        key: &PeerKey,
         init: unsafe extern "C" fn(Raw) -> c_int,
         call: &'static str,
     ) -> Result<Self, PeerError> {
@@ -443,13 +443,14 @@ impl PkeyContext {
         let functions = library.functions();
         // SAFETY: the key is valid; the context takes its own reference of it.
         let raw = unsafe { (functions.EVP_PKEY_CTX_new_from_pkey)(null_mut(), key.0.raw(), null()) };
-        let object = Object::new(library, raw, functions.EVP_PKEY_CTX_free, "EVP_PKEY_CTX_new_from_pkey")?;
+        let object =
+            OwnedObject::new(library, raw, functions.EVP_PKEY_CTX_free, "EVP_PKEY_CTX_new_from_pkey")?;
         // SAFETY: the context was just made.
         library.expect_one(unsafe { init(object.raw()) }, call)?;
         Ok(Self(object))
     }
 
-    fn with_pkcs1(self, digest: Option<&Digest>) -> Result<Self, PeerError> {
+    fn with_pkcs1(self, digest: Option<&PeerDigest>) -> Result<Self, PeerError> {
         let Some(digest) = digest else { return Ok(self) };
         let library = &self.0.library;
         let functions = library.functions();
@@ -463,29 +464,29 @@ impl PkeyContext {
     }
 }
 
-/// How a context is set up for one message: `EVP_DigestSignInit` or `EVP_DigestVerifyInit`.
+/// The function that sets up a context for one message: `EVP_DigestSignInit` or `EVP_DigestVerifyInit`.
 type MessageInit = unsafe extern "C" fn(Raw, *mut Raw, Raw, Raw, Raw) -> c_int;
 
 /// Ed25519 over whole messages, set up once per key.
 pub(super) struct MessageContext {
-    context: Object,
+    context: OwnedObject,
     init: MessageInit,
-    /// Later versions end a context with its message; it is then set up again, keeping the key.
+    /// Later versions end a context with its message. It is then set up again with the same key.
     is_single_use: bool,
 }
 
 impl MessageContext {
-    pub(super) fn sign(key: &Pkey) -> Result<Self, PeerError> {
+    pub(super) fn sign(key: &PeerKey) -> Result<Self, PeerError> {
         let is_single_use = Self::are_single_use(&key.0.library)?;
         Self::new(key, key.0.library.functions().EVP_DigestSignInit, is_single_use)
     }
 
-    pub(super) fn verify(key: &Pkey) -> Result<Self, PeerError> {
+    pub(super) fn verify(key: &PeerKey) -> Result<Self, PeerError> {
         let is_single_use = Self::are_single_use(&key.0.library)?;
         Self::new(key, key.0.library.functions().EVP_DigestVerifyInit, is_single_use)
     }
 
-    /// Writes the signature of `message`; its length.
+    /// Writes the signature of `message`, and returns its length.
     pub(super) fn run_sign(&mut self, message: &[u8], out: &mut [u8]) -> Result<usize, PeerError> {
         self.restart()?;
         let library = &self.context.library;
@@ -498,7 +499,7 @@ impl MessageContext {
         library.expect_one(done, "EVP_DigestSign").map(|()| len)
     }
 
-    /// True where `signature` is accepted.
+    /// True if `signature` is accepted.
     pub(super) fn run_verify(&mut self, message: &[u8], signature: &[u8]) -> Result<bool, PeerError> {
         self.restart()?;
         let functions = self.context.library.functions();
@@ -510,12 +511,12 @@ impl MessageContext {
         Ok(verdict == 1)
     }
 
-    fn new(key: &Pkey, init: MessageInit, is_single_use: bool) -> Result<Self, PeerError> {
+    fn new(key: &PeerKey, init: MessageInit, is_single_use: bool) -> Result<Self, PeerError> {
         let library = &key.0.library;
         let functions = library.functions();
         // SAFETY: takes nothing.
         let raw = unsafe { (functions.EVP_MD_CTX_new)() };
-        let context = Object::new(library, raw, functions.EVP_MD_CTX_free, "EVP_MD_CTX_new")?;
+        let context = OwnedObject::new(library, raw, functions.EVP_MD_CTX_free, "EVP_MD_CTX_new")?;
         // SAFETY: context and key are valid; Ed25519 takes no digest and no engine.
         let done = unsafe { init(context.raw(), null_mut(), null_mut(), null_mut(), key.0.raw()) };
         library.expect_one(done, "EVP_DigestSignInit or EVP_DigestVerifyInit")?;
@@ -531,12 +532,12 @@ impl MessageContext {
         self.context.library.expect_one(done, "EVP_DigestSignInit or EVP_DigestVerifyInit")
     }
 
-    /// True where a second message fails in a context that has signed one; found by trying, once per library.
+    /// True if a second message fails in a context that has signed one. Each library is tried once.
     fn are_single_use(library: &Libcrypto) -> Result<bool, PeerError> {
         if let Some(&known) = library.0.single_use_messages.get() {
             return Ok(known);
         }
-        let key = Pkey::private(library, &TRIAL_KEY)?;
+        let key = PeerKey::private(library, &TRIAL_KEY)?;
         let mut context = Self::new(&key, library.functions().EVP_DigestSignInit, false)?;
         let mut signature = [0; 64];
         context.run_sign(b"first", &mut signature)?;
@@ -558,13 +559,13 @@ const TRIAL_KEY: [u8; 48] = {
 };
 
 /// A hash with its context.
-pub(super) struct Digest {
-    context: Object,
-    method: Object,
+pub(super) struct PeerDigest {
+    context: OwnedObject,
+    method: OwnedObject,
     output_len: usize,
 }
 
-impl Digest {
+impl PeerDigest {
     pub(super) fn new(library: &Libcrypto, name: &'static CStr) -> Result<Self, PeerError> {
         let functions = library.functions();
         // SAFETY: a null context is the default one; the name is a C string.
@@ -572,22 +573,22 @@ impl Digest {
         let method = fetched(library, raw, functions.EVP_MD_free, name)?;
         // SAFETY: takes nothing.
         let raw = unsafe { (functions.EVP_MD_CTX_new)() };
-        let context = Object::new(library, raw, functions.EVP_MD_CTX_free, "EVP_MD_CTX_new")?;
+        let context = OwnedObject::new(library, raw, functions.EVP_MD_CTX_free, "EVP_MD_CTX_new")?;
         // SAFETY: the method is valid.
         let len = unsafe { (functions.EVP_MD_get_size)(method.raw()) };
         Ok(Self { context, method, output_len: usize::try_from(len).unwrap_or(0) })
     }
 
-    /// Bytes of a digest.
+    /// Returns the length of a digest.
     pub(super) fn output_len(&self) -> usize {
         self.output_len
     }
 
-    /// Hashes `message` into `out`, which holds a digest; its length.
+    /// Hashes `message` into `out`, which has the length of a digest. Returns that length.
     pub(super) fn run(&mut self, message: &[u8], out: &mut [u8]) -> Result<usize, PeerError> {
         let library = &self.context.library;
         let functions = library.functions();
-        assert_room(out.len(), self.output_len)?;
+        check_output_len(out.len(), self.output_len)?;
         let context = self.context.raw();
         let mut len: c_uint = 0;
         // SAFETY: context and method are valid, the message's length is passed, `out` holds a digest.
@@ -601,19 +602,19 @@ impl Digest {
 }
 
 /// A block cipher in a mode, encrypting, with its context.
-pub(super) struct Cipher {
-    context: Object,
-    method: Object,
+pub(super) struct PeerCipher {
+    context: OwnedObject,
+    method: OwnedObject,
     is_set: bool,
     key_len: usize,
     iv_len: usize,
     block_len: usize,
 }
 
-/// Bytes of a GCM tag.
+/// The length of a GCM tag in bytes.
 pub(super) const TAG_LEN: usize = 16;
 
-impl Cipher {
+impl PeerCipher {
     pub(super) fn new(library: &Libcrypto, name: &'static CStr) -> Result<Self, PeerError> {
         let functions = library.functions();
         // SAFETY: a null context is the default one; the name is a C string.
@@ -621,7 +622,7 @@ impl Cipher {
         let method = fetched(library, raw, functions.EVP_CIPHER_free, name)?;
         // SAFETY: takes nothing.
         let raw = unsafe { (functions.EVP_CIPHER_CTX_new)() };
-        let context = Object::new(library, raw, functions.EVP_CIPHER_CTX_free, "EVP_CIPHER_CTX_new")?;
+        let context = OwnedObject::new(library, raw, functions.EVP_CIPHER_CTX_free, "EVP_CIPHER_CTX_new")?;
         // SAFETY: the method is valid.
         let sizes = unsafe {
             [
@@ -634,13 +635,13 @@ impl Cipher {
         Ok(Self { context, method, is_set: false, key_len, iv_len, block_len })
     }
 
-    /// Single DES, which lives in the provider "legacy".
+    /// Makes single DES, which is in the provider "legacy".
     pub(super) fn des_cbc(library: &Libcrypto) -> Result<Self, PeerError> {
         library.load_legacy().map_err(|reason| library.unavailable("DES-CBC", reason))?;
         Self::new(library, c"DES-CBC")
     }
 
-    /// Encrypts whole blocks (or any length in a stream mode) under a new key and IV; the length written.
+    /// Encrypts whole blocks, or any length in a stream mode, under a new key and IV. Returns the written length.
     pub(super) fn run(
         &mut self,
         key: &[u8],
@@ -663,7 +664,7 @@ impl Cipher {
         Ok(usize::try_from(written).unwrap_or(0))
     }
 
-    /// Ends an AEAD record that [`run`](Self::run) encrypted, and gives its tag.
+    /// Ends an AEAD record that [`run`](Self::run) encrypted, and returns its tag.
     pub(super) fn tag(&mut self, tag: &mut [u8; TAG_LEN]) -> Result<(), PeerError> {
         let library = &self.context.library;
         let functions = library.functions();
@@ -694,7 +695,7 @@ impl Cipher {
                 format!("{}, {} and {} bytes", key.len(), iv.len(), input.len()),
             ));
         }
-        assert_room(out.len(), input.len())
+        check_output_len(out.len(), input.len())
     }
 
     fn start(&mut self, key: &[u8], iv: &[u8]) -> Result<(), PeerError> {
@@ -717,15 +718,15 @@ impl Cipher {
 }
 
 /// CMAC with its context.
-pub(super) struct Cmac {
-    context: Object,
-    /// The context refers to it.
-    _method: Object,
+pub(super) struct PeerCmac {
+    context: OwnedObject,
+    /// The method, which the context refers to.
+    _method: OwnedObject,
     key_len: usize,
 }
 
-impl Cmac {
-    /// CMAC over AES with keys of 16 or 32 bytes.
+impl PeerCmac {
+    /// Makes CMAC over AES with keys of 16 or 32 bytes.
     pub(super) fn aes(library: &Libcrypto, key_len: usize) -> Result<Self, PeerError> {
         let functions = library.functions();
         let mut cipher: [c_char; 12] = match key_len {
@@ -738,7 +739,7 @@ impl Cmac {
         let method = fetched(library, raw, functions.EVP_MAC_free, c"CMAC")?;
         // SAFETY: the method is valid.
         let raw = unsafe { (functions.EVP_MAC_CTX_new)(method.raw()) };
-        let context = Object::new(library, raw, functions.EVP_MAC_CTX_free, "EVP_MAC_CTX_new")?;
+        let context = OwnedObject::new(library, raw, functions.EVP_MAC_CTX_free, "EVP_MAC_CTX_new")?;
         // SAFETY: the parameters outlive the call and end as they must; length 0 means up to the terminator.
         let done = unsafe {
             let name =
@@ -750,7 +751,7 @@ impl Cmac {
         Ok(Self { context, _method: method, key_len })
     }
 
-    /// The 16-byte code of `message` under a new key.
+    /// Computes the 16-byte MAC of `message` under a new key.
     pub(super) fn run(&mut self, key: &[u8], message: &[u8], out: &mut [u8]) -> Result<usize, PeerError> {
         if key.len() != self.key_len {
             return Err(super::task::fault(&format!("a key of {} bytes", self.key_len), key.len()));
@@ -774,15 +775,15 @@ fn fetched(
     raw: Raw,
     free: unsafe extern "C" fn(Raw),
     name: &'static CStr,
-) -> Result<Object, PeerError> {
+) -> Result<OwnedObject, PeerError> {
     match NonNull::new(raw) {
-        Some(raw) => Ok(Object { library: library.clone(), raw, free }),
+        Some(raw) => Ok(OwnedObject { library: library.clone(), raw, free }),
         None => Err(library.unavailable(name.to_str().unwrap_or("algorithm"), library.last_reason())),
     }
 }
 
-fn assert_room(found: usize, wanted: usize) -> Result<(), PeerError> {
-    if found < wanted { Err(super::task::fault(&format!("room for {wanted} bytes"), found)) } else { Ok(()) }
+fn check_output_len(found: usize, wanted: usize) -> Result<(), PeerError> {
+    if found < wanted { Err(super::task::fault(&format!("space for {wanted} bytes"), found)) } else { Ok(()) }
 }
 
 fn c_chars<const N: usize>(text: &[u8; N]) -> [c_char; N] {

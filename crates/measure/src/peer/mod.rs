@@ -1,9 +1,9 @@
-//! OpenSSL as a peer: libcrypto loaded at run time, measured beside our engines in the same process.
+//! OpenSSL as a peer: libcrypto, loaded at run time and measured beside Oarlock's engines in the same process.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `libcrypto` | the library, its functions and contexts; the only `unsafe` of this crate |
-//! | [`task`](Task) | what both sides are asked to do: keys, inputs and their order |
+//! | [`task`](Task) | the work of both sides: keys, inputs and their order |
 //! | [`prepared`](Prepared) | a task with keys and contexts set up, ready to be timed |
 //! | [`openssl_speed`] | the `openssl speed` program, which keeps the in-process figures honest |
 //!
@@ -25,10 +25,11 @@ mod tests;
 use std::path::PathBuf;
 
 pub(crate) use libcrypto::Libcrypto;
-pub(crate) use prepared::Prepared;
-pub(crate) use task::{Algorithm, Column, Task};
+pub(crate) use prepared::PreparedTask;
+pub(crate) use task::{ByteColumn, PeerAlgorithm, PeerTask};
 
-/// Why libcrypto gives no figure. Only [`Differs`](PeerError::Differs) accuses: the rest say what is not there.
+/// The reason why libcrypto gives no figure. Only [`Differs`](PeerError::Differs) is a fault; the others name what is
+/// absent.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "each message says what its fields mean")]
 pub enum PeerError {
@@ -41,19 +42,19 @@ pub enum PeerError {
     /// This build or configuration of the library lacks an algorithm.
     #[error("{library} has no {algorithm}: {reason}")]
     Unavailable { library: String, algorithm: &'static str, reason: String },
-    /// The library refused a key, an input or an operation.
+    /// The library rejected a key, an input or an operation.
     #[error("{library}: {call} failed: {reason}")]
     Failed { library: String, call: &'static str, reason: String },
     /// The task itself is inconsistent: a caller's fault.
     #[error("task: expected {expected}, found {found}")]
     Task { expected: String, found: String },
-    /// The library's result is not the one the checker expects.
+    /// The library's result is not the expected one.
     #[error("{library} and this program differ at item {item}")]
     Differs { library: String, item: usize },
 }
 
 impl PeerError {
-    /// True where the row is to be shown empty with a note, rather than the run stopped.
+    /// True if the row stays empty with a note; all other errors end the run.
     pub(crate) fn is_absence(&self) -> bool {
         matches!(self, Self::NotFound { .. } | Self::Unavailable { .. })
     }

@@ -1,4 +1,4 @@
-//! The `openssl speed` program beside the in-process figures: what it reaches, they must reach too.
+//! The `openssl speed` program as a check of the in-process figures, which must reach its rates.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,16 +6,16 @@ use std::process::{Command, Stdio};
 
 use super::Libcrypto;
 
-/// An in-process figure is void below this share of the program's own.
+/// The share of the program's figure below which an in-process figure is void.
 const MIN_SHARE: f64 = 0.9;
 
 /// Operations per second by the names of `oarlock speed`: `rsa2048-sign`, `x25519-derive`.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Rates(BTreeMap<String, f64>);
+pub(crate) struct OpensslRates(BTreeMap<String, f64>);
 
-/// Why there is nothing to hold the figures against.
+/// The reason why there are no figures to compare with.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SpeedError {
+pub(crate) enum OpensslSpeedError {
     /// No `openssl` on the machine reports the version of the loaded library.
     #[error("no openssl program of version {wanted} found ({found})")]
     NoProgram { wanted: String, found: String },
@@ -24,12 +24,12 @@ pub(crate) enum SpeedError {
     Failed { program: PathBuf, reason: String },
 }
 
-impl Rates {
+impl OpensslRates {
     pub(crate) fn get(&self, operation: &str) -> Option<f64> {
         self.0.get(operation).copied()
     }
 
-    /// True where `ops_per_s` is more than 10 % below the program's figure. The program counts the CPU time that it
+    /// True if `ops_per_s` is more than 10 % below the program's figure. The program counts the CPU time that it
     /// used, not the time that passed, so `ops_per_s` is to be per second of CPU time of one thread.
     pub(crate) fn voids(&self, operation: &str, ops_per_s: f64) -> bool {
         self.get(operation).is_some_and(|rate| ops_per_s < rate * MIN_SHARE)
@@ -37,16 +37,20 @@ impl Rates {
 }
 
 /// Runs `openssl speed` of the library's own version for `seconds` per figure, on the operations it knows among
-/// `operations`; none of them gives no rates and runs nothing.
-pub(crate) fn measure(library: &Libcrypto, operations: &[&str], seconds: u32) -> Result<Rates, SpeedError> {
+/// `operations`. If it knows none of them, it is not run and there are no rates.
+pub(crate) fn measure(
+    library: &Libcrypto,
+    operations: &[&str],
+    seconds: u32,
+) -> Result<OpensslRates, OpensslSpeedError> {
     let algorithms = algorithms(operations);
     if algorithms.is_empty() {
-        return Ok(Rates::default());
+        return Ok(OpensslRates::default());
     }
     let program = find_program(library)?;
     let mut command = program_command(&program, library.path());
     command.args(["speed", "-mr", "-seconds", &seconds.max(1).to_string()]).args(&algorithms);
-    let fault = |reason: String| SpeedError::Failed { program: program.clone(), reason };
+    let fault = |reason: String| OpensslSpeedError::Failed { program: program.clone(), reason };
     let output = command.output().map_err(|error| fault(error.to_string()))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
@@ -55,11 +59,11 @@ pub(crate) fn measure(library: &Libcrypto, operations: &[&str], seconds: u32) ->
     Ok(parse(&String::from_utf8_lossy(&output.stdout)))
 }
 
-/// Reads what `openssl speed -mr` prints on stdout. Lines and figures that it does not know are passed over.
+/// Parses the output of `openssl speed -mr`. Unknown lines and figures are skipped.
 ///
 /// A result is `+F` with a section number, an index, the key size in bits and its figures: section 2 RSA, 4 ECDSA,
 /// 6 EdDSA (with the curve's name before the figures), each signs/s and verifies/s; 5 ECDH, derivations/s.
-pub(crate) fn parse(output: &str) -> Rates {
+pub(crate) fn parse(output: &str) -> OpensslRates {
     let mut rates = BTreeMap::new();
     for line in output.lines() {
         let fields: Vec<&str> = line.trim().split(':').collect();
@@ -77,14 +81,14 @@ pub(crate) fn parse(output: &str) -> Rates {
         };
         rates.extend(found.into_iter().filter_map(|(name, rate)| rate.map(|rate| (name, rate))));
     }
-    Rates(rates)
+    OpensslRates(rates)
 }
 
 fn rate(text: &str) -> Option<f64> {
     text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0)
 }
 
-/// The program's own names of the algorithms behind `operations`, each once.
+/// Returns the program's own names of the algorithms behind `operations`, each once.
 fn algorithms(operations: &[&str]) -> Vec<&'static str> {
     let mut names: Vec<_> = operations.iter().filter_map(|operation| algorithm(operation)).collect();
     names.sort_unstable();
@@ -93,7 +97,7 @@ fn algorithms(operations: &[&str]) -> Vec<&'static str> {
 }
 
 fn algorithm(operation: &str) -> Option<&'static str> {
-    // `p256-verify-hot` has no like in `openssl speed`.
+    // `openssl speed` has no counterpart of `p256-verify-hot`.
     Some(match operation {
         "rsa1024-sign" | "rsa1024-verify" => "rsa1024",
         "rsa2048-sign" | "rsa2048-verify" => "rsa2048",
@@ -107,8 +111,8 @@ fn algorithm(operation: &str) -> Option<&'static str> {
     })
 }
 
-/// The first program whose library is of the loaded one's version: beside that library, then on the path.
-fn find_program(library: &Libcrypto) -> Result<PathBuf, SpeedError> {
+/// Returns the first program whose library has the version of the loaded one: beside that library, then on the path.
+fn find_program(library: &Libcrypto) -> Result<PathBuf, OpensslSpeedError> {
     let mut found = Vec::new();
     for program in candidates(library.path()) {
         let output = program_command(&program, library.path()).arg("version").output();
@@ -120,7 +124,7 @@ fn find_program(library: &Libcrypto) -> Result<PathBuf, SpeedError> {
         found.push(said);
     }
     let found = if found.is_empty() { "none at all".into() } else { found.join(", ") };
-    Err(SpeedError::NoProgram { wanted: library.version().into(), found })
+    Err(OpensslSpeedError::NoProgram { wanted: library.version().into(), found })
 }
 
 fn candidates(library: &Path) -> Vec<PathBuf> {
@@ -131,14 +135,15 @@ fn candidates(library: &Path) -> Vec<PathBuf> {
     beside.chain([PathBuf::from("openssl")]).collect()
 }
 
-/// The program with the loaded library's folder searched first, so that it measures that library.
+/// Returns a command for the program that searches the loaded library's directory first, so that it measures that
+/// library.
 fn program_command(program: &Path, library: &Path) -> Command {
     let mut command = Command::new(program);
     command.stdin(Stdio::null());
     if let Some(folder) = library.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         command.env("LD_LIBRARY_PATH", folder);
     }
-    // Set but empty it switches every CPU feature off; the program shows what the library can do without it.
+    // A set but empty variable switches every CPU feature off. The program measures the library without it.
     if std::env::var_os("OPENSSL_ia32cap").is_some_and(|mask| mask.is_empty()) {
         command.env_remove("OPENSSL_ia32cap");
     }
@@ -187,7 +192,7 @@ mod tests {
     #[test]
     fn what_is_not_a_result_is_passed_over() {
         let noise = "+H:16:64\n+F:22:sha256:1:2\n+F2:2:2048\n+F2:2:2048:nan:-1\n+F4:2:233:5:6\n+F6:1:456:Ed448:1:2\n\n:::";
-        assert_eq!(parse(noise), Rates::default());
+        assert_eq!(parse(noise), OpensslRates::default());
         // Later versions add RSA encryption and decryption behind.
         assert_eq!(parse("+F2:2:2048:1.5:2.5:3.5:4.5").get("rsa2048-verify"), Some(2.5));
     }

@@ -1,39 +1,39 @@
-//! A task set up in libcrypto: keys parsed and contexts made, so that a run does only what a user waits for.
+//! A task set up in libcrypto: keys are parsed and contexts made, so that a run does only what a user waits for.
 
-use super::libcrypto::{Cipher, Cmac, Digest, MessageContext, Pkey, PkeyContext, TAG_LEN};
-use super::task::{Algorithm, CbcCipher, Task, fault};
+use super::libcrypto::{MessageContext, PeerCipher, PeerCmac, PeerDigest, PeerKey, PkeyContext, TAG_LEN};
+use super::task::{CbcCipher, PeerAlgorithm, PeerTask, fault};
 use super::{Libcrypto, PeerError};
 
-/// Bytes of a block of DES.
+/// The length of a DES block in bytes.
 const DES_BLOCK_LEN: usize = 8;
 const SHA256_LEN: usize = 32;
 
 impl Libcrypto {
-    /// Parses the task's keys and makes its contexts: one per key, as `openssl speed` reuses its own; for X25519 one
-    /// per item, since a context holds its peer.
-    pub(crate) fn prepare(&self, task: Task) -> Result<Prepared, PeerError> {
+    /// Parses the task's keys and makes its contexts: one per key, because `openssl speed` reuses its contexts too;
+    /// for X25519 one per item, because a context holds its peer.
+    pub(crate) fn prepare(&self, task: PeerTask) -> Result<PreparedTask, PeerError> {
         task.validate()?;
-        let unit = Unit::new(self, &task)?;
+        let unit = AlgorithmContexts::new(self, &task)?;
         let stride = unit.output_len(&task);
         let outputs = vec![0; stride * task.len()];
         let output_lens = vec![0; task.len()];
-        Ok(Prepared { library: self.clone(), unit, outputs, output_lens, stride, next: 0, task })
+        Ok(PreparedTask { library: self.clone(), unit, outputs, output_lens, stride, next: 0, task })
     }
 }
 
 /// A task ready to be timed. It belongs to one thread at a time; prepare one for each thread.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedTask {
     library: Libcrypto,
-    task: Task,
-    unit: Unit,
-    /// One place of `stride` bytes per item: results are written where a user would want them, not to one warm line.
+    task: PeerTask,
+    unit: AlgorithmContexts,
+    /// The results: `stride` bytes per item, so that they are not all written to one warm cache line.
     outputs: Vec<u8>,
     output_lens: Vec<usize>,
     stride: usize,
     next: usize,
 }
 
-impl std::fmt::Debug for Prepared {
+impl std::fmt::Debug for PreparedTask {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Prepared")
             .field("library", &self.library)
@@ -42,13 +42,13 @@ impl std::fmt::Debug for Prepared {
     }
 }
 
-impl Prepared {
+impl PreparedTask {
     /// The number of items in a round.
     pub(crate) fn items(&self) -> usize {
         self.task.len()
     }
 
-    /// Works on the next item, from the caller's bytes to the encoded result; after the last comes the first.
+    /// Computes the next item, from the caller's bytes to the encoded result. The first follows the last.
     pub(crate) fn run_once(&mut self) -> Result<(), PeerError> {
         let item = self.next;
         let start = item * self.stride;
@@ -61,20 +61,20 @@ impl Prepared {
         Ok(())
     }
 
-    /// [`run_once`](Self::run_once), `count` times.
+    /// Calls [`run_once`](Self::run_once) `count` times.
     pub(crate) fn run(&mut self, count: usize) -> Result<(), PeerError> {
         (0..count).try_for_each(|_| self.run_once())
     }
 
-    /// The latest result of `item`: signature, secret, ciphertext (with tag), digest or code; for a verification one
-    /// byte, 1 where the signature was accepted and 0 where it was refused. Empty before its first run.
+    /// Returns the latest result of `item`: signature, secret, ciphertext (with tag), digest or MAC; for a
+    /// verification one byte, 1 if the signature was accepted and 0 if it was rejected. Empty before its first run.
     pub(crate) fn output(&self, item: usize) -> &[u8] {
         let start = item * self.stride;
         let len = self.output_lens.get(item).copied().unwrap_or(0);
         self.outputs.get(start..start + len).unwrap_or_default()
     }
 
-    /// Runs one whole round and shows each result to `is_right`; the first that it rejects is an error.
+    /// Runs one whole round and gives each result to `is_right`. The first result that it rejects is an error.
     pub(crate) fn check_all(
         &mut self,
         mut is_right: impl FnMut(usize, &[u8]) -> bool,
@@ -89,7 +89,7 @@ impl Prepared {
 }
 
 /// The contexts of one algorithm.
-enum Unit {
+enum AlgorithmContexts {
     /// One context per key.
     Sign(Vec<PkeyContext>, usize),
     Verify(Vec<PkeyContext>),
@@ -97,48 +97,50 @@ enum Unit {
     MessageVerify(Vec<MessageContext>),
     /// One context per item.
     Derive(Vec<PkeyContext>, usize),
-    Cbc(Cipher),
-    Gcm(Cipher),
-    Digest(Digest),
-    /// With room for the ciphertext whose last block is the code.
-    DesMac(Cipher, Vec<u8>),
-    Cmac(Cmac),
+    Cbc(PeerCipher),
+    Gcm(PeerCipher),
+    Digest(PeerDigest),
+    /// With a buffer for the ciphertext, whose last block is the MAC.
+    DesMac(PeerCipher, Vec<u8>),
+    Cmac(PeerCmac),
 }
 
-impl Unit {
-    fn new(library: &Libcrypto, task: &Task) -> Result<Self, PeerError> {
+impl AlgorithmContexts {
+    fn new(library: &Libcrypto, task: &PeerTask) -> Result<Self, PeerError> {
         let first_key_len = task.key(0).len();
         Ok(match task.algorithm {
-            Algorithm::RsaSign | Algorithm::EcdsaSign => Self::sign(library, task)?,
-            Algorithm::RsaVerify | Algorithm::EcdsaVerify => Self::verify(library, task)?,
-            Algorithm::Ed25519Sign => {
+            PeerAlgorithm::RsaSign | PeerAlgorithm::EcdsaSign => Self::sign(library, task)?,
+            PeerAlgorithm::RsaVerify | PeerAlgorithm::EcdsaVerify => Self::verify(library, task)?,
+            PeerAlgorithm::Ed25519Sign => {
                 let keys = private_keys(library, task)?;
                 let contexts = keys.iter().map(MessageContext::sign).collect::<Result<_, _>>()?;
                 Self::MessageSign(contexts, longest(&keys))
             }
-            Algorithm::Ed25519Verify => {
+            PeerAlgorithm::Ed25519Verify => {
                 let keys = public_keys(library, task)?;
                 Self::MessageVerify(keys.iter().map(MessageContext::verify).collect::<Result<_, _>>()?)
             }
-            Algorithm::X25519 => Self::derive(library, task)?,
-            Algorithm::Cbc(CbcCipher::Des) => Self::Cbc(Cipher::des_cbc(library)?),
-            Algorithm::Cbc(CbcCipher::Tdes) => Self::Cbc(Cipher::new(library, c"DES-EDE3-CBC")?),
-            Algorithm::Cbc(CbcCipher::Aes) => {
+            PeerAlgorithm::X25519 => Self::derive(library, task)?,
+            PeerAlgorithm::Cbc(CbcCipher::Des) => Self::Cbc(PeerCipher::des_cbc(library)?),
+            PeerAlgorithm::Cbc(CbcCipher::Tdes) => Self::Cbc(PeerCipher::new(library, c"DES-EDE3-CBC")?),
+            PeerAlgorithm::Cbc(CbcCipher::Aes) => {
                 let name = if first_key_len == 32 { c"AES-256-CBC" } else { c"AES-128-CBC" };
-                Self::Cbc(Cipher::new(library, name)?)
+                Self::Cbc(PeerCipher::new(library, name)?)
             }
-            Algorithm::AesGcm => {
+            PeerAlgorithm::AesGcm => {
                 let name = if first_key_len == 32 { c"AES-256-GCM" } else { c"AES-128-GCM" };
-                Self::Gcm(Cipher::new(library, name)?)
+                Self::Gcm(PeerCipher::new(library, name)?)
             }
-            Algorithm::Sha1 => Self::Digest(Digest::new(library, c"SHA1")?),
-            Algorithm::Sha256 => Self::Digest(Digest::new(library, c"SHA256")?),
-            Algorithm::DesMac => Self::DesMac(Cipher::des_cbc(library)?, vec![0; longest_input(task)]),
-            Algorithm::AesCmac => Self::Cmac(Cmac::aes(library, first_key_len)?),
+            PeerAlgorithm::Sha1 => Self::Digest(PeerDigest::new(library, c"SHA1")?),
+            PeerAlgorithm::Sha256 => Self::Digest(PeerDigest::new(library, c"SHA256")?),
+            PeerAlgorithm::DesMac => {
+                Self::DesMac(PeerCipher::des_cbc(library)?, vec![0; longest_input(task)])
+            }
+            PeerAlgorithm::AesCmac => Self::Cmac(PeerCmac::aes(library, first_key_len)?),
         })
     }
 
-    fn sign(library: &Libcrypto, task: &Task) -> Result<Self, PeerError> {
+    fn sign(library: &Libcrypto, task: &PeerTask) -> Result<Self, PeerError> {
         let digest = pkcs1_digest(library, task)?;
         let keys = private_keys(library, task)?;
         let contexts =
@@ -146,7 +148,7 @@ impl Unit {
         Ok(Self::Sign(contexts, longest(&keys)))
     }
 
-    fn verify(library: &Libcrypto, task: &Task) -> Result<Self, PeerError> {
+    fn verify(library: &Libcrypto, task: &PeerTask) -> Result<Self, PeerError> {
         let digest = pkcs1_digest(library, task)?;
         let keys = public_keys(library, task)?;
         let contexts =
@@ -154,11 +156,11 @@ impl Unit {
         Ok(Self::Verify(contexts))
     }
 
-    fn derive(library: &Libcrypto, task: &Task) -> Result<Self, PeerError> {
+    fn derive(library: &Libcrypto, task: &PeerTask) -> Result<Self, PeerError> {
         let keys = private_keys(library, task)?;
         let pairs = task.inputs.iter().enumerate().map(|(item, peer)| {
-            let peer = Pkey::x25519_peer(library, peer)?;
-            // `validate` has seen that every index names a key.
+            let peer = PeerKey::x25519_peer(library, peer)?;
+            // `validate` has checked that every index is that of a key.
             let key = keys.get(task.key_index(item)).ok_or_else(|| fault("a key", "none"))?;
             PkeyContext::derive(key, &peer)
         });
@@ -166,8 +168,8 @@ impl Unit {
         Ok(Self::Derive(contexts, longest(&keys)))
     }
 
-    /// Bytes of the longest result.
-    fn output_len(&self, task: &Task) -> usize {
+    /// Returns the length of the longest result.
+    fn output_len(&self, task: &PeerTask) -> usize {
         match self {
             Self::Sign(_, len) | Self::MessageSign(_, len) | Self::Derive(_, len) => *len,
             Self::Verify(_) | Self::MessageVerify(_) => 1,
@@ -179,8 +181,8 @@ impl Unit {
         }
     }
 
-    /// Works on `item`, writes its result to `out`, and gives the result's length.
-    fn run(&mut self, task: &Task, item: usize, out: &mut [u8]) -> Result<usize, PeerError> {
+    /// Computes `item`, writes its result to `out`, and returns the result's length.
+    fn run(&mut self, task: &PeerTask, item: usize, out: &mut [u8]) -> Result<usize, PeerError> {
         let input = task.inputs.get(item);
         let key = task.key_index(item);
         match self {
@@ -202,7 +204,7 @@ impl Unit {
     }
 }
 
-fn seal(cipher: &mut Cipher, task: &Task, item: usize, out: &mut [u8]) -> Result<usize, PeerError> {
+fn seal(cipher: &mut PeerCipher, task: &PeerTask, item: usize, out: &mut [u8]) -> Result<usize, PeerError> {
     let len = cipher.run(task.key(item), task.extras.get(item), task.inputs.get(item), out)?;
     match out.get_mut(len..).and_then(<[u8]>::first_chunk_mut::<TAG_LEN>) {
         Some(tag) => cipher.tag(tag).map(|()| len + TAG_LEN),
@@ -212,7 +214,7 @@ fn seal(cipher: &mut Cipher, task: &Task, item: usize, out: &mut [u8]) -> Result
 
 /// ISO 9797-1 algorithm 1: the last block of a CBC encryption under a zero IV.
 fn des_mac(
-    cipher: &mut Cipher,
+    cipher: &mut PeerCipher,
     key: &[u8],
     input: &[u8],
     scratch: &mut [u8],
@@ -235,29 +237,29 @@ fn at<T>(contexts: &mut [T], index: usize) -> Result<&mut T, PeerError> {
     contexts.get_mut(index).ok_or_else(|| fault(&format!("an index below {held}"), index))
 }
 
-fn private_keys(library: &Libcrypto, task: &Task) -> Result<Vec<Pkey>, PeerError> {
-    task.keys.iter().map(|der| Pkey::private(library, der)).collect()
+fn private_keys(library: &Libcrypto, task: &PeerTask) -> Result<Vec<PeerKey>, PeerError> {
+    task.keys.iter().map(|der| PeerKey::private(library, der)).collect()
 }
 
-fn public_keys(library: &Libcrypto, task: &Task) -> Result<Vec<Pkey>, PeerError> {
-    task.keys.iter().map(|der| Pkey::public(library, der)).collect()
+fn public_keys(library: &Libcrypto, task: &PeerTask) -> Result<Vec<PeerKey>, PeerError> {
+    task.keys.iter().map(|der| PeerKey::public(library, der)).collect()
 }
 
 /// PKCS#1 v1.5 names its digest inside the padding; ECDSA does not.
-fn pkcs1_digest(library: &Libcrypto, task: &Task) -> Result<Option<Digest>, PeerError> {
-    if !matches!(task.algorithm, Algorithm::RsaSign | Algorithm::RsaVerify) {
+fn pkcs1_digest(library: &Libcrypto, task: &PeerTask) -> Result<Option<PeerDigest>, PeerError> {
+    if !matches!(task.algorithm, PeerAlgorithm::RsaSign | PeerAlgorithm::RsaVerify) {
         return Ok(None);
     }
     match task.inputs.iter().find(|digest| digest.len() != SHA256_LEN) {
         Some(digest) => Err(fault("SHA-256 digests of 32 bytes", digest.len())),
-        None => Digest::new(library, c"SHA256").map(Some),
+        None => PeerDigest::new(library, c"SHA256").map(Some),
     }
 }
 
-fn longest(keys: &[Pkey]) -> usize {
-    keys.iter().map(Pkey::output_len).max().unwrap_or(0)
+fn longest(keys: &[PeerKey]) -> usize {
+    keys.iter().map(PeerKey::output_len).max().unwrap_or(0)
 }
 
-fn longest_input(task: &Task) -> usize {
+fn longest_input(task: &PeerTask) -> usize {
     task.inputs.iter().map(<[u8]>::len).max().unwrap_or(0)
 }

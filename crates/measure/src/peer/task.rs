@@ -1,4 +1,4 @@
-//! What libcrypto is asked to do: the same keys and inputs, in the same order, as our own engines.
+//! The work of libcrypto: the same keys and inputs, in the same order, as those of Oarlock's engines.
 
 use std::fmt;
 
@@ -6,9 +6,9 @@ use zeroize::Zeroize;
 
 use super::PeerError;
 
-/// What one item of a task does, and with it the meaning of the task's columns.
+/// The operation of a task. It decides the meaning of the task's columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Algorithm {
+pub(crate) enum PeerAlgorithm {
     /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 8.2) from digest; keys PKCS#8.
     RsaSign,
     /// The same, verified; keys SPKI, extras signatures.
@@ -37,7 +37,7 @@ pub(crate) enum Algorithm {
     AesCmac,
 }
 
-/// Block ciphers of [`Algorithm::Cbc`].
+/// Block ciphers of [`PeerAlgorithm::Cbc`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CbcCipher {
     Des,
@@ -47,8 +47,8 @@ pub(crate) enum CbcCipher {
     Aes,
 }
 
-impl Algorithm {
-    /// The algorithm of an operation name of `oarlock speed`, sizes and `-hot` left aside.
+impl PeerAlgorithm {
+    /// Returns the algorithm of an operation name of `oarlock speed`. Sizes and `-hot` do not matter.
     pub(crate) fn of_operation(name: &str) -> Option<Self> {
         let (family, rest) = name.split_once('-')?;
         let verb = rest.split('-').next()?;
@@ -72,7 +72,7 @@ impl Algorithm {
         })
     }
 
-    /// True where an item wants an IV or a signature beside its input.
+    /// True if an item has an IV or a signature beside its input.
     pub(super) fn wants_extra(self) -> bool {
         matches!(
             self,
@@ -80,20 +80,20 @@ impl Algorithm {
         )
     }
 
-    /// True where items have keys.
+    /// True if items have keys.
     pub(super) fn wants_key(self) -> bool {
         !matches!(self, Self::Sha1 | Self::Sha256)
     }
 }
 
-/// Byte strings kept end to end, so that a long column costs no pointer chase per value. Zeroized when dropped.
+/// Byte strings stored end to end, so that a long column needs no pointer per value. Zeroized when dropped.
 #[derive(Clone, Default)]
-pub(crate) struct Column {
+pub(crate) struct ByteColumn {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-impl Column {
+impl ByteColumn {
     /// The number of values.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
@@ -110,7 +110,7 @@ impl Column {
     }
 }
 
-impl<T: AsRef<[u8]>> FromIterator<T> for Column {
+impl<T: AsRef<[u8]>> FromIterator<T> for ByteColumn {
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
         let mut column = Self::default();
         for value in values {
@@ -121,33 +121,33 @@ impl<T: AsRef<[u8]>> FromIterator<T> for Column {
     }
 }
 
-impl Drop for Column {
+impl Drop for ByteColumn {
     fn drop(&mut self) {
         self.bytes.zeroize();
     }
 }
 
-impl fmt::Debug for Column {
+impl fmt::Debug for ByteColumn {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Column({} values, {} bytes)", self.ends.len(), self.bytes.len())
     }
 }
 
-/// Items to be worked through in order, again and again.
+/// Items that are worked through in order, again and again.
 #[derive(Debug, Clone)]
-pub(crate) struct Task {
-    pub(crate) algorithm: Algorithm,
-    /// Each key once: PKCS#8 or SPKI in DER for public-key work, raw bytes for ciphers and codes.
-    pub(crate) keys: Column,
-    /// For each item, the index of its key; empty where there are no keys.
+pub(crate) struct PeerTask {
+    pub(crate) algorithm: PeerAlgorithm,
+    /// The keys, each once: PKCS#8 or SPKI in DER for public-key work, raw bytes for ciphers and MACs.
+    pub(crate) keys: ByteColumn,
+    /// The index of each item's key; empty if there are no keys.
     pub(crate) key_of: Vec<u32>,
-    /// For each item, its digest, message, record or peer value.
-    pub(crate) inputs: Column,
-    /// For each item, its IV or its signature; empty where the algorithm has neither.
-    pub(crate) extras: Column,
+    /// The digest, message, record or peer value of each item.
+    pub(crate) inputs: ByteColumn,
+    /// The IV or the signature of each item; empty if the algorithm has neither.
+    pub(crate) extras: ByteColumn,
 }
 
-impl Task {
+impl PeerTask {
     /// The number of items.
     pub(crate) fn len(&self) -> usize {
         self.inputs.len()

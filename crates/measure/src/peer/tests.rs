@@ -1,4 +1,5 @@
-//! libcrypto against AWS-LC and published vectors. Where the machine has no libcrypto each test says so and passes.
+//! libcrypto against AWS-LC and published vectors. If the machine has no libcrypto, each test prints that it is
+//! skipped, and passes.
 
 use aws_lc_rs::digest;
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};
@@ -30,7 +31,7 @@ fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(byte).collect()
 }
 
-fn column<const N: usize>(values: [&[u8]; N]) -> Column {
+fn column<const N: usize>(values: [&[u8]; N]) -> ByteColumn {
     values.into_iter().collect()
 }
 
@@ -38,13 +39,13 @@ fn messages(count: u8) -> Vec<[u8; 32]> {
     (0..count).map(|index| [index; 32]).collect()
 }
 
-fn digests(messages: &[[u8; 32]]) -> Column {
+fn digests(messages: &[[u8; 32]]) -> ByteColumn {
     messages.iter().map(|message| digest::digest(&digest::SHA256, message)).collect()
 }
 
 /// Signs with libcrypto, verifies with AWS-LC and with libcrypto, and shows libcrypto a broken signature.
 fn round_trip(
-    [sign, verify]: [Algorithm; 2],
+    [sign, verify]: [PeerAlgorithm; 2],
     private: &[&[u8]],
     public_spki: &[&[u8]],
     public_raw: &[&[u8]],
@@ -52,16 +53,16 @@ fn round_trip(
 ) {
     let library = library_or_return!();
     let messages = messages(8);
-    let inputs: Column =
-        if sign == Algorithm::Ed25519Sign { messages.iter().collect() } else { digests(&messages) };
+    let inputs: ByteColumn =
+        if sign == PeerAlgorithm::Ed25519Sign { messages.iter().collect() } else { digests(&messages) };
     let key_of: Vec<u32> = [1, 0, 0, 1, 1, 1, 0, 0].into();
     let keys = private.iter().collect();
-    let task = Task {
+    let task = PeerTask {
         algorithm: sign,
         keys,
         key_of: key_of.clone(),
         inputs: inputs.clone(),
-        extras: Column::default(),
+        extras: ByteColumn::default(),
     };
     let mut signer = library.prepare(task).unwrap();
     signer.run(20).unwrap();
@@ -78,7 +79,7 @@ fn round_trip(
     signatures[3][last] ^= 1;
     signatures[6].clear();
     let keys = public_spki.iter().collect();
-    let task = Task { algorithm: verify, keys, key_of, inputs, extras: signatures.iter().collect() };
+    let task = PeerTask { algorithm: verify, keys, key_of, inputs, extras: signatures.iter().collect() };
     let mut verifier = library.prepare(task).unwrap();
     verifier.check_all(|item, verdict| verdict == [u8::from(item != 3 && item != 6)]).unwrap();
 }
@@ -89,7 +90,7 @@ fn rsa_signatures_are_understood_both_ways() {
     let private = pairs.each_ref().map(|pair| AsDer::<Pkcs8V1Der<'_>>::as_der(pair).unwrap());
     let spki = pairs.each_ref().map(|pair| AsDer::<PublicKeyX509Der<'_>>::as_der(pair.public_key()).unwrap());
     round_trip(
-        [Algorithm::RsaSign, Algorithm::RsaVerify],
+        [PeerAlgorithm::RsaSign, PeerAlgorithm::RsaVerify],
         &private.each_ref().map(|der| der.as_ref()),
         &spki.each_ref().map(|der| der.as_ref()),
         &pairs.each_ref().map(|pair| pair.public_key().as_ref()),
@@ -107,7 +108,7 @@ fn ecdsa_signatures_are_understood_both_ways() {
         .map(|der| EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, der.as_ref()).unwrap());
     let spki = pairs.each_ref().map(|pair| AsDer::<PublicKeyX509Der<'_>>::as_der(pair.public_key()).unwrap());
     round_trip(
-        [Algorithm::EcdsaSign, Algorithm::EcdsaVerify],
+        [PeerAlgorithm::EcdsaSign, PeerAlgorithm::EcdsaVerify],
         &private.each_ref().map(|der| der.as_ref()),
         &spki.each_ref().map(|der| der.as_ref()),
         &pairs.each_ref().map(|pair| pair.public_key().as_ref()),
@@ -121,7 +122,7 @@ fn ed25519_signatures_are_understood_both_ways() {
     let private = pairs.each_ref().map(|pair| pair.to_pkcs8v1().unwrap());
     let spki = pairs.each_ref().map(|pair| AsDer::<PublicKeyX509Der<'_>>::as_der(pair.public_key()).unwrap());
     round_trip(
-        [Algorithm::Ed25519Sign, Algorithm::Ed25519Verify],
+        [PeerAlgorithm::Ed25519Sign, PeerAlgorithm::Ed25519Verify],
         &private.each_ref().map(|der| der.as_ref()),
         &spki.each_ref().map(|der| der.as_ref()),
         &pairs.each_ref().map(|pair| pair.public_key().as_ref()),
@@ -137,26 +138,26 @@ fn x25519_agrees_with_rfc_7748() {
                  77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a";
     let bob = hex("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f");
     let shared = hex("4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742");
-    let task = Task {
-        algorithm: Algorithm::X25519,
+    let task = PeerTask {
+        algorithm: PeerAlgorithm::X25519,
         keys: column([&hex(alice)]),
         key_of: vec![0; 3],
         inputs: column([&bob; 3].map(Vec::as_slice)),
-        extras: Column::default(),
+        extras: ByteColumn::default(),
     };
     library.prepare(task).unwrap().check_all(|_, output| output == shared).unwrap();
 }
 
 /// Runs the same item three times under one key between two other keys, so that a context that keeps anything of an
 /// earlier record shows.
-fn expect_output(algorithm: Algorithm, [key, extra, input, output]: [&str; 4]) {
+fn expect_output(algorithm: PeerAlgorithm, [key, extra, input, output]: [&str; 4]) {
     let library = library_or_return!();
     let [key, extra, input, output] = [key, extra, input, output].map(hex);
     let other = vec![0x5a; key.len()];
     let is_keyed = !key.is_empty();
-    let task = Task {
+    let task = PeerTask {
         algorithm,
-        keys: if is_keyed { column([&other, &key]) } else { Column::default() },
+        keys: if is_keyed { column([&other, &key]) } else { ByteColumn::default() },
         key_of: if is_keyed { vec![0, 1, 1, 0, 1] } else { Vec::new() },
         inputs: column([&input; 5].map(Vec::as_slice)),
         extras: column([&extra; 5].map(Vec::as_slice)),
@@ -182,15 +183,15 @@ const DES_TEXT: &str = "4e6f7720697320746865207469 6d6520666f7220616c6c20";
 fn ciphers_agree_with_published_vectors() {
     // FIPS 81, table C1.
     let sealed = "e5c7cdde872bf27c43e934008c389c0f683788499a7c05f6";
-    expect_output(Algorithm::Cbc(CbcCipher::Des), [DES_KEY, "1234567890abcdef", DES_TEXT, sealed]);
+    expect_output(PeerAlgorithm::Cbc(CbcCipher::Des), [DES_KEY, "1234567890abcdef", DES_TEXT, sealed]);
     // SP 800-67 B.1: the first block of ECB is CBC under a zero IV.
     let keys = "0123456789abcdef23456789abcdef01456789abcdef0123";
     let block = ["5468652071756663", "a826fd8ce53b855f"];
-    expect_output(Algorithm::Cbc(CbcCipher::Tdes), [keys, "0000000000000000", block[0], block[1]]);
+    expect_output(PeerAlgorithm::Cbc(CbcCipher::Tdes), [keys, "0000000000000000", block[0], block[1]]);
     // SP 800-38A F.2.1.
     let iv = "000102030405060708090a0b0c0d0e0f";
     let block = ["6bc1bee22e409f96e93d7e117393172a", "7649abac8119b246cee98e9b12e9197d"];
-    expect_output(Algorithm::Cbc(CbcCipher::Aes), [AES_KEY, iv, block[0], block[1]]);
+    expect_output(PeerAlgorithm::Cbc(CbcCipher::Aes), [AES_KEY, iv, block[0], block[1]]);
     // The GCM specification, test case 3.
     let text = "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72\
                 1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b391aafd255";
@@ -198,25 +199,25 @@ fn ciphers_agree_with_published_vectors() {
                   21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac973d58e091473f5985\
                   4d5c2af327cd64a62cf35abd2ba6fab4";
     let key = "feffe9928665731c6d6a8f9467308308";
-    expect_output(Algorithm::AesGcm, [key, "cafebabefacedbaddecaf888", text, sealed]);
+    expect_output(PeerAlgorithm::AesGcm, [key, "cafebabefacedbaddecaf888", text, sealed]);
 }
 
 #[test]
 fn hashes_and_codes_agree_with_published_vectors() {
     // FIPS 180: "abc".
-    expect_output(Algorithm::Sha1, ["", "", "616263", "a9993e364706816aba3e25717850c26c9cd0d89d"]);
+    expect_output(PeerAlgorithm::Sha1, ["", "", "616263", "a9993e364706816aba3e25717850c26c9cd0d89d"]);
     let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-    expect_output(Algorithm::Sha256, ["", "", "616263", digest]);
+    expect_output(PeerAlgorithm::Sha256, ["", "", "616263", digest]);
     // ISO 9797-1 annex B, algorithm 1.
-    expect_output(Algorithm::DesMac, [DES_KEY, "", DES_TEXT, "70a30640cc76dd8b"]);
+    expect_output(PeerAlgorithm::DesMac, [DES_KEY, "", DES_TEXT, "70a30640cc76dd8b"]);
     // RFC 4493 4, example 2.
     let block = "6bc1bee22e409f96e93d7e117393172a";
-    expect_output(Algorithm::AesCmac, [AES_KEY, "", block, "070a16b46b4d4144f79bdd9dd04a287c"]);
+    expect_output(PeerAlgorithm::AesCmac, [AES_KEY, "", block, "070a16b46b4d4144f79bdd9dd04a287c"]);
 }
 
-fn refused(algorithm: Algorithm, key: &[u8], extra: &[u8], input: &[u8]) -> PeerError {
+fn refused(algorithm: PeerAlgorithm, key: &[u8], extra: &[u8], input: &[u8]) -> PeerError {
     let library = Libcrypto::load(None).unwrap();
-    let task = Task {
+    let task = PeerTask {
         algorithm,
         keys: column([key]),
         key_of: vec![0],
@@ -229,25 +230,25 @@ fn refused(algorithm: Algorithm, key: &[u8], extra: &[u8], input: &[u8]) -> Peer
 #[test]
 fn bad_keys_and_lengths_are_typed_errors() {
     let _present = library_or_return!();
-    let aes = Algorithm::Cbc(CbcCipher::Aes);
+    let aes = PeerAlgorithm::Cbc(CbcCipher::Aes);
     assert!(matches!(refused(aes, &[0; 15], &[0; 16], &[0; 16]), PeerError::Task { .. }));
     assert!(matches!(refused(aes, &[0; 16], &[0; 15], &[0; 16]), PeerError::Task { .. }));
     assert!(matches!(refused(aes, &[0; 16], &[0; 16], &[0; 17]), PeerError::Task { .. }));
-    assert!(matches!(refused(Algorithm::AesGcm, &[0; 16], &[0; 16], &[0; 17]), PeerError::Task { .. }));
-    assert!(matches!(refused(Algorithm::AesCmac, &[0; 8], &[], &[0; 8]), PeerError::Task { .. }));
-    assert!(matches!(refused(Algorithm::RsaSign, &[0x30, 0], &[], &[0; 20]), PeerError::Task { .. }));
+    assert!(matches!(refused(PeerAlgorithm::AesGcm, &[0; 16], &[0; 16], &[0; 17]), PeerError::Task { .. }));
+    assert!(matches!(refused(PeerAlgorithm::AesCmac, &[0; 8], &[], &[0; 8]), PeerError::Task { .. }));
+    assert!(matches!(refused(PeerAlgorithm::RsaSign, &[0x30, 0], &[], &[0; 20]), PeerError::Task { .. }));
     for der in [&[][..], &[0x30], &[0x30, 0x84, 0xff, 0xff, 0xff, 0xff], &[0; 64]] {
-        assert!(matches!(refused(Algorithm::RsaSign, der, &[], &[0; 32]), PeerError::Failed { .. }));
-        assert!(matches!(refused(Algorithm::EcdsaVerify, der, &[], &[0; 32]), PeerError::Failed { .. }));
-        assert!(matches!(refused(Algorithm::Ed25519Sign, der, &[], &[0; 32]), PeerError::Failed { .. }));
+        assert!(matches!(refused(PeerAlgorithm::RsaSign, der, &[], &[0; 32]), PeerError::Failed { .. }));
+        assert!(matches!(refused(PeerAlgorithm::EcdsaVerify, der, &[], &[0; 32]), PeerError::Failed { .. }));
+        assert!(matches!(refused(PeerAlgorithm::Ed25519Sign, der, &[], &[0; 32]), PeerError::Failed { .. }));
     }
 }
 
 #[test]
 fn inconsistent_tasks_are_refused() {
     let library = library_or_return!();
-    let good = || Task {
-        algorithm: Algorithm::Cbc(CbcCipher::Aes),
+    let good = || PeerTask {
+        algorithm: PeerAlgorithm::Cbc(CbcCipher::Aes),
         keys: column([&[1; 16]]),
         key_of: vec![0; 2],
         inputs: column([&[2; 16]; 2]),
@@ -255,11 +256,11 @@ fn inconsistent_tasks_are_refused() {
     };
     assert!(library.prepare(good()).is_ok());
     let bad = [
-        Task { inputs: Column::default(), ..good() },
-        Task { extras: column([&[3; 16]]), ..good() },
-        Task { key_of: vec![0], ..good() },
-        Task { key_of: vec![0, 1], ..good() },
-        Task { keys: Column::default(), ..good() },
+        PeerTask { inputs: ByteColumn::default(), ..good() },
+        PeerTask { extras: column([&[3; 16]]), ..good() },
+        PeerTask { key_of: vec![0], ..good() },
+        PeerTask { key_of: vec![0, 1], ..good() },
+        PeerTask { keys: ByteColumn::default(), ..good() },
     ];
     for task in bad {
         assert!(matches!(library.prepare(task), Err(PeerError::Task { .. })));
@@ -284,12 +285,12 @@ fn the_version_is_short_and_work_moves_between_threads() {
     let (name, number) = library.version().split_once(' ').unwrap();
     assert_eq!(name, "OpenSSL");
     assert!(number.split('.').count() >= 3, "{number}");
-    let task = Task {
-        algorithm: Algorithm::Sha256,
-        keys: Column::default(),
+    let task = PeerTask {
+        algorithm: PeerAlgorithm::Sha256,
+        keys: ByteColumn::default(),
         key_of: Vec::new(),
         inputs: column([b"abc"]),
-        extras: Column::default(),
+        extras: ByteColumn::default(),
     };
     let mut prepared = library.prepare(task).unwrap();
     std::thread::spawn(move || prepared.run(3)).join().unwrap().unwrap();
@@ -297,12 +298,12 @@ fn the_version_is_short_and_work_moves_between_threads() {
 
 #[test]
 fn debug_shows_no_key_bytes() {
-    let task = Task {
-        algorithm: Algorithm::AesCmac,
+    let task = PeerTask {
+        algorithm: PeerAlgorithm::AesCmac,
         keys: column([&[0xab; 16]]),
         key_of: vec![0],
         inputs: column([b"x"]),
-        extras: Column::default(),
+        extras: ByteColumn::default(),
     };
     assert!(!format!("{task:?}").contains("171"), "{task:?}");
 }
@@ -310,18 +311,18 @@ fn debug_shows_no_key_bytes() {
 #[test]
 fn operation_names_find_their_algorithm() {
     let cases = [
-        ("rsa2048-sign", Some(Algorithm::RsaSign)),
-        ("p256-verify-hot", Some(Algorithm::EcdsaVerify)),
-        ("tdes-cbc-40", Some(Algorithm::Cbc(CbcCipher::Tdes))),
-        ("aes128-gcm-40", Some(Algorithm::AesGcm)),
-        ("des-mac-40", Some(Algorithm::DesMac)),
-        ("aes-cmac-48", Some(Algorithm::AesCmac)),
-        ("sha1-8192", Some(Algorithm::Sha1)),
+        ("rsa2048-sign", Some(PeerAlgorithm::RsaSign)),
+        ("p256-verify-hot", Some(PeerAlgorithm::EcdsaVerify)),
+        ("tdes-cbc-40", Some(PeerAlgorithm::Cbc(CbcCipher::Tdes))),
+        ("aes128-gcm-40", Some(PeerAlgorithm::AesGcm)),
+        ("des-mac-40", Some(PeerAlgorithm::DesMac)),
+        ("aes-cmac-48", Some(PeerAlgorithm::AesCmac)),
+        ("sha1-8192", Some(PeerAlgorithm::Sha1)),
         ("rsa2048-derive", None),
         ("rsa2048", None),
         ("", None),
     ];
     for (name, algorithm) in cases {
-        assert_eq!(Algorithm::of_operation(name), algorithm, "{name}");
+        assert_eq!(PeerAlgorithm::of_operation(name), algorithm, "{name}");
     }
 }

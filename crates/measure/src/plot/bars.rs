@@ -1,7 +1,7 @@
 //! Grouped horizontal bars: one group per operation, one bar per series.
 
-use super::scale::{Scale, tick_label};
-use super::svg::{Anchor, Drawing, LABEL_SIZE, SMALL_SIZE, Text, text_width};
+use super::scale::{PixelScale, tick_label};
+use super::svg::{LABEL_SIZE, SMALL_SIZE, SvgDrawing, TextAnchor, TextStyle, text_width};
 use super::{colour, legend};
 
 const WIDTH: f64 = 960.0;
@@ -9,32 +9,32 @@ const MARGIN: f64 = 28.0;
 const BAR: f64 = 15.0;
 const BAR_GAP: f64 = 3.0;
 const GROUP_GAP: f64 = 16.0;
-/// Room at the end of the longest bar for its value.
-const VALUE_ROOM: f64 = 64.0;
+/// The space for the value at the end of the longest bar.
+const VALUE_SPACE: f64 = 64.0;
 
 /// A value, or the reason why it is missing.
 pub(crate) type Bar = Result<f64, String>;
 
-/// The content of a chart of bars. Values are in `unit`. If a value was not measured, the reason stands in its place.
+/// A chart of bars. Values are in `unit`. If a value was not measured, the reason stands in its place.
 #[derive(Debug, Clone)]
 pub(crate) struct BarChart {
     pub(crate) title: String,
-    /// Under the x axis: what is shown and in what unit.
+    /// The text under the x axis: the quantity and its unit.
     pub(crate) x_label: String,
-    /// Follows each value at the end of its bar: `x`, ` ops/s`, or nothing.
+    /// The text after each value at the end of its bar: `x`, ` ops/s`, or nothing.
     pub(crate) unit: String,
-    /// The value that results are held against, with its name: `(1.0, "OpenSSL 3.0.19")`.
+    /// The value that results are compared with, and its name: `(1.0, "OpenSSL 3.0.19")`.
     pub(crate) mark: Option<(f64, String)>,
     pub(crate) series: Vec<String>,
-    /// Name of each group, and for each series a value or the reason why it is missing.
+    /// The name of each group, and for each series a value or the reason why it is missing.
     pub(crate) groups: Vec<(String, Vec<Bar>)>,
 }
 
 impl BarChart {
-    /// The chart as an SVG document. The axis starts at zero, or is logarithmic where the values differ widely.
+    /// Draws the chart as an SVG document. The axis starts at zero, or is logarithmic if the values differ widely.
     pub(crate) fn to_svg(&self) -> String {
-        let mut drawing = Drawing::new();
-        drawing.text([MARGIN, MARGIN + 8.0], &self.title, Text::title());
+        let mut drawing = SvgDrawing::new();
+        drawing.text([MARGIN, MARGIN + 8.0], &self.title, TextStyle::title());
         let below_legend = legend(&mut drawing, &self.series, [MARGIN, MARGIN + 26.0], WIDTH - MARGIN);
         let top = below_legend + if self.mark.is_some() { 26.0 } else { 8.0 };
         let bottom = top + self.group_height() * self.groups.len() as f64;
@@ -57,29 +57,29 @@ impl BarChart {
         MARGIN + longest.min(WIDTH / 3.0) + 12.0
     }
 
-    fn scale(&self) -> Scale {
+    fn scale(&self) -> PixelScale {
         let values = self.groups.iter().flat_map(|(_, values)| values.iter().flatten().copied());
         let marks = self.mark.iter().map(|(value, _)| *value);
-        Scale::fitting(values.chain(marks), [self.left(), WIDTH - MARGIN - VALUE_ROOM])
+        PixelScale::fitting(values.chain(marks), [self.left(), WIDTH - MARGIN - VALUE_SPACE])
     }
 
-    fn draw_grid(&self, drawing: &mut Drawing, scale: &Scale, [top, bottom]: [f64; 2]) {
+    fn draw_grid(&self, drawing: &mut SvgDrawing, scale: &PixelScale, [top, bottom]: [f64; 2]) {
         for &tick in scale.ticks() {
             let x = scale.pixel(tick);
             drawing.grid_line([x, top], [x, bottom]);
-            drawing.text([x, bottom + 18.0], &tick_label(tick), Text::small().at(Anchor::Middle));
+            drawing.text([x, bottom + 18.0], &tick_label(tick), TextStyle::small().at(TextAnchor::Middle));
         }
         let kind = if scale.is_log() { " (logarithmic)" } else { "" };
-        let middle = (self.left() + WIDTH - MARGIN - VALUE_ROOM) / 2.0;
+        let middle = (self.left() + WIDTH - MARGIN - VALUE_SPACE) / 2.0;
         let label = format!("{}{kind}", self.x_label);
-        drawing.text([middle, bottom + 42.0], &label, Text::label().at(Anchor::Middle));
+        drawing.text([middle, bottom + 42.0], &label, TextStyle::label().at(TextAnchor::Middle));
     }
 
-    fn draw_group(&self, drawing: &mut Drawing, scale: &Scale, top: f64, name: &str, values: &[Bar]) {
+    fn draw_group(&self, drawing: &mut SvgDrawing, scale: &PixelScale, top: f64, name: &str, values: &[Bar]) {
         let bars_height = self.series.len() as f64 * (BAR + BAR_GAP) - BAR_GAP;
         let first = top + GROUP_GAP / 2.0;
         let baseline = first + bars_height / 2.0 + LABEL_SIZE * 0.35;
-        drawing.text([self.left() - 10.0, baseline], name, Text::label().at(Anchor::End));
+        drawing.text([self.left() - 10.0, baseline], name, TextStyle::label().at(TextAnchor::End));
         for series in 0..self.series.len() {
             let y = first + series as f64 * (BAR + BAR_GAP);
             let bar = values.get(series);
@@ -87,7 +87,7 @@ impl BarChart {
             let end = value.map_or(self.left(), |value| scale.pixel(value));
             drawing.rectangle([self.left(), y], [end - self.left(), BAR], colour(series));
             let shown = value.map_or_else(|| reason(bar), |value| format!("{}{}", short(value), self.unit));
-            let look = if value.is_some() { Text::small().bold() } else { Text::small() };
+            let look = if value.is_some() { TextStyle::small().bold() } else { TextStyle::small() };
             drawing.text(
                 [self.clear_of_mark(scale, end + 6.0), y + BAR / 2.0 + SMALL_SIZE * 0.36],
                 &shown,
@@ -96,23 +96,23 @@ impl BarChart {
         }
     }
 
-    /// Where a value starts so that the mark's line does not run through its first digits.
-    fn clear_of_mark(&self, scale: &Scale, x: f64) -> f64 {
+    /// Returns the x of a value's text, so that the mark's line does not cross its first digits.
+    fn clear_of_mark(&self, scale: &PixelScale, x: f64) -> f64 {
         match self.mark.as_ref().map(|(value, _)| scale.pixel(*value)) {
-            Some(mark) if (mark - VALUE_ROOM * 0.75..mark + 5.0).contains(&x) => mark + 5.0,
+            Some(mark) if (mark - VALUE_SPACE * 0.75..mark + 5.0).contains(&x) => mark + 5.0,
             _ => x,
         }
     }
 
-    fn draw_mark(&self, drawing: &mut Drawing, scale: &Scale, [top, bottom]: [f64; 2]) {
+    fn draw_mark(&self, drawing: &mut SvgDrawing, scale: &PixelScale, [top, bottom]: [f64; 2]) {
         let Some((value, name)) = &self.mark else { return };
         let x = scale.pixel(*value);
         drawing.mark_line([x, top - 6.0], [x, bottom]);
-        drawing.text([x, top - 11.0], name, Text::small().at(Anchor::Middle));
+        drawing.text([x, top - 11.0], name, TextStyle::small().at(TextAnchor::Middle));
     }
 }
 
-/// The text in the place of a bar.
+/// Draws the text in the place of a bar.
 fn reason(bar: Option<&Bar>) -> String {
     match bar {
         Some(Err(reason)) => reason.clone(),

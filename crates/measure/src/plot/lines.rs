@@ -1,51 +1,51 @@
 //! Panels side by side, each with one line per series over the same axes: p50 beside p99, against load.
 
-use super::scale::{Scale, bounds, tick_label};
-use super::svg::{Anchor, Drawing, Text};
+use super::scale::{PixelScale, bounds, tick_label};
+use super::svg::{SvgDrawing, TextAnchor, TextStyle};
 use super::{colour, legend};
 
 const WIDTH: f64 = 960.0;
 const MARGIN: f64 = 28.0;
 const PLOT_HEIGHT: f64 = 320.0;
-/// Room left of a panel for its numbers and, at the first, the axis label.
+/// The space left of a panel for its numbers, and for the axis label at the first panel.
 const NUMBERS: f64 = 62.0;
 
-/// What a chart of lines shows. The y axis is shared by all panels, so that they compare.
+/// A chart of lines. All panels share the y axis, so that they can be compared.
 #[derive(Debug, Clone)]
 pub(crate) struct LineChart {
     pub(crate) title: String,
-    /// With its unit: `load, % of scalar capacity`.
+    /// The label of the x axis with its unit: `load, % of scalar capacity`.
     pub(crate) x_label: String,
-    pub(crate) x_axis: Axis,
-    /// With its unit: `latency, ms`.
+    pub(crate) x_axis: AxisScale,
+    /// The label of the y axis with its unit: `latency, ms`.
     pub(crate) y_label: String,
-    pub(crate) y_axis: Axis,
-    /// One line of each panel.
+    pub(crate) y_axis: AxisScale,
+    /// The names of the series, each of which is one line of each panel.
     pub(crate) series: Vec<String>,
-    pub(crate) panels: Vec<Panel>,
+    pub(crate) panels: Vec<ChartPanel>,
 }
 
-/// How values stand on an axis.
+/// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Axis {
-    /// From zero.
+pub(crate) enum AxisScale {
+    /// Linear from zero.
     Linear,
-    /// Positive ones alone.
+    /// Logarithmic, for positive values.
     Logarithmic,
 }
 
-/// One panel: for each series its points (x, y), in order of x. Points that an axis has no place for are left out.
+/// A panel: for each series its points (x, y), in order of x. Points outside of an axis are left out.
 #[derive(Debug, Clone)]
-pub(crate) struct Panel {
+pub(crate) struct ChartPanel {
     pub(crate) title: String,
     pub(crate) lines: Vec<Vec<(f64, f64)>>,
 }
 
 impl LineChart {
-    /// The chart as an SVG document.
+    /// Draws the chart as an SVG document.
     pub(crate) fn to_svg(&self) -> String {
-        let mut drawing = Drawing::new();
-        drawing.text([MARGIN, MARGIN + 8.0], &self.title, Text::title());
+        let mut drawing = SvgDrawing::new();
+        drawing.text([MARGIN, MARGIN + 8.0], &self.title, TextStyle::title());
         let below_legend = legend(&mut drawing, &self.series, [MARGIN, MARGIN + 26.0], WIDTH - MARGIN);
         let top = below_legend + 30.0;
         let bottom = top + PLOT_HEIGHT;
@@ -53,7 +53,7 @@ impl LineChart {
         drawing.text(
             [MARGIN - 8.0, (top + bottom) / 2.0],
             &labelled(&self.y_label, &y_scale),
-            Text::label().at(Anchor::Middle).upright(),
+            TextStyle::label().at(TextAnchor::Middle).upright(),
         );
         for (index, panel) in self.panels.iter().enumerate() {
             self.draw_panel(&mut drawing, panel, index, &y_scale, [top, bottom]);
@@ -68,32 +68,36 @@ impl LineChart {
 
     fn draw_panel(
         &self,
-        drawing: &mut Drawing,
-        panel: &Panel,
+        drawing: &mut SvgDrawing,
+        panel: &ChartPanel,
         index: usize,
-        y_scale: &Scale,
+        y_scale: &PixelScale,
         [top, bottom]: [f64; 2],
     ) {
         let width = (WIDTH - 2.0 * MARGIN) / self.panels.len() as f64;
         let left = MARGIN + width * index as f64 + NUMBERS;
         let right = MARGIN + width * (index + 1) as f64 - 8.0;
         let x_scale = self.x_axis.scale(self.points().map(|(x, _)| x), [left, right]);
-        drawing.text([left, top - 12.0], &panel.title, Text::label().bold());
+        drawing.text([left, top - 12.0], &panel.title, TextStyle::label().bold());
         for &tick in y_scale.ticks() {
             let y = y_scale.pixel(tick);
             drawing.grid_line([left, y], [right, y]);
-            drawing.text([left - 8.0, y + 4.0], &tick_label(tick), Text::small().at(Anchor::End));
+            drawing.text([left - 8.0, y + 4.0], &tick_label(tick), TextStyle::small().at(TextAnchor::End));
         }
         for &tick in x_scale.ticks() {
             let x = x_scale.pixel(tick);
             drawing.grid_line([x, top], [x, bottom]);
-            drawing.text([x, bottom + 18.0], &tick_label(tick), Text::small().at(Anchor::Middle));
+            drawing.text([x, bottom + 18.0], &tick_label(tick), TextStyle::small().at(TextAnchor::Middle));
         }
         drawing.axis_line([left, bottom], [right, bottom]);
         drawing.axis_line([left, top], [left, bottom]);
         let x_label = labelled(&self.x_label, &x_scale);
-        drawing.text([(left + right) / 2.0, bottom + 42.0], &x_label, Text::label().at(Anchor::Middle));
-        // The first series lies on top: where lines meet, it is the one that is asked about.
+        drawing.text(
+            [(left + right) / 2.0, bottom + 42.0],
+            &x_label,
+            TextStyle::label().at(TextAnchor::Middle),
+        );
+        // The first series is drawn last, so that it stays visible under others that cover it.
         for (series, line) in panel.lines.iter().enumerate().rev() {
             let line = line.iter().filter(|point| self.y_axis.is_drawable(**point));
             let points = line.map(|&(x, y)| [x_scale.pixel(x), y_scale.pixel(y)]).collect();
@@ -102,31 +106,31 @@ impl LineChart {
     }
 }
 
-impl Axis {
-    fn scale(self, values: impl Iterator<Item = f64>, pixels: [f64; 2]) -> Scale {
+impl AxisScale {
+    fn scale(self, values: impl Iterator<Item = f64>, pixels: [f64; 2]) -> PixelScale {
         let (min, max) = bounds(values);
         match self {
-            Self::Linear => Scale::from_zero(max, pixels),
-            Self::Logarithmic => Scale::log(min, max, pixels),
+            Self::Linear => PixelScale::from_zero(max, pixels),
+            Self::Logarithmic => PixelScale::log(min, max, pixels),
         }
     }
 
-    /// True where a point has a place, with this as the y axis.
+    /// True if a point can be drawn with this scale of the y axis.
     fn is_drawable(self, (x, y): (f64, f64)) -> bool {
         let is_high_enough = y > 0.0 || (self == Self::Linear && y == 0.0);
         x.is_finite() && x >= 0.0 && y.is_finite() && is_high_enough
     }
 }
 
-fn labelled(label: &str, scale: &Scale) -> String {
+fn labelled(label: &str, scale: &PixelScale) -> String {
     let kind = if scale.is_log() { " (logarithmic)" } else { "" };
     format!("{label}{kind}")
 }
 
-/// Points that stand closer than dots are drawn as a line alone.
+/// The number of points above which only the line is drawn, because dots would touch.
 const MAX_DOTS: usize = 120;
 
-fn draw_line(drawing: &mut Drawing, points: Vec<[f64; 2]>, stroke: &str) {
+fn draw_line(drawing: &mut SvgDrawing, points: Vec<[f64; 2]>, stroke: &str) {
     if points.len() > 1 {
         drawing.polyline(&points, stroke);
     }
@@ -140,17 +144,17 @@ mod tests {
     use super::*;
 
     fn chart(lines: Vec<Vec<(f64, f64)>>) -> String {
-        chart_over(Axis::Linear, lines)
+        chart_over(AxisScale::Linear, lines)
     }
 
-    fn chart_over(x_axis: Axis, lines: Vec<Vec<(f64, f64)>>) -> String {
-        let panel = Panel { title: "p99".into(), lines };
+    fn chart_over(x_axis: AxisScale, lines: Vec<Vec<(f64, f64)>>) -> String {
+        let panel = ChartPanel { title: "p99".into(), lines };
         LineChart {
             x_axis,
             title: "Latency".into(),
             x_label: "load, %".into(),
             y_label: "latency, ms".into(),
-            y_axis: Axis::Logarithmic,
+            y_axis: AxisScale::Logarithmic,
             series: vec!["adaptive".into()],
             panels: vec![panel],
         }
@@ -167,7 +171,7 @@ mod tests {
 
     #[test]
     fn decades_are_equally_wide_on_a_logarithmic_axis() {
-        let svg = chart_over(Axis::Logarithmic, vec![vec![(1.0, 1.0), (100.0, 1.0), (10_000.0, 1.0)]]);
+        let svg = chart_over(AxisScale::Logarithmic, vec![vec![(1.0, 1.0), (100.0, 1.0), (10_000.0, 1.0)]]);
         let xs: Vec<f64> = svg
             .split("<circle ")
             .skip(1)
@@ -183,11 +187,11 @@ mod tests {
         let chart = |points: &[(f64, f64)]| LineChart {
             title: "Queries".into(),
             x_label: "s".into(),
-            x_axis: Axis::Linear,
+            x_axis: AxisScale::Linear,
             y_label: "queries".into(),
-            y_axis: Axis::Linear,
+            y_axis: AxisScale::Linear,
             series: vec!["most".into()],
-            panels: vec![Panel { title: String::new(), lines: vec![points.to_vec()] }],
+            panels: vec![ChartPanel { title: String::new(), lines: vec![points.to_vec()] }],
         };
         assert_eq!(chart(&line[..6]).to_svg().matches("<circle").count(), 6);
         let svg = chart(&line).to_svg();

@@ -11,34 +11,40 @@ const FAINT_INK: &str = "#59636e";
 const GRID: &str = "#e4e7eb";
 const AXIS: &str = "#8b949e";
 
-/// Where a text stands relative to its point.
+/// The position of a text relative to its point.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Anchor {
+pub(super) enum TextAnchor {
     Start,
     Middle,
     End,
 }
 
-/// How a text looks.
+/// The style of a text.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Text {
+pub(super) struct TextStyle {
     size: f64,
-    anchor: Anchor,
+    anchor: TextAnchor,
     is_bold: bool,
     is_faint: bool,
     is_upright: bool,
 }
 
-impl Text {
+impl TextStyle {
     pub(super) fn title() -> Self {
         Self { size: TITLE_SIZE, is_bold: true, ..Self::label() }
     }
 
     pub(super) fn label() -> Self {
-        Self { size: LABEL_SIZE, anchor: Anchor::Start, is_bold: false, is_faint: false, is_upright: false }
+        Self {
+            size: LABEL_SIZE,
+            anchor: TextAnchor::Start,
+            is_bold: false,
+            is_faint: false,
+            is_upright: false,
+        }
     }
 
-    /// Axis numbers, units and notes.
+    /// Returns the style of axis numbers, units and notes.
     pub(super) fn small() -> Self {
         Self { size: SMALL_SIZE, is_faint: true, ..Self::label() }
     }
@@ -47,28 +53,28 @@ impl Text {
         Self { is_bold: true, ..self }
     }
 
-    pub(super) fn at(self, anchor: Anchor) -> Self {
+    pub(super) fn at(self, anchor: TextAnchor) -> Self {
         Self { anchor, ..self }
     }
 
-    /// Reads from bottom to top, as beside a y axis.
+    /// Rotates the text to read from bottom to top, as beside a y axis.
     pub(super) fn upright(self) -> Self {
         Self { is_upright: true, ..self }
     }
 }
 
-/// The width of a text in a common sans-serif, on the safe side, in pixels.
+/// Returns an upper estimate of a text's width in a common sans-serif font, in pixels.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.6
 }
 
 /// A picture under construction. Points are (x, y) in pixels from the upper left.
 #[derive(Debug)]
-pub(super) struct Drawing {
+pub(super) struct SvgDrawing {
     body: String,
 }
 
-impl Drawing {
+impl SvgDrawing {
     pub(super) fn new() -> Self {
         Self { body: String::new() }
     }
@@ -89,7 +95,7 @@ impl Drawing {
         self.line(from, to, AXIS, "");
     }
 
-    /// A line that results are held against.
+    /// Draws a line that results are compared with.
     pub(super) fn mark_line(&mut self, from: [f64; 2], to: [f64; 2]) {
         self.line(from, to, INK, " stroke-dasharray=\"4 3\"");
     }
@@ -109,11 +115,11 @@ impl Drawing {
         ));
     }
 
-    pub(super) fn text(&mut self, [x, y]: [f64; 2], text: &str, look: Text) {
+    pub(super) fn text(&mut self, [x, y]: [f64; 2], text: &str, look: TextStyle) {
         let anchor = match look.anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
+            TextAnchor::Start => "start",
+            TextAnchor::Middle => "middle",
+            TextAnchor::End => "end",
         };
         let weight = if look.is_bold { " font-weight=\"600\"" } else { "" };
         let fill = if look.is_faint { FAINT_INK } else { INK };
@@ -126,7 +132,7 @@ impl Drawing {
         ));
     }
 
-    /// The whole document; `title` is what a screen reader says.
+    /// Returns the whole document. Screen readers read `title`.
     pub(super) fn finish(self, width: f64, height: f64, title: &str) -> String {
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
@@ -150,7 +156,7 @@ impl Drawing {
     }
 }
 
-/// XML 1.0 2.4, without the control characters that XML has no way to write.
+/// Escapes a text (XML 1.0 2.4), and removes control characters that XML cannot contain.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -172,8 +178,8 @@ mod tests {
 
     #[test]
     fn text_cannot_break_out() {
-        let mut drawing = Drawing::new();
-        drawing.text([1.0, 2.0], "a<b>&\"\u{1}", Text::label());
+        let mut drawing = SvgDrawing::new();
+        drawing.text([1.0, 2.0], "a<b>&\"\u{1}", TextStyle::label());
         let svg = drawing.finish(10.0, 10.0, "<t>");
         assert!(
             svg.contains("a&lt;b&gt;&amp;&quot; </text>") && svg.contains("<title>&lt;t&gt;</title>"),

@@ -1,27 +1,28 @@
-//! `oarlock speed --fit`: what a batch, an operation and a byte cost, by engine and shape, and how well that holds.
+//! `oarlock speed --fit`: the cost of a batch, an operation and a byte, by engine and shape, and the error of the
+//! model.
 //!
 //! The model is `C1 + C2 * operations + C3 * bytes` (Lindemann and Smith, USENIX Security 2001, section 4.1). An engine
-//! with lanes takes as long for one operation as for a group of them, which the model does not know: its error shows
-//! that, and the last column what is left of it when operations are counted in whole groups.
+//! with lanes takes as long for one operation as for a group of them. The model does not know that. Its error shows
+//! it; the last column is the error that remains if operations are counted in whole groups.
 
 use oarlock::{Accelerator, CostFit, Shape, TimingGrid};
 use serde::Serialize;
 
 use super::error::SpeedError;
-use crate::operation::Operation;
+use crate::operation::NamedOperation;
 use crate::options::GlobalOptions;
 use crate::progress;
 use crate::report::print_report;
-use crate::table::{Align, Cell, Table, duration};
+use crate::table::{CellAlign, TableCell, TextTable, duration};
 
 /// One engine and shape. Times in nanoseconds, deviations relative to the time.
 #[derive(Clone, Debug, Serialize)]
-struct Row {
+struct FitRow {
     engine: &'static str,
     shape: String,
-    /// Operations that fill the engine once.
+    /// The number of operations that fill the engine once.
     lanes: usize,
-    /// Batches that were timed.
+    /// The number of batches that were timed.
     timings: usize,
     c1_ns: f64,
     c2_ns: f64,
@@ -38,15 +39,15 @@ struct Row {
 const HEADING: &str = "Cost of a batch: C1 + C2 x operations + C3 x bytes, fitted to batches of 1 to 65,536 operations (or\n\
                        as many as the engine takes) of 8 to 320 bytes; deviations relative to the time measured.\n\n";
 
-/// Fits the shapes of `operations`, or all where none is named.
-pub(super) fn run(global: &GlobalOptions, operations: &[Operation]) -> Result<(), SpeedError> {
+/// Fits the shapes of `operations`, or all if none is named.
+pub(super) fn run(global: &GlobalOptions, operations: &[NamedOperation]) -> Result<(), SpeedError> {
     let accelerator = global.builder().build()?;
     global.warn_absent_engines(&accelerator);
     let rows = measure(global, &accelerator, operations);
     Ok(print_report(global.json, &rows, |in_colour| HEADING.to_owned() + &table(&rows).render(in_colour))?)
 }
 
-fn measure(global: &GlobalOptions, accelerator: &Accelerator, operations: &[Operation]) -> Vec<Row> {
+fn measure(global: &GlobalOptions, accelerator: &Accelerator, operations: &[NamedOperation]) -> Vec<FitRow> {
     let wanted: Vec<Shape> = operations.iter().map(|operation| operation.shape()).collect();
     let is_wanted = |shape: Shape| wanted.is_empty() || wanted.contains(&shape);
     let names = global.measured_engines(accelerator);
@@ -66,10 +67,10 @@ fn measure(global: &GlobalOptions, accelerator: &Accelerator, operations: &[Oper
     rows
 }
 
-fn fit(accelerator: &Accelerator, engine: &'static str, shape: Shape, lanes: usize) -> Option<Row> {
+fn fit(accelerator: &Accelerator, engine: &'static str, shape: Shape, lanes: usize) -> Option<FitRow> {
     let timings = accelerator.diagnostics().time_batches(engine, shape, &TimingGrid::default());
     let (plain, stepped) = (CostFit::of(&timings, 1)?, CostFit::of(&timings, lanes)?);
-    Some(Row {
+    Some(FitRow {
         engine,
         shape: shape.to_string(),
         lanes,
@@ -84,16 +85,16 @@ fn fit(accelerator: &Accelerator, engine: &'static str, shape: Shape, lanes: usi
     })
 }
 
-/// Figures beyond them are noise.
+/// Rounds to thousandths: further digits are noise.
 fn thousandths(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }
 
-fn table(rows: &[Row]) -> Table {
-    let right = |name| (name, Align::Right);
-    let mut table = Table::new([
-        ("engine", Align::Left),
-        ("shape", Align::Left),
+fn table(rows: &[FitRow]) -> TextTable {
+    let right = |name| (name, CellAlign::Right);
+    let mut table = TextTable::new([
+        ("engine", CellAlign::Left),
+        ("shape", CellAlign::Left),
         right("lanes"),
         right("C1"),
         right("C2"),
@@ -102,8 +103,8 @@ fn table(rows: &[Row]) -> Table {
         right("worst"),
         right("rms, whole groups"),
     ]);
-    let time = |ns: f64| Cell::from(duration(ns * 1e-9));
-    let percent = |share: f64| Cell::from(format!("{:.1} %", share * 100.0));
+    let time = |ns: f64| TableCell::from(duration(ns * 1e-9));
+    let percent = |share: f64| TableCell::from(format!("{:.1} %", share * 100.0));
     for row in rows {
         table.row([
             row.engine.into(),
@@ -111,7 +112,7 @@ fn table(rows: &[Row]) -> Table {
             row.lanes.to_string().into(),
             time(row.c1_ns),
             time(row.c2_ns),
-            row.c3_ns.map_or_else(Cell::none, time),
+            row.c3_ns.map_or_else(TableCell::none, time),
             percent(row.rms),
             percent(row.worst),
             percent(row.stepped_rms),
@@ -124,8 +125,8 @@ fn table(rows: &[Row]) -> Table {
 mod tests {
     use super::*;
 
-    fn row(engine: &'static str, shape: &str, c3_ns: Option<f64>) -> Row {
-        Row {
+    fn row(engine: &'static str, shape: &str, c3_ns: Option<f64>) -> FitRow {
+        FitRow {
             engine,
             shape: shape.into(),
             lanes: 512,

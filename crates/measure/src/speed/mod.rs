@@ -2,9 +2,9 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | this one | the command: arguments, which rows, OpenSSL's own figures as a check |
+//! | this one | the command: arguments, rows, OpenSSL's own figures as a check |
 //! | `measure` | contenders taking turns |
-//! | `public`, `records` | what they work on |
+//! | `public`, `records` | their work |
 //! | `report` | rows as table, JSON and picture |
 //! | `fit` | `--fit`: constants of the cost model instead of rates |
 
@@ -25,16 +25,16 @@ use oarlock::schemes::shape_of;
 use oarlock::{Accelerator, Shape};
 
 pub use self::error::SpeedError;
-pub(crate) use self::measure::Contender;
-use self::measure::{Rate, compete};
+pub(crate) use self::measure::SpeedContender;
+use self::measure::{SpeedRate, compete};
 use self::public::BareOperations;
-pub(crate) use self::public::{OurJobs, is_right};
-use self::records::{BareRecords, OurRecords, RecordWork};
-use self::report::Row;
-use crate::operation::{Operation, PublicKeyWork};
+pub(crate) use self::public::{AcceleratorJobs, is_right};
+use self::records::{AcceleratorRecords, BareRecords, RecordWork};
+use self::report::SpeedRow;
+use crate::operation::{NamedOperation, PublicKeyWork};
 use crate::options::{GlobalOptions, check_writable};
-use crate::peer::openssl_speed::{self, Rates};
-use crate::peer::{Libcrypto, PeerError, Prepared};
+use crate::peer::openssl_speed::{self, OpensslRates};
+use crate::peer::{Libcrypto, PeerError, PreparedTask};
 use crate::progress;
 use crate::report::print_report;
 
@@ -43,30 +43,31 @@ use crate::report::print_report;
 pub struct SpeedArgs {
     /// Operations, separated by commas [default: all at their usual sizes]
     #[arg(long, visible_alias = "op", value_name = "NAMES", value_delimiter = ',', help = ops_help())]
-    ops: Vec<Operation>,
-    /// Seconds of work per row and contender
+    ops: Vec<NamedOperation>,
+    /// Seconds of work per row and contender, up to 3600
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     seconds: Duration,
-    /// OpenSSL to compare with (3.0 or later); may be given several times [default: the system's]
+    /// libcrypto of OpenSSL 3.0 or later to compare with; repeatable [default: the system's]
     #[arg(long, value_name = "PATH")]
     libcrypto: Vec<PathBuf>,
-    /// Different keys that the operations are spread over; several numbers give a row each [default: 8 for -hot, 1024 for
+    /// Number of different keys, 1 to 65536; several numbers give one row each [default: 8 for -hot, 1024 for
     /// records, else up to 64]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65_536))]
     keys: Vec<u32>,
-    /// Public-key jobs per call
+    /// Number of public-key jobs per call, 1 to 65536
     #[arg(long, value_name = "N", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     batch: u32,
-    /// Records per call
+    /// Number of records per call, 1 to 4194304
     #[arg(long, value_name = "N", default_value = "65536", value_parser = clap::value_parser!(u32).range(1..=4_194_304))]
     records: u32,
-    /// Draw the result as SVG
+    /// Draw the result into this SVG file
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
-    /// Do not hold OpenSSL's figures against `openssl speed`
+    /// Do not check OpenSSL's figures with `openssl speed`
     #[arg(long)]
     no_check: bool,
-    /// Print what a batch (C1), an operation (C2) and a byte (C3) cost by engine and shape instead, with the error of the fit
+    /// Print the cost of a batch (C1), an operation (C2) and a byte (C3) by engine and shape instead, with the error
+    /// of the fit
     #[arg(long, conflicts_with_all = ["seconds", "libcrypto", "keys", "batch", "records", "plot", "no_check"])]
     fit: bool,
 }
@@ -74,7 +75,7 @@ pub struct SpeedArgs {
 fn ops_help() -> String {
     format!(
         "Operations, separated by commas [default: all at their usual sizes]: {}",
-        Operation::known_names()
+        NamedOperation::known_names()
     )
 }
 
@@ -88,7 +89,8 @@ fn seconds(text: &str) -> Result<Duration, String> {
 /// Measures rates, and prints them as a table or JSON; draws them if `--plot` is given.
 ///
 /// # Errors
-/// A file that cannot be written before anything is measured, keys that cannot be made, an engine or a library that fails.
+/// A file that cannot be written before anything is measured, keys that cannot be made, an engine or a library that
+/// fails.
 pub fn run(global: &GlobalOptions, args: &SpeedArgs) -> Result<(), SpeedError> {
     if args.fit {
         return fit::run(global, &args.ops);
@@ -96,7 +98,7 @@ pub fn run(global: &GlobalOptions, args: &SpeedArgs) -> Result<(), SpeedError> {
     if let Some(path) = &args.plot {
         check_writable(path).map_err(|error| SpeedError::Write { path: path.clone(), error })?;
     }
-    let session = Session::open(global, args)?;
+    let session = SpeedSession::open(global, args)?;
     let rows = session.measure_all()?;
     if let Some(path) = &args.plot {
         report::plot(&rows, path).map_err(|error| SpeedError::Write { path: path.clone(), error })?;
@@ -109,27 +111,27 @@ pub fn run(global: &GlobalOptions, args: &SpeedArgs) -> Result<(), SpeedError> {
 }
 
 /// One run of the command.
-struct Session<'a> {
+struct SpeedSession<'a> {
     args: &'a SpeedArgs,
     threads: usize,
-    /// Every engine that is allowed: makes the work and judges results.
+    /// Every engine that is allowed: makes the work and checks results.
     all: Accelerator,
-    engines: Vec<Alone>,
+    engines: Vec<SingleEngine>,
     libraries: Vec<Libcrypto>,
-    /// Whether rows that an engine does not offer are worth a note.
+    /// True if rows that an engine does not offer get a note.
     tells_gaps: bool,
 }
 
 /// One engine by itself.
-pub(crate) struct Alone {
+pub(crate) struct SingleEngine {
     pub(crate) name: &'static str,
-    /// Builds nothing for keys that recur: the rows whose few keys stand for many.
+    /// Builds no verification tables: for rows whose few keys stand for many.
     pub(crate) cold: Accelerator,
-    /// Builds what it does by default.
+    /// Builds verification tables as by default.
     pub(crate) hot: Accelerator,
 }
 
-impl Alone {
+impl SingleEngine {
     pub(crate) fn new(name: &'static str) -> Result<Self, SpeedError> {
         let builder = Accelerator::builder().engines([name]);
         let hot = builder.clone().build()?;
@@ -138,7 +140,7 @@ impl Alone {
         Ok(Self { name, cold, hot })
     }
 
-    /// True where it computes the shape, and has proved it.
+    /// True if it computes the shape and has passed its self test.
     pub(crate) fn offers(&self, shape: Shape) -> bool {
         let reports = self.hot.engines().iter().filter(|engine| engine.name == self.name);
         let mut shapes = reports.flat_map(|engine| &engine.shapes);
@@ -147,12 +149,12 @@ impl Alone {
 }
 
 /// The work of one row.
-enum Work {
+enum SpeedWork {
     Public(PublicKeyWork),
     Records(RecordWork),
 }
 
-impl<'a> Session<'a> {
+impl<'a> SpeedSession<'a> {
     fn open(global: &GlobalOptions, args: &'a SpeedArgs) -> Result<Self, SpeedError> {
         let all = global.builder().build()?;
         global.warn_absent_engines(&all);
@@ -160,7 +162,7 @@ impl<'a> Session<'a> {
         let engines = global
             .measured_engines(&all)
             .into_iter()
-            .map(Alone::new)
+            .map(SingleEngine::new)
             .collect::<Result<Vec<_>, SpeedError>>()?;
         let threads = global.threads.map_or(1, usize::from);
         let tells_gaps = global.verbose || !args.ops.is_empty();
@@ -183,8 +185,9 @@ impl<'a> Session<'a> {
         )
     }
 
-    fn measure_all(&self) -> Result<Vec<Row>, SpeedError> {
-        let operations = if self.args.ops.is_empty() { Operation::known() } else { self.args.ops.clone() };
+    fn measure_all(&self) -> Result<Vec<SpeedRow>, SpeedError> {
+        let operations =
+            if self.args.ops.is_empty() { NamedOperation::known() } else { self.args.ops.clone() };
         let each = self.args.keys.len().max(1) * self.engines.len();
         let steps = (operations.len() * each * PARTS) as u64;
         let bar = progress::bar(steps, "{msg:20!} {wide_bar} {percent:>3} %{left}");
@@ -202,21 +205,22 @@ impl<'a> Session<'a> {
         Ok(rows)
     }
 
-    fn key_counts(&self, operation: Operation) -> Vec<usize> {
+    fn key_counts(&self, operation: NamedOperation) -> Vec<usize> {
         match &self.args.keys[..] {
             [] => vec![operation.usual_keys()],
             counts => counts.iter().map(|count| *count as usize).collect(),
         }
     }
 
-    /// The rows of an operation and an engine: one per library, or one alone. None where the engine does not offer it.
+    /// Measures an operation on an engine: one row per library, or a single row. No row if the engine does not offer
+    /// it.
     fn measure(
         &self,
-        operation: Operation,
-        work: &Work,
-        engine: &Alone,
+        operation: NamedOperation,
+        work: &SpeedWork,
+        engine: &SingleEngine,
         bar: &ProgressBar,
-    ) -> Result<Vec<Row>, SpeedError> {
+    ) -> Result<Vec<SpeedRow>, SpeedError> {
         let op = operation.to_string();
         if !work.shape().is_some_and(|shape| engine.offers(shape)) {
             bar.inc(PARTS as u64);
@@ -227,20 +231,21 @@ impl<'a> Session<'a> {
         }
         let accelerator = if operation.is_hot() { &engine.hot } else { &engine.cold };
         let table_bytes = match work {
-            Work::Public(work) => work.warm(accelerator),
-            Work::Records(_) => Ok(0),
+            SpeedWork::Public(work) => work.warm(accelerator),
+            SpeedWork::Records(_) => Ok(0),
         };
         let table_bytes = table_bytes.map_err(|error| SpeedError::Job { op: op.clone(), error })?;
-        let mut peers: Vec<Option<Vec<Prepared>>> = Vec::new();
+        let mut peers: Vec<Option<Vec<PreparedTask>>> = Vec::new();
         for library in &self.libraries {
             peers.push(self.prepare(&op, work, library)?);
         }
-        let checks: Vec<Option<Rates>> =
+        let checks: Vec<Option<OpensslRates>> =
             self.libraries.iter().map(|library| self.check(&op, library)).collect();
         let places = places(&peers);
         let mut rates = self.compete(&op, work, accelerator, &mut peers, bar)?;
-        let void =
-            |rates: &[Rate], at: usize| self.void(&op, checks.get(at)?.as_ref()?, rates, *places.get(at)?);
+        let void = |rates: &[SpeedRate], at: usize| {
+            self.void(&op, checks.get(at)?.as_ref()?, rates, *places.get(at)?)
+        };
         if (0..places.len()).any(|at| void(&rates, at).is_some()) {
             rates = self.compete(&op, work, accelerator, &mut peers, bar)?;
         }
@@ -260,13 +265,13 @@ impl<'a> Session<'a> {
         Ok(rows)
     }
 
-    /// What `openssl speed` reached, where a library's rate here is void against it.
-    fn void(&self, op: &str, check: &Rates, rates: &[Rate], place: Option<usize>) -> Option<f64> {
+    /// Returns the rate of `openssl speed` if a library's rate here is void against it.
+    fn void(&self, op: &str, check: &OpensslRates, rates: &[SpeedRate], place: Option<usize>) -> Option<f64> {
         let per_thread = rates.get(place?)?.per_s / self.threads as f64;
         check.get(op).filter(|_| check.voids(op, per_thread))
     }
 
-    fn tell_void(&self, op: &str, rate: Rate, own: f64) {
+    fn tell_void(&self, op: &str, rate: SpeedRate, own: f64) {
         let per_s = rate.per_s / self.threads as f64;
         eprintln!(
             "oarlock: {op}: OpenSSL's {per_s:.0}/s here is more than 10 % below its own `openssl speed` ({own:.0}/s), \
@@ -274,23 +279,24 @@ impl<'a> Session<'a> {
         );
     }
 
-    fn make(&self, operation: Operation, keys: usize) -> Result<Work, SpeedError> {
+    fn make(&self, operation: NamedOperation, keys: usize) -> Result<SpeedWork, SpeedError> {
         if let Some(records) = RecordWork::new(operation, self.args.records as usize, keys) {
-            return Ok(Work::Records(records?));
+            return Ok(SpeedWork::Records(records?));
         }
         let jobs = (JOBS.max(self.args.batch as usize)).next_multiple_of(keys);
-        Ok(Work::Public(operation.work(&self.all, keys, jobs)?))
+        Ok(SpeedWork::Public(operation.work(&self.all, keys, jobs)?))
     }
 
-    /// The library's side, one per thread, its results checked; None, with a note, where it lacks the algorithm.
+    /// Prepares the library's work, one per thread, and checks its results. None, with a note, if it lacks the
+    /// algorithm.
     fn prepare(
         &self,
         op: &str,
-        work: &Work,
+        work: &SpeedWork,
         library: &Libcrypto,
-    ) -> Result<Option<Vec<Prepared>>, SpeedError> {
+    ) -> Result<Option<Vec<PreparedTask>>, SpeedError> {
         let fail = |error| SpeedError::Peer { op: op.to_owned(), error };
-        let prepare = || -> Result<Vec<Prepared>, PeerError> {
+        let prepare = || -> Result<Vec<PreparedTask>, PeerError> {
             let mut prepared = Vec::new();
             for _ in 0..self.threads {
                 prepared.push(library.prepare(work.task()?)?);
@@ -305,19 +311,19 @@ impl<'a> Session<'a> {
             prepared => prepared.map_err(fail)?,
         };
         let ours = match work {
-            Work::Records(records) => records.results(&self.all)?,
-            Work::Public(_) => Vec::new(),
+            SpeedWork::Records(records) => records.results(&self.all)?,
+            SpeedWork::Public(_) => Vec::new(),
         };
         let is_right = |item: usize, output: &[u8]| match work {
-            Work::Records(_) => ours[item] == output,
-            Work::Public(work) => is_right(&self.all, work, item, output),
+            SpeedWork::Records(_) => ours[item] == output,
+            SpeedWork::Public(work) => is_right(&self.all, work, item, output),
         };
         prepared.first_mut().map_or(Ok(()), |first| first.check_all(is_right)).map_err(fail)?;
         Ok(Some(prepared))
     }
 
-    /// What `openssl speed` of the library's version says of the operation.
-    fn check(&self, op: &str, library: &Libcrypto) -> Option<Rates> {
+    /// Runs the `openssl speed` of the library's version for the operation.
+    fn check(&self, op: &str, library: &Libcrypto) -> Option<OpensslRates> {
         if self.args.no_check {
             return None;
         }
@@ -325,23 +331,23 @@ impl<'a> Session<'a> {
         openssl_speed::measure(library, &[op], seconds).ok()
     }
 
-    /// Ours, AWS-LC bare, then each library that has the algorithm.
+    /// Measures Oarlock, AWS-LC called bare, then each library that has the algorithm.
     fn compete(
         &self,
         op: &str,
-        work: &Work,
+        work: &SpeedWork,
         accelerator: &Accelerator,
-        peers: &mut [Option<Vec<Prepared>>],
+        peers: &mut [Option<Vec<PreparedTask>>],
         bar: &ProgressBar,
-    ) -> Result<Vec<Rate>, SpeedError> {
+    ) -> Result<Vec<SpeedRate>, SpeedError> {
         let fail = |error| SpeedError::Job { op: op.to_owned(), error };
-        let mut threads: Vec<Vec<Box<dyn Contender + '_>>> = Vec::new();
+        let mut threads: Vec<Vec<Box<dyn SpeedContender + '_>>> = Vec::new();
         for index in 0..self.threads {
             threads.push(self.own_contenders(op, work, accelerator, index).map_err(fail)?);
         }
         for prepared in peers.iter_mut().flatten() {
             for (thread, prepared) in threads.iter_mut().zip(prepared.iter_mut()) {
-                thread.push(Box::new(Peer {
+                thread.push(Box::new(LibcryptoContender {
                     op,
                     prepared,
                     batch: work.peer_batch(self.args.batch as usize),
@@ -359,32 +365,36 @@ impl<'a> Session<'a> {
     fn own_contenders<'w>(
         &self,
         op: &'w str,
-        work: &'w Work,
+        work: &'w SpeedWork,
         accelerator: &'w Accelerator,
         index: usize,
-    ) -> Result<Vec<Box<dyn Contender + 'w>>, oarlock::JobError> {
+    ) -> Result<Vec<Box<dyn SpeedContender + 'w>>, oarlock::JobError> {
         let referee = accelerator.diagnostics().referee();
         let batch = self.args.batch as usize;
         Ok(match work {
-            Work::Records(work) => vec![
-                Box::new(OurRecords { accelerator, work: work.clone(), outcomes: Outcomes::default() }),
+            SpeedWork::Records(work) => vec![
+                Box::new(AcceleratorRecords {
+                    accelerator,
+                    work: work.clone(),
+                    outcomes: Outcomes::default(),
+                }),
                 Box::new(BareRecords { engine: referee, work: work.clone(), outcomes: Outcomes::default() }),
             ],
-            Work::Public(work) => {
+            SpeedWork::Public(work) => {
                 let jobs = work.jobs();
                 let bare = BareOperations::new(referee, op, &jobs, batch.min(BARE_BATCH))?;
                 let at = index * batch % jobs.len().max(1);
-                vec![Box::new(OurJobs { accelerator, op, jobs, batch, at }), Box::new(bare)]
+                vec![Box::new(AcceleratorJobs { accelerator, op, jobs, batch, at }), Box::new(bare)]
             }
         })
     }
 
-    fn row(&self, op: &str, engine: &'static str, work: &Work, library: Option<&Libcrypto>) -> Row {
+    fn row(&self, op: &str, engine: &'static str, work: &SpeedWork, library: Option<&Libcrypto>) -> SpeedRow {
         let (batch, keys, bytes) = match work {
-            Work::Records(work) => (self.args.records as usize, work.keys(), work.input_len()),
-            Work::Public(work) => (self.args.batch as usize, work.keys.len(), work.inputs.get(0).len()),
+            SpeedWork::Records(work) => (self.args.records as usize, work.keys(), work.input_len()),
+            SpeedWork::Public(work) => (self.args.batch as usize, work.keys.len(), work.inputs.get(0).len()),
         };
-        Row {
+        SpeedRow {
             op: op.to_owned(),
             engine,
             threads: self.threads,
@@ -403,20 +413,21 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Where each library's rate is among those of the contenders: after ours and AWS-LC's, if it competes.
-fn places(peers: &[Option<Vec<Prepared>>]) -> Vec<Option<usize>> {
+/// Returns the place of each library's rate among those of the contenders: after Oarlock's and AWS-LC's. None if it
+/// does not compete.
+fn places(peers: &[Option<Vec<PreparedTask>>]) -> Vec<Option<usize>> {
     let mut next = 2..;
     peers.iter().map(|peer| peer.as_ref().and_then(|_| next.next())).collect()
 }
 
-/// Steps of the progress bar per row.
+/// The number of steps of the progress bar per row.
 const PARTS: usize = 20;
-/// Public-key jobs that are made at least, so that a batch does not see the same ones each time.
+/// The smallest number of public-key jobs, so that batches differ.
 const JOBS: usize = 256;
-/// Bare operations between two looks at the clock.
+/// The number of bare operations between two readings of the clock.
 const BARE_BATCH: usize = 8;
 
-impl Work {
+impl SpeedWork {
     fn shape(&self) -> Option<Shape> {
         match self {
             Self::Public(work) => shape_of(&work.job(0)?).ok(),
@@ -424,14 +435,14 @@ impl Work {
         }
     }
 
-    fn task(&self) -> Result<crate::peer::Task, PeerError> {
+    fn task(&self) -> Result<crate::peer::PeerTask, PeerError> {
         match self {
             Self::Public(work) => work.peer_task(),
             Self::Records(work) => work.task(),
         }
     }
 
-    /// Operations of the library between two looks at the clock.
+    /// Returns the number of the library's operations between two readings of the clock.
     fn peer_batch(&self, batch: usize) -> usize {
         match self {
             Self::Public(_) => batch.min(BARE_BATCH),
@@ -440,14 +451,14 @@ impl Work {
     }
 }
 
-/// libcrypto's turn.
-struct Peer<'a> {
+/// libcrypto as a contender.
+struct LibcryptoContender<'a> {
     op: &'a str,
-    prepared: &'a mut Prepared,
+    prepared: &'a mut PreparedTask,
     batch: usize,
 }
 
-impl Contender for Peer<'_> {
+impl SpeedContender for LibcryptoContender<'_> {
     fn run(&mut self) -> Result<usize, SpeedError> {
         let ran = self.prepared.run(self.batch);
         ran.map_err(|error| SpeedError::Peer { op: self.op.to_owned(), error })?;
@@ -455,7 +466,8 @@ impl Contender for Peer<'_> {
     }
 }
 
-/// The libraries that were named, or the system's; its absence is a note, that of a named one an error.
+/// Loads the libraries that were named, or the system's. The absence of the system's is a note, that of a named one
+/// an error.
 pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Libcrypto>, SpeedError> {
     if paths.is_empty() {
         return match Libcrypto::load(None) {

@@ -8,11 +8,11 @@ use oarlock::schemes::{NonceSource, ShapedJob, lower, shape_of};
 use oarlock::{Accelerator, Input, Job, JobError, Scheme};
 
 use super::error::SpeedError;
-use super::measure::Contender;
+use super::measure::SpeedContender;
 use crate::operation::PublicKeyWork;
 
-/// The accelerator, from digest to encoded result, so many jobs per call.
-pub(crate) struct OurJobs<'a> {
+/// The accelerator, from digest to encoded result, with `batch` jobs per call.
+pub(crate) struct AcceleratorJobs<'a> {
     pub(crate) accelerator: &'a Accelerator,
     pub(crate) op: &'a str,
     pub(crate) jobs: Vec<Job<'a>>,
@@ -20,7 +20,7 @@ pub(crate) struct OurJobs<'a> {
     pub(crate) at: usize,
 }
 
-impl Contender for OurJobs<'_> {
+impl SpeedContender for AcceleratorJobs<'_> {
     fn run(&mut self) -> Result<usize, SpeedError> {
         let batch = self.batch.min(self.jobs.len());
         if self.at + batch > self.jobs.len() {
@@ -46,7 +46,7 @@ pub(crate) struct BareOperations<'a> {
 }
 
 impl<'a> BareOperations<'a> {
-    /// Lowers the jobs once; what is left is the engine alone.
+    /// Lowers the jobs once, so that only the engine is measured.
     pub(crate) fn new(
         engine: &'a dyn Engine,
         op: &'a str,
@@ -63,7 +63,7 @@ impl<'a> BareOperations<'a> {
     }
 }
 
-impl Contender for BareOperations<'_> {
+impl SpeedContender for BareOperations<'_> {
     fn run(&mut self) -> Result<usize, SpeedError> {
         for _ in 0..self.batch {
             let single = self.set.get(self.at);
@@ -77,7 +77,7 @@ impl Contender for BareOperations<'_> {
     }
 }
 
-/// True where a peer's result for an item is right: equal to ours, or where it has a nonce, verified by us.
+/// True if a peer's result for an item is right: it equals Oarlock's, or Oarlock verifies it if it has a nonce.
 pub(crate) fn is_right(accelerator: &Accelerator, work: &PublicKeyWork, item: usize, output: &[u8]) -> bool {
     let Some(job) = work.job(item) else { return false };
     if job.scheme.is_verification() {

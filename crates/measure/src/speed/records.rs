@@ -1,4 +1,4 @@
-//! Short records for `oarlock speed`: other key, IV and data each time, the keys in random order.
+//! Short records for `oarlock speed`: each with its own IV and data, under keys in random order.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use oarlock::{Accelerator, Key, Records, Shape};
 use oarlock::{Column, InputSource, KeySource, Outcomes, OutputSink, Span};
 
 use super::error::SpeedError;
-use super::measure::Contender;
-use crate::operation::Operation;
-use crate::peer::{Algorithm, Column as Bytes, PeerError, Task};
+use super::measure::SpeedContender;
+use crate::operation::NamedOperation;
+use crate::peer::{ByteColumn, PeerAlgorithm, PeerError, PeerTask};
 use crate::random::SplitMix64;
 
 /// Records of one operation, shared by the threads that work on them.
@@ -19,12 +19,12 @@ pub(crate) struct RecordWork {
     op: String,
     pub(crate) shape: Shape,
     pub(crate) records: Arc<Records<'static>>,
-    layout: Layout,
+    layout: RecordLayout,
 }
 
-/// Where things lie: all IVs first, then all inputs; all outputs first, then all tags.
+/// The layout of the records: all IVs, then all inputs; all outputs, then all tags.
 #[derive(Clone, Copy, Debug)]
-struct Layout {
+struct RecordLayout {
     count: usize,
     iv: usize,
     input: usize,
@@ -33,13 +33,15 @@ struct Layout {
 }
 
 /// Bytes of key, IV, output and tag of a record of `len` bytes.
-fn sizes(shape: Shape, len: usize) -> Option<(usize, Layout)> {
-    let layout = Layout { count: 0, iv: 0, input: len, output: len, tag: 0 };
+fn sizes(shape: Shape, len: usize) -> Option<(usize, RecordLayout)> {
+    let layout = RecordLayout { count: 0, iv: 0, input: len, output: len, tag: 0 };
     Some(match shape {
-        Shape::Cipher { alg, .. } => (alg.key_len(), Layout { iv: alg.block_len(), ..layout }),
-        Shape::Aead { alg, .. } => (alg.key_len(), Layout { iv: GCM_IV_LEN, tag: GCM_TAG_LEN, ..layout }),
-        Shape::Mac { alg } => (alg.key_len().unwrap_or(32), Layout { output: alg.tag_len(), ..layout }),
-        Shape::Digest { alg } => (0, Layout { output: alg.output_len(), ..layout }),
+        Shape::Cipher { alg, .. } => (alg.key_len(), RecordLayout { iv: alg.block_len(), ..layout }),
+        Shape::Aead { alg, .. } => {
+            (alg.key_len(), RecordLayout { iv: GCM_IV_LEN, tag: GCM_TAG_LEN, ..layout })
+        }
+        Shape::Mac { alg } => (alg.key_len().unwrap_or(32), RecordLayout { output: alg.tag_len(), ..layout }),
+        Shape::Digest { alg } => (0, RecordLayout { output: alg.output_len(), ..layout }),
         _ => return None,
     })
 }
@@ -49,18 +51,22 @@ const GCM_IV_LEN: usize = 12;
 const GCM_TAG_LEN: usize = 16;
 
 impl RecordWork {
-    /// `count` records under `keys` keys in random order; None where `operation` is none of records.
-    pub(crate) fn new(operation: Operation, count: usize, keys: usize) -> Option<Result<Self, SpeedError>> {
+    /// Makes `count` records under `keys` keys in random order. None for public-key operations.
+    pub(crate) fn new(
+        operation: NamedOperation,
+        count: usize,
+        keys: usize,
+    ) -> Option<Result<Self, SpeedError>> {
         let (shape, len) = operation.record()?;
         let (key_len, layout) = sizes(shape, len)?;
-        Some(Self::build(operation.to_string(), shape, key_len, Layout { count, ..layout }, keys))
+        Some(Self::build(operation.to_string(), shape, key_len, RecordLayout { count, ..layout }, keys))
     }
 
     fn build(
         op: String,
         shape: Shape,
         key_len: usize,
-        layout: Layout,
+        layout: RecordLayout,
         keys: usize,
     ) -> Result<Self, SpeedError> {
         let keys = if key_len == 0 { 0 } else { keys };
@@ -71,7 +77,7 @@ impl RecordWork {
         Ok(Self { op, shape, records: Arc::new(records), layout })
     }
 
-    /// Number of different keys.
+    /// Returns the number of different keys.
     pub(crate) fn keys(&self) -> usize {
         self.records.keys.len()
     }
@@ -81,34 +87,34 @@ impl RecordWork {
         self.layout.input
     }
 
-    /// The same work for libcrypto.
-    pub(crate) fn task(&self) -> Result<Task, PeerError> {
+    /// Returns the same work for libcrypto.
+    pub(crate) fn task(&self) -> Result<PeerTask, PeerError> {
         let refused = || PeerError::Task { expected: "work for libcrypto".into(), found: self.op.clone() };
-        let algorithm = Algorithm::of_operation(&self.op).ok_or_else(refused)?;
+        let algorithm = PeerAlgorithm::of_operation(&self.op).ok_or_else(refused)?;
         let records = &*self.records;
         let key_of = records.key.cursor().take(records.len).map(|source| match source {
             KeySource::Table(index) | KeySource::Slot(index) => index,
         });
         let raw = |key: &Key| key.secret().map(|secret| secret.expose().to_vec()).unwrap_or_default();
         let layout = self.layout;
-        Ok(Task {
+        Ok(PeerTask {
             algorithm,
-            keys: records.keys.iter().map(raw).collect::<Bytes>(),
+            keys: records.keys.iter().map(raw).collect::<ByteColumn>(),
             key_of: if records.keys.is_empty() { Vec::new() } else { key_of.collect() },
             inputs: layout.slices(&records.data, layout.count * layout.iv, layout.input),
             extras: if layout.iv == 0 {
-                Bytes::default()
+                ByteColumn::default()
             } else {
                 layout.slices(&records.data, 0, layout.iv)
             },
         })
     }
 
-    /// Our results in libcrypto's form: output, then tag.
+    /// Returns Oarlock's results in libcrypto's form: output, then tag.
     pub(crate) fn results(&self, accelerator: &Accelerator) -> Result<Vec<Vec<u8>>, SpeedError> {
         let outcomes =
             accelerator.run_records(self.shape, &self.records).map_err(|error| self.failed(error))?;
-        let Layout { count, output, tag, .. } = self.layout;
+        let RecordLayout { count, output, tag, .. } = self.layout;
         let bytes = outcomes.bytes();
         let one = |index: usize| {
             let tag_start = count * output + index * tag;
@@ -122,7 +128,7 @@ impl RecordWork {
     }
 }
 
-impl Layout {
+impl RecordLayout {
     fn records(self, keys: Vec<Key>) -> Option<Records<'static>> {
         let Self { count, iv, input, output, tag } = self;
         let first = |start: usize, len: usize| {
@@ -148,7 +154,7 @@ impl Layout {
         })
     }
 
-    fn slices(self, data: &[u8], start: usize, len: usize) -> Bytes {
+    fn slices(self, data: &[u8], start: usize, len: usize) -> ByteColumn {
         (0..self.count).map(|index| &data[start + index * len..start + (index + 1) * len]).collect()
     }
 }
@@ -158,13 +164,13 @@ fn side_by_side<T: Copy>(first: T, len: usize) -> Column<'static, T> {
 }
 
 /// The accelerator over a whole set of records per batch.
-pub(crate) struct OurRecords<'a> {
+pub(crate) struct AcceleratorRecords<'a> {
     pub(crate) accelerator: &'a Accelerator,
     pub(crate) work: RecordWork,
     pub(crate) outcomes: Outcomes,
 }
 
-impl Contender for OurRecords<'_> {
+impl SpeedContender for AcceleratorRecords<'_> {
     fn run(&mut self) -> Result<usize, SpeedError> {
         let Self { accelerator, work, outcomes } = self;
         let ran = accelerator.run_records_into(work.shape, &work.records, outcomes);
@@ -180,7 +186,7 @@ pub(crate) struct BareRecords<'a> {
     pub(crate) outcomes: Outcomes,
 }
 
-impl Contender for BareRecords<'_> {
+impl SpeedContender for BareRecords<'_> {
     fn run(&mut self) -> Result<usize, SpeedError> {
         let parts = [&*self.work.records];
         let jobs = Jobs::Records(self.work.shape, &parts);

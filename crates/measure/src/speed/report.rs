@@ -1,16 +1,16 @@
-//! What `oarlock speed` shows: rows as table, JSON and picture, and one plain sentence.
+//! Rows of `oarlock speed` as table, JSON and picture, and one plain sentence.
 
 use std::path::Path;
 
 use serde::Serialize;
 
-use super::measure::Rate;
+use super::measure::SpeedRate;
 use crate::plot::BarChart;
-use crate::table::{Align, Cell, Table, Tone, bytes, ratio, si};
+use crate::table::{CellAlign, CellTone, TableCell, TextTable, bytes, ratio, si};
 
 /// One operation on one engine, beside one library. The fields are those of the documented JSON.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct SpeedRow {
     pub(crate) op: String,
     pub(crate) engine: &'static str,
     pub(crate) threads: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Row {
     pub(crate) ops_per_s: f64,
     /// Microseconds of CPU time per batch.
     pub(crate) batch_us: f64,
-    /// The library's own rate in the same run; null where there is none or it is void.
+    /// The library's own rate in the same run; null if there is none or it is void.
     pub(crate) openssl_ops_per_s: Option<f64>,
     pub(crate) ratio: Option<f64>,
     /// The library's rate was measured and is void: it fell behind its own `openssl speed`.
@@ -32,15 +32,15 @@ pub(crate) struct Row {
     pub(crate) is_void: bool,
     /// Version of the library.
     pub(crate) libcrypto: Option<String>,
-    /// Bytes that the engine has built for these keys.
+    /// The bytes of the tables that the engine built for these keys.
     pub(crate) table_bytes: usize,
     /// AWS-LC called bare, one operation at a time, without schemes and dispatcher.
     #[serde(skip)]
     pub(crate) aws_lc_per_s: f64,
 }
 
-impl Row {
-    pub(crate) fn set_rate(&mut self, ours: Rate, openssl: Option<Rate>, aws_lc: Rate) {
+impl SpeedRow {
+    pub(crate) fn set_rate(&mut self, ours: SpeedRate, openssl: Option<SpeedRate>, aws_lc: SpeedRate) {
         self.ops_per_s = round(ours.per_s);
         self.batch_us = round(ours.batch_us);
         self.openssl_ops_per_s = openssl.map(|rate| round(rate.per_s));
@@ -50,7 +50,7 @@ impl Row {
 }
 
 /// The reason why a row has no ratio, in the place of its bar.
-fn absence(row: &Row) -> String {
+fn absence(row: &SpeedRow) -> String {
     let reason = match row.is_void {
         true => "void: OpenSSL was over 10 % below its own `openssl speed`, twice",
         false => "not measured: OpenSSL here does not do it",
@@ -58,27 +58,27 @@ fn absence(row: &Row) -> String {
     format!("{}: {reason}", row.engine)
 }
 
-/// Four significant digits at least: figures beyond them are noise.
+/// Rounds to at least four significant digits: further digits are noise.
 fn round(value: f64) -> f64 {
     if value >= 10.0 { (value * 10.0).round() / 10.0 } else { (value * 1e4).round() / 1e4 }
 }
 
-pub(crate) fn table(rows: &[Row], in_colour: bool) -> String {
+pub(crate) fn table(rows: &[SpeedRow], in_colour: bool) -> String {
     let several = rows.iter().any(|row| row.libcrypto != rows[0].libcrypto);
-    let mut table = Table::new([
-        ("operation", Align::Left),
-        ("engine", Align::Left),
-        ("batch", Align::Right),
-        ("keys", Align::Right),
-        ("tables", Align::Right),
-        ("bytes", Align::Right),
-        ("ops/s", Align::Right),
-        ("OpenSSL", Align::Right),
-        ("AWS-LC", Align::Right),
-        ("ratio to OpenSSL", Align::Right),
+    let mut table = TextTable::new([
+        ("operation", CellAlign::Left),
+        ("engine", CellAlign::Left),
+        ("batch", CellAlign::Right),
+        ("keys", CellAlign::Right),
+        ("tables", CellAlign::Right),
+        ("bytes", CellAlign::Right),
+        ("ops/s", CellAlign::Right),
+        ("OpenSSL", CellAlign::Right),
+        ("AWS-LC", CellAlign::Right),
+        ("ratio to OpenSSL", CellAlign::Right),
     ]);
     for row in rows {
-        let tone = |ratio: f64| if ratio >= 1.0 { Tone::Good } else { Tone::Plain };
+        let tone = |ratio: f64| if ratio >= 1.0 { CellTone::Good } else { CellTone::Plain };
         let name = match &row.libcrypto {
             Some(version) if several => format!("{} ({version})", row.op),
             _ => row.op.clone(),
@@ -88,19 +88,19 @@ pub(crate) fn table(rows: &[Row], in_colour: bool) -> String {
             row.engine.into(),
             row.batch.to_string().into(),
             row.keys.to_string().into(),
-            if row.table_bytes == 0 { Cell::none() } else { bytes(row.table_bytes).into() },
+            if row.table_bytes == 0 { TableCell::none() } else { bytes(row.table_bytes).into() },
             row.bytes.to_string().into(),
             si(row.ops_per_s).into(),
-            row.openssl_ops_per_s.map_or_else(Cell::none, |rate| si(rate).into()),
+            row.openssl_ops_per_s.map_or_else(TableCell::none, |rate| si(rate).into()),
             si(row.aws_lc_per_s).into(),
-            row.ratio.map_or_else(Cell::none, |value| Cell::toned(ratio(value), tone(value))),
+            row.ratio.map_or_else(TableCell::none, |value| TableCell::toned(ratio(value), tone(value))),
         ]);
     }
     table.render(in_colour)
 }
 
-/// What this machine gains, in one sentence.
-pub(crate) fn sentence(rows: &[Row]) -> String {
+/// Describes this machine's gain in one sentence.
+pub(crate) fn sentence(rows: &[SpeedRow]) -> String {
     let best = best_by_operation(rows);
     let Some((max, gain)) = best.iter().max_by(|a, b| a.1.total_cmp(&b.1)).copied() else {
         return "There is no OpenSSL here to compare this machine's engines with.".into();
@@ -123,9 +123,9 @@ pub(crate) fn sentence(rows: &[Row]) -> String {
     )
 }
 
-/// The best ratio of each operation, with its row.
-fn best_by_operation(rows: &[Row]) -> Vec<(&Row, f64)> {
-    let mut best: Vec<(&Row, f64)> = Vec::new();
+/// Returns the best ratio of each operation, with its row.
+fn best_by_operation(rows: &[SpeedRow]) -> Vec<(&SpeedRow, f64)> {
+    let mut best: Vec<(&SpeedRow, f64)> = Vec::new();
     for (row, ratio) in rows.iter().filter_map(|row| Some((row, row.ratio?))) {
         match best.iter_mut().find(|(known, _)| known.op == row.op) {
             Some(known) if known.1 < ratio => *known = (row, ratio),
@@ -137,7 +137,7 @@ fn best_by_operation(rows: &[Row]) -> Vec<(&Row, f64)> {
 }
 
 /// Draws the ratios, one bar per engine.
-pub(crate) fn plot(rows: &[Row], path: &Path) -> std::io::Result<()> {
+pub(crate) fn plot(rows: &[SpeedRow], path: &Path) -> std::io::Result<()> {
     let mut engines: Vec<&str> = rows.iter().map(|row| row.engine).collect();
     engines.sort_unstable();
     engines.dedup();
@@ -172,9 +172,9 @@ pub(crate) fn plot(rows: &[Row], path: &Path) -> std::io::Result<()> {
 mod tests {
     use super::*;
 
-    fn row(op: &str, engine: &'static str, per_s: f64, openssl: Option<f64>) -> Row {
-        let rate = |per_s| Rate { per_s, batch_us: 1.0 };
-        let mut row = Row {
+    fn row(op: &str, engine: &'static str, per_s: f64, openssl: Option<f64>) -> SpeedRow {
+        let rate = |per_s| SpeedRate { per_s, batch_us: 1.0 };
+        let mut row = SpeedRow {
             op: op.into(),
             engine,
             threads: 1,

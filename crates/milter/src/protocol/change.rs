@@ -1,65 +1,66 @@
-//! What a filter asks an MTA to do to a message, at its end.
+//! The changes that a filter asks for at the end of a message.
 
 use super::CHUNK_BYTES;
 use super::code;
 use super::error::EncodeError;
 use super::flags::Actions;
-use super::frame::{put, put_string};
+use super::frame::{write_frame, write_string};
 
-/// One change. Header values are what stands behind the colon, the space there included, with LF where they are folded.
+/// One change of a message. A header value starts right after the colon, with its space, and has LF at its folds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Change {
-    /// A header behind all others.
+pub enum MessageChange {
+    /// Adds a header after all others.
     AddHeader {
-        /// Before the colon.
+        /// The text before the colon.
         name: Vec<u8>,
-        /// Behind it.
+        /// The text after the colon.
         value: Vec<u8>,
     },
-    /// A header before the one at `index`, 0 the first: among all that the message will have, the MTA's own `Received` too.
+    /// Inserts a header before the one at `index`. Index 0 is the first of all headers that the message will have, the
+    /// MTA's own `Received` included.
     InsertHeader {
-        /// Where.
+        /// The index, from 0.
         index: u32,
-        /// Before the colon.
+        /// The text before the colon.
         name: Vec<u8>,
-        /// Behind it.
+        /// The text after the colon.
         value: Vec<u8>,
     },
-    /// Another value for the `index`th header of this name, from 1, among those that the filter was told; an empty value removes it.
-    /// MTAs differ in whether later headers of the name count one less then: who removes several begins with the last
-    /// (CVE-2022-48521).
+    /// Changes the value of the `index`th header of this name, from 1, among those that the filter has seen. An empty
+    /// value removes the header. After a removal, MTAs differ in how they count later headers of the name. Remove
+    /// several headers from the last one on (CVE-2022-48521).
     ChangeHeader {
-        /// Which one of this name.
+        /// The index among the headers of this name, from 1.
         index: u32,
-        /// Before the colon.
+        /// The text before the colon.
         name: Vec<u8>,
-        /// Behind it.
+        /// The text after the colon.
         value: Vec<u8>,
     },
-    /// Another body, with CRLF at line ends. Postfix takes one per message.
+    /// Replaces the body. Line ends are CRLF. Postfix accepts one replacement per message.
     ReplaceBody(Vec<u8>),
-    /// One more recipient.
+    /// Adds a recipient.
     AddRecipient {
-        /// In angle brackets.
+        /// The address in angle brackets.
         address: Vec<u8>,
-        /// ESMTP arguments between spaces, where there are any.
+        /// The ESMTP arguments, separated by spaces.
         arguments: Option<Vec<u8>>,
     },
-    /// One recipient less, named as the filter was told.
+    /// Removes a recipient. The address must be as the MTA sent it.
     DeleteRecipient(Vec<u8>),
-    /// Another sender.
+    /// Changes the sender.
     ChangeFrom {
-        /// In angle brackets.
+        /// The address in angle brackets.
         address: Vec<u8>,
-        /// ESMTP arguments between spaces, where there are any.
+        /// The ESMTP arguments, separated by spaces.
         arguments: Option<Vec<u8>>,
     },
-    /// The message is held, for this reason. Postfix shows 100 bytes of it.
+    /// Quarantines the message for this reason. Postfix shows 100 bytes of it.
     Quarantine(Vec<u8>),
 }
 
-impl Change {
-    /// What must have been negotiated for it.
+impl MessageChange {
+    /// Returns the actions that must be negotiated for this change.
     #[must_use]
     pub fn needs(&self) -> Actions {
         match self {
@@ -74,61 +75,62 @@ impl Change {
         }
     }
 
-    /// Appends it, as one frame or, where it is a long body, several; where that fails nothing is appended. Where
-    /// [`super::Steps::LEADING_SPACE`] was not negotiated the MTA adds a space before header values, so one that is there is left out.
+    /// Appends the change as one frame, or as several for a long body. On an error nothing is appended. Without
+    /// [`super::Steps::LEADING_SPACE`] the MTA adds a space before a header value, so that the value's own space is
+    /// left out.
     ///
     /// # Errors
-    /// A string holds a NUL, or all is longer than 4 GiB.
+    /// A string holds a NUL, or a frame is longer than 4 GiB.
     pub fn encode(&self, has_leading_space: bool, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let behind =
             |value: &'_ [u8]| -> usize { usize::from(!has_leading_space && value.first() == Some(&b' ')) };
         match self {
             Self::AddHeader { name, value } => {
-                put_header(out, code::ADD_HEADER, None, name, &value[behind(value)..])
+                write_header(out, code::ADD_HEADER, None, name, &value[behind(value)..])
             }
             Self::InsertHeader { index, name, value } => {
-                put_header(out, code::INSERT_HEADER, Some(*index), name, &value[behind(value)..])
+                write_header(out, code::INSERT_HEADER, Some(*index), name, &value[behind(value)..])
             }
             Self::ChangeHeader { index, name, value } => {
-                put_header(out, code::CHANGE_HEADER, Some(*index), name, &value[behind(value)..])
+                write_header(out, code::CHANGE_HEADER, Some(*index), name, &value[behind(value)..])
             }
-            Self::ReplaceBody(body) => put_body(out, body),
+            Self::ReplaceBody(body) => write_body(out, body),
             Self::AddRecipient { address, arguments } => {
                 let code = if arguments.is_some() { code::ADD_RCPT_PAR } else { code::ADD_RCPT };
-                put_address(out, code, address, arguments.as_deref())
+                write_address(out, code, address, arguments.as_deref())
             }
-            Self::DeleteRecipient(address) => put_address(out, code::DELETE_RCPT, address, None),
+            Self::DeleteRecipient(address) => write_address(out, code::DELETE_RCPT, address, None),
             Self::ChangeFrom { address, arguments } => {
-                put_address(out, code::CHANGE_FROM, address, arguments.as_deref())
+                write_address(out, code::CHANGE_FROM, address, arguments.as_deref())
             }
             Self::Quarantine(reason) => {
-                put(out, code::QUARANTINE, |out| put_string(out, reason, "the reason"))
+                write_frame(out, code::QUARANTINE, |out| write_string(out, reason, "the reason"))
             }
         }
     }
 }
 
-fn put_header(
+fn write_header(
     out: &mut Vec<u8>,
     code: u8,
     index: Option<u32>,
     name: &[u8],
     value: &[u8],
 ) -> Result<(), EncodeError> {
-    put(out, code, |out| {
+    write_frame(out, code, |out| {
         if let Some(index) = index {
             out.extend_from_slice(&index.to_be_bytes());
         }
-        put_string(out, name, "the header's name")?;
-        put_string(out, value, "the header's value")
+        write_string(out, name, "the header's name")?;
+        write_string(out, value, "the header's value")
     })
 }
 
-/// An empty body needs a frame too, or it would not be replaced.
-fn put_body(out: &mut Vec<u8>, body: &[u8]) -> Result<(), EncodeError> {
+/// Writes a new body in chunks. An empty body needs a frame as well, or the MTA would keep the old one.
+fn write_body(out: &mut Vec<u8>, body: &[u8]) -> Result<(), EncodeError> {
     let (first, rest) = body.split_at(body.len().min(CHUNK_BYTES));
     for chunk in std::iter::once(first).chain(rest.chunks(CHUNK_BYTES)) {
-        put(out, code::REPLACE_BODY, |out| {
+        write_frame(out, code::REPLACE_BODY, |out| {
             out.extend_from_slice(chunk);
             Ok(())
         })?;
@@ -136,14 +138,14 @@ fn put_body(out: &mut Vec<u8>, body: &[u8]) -> Result<(), EncodeError> {
     Ok(())
 }
 
-fn put_address(
+fn write_address(
     out: &mut Vec<u8>,
     code: u8,
     address: &[u8],
     arguments: Option<&[u8]>,
 ) -> Result<(), EncodeError> {
-    put(out, code, |out| {
-        put_string(out, address, "the address")?;
-        arguments.map_or(Ok(()), |arguments| put_string(out, arguments, "ESMTP arguments"))
+    write_frame(out, code, |out| {
+        write_string(out, address, "the address")?;
+        arguments.map_or(Ok(()), |arguments| write_string(out, arguments, "ESMTP arguments"))
     })
 }

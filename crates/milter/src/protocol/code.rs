@@ -1,4 +1,4 @@
-//! The byte that names a command or a reply, as `mfdef.h` has it. An MTA's negotiation and a filter's have the same one.
+//! The codes of commands and replies in `mfdef.h`. The negotiation has the same code in both directions.
 #![allow(missing_docs, reason = "the names say it, and what they stand for is documented where it is read")]
 
 // Commands: SMFIC_*.

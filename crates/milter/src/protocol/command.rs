@@ -1,78 +1,78 @@
-//! What an MTA says: `SMFIC_*`.
+//! The commands of an MTA: `SMFIC_*`.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
 use super::code;
 use super::error::{EncodeError, ProtocolError};
-use super::frame::{Frame, put, put_string};
-use super::options::Options;
-use super::text::{Pairs, Reader, Strings};
+use super::frame::{MilterFrame, write_frame, write_string};
+use super::options::NegotiationOptions;
+use super::text::{FrameReader, MacroPairs, NulStrings};
 
-/// A command, its strings where they were received. What is behind the last string of a command is left out.
+/// A command. Its strings borrow from the frame. Data after the last string of a command is ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Command<'a> {
-    /// What the MTA speaks and offers.
-    Negotiate(Options),
-    /// Macros for the command with the code `of`, which may follow or not.
+pub enum MilterCommand<'a> {
+    /// Offers a version, actions and steps.
+    Negotiate(NegotiationOptions),
+    /// Sends macros for the command with the code `of`. That command need not follow.
     Macros {
-        /// A command's code.
+        /// The code of the command.
         of: u8,
-        /// Names and values.
-        pairs: Pairs<'a>,
+        /// The names and values.
+        pairs: MacroPairs<'a>,
     },
-    /// A client has connected to the MTA.
-    Connect(Connect<'a>),
-    /// HELO or EHLO, with its argument.
+    /// Reports a client that connected to the MTA.
+    Connect(ConnectInfo<'a>),
+    /// Reports HELO or EHLO with its argument.
     Helo(&'a [u8]),
-    /// MAIL.
-    Mail(Envelope<'a>),
-    /// RCPT.
-    Recipient(Envelope<'a>),
-    /// DATA.
+    /// Reports MAIL.
+    Mail(EnvelopeAddress<'a>),
+    /// Reports RCPT.
+    Recipient(EnvelopeAddress<'a>),
+    /// Reports DATA.
     Data,
-    /// One header. What the line ends of a folded value are is the MTA's choice: Postfix and Sendmail send LF.
+    /// Sends one header. The MTA chooses the line ends of a folded value: Postfix and Sendmail send LF.
     Header {
-        /// Before the colon.
+        /// The text before the colon.
         name: &'a [u8],
-        /// Behind it: with [`super::Steps::LEADING_SPACE`] all, else without the first space.
+        /// The text after the colon. Without [`super::Steps::LEADING_SPACE`] its first space is missing.
         value: &'a [u8],
     },
-    /// All headers were sent.
+    /// Ends the headers.
     EndOfHeaders,
-    /// A piece of the body, of at most [`super::CHUNK_BYTES`] bytes from most MTAs, cut anywhere.
+    /// Sends a piece of the body. Most MTAs send at most [`super::CHUNK_BYTES`] bytes and split anywhere.
     Body(&'a [u8]),
-    /// The end of the message, with the last piece of its body, which may be empty.
+    /// Ends the message, with the last piece of its body, which may be empty.
     EndOfMessage(&'a [u8]),
-    /// This message is over, the connection is not.
+    /// Aborts the message. The connection goes on.
     Abort,
-    /// The connection is over.
+    /// Ends the connection.
     Quit,
-    /// The connection is over, and another one follows on the same socket.
+    /// Ends the connection and starts another one on the same socket.
     QuitNewConnection,
-    /// A command that the MTA does not know.
+    /// Reports a command that the MTA does not know.
     Unknown(&'a [u8]),
 }
 
-/// Who has connected to the MTA.
+/// The client that connected to the MTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Connect<'a> {
-    /// Its name, or its address in brackets.
+pub struct ConnectInfo<'a> {
+    /// The host name, or the address in brackets.
     pub host: &'a [u8],
-    /// How it has come.
-    pub family: Family,
-    /// Its port; 0 where there is none or none is known.
+    /// The address family.
+    pub family: AddressFamily,
+    /// The port, or 0 if it is unknown or the family has no ports.
     pub port: u16,
-    /// Its address as text, or the path of its socket; empty where nothing is known.
+    /// The address as text, or the path of the socket. It is empty if the address is unknown.
     pub address: &'a [u8],
 }
 
-/// How a client has come to the MTA: `SMFIA_*`.
+/// The address family of a client: `SMFIA_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Family {
-    /// Nothing is known.
+pub enum AddressFamily {
+    /// The family is unknown.
     Unknown,
-    /// UNIX socket.
+    /// A UNIX socket.
     Unix,
     /// IPv4.
     Inet,
@@ -80,8 +80,8 @@ pub enum Family {
     Inet6,
 }
 
-impl Family {
-    /// On the wire.
+impl AddressFamily {
+    /// Returns the code of the family.
     #[must_use]
     pub fn code(self) -> u8 {
         match self {
@@ -97,15 +97,15 @@ impl Family {
     }
 }
 
-impl<'a> Connect<'a> {
-    /// Its address, where it is one. Sendmail writes `IPv6:` before those of version 6.
+impl<'a> ConnectInfo<'a> {
+    /// Returns the IP address, if the client has one. Sendmail writes `IPv6:` before an IPv6 address.
     #[must_use]
     pub fn ip(&self) -> Option<IpAddr> {
         let text = std::str::from_utf8(self.address).ok()?;
         match self.family {
-            Family::Unknown | Family::Unix => None,
-            Family::Inet => IpAddr::from_str(text).ok(),
-            Family::Inet6 => {
+            AddressFamily::Unknown | AddressFamily::Unix => None,
+            AddressFamily::Inet => IpAddr::from_str(text).ok(),
+            AddressFamily::Inet6 => {
                 let has_label = text.get(..5).is_some_and(|label| label.eq_ignore_ascii_case("IPv6:"));
                 let text = if has_label { &text[5..] } else { text };
                 Ipv6Addr::from_str(text).ok().map(IpAddr::V6)
@@ -113,11 +113,11 @@ impl<'a> Connect<'a> {
         }
     }
 
-    fn read(mut reader: Reader<'a>) -> Result<Self, ProtocolError> {
+    fn read(mut reader: FrameReader<'a>) -> Result<Self, ProtocolError> {
         let host = reader.string("the host's name")?;
         let family = reader.byte("the address family")?;
-        let family = Family::read(family).ok_or(ProtocolError::Family(family))?;
-        if family == Family::Unknown {
+        let family = AddressFamily::read(family).ok_or(ProtocolError::Family(family))?;
+        if family == AddressFamily::Unknown {
             return Ok(Self { host, family, port: 0, address: b"" });
         }
         let port = reader.u16("the port")?;
@@ -125,56 +125,56 @@ impl<'a> Connect<'a> {
     }
 
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        put_string(out, self.host, "the host's name")?;
+        write_string(out, self.host, "the host's name")?;
         out.push(self.family.code());
-        if self.family == Family::Unknown {
+        if self.family == AddressFamily::Unknown {
             return Ok(());
         }
         out.extend_from_slice(&self.port.to_be_bytes());
-        put_string(out, self.address, "the address")
+        write_string(out, self.address, "the address")
     }
 }
 
-/// An address of an envelope with its ESMTP arguments.
+/// An envelope address with its ESMTP arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Envelope<'a>(Strings<'a>);
+pub struct EnvelopeAddress<'a>(NulStrings<'a>);
 
-impl<'a> Envelope<'a> {
-    /// Of strings one behind the other, each with a NUL at its end; None where there is not even one.
+impl<'a> EnvelopeAddress<'a> {
+    /// Makes an address from consecutive strings, each with a NUL at its end. Returns None without a string.
     #[must_use]
     pub fn new(strings: &'a [u8]) -> Option<Self> {
-        matches!(strings, [.., 0]).then_some(Self(Strings(strings)))
+        matches!(strings, [.., 0]).then_some(Self(NulStrings(strings)))
     }
 
-    /// The address as the client has written it, mostly in angle brackets.
+    /// Returns the address as the client wrote it, usually in angle brackets.
     #[must_use]
     pub fn address(&self) -> &'a [u8] {
         self.0.clone().next().unwrap_or_default()
     }
 
-    /// ESMTP arguments, like `SIZE=1000`.
+    /// Returns the ESMTP arguments, such as `SIZE=1000`.
     pub fn arguments(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         self.0.skip(1)
     }
 }
 
-impl<'a> Command<'a> {
+impl<'a> MilterCommand<'a> {
     /// Reads a frame.
     ///
     /// # Errors
-    /// There is no such command, or it is cut short.
-    pub fn read(frame: Frame<'a>) -> Result<Self, ProtocolError> {
-        let Frame { code, data } = frame;
-        let mut reader = Reader::new(code, data);
+    /// The code is unknown, or the data is truncated.
+    pub fn read(frame: MilterFrame<'a>) -> Result<Self, ProtocolError> {
+        let MilterFrame { code, data } = frame;
+        let mut reader = FrameReader::new(code, data);
         Ok(match code {
-            code::OPTNEG => Self::Negotiate(Options::read(data)?),
+            code::OPTNEG => Self::Negotiate(NegotiationOptions::read(data)?),
             code::MACRO => {
                 Self::Macros { of: reader.byte("the command of macros")?, pairs: reader.pairs("a macro")? }
             }
-            code::CONNECT => Self::Connect(Connect::read(reader)?),
+            code::CONNECT => Self::Connect(ConnectInfo::read(reader)?),
             code::HELO => Self::Helo(reader.string("the argument")?),
-            code::MAIL => Self::Mail(Envelope(reader.strings("the sender")?)),
-            code::RCPT => Self::Recipient(Envelope(reader.strings("the recipient")?)),
+            code::MAIL => Self::Mail(EnvelopeAddress(reader.strings("the sender")?)),
+            code::RCPT => Self::Recipient(EnvelopeAddress(reader.strings("the recipient")?)),
             code::DATA => Self::Data,
             code::HEADER => Self::Header {
                 name: reader.string("the header's name")?,
@@ -191,7 +191,7 @@ impl<'a> Command<'a> {
         })
     }
 
-    /// On the wire.
+    /// Returns the code of the command.
     #[must_use]
     pub fn code(&self) -> u8 {
         match self {
@@ -213,15 +213,15 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// Appends it as a frame; where that fails nothing is appended.
+    /// Appends the command as a frame. On an error nothing is appended.
     ///
     /// # Errors
-    /// A string holds a NUL, or all is longer than 4 GiB.
+    /// A string holds a NUL, or the frame is longer than 4 GiB.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         if let Self::Negotiate(options) = self {
             return options.encode(out);
         }
-        put(out, self.code(), |out| self.encode_data(out))
+        write_frame(out, self.code(), |out| self.encode_data(out))
     }
 
     fn encode_data(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
@@ -231,14 +231,14 @@ impl<'a> Command<'a> {
                 out.extend_from_slice(pairs.as_bytes());
             }
             Self::Connect(connect) => connect.encode(out)?,
-            Self::Helo(argument) => put_string(out, argument, "the argument")?,
+            Self::Helo(argument) => write_string(out, argument, "the argument")?,
             Self::Mail(envelope) | Self::Recipient(envelope) => out.extend_from_slice(envelope.0.as_bytes()),
             Self::Header { name, value } => {
-                put_string(out, name, "the header's name")?;
-                put_string(out, value, "the header's value")?;
+                write_string(out, name, "the header's name")?;
+                write_string(out, value, "the header's value")?;
             }
             Self::Body(bytes) | Self::EndOfMessage(bytes) => out.extend_from_slice(bytes),
-            Self::Unknown(command) => put_string(out, command, "the command")?,
+            Self::Unknown(command) => write_string(out, command, "the command")?,
             Self::Negotiate(_)
             | Self::Data
             | Self::EndOfHeaders

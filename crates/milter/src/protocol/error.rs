@@ -1,114 +1,114 @@
-//! What may be wrong with frames: of a peer, and of what is to be sent to one.
+//! Errors of frames: those of a peer, and those of data that cannot be sent.
 
-/// The peer broke the protocol. Nothing it sends after that can be trusted to be a frame.
+/// A protocol error of the peer. Its later data cannot be trusted to be frames, so that the connection must end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProtocolError {
-    /// A frame says that it is longer than is taken in.
-    #[error("a frame of {found} bytes, where at most {max} are taken")]
+    /// A frame is longer than the limit.
+    #[error("a frame of {found} bytes: the maximum is {max}")]
     TooLong {
-        /// Bytes behind the length.
+        /// The length of the frame in bytes.
         found: u32,
-        /// The limit.
+        /// The maximum length in bytes.
         max: u32,
     },
-    /// A frame of no bytes has no code.
+    /// A frame is empty and has no code.
     #[error("a frame without a code")]
     Empty,
-    /// No command, or no reply, has this code.
-    #[error("nothing has the code {:?}", char::from(*.0))]
+    /// No command or reply has this code.
+    #[error("unknown code {:?}", char::from(*.0))]
     UnknownCode(u8),
-    /// Data ends before what must be there.
-    #[error("{:?}: it ends before {what}", char::from(*.code))]
+    /// The data ends before a required part.
+    #[error("{:?}: the data ends before {what}", char::from(*.code))]
     Truncated {
-        /// Of the command or reply.
+        /// The code of the command or reply.
         code: u8,
-        /// What is missing.
+        /// The missing part.
         what: &'static str,
     },
     /// A string has no NUL at its end.
     #[error("{:?}: {what} does not end with a NUL", char::from(*.code))]
     Unterminated {
-        /// Of the command or reply.
+        /// The code of the command or reply.
         code: u8,
-        /// Which string.
+        /// The name of the string.
         what: &'static str,
     },
     /// No address family has this code.
-    #[error("address family {:?}", char::from(*.0))]
+    #[error("unknown address family {:?}: expected U, L, 4 or 6", char::from(*.0))]
     Family(u8),
-    /// Macros come in pairs.
+    /// A macro has a name and no value.
     #[error("a macro without a value")]
     OddMacros,
-    /// A reply goes on where it should end. Commands may: `libmilter` takes what it knows and leaves the rest.
+    /// A reply has data after its end. Commands may have such data, as `libmilter` ignores it.
     #[error("{:?}: {bytes} bytes too many", char::from(*.code))]
     Excess {
-        /// Of the reply.
+        /// The code of the reply.
         code: u8,
-        /// How many.
+        /// The number of extra bytes.
         bytes: usize,
     },
-    /// No version that is spoken here.
-    #[error("protocol version {0}, where 2 or later is spoken")]
+    /// The version is not supported.
+    #[error("protocol version {0}: version 2 or later is supported")]
     Version(u32),
-    /// Right by itself, wrong at this time.
+    /// The command is not allowed at this time.
     #[error("{:?} {after}", char::from(*.code))]
     OutOfOrder {
         /// Of the command or reply.
         code: u8,
-        /// Where the conversation stands.
+        /// The phase of the conversation.
         after: &'static str,
     },
-    /// The other side negotiated what was not on offer.
-    #[error("negotiated {found:#x}, where {offered:#x} was offered")]
+    /// The other side chose something that was not offered.
+    #[error("negotiated {found:#x}, but {offered:#x} was offered")]
     NotOffered {
-        /// Bits or version found.
+        /// The bits or the version found.
         found: u32,
-        /// Bits or version offered.
+        /// The bits or the version offered.
         offered: u32,
     },
 }
 
 impl ProtocolError {
-    /// By which it is counted.
+    /// Returns the kind by which the error is counted.
     #[must_use]
-    pub fn kind(&self) -> ErrorKind {
+    pub fn kind(&self) -> ProtocolErrorKind {
         match self {
-            Self::TooLong { .. } => ErrorKind::TooLong,
-            Self::UnknownCode(_) => ErrorKind::UnknownCode,
-            Self::OutOfOrder { .. } => ErrorKind::OutOfOrder,
-            Self::Version(_) | Self::NotOffered { .. } => ErrorKind::Negotiation,
+            Self::TooLong { .. } => ProtocolErrorKind::TooLong,
+            Self::UnknownCode(_) => ProtocolErrorKind::UnknownCode,
+            Self::OutOfOrder { .. } => ProtocolErrorKind::OutOfOrder,
+            Self::Version(_) | Self::NotOffered { .. } => ProtocolErrorKind::Negotiation,
             Self::Empty
             | Self::Truncated { .. }
             | Self::Unterminated { .. }
             | Self::Family(_)
             | Self::OddMacros
-            | Self::Excess { .. } => ErrorKind::Malformed,
+            | Self::Excess { .. } => ProtocolErrorKind::Malformed,
         }
     }
 }
 
-/// Kinds of protocol errors, as they are counted.
+/// A kind of protocol error, as it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ErrorKind {
-    /// Longer than is taken.
+pub enum ProtocolErrorKind {
+    /// A frame exceeds the limit.
     TooLong,
-    /// No such command.
+    /// The code is unknown.
     UnknownCode,
-    /// A command that cannot be read.
+    /// The command cannot be parsed.
     Malformed,
-    /// A command at the wrong time.
+    /// The command came at the wrong time.
     OutOfOrder,
-    /// A version that is not spoken, or what was not on offer.
+    /// The version is not supported, or something was chosen that was not offered.
     Negotiation,
 }
 
-impl ErrorKind {
-    /// All of them, in the order of their counters.
+impl ProtocolErrorKind {
+    /// All kinds, in the order of their counters.
     pub const ALL: [Self; 5] =
         [Self::TooLong, Self::UnknownCode, Self::Malformed, Self::OutOfOrder, Self::Negotiation];
 
-    /// As a label of metrics.
+    /// Returns the label for metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -121,37 +121,37 @@ impl ErrorKind {
     }
 }
 
-/// The caller wants to say what the protocol has no way to say.
+/// An error of encoding: the protocol cannot express the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// Strings end at their first NUL.
+    /// A string holds a NUL, which would end it.
     #[error("{what} holds a NUL")]
     Nul {
-        /// Which string.
+        /// The name of the string.
         what: &'static str,
     },
-    /// Longer than a length can say.
-    #[error("a frame of {bytes} bytes")]
+    /// A frame is longer than its length field can express.
+    #[error("a frame of {bytes} bytes: the maximum is 4 GiB")]
     TooLong {
-        /// Its bytes.
+        /// The length of the frame in bytes.
         bytes: usize,
     },
-    /// SMTP replies of a filter are 4yz or 5yz.
-    #[error("SMTP reply code {0}, where 400 to 599 is allowed")]
+    /// An SMTP reply of a filter must have a code of the form 4yz or 5yz.
+    #[error("SMTP reply code {0}: expected 400 to 599")]
     Code(u16),
-    /// An extended code's class is that of the code.
-    #[error("extended code {found:?} beside SMTP reply code {code}")]
+    /// The class of the extended code is not that of the reply code.
+    #[error("extended code {found:?} does not match SMTP reply code {code}: expected the same class")]
     ExtendedCode {
         /// The SMTP reply code.
         code: u16,
         /// The extended code.
         found: (u16, u16, u16),
     },
-    /// A line of an SMTP reply is printable, and not longer than RFC 5321 4.5.3.1.5 allows.
-    #[error("a line of an SMTP reply with control characters, or of {bytes} bytes")]
+    /// A line of an SMTP reply is not printable or exceeds RFC 5321 4.5.3.1.5.
+    #[error("a line of an SMTP reply of {bytes} bytes: expected printable text of at most 510 bytes")]
     Line {
-        /// Its bytes.
+        /// The length of the line in bytes.
         bytes: usize,
     },
 }

@@ -1,4 +1,5 @@
-//! What MTA and filter negotiate: changes that the filter may ask for, and steps of the protocol that are left out or added.
+//! The options that MTA and filter negotiate: changes that the filter may ask for, and steps that are left out or
+//! added.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,54 +7,54 @@ use std::ops::{BitAnd, BitOr, Not};
 
 /// A set of bits of one kind.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Flags<K> {
+pub struct FlagSet<K> {
     bits: u32,
     kind: PhantomData<K>,
 }
 
-/// What the filter may ask for at the end of a message: `SMFIF_*`.
-pub type Actions = Flags<OfActions>;
+/// The changes that a filter may ask for at the end of a message: `SMFIF_*`.
+pub type Actions = FlagSet<ActionBits>;
 
-/// What the MTA leaves out or adds: `SMFIP_*`.
-pub type Steps = Flags<OfSteps>;
+/// The steps that the MTA leaves out or adds: `SMFIP_*`.
+pub type Steps = FlagSet<StepBits>;
 
-/// Which bits there are.
-pub trait Kind {
-    /// Their names.
+/// A kind of bits.
+pub trait FlagKind {
+    /// The bits and their names.
     const NAMES: &'static [(u32, &'static str)];
 }
 
-/// Bits of [`Actions`].
+/// The bits of [`Actions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OfActions {}
+pub enum ActionBits {}
 
-/// Bits of [`Steps`].
+/// The bits of [`Steps`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OfSteps {}
+pub enum StepBits {}
 
-impl<K> Flags<K> {
-    /// None of them.
+impl<K> FlagSet<K> {
+    /// The empty set.
     pub const NONE: Self = Self::from_bits(0);
 
-    /// As they are on the wire, those without a name too.
+    /// Makes a set from the transmitted bits. Bits without a name are kept.
     #[must_use]
     pub const fn from_bits(bits: u32) -> Self {
         Self { bits, kind: PhantomData }
     }
 
-    /// As they are on the wire.
+    /// Returns the bits as they are transmitted.
     #[must_use]
     pub const fn bits(self) -> u32 {
         self.bits
     }
 
-    /// True where all of `others` are among these.
+    /// Returns true if this set contains all of `others`.
     #[must_use]
     pub const fn contains(self, others: Self) -> bool {
         self.bits & others.bits == others.bits
     }
 
-    /// These and those.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn with(self, others: Self) -> Self {
         Self::from_bits(self.bits | others.bits)
@@ -61,80 +62,81 @@ impl<K> Flags<K> {
 }
 
 impl Actions {
-    /// Headers are added and inserted.
+    /// The filter adds and inserts headers.
     pub const ADD_HEADERS: Self = Self::from_bits(0x001);
-    /// The body is replaced.
+    /// The filter replaces the body.
     pub const CHANGE_BODY: Self = Self::from_bits(0x002);
-    /// Recipients are added.
+    /// The filter adds recipients.
     pub const ADD_RECIPIENTS: Self = Self::from_bits(0x004);
-    /// Recipients are removed.
+    /// The filter removes recipients.
     pub const DELETE_RECIPIENTS: Self = Self::from_bits(0x008);
-    /// Headers are changed and removed.
+    /// The filter changes and removes headers.
     pub const CHANGE_HEADERS: Self = Self::from_bits(0x010);
-    /// The message is held.
+    /// The filter quarantines messages.
     pub const QUARANTINE: Self = Self::from_bits(0x020);
-    /// The envelope's sender is changed.
+    /// The filter changes the envelope sender.
     pub const CHANGE_FROM: Self = Self::from_bits(0x040);
-    /// Recipients are added with ESMTP arguments.
+    /// The filter adds recipients with ESMTP arguments.
     pub const ADD_RECIPIENTS_WITH_ARGUMENTS: Self = Self::from_bits(0x080);
-    /// The filter says which macros it wants.
+    /// The filter requests macros.
     pub const SET_MACROS: Self = Self::from_bits(0x100);
-    /// What an MTA means that offers none: `SMFI_V1_ACTS`.
+    /// The meaning of an empty offer: `SMFI_V1_ACTS`.
     pub const VERSION_1: Self = Self::from_bits(0x00f);
-    /// All that have a name: `SMFI_CURR_ACTS`.
+    /// All named actions: `SMFI_CURR_ACTS`.
     pub const ALL: Self = Self::from_bits(0x1ff);
 }
 
 impl Steps {
-    /// Connections are not told.
+    /// The MTA does not report connections.
     pub const NO_CONNECT: Self = Self::from_bits(0x00_0001);
-    /// HELO is not told.
+    /// The MTA does not report HELO.
     pub const NO_HELO: Self = Self::from_bits(0x00_0002);
-    /// MAIL is not told.
+    /// The MTA does not report MAIL.
     pub const NO_MAIL: Self = Self::from_bits(0x00_0004);
-    /// RCPT is not told.
+    /// The MTA does not report RCPT.
     pub const NO_RECIPIENT: Self = Self::from_bits(0x00_0008);
-    /// The body is not told.
+    /// The MTA does not send the body.
     pub const NO_BODY: Self = Self::from_bits(0x00_0010);
-    /// Headers are not told.
+    /// The MTA does not send headers.
     pub const NO_HEADERS: Self = Self::from_bits(0x00_0020);
-    /// The end of headers is not told.
+    /// The MTA does not report the end of headers.
     pub const NO_END_OF_HEADERS: Self = Self::from_bits(0x00_0040);
-    /// Headers get no reply.
+    /// The filter does not reply to headers.
     pub const NO_REPLY_HEADER: Self = Self::from_bits(0x00_0080);
-    /// Unknown commands are not told.
+    /// The MTA does not report unknown commands.
     pub const NO_UNKNOWN: Self = Self::from_bits(0x00_0100);
-    /// DATA is not told.
+    /// The MTA does not report DATA.
     pub const NO_DATA: Self = Self::from_bits(0x00_0200);
-    /// The MTA understands "skip".
+    /// The MTA supports the reply "skip".
     pub const SKIP: Self = Self::from_bits(0x00_0400);
-    /// Recipients that the MTA has refused are told too.
+    /// The MTA also reports recipients that it has rejected.
     pub const REJECTED_RECIPIENTS: Self = Self::from_bits(0x00_0800);
-    /// Connections get no reply.
+    /// The filter does not reply to connections.
     pub const NO_REPLY_CONNECT: Self = Self::from_bits(0x00_1000);
-    /// HELO gets no reply.
+    /// The filter does not reply to HELO.
     pub const NO_REPLY_HELO: Self = Self::from_bits(0x00_2000);
-    /// MAIL gets no reply.
+    /// The filter does not reply to MAIL.
     pub const NO_REPLY_MAIL: Self = Self::from_bits(0x00_4000);
-    /// RCPT gets no reply.
+    /// The filter does not reply to RCPT.
     pub const NO_REPLY_RECIPIENT: Self = Self::from_bits(0x00_8000);
-    /// DATA gets no reply.
+    /// The filter does not reply to DATA.
     pub const NO_REPLY_DATA: Self = Self::from_bits(0x01_0000);
-    /// Unknown commands get no reply.
+    /// The filter does not reply to unknown commands.
     pub const NO_REPLY_UNKNOWN: Self = Self::from_bits(0x02_0000);
-    /// The end of headers gets no reply.
+    /// The filter does not reply to the end of headers.
     pub const NO_REPLY_END_OF_HEADERS: Self = Self::from_bits(0x04_0000);
-    /// Body chunks get no reply.
+    /// The filter does not reply to body chunks.
     pub const NO_REPLY_BODY: Self = Self::from_bits(0x08_0000);
-    /// Header values begin right behind the colon, both ways; else an MTA takes and adds one space.
+    /// Header values start right after the colon in both directions. Without this step an MTA removes and adds one
+    /// space.
     pub const LEADING_SPACE: Self = Self::from_bits(0x10_0000);
-    /// What an MTA means that offers none: `SMFI_V1_PROT`.
+    /// The meaning of an empty offer: `SMFI_V1_PROT`.
     pub const VERSION_1: Self = Self::from_bits(0x00_003f);
-    /// All that have a name: `SMFI_CURR_PROT`.
+    /// All named steps: `SMFI_CURR_PROT`.
     pub const ALL: Self = Self::from_bits(0x1f_ffff);
 }
 
-impl Kind for OfActions {
+impl FlagKind for ActionBits {
     const NAMES: &'static [(u32, &'static str)] = &[
         (0x001, "ADDHDRS"),
         (0x002, "CHGBODY"),
@@ -148,7 +150,7 @@ impl Kind for OfActions {
     ];
 }
 
-impl Kind for OfSteps {
+impl FlagKind for StepBits {
     const NAMES: &'static [(u32, &'static str)] = &[
         (0x00_0001, "NOCONNECT"),
         (0x00_0002, "NOHELO"),
@@ -174,7 +176,7 @@ impl Kind for OfSteps {
     ];
 }
 
-impl<K> BitOr for Flags<K> {
+impl<K> BitOr for FlagSet<K> {
     type Output = Self;
 
     fn bitor(self, others: Self) -> Self {
@@ -182,7 +184,7 @@ impl<K> BitOr for Flags<K> {
     }
 }
 
-impl<K> BitAnd for Flags<K> {
+impl<K> BitAnd for FlagSet<K> {
     type Output = Self;
 
     fn bitand(self, others: Self) -> Self {
@@ -190,7 +192,7 @@ impl<K> BitAnd for Flags<K> {
     }
 }
 
-impl<K> Not for Flags<K> {
+impl<K> Not for FlagSet<K> {
     type Output = Self;
 
     fn not(self) -> Self {
@@ -198,13 +200,13 @@ impl<K> Not for Flags<K> {
     }
 }
 
-impl<K> Default for Flags<K> {
+impl<K> Default for FlagSet<K> {
     fn default() -> Self {
         Self::NONE
     }
 }
 
-impl<K: Kind> fmt::Debug for Flags<K> {
+impl<K: FlagKind> fmt::Debug for FlagSet<K> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut set = out.debug_set();
         let mut unnamed = self.bits;
@@ -229,8 +231,8 @@ mod tests {
 
     #[test]
     fn every_bit_has_a_name() {
-        assert_eq!(named(OfActions::NAMES), Actions::ALL.bits());
-        assert_eq!(named(OfSteps::NAMES), Steps::ALL.bits());
+        assert_eq!(named(ActionBits::NAMES), Actions::ALL.bits());
+        assert_eq!(named(StepBits::NAMES), Steps::ALL.bits());
         assert_eq!(format!("{:?}", Actions::ADD_HEADERS | Actions::from_bits(0x8000)), "{ADDHDRS, 0x8000}");
         assert_eq!(format!("{:?}", Steps::LEADING_SPACE | Steps::SKIP), "{SKIP, HDR_LEADSPC}");
     }

@@ -1,32 +1,32 @@
-//! The negotiation's message: the same from an MTA, which offers, and from a filter, which chooses.
+//! The message of the negotiation. An MTA offers and a filter chooses with the same message.
 
 use super::code;
 use super::error::{EncodeError, ProtocolError};
 use super::flags::{Actions, Steps};
-use super::frame::{put, put_string};
-use super::text::Reader;
+use super::frame::{write_frame, write_string};
+use super::text::FrameReader;
 
-/// When macros are sent: `SMFIM_*`, in the numbers of the wire.
+/// The stage at which macros are sent: `SMFIM_*`, with the transmitted numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MacroStage {
-    /// With the connection.
+    /// The connection.
     Connect = 0,
-    /// With HELO.
+    /// HELO.
     Helo = 1,
-    /// With MAIL.
+    /// MAIL.
     Mail = 2,
-    /// With each RCPT.
+    /// Each RCPT.
     Recipient = 3,
-    /// With DATA.
+    /// DATA.
     Data = 4,
-    /// With the body and its end.
+    /// The body and its end.
     EndOfMessage = 5,
-    /// With headers and their end.
+    /// The headers and their end.
     EndOfHeaders = 6,
 }
 
 impl MacroStage {
-    /// All of them, by their numbers.
+    /// All stages, in the order of their numbers.
     pub const ALL: [Self; 7] = [
         Self::Connect,
         Self::Helo,
@@ -37,7 +37,8 @@ impl MacroStage {
         Self::EndOfHeaders,
     ];
 
-    /// Of macros that come before the command with this code. Postfix sends them before headers and body chunks too.
+    /// Returns the stage of macros before the command with this code. Postfix also sends them before headers and body
+    /// chunks.
     #[must_use]
     pub fn of_command(command: u8) -> Option<Self> {
         Some(match command {
@@ -53,27 +54,27 @@ impl MacroStage {
     }
 }
 
-/// Version, actions and steps; from a filter also which macros it wants.
+/// A version, actions and steps. A filter also names the macros that it wants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Of the protocol.
+pub struct NegotiationOptions {
+    /// The protocol version.
     pub version: u32,
-    /// On offer, or chosen.
+    /// The offered or chosen actions.
     pub actions: Actions,
-    /// On offer, or chosen.
+    /// The offered or chosen steps.
     pub steps: Steps,
-    /// Names between spaces, for stages whose macros are to be others than the MTA's configuration says. Postfix sends none for the
-    /// stages that are not named here, as soon as one is.
+    /// The names of macros, separated by spaces, by stage. They replace the MTA's configuration. If any stage is
+    /// named, Postfix sends no macros for the other stages.
     pub macros: Vec<(MacroStage, Vec<u8>)>,
 }
 
-impl Options {
-    /// Reads them.
+impl NegotiationOptions {
+    /// Reads the data of a negotiation.
     ///
     /// # Errors
-    /// They are cut short.
+    /// The data is truncated.
     pub fn read(data: &[u8]) -> Result<Self, ProtocolError> {
-        let mut reader = Reader::new(code::OPTNEG, data);
+        let mut reader = FrameReader::new(code::OPTNEG, data);
         let version = reader.u32("the version")?;
         let actions = Actions::from_bits(reader.u32("the actions")?);
         let steps = Steps::from_bits(reader.u32("the steps")?);
@@ -81,7 +82,7 @@ impl Options {
         while !reader.is_empty() {
             let number = reader.u32("a stage of macros")? as usize;
             let names = reader.string("names of macros")?;
-            // Postfix too leaves out stages that it does not know.
+            // Postfix ignores unknown stages as well.
             if let Some(stage) = MacroStage::ALL.get(number) {
                 macros.push((*stage, names.to_vec()));
             }
@@ -89,18 +90,18 @@ impl Options {
         Ok(Self { version, actions, steps, macros })
     }
 
-    /// Appends them as a frame.
+    /// Appends the options as a frame.
     ///
     /// # Errors
-    /// A macro's name holds a NUL.
+    /// The name of a macro holds a NUL.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        put(out, code::OPTNEG, |out| {
+        write_frame(out, code::OPTNEG, |out| {
             for number in [self.version, self.actions.bits(), self.steps.bits()] {
                 out.extend_from_slice(&number.to_be_bytes());
             }
             for (stage, names) in &self.macros {
                 out.extend_from_slice(&(*stage as u32).to_be_bytes());
-                put_string(out, names, "names of macros")?;
+                write_string(out, names, "names of macros")?;
             }
             Ok(())
         })
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stages_stand_at_their_numbers() {
+    fn every_macro_stage_has_its_number_as_index() {
         assert!(MacroStage::ALL.iter().enumerate().all(|(number, stage)| *stage as usize == number));
     }
 }

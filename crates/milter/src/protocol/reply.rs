@@ -1,52 +1,52 @@
-//! What a filter answers: `SMFIR_*`.
+//! The replies of a filter: `SMFIR_*`.
 
-use super::change::Change;
+use super::change::MessageChange;
 use super::code;
 use super::error::{EncodeError, ProtocolError};
-use super::frame::{Frame, put, put_string};
-use super::options::Options;
+use super::frame::{MilterFrame, write_frame, write_string};
+use super::options::NegotiationOptions;
 use super::smtp::SmtpReply;
-use super::text::Reader;
+use super::text::FrameReader;
 
-/// A reply, owned: an MTA keeps what a filter asked for until it has it all.
+/// A reply. It owns its data, because an MTA collects all changes before it applies them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reply {
-    /// What the filter chose of what was offered.
-    Negotiate(Options),
-    /// Go on.
+pub enum FilterReply {
+    /// The choice among the offered options.
+    Negotiate(NegotiationOptions),
+    /// Continues.
     Continue,
-    /// Take this message, or all of this connection, without asking further.
+    /// Accepts this message, or all of this connection, without asking further.
     Accept,
-    /// Refuse it for good.
+    /// Rejects for good.
     Reject,
-    /// Refuse it for now.
+    /// Rejects for now.
     Tempfail,
-    /// Take it and throw it away.
+    /// Accepts and discards the message.
     Discard,
-    /// No more of this step for this message.
+    /// Ends this step for this message.
     Skip,
-    /// Still working: wait again as long as before.
+    /// Asks for more time: the MTA starts its timeout again.
     Progress,
-    /// 421, and hang up.
+    /// Makes the MTA reply 421 and close the connection.
     Shutdown,
-    /// Cut the client's connection.
+    /// Makes the MTA cut the client's connection.
     ConnectionFailure,
-    /// Refuse it with this reply, as it lies on the wire: with `%` doubled, and no NUL.
+    /// Rejects with this SMTP reply in its transmitted form: `%` is doubled, and there is no NUL.
     Smtp(Vec<u8>),
-    /// What is to be done to the message, at its end. Of a body, one piece.
-    Change(Change),
+    /// Asks for a change at the end of the message. A new body comes in pieces.
+    Change(MessageChange),
 }
 
-impl Reply {
+impl FilterReply {
     /// Reads a frame.
     ///
     /// # Errors
-    /// There is no such reply, it is cut short, or it goes on too long: Postfix hangs up for that.
-    pub fn read(frame: Frame<'_>) -> Result<Self, ProtocolError> {
-        let Frame { code, data } = frame;
-        let mut reader = Reader::new(code, data);
+    /// The code is unknown, or the data is truncated or too long. Postfix closes the connection for that.
+    pub fn read(frame: MilterFrame<'_>) -> Result<Self, ProtocolError> {
+        let MilterFrame { code, data } = frame;
+        let mut reader = FrameReader::new(code, data);
         let reply = match code {
-            code::OPTNEG => return Ok(Self::Negotiate(Options::read(data)?)),
+            code::OPTNEG => return Ok(Self::Negotiate(NegotiationOptions::read(data)?)),
             code::CONTINUE => Self::Continue,
             code::ACCEPT => Self::Accept,
             code::REJECT => Self::Reject,
@@ -57,22 +57,24 @@ impl Reply {
             code::SHUTDOWN => Self::Shutdown,
             code::CONNECTION_FAILURE => Self::ConnectionFailure,
             code::REPLY_CODE => Self::Smtp(reader.string("the SMTP reply")?.to_vec()),
-            code::REPLACE_BODY => return Ok(Self::Change(Change::ReplaceBody(reader.rest().to_vec()))),
+            code::REPLACE_BODY => {
+                return Ok(Self::Change(MessageChange::ReplaceBody(reader.rest().to_vec())));
+            }
             _ => Self::Change(read_change(code, &mut reader)?),
         };
         reader.end().map(|()| reply)
     }
 
-    /// Appends it as a frame, header values as they are; where that fails nothing is appended.
+    /// Appends the reply as a frame, with header values unchanged. On an error nothing is appended.
     ///
     /// # Errors
-    /// A string holds a NUL, or all is longer than 4 GiB.
+    /// A string holds a NUL, or the frame is longer than 4 GiB.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let code = match self {
             Self::Negotiate(options) => return options.encode(out),
             Self::Change(change) => return change.encode(true, out),
             Self::Smtp(text) => {
-                return put(out, code::REPLY_CODE, |out| put_string(out, text, "the SMTP reply"));
+                return write_frame(out, code::REPLY_CODE, |out| write_string(out, text, "the SMTP reply"));
             }
             Self::Continue => code::CONTINUE,
             Self::Accept => code::ACCEPT,
@@ -84,55 +86,55 @@ impl Reply {
             Self::Shutdown => code::SHUTDOWN,
             Self::ConnectionFailure => code::CONNECTION_FAILURE,
         };
-        put(out, code, |_| Ok(()))
+        write_frame(out, code, |_| Ok(()))
     }
 }
 
-impl From<&SmtpReply> for Reply {
+impl From<&SmtpReply> for FilterReply {
     fn from(reply: &SmtpReply) -> Self {
         Self::Smtp(reply.for_wire())
     }
 }
 
-fn read_change(code: u8, reader: &mut Reader<'_>) -> Result<Change, ProtocolError> {
+fn read_change(code: u8, reader: &mut FrameReader<'_>) -> Result<MessageChange, ProtocolError> {
     Ok(match code {
         code::ADD_HEADER => {
             let (name, value) = read_header(reader)?;
-            Change::AddHeader { name, value }
+            MessageChange::AddHeader { name, value }
         }
         code::INSERT_HEADER => {
             let index = reader.u32("the index")?;
             let (name, value) = read_header(reader)?;
-            Change::InsertHeader { index, name, value }
+            MessageChange::InsertHeader { index, name, value }
         }
         code::CHANGE_HEADER => {
             let index = reader.u32("the index")?;
             let (name, value) = read_header(reader)?;
-            Change::ChangeHeader { index, name, value }
+            MessageChange::ChangeHeader { index, name, value }
         }
-        code::ADD_RCPT => Change::AddRecipient { address: read_address(reader)?, arguments: None },
+        code::ADD_RCPT => MessageChange::AddRecipient { address: read_address(reader)?, arguments: None },
         code::ADD_RCPT_PAR => {
-            Change::AddRecipient { address: read_address(reader)?, arguments: read_arguments(reader)? }
+            MessageChange::AddRecipient { address: read_address(reader)?, arguments: read_arguments(reader)? }
         }
-        code::DELETE_RCPT => Change::DeleteRecipient(read_address(reader)?),
+        code::DELETE_RCPT => MessageChange::DeleteRecipient(read_address(reader)?),
         code::CHANGE_FROM => {
-            Change::ChangeFrom { address: read_address(reader)?, arguments: read_arguments(reader)? }
+            MessageChange::ChangeFrom { address: read_address(reader)?, arguments: read_arguments(reader)? }
         }
-        code::QUARANTINE => Change::Quarantine(reader.string("the reason")?.to_vec()),
+        code::QUARANTINE => MessageChange::Quarantine(reader.string("the reason")?.to_vec()),
         unknown => return Err(ProtocolError::UnknownCode(unknown)),
     })
 }
 
-fn read_header(reader: &mut Reader<'_>) -> Result<(Vec<u8>, Vec<u8>), ProtocolError> {
+fn read_header(reader: &mut FrameReader<'_>) -> Result<(Vec<u8>, Vec<u8>), ProtocolError> {
     let name = reader.string("the header's name")?.to_vec();
     Ok((name, reader.string("the header's value")?.to_vec()))
 }
 
-fn read_address(reader: &mut Reader<'_>) -> Result<Vec<u8>, ProtocolError> {
+fn read_address(reader: &mut FrameReader<'_>) -> Result<Vec<u8>, ProtocolError> {
     Ok(reader.string("the address")?.to_vec())
 }
 
-fn read_arguments(reader: &mut Reader<'_>) -> Result<Option<Vec<u8>>, ProtocolError> {
+fn read_arguments(reader: &mut FrameReader<'_>) -> Result<Option<Vec<u8>>, ProtocolError> {
     match reader.is_empty() {
         true => Ok(None),
         false => Ok(Some(reader.string("ESMTP arguments")?.to_vec())),

@@ -1,4 +1,4 @@
-//! SMTP replies that a filter has the MTA give.
+//! SMTP replies that a filter makes the MTA send.
 
 use std::fmt::Write as _;
 
@@ -11,11 +11,11 @@ pub struct SmtpReply {
     code: u16,
 }
 
-/// Characters of a reply line without its end: RFC 5321 4.5.3.1.5.
+/// The maximum length of a reply line without its end: RFC 5321 4.5.3.1.5.
 const LINE_BYTES: usize = 510;
 
 impl SmtpReply {
-    /// A reply whose lines are those of `text`, with `code` and, where there is one, `extended` before each.
+    /// Makes a reply from the lines of `text`. Each line gets `code` and `extended` in front of it.
     ///
     /// # Errors
     /// The code is not 400 to 599, the extended code is of another class, or a line cannot be sent.
@@ -30,7 +30,7 @@ impl SmtpReply {
         let mut wire = String::new();
         for (index, line) in lines.iter().enumerate() {
             let (is_last, start) = (index + 1 == lines.len(), wire.len());
-            // unreachable because a String takes all that is written to it
+            // unreachable because writing to a String cannot fail
             let _ = write!(wire, "{code}{}", if is_last { ' ' } else { '-' });
             if let Some((class, subject, detail)) = extended {
                 let _ = write!(wire, "{class}.{subject}.{detail} ");
@@ -47,19 +47,20 @@ impl SmtpReply {
         Ok(Self { wire, code })
     }
 
-    /// The SMTP reply code, 400 to 599.
+    /// Returns the SMTP reply code, 400 to 599.
     #[must_use]
     pub fn code(&self) -> u16 {
         self.code
     }
 
-    /// Its lines, with CRLF between them.
+    /// Returns the lines with CRLF between them.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.wire
     }
 
-    /// As a filter sends it: Sendmail takes it for a format string, and Postfix undoes that, so `%` is doubled.
+    /// Returns the transmitted form. Sendmail uses it as a format string, and Postfix undoes that, so that `%` is
+    /// doubled.
     #[must_use]
     pub(super) fn for_wire(&self) -> Vec<u8> {
         self.wire.replace('%', "%%").into_bytes()
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_have_codes() {
+    fn every_line_of_an_smtp_reply_has_its_code() {
         let reply = SmtpReply::new(550, Some((5, 7, 1)), "no\nreally, 100% no").unwrap();
         assert_eq!(reply.as_str(), "550-5.7.1 no\r\n550 5.7.1 really, 100% no");
         assert_eq!(reply.for_wire(), b"550-5.7.1 no\r\n550 5.7.1 really, 100%% no");
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_smtp_has_no_way_to_say_is_refused() {
+    fn rejects_replies_that_smtp_cannot_express() {
         assert_eq!(SmtpReply::new(250, None, "ok"), Err(EncodeError::Code(250)));
         assert_eq!(SmtpReply::new(600, None, "ok"), Err(EncodeError::Code(600)));
         let found = (4, 7, 1);

@@ -1,19 +1,19 @@
-//! Strings that end with a NUL, as they lie in a frame.
+//! Strings in a frame. Each ends with a NUL.
 
 use super::error::ProtocolError;
 
-/// Reads data of a frame from front to back.
-pub(super) struct Reader<'a> {
+/// A reader of the data of a frame, from front to back.
+pub(super) struct FrameReader<'a> {
     code: u8,
     rest: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> FrameReader<'a> {
     pub(super) fn new(code: u8, data: &'a [u8]) -> Self {
         Self { code, rest: data }
     }
 
-    /// The next string, without its NUL.
+    /// Returns the next string without its NUL.
     pub(super) fn string(&mut self, what: &'static str) -> Result<&'a [u8], ProtocolError> {
         let code = self.code;
         if self.rest.is_empty() {
@@ -45,22 +45,22 @@ impl<'a> Reader<'a> {
         Ok(*array)
     }
 
-    /// One or more strings to the end.
-    pub(super) fn strings(self, what: &'static str) -> Result<Strings<'a>, ProtocolError> {
+    /// Returns all strings up to the end. At least one must be there.
+    pub(super) fn strings(self, what: &'static str) -> Result<NulStrings<'a>, ProtocolError> {
         let code = self.code;
         match self.rest {
             [] => Err(ProtocolError::Truncated { code, what }),
-            [.., 0] => Ok(Strings(self.rest)),
+            [.., 0] => Ok(NulStrings(self.rest)),
             _ => Err(ProtocolError::Unterminated { code, what }),
         }
     }
 
-    /// Pairs of strings to the end, or none.
-    pub(super) fn pairs(self, what: &'static str) -> Result<Pairs<'a>, ProtocolError> {
-        let pairs = Pairs(self.rest);
+    /// Returns all pairs of strings up to the end.
+    pub(super) fn pairs(self, what: &'static str) -> Result<MacroPairs<'a>, ProtocolError> {
+        let pairs = MacroPairs(self.rest);
         match self.rest {
             [] => Ok(pairs),
-            [.., 0] if Strings(self.rest).count() % 2 == 0 => Ok(pairs),
+            [.., 0] if NulStrings(self.rest).count() % 2 == 0 => Ok(pairs),
             [.., 0] => Err(ProtocolError::OddMacros),
             _ => Err(ProtocolError::Unterminated { code: self.code, what }),
         }
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
         self.rest
     }
 
-    /// That nothing is left.
+    /// Checks that no data is left.
     pub(super) fn end(&self) -> Result<(), ProtocolError> {
         match self.rest.len() {
             0 => Ok(()),
@@ -83,19 +83,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Strings one behind the other, each with a NUL at its end. Iterates over them without their NULs.
+/// Consecutive strings, each with a NUL at its end. The iterator returns them without their NULs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Strings<'a>(pub(super) &'a [u8]);
+pub struct NulStrings<'a>(pub(super) &'a [u8]);
 
-impl<'a> Strings<'a> {
-    /// As they lie there, with their NULs.
+impl<'a> NulStrings<'a> {
+    /// Returns the strings with their NULs.
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.0
     }
 }
 
-impl<'a> Iterator for Strings<'a> {
+impl<'a> Iterator for NulStrings<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
@@ -106,34 +106,34 @@ impl<'a> Iterator for Strings<'a> {
     }
 }
 
-/// Names and values in turn, each with a NUL at its end. Iterates over pairs.
+/// Names and values in turn, each with a NUL at its end. The iterator returns pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pairs<'a>(pub(super) &'a [u8]);
+pub struct MacroPairs<'a>(pub(super) &'a [u8]);
 
-impl<'a> Pairs<'a> {
-    /// Of names and values one behind the other, each with a NUL at its end; None where one lacks its other half.
+impl<'a> MacroPairs<'a> {
+    /// Makes pairs from names and values in turn, each with a NUL at its end. Returns None if a name has no value.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
-        Reader::new(super::code::MACRO, bytes).pairs("a macro").ok()
+        FrameReader::new(super::code::MACRO, bytes).pairs("a macro").ok()
     }
 
-    /// As they lie there, with their NULs.
+    /// Returns the strings with their NULs.
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.0
     }
 
-    /// What was read and kept before.
+    /// Makes pairs from bytes that were checked before.
     pub(crate) fn kept(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 }
 
-impl<'a> Iterator for Pairs<'a> {
+impl<'a> Iterator for MacroPairs<'a> {
     type Item = (&'a [u8], &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut strings = Strings(self.0);
+        let mut strings = NulStrings(self.0);
         let pair = (strings.next()?, strings.next()?);
         self.0 = strings.0;
         Some(pair)

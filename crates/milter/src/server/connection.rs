@@ -1,4 +1,4 @@
-//! One connection: what is read is told to its session, and what that answers is written at once.
+//! One connection: its session gets the frames, and the replies are written at once.
 
 use std::io;
 use std::pin::pin;
@@ -10,96 +10,97 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio::time::{Instant, interval_at, timeout};
 
-use super::{Shared, Stream, draining};
-use crate::counters::{Counters, count};
-use crate::protocol::{Decoder, EncodeError, ProtocolError, Reply};
-use crate::session::{Filters, MtaSocket, Next, Session, SessionError, Verdict};
+use super::{MilterStream, ServerContext, draining};
+use crate::counters::{MilterCounters, count};
+use crate::protocol::{EncodeError, FilterReply, MilterDecoder, ProtocolError};
+use crate::session::{FilterFactory, FilterVerdict, MilterSession, MtaSocket, NextStep, SessionError};
 
-/// Why a connection has ended.
+/// The reason why a connection ended.
 #[derive(Debug)]
-pub(super) enum End {
-    /// As it should.
+pub(super) enum ConnectionEnd {
+    /// The MTA ended the connection.
     Done,
-    /// Nothing came, or nothing was taken, for too long.
+    /// The MTA sent or read nothing for too long.
     Silent,
     Lost(io::Error),
     Protocol(ProtocolError),
     Filter(SessionError),
 }
 
-pub(super) struct Connection<S, F: Filters> {
-    wire: Wire<S>,
-    decoder: Decoder,
-    session: Session<F>,
+pub(super) struct MilterConnection<S, F: FilterFactory> {
+    writer: FrameWriter<S>,
+    decoder: MilterDecoder,
+    session: MilterSession<F>,
     idle: IdleTimer,
     progress: Duration,
     is_draining: watch::Receiver<bool>,
 }
 
-/// The way out.
-struct Wire<S> {
+/// The writing half of a connection.
+struct FrameWriter<S> {
     stream: S,
-    counters: Arc<Counters>,
+    counters: Arc<MilterCounters>,
     out: Vec<u8>,
     patience: Duration,
 }
 
-impl<S: Stream, F: Filters> Connection<S, F> {
-    pub(super) fn new(stream: S, socket: MtaSocket, shared: &Shared<F>) -> Self {
+impl<S: MilterStream, F: FilterFactory> MilterConnection<S, F> {
+    pub(super) fn new(stream: S, socket: MtaSocket, shared: &ServerContext<F>) -> Self {
         let (counters, settings) = (&shared.counters, &shared.settings);
-        let patience = settings.idle;
+        let patience = settings.max_idle;
         Self {
-            wire: Wire { stream, counters: Arc::clone(counters), out: Vec::new(), patience },
-            decoder: Decoder::new(settings.frame_bytes),
-            session: Session::new(Arc::clone(&shared.filters), Arc::clone(counters), socket),
+            writer: FrameWriter { stream, counters: Arc::clone(counters), out: Vec::new(), patience },
+            decoder: MilterDecoder::new(settings.max_frame_bytes),
+            session: MilterSession::new(Arc::clone(&shared.filters), Arc::clone(counters), socket),
             idle: IdleTimer::new(patience),
-            progress: settings.progress.max(Duration::from_millis(1)),
+            progress: settings.progress_interval.max(Duration::from_millis(1)),
             is_draining: shared.is_draining.clone(),
         }
     }
 
-    /// To its end.
-    pub(super) async fn run(mut self) -> End {
+    /// Runs the connection to its end.
+    pub(super) async fn run(mut self) -> ConnectionEnd {
         let end = match self.converse().await {
-            Ok(()) => End::Done,
+            Ok(()) => ConnectionEnd::Done,
             Err(end) => end,
         };
+        // The filter must drop a message in progress, however the connection ended.
         self.session.lost();
         end
     }
 
-    async fn converse(&mut self) -> Result<(), End> {
+    async fn converse(&mut self) -> Result<(), ConnectionEnd> {
         loop {
-            if self.hear().await? {
-                return self.wire.flush().await;
+            if self.handle_frames().await? {
+                return self.writer.flush().await;
             }
-            self.wire.flush().await?;
+            self.writer.flush().await?;
             if !self.read().await? {
                 return Ok(());
             }
         }
     }
 
-    /// Tells the session of every frame that is here. True where the MTA is done.
-    async fn hear(&mut self) -> Result<bool, End> {
-        while let Some(frame) = self.decoder.next_frame().map_err(End::Protocol)? {
-            match self.session.handle(frame, &mut self.wire.out)? {
-                Next::Read => {}
-                Next::Close => return Ok(true),
-                Next::Conclude => {
-                    // Nothing may wait for what takes long.
-                    self.wire.flush().await?;
+    /// Passes every complete frame to the session. Returns true if the MTA has ended the connection.
+    async fn handle_frames(&mut self) -> Result<bool, ConnectionEnd> {
+        while let Some(frame) = self.decoder.next_frame().map_err(ConnectionEnd::Protocol)? {
+            match self.session.handle(frame, &mut self.writer.out)? {
+                NextStep::Read => {}
+                NextStep::Close => return Ok(true),
+                NextStep::Conclude => {
+                    // Earlier replies must not wait for the filter's work.
+                    self.writer.flush().await?;
                     let verdict = self.conclude().await?;
-                    self.session.deliver(&verdict, &mut self.wire.out)?;
-                    self.wire.flush().await?;
+                    self.session.deliver(&verdict, &mut self.writer.out)?;
+                    self.writer.flush().await?;
                 }
             }
         }
         Ok(false)
     }
 
-    /// Waits for what the filter makes of a message, and meanwhile asks the MTA for patience.
-    async fn conclude(&mut self) -> Result<Verdict, End> {
+    /// Waits for the filter's verdict and sends progress replies meanwhile.
+    async fn conclude(&mut self) -> Result<FilterVerdict, ConnectionEnd> {
         let mut ticks = interval_at(Instant::now() + self.progress, self.progress);
         let mut verdict = pin!(self.session.conclude());
         loop {
@@ -107,48 +108,49 @@ impl<S: Stream, F: Filters> Connection<S, F> {
                 biased;
                 verdict = &mut verdict => return Ok(verdict),
                 _ = ticks.tick() => {
-                    count(&self.wire.counters.progress, 1);
-                    Reply::Progress.encode(&mut self.wire.out)?;
-                    self.wire.flush().await?;
+                    count(&self.writer.counters.progress, 1);
+                    FilterReply::Progress.encode(&mut self.writer.out)?;
+                    self.writer.flush().await?;
                 }
             }
         }
     }
 
-    /// Reads what comes. False where the connection is to be closed: the MTA has, or the server stops and no message is under way.
-    async fn read(&mut self) -> Result<bool, End> {
+    /// Reads the next bytes. Returns false if the server stops and no message is in progress.
+    async fn read(&mut self) -> Result<bool, ConnectionEnd> {
         self.idle.renew();
         let is_between = self.session.is_between_messages();
         let read = tokio::select! {
             biased;
-            read = self.wire.stream.read(self.decoder.space()) => read.map_err(End::Lost)?,
+            read = self.writer.stream.read(self.decoder.space()) => read.map_err(ConnectionEnd::Lost)?,
+            // Received bytes come first, so that a command that has arrived is answered before the server closes.
             () = draining(&mut self.is_draining), if is_between => return Ok(false),
-            () = self.idle.expired() => return Err(End::Silent),
+            () = self.idle.expired() => return Err(ConnectionEnd::Silent),
         };
         if read == 0 {
-            return Err(End::Lost(io::ErrorKind::UnexpectedEof.into()));
+            return Err(ConnectionEnd::Lost(io::ErrorKind::UnexpectedEof.into()));
         }
-        count(&self.wire.counters.received_bytes, read);
+        count(&self.writer.counters.received_bytes, read);
         self.decoder.filled(read);
         Ok(true)
     }
 }
 
-impl<S: Stream> Wire<S> {
-    /// Writes all there is at once.
-    async fn flush(&mut self) -> Result<(), End> {
+impl<S: MilterStream> FrameWriter<S> {
+    /// Writes all pending bytes at once.
+    async fn flush(&mut self) -> Result<(), ConnectionEnd> {
         if self.out.is_empty() {
             return Ok(());
         }
         let written = timeout(self.patience, self.stream.write_all(&self.out)).await;
-        written.map_err(|_| End::Silent)?.map_err(End::Lost)?;
+        written.map_err(|_| ConnectionEnd::Silent)?.map_err(ConnectionEnd::Lost)?;
         count(&self.counters.sent_bytes, self.out.len());
         self.out.clear();
         Ok(())
     }
 }
 
-impl From<SessionError> for End {
+impl From<SessionError> for ConnectionEnd {
     fn from(error: SessionError) -> Self {
         match error {
             SessionError::Protocol(error) => Self::Protocol(error),
@@ -157,7 +159,7 @@ impl From<SessionError> for End {
     }
 }
 
-impl From<EncodeError> for End {
+impl From<EncodeError> for ConnectionEnd {
     fn from(error: EncodeError) -> Self {
         Self::Filter(error.into())
     }

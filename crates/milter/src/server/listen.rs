@@ -1,4 +1,4 @@
-//! Sockets to listen at.
+//! Listening sockets.
 
 use std::io;
 use std::path::Path;
@@ -6,39 +6,42 @@ use std::path::Path;
 use oarlock_io::SocketFile;
 use tokio::net::{TcpListener, UnixListener};
 
-use super::peers::{AllowedUsers, Peer, group_number};
-use super::{ServerError, Settings, Stream};
+use super::peers::{AllowedUsers, PeerProcess, group_number};
+use super::{MilterServerError, MilterSettings, MilterStream};
 use crate::session::MtaSocket;
-use crate::socket::{Socket, resolve};
+use crate::socket::{MilterSocket, resolve};
 
-/// A bound socket; that of a path is removed with it.
+/// A bound socket. The file of a UNIX socket is removed with it.
 #[derive(Debug)]
-pub(super) enum Listener {
-    Tcp(TcpListener, Socket),
+pub(super) enum MilterListener {
+    Tcp(TcpListener, MilterSocket),
     Unix { listener: UnixListener, file: SocketFile, users: AllowedUsers },
 }
 
 /// A connection that came to a listener.
-pub(super) enum Accepted {
-    Stream(Box<dyn Stream>, MtaSocket),
-    /// Somebody who may not come, whose connection is closed by now.
+pub(super) enum AcceptOutcome {
+    Stream(Box<dyn MilterStream>, MtaSocket),
+    /// The user may not connect. The connection is closed already.
     Refused {
         uid: u32,
         pid: Option<i32>,
     },
 }
 
-impl Listener {
-    pub(super) async fn bind(socket: &Socket, settings: &Settings) -> Result<Self, ServerError> {
-        let failed = |error| ServerError::Listen { socket: socket.clone(), error };
+impl MilterListener {
+    pub(super) async fn bind(
+        socket: &MilterSocket,
+        settings: &MilterSettings,
+    ) -> Result<Self, MilterServerError> {
+        let failed = |error| MilterServerError::Listen { socket: socket.clone(), error };
         match socket {
-            Socket::Inet { host, port, is_v6 } => {
+            MilterSocket::Inet { host, port, is_v6 } => {
                 let address = resolve(host.as_deref(), *port, *is_v6).await.map_err(failed)?;
                 let listener = TcpListener::bind(address).await.map_err(failed)?;
                 let bound = listener.local_addr().map_err(failed)?;
                 Ok(Self::Tcp(listener, bound.into()))
             }
-            Socket::Unix(path) => {
+            MilterSocket::Unix(path) => {
                 let group = settings.unix_group.as_deref().map(group_number).transpose()?;
                 let named = AllowedUsers::named(settings)?;
                 let (listener, file) = bind_unix(path, settings.unix_mode, group)?;
@@ -48,37 +51,41 @@ impl Listener {
         }
     }
 
-    pub(super) fn socket(&self) -> Socket {
+    pub(super) fn socket(&self) -> MilterSocket {
         match self {
             Self::Tcp(_, socket) => socket.clone(),
-            Self::Unix { file, .. } => Socket::Unix(file.path().to_owned()),
+            Self::Unix { file, .. } => MilterSocket::Unix(file.path().to_owned()),
         }
     }
 
-    pub(super) async fn accept(&self) -> io::Result<Accepted> {
+    pub(super) async fn accept(&self) -> io::Result<AcceptOutcome> {
         match self {
             Self::Tcp(listener, _) => {
                 let (stream, _) = listener.accept().await?;
-                // Replies leave at once. A connection that has broken meanwhile says so when it is read.
+                // Replies must leave at once. If this fails, reading from the connection reports the error.
                 let _ = stream.set_nodelay(true);
-                Ok(Accepted::Stream(Box::new(stream), MtaSocket::Tcp))
+                Ok(AcceptOutcome::Stream(Box::new(stream), MtaSocket::Tcp))
             }
             Self::Unix { listener, users, .. } => {
                 let (stream, _) = listener.accept().await?;
-                let peer = Peer::of(&stream)?;
+                let peer = PeerProcess::of(&stream)?;
                 let uid = peer.uid;
                 Ok(match users.admits(&peer, rustix::process::geteuid().as_raw()) {
-                    false => Accepted::Refused { uid, pid: peer.pid },
-                    true => Accepted::Stream(Box::new(stream), MtaSocket::Unix { uid }),
+                    false => AcceptOutcome::Refused { uid, pid: peer.pid },
+                    true => AcceptOutcome::Stream(Box::new(stream), MtaSocket::Unix { uid }),
                 })
             }
         }
     }
 }
 
-/// Binds a socket at a path, whose file goes with it.
-fn bind_unix(path: &Path, mode: u32, group: Option<u32>) -> Result<(UnixListener, SocketFile), ServerError> {
-    let failed = |error| ServerError::Listen { socket: Socket::Unix(path.into()), error };
+/// Binds a socket at a path. Its file is removed when it is dropped.
+fn bind_unix(
+    path: &Path,
+    mode: u32,
+    group: Option<u32>,
+) -> Result<(UnixListener, SocketFile), MilterServerError> {
+    let failed = |error| MilterServerError::Listen { socket: MilterSocket::Unix(path.into()), error };
     let (listener, file) = SocketFile::bind(path, mode, group)?;
     listener.set_nonblocking(true).map_err(failed)?;
     Ok((UnixListener::from_std(listener).map_err(failed)?, file))

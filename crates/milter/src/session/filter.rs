@@ -1,181 +1,184 @@
-//! What a filter is: called step by step, on one connection at a time.
+//! The traits of a filter. It is called step by step, on one connection at a time.
 
 use std::future::{Future, ready};
 
-use super::macros::Macros;
-use crate::protocol::{Actions, Change, Connect, Envelope, MacroStage, SmtpReply, Steps};
+use super::macros::MacroTable;
+use crate::protocol::{Actions, ConnectInfo, EnvelopeAddress, MacroStage, MessageChange, SmtpReply, Steps};
 
-/// What is to become of a message, or at the first two steps of all messages of the connection.
+/// The action of a filter for a message. At the first two steps it is for all messages of the connection.
 ///
-/// At a step for which [`Wants::steps`] said that no reply would come, it is kept and given at the next step that has one; what was
-/// said of a recipient then holds for the message.
+/// If [`FilterWants::steps`] opted out of the reply of a step, the action is kept and sent with the next reply. An
+/// action for a recipient then applies to the whole message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Action {
-    /// Go on; at the end of the message: deliver it.
+pub enum FilterAction {
+    /// Continues. At the end of a message: delivers it.
     #[default]
     Continue,
-    /// Deliver it without asking further.
+    /// Delivers the message without asking further.
     Accept,
-    /// Refuse it for good; at a recipient, that one.
+    /// Rejects for good. At a recipient: only that recipient.
     Reject,
-    /// Refuse it for now; at a recipient, that one.
+    /// Rejects for now. At a recipient: only that recipient.
     Tempfail,
-    /// Refuse it with these words; at a recipient, that one.
+    /// Rejects with this text. At a recipient: only that recipient.
     Reply(SmtpReply),
-    /// Take it and throw it away.
+    /// Accepts and discards the message.
     Discard,
-    /// No more of the body; elsewhere: go on.
+    /// Ends the body. At other steps: continues.
     Skip,
 }
 
-impl Action {
-    /// True where no step follows.
+impl FilterAction {
+    /// Returns true if no further step follows.
     #[must_use]
     pub fn is_final(&self) -> bool {
         !matches!(self, Self::Continue | Self::Skip)
     }
 
-    /// True where the message, or the recipient, is refused.
+    /// Returns true if the message or the recipient is rejected.
     #[must_use]
     pub fn refuses(&self) -> bool {
         matches!(self, Self::Reject | Self::Tempfail | Self::Reply(_))
     }
 }
 
-/// What comes of a message.
+/// The verdict of a filter on a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verdict {
-    /// What is done to it, in this order. A message that is refused or discarded is left as it is.
-    pub changes: Vec<Change>,
-    /// Whether it is taken.
-    pub action: Action,
+pub struct FilterVerdict {
+    /// The changes, in this order. They do not apply if the message is rejected or discarded.
+    pub changes: Vec<MessageChange>,
+    /// The action for the message.
+    pub action: FilterAction,
 }
 
-/// What a filter wants of an MTA.
+/// The wishes of a filter for the negotiation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wants {
-    /// Changes that it may ask for.
+pub struct FilterWants {
+    /// The changes that the filter may ask for.
     pub actions: Actions,
-    /// Steps that it does not need (`NO_*`) or does not answer (`NO_REPLY_*`), so that no MTA waits for them, and additions:
-    /// [`Steps::SKIP`], [`Steps::LEADING_SPACE`], [`Steps::REJECTED_RECIPIENTS`].
+    /// The steps that the filter does not need (`NO_*`) or does not reply to (`NO_REPLY_*`), which saves the MTA from
+    /// waiting for it. Also the additions [`Steps::SKIP`], [`Steps::LEADING_SPACE`] and
+    /// [`Steps::REJECTED_RECIPIENTS`].
     pub steps: Steps,
-    /// Names of macros between spaces, where those of the MTA's configuration will not do.
+    /// The names of macros, separated by spaces, by stage. They replace the MTA's configuration.
     pub macros: Vec<(MacroStage, String)>,
 }
 
-/// What was agreed on: what the filter wants, as far as the MTA offers it.
+/// The negotiated options: the filter's wishes, as far as the MTA offers them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Agreed {
-    /// Of the protocol, 2 to 6.
+pub struct AgreedOptions {
+    /// The protocol version, 2 to 6.
     pub version: u32,
-    /// Changes that will be made. Others that a verdict names are left out, and counted.
+    /// The changes that will be made. Other changes of a verdict are left out and counted.
     pub actions: Actions,
-    /// What is left out and added.
+    /// The steps that are left out and added.
     pub steps: Steps,
 }
 
-impl Agreed {
-    /// True where header values come as they are in the message, from the colon on. Else the MTA has taken away one space, if there was
-    /// one, and which of both nobody can tell.
+impl AgreedOptions {
+    /// Returns true if header values are complete from the colon on. Otherwise the MTA has removed a space if there
+    /// was one, and the original value is unknown.
     #[must_use]
     pub fn has_leading_space(&self) -> bool {
         self.steps.contains(Steps::LEADING_SPACE)
     }
 }
 
-/// The kind of socket over which an MTA has come.
+/// The kind of socket of an MTA's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MtaSocket {
-    /// Over TCP: any process that reaches the port can be it.
+    /// TCP: the MTA can be any process that reaches the port.
     Tcp,
-    /// Over a UNIX socket, as this user by what the system says.
+    /// A UNIX socket. The system has reported the user.
     Unix {
-        /// The user.
+        /// The number of the user.
         uid: u32,
     },
 }
 
 impl MtaSocket {
-    /// True for a process of this machine whose user is known.
+    /// Returns true for a process of this machine whose user is known.
     #[must_use]
     pub fn is_unix(self) -> bool {
         matches!(self, Self::Unix { .. })
     }
 }
 
-/// Makes filters.
-pub trait Filters: Send + Sync + 'static {
-    /// What it makes.
-    type Filter: Filter + Send + 'static;
+/// A factory of filters.
+pub trait FilterFactory: Send + Sync + 'static {
+    /// The type of filter.
+    type Filter: MessageFilter + Send + 'static;
 
-    /// What all of them want.
-    fn wants(&self) -> Wants;
+    /// Returns the wishes of all filters.
+    fn wants(&self) -> FilterWants;
 
-    /// A filter for one SMTP connection of an MTA that came over `socket`.
+    /// Makes a filter for one SMTP connection of an MTA that connected over `socket`.
     fn filter(&self, socket: MtaSocket) -> Self::Filter;
 }
 
-/// What is done with the messages of one SMTP connection. Methods that are not written let everything pass.
+/// A filter for the messages of one SMTP connection. The default methods let everything pass.
 ///
-/// Steps come in the order of the methods; `header`, `body` and `recipient` several times, and after a message the next one may begin.
-/// After an action that is final (other than for one recipient) no more of that message comes.
-pub trait Filter {
-    /// What was agreed on with the MTA, before anything else. False: hang up, and the MTA does what it does without a filter.
-    fn accepts(&mut self, _agreed: &Agreed) -> bool {
+/// The methods are called in their order. `header`, `body` and `recipient` are called several times, and another
+/// message may follow. After a final action, except for one recipient, the rest of the message is not passed.
+pub trait MessageFilter {
+    /// Accepts or declines the negotiated options, before any other call. If it returns false, the connection is
+    /// closed, and the MTA proceeds without the filter.
+    fn accepts(&mut self, _agreed: &AgreedOptions) -> bool {
         true
     }
 
-    /// A client has connected.
-    fn connect(&mut self, _connect: &Connect<'_>, _macros: &Macros) -> Action {
-        Action::Continue
+    /// Handles a client's connection.
+    fn connect(&mut self, _connect: &ConnectInfo<'_>, _macros: &MacroTable) -> FilterAction {
+        FilterAction::Continue
     }
 
-    /// HELO or EHLO.
-    fn helo(&mut self, _name: &[u8], _macros: &Macros) -> Action {
-        Action::Continue
+    /// Handles HELO or EHLO.
+    fn helo(&mut self, _name: &[u8], _macros: &MacroTable) -> FilterAction {
+        FilterAction::Continue
     }
 
-    /// A message begins.
-    fn mail(&mut self, _from: &Envelope<'_>, _macros: &Macros) -> Action {
-        Action::Continue
+    /// Handles the start of a message.
+    fn mail(&mut self, _from: &EnvelopeAddress<'_>, _macros: &MacroTable) -> FilterAction {
+        FilterAction::Continue
     }
 
-    /// One recipient.
-    fn recipient(&mut self, _to: &Envelope<'_>, _macros: &Macros) -> Action {
-        Action::Continue
+    /// Handles one recipient.
+    fn recipient(&mut self, _to: &EnvelopeAddress<'_>, _macros: &MacroTable) -> FilterAction {
+        FilterAction::Continue
     }
 
-    /// DATA.
-    fn data(&mut self, _macros: &Macros) -> Action {
-        Action::Continue
+    /// Handles DATA.
+    fn data(&mut self, _macros: &MacroTable) -> FilterAction {
+        FilterAction::Continue
     }
 
-    /// One header, its value without the line end. See [`Agreed::has_leading_space`].
-    fn header(&mut self, _name: &[u8], _value: &[u8]) -> Action {
-        Action::Continue
+    /// Handles one header. Its value has no line end. See [`AgreedOptions::has_leading_space`].
+    fn header(&mut self, _name: &[u8], _value: &[u8]) -> FilterAction {
+        FilterAction::Continue
     }
 
-    /// No more headers.
-    fn end_of_headers(&mut self, _macros: &Macros) -> Action {
-        Action::Continue
+    /// Handles the end of the headers.
+    fn end_of_headers(&mut self, _macros: &MacroTable) -> FilterAction {
+        FilterAction::Continue
     }
 
-    /// A piece of the body, cut anywhere, with CRLF at line ends.
-    fn body(&mut self, _chunk: &[u8]) -> Action {
-        Action::Continue
+    /// Handles a piece of the body, split anywhere, with CRLF at line ends.
+    fn body(&mut self, _chunk: &[u8]) -> FilterAction {
+        FilterAction::Continue
     }
 
-    /// The message is all there. While this takes long the MTA is asked for patience. Dropped where the connection is cut.
-    fn end_of_message(&mut self, _macros: &Macros) -> impl Future<Output = Verdict> + Send {
-        ready(Verdict::default())
+    /// Concludes the message. The server sends progress replies meanwhile. The future is dropped if the connection is
+    /// cut.
+    fn end_of_message(&mut self, _macros: &MacroTable) -> impl Future<Output = FilterVerdict> + Send {
+        ready(FilterVerdict::default())
     }
 
-    /// The message that has begun comes to no end: what was kept of it may go. Called too where this filter's own action ended it
-    /// before its time, and where the connection is lost.
+    /// Abandons the message in progress. It is also called if the filter's own action ended the message early, and if
+    /// the connection is lost.
     fn abort(&mut self) {}
 
-    /// A command that the MTA does not know, at any time.
-    fn unknown(&mut self, _command: &[u8]) -> Action {
-        Action::Continue
+    /// Handles a command that the MTA does not know, at any time.
+    fn unknown(&mut self, _command: &[u8]) -> FilterAction {
+        FilterAction::Continue
     }
 }

@@ -1,17 +1,17 @@
-//! What an MTA says beside its commands: names and values, by stage.
+//! The macros that an MTA sends with its commands: names and values by stage.
 
 use std::fmt;
 
-use crate::protocol::{MacroStage, Pairs};
+use crate::protocol::{MacroPairs, MacroStage};
 
-/// Macros of a connection as they stand: those of a stage last until the next time that stage is reached.
+/// The current macros of a connection. The macros of a stage last until that stage is reached again.
 #[derive(Default)]
-pub struct Macros {
-    /// As they came, by the place of their stage in [`ORDER`].
+pub struct MacroTable {
+    /// The bytes of each stage, by its index in [`ORDER`].
     stages: [Vec<u8>; ORDER.len()],
 }
 
-/// Stages in the order in which they are reached, which is not that of their numbers.
+/// The stages in the order in which they are reached. Their numbers have another order.
 const ORDER: [MacroStage; 7] = [
     MacroStage::Connect,
     MacroStage::Helo,
@@ -22,35 +22,36 @@ const ORDER: [MacroStage; 7] = [
     MacroStage::EndOfMessage,
 ];
 
-impl Macros {
-    /// The value that was sent last under this name, with braces around it or without: `i`, `{auth_type}`.
+impl MacroTable {
+    /// Returns the value that was sent last under this name, with or without braces: `i`, `{auth_type}`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&[u8]> {
-        let name = bare(name.as_bytes());
+        let name = without_braces(name.as_bytes());
         let found = |stage: &'_ Vec<u8>| -> Option<usize> {
-            Pairs::kept(stage).position(|(candidate, _)| bare(candidate) == name)
+            MacroPairs::kept(stage).position(|(candidate, _)| without_braces(candidate) == name)
         };
+        // Later stages override earlier ones.
         self.stages.iter().rev().find_map(|stage| {
             let index = found(stage)?;
-            Pairs::kept(stage).nth(index).map(|(_, value)| value)
+            MacroPairs::kept(stage).nth(index).map(|(_, value)| value)
         })
     }
 
-    /// All of a stage.
+    /// Returns all macros of a stage.
     #[must_use]
-    pub fn of(&self, stage: MacroStage) -> Pairs<'_> {
-        Pairs::kept(&self.stages[place(stage)])
+    pub fn stage_pairs(&self, stage: MacroStage) -> MacroPairs<'_> {
+        MacroPairs::kept(&self.stages[stage_index(stage)])
     }
 
-    pub(super) fn set(&mut self, stage: MacroStage, pairs: Pairs<'_>) {
-        let kept = &mut self.stages[place(stage)];
+    pub(super) fn set(&mut self, stage: MacroStage, pairs: MacroPairs<'_>) {
+        let kept = &mut self.stages[stage_index(stage)];
         kept.clear();
         kept.extend_from_slice(pairs.as_bytes());
     }
 
-    /// Forgets what was sent for later stages.
+    /// Forgets the macros of later stages.
     pub(super) fn clear_after(&mut self, stage: MacroStage) {
-        self.stages[place(stage) + 1..].iter_mut().for_each(Vec::clear);
+        self.stages[stage_index(stage) + 1..].iter_mut().for_each(Vec::clear);
     }
 
     pub(super) fn clear(&mut self) {
@@ -58,21 +59,21 @@ impl Macros {
     }
 }
 
-impl fmt::Debug for Macros {
+impl fmt::Debug for MacroTable {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = self.stages.iter().flat_map(|stage| Pairs::kept(stage));
+        let all = self.stages.iter().flat_map(|stage| MacroPairs::kept(stage));
         out.debug_map()
             .entries(all.map(|(name, value)| (String::from_utf8_lossy(name), String::from_utf8_lossy(value))))
             .finish()
     }
 }
 
-fn place(stage: MacroStage) -> usize {
-    // unreachable because every stage stands in the order
+fn stage_index(stage: MacroStage) -> usize {
+    // unreachable because the order holds every stage
     ORDER.iter().position(|candidate| *candidate == stage).unwrap_or_default()
 }
 
-fn bare(name: &[u8]) -> &[u8] {
+fn without_braces(name: &[u8]) -> &[u8] {
     match name {
         [b'{', bare @ .., b'}'] => bare,
         bare => bare,
@@ -83,13 +84,13 @@ fn bare(name: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
-    fn pairs(bytes: &[u8]) -> Pairs<'_> {
-        Pairs::new(bytes).unwrap()
+    fn pairs(bytes: &[u8]) -> MacroPairs<'_> {
+        MacroPairs::new(bytes).unwrap()
     }
 
     #[test]
-    fn the_latest_stage_counts_and_braces_do_not() {
-        let mut macros = Macros::default();
+    fn finds_a_macro_of_the_latest_stage_with_or_without_braces() {
+        let mut macros = MacroTable::default();
         macros.set(MacroStage::Connect, pairs(b"j\0mx\0{daemon_name}\0smtpd\0"));
         macros.set(MacroStage::EndOfMessage, pairs(b"i\0QUEUED\0"));
         macros.set(MacroStage::EndOfHeaders, pairs(b"i\0EARLIER\0{i}\0NEVER\0"));
@@ -101,6 +102,6 @@ mod tests {
         assert_eq!(macros.get("i"), Some(&b"EARLIER"[..]));
         macros.clear_after(MacroStage::Helo);
         assert_eq!((macros.get("i"), macros.get("j")), (None, Some(&b"mx"[..])));
-        assert_eq!(macros.of(MacroStage::Connect).count(), 2);
+        assert_eq!(macros.stage_pairs(MacroStage::Connect).count(), 2);
     }
 }

@@ -1,92 +1,95 @@
-//! A filter that writes down what it is told and says what it is asked to.
+//! A filter that records its calls and answers by a script.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 
 use super::*;
-use crate::protocol::{Connect, Decoder, Envelope, ErrorKind, Family, Pairs, SmtpReply, code};
+use crate::protocol::{
+    AddressFamily, ConnectInfo, EnvelopeAddress, MacroPairs, MilterDecoder, ProtocolErrorKind, SmtpReply,
+    code,
+};
 
-/// Filters that share one script and one diary.
+/// A factory of filters that share one script and one record of calls.
 #[derive(Default)]
-struct Play {
-    wants: Wants,
-    says: HashMap<&'static str, Action>,
-    verdict: Verdict,
+struct ScriptedFilters {
+    wants: FilterWants,
+    says: HashMap<&'static str, FilterAction>,
+    verdict: FilterVerdict,
     declines: bool,
-    diary: Arc<Mutex<Vec<String>>>,
+    calls: Arc<Mutex<Vec<String>>>,
 }
 
-struct Actor {
-    says: HashMap<&'static str, Action>,
-    verdict: Verdict,
+struct ScriptedFilter {
+    says: HashMap<&'static str, FilterAction>,
+    verdict: FilterVerdict,
     declines: bool,
-    diary: Arc<Mutex<Vec<String>>>,
+    calls: Arc<Mutex<Vec<String>>>,
 }
 
-impl Filters for Play {
-    type Filter = Actor;
+impl FilterFactory for ScriptedFilters {
+    type Filter = ScriptedFilter;
 
-    fn wants(&self) -> Wants {
+    fn wants(&self) -> FilterWants {
         self.wants.clone()
     }
 
-    fn filter(&self, _: MtaSocket) -> Actor {
-        self.diary.lock().unwrap().push("new".into());
-        let (says, verdict, diary) = (self.says.clone(), self.verdict.clone(), Arc::clone(&self.diary));
-        Actor { says, verdict, declines: self.declines, diary }
+    fn filter(&self, _: MtaSocket) -> ScriptedFilter {
+        self.calls.lock().unwrap().push("new".into());
+        let (says, verdict, calls) = (self.says.clone(), self.verdict.clone(), Arc::clone(&self.calls));
+        ScriptedFilter { says, verdict, declines: self.declines, calls }
     }
 }
 
-impl Actor {
-    fn note(&self, step: &str, about: &[u8]) -> Action {
+impl ScriptedFilter {
+    fn note(&self, step: &str, about: &[u8]) -> FilterAction {
         let about = String::from_utf8_lossy(about);
-        self.diary.lock().unwrap().push(format!("{step} {about}").trim().into());
+        self.calls.lock().unwrap().push(format!("{step} {about}").trim().into());
         self.says.get(step).cloned().unwrap_or_default()
     }
 }
 
-fn id(macros: &Macros) -> &[u8] {
+fn id(macros: &MacroTable) -> &[u8] {
     macros.get("i").unwrap_or(b"-")
 }
 
-impl Filter for Actor {
-    fn accepts(&mut self, _: &Agreed) -> bool {
+impl MessageFilter for ScriptedFilter {
+    fn accepts(&mut self, _: &AgreedOptions) -> bool {
         !self.declines
     }
 
-    fn connect(&mut self, connect: &Connect<'_>, _: &Macros) -> Action {
+    fn connect(&mut self, connect: &ConnectInfo<'_>, _: &MacroTable) -> FilterAction {
         self.note("connect", connect.host)
     }
 
-    fn helo(&mut self, name: &[u8], _: &Macros) -> Action {
+    fn helo(&mut self, name: &[u8], _: &MacroTable) -> FilterAction {
         self.note("helo", name)
     }
 
-    fn mail(&mut self, from: &Envelope<'_>, macros: &Macros) -> Action {
+    fn mail(&mut self, from: &EnvelopeAddress<'_>, macros: &MacroTable) -> FilterAction {
         self.note("mail", &[from.address(), b" ", id(macros)].concat())
     }
 
-    fn recipient(&mut self, to: &Envelope<'_>, _: &Macros) -> Action {
+    fn recipient(&mut self, to: &EnvelopeAddress<'_>, _: &MacroTable) -> FilterAction {
         self.note("recipient", to.address())
     }
 
-    fn data(&mut self, _: &Macros) -> Action {
+    fn data(&mut self, _: &MacroTable) -> FilterAction {
         self.note("data", b"")
     }
 
-    fn header(&mut self, name: &[u8], value: &[u8]) -> Action {
+    fn header(&mut self, name: &[u8], value: &[u8]) -> FilterAction {
         self.note("header", &[name, b":", value].concat())
     }
 
-    fn end_of_headers(&mut self, _: &Macros) -> Action {
+    fn end_of_headers(&mut self, _: &MacroTable) -> FilterAction {
         self.note("eoh", b"")
     }
 
-    fn body(&mut self, chunk: &[u8]) -> Action {
+    fn body(&mut self, chunk: &[u8]) -> FilterAction {
         self.note("body", chunk)
     }
 
-    async fn end_of_message(&mut self, macros: &Macros) -> Verdict {
+    async fn end_of_message(&mut self, macros: &MacroTable) -> FilterVerdict {
         self.note("end", id(macros));
         self.verdict.clone()
     }
@@ -95,115 +98,125 @@ impl Filter for Actor {
         self.note("abort", b"");
     }
 
-    fn unknown(&mut self, command: &[u8]) -> Action {
+    fn unknown(&mut self, command: &[u8]) -> FilterAction {
         self.note("unknown", command)
     }
 }
 
-/// One connection with a play on it.
-struct Stage {
-    session: Session<Play>,
-    counters: Arc<Counters>,
-    diary: Arc<Mutex<Vec<String>>>,
+/// One connection with a scripted filter.
+struct TestSession {
+    session: MilterSession<ScriptedFilters>,
+    counters: Arc<MilterCounters>,
+    calls: Arc<Mutex<Vec<String>>>,
 }
 
-impl Stage {
-    fn new(play: Play) -> Self {
-        let (counters, diary) = (Arc::<Counters>::default(), Arc::clone(&play.diary));
-        Self { session: Session::new(Arc::new(play), Arc::clone(&counters), MtaSocket::Tcp), counters, diary }
+impl TestSession {
+    fn new(script: ScriptedFilters) -> Self {
+        let (counters, calls) = (Arc::<MilterCounters>::default(), Arc::clone(&script.calls));
+        Self {
+            session: MilterSession::new(Arc::new(script), Arc::clone(&counters), MtaSocket::Tcp),
+            counters,
+            calls,
+        }
     }
 
-    /// Negotiated with an MTA that offers everything.
-    async fn agreed(play: Play) -> Self {
-        let mut stage = Self::new(play);
-        let replies = stage.says(&[offer(6, Actions::ALL, Steps::ALL)]).await.unwrap();
-        assert!(matches!(replies.as_slice(), [Reply::Negotiate(_)]));
-        stage
+    /// Makes a session that was negotiated with an MTA that offers everything.
+    async fn agreed(script: ScriptedFilters) -> Self {
+        let mut test = Self::new(script);
+        let replies = test.send(&[offer(6, Actions::ALL, Steps::ALL)]).await.unwrap();
+        assert!(matches!(replies.as_slice(), [FilterReply::Negotiate(_)]));
+        test
     }
 
-    /// What the MTA gets for these.
-    async fn says(&mut self, commands: &[Command<'_>]) -> Result<Vec<Reply>, SessionError> {
+    /// Sends commands and returns the replies.
+    async fn send(&mut self, commands: &[MilterCommand<'_>]) -> Result<Vec<FilterReply>, SessionError> {
         let (mut out, mut bytes) = (Vec::new(), Vec::new());
         commands.iter().for_each(|command| command.encode(&mut bytes).unwrap());
-        let mut decoder = Decoder::default();
+        let mut decoder = MilterDecoder::default();
         decoder.push(&bytes);
         while let Some(frame) = decoder.next_frame().unwrap() {
-            if self.session.handle(frame, &mut out)? == Next::Conclude {
+            if self.session.handle(frame, &mut out)? == NextStep::Conclude {
                 let verdict = self.session.conclude().await;
                 self.session.deliver(&verdict, &mut out)?;
             }
         }
-        let mut decoder = Decoder::default();
+        let mut decoder = MilterDecoder::default();
         decoder.push(&out);
         let mut replies = Vec::new();
         while let Some(frame) = decoder.next_frame().unwrap() {
-            replies.push(Reply::read(frame).unwrap());
+            replies.push(FilterReply::read(frame).unwrap());
         }
         Ok(replies)
     }
 
-    fn told(&self) -> Vec<String> {
-        std::mem::take(&mut *self.diary.lock().unwrap())
+    fn take_calls(&self) -> Vec<String> {
+        std::mem::take(&mut *self.calls.lock().unwrap())
     }
 }
 
-fn offer(version: u32, actions: Actions, steps: Steps) -> Command<'static> {
-    Command::Negotiate(Options { version, actions, steps, macros: Vec::new() })
+fn offer(version: u32, actions: Actions, steps: Steps) -> MilterCommand<'static> {
+    MilterCommand::Negotiate(NegotiationOptions { version, actions, steps, macros: Vec::new() })
 }
 
-fn connect() -> Command<'static> {
-    Command::Connect(Connect { host: b"mx", family: Family::Inet, port: 1, address: b"192.0.2.1" })
+fn connect() -> MilterCommand<'static> {
+    MilterCommand::Connect(ConnectInfo {
+        host: b"mx",
+        family: AddressFamily::Inet,
+        port: 1,
+        address: b"192.0.2.1",
+    })
 }
 
-fn mail() -> Command<'static> {
-    Command::Mail(Envelope::new(b"<a>\0").unwrap())
+fn mail() -> MilterCommand<'static> {
+    MilterCommand::Mail(EnvelopeAddress::new(b"<a>\0").unwrap())
 }
 
-fn recipient() -> Command<'static> {
-    Command::Recipient(Envelope::new(b"<b>\0").unwrap())
+fn recipient() -> MilterCommand<'static> {
+    MilterCommand::Recipient(EnvelopeAddress::new(b"<b>\0").unwrap())
 }
 
-fn macros(of: u8, bytes: &'static [u8]) -> Command<'static> {
-    Command::Macros { of, pairs: Pairs::new(bytes).unwrap() }
+fn macros(of: u8, bytes: &'static [u8]) -> MilterCommand<'static> {
+    MilterCommand::Macros { of, pairs: MacroPairs::new(bytes).unwrap() }
 }
 
-const HELO: Command<'static> = Command::Helo(b"me");
-const HEADER: Command<'static> = Command::Header { name: b"A", value: b" b" };
-const EOH: Command<'static> = Command::EndOfHeaders;
-const BODY: Command<'static> = Command::Body(b"x");
-const END: Command<'static> = Command::EndOfMessage(b"");
+const HELO: MilterCommand<'static> = MilterCommand::Helo(b"me");
+const HEADER: MilterCommand<'static> = MilterCommand::Header { name: b"A", value: b" b" };
+const EOH: MilterCommand<'static> = MilterCommand::EndOfHeaders;
+const BODY: MilterCommand<'static> = MilterCommand::Body(b"x");
+const END: MilterCommand<'static> = MilterCommand::EndOfMessage(b"");
 
-fn message() -> Vec<Command<'static>> {
-    vec![mail(), recipient(), Command::Data, HEADER, EOH, BODY, END]
+fn message() -> Vec<MilterCommand<'static>> {
+    vec![mail(), recipient(), MilterCommand::Data, HEADER, EOH, BODY, END]
 }
 
-fn wants(steps: Steps) -> Wants {
-    Wants { steps, actions: Actions::ADD_HEADERS, ..Wants::default() }
+fn wants(steps: Steps) -> FilterWants {
+    FilterWants { steps, actions: Actions::ADD_HEADERS, ..FilterWants::default() }
 }
 
 #[tokio::test]
-async fn a_message_is_told_step_by_step() {
-    let mut stage = Stage::agreed(Play::default()).await;
+async fn passes_a_message_to_the_filter_step_by_step() {
+    let mut test = TestSession::agreed(ScriptedFilters::default()).await;
     let all = [vec![connect(), HELO], message()].concat();
-    assert_eq!(stage.says(&all).await.unwrap(), vec![Reply::Continue; 9]);
-    let told = "new|connect mx|helo me|mail <a> -|recipient <b>|data|header A: b|eoh|body x|end -";
-    assert_eq!(stage.told().join("|"), told);
-    assert!(stage.session.is_between_messages());
-    assert_eq!(stage.counters.messages.load(std::sync::atomic::Ordering::Relaxed), 1);
-    assert_eq!(stage.counters.outcomes(Outcome::Continue), 1);
+    assert_eq!(test.send(&all).await.unwrap(), vec![FilterReply::Continue; 9]);
+    let calls = "new|connect mx|helo me|mail <a> -|recipient <b>|data|header A: b|eoh|body x|end -";
+    assert_eq!(test.take_calls().join("|"), calls);
+    assert!(test.session.is_between_messages());
+    assert_eq!(test.counters.messages.load(std::sync::atomic::Ordering::Relaxed), 1);
+    assert_eq!(test.counters.outcomes(CountedOutcome::Continue), 1);
 }
 
 #[tokio::test]
-async fn what_is_agreed_on_is_wanted_and_offered() {
-    let wants = Wants {
+async fn negotiates_what_is_both_wanted_and_offered() {
+    let wants = FilterWants {
         actions: Actions::ADD_HEADERS | Actions::CHANGE_HEADERS,
         steps: Steps::NO_HELO | Steps::SKIP | Steps::LEADING_SPACE,
         macros: vec![(MacroStage::Mail, "i {auth_authen}".into())],
     };
     let chosen = async |version, actions, steps| {
-        let mut stage = Stage::new(Play { wants: wants.clone(), ..Play::default() });
-        match stage.says(&[offer(version, actions, steps)]).await?.pop() {
-            Some(Reply::Negotiate(options)) => Ok::<_, SessionError>(options),
+        let mut test =
+            TestSession::new(ScriptedFilters { wants: wants.clone(), ..ScriptedFilters::default() });
+        match test.send(&[offer(version, actions, steps)]).await?.pop() {
+            Some(FilterReply::Negotiate(options)) => Ok::<_, SessionError>(options),
             other => panic!("{other:?}"),
         }
     };
@@ -216,7 +229,7 @@ async fn what_is_agreed_on_is_wanted_and_offered() {
         assert_eq!((options.actions, options.steps), (Actions::ADD_HEADERS, Steps::SKIP));
     }
     assert_eq!(chosen(1 << 31, Actions::ALL, Steps::ALL).await.unwrap().version, 6);
-    // Who offers nothing means what there was before there was anything to offer.
+    // An empty offer means the options of version 1.
     let oldest = chosen(2, Actions::NONE, Steps::NONE).await.unwrap();
     assert_eq!((oldest.actions, oldest.steps), (Actions::ADD_HEADERS, Steps::NO_HELO));
     for version in [0, 1] {
@@ -226,73 +239,82 @@ async fn what_is_agreed_on_is_wanted_and_offered() {
 }
 
 #[tokio::test]
-async fn a_filter_may_do_without_an_mta() {
-    let mut stage = Stage::new(Play { declines: true, ..Play::default() });
-    let end = stage.says(&[offer(6, Actions::ALL, Steps::ALL)]).await;
+async fn a_filter_can_decline_an_mta() {
+    let mut test = TestSession::new(ScriptedFilters { declines: true, ..ScriptedFilters::default() });
+    let end = test.send(&[offer(6, Actions::ALL, Steps::ALL)]).await;
     assert!(matches!(end, Err(SessionError::Declined { .. })));
 }
 
 #[tokio::test]
-async fn commands_out_of_order_end_the_connection() {
+async fn a_command_out_of_order_ends_the_connection() {
     let hello = [connect(), HELO];
-    let ways: Vec<(Vec<Command<'_>>, Command<'_>)> = vec![
+    let ways: Vec<(Vec<MilterCommand<'_>>, MilterCommand<'_>)> = vec![
         (vec![], offer(6, Actions::ALL, Steps::ALL)),
         (vec![], HELO),
         (vec![], mail()),
         (vec![], END),
         (vec![connect()], connect()),
         (hello.to_vec(), recipient()),
-        (hello.to_vec(), Command::Data),
+        (hello.to_vec(), MilterCommand::Data),
         (hello.to_vec(), HEADER),
         (hello.to_vec(), END),
         ([&hello[..], &message()].concat(), END),
         ([&hello[..], &message()].concat(), BODY),
-        ([&hello[..], &[mail()]].concat(), Command::Data),
+        ([&hello[..], &[mail()]].concat(), MilterCommand::Data),
         ([&hello[..], &[mail()]].concat(), HEADER),
         ([&hello[..], &[mail()]].concat(), END),
         ([&hello[..], &message()[..3]].concat(), recipient()),
-        ([&hello[..], &message()[..3]].concat(), Command::Data),
-        ([&hello[..], &message()[..4]].concat(), Command::Data),
+        ([&hello[..], &message()[..3]].concat(), MilterCommand::Data),
+        ([&hello[..], &message()[..4]].concat(), MilterCommand::Data),
         ([&hello[..], &message()[..5]].concat(), HEADER),
         ([&hello[..], &message()[..5]].concat(), EOH),
         ([&hello[..], &message()[..6]].concat(), EOH),
         ([&hello[..], &message()[..6]].concat(), recipient()),
     ];
     for (before, bad) in ways {
-        let mut stage = Stage::agreed(Play::default()).await;
-        stage.says(&before).await.unwrap();
-        match stage.says(std::slice::from_ref(&bad)).await {
-            Err(SessionError::Protocol(error)) => assert_eq!(error.kind(), ErrorKind::OutOfOrder),
+        let mut test = TestSession::agreed(ScriptedFilters::default()).await;
+        test.send(&before).await.unwrap();
+        match test.send(std::slice::from_ref(&bad)).await {
+            Err(SessionError::Protocol(error)) => assert_eq!(error.kind(), ProtocolErrorKind::OutOfOrder),
             other => panic!("{before:?}, then {bad:?}: {other:?}"),
         }
     }
-    for bad in [connect(), HELO, mail(), END, Command::Abort, macros(code::MAIL, b"")] {
-        let end = Stage::new(Play::default()).says(&[bad]).await.unwrap_err();
+    for bad in [connect(), HELO, mail(), END, MilterCommand::Abort, macros(code::MAIL, b"")] {
+        let end = TestSession::new(ScriptedFilters::default()).send(&[bad]).await.unwrap_err();
         assert!(matches!(end, SessionError::Protocol(ProtocolError::OutOfOrder { .. })));
     }
 }
 
 #[tokio::test]
-async fn what_may_be_missing_is_not_missed() {
+async fn accepts_messages_without_optional_commands() {
     for left in [
         vec![connect(), mail(), recipient(), END],
         vec![connect(), HELO, HELO, mail(), recipient(), BODY, BODY, END],
         vec![connect(), mail(), recipient(), recipient(), HEADER, HEADER, END],
-        vec![connect(), Command::Unknown(b"?"), mail(), Command::Unknown(b"?"), recipient(), EOH, END],
+        vec![
+            connect(),
+            MilterCommand::Unknown(b"?"),
+            mail(),
+            MilterCommand::Unknown(b"?"),
+            recipient(),
+            EOH,
+            END,
+        ],
     ] {
-        let mut stage = Stage::agreed(Play::default()).await;
-        assert_eq!(stage.says(&left).await.unwrap(), vec![Reply::Continue; left.len()]);
+        let mut test = TestSession::agreed(ScriptedFilters::default()).await;
+        assert_eq!(test.send(&left).await.unwrap(), vec![FilterReply::Continue; left.len()]);
     }
     let nothing = Steps::NO_CONNECT | Steps::NO_HELO | Steps::NO_MAIL | Steps::NO_RECIPIENT;
-    let mut stage = Stage::agreed(Play { wants: wants(nothing), ..Play::default() }).await;
-    assert_eq!(stage.says(&[HEADER, END, BODY, END]).await.unwrap(), vec![Reply::Continue; 4]);
-    stage.session.lost();
-    let told = "new|header A: b|end -|body x|end -";
-    assert_eq!(stage.told().join("|"), told);
+    let mut test =
+        TestSession::agreed(ScriptedFilters { wants: wants(nothing), ..ScriptedFilters::default() }).await;
+    assert_eq!(test.send(&[HEADER, END, BODY, END]).await.unwrap(), vec![FilterReply::Continue; 4]);
+    test.session.lost();
+    let calls = "new|header A: b|end -|body x|end -";
+    assert_eq!(test.take_calls().join("|"), calls);
 }
 
 #[tokio::test]
-async fn nothing_is_said_where_nothing_is_expected() {
+async fn sends_no_reply_if_none_was_negotiated() {
     let silent = [
         Steps::NO_REPLY_CONNECT,
         Steps::NO_REPLY_HELO,
@@ -305,226 +327,255 @@ async fn nothing_is_said_where_nothing_is_expected() {
     ];
     let all = [vec![connect(), HELO], message()].concat();
     for (place, step) in silent.into_iter().enumerate() {
-        let mut stage = Stage::agreed(Play { wants: wants(step), ..Play::default() }).await;
+        let mut test =
+            TestSession::agreed(ScriptedFilters { wants: wants(step), ..ScriptedFilters::default() }).await;
         for (index, command) in all.iter().enumerate() {
-            let replies = stage.says(std::slice::from_ref(command)).await.unwrap();
+            let replies = test.send(std::slice::from_ref(command)).await.unwrap();
             assert_eq!(replies.is_empty(), index == place, "{command:?}");
         }
     }
-    // An MTA that does not offer it waits, so it gets its reply.
-    let mut stage = Stage::new(Play { wants: wants(Steps::NO_REPLY_CONNECT), ..Play::default() });
-    let replies = stage.says(&[offer(2, Actions::NONE, Steps::NONE), connect()]).await.unwrap();
-    assert_eq!(replies[1], Reply::Continue);
+    // An MTA that does not offer this step waits for the reply and gets it.
+    let mut test = TestSession::new(ScriptedFilters {
+        wants: wants(Steps::NO_REPLY_CONNECT),
+        ..ScriptedFilters::default()
+    });
+    let replies = test.send(&[offer(2, Actions::NONE, Steps::NONE), connect()]).await.unwrap();
+    assert_eq!(replies[1], FilterReply::Continue);
 }
 
 #[tokio::test]
-async fn what_cannot_be_said_yet_is_said_later() {
-    let reject = |step| HashMap::from([(step, Action::Reject)]);
-    let play = |steps, says| Play { wants: wants(steps), says, ..Play::default() };
+async fn sends_an_action_with_the_next_reply() {
+    let reject = |step| HashMap::from([(step, FilterAction::Reject)]);
+    let script = |steps, says| ScriptedFilters { wants: wants(steps), says, ..ScriptedFilters::default() };
     let steps = Steps::NO_REPLY_HEADER | Steps::NO_REPLY_END_OF_HEADERS;
-    let mut stage = Stage::agreed(play(steps, reject("header"))).await;
-    stage.says(&[connect(), mail(), recipient()]).await.unwrap();
-    assert_eq!(stage.says(&[HEADER, EOH, BODY]).await.unwrap(), [Reply::Reject]);
-    assert!(stage.told().join("|").ends_with("header A: b|abort"));
-    // Of a connection it holds for every message, and the filter is not asked about them.
-    let mut stage = Stage::agreed(play(Steps::NO_REPLY_CONNECT, reject("connect"))).await;
-    assert_eq!(stage.says(&[connect(), HELO, mail(), mail()]).await.unwrap(), vec![Reply::Reject; 3]);
-    assert_eq!(stage.told().join("|"), "new|connect mx");
-    // What is said of a connection must be said of a message.
-    let says = HashMap::from([("connect", Action::Discard)]);
-    let mut stage = Stage::agreed(play(Steps::NONE, says)).await;
-    assert_eq!(stage.says(&[connect(), mail()]).await.unwrap(), [Reply::Continue, Reply::Discard]);
-    // With no reply before it, the end of the message has one.
-    let mut stage = Stage::agreed(play(Steps::NO_REPLY_BODY, reject("body"))).await;
-    stage.says(&[connect(), mail(), recipient()]).await.unwrap();
-    assert_eq!(stage.says(&[BODY, BODY, END]).await.unwrap(), [Reply::Reject]);
-    assert!(stage.told().join("|").ends_with("body x|abort"));
-    assert_eq!(stage.counters.outcomes(Outcome::Reject), 1);
+    let mut test = TestSession::agreed(script(steps, reject("header"))).await;
+    test.send(&[connect(), mail(), recipient()]).await.unwrap();
+    assert_eq!(test.send(&[HEADER, EOH, BODY]).await.unwrap(), [FilterReply::Reject]);
+    assert!(test.take_calls().join("|").ends_with("header A: b|abort"));
+    // For a connection the action holds for every message, and the filter is not asked again.
+    let mut test = TestSession::agreed(script(Steps::NO_REPLY_CONNECT, reject("connect"))).await;
+    assert_eq!(test.send(&[connect(), HELO, mail(), mail()]).await.unwrap(), vec![FilterReply::Reject; 3]);
+    assert_eq!(test.take_calls().join("|"), "new|connect mx");
+    // An action for a connection that MTAs accept only for a message is sent with the message.
+    let says = HashMap::from([("connect", FilterAction::Discard)]);
+    let mut test = TestSession::agreed(script(Steps::NONE, says)).await;
+    assert_eq!(test.send(&[connect(), mail()]).await.unwrap(), [FilterReply::Continue, FilterReply::Discard]);
+    // If no step before it has a reply, the end of the message has one.
+    let mut test = TestSession::agreed(script(Steps::NO_REPLY_BODY, reject("body"))).await;
+    test.send(&[connect(), mail(), recipient()]).await.unwrap();
+    assert_eq!(test.send(&[BODY, BODY, END]).await.unwrap(), [FilterReply::Reject]);
+    assert!(test.take_calls().join("|").ends_with("body x|abort"));
+    assert_eq!(test.counters.outcomes(CountedOutcome::Reject), 1);
 }
 
 #[tokio::test]
-async fn final_words_end_a_message_but_not_those_on_a_recipient() {
+async fn a_final_action_ends_a_message_unless_it_rejects_a_recipient() {
     let words = SmtpReply::new(451, Some((4, 7, 1)), "later").unwrap();
     for (action, reply, ends) in [
-        (Action::Reject, Reply::Reject, false),
-        (Action::Tempfail, Reply::Tempfail, false),
-        (Action::Reply(words.clone()), Reply::Smtp(b"451 4.7.1 later".to_vec()), false),
-        (Action::Accept, Reply::Accept, true),
-        (Action::Discard, Reply::Discard, true),
+        (FilterAction::Reject, FilterReply::Reject, false),
+        (FilterAction::Tempfail, FilterReply::Tempfail, false),
+        (FilterAction::Reply(words.clone()), FilterReply::Smtp(b"451 4.7.1 later".to_vec()), false),
+        (FilterAction::Accept, FilterReply::Accept, true),
+        (FilterAction::Discard, FilterReply::Discard, true),
     ] {
         for step in ["mail", "recipient"] {
-            let play = Play { says: HashMap::from([(step, action.clone())]), ..Play::default() };
-            let mut stage = Stage::agreed(play).await;
-            stage.says(&[connect()]).await.unwrap();
+            let script = ScriptedFilters {
+                says: HashMap::from([(step, action.clone())]),
+                ..ScriptedFilters::default()
+            };
+            let mut test = TestSession::agreed(script).await;
+            test.send(&[connect()]).await.unwrap();
             let until = if step == "mail" { vec![mail()] } else { vec![mail(), recipient()] };
-            assert_eq!(stage.says(&until).await.unwrap().pop().as_ref(), Some(&reply));
-            assert_eq!(stage.session.is_between_messages(), ends || step == "mail");
+            assert_eq!(test.send(&until).await.unwrap().pop().as_ref(), Some(&reply));
+            assert_eq!(test.session.is_between_messages(), ends || step == "mail");
         }
     }
 }
 
 #[tokio::test]
-async fn skipped_bodies_are_not_told() {
-    let play = |steps| Play {
+async fn does_not_pass_on_skipped_bodies() {
+    let script = |steps| ScriptedFilters {
         wants: wants(steps),
-        says: HashMap::from([("body", Action::Skip), ("mail", Action::Skip)]),
-        ..Play::default()
+        says: HashMap::from([("body", FilterAction::Skip), ("mail", FilterAction::Skip)]),
+        ..ScriptedFilters::default()
     };
     let head = [connect(), mail(), recipient()];
     for (steps, wanted) in [
-        (Steps::SKIP, vec![Reply::Skip, Reply::Continue, Reply::Continue]),
-        (Steps::NONE, vec![Reply::Continue; 3]),
-        (Steps::NO_REPLY_BODY, vec![Reply::Continue]),
+        (Steps::SKIP, vec![FilterReply::Skip, FilterReply::Continue, FilterReply::Continue]),
+        (Steps::NONE, vec![FilterReply::Continue; 3]),
+        (Steps::NO_REPLY_BODY, vec![FilterReply::Continue]),
     ] {
-        let mut stage = Stage::agreed(play(steps)).await;
-        assert_eq!(stage.says(&head).await.unwrap(), vec![Reply::Continue; 3]);
-        assert_eq!(stage.says(&[BODY, BODY, Command::EndOfMessage(b"y")]).await.unwrap(), wanted);
+        let mut test = TestSession::agreed(script(steps)).await;
+        assert_eq!(test.send(&head).await.unwrap(), vec![FilterReply::Continue; 3]);
+        assert_eq!(test.send(&[BODY, BODY, MilterCommand::EndOfMessage(b"y")]).await.unwrap(), wanted);
         // The next message has a body of its own.
-        stage.says(&[mail(), recipient(), BODY]).await.unwrap();
-        let bodies = stage.told().iter().filter(|told| told.starts_with("body")).count();
+        test.send(&[mail(), recipient(), BODY]).await.unwrap();
+        let bodies = test.take_calls().iter().filter(|calls| calls.starts_with("body")).count();
         assert_eq!(bodies, 2);
     }
 }
 
 #[tokio::test]
-async fn the_end_may_bring_the_last_piece() {
-    let mut stage = Stage::agreed(Play::default()).await;
-    let said = [connect(), mail(), recipient(), BODY, Command::EndOfMessage(b"y")];
-    assert_eq!(stage.says(&said).await.unwrap(), vec![Reply::Continue; 5]);
-    assert!(stage.told().join("|").ends_with("body x|body y|end -"));
-    let says = HashMap::from([("body", Action::Reject)]);
-    let mut stage = Stage::agreed(Play { says, ..Play::default() }).await;
-    let said = [connect(), mail(), recipient(), Command::EndOfMessage(b"y")];
-    assert_eq!(stage.says(&said).await.unwrap().pop(), Some(Reply::Reject));
-    assert!(stage.told().join("|").ends_with("body y|abort"));
+async fn the_end_of_a_message_may_carry_the_last_piece_of_the_body() {
+    let mut test = TestSession::agreed(ScriptedFilters::default()).await;
+    let said = [connect(), mail(), recipient(), BODY, MilterCommand::EndOfMessage(b"y")];
+    assert_eq!(test.send(&said).await.unwrap(), vec![FilterReply::Continue; 5]);
+    assert!(test.take_calls().join("|").ends_with("body x|body y|end -"));
+    let says = HashMap::from([("body", FilterAction::Reject)]);
+    let mut test = TestSession::agreed(ScriptedFilters { says, ..ScriptedFilters::default() }).await;
+    let said = [connect(), mail(), recipient(), MilterCommand::EndOfMessage(b"y")];
+    assert_eq!(test.send(&said).await.unwrap().pop(), Some(FilterReply::Reject));
+    assert!(test.take_calls().join("|").ends_with("body y|abort"));
 }
 
 #[tokio::test]
 async fn messages_follow_each_other_with_macros_of_their_own() {
-    let mut stage = Stage::agreed(Play::default()).await;
-    stage.says(&[connect(), HELO]).await.unwrap();
+    let mut test = TestSession::agreed(ScriptedFilters::default()).await;
+    test.send(&[connect(), HELO]).await.unwrap();
     let first = [
         vec![macros(code::MAIL, b"i\x001\0")],
         message()[..6].to_vec(),
         vec![macros(code::BODY_EOB, b"{i}\x002\0"), END],
     ]
     .concat();
-    assert_eq!(stage.says(&first).await.unwrap().len(), 7);
-    assert_eq!(stage.says(&message()).await.unwrap().len(), 7);
-    let told = stage.told().join("|");
-    assert!(told.contains("mail <a> 1|") && told.contains("end 2|mail <a> -|"), "{told}");
-    assert!(told.ends_with("end -"), "{told}");
+    assert_eq!(test.send(&first).await.unwrap().len(), 7);
+    assert_eq!(test.send(&message()).await.unwrap().len(), 7);
+    let calls = test.take_calls().join("|");
+    assert!(calls.contains("mail <a> 1|") && calls.contains("end 2|mail <a> -|"), "{calls}");
+    assert!(calls.ends_with("end -"), "{calls}");
 }
 
 #[tokio::test]
-async fn a_message_is_given_up_by_abort_mail_helo_and_hanging_up() {
+async fn abort_mail_helo_and_hanging_up_abort_a_message() {
     for (given_up, then) in [
-        (vec![Command::Abort, Command::Abort, mail()], "abort|mail <a> 7"),
+        (vec![MilterCommand::Abort, MilterCommand::Abort, mail()], "abort|mail <a> 7"),
         (vec![mail()], "abort|mail <a> 7"),
         (vec![HELO, mail()], "abort|helo me|mail <a> 7"),
     ] {
         for len in 1..=6 {
-            let mut stage = Stage::agreed(Play::default()).await;
-            stage.says(&[connect()]).await.unwrap();
-            stage.says(&message()[..len]).await.unwrap();
-            stage.told();
+            let mut test = TestSession::agreed(ScriptedFilters::default()).await;
+            test.send(&[connect()]).await.unwrap();
+            test.send(&message()[..len]).await.unwrap();
+            test.take_calls();
             let (last, before) = given_up.split_last().unwrap();
-            stage.says(before).await.unwrap();
-            stage.says(&[macros(code::MAIL, b"i\x007\0"), last.clone()]).await.unwrap();
-            assert_eq!(stage.told().join("|"), then);
-            stage.session.lost();
-            assert_eq!(stage.told().join("|"), "abort");
-            stage.session.lost();
-            assert!(stage.told().is_empty());
+            test.send(before).await.unwrap();
+            test.send(&[macros(code::MAIL, b"i\x007\0"), last.clone()]).await.unwrap();
+            assert_eq!(test.take_calls().join("|"), then);
+            test.session.lost();
+            assert_eq!(test.take_calls().join("|"), "abort");
+            test.session.lost();
+            assert!(test.take_calls().is_empty());
         }
     }
 }
 
 #[tokio::test]
 async fn another_client_gets_another_filter() {
-    let mut stage = Stage::agreed(Play::default()).await;
-    stage.says(&[macros(code::CONNECT, b"i\0old\0"), connect(), mail()]).await.unwrap();
-    stage.says(&[Command::QuitNewConnection]).await.unwrap();
-    assert!(stage.says(&[mail()]).await.is_err());
-    let replies = stage.says(&[connect(), mail()]).await.unwrap();
-    assert_eq!(replies, vec![Reply::Continue; 2]);
-    assert_eq!(stage.told().join("|"), "new|connect mx|mail <a> old|abort|new|connect mx|mail <a> -");
+    let mut test = TestSession::agreed(ScriptedFilters::default()).await;
+    test.send(&[macros(code::CONNECT, b"i\0old\0"), connect(), mail()]).await.unwrap();
+    test.send(&[MilterCommand::QuitNewConnection]).await.unwrap();
+    assert!(test.send(&[mail()]).await.is_err());
+    let replies = test.send(&[connect(), mail()]).await.unwrap();
+    assert_eq!(replies, vec![FilterReply::Continue; 2]);
+    assert_eq!(test.take_calls().join("|"), "new|connect mx|mail <a> old|abort|new|connect mx|mail <a> -");
 }
 
 #[tokio::test]
-async fn quit_closes() {
-    let mut stage = Stage::agreed(Play::default()).await;
-    stage.says(&[connect(), mail()]).await.unwrap();
-    let frame = Frame { code: code::QUIT, data: b"" };
-    assert_eq!(stage.session.handle(frame, &mut Vec::new()), Ok(Next::Close));
-    assert_eq!(stage.told().last().map(String::as_str), Some("abort"));
+async fn quit_closes_the_connection() {
+    let mut test = TestSession::agreed(ScriptedFilters::default()).await;
+    test.send(&[connect(), mail()]).await.unwrap();
+    let frame = MilterFrame { code: code::QUIT, data: b"" };
+    assert_eq!(test.session.handle(frame, &mut Vec::new()), Ok(NextStep::Close));
+    assert_eq!(test.take_calls().last().map(String::as_str), Some("abort"));
 }
 
-fn header(value: &[u8]) -> Change {
-    Change::InsertHeader { index: 0, name: b"A".to_vec(), value: value.to_vec() }
+fn header(value: &[u8]) -> MessageChange {
+    MessageChange::InsertHeader { index: 0, name: b"A".to_vec(), value: value.to_vec() }
 }
 
 #[tokio::test]
-async fn changes_are_made_as_agreed() {
-    let changes = vec![header(b" v"), Change::Quarantine(b"no".to_vec()), header(b"w")];
-    let verdict = |action| Verdict { changes: changes.clone(), action };
-    let play = |steps, action| Play { wants: wants(steps), verdict: verdict(action), ..Play::default() };
+async fn sends_only_negotiated_changes() {
+    let changes = vec![header(b" v"), MessageChange::Quarantine(b"no".to_vec()), header(b"w")];
+    let verdict = |action| FilterVerdict { changes: changes.clone(), action };
+    let script = |steps, action| ScriptedFilters {
+        wants: wants(steps),
+        verdict: verdict(action),
+        ..ScriptedFilters::default()
+    };
     let all = [vec![connect()], message()].concat();
     for (steps, value) in [(Steps::LEADING_SPACE, b" v".as_slice()), (Steps::NONE, b"v")] {
-        let mut stage = Stage::agreed(play(steps, Action::Accept)).await;
-        let replies = stage.says(&all).await.unwrap();
-        let wanted = [Reply::Change(header(value)), Reply::Change(header(b"w")), Reply::Accept];
+        let mut test = TestSession::agreed(script(steps, FilterAction::Accept)).await;
+        let replies = test.send(&all).await.unwrap();
+        let wanted =
+            [FilterReply::Change(header(value)), FilterReply::Change(header(b"w")), FilterReply::Accept];
         assert_eq!(replies[replies.len() - 3..], wanted);
-        assert_eq!(stage.counters.dropped_changes.load(std::sync::atomic::Ordering::Relaxed), 1);
+        assert_eq!(test.counters.dropped_changes.load(std::sync::atomic::Ordering::Relaxed), 1);
     }
-    let mut stage = Stage::agreed(play(Steps::NONE, Action::Tempfail)).await;
-    let replies = stage.says(&all).await.unwrap();
-    assert_eq!(replies[replies.len() - 2..], [Reply::Continue, Reply::Tempfail]);
+    let mut test = TestSession::agreed(script(Steps::NONE, FilterAction::Tempfail)).await;
+    let replies = test.send(&all).await.unwrap();
+    assert_eq!(replies[replies.len() - 2..], [FilterReply::Continue, FilterReply::Tempfail]);
 }
 
 #[tokio::test]
-async fn a_verdict_that_cannot_be_said_is_not_half_said() {
-    let verdict = Verdict { changes: vec![header(b"v"), header(b"\0")], action: Action::Continue };
-    let mut stage = Stage::agreed(Play { wants: wants(Steps::NONE), verdict, ..Play::default() }).await;
-    stage.says(&[vec![connect()], message()[..6].to_vec()].concat()).await.unwrap();
+async fn a_verdict_that_cannot_be_encoded_appends_nothing() {
+    let verdict =
+        FilterVerdict { changes: vec![header(b"v"), header(b"\0")], action: FilterAction::Continue };
+    let mut test = TestSession::agreed(ScriptedFilters {
+        wants: wants(Steps::NONE),
+        verdict,
+        ..ScriptedFilters::default()
+    })
+    .await;
+    test.send(&[vec![connect()], message()[..6].to_vec()].concat()).await.unwrap();
     let mut out = vec![1];
-    let end = Frame { code: code::BODY_EOB, data: b"" };
-    assert_eq!(stage.session.handle(end, &mut out), Ok(Next::Conclude));
-    let verdict = stage.session.conclude().await;
-    let error = stage.session.deliver(&verdict, &mut out).unwrap_err();
+    let end = MilterFrame { code: code::BODY_EOB, data: b"" };
+    assert_eq!(test.session.handle(end, &mut out), Ok(NextStep::Conclude));
+    let verdict = test.session.conclude().await;
+    let error = test.session.deliver(&verdict, &mut out).unwrap_err();
     assert_eq!(error, EncodeError::Nul { what: "the header's value" }.into());
     assert_eq!(out, [1]);
 }
 
-/// Whatever is sent in whatever order, each command has its reply or ends the connection.
+/// Every command has its reply or ends the connection, in any order.
 #[tokio::test]
-async fn commands_of_chance_are_answered_or_refused() {
+async fn answers_or_rejects_random_commands() {
     let mut state = 7_u64;
     let mut chance = |max: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % max
     };
-    let actions = [Action::Continue, Action::Accept, Action::Reject, Action::Discard, Action::Skip];
+    let actions = [
+        FilterAction::Continue,
+        FilterAction::Accept,
+        FilterAction::Reject,
+        FilterAction::Discard,
+        FilterAction::Skip,
+    ];
     let steps = ["connect", "helo", "mail", "recipient", "header", "eoh", "body"];
-    let all = [message(), vec![connect(), HELO, Command::Abort, Command::Unknown(b"?")]].concat();
+    let all = [message(), vec![connect(), HELO, MilterCommand::Abort, MilterCommand::Unknown(b"?")]].concat();
     for _ in 0..2000 {
         let says = HashMap::from([(steps[chance(steps.len())], actions[chance(actions.len())].clone())]);
         let no_replies = Steps::from_bits(chance(1 << 21) as u32) & !Steps::SKIP;
-        let mut stage = Stage::agreed(Play { wants: wants(no_replies), says, ..Play::default() }).await;
+        let mut test = TestSession::agreed(ScriptedFilters {
+            wants: wants(no_replies),
+            says,
+            ..ScriptedFilters::default()
+        })
+        .await;
         for _ in 0..40 {
             let command = &all[chance(all.len())];
-            let Ok(replies) = stage.says(std::slice::from_ref(command)).await else { continue };
+            let Ok(replies) = test.send(std::slice::from_ref(command)).await else { continue };
             let expects = match command {
-                Command::Abort => false,
-                Command::EndOfMessage(_) => true,
-                Command::Connect(_) => !no_replies.contains(Steps::NO_REPLY_CONNECT),
-                Command::Helo(_) => !no_replies.contains(Steps::NO_REPLY_HELO),
-                Command::Mail(_) => !no_replies.contains(Steps::NO_REPLY_MAIL),
-                Command::Recipient(_) => !no_replies.contains(Steps::NO_REPLY_RECIPIENT),
-                Command::Data => !no_replies.contains(Steps::NO_REPLY_DATA),
-                Command::Header { .. } => !no_replies.contains(Steps::NO_REPLY_HEADER),
-                Command::EndOfHeaders => !no_replies.contains(Steps::NO_REPLY_END_OF_HEADERS),
-                Command::Body(_) => !no_replies.contains(Steps::NO_REPLY_BODY),
+                MilterCommand::Abort => false,
+                MilterCommand::EndOfMessage(_) => true,
+                MilterCommand::Connect(_) => !no_replies.contains(Steps::NO_REPLY_CONNECT),
+                MilterCommand::Helo(_) => !no_replies.contains(Steps::NO_REPLY_HELO),
+                MilterCommand::Mail(_) => !no_replies.contains(Steps::NO_REPLY_MAIL),
+                MilterCommand::Recipient(_) => !no_replies.contains(Steps::NO_REPLY_RECIPIENT),
+                MilterCommand::Data => !no_replies.contains(Steps::NO_REPLY_DATA),
+                MilterCommand::Header { .. } => !no_replies.contains(Steps::NO_REPLY_HEADER),
+                MilterCommand::EndOfHeaders => !no_replies.contains(Steps::NO_REPLY_END_OF_HEADERS),
+                MilterCommand::Body(_) => !no_replies.contains(Steps::NO_REPLY_BODY),
                 _ => !no_replies.contains(Steps::NO_REPLY_UNKNOWN),
             };
             assert_eq!(replies.len(), usize::from(expects), "{command:?}");

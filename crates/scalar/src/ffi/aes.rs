@@ -15,7 +15,7 @@ pub(crate) struct AesEncrypt(sys::AES_KEY);
 pub(crate) struct AesDecrypt(sys::AES_KEY);
 
 impl AesEncrypt {
-    /// A key of 16 or 32 bytes.
+    /// Expands a key of 16 or 32 bytes.
     pub(crate) fn new(key: &[u8]) -> Result<Self, LibraryError> {
         let mut schedule = Self(blank());
         // SAFETY: `key` is readable for the bits stated (other lengths are refused); the schedule is owned.
@@ -28,24 +28,25 @@ impl AesEncrypt {
         unsafe { sys::AES_encrypt(block.as_ptr(), block.as_mut_ptr(), &raw const self.0) }
     }
 
-    /// CBC over the whole blocks of the shorter slice; `chain` becomes the last ciphertext block.
+    /// Encrypts the whole blocks of the shorter slice in CBC mode. `chain` becomes the last ciphertext block.
     pub(crate) fn cbc(&self, chain: &mut [u8; BLOCK], input: &[u8], out: &mut [u8]) {
         cbc(&self.0, sys::AES_ENCRYPT, chain, input, out);
     }
 
-    /// AES-KW: `out` is 8 bytes longer than `input`. RFC 3394 2.2.1.
+    /// Wraps `input` with AES-KW. `out` must be 8 bytes longer than `input`. RFC 3394 2.2.1.
     pub(crate) fn wrap(&self, input: &[u8], out: &mut [u8]) -> Result<(), LibraryError> {
         if input.len().checked_add(8) != Some(out.len()) {
             return Err(LibraryError::take("AES_wrap_key (length of the output)"));
         }
-        // SAFETY: `input` is readable for its length and `out` writable for 8 bytes more; a null IV asks for the default.
+        // SAFETY: `input` is readable for its length and `out` writable for 8 bytes more; a null IV asks for the
+        // default.
         let written = unsafe {
             sys::AES_wrap_key(&raw const self.0, ptr::null(), out.as_mut_ptr(), input.as_ptr(), input.len())
         };
         if written < 0 { Err(LibraryError::take("AES_wrap_key")) } else { Ok(()) }
     }
 
-    /// AES-KWP: `out` has the padded length of `input` plus 8. RFC 5649 4.1.
+    /// Wraps `input` with AES-KWP. `out` must have the padded length of `input` plus 8. RFC 5649 4.1.
     pub(crate) fn wrap_padded(&self, input: &[u8], out: &mut [u8]) -> Result<(), LibraryError> {
         let mut written = 0;
         // SAFETY: `input` is readable and `out` writable for the lengths given; the function checks that they fit.
@@ -64,7 +65,7 @@ impl AesEncrypt {
 }
 
 impl AesDecrypt {
-    /// A key of 16 or 32 bytes.
+    /// Expands a key of 16 or 32 bytes.
     pub(crate) fn new(key: &[u8]) -> Result<Self, LibraryError> {
         let mut schedule = Self(blank());
         // SAFETY: as for encryption.
@@ -72,27 +73,29 @@ impl AesDecrypt {
         if failed == 0 { Ok(schedule) } else { Err(LibraryError::take("AES_set_decrypt_key")) }
     }
 
-    /// CBC over the whole blocks of the shorter slice; `chain` becomes the last ciphertext block.
+    /// Decrypts the whole blocks of the shorter slice in CBC mode. `chain` becomes the last ciphertext block.
     pub(crate) fn cbc(&self, chain: &mut [u8; BLOCK], input: &[u8], out: &mut [u8]) {
         cbc(&self.0, sys::AES_DECRYPT, chain, input, out);
     }
 
-    /// AES-KW: `out` is 8 bytes shorter than `input`, and must not be used where the answer is no. RFC 3394 2.2.2.
+    /// Unwraps `input` with AES-KW. `out` must be 8 bytes shorter than `input`. If the result is false, `out` must
+    /// not be used. RFC 3394 2.2.2.
     pub(crate) fn unwrap(&self, input: &[u8], out: &mut [u8]) -> bool {
         if out.len().checked_add(8) != Some(input.len()) {
             return false;
         }
-        // SAFETY: `input` is readable for its length and `out` writable for 8 bytes less; a null IV asks for the default.
+        // SAFETY: `input` is readable for its length and `out` writable for 8 bytes less; a null IV asks for the
+        // default.
         let written = unsafe {
             sys::AES_unwrap_key(&raw const self.0, ptr::null(), out.as_mut_ptr(), input.as_ptr(), input.len())
         };
         written >= 0
     }
 
-    /// AES-KWP: the real length of what is in `out`, which is 8 bytes shorter than `input`; None where the wrap does not
-    /// verify, and `out` must then not be used. RFC 5649 4.2.
+    /// Unwraps `input` with AES-KWP and returns the length of the secret in `out`, which must be 8 bytes shorter
+    /// than `input`. If the result is None, the wrap does not verify and `out` must not be used. RFC 5649 4.2.
     pub(crate) fn unwrap_padded(&self, input: &[u8], out: &mut [u8]) -> Option<usize> {
-        // The function reads whole half-blocks and asserts, rather than checks, that the input consists of them.
+        // The C function reads whole half-blocks. It asserts that the input consists of them and does not check it.
         if !input.len().is_multiple_of(8) {
             return None;
         }

@@ -11,7 +11,7 @@ pub(crate) fn ed25519_sign(key: &[u8; 64], message: &[u8], out: &mut [u8; 64]) -
     if ok == 1 { Ok(()) } else { Err(LibraryError::take("ED25519_sign")) }
 }
 
-/// Whether `signature` is one of `message`. The function allocates nothing and cannot fail otherwise.
+/// Returns true if `signature` is valid for `message`. The C function allocates nothing and has no other failure.
 pub(crate) fn ed25519_verify(public: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
     let (data, len) = (message.as_ptr(), message.len());
     // SAFETY: the arrays have the lengths that the function states; `message` is readable for its length.
@@ -22,7 +22,8 @@ pub(crate) fn ed25519_verify(public: &[u8; 32], message: &[u8], signature: &[u8;
     ok == 1
 }
 
-/// `scalar * peer`, all zeros for a peer of small order (which the C function's return value tells; the scheme judges).
+/// Computes `scalar * peer`. A peer of small order gives all zeros. The return value of the C function says the
+/// same; the scheme checks the zeros.
 pub(crate) fn x25519(scalar: &[u8; 32], peer: &[u8; 32], out: &mut [u8; 32]) {
     // SAFETY: the arrays have the lengths that the function states.
     unsafe { sys::X25519(out.as_mut_ptr(), scalar.as_ptr(), peer.as_ptr()) };

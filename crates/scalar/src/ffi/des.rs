@@ -4,14 +4,14 @@ use aws_lc_sys as sys;
 
 const BLOCK: usize = 8;
 
-/// A DES schedule, cleansed on drop. AWS-LC's DES looks tables up by secret index: the price of a baseline.
+/// A DES schedule, cleansed on drop. AWS-LC's DES looks tables up by a secret index, so it is not constant time.
 pub(crate) struct DesKey(sys::DES_key_schedule);
 
 /// The three schedules of triple DES in EDE order.
 pub(crate) struct TdesKey([DesKey; 3]);
 
 impl DesKey {
-    /// A key; its parity bits are ignored.
+    /// Expands a key. Parity bits are ignored.
     pub(crate) fn new(key: &[u8; BLOCK]) -> Self {
         let mut schedule = Self(sys::DES_key_schedule::default());
         // SAFETY: one key block is read, one owned schedule written.
@@ -25,12 +25,12 @@ impl DesKey {
         unsafe { sys::DES_ecb_encrypt(block, block, &raw const self.0, sys::DES_ENCRYPT) };
     }
 
-    /// CBC encryption over the whole blocks of the shorter slice; `chain` becomes the last ciphertext block.
+    /// Encrypts the whole blocks of the shorter slice in CBC mode. `chain` becomes the last ciphertext block.
     pub(crate) fn encrypt_cbc(&self, chain: &mut [u8; BLOCK], input: &[u8], out: &mut [u8]) {
         self.cbc(sys::DES_ENCRYPT, chain, input, out);
     }
 
-    /// CBC decryption over the whole blocks of the shorter slice; `chain` becomes the last ciphertext block.
+    /// Decrypts the whole blocks of the shorter slice in CBC mode. `chain` becomes the last ciphertext block.
     pub(crate) fn decrypt_cbc(&self, chain: &mut [u8; BLOCK], input: &[u8], out: &mut [u8]) {
         self.cbc(sys::DES_DECRYPT, chain, input, out);
     }
@@ -44,12 +44,12 @@ impl DesKey {
 }
 
 impl TdesKey {
-    /// Three keys in EDE order.
+    /// Expands three keys in EDE order.
     pub(crate) fn new(keys: [&[u8; BLOCK]; 3]) -> Self {
         Self(keys.map(DesKey::new))
     }
 
-    /// The schedule of the first key.
+    /// Returns the schedule of the first key.
     pub(crate) fn first(&self) -> &DesKey {
         &self.0[0]
     }
@@ -60,12 +60,12 @@ impl TdesKey {
         unsafe { sys::DES_ecb3_encrypt(block, block, k1, k2, k3, sys::DES_ENCRYPT) };
     }
 
-    /// CBC encryption over the whole blocks of the shorter slice; `chain` becomes the last ciphertext block.
+    /// Encrypts the whole blocks of the shorter slice in CBC mode. `chain` becomes the last ciphertext block.
     pub(crate) fn encrypt_cbc(&self, chain: &mut [u8; BLOCK], input: &[u8], out: &mut [u8]) {
         self.cbc(sys::DES_ENCRYPT, chain, input, out);
     }
 
-    /// CBC decryption over the whole blocks of the shorter slice; `chain` becomes the last ciphertext block.
+    /// Decrypts the whole blocks of the shorter slice in CBC mode. `chain` becomes the last ciphertext block.
     pub(crate) fn decrypt_cbc(&self, chain: &mut [u8; BLOCK], input: &[u8], out: &mut [u8]) {
         self.cbc(sys::DES_DECRYPT, chain, input, out);
     }
@@ -93,7 +93,7 @@ fn whole_blocks(input: &[u8], out: &[u8]) -> usize {
     input.len().min(out.len()) / BLOCK * BLOCK
 }
 
-/// The same eight bytes as C names them, without a copy that nobody would cleanse.
+/// Returns a pointer to the same eight bytes in the type of the C functions. A copy would have to be cleansed.
 fn c_block(block: &mut [u8; BLOCK]) -> *mut sys::DES_cblock {
     const { assert!(size_of::<sys::DES_cblock>() == BLOCK && align_of::<sys::DES_cblock>() == 1) }
     (&raw mut *block).cast()

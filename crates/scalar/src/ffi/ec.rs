@@ -11,7 +11,7 @@ use super::number::{BigNumber, write_padded};
 /// A private key.
 pub(crate) struct EcPrivate(EcKeyHandle);
 
-/// A public key: a point that has been found to be on its curve.
+/// A public key: a point that was checked to be on its curve.
 pub(crate) struct EcPublic(EcKeyHandle);
 
 struct EcKeyHandle(NonNull<sys::EC_KEY>);
@@ -24,7 +24,7 @@ unsafe impl Send for EcKeyHandle {}
 unsafe impl Sync for EcKeyHandle {}
 
 impl EcPrivate {
-    /// The scalar at the curve's width, in [1, n-1].
+    /// Imports a scalar in [1, n-1] at the curve's width.
     pub(crate) fn new(curve: Curve, scalar: &[u8]) -> Result<Self, LibraryError> {
         let (key, scalar) = (EcKeyHandle::new(curve)?, BigNumber::from_bytes(scalar)?);
         // SAFETY: a live key that is not shared yet, and a live number, which the function copies.
@@ -32,18 +32,18 @@ impl EcPrivate {
         if ok == 1 { Ok(Self(key)) } else { Err(LibraryError::take("EC_KEY_set_private_key")) }
     }
 
-    /// Signs with a nonce of AWS-LC's own.
+    /// Signs with a nonce that AWS-LC draws.
     pub(crate) fn sign(&self, digest: &[u8], out: &mut [u8]) -> Result<(), LibraryError> {
         // SAFETY: a live key; `digest` is readable for its length.
         let signature = unsafe { sys::ECDSA_do_sign(digest.as_ptr(), digest.len(), self.0.0.as_ptr()) };
         SignatureHandle::own(signature, "ECDSA_do_sign")?.write(out)
     }
 
-    /// Signs with the nonce `k` at the curve's width, in [1, n-1]; fails where r or s is zero.
+    /// Signs with the nonce `k` in [1, n-1] at the curve's width. Fails if r or s is zero.
     ///
-    /// The C function's name warns that a repeated or known nonce gives the private key away. It runs the very
-    /// `ecdsa_sign_impl` of `ECDSA_do_sign` (crypto/fipsmodule/ecdsa/ecdsa.c), constant time included; the nonces here
-    /// come from RFC 6979.
+    /// The name of the C function warns that a repeated or known nonce reveals the private key. The function runs
+    /// the same `ecdsa_sign_impl` as `ECDSA_do_sign` (crypto/fipsmodule/ecdsa/ecdsa.c) and is constant time too. The
+    /// nonces here come from RFC 6979.
     pub(crate) fn sign_with_nonce(
         &self,
         digest: &[u8],
@@ -65,7 +65,7 @@ impl EcPrivate {
 }
 
 impl EcPublic {
-    /// The uncompressed point.
+    /// Imports an uncompressed point.
     pub(crate) fn new(curve: Curve, point: &[u8]) -> Result<Self, LibraryError> {
         let (key, point) = (EcKeyHandle::new(curve)?, EcPointHandle::new(curve, point)?);
         // SAFETY: a live key that is not shared yet, and a live point of the same group, which the function copies.
@@ -73,7 +73,7 @@ impl EcPublic {
         if ok == 1 { Ok(Self(key)) } else { Err(LibraryError::take("EC_KEY_set_public_key")) }
     }
 
-    /// Whether r || s is a signature of `digest`.
+    /// Returns true if r || s is a signature of `digest`.
     pub(crate) fn verify(&self, digest: &[u8], signature: &[u8]) -> Result<bool, LibraryError> {
         let signature = SignatureHandle::read(signature)?;
         // SAFETY: live key and signature; `digest` is readable for its length.

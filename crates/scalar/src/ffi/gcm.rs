@@ -6,7 +6,7 @@ use aws_lc_sys as sys;
 
 use super::LibraryError;
 
-/// A GCM key for one tag length.
+/// A GCM key for one tag length, freed and cleansed on drop.
 pub(crate) struct GcmContext(NonNull<sys::EVP_AEAD_CTX>);
 
 // SAFETY: AWS-LC documents that seal and open take a const context and may run at once (openssl/aead.h).
@@ -15,10 +15,10 @@ unsafe impl Send for GcmContext {}
 unsafe impl Sync for GcmContext {}
 
 impl GcmContext {
-    /// The longest tag.
+    /// The longest tag in bytes.
     pub(crate) const TAG_LEN: usize = 16;
 
-    /// A key of 16 or 32 bytes, tags of at most 16.
+    /// Prepares a key of 16 or 32 bytes for tags of at most 16 bytes.
     pub(crate) fn new(key: &[u8], tag_len: usize) -> Result<Self, LibraryError> {
         // SAFETY: these functions take nothing and return static tables.
         let aead = unsafe {
@@ -29,7 +29,7 @@ impl GcmContext {
         NonNull::new(context).map(Self).ok_or_else(|| LibraryError::take("EVP_AEAD_CTX_new"))
     }
 
-    /// Encrypts into `out`, of the length of `input`, and writes the tag, as long as the key's tag length.
+    /// Encrypts into `out`, which must have the length of `input`, and writes a tag of the context's tag length.
     pub(crate) fn seal(
         &self,
         iv: &[u8],
@@ -66,7 +66,8 @@ impl GcmContext {
         Err(LibraryError::take("EVP_AEAD_CTX_seal_scatter"))
     }
 
-    /// Decrypts into `out`, of the length of `input`; false and zeros where the tag does not verify.
+    /// Decrypts into `out`, which must have the length of `input`. If the tag does not verify, returns false and
+    /// leaves zeros.
     pub(crate) fn open(
         &self,
         iv: &[u8],

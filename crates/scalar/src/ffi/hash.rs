@@ -16,14 +16,15 @@ pub(crate) trait HashState: Clone + Send + Sync + 'static {
 
     fn update(&mut self, data: &[u8]);
 
-    /// Ends the computation: the digest's leading bytes, as many as `out` takes.
+    /// Ends the computation and writes the leading bytes of the digest, as many as `out` holds.
     fn finish(self, out: &mut [u8]);
 
-    /// Runs the compression function over whole blocks: big-endian words of state in and out.
+    /// Runs the compression function over whole blocks. The states are big-endian words.
     fn compress(state: &[u8], blocks: &[u8], out: &mut [u8]);
 }
 
-/// A type over one of AWS-LC's contexts: they differ in names and sizes alone.
+/// Defines a type over one of AWS-LC's contexts. A macro, because the C functions of the contexts differ only in
+/// names and sizes.
 macro_rules! hash {
     (
         $(#[$doc:meta])* $name:ident over $context:ident of $word:ident:
@@ -51,7 +52,7 @@ macro_rules! hash {
             }
 
             fn finish(mut self, out: &mut [u8]) {
-                // Digests are keys and nonces too (RFC 2104, RFC 6979).
+                // A digest can be a key or a nonce (RFC 2104, RFC 6979).
                 let mut digest = Zeroizing::new([0; Self::OUTPUT]);
                 // SAFETY: an owned context that the algorithm's own function initialised; the digest has its length.
                 unsafe { sys::$finish(digest.as_mut_ptr(), &raw mut self.0) };
@@ -79,21 +80,21 @@ macro_rules! hash {
 }
 
 hash! {
-    /// SHA-1.
+    /// SHA-1 in AWS-LC.
     Sha1 over SHA_CTX of u32: SHA1_Init, SHA1_Update, SHA1_Final, block 64, output 20, state 20
 }
 
 hash! {
-    /// SHA-256.
+    /// SHA-256 in AWS-LC.
     Sha256 over SHA256_CTX of u32: SHA256_Init, SHA256_Update, SHA256_Final, block 64, output 32, state 32
 }
 
 hash! {
-    /// SHA-384.
+    /// SHA-384 in AWS-LC.
     Sha384 over SHA512_CTX of u64: SHA384_Init, SHA384_Update, SHA384_Final, block 128, output 48, state 64
 }
 
 hash! {
-    /// SHA-512.
+    /// SHA-512 in AWS-LC.
     Sha512 over SHA512_CTX of u64: SHA512_Init, SHA512_Update, SHA512_Final, block 128, output 64, state 64
 }

@@ -1,7 +1,7 @@
-//! The only unsafe code of the crate: AWS-LC's functions behind types that own what they point at.
+//! AWS-LC's functions behind types that own the memory they point to. This is the only unsafe code of the crate.
 //!
-//! Every function checks the lengths that the C side trusts. What fails is a [`LibraryError`]; the thread's error queue
-//! is left empty.
+//! Every function checks the lengths that the C side trusts. A failure is a [`LibraryError`]; afterwards the
+//! thread's error queue is empty.
 
 mod aes;
 mod curve25519;

@@ -1,4 +1,4 @@
-//! Exponentiation with a secret exponent and no CRT.
+//! Modular exponentiation with a secret exponent and without CRT.
 
 use std::ptr::NonNull;
 
@@ -20,7 +20,8 @@ unsafe impl Send for ModExpContext {}
 unsafe impl Sync for ModExpContext {}
 
 impl ModExpContext {
-    /// `exponent` at its public bound: its length in bytes decides the steps of every computation.
+    /// Prepares a modulus and an exponent. The length of `exponent` in bytes decides the steps of every computation,
+    /// so it must be the public bound.
     pub(crate) fn new(modulus: &[u8], exponent: &[u8]) -> Result<Self, LibraryError> {
         let (modulus, exponent) = (BigNumber::from_bytes(modulus)?, BigNumber::from_bytes(exponent)?);
         let mut scratch = NumberScratch::new()?;

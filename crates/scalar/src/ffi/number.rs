@@ -21,8 +21,8 @@ impl BigNumber {
         NonNull::new(number).map(Self).ok_or_else(|| LibraryError::take("BN_new"))
     }
 
-    /// From big-endian bytes. The width in words is that of `bytes`, leading zeros included, which is what AWS-LC's
-    /// constant-time functions go by.
+    /// Imports big-endian bytes. The width in words is that of `bytes` with its leading zeros. AWS-LC's
+    /// constant-time functions take their number of steps from it.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, LibraryError> {
         // SAFETY: `bytes` is readable for its length; a null third argument asks for a new BIGNUM.
         let number = unsafe { sys::BN_bin2bn(bytes.as_ptr(), bytes.len(), ptr::null_mut()) };
@@ -60,7 +60,7 @@ impl Drop for BigNumber {
     }
 }
 
-/// An owned `BN_CTX`: scratch numbers of one computation at a time.
+/// An owned `BN_CTX`: the temporary numbers of one computation at a time.
 pub(super) struct NumberScratch(NonNull<sys::BN_CTX>);
 
 impl NumberScratch {

@@ -16,15 +16,15 @@ pub(crate) struct RsaPublic(RsaHandle);
 
 struct RsaHandle(NonNull<sys::RSA>);
 
-// AWS-LC documents that an RSA may be used from several threads at once by functions that do not change it (openssl/rsa.h,
-// "thread safety"); its cached Montgomery and blinding values are guarded by the key's own lock.
+// AWS-LC documents that an RSA may be used from several threads at once by functions that do not change it
+// (openssl/rsa.h, "thread safety"); its cached Montgomery and blinding values are guarded by the key's own lock.
 // SAFETY: nothing ties the key to a thread.
 unsafe impl Send for RsaHandle {}
 // SAFETY: shared references reach the raw operations alone, which lock what they change.
 unsafe impl Sync for RsaHandle {}
 
 impl RsaPrivate {
-    /// Imports and checks the key: n = pq, d inverts e, the CRT parts belong to it (`RSA_check_key`).
+    /// Imports a key and checks it with `RSA_check_key`: n = pq, d inverts e, and the CRT parts belong to it.
     pub(crate) fn new(parts: &RsaPrivateParts) -> Result<Self, LibraryError> {
         let n = BigNumber::from_bytes(&parts.public.n)?;
         let e = BigNumber::from_bytes(&parts.public.e)?;
@@ -47,10 +47,11 @@ impl RsaPrivate {
         RsaHandle::own(rsa, "RSA_new_private_key").map(Self)
     }
 
-    /// `input^d mod n` with blinding, confirmed by the public operation. Refuses 0, 1 and n - 1.
+    /// Computes `input^d mod n` with blinding. AWS-LC confirms the result with the public operation. It refuses 0, 1
+    /// and n - 1.
     pub(crate) fn transform(&self, input: &[u8], out: &mut [u8]) -> Result<(), LibraryError> {
         let mut written = 0;
-        // The function fails where the modulus is longer than `out`.
+        // The function fails if the modulus is longer than `out`.
         // SAFETY: the key is live, `input` readable and `out` writable for the lengths given.
         let ok = unsafe {
             sys::RSA_sign_raw(
@@ -68,7 +69,7 @@ impl RsaPrivate {
 }
 
 impl RsaPublic {
-    /// Imports the key: n odd, e odd and of 2 to 33 bits.
+    /// Imports a key: n must be odd; e must be odd and have 2 to 33 bits.
     pub(crate) fn new(parts: &RsaPublicParts) -> Result<Self, LibraryError> {
         let (n, e) = (BigNumber::from_bytes(&parts.n)?, BigNumber::from_bytes(&parts.e)?);
         // SAFETY: two live numbers, which the function copies.
@@ -76,7 +77,7 @@ impl RsaPublic {
         RsaHandle::own(rsa, "RSA_new_public_key").map(Self)
     }
 
-    /// `input^e mod n`.
+    /// Computes `input^e mod n`.
     pub(crate) fn transform(&self, input: &[u8], out: &mut [u8]) -> Result<(), LibraryError> {
         let mut written = 0;
         // SAFETY: as for the private transform.

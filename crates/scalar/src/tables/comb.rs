@@ -1,34 +1,34 @@
-//! Scalars as signed digits, and the multiples of a point that these stand for.
+//! Scalars as signed digits, and the multiples of a point for each digit.
 
 use std::sync::OnceLock;
 
-/// 1 to 2^(W-1) times 2^(W i) P for every window i of a scalar of up to `BITS` bits.
+/// The multiples 1 to 2^(W-1) of 2^(W i) P, for every window i of a scalar of up to `BITS` bits.
 #[derive(Debug)]
 pub(super) struct PointComb<E, const BITS: usize, const W: usize>(Box<[E]>);
 
 impl<E, const BITS: usize, const W: usize> PointComb<E, BITS, W> {
     /// Bits of a window.
     pub(super) const WIDTH: u32 = W as u32;
-    /// Windows: the highest digit takes the carry of the one below.
+    /// The number of windows. The highest digit takes the carry of the digit below.
     pub(super) const WINDOWS: usize = (BITS + 1).div_ceil(W);
     /// Multiples in a window.
     pub(super) const MULTIPLES: usize = 1 << (W - 1);
     /// Bytes of all multiples.
     pub(super) const BYTES: usize = Self::WINDOWS * Self::MULTIPLES * size_of::<E>();
 
-    /// The multiples, window by window.
+    /// Wraps multiples in the order of windows.
     pub(super) fn new(multiples: Vec<E>) -> Self {
         debug_assert_eq!(multiples.len(), Self::WINDOWS * Self::MULTIPLES);
         Self(multiples.into())
     }
 
-    /// The multiples of each window.
+    /// Returns the multiples of each window.
     pub(super) fn windows(&self) -> impl Iterator<Item = &[E]> {
         self.0.chunks_exact(Self::MULTIPLES)
     }
 
-    /// Calls `take` with all that adds up to `scalar` P, and whether it is to be subtracted. `scalar` is little-endian and below
-    /// 2^`BITS`.
+    /// Calls `take` with each multiple whose sum is `scalar` P. The flag is true if the multiple is subtracted.
+    /// `scalar` is little-endian and below 2^`BITS`.
     pub(super) fn terms(&self, scalar: &[u8; 32], mut take: impl FnMut(&E, bool)) {
         for (window, digit) in self.windows().zip(digits::<W>(scalar)) {
             if digit != 0 {
@@ -38,7 +38,8 @@ impl<E, const BITS: usize, const W: usize> PointComb<E, BITS, W> {
     }
 }
 
-/// What is built at first use. Nobody waits for it: two threads may both build it, and a fork meanwhile leaves no lock behind.
+/// Returns a value that is built at first use. No thread waits for another: two threads may both build the value,
+/// and a fork during the build leaves no lock behind.
 pub(super) fn built_once<T>(cell: &'static OnceLock<T>, build: impl Fn() -> T) -> &'static T {
     loop {
         match cell.get() {
@@ -48,7 +49,7 @@ pub(super) fn built_once<T>(cell: &'static OnceLock<T>, build: impl Fn() -> T) -
     }
 }
 
-/// The digits of `scalar` in radix 2^W, least first, from -2^(W-1) + 1 to 2^(W-1).
+/// Returns the digits of `scalar` in radix 2^W, lowest first, from -2^(W-1) + 1 to 2^(W-1).
 pub(super) fn digits<const W: usize>(scalar: &[u8; 32]) -> impl Iterator<Item = i32> {
     let mut words = [0; 6];
     for (word, bytes) in words.iter_mut().zip(scalar.as_chunks().0) {

@@ -1,4 +1,4 @@
-//! Ed25519: verification of R || S over a message, without cofactor, R compared as bytes. RFC 8032 5.1.7.
+//! Ed25519 verification of R || S over a message, without cofactor. R is compared as bytes. RFC 8032 5.1.7.
 
 use std::iter::successors;
 use std::sync::OnceLock;
@@ -11,21 +11,21 @@ use super::SignedInput;
 use super::comb::{PointComb, built_once};
 use crate::ffi::{HashState, Sha512};
 
-/// Scalars are below 2^252 + 2^125.
+/// The bits of a scalar, which is below 2^252 + 2^125.
 const BITS: usize = 253;
-/// Multiples of a key.
+/// The multiples of a key.
 type KeyComb = PointComb<Affine, BITS, 6>;
-/// Multiples of the base point: there is one table of them, so its windows may be wider.
+/// The multiples of the base point. There is one such table, so its windows can be wider.
 type BaseComb = PointComb<Affine, BITS, 8>;
 
-/// The table of a public key A: multiples of -A.
+/// The table of a public key A, which holds multiples of -A.
 #[derive(Debug)]
 pub(super) struct EdwardsKeyTable {
     public: [u8; 32],
     comb: KeyComb,
 }
 
-/// A point as additions take it.
+/// A point in the form of the second summand.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(super) struct Affine {
@@ -37,7 +37,7 @@ pub(super) struct Affine {
     product: GF25519,
 }
 
-/// x = X / Z, y = Y / Z, x y = T / Z. RFC 8032 5.1.4.
+/// A point in extended coordinates: x = X / Z, y = Y / Z, x y = T / Z. RFC 8032 5.1.4.
 #[derive(Clone, Copy)]
 struct Extended {
     x: GF25519,
@@ -47,13 +47,13 @@ struct Extended {
 }
 
 impl EdwardsKeyTable {
-    /// The table of a key, or None where it is no canonical encoding of a point.
+    /// Builds the table of a key. Returns None if the key is not the canonical encoding of a point.
     pub(super) fn new(public: &[u8]) -> Option<Self> {
         let public = <[u8; 32]>::try_from(public).ok()?;
         Some(Self { public, comb: multiples(-decode(&public)?) })
     }
 
-    /// With other multiples.
+    /// Returns a copy with changed multiples.
     #[cfg(test)]
     pub(super) fn changed(&self, change: impl FnOnce(&mut Vec<Affine>)) -> Self {
         let mut multiples: Vec<Affine> = self.comb.windows().flatten().copied().collect();
@@ -70,8 +70,9 @@ impl VerifyTable for EdwardsKeyTable {
         key.ed25519_public().map(|public| &public[..])
     }
 
-    /// Each multiple is on the curve, and has the y that `crrl`'s points have there; all of them together are what that makes
-    /// them, m (m + 1) / 2 times the sum of 2^(W i) (-A) over all windows i of m multiples, so that no x has the wrong sign.
+    /// Checks two properties of the multiples. Each is on the curve and has the y of the corresponding `crrl` point.
+    /// Their total is m (m + 1) / 2 times the sum of 2^(W i) (-A) over all windows i, for m multiples in a window,
+    /// so no x has the wrong sign.
     fn is_right(&self, public: &[u8]) -> bool {
         let Some(key) = Point::decode(public).map(|key| -key) else { return false };
         let bases = successors(Some(key), |base| Some(base.xdouble(KeyComb::WIDTH)));
@@ -89,7 +90,7 @@ impl VerifyTable for EdwardsKeyTable {
     }
 }
 
-/// Verifies signatures under keys with tables. All Z are inverted together.
+/// Verifies signatures under keys with tables. One inversion serves all Z.
 pub(super) fn verify(signed: &[SignedInput<'_, EdwardsKeyTable>]) -> Vec<Option<bool>> {
     let mut terms = Vec::with_capacity(KeyComb::WINDOWS + BaseComb::WINDOWS);
     let points: Vec<Option<Extended>> = signed.iter().map(|signed| commitment(signed, &mut terms)).collect();
@@ -102,15 +103,16 @@ pub(super) fn verify(signed: &[SignedInput<'_, EdwardsKeyTable>]) -> Vec<Option<
     verdicts.collect()
 }
 
-/// S B - h A, which is to be R, with h = SHA-512(R || A || M) mod L; None where S is not below L.
+/// Computes S B - h A, which must equal R, with h = SHA-512(R || A || M) mod L. Returns None if S is not below L.
 fn commitment(signed: &SignedInput<'_, EdwardsKeyTable>, terms: &mut Vec<Affine>) -> Option<Extended> {
     let (commitment, response) = signed.signature.split_at(32);
+    // Decoding fails for S at or above L, as RFC 8032 5.1.7 requires.
     let response = Scalar::decode(response)?.encode();
     let mut hash = Sha512::new();
     [commitment, &signed.table.public, signed.input].iter().for_each(|part| hash.update(part));
     let mut challenge = [0; 64];
     hash.finish(&mut challenge);
-    // All terms are on their way from memory before the first is needed.
+    // All terms are collected first: so the loads of all rows are in flight before the first addition needs one.
     terms.clear();
     let mut take = |point: &Affine, is_negative| terms.push(point.negated_if(is_negative));
     signed.table.comb.terms(&Scalar::decode_reduce(&challenge).encode(), &mut take);
@@ -118,13 +120,13 @@ fn commitment(signed: &SignedInput<'_, EdwardsKeyTable>, terms: &mut Vec<Affine>
     Some(terms.iter().fold(Extended::NEUTRAL, Extended::plus))
 }
 
-/// The table of the base point.
+/// Returns the table of the base point.
 fn base() -> &'static BaseComb {
     static BASE: OnceLock<BaseComb> = OnceLock::new();
     built_once(&BASE, || multiples(Extended::base()))
 }
 
-/// d = -121665 / 121666. RFC 8032 5.1.
+/// The curve constant d = -121665 / 121666. RFC 8032 5.1.
 const D: GF25519 = GF25519::w64be(
     0x5203_6CEE_2B6F_FE73,
     0x8CC7_4079_7779_E898,
@@ -132,7 +134,7 @@ const D: GF25519 = GF25519::w64be(
     0x75EB_4DCA_1359_78A3,
 );
 
-/// The point of an encoding: y, and the lowest bit of x above it. RFC 8032 5.1.3.
+/// Decodes a point: y, and the lowest bit of x in the topmost bit. RFC 8032 5.1.3.
 fn decode(bytes: &[u8; 32]) -> Option<Extended> {
     let mut y = *bytes;
     y[31] &= 0x7F;
@@ -151,7 +153,7 @@ fn lowest_bit(value: GF25519) -> u8 {
 impl Extended {
     const NEUTRAL: Self = Self { x: GF25519::ZERO, y: GF25519::ONE, z: GF25519::ONE, t: GF25519::ZERO };
 
-    /// B: y = 4 / 5, x even. RFC 8032 5.1.
+    /// Returns the base point B: y = 4 / 5, x even. RFC 8032 5.1.
     fn base() -> Self {
         let mut encoded = [0x66; 32];
         encoded[0] = 0x58;
@@ -159,7 +161,7 @@ impl Extended {
         decode(&encoded).unwrap_or(Self::NEUTRAL)
     }
 
-    /// The complete mixed addition `madd-2008-hwcd-3`.
+    /// Adds a point by the complete mixed addition `madd-2008-hwcd-3`.
     fn plus(self, point: &Affine) -> Self {
         let a = (self.y - self.x) * point.difference;
         let b = (self.y + self.x) * point.sum;
@@ -169,7 +171,7 @@ impl Extended {
         Self { x: e * f, y: g * h, z: f * g, t: e * h }
     }
 
-    /// The doubling `dbl-2008-hwcd`.
+    /// Doubles a point by `dbl-2008-hwcd`.
     fn double(&self) -> Self {
         let (a, b) = (self.x.square(), self.y.square());
         let e = (self.x + self.y).square() - a - b;
@@ -178,14 +180,14 @@ impl Extended {
         Self { x: e * f, y: g * h, z: f * g, t: e * h }
     }
 
-    /// RFC 8032 5.1.2, given 1 / Z.
+    /// Encodes a point, given 1 / Z. RFC 8032 5.1.2.
     fn encode(&self, inverse: GF25519) -> [u8; 32] {
         let mut bytes = (self.y * inverse).encode();
         bytes[31] |= lowest_bit(self.x * inverse) << 7;
         bytes
     }
 
-    /// As additions take it, given 1 / Z.
+    /// Returns the form of a second summand, given 1 / Z.
     fn affine(&self, inverse: GF25519) -> Affine {
         let (x, y) = (self.x * inverse, self.y * inverse);
         Affine { sum: y + x, difference: y - x, product: (x * y * D).mul2() }
@@ -195,12 +197,14 @@ impl Extended {
 impl Affine {
     pub(super) fn negated_if(&self, is_negative: bool) -> Self {
         let (mut point, mask) = (*self, u32::from(is_negative).wrapping_neg());
+        // Negation exchanges y + x and y - x and turns the sign of the product. The masks avoid a branch that would
+        // be mispredicted half the time.
         GF25519::cswap(&mut point.sum, &mut point.difference, mask);
         point.product.set_cond(&-self.product, mask);
         point
     }
 
-    /// Whether it is a point of the curve, with the y of this one: u = (1 + y) / (1 - y). RFC 7748 4.1.
+    /// Returns true if this is a point of the curve and has the y of `point`: u = (1 + y) / (1 - y). RFC 7748 4.1.
     fn has_y_of(&self, point: Point) -> bool {
         let (x, y) = ((self.sum - self.difference).half(), (self.sum + self.difference).half());
         let (xy, (u, w)) = (x * y, point.to_montgomery_u_projective());

@@ -1,14 +1,15 @@
-//! Verification under keys that recur, without doublings: multiples of the key and of the base point for every window of a
-//! scalar, added up. For processors whose signatures no lanes verify.
+//! Verification under keys that recur, without doublings: a sum of multiples of the key and of the base point, one
+//! per window of each scalar. For CPUs without a lane engine.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | this one | [`verdicts`], asked once per run |
-//! | `comb` | scalars as signed digits, and which multiples they stand for |
-//! | `p256`, `ed25519` | points, tables, and what verifying needs beside them |
+//! | this one | [`verdicts`], called once per run |
+//! | `comb` | scalars as signed digits, and the multiples for each digit |
+//! | `p256`, `ed25519` | points, tables, and the other steps of verification |
 //!
-//! `docs/math/tables.md` has counts. Field and scalar arithmetic are `crrl`'s. Everything here is public: branches and indices may
-//! depend on it. AWS-LC decides what has no table, and the sums that incomplete additions cannot tell.
+//! `docs/math/tables.md` has the counts. `crrl` provides field and scalar arithmetic. All values here are public, so
+//! branches and indices may depend on them. AWS-LC verifies signatures under keys without tables, and signatures
+//! whose sum met an exception of the incomplete additions.
 
 mod comb;
 mod ed25519;
@@ -18,8 +19,8 @@ mod tests;
 
 use oarlock_core::{Curve, Operation, SecondInput, Shape, VerifyTable, VerifyTableCache};
 
-/// Whether each operation's signature is valid, where a table of its key tells; empty where none does. Counts the uses of
-/// keys that have none yet.
+/// Verifies the signatures whose keys have tables. Returns one entry per operation, None if no table decided; or an
+/// empty list if no key has a table. Counts the uses of keys that have no table yet.
 pub(crate) fn verdicts(
     cache: &VerifyTableCache,
     shape: Shape,
@@ -36,7 +37,7 @@ pub(crate) fn verdicts(
     }
 }
 
-/// What is verified: a digest or a message, and r || s or R || S.
+/// A signature to verify: the digest or message, and r || s or R || S.
 struct SignedInput<'a, T> {
     table: &'a T,
     input: &'a [u8],
@@ -55,6 +56,7 @@ fn verify_with_tables<T: VerifyTable>(
         .iter()
         .enumerate()
         .filter_map(|(place, operation)| {
+            // A job that fails its check is left to AWS-LC, which sets its status.
             let table = tables.of(place).filter(|_| operation.check(shape).is_ok())?;
             let SecondInput::Signature(signature) = operation.extra else { return None };
             Some((

@@ -4,7 +4,7 @@ use super::comb::digits;
 use super::*;
 use crate::ScalarEngine;
 
-/// Scalars of all bytes, of single bits and of runs of them, and some in between.
+/// Returns scalars of equal bytes, of single bits, of runs of ones, and mixed ones.
 fn scalars() -> impl Iterator<Item = [u8; 32]> {
     let bits =
         (0..256).map(|bit| std::array::from_fn(|byte| if byte == bit / 8 { 1 << (bit % 8) } else { 0 }));
@@ -13,7 +13,7 @@ fn scalars() -> impl Iterator<Item = [u8; 32]> {
     bits.chain(runs).chain(mixed)
 }
 
-/// The sum of digits times powers of 2^W, added up from the highest in 64-bit words.
+/// Returns the sum of digits times powers of 2^W, computed from the highest digit in 64-bit words.
 fn value<const W: usize>(scalar: &[u8; 32]) -> [u8; 32] {
     let digits: Vec<i32> = digits::<W>(scalar).collect();
     let mut words = [0_u64; 5];
@@ -43,7 +43,7 @@ fn hex(text: &str) -> Vec<u8> {
     (0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect()
 }
 
-/// RFC 6979 A.2.5: the public key, and what is signed and the signature of "sample" with SHA-256.
+/// Returns the vector of RFC 6979 A.2.5 for "sample" with SHA-256: shape, public key, input and signature.
 fn p256() -> (Shape, Key, Vec<u8>, Vec<u8>) {
     let lines = include_str!("../../tests/data/rfc6979.txt").lines();
     let line =
@@ -54,7 +54,7 @@ fn p256() -> (Shape, Key, Vec<u8>, Vec<u8>) {
     (Shape::EcdsaVerify { curve: Curve::P256 }, key, hex(fields[5]), hex(fields[6]))
 }
 
-/// RFC 8032 7.1: public key, message, signature of the last test.
+/// Returns the last test of RFC 8032 7.1: shape, public key, message and signature.
 fn ed25519() -> (Shape, Key, Vec<u8>, Vec<u8>) {
     let line = include_str!("../../tests/data/ed25519-rfc8032.txt").lines().last().unwrap();
     let fields: Vec<Vec<u8>> = line.split(' ').skip(1).map(hex).collect();
@@ -63,9 +63,9 @@ fn ed25519() -> (Shape, Key, Vec<u8>, Vec<u8>) {
     (Shape::Ed25519Verify, key, message, signature)
 }
 
-/// Every job has its verdict by a table, and a changed bit anywhere changes it.
+/// Every job gets its verdict from a table, and a changed bit anywhere changes the verdict.
 #[test]
-fn tables_decide_and_notice_every_bit() {
+fn tables_verify_signatures_and_notice_every_changed_bit() {
     for (shape, key, input, signature) in [p256(), ed25519()] {
         let cache = VerifyTableCache::new(1 << 20).at_once();
         let verdict = |input: &[u8], signature: &[u8]| {
@@ -87,10 +87,10 @@ fn tables_decide_and_notice_every_bit() {
     }
 }
 
-/// What changes the multiples of a table.
+/// A change to the multiples of a table.
 type Edit<'a, E> = &'a mut dyn FnMut(&mut Vec<E>);
 
-/// A multiple that is not right, or not in its place, is noticed wherever it is.
+/// Asserts that a wrong or misplaced multiple is found in every position.
 fn is_checked<T: VerifyTable, E: Clone>(
     key: &Key,
     build: fn(&[u8]) -> Option<T>,
@@ -114,7 +114,7 @@ fn is_checked<T: VerifyTable, E: Clone>(
 }
 
 #[test]
-fn a_table_that_is_wrong_is_noticed() {
+fn the_check_finds_every_wrong_entry_of_a_table() {
     is_checked::<p256::P256KeyTable, p256::Affine>(
         &p256().1,
         p256::P256KeyTable::new,
@@ -130,13 +130,13 @@ fn a_table_that_is_wrong_is_noticed() {
 }
 
 #[test]
-fn what_is_no_point_has_no_table() {
+fn bytes_that_are_not_a_point_get_no_table() {
     let mut off_the_curve = vec![4; 65];
     for public in [&off_the_curve[..], &[], &[0], &[4; 64]] {
         assert!(p256::P256KeyTable::new(public).is_none());
     }
     off_the_curve.truncate(32);
-    // x^2 is no square; y = p; x = 0 with its sign set (RFC 8032 5.1.3, steps 1 to 4).
+    // x^2 is not a square; y = p; x = 0 with its sign bit set (RFC 8032 5.1.3, steps 1 to 4).
     let y_is_p: Vec<u8> = [[0xED].as_slice(), &[0xFF; 30], &[0x7F]].concat();
     let no_x_to_negate: Vec<u8> = [[1].as_slice(), &[0; 30], &[0x80]].concat();
     let no_square: Vec<u8> = [[2].as_slice(), &[0; 31]].concat();
@@ -145,7 +145,7 @@ fn what_is_no_point_has_no_table() {
     }
 }
 
-/// Runs of all lengths about the largest, with good and bad jobs and keys of both kinds among each other.
+/// Covers runs of all lengths up to the largest, with good and bad jobs and keys of both kinds mixed.
 #[test]
 fn runs_agree_with_the_engine_without_tables() {
     for ((shape, key, input, signature), (_, stranger, ..)) in [(p256(), ed25519()), (ed25519(), p256())] {
@@ -177,9 +177,9 @@ fn runs_agree_with_the_engine_without_tables() {
     }
 }
 
-/// The background builder: uses are counted, then a table answers.
+/// The background thread counts uses and builds a table, which then verifies.
 #[test]
-fn a_key_earns_its_table() {
+fn a_table_is_built_after_enough_uses_of_a_key() {
     for (shape, key, input, signature) in [p256(), ed25519()] {
         let cache = VerifyTableCache::new(1 << 20);
         let operation = Operation { key: &key, input: &input, extra: SecondInput::Signature(&signature) };

@@ -1,10 +1,10 @@
-//! What the test files share: keys from bytes, runs, data files.
+//! Helpers of the test files: keys from bytes, runs, data files.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use oarlock_core::*;
 use oarlock_scalar::ScalarEngine;
 
-/// Bytes of a hexadecimal string; white space is skipped.
+/// Returns the bytes of a hexadecimal string. White space is skipped.
 pub(crate) fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
     assert!(digits.len().is_multiple_of(2), "half a byte in {text}");
@@ -12,14 +12,14 @@ pub(crate) fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
-/// The lines of a data file as fields, without comments and empty lines.
+/// Returns the lines of a data file as fields, without comments and empty lines.
 pub(crate) fn lines(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     text.lines()
         .filter(|line| !line.trim_start().starts_with('#') && !line.trim().is_empty())
         .map(|line| line.split_whitespace().collect())
 }
 
-/// A field of a data file: hexadecimal, `-` for nothing, `"text"` without spaces.
+/// Parses a field of a data file: hexadecimal, `-` for nothing, or `"text"` without spaces.
 pub(crate) fn field(text: &str) -> Vec<u8> {
     match text {
         "-" => vec![],
@@ -50,7 +50,7 @@ pub(crate) fn run(shape: Shape, operations: &[Operation<'_>]) -> Outcomes {
     out
 }
 
-/// Runs one operation: its result, or its status where that is not done.
+/// Runs one operation and returns its result, or its status if it is not done.
 pub(crate) fn run_one(
     shape: Shape,
     key: &Key,
@@ -76,7 +76,7 @@ pub(crate) fn run_records(shape: Shape, parts: &[&Records<'_>]) -> Outcomes {
     out
 }
 
-/// One record, stated by its bytes.
+/// One record, given by its bytes.
 #[derive(Clone, Default)]
 pub(crate) struct One<'a> {
     pub(crate) key: &'a [u8],
@@ -85,13 +85,13 @@ pub(crate) struct One<'a> {
     pub(crate) second_iv: &'a [u8],
     pub(crate) aad: &'a [u8],
     pub(crate) input: &'a [u8],
-    /// The AEAD tag to open with, or the length to seal with.
+    /// The tag to open with, or bytes of the length to seal with.
     pub(crate) tag: &'a [u8],
     pub(crate) tag_len: usize,
     pub(crate) output_len: usize,
 }
 
-/// Records of their own for one record. The tag of a sealing lies behind the output.
+/// Builds a batch of one record. For sealing, the tag is placed after the output.
 pub(crate) fn records(one: &One<'_>) -> Records<'static> {
     let mut data = Vec::new();
     let mut put = |bytes: &[u8]| {
@@ -119,7 +119,7 @@ pub(crate) fn records(one: &One<'_>) -> Records<'static> {
     }
 }
 
-/// Runs one record: its output buffer, or its status where that is not done.
+/// Runs one record and returns its output buffer, or its status if it is not done.
 pub(crate) fn record(shape: Shape, one: &One<'_>) -> Result<Vec<u8>, Status> {
     let out = run_records(shape, &[&records(one)]);
     match out.statuses()[0] {

@@ -47,8 +47,8 @@ pub(super) const MAX_NAME: usize = 64;
 const MAX_CLIENT_NAME: usize = 256;
 /// The maximum number of names of a client.
 const MAX_CLIENT_NAMES: usize = 16;
-/// The maximum number of characters of a serial number: 20 bytes in hex with colons (RFC 5280 4.1.2.2), and some for authorities that
-/// exceed it.
+/// The maximum number of characters of a serial number: 20 bytes in hex with colons (RFC 5280 4.1.2.2), and some for
+/// authorities that exceed it.
 const MAX_SERIAL: usize = 96;
 /// The maximum number of characters of a text.
 pub(super) const MAX_DETAIL: usize = 1024;
@@ -67,6 +67,7 @@ impl AuditOrigin {
         let names = client.names();
         let mut array = String::from("[");
         for (at, name) in names.iter().take(MAX_CLIENT_NAMES).enumerate() {
+            // Written by hand, not by serde, so that the bound of its length is simple.
             let comma = if at == 0 { "" } else { "," };
             let _ = write!(array, "{comma}{}", QuotedText(name, MAX_CLIENT_NAME));
         }
@@ -156,7 +157,8 @@ pub(super) fn max_line_bytes(origin: &AuditOrigin, key: &str, operation: &str) -
     FIXED + origin.fields.len() + max_quoted(key) + max_quoted(operation)
 }
 
-/// Returns an upper bound for the bytes of a quoted text. Names of keys and operations are plain; other characters may need six bytes.
+/// Returns an upper bound for the bytes of a quoted text. Names of keys and operations are plain; other characters may
+/// need six bytes.
 fn max_quoted(text: &str) -> usize {
     let is_plain = |byte: u8| (b' '..0x7f).contains(&byte) && !matches!(byte, b'"' | b'\\');
     if text.bytes().all(is_plain) { text.len() + 2 } else { 6 * MAX_NAME + 16 }
@@ -166,9 +168,11 @@ fn max_quoted(text: &str) -> usize {
 pub(super) fn source_of(address: Option<IpAddr>) -> String {
     match address.map(|address| address.to_canonical()) {
         None => "-".to_owned(),
+        // `to_canonical` has turned IPv4-mapped IPv6 addresses into IPv4, so both forms count as one source.
         Some(IpAddr::V4(address)) => address.to_string(),
         Some(IpAddr::V6(address)) => {
             let [a, b, c, d, ..] = address.segments();
+            // Only the network is written, because the rest of the address is not counted.
             format!("{}/64", std::net::Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
         }
     }

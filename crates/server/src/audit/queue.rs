@@ -25,7 +25,8 @@ pub(super) struct QueueLimits {
     max_of_work: usize,
     /// The maximum that one client may reserve.
     pub(super) max_of_client: usize,
-    /// The length of the queue above which refusals are only counted. The rest is kept for entries of work that was done.
+    /// The length of the queue above which refusals are only counted. The rest is kept for entries of work that was
+    /// done.
     max_with_refusals: usize,
     /// The maximum for names of refused clients. The same amount is kept for the lines that will name them.
     max_of_names: usize,
@@ -36,6 +37,8 @@ const MIN_OF_CLIENT: usize = 1 << 15;
 
 impl QueueLimits {
     pub(super) fn new(max: usize) -> Self {
+        // Refusals cost clients nothing. So they get a quarter of the queue, and a sixteenth holds the names that
+        // repeat.
         let (max_of_names, max_with_refusals) = (max / 16, max / 4);
         let max_of_work = max - 2 * max_of_names;
         Self { max_of_work, max_of_client: (max / 8).max(MIN_OF_CLIENT), max_with_refusals, max_of_names }
@@ -127,6 +130,7 @@ impl AuditQueue {
 
     /// Returns true if work is refused until the disk accepts the lines that wait.
     pub(super) fn is_behind(&self) -> bool {
+        // Relaxed is enough: the flag decides only what is reported, and the queue itself is under the mutex.
         let is_refused = self.must_keep() && self.is_behind.load(Ordering::Relaxed);
         // A queue full of reservations alone is not the disk's fault.
         is_refused && self.state().waiting() > 0
@@ -154,6 +158,7 @@ impl AuditQueue {
         };
         let is_behind = refusal == AuditError::Full && state.waiting() > 0 && self.must_keep();
         drop(state);
+        // The swap makes the message appear once per stall, not once per refused request.
         if is_behind && !self.is_behind.swap(true, Ordering::Relaxed) {
             tracing::error!(
                 "the queue of the audit log is full: requests are refused until the disk has taken entries"
@@ -244,6 +249,7 @@ impl AuditQueue {
         let waited = self.ended.wait_timeout_while(state, max_wait, |state| !state.has_ended);
         let (state, timed_out) = waited.unwrap_or_else(PoisonError::into_inner);
         if timed_out.timed_out() {
+            // The piece in the hands of the writer is not counted: the writer may still finish it.
             let waiting: u64 = state.pieces.iter().map(|piece| count_lines(&piece.bytes)).sum();
             self.lost.fetch_add(waiting, Ordering::Relaxed);
         }
@@ -264,6 +270,7 @@ impl AuditQueue {
         let mut state = self.state();
         loop {
             let now = Instant::now();
+            // A new file comes first: the lines that wait must go to it, as a rotation expects.
             if let Some(file) = state.new_file.take() {
                 return WriterStep::Replace(file);
             }
@@ -350,9 +357,11 @@ impl AuditQueueState {
 
     /// Appends complete lines, in pieces.
     fn push(&mut self, lines: &[u8]) {
+        // Counted before the write and given back after it, so a slow disk shows in `used`.
         self.used += lines.len();
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             match self.pieces.back_mut() {
+                // Short lines share a piece, so that one write serves many requests.
                 Some(last) if last.bytes.len() + line.len() <= MAX_PIECE => {
                     last.bytes.extend_from_slice(line);
                 }
@@ -364,7 +373,8 @@ impl AuditQueueState {
     /// Returns an entry that reports lost entries, if there are any and the disk may be tried now.
     fn report_lost(&mut self, now: Instant) -> Option<AuditPiece> {
         let is_early = self.retry_at.is_some_and(|at| now < at);
-        // While the disk fails the report would delay other lines. At the end it is written once, after all other lines.
+        // While the disk fails the report would delay other lines. At the end it is written once, after all other
+        // lines.
         let must_wait =
             if self.is_closed { self.has_reported_last || !self.pieces.is_empty() } else { is_early };
         if self.lost == 0 || must_wait {

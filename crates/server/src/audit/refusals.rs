@@ -90,6 +90,7 @@ impl Refusals {
 
     fn throttle(&mut self, name: &str, now: Instant) -> &mut RefusalTokens {
         let mut is_known = self.by_name.contains_key(name);
+        // Searching for idle names is slow, so it happens only when the map is full.
         if !is_known && !self.has_space(name) {
             self.by_name.retain(|_, throttle| !throttle.is_idle(now));
             self.bytes = self.by_name.keys().map(|name| max_bytes(name)).sum();
@@ -125,6 +126,7 @@ impl RefusalTokens {
         let more = u32::try_from(elapsed.as_millis() / REFILL.as_millis()).unwrap_or(u32::MAX);
         if more > 0 {
             self.tokens = self.tokens.saturating_add(more).min(MAX_BURST);
+            // Set only when a token is added. Otherwise frequent refusals would keep the interval from ever passing.
             self.refilled = now;
         }
     }
@@ -150,6 +152,7 @@ impl RepeatedRefusals {
                 if *operation != other_operation {
                     "*".clone_into(operation);
                 }
+                // A verdict has no asterisk. Refusals with different verdicts are all denials for the reader.
                 *verdict = if *verdict == other_verdict { *verdict } else { Code::PermissionDenied };
             }
             (Refused::Handshake { reason }, Refused::Handshake { reason: other }) if *reason != other => {

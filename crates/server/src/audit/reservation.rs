@@ -43,6 +43,7 @@ impl Reservation {
         let taken = if bytes > max {
             Err(AuditError::TooLarge { needed: bytes, max })
         } else if account.take(bytes, max) {
+            // The account comes first: a client beyond its share must not even try the shared queue.
             queue.reserve(bytes).inspect_err(|_| account.give_back(bytes))
         } else {
             Err(AuditError::TooMany { max })
@@ -52,7 +53,8 @@ impl Reservation {
         match taken {
             Ok(()) => Ok(reservation(bytes)),
             Err(error) if queue.must_keep() => Err(error),
-            // If entries may be lost, the request runs without a reservation and takes the space that is left when it ends.
+            // If entries may be lost, the request runs without a reservation and takes the space that is left when it
+            // ends.
             Err(_) => Ok(reservation(0)),
         }
     }
@@ -72,6 +74,7 @@ impl Reservation {
         for operation in done {
             entry::write_operation(&mut lines, origin, request, operation);
         }
+        // Set to zero, so that dropping `self` does not give the bytes back a second time.
         let bytes = std::mem::take(&mut self.bytes);
         self.account.give_back(bytes);
         queue.put(&lines, done.len(), bytes)

@@ -1,4 +1,4 @@
-//! Disks that are slow, full, broken or moved.
+//! Tests with disks that are slow, full, broken or moved.
 
 use std::fs::{self, File};
 use std::io::{PipeReader, Read, pipe};
@@ -31,10 +31,10 @@ fn reserve(audit: &AuditLog) -> Result<Reservation, AuditError> {
     audit.reserve(&Arc::default(), max_entry_bytes(&origin(), "key", "ed25519-sign", 1))
 }
 
-/// A log whose queue has so many bytes.
-fn with_queue(place: &Path, max_queue_bytes: usize, on_failure: AuditFailure) -> AuditLog {
+/// Opens a log whose queue has this number of bytes.
+fn with_queue(directory: &Path, max_queue_bytes: usize, on_failure: AuditFailure) -> AuditLog {
     let config =
-        config::AuditConfig { max_queue_bytes, ..config::AuditConfig::at(place.join("log"), on_failure) };
+        config::AuditConfig { max_queue_bytes, ..config::AuditConfig::at(directory.join("log"), on_failure) };
     AuditLog::open(Some(&config)).unwrap()
 }
 
@@ -42,7 +42,7 @@ fn sign(audit: &AuditLog, number: u64) -> Result<(), AuditError> {
     reserve(audit)?.commit(&origin(), number, &[done("key")])
 }
 
-/// A log in a pipe that is full: the writer waits in the kernel, or is told so if the pipe does not block.
+/// Opens a log in a full pipe. The writer waits in the kernel, or gets an error if the pipe does not block.
 fn stalled(on_failure: AuditFailure, flags: OFlags) -> (AuditLog, PipeReader) {
     stalled_with(config(Path::new("a pipe"), on_failure), flags)
 }
@@ -62,7 +62,7 @@ fn lines(text: &[u8]) -> Vec<Value> {
     lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
 }
 
-/// Returns everything that a pipe gives until its other end is closed.
+/// Reads a pipe until its other end is closed.
 fn read_all(mut reader: impl Read) -> Vec<u8> {
     let mut text = Vec::new();
     reader.read_to_end(&mut text).unwrap();
@@ -74,7 +74,7 @@ fn requests(lines: &[Value]) -> Vec<u64> {
 }
 
 #[test]
-fn a_stalled_disk_refuses_work_and_keeps_every_entry() {
+fn refuses_work_and_keeps_every_entry_while_the_disk_stalls() {
     let (audit, reader) = stalled(AuditFailure::Stop, OFlags::empty());
     let early = reserve(&audit).unwrap();
     let mut accepted = Vec::new();
@@ -89,7 +89,7 @@ fn a_stalled_disk_refuses_work_and_keeps_every_entry() {
     }
     assert!(audit.queue_bytes() <= QUEUE, "{}", audit.queue_bytes());
     assert!(accepted.len() > 100);
-    // A place that was reserved before is still there.
+    // Space that was reserved before is still available.
     early.commit(&origin(), 0, &[done("key")]).unwrap();
     accepted.push(0);
     let text = std::thread::spawn(move || read_all(reader));
@@ -99,7 +99,7 @@ fn a_stalled_disk_refuses_work_and_keeps_every_entry() {
 }
 
 #[test]
-fn refusals_leave_places_for_work_and_none_of_them_is_forgotten() {
+fn leaves_space_for_work_and_counts_every_refusal() {
     let (audit, reader) = stalled(AuditFailure::Stop, OFlags::empty());
     let name = "\u{1}".repeat(1 << 20);
     let refused =
@@ -124,34 +124,34 @@ fn refusals_leave_places_for_work_and_none_of_them_is_forgotten() {
 }
 
 #[test]
-fn a_reservation_that_is_not_used_is_given_back() {
-    let place = tempfile::tempdir().unwrap();
-    let audit = with_queue(place.path(), QUEUE, AuditFailure::Stop);
+fn gives_an_unused_reservation_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let audit = with_queue(directory.path(), QUEUE, AuditFailure::Stop);
     let own = || audit.reserve(&Arc::default(), QUEUE / 16);
     let all: Vec<_> = std::iter::from_fn(|| own().ok()).collect();
     assert_eq!((all.len(), own().unwrap_err()), (14, AuditError::Full));
-    assert!(!audit.is_behind(), "promises are no fault of the disk");
+    assert!(!audit.is_behind(), "reservations are not the disk's fault");
     drop(all);
     assert_eq!(audit.queue_bytes(), 0);
     sign(&audit, 1).unwrap();
 }
 
 #[test]
-fn one_client_s_places_leave_others_theirs() {
-    let place = tempfile::tempdir().unwrap();
+fn limits_the_reservations_of_one_client() {
+    let directory = tempfile::tempdir().unwrap();
     let queue = 1 << 20;
-    let audit = with_queue(place.path(), queue, AuditFailure::Stop);
+    let audit = with_queue(directory.path(), queue, AuditFailure::Stop);
     let (greedy, other, max) = (Arc::default(), Arc::default(), queue / 8);
     let taken: Vec<_> = std::iter::from_fn(|| audit.reserve(&greedy, max / 4).ok()).collect();
     assert_eq!(taken.len(), 4);
     assert_eq!(audit.reserve(&greedy, 1).unwrap_err(), AuditError::TooMany { max });
     let needed = max + 1;
     assert_eq!(audit.reserve(&other, needed).unwrap_err(), AuditError::TooLarge { needed, max });
-    // Neither is the disk's fault, and others have their places.
+    // Neither error is the disk's fault, and other clients have their space.
     assert!(!audit.is_behind() && !audit.forbids_work());
     audit.reserve(&other, max).unwrap().commit(&origin(), 1, &[done("key")]).unwrap();
     audit.reserve(&other, max).unwrap();
-    // What is used or dropped is the client's again.
+    // Used and dropped reservations are available to the client again.
     for (number, reservation) in (2..).zip(taken).take(2) {
         reservation.commit(&origin(), number, &[done("key")]).unwrap();
     }
@@ -160,24 +160,24 @@ fn one_client_s_places_leave_others_theirs() {
 }
 
 #[test]
-fn where_entries_may_be_lost_a_client_s_share_refuses_nothing() {
-    let place = tempfile::tempdir().unwrap();
-    let audit = with_queue(place.path(), 1 << 20, AuditFailure::Warn);
+fn refuses_no_client_if_entries_may_be_lost() {
+    let directory = tempfile::tempdir().unwrap();
+    let audit = with_queue(directory.path(), 1 << 20, AuditFailure::Warn);
     let account = Arc::default();
-    let places: Vec<_> = (0..20).map(|_| audit.reserve(&account, 1 << 17).unwrap()).collect();
-    for (number, place) in (0..).zip(places) {
-        place.commit(&origin(), number, &[done("key")]).unwrap();
+    let reservations: Vec<_> = (0..20).map(|_| audit.reserve(&account, 1 << 17).unwrap()).collect();
+    for (number, reservation) in (0..).zip(reservations) {
+        reservation.commit(&origin(), number, &[done("key")]).unwrap();
     }
     audit.close();
-    assert_eq!(lines(&fs::read(place.path().join("log")).unwrap()).len(), 20);
+    assert_eq!(lines(&fs::read(directory.path().join("log")).unwrap()).len(), 20);
 }
 
 #[test]
-fn a_disk_that_stalls_is_told_from_one_that_is_slow() {
+fn distinguishes_a_stalled_disk_from_a_slow_one() {
     let (audit, reader) = stalled(AuditFailure::Stop, OFlags::empty());
     assert!(!audit.is_behind());
     while sign(&audit, 1).is_ok() {}
-    // It has not failed, so requests go on to be tried.
+    // The disk has not failed, so requests are still tried.
     assert!(audit.is_behind() && !audit.forbids_work());
     let text = std::thread::spawn(move || read_all(reader));
     while audit.is_behind() {
@@ -188,11 +188,11 @@ fn a_disk_that_stalls_is_told_from_one_that_is_slow() {
     text.join().unwrap();
     let (audit, _reader) = stalled(AuditFailure::Warn, OFlags::empty());
     (0..1000).for_each(|number| sign(&audit, number).unwrap());
-    assert!(!audit.is_behind(), "work goes on without its entries");
+    assert!(!audit.is_behind(), "work goes on without entries");
 }
 
 #[test]
-fn repeats_of_many_clients_with_long_names_stay_within_the_queue() {
+fn keeps_repeated_refusals_of_many_clients_within_the_queue() {
     let config =
         config::AuditConfig { max_queue_bytes: 1 << 20, ..config(Path::new("a pipe"), AuditFailure::Stop) };
     let (audit, reader) = stalled_with(config, OFlags::empty());
@@ -213,12 +213,12 @@ fn repeats_of_many_clients_with_long_names_stay_within_the_queue() {
 }
 
 #[test]
-fn results_that_come_after_the_end_do_not_leave() {
-    let place = tempfile::tempdir().unwrap();
+fn refuses_entries_after_the_log_is_closed() {
+    let directory = tempfile::tempdir().unwrap();
     for (on_failure, expected) in
         [(AuditFailure::Stop, Err(AuditError::Closed)), (AuditFailure::Warn, Ok(()))]
     {
-        let path = place.path().join("log");
+        let path = directory.path().join("log");
         let audit = AuditLog::open(Some(&config(&path, on_failure))).unwrap();
         let late = reserve(&audit).unwrap();
         audit.close();
@@ -227,15 +227,15 @@ fn results_that_come_after_the_end_do_not_leave() {
     }
 }
 
-/// A pipe that has room for some lines and a part of the next. Work goes on without what is lost.
+/// The pipe has space for some lines and a part of the next. Entries may be lost.
 #[test]
-fn half_a_line_swallows_no_other() {
+fn ends_half_a_line_before_the_next_line() {
     let (audit, mut reader) = stalled(AuditFailure::Warn, OFlags::NONBLOCK);
     sign(&audit, 0).unwrap();
     while audit.lost() == 0 {
         std::thread::yield_now();
     }
-    // Pipes give room by pages, and take what is longer than a page in parts. pipe(7)
+    // A pipe has space in pages, and accepts a long write in parts. pipe(7)
     let mut page = vec![0; 8192];
     reader.read_exact(&mut page).unwrap();
     let many = vec![done("key"); 150];
@@ -243,7 +243,7 @@ fn half_a_line_swallows_no_other() {
     while audit.lost() == 1 {
         std::thread::yield_now();
     }
-    // Everything is read, so that what is written at the end has room.
+    // Everything is read, so that there is space for the last lines.
     fcntl_setfl(&reader, OFlags::NONBLOCK).unwrap();
     let _ = reader.read_to_end(&mut page);
     audit.close();
@@ -257,15 +257,15 @@ fn half_a_line_swallows_no_other() {
             Err(_) => halves += 1,
         }
     }
-    assert!(halves >= 1, "the test has not met what it is about");
-    assert_eq!(named, audit.lost(), "lost entries are entries");
+    assert!(halves >= 1, "no line was cut, so the test has tested nothing");
+    assert_eq!(named, audit.lost(), "every lost entry is reported");
     assert!(whole > 0);
 }
 
 #[test]
-fn half_a_line_of_a_former_server_swallows_no_entry() {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("log");
+fn ends_half_a_line_of_a_former_server_before_the_first_entry() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log");
     fs::write(&path, "{\"time_ms\":1}\n{\"time").unwrap();
     let audit = AuditLog::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
     sign(&audit, 1).unwrap();
@@ -277,9 +277,9 @@ fn half_a_line_of_a_former_server_swallows_no_entry() {
 }
 
 #[test]
-fn a_log_that_was_renamed_goes_on_in_a_new_file_without_loss() {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("log");
+fn continues_in_a_new_file_without_loss_after_a_rename() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log");
     let audit = AuditLog::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
     let signer = {
         let audit = audit.clone();
@@ -289,7 +289,7 @@ fn a_log_that_was_renamed_goes_on_in_a_new_file_without_loss() {
     };
     let mut files = Vec::new();
     for turn in 0..10 {
-        let former = place.path().join(format!("log.{turn}"));
+        let former = directory.path().join(format!("log.{turn}"));
         fs::rename(&path, &former).unwrap();
         audit.replace(audit.open_again().unwrap());
         files.push(former);
@@ -302,9 +302,9 @@ fn a_log_that_was_renamed_goes_on_in_a_new_file_without_loss() {
 }
 
 #[test]
-fn a_full_disk_is_left_for_a_new_file_with_every_line_whole() {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("log");
+fn leaves_a_full_disk_for_a_new_file_with_complete_lines() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log");
     std::os::unix::fs::symlink("/dev/full", &path).unwrap();
     let audit = AuditLog::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
     let accepted: Vec<u64> = (0..10).filter(|number| sign(&audit, *number).is_ok()).collect();
@@ -317,12 +317,12 @@ fn a_full_disk_is_left_for_a_new_file_with_every_line_whole() {
 }
 
 #[test]
-fn a_file_that_cannot_be_opened_again_leaves_the_former() {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("logs/log");
+fn keeps_the_former_file_if_the_new_one_cannot_be_opened() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("logs/log");
     fs::create_dir(path.parent().unwrap()).unwrap();
     let audit = AuditLog::open(Some(&config(&path, AuditFailure::Stop))).unwrap();
-    let moved = place.path().join("moved");
+    let moved = directory.path().join("moved");
     fs::rename(path.parent().unwrap(), &moved).unwrap();
     assert_eq!(audit.open_again().unwrap_err().kind(), io::ErrorKind::NotFound);
     sign(&audit, 3).unwrap();

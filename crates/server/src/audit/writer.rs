@@ -64,6 +64,7 @@ impl AuditWriter {
                 WriterStep::End => break,
             }
         }
+        // An error changes nothing here: the server stops, and the kernel still has the data.
         let _ = file.file.sync_data();
         self.queue.end();
     }
@@ -75,8 +76,8 @@ impl AuditWriter {
         tracing::info!(file = %self.path.display(), "the audit log was opened again");
     }
 
-    /// Writes a piece, and waits if the disk fails. If entries may be lost, or the server stops, the lines that the disk does not accept
-    /// are dropped and counted.
+    /// Writes a piece, and waits if the disk fails. If entries may be lost, or the server stops, the lines that the
+    /// disk does not accept are dropped and counted.
     fn write(&self, file: &mut LogFile, piece: &AuditPiece) {
         let mut at = 0;
         while at < piece.bytes.len() {
@@ -85,6 +86,7 @@ impl AuditWriter {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.fail(&error);
+                    // `wait_for_retry` returns true only if the server stops: then nothing can be tried again.
                     let is_lost = self.queue.may_lose() || self.queue.wait_for_retry();
                     if let Some(new) = self.queue.take_new_file() {
                         // The former file ends with half a line. The new file begins with the complete line.
@@ -114,7 +116,8 @@ impl AuditWriter {
     }
 }
 
-/// Writes some of the bytes from an offset on. If the file ends with half of a dropped line, a line end is written first.
+/// Writes some of the bytes from an offset on. If the file ends with half of a dropped line, a line end is written
+/// first.
 fn append(file: &mut LogFile, bytes: &[u8], at: usize) -> io::Result<usize> {
     if file.is_mid_line && line_start(bytes, at) == at {
         file.write(b"\n")?;

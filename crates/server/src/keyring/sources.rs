@@ -13,7 +13,7 @@ use oarlock_io::{
 use oarlock_records::{KeyFileError, load_keys_at};
 
 use super::{ActiveGrant, DescribedKey, Keyring, ResidentKey};
-use crate::config::{Config, ConfigError, KeysConfig, NonceField};
+use crate::config::{ConfigError, CryptoserverConfig, KeysConfig, NonceField};
 use crate::null;
 
 /// The sources of the keys, and their last content.
@@ -121,7 +121,7 @@ pub(crate) struct KeyChanges {
 impl KeySources {
     /// Reads all keys and returns the first keyring. A fault of a single file of the directory does not fail the whole.
     pub(crate) fn open(
-        config: &Config,
+        config: &CryptoserverConfig,
         counters: CounterUse,
     ) -> Result<(Self, Keyring, KeyChanges), ResidentKeysError> {
         let KeysConfig { directory, passphrase_file, .. } = &config.keys;
@@ -147,14 +147,15 @@ impl KeySources {
         }
     }
 
-    /// Reads everything again by another configuration. A file that still holds the same key keeps the tables that engines have built for
-    /// it.
+    /// Reads everything again by another configuration. A file that still holds the same key keeps the tables that
+    /// engines have built for it.
     ///
     /// # Errors
     /// A source cannot be used as a whole. Then nothing changes.
-    pub(crate) fn reload(&mut self, config: &Config) -> Result<KeyChanges, ResidentKeysError> {
+    pub(crate) fn reload(&mut self, config: &CryptoserverConfig) -> Result<KeyChanges, ResidentKeysError> {
         let passphrase = passphrase(config.keys.passphrase_file.as_deref(), self.reader())?;
         let grants = ActiveGrant::activate(&config.grants, &self.grants)?;
+        // Only the listing can fail as a whole. The fault of a single file is reported and does not stop a reload.
         let listed = self.list(config.keys.directory.as_deref())?;
         let mut records = RecordsFile::from_config(&config.keys);
         let table = read_records(&mut records, self.counters)?;
@@ -168,7 +169,8 @@ impl KeySources {
         Ok(KeyChanges { keyring, changes, faults: Vec::new(), has_new_records })
     }
 
-    /// Lists the directory that a configuration names. The directory in use keeps its keys; another directory begins without keys.
+    /// Lists the directory that a configuration names. The directory in use keeps its keys; another directory begins
+    /// without keys.
     fn list(
         &self,
         path: Option<&Path>,
@@ -237,13 +239,15 @@ impl KeySources {
         found
     }
 
-    /// Replaces the table of symmetric keys. Each key keeps the number of its uses, so reading a file again grants no further uses.
+    /// Replaces the table of symmetric keys. Each key keeps the number of its uses, so reading a file again grants no
+    /// further uses.
     fn replace_table(&mut self, table: KeyTable) {
         table.continue_uses_of(&self.table);
         self.table = table;
     }
 
     fn keyring(&mut self) -> Keyring {
+        // Sessions compare the number, not the content, to notice a new keyring.
         self.generation += 1;
         let keys = self.directory.iter().flat_map(KeyDirectory::keys);
         let resident = |material: &KeyMaterial| match material {
@@ -283,6 +287,7 @@ fn read_records(
     let failed = |error| ResidentKeysError::ReadRecords { path: path.clone(), error };
     let about = path.metadata().map_err(failed)?;
     let stamp = FileStamp::from(&about);
+    // A stamp has the inode and the times: a replaced file differs even at the same length.
     if *seen == Some(stamp) {
         return Ok(None);
     }

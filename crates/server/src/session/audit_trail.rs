@@ -87,6 +87,7 @@ impl AuditTrail {
     ) -> u32 {
         let new = self.kinds.len() as u32;
         let index = match kind {
+            // All jobs under closed handles share one kind: a hostile batch must not make one entry per handle.
             None => self.unknown.get_or_insert(new),
             Some(kind) => {
                 let at = kind as usize;
@@ -101,6 +102,7 @@ impl AuditTrail {
         }
         if *index == new {
             let known = kind.and_then(name).map(|(key, scheme)| (Arc::clone(key), Some(*scheme)));
+            // The name is fetched only for a new kind, because it clones two reference counts.
             self.kinds.push(known.unwrap_or_else(|| ("-".into(), None)));
         }
         *index
@@ -128,6 +130,7 @@ impl AuditTrail {
 
     fn tallies(&self, codes: &[u8]) -> Vec<CodeTally> {
         let mut tallies = vec![CodeTally::default(); self.kinds.len()];
+        // The common case, one kind and no failures, needs no pass over the jobs.
         if let ([only], []) = (&mut *tallies, codes) {
             only.note(Code::Done as u8, self.kind_of_job.len() as u32);
             return tallies;

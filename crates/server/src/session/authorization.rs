@@ -89,6 +89,7 @@ impl AuthorizationCache {
 
     /// Removes the decisions about a handle, which stands for another key now.
     pub(super) fn remove_handle(&mut self, handle: u32) {
+        // A linear pass, at most MAX_CACHED entries, and keys are opened rarely.
         self.0.retain(|(own, _), _| *own != handle);
     }
 
@@ -103,6 +104,7 @@ impl AuthorizationCache {
             return Arc::clone(known);
         }
         let authorization = Arc::new(Authorization::new(scheme, opened));
+        // Without a maximum a client could grow the map by inventing schemes: salts alone give thousands.
         if self.0.len() < MAX_CACHED {
             self.0.insert((handle, scheme), Arc::clone(&authorization));
         }
@@ -116,13 +118,14 @@ pub(super) struct MessageAuthorizations {
     authorizations: Vec<Arc<Authorization>>,
     /// The index by handle, `None` for handles that are not open, and by the scheme's index in the message.
     indices: HashMap<(Option<u32>, u8), u32>,
-    /// The key and the index of the job before: neighbours are mostly alike, and a comparison is cheaper than a look-up.
+    /// The key and the index of the job before: neighbours are mostly alike, and a comparison is cheaper than a
+    /// look-up.
     last: Option<((Option<u32>, u8), u32)>,
 }
 
 impl MessageAuthorizations {
-    /// Returns the index of a job's decision. Handles that are not open share one for each scheme, so that hostile messages make no
-    /// more decisions than they have schemes.
+    /// Returns the index of a job's decision. Handles that are not open share one for each scheme, so that hostile
+    /// messages make no more decisions than they have schemes.
     #[inline]
     pub(super) fn find_or_add(
         &mut self,

@@ -17,22 +17,22 @@ use crate::service::SharedService;
 /// The number of requests that are begun before other connections of the thread have a turn.
 const MAX_BEGUN: usize = 64;
 
+/// A request with the bytes that it holds.
+pub(crate) type HeldRequest = (Request, HeldBytes);
+
 /// The side of a stream from which requests come.
 pub(crate) trait RequestSource {
     /// The error that ends the stream at once.
     type Error;
 
     /// Returns the next request with the bytes that it holds, or `None` after the last.
-    fn poll_request(
-        &mut self,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Option<(Request, HeldBytes)>, Self::Error>>;
+    fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<HeldRequest>, Self::Error>>;
 
     /// Notes that nothing is read for a while, which is not the client's fault.
     fn pause(&mut self);
 
-    /// Returns the bytes that must be left to the client before another request is read. With room for one more message of any length,
-    /// a stream is never refused for what it has sent before.
+    /// Returns the bytes that must be left to the client before another request is read. With space for one more
+    /// message of any length, its earlier requests never make the stream fail.
     fn needed_bytes(&self) -> usize;
 }
 
@@ -103,6 +103,7 @@ impl RequestDriver {
             match source.poll_request(context) {
                 Poll::Ready(Ok(Some((request, held)))) => {
                     self.begun += 1;
+                    // `start` may compute a cheap job at once, which is why the number per turn is limited.
                     self.pending.push(self.session.start(request, held));
                 }
                 Poll::Ready(Ok(None)) => self.is_closed = true,

@@ -46,8 +46,8 @@ pub(super) fn no_key(name: &str) -> Fault {
     refusal(Code::PermissionDenied, &message, Blame::Caller)
 }
 
-/// Returns the refusal for a key that replaced the expected one. The name comes from the server's files, or is the fingerprint of a
-/// key that the client brought.
+/// Returns the refusal for a key that replaced the expected one. The name comes from the server's files, or is the
+/// fingerprint of a key that the client brought.
 pub(super) fn replaced_key(name: &str) -> Fault {
     let message = format!("{name:?} is not the key that the client expects: another key has this name now");
     refusal(Code::WrongKey, &message, Blame::Caller)

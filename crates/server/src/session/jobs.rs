@@ -21,8 +21,8 @@ use crate::budget::HeldBytes;
 use crate::metrics::time;
 use crate::service::SharedService;
 
-/// The bytes that a job holds beside its input: its state in the queue, and its answer. A signature by an RSA key of 4096 bits has 512
-/// bytes.
+/// The bytes that a job holds beside its input: its state in the queue, and its answer. A signature by an RSA key of
+/// 4096 bits has 512 bytes.
 pub(super) const JOB_BYTES: usize = 512;
 
 /// The jobs of a message that are under way, and those that were refused.
@@ -49,6 +49,7 @@ impl ClientSession {
     ) -> Result<PendingWork, Fault> {
         let columns =
             JobColumns::read(message, &self.service.limits.wire()).map_err(|error| error.fault())?;
+        // The memory is counted before it is allocated: a message of a few bytes may name 131,072 jobs.
         held.resize(held.len() + columns.len() * JOB_BYTES).map_err(too_many_bytes)?;
         let began = Instant::now();
         let origin = self.service.audit.is_kept().then(|| Arc::clone(&self.client.origin));
@@ -61,6 +62,7 @@ impl ClientSession {
         if !(jobs.is_empty() && shares.is_empty()) {
             trail.reserve(&self.service.audit, &self.client.account.audit_bytes).map_err(unaudited)?;
         }
+        // The protocol's zero means no limit, and not a limit that has passed.
         let timeout = Some(Duration::from_micros(message.timeout_us.into())).filter(|time| !time.is_zero());
         let tenant = self.client.account.tenant;
         let options = SubmitOptions { tenant, deadline: timeout, ..SubmitOptions::default() };
@@ -72,7 +74,7 @@ impl ClientSession {
     }
 }
 
-/// The jobs of a message, sorted by what does them.
+/// The jobs of a message: jobs with keys, jobs with shares, and refused jobs.
 struct SortedJobs<'s> {
     jobs: Vec<Job<'s>>,
     shares: ShareBatches<'s>,
@@ -130,6 +132,7 @@ impl Future for PendingJobs {
         {
             this.answers = Some(answers);
         }
+        // Both are polled in every turn, so that each registers its waker.
         let is_done = this.shares.poll(context);
         let Some(answers) = this.answers.take_if(|_| is_done) else { return Poll::Pending };
         let mut separate = std::mem::take(&mut this.refused);

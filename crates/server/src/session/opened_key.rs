@@ -30,7 +30,7 @@ pub(super) struct OpenedKey {
     _held: Option<Arc<HeldBytes>>,
 }
 
-/// The place where the key of a handle lives.
+/// The source of an opened key.
 #[derive(Clone, Debug)]
 pub(super) enum OpenedSource {
     Resident(ResidentKey),
@@ -55,6 +55,7 @@ impl OpenedKey {
         name: &str,
         number: u64,
     ) -> Result<(Self, ResidentKey), Fault> {
+        // Long names are refused before the grants: patterns take time in the length of the name.
         let found = Some(name).filter(|name| name.len() <= MAX_NAME_BYTES);
         let found = found.and_then(|name| keyring.find_for_client(name, &client.identity));
         let Some((key, rights)) = found else {
@@ -72,7 +73,7 @@ impl OpenedKey {
         Self { name, source, rights: KeyRights::Own, expected: Bytes::new(), _held: held }
     }
 
-    /// Returns what the name of a resident key stands for in a keyring.
+    /// Looks the name of a resident key up in a keyring.
     pub(super) fn source_in(&self, keyring: &Keyring) -> OpenedSource {
         match keyring.find(&self.name) {
             None => OpenedSource::Removed,

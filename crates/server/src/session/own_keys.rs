@@ -49,6 +49,7 @@ impl OwnKeys {
     /// Removes a key. A later key gets its index.
     pub(super) fn remove(&mut self, index: u32) {
         let Some(name) = self.names.get(index as usize) else { return };
+        // Recycling keeps the table from growing while a client opens and closes keys.
         self.table.recycle(name);
         if let Ok(zeros) = keys::raw::secret(vec![0; 16]) {
             self.keys[index as usize] = zeros;
@@ -80,6 +81,7 @@ pub(super) fn import_client_key(
             );
             Err(refusal(Code::BadKey, &message, Blame::Caller))
         }
+        // Counted after the import, because the kind is known only then.
         KeyKind::RsaPrivate(_) => count_brought_key(limits, account, RSA_KEY_UNITS - 1).map(|()| key),
         _ => Ok(key),
     }

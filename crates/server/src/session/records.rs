@@ -48,7 +48,7 @@ const MAX_AT_ONCE: u32 = 256;
 /// The bytes that a record holds beside its data: its columns, its state and its status.
 const RECORD_BYTES: usize = 64;
 
-/// The least bytes that a message holds. It may share a buffer with other messages, which lives as long as it does.
+/// The minimum bytes that a message holds. It may share a buffer with other messages, which lives as long as it does.
 const MIN_MESSAGE_BYTES: usize = 64 << 10;
 
 impl ClientSession {
@@ -61,12 +61,14 @@ impl ClientSession {
     ) -> Result<PendingWork, Fault> {
         let (records, output) = (message.count as usize, message.output_len as usize);
         let needed = held.len().max(MIN_MESSAGE_BYTES) + records.saturating_mul(RECORD_BYTES) + output;
+        // Columns, output and statuses are counted before any of them is allocated.
         held.resize(needed).map_err(too_many_bytes)?;
         let batch = RecordBatchTask {
             service: Arc::clone(&self.service),
             client: self.client.clone(),
             keyring: Arc::clone(&self.keyring),
             own_keys: Arc::clone(&self.own_keys),
+            // Held until the batch ends, so that the session does not reuse the indices of own keys meanwhile.
             _batch: Arc::clone(&self.batches),
             handles: Arc::clone(&self.handles),
             number,
@@ -313,7 +315,8 @@ fn write_results(
 ) -> RecordResults {
     let mut denials = denials.iter().peekable();
     records::write_outcome(outcome, |index, status| {
-        // A denied record had a key that no table has. The status says only that, so the reason of the denial replaces it.
+        // A denied record had a key that no table has. The status says only that, so the reason of the denial replaces
+        // it.
         if let Some((_, fault)) = denials.next_if(|(denied, _)| *denied == index) {
             return Fault::clone(fault);
         }

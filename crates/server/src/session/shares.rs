@@ -27,6 +27,7 @@ struct ShareBatch<'s> {
 
 impl<'s> ShareBatches<'s> {
     pub(super) fn add(&mut self, share: &'s Share, index: u32, scheme: Scheme, job: &WireJob<'s>) {
+        // A message names few shares, so a linear search is enough.
         let known = self.0.iter().position(|batch| batch.share.key().is_same(share.key()));
         let at = known.unwrap_or_else(|| {
             self.0.push(ShareBatch { share, indices: Vec::new(), requests: Vec::new() });

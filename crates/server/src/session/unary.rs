@@ -90,6 +90,7 @@ fn begin(
     held: &mut HeldBytes,
 ) -> Result<BegunJob, Fault> {
     check_accepting(service)?;
+    // The request itself is held by its call.
     held.resize(JOB_BYTES).map_err(too_many_bytes)?;
     let opened = open(service, client, &job.key, number)?;
     let authorization = Authorization::new(job.scheme, &opened);
@@ -98,6 +99,7 @@ fn begin(
     trail.add(Some(0), |_| Some(&authorization.kind));
     match authorization.permit(&opened).map_err(Cow::into_owned) {
         Ok((scheme, _)) => {
+            // Before the job runs: an answer without its entry must not leave.
             trail.reserve(&service.audit, &client.account.audit_bytes).map_err(unaudited)?;
             Ok(BegunJob { opened, scheme, trail })
         }
@@ -115,6 +117,7 @@ fn open(
     key: &UnaryKey,
     number: u64,
 ) -> Result<OpenedKey, Fault> {
+    // One look at the keyring: a reload in between cannot mix the key of one generation with the grants of another.
     let keyring = service.keyring();
     match key {
         UnaryKey::Resident(name) => {

@@ -18,20 +18,20 @@ pub struct ClientAuthority {
     issuer: Issuer<'static, KeyPair>,
 }
 
-/// Special properties of a client's certificate.
+/// The special properties of a client's certificate.
 #[derive(Clone, Default)]
 pub struct SpecialProperties {
     pub is_expired: bool,
     pub is_nameless: bool,
     pub is_for_servers: bool,
-    /// Its end from now.
+    /// The time until the end of the certificate.
     pub lasts: Option<Duration>,
 }
 
 impl ClientAuthority {
     pub fn new() -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
-        // Authorities of one name and different keys would be taken for each other.
+        // Verifiers find an authority by its name, so each authority needs a name of its own.
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         params.distinguished_name.push(DnType::CommonName, format!("the clients' authority {number}"));
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -40,7 +40,7 @@ impl ClientAuthority {
         Self { pem, issuer: Issuer::new(params, key) }
     }
 
-    /// The endpoint of a client of this server, certified as `client.test`.
+    /// Returns the endpoint of a client that is certified as `client.test`.
     pub fn client(&self, server: &TestServer, special: &SpecialProperties) -> Endpoint {
         let names = if special.is_nameless { vec![] } else { vec!["client.test".to_owned()] };
         let mut params = CertificateParams::new(names).unwrap();

@@ -1,4 +1,4 @@
-//! A server of its own for each test.
+//! A server for one test.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 pub mod authority;
@@ -7,48 +7,51 @@ use std::path::Path;
 
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_server::development::Development;
-use oarlock_server::{Addresses, BoundServer, Config, CryptoserverError, ReloadHandle, ServerClock};
+use oarlock_server::{
+    Addresses, BoundServer, CryptoserverConfig, CryptoserverError, ReloadHandle, ServerClock,
+};
 use oarlock_wire::proto::{KeyInfo, OpenKey, Request, open_key, request, response};
 use oarlock_wire::{Credentials, Endpoint, ServerLink};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+/// A running server with its directory.
 pub struct TestServer {
-    pub place: TempDir,
+    pub directory: TempDir,
     pub development: Development,
     pub addresses: Addresses,
-    /// The time by which certificates and connections are measured.
+    /// The clock that the test can advance.
     pub clock: ServerClock,
     pub reloads: ReloadHandle,
-    /// The configuration that it began with.
-    pub config: Config,
+    /// The configuration at the start.
+    pub config: CryptoserverConfig,
     stop: Option<oneshot::Sender<()>>,
     running: Option<JoinHandle<Result<(), CryptoserverError>>>,
 }
 
-/// Engines without calibration: their figures do not matter here.
+/// Returns engines with two threads.
 pub fn engines() -> AcceleratorBuilder {
     Accelerator::builder().threads(2)
 }
 
 impl TestServer {
-    /// The server of a development directory, with changes to its configuration.
-    pub async fn with(change: impl FnOnce(&mut Config, &Path)) -> Self {
-        let place = tempfile::tempdir().unwrap();
-        let development = Development::at(place.path());
+    /// Starts the server of a development directory, with changes to its configuration.
+    pub async fn with(change: impl FnOnce(&mut CryptoserverConfig, &Path)) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let development = Development::at(directory.path());
         assert!(development.prepare().unwrap());
-        let mut config = Config::read(&development.config()).unwrap();
+        let mut config = CryptoserverConfig::read(&development.config()).unwrap();
         config.listen.tcp = Some("127.0.0.1:0".parse().unwrap());
         config.listen.plaintext = Some("127.0.0.1:0".parse().unwrap());
         config.limits.max_drain_seconds = 5;
-        change(&mut config, place.path());
+        change(&mut config, directory.path());
         let clock = ServerClock::default();
         let server = BoundServer::bind_with_clock(config.clone(), engines(), clock.clone()).await.unwrap();
         let (addresses, reloads) = (server.addresses(), server.reload_handle());
         let (stop, stopped) = oneshot::channel();
         let running = Some(tokio::spawn(server.run(async { drop(stopped.await) })));
-        Self { place, development, addresses, clock, reloads, config, stop: Some(stop), running }
+        Self { directory, development, addresses, clock, reloads, config, stop: Some(stop), running }
     }
 
     pub async fn new() -> Self {
@@ -85,9 +88,9 @@ impl TestServer {
         self.stop.take().unwrap().send(()).unwrap();
     }
 
-    /// The same server once more, when it has stopped.
+    /// Starts the stopped server again.
     pub async fn restart(&mut self) {
-        let mut config = Config::read(&self.development.config()).unwrap();
+        let mut config = CryptoserverConfig::read(&self.development.config()).unwrap();
         config.listen.tcp = None;
         let server = BoundServer::bind(config, engines()).await.unwrap();
         let (stop, stopped) = oneshot::channel();
@@ -100,7 +103,7 @@ impl TestServer {
     }
 }
 
-/// Writes a file that nobody else may read, whole or not at all.
+/// Writes a file atomically, readable by its owner only.
 pub fn write_secret(path: &Path, text: impl AsRef<[u8]>) {
     let new = path.with_extension("new");
     std::fs::write(&new, text).unwrap();

@@ -1,4 +1,4 @@
-//! Integers at which arithmetic turns, as big-endian bytes of a given width.
+//! Boundary values of integer arithmetic, as big-endian bytes of a given width.
 
 /// Big-endian integers of equal width.
 pub(super) type Integer = Vec<u8>;
@@ -17,7 +17,8 @@ const P384_PRIME: &str =
 const ED25519_ORDER: &str = "1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed";
 /// 2^255 - 19.
 const PRIME_25519: &str = "7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed";
-/// The u-coordinates of small order besides 0, 1 and p - 1, and y-coordinates of order 8. Bernstein, "Curve25519", section 3.
+/// The u-coordinates of small order besides 0, 1 and p - 1, and y-coordinates of order 8. Bernstein, "Curve25519",
+/// section 3.
 const SMALL_ORDER_U: [&str; 2] = [
     "00b8495f16056286fdb1329ceb8d09da6ac49ff1fae35616aeb8413b7c7aebe0",
     "57119fd0dd4e22d8868e1c58c45c44045bef839c55b1d0b1248c50a3bc959c5f",
@@ -27,7 +28,7 @@ const ORDER_8_Y: [&str; 2] = [
     "05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826",
 ];
 
-/// Order and prime of a curve.
+/// Returns the order and the prime of a curve.
 pub(super) fn curve_constants(curve: oarlock_core::Curve) -> (Integer, Integer) {
     match curve {
         oarlock_core::Curve::P384 => (hex(P384_ORDER), hex(P384_PRIME)),
@@ -35,18 +36,18 @@ pub(super) fn curve_constants(curve: oarlock_core::Curve) -> (Integer, Integer) 
     }
 }
 
-/// Around each of `turns`, around powers of two at the seams of limbs of 52 and 64 bits, and all ones.
-pub(super) fn around(turns: &[&[u8]], width: usize) -> Vec<Integer> {
+/// Returns the neighbours of each of `values`, of powers of two at the seams of limbs of 52 and 64 bits, and all ones.
+pub(super) fn around(values: &[&[u8]], width: usize) -> Vec<Integer> {
     let zero = vec![0; width];
     let fits = |turn: &&&[u8]| turn.len() <= width;
-    let turns = turns.iter().filter(fits).map(|turn| padded(turn, width));
+    let values = values.iter().filter(fits).map(|turn| padded(turn, width));
     let bits = [51, 52, 64, 104, 128, 8 * width - 1].into_iter().filter(|bit| *bit < 8 * width);
     let powers = bits.map(|bit| {
         let mut power = zero.clone();
         power[width - 1 - bit / 8] |= 1 << (bit % 8);
         power
     });
-    let middles = std::iter::once(zero.clone()).chain(turns).chain(powers);
+    let middles = std::iter::once(zero.clone()).chain(values).chain(powers);
     let mut values: Vec<Integer> =
         middles.flat_map(|value| [minus_one(&value), value.clone(), plus_one(&value)]).collect();
     values.push(plus_one(&plus_one(&zero)));
@@ -55,18 +56,18 @@ pub(super) fn around(turns: &[&[u8]], width: usize) -> Vec<Integer> {
     values
 }
 
-/// Little-endian scalars around 0 and the order of edwards25519, its multiples and powers of two.
+/// Returns little-endian scalars around 0 and the order of edwards25519, its multiples and powers of two.
 pub(super) fn ed25519_scalars() -> Vec<Integer> {
     reversed(around(&[&hex(ED25519_ORDER)], 32))
 }
 
-/// Little-endian u-coordinates: small orders, around the prime, beyond it, and with the bit that is ignored.
+/// Returns little-endian u-coordinates: small orders, around the prime, beyond it, and with the ignored bit.
 pub(super) fn x25519_points() -> Vec<Integer> {
     let small = SMALL_ORDER_U.map(hex);
     reversed(around(&[&hex(PRIME_25519), &small[0], &small[1]], 32))
 }
 
-/// Little-endian encodings of points: small orders, coordinates beyond the prime, each with both signs.
+/// Returns little-endian encodings of points: small orders and coordinates beyond the prime, each with both signs.
 pub(super) fn ed25519_points() -> Vec<Integer> {
     let small = ORDER_8_Y.map(hex);
     let values = reversed(around(&[&hex(PRIME_25519), &small[0], &small[1]], 32));
@@ -88,7 +89,7 @@ pub(super) fn padded(value: &[u8], width: usize) -> Integer {
     [vec![0; width - value.len()], value.to_vec()].concat()
 }
 
-/// Wraps at the width, so that zero becomes all ones.
+/// Subtracts one. The value wraps at its width, so that zero becomes all ones.
 pub(super) fn minus_one(value: &[u8]) -> Integer {
     let mut value = value.to_vec();
     for byte in value.iter_mut().rev() {
@@ -123,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_stand_around_their_turns() {
+    fn returns_the_neighbours_of_each_value() {
         let values = around(&[&[0x80]], 1);
         assert_eq!(values, [0, 1, 2, 0x7f, 0x80, 0x81, 0xff].map(|byte| vec![byte]));
         assert_eq!((minus_one(&[1, 0]), plus_one(&[0, 255])), (vec![0, 255], vec![1, 0]));

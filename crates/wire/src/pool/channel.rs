@@ -1,4 +1,4 @@
-//! A connection, and the keys that are open on it.
+//! One connection of the pool, and the keys that are open on it.
 
 use std::io;
 use std::time::Instant;
@@ -13,17 +13,18 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::socket::PoolSocket;
 use super::{PoolConfig, PoolError};
-use crate::held::plain;
+use crate::held_job::as_job;
 use crate::proto::{GetPublicKeyRequest, OpenKey, Request, Response, open_key, request};
 use crate::{MessageLimits, WireError, frame, jobs};
 
-/// Keys that are open on a connection at most, far below what servers allow; the oldest gives way.
+/// The maximum number of keys that are open on a connection, far below the limits of servers. Above it the oldest key
+/// is replaced.
 const MAX_KEYS: usize = 256;
 
-/// Bytes to make room for at once: an answer to a job is shorter.
+/// The bytes to read at once. An answer to a job is shorter.
 const READ: usize = 8 << 10;
 
-/// What is asked. It is kept until the answer is there, for it may have to be asked again.
+/// A question to the server. It is kept until its answer, because it may be sent again.
 #[derive(Debug)]
 pub(super) enum PoolQuestion {
     Job { job: HeldJob, source: OwnedKeySource },
@@ -36,16 +37,16 @@ pub(super) enum OwnedKeySource {
     Brought(Key),
 }
 
-/// Which key it is that is open.
+/// The key that a handle of the connection stands for.
 #[derive(Clone, Debug, PartialEq)]
 enum OpenKeyId {
     Resident(String, Option<Fingerprint>),
     Brought(Fingerprint),
-    /// It could not be opened.
+    /// No key: the server has not opened it.
     Nothing,
 }
 
-/// Numbers of requests whose answers are to come.
+/// The ids of the requests whose answers are expected.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AwaitedIds {
     pub(super) opening: Option<u64>,
@@ -58,13 +59,13 @@ pub(super) struct PoolChannel {
     pub(super) socket: PoolSocket,
     is_greeted: bool,
     last_id: u64,
-    /// By handle.
+    /// The keys by handle.
     keys: Vec<OpenKeyId>,
     oldest: usize,
     received: WipedBuffer,
 }
 
-/// Received bytes: wiped when they have been read.
+/// Received bytes, which are wiped after they have been read.
 #[derive(Default)]
 struct WipedBuffer(Zeroizing<Vec<u8>>);
 
@@ -75,12 +76,12 @@ impl PoolChannel {
         Ok(Self { socket, is_greeted: false, last_id: 0, keys, oldest: 0, received })
     }
 
-    /// True where the question's key is open.
+    /// Returns true if the question's key is open.
     pub(super) fn has_key_of(&self, question: &PoolQuestion) -> bool {
         question.id().is_none_or(|id| self.keys.contains(&id))
     }
 
-    /// Writes a question, and the opening of its key where that is new here, at once.
+    /// Sends a question. If its key is not open on this connection, the request to open it goes in front.
     pub(super) fn ask(&mut self, question: &PoolQuestion, until: Instant) -> Result<AwaitedIds, AskError> {
         let mut requests = Vec::with_capacity(2);
         let mut awaited = AwaitedIds { opening: None, answer: 0, handle: 0 };
@@ -96,7 +97,7 @@ impl PoolChannel {
                     awaited.opening = Some(request.id);
                     requests.push(request);
                 }
-                let message = jobs::write([(plain(job, &job.second), handle as u32)].into_iter());
+                let message = jobs::write([(as_job(job, &job.second), handle as u32)].into_iter());
                 request::Body::Jobs(message.map_err(PoolError::Request)?)
             }
         };
@@ -116,7 +117,7 @@ impl PoolChannel {
 
     fn frames(&self, requests: &[Request]) -> Result<WipedFrames, WireError> {
         let len = requests.iter().map(|request| frame::HEADER_BYTES + request.encoded_len()).sum::<usize>();
-        // Room for all at once: bytes that were moved would not be wiped.
+        // Enough capacity from the start: growing would leave a copy of the bytes that is not wiped.
         let mut bytes = WipedFrames(BytesMut::with_capacity(frame::PREAMBLE.len() + len));
         if !self.is_greeted {
             bytes.0.put_slice(frame::PREAMBLE);
@@ -125,7 +126,7 @@ impl PoolChannel {
         Ok(bytes)
     }
 
-    /// The handle of a key, and whether it has to be opened.
+    /// Returns the handle of a key, and true if the key must be opened.
     fn handle(&mut self, id: &OpenKeyId) -> (usize, bool) {
         if let Some(handle) = self.keys.iter().position(|open| open == id) {
             return (handle, false);
@@ -134,40 +135,42 @@ impl PoolChannel {
             self.keys.push(id.clone());
             return (self.keys.len() - 1, true);
         }
+        // Round robin replaces the oldest key without keeping times of use.
         let handle = self.oldest;
         self.oldest = (handle + 1) % MAX_KEYS;
         self.keys[handle] = id.clone();
         (handle, true)
     }
 
-    /// The server has not opened it.
+    /// Notes that the server has not opened the key of a handle.
     pub(super) fn forget(&mut self, handle: usize) {
         if let Some(key) = self.keys.get_mut(handle) {
             *key = OpenKeyId::Nothing;
         }
     }
 
-    /// Reads what is there; None where there is nothing yet, zero where the server has left.
+    /// Reads received bytes. Returns their number, `None` if there are none yet, or zero if the server has closed the
+    /// connection.
     pub(super) fn read(&mut self) -> io::Result<Option<usize>> {
         self.received.read(&self.socket)
     }
 
-    /// Bytes of an answer that is not all there yet.
+    /// Returns the number of bytes of an incomplete answer.
     pub(super) fn received(&self) -> usize {
         self.received.0.len()
     }
 
-    /// The next answer; None where it is not all there yet.
+    /// Returns the next answer, or `None` if it is not complete yet.
     pub(super) fn next(&mut self) -> Result<Option<Response>, WireError> {
         self.received.next()
     }
 }
 
-/// Why a question could not be asked.
+/// An error of a question that could not be sent.
 pub(super) enum AskError {
     /// The connection failed.
     Io(io::Error),
-    /// It is no question.
+    /// The question cannot be encoded.
     Pool(PoolError),
 }
 
@@ -185,7 +188,7 @@ impl PoolQuestion {
         }
     }
 
-    /// What errors call the key.
+    /// Returns the name of the key in errors.
     pub(super) fn name(&self) -> String {
         match self {
             Self::Info(name) | Self::Job { source: OwnedKeySource::Resident { name, .. }, .. } => {
@@ -209,6 +212,7 @@ impl OwnedKeySource {
             Self::Resident { name, fingerprint } => (open_key::Source::Resident(name.clone()), *fingerprint),
             Self::Brought(key) => {
                 let der = export::private_pkcs8_der(key)?;
+                // `from_owner` keeps the wiping container: a copy into plain bytes would stay in memory.
                 (open_key::Source::Asymmetric(Bytes::from_owner(der)), None)
             }
         };
@@ -217,7 +221,7 @@ impl OwnedKeySource {
     }
 }
 
-/// Bytes to send: they may hold a key.
+/// Bytes to send. They may contain a key, so they are wiped when they are dropped.
 struct WipedFrames(BytesMut);
 
 impl Drop for WipedFrames {
@@ -245,13 +249,14 @@ impl WipedBuffer {
         let response = Response::decode(message).map_err(WireError::from)?;
         let rest = self.0.len() - end;
         self.0.copy_within(end.., 0);
+        // Moving the rest forward leaves a copy of its end behind.
         self.0[rest..].zeroize();
         self.0.truncate(rest);
         Ok(Some(response))
     }
 }
 
-/// Shows how much it holds.
+/// Shows only the number of bytes.
 impl std::fmt::Debug for WipedBuffer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Buffer({} bytes)", self.0.len())

@@ -1,4 +1,4 @@
-//! Why a pool has no answer.
+//! The errors of a pool.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,90 +10,90 @@ use oarlock::keys::KeyError;
 use crate::WireError;
 use crate::proto::{Code, Fault};
 
-/// Why there is no answer. Says nothing of inputs, outputs or keys but names.
+/// An error of a job or a question without an answer. It contains no inputs and no outputs, and of keys only names.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PoolError {
-    /// There is no server, or it may not be reached.
+    /// The server cannot be reached.
     #[error("{}: cannot connect: {error}", path.display())]
     Connect {
         /// The socket.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// Another user's process listens there than the settings allow. Nothing was sent to it.
+    /// An unexpected user's process serves the socket. Nothing was sent to it.
     #[error("{}: expected a server of uid {expected:?}, found one of uid {found}", path.display())]
     WrongOwner {
         /// The socket.
         path: PathBuf,
-        /// Whose process it is.
+        /// The user of the process.
         found: u32,
-        /// Whose it may be.
+        /// The users that may serve the socket.
         expected: Vec<u32>,
     },
-    /// The key is not the one that was expected, or of another kind.
+    /// The key is not the expected key, or has another kind.
     #[error("{name:?}: {message}")]
     WrongKey {
-        /// What it is called, or its fingerprint where it was brought.
+        /// The name of the key, or its fingerprint if it was brought.
         name: String,
-        /// What the server said.
+        /// The server's message.
         message: String,
     },
-    /// The server refused: `code` says how, and that the answer is no as [`Code::Rejected`].
+    /// The server refused the job. A negative answer, such as an invalid padding, has [`Code::Rejected`].
     #[error("the server refused ({}): {message}", code.as_str_name())]
     Refused {
-        /// Its code.
+        /// The code of the fault.
         code: Code,
-        /// Its text.
+        /// The message of the fault.
         message: String,
     },
-    /// The connection ended before the answer was there.
+    /// The connection ended before the answer was complete.
     #[error("{}: the connection ended after {received} bytes of an answer: {error}", path.display())]
     Truncated {
         /// The socket.
         path: PathBuf,
-        /// How much of the answer there was.
+        /// The bytes of the answer that were received.
         received: usize,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// What came is no answer.
+    /// The received bytes are no valid answer.
     #[error("{}: expected an answer of this protocol: {error}", path.display())]
     Malformed {
         /// The socket.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         error: WireError,
     },
-    /// The answer is a signature that the public key contradicts. It was not released.
+    /// The signature in the answer does not verify. It was not released.
     #[error("{}: the server's signature does not verify under the key's public half", path.display())]
     WrongAnswer {
         /// The socket.
         path: PathBuf,
     },
-    /// The answer took too long. Whether the server has worked on it is not known.
+    /// The answer took too long. The client cannot know if the server has done the work.
     #[error("{}: no answer within {} ms", path.display(), patience.as_millis())]
     TimedOut {
         /// The socket.
         path: PathBuf,
-        /// How long it might have taken.
+        /// The maximum time of an answer.
         patience: Duration,
     },
-    /// The key that should be brought cannot be.
+    /// The key to bring cannot be encoded.
     #[error("the key cannot be brought: {0}")]
     Key(#[from] KeyError),
-    /// There cannot be such a job.
+    /// The job is invalid.
     #[error(transparent)]
     Job(#[from] JobError),
-    /// There cannot be such a message.
+    /// The message cannot be encoded.
     #[error("the job cannot be sent: {0}")]
     Request(#[from] WireError),
-    /// The key of an RSA signature has no public half to verify the answer with.
-    #[error("expected a key with its public half, to verify the signature with")]
+    /// The key of an RSA signature has no public half, which is needed to verify the answer.
+    #[error("expected a key with its public half, which verifies the signature")]
     NoPublicKey,
-    /// This is a fork of the process that asked: the answer is that one's.
-    #[error("the answer belongs to the process that asked, of which this one is a fork")]
+    /// This process is a fork of the process that asked, to which the answer belongs.
+    #[error("the answer belongs to the parent process, which asked for it")]
     Forked,
     /// The answer was taken before.
     #[error("the answer was taken before")]
@@ -101,8 +101,8 @@ pub enum PoolError {
 }
 
 impl PoolError {
-    /// True where the server could not be had, was stopping, or had too much to do: a key that is at hand may be used in its place,
-    /// and later the server may answer.
+    /// Returns true if the server could not be reached, was stopping, or was overloaded. A local key may be used
+    /// instead, and the server may answer later.
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! One question and its answer.
+//! The exchange of one question and its answer.
 
 use std::io;
 use std::sync::Arc;
@@ -13,22 +13,23 @@ use super::{PoolError, PoolInner};
 use crate::proto::{Fault, KeyInfo, Response, Results, response};
 use crate::{WireError, jobs};
 
-/// A question that has been asked.
+/// A question that has been sent.
 #[derive(Debug)]
 pub(super) struct PoolExchange {
     pub(super) pool: Arc<PoolInner>,
     pub(super) question: PoolQuestion,
-    /// None when the answer has been taken, or there will be none.
+    /// The connection; `None` after the answer or an error.
     channel: Option<PoolChannel>,
     pub(super) socket: PoolSocket,
-    /// A connection that turned out to be dead. It stays open, so that its descriptor is nobody else's while somebody polls it.
+    /// The socket of a dead connection. It stays open, so that its descriptor is not reused while the caller still
+    /// polls it.
     dead: Option<PoolSocket>,
     awaited: AwaitedIds,
-    /// Why the key was not opened.
+    /// The fault of a key that was not opened.
     unopened: Option<Fault>,
     reply: Option<Result<PoolReply, Fault>>,
     pub(super) until: Instant,
-    /// The connection was idle before, so that its server may have left meanwhile.
+    /// True if the connection was idle before, so the server may have closed it meanwhile.
     may_ask_again: bool,
     process: u32,
 }
@@ -40,17 +41,19 @@ pub(super) enum PoolReply {
 }
 
 impl PoolExchange {
-    /// Asks, on an idle connection or a new one.
+    /// Sends a question on an idle connection or a new one.
     pub(super) fn begin(pool: &Arc<PoolInner>, question: PoolQuestion) -> Result<Self, PoolError> {
         let until = pool.config.until();
         let idle = pool.take(&question);
         let was_idle = idle.is_some();
         let channel = idle.map_or_else(|| PoolChannel::open(&pool.config, until), Ok)?;
-        match asked(channel, &question, until) {
+        match ask_on(channel, &question, until) {
             Ok(channel) => Ok(Self::over(pool, question, channel, until, was_idle)),
+            // A write to a connection that the server has closed fails. A new connection gets one try, unless the time
+            // is over.
             Err(AskError::Io(error)) if was_idle && error.kind() != io::ErrorKind::TimedOut => {
                 let channel = PoolChannel::open(&pool.config, until)?;
-                let channel = asked(channel, &question, until).map_err(|error| pool.lost(error, 0))?;
+                let channel = ask_on(channel, &question, until).map_err(|error| pool.lost(error, 0))?;
                 Ok(Self::over(pool, question, channel, until, false))
             }
             Err(error) => Err(pool.lost(error, 0)),
@@ -79,14 +82,14 @@ impl PoolExchange {
         }
     }
 
-    /// The reply, where it is there.
+    /// Returns the reply, or `None` if it has not come yet.
     pub(super) fn try_take(&mut self) -> Result<Option<PoolReply>, PoolError> {
         if self.process != std::process::id() {
             return Err(PoolError::Forked);
         }
         let taken = self.advance();
         if taken.is_err() {
-            // What may still come on it would be taken for an answer to something else.
+            // A late answer on this connection could be taken for the answer to another question.
             self.channel = None;
         }
         taken
@@ -115,7 +118,7 @@ impl PoolExchange {
 
     fn accept(&mut self, response: Response) -> Result<(), PoolError> {
         if response.id == 0 && self.may_ask_again {
-            // A server that was leaving has said so.
+            // The server announced its end before it read the question, so asking again does no work twice.
             return self.ask_again(io::ErrorKind::ConnectionAborted.into());
         }
         self.may_ask_again = false;
@@ -126,6 +129,7 @@ impl PoolExchange {
             (0, Some(response::Body::Fault(fault))) => {
                 return Err(PoolError::refused(&fault, &self.question.name()));
             }
+            // The server answers in any order, so the opening may be answered after the job.
             (id, body) if Some(id) == self.awaited.opening => {
                 self.awaited.opening = None;
                 match body {
@@ -149,9 +153,10 @@ impl PoolExchange {
         Ok(())
     }
 
-    /// All is there: the connection is idle again.
+    /// Returns the complete reply, and puts the connection back among the idle ones.
     fn finish(&mut self) -> Result<PoolReply, PoolError> {
         let Some(mut channel) = self.channel.take() else { return Err(PoolError::Taken) };
+        // The handle is marked unused, so that the next question opens its key again.
         if self.unopened.is_some() {
             channel.forget(self.awaited.handle);
         }
@@ -164,7 +169,7 @@ impl PoolExchange {
         }
     }
 
-    /// Asks once more on a new connection, where not a byte of the answer has come on one that had been idle.
+    /// Asks once more on a new connection, if the connection had been idle and no byte of the answer has come.
     fn ask_again(&mut self, error: io::Error) -> Result<(), PoolError> {
         let received = self.channel.as_ref().map_or(0, PoolChannel::received);
         if !self.may_ask_again || received > 0 {
@@ -172,15 +177,16 @@ impl PoolExchange {
         }
         self.may_ask_again = false;
         let channel = PoolChannel::open(&self.pool.config, self.until)?;
-        let asked = asked(channel, &self.question, self.until);
-        let (channel, awaited) = asked.map_err(|error| self.pool.lost(error, 0))?;
+        let ask_on = ask_on(channel, &self.question, self.until);
+        let (channel, awaited) = ask_on.map_err(|error| self.pool.lost(error, 0))?;
+        // Replaced, not closed: the caller polls the descriptor until it asks for the new one.
         self.dead = Some(std::mem::replace(&mut self.socket, channel.socket.clone()));
         (self.channel, self.awaited) = (Some(channel), awaited);
         Ok(())
     }
 }
 
-fn asked(
+fn ask_on(
     mut channel: PoolChannel,
     question: &PoolQuestion,
     until: Instant,
@@ -189,19 +195,19 @@ fn asked(
     Ok((channel, awaited))
 }
 
-/// The one output, or why there is none.
+/// Returns the output of the job, or its fault.
 fn output(mut results: Results) -> Result<Result<PoolReply, Fault>, WireError> {
     let columns = jobs::ResultColumns::read(&results, 1)?;
     let first = columns.iter("the server").next();
     let output = match first {
         Some(Ok(output)) => Ok(PoolReply::Output(SecretBytes::from(output))),
         Some(Err(error)) => {
-            let plain = crate::fault::fault_of(0, &error);
-            Err(results.faults.pop().unwrap_or(plain))
+            let without_reason = crate::fault::fault_of(0, &error);
+            Err(results.faults.pop().unwrap_or(without_reason))
         }
         None => return Err(WireError::Missing { what: "the result" }),
     };
-    // What was decrypted stays nowhere else.
+    // The output may be a plaintext: no other copy stays in memory.
     if let Ok(mut outputs) = std::mem::take(&mut results.outputs).try_into_mut() {
         outputs.as_mut().zeroize();
     }

@@ -1,11 +1,11 @@
-//! Connections without work, by process.
+//! The idle connections, by process.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::channel::PoolChannel;
 
-/// What one process of a family of forks has. A child appends its own: a lock of its parent may be held by a thread that did not
-/// come along.
+/// The idle connections of one process among forks. A child process appends an element of its own to the list: the lock
+/// of its parent's element may be held by a thread that does not exist in the child.
 #[derive(Debug)]
 pub(super) struct IdleChannels {
     process: u32,
@@ -14,11 +14,11 @@ pub(super) struct IdleChannels {
 }
 
 impl IdleChannels {
-    fn of(process: u32) -> Self {
+    fn for_process(process: u32) -> Self {
         Self { process, channels: Mutex::default(), next: OnceLock::new() }
     }
 
-    /// Those of this process.
+    /// Locks the connections of this process.
     pub(super) fn lock(&self) -> MutexGuard<'_, Vec<PoolChannel>> {
         self.lock_as(std::process::id())
     }
@@ -28,14 +28,16 @@ impl IdleChannels {
         while own.process != process {
             own = own.next.get_or_init(|| {
                 own.close();
-                Box::new(Self::of(process))
+                Box::new(Self::for_process(process))
             });
         }
         own.channels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes this process's copies of its parent's connections. Those that a thread was about to take stay open.
+    /// Closes this process's copies of its parent's connections. If a thread of the parent held the lock, they stay
+    /// open.
     fn close(&self) {
+        // `lock` could wait for ever: the thread that holds it may not exist in this process.
         if let Ok(mut channels) = self.channels.try_lock() {
             channels.clear();
         }
@@ -44,7 +46,7 @@ impl IdleChannels {
 
 impl Default for IdleChannels {
     fn default() -> Self {
-        Self::of(std::process::id())
+        Self::for_process(std::process::id())
     }
 }
 
@@ -58,9 +60,9 @@ mod tests {
 
     #[test]
     #[allow(clippy::unwrap_used)]
-    fn a_fork_uses_no_connection_of_its_parent_and_closes_its_copies() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("socket");
+    fn closes_the_copies_of_its_parents_connections_after_a_fork() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("socket");
         let listener = UnixListener::bind(&path).unwrap();
         let server_uids = vec![rustix::process::getuid().as_raw()];
         let patience = Duration::from_secs(60);
@@ -71,11 +73,11 @@ mod tests {
         idle.lock().push(channel);
         let child = std::process::id() + 1;
         assert!(idle.lock_as(child).is_empty());
-        // The only copy of this test is closed, so the server sees the end.
+        // The test has no other copy, so the server sees the end of the connection.
         assert_eq!(std::io::Read::read(&mut server, &mut [0]).unwrap(), 0);
         let grandchild = child + 1;
         let held = idle.lock_as(child);
-        assert!(idle.lock_as(grandchild).is_empty(), "though the child's lock is held");
+        assert!(idle.lock_as(grandchild).is_empty(), "although the child's lock is held");
         drop(held);
     }
 }

@@ -1,5 +1,5 @@
-//! Connections to the cryptoserver of this machine, for a library that lives inside other people's programs: no runtime, no thread,
-//! nothing global, no signal, and forks.
+//! A pool of connections to the cryptoserver of this machine, for libraries inside other programs. It needs no runtime
+//! and no thread, has no global state, raises no signal, and allows forks.
 
 mod channel;
 mod error;
@@ -23,42 +23,43 @@ use self::idle::IdleChannels;
 use crate::check::AnswerCheck;
 use crate::proto::KeyInfo;
 
-/// What a job gave: signature, plaintext or shared secret.
+/// The output of a job: a signature, a plaintext or a shared secret.
 pub type PoolAnswer = SecretBytes;
 
 /// Settings of a [`ConnectionPool`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolConfig {
-    /// The server's UNIX socket.
+    /// The path of the server's UNIX socket.
     pub path: PathBuf,
-    /// Users who may run the server. To others nothing is sent.
+    /// The users that may run the server. Nothing is sent to a server of another user.
     pub server_uids: Vec<u32>,
-    /// How long an answer may take, connecting included.
+    /// The maximum time of an answer, including the connection.
     pub patience: Duration,
-    /// Connections that are kept for later.
+    /// The maximum number of idle connections that are kept.
     pub max_idle: usize,
 }
 
-/// Where the private key of a job comes from.
+/// The source of the private key of a job.
 #[derive(Clone, Copy, Debug)]
 pub enum PrivateKeySource<'k> {
-    /// It lives at the server.
+    /// The key lives at the server.
     Resident {
-        /// What the server calls it.
+        /// The server's name of the key.
         name: &'k str,
-        /// Which key it must be; any where None.
+        /// The fingerprint that the key must have; `None` for any key.
         fingerprint: Option<Fingerprint>,
     },
-    /// It is here, and goes to the server once per connection.
+    /// The key is local, and is sent to the server once per connection.
     Brought(&'k Key),
 }
 
-/// Connections to one server, with one question each at a time. A clone is the same pool.
+/// A pool of connections to one server, with one question at a time on each. A clone is the same pool.
 ///
-/// Answers to RSA signatures are verified with the public half of the job's key before they are returned: a faulty one gives the key
-/// away (Boneh, DeMillo, Lipton 1997). Other answers are as the server gave them.
+/// RSA signatures are verified with the public half of the job's key before they are returned, because a faulty
+/// signature reveals the key (Boneh, DeMillo, Lipton 1997). Other answers are returned as the server sends them.
 ///
-/// A fork of the process has connections of its own, and closes what came along when it asks for the first time.
+/// A fork of the process has connections of its own. At its first question it closes the copies of its parent's
+/// connections.
 #[derive(Clone, Debug)]
 pub struct ConnectionPool(Arc<PoolInner>);
 
@@ -69,32 +70,33 @@ struct PoolInner {
     idle: IdleChannels,
 }
 
-/// A job that the server works on. Dropping it closes its connection.
+/// A job that the server works on. Dropping it closes the connection.
 ///
-/// Its descriptor is readable when the answer may be there. Where the server was found to have left, it is another one after
-/// [`try_take`](Self::try_take): ask for it again after each `Ok(None)`. The former one stays open, and nobody else's, until this is
-/// dropped.
+/// Its descriptor is readable when the answer may have come. If the server has closed an idle connection,
+/// [`try_take`](Self::try_take) connects again and the descriptor changes: get it again after each `Ok(None)`. The
+/// former descriptor stays open until this is dropped.
 #[derive(Debug)]
 pub struct PendingJob(PoolExchange);
 
 impl ConnectionPool {
-    /// A pool that connects when it is asked for the first time. The scalar engine of `checker` verifies answers, on the thread that
-    /// takes them, which may have a short stack.
+    /// Returns a pool that connects at its first question. The scalar engine of `checker` verifies answers on the
+    /// thread that takes them, which may have a short stack.
     #[must_use]
     pub fn new(config: PoolConfig, checker: Accelerator) -> Self {
         Self(Arc::new(PoolInner { config, checker, idle: IdleChannels::default() }))
     }
 
-    /// Its settings.
+    /// Returns the settings.
     #[must_use]
     pub fn config(&self) -> &PoolConfig {
         &self.0.config
     }
 
-    /// What the server tells of a resident key: its kind, its public half in DER, what this process may do with it. Waits for that.
+    /// Asks the server for a resident key's kind, its public half in DER, and the operations that this process may do
+    /// with it.
     ///
     /// # Errors
-    /// The server cannot be had, or has no such key for this process: [`PoolError::Refused`].
+    /// The server cannot be reached, or has no such key for this process: [`PoolError::Refused`].
     pub fn key_info(&self, name: &str) -> Result<KeyInfo, PoolError> {
         match wait(&mut PoolExchange::begin(&self.0, PoolQuestion::Info(name.to_owned()))?)? {
             PoolReply::Info(info) => Ok(info),
@@ -102,18 +104,19 @@ impl ConnectionPool {
         }
     }
 
-    /// Sends a job. What is hashed is hashed here: digests are sent, not messages.
+    /// Sends a job. Messages are hashed here if the scheme allows it, so that only digests are sent.
     ///
-    /// The job's key is the one that the source names, or its public half with its home elsewhere
+    /// The job's key is the key of the source, or a held key with its public half
     /// ([`held::from_spki`](oarlock::keys::held::from_spki)).
     ///
-    /// Waits for a place in a full backlog and for room in the socket, as long as the patience allows; for the answer it does not wait.
+    /// Waits for a full backlog and for space in the socket, within the patience. Does not wait for the answer.
     ///
     /// # Errors
-    /// The server cannot be had, or the job cannot be sent.
+    /// The server cannot be reached, or the job cannot be sent.
     pub fn start(&self, job: &Job<'_>, source: PrivateKeySource<'_>) -> Result<PendingJob, PoolError> {
         let job = job.to_held()?;
         let is_signature = matches!(job.scheme, Scheme::RsaPkcs1Sign { .. } | Scheme::RsaPssSign { .. });
+        // An RSA signature must be verified before its release, which needs the public half.
         if is_signature && job.key.rsa_public().is_none() {
             return Err(PoolError::NoPublicKey);
         }
@@ -126,7 +129,7 @@ impl ConnectionPool {
         PoolExchange::begin(&self.0, PoolQuestion::Job { job, source }).map(PendingJob)
     }
 
-    /// Connections that wait for work, in this process.
+    /// Returns the number of idle connections of this process.
     #[must_use]
     pub fn idle(&self) -> usize {
         self.0.idle.lock().len()
@@ -134,26 +137,26 @@ impl ConnectionPool {
 }
 
 impl PendingJob {
-    /// The answer, where it is there. Does not wait for it; where the server has left since the connection was last used, it connects
-    /// and asks once more.
+    /// Returns the answer, or `None` if it has not come yet. Does not wait. If the server has closed the connection
+    /// since its last use, this connects and asks once more.
     ///
     /// # Errors
-    /// There will be none: [`PoolError`] says why. Then, and once it was taken, [`PoolError::Taken`].
+    /// There will be no answer. Afterwards, and after the answer was taken, the error is [`PoolError::Taken`].
     pub fn try_take(&mut self) -> Result<Option<PoolAnswer>, PoolError> {
-        self.0.try_take()?.map(|reply| self.released(reply)).transpose()
+        self.0.try_take()?.map(|reply| self.check_answer(reply)).transpose()
     }
 
-    /// Waits for the answer, as long as is left of the patience.
+    /// Waits for the answer, within the rest of the patience.
     ///
     /// # Errors
     /// As [`try_take`](Self::try_take).
     pub fn wait(mut self) -> Result<PoolAnswer, PoolError> {
         let reply = wait(&mut self.0)?;
-        self.released(reply)
+        self.check_answer(reply)
     }
 
-    /// The answer, unless it is wrong.
-    fn released(&self, reply: PoolReply) -> Result<PoolAnswer, PoolError> {
+    /// Returns the answer if its signature verifies.
+    fn check_answer(&self, reply: PoolReply) -> Result<PoolAnswer, PoolError> {
         let (PoolReply::Output(answer), PoolQuestion::Job { job, .. }) = (reply, &self.0.question) else {
             return Err(PoolError::Taken);
         };
@@ -180,12 +183,12 @@ fn wait(exchange: &mut PoolExchange) -> Result<PoolReply, PoolError> {
     }
 }
 
-/// Who has more patience than that has as much.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+/// The maximum patience. A longer one would overflow the clock on some systems.
+const MAX_PATIENCE: Duration = Duration::from_secs(365 * 24 * 3600);
 
 impl PoolConfig {
     fn until(&self) -> Instant {
-        Instant::now() + self.patience.min(LONGEST)
+        Instant::now() + self.patience.min(MAX_PATIENCE)
     }
 
     fn impatient(&self) -> PoolError {
@@ -194,12 +197,14 @@ impl PoolConfig {
 }
 
 impl PoolInner {
-    /// An idle connection, one that has the key open before others. What has something to say is not idle: the server leaves.
+    /// Returns an idle connection, preferably one with the question's key open. A connection with bytes to read is
+    /// closed: the server is ending it.
     fn take(&self, question: &PoolQuestion) -> Option<PoolChannel> {
         let mut idle = self.idle.lock();
+        // From the end: the most recently used connection is the least likely to be closed.
         while let Some(last) = idle.len().checked_sub(1) {
-            let place = idle.iter().rposition(|channel| channel.has_key_of(question));
-            let channel = idle.remove(place.unwrap_or(last));
+            let preferred = idle.iter().rposition(|channel| channel.has_key_of(question));
+            let channel = idle.remove(preferred.unwrap_or(last));
             if channel.socket.is_quiet() {
                 return Some(channel);
             }
@@ -209,6 +214,7 @@ impl PoolInner {
 
     fn put_back(&self, channel: PoolChannel) {
         let mut idle = self.idle.lock();
+        // Otherwise the connection is dropped, which closes it.
         if idle.len() < self.config.max_idle {
             idle.push(channel);
         }

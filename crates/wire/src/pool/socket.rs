@@ -1,4 +1,4 @@
-//! A connected socket that blocks nobody.
+//! A connected socket that does not block.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,21 +15,24 @@ use rustix::net::{
 
 use super::{PoolConfig, PoolError};
 
-/// Closed, not shut down, when the last one is dropped: a fork's copy ends nothing for the process that it came from.
+/// A connected socket. The last copy closes it and does not shut it down: a fork that drops its copy must not end the
+/// parent's connection.
 #[derive(Clone, Debug)]
 pub(super) struct PoolSocket(Arc<OwnedFd>);
 
 impl PoolSocket {
-    /// Connects, and looks at who listens there before anything is sent.
+    /// Connects, and checks the server's user before anything is sent.
     pub(super) fn connect(config: &PoolConfig, until: Instant) -> Result<Self, PoolError> {
         let failed = |errno: Errno| PoolError::Connect { path: config.path.clone(), error: errno.into() };
         let address = SocketAddrUnix::new(&*config.path).map_err(failed)?;
+        // CLOEXEC keeps the connection out of programs that the host program starts.
         let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None);
         let socket = socket.map_err(failed)?;
         loop {
-            // A UNIX socket that does not block would not wait for a place in a full backlog.
-            let left = left(until).ok_or_else(|| config.impatient())?;
-            set_socket_timeout(&socket, Timeout::Send, Some(left)).map_err(failed)?;
+            // A non-blocking UNIX socket would fail at a full backlog and not wait. So the socket blocks until it is
+            // connected.
+            let time_left = time_left(until).ok_or_else(|| config.impatient())?;
+            set_socket_timeout(&socket, Timeout::Send, Some(time_left)).map_err(failed)?;
             match connect(&socket, &address) {
                 Ok(()) => break,
                 Err(Errno::INTR) => {}
@@ -38,6 +41,7 @@ impl PoolSocket {
             }
         }
         let found = socket_peercred(&socket).map_err(failed)?.uid.as_raw();
+        // Checked before the first byte: a question may contain a private key.
         if !config.server_uids.contains(&found) {
             let expected = config.server_uids.clone();
             return Err(PoolError::WrongOwner { path: config.path.clone(), found, expected });
@@ -46,9 +50,10 @@ impl PoolSocket {
         Ok(Self(Arc::new(socket)))
     }
 
-    /// Writes all of it, waiting for room where the server does not read.
+    /// Writes all bytes, and waits for space if the server does not read.
     pub(super) fn send_all(&self, mut bytes: &[u8], until: Instant) -> io::Result<()> {
         while !bytes.is_empty() {
+            // Without NOSIGNAL a closed peer would kill a host program that does not ignore SIGPIPE.
             match send(&self.0, bytes, SendFlags::NOSIGNAL) {
                 Ok(written) => bytes = &bytes[written..],
                 Err(Errno::INTR) => {}
@@ -60,10 +65,11 @@ impl PoolSocket {
         Ok(())
     }
 
-    /// How much was read; None where nothing is there yet, zero where the server has left.
-    pub(super) fn receive(&self, room: &mut [u8]) -> io::Result<Option<usize>> {
+    /// Reads bytes. Returns their number, `None` if there are none yet, or zero if the server has closed the
+    /// connection.
+    pub(super) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
-            match recv(&self.0, &mut *room, RecvFlags::empty()) {
+            match recv(&self.0, &mut *buffer, RecvFlags::empty()) {
                 Ok((read, _)) => return Ok(Some(read)),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Ok(None),
@@ -72,21 +78,23 @@ impl PoolSocket {
         }
     }
 
-    /// True where nothing is there to read: a server that has left, or says so, is not asked again.
+    /// Returns true if there is nothing to read. A server that has closed an idle connection, or announced its end,
+    /// made it readable.
     pub(super) fn is_quiet(&self) -> bool {
         recv(&self.0, &mut [0; 1], RecvFlags::PEEK).err() == Some(Errno::AGAIN)
     }
 
-    /// Waits until there is something to read.
+    /// Waits until there are bytes to read. Returns false if the time is over.
     pub(super) fn wait_for_answer(&self, until: Instant) -> io::Result<bool> {
         self.wait(PollFlags::IN, until)
     }
 
-    /// False where the time is over.
+    /// Waits for an event. Returns false if the time is over.
     fn wait(&self, what: PollFlags, until: Instant) -> io::Result<bool> {
         loop {
-            let Some(left) = left(until) else { return Ok(false) };
-            let time = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+            let Some(time_left) = time_left(until) else { return Ok(false) };
+            let time =
+                Timespec { tv_sec: time_left.as_secs() as i64, tv_nsec: time_left.subsec_nanos().into() };
             match poll(&mut [PollFd::new(&self.0, what)], Some(&time)) {
                 Ok(0) | Err(Errno::INTR) => {}
                 Ok(_) => return Ok(true),
@@ -102,8 +110,8 @@ impl AsFd for PoolSocket {
     }
 }
 
-/// None where the time is over.
-fn left(until: Instant) -> Option<Duration> {
+/// Returns the time that is left, or `None` if it is over.
+fn time_left(until: Instant) -> Option<Duration> {
     // The system reads a time of zero as no limit, and counts in microseconds.
-    Some(until.saturating_duration_since(Instant::now())).filter(|left| left.as_micros() > 0)
+    Some(until.saturating_duration_since(Instant::now())).filter(|time_left| time_left.as_micros() > 0)
 }

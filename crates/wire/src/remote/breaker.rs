@@ -1,19 +1,19 @@
-//! When a server that fails is asked again.
+//! The circuit breaker of a server.
 
 use std::time::Duration;
 
-/// Failures one after the other that open it.
-const FAILURES: u32 = 3;
+/// The number of consecutive failures that open the breaker.
+const MAX_FAILURES: u32 = 3;
 
-/// How long it stays open at first, and at most: twice as long after each failed trial.
-const FIRST: Duration = Duration::from_millis(100);
-const LONGEST: Duration = Duration::from_secs(10);
+/// The minimum and the maximum time that the breaker stays open. The time doubles after each failed trial.
+const MIN_OPEN: Duration = Duration::from_millis(100);
+const MAX_OPEN: Duration = Duration::from_secs(10);
 
-/// How long a server that answered wrongly is not asked.
-const WRONG: Duration = Duration::from_secs(60);
+/// The time for which a server is not asked after a wrong answer.
+const DISTRUST_TIME: Duration = Duration::from_secs(60);
 
-/// A circuit breaker: closed while a server does well, open for a while after it has failed, and then let through one trial.
-/// Times are counted from whenever the caller began to count.
+/// A circuit breaker. It is closed while a server answers, opens for a while after failures, and then allows one trial.
+/// Times are relative to a start that the caller chooses.
 #[derive(Debug, Default)]
 pub(super) struct CircuitBreaker {
     failures: u32,
@@ -22,7 +22,7 @@ pub(super) struct CircuitBreaker {
 }
 
 impl CircuitBreaker {
-    /// True where the server may be asked now.
+    /// Returns true if the server may be asked now.
     pub(super) fn allows(&self, now: Duration) -> bool {
         match self.open_until {
             None => true,
@@ -30,7 +30,7 @@ impl CircuitBreaker {
         }
     }
 
-    /// The server is asked: where the breaker was open this is the trial.
+    /// Notes that the server is asked. If the breaker was open, this is the trial.
     pub(super) fn ask(&mut self) {
         self.is_on_trial = self.open_until.is_some();
     }
@@ -41,16 +41,18 @@ impl CircuitBreaker {
 
     pub(super) fn fail(&mut self, now: Duration) {
         self.failures += 1;
-        if self.failures >= FAILURES || self.is_on_trial {
-            let doubled = FIRST.saturating_mul(1 << self.failures.saturating_sub(FAILURES).min(10));
-            self.open_until = Some(now + doubled.min(LONGEST));
+        if self.failures >= MAX_FAILURES || self.is_on_trial {
+            // The shift is limited to 10, far beyond MAX_OPEN, so that it cannot overflow.
+            let doubled = MIN_OPEN.saturating_mul(1 << self.failures.saturating_sub(MAX_FAILURES).min(10));
+            self.open_until = Some(now + doubled.min(MAX_OPEN));
         }
         self.is_on_trial = false;
     }
 
-    /// The server gave a wrong answer.
+    /// Opens the breaker, because the server gave a wrong answer.
     pub(super) fn distrust(&mut self, now: Duration) {
-        *self = Self { failures: FAILURES, open_until: Some(now + WRONG), is_on_trial: false };
+        // As many failures as open the breaker, so that a failed trial after it opens the breaker again.
+        *self = Self { failures: MAX_FAILURES, open_until: Some(now + DISTRUST_TIME), is_on_trial: false };
     }
 }
 
@@ -63,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn three_failures_open_it_and_a_good_trial_closes_it() {
+    fn opens_after_three_failures_and_closes_after_a_good_trial() {
         let mut breaker = CircuitBreaker::default();
         for _ in 0..2 {
             breaker.ask();
@@ -84,16 +86,16 @@ mod tests {
     }
 
     #[test]
-    fn trials_become_rare_and_never_end() {
+    fn doubles_the_time_between_trials_up_to_the_maximum() {
         let mut breaker = CircuitBreaker::default();
         (0..50).for_each(|_| breaker.fail(ms(0)));
-        assert!(!breaker.allows(LONGEST - ms(1)) && breaker.allows(LONGEST));
+        assert!(!breaker.allows(MAX_OPEN - ms(1)) && breaker.allows(MAX_OPEN));
     }
 
     #[test]
-    fn a_wrong_answer_opens_it_at_once() {
+    fn opens_at_once_after_a_wrong_answer() {
         let mut breaker = CircuitBreaker::default();
         breaker.distrust(ms(5));
-        assert!(!breaker.allows(WRONG) && breaker.allows(WRONG + ms(5)));
+        assert!(!breaker.allows(DISTRUST_TIME) && breaker.allows(DISTRUST_TIME + ms(5)));
     }
 }

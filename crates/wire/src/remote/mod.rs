@@ -1,4 +1,4 @@
-//! Remote servers as a holder of keys.
+//! Remote servers as one holder of keys.
 
 mod batch;
 mod breaker;
@@ -20,7 +20,7 @@ use oarlock::{Accelerator, Key};
 use tokio::runtime::{Builder, Runtime};
 
 use self::batch::AgreementBatch;
-use self::server::{RemoteServer, reference};
+use self::server::{RemoteServer, key_reference};
 use self::threshold::ThresholdBatch;
 use crate::AnswerCheck;
 use crate::proto::{self, request, response};
@@ -29,22 +29,23 @@ use crate::{Endpoint, LinkError};
 /// Settings of a [`RemoteHolder`].
 #[derive(Clone, Debug)]
 pub struct RemoteConfig {
-    /// The holder's name, which its keys carry.
+    /// The name of the holder, which its keys carry.
     pub name: String,
-    /// The servers, all of which have the keys.
+    /// The servers. Each of them has all keys.
     pub servers: Vec<Endpoint>,
-    /// How long a server may take for a batch before another one is asked.
+    /// The maximum time of a server for a batch, before another server is asked.
     pub patience: Duration,
-    /// How many servers must give the same answer before it is released; 1 asks one.
+    /// The number of servers that must give the same answer before it is released. With 1 one server is asked.
     pub agreement: usize,
-    /// Which answers are verified with the public key before they are released.
+    /// The answers that are verified with the public key before they are released.
     pub check: AnswerCheck,
-    /// Threshold keys by name: of these every server has a share, and as many as the key says sign together.
+    /// The threshold keys by name. Every server has a share of them, and the number of servers that the key requires
+    /// sign together.
     pub threshold_keys: HashMap<String, ThresholdKey>,
 }
 
 impl RemoteConfig {
-    /// One answer is enough, RSA signatures are verified, and a server has two seconds.
+    /// Returns settings with one answer per job, verified RSA signatures, and two seconds per batch.
     #[must_use]
     pub fn new(name: impl Into<String>, servers: Vec<Endpoint>) -> Self {
         let patience = Duration::from_secs(2);
@@ -59,93 +60,95 @@ impl RemoteConfig {
     }
 }
 
-/// Servers whose resident keys can be used as if they were here: a job goes to the server that will have done it first by what is
-/// under way there and what it took before; where that one fails, to another.
+/// A holder of keys that live at servers. A job goes to the server that will finish it first, by the operations under
+/// way there and its latency so far. If that server fails, the job goes to another one.
 ///
-/// An operation that was sent twice has one effect, for only one answer is released. What a client cannot know is whether a
-/// server that went away had worked on it.
+/// A job that was sent twice has one effect, because only one answer is released. The client cannot know if a failed
+/// server has done the work.
 #[derive(Clone)]
 pub struct RemoteHolder(Arc<RemoteInner>);
 
 struct RemoteInner {
     config: RemoteConfig,
     servers: Vec<RemoteServer>,
-    /// Verifies answers.
+    /// The accelerator that verifies answers.
     checker: Accelerator,
-    /// None while it is being dropped.
+    /// The runtime; `None` while this is being dropped.
     runtime: Option<Runtime>,
 }
 
-/// Why there is no remote holder, or no key of it.
+/// An error of a remote holder or of one of its keys.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RemoteError {
-    /// No server, or fewer than must agree.
-    #[error("expected at least {expected} servers, as many as must agree, found {found}")]
+    /// There are fewer servers than must agree.
+    #[error("expected at least {expected} servers, which must agree, found {found}")]
     TooFewServers {
-        /// How many must agree.
+        /// The number of servers that must agree.
         expected: usize,
-        /// How many there are.
+        /// The number of servers.
         found: usize,
     },
-    /// There is no runtime.
+    /// The runtime cannot be started, or has ended.
     #[error("cannot start a thread for the network: {0}")]
     Runtime(#[from] io::Error),
-    /// No server has told.
-    #[error("no server has told of key {name:?}: {reason}")]
+    /// No server described the key.
+    #[error("no server described key {name:?}: {reason}")]
     NoKey {
         /// The key's name.
         name: String,
-        /// What the last one asked has said.
+        /// The error of the last server.
         reason: String,
     },
-    /// What it told is no key.
+    /// The description of the key is invalid.
     #[error("key {name:?}: {error}")]
     Key {
         /// The key's name.
         name: String,
-        /// What is wrong.
+        /// The fault.
         error: KeyError,
     },
 }
 
-/// How a server has done so far.
+/// The statistics of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerReport {
-    /// Where it is.
-    pub place: String,
-    /// Whether it is asked at present.
+    /// The address.
+    pub address: String,
+    /// True if the server is asked at present.
     pub is_trusted: bool,
-    /// Operations under way there.
+    /// The number of operations under way.
     pub outstanding: u64,
-    /// Operations that it answered.
+    /// The number of operations that the server answered.
     pub answered: u64,
-    /// Requests that it failed: lost, too slow, or refused for its own reasons.
+    /// The number of requests that failed: lost, too slow, or refused for reasons of the server.
     pub failures: u64,
-    /// Answers of it that were wrong: others disagreed, or the public key did.
+    /// The number of wrong answers, contradicted by other servers or by the public key.
     pub wrong: u64,
 }
 
 impl RemoteHolder {
-    /// A holder. Connections are made when they are needed. `checker` verifies answers on this machine.
+    /// Returns a holder, which connects when it is needed. `checker` verifies answers on this machine.
     ///
     /// # Errors
-    /// Fewer servers than must agree, or the system gives no thread.
+    /// There are fewer servers than must agree, or the system gives no thread.
     pub fn new(config: RemoteConfig, checker: Accelerator) -> Result<Self, RemoteError> {
         let (expected, found) = (config.agreement.max(1), config.servers.len());
         if found < expected {
             return Err(RemoteError::TooFewServers { expected, found });
         }
         let runtime =
+            // A runtime of its own, because a holder is also used in programs without one.
             Builder::new_multi_thread().worker_threads(1).thread_name("remote").enable_all().build()?;
         let servers = config.servers.iter().map(|endpoint| RemoteServer::new(endpoint.clone())).collect();
         Ok(Self(Arc::new(RemoteInner { config, servers, checker, runtime: Some(runtime) })))
     }
 
-    /// A resident key of the servers: its public half, and where its private one is. Blocks until a server has told.
+    /// Returns a resident key of the servers as a held key with its public half. Blocks until a server has described
+    /// the key.
     ///
     /// # Errors
-    /// No server can be reached or has such a key for this client.
+    /// No server can be reached, or none has such a key for this client.
     pub fn key(&self, name: &str) -> Result<Key, RemoteError> {
         let bad = |error| RemoteError::Key { name: name.to_owned(), error };
         let spki = match self.0.config.threshold_keys.get(name) {
@@ -155,7 +158,7 @@ impl RemoteHolder {
         held::from_spki(&spki, &self.0.config.name, name).map_err(bad)
     }
 
-    /// How the servers have done so far, in the order of the settings.
+    /// Returns the statistics of the servers, in the order of the settings.
     #[must_use]
     pub fn servers(&self) -> Vec<ServerReport> {
         self.0.servers.iter().map(RemoteServer::report).collect()
@@ -165,54 +168,58 @@ impl RemoteHolder {
         &self,
         future: impl Future<Output = Result<T, RemoteError>> + Send,
     ) -> Result<T, RemoteError> {
-        let runtime = self.0.runtime.as_ref().ok_or_else(|| io::Error::other("it has ended"))?;
-        // On a thread of its own: the caller's may belong to a runtime, where nothing may block.
+        let runtime = self.0.runtime.as_ref().ok_or_else(|| io::Error::other("the runtime has ended"))?;
+        // A thread of its own, because the caller's thread may belong to a runtime, in which `block_on` panics.
         let handle = runtime.handle();
         std::thread::scope(|scope| scope.spawn(|| handle.block_on(future)).join())
-            .unwrap_or_else(|_| Err(io::Error::other("it failed").into()))
+            .unwrap_or_else(|_| Err(io::Error::other("the request panicked").into()))
     }
 }
 
 impl RemoteInner {
-    /// Jobs under threshold keys go their own way, those of each key together.
+    /// Performs jobs. Jobs under threshold keys are grouped by key and need several servers.
     async fn perform(&self, jobs: OwnedJobs, done: Completion) {
         let mut plain = Vec::new();
         let mut shared: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, job) in jobs.iter().enumerate() {
-            match reference(job).filter(|name| self.config.threshold_keys.contains_key(&***name)) {
+            match key_reference(job).filter(|name| self.config.threshold_keys.contains_key(&***name)) {
                 Some(name) => shared.entry(name).or_default().push(at),
                 None => plain.push(at),
             }
         }
-        let shared = shared.iter().filter_map(|(name, places)| {
+        let shared = shared.iter().filter_map(|(name, indices)| {
             let key = self.config.threshold_keys.get(*name)?;
-            Some(ThresholdBatch::new(self, key, jobs.clone(), places, done.clone()).run())
+            Some(ThresholdBatch::new(self, key, jobs.clone(), indices, done.clone()).run())
         });
         let plain = AgreementBatch::new(self, jobs.clone(), &plain, done.clone()).run();
+        // Both groups run at the same time: a threshold key must not delay the other jobs.
         tokio::join!(join_all(shared), plain);
     }
 
     async fn info(&self, name: &str) -> Result<proto::KeyInfo, RemoteError> {
-        let mut reason = "none can be reached".to_owned();
-        for place in self.by_turn(&[], 1) {
-            let server = &self.servers[place];
+        let mut reason = "no server can be reached".to_owned();
+        for server_index in self.servers_by_rank(&[], 1) {
+            let server = &self.servers[server_index];
             let body = request::Body::GetPublicKey(proto::GetPublicKeyRequest { name: name.to_owned() });
             match server.call(body, self.config.patience).await {
                 Ok(response::Body::Key(info)) => return Ok(info),
-                Ok(_) => reason = "it answered something else".to_owned(),
+                Ok(_) => {
+                    reason = format!("{}: expected a key, found another kind of answer", server.address());
+                }
                 Err(LinkError::Refused(fault)) => reason = fault.message,
-                Err(error) => reason = format!("{}: {error}", server.place()),
+                Err(error) => reason = format!("{}: {error}", server.address()),
             }
         }
         Err(RemoteError::NoKey { name: name.to_owned(), reason })
     }
 
-    /// The places of servers to ask for so many operations, the one that will be done first in front; those put aside come last, for
-    /// an answer from them is better than none.
-    fn by_turn(&self, asked: &[usize], operations: usize) -> Vec<usize> {
-        let mut places: Vec<usize> = (0..self.servers.len()).filter(|place| !asked.contains(place)).collect();
-        places.sort_by_key(|place| self.servers[*place].rank(operations));
-        places
+    /// Returns the servers to ask for a number of operations, ordered by the time at which they will finish. Servers
+    /// with an open breaker come last, because an answer from them is better than none.
+    fn servers_by_rank(&self, asked: &[usize], operations: usize) -> Vec<usize> {
+        let mut ordered: Vec<usize> =
+            (0..self.servers.len()).filter(|server_index| !asked.contains(server_index)).collect();
+        ordered.sort_by_key(|server_index| self.servers[*server_index].rank(operations));
+        ordered
     }
 }
 
@@ -222,7 +229,7 @@ impl Holder for RemoteHolder {
     }
 
     fn start(&self, jobs: OwnedJobs, done: Completion) {
-        // Where there is no runtime any more, dropping `done` says so.
+        // Without a runtime, dropping `done` fails the jobs.
         if let Some(runtime) = &self.0.runtime {
             let inner = Arc::clone(&self.0);
             runtime.spawn(async move { inner.perform(jobs, done).await });
@@ -232,7 +239,7 @@ impl Holder for RemoteHolder {
 
 impl Drop for RemoteInner {
     fn drop(&mut self) {
-        // A runtime must not wait for its threads on one of them.
+        // The last reference may be dropped on a thread of the runtime, which must not wait for itself.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -249,7 +256,7 @@ impl RemoteServer {
     fn report(&self) -> ServerReport {
         let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         ServerReport {
-            place: self.place().to_owned(),
+            address: self.address().to_owned(),
             is_trusted: self.is_trusted(),
             outstanding: load(&self.outstanding),
             answered: load(&self.answered),

@@ -1,4 +1,4 @@
-//! One server as a client sees it.
+//! One server of a remote holder.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,33 +12,33 @@ use tokio::time::timeout;
 
 use super::breaker::CircuitBreaker;
 use crate::fault::error_of;
-use crate::held::plain;
+use crate::held_job::as_job;
 use crate::proto::{Fault, OpenKey, open_key, request, response};
 use crate::{Endpoint, LinkError, ServerLink, jobs};
 
-/// A server: its stream, what is under way there, and how it has done.
+/// A server with its stream, its load and its statistics.
 #[derive(Debug)]
 pub(super) struct RemoteServer {
     endpoint: Endpoint,
-    place: String,
+    address: String,
     began: Instant,
     breaker: Mutex<CircuitBreaker>,
-    /// One task at a time connects.
+    /// The stream. The lock lets only one task connect at a time.
     stream: tokio::sync::Mutex<Option<Arc<ServerStream>>>,
     pub(super) outstanding: AtomicU64,
     pub(super) answered: AtomicU64,
     pub(super) failures: AtomicU64,
     pub(super) wrong: AtomicU64,
-    /// Nanoseconds that a request takes, smoothed.
+    /// The smoothed nanoseconds of a request.
     latency_ns: AtomicU64,
-    /// Which share of a threshold key it has, from 1, by the key's name.
+    /// The index of the server's share of each threshold key, from 1, by the key's name.
     shares: Mutex<HashMap<Arc<str>, u8>>,
 }
 
-/// A job, and its second input as it is sent.
+/// A job with its second input as it is sent.
 pub(super) type RemoteJob<'j> = (&'j HeldJob, &'j [u8]);
 
-/// A stream, and the handles of the keys that it has opened.
+/// A stream with the handles of the keys that are open on it.
 #[derive(Debug)]
 struct ServerStream {
     link: ServerLink,
@@ -48,20 +48,20 @@ struct ServerStream {
 #[derive(Debug, Default)]
 struct OpenHandles {
     open: HashMap<Arc<str>, u32>,
-    /// Given back by keys that could not be opened.
+    /// The free handles of keys that could not be opened.
     free: Vec<u32>,
     next: u32,
 }
 
-/// What a server says to one job.
+/// A server's answer to one job.
 pub(super) type JobAnswer = Result<Vec<u8>, JobError>;
 
 impl RemoteServer {
     pub(super) fn new(endpoint: Endpoint) -> Self {
-        let place = endpoint.to_string();
+        let address = endpoint.to_string();
         Self {
             endpoint,
-            place,
+            address,
             began: Instant::now(),
             breaker: Mutex::default(),
             stream: tokio::sync::Mutex::default(),
@@ -74,12 +74,14 @@ impl RemoteServer {
         }
     }
 
-    pub(super) fn place(&self) -> &str {
-        &self.place
+    pub(super) fn address(&self) -> &str {
+        &self.address
     }
 
-    /// Smaller is better: not those put aside, then by when they will be done with what is under way.
+    /// Returns the rank of the server; smaller is better. Servers with an open breaker come last, others are ordered by
+    /// the time at which they will finish their operations.
     pub(super) fn rank(&self, operations: usize) -> (bool, u128) {
+        // Operations times latency estimates the time to finish. 128 bits cannot overflow.
         let under_way = u128::from(self.outstanding.load(Ordering::Relaxed)) + operations as u128;
         let latency = u128::from(self.latency_ns.load(Ordering::Relaxed).max(1));
         (!self.breaker().allows(self.now()), under_way * latency)
@@ -89,13 +91,13 @@ impl RemoteServer {
         self.breaker().allows(self.now())
     }
 
-    /// It gave a wrong answer.
+    /// Notes a wrong answer: the server is not asked for a while.
     pub(super) fn distrust(&self) {
         self.wrong.fetch_add(1, Ordering::Relaxed);
         self.breaker().distrust(self.now());
     }
 
-    /// Answers to jobs, in their order.
+    /// Returns the answers to jobs, in their order.
     pub(super) async fn ask(
         &self,
         jobs: &[RemoteJob<'_>],
@@ -104,11 +106,11 @@ impl RemoteServer {
         let _under_way = OutstandingGuard::new(&self.outstanding, jobs.len());
         let began = Instant::now();
         self.breaker().ask();
-        let answers = self.within(patience, self.ask_stream(jobs)).await;
-        self.judge(began, answers)
+        let answers = self.with_timeout(patience, self.ask_stream(jobs)).await;
+        self.record_outcome(began, answers)
     }
 
-    /// An answer to a request of another kind.
+    /// Returns the answer to a request of another kind.
     pub(super) async fn call(
         &self,
         body: request::Body,
@@ -117,11 +119,11 @@ impl RemoteServer {
         let began = Instant::now();
         self.breaker().ask();
         let asked = async { self.stream().await?.link.call(body).await };
-        let answer = self.within(patience, asked).await;
-        self.judge(began, answer)
+        let answer = self.with_timeout(patience, asked).await;
+        self.record_outcome(began, answer)
     }
 
-    async fn within<T>(
+    async fn with_timeout<T>(
         &self,
         patience: Duration,
         asked: impl Future<Output = Result<T, LinkError>>,
@@ -129,15 +131,16 @@ impl RemoteServer {
         match timeout(patience, asked).await {
             Ok(answer) => answer,
             Err(_) => {
-                // What stalls will not be waited for again: the next request gets a stream of its own.
+                // The stream stalls, so the next request opens another one.
                 self.stream.lock().await.take();
                 Err(LinkError::Lost(format!("no answer within {} ms", patience.as_millis())))
             }
         }
     }
 
-    fn judge<T>(&self, began: Instant, answer: Result<T, LinkError>) -> Result<T, LinkError> {
+    fn record_outcome<T>(&self, began: Instant, answer: Result<T, LinkError>) -> Result<T, LinkError> {
         match &answer {
+            // A refusal is a valid answer: it must not open the breaker.
             Err(error) if error.is_elsewhere() => {
                 self.failures.fetch_add(1, Ordering::Relaxed);
                 self.breaker().fail(self.now());
@@ -145,6 +148,7 @@ impl RemoteServer {
             _ => {
                 self.breaker().succeed();
                 let taken = began.elapsed().as_nanos() as u64;
+                // An exponential average over about eight requests, so that one slow request does not banish a server.
                 let smooth = |old: u64| Some(if old == 0 { taken } else { old - old / 8 + taken / 8 });
                 let _ = self.latency_ns.try_update(Ordering::Relaxed, Ordering::Relaxed, smooth);
             }
@@ -154,11 +158,11 @@ impl RemoteServer {
 
     async fn ask_stream(&self, jobs: &[RemoteJob<'_>]) -> Result<Vec<JobAnswer>, LinkError> {
         let stream = self.stream().await?;
-        let handles = self.open(&stream, jobs).await?;
+        let handles = self.open_keys(&stream, jobs).await?;
         let handle =
-            |job: &HeldJob| reference(job).and_then(|name| handles.get(name)?.as_ref().ok().copied());
+            |job: &HeldJob| key_reference(job).and_then(|name| handles.get(name)?.as_ref().ok().copied());
         let rows: Vec<_> =
-            jobs.iter().filter_map(|(job, second)| Some((plain(job, second), handle(job)?))).collect();
+            jobs.iter().filter_map(|(job, second)| Some((as_job(job, second), handle(job)?))).collect();
         let count = rows.len();
         let message = jobs::write(rows.into_iter()).map_err(|error| LinkError::Refused(error.fault()))?;
         let response::Body::Results(results) = stream.link.call(request::Body::Jobs(message)).await? else {
@@ -167,9 +171,9 @@ impl RemoteServer {
         let columns = jobs::ResultColumns::read(&results, count)
             .map_err(|_| LinkError::Unexpected("as many results as jobs"))?;
         self.answered.fetch_add(count as u64, Ordering::Relaxed);
-        let mut answers = columns.iter(&self.place);
-        let refused = |job: &HeldJob| match reference(job).and_then(|name| handles.get(name)) {
-            Some(Err(fault)) => error_of(fault, &self.place),
+        let mut answers = columns.iter(&self.address);
+        let refused = |job: &HeldJob| match key_reference(job).and_then(|name| handles.get(name)) {
+            Some(Err(fault)) => error_of(fault, &self.address),
             _ => self.unanswered(),
         };
         let next = |(job, _): &RemoteJob<'_>| match handle(job) {
@@ -180,30 +184,39 @@ impl RemoteServer {
     }
 
     fn unanswered(&self) -> JobError {
-        JobError::HolderFailed { holder: self.place.clone(), reason: "it gave no answer".to_owned() }
+        JobError::HolderFailed {
+            holder: self.address.clone(),
+            reason: "the server gave no answer".to_owned(),
+        }
     }
 
-    /// The handles of the jobs' keys, which are opened where they are new, or why the server does not open them.
-    async fn open(
+    /// Opens the keys of jobs that are not open yet. Returns the handle of each key, or the fault of a key that the
+    /// server does not open.
+    async fn open_keys(
         &self,
         stream: &ServerStream,
         jobs: &[RemoteJob<'_>],
     ) -> Result<HashMap<Arc<str>, Result<u32, Fault>>, LinkError> {
         let mut found = HashMap::new();
-        for name in jobs.iter().filter_map(|(job, _)| reference(job)) {
+        for name in jobs.iter().filter_map(|(job, _)| key_reference(job)) {
             if !found.contains_key(name) {
-                found.insert(Arc::clone(name), self.handle(stream, name).await?);
+                found.insert(Arc::clone(name), self.open_key(stream, name).await?);
             }
         }
         Ok(found)
     }
 
-    async fn handle(&self, stream: &ServerStream, name: &Arc<str>) -> Result<Result<u32, Fault>, LinkError> {
+    async fn open_key(
+        &self,
+        stream: &ServerStream,
+        name: &Arc<str>,
+    ) -> Result<Result<u32, Fault>, LinkError> {
         let handle = {
             let mut handles = stream.handles();
             if let Some(handle) = handles.open.get(name) {
                 return Ok(Ok(*handle));
             }
+            // The lock is released while the server answers, so the handle is reserved first.
             handles.reserve()
         };
         let source = Some(open_key::Source::Resident(name.to_string()));
@@ -214,12 +227,13 @@ impl RemoteServer {
             Ok(response::Body::Key(info)) => {
                 let share = u8::try_from(info.share_index).unwrap_or_default();
                 self.shares().insert(Arc::clone(name), share);
-                // Two tasks may have opened the same key at once: both handles are good.
+                // Two tasks may have opened the same key at the same time. Both handles are valid.
                 handles.open.entry(Arc::clone(name)).or_insert(handle);
                 Ok(Ok(handle))
             }
             Ok(_) => Err(LinkError::Unexpected("a key")),
             Err(LinkError::Refused(fault)) => {
+                // The server did not open the handle, so another key can have it.
                 handles.free.push(handle);
                 Ok(Err(fault))
             }
@@ -227,7 +241,7 @@ impl RemoteServer {
         }
     }
 
-    /// Which share of a threshold key it has said to have; zero where none.
+    /// Returns the index of the share of a threshold key that the server reported, or zero if it reported none.
     pub(super) fn share(&self, name: &str) -> u8 {
         self.shares().get(name).copied().unwrap_or_default()
     }
@@ -236,7 +250,7 @@ impl RemoteServer {
         self.shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The stream, made anew where there is none or it has ended.
+    /// Returns the stream, and connects if there is none or it has ended.
     async fn stream(&self) -> Result<Arc<ServerStream>, LinkError> {
         let mut stream = self.stream.lock().await;
         if let Some(stream) = stream.as_ref().filter(|stream| !stream.link.is_closed()) {
@@ -273,15 +287,15 @@ impl OpenHandles {
     }
 }
 
-/// What the servers call the job's key.
-pub(super) fn reference(job: &HeldJob) -> Option<&Arc<str>> {
+/// Returns the servers' name of the job's key.
+pub(super) fn key_reference(job: &HeldJob) -> Option<&Arc<str>> {
     match job.key.home() {
         KeyHome::Held { reference, .. } => Some(reference),
         KeyHome::Local => None,
     }
 }
 
-/// Operations that are under way, until this is dropped.
+/// A guard that counts operations as outstanding until it is dropped.
 struct OutstandingGuard<'s> {
     outstanding: &'s AtomicU64,
     operations: u64,

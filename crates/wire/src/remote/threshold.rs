@@ -1,4 +1,4 @@
-//! Jobs under threshold keys: partial signatures of several servers, combined here.
+//! Jobs under threshold keys: partial signatures of several servers are combined here.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use oarlock::threshold::{PartialSignature, SigningRequest, ThresholdError, combi
 use oarlock::{Input, JobError, Scheme};
 
 use super::RemoteInner;
-use super::server::{RemoteJob, reference};
+use super::server::{RemoteJob, key_reference};
 
 /// Jobs of one threshold key, until each has its signature.
 pub(super) struct ThresholdBatch<'i> {
@@ -21,19 +21,21 @@ pub(super) struct ThresholdBatch<'i> {
 }
 
 struct ThresholdRow {
-    /// Its place among the jobs.
+    /// The index of the job.
     at: usize,
-    /// Of PSS, the same for every server.
+    /// The salt of PSS, the same for every server.
     salt: Vec<u8>,
-    /// By the place of the server that made it. Several may be of one share: which of them is right, its proof shows.
+    /// The partial signatures, by the index of their server. Several servers may claim one share: the proofs show which
+    /// partial signature is correct.
     partials: BTreeMap<usize, PartialSignature>,
     failure: Option<String>,
     is_done: bool,
 }
 
 impl ThresholdRow {
-    /// One partial signature of each share.
+    /// Returns one partial signature of each share.
     fn distinct(&self) -> Vec<PartialSignature> {
+        // Reversed, so that of several partial signatures of one share the first server's wins.
         let by_share: BTreeMap<u8, &PartialSignature> =
             self.partials.values().rev().map(|partial| (partial.index(), partial)).collect();
         by_share.into_values().cloned().collect()
@@ -45,7 +47,7 @@ impl<'i> ThresholdBatch<'i> {
         inner: &'i RemoteInner,
         key: &'i ThresholdKey,
         jobs: OwnedJobs,
-        places: &[usize],
+        indices: &[usize],
         done: Completion,
     ) -> Self {
         let row = |at: &usize| {
@@ -54,99 +56,105 @@ impl<'i> ThresholdBatch<'i> {
             let salt = salt.unwrap_or_default();
             ThresholdRow { at: *at, salt, partials: BTreeMap::new(), failure, is_done: false }
         };
-        let rows = places.iter().map(row).collect();
+        let rows = indices.iter().map(row).collect();
         Self { inner, key, jobs, done, rows }
     }
 
-    /// Asks as many servers as must sign together, and others for those that fail.
+    /// Asks the number of servers that must sign together, and other servers for those that fail.
     pub(super) async fn run(mut self) {
         let mut asked = Vec::new();
-        while let Some(missing) = self.missing() {
-            let mut places = self.inner.by_turn(&asked, self.rows.len());
-            if places.is_empty() {
+        while let Some(missing_partials) = self.missing_partials() {
+            let mut chosen = self.inner.servers_by_rank(&asked, self.rows.len());
+            if chosen.is_empty() {
                 break;
             }
-            places.truncate(missing);
-            asked.extend_from_slice(&places);
-            self.ask(&places).await;
+            chosen.truncate(missing_partials);
+            asked.extend_from_slice(&chosen);
+            self.ask(&chosen).await;
             self.combine();
         }
         self.give_up();
     }
 
-    /// How many more partial signatures some job needs.
-    fn missing(&self) -> Option<usize> {
+    /// Returns the number of partial signatures that some job still needs, or `None` if every job is done.
+    fn missing_partials(&self) -> Option<usize> {
         let needed = usize::from(self.key.threshold());
         let open = self.rows.iter().filter(|row| !row.is_done);
         open.map(|row| needed.saturating_sub(row.distinct().len()).max(1)).max()
     }
 
-    async fn ask(&mut self, places: &[usize]) {
+    async fn ask(&mut self, chosen: &[usize]) {
         let open: Vec<usize> = (0..self.rows.len()).filter(|at| !self.rows[*at].is_done).collect();
         let jobs: Vec<RemoteJob<'_>> =
             open.iter().map(|at| &self.rows[*at]).map(|row| (&self.jobs[row.at], &*row.salt)).collect();
         let patience = self.inner.config.patience;
-        let answered =
-            join_all(places.iter().map(|place| self.inner.servers[*place].ask(&jobs, patience))).await;
-        for (place, answers) in places.iter().zip(answered) {
-            let server = &self.inner.servers[*place];
+        let answered = join_all(
+            chosen.iter().map(|server_index| self.inner.servers[*server_index].ask(&jobs, patience)),
+        )
+        .await;
+        for (server_index, answers) in chosen.iter().zip(answered) {
+            let server = &self.inner.servers[*server_index];
             match answers {
                 Err(error) => {
-                    let reason = format!("{}: {error}", server.place());
+                    let reason = format!("{}: {error}", server.address());
                     open.iter().for_each(|at| self.rows[*at].failure = Some(reason.clone()));
                 }
                 Ok(answers) => {
                     for (at, answer) in open.iter().zip(answers) {
-                        self.take(*at, *place, answer);
+                        self.record_partial(*at, *server_index, answer);
                     }
                 }
             }
         }
     }
 
-    /// Takes a partial signature. Which share made it is what the server has said when the key was opened. Servers that say the same
-    /// are all heard: else one that names another's share and answers first would shut the other out.
-    fn take(&mut self, at: usize, place: usize, answer: Result<Vec<u8>, JobError>) {
-        let server = &self.inner.servers[place];
+    /// Records a partial signature. Its share is the one that the server reported when the key was opened. If several
+    /// servers report one share, all of them are recorded. Otherwise a server that claims another server's share could
+    /// keep the other one out by answering first.
+    fn record_partial(&mut self, at: usize, server_index: usize, answer: Result<Vec<u8>, JobError>) {
+        let server = &self.inner.servers[server_index];
         let row = &mut self.rows[at];
-        let index = reference(&self.jobs[row.at]).map_or(0, |name| server.share(name));
+        let index = key_reference(&self.jobs[row.at]).map_or(0, |name| server.share(name));
         let partial = answer.map_err(|error| error.to_string()).and_then(|bytes| {
             PartialSignature::from_bytes(self.key, index, &bytes).map_err(|error| error.to_string())
         });
         match partial {
-            Err(reason) => row.failure = Some(format!("{}: {reason}", server.place())),
+            Err(reason) => row.failure = Some(format!("{}: {reason}", server.address())),
             Ok(own) => {
                 if row.partials.values().any(|partial| partial.index() == own.index()) {
-                    row.failure = Some(format!("{}: another server has share {index} too", server.place()));
+                    row.failure = Some(format!("{}: another server has share {index} too", server.address()));
                 }
-                row.partials.insert(place, own);
+                row.partials.insert(server_index, own);
             }
         }
     }
 
-    /// Makes signatures where there are enough partial ones. A server whose proof does not hold is not asked for a while.
+    /// Combines partial signatures if there are enough of them. A server with an invalid proof is not asked for a
+    /// while.
     fn combine(&mut self) {
         let needed = usize::from(self.key.threshold());
         for at in 0..self.rows.len() {
             if self.rows[at].is_done {
                 continue;
             }
-            self.settle_rivals(at);
+            self.check_rivals(at);
             let row = &self.rows[at];
             let partials = row.distinct();
             if partials.len() < needed {
                 continue;
             }
             let request = request(&self.jobs[row.at], &row.salt);
+            // Optimistic: the signature is verified once, and the proofs only if that fails.
             match combine_optimistic(&self.inner.checker, self.key, &request, &partials) {
                 Ok(combined) => {
-                    self.blame(at, &combined.culprits);
+                    self.blame_servers(at, &combined.culprits);
                     let row = &mut self.rows[at];
                     row.is_done = true;
-                    // False where the dispatcher has given the job up meanwhile.
+                    // False means that the dispatcher has cancelled the job meanwhile.
                     let _ = self.done.complete(row.at, Ok(combined.signature));
                 }
-                Err(ThresholdError::BadPartials { indices }) => self.blame(at, &indices),
+                // The loop in `run` asks further servers to replace them.
+                Err(ThresholdError::BadPartials { indices }) => self.blame_servers(at, &indices),
                 Err(error) => {
                     let row = &mut self.rows[at];
                     row.is_done = true;
@@ -156,8 +164,8 @@ impl<'i> ThresholdBatch<'i> {
         }
     }
 
-    /// Looks at the proofs of partial signatures that claim the same share, and drops those that are wrong.
-    fn settle_rivals(&mut self, at: usize) {
+    /// Checks the proofs of partial signatures that claim the same share, and removes the wrong ones.
+    fn check_rivals(&mut self, at: usize) {
         let row = &self.rows[at];
         let request = request(&self.jobs[row.at], &row.salt);
         let is_rival = |own: &PartialSignature| {
@@ -171,25 +179,25 @@ impl<'i> ThresholdBatch<'i> {
             .partials
             .iter()
             .filter(|(_, own)| is_rival(own) && is_wrong(own))
-            .map(|(place, _)| *place)
+            .map(|(server_index, _)| *server_index)
             .collect();
-        for place in wrong {
-            self.rows[at].partials.remove(&place);
-            self.distrust(at, place);
+        for server_index in wrong {
+            self.rows[at].partials.remove(&server_index);
+            self.distrust(at, server_index);
         }
     }
 
-    fn blame(&mut self, at: usize, indices: &[u8]) {
+    fn blame_servers(&mut self, at: usize, indices: &[u8]) {
         let row = &mut self.rows[at];
         let bad = row.partials.extract_if(.., |_, partial| indices.contains(&partial.index()));
-        let places: Vec<usize> = bad.map(|(place, _)| place).collect();
-        places.into_iter().for_each(|place| self.distrust(at, place));
+        let bad_servers: Vec<usize> = bad.map(|(server_index, _)| server_index).collect();
+        bad_servers.into_iter().for_each(|server_index| self.distrust(at, server_index));
     }
 
-    fn distrust(&mut self, at: usize, place: usize) {
-        let server = &self.inner.servers[place];
+    fn distrust(&mut self, at: usize, server_index: usize) {
+        let server = &self.inner.servers[server_index];
         server.distrust();
-        self.rows[at].failure = Some(format!("{}: its partial signature is wrong", server.place()));
+        self.rows[at].failure = Some(format!("{}: its partial signature is wrong", server.address()));
     }
 
     fn give_up(mut self) {
@@ -219,7 +227,7 @@ fn request<'j>(job: &'j HeldJob, salt: &'j [u8]) -> SigningRequest<'j> {
     SigningRequest::new(job.scheme, input).with_salt(salt)
 }
 
-/// Random bytes where the scheme has a salt.
+/// Returns random bytes if the scheme has a salt.
 fn salt(scheme: Scheme) -> Result<Vec<u8>, String> {
     let Scheme::RsaPssSign { salt_len: len @ 1.., .. } = scheme else { return Ok(Vec::new()) };
     let drawn = oarlock::keys::generate::secret(len.into()).map_err(|error| error.to_string())?;

@@ -5,14 +5,14 @@ use std::ffi::{c_int, c_void};
 use oarlock_ffi::bytes;
 use zeroize::Zeroizing;
 
-use super::abi::{Dispatch, Param, Table, asym_cipher, kind};
-use super::params::{Params, Wanted};
-use super::{answer, describe, dispatch, entry, put};
-use crate::cipher::{Cipher, name};
+use super::{OutputBuffer, context_entries, describe, dispatch, entry, report_result};
+use crate::cipher::{CipherContext, name};
 use crate::key::ProviderKey;
-use crate::work::Provider;
+use crate::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, asym_cipher, kind};
+use crate::libcrypto::params::{ParamReader, ParamWriter};
+use crate::provider::LoadedProvider;
 
-pub(super) static RSA: Table<Dispatch> = dispatch! {
+pub(super) static RSA: StaticTable<OsslDispatch> = dispatch! {
     asym_cipher::NEWCTX => newctx,
     asym_cipher::FREECTX => freectx,
     asym_cipher::DUPCTX => dupctx,
@@ -26,14 +26,14 @@ pub(super) static RSA: Table<Dispatch> = dispatch! {
     asym_cipher::SETTABLE_CTX_PARAMS => settable_params,
 };
 
-static GETTABLE: Table<Param> = describe! {
+static GETTABLE: StaticTable<OsslParam> = describe! {
     name::PAD_MODE => kind::UTF8,
     name::OAEP_DIGEST => kind::UTF8,
     name::MGF1_DIGEST => kind::UTF8,
     name::OAEP_LABEL => kind::OCTETS,
 };
 
-static SETTABLE: Table<Param> = describe! {
+static SETTABLE: StaticTable<OsslParam> = describe! {
     name::PAD_MODE => kind::UTF8,
     name::OAEP_DIGEST => kind::UTF8,
     c"digest-props" => kind::UTF8,
@@ -45,98 +45,78 @@ static SETTABLE: Table<Param> = describe! {
     name::IMPLICIT_REJECTION => kind::UNSIGNED,
 };
 
-type Given = Option<Box<Cipher>>;
-type Lent<'a> = Option<&'a mut Cipher>;
+type OwnedContext = Option<Box<CipherContext>>;
+type LentContext<'a> = Option<&'a mut CipherContext>;
 
 entry! {
-    fn newctx(provider: Option<&Provider>) -> Given, or None; {
-        provider.map(|provider| Box::new(Cipher::new(provider.clone())))
+    fn newctx(provider: Option<&LoadedProvider>) -> OwnedContext, or None; {
+        provider.map(|provider| Box::new(CipherContext::new(provider.clone())))
     }
 }
 
-entry! {
-    fn freectx(context: Given) -> (), or (); { drop(context); }
-}
+context_entries!(CipherContext, gettable GETTABLE, settable SETTABLE);
 
 entry! {
-    fn dupctx(context: Option<&Cipher>) -> Given, or None; {
-        context.map(|context| Box::new(context.clone()))
-    }
-}
-
-entry! {
-    fn init(context: Lent<'_>, key: Option<&ProviderKey>, params: Params<'_>) -> c_int, or 0; {
+    fn init(context: LentContext<'_>, key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
         let Some(context) = context else { return 0 };
         let result = context.init(key, params);
-        answer(context.provider(), result)
+        report_result(context.provider(), result)
     }
 }
 
 entry! {
     fn encrypt(
-        context: Lent<'_>,
-        place: *mut u8,
+        context: LentContext<'_>,
+        address: *mut u8,
         len: Option<&mut usize>,
-        room: usize,
+        size: usize,
         message: *const u8,
         message_len: usize,
     ) -> c_int, or 0;
     {
         let Some(context) = context else { return 0 };
-        // SAFETY: so many bytes, lent for the call.
+        // SAFETY: C lends this many bytes for the call.
         let message = unsafe { bytes(message, message_len) };
         let result = context.modulus_len().and_then(|max| {
-            // SAFETY: a place as large as is stated.
-            unsafe { put(place, len, room, max, || context.encrypt(message).map(Zeroizing::new)) }
+            // SAFETY: a buffer of this size.
+            unsafe { OutputBuffer { address, len, size }.write(max, || context.encrypt(message).map(Zeroizing::new)) }
         });
-        answer(context.provider(), result)
+        report_result(context.provider(), result)
     }
 }
 
 entry! {
     fn decrypt(
-        context: Lent<'_>,
-        place: *mut u8,
+        context: LentContext<'_>,
+        address: *mut u8,
         len: Option<&mut usize>,
-        room: usize,
+        size: usize,
         ciphertext: *const u8,
         ciphertext_len: usize,
     ) -> c_int, or 0;
     {
         let Some(context) = context else { return 0 };
-        // SAFETY: so many bytes, lent for the call.
+        // SAFETY: C lends this many bytes for the call.
         let ciphertext = unsafe { bytes(ciphertext, ciphertext_len) };
         let result = context.max_message_len().and_then(|max| {
-            // SAFETY: a place as large as is stated.
-            unsafe { put(place, len, room, max, || context.decrypt(ciphertext)) }
+            // SAFETY: a buffer of this size.
+            unsafe { OutputBuffer { address, len, size }.write(max, || context.decrypt(ciphertext)) }
         });
-        answer(context.provider(), result)
+        report_result(context.provider(), result)
     }
 }
 
 entry! {
-    fn get_params(context: Option<&Cipher>, wanted: Wanted<'_>) -> c_int, or 0; {
+    fn get_params(context: Option<&CipherContext>, wanted: ParamWriter<'_>) -> c_int, or 0; {
         let mut wanted = wanted;
         context.is_some_and(|context| context.get(&mut wanted)).into()
     }
 }
 
 entry! {
-    fn gettable_params(_context: *const c_void, _provider: *const c_void) -> *const Param, or std::ptr::null(); {
-        GETTABLE.as_ptr()
-    }
-}
-
-entry! {
-    fn set_params(context: Lent<'_>, params: Params<'_>) -> c_int, or 0; {
+    fn set_params(context: LentContext<'_>, params: ParamReader<'_>) -> c_int, or 0; {
         let Some(context) = context else { return 0 };
         let result = context.set(params);
-        answer(context.provider(), result)
-    }
-}
-
-entry! {
-    fn settable_params(_context: *const c_void, _provider: *const c_void) -> *const Param, or std::ptr::null(); {
-        SETTABLE.as_ptr()
+        report_result(context.provider(), result)
     }
 }

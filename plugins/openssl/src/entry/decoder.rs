@@ -2,83 +2,78 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::abi::{Dispatch, Table, decoder};
-use super::core::{Bio, Core};
-use super::keymgmt::{Ec, Ed25519, OfFamily, Rsa};
-use super::params::Callback;
-use super::{answer, dispatch, entry, object};
-use crate::key::Family;
+use super::keymgmt::{EcFamily, Ed25519Family, FamilyMarker, RsaFamily};
+use super::{dispatch, entry, object, report_result};
+use crate::key::KeyFamily;
+use crate::libcrypto::abi::{OsslDispatch, StaticTable, decoder};
+use crate::libcrypto::core::{CoreBio, CoreHandle};
+use crate::libcrypto::params::Callback;
+use crate::provider::LoadedProvider;
 use crate::reference;
-use crate::work::Provider;
 
-/// From PEM to the DER in it, for the decoders behind.
-pub(super) static DER: Table<Dispatch> = dispatch! {
+/// The decoder from PEM to DER. The decoders of the families read its output.
+pub(super) static DER: StaticTable<OsslDispatch> = dispatch! {
     decoder::NEWCTX => new_pem_ctx,
     decoder::FREECTX => free_pem_ctx,
     decoder::DECODE => decode_pem,
 };
 
-pub(super) static RSA: Table<Dispatch> = dispatch! {
-    decoder::NEWCTX => newctx::<Rsa>,
-    decoder::FREECTX => freectx,
-    decoder::DOES_SELECTION => does_selection,
-    decoder::DECODE => decode,
-};
+/// The functions of a decoder for one family of keys.
+macro_rules! decoder_table {
+    ($family:ty) => {
+        dispatch! {
+            decoder::NEWCTX => newctx::<$family>,
+            decoder::FREECTX => freectx,
+            decoder::DOES_SELECTION => does_selection,
+            decoder::DECODE => decode,
+        }
+    };
+}
 
-pub(super) static EC: Table<Dispatch> = dispatch! {
-    decoder::NEWCTX => newctx::<Ec>,
-    decoder::FREECTX => freectx,
-    decoder::DOES_SELECTION => does_selection,
-    decoder::DECODE => decode,
-};
+pub(super) static RSA: StaticTable<OsslDispatch> = decoder_table!(RsaFamily);
+pub(super) static EC: StaticTable<OsslDispatch> = decoder_table!(EcFamily);
+pub(super) static ED25519: StaticTable<OsslDispatch> = decoder_table!(Ed25519Family);
 
-pub(super) static ED25519: Table<Dispatch> = dispatch! {
-    decoder::NEWCTX => newctx::<Ed25519>,
-    decoder::FREECTX => freectx,
-    decoder::DOES_SELECTION => does_selection,
-    decoder::DECODE => decode,
-};
-
-/// The most lines of a block, of whatever kind.
+/// The maximum number of lines in a PEM block.
 const MAX_LINES: usize = 1024;
 
-struct Decoder {
-    provider: Provider,
-    family: Family,
+struct DecoderContext {
+    provider: LoadedProvider,
+    family: KeyFamily,
 }
 
 entry! {
-    fn newctx<F: OfFamily>(provider: Option<&Provider>) -> Option<Box<Decoder>>, or None; {
-        provider.map(|provider| Box::new(Decoder { provider: provider.clone(), family: F::FAMILY }))
+    fn newctx<F: FamilyMarker>(provider: Option<&LoadedProvider>) -> Option<Box<DecoderContext>>, or None; {
+        provider.map(|provider| Box::new(DecoderContext { provider: provider.clone(), family: F::FAMILY }))
     }
 }
 
 entry! {
-    fn freectx(decoder: Option<Box<Decoder>>) -> (), or (); { drop(decoder); }
+    fn freectx(decoder: Option<Box<DecoderContext>>) -> (), or (); { drop(decoder); }
 }
 
 entry! {
-    /// Private keys, with their public half. 0 asks for anything.
+    /// Selects private keys, which include their public half. 0 asks for anything.
     fn does_selection(_provider: *const c_void, selection: c_int) -> c_int, or 0; {
-        (selection == 0 || crate::key::Selection(selection).keypair()).into()
+        (selection == 0 || crate::key::KeySelection(selection).keypair()).into()
     }
 }
 
 entry! {
-    fn new_pem_ctx(provider: Option<&Provider>) -> Option<Box<Provider>>, or None; {
+    fn new_pem_ctx(provider: Option<&LoadedProvider>) -> Option<Box<LoadedProvider>>, or None; {
         provider.map(|provider| Box::new(provider.clone()))
     }
 }
 
 entry! {
-    fn free_pem_ctx(provider: Option<Box<Provider>>) -> (), or (); { drop(provider); }
+    fn free_pem_ctx(provider: Option<Box<LoadedProvider>>) -> (), or (); { drop(provider); }
 }
 
 entry! {
-    /// Reads one PEM block. 1 where nothing was there for this decoder: others are asked then.
+    /// Reads one PEM block. 1 means that the block is for another decoder.
     fn decode_pem(
-        provider: Option<&Provider>,
-        stream: Bio,
+        provider: Option<&LoadedProvider>,
+        stream: CoreBio,
         _selection: c_int,
         callback: Option<Callback>,
         argument: *mut c_void,
@@ -88,18 +83,19 @@ entry! {
     {
         let Some(provider) = provider else { return 0 };
         let Some(block) = pem_block(provider.core(), stream) else { return 1 };
-        match reference::der_in(&block) {
-            Ok(der) => object::give_der(&der, callback, argument).into(),
-            Err(failure) => answer(provider, Err(failure)),
+        match reference::pem_to_der(&block) {
+            Ok(der) => object::pass_der(&der, callback, argument).into(),
+            Err(failure) => report_result(provider, Err(failure)),
         }
     }
 }
 
 entry! {
-    /// The key that a reference in DER names. 1 where it is none, or one of another kind of key.
+    /// Reads a reference in DER. 1 means that it is for another decoder: no reference, or one to a key of another
+    /// family.
     fn decode(
-        decoder: Option<&Decoder>,
-        stream: Bio,
+        decoder: Option<&DecoderContext>,
+        stream: CoreBio,
         _selection: c_int,
         callback: Option<Callback>,
         argument: *mut c_void,
@@ -109,17 +105,17 @@ entry! {
     {
         let Some(decoder) = decoder else { return 0 };
         let Some(der) = decoder.provider.core().rest(stream, reference::MAX_LEN) else { return 1 };
-        match reference::key_in(&decoder.provider, &der, decoder.family) {
-            Ok(Some(key)) => object::give(&key, callback, argument).into(),
+        match reference::load_der(&decoder.provider, &der, decoder.family) {
+            Ok(Some(key)) => object::pass_key(&key, callback, argument).into(),
             Ok(None) => 1,
-            Err(failure) => answer(&decoder.provider, Err(failure)),
+            Err(failure) => report_result(&decoder.provider, Err(failure)),
         }
     }
 }
 
-/// The next block, from its BEGIN line to its END line, where it is a reference to a key. The stream stands behind it, so that
-/// whoever looks for another kind of block goes on from there.
-fn pem_block(core: &Core, stream: Bio) -> Option<Vec<u8>> {
+/// Reads the next PEM block and returns it if it is a reference to a key. The stream ends up behind the block, so that
+/// another decoder can read on.
+fn pem_block(core: &CoreHandle, stream: CoreBio) -> Option<Vec<u8>> {
     let is_begin = |line: &[u8]| line.starts_with(b"-----BEGIN ");
     let begin = std::iter::from_fn(|| core.line(stream)).find(|line| is_begin(line))?;
     let is_reference = begin.starts_with(reference::BEGIN);

@@ -4,14 +4,14 @@ use std::ffi::c_int;
 
 use oarlock::{Job, Key};
 
-use super::abi::{Dispatch, Table, keyexch};
-use super::params::Params;
-use super::{answer, dispatch, entry, put};
-use crate::error::Failure;
-use crate::key::{Family, ProviderKey};
-use crate::work::Provider;
+use super::{OutputBuffer, dispatch, entry, report_result};
+use crate::error::ProviderError;
+use crate::key::{KeyFamily, ProviderKey};
+use crate::libcrypto::abi::{OsslDispatch, StaticTable, keyexch};
+use crate::libcrypto::params::ParamReader;
+use crate::provider::LoadedProvider;
 
-pub(super) static X25519: Table<Dispatch> = dispatch! {
+pub(super) static X25519: StaticTable<OsslDispatch> = dispatch! {
     keyexch::NEWCTX => newctx,
     keyexch::FREECTX => freectx,
     keyexch::DUPCTX => dupctx,
@@ -20,63 +20,63 @@ pub(super) static X25519: Table<Dispatch> = dispatch! {
     keyexch::DERIVE => derive,
 };
 
-/// Bytes of a shared secret. RFC 7748 6.1.
+/// The number of bytes in a shared secret. RFC 7748 6.1.
 const SECRET_LEN: usize = 32;
 
 #[derive(Clone)]
-struct Exchange {
-    provider: Provider,
+struct ExchangeContext {
+    provider: LoadedProvider,
     key: Option<Key>,
     peer: Option<[u8; 32]>,
 }
 
 entry! {
-    fn newctx(provider: Option<&Provider>) -> Option<Box<Exchange>>, or None; {
-        provider.map(|provider| Box::new(Exchange { provider: provider.clone(), key: None, peer: None }))
+    fn newctx(provider: Option<&LoadedProvider>) -> Option<Box<ExchangeContext>>, or None; {
+        provider.map(|provider| Box::new(ExchangeContext { provider: provider.clone(), key: None, peer: None }))
     }
 }
 
 entry! {
-    fn freectx(context: Option<Box<Exchange>>) -> (), or (); { drop(context); }
+    fn freectx(context: Option<Box<ExchangeContext>>) -> (), or (); { drop(context); }
 }
 
 entry! {
-    fn dupctx(context: Option<&Exchange>) -> Option<Box<Exchange>>, or None; {
+    fn dupctx(context: Option<&ExchangeContext>) -> Option<Box<ExchangeContext>>, or None; {
         context.map(|context| Box::new(context.clone()))
     }
 }
 
 entry! {
-    fn init(context: Option<&mut Exchange>, key: Option<&ProviderKey>, _params: Params<'_>) -> c_int, or 0; {
+    fn init(context: Option<&mut ExchangeContext>, key: Option<&ProviderKey>, _params: ParamReader<'_>) -> c_int, or 0; {
         let Some(context) = context else { return 0 };
-        context.key = of_x25519(key);
-        let result = context.key.as_ref().map(|_| ()).ok_or(Failure::NoKey);
-        answer(&context.provider, result)
+        context.key = x25519_key(key);
+        let result = context.key.as_ref().map(|_| ()).ok_or(ProviderError::NoKey);
+        report_result(&context.provider, result)
     }
 }
 
 entry! {
-    fn set_peer(context: Option<&mut Exchange>, key: Option<&ProviderKey>) -> c_int, or 0; {
+    fn set_peer(context: Option<&mut ExchangeContext>, key: Option<&ProviderKey>) -> c_int, or 0; {
         let Some(context) = context else { return 0 };
-        context.peer = of_x25519(key).and_then(|key| key.x25519_public().copied());
-        let result = context.peer.map(|_| ()).ok_or(Failure::NoKey);
-        answer(&context.provider, result)
+        context.peer = x25519_key(key).and_then(|key| key.x25519_public().copied());
+        let result = context.peer.map(|_| ()).ok_or(ProviderError::NoKey);
+        report_result(&context.provider, result)
     }
 }
 
 entry! {
-    fn derive(context: Option<&mut Exchange>, place: *mut u8, len: Option<&mut usize>, room: usize) -> c_int, or 0; {
+    fn derive(context: Option<&mut ExchangeContext>, address: *mut u8, len: Option<&mut usize>, size: usize) -> c_int, or 0; {
         let Some(context) = context else { return 0 };
-        let make = || match (&context.key, &context.peer) {
+        let agree = || match (&context.key, &context.peer) {
             (Some(key), Some(peer)) => context.provider.run(&Job::agree(key, peer)),
-            _ => Err(Failure::NoKey),
+            _ => Err(ProviderError::NoKey),
         };
-        // SAFETY: a place as large as is stated.
-        let result = unsafe { put(place, len, room, SECRET_LEN, make) };
-        answer(&context.provider, result)
+        // SAFETY: a buffer of this size.
+        let result = unsafe { OutputBuffer { address, len, size }.write(SECRET_LEN, agree) };
+        report_result(&context.provider, result)
     }
 }
 
-fn of_x25519(key: Option<&ProviderKey>) -> Option<Key> {
-    key.filter(|key| key.family == Family::X25519)?.get()
+fn x25519_key(key: Option<&ProviderKey>) -> Option<Key> {
+    key.filter(|key| key.family == KeyFamily::X25519)?.get()
 }

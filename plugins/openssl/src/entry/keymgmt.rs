@@ -2,130 +2,83 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use super::abi::{Dispatch, Param, Table, keymgmt, kind, operation};
-use super::params::{Callback, Params, Wanted};
-use super::{answer, describe, dispatch, entry, object};
-use crate::generation::Generation;
-use crate::key::{Family, ProviderKey, Selection, name};
-use crate::work::Provider;
+use super::{describe, dispatch, entry, object, report_result};
+use crate::generation::KeyGeneration;
+use crate::key::{KeyFamily, KeySelection, ProviderKey, name};
+use crate::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, keymgmt, kind, operation};
+use crate::libcrypto::params::{Callback, ParamReader, ParamWriter};
+use crate::provider::LoadedProvider;
 
-/// A family as a type, for the functions that are told of no key.
-pub(super) trait OfFamily {
-    const FAMILY: Family;
+/// A family of keys as a type, for functions that have no key as an argument.
+pub(super) trait FamilyMarker {
+    const FAMILY: KeyFamily;
 }
 
-pub(super) struct Rsa;
-pub(super) struct Ec;
-pub(super) struct Ed25519;
-struct X25519Keys;
+pub(super) struct RsaFamily;
+pub(super) struct EcFamily;
+pub(super) struct Ed25519Family;
+struct X25519Family;
 
-impl OfFamily for Rsa {
-    const FAMILY: Family = Family::Rsa;
+impl FamilyMarker for RsaFamily {
+    const FAMILY: KeyFamily = KeyFamily::Rsa;
 }
-impl OfFamily for Ec {
-    const FAMILY: Family = Family::Ec;
+impl FamilyMarker for EcFamily {
+    const FAMILY: KeyFamily = KeyFamily::Ec;
 }
-impl OfFamily for Ed25519 {
-    const FAMILY: Family = Family::Ed25519;
+impl FamilyMarker for Ed25519Family {
+    const FAMILY: KeyFamily = KeyFamily::Ed25519;
 }
-impl OfFamily for X25519Keys {
-    const FAMILY: Family = Family::X25519;
+impl FamilyMarker for X25519Family {
+    const FAMILY: KeyFamily = KeyFamily::X25519;
 }
 
-pub(super) static RSA: Table<Dispatch> = dispatch! {
-    keymgmt::NEW => new::<Rsa>,
-    keymgmt::LOAD => load,
-    keymgmt::FREE => free,
-    keymgmt::DUP => dup,
-    keymgmt::HAS => has,
-    keymgmt::MATCH => matches,
-    keymgmt::VALIDATE => validate,
-    keymgmt::IMPORT => import,
-    keymgmt::IMPORT_TYPES => types,
-    keymgmt::EXPORT => export,
-    keymgmt::EXPORT_TYPES => types,
-    keymgmt::GET_PARAMS => get_params,
-    keymgmt::GETTABLE_PARAMS => gettable_params,
-    keymgmt::GEN_INIT => gen_init::<Rsa>,
-    keymgmt::GEN_SET_TEMPLATE => gen_set_template,
-    keymgmt::GEN_SET_PARAMS => gen_set_params,
-    keymgmt::GEN_SETTABLE_PARAMS => gen_settable_params::<Rsa>,
-    keymgmt::GEN => generate_key,
-    keymgmt::GEN_CLEANUP => gen_cleanup,
-};
+/// The functions of all key managers, and others for some of them.
+macro_rules! keymgmt_table {
+    ($family:ty $(, $id:path => $function:expr)* $(,)?) => {
+        dispatch! {
+            keymgmt::NEW => new::<$family>,
+            keymgmt::LOAD => load,
+            keymgmt::FREE => free,
+            keymgmt::DUP => dup,
+            keymgmt::HAS => has,
+            keymgmt::MATCH => matches,
+            keymgmt::VALIDATE => validate,
+            keymgmt::IMPORT => import,
+            keymgmt::IMPORT_TYPES => types,
+            keymgmt::EXPORT => export,
+            keymgmt::EXPORT_TYPES => types,
+            keymgmt::GET_PARAMS => get_params,
+            keymgmt::GETTABLE_PARAMS => gettable_params,
+            keymgmt::GEN_INIT => gen_init::<$family>,
+            keymgmt::GEN_SET_TEMPLATE => gen_set_template,
+            keymgmt::GEN_SET_PARAMS => gen_set_params,
+            keymgmt::GEN_SETTABLE_PARAMS => gen_settable_params::<$family>,
+            keymgmt::GEN => generate_key,
+            keymgmt::GEN_CLEANUP => gen_cleanup,
+            $($id => $function,)*
+        }
+    };
+}
 
-pub(super) static EC: Table<Dispatch> = dispatch! {
-    keymgmt::NEW => new::<Ec>,
-    keymgmt::LOAD => load,
-    keymgmt::FREE => free,
-    keymgmt::DUP => dup,
-    keymgmt::HAS => has,
-    keymgmt::MATCH => matches,
-    keymgmt::VALIDATE => validate,
-    keymgmt::IMPORT => import,
-    keymgmt::IMPORT_TYPES => types,
-    keymgmt::EXPORT => export,
-    keymgmt::EXPORT_TYPES => types,
-    keymgmt::GET_PARAMS => get_params,
-    keymgmt::GETTABLE_PARAMS => gettable_params,
+pub(super) static RSA: StaticTable<OsslDispatch> = keymgmt_table!(RsaFamily);
+
+pub(super) static EC: StaticTable<OsslDispatch> = keymgmt_table! {
+    EcFamily,
     keymgmt::QUERY_OPERATION_NAME => ec_operation_name,
     keymgmt::SET_PARAMS => set_params,
     keymgmt::SETTABLE_PARAMS => settable_params,
-    keymgmt::GEN_INIT => gen_init::<Ec>,
-    keymgmt::GEN_SET_TEMPLATE => gen_set_template,
-    keymgmt::GEN_SET_PARAMS => gen_set_params,
-    keymgmt::GEN_SETTABLE_PARAMS => gen_settable_params::<Ec>,
-    keymgmt::GEN => generate_key,
-    keymgmt::GEN_CLEANUP => gen_cleanup,
 };
 
-pub(super) static ED25519: Table<Dispatch> = dispatch! {
-    keymgmt::NEW => new::<Ed25519>,
-    keymgmt::LOAD => load,
-    keymgmt::FREE => free,
-    keymgmt::DUP => dup,
-    keymgmt::HAS => has,
-    keymgmt::MATCH => matches,
-    keymgmt::VALIDATE => validate,
-    keymgmt::IMPORT => import,
-    keymgmt::IMPORT_TYPES => types,
-    keymgmt::EXPORT => export,
-    keymgmt::EXPORT_TYPES => types,
-    keymgmt::GET_PARAMS => get_params,
-    keymgmt::GETTABLE_PARAMS => gettable_params,
-    keymgmt::GEN_INIT => gen_init::<Ed25519>,
-    keymgmt::GEN_SET_TEMPLATE => gen_set_template,
-    keymgmt::GEN_SET_PARAMS => gen_set_params,
-    keymgmt::GEN_SETTABLE_PARAMS => gen_settable_params::<Ed25519>,
-    keymgmt::GEN => generate_key,
-    keymgmt::GEN_CLEANUP => gen_cleanup,
-};
+pub(super) static ED25519: StaticTable<OsslDispatch> = keymgmt_table!(Ed25519Family);
 
-pub(super) static X25519: Table<Dispatch> = dispatch! {
-    keymgmt::NEW => new::<X25519Keys>,
-    keymgmt::LOAD => load,
-    keymgmt::FREE => free,
-    keymgmt::DUP => dup,
-    keymgmt::HAS => has,
-    keymgmt::MATCH => matches,
-    keymgmt::VALIDATE => validate,
-    keymgmt::IMPORT => import,
-    keymgmt::IMPORT_TYPES => types,
-    keymgmt::EXPORT => export,
-    keymgmt::EXPORT_TYPES => types,
-    keymgmt::GET_PARAMS => get_params,
-    keymgmt::GETTABLE_PARAMS => gettable_params,
+/// TLS sets a peer's key share as a parameter.
+pub(super) static X25519: StaticTable<OsslDispatch> = keymgmt_table! {
+    X25519Family,
     keymgmt::SET_PARAMS => set_params,
     keymgmt::SETTABLE_PARAMS => settable_params,
-    keymgmt::GEN_INIT => gen_init::<X25519Keys>,
-    keymgmt::GEN_SET_TEMPLATE => gen_set_template,
-    keymgmt::GEN_SET_PARAMS => gen_set_params,
-    keymgmt::GEN_SETTABLE_PARAMS => gen_settable_params::<X25519Keys>,
-    keymgmt::GEN => generate_key,
-    keymgmt::GEN_CLEANUP => gen_cleanup,
 };
 
-static TYPES: Table<Param> = describe! {
+static TYPES: StaticTable<OsslParam> = describe! {
     name::N => kind::UNSIGNED,
     name::E => kind::UNSIGNED,
     name::D => kind::UNSIGNED,
@@ -139,7 +92,7 @@ static TYPES: Table<Param> = describe! {
     name::PRIVATE => kind::OCTETS,
 };
 
-static GETTABLE: Table<Param> = describe! {
+static GETTABLE: StaticTable<OsslParam> = describe! {
     name::BITS => kind::INTEGER,
     name::SECURITY_BITS => kind::INTEGER,
     name::MAX_SIZE => kind::INTEGER,
@@ -156,66 +109,68 @@ static GETTABLE: Table<Param> = describe! {
     name::ENCODED_PUBLIC => kind::OCTETS,
 };
 
-static SETTABLE: Table<Param> = describe! { name::ENCODED_PUBLIC => kind::OCTETS };
+static SETTABLE: StaticTable<OsslParam> = describe! { name::ENCODED_PUBLIC => kind::OCTETS };
 
-/// Of RSA keys that are to be made, and of all others.
-static RSA_WISHES: Table<Param> = describe! {
+/// The parameters of new RSA keys.
+static RSA_GENERATION: StaticTable<OsslParam> = describe! {
     name::BITS => kind::UNSIGNED,
     name::PRIMES => kind::UNSIGNED,
     name::E => kind::UNSIGNED,
 };
 
-static WISHES: Table<Param> = describe! { name::GROUP => kind::UTF8 };
+/// The parameters of all other new keys.
+static GENERATION: StaticTable<OsslParam> = describe! { name::GROUP => kind::UTF8 };
 
-/// A number that [`generate_key`] and [`load`] return: a key that is given away.
-type Given = Option<Box<ProviderKey>>;
+/// A key whose ownership passes to or from OpenSSL.
+type OwnedKey = Option<Box<ProviderKey>>;
 
 entry! {
-    fn new<F: OfFamily>(_provider: *const c_void) -> Given, or None; {
+    fn new<F: FamilyMarker>(_provider: *const c_void) -> OwnedKey, or None; {
         Some(Box::new(ProviderKey::new(F::FAMILY, None)))
     }
 }
 
 entry! {
-    /// The key that a store or decoder of this provider gives.
-    fn load(reference: *const c_void, len: usize) -> Given, or None; {
-        // SAFETY: OpenSSL passes on what the store or decoder gave, while that waits: provider-object(7).
-        unsafe { object::take(reference, len) }.map(Box::new)
+    /// Loads the key that a store or decoder of this provider passes on.
+    fn load(reference: *const c_void, len: usize) -> OwnedKey, or None; {
+        // SAFETY: OpenSSL passes on the reference of a store or decoder, whose call waits meanwhile:
+        // provider-object(7).
+        unsafe { object::load_key(reference, len) }.map(Box::new)
     }
 }
 
 entry! {
-    fn free(key: Given) -> (), or (); { drop(key); }
+    fn free(key: OwnedKey) -> (), or (); { drop(key); }
 }
 
 entry! {
-    fn dup(key: Option<&ProviderKey>, _selection: c_int) -> Given, or None; {
+    fn dup(key: Option<&ProviderKey>, _selection: c_int) -> OwnedKey, or None; {
         key.map(|key| Box::new(key.clone()))
     }
 }
 
 entry! {
     fn has(key: Option<&ProviderKey>, selection: c_int) -> c_int, or 0; {
-        key.is_some_and(|key| key.has(Selection(selection))).into()
+        key.is_some_and(|key| key.has(KeySelection(selection))).into()
     }
 }
 
 entry! {
     fn matches(key: Option<&ProviderKey>, other: Option<&ProviderKey>, selection: c_int) -> c_int, or 0; {
-        key.zip(other).is_some_and(|(key, other)| key.matches(other, Selection(selection))).into()
+        key.zip(other).is_some_and(|(key, other)| key.matches(other, KeySelection(selection))).into()
     }
 }
 
 entry! {
-    /// Keys are validated when they are imported: one that is here is valid.
+    /// Import validates keys, so that every key of this provider is valid.
     fn validate(key: Option<&ProviderKey>, selection: c_int, _kind: c_int) -> c_int, or 0; {
-        key.is_some_and(|key| key.has(Selection(selection))).into()
+        key.is_some_and(|key| key.has(KeySelection(selection))).into()
     }
 }
 
 entry! {
-    fn import(key: Option<&ProviderKey>, selection: c_int, params: Params<'_>) -> c_int, or 0; {
-        key.is_some_and(|key| key.import(params, Selection(selection))).into()
+    fn import(key: Option<&ProviderKey>, selection: c_int, params: ParamReader<'_>) -> c_int, or 0; {
+        key.is_some_and(|key| key.import(params, KeySelection(selection))).into()
     }
 }
 
@@ -227,38 +182,38 @@ entry! {
         argument: *mut c_void,
     ) -> c_int, or 0;
     {
-        let made = key.and_then(|key| key.export(Selection(selection)));
-        made.is_some_and(|mut made| made.give(callback, argument)).into()
+        let made = key.and_then(|key| key.export(KeySelection(selection)));
+        made.is_some_and(|mut made| made.pass_to(callback, argument)).into()
     }
 }
 
 entry! {
-    fn types(selection: c_int) -> *const Param, or std::ptr::null(); {
-        let selection = Selection(selection);
+    fn types(selection: c_int) -> *const OsslParam, or std::ptr::null(); {
+        let selection = KeySelection(selection);
         if selection.keypair() || selection.domain() { TYPES.as_ptr() } else { std::ptr::null() }
     }
 }
 
 entry! {
-    fn get_params(key: Option<&ProviderKey>, wanted: Wanted<'_>) -> c_int, or 0; {
+    fn get_params(key: Option<&ProviderKey>, wanted: ParamWriter<'_>) -> c_int, or 0; {
         let mut wanted = wanted;
         key.is_some_and(|key| key.describe(&mut wanted)).into()
     }
 }
 
 entry! {
-    fn gettable_params(_provider: *const c_void) -> *const Param, or std::ptr::null(); { GETTABLE.as_ptr() }
+    fn gettable_params(_provider: *const c_void) -> *const OsslParam, or std::ptr::null(); { GETTABLE.as_ptr() }
 }
 
 entry! {
-    fn set_params(key: Option<&ProviderKey>, params: Params<'_>) -> c_int, or 0; {
+    fn set_params(key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
         let encoded = params.octets(name::ENCODED_PUBLIC);
         key.is_some_and(|key| encoded.is_none_or(|bytes| key.set_encoded_public(bytes).is_ok())).into()
     }
 }
 
 entry! {
-    fn settable_params(_provider: *const c_void) -> *const Param, or std::ptr::null(); { SETTABLE.as_ptr() }
+    fn settable_params(_provider: *const c_void) -> *const OsslParam, or std::ptr::null(); { SETTABLE.as_ptr() }
 }
 
 entry! {
@@ -272,37 +227,37 @@ entry! {
 }
 
 entry! {
-    fn gen_init<F: OfFamily>(provider: Option<&Provider>, selection: c_int, params: Params<'_>)
-        -> Option<Box<Generation>>, or None;
+    fn gen_init<F: FamilyMarker>(provider: Option<&LoadedProvider>, selection: c_int, params: ParamReader<'_>)
+        -> Option<Box<KeyGeneration>>, or None;
     {
-        let mut generation = Generation::new(provider?.clone(), F::FAMILY, Selection(selection));
+        let mut generation = KeyGeneration::new(provider?.clone(), F::FAMILY, KeySelection(selection));
         let is_taken = answer_setting(&mut generation, params) == 1;
         is_taken.then(|| Box::new(generation))
     }
 }
 
 entry! {
-    fn gen_set_template(generation: Option<&mut Generation>, template: Option<&ProviderKey>) -> c_int, or 0; {
+    fn gen_set_template(generation: Option<&mut KeyGeneration>, template: Option<&ProviderKey>) -> c_int, or 0; {
         generation.is_some_and(|own| template.is_none_or(|key| own.take_template(key))).into()
     }
 }
 
 entry! {
-    fn gen_set_params(generation: Option<&mut Generation>, params: Params<'_>) -> c_int, or 0; {
+    fn gen_set_params(generation: Option<&mut KeyGeneration>, params: ParamReader<'_>) -> c_int, or 0; {
         generation.map_or(0, |generation| answer_setting(generation, params))
     }
 }
 
 entry! {
-    fn gen_settable_params<F: OfFamily>(_generation: *const c_void, _provider: *const c_void) -> *const Param,
+    fn gen_settable_params<F: FamilyMarker>(_generation: *const c_void, _provider: *const c_void) -> *const OsslParam,
         or std::ptr::null();
-    { if F::FAMILY == Family::Rsa { RSA_WISHES.as_ptr() } else { WISHES.as_ptr() } }
+    { if F::FAMILY == KeyFamily::Rsa { RSA_GENERATION.as_ptr() } else { GENERATION.as_ptr() } }
 }
 
 entry! {
-    fn generate_key(generation: Option<&Generation>, _callback: *const c_void, _argument: *mut c_void) -> Given, or None; {
+    fn generate_key(generation: Option<&KeyGeneration>, _callback: *const c_void, _argument: *mut c_void) -> OwnedKey, or None; {
         let generation = generation?;
-        match generation.make() {
+        match generation.generate() {
             Ok(key) => Some(Box::new(key)),
             Err(failure) => {
                 generation.provider.core().raise(&failure);
@@ -313,10 +268,10 @@ entry! {
 }
 
 entry! {
-    fn gen_cleanup(generation: Option<Box<Generation>>) -> (), or (); { drop(generation); }
+    fn gen_cleanup(generation: Option<Box<KeyGeneration>>) -> (), or (); { drop(generation); }
 }
 
-fn answer_setting(generation: &mut Generation, params: Params<'_>) -> c_int {
+fn answer_setting(generation: &mut KeyGeneration, params: ParamReader<'_>) -> c_int {
     let done = generation.set(params);
-    answer(&generation.provider, done)
+    report_result(&generation.provider, done)
 }

@@ -1,44 +1,70 @@
-//! The functions that OpenSSL calls, each behind [`entry!`]. The crate's only unsafe code.
+//! The functions that OpenSSL calls, each behind [`entry!`]. Together with `libcrypto`, the crate's only unsafe code.
 //!
-//! Types say who owns what: `Option<&T>` and `Option<&mut T>` are lent for the call and may be null, `Option<Box<T>>` is given away.
-//! OpenSSL passes to a function what another function of the same table returned: provider(7).
+//! Types state ownership. `Option<&T>` and `Option<&mut T>` are lent for the call and may be null; `Option<Box<T>>`
+//! passes ownership. OpenSSL passes to a function what another function of the same table returned: provider(7).
 #![allow(unsafe_code)]
 
-mod abi;
-pub(crate) mod async_job;
 mod cipher;
-pub(crate) mod core;
 mod decoder;
 mod exchange;
 mod keymgmt;
 mod object;
-pub(crate) mod params;
 mod provider;
 mod signature;
 mod store;
 
 use std::ffi::c_int;
 
-use crate::error::Failure;
-use crate::work::Provider;
+use crate::error::ProviderError;
+use crate::provider::LoadedProvider;
 
-/// A function that OpenSSL calls. Panics end here and become `failed`.
+/// Defines a function that OpenSSL calls. A panic ends here, and the function returns `failed`.
+///
+/// The function is `unsafe`: it trusts its caller for every pointer, so that only C may call it.
 macro_rules! entry {
     ($(#[$meta:meta])* fn $name:ident $(<$param:ident: $bound:path>)? ($($arg:ident: $type:ty),* $(,)?) -> $out:ty, or $failed:expr; $body:block) => {
         $(#[$meta])*
-        extern "C" fn $name $(<$param: $bound>)? ($($arg: $type),*) -> $out {
+        unsafe extern "C" fn $name $(<$param: $bound>)? ($($arg: $type),*) -> $out {
             oarlock_ffi::guard(|| -> $out { $body }).unwrap_or($failed)
         }
     };
 }
 use entry;
 
+/// Defines the functions that free and copy a context, and those that list its parameters.
+macro_rules! context_entries {
+    ($context:ty, gettable $gettable:expr, settable $settable:expr) => {
+        entry! {
+            fn freectx(context: Option<Box<$context>>) -> (), or (); { drop(context); }
+        }
+
+        entry! {
+            fn dupctx(context: Option<&$context>) -> Option<Box<$context>>, or None; {
+                context.map(|context| Box::new(context.clone()))
+            }
+        }
+
+        entry! {
+            fn gettable_params(_context: *const c_void, _provider: *const c_void) -> *const OsslParam,
+                or std::ptr::null();
+            { $gettable.as_ptr() }
+        }
+
+        entry! {
+            fn settable_params(_context: *const c_void, _provider: *const c_void) -> *const OsslParam,
+                or std::ptr::null();
+            { $settable.as_ptr() }
+        }
+    };
+}
+use context_entries;
+
 /// A table of functions by number.
 macro_rules! dispatch {
     ($($id:path => $function:expr),* $(,)?) => {
-        crate::entry::abi::Table(&[
-            $(crate::entry::abi::Dispatch::new($id, $function as *const ()),)*
-            crate::entry::abi::Dispatch::END,
+        crate::libcrypto::abi::StaticTable(&[
+            $(crate::libcrypto::abi::OsslDispatch::new($id, $function as *const ()),)*
+            crate::libcrypto::abi::OsslDispatch::END,
         ])
     };
 }
@@ -47,63 +73,72 @@ use dispatch;
 /// A table of parameters by name and type.
 macro_rules! describe {
     ($($name:expr => $kind:expr),* $(,)?) => {
-        crate::entry::abi::Table(&[
-            $(crate::entry::abi::Param::describe($name, $kind),)*
-            crate::entry::abi::Param::END,
+        crate::libcrypto::abi::StaticTable(&[
+            $(crate::libcrypto::abi::OsslParam::describe($name, $kind),)*
+            crate::libcrypto::abi::OsslParam::END,
         ])
     };
 }
 use describe;
 
-/// OpenSSL's yes and no; a failure goes to the error queue.
-fn answer(provider: &Provider, result: Result<(), Failure>) -> c_int {
-    answer_bool(provider, result.map(|()| true))
+/// Returns OpenSSL's 1 or 0. An error goes to the error queue.
+fn report_result(provider: &LoadedProvider, result: Result<(), ProviderError>) -> c_int {
+    report_answer(provider, result.map(|()| true))
 }
 
-/// As [`answer`], for questions: no is no failure.
-fn answer_bool(provider: &Provider, result: Result<bool, Failure>) -> c_int {
+/// Returns the answer to a question as OpenSSL's 1 or 0. Only an error goes to the error queue.
+fn report_answer(provider: &LoadedProvider, result: Result<bool, ProviderError>) -> c_int {
     result.map_or_else(
-        |failure| {
-            provider.core().raise(&failure);
+        |error| {
+            provider.core().raise(&error);
             0
         },
         c_int::from,
     )
 }
 
-/// Gives an output to a caller that says how much room there is, or asks how much is needed by giving no place.
+/// A buffer of C for an output: its address, a place for the output's length, and the size of the buffer.
 ///
-/// A place that could be too small is refused before anything is computed, whatever the output's length turns out to be, as OpenSSL
-/// does. Otherwise a place shorter than an RSA modulus would show the length of a decrypted message by success or failure, and with
-/// it whether the padding was good.
-///
-/// # Safety
-/// Where `place` is not null, `room` bytes may be written there.
-unsafe fn put(
-    place: *mut u8,
-    len: Option<&mut usize>,
-    room: usize,
-    max: usize,
-    make: impl FnOnce() -> Result<zeroize::Zeroizing<Vec<u8>>, Failure>,
-) -> Result<(), Failure> {
-    let Some(len) = len else {
-        return Err(Failure::Parameter {
-            what: "length of the output",
-            expected: "a place for it".to_owned(),
-        });
-    };
-    if place.is_null() {
-        *len = max;
-        return Ok(());
+/// A null address asks only for the length.
+struct OutputBuffer<'a> {
+    address: *mut u8,
+    len: Option<&'a mut usize>,
+    size: usize,
+}
+
+impl OutputBuffer<'_> {
+    /// Computes an output of at most `max_len` bytes and writes it.
+    ///
+    /// A buffer that could be too small is rejected before anything is computed, whatever the length of the output
+    /// turns out to be. OpenSSL does the same. Otherwise a buffer shorter than an RSA modulus would reveal the length
+    /// of a decrypted message by success or failure, and with it whether the padding was valid.
+    ///
+    /// # Safety
+    /// If `address` is not null, `size` bytes may be written there.
+    unsafe fn write(
+        self,
+        max_len: usize,
+        compute: impl FnOnce() -> Result<zeroize::Zeroizing<Vec<u8>>, ProviderError>,
+    ) -> Result<(), ProviderError> {
+        let Some(len) = self.len else {
+            return Err(ProviderError::Parameter {
+                what: "length of the output",
+                expected: "a place for it".to_owned(),
+            });
+        };
+        if self.address.is_null() {
+            *len = max_len;
+            return Ok(());
+        }
+        if self.size < max_len {
+            return Err(ProviderError::OutputTooSmall { needed: max_len, available: self.size });
+        }
+        let output = compute()?;
+        // SAFETY: as the caller promises; the new output does not overlap the buffer.
+        if !unsafe { oarlock_ffi::copy_out(&output, self.address, self.size) } {
+            return Err(ProviderError::OutputTooSmall { needed: output.len(), available: self.size });
+        }
+        *len = output.len();
+        Ok(())
     }
-    if room < max {
-        return Err(Failure::Room { needed: max, room });
-    }
-    let output = make()?;
-    // SAFETY: as the caller promises; what was made here does not lie there.
-    if !unsafe { oarlock_ffi::copy_out(&output, place, room) } {
-        return Err(Failure::Room { needed: output.len(), room });
-    }
-    *len = output.len();
-    Ok(())
 }

@@ -5,76 +5,65 @@ use std::ffi::{c_char, c_int, c_void};
 use oarlock_ffi::{bytes, text};
 use zeroize::Zeroizing;
 
-use super::abi::{Dispatch, Param, Table, kind, signature};
-use super::keymgmt::{Ec, Ed25519, OfFamily, Rsa};
-use super::params::{Params, Wanted};
-use super::{answer, answer_bool, describe, dispatch, entry, put};
-use crate::error::Failure;
+use super::keymgmt::{EcFamily, Ed25519Family, FamilyMarker, RsaFamily};
+use super::{OutputBuffer, context_entries, describe, dispatch, entry, report_answer, report_result};
+use crate::error::ProviderError;
 use crate::key::ProviderKey;
-use crate::signature::{Signature, name};
-use crate::work::Provider;
+use crate::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, kind, signature};
+use crate::libcrypto::params::{ParamReader, ParamWriter};
+use crate::provider::LoadedProvider;
+use crate::signature::{SignatureContext, name};
 
-pub(super) static RSA: Table<Dispatch> = dispatch! {
-    signature::NEWCTX => newctx::<Rsa>,
-    signature::FREECTX => freectx,
-    signature::DUPCTX => dupctx,
-    signature::SIGN_INIT => init,
-    signature::SIGN => sign,
-    signature::VERIFY_INIT => init,
-    signature::VERIFY => verify,
+/// The functions of all signature algorithms, and others for some of them.
+macro_rules! signature_table {
+    ($family:ty $(, $id:path => $function:expr)* $(,)?) => {
+        dispatch! {
+            signature::NEWCTX => newctx::<$family>,
+            signature::FREECTX => freectx,
+            signature::DUPCTX => dupctx,
+            signature::DIGEST_SIGN_INIT => digest_init,
+            signature::DIGEST_SIGN => digest_sign,
+            signature::DIGEST_VERIFY_INIT => digest_init,
+            signature::DIGEST_VERIFY => digest_verify,
+            signature::GET_CTX_PARAMS => get_params,
+            signature::GETTABLE_CTX_PARAMS => gettable_params,
+            signature::SET_CTX_PARAMS => set_params,
+            signature::SETTABLE_CTX_PARAMS => settable_params,
+            $($id => $function,)*
+        }
+    };
+}
+
+/// The functions of algorithms that sign a digest, which the caller or this provider computes.
+macro_rules! digest_signature_table {
+    ($family:ty $(, $id:path => $function:expr)* $(,)?) => {
+        signature_table! {
+            $family,
+            signature::SIGN_INIT => init,
+            signature::SIGN => sign,
+            signature::VERIFY_INIT => init,
+            signature::VERIFY => verify,
+            signature::DIGEST_SIGN_UPDATE => update,
+            signature::DIGEST_SIGN_FINAL => digest_sign_final,
+            signature::DIGEST_VERIFY_UPDATE => update,
+            signature::DIGEST_VERIFY_FINAL => digest_verify_final
+            $(, $id => $function)*
+        }
+    };
+}
+
+pub(super) static RSA: StaticTable<OsslDispatch> = digest_signature_table! {
+    RsaFamily,
     signature::VERIFY_RECOVER_INIT => init,
     signature::VERIFY_RECOVER => recover,
-    signature::DIGEST_SIGN_INIT => digest_init,
-    signature::DIGEST_SIGN_UPDATE => update,
-    signature::DIGEST_SIGN_FINAL => digest_sign_final,
-    signature::DIGEST_SIGN => digest_sign,
-    signature::DIGEST_VERIFY_INIT => digest_init,
-    signature::DIGEST_VERIFY_UPDATE => update,
-    signature::DIGEST_VERIFY_FINAL => digest_verify_final,
-    signature::DIGEST_VERIFY => digest_verify,
-    signature::GET_CTX_PARAMS => get_params,
-    signature::GETTABLE_CTX_PARAMS => gettable_params,
-    signature::SET_CTX_PARAMS => set_params,
-    signature::SETTABLE_CTX_PARAMS => settable_params,
 };
 
-pub(super) static ECDSA: Table<Dispatch> = dispatch! {
-    signature::NEWCTX => newctx::<Ec>,
-    signature::FREECTX => freectx,
-    signature::DUPCTX => dupctx,
-    signature::SIGN_INIT => init,
-    signature::SIGN => sign,
-    signature::VERIFY_INIT => init,
-    signature::VERIFY => verify,
-    signature::DIGEST_SIGN_INIT => digest_init,
-    signature::DIGEST_SIGN_UPDATE => update,
-    signature::DIGEST_SIGN_FINAL => digest_sign_final,
-    signature::DIGEST_SIGN => digest_sign,
-    signature::DIGEST_VERIFY_INIT => digest_init,
-    signature::DIGEST_VERIFY_UPDATE => update,
-    signature::DIGEST_VERIFY_FINAL => digest_verify_final,
-    signature::DIGEST_VERIFY => digest_verify,
-    signature::GET_CTX_PARAMS => get_params,
-    signature::GETTABLE_CTX_PARAMS => gettable_params,
-    signature::SET_CTX_PARAMS => set_params,
-    signature::SETTABLE_CTX_PARAMS => settable_params,
-};
+pub(super) static ECDSA: StaticTable<OsslDispatch> = digest_signature_table!(EcFamily);
 
-pub(super) static ED25519: Table<Dispatch> = dispatch! {
-    signature::NEWCTX => newctx::<Ed25519>,
-    signature::FREECTX => freectx,
-    signature::DUPCTX => dupctx,
-    signature::DIGEST_SIGN_INIT => digest_init,
-    signature::DIGEST_SIGN => digest_sign,
-    signature::DIGEST_VERIFY_INIT => digest_init,
-    signature::DIGEST_VERIFY => digest_verify,
-    signature::GET_CTX_PARAMS => get_params,
-    signature::GETTABLE_CTX_PARAMS => gettable_params,
-    signature::SET_CTX_PARAMS => set_params,
-    signature::SETTABLE_CTX_PARAMS => settable_params,
-};
+/// Ed25519Family signs whole messages. RFC 8032 5.1.
+pub(super) static ED25519: StaticTable<OsslDispatch> = signature_table!(Ed25519Family);
 
-static GETTABLE: Table<Param> = describe! {
+static GETTABLE: StaticTable<OsslParam> = describe! {
     name::ALGORITHM_ID => kind::OCTETS,
     name::PAD_MODE => kind::UTF8,
     name::DIGEST => kind::UTF8,
@@ -82,7 +71,7 @@ static GETTABLE: Table<Param> = describe! {
     name::SALT_LEN => kind::UTF8,
 };
 
-static SETTABLE: Table<Param> = describe! {
+static SETTABLE: StaticTable<OsslParam> = describe! {
     name::DIGEST => kind::UTF8,
     c"properties" => kind::UTF8,
     name::PAD_MODE => kind::UTF8,
@@ -94,190 +83,182 @@ static SETTABLE: Table<Param> = describe! {
     name::CONTEXT_STRING => kind::OCTETS,
 };
 
-type Given = Option<Box<Signature>>;
-type Lent<'a> = Option<&'a mut Signature>;
+type OwnedContext = Option<Box<SignatureContext>>;
+type LentContext<'a> = Option<&'a mut SignatureContext>;
 
 entry! {
-    fn newctx<F: OfFamily>(provider: Option<&Provider>, _properties: *const c_char) -> Given, or None; {
-        provider.map(|provider| Box::new(Signature::new(provider.clone(), F::FAMILY)))
+    fn newctx<F: FamilyMarker>(provider: Option<&LoadedProvider>, _properties: *const c_char) -> OwnedContext, or None; {
+        provider.map(|provider| Box::new(SignatureContext::new(provider.clone(), F::FAMILY)))
     }
 }
 
-entry! {
-    fn freectx(context: Given) -> (), or (); { drop(context); }
-}
+context_entries!(SignatureContext, gettable GETTABLE, settable SETTABLE);
 
 entry! {
-    fn dupctx(context: Option<&Signature>) -> Given, or None; {
-        context.map(|context| Box::new(context.clone()))
-    }
-}
-
-entry! {
-    fn init(context: Lent<'_>, key: Option<&ProviderKey>, params: Params<'_>) -> c_int, or 0; {
-        with(context, |context| context.init(key, params))
+    fn init(context: LentContext<'_>, key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
+        run_with(context, |context| context.init(key, params))
     }
 }
 
 entry! {
     fn digest_init(
-        context: Lent<'_>,
+        context: LentContext<'_>,
         digest: *const c_char,
         key: Option<&ProviderKey>,
-        params: Params<'_>,
+        params: ParamReader<'_>,
     ) -> c_int, or 0;
     {
         // SAFETY: a name that ends with zero, or null.
         let digest = unsafe { text(digest) };
-        with(context, |context| context.digest_init(digest, key, params))
+        run_with(context, |context| context.digest_init(digest, key, params))
     }
 }
 
 entry! {
-    fn update(context: Lent<'_>, data: *const u8, len: usize) -> c_int, or 0; {
-        // SAFETY: so many bytes, lent for the call.
+    fn update(context: LentContext<'_>, data: *const u8, len: usize) -> c_int, or 0; {
+        // SAFETY: C lends this many bytes for the call.
         let data = unsafe { bytes(data, len) };
-        with(context, |context| context.update(data))
+        run_with(context, |context| context.update(data))
     }
 }
 
 entry! {
     fn sign(
-        context: Lent<'_>,
-        place: *mut u8,
+        context: LentContext<'_>,
+        address: *mut u8,
         len: Option<&mut usize>,
-        room: usize,
+        size: usize,
         digest: *const u8,
         digest_len: usize,
     ) -> c_int, or 0;
     {
-        // SAFETY: so many bytes, lent for the call.
+        // SAFETY: C lends this many bytes for the call.
         let digest = unsafe { bytes(digest, digest_len) };
-        // SAFETY: a place as large as is stated.
-        unsafe { signed(context, (place, len, room), |context| context.sign(digest)) }
+        let output = OutputBuffer { address, len, size };
+        // SAFETY: a buffer of this size.
+        unsafe { write_signature(context, output, |context| context.sign(digest)) }
     }
 }
 
 entry! {
     fn digest_sign(
-        context: Lent<'_>,
-        place: *mut u8,
+        context: LentContext<'_>,
+        address: *mut u8,
         len: Option<&mut usize>,
-        room: usize,
+        size: usize,
         message: *const u8,
         message_len: usize,
     ) -> c_int, or 0;
     {
-        // SAFETY: so many bytes, lent for the call.
+        // SAFETY: C lends this many bytes for the call.
         let message = unsafe { bytes(message, message_len) };
-        // SAFETY: a place as large as is stated.
-        unsafe { signed(context, (place, len, room), |context| context.sign_message(message)) }
+        let output = OutputBuffer { address, len, size };
+        // SAFETY: a buffer of this size.
+        unsafe { write_signature(context, output, |context| context.sign_message(message)) }
     }
 }
 
 entry! {
-    fn digest_sign_final(context: Lent<'_>, place: *mut u8, len: Option<&mut usize>, room: usize) -> c_int, or 0; {
-        // SAFETY: a place as large as is stated.
-        unsafe { signed(context, (place, len, room), Signature::finish) }
+    fn digest_sign_final(context: LentContext<'_>, address: *mut u8, len: Option<&mut usize>, size: usize) -> c_int, or 0; {
+        let output = OutputBuffer { address, len, size };
+        // SAFETY: a buffer of this size.
+        unsafe { write_signature(context, output, SignatureContext::finish) }
     }
 }
 
 entry! {
-    fn verify(context: Lent<'_>, signature: *const u8, len: usize, digest: *const u8, digest_len: usize) -> c_int, or 0; {
-        // SAFETY: so many bytes each, lent for the call.
+    fn verify(context: LentContext<'_>, signature: *const u8, len: usize, digest: *const u8, digest_len: usize) -> c_int, or 0; {
+        // SAFETY: C lends this many bytes each for the call.
         let (signature, digest) = unsafe { (bytes(signature, len), bytes(digest, digest_len)) };
-        verified(context, |context| context.verify(digest, signature))
+        answer_with(context, |context| context.verify(digest, signature))
     }
 }
 
 entry! {
     fn digest_verify(
-        context: Lent<'_>,
+        context: LentContext<'_>,
         signature: *const u8,
         len: usize,
         message: *const u8,
         message_len: usize,
     ) -> c_int, or 0;
     {
-        // SAFETY: so many bytes each, lent for the call.
+        // SAFETY: C lends this many bytes each for the call.
         let (signature, message) = unsafe { (bytes(signature, len), bytes(message, message_len)) };
-        verified(context, |context| context.verify_message(message, signature))
+        answer_with(context, |context| context.verify_message(message, signature))
     }
 }
 
 entry! {
-    fn digest_verify_final(context: Lent<'_>, signature: *const u8, len: usize) -> c_int, or 0; {
-        // SAFETY: so many bytes, lent for the call.
+    fn digest_verify_final(context: LentContext<'_>, signature: *const u8, len: usize) -> c_int, or 0; {
+        // SAFETY: C lends this many bytes for the call.
         let signature = unsafe { bytes(signature, len) };
-        verified(context, |context| context.finish_verify(signature))
+        answer_with(context, |context| context.finish_verify(signature))
     }
 }
 
 entry! {
     fn recover(
-        context: Lent<'_>,
-        place: *mut u8,
+        context: LentContext<'_>,
+        address: *mut u8,
         len: Option<&mut usize>,
-        room: usize,
+        size: usize,
         signature: *const u8,
         signature_len: usize,
     ) -> c_int, or 0;
     {
-        // SAFETY: so many bytes, lent for the call.
+        // SAFETY: C lends this many bytes for the call.
         let signature = unsafe { bytes(signature, signature_len) };
-        // SAFETY: a place as large as is stated.
-        unsafe { signed(context, (place, len, room), |context| context.recover(signature).map(Zeroizing::new)) }
+        let output = OutputBuffer { address, len, size };
+        // SAFETY: a buffer of this size.
+        unsafe { write_signature(context, output, |context| context.recover(signature).map(Zeroizing::new)) }
     }
 }
 
 entry! {
-    fn get_params(context: Option<&Signature>, wanted: Wanted<'_>) -> c_int, or 0; {
+    fn get_params(context: Option<&SignatureContext>, wanted: ParamWriter<'_>) -> c_int, or 0; {
         let mut wanted = wanted;
-        context.map_or(0, |context| answer_bool(context.provider(), context.get(&mut wanted)))
+        context.map_or(0, |context| report_answer(context.provider(), context.get(&mut wanted)))
     }
 }
 
 entry! {
-    fn gettable_params(_context: *const c_void, _provider: *const c_void) -> *const Param, or std::ptr::null(); {
-        GETTABLE.as_ptr()
+    fn set_params(context: LentContext<'_>, params: ParamReader<'_>) -> c_int, or 0; {
+        run_with(context, |context| context.set(params))
     }
 }
 
-entry! {
-    fn set_params(context: Lent<'_>, params: Params<'_>) -> c_int, or 0; {
-        with(context, |context| context.set(params))
-    }
-}
-
-entry! {
-    fn settable_params(_context: *const c_void, _provider: *const c_void) -> *const Param, or std::ptr::null(); {
-        SETTABLE.as_ptr()
-    }
-}
-
-fn with(context: Lent<'_>, act: impl FnOnce(&mut Signature) -> Result<(), Failure>) -> c_int {
-    let Some(context) = context else { return 0 };
-    let result = act(context);
-    answer(context.provider(), result)
-}
-
-fn verified(context: Lent<'_>, act: impl FnOnce(&mut Signature) -> Result<bool, Failure>) -> c_int {
-    let Some(context) = context else { return 0 };
-    let result = act(context);
-    answer_bool(context.provider(), result)
-}
-
-/// # Safety
-/// As [`put`].
-unsafe fn signed(
-    context: Lent<'_>,
-    (place, len, room): (*mut u8, Option<&mut usize>, usize),
-    make: impl FnOnce(&mut Signature) -> Result<Zeroizing<Vec<u8>>, Failure>,
+fn run_with(
+    context: LentContext<'_>,
+    action: impl FnOnce(&mut SignatureContext) -> Result<(), ProviderError>,
 ) -> c_int {
     let Some(context) = context else { return 0 };
-    let result = context.max_len().and_then(|max| {
+    let result = action(context);
+    report_result(context.provider(), result)
+}
+
+fn answer_with(
+    context: LentContext<'_>,
+    action: impl FnOnce(&mut SignatureContext) -> Result<bool, ProviderError>,
+) -> c_int {
+    let Some(context) = context else { return 0 };
+    let result = action(context);
+    report_answer(context.provider(), result)
+}
+
+/// Writes the signature that `compute` makes.
+///
+/// # Safety
+/// As for [`OutputBuffer::write`].
+unsafe fn write_signature(
+    context: LentContext<'_>,
+    output: OutputBuffer<'_>,
+    compute: impl FnOnce(&mut SignatureContext) -> Result<Zeroizing<Vec<u8>>, ProviderError>,
+) -> c_int {
+    let Some(context) = context else { return 0 };
+    let result = context.max_len().and_then(|max_len| {
         // SAFETY: as the caller promises.
-        unsafe { put(place, len, room, max, || make(context)) }
+        unsafe { output.write(max_len, || compute(context)) }
     });
-    answer(context.provider(), result)
+    report_result(context.provider(), result)
 }

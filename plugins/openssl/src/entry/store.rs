@@ -4,15 +4,15 @@ use std::ffi::{c_int, c_void};
 
 use oarlock_ffi::text;
 
-use super::abi::{Dispatch, Param, Table, kind, store};
-use super::params::{Callback, Params};
 use super::provider::Name;
-use super::{answer, describe, dispatch, entry, object};
-use crate::error::Failure;
+use super::{describe, dispatch, entry, object, report_result};
+use crate::error::ProviderError;
+use crate::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, kind, store};
+use crate::libcrypto::params::{Callback, ParamReader};
+use crate::provider::LoadedProvider;
 use crate::reference;
-use crate::work::Provider;
 
-pub(super) static OARLOCK: Table<Dispatch> = dispatch! {
+pub(super) static OARLOCK: StaticTable<OsslDispatch> = dispatch! {
     store::OPEN => open,
     store::LOAD => load,
     store::EOF => eof,
@@ -21,23 +21,23 @@ pub(super) static OARLOCK: Table<Dispatch> = dispatch! {
     store::SETTABLE_CTX_PARAMS => settable_params,
 };
 
-static SETTABLE: Table<Param> = describe! { c"expect" => kind::INTEGER };
+static SETTABLE: StaticTable<OsslParam> = describe! { c"expect" => kind::INTEGER };
 
-/// A URI that is being loaded: one key, once.
-struct Loader {
-    provider: Provider,
+/// A URI that is being loaded. It names one key, which is loaded once.
+struct StoreLoader {
+    provider: LoadedProvider,
     uri: String,
     is_loaded: bool,
 }
 
 entry! {
-    fn open(provider: Option<&Provider>, uri: Name) -> Option<Box<Loader>>, or None; {
+    fn open(provider: Option<&LoadedProvider>, uri: Name) -> Option<Box<StoreLoader>>, or None; {
         let provider = provider?;
-        // SAFETY: text that ends with zero, or null.
+        // SAFETY: C lends text that ends with zero, or null.
         let uri = unsafe { text(uri) };
-        let known = uri.ok_or(Failure::NoKey).and_then(|uri| reference::check_uri(uri).map(|()| uri.to_owned()));
-        match known {
-            Ok(uri) => Some(Box::new(Loader { provider: provider.clone(), uri, is_loaded: false })),
+        let checked = uri.ok_or(ProviderError::NoKey).and_then(|uri| reference::check_uri(uri).map(|()| uri.to_owned()));
+        match checked {
+            Ok(uri) => Some(Box::new(StoreLoader { provider: provider.clone(), uri, is_loaded: false })),
             Err(failure) => {
                 provider.core().raise(&failure);
                 None
@@ -48,7 +48,7 @@ entry! {
 
 entry! {
     fn load(
-        loader: Option<&mut Loader>,
+        loader: Option<&mut StoreLoader>,
         callback: Option<Callback>,
         argument: *mut c_void,
         _passphrase: *const c_void,
@@ -57,31 +57,31 @@ entry! {
     {
         let Some(loader) = loader else { return 0 };
         loader.is_loaded = true;
-        match reference::key_at(&loader.provider, &loader.uri) {
-            Ok(key) => object::give(&key, callback, argument).into(),
-            Err(failure) => answer(&loader.provider, Err(failure)),
+        match reference::load_uri(&loader.provider, &loader.uri) {
+            Ok(key) => object::pass_key(&key, callback, argument).into(),
+            Err(failure) => report_result(&loader.provider, Err(failure)),
         }
     }
 }
 
 entry! {
-    fn eof(loader: Option<&Loader>) -> c_int, or 1; {
+    fn eof(loader: Option<&StoreLoader>) -> c_int, or 1; {
         loader.is_none_or(|loader| loader.is_loaded).into()
     }
 }
 
 entry! {
-    fn close(loader: Option<Box<Loader>>) -> c_int, or 0; {
+    fn close(loader: Option<Box<StoreLoader>>) -> c_int, or 0; {
         drop(loader);
         1
     }
 }
 
 entry! {
-    /// What is expected changes nothing: there are only keys here.
-    fn set_params(_loader: Option<&Loader>, _params: Params<'_>) -> c_int, or 0; { 1 }
+    /// Ignores the expected type of object: this store has only keys.
+    fn set_params(_loader: Option<&StoreLoader>, _params: ParamReader<'_>) -> c_int, or 0; { 1 }
 }
 
 entry! {
-    fn settable_params(_provider: *const c_void) -> *const Param, or std::ptr::null(); { SETTABLE.as_ptr() }
+    fn settable_params(_provider: *const c_void) -> *const OsslParam, or std::ptr::null(); { SETTABLE.as_ptr() }
 }

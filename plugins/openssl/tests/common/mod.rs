@@ -1,4 +1,4 @@
-//! A directory with keys and an openssl.cnf that loads the provider, and programs run in it.
+//! A directory with keys and an openssl.cnf that loads the provider, and programs that run in it.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 use std::fmt::Write as _;
@@ -8,25 +8,25 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// A place to run programs in.
-pub struct Place {
+/// A directory to run programs in.
+pub struct TestDirectory {
     pub directory: TempDir,
-    /// The program `openssl`, and where its libraries are where that is not where the system looks.
+    /// The program `openssl`.
     pub openssl: PathBuf,
     pub libraries: Option<PathBuf>,
 }
 
-impl Place {
-    /// With Debian's OpenSSL, and the provider's section as given.
+impl TestDirectory {
+    /// Makes a directory for Debian's OpenSSL, with these lines in the provider's section.
     pub fn new(section: &str) -> Self {
         Self::with("openssl".into(), None, section)
     }
 
     pub fn with(openssl: PathBuf, libraries: Option<PathBuf>, section: &str) -> Self {
-        let place = Self { directory: tempfile::tempdir().unwrap(), openssl, libraries };
-        place.write("openssl.cnf", configuration(section));
-        place.write("plain.cnf", "");
-        place
+        let dir = Self { directory: tempfile::tempdir().unwrap(), openssl, libraries };
+        dir.write("openssl.cnf", configuration(section));
+        dir.write("plain.cnf", "");
+        dir
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -41,14 +41,14 @@ impl Place {
         fs::read(self.path(name)).unwrap()
     }
 
-    /// A program that loads the provider.
+    /// Makes a command that loads the provider.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = self.plain_command(program);
         command.env("OPENSSL_CONF", self.path("openssl.cnf"));
         command
     }
 
-    /// The same without the provider.
+    /// Makes a command without the provider.
     pub fn plain_command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.directory).env("OPENSSL_CONF", self.path("plain.cnf"));
@@ -65,23 +65,23 @@ impl Place {
         command
     }
 
-    /// `openssl` with the provider; its arguments between spaces.
-    pub fn openssl(&self, arguments: &str) -> Ran {
-        Ran::of(self.command(&self.openssl).args(arguments.split_whitespace()))
+    /// Runs `openssl` with the provider. Spaces separate the arguments.
+    pub fn openssl(&self, arguments: &str) -> ProgramResult {
+        ProgramResult::of(self.command(&self.openssl).args(arguments.split_whitespace()))
     }
 
-    /// `openssl` without the provider.
-    pub fn plain(&self, arguments: &str) -> Ran {
-        Ran::of(self.plain_command(&self.openssl).args(arguments.split_whitespace()))
+    /// Runs `openssl` without the provider.
+    pub fn plain(&self, arguments: &str) -> ProgramResult {
+        ProgramResult::of(self.plain_command(&self.openssl).args(arguments.split_whitespace()))
     }
 
-    /// A key made by plain OpenSSL, its public half beside it as `NAME.pub`.
+    /// Makes a key with plain OpenSSL, and its public half as `NAME.pub`.
     pub fn key(&self, name: &str, how: &str) {
         self.plain(&format!("genpkey {how} -out {name}")).ok();
         self.plain(&format!("pkey -in {name} -pubout -out {name}.pub")).ok();
     }
 
-    /// A certificate of a key, by plain OpenSSL, as `NAME.crt`.
+    /// Makes a certificate of a key with plain OpenSSL, as `NAME.crt`.
     pub fn certificate(&self, name: &str) {
         let arguments = format!("req -x509 -new -key {name} -subj /CN=localhost -days 2 -out {name}.crt");
         let mut command = self.plain_command(&self.openssl);
@@ -89,10 +89,10 @@ impl Place {
         self.write("req.cnf", "[req]\ndistinguished_name = name\n[name]\n");
         command.env("OPENSSL_CONF", self.path("req.cnf")).args(arguments.split_whitespace());
         command.args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]);
-        Ran::of(&mut command).ok();
+        ProgramResult::of(&mut command).ok();
     }
 
-    /// The kinds of keys that are offered, with certificates.
+    /// Makes a key of every supported type, with certificates.
     pub fn keys(&self) {
         for (name, how) in KEYS {
             self.key(name, how);
@@ -101,7 +101,7 @@ impl Place {
     }
 }
 
-/// Names of keys and how they are made.
+/// The names of keys, and the options that make them.
 pub const KEYS: [(&str, &str); 4] = [
     ("rsa", "-algorithm RSA -pkeyopt rsa_keygen_bits:2048"),
     ("p256", "-algorithm EC -pkeyopt ec_paramgen_curve:P-256"),
@@ -109,28 +109,28 @@ pub const KEYS: [(&str, &str); 4] = [
     ("ed25519", "-algorithm ED25519"),
 ];
 
-/// What a program gave.
+/// The result of a program.
 #[derive(Debug)]
-pub struct Ran {
+pub struct ProgramResult {
     pub command: String,
     pub output: Output,
 }
 
-impl Ran {
+impl ProgramResult {
     pub fn of(command: &mut Command) -> Self {
         let shown = format!("{command:?}");
         let output = command.output().unwrap_or_else(|error| panic!("{shown}: {error}"));
         Self { command: shown, output }
     }
 
-    /// Its standard output, where it succeeded.
+    /// Returns the standard output. The program must have succeeded.
     #[track_caller]
     pub fn ok(self) -> String {
         assert!(self.output.status.success(), "{}\n{}", self.command, self.said());
         String::from_utf8_lossy(&self.output.stdout).into_owned()
     }
 
-    /// What it said, where it failed.
+    /// Returns the output and the errors. The program must have failed.
     #[track_caller]
     pub fn failed(self) -> String {
         let code = self.output.status.code();
@@ -144,7 +144,7 @@ impl Ran {
     }
 }
 
-/// The provider as this build made it.
+/// Returns the path of the provider of this build.
 pub fn module() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let beside = test.parent().unwrap();
@@ -153,7 +153,7 @@ pub fn module() -> PathBuf {
     module
 }
 
-/// An openssl.cnf that prefers the provider, whose section has these lines beside its module.
+/// Returns an openssl.cnf that prefers the provider, with these lines in its section.
 pub fn configuration(section: &str) -> String {
     let mut text = String::from(
         "openssl_conf = openssl_init\n\
@@ -167,7 +167,7 @@ pub fn configuration(section: &str) -> String {
     text
 }
 
-/// Where a program is; None, and said so, where it is not installed.
+/// Finds a program. Prints SKIPPED and returns None if it is not installed.
 pub fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path)

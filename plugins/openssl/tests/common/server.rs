@@ -1,4 +1,4 @@
-//! A cryptoserver of the test's own.
+//! A cryptoserver for tests.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 use std::fs;
@@ -7,31 +7,32 @@ use std::path::PathBuf;
 use oarlock::Accelerator;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::{export, import};
-use oarlock_server::{BoundServer, Config};
+use oarlock_server::{BoundServer, CryptoserverConfig};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::common::Place;
+use crate::common::TestDirectory;
 
-/// A cryptoserver in this process, at `server/oarlock.sock` of a place; its keys are the PEM files in `server/keys`.
+/// A cryptoserver in this process. It listens at `server/oarlock.sock` of a test directory, and its keys are the PEM
+/// files in `server/keys`.
 pub struct CryptoServer {
     runtime: Runtime,
     directory: PathBuf,
     running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
 }
 
-/// What it may be told beside that.
-pub const EVERYTHING: &str = "[[grant]]\nkeys = [\"*\"]\nclients = [\"*\"]\n";
+/// The settings that let every client use every key.
+pub const ALL_GRANTED: &str = "[[grant]]\nkeys = [\"*\"]\nclients = [\"*\"]\n";
 
 impl CryptoServer {
-    /// One that lets every client use every key.
-    pub fn start(place: &Place) -> Self {
-        Self::with(place, EVERYTHING)
+    /// Starts a server that lets every client use every key.
+    pub fn start(dir: &TestDirectory) -> Self {
+        Self::with(dir, ALL_GRANTED)
     }
 
-    pub fn with(place: &Place, settings: &str) -> Self {
-        let directory = place.path("server");
+    pub fn with(dir: &TestDirectory, settings: &str) -> Self {
+        let directory = dir.path("server");
         fs::create_dir_all(directory.join("keys")).unwrap();
         let bring = if settings.contains("may_bring_keys") { "" } else { "limits.may_bring_keys = true\n" };
         let config = format!("listen.unix = \"oarlock.sock\"\nkeys.directory = \"keys\"\n{bring}{settings}");
@@ -43,31 +44,31 @@ impl CryptoServer {
         server
     }
 
-    /// Where it listens.
+    /// Returns the path of the socket.
     pub fn socket(&self) -> PathBuf {
         self.directory.join("oarlock.sock")
     }
 
-    /// The lines of the provider's section that lead to it.
+    /// Returns the lines of the provider's section that select this server.
     pub fn section(&self) -> String {
         format!("mode = service\nsocket = {}", self.socket().display())
     }
 
-    /// Puts the key of a PEM file among its keys, from where it is read again when the server starts.
-    pub fn hold(&self, place: &Place, file: &str, name: &str) {
-        fs::copy(place.path(file), self.directory.join("keys").join(format!("{name}.pem"))).unwrap();
+    /// Copies a PEM file to the keys, which the server reads when it starts.
+    pub fn hold(&self, dir: &TestDirectory, file: &str, name: &str) {
+        fs::copy(dir.path(file), self.directory.join("keys").join(format!("{name}.pem"))).unwrap();
     }
 
-    /// Writes a PEM file that names a key of the server, with the public half of the key in another file.
-    pub fn reference(&self, place: &Place, name: &str, key: &str, file: &str) {
-        let key = import::any(&place.read(key), None).unwrap();
+    /// Writes a PEM file that names a key of the server and contains the public half of the key in another file.
+    pub fn reference(&self, dir: &TestDirectory, name: &str, key: &str, file: &str) {
+        let key = import::any(&dir.read(key), None).unwrap();
         let spki = Some(export::spki_der(&key).unwrap());
-        place.write(file, Reference { name: name.to_owned(), spki }.to_pem().unwrap());
+        dir.write(file, Reference { name: name.to_owned(), spki }.to_pem().unwrap());
     }
 
-    /// Starts it, once it was stopped.
+    /// Starts a stopped server.
     pub fn begin(&mut self) {
-        let config = Config::read(&self.directory.join("oarlock.toml")).unwrap();
+        let config = CryptoserverConfig::read(&self.directory.join("oarlock.toml")).unwrap();
         let engines = Accelerator::builder().threads(1).lazy();
         let server = self.runtime.block_on(BoundServer::bind(config, engines)).unwrap();
         let (stop, stopped) = oneshot::channel();

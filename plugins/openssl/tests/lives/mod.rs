@@ -4,17 +4,17 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Place, Ran, program};
+use crate::common::{ProgramResult, TestDirectory, program};
 
 const WHAT: [&str; 3] = ["loading", "contexts", "forks"];
 
-/// Everything that such a program does, with these keys.
-pub fn lead(place: &Place, keys: &[&str]) {
+/// Runs everything that such a program does, with these keys.
+pub fn lead(dir: &TestDirectory, keys: &[&str]) {
     if program("cc").is_none() {
         return;
     }
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lives/lives.c");
-    let built = place.path("lives");
+    let built = dir.path("lives");
     let mut build = Command::new("cc");
     // Debian has the library in one package, and what programs are usually linked by in another.
     build
@@ -22,13 +22,13 @@ pub fn lead(place: &Place, keys: &[&str]) {
         .arg(&built)
         .arg(source)
         .args(["-l:libcrypto.so.3", "-pthread"]);
-    Ran::of(&mut build).ok();
+    ProgramResult::of(&mut build).ok();
     for key in keys {
         for what in WHAT {
             // Its contexts load the provider; the one that libcrypto makes by itself does not.
-            let mut command = place.plain_command(&built);
+            let mut command = dir.plain_command(&built);
             command.args([what, "openssl.cnf", key]);
-            Ran::of(&mut command).ok();
+            ProgramResult::of(&mut command).ok();
         }
     }
 }

@@ -5,29 +5,29 @@ use std::fs;
 use std::path::Path;
 
 use super::{Daemon, is_root};
-use crate::common::{Place, program};
+use crate::common::{TestDirectory, program};
 
 const MODULES: &str = "/usr/lib/apache2/modules";
 
-/// Processes with threads, and these pairs of certificate and key.
-pub fn start(place: &Place, pairs: &[(&str, &str)]) -> Option<(Daemon, u16)> {
+/// Starts processes with threads, with these pairs of certificate and key.
+pub fn start(dir: &TestDirectory, pairs: &[(&str, &str)]) -> Option<(Daemon, u16)> {
     program("apache2")?;
     if !Path::new(MODULES).join("mod_ssl.so").exists() {
         eprintln!("SKIPPED: no mod_ssl in {MODULES}");
         return None;
     }
-    fs::create_dir_all(place.path("pages")).unwrap();
-    place.write("pages/index.html", "hello");
+    fs::create_dir_all(dir.path("pages")).unwrap();
+    dir.write("pages/index.html", "hello");
     Some(Daemon::start(|port| {
-        place.write("apache.conf", configuration(place, port, pairs));
-        let mut command = place.command(program("apache2").unwrap());
-        command.arg("-DFOREGROUND").arg("-f").arg(place.path("apache.conf"));
+        dir.write("apache.conf", configuration(dir, port, pairs));
+        let mut command = dir.command(program("apache2").unwrap());
+        command.arg("-DFOREGROUND").arg("-f").arg(dir.path("apache.conf"));
         (command, None)
     }))
 }
 
-fn configuration(place: &Place, port: u16, pairs: &[(&str, &str)]) -> String {
-    let directory = place.path("");
+fn configuration(dir: &TestDirectory, port: u16, pairs: &[(&str, &str)]) -> String {
+    let directory = dir.path("");
     let directory = directory.display();
     let mut text = format!(
         "ServerRoot {directory}\nServerName localhost\nDefaultRuntimeDir {directory}\n\

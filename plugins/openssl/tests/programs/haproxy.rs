@@ -1,36 +1,37 @@
-//! HAProxy with `ssl-mode-async`: the one that lets handshakes pause.
+//! HAProxy with `ssl-mode-async`, which lets handshakes pause.
 
 use super::{Daemon, free_port};
-use crate::common::{Place, program};
+use crate::common::{TestDirectory, program};
 
 pub struct HaProxy {
     pub daemon: Daemon,
-    /// With TLS, and without.
+    /// The ports with TLS and without.
     pub port: u16,
     pub plain_port: u16,
 }
 
-/// One process with one thread, and these pairs of certificate and key. A client that says nothing for so long has gone.
-pub fn start(place: &Place, pairs: &[(&str, &str)], client_ms: u32) -> Option<HaProxy> {
+/// Starts one process with one thread, with these pairs of certificate and key. It drops a client that is silent for
+/// `client_ms`.
+pub fn start(dir: &TestDirectory, pairs: &[(&str, &str)], client_ms: u32) -> Option<HaProxy> {
     program("haproxy")?;
     for (certificate, key) in pairs {
         // Files of one name with these endings are certificates of one site.
         let ending = if certificate.starts_with("rsa") { "rsa" } else { "ecdsa" };
-        place.write(&format!("site.pem.{ending}"), [place.read(certificate), place.read(key)].concat());
+        dir.write(&format!("site.pem.{ending}"), [dir.read(certificate), dir.read(key)].concat());
     }
     let mut plain_port = 0;
     let (daemon, port) = Daemon::start(|port| {
         plain_port = free_port();
-        place.write("haproxy.cfg", configuration(place, port, plain_port, client_ms));
-        let mut command = place.command(program("haproxy").unwrap());
-        command.arg("-db").arg("-f").arg(place.path("haproxy.cfg"));
+        dir.write("haproxy.cfg", configuration(dir, port, plain_port, client_ms));
+        let mut command = dir.command(program("haproxy").unwrap());
+        command.arg("-db").arg("-f").arg(dir.path("haproxy.cfg"));
         (command, None)
     });
     Some(HaProxy { daemon, port, plain_port })
 }
 
-fn configuration(place: &Place, port: u16, plain_port: u16, client_ms: u32) -> String {
-    let site = place.path("site.pem");
+fn configuration(dir: &TestDirectory, port: u16, plain_port: u16, client_ms: u32) -> String {
+    let site = dir.path("site.pem");
     let site = site.display();
     format!(
         "global\n  ssl-mode-async\n  nbthread 1\n  ssl-default-bind-options ssl-min-ver TLSv1.2\n\

@@ -1,4 +1,4 @@
-//! Servers that know nothing of the provider, and clients that know neither.
+//! Servers and clients that are not built for the provider.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 pub mod apache;
@@ -20,28 +20,28 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::common::{Place, Ran, program};
+use crate::common::{ProgramResult, TestDirectory, program};
 
-/// Nothing takes as long unless it hangs.
+/// The time after which a test fails. Nothing takes this long unless it hangs.
 const HANGS: Duration = Duration::from_secs(30);
 
-/// A server that runs until this is dropped, and what it says meanwhile.
+/// A server that runs until this value is dropped, and its log.
 pub struct Daemon {
     child: Child,
     log: Arc<Mutex<String>>,
-    /// What ends it where its processes leave its group.
+    /// The command that stops the server if its processes leave its process group.
     stop: Option<Command>,
 }
 
-/// What a client does beside the defaults of TLS 1.3.
+/// The options of a client besides the defaults of TLS 1.3.
 pub struct Visit {
     pub port: u16,
-    /// Whose certificate is expected.
+    /// The name in the expected certificate.
     pub key: &'static str,
     pub options: &'static str,
 }
 
-/// TLS 1.3 and 1.2, and each certificate that a server has where it has two.
+/// TLS 1.3 and 1.2, with each certificate of a server that has two.
 pub const VISITS: [(&str, &str); 4] = [
     ("rsa", "-tls1_3 -sigalgs RSA-PSS+SHA256:RSA+SHA256"),
     ("p256", "-tls1_3 -sigalgs ECDSA+SHA256"),
@@ -49,34 +49,34 @@ pub const VISITS: [(&str, &str); 4] = [
     ("p256", "-tls1_2 -cipher ECDHE-ECDSA-AES128-GCM-SHA256"),
 ];
 
-/// A place that other users than the test's can look into: servers give root up.
-pub fn place(section: &str) -> Place {
-    let place = Place::new(section);
-    fs::set_permissions(&place.directory, PermissionsExt::from_mode(0o755)).unwrap();
+/// Makes a test directory that other users can read, because servers give up root.
+pub fn test_directory(section: &str) -> TestDirectory {
+    let dir = TestDirectory::new(section);
+    fs::set_permissions(&dir.directory, PermissionsExt::from_mode(0o755)).unwrap();
     for name in ["rsa", "p256"] {
         let (_, how) = crate::common::KEYS.iter().find(|(known, _)| *known == name).unwrap();
-        place.key(name, how);
-        place.certificate(name);
+        dir.key(name, how);
+        dir.certificate(name);
     }
-    place
+    dir
 }
 
-/// Whether the tests' user is root, as which some servers have to start.
+/// True if the tests run as root, which some servers need to start.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Whether all of these are installed.
+/// True if all of these programs are installed.
 pub fn has(programs: &[&str]) -> bool {
     programs.iter().all(|name| program(name).is_some())
 }
 
-/// A port that was free a moment ago.
+/// Returns a port that was free a moment ago.
 pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Asks again until there is an answer.
+/// Repeats a question until it has an answer.
 #[track_caller]
 pub fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let begin = Instant::now();
@@ -90,7 +90,7 @@ pub fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
 }
 
 impl Daemon {
-    /// Starts a program that listens on the port that it is given, and waits until it does.
+    /// Starts a program that listens on a port, and waits until it accepts connections.
     pub fn start(mut command: impl FnMut(u16) -> (Command, Option<Command>)) -> (Self, u16) {
         for _ in 0..5 {
             let port = free_port();
@@ -150,14 +150,14 @@ impl Daemon {
         signal_to(self.id(), signal);
     }
 
-    /// How many descriptors the process has open whose kind begins so: `socket:`, `anon_inode:[eventfd]`.
+    /// Counts the open descriptors of the process whose type begins with `kind`: `socket:`, `anon_inode:[eventfd]`.
     pub fn descriptors(&self, kind: &str) -> usize {
         let of = PathBuf::from(format!("/proc/{}/fd", self.id()));
         let links = fs::read_dir(of).unwrap().flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
         links.filter(|link| link.to_string_lossy().starts_with(kind)).count()
     }
 
-    /// Waits until there are so many.
+    /// Waits until the process has `count` of these descriptors.
     #[track_caller]
     pub fn wait_for_descriptors(&self, kind: &str, count: usize) {
         let begin = Instant::now();
@@ -178,7 +178,7 @@ pub fn signal_to(process: u32, signal: Signal) {
     let _ = kill_process(pid, signal);
 }
 
-/// Reads what a program says on a thread of its own, as long as one of its processes has the other end.
+/// Collects the output of a program on a thread, until all of its processes have closed it.
 fn collect<R: Read + Send + 'static>(from: Option<R>, log: &Arc<Mutex<String>>) {
     let (from, log) = (BufReader::new(from.unwrap()), Arc::clone(log));
     thread::spawn(move || {
@@ -206,38 +206,38 @@ impl Drop for Daemon {
 }
 
 impl Visit {
-    /// What a server answers to `openssl s_client` without the provider, which checks the certificate.
-    pub fn https(&self, place: &Place) -> Ran {
-        self.client(place, b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", "")
+    /// Fetches a page with `openssl s_client` without the provider, which checks the certificate.
+    pub fn https(&self, dir: &TestDirectory) -> ProgramResult {
+        self.client(dir, b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", "")
     }
 
-    fn client(&self, place: &Place, request: &[u8], extra: &str) -> Ran {
+    fn client(&self, dir: &TestDirectory, request: &[u8], extra: &str) -> ProgramResult {
         let name = format!("request.{:?}", thread::current().id());
-        place.write(&name, request);
+        dir.write(&name, request);
         let Self { port, key, options } = self;
         let arguments = format!(
             "s_client -connect 127.0.0.1:{port} -servername localhost -CAfile {key}.crt -verify_return_error \
              -verify_hostname localhost -ign_eof {options} {extra}"
         );
-        let mut command = place.plain_command(&place.openssl);
-        command.args(arguments.split_whitespace()).stdin(fs::File::open(place.path(&name)).unwrap());
-        Ran::of(&mut command)
+        let mut command = dir.plain_command(&dir.openssl);
+        command.args(arguments.split_whitespace()).stdin(fs::File::open(dir.path(&name)).unwrap());
+        ProgramResult::of(&mut command)
     }
 
-    /// The answer of a server whose every page says "hello".
+    /// Checks the answer of a server whose every page is "hello".
     #[track_caller]
-    pub fn succeeds(&self, place: &Place) {
-        let said = self.https(place).ok();
+    pub fn succeeds(&self, dir: &TestDirectory) {
+        let said = self.https(dir).ok();
         assert!(said.contains("Verification: OK") && said.contains("hello"), "{said}");
     }
 
-    /// A client that holds its session until it is killed.
-    pub fn stays(&self, place: &Place) -> Child {
+    /// Starts a client that holds its session until it is killed.
+    pub fn stays(&self, dir: &TestDirectory) -> Child {
         let Self { port, key, options } = self;
         let arguments = format!(
             "s_client -connect 127.0.0.1:{port} -servername localhost -CAfile {key}.crt -quiet {options}"
         );
-        let mut command = place.plain_command(&place.openssl);
+        let mut command = dir.plain_command(&dir.openssl);
         command
             .args(arguments.split_whitespace())
             .stdin(Stdio::piped())
@@ -246,11 +246,11 @@ impl Visit {
         command.spawn().unwrap()
     }
 
-    /// The first message of such a client.
-    pub fn hello(place: &Place, options: &'static str) -> Vec<u8> {
+    /// Records the first message of such a client.
+    pub fn hello(dir: &TestDirectory, options: &'static str) -> Vec<u8> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let mut client = Visit { port, key: "rsa", options }.stays(place);
+        let mut client = Visit { port, key: "rsa", options }.stays(dir);
         let (mut stream, _) = listener.accept().unwrap();
         // RFC 8446 5.1: type, version and length of a record.
         let mut hello = vec![0; 5];
@@ -263,10 +263,10 @@ impl Visit {
         hello
     }
 
-    /// A TLS session inside of SMTP.
+    /// Checks a TLS session inside of SMTP.
     #[track_caller]
-    pub fn starts_tls(&self, place: &Place) {
-        let said = self.client(place, b"QUIT\r\n", "-starttls smtp -quiet -crlf").ok();
+    pub fn starts_tls(&self, dir: &TestDirectory) {
+        let said = self.client(dir, b"QUIT\r\n", "-starttls smtp -quiet -crlf").ok();
         assert!(said.contains("221 2.0.0 Bye"), "{said}");
     }
 }

@@ -1,4 +1,4 @@
-//! A cryptoserver that takes connections in and says nothing.
+//! A cryptoserver that accepts connections and never answers.
 
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-use crate::common::Place;
+use crate::common::TestDirectory;
 
 pub struct MuteServer {
     socket: PathBuf,
@@ -16,8 +16,8 @@ pub struct MuteServer {
 }
 
 impl MuteServer {
-    pub fn start(place: &Place) -> Self {
-        let socket = place.path("mute.sock");
+    pub fn start(dir: &TestDirectory) -> Self {
+        let socket = dir.path("mute.sock");
         let listener = UnixListener::bind(&socket).unwrap();
         let connections = Arc::new(Mutex::new(Vec::new()));
         let has_left = Arc::new(AtomicBool::new(false));
@@ -33,7 +33,7 @@ impl MuteServer {
         Self { socket, connections, has_left, taking: Some(taking) }
     }
 
-    /// The lines of the provider's section that lead to it, with all the patience there is.
+    /// Returns the lines of the provider's section that select this server, with the maximum patience.
     pub fn section(&self) -> String {
         format!("mode = service\nsocket = {}\npatience_ms = 600000", self.socket.display())
     }
@@ -42,7 +42,7 @@ impl MuteServer {
         self.connections.lock().unwrap().len()
     }
 
-    /// Closes all connections and takes no more.
+    /// Closes all connections and accepts no more.
     pub fn leave(&mut self) {
         self.has_left.store(true, Ordering::Release);
         // One more, so that it looks.

@@ -3,33 +3,33 @@
 use std::process::Command;
 
 use super::Daemon;
-use crate::common::{Place, program};
+use crate::common::{TestDirectory, program};
 
-/// A master and two workers with these pairs of certificate and key.
-pub fn start(place: &Place, pairs: &[(&str, &str)]) -> Option<(Daemon, u16)> {
+/// Starts a master and two workers with these pairs of certificate and key.
+pub fn start(dir: &TestDirectory, pairs: &[(&str, &str)]) -> Option<(Daemon, u16)> {
     program("nginx")?;
     let (daemon, port) = Daemon::start(|port| {
-        place.write("nginx.conf", configuration(place, port, pairs));
-        (command(place), None)
+        dir.write("nginx.conf", configuration(dir, port, pairs));
+        (command(dir), None)
     });
     // A connection is taken in before there are workers.
     daemon.wait_for_log(|log| workers(log).len() == 2);
     Some((daemon, port))
 }
 
-fn command(place: &Place) -> Command {
-    let mut command = place.command(program("nginx").unwrap());
-    command.arg("-p").arg(place.path("")).arg("-c").arg(place.path("nginx.conf"));
+fn command(dir: &TestDirectory) -> Command {
+    let mut command = dir.command(program("nginx").unwrap());
+    command.arg("-p").arg(dir.path("")).arg("-c").arg(dir.path("nginx.conf"));
     command.args(["-e", "stderr"]);
     command
 }
 
-/// Has the master read its files once more.
-pub fn reload(place: &Place) {
-    crate::common::Ran::of(command(place).args(["-s", "reload"])).ok();
+/// Makes the master read its files again.
+pub fn reload(dir: &TestDirectory) {
+    crate::common::ProgramResult::of(command(dir).args(["-s", "reload"])).ok();
 }
 
-/// Processes that the log says to have been started as workers and not to have ended.
+/// Returns the workers that started and did not end, according to the log.
 pub fn workers(log: &str) -> Vec<u32> {
     let behind = |text: &str| -> Vec<u32> {
         let rests = log.split(text).skip(1);
@@ -43,8 +43,8 @@ fn ended(line: &str) -> Option<u32> {
     line.split("worker process ").nth(1)?.split_whitespace().next()?.parse().ok()
 }
 
-fn configuration(place: &Place, port: u16, pairs: &[(&str, &str)]) -> String {
-    let directory = place.path("");
+fn configuration(dir: &TestDirectory, port: u16, pairs: &[(&str, &str)]) -> String {
+    let directory = dir.path("");
     let directory = directory.display();
     let pairs: String = pairs
         .iter()

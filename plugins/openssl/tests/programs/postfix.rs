@@ -1,40 +1,40 @@
-//! Postfix's `smtpd`, which speaks TLS once a client asks for it.
+//! Postfix's `smtpd`, which starts TLS if a client asks for it.
 
 use std::fs;
 use std::os::unix::fs::chown;
 use std::process::Command;
 
 use super::{Daemon, is_root};
-use crate::common::{Place, Ran, program};
+use crate::common::{ProgramResult, TestDirectory, program};
 
-/// A mail system of its own with this pair of certificate and key.
-pub fn start(place: &Place, certificate: &str, key: &str) -> Option<(Daemon, u16)> {
+/// Starts a mail system with this pair of certificate and key.
+pub fn start(dir: &TestDirectory, certificate: &str, key: &str) -> Option<(Daemon, u16)> {
     program("postfix")?;
     if !is_root() {
         eprintln!("SKIPPED: only root can start Postfix");
         return None;
     }
     for name in ["mail", "mail/queue", "mail/data"] {
-        fs::create_dir_all(place.path(name)).unwrap();
+        fs::create_dir_all(dir.path(name)).unwrap();
     }
-    let postfix = Ran::of(Command::new("id").args(["-u", "postfix"])).ok().trim().parse().unwrap();
-    chown(place.path("mail/data"), Some(postfix), None).unwrap();
-    place.write("mail/main.cf", settings(place, certificate, key));
+    let postfix = ProgramResult::of(Command::new("id").args(["-u", "postfix"])).ok().trim().parse().unwrap();
+    chown(dir.path("mail/data"), Some(postfix), None).unwrap();
+    dir.write("mail/main.cf", settings(dir, certificate, key));
     Some(Daemon::start(|port| {
-        place.write("mail/master.cf", services(port));
-        (command(place, "start-fg"), Some(command(place, "stop")))
+        dir.write("mail/master.cf", services(port));
+        (command(dir, "start-fg"), Some(command(dir, "stop")))
     }))
 }
 
-fn command(place: &Place, verb: &str) -> Command {
+fn command(dir: &TestDirectory, verb: &str) -> Command {
     // The mail system reads the provider's configuration by a setting of its own.
-    let mut command = place.plain_command(program("postfix").unwrap());
-    command.arg("-c").arg(place.path("mail")).arg(verb);
+    let mut command = dir.plain_command(program("postfix").unwrap());
+    command.arg("-c").arg(dir.path("mail")).arg(verb);
     command
 }
 
-fn settings(place: &Place, certificate: &str, key: &str) -> String {
-    let directory = place.path("");
+fn settings(dir: &TestDirectory, certificate: &str, key: &str) -> String {
+    let directory = dir.path("");
     let directory = directory.display();
     format!(
         "compatibility_level = 3.6\nmyhostname = localhost\nmydestination =\n\

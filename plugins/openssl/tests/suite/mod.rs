@@ -1,16 +1,16 @@
-//! What every version of OpenSSL must do with the provider.
+//! The suite that every version of OpenSSL must pass with the provider.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 
-use crate::common::{KEYS, Place, Ran};
+use crate::common::{KEYS, ProgramResult, TestDirectory};
 
 const PSS: &str = "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:digest";
 
-pub fn signatures(place: &Place) {
-    place.keys();
-    place.write("message", b"a message of no particular length".repeat(100));
+pub fn signatures(dir: &TestDirectory) {
+    dir.keys();
+    dir.write("message", b"a message of no particular length".repeat(100));
     for (key, digest, options) in [
         ("rsa", "-sha256", ""),
         ("rsa", "-sha1", ""),
@@ -30,57 +30,57 @@ pub fn signatures(place: &Place) {
         ("p384", "-sha384", ""),
         ("p384", "-sha1", ""),
     ] {
-        both_ways(place, key, digest, options);
+        both_ways(dir, key, digest, options);
     }
     for (key, options) in
         [("ed25519", "-rawin"), ("rsa", ""), ("rsa", "-pkeyopt digest:sha256"), ("p256", ""), ("p384", "")]
     {
         // A digest of 32 bytes, or Ed25519's message.
-        place.write("digest", [7; 32]);
-        raw_both_ways(place, key, options);
+        dir.write("digest", [7; 32]);
+        raw_both_ways(dir, key, options);
     }
-    recovered(place);
+    recovered(dir);
 }
 
-fn both_ways(place: &Place, key: &str, digest: &str, options: &str) {
+fn both_ways(dir: &TestDirectory, key: &str, digest: &str, options: &str) {
     let sign = format!("dgst {digest} {options} -sign {key} -out signature message");
     let verify = format!("dgst {digest} {options} -verify {key}.pub -signature signature message");
-    place.openssl(&sign).ok();
-    place.plain(&verify).ok();
-    place.plain(&sign).ok();
-    place.openssl(&verify).ok();
-    spoil(place, "signature");
-    place.openssl(&verify).failed();
+    dir.openssl(&sign).ok();
+    dir.plain(&verify).ok();
+    dir.plain(&sign).ok();
+    dir.openssl(&verify).ok();
+    spoil(dir, "signature");
+    dir.openssl(&verify).failed();
 }
 
-fn raw_both_ways(place: &Place, key: &str, options: &str) {
+fn raw_both_ways(dir: &TestDirectory, key: &str, options: &str) {
     let sign = format!("pkeyutl -sign {options} -inkey {key} -in digest -out signature");
     let verify = format!("pkeyutl -verify {options} -pubin -inkey {key}.pub -in digest -sigfile signature");
-    place.openssl(&sign).ok();
-    place.plain(&verify).ok();
-    place.plain(&sign).ok();
-    place.openssl(&verify).ok();
-    spoil(place, "signature");
-    place.openssl(&verify).failed();
+    dir.openssl(&sign).ok();
+    dir.plain(&verify).ok();
+    dir.plain(&sign).ok();
+    dir.openssl(&verify).ok();
+    spoil(dir, "signature");
+    dir.openssl(&verify).failed();
 }
 
-fn recovered(place: &Place) {
-    place.plain("pkeyutl -sign -inkey rsa -in digest -out signature").ok();
-    place.openssl("pkeyutl -verifyrecover -pubin -inkey rsa.pub -in signature -out recovered").ok();
-    assert_eq!(place.read("recovered"), [7; 32]);
+fn recovered(dir: &TestDirectory) {
+    dir.plain("pkeyutl -sign -inkey rsa -in digest -out signature").ok();
+    dir.openssl("pkeyutl -verifyrecover -pubin -inkey rsa.pub -in signature -out recovered").ok();
+    assert_eq!(dir.read("recovered"), [7; 32]);
 }
 
-/// Changes one bit in the middle.
-fn spoil(place: &Place, name: &str) {
-    let mut content = place.read(name);
+/// Flips one bit in the middle of a file.
+fn spoil(dir: &TestDirectory, name: &str) {
+    let mut content = dir.read(name);
     let middle = content.len() / 2;
     content[middle] ^= 1;
-    place.write(name, content);
+    dir.write(name, content);
 }
 
-pub fn encryption(place: &Place) {
-    place.key("rsa", "-algorithm RSA -pkeyopt rsa_keygen_bits:2048");
-    place.write("plain", b"a short secret");
+pub fn encryption(dir: &TestDirectory) {
+    dir.key("rsa", "-algorithm RSA -pkeyopt rsa_keygen_bits:2048");
+    dir.write("plain", b"a short secret");
     for options in [
         "",
         "-pkeyopt rsa_padding_mode:oaep",
@@ -89,88 +89,88 @@ pub fn encryption(place: &Place) {
     ] {
         let encrypt = format!("pkeyutl -encrypt {options} -pubin -inkey rsa.pub -in plain -out cipher");
         let decrypt = format!("pkeyutl -decrypt {options} -inkey rsa -in cipher -out decrypted");
-        place.plain(&encrypt).ok();
-        place.openssl(&decrypt).ok();
-        assert_eq!(place.read("decrypted"), b"a short secret", "{options}");
-        place.openssl(&encrypt).ok();
-        place.plain(&decrypt).ok();
-        assert_eq!(place.read("decrypted"), b"a short secret", "{options}");
+        dir.plain(&encrypt).ok();
+        dir.openssl(&decrypt).ok();
+        assert_eq!(dir.read("decrypted"), b"a short secret", "{options}");
+        dir.openssl(&encrypt).ok();
+        dir.plain(&decrypt).ok();
+        assert_eq!(dir.read("decrypted"), b"a short secret", "{options}");
     }
     // Implicit rejection: some message, and no error.
-    place.plain("pkeyutl -encrypt -pubin -inkey rsa.pub -in plain -out cipher").ok();
-    let mut cipher = place.read("cipher");
+    dir.plain("pkeyutl -encrypt -pubin -inkey rsa.pub -in plain -out cipher").ok();
+    let mut cipher = dir.read("cipher");
     let last = cipher.len() - 1;
     cipher[last] ^= 1;
-    place.write("cipher", cipher);
-    place.openssl("pkeyutl -decrypt -inkey rsa -in cipher -out decrypted").ok();
-    assert_ne!(place.read("decrypted"), b"a short secret");
+    dir.write("cipher", cipher);
+    dir.openssl("pkeyutl -decrypt -inkey rsa -in cipher -out decrypted").ok();
+    assert_ne!(dir.read("decrypted"), b"a short secret");
 }
 
-pub fn agreement(place: &Place) {
-    place.openssl("genpkey -algorithm X25519 -out own").ok();
-    place.openssl("pkey -in own -pubout -out own.pub").ok();
-    place.key("peer", "-algorithm X25519");
-    place.openssl("pkeyutl -derive -inkey own -peerkey peer.pub -out secret").ok();
-    place.plain("pkeyutl -derive -inkey peer -peerkey own.pub -out expected").ok();
-    assert_eq!(place.read("secret"), place.read("expected"));
-    assert_eq!(place.read("secret").len(), 32);
+pub fn agreement(dir: &TestDirectory) {
+    dir.openssl("genpkey -algorithm X25519 -out own").ok();
+    dir.openssl("pkey -in own -pubout -out own.pub").ok();
+    dir.key("peer", "-algorithm X25519");
+    dir.openssl("pkeyutl -derive -inkey own -peerkey peer.pub -out secret").ok();
+    dir.plain("pkeyutl -derive -inkey peer -peerkey own.pub -out expected").ok();
+    assert_eq!(dir.read("secret"), dir.read("expected"));
+    assert_eq!(dir.read("secret").len(), 32);
 }
 
-pub fn certificates(place: &Place) {
+pub fn certificates(dir: &TestDirectory) {
     for (name, how) in KEYS {
-        place.key(name, how);
+        dir.key(name, how);
         for options in if name == "rsa" { vec!["", PSS] } else { vec![""] } {
             let request =
                 format!("req -x509 -new -key {name} {options} -subj /CN=localhost -days 2 -out signed.crt");
-            place.openssl(&request).ok();
+            dir.openssl(&request).ok();
             // A certificate that signed itself.
-            place.plain("verify -check_ss_sig -CAfile signed.crt signed.crt").ok();
-            place.openssl("verify -check_ss_sig -CAfile signed.crt signed.crt").ok();
-            place.openssl(&format!("req -new -key {name} {options} -subj /CN=localhost -out request")).ok();
-            place.plain("req -verify -noout -in request").ok();
+            dir.plain("verify -check_ss_sig -CAfile signed.crt signed.crt").ok();
+            dir.openssl("verify -check_ss_sig -CAfile signed.crt signed.crt").ok();
+            dir.openssl(&format!("req -new -key {name} {options} -subj /CN=localhost -out request")).ok();
+            dir.plain("req -verify -noout -in request").ok();
         }
     }
 }
 
-/// With the keys of [`KEYS`], which are there.
-pub fn handshakes(place: &Place) {
+/// Checks handshakes with the keys of [`KEYS`].
+pub fn handshakes(dir: &TestDirectory) {
     for (name, _) in KEYS {
         for (version, options) in [("-tls1_3", ""), ("-tls1_2", "")] {
-            connect(place, name, version, options);
+            connect(dir, name, version, options);
         }
     }
     // The server decrypts a premaster secret; the client encrypts it.
-    connect(place, "rsa", "-tls1_2", "-cipher AES128-GCM-SHA256");
+    connect(dir, "rsa", "-tls1_2", "-cipher AES128-GCM-SHA256");
 }
 
-/// A server with the provider and a client without, then the other way.
-fn connect(place: &Place, key: &str, version: &str, options: &str) {
+/// Connects a server with the provider and a client without, then the opposite.
+fn connect(dir: &TestDirectory, key: &str, version: &str, options: &str) {
     let options = format!("{version} {options}");
-    connect_to(place, key, &options);
-    let server = Server::start(place, false, key, &options);
-    let said = place.openssl(&client(&server, key, &options)).ok();
+    connect_to(dir, key, &options);
+    let server = Server::start(dir, false, key, &options);
+    let said = dir.openssl(&client(&server, key, &options)).ok();
     assert!(said.contains("Verify return code: 0 (ok)"), "{said}");
 }
 
-/// A server with the provider and a client without.
-pub fn connect_to(place: &Place, key: &str, options: &str) {
-    let server = Server::start(place, true, key, options);
-    let said = place.plain(&client(&server, key, options)).ok();
+/// Connects a server with the provider and a client without.
+pub fn connect_to(dir: &TestDirectory, key: &str, options: &str) {
+    let server = Server::start(dir, true, key, options);
+    let said = dir.plain(&client(&server, key, options)).ok();
     assert!(said.contains("Verify return code: 0 (ok)"), "{said}");
 }
 
-/// What one server with the provider says on stderr in two handshakes.
-pub fn two_connections(place: &Place, key: &str) -> String {
-    let mut server = Server::starting(place, true, key, "-naccept 2", Stdio::piped());
+/// Returns the stderr of a server with the provider after two handshakes.
+pub fn two_connections(dir: &TestDirectory, key: &str) -> String {
+    let mut server = Server::starting(dir, true, key, "-naccept 2", Stdio::piped());
     for _ in 0..2 {
-        place.plain(&client(&server, key, "")).ok();
+        dir.plain(&client(&server, key, "")).ok();
     }
     let mut said = String::new();
     server.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     said
 }
 
-/// Every group of TLS by name, and how a client calls what it got of it.
+/// The TLS groups by name, and the client's names for their keys.
 const GROUPS: [(&str, &str); 4] = [
     ("X25519", "Temp Key: X25519"),
     ("P-256", "Temp Key: ECDH, prime256v1"),
@@ -178,63 +178,62 @@ const GROUPS: [(&str, &str); 4] = [
     ("P-521", "Temp Key: ECDH, secp521r1"),
 ];
 
-/// Groups are there before and after the first signature, which has OpenSSL look for key managers.
-pub fn groups(place: &Place) {
+/// Checks that groups exist before and after the first signature, for which OpenSSL looks up key managers.
+pub fn groups(dir: &TestDirectory) {
     // In TLS 1.2 a client's groups are those of certificates as well.
     for (key, versions) in [("p256", &["-tls1_3"][..]), ("rsa", &["-tls1_2", "-tls1_3"])] {
-        let server = Server::start(place, true, key, "");
+        let server = Server::start(dir, true, key, "");
         for (group, expected) in GROUPS.iter().cycle().take(2 * GROUPS.len()) {
             for version in versions {
-                let said = place.plain(&client(&server, key, &format!("-groups {group} {version}"))).ok();
+                let said = dir.plain(&client(&server, key, &format!("-groups {group} {version}"))).ok();
                 assert!(said.contains(expected), "{said}");
             }
         }
-        let server = Server::start(place, false, key, "");
+        let server = Server::start(dir, false, key, "");
         for (group, expected) in GROUPS {
-            let said = place.openssl(&client(&server, key, &format!("-groups {group}"))).ok();
+            let said = dir.openssl(&client(&server, key, &format!("-groups {group}"))).ok();
             assert!(said.contains(expected), "{said}");
         }
     }
 }
 
-/// New keys are made as well by this provider's key managers, where OpenSSL finds these and not the default ones.
-pub fn generation(place: &Place) {
+/// Checks that this provider's key managers generate keys too, if OpenSSL selects them.
+pub fn generation(dir: &TestDirectory) {
     const OWN: &str = "-propquery ?oarlock.keys=import";
-    place.write("message", b"a message");
+    dir.write("message", b"a message");
     for (name, how) in KEYS {
-        place.openssl(&format!("genpkey {OWN} {how} -out {name}")).ok();
-        place.plain(&format!("pkey -in {name} -check -noout")).ok();
-        place.plain(&format!("pkey -in {name} -pubout -out {name}.pub")).ok();
-        place.certificate(name);
+        dir.openssl(&format!("genpkey {OWN} {how} -out {name}")).ok();
+        dir.plain(&format!("pkey -in {name} -check -noout")).ok();
+        dir.plain(&format!("pkey -in {name} -pubout -out {name}.pub")).ok();
+        dir.certificate(name);
     }
-    let failed = place
+    let failed = dir
         .openssl(&format!("genpkey {OWN} -algorithm RSA -pkeyopt rsa_keygen_pubexp:3 -out other"))
         .failed();
     assert!(failed.contains("another exponent than 65537 is not offered by oarlock"), "{failed}");
-    let failed = place
+    let failed = dir
         .openssl(&format!("genpkey {OWN} -algorithm RSA -pkeyopt rsa_keygen_bits:2056 -out other"))
         .failed();
     assert!(failed.contains("a new RSA key of 2056 bits is not offered by oarlock"), "{failed}");
-    let failed = place
+    let failed = dir
         .openssl(&format!("genpkey {OWN} -algorithm EC -pkeyopt ec_paramgen_curve:secp521r1 -out other"))
         .failed();
     assert!(failed.contains("secp521r1 is not offered by oarlock"), "{failed}");
-    place
-        .openssl(&format!(
-            "genpkey {OWN} -genparam -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -out curve"
-        ))
-        .ok();
-    place.openssl(&format!("genpkey {OWN} -paramfile curve -out made")).ok();
-    assert!(place.plain("pkey -in made -text -noout").ok().contains("P-384"));
+    dir.openssl(&format!(
+        "genpkey {OWN} -genparam -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -out curve"
+    ))
+    .ok();
+    dir.openssl(&format!("genpkey {OWN} -paramfile curve -out made")).ok();
+    assert!(dir.plain("pkey -in made -text -noout").ok().contains("P-384"));
     for key in ["p256", "rsa"] {
-        let server = Server::start(place, true, key, OWN);
+        let server = Server::start(dir, true, key, OWN);
         for (group, expected) in GROUPS.iter().take(3) {
-            let said = place.plain(&client(&server, key, &format!("-groups {group}"))).ok();
+            let said = dir.plain(&client(&server, key, &format!("-groups {group}"))).ok();
             assert!(said.contains(expected), "{said}");
         }
-        let server = Server::start(place, false, key, "");
+        let server = Server::start(dir, false, key, "");
         for (group, expected) in GROUPS.iter().take(3) {
-            let said = place.openssl(&client(&server, key, &format!("{OWN} -groups {group}"))).ok();
+            let said = dir.openssl(&client(&server, key, &format!("{OWN} -groups {group}"))).ok();
             assert!(said.contains(expected), "{said}");
         }
     }
@@ -248,20 +247,20 @@ fn client(server: &Server, key: &str, options: &str) -> String {
     )
 }
 
-/// `openssl s_server` on a port of its own.
+/// A running `openssl s_server` on its own port.
 pub struct Server {
     child: Child,
     pub port: u16,
 }
 
 impl Server {
-    pub fn start(place: &Place, has_provider: bool, key: &str, options: &str) -> Self {
-        Self::starting(place, has_provider, key, options, Stdio::inherit())
+    pub fn start(dir: &TestDirectory, has_provider: bool, key: &str, options: &str) -> Self {
+        Self::starting(dir, has_provider, key, options, Stdio::inherit())
     }
 
-    fn starting(place: &Place, has_provider: bool, key: &str, options: &str, stderr: Stdio) -> Self {
+    fn starting(dir: &TestDirectory, has_provider: bool, key: &str, options: &str, stderr: Stdio) -> Self {
         let mut command: Command =
-            if has_provider { place.command(&place.openssl) } else { place.plain_command(&place.openssl) };
+            if has_provider { dir.command(&dir.openssl) } else { dir.plain_command(&dir.openssl) };
         command.args([
             "s_server",
             "-accept",
@@ -289,8 +288,8 @@ impl Drop for Server {
     }
 }
 
-pub fn left_alone(place: &Place) {
-    place.write("message", b"a message");
+pub fn left_alone(dir: &TestDirectory) {
+    dir.write("message", b"a message");
     for (name, how) in [
         ("p521", "-algorithm EC -pkeyopt ec_paramgen_curve:P-521"),
         ("pss", "-algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048"),
@@ -298,36 +297,34 @@ pub fn left_alone(place: &Place) {
         ("made", "-algorithm RSA -pkeyopt rsa_keygen_bits:1024"),
         ("made256", "-algorithm EC -pkeyopt ec_paramgen_curve:P-256"),
     ] {
-        place.openssl(&format!("genpkey {how} -out {name}")).ok();
-        place.openssl(&format!("pkey -in {name} -pubout -out {name}.pub")).ok();
+        dir.openssl(&format!("genpkey {how} -out {name}")).ok();
+        dir.openssl(&format!("pkey -in {name} -pubout -out {name}.pub")).ok();
         let digest = if name == "ed448" { "" } else { "-digest sha256" };
-        place
-            .openssl(&format!("pkeyutl -sign -rawin {digest} -inkey {name} -in message -out signature"))
-            .ok();
+        dir.openssl(&format!("pkeyutl -sign -rawin {digest} -inkey {name} -in message -out signature")).ok();
         let verify = format!(
             "pkeyutl -verify -rawin {digest} -pubin -inkey {name}.pub -in message -sigfile signature"
         );
-        place.plain(&verify).ok();
+        dir.plain(&verify).ok();
     }
-    place.openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out ecdh").ok();
-    place.openssl("pkey -in ecdh -pubout -out ecdh.pub").ok();
-    place.openssl("pkeyutl -derive -inkey ecdh -peerkey ecdh.pub -out secret").ok();
-    place.openssl("dgst -sha256 -hmac key message").ok();
+    dir.openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out ecdh").ok();
+    dir.openssl("pkey -in ecdh -pubout -out ecdh.pub").ok();
+    dir.openssl("pkeyutl -derive -inkey ecdh -peerkey ecdh.pub -out secret").ok();
+    dir.openssl("dgst -sha256 -hmac key message").ok();
 }
 
-pub fn async_jobs(place: &Place) {
+pub fn async_jobs(dir: &TestDirectory) {
     for algorithm in ["rsa2048", "ed25519", "ecdsap256", "ecdhx25519"] {
-        let said = place.openssl(&format!("speed -async_jobs 8 -seconds 1 {algorithm}"));
+        let said = dir.openssl(&format!("speed -async_jobs 8 -seconds 1 {algorithm}"));
         let wrong = ["ERROR", "failure", "error:", "engine"].iter().find(|word| said.said().contains(**word));
         assert_eq!(wrong, None, "{}", said.said());
         said.ok();
     }
 }
 
-pub fn bad_input(place: &Place) {
-    place.keys();
-    place.write("message", b"a message");
-    place.write("digest", [7; 32]);
+pub fn bad_input(dir: &TestDirectory) {
+    dir.keys();
+    dir.write("message", b"a message");
+    dir.write("digest", [7; 32]);
     for (arguments, expected) in [
         ("dgst -md5 -sign rsa message", "digest md5 is not offered by oarlock"),
         ("dgst -sha512 -sigopt rsa_padding_mode:x931 -sign rsa message", "padding x931 is not offered"),
@@ -337,10 +334,10 @@ pub fn bad_input(place: &Place) {
             "pkeyutl -decrypt -inkey rsa -in digest -pkeyopt rsa_padding_mode:none",
             "padding none is not offered",
         ),
-        ("dgst -sha256 -sign oarlock:mail message", "lives in a cryptoserver: expected mode = service"),
+        ("dgst -sha256 -sign oarlock:mail message", "lives in a cryptoserver: set mode = service"),
         ("dgst -sha256 -sign oarlock:%ZZ message", "oarlock"),
     ] {
-        let said = place.openssl(arguments).failed();
+        let said = dir.openssl(arguments).failed();
         assert!(said.contains(expected), "{arguments}: {said}");
     }
     for (section, expected) in [
@@ -348,12 +345,12 @@ pub fn bad_input(place: &Place) {
         ("threads = none", "threads = \"none\": expected a number from 1 to 1024"),
         ("engines = gpu", "engines = \"gpu\": expected lanes, scalar or both"),
     ] {
-        let other = Place::with(place.openssl.clone(), place.libraries.clone(), section);
+        let other = TestDirectory::with(dir.openssl.clone(), dir.libraries.clone(), section);
         let said = other.openssl("list -providers").said();
         assert!(said.contains(expected), "{section}: {said}");
     }
     let said =
-        Ran::of(place.command(&place.openssl).args(["list", "-providers"]).env("OARLOCK_MODE", "both"));
+        ProgramResult::of(dir.command(&dir.openssl).args(["list", "-providers"]).env("OARLOCK_MODE", "both"));
     assert!(said.said().contains("OARLOCK_MODE = \"both\""), "{}", said.said());
     let _ = std::io::stderr().flush();
 }

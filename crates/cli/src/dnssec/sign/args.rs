@@ -1,4 +1,4 @@
-//! The command's arguments, and what they ask for.
+//! The command's arguments, and the options that they make.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -14,63 +14,64 @@ use super::super::DnssecError;
 use super::super::key_files::KeyFileArgs;
 use super::super::zone_file::TextArgs;
 use crate::key_path::key_path;
-use crate::time::{Duration, Time, now};
+use crate::time::{TimePoint, TimeSpan, now};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Times are YYYYMMDDHHMMSS in UTC, seconds since 1970, or, from now, +30d and -1h; durations are numbers with s, m, h, d or w.\n\n\
+    after_help = "Times are YYYYMMDDHHMMSS in UTC, seconds since 1970, or offsets from now such as +30d and -1h. Durations are numbers with s, m, h, d or w.\n\n\
                   Examples: oarlock dnssec sign example.zone --key Kexample.+013+12345 --out example.signed\n\
                   \x20         oarlock dnssec sign tld.zone --ksk ksk.pem --zsk zsk.ref --nsec3 --opt-out --previous tld.signed --out tld.signed\n\n\
                   Exit codes: 0 done, 2 wrong usage or input, 3 the machine or the cryptoserver failed."
 )]
-pub(in super::super) struct SignArgs {
-    /// The zone in presentation format, also as .gz, .xz or .zst; `-` is standard input. What it has of signatures and chains is left out
+pub(in super::super) struct ZoneSignArgs {
+    /// Zone in presentation format, also as .gz, .xz or .zst; `-` is standard input. Its signatures and chains are
+    /// ignored
     #[arg(value_name = "ZONE")]
     pub(super) zone: PathBuf,
-    /// What relative names end in [default: $ORIGIN, or the owner of the SOA record]
+    /// Origin of relative names [default: $ORIGIN, or the owner of the SOA record]
     #[arg(long, value_name = "NAME")]
     pub(super) origin: Option<String>,
     #[command(flatten)]
     pub(super) text: TextArgs,
     #[command(flatten)]
-    pub(super) keys: KeyArgs,
+    pub(super) keys: ZoneKeyArgs,
     #[command(flatten)]
     denial: DenialArgs,
-    /// Digest the whole zone, too: sha384, sha512
+    /// Add digests of the whole zone (ZONEMD): sha384, sha512
     #[arg(long, value_name = "DIGESTS", value_enum, value_delimiter = ',')]
     zonemd: Vec<ZoneDigest>,
-    /// What becomes of the serial number
+    /// Treatment of the serial number
     #[arg(long, value_name = "POLICY", value_enum, default_value = "keep")]
-    serial: Serial,
+    serial: SerialRule,
     #[command(flatten)]
     lifetime: LifetimeArgs,
-    /// The zone as it was signed last: what has not changed keeps its signatures
+    /// Earlier signed version of the zone: unchanged records keep its signatures
     #[arg(long, value_name = "FILE")]
     pub(super) previous: Option<PathBuf>,
-    /// Make the same zone of the same input at the same times: RFC 6979, and jitter by names
+    /// Make the same zone from the same input and times: RFC 6979, and jitter by names
     #[arg(long)]
     deterministic: bool,
-    /// Where the signed zone goes, whole or not at all [default: standard output]
+    /// File for the signed zone, written whole or not at all [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
 }
 
 /// Files of keys.
 #[derive(Debug, Args)]
-pub(super) struct KeyArgs {
-    /// A key that signs what its flags say, and everything where there is no other of its algorithm
+pub(super) struct ZoneKeyArgs {
+    /// Key that signs as its flags say, and everything if there is no other key of its algorithm; repeatable
     #[arg(long = "key", value_name = "FILE", required_unless_present_any = ["ksks", "zsks", "csks"], value_parser = key_path())]
     pub(super) keys: Vec<PathBuf>,
-    /// A key that signs the zone's keys
+    /// Key that signs the zone's keys; repeatable
     #[arg(long = "ksk", value_name = "FILE", value_parser = key_path())]
     pub(super) ksks: Vec<PathBuf>,
-    /// A key that signs all else
+    /// Key that signs all other records; repeatable
     #[arg(long = "zsk", value_name = "FILE", value_parser = key_path())]
     pub(super) zsks: Vec<PathBuf>,
-    /// A key that signs everything
+    /// Key that signs everything; repeatable
     #[arg(long = "csk", value_name = "FILE", value_parser = key_path())]
     pub(super) csks: Vec<PathBuf>,
-    /// What all keys sign with, where their files do not say it [default: RSASHA256 for RSA; others say it themselves]
+    /// Algorithm of all keys, if their files do not state it [default: RSASHA256 for RSA; other keys determine it]
     #[arg(long, value_name = "ALGORITHM")]
     pub(super) algorithm: Option<DnssecAlgorithm>,
     #[command(flatten)]
@@ -79,37 +80,37 @@ pub(super) struct KeyArgs {
 
 #[derive(Debug, Args)]
 struct DenialArgs {
-    /// Deny by hashed names instead of names
+    /// Use NSEC3 (hashed names) instead of NSEC
     #[arg(long)]
     nsec3: bool,
-    /// Additional iterations of hashing, which RFC 9276 advises against
+    /// Number of additional hash iterations; RFC 9276 recommends 0
     #[arg(long, value_name = "N", default_value_t = 0, requires = "nsec3", value_parser = clap::value_parser!(u16).range(..=i64::from(MAX_SIGNED_ITERATIONS)))]
     iterations: u16,
-    /// Salt in hexadecimal, which RFC 9276 advises against; `-` is none
+    /// Salt in hexadecimal digits; RFC 9276 recommends none, which is `-`
     #[arg(long, value_name = "HEX", default_value = "-", requires = "nsec3")]
-    salt: Salt,
-    /// Leave delegations without DS records out
+    salt: Nsec3Salt,
+    /// Leave delegations without DS records out of the chain
     #[arg(long, requires = "nsec3")]
     opt_out: bool,
 }
 
 #[derive(Debug, Args)]
 struct LifetimeArgs {
-    /// The time of signing [default: now]
+    /// Time of signing [default: now]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    now: Option<Time>,
-    /// From when on signatures hold
+    now: Option<TimePoint>,
+    /// Time from which signatures are valid
     #[arg(long, value_name = "TIME", default_value = "-1h", allow_hyphen_values = true)]
-    inception: Time,
-    /// Until when they hold
+    inception: TimePoint,
+    /// Time until which signatures are valid
     #[arg(long, value_name = "TIME", default_value = "+30d", allow_hyphen_values = true)]
-    expiry: Time,
-    /// Let signatures expire up to so much earlier, each set at its own time
+    expiry: TimePoint,
+    /// Largest time by which signatures of a set may expire earlier, to spread renewals
     #[arg(long, value_name = "DURATION", default_value = "0s")]
-    jitter: Duration,
-    /// Make signatures again that hold no longer than this [default: a quarter of the time from inception to expiry]
+    jitter: TimeSpan,
+    /// Renew signatures that expire within this time [default: a quarter of the time from inception to expiry]
     #[arg(long, value_name = "DURATION", requires = "previous")]
-    refresh: Option<Duration>,
+    refresh: Option<TimeSpan>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -119,26 +120,26 @@ enum ZoneDigest {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Serial {
-    /// It stays
+enum SerialRule {
+    /// Keep it
     Keep,
-    /// The next one
+    /// Use the next number
     Increment,
-    /// Seconds since 1970
+    /// Use seconds since 1970
     Unixtime,
-    /// YYYYMMDDnn
+    /// Use YYYYMMDDnn
     Date,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Salt(Vec<u8>);
+struct Nsec3Salt(Vec<u8>);
 
-impl SignArgs {
+impl ZoneSignArgs {
     pub(super) fn check(&self, is_json: bool) -> Result<(), DnssecError> {
         match is_json && self.out.is_none() {
-            true => {
-                Err(DnssecError::Usage("--json: expected --out, for the zone goes to standard output".into()))
-            }
+            true => Err(DnssecError::Usage(
+                "--json: expected --out, because the zone goes to standard output".into(),
+            )),
             false => Ok(()),
         }
     }
@@ -181,7 +182,7 @@ impl DenialArgs {
 
 impl LifetimeArgs {
     fn lifetime(&self, jitter_seed: u64) -> SignatureLifetime {
-        let now = self.now.map_or_else(now, Time::at_present);
+        let now = self.now.map_or_else(now, TimePoint::at_present);
         let (inception, expiration) = (self.inception.from(now), self.expiry.from(now));
         let mut lifetime = SignatureLifetime {
             inception,
@@ -190,12 +191,12 @@ impl LifetimeArgs {
             jitter_seed,
             ..SignatureLifetime::from(now)
         };
-        lifetime.refresh_s = self.refresh.map_or(lifetime.validity_s() / 4, Duration::seconds);
+        lifetime.refresh_s = self.refresh.map_or(lifetime.validity_s() / 4, TimeSpan::seconds);
         lifetime
     }
 }
 
-impl Serial {
+impl SerialRule {
     fn policy(self) -> SerialPolicy {
         match self {
             Self::Keep => SerialPolicy::Keep,
@@ -206,7 +207,7 @@ impl Serial {
     }
 }
 
-impl FromStr for Salt {
+impl FromStr for Nsec3Salt {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -229,9 +230,9 @@ mod tests {
 
     #[test]
     fn salts_are_whole_bytes() {
-        assert_eq!(("-".parse(), "aAbB".parse()), (Ok(Salt(vec![])), Ok(Salt(vec![0xaa, 0xbb]))));
+        assert_eq!(("-".parse(), "aAbB".parse()), (Ok(Nsec3Salt(vec![])), Ok(Nsec3Salt(vec![0xaa, 0xbb]))));
         for text in ["", "a", "xy", &"ab".repeat(256)] {
-            assert!(text.parse::<Salt>().is_err(), "{text}");
+            assert!(text.parse::<Nsec3Salt>().is_err(), "{text}");
         }
     }
 }

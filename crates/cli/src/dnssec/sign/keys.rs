@@ -1,4 +1,4 @@
-//! Keys and what they are for.
+//! The signing keys and their roles.
 
 use std::path::{Path, PathBuf};
 
@@ -6,12 +6,12 @@ use oarlock_dnssec::DomainName;
 use oarlock_dnssec::sign::{KeyRole, SignerKey};
 
 use super::super::DnssecError;
-use super::super::key_files::{KEY_SIGNING, KeyFiles, Wanted, ZONE_SIGNING};
-use super::args::KeyArgs;
+use super::super::key_files::{KEY_SIGNING, KeyFiles, WantedKey, ZONE_SIGNING};
+use super::args::ZoneKeyArgs;
 
-/// All keys that the arguments name.
+/// Loads all keys that the arguments name.
 pub(super) fn load(
-    args: &KeyArgs,
+    args: &ZoneKeyArgs,
     files: &KeyFiles,
     zone: DomainName<'_>,
 ) -> Result<Vec<SignerKey>, DnssecError> {
@@ -29,7 +29,7 @@ pub(super) fn load(
 }
 
 fn key(
-    args: &KeyArgs,
+    args: &ZoneKeyArgs,
     files: &KeyFiles,
     zone: DomainName<'_>,
     path: &Path,
@@ -40,7 +40,7 @@ fn key(
         Some(KeyRole::Zsk) => Some(ZONE_SIGNING),
         Some(KeyRole::Csk) | None => None,
     };
-    let key = files.load(path, zone, Wanted { algorithm: args.algorithm, flags })?;
+    let key = files.load(path, zone, WantedKey { algorithm: args.algorithm, flags })?;
     let by_flags = if key.is_key_signing() { KeyRole::Ksk } else { KeyRole::Zsk };
     let signing = SignerKey::new(key.key, role.unwrap_or(by_flags), key.flags, key.algorithm);
     signing.map_err(|error| DnssecError::Sign { path: path.to_path_buf(), error: Box::new(error) })

@@ -2,10 +2,10 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `args` | the command's arguments, and what they ask for |
-//! | `keys` | keys and what they are for |
-//! | `ordered` | pieces of work for all threads, answered in order |
-//! | `summary` | what was done, as text and as JSON |
+//! | `args` | the command's arguments, and the options that they make |
+//! | `keys` | the signing keys and their roles |
+//! | `ordered` | pieces of work on all threads, with results in order |
+//! | `summary` | the summary as text and as JSON |
 
 mod args;
 mod keys;
@@ -22,16 +22,16 @@ use oarlock_dnssec::sign::{Signatures, SigningPlan, ZoneDraft, ZoneSignError};
 use oarlock_dnssec::{DomainNameBuf, RecordType};
 use oarlock_io::compressed::TextLimit;
 
-pub(super) use self::args::SignArgs;
-use self::summary::Summary;
+pub(super) use self::args::ZoneSignArgs;
+use self::summary::SignSummary;
 use super::zone_file::ZoneFile;
 use super::{DnssecError, origin};
-use crate::records::Target;
+use crate::records::OutputFile;
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::progress;
 use oarlock_measure::table::count;
 
-pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DnssecError> {
+pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), DnssecError> {
     let started = (Instant::now(), ProcessTime::now());
     args.check(global.json)?;
     let origin = origin(args.origin.as_deref())?;
@@ -58,11 +58,11 @@ pub(super) fn run(global: &GlobalOptions, args: &SignArgs) -> Result<(), DnssecE
     let seal = plan.seal(&accelerator, &signatures).map_err(fail)?;
     global.note(|| format!("signed after {:.2} s", started.0.elapsed().as_secs_f64()));
     write(&plan, &signatures, threads, args.out.as_deref())?;
-    let summary = Summary::new(&draft, &signatures, &seal, threads, started);
+    let summary = SignSummary::new(&draft, &signatures, &seal, threads, started);
     summary.print(global.json)
 }
 
-/// A whole zone: one of which something cannot be read is not signed.
+/// Reads a whole zone. A zone with unreadable entries is not signed.
 fn read(path: &Path, origin: Option<&DomainNameBuf>, limit: TextLimit) -> Result<ZoneFile, DnssecError> {
     let zone = ZoneFile::read(path, origin.map(DomainNameBuf::name), limit)?;
     for fault in &zone.faults {
@@ -104,14 +104,14 @@ fn sign(
     result.map(|()| signatures)
 }
 
-/// Writes text that all threads make.
+/// Writes the zone. All threads make its text.
 fn write(
     plan: &SigningPlan<'_>,
     signatures: &[Signatures],
     threads: usize,
     out: Option<&Path>,
 ) -> Result<(), DnssecError> {
-    let mut target = Target::open(out.unwrap_or(Path::new("-")), false)?;
+    let mut target = OutputFile::open(out.unwrap_or(Path::new("-")), false)?;
     let bar = bar(plan, "writing {wide_bar} {pos}/{len} names{left}");
     let pieces: Vec<_> = plan.ranges().zip(signatures).collect();
     let work = |(names, signatures)| {

@@ -1,10 +1,10 @@
-//! Pieces of work for all threads, answered in order.
+//! Pieces of work on all threads, with results in order.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// Has `work` done on each piece by as many threads as are said, and gives what comes out to `take` in the order of the pieces.
+/// Runs `work` on each piece with `threads` threads, and gives the results to `take` in the order of the pieces.
 ///
 /// # Errors
 /// The first of `work` and `take`; the others then stop.
@@ -17,7 +17,7 @@ pub(super) fn run<P: Clone + Sync, T: Send, E: Send>(
     let next = AtomicUsize::new(0);
     let (work, all, next) = (&work, pieces.as_slice(), &next);
     std::thread::scope(|scope| {
-        // Threads wait where too much is done and not taken.
+        // The bound of the channel makes threads wait if too many results are not taken.
         let (sender, receiver) = mpsc::sync_channel(2 * threads);
         for _ in 0..threads.min(all.len()) {
             let sender = sender.clone();

@@ -1,6 +1,5 @@
-//! What was done, as text and as JSON.
+//! The summary as text and as JSON.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
@@ -9,20 +8,21 @@ use oarlock_dnssec::sign::{KeyRole, Signatures, ZoneDraft};
 use serde::Serialize;
 
 use super::super::DnssecError;
+use oarlock_measure::report::print_report;
 use oarlock_measure::table::{count, thousands};
 
-/// What was done.
+/// The summary of a signed zone.
 #[derive(Debug, Serialize)]
-pub(super) struct Summary {
+pub(super) struct SignSummary {
     zone: String,
     serial: u32,
-    /// Without signatures.
+    /// The number of records without signatures.
     records: usize,
     signed_sets: usize,
     signatures: usize,
     made: usize,
     reused: usize,
-    /// Earlier ones that did not verify.
+    /// The number of earlier signatures that did not verify.
     replaced: usize,
     keys: Vec<KeyLine>,
     changes: Vec<ChangeLine>,
@@ -47,7 +47,7 @@ struct ChangeLine {
     first: String,
 }
 
-impl Summary {
+impl SignSummary {
     pub(super) fn new(
         draft: &ZoneDraft,
         signatures: &[Signatures],
@@ -79,12 +79,10 @@ impl Summary {
         }
     }
 
-    /// As JSON on standard output, or in words on stderr.
+    /// Prints the summary as JSON on standard output, or in words on stderr.
     pub(super) fn print(&self, is_json: bool) -> Result<(), DnssecError> {
         if is_json {
-            let mut out = io::stdout().lock();
-            serde_json::to_writer(&mut out, self).map_err(io::Error::other)?;
-            return Ok(writeln!(out)?);
+            return Ok(print_report(true, self, |_| String::new())?);
         }
         let number = |number: usize| thousands(number as u64);
         let Self { zone, serial, seconds, threads, .. } = self;
@@ -117,7 +115,7 @@ impl KeyLine {
     }
 }
 
-/// Says what was not taken over as it was.
+/// Warns about records that were changed.
 pub(super) fn tell_changes(path: &Path, draft: &ZoneDraft) {
     for ChangeLine { change, count, first } in changes(draft) {
         let path = path.display();

@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream, UdpSocket};
 
 use super::*;
 
-/// A name server on a port of its own, by UDP and TCP.
+/// A name server that listens at one port by UDP and TCP.
 struct Server {
     address: SocketAddr,
     udp: Arc<AtomicUsize>,
@@ -26,7 +26,7 @@ impl Server {
     }
 
     fn resolver(&self) -> TxtResolver {
-        // Long enough for a loaded machine: only the test of silence waits for it.
+        // Long enough for a loaded machine. Only the test of a silent server waits for it.
         let timeout = Some(Duration::from_secs(60));
         TxtResolver::with_servers(
             &[self.address],
@@ -40,7 +40,7 @@ impl Server {
     }
 }
 
-/// One port for both.
+/// Binds both sockets to one port.
 async fn sockets() -> (UdpSocket, TcpListener) {
     loop {
         let tcp = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
@@ -80,7 +80,7 @@ async fn serve_stream(mut stream: TcpStream, count: Arc<AtomicUsize>) -> std::io
     }
 }
 
-/// What a name is answered with is said by its first label.
+/// Answers according to the first label of the name.
 fn answer(question: &[u8], is_tcp: bool) -> Option<Vec<u8>> {
     let question = Message::from_vec(question).unwrap();
     assert!(question.metadata.authentic_data, "AD is asked for");
@@ -92,7 +92,7 @@ fn answer(question: &[u8], is_tcp: bool) -> Option<Vec<u8>> {
         "two" => {
             answer.add_answer(txt(&name, 300, &[b"v=DKIM1; ", b"p=AA\0\xff", b""]));
             answer.add_answer(txt(&name, 200, &[b"second"]));
-            // Somebody else's, which nobody asked for.
+            // A record of another name, which was not asked for.
             answer.add_answer(txt(&named("other.example."), 1, &[b"stray"]));
             answer.metadata.authentic_data = name.to_string().ends_with(".signed.example.");
         }
@@ -160,14 +160,14 @@ fn failed(reason: TempReason) -> TxtAnswer {
 }
 
 #[tokio::test]
-async fn strings_are_joined_and_records_kept_apart() {
+async fn joins_strings_and_keeps_records_apart() {
     let server = Server::start().await;
     let resolver = server.resolver();
     let both: [&[u8]; 2] = [b"v=DKIM1; p=AA\0\xff", b"second"];
     assert_eq!(resolver.lookup("two.example.com").await, found(&both, 200));
     let TxtAnswer::Records(signed) = resolver.lookup("two.signed.example.").await else { panic!() };
     assert!(signed.is_authentic);
-    // Kept, so not asked again.
+    // The answer is cached, so the server is not asked again.
     let asked = server.udp.load(Ordering::Relaxed);
     assert!(matches!(resolver.lookup("TWO.example.com.").await, TxtAnswer::Records(_)));
     assert_eq!(server.udp.load(Ordering::Relaxed), asked);
@@ -175,7 +175,7 @@ async fn strings_are_joined_and_records_kept_apart() {
 }
 
 #[tokio::test]
-async fn what_is_too_long_for_udp_comes_by_tcp() {
+async fn fetches_answers_too_long_for_udp_by_tcp() {
     let server = Server::start().await;
     let expected = found(&[&[b'x'; 5100]], MAX_TTL_S);
     assert_eq!(server.resolver().lookup("long.example").await, expected);
@@ -192,7 +192,7 @@ async fn aliases_are_followed() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_known_for_a_while() {
+async fn caches_negative_answers() {
     for (name, answer) in [
         ("noname.example", TxtAnswer::NoName { ttl_s: 300 }),
         ("noname-long.example", TxtAnswer::NoName { ttl_s: MAX_NEGATIVE_TTL_S }),
@@ -205,7 +205,7 @@ async fn what_is_not_there_is_known_for_a_while() {
 }
 
 #[tokio::test]
-async fn failures_are_no_answers() {
+async fn server_failures_are_temporary() {
     for (name, reason) in [
         ("servfail.example", TempReason::ServFail),
         ("refused.example", TempReason::Refused),
@@ -218,7 +218,7 @@ async fn failures_are_no_answers() {
 }
 
 #[tokio::test]
-async fn silence_ends() {
+async fn a_silent_server_times_out() {
     let server = Server::start().await;
     let settings = ResolverSettings {
         timeout: Some(Duration::from_millis(100)),
@@ -230,8 +230,8 @@ async fn silence_ends() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_no_answer() {
-    // Bound but gone: nobody listens there.
+async fn an_absent_server_is_a_temporary_failure() {
+    // The port was bound and is closed, so connections to it are refused.
     let address = sockets().await.1.local_addr().unwrap();
     let settings = ResolverSettings {
         timeout: Some(Duration::from_secs(2)),
@@ -252,7 +252,7 @@ async fn names_are_made_ascii_or_refused() {
 }
 
 #[test]
-fn servers_have_addresses() {
+fn parses_addresses_of_name_servers() {
     for (text, address) in [
         ("127.0.0.1", "127.0.0.1:53"),
         ("127.0.0.1:5353", "127.0.0.1:5353"),

@@ -1,4 +1,4 @@
-//! The field modulo p.
+//! Tests of the field modulo p.
 
 use num_bigint::BigUint;
 
@@ -8,7 +8,7 @@ use super::super::{power, words};
 use super::{Dice, integers, limbs, on_every_leaf, order, p};
 use crate::simd::{LANES, Simd, Vector};
 
-/// Values at the edges of what a factor may be, and others.
+/// Returns values at the bounds of a factor, and others.
 fn samples(dice: &mut Dice) -> [BigUint; LANES] {
     let one = BigUint::from(1_u8);
     let edges = [
@@ -62,7 +62,7 @@ fn arithmetic<S: Simd>(simd: S) {
     }
 }
 
-/// A reduction keeps what is above bit 52 of each limb out of products, and its value near p.
+/// Products ignore bits above 52 of each limb of a reduced value, and the value stays near p.
 fn reduction<S: Simd>(simd: S) {
     let wide = WideSum::splat(simd, &[(1 << 61) - 1; 5]);
     let factor = wide.reduce(simd);
@@ -117,34 +117,34 @@ fn bytes_and_words<S: Simd>(simd: S) {
 }
 
 #[test]
-fn arithmetic_agrees_with_big_integers() {
+fn field_arithmetic_agrees_with_big_integers() {
     on_every_leaf!(arithmetic);
 }
 
 #[test]
-fn reductions_stay_in_bounds() {
+fn field_reductions_stay_in_bounds() {
     on_every_leaf!(reduction);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
-fn powers_agree_with_big_integers() {
+fn field_powers_agree_with_big_integers() {
     on_every_leaf!(powers);
 }
 
 #[test]
-fn zero_and_parity_are_of_the_canonical_value() {
+fn zero_and_parity_follow_the_canonical_value() {
     on_every_leaf!(masks);
 }
 
 #[test]
-fn bytes_become_limbs_and_bytes_again() {
+fn bytes_survive_conversion_to_limbs_and_back() {
     on_every_leaf!(bytes_and_words);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes, of big integers alone")]
-fn constants_are_what_they_are_called() {
+fn curve_constants_satisfy_their_definitions() {
     let number =
         |limbs: [u64; 5]| limbs.iter().rev().fold(BigUint::default(), |sum, limb| (sum << 52) + *limb);
     let inverse = |value: BigUint| value.modpow(&(p() - 2_u8), &p());

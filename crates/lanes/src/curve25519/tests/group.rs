@@ -1,4 +1,4 @@
-//! The group law against affine addition.
+//! Tests of the group law against affine addition.
 
 use num_bigint::BigUint;
 use oarlock_core::VerifyTable;
@@ -28,7 +28,7 @@ fn inverse(value: &BigUint) -> BigUint {
     value.modpow(&(p() - 2_u8), &p())
 }
 
-/// RFC 8032 5.1.4, in affine coordinates.
+/// Adds in affine coordinates. RFC 8032 5.1.4.
 fn add(a: &Affine, b: &Affine) -> Affine {
     let product = number(D) * (&a.0 * &b.0 % p()) * (&a.1 * &b.1 % p()) % p();
     let x = (&a.0 * &b.1 + &a.1 * &b.0) * inverse(&(1_u8 + &product));
@@ -60,7 +60,7 @@ fn encoded(point: &Affine) -> [u8; 32] {
     bytes
 }
 
-/// A point of order 8 (the y of RFC 8032's and Wycheproof's small-order lists), and what it generates.
+/// Returns the multiples of a point of order 8, whose y is in the small-order lists of RFC 8032 and Wycheproof.
 fn torsion() -> Vec<Affine> {
     let y = "26E8958FC2B227B045C3F489F2EF98F0D5DFAC05D3C63339B13802886D53FC05";
     let y: Vec<u8> = (0..32).map(|at| u8::from_str_radix(&y[2 * at..2 * at + 2], 16).unwrap()).collect();
@@ -75,7 +75,7 @@ fn torsion() -> Vec<Affine> {
     (0..8_u8).map(|k| times(k.into(), &point)).collect()
 }
 
-/// Points of both kinds, and sums of them.
+/// Returns multiples of the base point, points of small order, and their sums.
 fn samples() -> [Affine; LANES] {
     let (torsion, mut dice) = (torsion(), Dice(6));
     std::array::from_fn(|lane| {
@@ -178,7 +178,7 @@ fn multiplications<S: Simd>(simd: S) {
     }
 }
 
-/// A table is right for its key only, and any wrong bit in any row is seen.
+/// A table passes the check of its own key only, and the check finds a wrong bit in any row.
 fn checks<S: Simd>(simd: S) {
     let points = samples();
     let [own, other] = [&points[5], &points[6]].map(encoded);
@@ -198,7 +198,7 @@ fn checks<S: Simd>(simd: S) {
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
-fn tables_are_checked() {
+fn the_check_finds_a_changed_bit_in_any_row_of_a_table() {
     on_every_leaf!(checks);
 }
 
@@ -210,7 +210,7 @@ fn the_group_law_is_complete() {
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes")]
-fn points_are_encoded_and_decoded() {
+fn points_survive_encoding_and_decoding() {
     on_every_leaf!(encodings);
 }
 

@@ -1,4 +1,4 @@
-//! The parts against big integers and affine arithmetic, on both leaves.
+//! Tests against big integers and affine arithmetic, on both leaves.
 
 mod field;
 mod group;
@@ -8,7 +8,7 @@ use num_bigint::BigUint;
 
 use crate::simd::{LANES, Simd, Vector, Words};
 
-/// Numbers that look random (SplitMix64).
+/// Pseudorandom numbers (SplitMix64).
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
@@ -45,7 +45,7 @@ pub(super) fn order() -> BigUint {
     (BigUint::from(1_u8) << 252) + "27742317777372353535851937790883648493".parse::<BigUint>().unwrap()
 }
 
-/// The integer of each lane, from limbs of which the low 52 bits count.
+/// Returns the integer of each lane from limbs of which the low 52 bits count.
 pub(super) fn integers<V: Vector>(limbs: &[V]) -> [BigUint; LANES] {
     let words: Vec<Words> = limbs.iter().map(|limb| limb.words()).collect();
     std::array::from_fn(|lane| {
@@ -53,7 +53,7 @@ pub(super) fn integers<V: Vector>(limbs: &[V]) -> [BigUint; LANES] {
     })
 }
 
-/// One integer per lane, as limbs of radix 2^52.
+/// Returns one integer per lane as limbs of radix 2^52.
 pub(super) fn limbs<S: Simd>(simd: S, lanes: &[BigUint; LANES]) -> [S::V; 5] {
     std::array::from_fn(|at| {
         let limb = |value: &BigUint| (value >> (52 * at)) & BigUint::from((1_u64 << 52) - 1);

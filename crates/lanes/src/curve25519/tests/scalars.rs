@@ -1,4 +1,4 @@
-//! Scalars modulo L and their digits.
+//! Tests of scalars modulo L and their digits.
 
 use num_bigint::BigUint;
 
@@ -7,7 +7,7 @@ use super::super::words;
 use super::{Dice, integers, limbs, on_every_leaf, order};
 use crate::simd::{LANES, Simd};
 
-/// 512-bit numbers: multiples of L and their neighbours, the largest, and others.
+/// Returns 512-bit numbers: multiples of L and their neighbours, the largest, and others.
 fn wide_samples(dice: &mut Dice) -> [[u8; 64]; LANES] {
     std::array::from_fn(|lane| {
         let mut bytes = dice.bytes::<64>();
@@ -44,7 +44,7 @@ fn reduction<S: Simd>(simd: S) {
     }
 }
 
-/// Digits, weighed and summed, are the scalar again, in bounds.
+/// The weighted sum of the digits is the scalar, and every digit is in bounds.
 fn digits<S: Simd, const WIDTH: usize>(simd: S) {
     let mut dice = Dice(5);
     let scalars: [BigUint; LANES] = std::array::from_fn(|lane| match lane {
@@ -67,7 +67,7 @@ fn digits<S: Simd, const WIDTH: usize>(simd: S) {
 
 fn every_width<S: Simd>(simd: S) {
     digits::<S, 4>(simd);
-    // Other widths are the same code.
+    // Other widths run the same code.
     if cfg!(miri) {
         return;
     }
@@ -84,6 +84,6 @@ fn scalars_agree_with_big_integers() {
 }
 
 #[test]
-fn digits_are_the_scalar() {
+fn signed_digits_add_up_to_the_scalar() {
     on_every_leaf!(every_width);
 }

@@ -1,4 +1,5 @@
-//! The integers modulo p = 2^256 - 2^224 + 2^192 + 2^96 - 1. SP 800-186 3.2.1.3. `docs/math/p256.md` has bounds and counts.
+//! The integers modulo p = 2^256 - 2^224 + 2^192 + 2^96 - 1. SP 800-186 3.2.1.3. `docs/math/p256.md` has bounds and
+//! counts.
 
 use crate::ecdsa::constants::limbs;
 use crate::ecdsa::element::{Element, LooseElement, ProductColumns};
@@ -7,15 +8,15 @@ use crate::ecdsa::kernels::carry;
 use crate::ecdsa::ring::{FieldModulus, OddModulus};
 use crate::simd::Simd;
 
-/// p of P-256.
+/// The prime p of P-256.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldPrime;
 
 impl OddModulus<5> for FieldPrime {
     const LIMBS: [u64; 5] = limbs("ffffffff00000001000000000000000000000000ffffffffffffffffffffffff");
 
-    /// The digit of a row is the column itself, as -1/p = 1 mod 2^96. Adding q p clears it: -q cancels the column,
-    /// q 2^96 and half of q 2^192 are shifts, which run beside the multiplications.
+    /// Reduces with the column itself as the digit of its row, because -1/p = 1 mod 2^96. Adding q p clears the
+    /// column: -q cancels it. The terms q 2^96 and half of q 2^192 are shifts, which run beside the multiplications.
     #[inline(always)]
     fn reduce<S: Simd, const N: usize>(
         simd: S,
@@ -38,8 +39,8 @@ impl OddModulus<5> for FieldPrime {
 }
 
 impl FieldModulus<5> for FieldPrime {
-    /// Folds what lies above 2^256, rounded down a little so that nothing negative is left: with t its multiple,
-    /// `v - t p = v - t 2^256 + t (2^224 - 2^192 - 2^96 + 1)`.
+    /// Folds the part above 2^256. The quotient t is rounded down a little, so the result is not negative: `v - t p
+    /// = v - t 2^256 + t (2^224 - 2^192 - 2^96 + 1)`.
     #[inline(always)]
     fn reduce_weakly<S: Simd, const N: usize>(
         simd: S,

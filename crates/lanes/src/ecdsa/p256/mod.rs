@@ -13,7 +13,7 @@ use super::curve::CurveParams;
 use super::rows::{CacheLine, limbs_of_words, words_of_limbs};
 use crate::simd::{LANES, Simd, Vector};
 
-/// The curve.
+/// The curve P-256.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct P256;
 
@@ -35,7 +35,7 @@ impl CurveParams<5> for P256 {
     const KEY_TABLE_USES: u32 = 80;
     const LINES: usize = 1;
 
-    /// Four words of x, four of y.
+    /// Loads rows of four words of x and four of y.
     #[inline(always)]
     fn load_rows<S: Simd>(simd: S, rows: [&[CacheLine]; LANES]) -> [[S::V; 5]; 2] {
         let mut lines = [simd.zero(); LANES];
@@ -58,6 +58,7 @@ impl CurveParams<5> for P256 {
 
     fn secret_comb<S: Simd>(simd: S) -> &'static SecretComb {
         static COMB: OnceLock<SecretComb> = OnceLock::new();
+        // Rows are plain words, so the table does not depend on the leaf that builds it.
         COMB.get_or_init(|| SecretComb::of_base::<S, Self, 5>(simd))
     }
 

@@ -1,4 +1,5 @@
-//! The integers modulo p = 2^384 - 2^128 - 2^96 + 2^32 - 1. SP 800-186 3.2.1.4. `docs/math/p384.md` has bounds and counts.
+//! The integers modulo p = 2^384 - 2^128 - 2^96 + 2^32 - 1. SP 800-186 3.2.1.4. `docs/math/p384.md` has bounds and
+//! counts.
 
 use crate::ecdsa::constants::limbs;
 use crate::ecdsa::element::{Element, LooseElement, ProductColumns};
@@ -7,7 +8,7 @@ use crate::ecdsa::kernels::{carry, rows};
 use crate::ecdsa::ring::{FieldModulus, OddModulus};
 use crate::simd::Simd;
 
-/// p of P-384.
+/// The prime p of P-384.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldPrime;
 
@@ -16,8 +17,8 @@ impl OddModulus<8> for FieldPrime {
         "fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffeffffffff0000000000000000ffffffff",
     );
 
-    /// -1/p = 2^32 + 1 mod 2^64 gives the digit q by a shift. Of q p, the terms -q 2^96 and -q 2^128 are shifts, which run
-    /// beside the multiplications.
+    /// Reduces with -1/p = 2^32 + 1 mod 2^64, which gives the digit q by a shift. Of q p, the terms -q 2^96 and -q
+    /// 2^128 are shifts, which run beside the multiplications.
     #[inline(always)]
     fn reduce<S: Simd, const N: usize>(
         simd: S,
@@ -45,8 +46,8 @@ impl OddModulus<8> for FieldPrime {
 }
 
 impl FieldModulus<8> for FieldPrime {
-    /// Folds what lies above 2^384, rounded down a little so that nothing negative is left: with t its multiple,
-    /// `v - t p = v - t 2^384 + t (2^128 + 2^96 - 2^32 + 1)`.
+    /// Folds the part above 2^384. The quotient t is rounded down a little, so the result is not negative: `v - t p
+    /// = v - t 2^384 + t (2^128 + 2^96 - 2^32 + 1)`.
     #[inline(always)]
     fn reduce_weakly<S: Simd, const N: usize>(
         simd: S,

@@ -13,7 +13,7 @@ use super::curve::CurveParams;
 use super::rows::CacheLine;
 use crate::simd::{LANES, Simd, Vector};
 
-/// The curve.
+/// The curve P-384.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct P384;
 
@@ -41,7 +41,7 @@ impl CurveParams<8> for P384 {
     const KEY_TABLE_USES: u32 = 50;
     const LINES: usize = 2;
 
-    /// Eight limbs of x, eight of y.
+    /// Loads rows of eight limbs of x and eight of y.
     #[inline(always)]
     fn load_rows<S: Simd>(simd: S, rows: [&[CacheLine]; LANES]) -> [[S::V; 8]; 2] {
         let mut lines = [[simd.zero(); LANES]; 2];
@@ -63,6 +63,7 @@ impl CurveParams<8> for P384 {
 
     fn secret_comb<S: Simd>(simd: S) -> &'static SecretComb {
         static COMB: OnceLock<SecretComb> = OnceLock::new();
+        // Rows are plain words, so the table does not depend on the leaf that builds it.
         COMB.get_or_init(|| SecretComb::of_base::<S, Self, 8>(simd))
     }
 

@@ -3,7 +3,7 @@
 use crate::ecdsa::constants::limbs;
 use crate::ecdsa::ring::OddModulus;
 
-/// n of P-384.
+/// The order n of P-384.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupOrder;
 

@@ -1,4 +1,4 @@
-//! What is read of jobs: signatures in range, keys on their curve.
+//! The inputs of jobs: signatures in range, and keys on their curve.
 
 use oarlock_core::{Key, Operation, SecondInput, Status};
 
@@ -10,19 +10,19 @@ use crate::ecdsa::ring::ModularRing;
 use crate::ecdsa::scalars::{is_in_range, lanes, limbs_of_bytes};
 use crate::simd::{LANES, Simd, Vector};
 
-/// What is read of a job.
+/// The inputs of a job.
 #[derive(Clone, Copy)]
 pub(super) struct EcdsaVerifyJob<'a> {
-    /// x and y in Montgomery form.
+    /// The x and y of the key in Montgomery form.
     pub(super) key: &'a [Vec<u64>; 2],
-    /// Which of the run's jobs it is: its table is found by it.
+    /// The index of the job in the run, by which its table is found.
     pub(super) index: usize,
     pub(super) digest: &'a [u8],
     pub(super) r: &'a [u8],
     pub(super) s: &'a [u8],
 }
 
-/// A public key that has been found to be on its curve, or None. In Montgomery form.
+/// A public key in Montgomery form, or None if it is not on its curve.
 struct CheckedPoint(Option<[Vec<u64>; 2]>);
 
 pub(super) fn read<'a, S: Simd, C: CurveParams<L>, const L: usize>(
@@ -30,6 +30,7 @@ pub(super) fn read<'a, S: Simd, C: CurveParams<L>, const L: usize>(
     operation: &'a Operation<'a>,
 ) -> Result<EcdsaVerifyJob<'a>, Status> {
     let SecondInput::Signature(signature) = operation.extra else { return Err(Status::Malformed) };
+    // A bad key takes precedence over a bad signature, as on the scalar engine.
     let key = public_key::<S, C, L>(simd, operation.key).ok_or(Status::BadKey)?;
     let (r, s) = signature.split_at(C::BYTES);
     if !is_in_range::<C::Order, L>(r) || !is_in_range::<C::Order, L>(s) {
@@ -38,7 +39,7 @@ pub(super) fn read<'a, S: Simd, C: CurveParams<L>, const L: usize>(
     Ok(EcdsaVerifyJob { key, index: 0, digest: operation.input, r, s })
 }
 
-/// The point of a key, checked once per key.
+/// Returns the point of a key. The check of the point is cached with the key.
 fn public_key<S: Simd, C: CurveParams<L>, const L: usize>(simd: S, key: &Key) -> Option<&[Vec<u64>; 2]> {
     let checked = key.prepared(|key| {
         let point = key.ec_public().and_then(|(_, point)| read_point::<S, C, L>(simd, point));
@@ -47,7 +48,8 @@ fn public_key<S: Simd, C: CurveParams<L>, const L: usize>(simd: S, key: &Key) ->
     checked.ok()?.0.as_ref()
 }
 
-/// The coordinates of an uncompressed point in Montgomery form, where it is on the curve. SEC 1 2.3.4.
+/// Returns the coordinates of an uncompressed point in Montgomery form, or None if it is not on the curve. SEC 1
+/// 2.3.4.
 pub(crate) fn read_point<S: Simd, C: CurveParams<L>, const L: usize>(
     simd: S,
     point: &[u8],
@@ -64,7 +66,7 @@ pub(crate) fn read_point<S: Simd, C: CurveParams<L>, const L: usize>(
     )
 }
 
-/// Plain coordinates in Montgomery form, where they are below p and on the curve.
+/// Returns plain coordinates in Montgomery form, or None if they are not below p or not on the curve.
 #[inline(always)]
 fn on_curve<S: Simd, C: CurveParams<L>, const L: usize>(
     simd: S,
@@ -83,7 +85,7 @@ fn on_curve<S: Simd, C: CurveParams<L>, const L: usize>(
     (is_reduced & is_on_curve == u8::MAX).then(|| [first(x), first(y)])
 }
 
-/// The points of a block's keys.
+/// Loads the points of a block's keys.
 pub(super) fn keys<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     block: &[LaneJob<EcdsaVerifyJob<'_>>],

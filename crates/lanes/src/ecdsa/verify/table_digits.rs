@@ -1,4 +1,4 @@
-//! Scalars as rows of tables.
+//! The digits of scalars as rows of tables.
 
 use crate::ecdsa::curve::CurveParams;
 use crate::ecdsa::element::Element;
@@ -6,28 +6,28 @@ use crate::ecdsa::recode::{RowDigits, digit, digits, halve};
 use crate::ecdsa::ring::{ModularRing, OddModulus};
 use crate::simd::{Simd, Vector};
 
-/// How a table is addressed by digits.
+/// The layout of a table: the rows of each digit.
 #[derive(Clone, Copy)]
 pub(super) struct TableWindows {
-    /// Bits of a digit.
+    /// The bits of a digit.
     pub(super) window: usize,
-    /// Rows from those of one digit to those of the next.
+    /// The number of rows between two digits.
     rows: usize,
 }
 
 impl TableWindows {
-    /// A table with rows for every window.
+    /// Describes a table with rows for every window.
     pub(super) fn all(window: usize) -> Self {
         Self { window, rows: 1 << (window - 1) }
     }
 
-    /// A table whose rows serve every window.
+    /// Describes a table whose rows serve every window.
     pub(super) fn one(window: usize) -> Self {
         Self { window, rows: 0 }
     }
 }
 
-/// The digits of scalars below n, even ones by way of n - u.
+/// Returns the digits of scalars below n. An even scalar u is replaced by n - u.
 pub(super) fn table_digits<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     scalar: &Element<S::V, L, N>,

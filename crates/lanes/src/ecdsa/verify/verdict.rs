@@ -1,4 +1,5 @@
-//! Whether the sum's x is r: without inversion, and exactly where the fast path met an exception.
+//! The comparison of the sum's x with r: without inversion, and by exact arithmetic if the fast path met an
+//! exception.
 
 use super::VerifyBlock;
 use super::read::keys;
@@ -12,7 +13,7 @@ use crate::ecdsa::ring::{ModularRing, OddModulus};
 use crate::ecdsa::scalars::lanes;
 use crate::simd::Simd;
 
-/// Lanes whose signature is good.
+/// Returns the lanes whose signature is valid.
 pub(super) fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     work: &VerifyBlock<'_, S::V, L, N>,
@@ -27,10 +28,12 @@ pub(super) fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>
             (is_good, f.is_zero(&f.leave(&work.point.zz)))
         },
     );
+    // ZZ is zero after equal or opposite summands. An attacker can choose such signatures, so the answer must be
+    // exact.
     if is_exception != [0; N] {
         let keys = keys::<S, C, L, N>(simd, work.block);
         for n in 0..N {
-            let exact = exactly::<S, C, L>(
+            let exact = is_valid_exactly::<S, C, L>(
                 simd,
                 work.scalars.map(|scalar| scalar.part(n)),
                 &AffinePoint { x: keys.x.part(n), y: keys.y.part(n) },
@@ -42,7 +45,8 @@ pub(super) fn finish<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>
     is_good
 }
 
-/// Lanes in which `X/Z = r mod n`, by multiplication: X = r Z, or X = (r + n) Z where r + n is below p. Z is not zero.
+/// Returns the lanes in which `X/Z = r mod n`. The test is X = r Z, or X = (r + n) Z if r + n is below p. Z must not
+/// be zero.
 #[inline(always)]
 fn is_x<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
@@ -51,6 +55,7 @@ fn is_x<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     z: &Element<S::V, L, N>,
 ) -> Masks<N> {
     let f = ModularRing::<S, C::Field, L, N>::new(simd);
+    // r is x mod n, and p is above n: for small r there are two candidates for x.
     let other = f.carry(r.loose() + f.splat(&C::Order::LIMBS));
     let is_below = f.is_below_modulus(&other);
     let first = f.reduce_weakly(f.times(&f.enter(r), z) - *x);
@@ -62,8 +67,8 @@ fn is_x<S: Simd, C: CurveParams<L>, const L: usize, const N: usize>(
     is_x
 }
 
-/// The same answer for a group by complete additions.
-fn exactly<S: Simd, C: CurveParams<L>, const L: usize>(
+/// Computes the same for one group by complete additions.
+fn is_valid_exactly<S: Simd, C: CurveParams<L>, const L: usize>(
     simd: S,
     [u1, u2]: [Element<S::V, L, 1>; 2],
     key: &AffinePoint<S::V, L, 1>,

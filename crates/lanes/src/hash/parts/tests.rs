@@ -1,4 +1,4 @@
-//! Published examples, and the `sha2` crate at lengths around the edges of blocks.
+//! Tests with published examples, and against the `sha2` crate at lengths around the block size.
 
 use sha2::{Digest as _, Sha512};
 
@@ -22,7 +22,7 @@ fn on_both(test: impl Fn(&dyn Fn([Parts<'_>; LANES]) -> [[u8; 64]; LANES])) {
 
 /// FIPS 180-4's examples as NIST publishes them (SHA512.pdf), and the empty message of the NIST CAVP vectors.
 #[test]
-fn published_examples() {
+fn sha512_matches_published_examples() {
     let two_blocks = b"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu";
     let examples: [(&[u8], &str); 3] = [
         (
@@ -50,11 +50,11 @@ fn published_examples() {
     });
 }
 
-/// Every length up to three blocks, another in each lane, cut into parts at another place each.
+/// Every lane has another length up to three blocks, cut into parts at another place.
 #[test]
-fn lengths_and_parts() {
+fn sha512_of_parts_matches_the_sha2_crate_at_every_length() {
     let text: Vec<u8> = (0..3 * BLOCK + LANES).map(|at| (at * at / 7 + at) as u8).collect();
-    // Under Miri those of a block or two.
+    // Miri runs the lengths around one block only.
     let lengths = if cfg!(miri) { 17..18 } else { 0..3 * BLOCK };
     on_both(|digest| {
         for first in lengths.clone() {
@@ -73,7 +73,7 @@ fn lengths_and_parts() {
 }
 
 #[test]
-fn words_stay_in_their_lanes() {
+fn digest_words_stay_in_their_lanes() {
     let tails: [[u8; 40]; LANES] = std::array::from_fn(|lane| [lane as u8; 40]);
     let parts = tails.each_ref().map(|tail| [tail.as_slice()]);
     let messages = parts.each_ref().map(|parts| parts.as_slice());

@@ -1,4 +1,5 @@
-//! Products and squares are what integers say, on both leaves, for every number of limbs and at the bounds of their numbers.
+//! Tests of products and squares against integers, on both leaves, for every number of limbs and at the bounds of
+//! the numbers.
 
 use num_bigint::BigUint;
 
@@ -9,10 +10,11 @@ use super::super::window::LIMB;
 use super::*;
 use crate::simd::{LANES, PortableSimd, Vector, Words};
 
-/// Eight numbers, limb by limb.
+/// The limbs of eight numbers.
 type Numbers = Vec<Words>;
 
-/// Limbs of eight numbers below `2^(52 limbs - spare)`: random ones (SplitMix64), and in some lanes all ones, all zeros, or runs.
+/// Returns the limbs of eight numbers below `2^(52 limbs - spare)`: random ones (SplitMix64), and in some lanes all
+/// ones, all zeros, or runs.
 fn numbers(limbs: usize, spare: u32, seed: u64) -> Numbers {
     let mut state = seed;
     let mut next = || {
@@ -31,8 +33,8 @@ fn value(numbers: &Numbers, lane: usize) -> BigUint {
     numbers.iter().rev().fold(BigUint::ZERO, |value, limb| (value << LIMB_BITS) + limb[lane])
 }
 
-/// The square of a, the product of a and b, and the square's square's ... (four of them) product with a picked entry, b: each
-/// of one stream alone and of two.
+/// Returns the square of a, the product of a and b, and the product of b, as a selected entry, with a squared four
+/// times. Each is computed by one stream alone and by two.
 fn results<S: Simd>(simd: S, n: &Numbers, a: &Numbers, b: &Numbers) -> [Vec<Numbers>; 3] {
     let load = |words: &Numbers| -> Vec<S::V> { words.iter().map(|words| simd.load(words)).collect() };
     let (limbs, factor) = (n.len(), load(b));
@@ -41,7 +43,7 @@ fn results<S: Simd>(simd: S, n: &Numbers, a: &Numbers, b: &Numbers) -> [Vec<Numb
         entries[11] = *limb;
     }
     let mut out: [Vec<Numbers>; 3] = Default::default();
-    // A window of longer numbers is minutes under Miri.
+    // A window of longer numbers takes minutes under Miri.
     let (counts, operations) = if cfg!(miri) && limbs > PAIRED { (1..=1, 2) } else { (1..=2, 3) };
     for count in counts {
         for (operation, out) in out.iter_mut().enumerate().take(operations) {
@@ -71,7 +73,7 @@ fn results<S: Simd>(simd: S, n: &Numbers, a: &Numbers, b: &Numbers) -> [Vec<Numb
 fn check<S: Simd>(simd: S, limbs: usize, seed: u64) {
     let mut n = numbers(limbs, SPARE_BITS as u32, 3 * seed);
     n[0].iter_mut().for_each(|limb| *limb |= 1);
-    // Up to 4 n at most.
+    // The values are below 4 n.
     let (a, b) = (
         numbers(limbs, SPARE_BITS as u32 - 1, 3 * seed + 1),
         numbers(limbs, SPARE_BITS as u32, 3 * seed + 2),
@@ -101,9 +103,9 @@ fn check<S: Simd>(simd: S, limbs: usize, seed: u64) {
 }
 
 #[test]
-fn products_are_those_of_integers() {
+fn montgomery_products_agree_with_integers() {
     for limbs in SIZES {
-        // One size whose products stay in registers, one whose products go tile by tile.
+        // Miri runs one size whose products stay in registers, and one whose products go tile by tile.
         if cfg!(miri) && !matches!(limbs, 10 | 30) {
             continue;
         }
@@ -118,7 +120,7 @@ fn products_are_those_of_integers() {
 }
 
 #[test]
-fn every_size_of_modulus_finds_its_limbs() {
+fn every_size_of_modulus_has_a_number_of_limbs() {
     assert_eq!([512, 516, 517, 1031, 1036, 1037, 2048, 4096, 4156, 4157].map(limbs_for), {
         [Some(10), Some(10), Some(20), Some(20), Some(20), Some(30), Some(40), Some(80), Some(80), None]
     });

@@ -1,4 +1,5 @@
-//! AES and GHASH in plain Rust. The S-box is arithmetic in GF(2^8) on planes of bits: no table, no branch, and slow.
+//! AES and GHASH in plain Rust. The S-box is arithmetic in GF(2^8) on planes of bits: slow, but without tables and
+//! branches.
 
 use super::{PortableSimd, PortableVector};
 use crate::simd::{BLOCK, BlockSimd, LANES, Simd, VECTOR_BYTES, Words};
@@ -47,7 +48,7 @@ impl BlockSimd for PortableSimd {
         shift_rows(substitute(blocks), 1) ^ key
     }
 
-    /// InvMixColumns is MixColumns three times over: FIPS 197's polynomial has order four.
+    /// Applies MixColumns three times, which is InvMixColumns: the polynomial of FIPS 197 has order four.
     #[inline(never)]
     fn decrypt_round(self, blocks: PortableVector, key: PortableVector) -> PortableVector {
         let columns = shift_rows(substitute_inverse(blocks), 3);
@@ -75,15 +76,15 @@ fn bytes_of(blocks: PortableVector) -> [u8; VECTOR_BYTES] {
     std::array::from_fn(|at| (blocks.0[at / 8] >> (8 * (at % 8))) as u8)
 }
 
-/// The product of two polynomials over GF(2).
+/// Multiplies two polynomials over GF(2).
 fn product_of(a: u64, b: u64) -> u128 {
     (0..64).fold(0, |sum, bit| sum ^ ((u128::from(a) << bit) & u128::from(b >> bit & 1).wrapping_neg()))
 }
 
-/// One bit of each of sixty-four bytes in each word: word `i` has bit `i` of every byte.
+/// Planes of sixty-four bytes: word `i` has bit `i` of every byte.
 type Planes = [u64; 8];
 
-/// SubBytes: the inverse in GF(2^8), then an affine map. FIPS 197 5.1.1.
+/// Computes SubBytes: the inverse in GF(2^8), then an affine map. FIPS 197 5.1.1.
 fn substitute(blocks: PortableVector) -> PortableVector {
     let inverse = inverse(planes_of(blocks.0));
     let rotated = |at: usize| (0..5).fold(0, |sum, by| sum ^ inverse[(at + 8 - by) % 8]);
@@ -91,7 +92,7 @@ fn substitute(blocks: PortableVector) -> PortableVector {
     PortableVector(planes_of_planes(planes))
 }
 
-/// InvSubBytes: the inverse of the affine map, then that in GF(2^8). FIPS 197 5.3.2.
+/// Computes InvSubBytes: the inverse of the affine map, then the inverse in GF(2^8). FIPS 197 5.3.2.
 fn substitute_inverse(blocks: PortableVector) -> PortableVector {
     let planes = planes_of(blocks.0);
     let rotated = |at: usize| planes[(at + 2) % 8] ^ planes[(at + 5) % 8] ^ planes[(at + 7) % 8];
@@ -99,12 +100,12 @@ fn substitute_inverse(blocks: PortableVector) -> PortableVector {
     PortableVector(planes_of_planes(inverse(planes)))
 }
 
-/// A bit of a constant, for every byte.
+/// Returns a bit of a constant for every byte.
 fn constant(byte: u64, bit: usize) -> u64 {
     (byte >> bit & 1).wrapping_neg()
 }
 
-/// The inverse in GF(2^8), and zero of zero: the 254th power.
+/// Computes the inverse in GF(2^8) as the 254th power, which maps zero to zero.
 fn inverse(x: Planes) -> Planes {
     let square = |x: Planes| multiply(x, x);
     let x3 = multiply(square(x), x);
@@ -114,7 +115,7 @@ fn inverse(x: Planes) -> Planes {
     multiply(multiply(x240, x12), square(x))
 }
 
-/// The product in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1. FIPS 197 4.2.
+/// Multiplies in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1. FIPS 197 4.2.
 fn multiply(a: Planes, b: Planes) -> Planes {
     let mut product = [0; 15];
     for (at, one) in a.iter().enumerate() {
@@ -130,24 +131,24 @@ fn multiply(a: Planes, b: Planes) -> Planes {
     std::array::from_fn(|at| product[at])
 }
 
-/// Eight words of eight bytes as planes: byte `w` of plane `i` has bit `i` of the bytes of word `w`.
+/// Turns eight words of eight bytes into planes: byte `w` of plane `i` has bit `i` of the bytes of word `w`.
 fn planes_of(words: Words) -> Planes {
     transpose_bytes(words.map(transpose_bits))
 }
 
-/// The words of these planes.
+/// Turns planes back into words.
 fn planes_of_planes(planes: Planes) -> Words {
     transpose_bytes(planes).map(transpose_bits)
 }
 
-/// Byte `i` of word `j` becomes byte `j` of word `i`.
+/// Transposes bytes: byte `i` of word `j` becomes byte `j` of word `i`.
 fn transpose_bytes(words: Words) -> Words {
     std::array::from_fn(|to| {
         words.iter().enumerate().fold(0, |word, (at, from)| word | (from >> (8 * to) & 0xFF) << (8 * at))
     })
 }
 
-/// Bit `i` of byte `j` becomes bit `j` of byte `i`.
+/// Transposes bits: bit `i` of byte `j` becomes bit `j` of byte `i`.
 fn transpose_bits(word: u64) -> u64 {
     let swap = |word: u64, by: u32, mask: u64| {
         let changed = (word ^ word >> by) & mask;
@@ -157,14 +158,14 @@ fn transpose_bits(word: u64) -> u64 {
     swap(swap(word, 14, 0x0000_CCCC_0000_CCCC), 28, 0x0000_0000_F0F0_F0F0)
 }
 
-/// Row r of each block moves by `columns` r columns to the left: 1 is ShiftRows, 3 InvShiftRows. FIPS 197 5.1.2.
+/// Moves row r of each block by `columns` r columns to the left: 1 is ShiftRows, 3 is InvShiftRows. FIPS 197 5.1.2.
 fn shift_rows(blocks: PortableVector, columns: usize) -> PortableVector {
     let bytes = bytes_of(blocks);
     let from = |at: usize| at / BLOCK * BLOCK + (at + 4 * columns * (at % 4)) % BLOCK;
     PortableSimd.load_bytes(&std::array::from_fn(|at| bytes[from(at)]))
 }
 
-/// Each column times {03}x^3 + {01}x^2 + {01}x + {02}. FIPS 197 5.1.3.
+/// Multiplies each column by {03}x^3 + {01}x^2 + {01}x + {02}. FIPS 197 5.1.3.
 fn mix_columns(blocks: PortableVector) -> PortableVector {
     PortableVector(blocks.0.map(|word| {
         let turned = |rows: u32| {
@@ -174,7 +175,7 @@ fn mix_columns(blocks: PortableVector) -> PortableVector {
         let changed = word ^ turned(1);
         let high_changed = changed >> 7 & 0x0101_0101_0101_0101;
         let doubled = ((changed & !0x8080_8080_8080_8080) << 1) ^ (high_changed * 0x1B);
-        // 2a + 3b + c + d = 2 (a + b) + b + c + d.
+        // Uses 2a + 3b + c + d = 2 (a + b) + b + c + d.
         doubled ^ turned(1) ^ turned(2) ^ turned(3)
     }))
 }

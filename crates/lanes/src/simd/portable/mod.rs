@@ -1,4 +1,4 @@
-//! The portable twin: eight words in an array.
+//! The portable leaf: eight words in an array.
 
 mod blocks;
 
@@ -11,11 +11,11 @@ use super::{HALVES, HalfMask, LANES, Mask, Simd, Vector, Words};
 
 const LOW_52: u64 = (1 << 52) - 1;
 
-/// Any CPU.
+/// Any CPU, as a token without requirements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PortableSimd;
 
-/// Eight words.
+/// Eight words in an array.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct PortableVector(pub(super) Words);
@@ -102,8 +102,9 @@ impl PortableVector {
         (0..LANES).fold(0, |bits, lane| bits | u8::from(f(self.0[lane], other.0[lane])) << lane)
     }
 
-    /// All ones where the mask is set; no branch, as the mask may be secret. Nor may the compiler know of any word that it is
-    /// all ones or nothing: it makes jumps of choices.
+    /// Returns all ones in lanes whose mask bit is set. There is no branch, because the mask can be secret.
+    /// `black_box` hides that a word is all ones or zero: with that knowledge the compiler turns selections into
+    /// jumps.
     #[inline(always)]
     fn ones_if(mask: Mask) -> Self {
         Self(std::array::from_fn(|lane| black_box((u64::from(mask) >> lane & 1).wrapping_neg())))
@@ -243,7 +244,7 @@ impl Vector for PortableVector {
         self - (other & Self::ones_if(mask))
     }
 
-    /// Halves the words bit by bit of the index, by masks that the compiler cannot know.
+    /// Halves the list of words for each bit of the index, with masks that the compiler cannot know.
     #[inline(never)]
     fn pick16(self, low: Self, high: Self) -> Self {
         self.map(|index| {

@@ -4,22 +4,24 @@ use std::sync::mpsc;
 use std::thread;
 
 use oarlock_milter::protocol::{Actions, Steps};
-use oarlock_milter::{Filter, Filters, MtaSocket, Server, Settings, Socket, Wants};
+use oarlock_milter::{
+    FilterFactory, FilterWants, MessageFilter, MilterServer, MilterSettings, MilterSocket, MtaSocket,
+};
 use tokio::sync::oneshot;
 
 use super::super::BenchError;
 use super::filters::ANY_PORT;
-use crate::cores::Cores;
+use crate::cores::DividedCores;
 
 /// A filter on a thread of its own. It ends when it is dropped.
 pub(super) struct AcceptingServer {
-    pub(super) socket: Socket,
+    pub(super) socket: MilterSocket,
     _stop: oneshot::Sender<()>,
 }
 
 impl AcceptingServer {
     /// Starts a filter on the servers' core.
-    pub(super) fn start(cores: &Cores) -> Result<Self, BenchError> {
+    pub(super) fn start(cores: &DividedCores) -> Result<Self, BenchError> {
         let (sender, receiver) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         // A thread stays on the core that it is started on.
@@ -32,15 +34,16 @@ impl AcceptingServer {
     }
 }
 
-/// Serves until `stopped` is ready or its sender is gone. The socket, or the reason why there is none, goes to `sender`.
-fn serve(sender: &mpsc::Sender<Result<Socket, String>>, stopped: oneshot::Receiver<()>) {
+/// Serves until `stopped` is ready or its sender is gone. The socket, or the reason why there is none, goes to
+/// `sender`.
+fn serve(sender: &mpsc::Sender<Result<MilterSocket, String>>, stopped: oneshot::Receiver<()>) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return drop(sender.send(Err(error.to_string()))),
     };
     runtime.block_on(async {
         let bound = match ANY_PORT.parse() {
-            Ok(socket) => Server::bind(&[socket], AcceptingFilters, Settings::default()).await,
+            Ok(socket) => MilterServer::bind(&[socket], AcceptingFilters, MilterSettings::default()).await,
             Err(error) => return drop(sender.send(Err(format!("{error}")))),
         };
         match bound {
@@ -56,14 +59,14 @@ fn serve(sender: &mpsc::Sender<Result<Socket, String>>, stopped: oneshot::Receiv
 struct AcceptingFilters;
 struct AcceptingFilter;
 
-impl Filters for AcceptingFilters {
+impl FilterFactory for AcceptingFilters {
     type Filter = AcceptingFilter;
 
     fn filter(&self, _: MtaSocket) -> AcceptingFilter {
         AcceptingFilter
     }
 
-    fn wants(&self) -> Wants {
+    fn wants(&self) -> FilterWants {
         // The same steps as the filter that is measured asks for, so that MTAs send the same to both.
         let steps = Steps::NO_HELO
             | Steps::NO_RECIPIENT
@@ -73,8 +76,8 @@ impl Filters for AcceptingFilters {
             | Steps::NO_REPLY_MAIL
             | Steps::NO_REPLY_HEADER
             | Steps::LEADING_SPACE;
-        Wants { actions: Actions::NONE, steps, macros: Vec::new() }
+        FilterWants { actions: Actions::NONE, steps, macros: Vec::new() }
     }
 }
 
-impl Filter for AcceptingFilter {}
+impl MessageFilter for AcceptingFilter {}

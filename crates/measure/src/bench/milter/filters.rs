@@ -5,16 +5,16 @@ use std::process::{Command, Stdio};
 
 use oarlock::keys::export;
 use oarlock_dkim::{RecordOptions, record_text};
-use oarlock_milter::Socket;
+use oarlock_milter::MilterSocket;
 use serde::Deserialize;
 
 use super::super::BenchError;
 use super::super::args::MilterRow;
 use super::super::place::{make_directory, write};
-use super::super::plan::Program;
-use super::super::process::Process;
-use super::mails::Mails;
-use crate::cores::Cores;
+use super::super::plan::BenchProgram;
+use super::super::process::ServerProcess;
+use super::mails::MtaMailSet;
+use crate::cores::DividedCores;
 use crate::dkim::{DOMAIN, SELECTOR};
 use crate::options::GlobalOptions;
 
@@ -23,8 +23,8 @@ pub(super) const ANY_PORT: &str = "inet:0@127.0.0.1";
 
 /// `oarlock milter` on the servers' core, with a key of its own.
 pub(super) struct OwnFilter {
-    process: Process,
-    pub(super) socket: Socket,
+    process: ServerProcess,
+    pub(super) socket: MilterSocket,
 }
 
 /// The line that the filter prints when it listens.
@@ -38,8 +38,8 @@ impl OwnFilter {
         global: &GlobalOptions,
         place: &Path,
         row: MilterRow,
-        mails: &Mails,
-        cores: &Cores,
+        mails: &MtaMailSet,
+        cores: &DividedCores,
     ) -> Result<Self, BenchError> {
         let directory = make_directory(place.join(row.to_string()))?;
         let (config, records) = (directory.join("milter.toml"), directory.join("records"));
@@ -68,7 +68,7 @@ impl OwnFilter {
         command.args(["milter", "--log", "json", "--config"]).arg(&config).arg("--keys-file").arg(&records);
         command.stdout(Stdio::piped());
         let log = directory.join("milter.log");
-        let mut process = Process::start(Program::Milter, &mut command, log, cores)?;
+        let mut process = ServerProcess::start(BenchProgram::Milter, &mut command, log, cores)?;
         let said = serde_json::from_str(&process.first_line()?).ok();
         let socket = said.and_then(|said: AnnouncedSockets| said.sockets.first()?.parse().ok());
         match socket {

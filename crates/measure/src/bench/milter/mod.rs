@@ -1,11 +1,11 @@
-//! `oarlock bench milter`: MTAs at a mail filter, as many at once as Postfix would have.
+//! `oarlock bench milter`: many MTAs at a mail filter, as Postfix has them.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `mails` | what MTAs send, and how they know that the answer is right |
+//! | `mails` | the messages of MTAs, and the check of their answers |
 //! | `filters` | this program's own filter, as a process |
 //! | `acceptor` | a filter that only accepts |
-//! | `sessions` | MTAs, each sending its next message as soon as the one before is answered |
+//! | `sessions` | MTAs, each with one message at a time |
 //! | `report` | table and JSON |
 
 mod acceptor;
@@ -18,24 +18,24 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use oarlock::Accelerator;
-use oarlock_milter::Socket;
+use oarlock_milter::MilterSocket;
 use tempfile::TempDir;
 
 use self::acceptor::AcceptingServer;
 use self::filters::OwnFilter;
-use self::mails::Mails;
-use self::report::Row;
-use self::sessions::{Measured, Sessions};
-use super::args::{MilterArgs, MilterRow};
+use self::mails::MtaMailSet;
+use self::report::FilterRow;
+use self::sessions::{MeasuredSessions, MtaSessions};
+use super::args::{MilterBenchArgs, MilterRow};
 use super::{BAR, BenchError};
-use crate::cores::Cores;
+use crate::cores::DividedCores;
 use crate::options::GlobalOptions;
 use crate::progress;
 use crate::report::print_report;
 
-pub(super) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), BenchError> {
+pub(super) fn run(global: &GlobalOptions, args: &MilterBenchArgs) -> Result<(), BenchError> {
     args.check()?;
-    let cores = Cores::divide();
+    let cores = DividedCores::divide();
     let acceptor = AcceptingServer::start(&cores)?;
     cores.leave();
     let place =
@@ -43,7 +43,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Bench
     let accelerator = global.builder().build().map_err(BenchError::Engines)?;
     let rows = args.rows();
     let turns = rows.len() * args.sessions.len() * args.turns as usize;
-    let bench = Bench {
+    let bench = MilterBench {
         global,
         args,
         cores: &cores,
@@ -62,22 +62,22 @@ pub(super) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Bench
     done
 }
 
-/// What all rows share.
-struct Bench<'a> {
+/// The state that all rows share.
+struct MilterBench<'a> {
     global: &'a GlobalOptions,
-    args: &'a MilterArgs,
-    cores: &'a Cores,
+    args: &'a MilterBenchArgs,
+    cores: &'a DividedCores,
     place: &'a TempDir,
     accelerator: &'a Accelerator,
     acceptor: &'a AcceptingServer,
     bar: &'a ProgressBar,
 }
 
-impl Bench<'_> {
-    /// One filter, at each number of sessions.
-    fn row(&self, row: MilterRow) -> Result<Vec<Row>, BenchError> {
+impl MilterBench<'_> {
+    /// Measures one filter at each number of sessions.
+    fn row(&self, row: MilterRow) -> Result<Vec<FilterRow>, BenchError> {
         self.bar.set_message(format!("{row}: starting"));
-        let mails = Mails::new(row, self.args.messages, self.args.sizes, self.accelerator)?;
+        let mails = MtaMailSet::new(row, self.args.messages, self.args.sizes, self.accelerator)?;
         let own = match (&self.args.connect, row) {
             (Some(_), _) | (None, MilterRow::Accept) => None,
             (None, _) => Some(OwnFilter::start(self.global, self.place.path(), row, &mails, self.cores)?),
@@ -100,19 +100,19 @@ impl Bench<'_> {
                 turns.push((self.turn(socket, process, sessions, &mails)?, base));
                 self.bar.inc(1);
             }
-            rows.push(Row::new(row, sessions, self.args, &turns));
+            rows.push(FilterRow::new(row, sessions, self.args, &turns));
         }
         Ok(rows)
     }
 
     fn turn(
         &self,
-        socket: &Socket,
+        socket: &MilterSocket,
         process: Option<u32>,
         sessions: usize,
-        mails: &Mails,
-    ) -> Result<Measured, BenchError> {
-        Sessions { socket, process, count: sessions }
+        mails: &MtaMailSet,
+    ) -> Result<MeasuredSessions, BenchError> {
+        MtaSessions { socket, process, count: sessions }
             .measure(mails, Duration::from_secs_f64(self.args.seconds))
     }
 }

@@ -2,44 +2,46 @@
 
 use serde::Serialize;
 
-use super::super::args::{MilterArgs, MilterRow, MilterSizes};
-use super::sessions::Measured;
+use super::super::args::{MilterBenchArgs, MilterRow, MtaMailSizes};
+use super::sessions::MeasuredSessions;
 use crate::statistics::median;
-use crate::table::{Align, Cell, Table, count, duration, thousands};
+use crate::table::{CellAlign, TableCell, TextTable, count, duration, thousands};
 
-/// What a filter did in all turns together.
+/// The result of a filter in all turns together.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct FilterRow {
     name: MilterRow,
     sessions: usize,
-    sizes: MilterSizes,
+    sizes: MtaMailSizes,
     /// Of each turn.
     seconds: f64,
     turns: u32,
     messages: u64,
     rate_per_s: f64,
-    /// Of the filter's process; null where that is not known.
+    /// The CPU time of the filter's process; null if the process is unknown.
     cpu_us_per_message: Option<f64>,
     rate_per_cpu_s: Option<f64>,
     /// Medians over turns, from MAIL to the end of the answer.
     p50_us: f64,
     p99_us: f64,
-    /// Over a filter that only accepts, in the same turn: the median over turns.
+    /// The difference to a filter that only accepts, in the same turn: the median over turns.
     added_p50_us: Option<f64>,
 }
 
-impl Row {
+impl FilterRow {
     pub(super) fn new(
         name: MilterRow,
         sessions: usize,
-        args: &MilterArgs,
-        turns: &[(Measured, Option<Measured>)],
+        args: &MilterBenchArgs,
+        turns: &[(MeasuredSessions, Option<MeasuredSessions>)],
     ) -> Self {
         let messages: u64 = turns.iter().map(|(turn, _)| turn.messages).sum();
         let cpu_us: Option<u64> = turns.iter().map(|(turn, _)| turn.cpu_us).sum();
         let each = cpu_us.map(|cpu_us| cpu_us as f64 / messages as f64).filter(|each| each.is_finite());
         let seconds: f64 = turns.iter().map(|(turn, _)| turn.seconds).sum();
-        let added = |(turn, base): &(Measured, Option<Measured>)| Some(turn.p50_us - base.as_ref()?.p50_us);
+        let added = |(turn, base): &(MeasuredSessions, Option<MeasuredSessions>)| {
+            Some(turn.p50_us - base.as_ref()?.p50_us)
+        };
         Self {
             name,
             sessions,
@@ -58,7 +60,7 @@ impl Row {
 }
 
 /// Returns the heading and the table.
-pub(super) fn to_text(args: &MilterArgs, rows: &[Row], in_colour: bool) -> String {
+pub(super) fn to_text(args: &MilterBenchArgs, rows: &[FilterRow], in_colour: bool) -> String {
     let heading = format!(
         "{}, {}; CPU: of the filter's process, on one core with the filter that only accepts;\n\
          added: to the median of that filter in the same turn; {} of {} s\n",
@@ -67,19 +69,19 @@ pub(super) fn to_text(args: &MilterArgs, rows: &[Row], in_colour: bool) -> Strin
         count(args.turns.into(), "turn"),
         args.seconds
     );
-    let mut table = Table::new([
-        ("row", Align::Left),
-        ("sessions", Align::Right),
-        ("messages/s", Align::Right),
-        ("/CPU s", Align::Right),
-        ("CPU each", Align::Right),
-        ("p50", Align::Right),
-        ("p99", Align::Right),
-        ("added", Align::Right),
+    let mut table = TextTable::new([
+        ("row", CellAlign::Left),
+        ("sessions", CellAlign::Right),
+        ("messages/s", CellAlign::Right),
+        ("/CPU s", CellAlign::Right),
+        ("CPU each", CellAlign::Right),
+        ("p50", CellAlign::Right),
+        ("p99", CellAlign::Right),
+        ("added", CellAlign::Right),
     ]);
     for row in rows {
         let or = |value: Option<f64>, text: &dyn Fn(f64) -> String| {
-            value.map_or_else(Cell::none, |value| text(value).into())
+            value.map_or_else(TableCell::none, |value| text(value).into())
         };
         table.row([
             row.name.to_string().into(),

@@ -1,32 +1,32 @@
-//! MTAs, each sending its next message as soon as the one before is answered.
+//! MTAs. Each sends its next message as soon as the last one is answered.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use oarlock_milter::{Client, Socket};
+use oarlock_milter::{MilterClient, MilterSocket};
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 use tokio::task::{JoinError, JoinSet};
 
 use super::super::BenchError;
-use super::mails::Mails;
+use super::mails::MtaMailSet;
 use crate::process_stats;
 use crate::statistics::LatencyHistogram;
 
-/// How much of a turn goes by before anything counts.
+/// The share of a turn before anything counts.
 const WARM_UP: f64 = 0.1;
 
 /// Sessions at one filter.
-pub(super) struct Sessions<'a> {
-    pub(super) socket: &'a Socket,
-    /// Whose CPU time is counted.
+pub(super) struct MtaSessions<'a> {
+    pub(super) socket: &'a MilterSocket,
+    /// The process whose CPU time is counted.
     pub(super) process: Option<u32>,
     pub(super) count: usize,
 }
 
-/// What one turn gave.
+/// The result of one turn.
 #[derive(Clone, Debug)]
-pub(super) struct Measured {
+pub(super) struct MeasuredSessions {
     pub(super) messages: u64,
     pub(super) seconds: f64,
     pub(super) cpu_us: Option<u64>,
@@ -35,8 +35,8 @@ pub(super) struct Measured {
     pub(super) p99_us: f64,
 }
 
-/// What all sessions of a turn share.
-struct Shared {
+/// The state that all sessions of a turn share.
+struct SessionState {
     counts: AtomicBool,
     /// Notified at the first message that counts.
     first: Notify,
@@ -44,13 +44,17 @@ struct Shared {
     next: AtomicUsize,
 }
 
-impl Sessions<'_> {
-    pub(super) fn measure(&self, mails: &Mails, length: Duration) -> Result<Measured, BenchError> {
+impl MtaSessions<'_> {
+    pub(super) fn measure(
+        &self,
+        mails: &MtaMailSet,
+        length: Duration,
+    ) -> Result<MeasuredSessions, BenchError> {
         Runtime::new().map_err(BenchError::Clients)?.block_on(self.turn(mails, length))
     }
 
-    async fn turn(&self, mails: &Mails, length: Duration) -> Result<Measured, BenchError> {
-        let shared = std::sync::Arc::new(Shared {
+    async fn turn(&self, mails: &MtaMailSet, length: Duration) -> Result<MeasuredSessions, BenchError> {
+        let shared = std::sync::Arc::new(SessionState {
             counts: AtomicBool::new(false),
             first: Notify::new(),
             stops: AtomicBool::new(false),
@@ -75,7 +79,7 @@ impl Sessions<'_> {
         // However slow the filter is, a turn has a message.
         tokio::select! {
             () = shared.first.notified() => {}
-            // Until they are told to stop, sessions end by failing.
+            // Before `stops` is set, a session ends only by failing.
             Some(session) = sessions.join_next() => add(session)?,
         }
         shared.counts.store(false, Ordering::Relaxed);
@@ -84,7 +88,7 @@ impl Sessions<'_> {
         while let Some(session) = sessions.join_next().await {
             add(session)?;
         }
-        Ok(Measured {
+        Ok(MeasuredSessions {
             messages: times.len(),
             seconds,
             cpu_us: cpu_after.zip(cpu).map(|(after, before)| after.saturating_sub(before)),
@@ -94,8 +98,8 @@ impl Sessions<'_> {
     }
 
     /// Connects as an MTA, negotiates and greets.
-    async fn connect(&self) -> std::io::Result<Client> {
-        let mut client = Client::connect(self.socket).await?;
+    async fn connect(&self) -> std::io::Result<MilterClient> {
+        let mut client = MilterClient::connect(self.socket).await?;
         client.negotiate().await.map_err(std::io::Error::other)?;
         client.greet(b"").await.map_err(std::io::Error::other)?;
         Ok(client)
@@ -110,7 +114,11 @@ impl Sessions<'_> {
     }
 }
 
-async fn send_all(client: &mut Client, mails: &Mails, shared: &Shared) -> Result<LatencyHistogram, String> {
+async fn send_all(
+    client: &mut MilterClient,
+    mails: &MtaMailSet,
+    shared: &SessionState,
+) -> Result<LatencyHistogram, String> {
     let mut times = LatencyHistogram::default();
     while !shared.stops.load(Ordering::Relaxed) {
         let place = shared.next.fetch_add(1, Ordering::Relaxed);

@@ -1,11 +1,11 @@
-//! `oarlock dnssec bench`: whole zones verified, signed and read, by this program with each of its engines and by others' programs on
-//! the machine, in turns.
+//! `oarlock dnssec bench`: whole zones verified, signed and read, by this program with each of its engines and by
+//! other programs on the machine, in turns.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `task` | what is measured, and the programs that do it |
+//! | `task` | the tasks, and the programs that do them |
 //! | `place` | the zones |
-//! | `program` | programs that are run, and what they cost |
+//! | `program` | programs that are run, and their cost |
 //! | `report` | rows as table and JSON |
 
 mod error;
@@ -17,10 +17,10 @@ mod task;
 use clap::Args;
 
 pub use self::error::ZoneBenchError;
-use self::place::Place;
-use self::program::{Program, ProgramCost};
-use self::report::Row;
-use self::task::{Kind, Task};
+use self::place::ZoneDirectory;
+use self::program::{ProgramCost, ZoneProgram};
+use self::report::ZoneBenchRow;
+use self::task::{ZoneKeyKind, ZoneTask};
 use crate::options::GlobalOptions;
 use crate::progress;
 use crate::report::print_report;
@@ -29,21 +29,21 @@ use crate::statistics::{median_by, take_turns};
 /// Arguments of `oarlock dnssec bench`.
 #[derive(Debug, Args)]
 pub struct ZoneBenchArgs {
-    /// Delegations of the zone, of which 60 % have DS records
+    /// Number of delegations in the zone, up to 10000000; 60 % have DS records
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     delegations: u64,
     /// Rows to measure, separated by commas [default: all]
     #[arg(long, value_name = "ROWS", value_delimiter = ',')]
-    rows: Vec<Task>,
-    /// Turns of each, of which the median counts
+    rows: Vec<ZoneTask>,
+    /// Number of turns of each row, 1 to 1000; the median counts
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     turns: u32,
-    /// Leave others' programs out
+    /// Measure no other programs
     #[arg(long)]
     no_peers: bool,
 }
 
-/// RSA signatures are so slow elsewhere that a part of the zone is enough.
+/// The divisor of the zone's size for RSA signing, which is slow in other programs.
 const RSA_SIGN_PART: u64 = 5;
 
 /// Measures, and prints a table or JSON.
@@ -54,7 +54,7 @@ pub fn run(global: &GlobalOptions, args: &ZoneBenchArgs) -> Result<(), ZoneBench
     let all = global.builder().lazy().build()?;
     global.warn_absent_engines(&all);
     let engines = global.measured_engines(&all);
-    let rows = if args.rows.is_empty() { Task::usual() } else { args.rows.clone() };
+    let rows = if args.rows.is_empty() { ZoneTask::usual() } else { args.rows.clone() };
     let bar = progress::bar(rows.len() as u64, "{msg:16} {wide_bar} {pos}/{len} rows{left}");
     let mut report = Vec::new();
     for task in rows {
@@ -66,22 +66,22 @@ pub fn run(global: &GlobalOptions, args: &ZoneBenchArgs) -> Result<(), ZoneBench
     Ok(print_report(global.json, &report, |in_colour| report::to_text(args, &report, in_colour))?)
 }
 
-/// The rows of a task: engines first, each beside the fastest of the others, then these.
+/// Returns the rows of a task: first the engines, each beside the fastest other program, then the other programs.
 fn measure(
     global: &GlobalOptions,
     args: &ZoneBenchArgs,
-    task: Task,
+    task: ZoneTask,
     engines: &[&str],
-) -> Result<Vec<Row>, ZoneBenchError> {
+) -> Result<Vec<ZoneBenchRow>, ZoneBenchError> {
     let delegations = match task {
-        Task::Sign(Kind::Rsa2048) => args.delegations.div_ceil(RSA_SIGN_PART),
+        ZoneTask::Sign(ZoneKeyKind::Rsa2048) => args.delegations.div_ceil(RSA_SIGN_PART),
         _ => args.delegations,
     };
-    let place = Place::new(task.kind(), delegations)?;
-    let operations = if task == Task::Parse { place.records } else { place.signatures };
+    let place = ZoneDirectory::new(task.kind(), delegations)?;
+    let operations = if task == ZoneTask::Parse { place.records } else { place.signatures };
     let threads = global.bulk_threads();
     let mut programs = Vec::new();
-    for engine in engines.iter().take(if task == Task::Parse { 1 } else { engines.len() }) {
+    for engine in engines.iter().take(if task == ZoneTask::Parse { 1 } else { engines.len() }) {
         programs.push(task.own(engine, threads, &place.keys)?);
     }
     let own = programs.len();
@@ -90,11 +90,11 @@ fn measure(
     }
     let costs = turns(&programs, &place, args.turns)?;
     let name = task.name();
-    let rows: Vec<Row> = (0..)
+    let rows: Vec<ZoneBenchRow> = (0..)
         .zip(programs.iter().zip(costs))
         .filter_map(|(at, (program, cost))| {
             let threads = if at < own { threads } else { 1 };
-            Some(Row::new(&name, &program.name, threads, delegations, operations, cost?))
+            Some(ZoneBenchRow::new(&name, &program.name, threads, delegations, operations, cost?))
         })
         .collect();
     let (own, peers) = rows.split_at(own.min(rows.len()));
@@ -102,7 +102,7 @@ fn measure(
     Ok(own.iter().map(|row| row.clone().beside(best)).chain(peers.iter().cloned()).collect())
 }
 
-fn is_usable(program: &Program) -> bool {
+fn is_usable(program: &ZoneProgram) -> bool {
     let is_here = program.is_here();
     if !is_here {
         eprintln!("oarlock: {} is not on this machine", program.name);
@@ -110,13 +110,14 @@ fn is_usable(program: &Program) -> bool {
     is_here
 }
 
-/// Each in turn: the median turn by CPU. Nothing of one that cannot do it, which is said; this program has to.
+/// Runs the programs in turns, and returns the median cost of each. A failure of another program is a note; this
+/// program must not fail.
 fn turns(
-    programs: &[Program],
-    place: &Place,
+    programs: &[ZoneProgram],
+    place: &ZoneDirectory,
     turns: u32,
 ) -> Result<Vec<Option<ProgramCost>>, ZoneBenchError> {
-    let mut programs: Vec<&Program> = programs.iter().collect();
+    let mut programs: Vec<&ZoneProgram> = programs.iter().collect();
     let costs = take_turns(&mut programs, turns, |_, program| match program.run(place.path()) {
         Ok((_, cost)) => Ok(Some(cost)),
         Err(error) if program.is_own => Err(error),

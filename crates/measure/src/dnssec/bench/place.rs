@@ -1,4 +1,4 @@
-//! The folder in which everybody works, and the zones in it.
+//! The directory of the bench and the zones in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,24 +7,25 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::error::ZoneBenchError;
-use super::program::Program;
-use super::task::{Kind, ORIGIN};
+use super::program::ZoneProgram;
+use super::task::{ORIGIN, ZoneKeyKind};
 
-/// A zone of one kind of key: `unsigned.zone`, `keyed.zone` with its DNSKEY records, `signed.zone`, and the keys beside them.
+/// A zone of one kind of key: `unsigned.zone`, `keyed.zone` with its DNSKEY records, `signed.zone`, and the keys
+/// beside them.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ZoneDirectory {
     folder: TempDir,
-    /// Files of keys without their endings.
+    /// The key files, without their endings.
     pub(super) keys: Vec<String>,
-    /// Records of the signed zone.
+    /// The number of records of the signed zone.
     pub(super) records: u64,
-    /// Its signatures.
+    /// The number of its signatures.
     pub(super) signatures: u64,
 }
 
-impl Place {
-    /// Makes a zone of so many delegations, keys, and signs it.
-    pub(super) fn new(kind: Kind, delegations: u64) -> Result<Self, ZoneBenchError> {
+impl ZoneDirectory {
+    /// Makes a zone and its keys, and signs the zone.
+    pub(super) fn new(kind: ZoneKeyKind, delegations: u64) -> Result<Self, ZoneBenchError> {
         let folder = tempfile::tempdir()
             .map_err(|error| ZoneBenchError::Write { path: std::env::temp_dir(), error })?;
         let mut place = Self { folder, keys: Vec::new(), records: 0, signatures: 0 };
@@ -58,7 +59,7 @@ impl Place {
     }
 
     fn own<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Result<Vec<u8>, ZoneBenchError> {
-        Ok(Program::own(arguments)?.run(self.path())?.0.stdout)
+        Ok(ZoneProgram::own(arguments)?.run(self.path())?.0.stdout)
     }
 
     fn find_keys(&self) -> Result<Vec<String>, ZoneBenchError> {
@@ -72,7 +73,7 @@ impl Place {
         Ok(keys)
     }
 
-    /// Signers of others want the keys' records in the zone.
+    /// Writes the zone with its DNSKEY records, as other signers expect it.
     fn write_keyed(&self) -> Result<(), ZoneBenchError> {
         let read =
             |path: PathBuf| fs::read_to_string(&path).map_err(|error| ZoneBenchError::Read { path, error });
@@ -84,7 +85,7 @@ impl Place {
         fs::write(&path, text).map_err(|error| ZoneBenchError::Write { path, error })
     }
 
-    /// What is in the signed zone, which has to be good.
+    /// Counts the records and signatures of the signed zone, which must verify.
     fn count(&mut self) -> Result<(), ZoneBenchError> {
         let answer = self.own(["--json", "dnssec", "verify", "signed.zone"])?;
         let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Programs that are run and waited for, and what they cost.
+//! Programs that are run to their end, and their cost.
 
 use std::io;
 use std::path::Path;
@@ -8,18 +8,18 @@ use std::time::Instant;
 use super::error::ZoneBenchError;
 use crate::process_stats::ended_children_us;
 
-/// What a run cost.
+/// The cost of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ProgramCost {
     pub(super) seconds: f64,
-    /// Of all threads, in the kernel and out of it.
+    /// The CPU time of all threads, in user and kernel mode.
     pub(super) cpu_seconds: f64,
 }
 
 /// A program with its arguments.
 #[derive(Clone, Debug)]
-pub(super) struct Program {
-    /// As it is called in the report.
+pub(super) struct ZoneProgram {
+    /// The name in the report.
     pub(super) name: String,
     /// True for this program itself.
     pub(super) is_own: bool,
@@ -27,7 +27,7 @@ pub(super) struct Program {
     arguments: Vec<String>,
 }
 
-impl Program {
+impl ZoneProgram {
     pub(super) fn new<S: Into<String>>(path: &str, arguments: impl IntoIterator<Item = S>) -> Self {
         let arguments = arguments.into_iter().map(Into::into).collect();
         Self { name: path.to_owned(), is_own: false, path: path.to_owned(), arguments }
@@ -45,10 +45,10 @@ impl Program {
         Self { name: name.to_owned(), ..self }
     }
 
-    /// Runs it in a folder to its end.
+    /// Runs the program in a directory to its end.
     ///
     /// # Errors
-    /// It could not be started, or ended otherwise than well.
+    /// The program could not be started or failed.
     pub(super) fn run(&self, folder: &Path) -> Result<(Output, ProgramCost), ZoneBenchError> {
         let mut command = Command::new(&self.path);
         command.args(&self.arguments).current_dir(folder).stdin(Stdio::null());
@@ -65,7 +65,7 @@ impl Program {
         Ok((output, ProgramCost { seconds, cpu_seconds }))
     }
 
-    /// True where there is such a program.
+    /// True if the program is installed.
     pub(super) fn is_here(&self) -> bool {
         let started = Command::new(&self.path)
             .arg("-h")

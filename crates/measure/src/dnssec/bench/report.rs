@@ -4,16 +4,16 @@ use serde::Serialize;
 
 use super::ZoneBenchArgs;
 use super::program::ProgramCost;
-use crate::table::{Align, Cell, Table, count, ratio, thousands};
+use crate::table::{CellAlign, TableCell, TextTable, count, ratio, thousands};
 
-/// As every trade's bench prints it; the others' programs have rows of their own too.
+/// A row as the benches of all protocols print it. Other programs have rows of their own too.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct ZoneBenchRow {
     pub(super) name: String,
     pub(super) engine: String,
     pub(super) threads: usize,
     pub(super) delegations: u64,
-    /// Signatures, or records where a zone is only read.
+    /// Signatures, or records if a zone is only read.
     pub(super) operations: u64,
     pub(super) rate_per_s: f64,
     pub(super) rate_per_cpu_s: f64,
@@ -22,7 +22,7 @@ pub(super) struct Row {
     pub(super) ratio: Option<f64>,
 }
 
-impl Row {
+impl ZoneBenchRow {
     pub(super) fn new(
         name: &str,
         engine: &str,
@@ -46,7 +46,7 @@ impl Row {
         }
     }
 
-    pub(super) fn beside(mut self, peer: Option<&Row>) -> Self {
+    pub(super) fn beside(mut self, peer: Option<&ZoneBenchRow>) -> Self {
         if let Some(peer) = peer {
             self.peer = Some(peer.engine.clone());
             self.peer_rate_per_cpu_s = Some(peer.rate_per_cpu_s);
@@ -57,31 +57,31 @@ impl Row {
 }
 
 /// Returns the heading and the table.
-pub(super) fn to_text(args: &ZoneBenchArgs, rows: &[Row], in_colour: bool) -> String {
+pub(super) fn to_text(args: &ZoneBenchArgs, rows: &[ZoneBenchRow], in_colour: bool) -> String {
     let heading = format!(
         "whole programs, start to end; one key of each role; median of {}; signatures, for parse records\n",
         count(args.turns.into(), "turn")
     );
-    let mut table = Table::new([
-        ("row", Align::Left),
-        ("engine or program", Align::Left),
-        ("threads", Align::Right),
-        ("operations", Align::Right),
-        ("per s", Align::Right),
-        ("per CPU s", Align::Right),
-        ("best peer", Align::Left),
-        ("ratio", Align::Right),
+    let mut table = TextTable::new([
+        ("row", CellAlign::Left),
+        ("engine or program", CellAlign::Left),
+        ("threads", CellAlign::Right),
+        ("operations", CellAlign::Right),
+        ("per s", CellAlign::Right),
+        ("per CPU s", CellAlign::Right),
+        ("best peer", CellAlign::Left),
+        ("ratio", CellAlign::Right),
     ]);
     for row in rows {
         table.row([
-            Cell::from(row.name.clone()),
+            TableCell::from(row.name.clone()),
             row.engine.clone().into(),
             row.threads.to_string().into(),
             thousands(row.operations).into(),
             thousands(row.rate_per_s.round() as u64).into(),
             thousands(row.rate_per_cpu_s.round() as u64).into(),
-            row.peer.clone().map_or(Cell::none(), Into::into),
-            row.ratio.map_or(Cell::none(), |value| ratio(value).into()),
+            row.peer.clone().map_or(TableCell::none(), Into::into),
+            row.ratio.map_or(TableCell::none(), |value| ratio(value).into()),
         ]);
     }
     heading + &table.render(in_colour)

@@ -1,30 +1,30 @@
-//! What is measured: zones verified, signed and read.
+//! The tasks of the bench: zones verified, signed and read.
 
 use std::str::FromStr;
 
 use super::error::ZoneBenchError;
-use super::program::Program;
+use super::program::ZoneProgram;
 
 /// Name of the zone.
 pub(super) const ORIGIN: &str = "example.";
 
 /// A row of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Task {
-    Verify(Kind),
-    Sign(Kind),
+pub(super) enum ZoneTask {
+    Verify(ZoneKeyKind),
+    Sign(ZoneKeyKind),
     Parse,
 }
 
-/// What a zone is signed with: a key for the keys, and one for the rest.
+/// The kind of a zone's keys: one signs the keys, the other signs the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ZoneKeyKind {
     P256,
     Rsa2048,
     Ed25519,
 }
 
-impl Kind {
+impl ZoneKeyKind {
     pub(super) const ALL: [Self; 3] = [Self::P256, Self::Rsa2048, Self::Ed25519];
 
     pub(super) fn name(self) -> &'static str {
@@ -45,10 +45,10 @@ impl Kind {
     }
 }
 
-impl Task {
+impl ZoneTask {
     pub(super) fn usual() -> Vec<Self> {
-        let verify = Kind::ALL.map(Self::Verify);
-        let sign = Kind::ALL.map(Self::Sign);
+        let verify = ZoneKeyKind::ALL.map(Self::Verify);
+        let sign = ZoneKeyKind::ALL.map(Self::Sign);
         verify.into_iter().chain(sign).chain([Self::Parse]).collect()
     }
 
@@ -60,17 +60,17 @@ impl Task {
         }
     }
 
-    /// The key's kind whose zone it works on.
-    pub(super) fn kind(self) -> Kind {
+    /// Returns the kind of keys of the zone that it works on.
+    pub(super) fn kind(self) -> ZoneKeyKind {
         match self {
             Self::Verify(kind) | Self::Sign(kind) => kind,
-            Self::Parse => Kind::P256,
+            Self::Parse => ZoneKeyKind::P256,
         }
     }
 
-    /// Other people's programs that do the same, with the files of [`Place`](super::place::Place).
-    pub(super) fn peers(self, keys: &[String]) -> Vec<Program> {
-        let of = |path: &str, arguments: &[&str]| Program::new(path, arguments.iter().copied());
+    /// Returns other programs that do the same, with the files of [`ZoneDirectory`](super::place::Place).
+    pub(super) fn peers(self, keys: &[String]) -> Vec<ZoneProgram> {
+        let of = |path: &str, arguments: &[&str]| ZoneProgram::new(path, arguments.iter().copied());
         match self {
             Self::Verify(kind) => {
                 let mut peers = vec![
@@ -78,8 +78,8 @@ impl Task {
                     of("ldns-verify-zone", &["-V", "1", "signed.zone"]),
                     of("kzonecheck", &["-o", ORIGIN, "signed.zone"]),
                 ];
-                // It knows no curves.
-                if kind == Kind::Rsa2048 {
+                // validns knows RSA only.
+                if kind == ZoneKeyKind::Rsa2048 {
                     peers.push(of("validns", &["-z", ORIGIN, "signed.zone"]));
                 }
                 peers
@@ -89,8 +89,8 @@ impl Task {
                 let bind = ["-q", "-P", "-x", "-o", ORIGIN, "-f", "peer.zone", "keyed.zone"];
                 let ldns = ["-o", ORIGIN, "-f", "peer.zone", "unsigned.zone"];
                 vec![
-                    Program::new("dnssec-signzone", bind.into_iter().chain(keys.clone())),
-                    Program::new("ldns-signzone", ldns.into_iter().chain(keys)),
+                    ZoneProgram::new("dnssec-signzone", bind.into_iter().chain(keys.clone())),
+                    ZoneProgram::new("ldns-signzone", ldns.into_iter().chain(keys)),
                 ]
             }
             Self::Parse => vec![
@@ -100,13 +100,13 @@ impl Task {
         }
     }
 
-    /// The same by this program, with one of its engines.
+    /// Returns this program with one of its engines at the same task.
     pub(super) fn own(
         self,
         engine: &str,
         threads: usize,
         keys: &[String],
-    ) -> Result<Program, ZoneBenchError> {
+    ) -> Result<ZoneProgram, ZoneBenchError> {
         let mut arguments =
             vec!["--engines".to_owned(), engine.to_owned(), "--threads".into(), threads.to_string()];
         arguments.push("dnssec".into());
@@ -119,11 +119,11 @@ impl Task {
                 arguments.push("unsigned.zone".into());
             }
         }
-        Ok(Program::own(arguments)?.named(engine))
+        Ok(ZoneProgram::own(arguments)?.named(engine))
     }
 }
 
-impl FromStr for Task {
+impl FromStr for ZoneTask {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 use oarlock_capacity::capture::ResolverSide;
 use oarlock_capacity::{CpuBudget, OVERHEAD_US};
 
-use super::machine::Algorithm;
+use super::machine::MeasuredAlgorithm;
 
-/// Say whether this machine can verify what a resolver's load asks of it
+/// Arguments of `oarlock dnssec capacity`.
 #[derive(Debug, Args)]
 pub struct CapacityArgs {
     #[command(flatten)]
@@ -28,27 +28,27 @@ pub struct CapacityArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Traffic")]
 pub(super) struct TrafficArgs {
-    /// Captures (pcap, pcapng), dnstap files, or logs of queries (BIND, Unbound, dnsmasq, or a time at the front of each line); gzip,
-    /// xz and zstd are recognised; `-` is standard input
+    /// Captures (pcap, pcapng), dnstap files, or logs of queries (BIND, Unbound, dnsmasq, or a time at the front of
+    /// each line); gzip, xz and zstd are recognised; `-` is standard input
     #[arg(value_name = "INPUT")]
     pub(super) input: Vec<PathBuf>,
     /// Take dnstap from this UNIX socket until SIGINT, SIGTERM or --for; only counters are kept
     #[arg(long, value_name = "PATH")]
     pub(super) dnstap_socket: Option<PathBuf>,
-    /// Listen for so long
+    /// Seconds to listen, up to a year [default: until a signal]
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds, requires = "dnstap_socket")]
     pub(super) listen_for: Option<Duration>,
     /// Of captures, only messages over this: a query whose answer did not fit comes again over TCP, and is one query
-    #[arg(long, value_enum, default_value_t = Transport::Udp)]
-    pub(super) transport: Transport,
+    #[arg(long, value_enum, default_value_t = TransportFilter::Udp)]
+    pub(super) transport: TransportFilter,
     /// Of dnstap, only messages of this side
-    #[arg(long, value_enum, default_value_t = SideArg::All)]
-    pub(super) side: SideArg,
+    #[arg(long, value_enum, default_value_t = SideFilter::All)]
+    pub(super) side: SideFilter,
 }
 
-/// What messages of a capture came over.
+/// The transports of a capture that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Transport {
+pub(super) enum TransportFilter {
     /// UDP alone
     Udp,
     /// TCP alone
@@ -57,7 +57,7 @@ pub(super) enum Transport {
     All,
 }
 
-impl Transport {
+impl TransportFilter {
     pub(super) fn takes(self, is_tcp: bool) -> bool {
         match self {
             Self::Udp => !is_tcp,
@@ -69,19 +69,19 @@ impl Transport {
 
 /// A side of a resolver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum SideArg {
-    /// Whatever comes
+pub(super) enum SideFilter {
+    /// Every side
     All,
     /// Between clients and their resolver
     Client,
-    /// Between a resolver and those that it asks: the model's Q
+    /// Between a resolver and the servers that it asks: the model's Q
     Upstream,
-    /// Between an authoritative server and those that ask it
+    /// Between an authoritative server and its clients
     Authoritative,
 }
 
-impl SideArg {
-    /// What is not known to be of another side counts.
+impl SideFilter {
+    /// True if a message counts. Messages of an unknown side count too.
     pub(super) fn takes(self, side: Option<ResolverSide>) -> bool {
         match (self, side) {
             (Self::All, _) | (_, None) => true,
@@ -92,7 +92,7 @@ impl SideArg {
     }
 }
 
-/// f: S_v = a Q + b, with a = a_v s a_s r.
+/// The model S_v = a Q + b, with a = a_v s a_s r.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model: S_v = a Q + b, a = a_v s a_s r")]
 pub(super) struct ModelArgs {
@@ -128,49 +128,50 @@ pub(super) struct ModelArgs {
 pub(super) struct MachineArgs {
     /// Algorithms, separated by commas [default: all]
     #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',')]
-    pub(super) algorithms: Vec<Algorithm>,
-    /// Independent runs
+    pub(super) algorithms: Vec<MeasuredAlgorithm>,
+    /// Number of independent runs, 1 to 10000
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) runs: u32,
-    /// Seconds of CPU time of a run
+    /// Seconds of CPU time of each run
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     pub(super) run_seconds: Duration,
-    /// As the paper measured: 100 runs of 10 seconds
+    /// Measure as the paper did: 100 runs of 10 seconds
     #[arg(long, conflicts_with_all = ["runs", "run_seconds"])]
     pub(super) paper: bool,
-    /// OpenSSL (3.0 or later) to measure beside; may be given several times [default: the system's]
+    /// libcrypto of OpenSSL 3.0 or later to measure beside; repeatable [default: the system's]
     #[arg(long, value_name = "PATH")]
     pub(super) libcrypto: Vec<PathBuf>,
     /// Keep the rates in this file
     #[arg(long, value_name = "MACHINE.json")]
     pub(super) save: Option<PathBuf>,
-    /// Answer for the machine whose rates are in this file, and measure nothing
+    /// Use the rates in this file, and measure nothing
     #[arg(long, value_name = "MACHINE.json", conflicts_with_all = ["runs", "run_seconds", "paper", "libcrypto", "save"])]
     pub(super) machine: Option<PathBuf>,
-    /// Compare with the rates in this file: how many times as many this machine verifies
+    /// Print this machine's rates as multiples of those in this file
     #[arg(long, value_name = "MACHINE.json")]
     pub(super) against: Option<PathBuf>,
 }
 
 impl MachineArgs {
-    /// How many runs of how long.
+    /// Returns the number of runs and the length of each.
     pub(super) fn plan(&self) -> (u32, Duration) {
         if self.paper { (100, Duration::from_secs(10)) } else { (self.runs, self.run_seconds) }
     }
 }
 
-/// What may be spent.
+/// The CPU time that validation may use.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Budget")]
 pub(super) struct BudgetArgs {
     /// The share of a core's time that validation may take
     #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = positive_share)]
     pub(super) cpu_share: f64,
-    /// Cores that validate
+    /// Number of cores that validate, 1 to 4096
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub(super) cores: u16,
-    /// Microseconds of CPU that a validation costs beyond the bare verification [default: 37, from Unbound 1.17, where a query that
-    /// misses the cache costs 104 with P-256 and 27 without validation, about 40 of the difference being cryptography]
+    /// Microseconds of CPU that a validation costs beyond the bare verification [default: 37, from Unbound 1.17, in
+    /// which a query that misses the cache costs 104 with P-256 and 27 without validation, about 40 of the difference
+    /// being cryptography]
     #[arg(long, value_name = "MICROSECONDS", default_value_t = OVERHEAD_US, hide_default_value = true, value_parser = not_negative)]
     pub(super) overhead_us: f64,
 }
@@ -195,7 +196,7 @@ pub(super) struct PlotArgs {
 }
 
 impl CapacityArgs {
-    /// Files that will be written.
+    /// Returns the files that will be written.
     pub(super) fn outputs(&self) -> impl Iterator<Item = &PathBuf> {
         [&self.machine.save, &self.plots.plot, &self.plots.plot_queries].into_iter().flatten()
     }

@@ -1,4 +1,4 @@
-//! Why there is no answer.
+//! The errors of `oarlock dnssec capacity`.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::failure::{CommandError, FailureKind};
 use crate::speed::SpeedError;
 
-/// Why it cannot be said what a machine affords.
+/// An error of the question whether a machine affords a load.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "each message says what its variant means")]
 pub enum CapacityError {
@@ -16,13 +16,13 @@ pub enum CapacityError {
     Write { path: PathBuf, error: io::Error },
     #[error("{}: {fault}", path.display())]
     Traffic { path: PathBuf, fault: String },
-    #[error("there are no queries in the traffic: give --queries-per-second")]
+    #[error("the traffic has no queries: expected --queries-per-second")]
     NoQueries,
-    #[error("no second is known in which the queries came: give --queries-per-second")]
+    #[error("the queries of the traffic have no times: expected --queries-per-second")]
     NoTime,
-    #[error("there is no traffic to learn the load from: give captures or logs, or --queries-per-second")]
+    #[error("there is no traffic: expected captures or logs, or --queries-per-second")]
     NoLoad,
-    #[error("nothing here tells {0}: give it, or take --worst-case")]
+    #[error("the traffic does not determine {0}: expected a value, or --worst-case")]
     Unknown(String),
     #[error("--plot-queries needs traffic: captures, logs or a dnstap socket")]
     NothingToPlot,
@@ -30,9 +30,9 @@ pub enum CapacityError {
     Listen { path: PathBuf, error: io::Error },
     #[error("cannot listen: {0}")]
     Runtime(io::Error),
-    #[error("{} is no saved machine: {error}", path.display())]
+    #[error("{} has no rates that --save wrote: {error}", path.display())]
     Machine { path: PathBuf, error: serde_json::Error },
-    #[error("{} is no saved machine: {what}", path.display())]
+    #[error("{} has no rates that --save wrote: {what}", path.display())]
     MachineRates { path: PathBuf, what: String },
     #[error("{0}")]
     Measure(Box<SpeedError>),

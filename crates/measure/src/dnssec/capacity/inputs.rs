@@ -8,28 +8,28 @@ use oarlock_capacity::{Traffic, TrafficLimits};
 use oarlock_io::compressed::{self, ConsumedBytes, DecompressedInput};
 
 use super::CapacityError;
-use super::args::{SideArg, TrafficArgs, Transport};
+use super::args::{SideFilter, TrafficArgs, TransportFilter};
 use crate::options::GlobalOptions;
 use crate::progress::bar;
 
-/// Events between two looks at how far a file is read.
+/// The number of events between two updates of the progress.
 const EVENTS_PER_TICK: u64 = 1024;
 
-/// What was observed, input by input and altogether.
-pub(super) struct Observed {
+/// The observed traffic, by input and in total.
+pub(super) struct ObservedTraffic {
     pub(super) traffic: Traffic,
-    pub(super) inputs: Vec<Source>,
-    side: SideArg,
-    transport: Transport,
-    /// Messages of the other transport, or another side.
+    pub(super) inputs: Vec<TrafficSource>,
+    side: SideFilter,
+    transport: TransportFilter,
+    /// The number of messages of the other transport or another side.
     pub(super) left_out: u64,
-    /// Sides of which there were messages, by dnstap's word.
+    /// True if dnstap had messages of clients.
     pub(super) has_clients: bool,
     pub(super) has_upstream: bool,
 }
 
-/// An input, and how reading it went.
-pub(super) struct Source {
+/// An input, and the result of reading it.
+pub(super) struct TrafficSource {
     pub(super) path: PathBuf,
     pub(super) format: Option<CaptureFormat>,
     pub(super) events: u64,
@@ -37,18 +37,18 @@ pub(super) struct Source {
     pub(super) fault: Option<CaptureError>,
 }
 
-impl Default for Observed {
+impl Default for ObservedTraffic {
     fn default() -> Self {
-        Self::new(SideArg::All, Transport::All)
+        Self::new(SideFilter::All, TransportFilter::All)
     }
 }
 
-impl Observed {
+impl ObservedTraffic {
     pub(super) fn of(args: &TrafficArgs) -> Self {
         Self::new(args.side, args.transport)
     }
 
-    fn new(side: SideArg, transport: Transport) -> Self {
+    fn new(side: SideFilter, transport: TransportFilter) -> Self {
         let traffic = Traffic::new(TrafficLimits::default());
         Self {
             traffic,
@@ -61,7 +61,7 @@ impl Observed {
         }
     }
 
-    /// Reads files one after the other. What one lacks does not hinder the others.
+    /// Reads files one after the other. A fault in one does not stop the others.
     pub(super) fn read_files(&mut self, paths: &[PathBuf]) -> Result<(), CapacityError> {
         let inputs = paths.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
         let bytes = inputs.iter().filter_map(DecompressedInput::len_bytes).sum();
@@ -74,7 +74,7 @@ impl Observed {
         Ok(())
     }
 
-    /// The bytes of the file that were read.
+    /// Reads a file, and returns the number of its bytes that were read.
     fn read(&mut self, path: &Path, input: DecompressedInput, bar: &ProgressBar, before: u64) -> u64 {
         bar.set_message(path.display().to_string());
         let consumed: ConsumedBytes = input.consumed();
@@ -88,7 +88,7 @@ impl Observed {
         });
         self.traffic.end_input();
         let capture::CaptureReport { format, events, skipped, fault } = report;
-        self.inputs.push(Source { path: path.to_owned(), format, events, skipped, fault });
+        self.inputs.push(TrafficSource { path: path.to_owned(), format, events, skipped, fault });
         consumed.bytes()
     }
 
@@ -106,8 +106,8 @@ impl Observed {
         }
     }
 
-    /// Says what was wrong with inputs, and what makes their numbers doubtful.
-    pub(super) fn tell(&self, global: &GlobalOptions) {
+    /// Warns about faults of inputs, and about mixtures that make their numbers doubtful.
+    pub(super) fn warn(&self, global: &GlobalOptions) {
         for source in &self.inputs {
             if let Some(fault) = &source.fault {
                 eprintln!(
@@ -118,15 +118,15 @@ impl Observed {
             }
             global.note(|| format!("{}: {:?}", source.path.display(), source.skipped));
         }
-        if self.side == SideArg::All && self.has_clients && self.has_upstream {
+        if self.side == SideFilter::All && self.has_clients && self.has_upstream {
             eprintln!(
-                "oarlock: there is dnstap of both sides of a resolver, and all of it was counted: --side upstream or --side client \
-                 tells them apart"
+                "oarlock: dnstap has messages of both sides of a resolver, and all were counted: use --side upstream or --side client \
+                 to count one side"
             );
         }
     }
 
-    /// The first input that was not read to its end.
+    /// Returns the first input that was not read to its end, with the reason.
     pub(super) fn first_fault(&self) -> Option<(&Path, String)> {
         let faulty = self.inputs.iter().find_map(|source| Some((source, source.fault.as_ref()?)));
         faulty.map(|(source, fault)| (source.path.as_path(), fault.to_string()))

@@ -8,26 +8,26 @@ use oarlock::{Accelerator, JobError};
 
 use super::CapacityError;
 use super::args::MachineArgs;
-use super::machine::{Algorithm, Machine, Rate, processor};
-use crate::operation::{Operation, PublicKeyWork};
+use super::machine::{AlgorithmRate, MachineRates, MeasuredAlgorithm, processor};
+use crate::operation::{NamedOperation, PublicKeyWork};
 use crate::options::GlobalOptions;
-use crate::peer::{Libcrypto, PeerError, Prepared};
+use crate::peer::{Libcrypto, PeerError, PreparedTask};
 use crate::progress::bar;
-use crate::speed::{Alone, Contender, OurJobs, SpeedError, is_right, load};
+use crate::speed::{AcceleratorJobs, SingleEngine, SpeedContender, SpeedError, is_right, load};
 
-/// Jobs of a call where there are lanes to fill.
+/// The number of jobs of a call if there are lanes to fill.
 const BATCH: usize = 64;
-/// Operations of a library between two looks at the clock.
+/// The number of a library's operations between two readings of the clock.
 const PEER_BATCH: usize = 8;
-/// Signatures that are different at least.
+/// The smallest number of different signatures.
 const JOBS: usize = 256;
 
 /// Measures every algorithm that is asked for with every implementation that is here.
-pub(super) fn measure(global: &GlobalOptions, args: &MachineArgs) -> Result<Machine, CapacityError> {
+pub(super) fn measure(global: &GlobalOptions, args: &MachineArgs) -> Result<MachineRates, CapacityError> {
     let (runs, run_time) = args.plan();
-    let session = Session::open(global, args)?;
+    let session = RateSession::open(global, args)?;
     let algorithms =
-        if args.algorithms.is_empty() { Algorithm::ALL.to_vec() } else { args.algorithms.clone() };
+        if args.algorithms.is_empty() { MeasuredAlgorithm::ALL.to_vec() } else { args.algorithms.clone() };
     let bar = bar(u64::from(runs) * algorithms.len() as u64, "{msg:12} {bar:20} {percent:>3} %{left}");
     let mut rates = Vec::new();
     for algorithm in algorithms {
@@ -35,7 +35,7 @@ pub(super) fn measure(global: &GlobalOptions, args: &MachineArgs) -> Result<Mach
         rates.extend(session.rates(algorithm, runs, run_time, &bar)?);
     }
     bar.finish_and_clear();
-    Ok(Machine {
+    Ok(MachineRates {
         by: format!("oarlock {}", env!("CARGO_PKG_VERSION")),
         processor: processor(),
         cores: std::thread::available_parallelism().map_or(1, usize::from),
@@ -45,33 +45,36 @@ pub(super) fn measure(global: &GlobalOptions, args: &MachineArgs) -> Result<Mach
     })
 }
 
-/// What can be measured here.
-struct Session {
+/// The engines and libraries that are measured.
+struct RateSession {
     all: Accelerator,
-    engines: Vec<Alone>,
-    /// Each with the name that its rates carry.
+    engines: Vec<SingleEngine>,
+    /// The libraries, each with the name of its rates.
     libraries: Vec<(String, Libcrypto)>,
 }
 
-impl Session {
+impl RateSession {
     fn open(global: &GlobalOptions, args: &MachineArgs) -> Result<Self, CapacityError> {
         let all = global.builder().build().map_err(SpeedError::from)?;
         global.warn_absent_engines(&all);
-        let engines =
-            global.measured_engines(&all).into_iter().map(Alone::new).collect::<Result<Vec<_>, _>>()?;
+        let engines = global
+            .measured_engines(&all)
+            .into_iter()
+            .map(SingleEngine::new)
+            .collect::<Result<Vec<_>, _>>()?;
         let libraries = named(load(&args.libcrypto)?);
         Ok(Self { all, engines, libraries })
     }
 
-    /// One run of each implementation after the other, again and again, so that a noisy machine is noisy for all of them.
+    /// Measures all implementations of an algorithm in turns, so that a noisy machine is noisy for all of them.
     fn rates(
         &self,
-        algorithm: Algorithm,
+        algorithm: MeasuredAlgorithm,
         runs: u32,
         run_time: Duration,
         bar: &ProgressBar,
-    ) -> Result<Vec<Rate>, CapacityError> {
-        let works = Works::new(algorithm, &self.all)?;
+    ) -> Result<Vec<AlgorithmRate>, CapacityError> {
+        let works = AlgorithmWork::new(algorithm, &self.all)?;
         let mut contenders = self.ours(&works)?;
         contenders.extend(self.theirs(&works)?);
         if contenders.is_empty() {
@@ -88,12 +91,13 @@ impl Session {
             bar.inc(1);
         }
         let names = contenders.into_iter().map(|(name, _)| name);
-        Ok(names.zip(measured).map(|(name, rates)| Rate::of_runs(algorithm, name, &rates)).collect())
+        Ok(names.zip(measured).map(|(name, rates)| AlgorithmRate::of_runs(algorithm, name, &rates)).collect())
     }
 
-    /// The scalar engine one signature at a time, others a batch at a time; each with keys that are met once and with keys that recur.
-    fn ours<'a>(&'a self, works: &'a Works) -> Result<Vec<Named<'a>>, CapacityError> {
-        let mut contenders: Vec<Named<'a>> = Vec::new();
+    /// Returns Oarlock's contenders: the scalar engine with one signature at a time, others with a batch; each with
+    /// many keys and with recurring keys.
+    fn ours<'a>(&'a self, works: &'a AlgorithmWork) -> Result<Vec<NamedContender<'a>>, CapacityError> {
+        let mut contenders: Vec<NamedContender<'a>> = Vec::new();
         for engine in &self.engines {
             if !engine.offers(works.cold.operation.shape()) {
                 continue;
@@ -111,12 +115,13 @@ impl Session {
         Ok(contenders)
     }
 
-    fn theirs<'a>(&'a self, works: &'a Works) -> Result<Vec<Named<'a>>, CapacityError> {
-        let mut contenders: Vec<Named<'a>> = Vec::new();
+    fn theirs<'a>(&'a self, works: &'a AlgorithmWork) -> Result<Vec<NamedContender<'a>>, CapacityError> {
+        let mut contenders: Vec<NamedContender<'a>> = Vec::new();
         for (name, library) in &self.libraries {
             match works.cold.prepare(library, &self.all) {
                 Ok(prepared) => {
-                    contenders.push((name.clone(), Box::new(Peer { op: &works.cold.name, prepared })));
+                    contenders
+                        .push((name.clone(), Box::new(PeerContender { op: &works.cold.name, prepared })));
                 }
                 Err(error) if error.is_absence() => eprintln!("oarlock: {}: {error}", works.cold.name),
                 Err(error) => return Err(works.cold.peer_failed(error).into()),
@@ -126,45 +131,45 @@ impl Session {
     }
 }
 
-/// The engine that everybody has.
+/// The engine that every machine has.
 const SCALAR: &str = "scalar";
 
-type Named<'a> = (String, Box<dyn Contender + 'a>);
+type NamedContender<'a> = (String, Box<dyn SpeedContender + 'a>);
 
 /// Signatures of one algorithm, under many keys and under few.
-struct Works {
-    cold: Work,
-    hot: Option<Work>,
+struct AlgorithmWork {
+    cold: VerifyWork,
+    hot: Option<VerifyWork>,
 }
 
-struct Work {
-    operation: Operation,
+struct VerifyWork {
+    operation: NamedOperation,
     name: String,
     work: PublicKeyWork,
 }
 
-impl Works {
-    fn new(algorithm: Algorithm, all: &Accelerator) -> Result<Self, CapacityError> {
+impl AlgorithmWork {
+    fn new(algorithm: MeasuredAlgorithm, all: &Accelerator) -> Result<Self, CapacityError> {
         let make =
-            |is_hot| algorithm.operation(is_hot).map(|operation| Work::new(operation, all)).transpose();
+            |is_hot| algorithm.operation(is_hot).map(|operation| VerifyWork::new(operation, all)).transpose();
         let cold = make(false)?.ok_or_else(|| CapacityError::NoEngine(algorithm.to_string()))?;
         Ok(Self { cold, hot: make(true)? })
     }
 }
 
-impl Work {
-    fn new(operation: Operation, all: &Accelerator) -> Result<Self, SpeedError> {
+impl VerifyWork {
+    fn new(operation: NamedOperation, all: &Accelerator) -> Result<Self, SpeedError> {
         let keys = operation.usual_keys();
         let work = operation.work(all, keys, JOBS.next_multiple_of(keys))?;
         Ok(Self { operation, name: operation.to_string(), work })
     }
 
-    fn contender<'a>(&'a self, accelerator: &'a Accelerator, batch: usize) -> Box<dyn Contender + 'a> {
-        Box::new(OurJobs { accelerator, op: &self.name, jobs: self.work.jobs(), batch, at: 0 })
+    fn contender<'a>(&'a self, accelerator: &'a Accelerator, batch: usize) -> Box<dyn SpeedContender + 'a> {
+        Box::new(AcceleratorJobs { accelerator, op: &self.name, jobs: self.work.jobs(), batch, at: 0 })
     }
 
-    /// The same for a library, each of its results checked once.
-    fn prepare(&self, library: &Libcrypto, all: &Accelerator) -> Result<Prepared, PeerError> {
+    /// Prepares the same work for a library, and checks each of its results once.
+    fn prepare(&self, library: &Libcrypto, all: &Accelerator) -> Result<PreparedTask, PeerError> {
         let mut prepared = library.prepare(self.work.peer_task()?)?;
         prepared.check_all(|item, output| is_right(all, &self.work, item, output))?;
         Ok(prepared)
@@ -179,12 +184,12 @@ impl Work {
     }
 }
 
-struct Peer<'a> {
+struct PeerContender<'a> {
     op: &'a str,
-    prepared: Prepared,
+    prepared: PreparedTask,
 }
 
-impl Contender for Peer<'_> {
+impl SpeedContender for PeerContender<'_> {
     fn run(&mut self) -> Result<usize, SpeedError> {
         let ran = self.prepared.run(PEER_BATCH);
         ran.map_err(|error| SpeedError::Peer { op: self.op.to_owned(), error })?;
@@ -192,8 +197,8 @@ impl Contender for Peer<'_> {
     }
 }
 
-/// Operations per second of CPU time, in a run of at least so long.
-fn run(contender: &mut dyn Contender, run_time: Duration) -> Result<f64, SpeedError> {
+/// Runs a contender for at least `run_time`, and returns operations per second of CPU time.
+fn run(contender: &mut dyn SpeedContender, run_time: Duration) -> Result<f64, SpeedError> {
     let mut operations = 0;
     let start = ThreadTime::now();
     loop {
@@ -205,7 +210,7 @@ fn run(contender: &mut dyn Contender, run_time: Duration) -> Result<f64, SpeedEr
     }
 }
 
-/// Libraries by their versions; by their paths too, where two have the same.
+/// Names libraries by their versions, and by their paths too if two have the same version.
 fn named(libraries: Vec<Libcrypto>) -> Vec<(String, Libcrypto)> {
     let versions: Vec<String> = libraries.iter().map(|library| library.version().to_owned()).collect();
     let name = |(library, version): (Libcrypto, &String)| {

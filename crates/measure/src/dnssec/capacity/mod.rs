@@ -1,14 +1,14 @@
-//! `oarlock dnssec capacity`: whether this machine can verify what a resolver's load throws at it.
+//! `oarlock dnssec capacity`: the answer whether this machine can verify the signatures of a resolver's load.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | this one | the command |
-//! | `args`, `error` | its arguments; why there is no answer |
+//! | `args`, `error` | its arguments and errors |
 //! | `inputs`, `socket` | traffic from files and from a live dnstap socket |
-//! | `question` | the model, from traffic and by hand, and what it demands |
+//! | `question` | the model, from traffic and from options, and its demand |
 //! | `measure` | this machine's rates, in independent runs |
 //! | `machine` | rates kept in a file, and compared with another machine's |
-//! | `verdict` | which algorithms are affordable |
+//! | `verdict` | the algorithms that are affordable |
 //! | `report`, `plots` | all of it as text, JSON and pictures |
 
 mod args;
@@ -24,11 +24,11 @@ mod verdict;
 
 pub use self::args::CapacityArgs;
 pub use self::error::CapacityError;
-use self::inputs::Observed;
-use self::machine::Machine;
-use self::question::Question;
-use self::report::Report;
-use self::verdict::Verdict;
+use self::inputs::ObservedTraffic;
+use self::machine::MachineRates;
+use self::question::LoadQuestion;
+use self::report::CapacityReport;
+use self::verdict::CapacityVerdict;
 use crate::options::{GlobalOptions, check_writable};
 use crate::report::print_report;
 
@@ -39,8 +39,8 @@ pub const AFTER_HELP: &str = "The model is that of Hageman et al. 2016 and Blaau
      oarlock dnssec capacity --queries-per-second 58 --worst-case --save router.json\n          \
      oarlock dnssec capacity --dnstap-socket /run/dnstap.sock --for 86400 --side upstream --plot-queries day.svg";
 
-/// Measures this machine, and prints whether it affords the load. `stop` is called in a runtime of tokio; its future ends the
-/// reading of a live socket. Returns true if an algorithm is affordable.
+/// Measures this machine, and prints whether it affords the load. `stop` is called in a runtime of tokio; its future
+/// ends the reading of a live socket. Returns true if an algorithm is affordable.
 ///
 /// # Errors
 /// Inputs that cannot be read, a load that is not known, engines that fail.
@@ -53,10 +53,10 @@ pub fn run<F: Future<Output = ()>>(
         let failed = |error| CapacityError::Write { path: path.clone(), error };
         check_writable(path).map_err(failed)?;
     }
-    let other = args.machine.against.as_deref().map(Machine::load).transpose()?;
-    let kept = args.machine.machine.as_deref().map(Machine::load).transpose()?;
+    let other = args.machine.against.as_deref().map(MachineRates::load).transpose()?;
+    let kept = args.machine.machine.as_deref().map(MachineRates::load).transpose()?;
     let observed = observe(global, args, stop)?;
-    let question = Question::new(&args.model, observed.as_ref())?;
+    let question = LoadQuestion::new(&args.model, observed.as_ref())?;
     let machine = match kept {
         Some(kept) => kept.only(&args.machine.algorithms),
         None => measure::measure(global, &args.machine)?,
@@ -64,9 +64,9 @@ pub fn run<F: Future<Output = ()>>(
     if let Some(path) = &args.machine.save {
         machine.save(path)?;
     }
-    let verdict = Verdict::new(&question, &machine, args.budget.budget());
+    let verdict = CapacityVerdict::new(&question, &machine, args.budget.budget());
     let against = other.map(|other| machine.against(&other));
-    let report = Report { observed: observed.as_ref(), question, machine, verdict, against };
+    let report = CapacityReport { observed: observed.as_ref(), question, machine, verdict, against };
     plots::draw(&args.plots, &report)?;
     print_report(global.json, &report.to_json(), |in_colour| report.to_text(in_colour) + "\n")?;
     Ok(report.verdict.is_affordable())
@@ -76,16 +76,16 @@ fn observe<F: Future<Output = ()>>(
     global: &GlobalOptions,
     args: &CapacityArgs,
     stop: impl FnOnce() -> F,
-) -> Result<Option<Observed>, CapacityError> {
+) -> Result<Option<ObservedTraffic>, CapacityError> {
     let traffic = &args.traffic;
     if traffic.input.is_empty() && traffic.dnstap_socket.is_none() {
         return if args.plots.plot_queries.is_some() { Err(CapacityError::NothingToPlot) } else { Ok(None) };
     }
-    let mut observed = Observed::of(traffic);
+    let mut observed = ObservedTraffic::of(traffic);
     observed.read_files(&traffic.input)?;
     if let Some(path) = &traffic.dnstap_socket {
         socket::listen(path, traffic.listen_for, stop, &mut observed)?;
     }
-    observed.tell(global);
+    observed.warn(global);
     Ok(Some(observed))
 }

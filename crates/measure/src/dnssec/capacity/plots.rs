@@ -7,14 +7,14 @@ use oarlock_capacity::{QueryBurst, Traffic};
 
 use super::CapacityError;
 use super::args::PlotArgs;
-use super::report::Report;
-use crate::plot::{Axis, BarChart, LineChart, Panel};
+use super::report::CapacityReport;
+use crate::plot::{AxisScale, BarChart, ChartPanel, LineChart};
 use crate::table::{count, thousands};
 
-/// Points of a line: more would lie on each other.
+/// The largest number of points of a line: more would overlap.
 const MAX_POINTS: u64 = 480;
 
-pub(super) fn draw(args: &PlotArgs, report: &Report<'_>) -> Result<(), CapacityError> {
+pub(super) fn draw(args: &PlotArgs, report: &CapacityReport<'_>) -> Result<(), CapacityError> {
     if let (Some(path), Some(observed)) = (&args.plot_queries, report.observed) {
         write(path, &queries(&observed.traffic))?;
     }
@@ -28,7 +28,7 @@ fn write(path: &Path, svg: &str) -> Result<(), CapacityError> {
     std::fs::write(path, svg).map_err(|error| CapacityError::Write { path: path.to_owned(), error })
 }
 
-/// The paper's figure 4.1: for each of at most 480 stretches its busiest second, and the mean of its seconds.
+/// Draws the paper's figure 4.1: the busiest second and the mean of each of at most 480 stretches of time.
 fn queries(traffic: &Traffic) -> String {
     let seconds = traffic.intervals(1);
     let first = seconds.keys().next().copied().unwrap_or(0);
@@ -52,13 +52,13 @@ fn queries(traffic: &Traffic) -> String {
     }
     let (series, lines) = lines.into_iter().unzip();
     let title = traffic.burst().map_or_else(String::new, |burst| title(&burst));
-    let panel = Panel { title: String::new(), lines };
+    let panel = ChartPanel { title: String::new(), lines };
     LineChart {
         title,
         x_label: format!("time, {unit}"),
-        x_axis: Axis::Linear,
+        x_axis: AxisScale::Linear,
         y_label: "DNS queries per second".into(),
-        y_axis: Axis::Linear,
+        y_axis: AxisScale::Linear,
         series,
         panels: vec![panel],
     }
@@ -75,7 +75,7 @@ fn title(burst: &QueryBurst) -> String {
     )
 }
 
-/// The unit in which a span is a number of few digits, and its seconds.
+/// Returns a unit that makes the span a short number, and the length of the unit in seconds.
 fn unit(span_s: u64) -> (&'static str, f64) {
     match span_s {
         0..600 => ("seconds", 1.0),
@@ -85,8 +85,8 @@ fn unit(span_s: u64) -> (&'static str, f64) {
     }
 }
 
-fn capacity(report: &Report<'_>) -> String {
-    let Report { machine, verdict, .. } = report;
+fn capacity(report: &CapacityReport<'_>) -> String {
+    let CapacityReport { machine, verdict, .. } = report;
     let implementations = machine.implementations();
     let groups = machine.algorithms().map(|algorithm| {
         let value = |implementation: &&str| {

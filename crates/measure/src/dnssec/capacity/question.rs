@@ -1,27 +1,27 @@
-//! What is asked of a machine: the model, from traffic, by hand, or at its worst.
+//! The load on a machine: the model, from traffic, from options, or in its worst case.
 
 use oarlock_capacity::{DemandModel, ModelFunction, round_up_requirement};
 
 use super::CapacityError;
 use super::args::ModelArgs;
-use super::inputs::Observed;
+use super::inputs::ObservedTraffic;
 
-/// Up to so much traffic, lines go through seconds; beyond, through minutes.
+/// The longest traffic, in seconds, whose lines go through seconds; longer traffic uses minutes.
 const FEW_SECONDS: u64 = 600;
 
 /// The load and the model.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Question {
+pub(super) struct LoadQuestion {
     pub(super) queries_per_s: f64,
-    /// True where Q was given and not observed.
+    /// True if Q was given and not observed.
     pub(super) is_by_hand: bool,
     pub(super) model: DemandModel,
-    /// Seconds that beta1 to beta4 are for.
+    /// The interval of beta1 to beta4, in seconds.
     pub(super) interval_s: u64,
 }
 
-impl Question {
-    pub(super) fn new(args: &ModelArgs, observed: Option<&Observed>) -> Result<Self, CapacityError> {
+impl LoadQuestion {
+    pub(super) fn new(args: &ModelArgs, observed: Option<&ObservedTraffic>) -> Result<Self, CapacityError> {
         let traffic = observed.map(|observed| &observed.traffic);
         let seconds = traffic.map_or(0, oarlock_capacity::Traffic::observed_s);
         let interval_s = args.interval.unwrap_or(if seconds <= FEW_SECONDS { 1 } else { 60 });
@@ -35,23 +35,23 @@ impl Question {
         Ok(Self { queries_per_s, is_by_hand: args.queries_per_second.is_some(), model, interval_s })
     }
 
-    /// b, of a second.
+    /// Returns b per second.
     pub(super) fn b_per_s(&self) -> f64 {
         self.model.b_per_s(self.interval_s)
     }
 
-    /// S_v: signatures to verify in the busiest second.
+    /// Returns S_v: the signatures to verify in the busiest second.
     pub(super) fn signatures_per_s(&self) -> f64 {
         self.model.signatures(self.queries_per_s, self.interval_s)
     }
 
-    /// That, rounded up to one significant digit.
+    /// Returns S_v rounded up to one significant digit.
     pub(super) fn required_per_s(&self) -> f64 {
         round_up_requirement(self.signatures_per_s())
     }
 }
 
-fn busiest(observed: &Observed) -> Result<f64, CapacityError> {
+fn busiest(observed: &ObservedTraffic) -> Result<f64, CapacityError> {
     let traffic = &observed.traffic;
     if traffic.totals().queries == 0 {
         return Err(match observed.first_fault() {
@@ -63,7 +63,7 @@ fn busiest(observed: &Observed) -> Result<f64, CapacityError> {
     burst.map(|burst| burst.max as f64).ok_or(CapacityError::NoTime)
 }
 
-/// What is given comes before the worst case, and that before what was measured.
+/// Makes the model. Given values win over the worst case, and the worst case wins over measured values.
 fn model(args: &ModelArgs, measured: [Option<ModelFunction>; 4]) -> Result<DemandModel, CapacityError> {
     let DemandModel { r, a_s, s, a_v, .. } = DemandModel::WORST_CASE;
     let given = [(args.r, r), (args.a_s, a_s), (args.s, s), (args.a_v, a_v)];

@@ -1,28 +1,28 @@
-//! All that was found, as text and as JSON.
+//! The report as text and as JSON.
 
 use oarlock_capacity::{FunctionOrigin, ModelFunction};
 use serde_json::{Value, json};
 
-use super::inputs::{Observed, Source};
-use super::machine::{Against, Machine};
-use super::question::Question;
-use super::verdict::{Row, Verdict, percent};
-use crate::table::{Align, Cell, Table, Tone, count, ratio, si, thousands};
+use super::inputs::{ObservedTraffic, TrafficSource};
+use super::machine::{MachineComparison, MachineRates};
+use super::question::LoadQuestion;
+use super::verdict::{CapacityVerdict, VerdictRow, percent};
+use crate::table::{CellAlign, CellTone, TableCell, TextTable, count, ratio, si, thousands};
 
-/// Characters of a line of the verdict: the name of a library is worth a wide table.
+/// The width of the verdict's table, which has names of libraries.
 const WIDEST: usize = 120;
 
-/// What was found.
-pub(super) struct Report<'a> {
-    pub(super) observed: Option<&'a Observed>,
-    pub(super) question: Question,
-    pub(super) machine: Machine,
-    pub(super) verdict: Verdict,
-    pub(super) against: Option<Against>,
+/// Everything that a report shows.
+pub(super) struct CapacityReport<'a> {
+    pub(super) observed: Option<&'a ObservedTraffic>,
+    pub(super) question: LoadQuestion,
+    pub(super) machine: MachineRates,
+    pub(super) verdict: CapacityVerdict,
+    pub(super) against: Option<MachineComparison>,
 }
 
-impl Report<'_> {
-    /// What the budget is, in words.
+impl CapacityReport<'_> {
+    /// Describes the budget in words.
     pub(super) fn budget_text(&self) -> String {
         let budget = &self.verdict.budget;
         let cores = if budget.cores == 1.0 { "one core".into() } else { format!("{} cores", budget.cores) };
@@ -57,26 +57,32 @@ impl Report<'_> {
         ]
     }
 
-    fn model_table(&self) -> Table {
-        let head = [("", Align::Left), ("model", Align::Left), ("value", Align::Right), ("±", Align::Right)];
-        let tail = [
-            ("beta", Align::Right),
-            ("R²", Align::Right),
-            ("of totals", Align::Right),
-            ("from", Align::Left),
+    fn model_table(&self) -> TextTable {
+        let head = [
+            ("", CellAlign::Left),
+            ("model", CellAlign::Left),
+            ("value", CellAlign::Right),
+            ("±", CellAlign::Right),
         ];
-        let mut table = Table::new(head.into_iter().chain(tail));
+        let tail = [
+            ("beta", CellAlign::Right),
+            ("R²", CellAlign::Right),
+            ("of totals", CellAlign::Right),
+            ("from", CellAlign::Left),
+        ];
+        let mut table = TextTable::new(head.into_iter().chain(tail));
         for ((name, what, function), total) in self.functions().into_iter().zip(ratios(self.observed)) {
             let fit = match function.origin {
                 FunctionOrigin::Fit(fit) => {
-                    [format!("{:.4}", fit.standard_error), format!("{:.3}", fit.r_squared)].map(Cell::from)
+                    [format!("{:.4}", fit.standard_error), format!("{:.3}", fit.r_squared)]
+                        .map(TableCell::from)
                 }
-                _ => [Cell::none(), Cell::none()],
+                _ => [TableCell::none(), TableCell::none()],
             };
             let [error, r_squared] = fit;
             let value = format!("{:.3}", function.coefficient);
             let beta = format!("{:.2}", function.intercept);
-            let total = total.map_or_else(Cell::none, |total| format!("{total:.3}").into());
+            let total = total.map_or_else(TableCell::none, |total| format!("{total:.3}").into());
             let from = origin_text(function, self.question.interval_s);
             table.row([
                 name.into(),
@@ -93,7 +99,7 @@ impl Report<'_> {
     }
 
     fn demand_text(&self) -> String {
-        let Question { queries_per_s, model, .. } = &self.question;
+        let LoadQuestion { queries_per_s, model, .. } = &self.question;
         let whose = if self.question.is_by_hand { "given" } else { "in the busiest second" };
         let (a, b, signatures) = (model.a(), self.question.b_per_s(), self.question.signatures_per_s());
         format!(
@@ -106,7 +112,7 @@ impl Report<'_> {
     }
 
     fn machine_text(&self) -> String {
-        let Machine { processor, runs, run_seconds, .. } = &self.machine;
+        let MachineRates { processor, runs, run_seconds, .. } = &self.machine;
         let runs = if *runs == 1 { "1 run".into() } else { format!("mean of {runs} runs") };
         format!(
             "{processor}: verifications per second of CPU time on one core, {runs} of {run_seconds} s;\n{}.",
@@ -114,18 +120,18 @@ impl Report<'_> {
         )
     }
 
-    fn verdict_table(&self) -> Table {
-        let mut table = Table::new([
-            ("algorithm", Align::Left),
-            ("implementation", Align::Left),
-            ("verify/s", Align::Right),
-            ("sigma", Align::Right),
-            ("validate/s", Align::Right),
-            ("capacity", Align::Right),
-            ("CPU bare", Align::Right),
-            ("CPU", Align::Right),
-            ("headroom", Align::Right),
-            ("affords", Align::Left),
+    fn verdict_table(&self) -> TextTable {
+        let mut table = TextTable::new([
+            ("algorithm", CellAlign::Left),
+            ("implementation", CellAlign::Left),
+            ("verify/s", CellAlign::Right),
+            ("sigma", CellAlign::Right),
+            ("validate/s", CellAlign::Right),
+            ("capacity", CellAlign::Right),
+            ("CPU bare", CellAlign::Right),
+            ("CPU", CellAlign::Right),
+            ("headroom", CellAlign::Right),
+            ("affords", CellAlign::Left),
         ])
         .with_max_columns(WIDEST);
         self.verdict.rows.iter().for_each(|row| table.row(cells(row)));
@@ -133,7 +139,7 @@ impl Report<'_> {
     }
 
     pub(super) fn to_json(&self) -> Value {
-        let Question { queries_per_s, is_by_hand, model, interval_s } = &self.question;
+        let LoadQuestion { queries_per_s, is_by_hand, model, interval_s } = &self.question;
         let functions =
             self.functions().map(|(name, _, function)| (name.to_owned(), function_json(function)));
         let mut model_json: serde_json::Map<String, Value> = functions.into_iter().collect();
@@ -159,20 +165,20 @@ impl Report<'_> {
     }
 }
 
-fn cells(row: &Row) -> [Cell; 10] {
-    let (word, tone) = if row.is_affordable { ("yes", Tone::Good) } else { ("no", Tone::Bad) };
-    let share = |share: f64| Cell::from(format!("{} %", percent(share)));
+fn cells(row: &VerdictRow) -> [TableCell; 10] {
+    let (word, tone) = if row.is_affordable { ("yes", CellTone::Good) } else { ("no", CellTone::Bad) };
+    let share = |share: f64| TableCell::from(format!("{} %", percent(share)));
     [
         row.algorithm.to_string().into(),
         row.implementation.as_str().into(),
         si(row.mean_per_s).into(),
-        row.sigma_per_s.map_or_else(Cell::none, |sigma| si(sigma).into()),
+        row.sigma_per_s.map_or_else(TableCell::none, |sigma| si(sigma).into()),
         si(row.validations_per_s).into(),
         si(row.capacity_per_s).into(),
         share(row.cpu_share_bare),
         share(row.cpu_share),
-        row.headroom.map_or_else(Cell::none, |headroom| ratio(headroom).into()),
-        Cell::toned(word, tone),
+        row.headroom.map_or_else(TableCell::none, |headroom| ratio(headroom).into()),
+        TableCell::toned(word, tone),
     ]
 }
 
@@ -203,8 +209,8 @@ fn function_json(function: &ModelFunction) -> Value {
     })
 }
 
-/// r, a_s, s and a_v of everything together, where there is something to divide by.
-fn ratios(observed: Option<&Observed>) -> [Option<f64>; 4] {
+/// Returns r, a_s, s and a_v of all traffic together; None if the divisor is zero.
+fn ratios(observed: Option<&ObservedTraffic>) -> [Option<f64>; 4] {
     let Some(totals) = observed.map(|observed| observed.traffic.totals()) else { return [None; 4] };
     let pairs = [
         (totals.responses, totals.queries),
@@ -215,7 +221,7 @@ fn ratios(observed: Option<&Observed>) -> [Option<f64>; 4] {
     pairs.map(|(over, under)| (under > 0).then(|| over as f64 / under as f64))
 }
 
-fn traffic_text(observed: &Observed) -> String {
+fn traffic_text(observed: &ObservedTraffic) -> String {
     let totals = observed.traffic.totals();
     let mut text = format!(
         "{}, {}, {} of them signed, with {}; a cache would have left {} to verify.\n",
@@ -249,7 +255,7 @@ fn traffic_text(observed: &Observed) -> String {
     text
 }
 
-fn traffic_json(observed: &Observed) -> Value {
+fn traffic_json(observed: &ObservedTraffic) -> Value {
     let traffic = &observed.traffic;
     let totals = traffic.totals();
     let [r, a_s, s, a_v] = ratios(Some(observed));
@@ -275,7 +281,7 @@ fn traffic_json(observed: &Observed) -> Value {
     })
 }
 
-fn source_json(source: &Source) -> Value {
+fn source_json(source: &TrafficSource) -> Value {
     let skipped = &source.skipped;
     json!({
         "path": source.path.display().to_string(),
@@ -296,13 +302,13 @@ fn source_json(source: &Source) -> Value {
     })
 }
 
-fn against_text(against: &Against, in_colour: bool) -> String {
-    let mut table = Table::new([
-        ("algorithm", Align::Left),
-        ("implementation", Align::Left),
-        ("here", Align::Right),
-        ("there", Align::Right),
-        ("times", Align::Right),
+fn against_text(against: &MachineComparison, in_colour: bool) -> String {
+    let mut table = TextTable::new([
+        ("algorithm", CellAlign::Left),
+        ("implementation", CellAlign::Left),
+        ("here", CellAlign::Right),
+        ("there", CellAlign::Right),
+        ("times", CellAlign::Right),
     ]);
     for multiplier in &against.multipliers {
         table.row([

@@ -7,44 +7,46 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use oarlock_capacity::capture::dnstap::{ControlType, DnstapFrame, FrameDecoder, control_frame, show};
+use oarlock_capacity::capture::dnstap::{
+    ControlType, DnstapFrame, FrameDecoder, control_frame, decode_frame,
+};
 use oarlock_capacity::capture::{CaptureError, CaptureFormat, SkipCounts};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::LocalSet;
 
 use super::CapacityError;
-use super::inputs::{Observed, Source};
+use super::inputs::{ObservedTraffic, TrafficSource};
 
-/// Bytes read of a connection at once.
+/// The number of bytes that are read at once.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// What all connections count into.
+/// The counts of all connections.
 #[derive(Default)]
-struct Counting {
-    observed: Observed,
+struct SocketCounts {
+    observed: ObservedTraffic,
     events: u64,
     skipped: SkipCounts,
     fault: Option<CaptureError>,
 }
 
-/// Listens until the time is up, or the process is asked to end, and counts what comes.
+/// Listens until the time is up or `stop` is ready, and counts the messages.
 pub(super) fn listen<F: Future<Output = ()>>(
     path: &Path,
     listen_for: Option<Duration>,
     stop: impl FnOnce() -> F,
-    observed: &mut Observed,
+    observed: &mut ObservedTraffic,
 ) -> Result<(), CapacityError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(CapacityError::Runtime)?;
-    let counting = Counting { observed: std::mem::take(observed), ..Counting::default() };
+    let counting = SocketCounts { observed: std::mem::take(observed), ..SocketCounts::default() };
     let shared = Rc::new(RefCell::new(counting));
     let listened = LocalSet::new().block_on(&runtime, serve(path, listen_for, stop, &shared));
-    let Counting { observed: counted, events, skipped, fault } = shared.take();
+    let SocketCounts { observed: counted, events, skipped, fault } = shared.take();
     *observed = counted;
     observed.traffic.end_input();
     let format = Some(CaptureFormat::Dnstap);
-    observed.inputs.push(Source { path: path.to_owned(), format, events, skipped, fault });
+    observed.inputs.push(TrafficSource { path: path.to_owned(), format, events, skipped, fault });
     listened.map_err(|error| CapacityError::Listen { path: path.to_owned(), error })
 }
 
@@ -52,7 +54,7 @@ async fn serve<F: Future<Output = ()>>(
     path: &Path,
     listen_for: Option<Duration>,
     stop: impl FnOnce() -> F,
-    shared: &Rc<RefCell<Counting>>,
+    shared: &Rc<RefCell<SocketCounts>>,
 ) -> io::Result<()> {
     let listener = bind(path)?;
     eprintln!("oarlock: listening for dnstap at {}", path.display());
@@ -65,7 +67,7 @@ async fn serve<F: Future<Output = ()>>(
     ended
 }
 
-/// A socket that a dead process left behind is taken over, that of a living one is not.
+/// Binds the socket. The socket of a dead process is replaced, that of a living one is not.
 fn bind(path: &Path) -> io::Result<UnixListener> {
     if path.symlink_metadata().is_ok_and(|about| about.file_type().is_socket()) {
         if std::os::unix::net::UnixStream::connect(path).is_ok() {
@@ -83,8 +85,8 @@ async fn pause(listen_for: Option<Duration>) {
     }
 }
 
-/// Comes back only where nobody can connect any more.
-async fn accept(listener: &UnixListener, shared: &Rc<RefCell<Counting>>) -> io::Error {
+/// Accepts connections. Returns only if no further connection can be accepted.
+async fn accept(listener: &UnixListener, shared: &Rc<RefCell<SocketCounts>>) -> io::Error {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
@@ -101,8 +103,8 @@ async fn accept(listener: &UnixListener, shared: &Rc<RefCell<Counting>>) -> io::
     }
 }
 
-/// One connection, of either kind: one that shakes hands first, and one that just writes.
-async fn take(mut stream: UnixStream, shared: &RefCell<Counting>) -> Result<(), CaptureError> {
+/// Reads one connection. The writer may begin with a handshake or not.
+async fn take(mut stream: UnixStream, shared: &RefCell<SocketCounts>) -> Result<(), CaptureError> {
     let (mut frames, mut buffer) = (FrameDecoder::default(), vec![0; CHUNK_BYTES]);
     loop {
         let len = stream.read(&mut buffer).await?;
@@ -121,16 +123,16 @@ async fn take(mut stream: UnixStream, shared: &RefCell<Counting>) -> Result<(), 
             }
         }
         for answer in answers {
-            // Who only writes does not listen.
+            // A writer without a handshake does not read answers.
             let _ = stream.write_all(&control_frame(answer)).await;
         }
     }
 }
 
-impl Counting {
+impl SocketCounts {
     fn count(&mut self, data: &[u8]) {
         let Self { observed, events, skipped, .. } = self;
-        show(data, skipped, &mut |event| {
+        decode_frame(data, skipped, &mut |event| {
             *events += 1;
             observed.event(event);
         });

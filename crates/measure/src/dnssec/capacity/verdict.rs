@@ -1,57 +1,59 @@
-//! Which algorithms a machine affords.
+//! The algorithms that a machine affords.
 
 use oarlock_capacity::CpuBudget;
 use serde::Serialize;
 
-use super::machine::{Algorithm, Machine, Rate};
-use super::question::Question;
+use super::machine::{AlgorithmRate, MachineRates, MeasuredAlgorithm};
+use super::question::LoadQuestion;
 use crate::table::{ratio, thousands};
 
-/// The answer.
+/// The answer for all algorithms.
 #[derive(Clone, Debug)]
-pub(super) struct Verdict {
+pub(super) struct CapacityVerdict {
     pub(super) budget: CpuBudget,
     pub(super) required_per_s: f64,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<VerdictRow>,
 }
 
 /// One algorithm in one implementation.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
-    pub(super) algorithm: Algorithm,
+pub(super) struct VerdictRow {
+    pub(super) algorithm: MeasuredAlgorithm,
     pub(super) implementation: String,
     /// Bare verifications per second of one core.
     pub(super) mean_per_s: f64,
     pub(super) sigma_per_s: Option<f64>,
-    /// With the overhead of a validation.
+    /// Validations per second of one core: verifications with the overhead.
     pub(super) validations_per_s: f64,
-    /// Of those, what the budget allows.
+    /// The validations per second that the budget allows.
     pub(super) capacity_per_s: f64,
     /// The share of the cores' time that the requirement takes, bare and with overhead.
     pub(super) cpu_share_bare: f64,
     pub(super) cpu_share: f64,
-    /// Capacity over requirement; null where nothing is required.
+    /// Capacity divided by requirement; null if nothing is required.
     pub(super) headroom: Option<f64>,
     pub(super) is_affordable: bool,
 }
 
-impl Verdict {
-    pub(super) fn new(question: &Question, machine: &Machine, budget: CpuBudget) -> Self {
+impl CapacityVerdict {
+    pub(super) fn new(question: &LoadQuestion, machine: &MachineRates, budget: CpuBudget) -> Self {
         let required_per_s = question.required_per_s();
-        let rows = machine.rates.iter().map(|rate| Row::new(rate, required_per_s, &budget)).collect();
+        let rows = machine.rates.iter().map(|rate| VerdictRow::new(rate, required_per_s, &budget)).collect();
         Self { budget, required_per_s, rows }
     }
 
-    /// The row of an algorithm that has most room.
-    fn best(&self, algorithm: Algorithm) -> Option<&Row> {
+    /// Returns the row of an algorithm with the largest capacity.
+    fn best(&self, algorithm: MeasuredAlgorithm) -> Option<&VerdictRow> {
         let own = self.rows.iter().filter(|row| row.algorithm == algorithm);
         own.max_by(|one, two| one.capacity_per_s.total_cmp(&two.capacity_per_s))
     }
 
-    /// An algorithm is affordable where one of its implementations is.
+    /// Returns the answer in a sentence. An algorithm is affordable if one of its implementations is.
     pub(super) fn sentence(&self) -> String {
-        let all: Vec<&Row> = Algorithm::ALL.iter().filter_map(|algorithm| self.best(*algorithm)).collect();
-        let (yes, no): (Vec<&Row>, Vec<&Row>) = all.into_iter().partition(|row| row.is_affordable);
+        let all: Vec<&VerdictRow> =
+            MeasuredAlgorithm::ALL.iter().filter_map(|algorithm| self.best(*algorithm)).collect();
+        let (yes, no): (Vec<&VerdictRow>, Vec<&VerdictRow>) =
+            all.into_iter().partition(|row| row.is_affordable);
         let load = format!(
             "{} validations per second with {} % of {}",
             thousands(self.required_per_s as u64),
@@ -66,7 +68,7 @@ impl Verdict {
         let tightest =
             yes.iter().filter_map(|row| Some((row, row.headroom?))).min_by(|a, b| a.1.total_cmp(&b.1));
         if let Some((row, headroom)) = tightest {
-            let Row { algorithm, implementation, .. } = row;
+            let VerdictRow { algorithm, implementation, .. } = row;
             let share = percent(row.cpu_share);
             text += &format!(
                 "; the tightest of them, {algorithm} ({implementation}), takes {share} % and has {} headroom",
@@ -82,9 +84,9 @@ impl Verdict {
     }
 }
 
-impl Row {
-    fn new(rate: &Rate, required_per_s: f64, budget: &CpuBudget) -> Self {
-        let Rate { algorithm, implementation, mean_per_s, sigma_per_s } = rate.clone();
+impl VerdictRow {
+    fn new(rate: &AlgorithmRate, required_per_s: f64, budget: &CpuBudget) -> Self {
+        let AlgorithmRate { algorithm, implementation, mean_per_s, sigma_per_s } = rate.clone();
         let capacity_per_s = budget.capacity_per_s(mean_per_s);
         let validations_per_s = budget.validations_per_s(mean_per_s);
         Self {
@@ -102,7 +104,7 @@ impl Row {
     }
 }
 
-fn list(rows: &[&Row]) -> String {
+fn list(rows: &[&VerdictRow]) -> String {
     let names: Vec<String> = rows.iter().map(|row| row.algorithm.to_string()).collect();
     match &names[..] {
         [start @ .., last] if !start.is_empty() => format!("{} and {last}", start.join(", ")),
@@ -114,7 +116,7 @@ fn cores(cores: f64) -> String {
     if cores == 1.0 { "one core".into() } else { format!("{cores} cores") }
 }
 
-/// Two significant digits at least below one.
+/// Formats a share in percent, with at least two significant digits below one.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {

@@ -5,21 +5,21 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use oarlock_dnssec::{DigestType, DnssecAlgorithm, DomainName};
 
-use super::names::{Numbers, write_label};
+use super::names::{SeededNumbers, write_label};
 
 /// The share of delegations with a DS is a whole number of these.
 const PARTS: u64 = 1_000_000;
-/// Of so many delegations one has name servers that others use.
+/// One of so many delegations has name servers that others use.
 const PER_PROVIDER: u64 = 1000;
 /// Providers outside the zone.
 const OUTSIDERS: u64 = 2000;
-/// Sets numbers of outsiders' names apart from those of delegations.
+/// Separates the seeds of outsiders' names from those of delegations.
 const OUTSIDE: u64 = 0x006f_7574_7369_6465;
 const DIGEST_LEN: usize = 32;
 
-/// A zone that is never in memory.
+/// A zone that is written piece by piece and is never in memory as a whole.
 #[derive(Debug)]
-pub(super) struct Content {
+pub(super) struct ZoneContent {
     /// The zone, with a dot at the end.
     pub(super) origin: String,
     pub(super) delegations: u64,
@@ -27,19 +27,19 @@ pub(super) struct Content {
     seed: u64,
     /// In-zone providers are the first delegations.
     providers: u64,
-    /// A top-level domain that nobody has (RFC 6761 6.2, 6.4), and not the zone's own.
+    /// A reserved top-level domain (RFC 6761 6.2, 6.4) that is not the zone's own.
     outside: &'static str,
 }
 
-/// Whose name servers a delegation has.
-enum Servers {
+/// The owner of a delegation's name servers.
+enum DelegationServers {
     Own,
     /// Of another delegation, which brings their addresses.
     Inside(u64),
     Outside(u64),
 }
 
-impl Content {
+impl ZoneContent {
     pub(super) fn new(origin: DomainName<'_>, delegations: u64, ds_share: f64, seed: u64) -> Self {
         let is_test = origin.last_labels(1).as_bytes() == b"\x04test\0";
         Self {
@@ -52,13 +52,13 @@ impl Content {
         }
     }
 
-    /// True for as many delegations as the share says, to the last one.
+    /// True for exactly as many delegations as the share says.
     pub(super) fn has_ds(&self, index: u64) -> bool {
         let count = |index: u64| u128::from(index) * u128::from(self.ds_parts) / u128::from(PARTS);
         count(index + 1) > count(index)
     }
 
-    /// Appends SOA, NS and their hosts; says how many records.
+    /// Appends SOA, NS and their hosts, and returns the number of records.
     pub(super) fn write_apex(&self, out: &mut Vec<u8>) -> u64 {
         let lines = [
             "@ IN SOA a.nic hostmaster.nic 1 1800 900 604800 86400",
@@ -76,19 +76,19 @@ impl Content {
         lines.len() as u64
     }
 
-    /// Appends a delegation; says how many records.
+    /// Appends a delegation, and returns the number of records.
     pub(super) fn write_delegation(&self, index: u64, out: &mut Vec<u8>) -> u64 {
-        let mut numbers = Numbers::new(self.seed, index);
+        let mut numbers = SeededNumbers::new(self.seed, index);
         let mut label = Vec::with_capacity(64);
         write_label(self.seed, index, &mut label);
         let mut records = match self.servers(index, &mut numbers) {
-            Servers::Own => self.write_own(&label, &mut numbers, out),
-            Servers::Inside(provider) => {
+            DelegationServers::Own => self.write_own(&label, &mut numbers, out),
+            DelegationServers::Inside(provider) => {
                 let mut host = Vec::with_capacity(64);
                 write_label(self.seed, provider, &mut host);
                 write_servers(&label, 2, &host, out)
             }
-            Servers::Outside(provider) => {
+            DelegationServers::Outside(provider) => {
                 let mut host = Vec::with_capacity(64);
                 write_label(self.seed ^ OUTSIDE, provider, &mut host);
                 host.push(b'.');
@@ -103,17 +103,17 @@ impl Content {
         records
     }
 
-    fn servers(&self, index: u64, numbers: &mut Numbers) -> Servers {
+    fn servers(&self, index: u64, numbers: &mut SeededNumbers) -> DelegationServers {
         match numbers.below(10) {
-            _ if index < self.providers => Servers::Own,
-            0 => Servers::Own,
-            1 | 2 => Servers::Inside(numbers.below(self.providers)),
-            _ => Servers::Outside(numbers.below(OUTSIDERS)),
+            _ if index < self.providers => DelegationServers::Own,
+            0 => DelegationServers::Own,
+            1 | 2 => DelegationServers::Inside(numbers.below(self.providers)),
+            _ => DelegationServers::Outside(numbers.below(OUTSIDERS)),
         }
     }
 
     /// Two servers below the delegation, with their addresses.
-    fn write_own(&self, label: &[u8], numbers: &mut Numbers, out: &mut Vec<u8>) -> u64 {
+    fn write_own(&self, label: &[u8], numbers: &mut SeededNumbers, out: &mut Vec<u8>) -> u64 {
         let mut records = write_servers(label, 2, label, out);
         for host in 1..=2 {
             write_line(out, &[server(host), label, b" IN A "]);
@@ -131,7 +131,7 @@ impl Content {
 }
 
 /// Two servers are usual, three or four are not rare.
-fn server_count(numbers: &mut Numbers) -> u8 {
+fn server_count(numbers: &mut SeededNumbers) -> u8 {
     match numbers.below(20) {
         0 => 4,
         1 | 2 => 3,
@@ -151,7 +151,7 @@ fn write_servers(label: &[u8], count: u8, host: &[u8], out: &mut Vec<u8>) -> u64
 }
 
 /// One DS, or two of a key that is being changed.
-fn write_ds(label: &[u8], numbers: &mut Numbers, out: &mut Vec<u8>) -> u64 {
+fn write_ds(label: &[u8], numbers: &mut SeededNumbers, out: &mut Vec<u8>) -> u64 {
     let count = if numbers.below(20) == 0 { 2 } else { 1 };
     let algorithm =
         if numbers.below(5) < 2 { DnssecAlgorithm::RSASHA256 } else { DnssecAlgorithm::ECDSAP256SHA256 };

@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `content` | apex and delegations, one after the other |
-//! | `names` | names without repetition, and numbers that a seed leads to |
+//! | `names` | names without repetition, and numbers from a seed |
 
 mod content;
 mod names;
@@ -16,17 +16,17 @@ use clap::Args;
 use oarlock_dnssec::{DomainName, DomainNameBuf, LetterCase};
 use serde::Serialize;
 
-use self::content::Content;
+use self::content::ZoneContent;
 use crate::failure::{CommandError, FailureKind};
 use crate::options::GlobalOptions;
 use crate::progress;
 use crate::report::print_report;
 
-/// Bytes that are written at once.
+/// The number of bytes that are written at once.
 const BLOCK: usize = 1 << 20;
-/// Delegations between two looks at the progress.
+/// The number of delegations between two updates of the progress.
 const STEP: u64 = 1024;
-/// Room for the origin behind the longest name that is made.
+/// The longest origin, in bytes: the longest names that are made fit before it.
 const MAX_ORIGIN: usize = 128;
 
 /// Arguments of `oarlock dnssec zonegen`.
@@ -39,26 +39,26 @@ const MAX_ORIGIN: usize = 128;
                   Exit codes: 0 done, 2 wrong usage, 3 the output cannot be written."
 )]
 pub struct ZonegenArgs {
-    /// The zone's name
+    /// Name of the zone
     #[arg(long, value_name = "ZONE", default_value = "example.")]
     origin: String,
-    /// Delegations in it
+    /// Number of delegations, up to 1000000000
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     delegations: u64,
     /// Share of the delegations that have a DS, 0 to 1
     #[arg(long, value_name = "SHARE", default_value = "0.6", value_parser = share)]
     ds_share: f64,
-    /// Another seed makes another zone
+    /// Seed of the made-up names: another seed makes another zone
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Where it goes [default: standard output]
+    /// File to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
-/// What was made, as `--json` prints it.
+/// The zone that was made, as `--json` prints it.
 #[derive(Debug, Default, Serialize)]
-struct Made {
+struct MadeZone {
     origin: String,
     delegations: u64,
     delegations_with_ds: u64,
@@ -95,11 +95,11 @@ impl CommandError for ZonegenError {
 pub fn run(global: &GlobalOptions, args: &ZonegenArgs) -> Result<(), ZonegenError> {
     if global.json && args.out.is_none() {
         return Err(ZonegenError::Usage(
-            "--json: expected --out, for the zone goes to standard output".into(),
+            "--json: expected --out, because the zone goes to standard output".into(),
         ));
     }
     let origin = origin(&args.origin)?;
-    let content = Content::new(origin.name(), args.delegations, args.ds_share, args.seed);
+    let content = ZoneContent::new(origin.name(), args.delegations, args.ds_share, args.seed);
     let made = match &args.out {
         Some(path) => {
             let fail = |error| ZonegenError::Write { path: path.clone(), error };
@@ -117,7 +117,7 @@ fn origin(text: &str) -> Result<DomainNameBuf, ZonegenError> {
         .map_err(|error| wrong(&error))?;
     match origin.name().as_bytes().len() {
         0..=MAX_ORIGIN => Ok(origin),
-        _ => Err(wrong(&"a name of more than 128 bytes leaves no room for others below it")),
+        _ => Err(wrong(&"expected a name of at most 128 bytes, so that the names below it fit")),
     }
 }
 
@@ -128,10 +128,10 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-fn write(content: &Content, out: &mut dyn Write) -> io::Result<Made> {
+fn write(content: &ZoneContent, out: &mut dyn Write) -> io::Result<MadeZone> {
     let bar = progress::bar(content.delegations, "{wide_bar} {pos}/{len} delegations{left}");
     let mut made =
-        Made { origin: content.origin.clone(), delegations: content.delegations, ..Made::default() };
+        MadeZone { origin: content.origin.clone(), delegations: content.delegations, ..MadeZone::default() };
     let mut text = Vec::with_capacity(BLOCK + BLOCK / 16);
     made.records += content.write_apex(&mut text);
     for index in 0..content.delegations {

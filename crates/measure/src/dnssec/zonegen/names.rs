@@ -1,6 +1,6 @@
-//! Names without repetition, and numbers that a seed leads to. Both are the same in every version.
+//! Names without repetition, and numbers from a seed. Both are the same in every version.
 
-/// Names are numbers of so many bits.
+/// The number of bits of a name's index.
 const BITS: u32 = 36;
 const HALF: u32 = BITS / 2;
 const HALF_MASK: u64 = (1 << HALF) - 1;
@@ -10,9 +10,9 @@ const CONSONANTS: &[u8; 20] = b"bcdfghjklmnpqrstvwxz";
 const VOWELS: &[u8; 5] = b"aeiou";
 const SYLLABLES: u64 = 100;
 const MIN_SYLLABLES: usize = 3;
-/// Before the syllables; half of the names have nothing.
+/// Prefixes of names; half of them are empty.
 const PREFIXES: [&str; 8] = ["", "", "my-", "the-", "", "go-", "", "1a-"];
-/// Behind them.
+/// Suffixes of names.
 const SUFFIXES: [&str; 16] = [
     "",
     "",
@@ -32,12 +32,12 @@ const SUFFIXES: [&str; 16] = [
     "-1",
 ];
 
-/// Numbers that follow each other without pattern. SplitMix64: Steele, Lea, Flood, OOPSLA 2014.
+/// Pseudo-random numbers from a seed. SplitMix64: Steele, Lea, Flood, OOPSLA 2014.
 #[derive(Clone, Debug)]
-pub(super) struct Numbers(u64);
+pub(super) struct SeededNumbers(u64);
 
-impl Numbers {
-    /// Those of one thing of many.
+impl SeededNumbers {
+    /// Starts the numbers of one of many items.
     pub(super) fn new(seed: u64, index: u64) -> Self {
         Self(mix(seed ^ mix(index.wrapping_add(0x9e37_79b9_7f4a_7c15))))
     }
@@ -47,7 +47,7 @@ impl Numbers {
         mix(self.0)
     }
 
-    /// Below a bound that is much smaller than 2^32.
+    /// Returns a number below a bound that is much smaller than 2^32.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         ((self.next() >> 32) * bound) >> 32
     }
@@ -59,10 +59,10 @@ fn mix(mut value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Appends the label of an index below 2^36: another one for each index, in no order.
+/// Appends the label of an index below 2^36. Labels of different indices differ and are in no order.
 pub(super) fn write_label(seed: u64, index: u64, out: &mut Vec<u8>) {
     let number = scrambled(seed, index);
-    // The syllables say the whole number, so that what stands around them may repeat.
+    // The syllables hold the whole number, so prefixes and suffixes may repeat.
     let (prefix, suffix) = (PREFIXES[(number % 8) as usize], SUFFIXES[(number / 8 % 16) as usize]);
     out.extend_from_slice(prefix.as_bytes());
     write_syllables(number, out);
@@ -79,7 +79,7 @@ fn write_syllables(mut number: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Another number below 2^36, of which no other index becomes the same: a Feistel network.
+/// Permutes the numbers below 2^36 with a Feistel network.
 fn scrambled(seed: u64, index: u64) -> u64 {
     let (mut left, mut right) = (index >> HALF & HALF_MASK, index & HALF_MASK);
     for round in 0..ROUNDS {

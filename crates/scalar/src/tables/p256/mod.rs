@@ -1,10 +1,10 @@
-//! P-256: verification of r || s over a digest. FIPS 186-5 6.4.2.
+//! P-256 verification of r || s over a digest. FIPS 186-5 6.4.2.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | this one | tables of keys, and what verifying needs beside sums of points |
-//! | `sums` | many sums of points: one by one, or with inversions that all share |
-//! | `multiples` | how a table is built |
+//! | this one | tables of keys, and the steps of verification besides sums of points |
+//! | `sums` | many sums of points: one by one, or with shared inversions |
+//! | `multiples` | the construction of a table |
 
 mod multiples;
 mod sums;
@@ -21,9 +21,9 @@ use self::sums::{Abscissa, PointSums};
 use super::SignedInput;
 use super::comb::{PointComb, built_once};
 
-/// Multiples of a key.
+/// The multiples of a key.
 type KeyComb = PointComb<Affine, 256, 7>;
-/// Multiples of the base point: there is one table of them, so its windows may be wider.
+/// The multiples of the base point. There is one such table, so its windows can be wider.
 type BaseComb = PointComb<Affine, 256, 8>;
 
 /// The table of a public key.
@@ -44,7 +44,7 @@ impl Affine {
         Self { x: self.x, y: GFp256::select(&self.y, &-self.y, mask) }
     }
 
-    /// Whether it is this point, and not the neutral one.
+    /// Returns true if `point` is this point and not the neutral element.
     fn is(&self, point: Point) -> bool {
         let (x, y, z) = point.to_projective();
         z.iszero() == 0 && x.equals(self.x * z) != 0 && y.equals(self.y * z) != 0
@@ -52,12 +52,12 @@ impl Affine {
 }
 
 impl P256KeyTable {
-    /// The table of an encoded point, or None where it is not on the curve.
+    /// Builds the table of an encoded point. Returns None if the point is not on the curve.
     pub(super) fn new(public: &[u8]) -> Option<Self> {
         read(public).map(|point| Self(multiples(point)))
     }
 
-    /// With other multiples.
+    /// Returns a copy with changed multiples.
     #[cfg(test)]
     pub(super) fn changed(&self, change: impl FnOnce(&mut Vec<Affine>)) -> Self {
         let mut multiples: Vec<Affine> = self.0.windows().flatten().copied().collect();
@@ -74,7 +74,7 @@ impl VerifyTable for P256KeyTable {
         key.ec_public().filter(|(curve, _)| *curve == Curve::P256).map(|(_, point)| point)
     }
 
-    /// By `crrl`'s complete additions and doublings: each multiple is what it stands for.
+    /// Compares each multiple with the result of `crrl`'s complete additions and doublings.
     fn is_right(&self, public: &[u8]) -> bool {
         let Some(key) = read(public) else { return false };
         let bases = successors(Some(key), |base| Some(base.xdouble(KeyComb::WIDTH)));
@@ -89,8 +89,8 @@ fn read(public: &[u8]) -> Option<Point> {
     Point::decode(public).filter(|point| point.isneutral() == 0)
 }
 
-/// Verifies signatures under keys with tables: whether (e / s) G + (r / s) Q has r for its x; None where a sum cannot tell. The
-/// inverses of all s cost one inversion, among which those that are out of range stand as 1.
+/// Verifies signatures under keys with tables: the x of (e / s) G + (r / s) Q must be r. An entry is None if its sum
+/// met an exception. One inversion serves all s; an s out of range takes part as 1.
 pub(super) fn verify(signed: &[SignedInput<'_, P256KeyTable>]) -> Vec<Option<bool>> {
     let parts: Vec<Option<[Scalar; 2]>> = signed.iter().map(|signed| split(signed.signature)).collect();
     let mut inverses: Vec<Scalar> = parts.iter().map(|parts| parts.map_or(Scalar::ONE, |[_, s]| s)).collect();
@@ -109,14 +109,15 @@ pub(super) fn verify(signed: &[SignedInput<'_, P256KeyTable>]) -> Vec<Option<boo
     parts.iter().zip(sums.abscissas()).map(verdict).collect()
 }
 
-/// r and s, both in [1, n-1].
+/// Returns r and s if both are in [1, n-1].
 fn split(signature: &[u8; 64]) -> Option<[Scalar; 2]> {
     let (r, s) = signature.split_at(32);
     let read = |bytes| Scalar::decode(&reversed(bytes)).filter(|scalar| scalar.iszero() == 0);
     Some([read(r)?, read(s)?])
 }
 
-/// The multiples whose sum is (e / s) G + (r / s) Q, given 1 / s. They are fetched before the first is needed, for memory is far.
+/// Collects the multiples whose sum is (e / s) G + (r / s) Q, given 1 / s. They are loaded before the first is
+/// needed, which hides the latency of memory.
 fn add_terms(signed: &SignedInput<'_, P256KeyTable>, r: Scalar, inverse: Scalar, sums: &mut PointSums) {
     let e = Scalar::decode_reduce(&reversed(signed.input));
     let mut take = |point: &Affine, is_negative| sums.add(point.negated_if(is_negative));
@@ -124,20 +125,20 @@ fn add_terms(signed: &SignedInput<'_, P256KeyTable>, r: Scalar, inverse: Scalar,
     base().terms(&(e * inverse).encode32(), &mut take);
 }
 
-/// The table of the base point.
+/// Returns the table of the base point.
 fn base() -> &'static BaseComb {
     static BASE: OnceLock<BaseComb> = OnceLock::new();
     built_once(&BASE, || multiples(Point::BASE))
 }
 
-/// Big-endian bytes as little-endian ones.
+/// Returns big-endian bytes in little-endian order.
 fn reversed(bytes: &[u8]) -> [u8; 32] {
     let mut reversed = [0; 32];
     reversed.iter_mut().zip(bytes.iter().rev()).for_each(|(to, from)| *to = *from);
     reversed
 }
 
-/// p - n, little-endian: an r below it may stand for r + n as well.
+/// The difference p - n, little-endian. An r below it can stand for r + n too.
 const ORDER_SHORT_OF_FIELD: [u8; 32] = {
     let mut bytes = [0; 32];
     let (low, high) = bytes.split_at_mut(8);
@@ -146,11 +147,11 @@ const ORDER_SHORT_OF_FIELD: [u8; 32] = {
     bytes
 };
 
-/// n, in the field.
+/// The order n as a field element.
 const ORDER: GFp256 =
     GFp256::w64le(0xF3B9_CAC2_FC63_2551, 0xBCE6_FAAD_A717_9E84, u64::MAX, 0xFFFF_FFFF_0000_0000);
 
-/// Whether x mod n is `r`.
+/// Returns true if x mod n is `r`.
 fn is_x(x: &Abscissa, r: &Scalar) -> bool {
     let bytes = r.encode();
     let (r, _) = GFp256::decode32(&bytes);

@@ -1,4 +1,4 @@
-//! How a table is built: in all windows at once, so that an inversion serves many additions.
+//! The construction of a table, in all windows at once: one inversion serves many additions.
 
 use std::iter::successors;
 
@@ -8,8 +8,9 @@ use crrl::p256::Point;
 use super::super::comb::PointComb;
 use super::Affine;
 
-/// The multiples of a point that is not neutral: from m of them in each window to 2 m, by adding the m-th to each. No addition but
-/// the last meets a point twice, for the order is a prime far above 2 m; the last one is the doubling of the m-th.
+/// Returns the multiples of a point other than the neutral element. Each step goes from m multiples in each window
+/// to 2 m, by adding the m-th to each. Only the last addition of a step meets a point twice: it doubles the m-th. No
+/// other does, because the order is a prime far above 2 m.
 pub(super) fn multiples<const W: usize>(point: Point) -> PointComb<Affine, 256, W> {
     let bases = successors(Some(point), |base| Some(base.xdouble(W as u32)));
     let bases: Vec<Point> = bases.take(PointComb::<Affine, 256, W>::WINDOWS).collect();
@@ -27,14 +28,14 @@ pub(super) fn multiples<const W: usize>(point: Point) -> PointComb<Affine, 256, 
     PointComb::new(windows.concat())
 }
 
-/// By what the slope from each multiple to the largest is to be divided; twice y for the tangent, which is last.
+/// Returns the denominators of the slopes from each multiple to the largest. The last is 2 y, for the tangent.
 fn runs(window: &[Affine]) -> impl Iterator<Item = GFp256> {
     let largest = window[window.len() - 1];
     let others = window[..window.len() - 1].iter().map(move |point| largest.x - point.x);
     others.chain([largest.y.mul2()])
 }
 
-/// The sum of two points, given the inverse of the difference of their x, or of 2 y where they are one.
+/// Adds two points. `inverse` is that of the difference of their x, or of 2 y if the points are equal.
 fn add(point: &Affine, largest: &Affine, inverse: GFp256) -> Affine {
     let is_tangent = point.x.equals(largest.x) != 0;
     let rise = if is_tangent { point.x.square().mul3() - GFp256::from_u32(3) } else { largest.y - point.y };

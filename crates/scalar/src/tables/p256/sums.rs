@@ -1,22 +1,23 @@
-//! Many sums of points: one by one by mixed additions, or all at once by affine ones. An affine addition takes six products where a
-//! mixed one takes ten, but divides; here every addition of a step divides by one inversion that all sums share.
+//! Many sums of points: one by one with mixed additions, or all at once with affine ones. An affine addition takes
+//! six products and a division, a mixed one takes ten products. Here all sums share one inversion per step for their
+//! divisions.
 
 use crrl::field::GFp256;
 
 use super::Affine;
 
-/// From so many sums on shared inversions cost less than four products per addition, by measurement: with 4 a signature takes 9.7 us and
-/// not 9.5, with 5 it takes 9.1 and not 9.3.
+/// The number of sums from which shared inversions cost less than four products per addition. Measured: with 4 sums
+/// a signature takes 9.7 us shared and 9.5 us one by one; with 5 it takes 9.1 us and 9.3 us.
 const SHARING: usize = 5;
 
-/// Terms of sums, sum after sum.
+/// The terms of all sums, one sum after the other.
 pub(super) struct PointSums {
     terms: Vec<Affine>,
-    /// Where each sum's terms end.
+    /// The end of each sum's terms.
     ends: Vec<usize>,
 }
 
-/// An x as a fraction, whose denominator is not zero.
+/// An x coordinate as a fraction with a denominator other than zero.
 pub(super) struct Abscissa {
     numerator: GFp256,
     denominator: GFp256,
@@ -29,22 +30,23 @@ impl Abscissa {
 }
 
 impl PointSums {
-    /// Room for `count` sums of up to `terms` terms.
+    /// Reserves memory for `count` sums of up to `terms` terms.
     pub(super) fn with_capacity(count: usize, terms: usize) -> Self {
         Self { terms: Vec::with_capacity(count * terms), ends: Vec::with_capacity(count) }
     }
 
-    /// Adds a term to the sum that has not ended.
+    /// Adds a term to the current sum.
     pub(super) fn add(&mut self, term: Affine) {
         self.terms.push(term);
     }
 
-    /// Ends a sum.
+    /// Ends the current sum.
     pub(super) fn end(&mut self) {
         self.ends.push(self.terms.len());
     }
 
-    /// The x of every sum; None where there are no terms, or additions came upon two points with one x.
+    /// Returns the x of every sum. An entry is None if the sum has no terms, or if an addition met two points with
+    /// the same x.
     pub(super) fn abscissas(self) -> Vec<Option<Abscissa>> {
         if self.ends.len() < SHARING { self.one_by_one() } else { HalvingSums::new(self).abscissas() }
     }
@@ -72,7 +74,8 @@ impl MixedSum {
         Self { x: point.x, y: point.y, zz: GFp256::ONE, zzz: GFp256::ONE }
     }
 
-    /// The mixed addition `madd-2008-s`. Where both points have one x, ZZ becomes zero and stays zero.
+    /// Adds a point by the mixed addition `madd-2008-s`. If both points have the same x, ZZ becomes zero and stays
+    /// zero.
     fn plus(self, point: &Affine) -> Self {
         let p = point.x * self.zz - self.x;
         let r = point.y * self.zzz - self.y;
@@ -89,20 +92,20 @@ impl MixedSum {
     }
 }
 
-/// Sums that become half as long in each step: neighbours are added.
+/// Sums whose number of terms is halved in each step: neighbours are added.
 struct HalvingSums {
     terms: Vec<Affine>,
     sums: Vec<PendingSum>,
-    /// Of all additions in a step: by what the slope is to be divided, and the inverse of that.
+    /// The denominators of the slopes of all additions in a step, and below their inverses.
     runs: Vec<GFp256>,
     inverses: Vec<GFp256>,
 }
 
-/// What is left of a sum.
+/// The remaining terms of a sum.
 struct PendingSum {
     start: usize,
     count: usize,
-    /// Two points had one x.
+    /// True if two points had the same x.
     is_exceptional: bool,
 }
 
@@ -127,8 +130,9 @@ impl HalvingSums {
         self.sums.iter().map(abscissa).collect()
     }
 
-    /// The inverses of all differences of x by one inversion (Montgomery 1987, section 10.3.1): of their product, from which each is
-    /// the inverse times the product of those before it, once those after it are taken off.
+    /// Inverts all differences of x with one inversion (Montgomery 1987, section 10.3.1). A forward pass multiplies
+    /// them up and keeps each partial product. A backward pass divides the inverse of the product by one difference
+    /// at a time; times the partial product before it, this is the inverse of that difference.
     fn invert_runs(&mut self) {
         self.runs.clear();
         self.inverses.clear();
@@ -137,6 +141,8 @@ impl HalvingSums {
             for pair in self.terms[sum.start..sum.start + sum.count].chunks_exact(2) {
                 let mut run = pair[1].x - pair[0].x;
                 if run.iszero() != 0 {
+                    // Equal x means equal or opposite points, for which this addition is undefined. AWS-LC decides
+                    // about such a signature.
                     sum.is_exceptional = true;
                     run = GFp256::ONE;
                 }
@@ -152,7 +158,7 @@ impl HalvingSums {
         }
     }
 
-    /// Adds neighbours; a last term without one stays as it is.
+    /// Adds neighbours. A last term without a neighbour is kept.
     fn halve(&mut self) {
         let mut inverses = self.inverses.iter();
         for sum in &mut self.sums {
@@ -168,7 +174,7 @@ impl HalvingSums {
     }
 }
 
-/// The affine addition, given 1 / (x2 - x1).
+/// Adds two affine points, given 1 / (x2 - x1).
 fn plus(a: &Affine, b: &Affine, inverse: &GFp256) -> Affine {
     let slope = (b.y - a.y) * *inverse;
     let x = slope.square() - a.x - b.x;
@@ -181,7 +187,7 @@ mod tests {
 
     use super::*;
 
-    /// Small multiples of the base point, negative ones too.
+    /// Returns a small multiple of the base point, which can be negative.
     fn point(multiple: i64) -> Point {
         let mut point = Point::BASE;
         point.set_mul_small(multiple.unsigned_abs());
@@ -203,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_find_the_same_x() {
+    fn single_and_shared_additions_find_the_same_x() {
         let all: Vec<Vec<i64>> = (1..40).map(|count| (0..count).map(|at| 1 << at).collect()).collect();
         let (one_by_one, shared) = (sums(&all).one_by_one(), HalvingSums::new(sums(&all)).abscissas());
         for ((multiples, one), shared) in all.iter().zip(one_by_one).zip(shared) {
@@ -214,9 +220,10 @@ mod tests {
         }
     }
 
-    /// Points that are added to themselves or their opposites, early and late, and sums of nothing, among others that are well.
+    /// Covers points that are added to themselves or to their opposites, early and late, and empty sums, among sums
+    /// without exceptions.
     #[test]
-    fn what_additions_cannot_tell_is_said() {
+    fn sums_that_meet_an_exception_are_reported() {
         let untold = [vec![], vec![3, 3], vec![3, -3], vec![1, 2, 3], vec![1, 2, -3]];
         let all: Vec<Vec<i64>> = untold.into_iter().flat_map(|multiples| [multiples, vec![1, 9]]).collect();
         let expected = affine(point(10)).x;

@@ -23,8 +23,8 @@ const UNDECIDED: u32 = u32::MAX;
 /// A batch whose keys have been authorized.
 pub(super) struct AuthorizedRecords {
     pub(super) denials: Denials,
-    /// True if all keys are the stream's own, by their index in its table. Otherwise they are the server's, and own keys in the same
-    /// batch are outside keys.
+    /// True if all keys are the stream's own, by their index in its table. Otherwise they are the server's, and own
+    /// keys in the same batch are outside keys.
     pub(super) is_own: bool,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn authorize_records(handles: &[Option<OpenedKey>], batch: &mut Batch
     let is_translation = |task: BatchTask| matches!(task, BatchTask::Do(Shape::Translate { .. }));
     if tasks.cursor().take(len).any(is_translation) {
         columns.push(authorizer.authorize_column(&batch.records.second_key, &tasks, len));
-        // A record may be denied for both of its keys; its answer has room for one reason.
+        // A record may be denied for both of its keys; its answer has space for one reason.
         authorizer.denials.sort_by_key(|(index, _)| *index);
         authorizer.denials.dedup_by_key(|(index, _)| *index);
     }
@@ -68,8 +68,8 @@ fn own_indices(column: Column<'static, KeySource>) -> Column<'static, KeySource>
 
 struct RecordAuthorizer<'s> {
     handles: &'s [Option<OpenedKey>],
-    /// The decisions by handle, for each task. Most batches have one task and many keys, so neither tasks nor their names are allocated
-    /// for each key.
+    /// The decisions by handle, for each task. Most batches have one task and many keys, so neither tasks nor their
+    /// names are allocated for each key.
     known: Vec<SmallVec<[(BatchTask, KeyDecision); 1]>>,
     /// The tasks of the batch with the names that grants have for them.
     names: Vec<(BatchTask, String)>,
@@ -94,6 +94,7 @@ impl<'s> RecordAuthorizer<'s> {
         len: usize,
     ) -> Column<'static, KeySource> {
         if let (Column::One(source), Column::One(task)) = (column, tasks)
+            // A counted grant must be charged once per record, so its column is decided record by record.
             && !self.is_counted(*source)
         {
             // One decision for all records.
@@ -111,14 +112,15 @@ impl<'s> RecordAuthorizer<'s> {
         Column::Each(each.map(|(index, (source, task))| self.authorize(source, task, index)).collect())
     }
 
-    /// Authorizes a column of records with one task. A handle that is allowed, and that no grant counts, has the same key wherever it
-    /// occurs.
+    /// Authorizes a column of records with one task. A handle that is allowed, and that no grant counts, has the same
+    /// key wherever it occurs.
     fn authorize_column_of_one_task(
         &mut self,
         column: &Column<'_, KeySource>,
         task: BatchTask,
         len: usize,
     ) -> Column<'static, KeySource> {
+        // One load per record: batches of a hundred thousand records with thousands of keys are common.
         let mut indices = vec![UNDECIDED; self.handles.len()];
         let mut authorize_one = |(index, source)| {
             let KeySource::Table(handle) = source else { return source };
@@ -149,6 +151,7 @@ impl<'s> RecordAuthorizer<'s> {
     fn authorize(&mut self, source: KeySource, task: BatchTask, index: usize) -> KeySource {
         let KeySource::Table(handle) = source else { return source };
         if !has_key(task) {
+            // A digest has no key, so its handle is not looked at.
             return KeySource::Table(0);
         }
         let Some(known) = self.known.get_mut(handle as usize) else {
@@ -157,6 +160,7 @@ impl<'s> RecordAuthorizer<'s> {
         let at = known.iter().position(|(own, _)| *own == task).unwrap_or_else(|| {
             let name = task_name(&mut self.names, task);
             let (decision, is_own) = decide(self.handles[handle as usize].as_ref(), handle, name);
+            // Denied records run under NO_KEY and do not decide which table the batch uses.
             self.uses_own |= is_own && decision.is_ok();
             self.uses_resident |= !is_own && decision.is_ok();
             known.push((task, decision));

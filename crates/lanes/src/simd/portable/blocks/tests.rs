@@ -31,7 +31,7 @@ fn everything<S: BlockSimd>(simd: S, [a, b]: [&Words; 2]) -> Vec<Words> {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn vaes_agrees_with_the_portable_twin() {
+fn vaes_agrees_with_the_portable_leaf() {
     let Some(vaes) = IfmaSimd::detect().and_then(VaesSimd::detect) else {
         eprintln!("SKIPPED: this processor has no AVX-512 IFMA with VAES and VPCLMULQDQ");
         return;
@@ -45,9 +45,9 @@ fn vaes_agrees_with_the_portable_twin() {
     }
 }
 
-/// FIPS 197 5.1.1: {53} becomes {ed}; and 5.3.2 undoes every byte.
+/// FIPS 197 5.1.1: {53} becomes {ed}. The inverse of 5.3.2 restores every byte.
 #[test]
-fn substitution_is_the_standards() {
+fn portable_s_box_matches_fips_197() {
     let bytes = |vector: PortableVector| bytes_of(vector);
     assert_eq!(bytes(substitute(PortableSimd.load_bytes(&[0x53; 64]))), [0xED; 64]);
     for start in [0, 64, 128, 192] {

@@ -1,66 +1,75 @@
-//! OpenSSL's provider interface, by number: `core_dispatch.h`, `core.h`, `core_names.h`, `core_object.h` and `rsa.h` of
-//! OpenSSL 3.0, all of which 4.0 keeps. The numbers are the interface; no header and no library is needed to build.
+//! OpenSSL's provider interface by number: `core_dispatch.h`, `core.h`, `core_names.h`, `core_object.h` and `rsa.h` of
+//! OpenSSL 3.0, all of which 4.0 keeps. The numbers are the interface, so the build needs neither a header nor the
+//! library.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-/// `OSSL_DISPATCH`: a function by number; the last one has number 0.
+/// `OSSL_DISPATCH`: a function by number. Number 0 ends an array.
 #[repr(C)]
-pub(super) struct Dispatch {
-    pub(super) id: c_int,
-    pub(super) function: *const (),
+pub(crate) struct OsslDispatch {
+    pub(crate) id: c_int,
+    pub(crate) function: *const (),
 }
 
-/// `OSSL_ALGORITHM`: names separated by colons; the last one has none.
+/// `OSSL_ALGORITHM`: names separated by colons. An entry without names ends an array.
 #[repr(C)]
-pub(super) struct Algorithm {
-    pub(super) names: *const c_char,
-    pub(super) properties: *const c_char,
-    pub(super) functions: *const Dispatch,
-    pub(super) description: *const c_char,
+pub(crate) struct OsslAlgorithm {
+    pub(crate) names: *const c_char,
+    pub(crate) properties: *const c_char,
+    pub(crate) functions: *const OsslDispatch,
+    pub(crate) description: *const c_char,
 }
 
-/// `OSSL_PARAM`: a named value; the last one has no name.
+/// `OSSL_PARAM`: a named value. An entry without name ends an array.
 #[repr(C)]
-pub(super) struct Param {
-    pub(super) key: *const c_char,
-    pub(super) kind: c_uint,
-    pub(super) data: *mut c_void,
-    pub(super) size: usize,
-    pub(super) returned: usize,
+pub(crate) struct OsslParam {
+    pub(crate) key: *const c_char,
+    pub(crate) kind: c_uint,
+    pub(crate) data: *mut c_void,
+    pub(crate) size: usize,
+    pub(crate) returned: usize,
 }
 
-/// `OSSL_ITEM`: here the text of an error's reason; the last one has number 0.
+/// `OSSL_ITEM`: the text of an error's reason. Number 0 ends an array.
 #[repr(C)]
-pub(super) struct Item {
-    pub(super) id: c_uint,
-    pub(super) text: *const c_char,
+pub(crate) struct OsslItem {
+    pub(crate) id: c_uint,
+    pub(crate) text: *const c_char,
 }
 
-/// A table that never changes, as C reads it.
-pub(super) struct Table<T: 'static>(pub(super) &'static [T]);
+/// An array that never changes, as C reads it.
+pub(crate) struct StaticTable<T: 'static>(pub(crate) &'static [T]);
 
-// SAFETY: tables are constants, and so is everything that their pointers point at.
-unsafe impl<T> Sync for Table<T> {}
+/// An entry of a [`StaticTable`]: its pointers are null or point at constants and functions.
+pub(crate) trait StaticEntry {}
 
-impl<T> Table<T> {
-    pub(super) fn as_ptr(&self) -> *const T {
+impl StaticEntry for OsslDispatch {}
+impl StaticEntry for OsslAlgorithm {}
+impl StaticEntry for OsslParam {}
+impl StaticEntry for OsslItem {}
+
+// SAFETY: tables are constants, and so is everything that the pointers of these entries point at.
+unsafe impl<T: StaticEntry> Sync for StaticTable<T> {}
+
+impl<T> StaticTable<T> {
+    pub(crate) fn as_ptr(&self) -> *const T {
         self.0.as_ptr()
     }
 }
 
-impl Dispatch {
-    pub(super) const fn new(id: c_int, function: *const ()) -> Self {
+impl OsslDispatch {
+    pub(crate) const fn new(id: c_int, function: *const ()) -> Self {
         Self { id, function }
     }
 
-    pub(super) const END: Self = Self::new(0, std::ptr::null());
+    pub(crate) const END: Self = Self::new(0, std::ptr::null());
 }
 
-impl Algorithm {
-    pub(super) const fn new(
+impl OsslAlgorithm {
+    pub(crate) const fn new(
         names: &'static CStr,
         properties: &'static CStr,
-        functions: &'static Table<Dispatch>,
+        functions: &'static StaticTable<OsslDispatch>,
         description: &'static CStr,
     ) -> Self {
         Self {
@@ -71,7 +80,7 @@ impl Algorithm {
         }
     }
 
-    pub(super) const END: Self = Self {
+    pub(crate) const END: Self = Self {
         names: std::ptr::null(),
         properties: std::ptr::null(),
         functions: std::ptr::null(),
@@ -79,21 +88,21 @@ impl Algorithm {
     };
 }
 
-impl Param {
-    /// The description of a parameter: a name and a type without data.
-    pub(super) const fn describe(key: &'static CStr, kind: c_uint) -> Self {
+impl OsslParam {
+    /// Describes a parameter: a name and a type without data.
+    pub(crate) const fn describe(key: &'static CStr, kind: c_uint) -> Self {
         Self { key: key.as_ptr(), kind, data: std::ptr::null_mut(), size: 0, returned: UNMODIFIED }
     }
 
-    pub(super) const END: Self =
+    pub(crate) const END: Self =
         Self { key: std::ptr::null(), kind: 0, data: std::ptr::null_mut(), size: 0, returned: 0 };
 }
 
 /// `OSSL_PARAM_UNMODIFIED`.
-pub(super) const UNMODIFIED: usize = usize::MAX;
+pub(crate) const UNMODIFIED: usize = usize::MAX;
 
-/// Types of parameters.
-pub(super) mod kind {
+/// The types of parameters.
+pub(crate) mod kind {
     use super::c_uint;
     pub(crate) const INTEGER: c_uint = 1;
     pub(crate) const UNSIGNED: c_uint = 2;
@@ -102,8 +111,8 @@ pub(super) mod kind {
     pub(crate) const UTF8_PTR: c_uint = 6;
 }
 
-/// What an application gives to a provider and the other way.
-pub(super) mod core {
+/// The functions of the core that a provider may call.
+pub(crate) mod core {
     use super::c_int;
     pub(crate) const GET_PARAMS: c_int = 2;
     pub(crate) const NEW_ERROR: c_int = 5;
@@ -113,7 +122,7 @@ pub(super) mod core {
     pub(crate) const BIO_GETS: c_int = 49;
 }
 
-pub(super) mod provider {
+pub(crate) mod provider {
     use super::c_int;
     pub(crate) const TEARDOWN: c_int = 1024;
     pub(crate) const GETTABLE_PARAMS: c_int = 1025;
@@ -123,7 +132,7 @@ pub(super) mod provider {
     pub(crate) const GET_CAPABILITIES: c_int = 1030;
 }
 
-pub(super) mod operation {
+pub(crate) mod operation {
     use super::c_int;
     pub(crate) const KEYMGMT: c_int = 10;
     pub(crate) const KEYEXCH: c_int = 11;
@@ -133,7 +142,7 @@ pub(super) mod operation {
     pub(crate) const STORE: c_int = 22;
 }
 
-pub(super) mod keymgmt {
+pub(crate) mod keymgmt {
     use super::c_int;
     pub(crate) const NEW: c_int = 1;
     pub(crate) const GEN_INIT: c_int = 2;
@@ -159,7 +168,7 @@ pub(super) mod keymgmt {
     pub(crate) const DUP: c_int = 44;
 }
 
-pub(super) mod keyexch {
+pub(crate) mod keyexch {
     use super::c_int;
     pub(crate) const NEWCTX: c_int = 1;
     pub(crate) const INIT: c_int = 2;
@@ -169,7 +178,7 @@ pub(super) mod keyexch {
     pub(crate) const DUPCTX: c_int = 6;
 }
 
-pub(super) mod signature {
+pub(crate) mod signature {
     use super::c_int;
     pub(crate) const NEWCTX: c_int = 1;
     pub(crate) const SIGN_INIT: c_int = 2;
@@ -194,7 +203,7 @@ pub(super) mod signature {
     pub(crate) const SETTABLE_CTX_PARAMS: c_int = 21;
 }
 
-pub(super) mod asym_cipher {
+pub(crate) mod asym_cipher {
     use super::c_int;
     pub(crate) const NEWCTX: c_int = 1;
     pub(crate) const ENCRYPT_INIT: c_int = 2;
@@ -209,7 +218,7 @@ pub(super) mod asym_cipher {
     pub(crate) const SETTABLE_CTX_PARAMS: c_int = 11;
 }
 
-pub(super) mod decoder {
+pub(crate) mod decoder {
     use super::c_int;
     pub(crate) const NEWCTX: c_int = 1;
     pub(crate) const FREECTX: c_int = 2;
@@ -217,7 +226,7 @@ pub(super) mod decoder {
     pub(crate) const DECODE: c_int = 11;
 }
 
-pub(super) mod store {
+pub(crate) mod store {
     use super::c_int;
     pub(crate) const OPEN: c_int = 1;
     pub(crate) const SETTABLE_CTX_PARAMS: c_int = 3;
@@ -228,4 +237,4 @@ pub(super) mod store {
 }
 
 /// `OSSL_OBJECT_PKEY`.
-pub(super) const OBJECT_PKEY: c_int = 2;
+pub(crate) const OBJECT_PKEY: c_int = 2;

@@ -1,4 +1,4 @@
-//! Parameters as C passes them: read by name, written by name, or made for a callback.
+//! Parameters as C passes them: read by name, written by name, or built for a callback.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;
@@ -6,21 +6,21 @@ use std::marker::PhantomData;
 
 use oarlock_ffi::bytes;
 
-use super::abi::{Param, UNMODIFIED, kind};
+use super::abi::{OsslParam, UNMODIFIED, kind};
 
-/// Parameters that C lends, null for none.
+/// Reads an array of parameters that C lends; null is an empty array.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
-pub(crate) struct Params<'a>(*const Param, PhantomData<&'a Param>);
+pub(crate) struct ParamReader<'a>(*const OsslParam, PhantomData<&'a OsslParam>);
 
-/// A whole number as a parameter or as text.
+/// The value of a parameter that may be a number or text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Word<'a> {
+pub(crate) enum ParamWord<'a> {
     Number(i64),
     Text(&'a str),
 }
 
-impl fmt::Display for Word<'_> {
+impl fmt::Display for ParamWord<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => number.fmt(f),
@@ -29,8 +29,8 @@ impl fmt::Display for Word<'_> {
     }
 }
 
-impl<'a> Params<'a> {
-    /// The value under `name` as text.
+impl<'a> ParamReader<'a> {
+    /// Returns the value of `name` as text.
     pub(crate) fn text(self, name: &CStr) -> Option<&'a str> {
         let param = self.find(name)?;
         if param.kind != kind::UTF8 {
@@ -42,12 +42,12 @@ impl<'a> Params<'a> {
         std::str::from_utf8(&data[..end]).ok()
     }
 
-    /// The value under `name` as bytes.
+    /// Returns the value of `name` as bytes.
     pub(crate) fn octets(self, name: &CStr) -> Option<&'a [u8]> {
-        self.find(name).filter(|param| param.kind == kind::OCTETS).map(Param::data)
+        self.find(name).filter(|param| param.kind == kind::OCTETS).map(OsslParam::data)
     }
 
-    /// The value under `name` as an unsigned integer of any length, big-endian.
+    /// Returns the value of `name` as a big-endian unsigned integer of any length.
     pub(crate) fn integer(self, name: &CStr) -> Option<zeroize::Zeroizing<Vec<u8>>> {
         let param = self.find(name).filter(|param| param.kind == kind::UNSIGNED)?;
         let mut big_endian = zeroize::Zeroizing::new(param.data().to_vec());
@@ -57,20 +57,20 @@ impl<'a> Params<'a> {
         Some(big_endian)
     }
 
-    /// The value under `name` as a number.
+    /// Returns the value of `name` as a number.
     pub(crate) fn number(self, name: &CStr) -> Option<i64> {
         match self.word(name)? {
-            Word::Number(number) => Some(number),
-            Word::Text(_) => None,
+            ParamWord::Number(number) => Some(number),
+            ParamWord::Text(_) => None,
         }
     }
 
-    /// The value under `name`, which callers give as a number or as text.
-    pub(crate) fn word(self, name: &CStr) -> Option<Word<'a>> {
+    /// Returns the value of `name`, which callers pass as a number or as text.
+    pub(crate) fn word(self, name: &CStr) -> Option<ParamWord<'a>> {
         let param = self.find(name)?;
         match param.kind {
-            kind::UTF8 => self.text(name).map(Word::Text),
-            kind::INTEGER | kind::UNSIGNED => param.number().map(Word::Number),
+            kind::UTF8 => self.text(name).map(ParamWord::Text),
+            kind::INTEGER | kind::UNSIGNED => param.number().map(ParamWord::Number),
             _ => None,
         }
     }
@@ -79,18 +79,18 @@ impl<'a> Params<'a> {
         self.find(name).is_some()
     }
 
-    fn find(self, name: &CStr) -> Option<&'a Param> {
+    fn find(self, name: &CStr) -> Option<&'a OsslParam> {
         // SAFETY: null, or an array that ends with a parameter without name and lives as long as `'a`: OSSL_PARAM(3).
         unsafe { find(self.0, name).as_ref() }
     }
 }
 
-/// Parameters that C wants filled in, null for none.
+/// Fills in an array of parameters that C asks for; null is an empty array.
 #[repr(transparent)]
-pub(crate) struct Wanted<'a>(*mut Param, PhantomData<&'a mut Param>);
+pub(crate) struct ParamWriter<'a>(*mut OsslParam, PhantomData<&'a mut OsslParam>);
 
-impl Wanted<'_> {
-    /// Fills in a number where `name` is asked for. False where it has no room.
+impl ParamWriter<'_> {
+    /// Writes a number if `name` is asked for. False if its buffer is too small.
     pub(crate) fn number(&mut self, name: &CStr, value: i64) -> bool {
         let Some(param) = self.find(name) else { return true };
         match param.size {
@@ -101,7 +101,7 @@ impl Wanted<'_> {
         }
     }
 
-    /// Fills in text where `name` is asked for. False where it has no room.
+    /// Writes text if `name` is asked for. False if its buffer is too small.
     pub(crate) fn text(&mut self, name: &CStr, value: &'static CStr) -> bool {
         let Some(param) = self.find(name) else { return true };
         if param.kind == kind::UTF8_PTR {
@@ -113,12 +113,12 @@ impl Wanted<'_> {
         written
     }
 
-    /// Fills in bytes where `name` is asked for. False where they have no room.
+    /// Writes bytes if `name` is asked for. False if its buffer is too small.
     pub(crate) fn octets(&mut self, name: &CStr, value: &[u8]) -> bool {
         self.find(name).is_none_or(|param| param.write(value))
     }
 
-    /// Fills in an unsigned integer where `name` is asked for. False where it has no room.
+    /// Writes an unsigned integer if `name` is asked for. False if its buffer is too small.
     pub(crate) fn integer(&mut self, name: &CStr, big_endian: &[u8]) -> bool {
         let Some(param) = self.find(name) else { return true };
         let width = if param.data.is_null() { big_endian.len() } else { param.size };
@@ -134,22 +134,22 @@ impl Wanted<'_> {
         param.write(&native)
     }
 
-    /// Whether `name` is asked for, and whether as text.
+    /// Returns None if `name` is not asked for, and true if it is asked for as text.
     pub(crate) fn wants_text(&mut self, name: &CStr) -> Option<bool> {
         self.find(name).map(|param| matches!(param.kind, kind::UTF8 | kind::UTF8_PTR))
     }
 
-    fn find(&mut self, name: &CStr) -> Option<&mut Param> {
+    fn find(&mut self, name: &CStr) -> Option<&mut OsslParam> {
         // SAFETY: null, or an array that ends with a parameter without name, lent to this call alone: OSSL_PARAM(3).
         unsafe { find(self.0, name).cast_mut().as_mut() }
     }
 }
 
-/// The parameter of this name, or null.
+/// Returns the parameter of this name, or null.
 ///
 /// # Safety
 /// `at` is null or points at an array that ends with a parameter without name.
-unsafe fn find(mut at: *const Param, name: &CStr) -> *const Param {
+unsafe fn find(mut at: *const OsslParam, name: &CStr) -> *const OsslParam {
     if at.is_null() {
         return at;
     }
@@ -168,14 +168,14 @@ unsafe fn find(mut at: *const Param, name: &CStr) -> *const Param {
     }
 }
 
-impl Param {
-    /// The bytes of the value.
+impl OsslParam {
+    /// Returns the bytes of the value.
     fn data(&self) -> &[u8] {
         // SAFETY: a parameter's data has its size: OSSL_PARAM(3).
         unsafe { bytes(self.data.cast(), self.size) }
     }
 
-    /// A whole number of any width, as OSSL_PARAM(3) allows: those made from text are as short as they can be.
+    /// Reads an integer of any width, as OSSL_PARAM(3) allows. OpenSSL makes integers from text as short as possible.
     fn number(&self) -> Option<i64> {
         let mut little_endian = self.data().to_vec();
         if cfg!(target_endian = "big") {
@@ -194,7 +194,7 @@ impl Param {
         ((number < 0) == is_negative).then_some(number)
     }
 
-    /// Writes the value, or says how long it is where there is no place for it. False where the place is too small.
+    /// Writes the value, or only its length if there is no buffer. False if the buffer is too small.
     fn write(&mut self, value: &[u8]) -> bool {
         self.returned = value.len();
         // SAFETY: a parameter's data has its size: OSSL_PARAM(3).
@@ -203,27 +203,27 @@ impl Param {
 
     fn write_pointer(&mut self, value: &'static CStr) -> bool {
         self.returned = value.count_bytes();
-        let place = self.data.cast::<*const c_char>();
-        if !place.is_null() {
-            // SAFETY: the data of such a parameter is a place for a pointer: OSSL_PARAM(3).
-            unsafe { place.write(value.as_ptr()) };
+        let target = self.data.cast::<*const c_char>();
+        if !target.is_null() {
+            // SAFETY: the data of such a parameter is a buffer for a pointer: OSSL_PARAM(3).
+            unsafe { target.write(value.as_ptr()) };
         }
         true
     }
 }
 
-/// Parameters made for a callback; values live here, and are zeroized.
+/// Parameters for a callback. The list owns the values and zeroizes them.
 #[derive(Default)]
-pub(crate) struct Made {
+pub(crate) struct ParamList {
     values: Vec<(&'static CStr, c_uint, zeroize::Zeroizing<Vec<u8>>)>,
 }
 
 /// `OSSL_CALLBACK`.
-pub(super) type Callback = unsafe extern "C" fn(*const Param, *mut c_void) -> c_int;
+pub(crate) type Callback = unsafe extern "C" fn(*const OsslParam, *mut c_void) -> c_int;
 
-impl Made {
+impl ParamList {
     pub(crate) fn text(&mut self, name: &'static CStr, value: &str) -> &mut Self {
-        // Readers take it for a C string, whose end its size does not count.
+        // Readers expect a C string, whose size does not count the zero byte at its end.
         self.push(name, kind::UTF8, [value.as_bytes(), &[0]].concat())
     }
 
@@ -248,12 +248,12 @@ impl Made {
         self
     }
 
-    /// Calls back with the parameters; false where there is no callback or it says no.
-    pub(super) fn give(&mut self, callback: Option<Callback>, argument: *mut c_void) -> bool {
-        let mut params: Vec<Param> = self
+    /// Passes the parameters to a callback. False if there is no callback or it fails.
+    pub(crate) fn pass_to(&mut self, callback: Option<Callback>, argument: *mut c_void) -> bool {
+        let mut params: Vec<OsslParam> = self
             .values
             .iter_mut()
-            .map(|(name, kind, value)| Param {
+            .map(|(name, kind, value)| OsslParam {
                 key: name.as_ptr(),
                 kind: *kind,
                 data: value.as_mut_ptr().cast(),
@@ -261,7 +261,7 @@ impl Made {
                 returned: UNMODIFIED,
             })
             .collect();
-        params.push(Param::END);
+        params.push(OsslParam::END);
         // SAFETY: the array ends with a parameter without name, and lives as long as the call: OSSL_CALLBACK(3).
         callback.is_some_and(|callback| unsafe { callback(params.as_ptr(), argument) } == 1)
     }
@@ -277,14 +277,20 @@ mod tests {
             data.reverse();
         }
         let mut params = [
-            Param { key: c"n".as_ptr(), kind, data: data.as_mut_ptr().cast(), size: data.len(), returned: 0 },
-            Param::END,
+            OsslParam {
+                key: c"n".as_ptr(),
+                kind,
+                data: data.as_mut_ptr().cast(),
+                size: data.len(),
+                returned: 0,
+            },
+            OsslParam::END,
         ];
-        Params(params.as_mut_ptr(), PhantomData).number(c"n")
+        ParamReader(params.as_mut_ptr(), PhantomData).number(c"n")
     }
 
     #[test]
-    fn numbers_of_every_width_are_read() {
+    fn reads_numbers_of_every_width() {
         assert_eq!(number(kind::UNSIGNED, &[8, 8]), Some(2056));
         assert_eq!(number(kind::UNSIGNED, &[0xFF]), Some(255));
         assert_eq!(number(kind::UNSIGNED, &[0xFF; 4]), Some(0xFFFF_FFFF));
@@ -297,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_no_number_is_none() {
+    fn rejects_values_that_do_not_fit_a_number() {
         assert_eq!(number(kind::UNSIGNED, &[0xFF; 8]), None);
         assert_eq!(number(kind::UNSIGNED, &[0, 0, 0, 0, 0, 0, 0, 0, 1]), None);
         assert_eq!(number(kind::INTEGER, &[0, 0, 0, 0, 0, 0, 0, 0x80, 0]), None);

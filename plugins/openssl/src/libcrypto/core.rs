@@ -1,68 +1,72 @@
-//! What OpenSSL's core does for a provider: the error queue, the configuration, reading of streams.
+//! The functions that OpenSSL's core lends to a provider: the error queue, the configuration, streams.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 
-use super::abi::{Dispatch, Param, UNMODIFIED, core, kind};
-use crate::error::Failure;
+use super::abi::{OsslDispatch, OsslParam, UNMODIFIED, core, kind};
+use crate::error::ProviderError;
 
-/// The handle of this provider and the functions that it came with.
+/// The handle of this provider, and the core's functions.
 #[derive(Clone, Copy)]
-pub(crate) struct Core {
+pub(crate) struct CoreHandle {
     handle: *const c_void,
     get_params: Option<GetParams>,
-    errors: Option<Errors>,
+    errors: Option<ErrorFunctions>,
     bio_gets: Option<BioGets>,
     bio_read: Option<BioRead>,
-    /// Some function of the library that this is: where it was loaded from is where its other functions are.
-    pub(super) some_function: *const c_void,
+    /// A function of the library that loaded this provider. Its address identifies the library.
+    pub(crate) some_function: *const c_void,
 }
 
 // SAFETY: the core's functions may be called from any thread with this handle: provider-base(7).
-unsafe impl Send for Core {}
+unsafe impl Send for CoreHandle {}
 // SAFETY: as above.
-unsafe impl Sync for Core {}
+unsafe impl Sync for CoreHandle {}
 
+/// The functions of the error queue. An array of addresses becomes this structure, so the order of its fields must be
+/// that of C.
+#[repr(C)]
 #[derive(Clone, Copy)]
-struct Errors {
+struct ErrorFunctions {
     new: unsafe extern "C" fn(*const c_void),
     set_debug: unsafe extern "C" fn(*const c_void, *const c_char, c_int, *const c_char),
     vset: unsafe extern "C" fn(*const c_void, c_uint, *const c_char, *mut c_void),
 }
 
-type GetParams = unsafe extern "C" fn(*const c_void, *mut Param) -> c_int;
+type GetParams = unsafe extern "C" fn(*const c_void, *mut OsslParam) -> c_int;
 type BioRead = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, *mut usize) -> c_int;
 type BioGets = unsafe extern "C" fn(*mut c_void, *mut c_char, c_int) -> c_int;
 
 /// `OSSL_CORE_BIO`, a stream.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
-pub(super) struct Bio(*mut c_void);
+pub(crate) struct CoreBio(*mut c_void);
 
-impl Core {
-    /// Of what the initialisation function is given.
+impl CoreHandle {
+    /// Reads the arguments of the initialisation function.
     ///
     /// # Safety
     /// `functions` is null or the array of `OSSL_provider_init`, ended by number 0, with functions of the types that
     /// `core_dispatch.h` gives their numbers.
-    pub(super) unsafe fn new(handle: *const c_void, mut functions: *const Dispatch) -> Self {
+    pub(crate) unsafe fn new(handle: *const c_void, mut functions: *const OsslDispatch) -> Self {
         let mut found = [std::ptr::null::<()>(); 64];
-        // SAFETY: not behind the array's end, which number 0 marks.
+        // SAFETY: the pointer is not behind the array's end, which number 0 marks.
         while let Some(entry) = unsafe { functions.as_ref() }.filter(|entry| entry.id != 0) {
-            if let Some(place) = usize::try_from(entry.id).ok().and_then(|id| found.get_mut(id)) {
-                *place = entry.function;
+            if let Some(slot) = usize::try_from(entry.id).ok().and_then(|id| found.get_mut(id)) {
+                *slot = entry.function;
             }
-            // SAFETY: not the end of the array.
+            // SAFETY: the entry is not the end of the array.
             functions = unsafe { functions.add(1) };
         }
         let at = |id: c_int| found[id as usize];
-        // SAFETY: the types are those of `core_dispatch.h`; null becomes None.
+        // SAFETY: the types are those of `core_dispatch.h`; null becomes None, and `repr(C)` keeps the order of the
+        // three.
         unsafe {
             let errors = [core::NEW_ERROR, core::SET_ERROR_DEBUG, core::VSET_ERROR].map(at);
             Self {
                 handle,
                 get_params: std::mem::transmute::<*const (), Option<GetParams>>(at(core::GET_PARAMS)),
                 errors: (!errors.contains(&std::ptr::null()))
-                    .then(|| std::mem::transmute::<[*const (); 3], Errors>(errors)),
+                    .then(|| std::mem::transmute::<[*const (); 3], ErrorFunctions>(errors)),
                 bio_read: std::mem::transmute::<*const (), Option<BioRead>>(at(core::BIO_READ_EX)),
                 bio_gets: std::mem::transmute::<*const (), Option<BioGets>>(at(core::BIO_GETS)),
                 some_function: at(core::NEW_ERROR).cast(),
@@ -70,16 +74,17 @@ impl Core {
         }
     }
 
-    /// Puts what failed on the calling thread's error queue.
-    pub(crate) fn raise(&self, failure: &Failure) {
+    /// Puts an error on the calling thread's error queue.
+    pub(crate) fn raise(&self, failure: &ProviderError) {
         let Some(errors) = self.errors else { return };
-        // The text is the format, without arguments.
+        // The text becomes a format string, so its percent signs are doubled.
         let text = failure.to_string().replace('%', "%%").replace('\0', " ");
         let Ok(text) = CString::new(text) else { return };
-        // What C calls a `va_list` is passed as a pointer on the architectures that Oarlock has engines for; a format
-        // without conversions reads nothing of it.
+        // C passes a `va_list` as a pointer on the architectures that Oarlock has engines for. A format without
+        // conversions reads nothing from it.
         let mut no_arguments = [0_u64; 8];
-        // SAFETY: the core's own functions and handle; texts end with zero and outlive the calls, the format has no conversion.
+        // SAFETY: the core's own functions and handle; texts end with zero and outlive the calls, the format has no
+        // conversion.
         unsafe {
             (errors.new)(self.handle);
             (errors.set_debug)(self.handle, c"oarlock".as_ptr(), 0, c"".as_ptr());
@@ -87,20 +92,20 @@ impl Core {
         }
     }
 
-    /// What the provider's section of the configuration says under `name`.
-    pub(super) fn setting(&self, name: &CStr) -> Option<String> {
+    /// Returns the value of `name` in the provider's section of the configuration.
+    pub(crate) fn setting(&self, name: &CStr) -> Option<String> {
         let mut value = std::ptr::null::<c_char>();
         let mut params = [
-            Param {
+            OsslParam {
                 key: name.as_ptr(),
                 kind: kind::UTF8_PTR,
                 data: (&raw mut value).cast(),
                 size: 0,
                 returned: UNMODIFIED,
             },
-            Param::END,
+            OsslParam::END,
         ];
-        // SAFETY: the core's own function and handle, and a place for a pointer.
+        // SAFETY: the core's own function and handle, and a buffer for a pointer.
         let is_known =
             self.get_params.is_some_and(|get| unsafe { get(self.handle, params.as_mut_ptr()) } == 1);
         if !is_known || params[0].returned == UNMODIFIED {
@@ -110,11 +115,11 @@ impl Core {
         unsafe { oarlock_ffi::text(value) }.map(str::to_owned)
     }
 
-    /// The next line of a stream, with its end of line; None at the end of the stream. Lines longer than 255 bytes come in
-    /// parts.
-    pub(super) fn line(&self, bio: Bio) -> Option<Vec<u8>> {
+    /// Reads the next line of a stream with its end of line, or None at the end of the stream. A line longer than 255
+    /// bytes comes in parts.
+    pub(crate) fn line(&self, bio: CoreBio) -> Option<Vec<u8>> {
         let mut line = [0_u8; 256];
-        // SAFETY: the core's own function on the stream that it lent, and a place of the size that is stated.
+        // SAFETY: the core's own function on the stream that it lent, and a buffer of this size.
         let len = self
             .bio_gets
             .map(|gets| unsafe { gets(bio.0, line.as_mut_ptr().cast(), line.len() as c_int) })?;
@@ -122,12 +127,12 @@ impl Core {
         Some(line[..len].to_vec())
     }
 
-    /// What is left of a stream, where that is at most so many bytes.
-    pub(super) fn rest(&self, bio: Bio, max: usize) -> Option<Vec<u8>> {
+    /// Reads the rest of a stream, or None if it is longer than `max` bytes.
+    pub(crate) fn rest(&self, bio: CoreBio, max: usize) -> Option<Vec<u8>> {
         let (mut all, mut part) = (Vec::new(), [0_u8; 1024]);
         loop {
             let mut len = 0;
-            // SAFETY: the core's own function on the stream that it lent, and a place of the size that is stated.
+            // SAFETY: the core's own function on the stream that it lent, and a buffer of this size.
             let status = self
                 .bio_read
                 .map(|read| unsafe { read(bio.0, part.as_mut_ptr().cast(), part.len(), &mut len) })?;

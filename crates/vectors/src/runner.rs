@@ -1,31 +1,29 @@
-//! What the suites run on.
+//! The units that the suites test: engines, alone or behind a dispatcher.
 
 use oarlock::selftest::representative;
 use oarlock::{Accelerator, Job, SubmitOptions, schemes};
 use oarlock_core::{Engine, JobError, Jobs, Outcomes, Records, Shape};
 
-use crate::{Report, differential, edges, official, seams};
-
-/// Whatever computes whole jobs and records: one engine, or engines behind a dispatcher.
-pub trait Unit {
-    /// True where jobs of `shape` can be computed.
+/// A unit that computes whole jobs and records: one engine, or engines behind a dispatcher.
+pub trait JobRunner {
+    /// True if the unit computes jobs of `shape`.
     fn offers(&self, shape: Shape) -> bool;
 
-    /// Computes jobs of any schemes; results in their order, empty for verifications.
+    /// Computes jobs of any schemes. The results have the order of the jobs; those of verifications are empty.
     fn jobs(&self, jobs: &[Job<'_>]) -> Vec<Result<Vec<u8>, JobError>>;
 
     /// Computes records of one shape.
     ///
     /// # Errors
-    /// Where the batch as a whole was not computed.
+    /// The batch as a whole was not computed.
     fn records(&self, shape: Shape, records: &Records<'static>) -> Result<Outcomes, JobError>;
 }
 
 /// One engine alone.
 #[derive(Clone, Copy, Debug)]
-pub struct OnEngine<'e>(pub &'e dyn Engine);
+pub struct EngineRunner<'e>(pub &'e dyn Engine);
 
-impl Unit for OnEngine<'_> {
+impl JobRunner for EngineRunner<'_> {
     fn offers(&self, shape: Shape) -> bool {
         self.0.offers(shape).is_some()
     }
@@ -45,8 +43,8 @@ impl Unit for OnEngine<'_> {
 }
 
 /// Engines behind a dispatcher, in full batches on the calling thread.
-impl Unit for Accelerator {
-    /// As its self tests found, by the shape that stands for all of its kind.
+impl JobRunner for Accelerator {
+    /// Returns the verdict of the self test of the shape's representative.
     fn offers(&self, shape: Shape) -> bool {
         let is_same = |own: Shape| match (own, shape) {
             (Shape::Translate { .. }, Shape::Translate { .. }) => true,
@@ -67,9 +65,9 @@ impl Unit for Accelerator {
 
 /// Engines behind a dispatcher, through its queue and workers.
 #[derive(Clone, Copy, Debug)]
-pub struct Queued<'a>(pub &'a Accelerator);
+pub struct QueueRunner<'a>(pub &'a Accelerator);
 
-impl Unit for Queued<'_> {
+impl JobRunner for QueueRunner<'_> {
     fn offers(&self, shape: Shape) -> bool {
         self.0.offers(shape)
     }
@@ -87,15 +85,4 @@ impl Unit for Queued<'_> {
         }
         Ok(results.into_outcomes())
     }
-}
-
-/// Everything an engine must pass: official vectors, batch seams and agreement with the referee. Shapes that it does
-/// not offer are skipped, and the report says so.
-#[must_use]
-pub fn stamp(engine: &dyn Engine, referee: &dyn Engine) -> Report {
-    let mut report = official::run(&OnEngine(engine));
-    report.append(seams::run(engine, referee));
-    report.append(differential::run(engine, referee));
-    report.append(edges::run(engine, referee));
-    report
 }

@@ -1,0 +1,14 @@
+//! The settings that all our signatures have in common.
+
+use oarlock_dkim::{Canonicalization, SignedFields};
+
+use crate::config::RequiredFrom;
+
+/// The settings that all our signatures have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct SigningStyle {
+    pub(crate) canonicalization: Canonicalization,
+    pub(crate) fields: SignedFields,
+    pub(crate) lifetime_s: Option<u64>,
+    pub(crate) required_from: RequiredFrom,
+}

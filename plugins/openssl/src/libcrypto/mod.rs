@@ -1,0 +1,15 @@
+//! The interface of the libcrypto that loaded this provider: its numbers and structures, the functions that its core
+//! lends, parameters, and pausing jobs. Together with `entry`, the crate's only unsafe code.
+//!
+//! | module | content |
+//! |---|---|
+//! | `abi` | numbers and structures of OpenSSL's headers |
+//! | `core` | error queue, configuration and streams of the core |
+//! | `params` | `OSSL_PARAM` arrays, read and written |
+//! | `async_job` | `ASYNC_JOB`: jobs that pause while their operation is pending |
+#![allow(unsafe_code)]
+
+pub(crate) mod abi;
+pub(crate) mod async_job;
+pub(crate) mod core;
+pub(crate) mod params;

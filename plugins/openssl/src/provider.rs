@@ -1,0 +1,347 @@
+//! The choice between the engines of this process and a cryptoserver.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
+use std::time::{Duration, Instant};
+
+use oarlock::engine_api::{Jobs, Operation, OperationSet, SecondInput};
+use oarlock::schemes::{compute_on, raw_result, shape_of};
+use oarlock::selftest::{prove, representative};
+use oarlock::{Accelerator, Job, JobError, Key, KeyKind, Outcomes, Scheme, Shape, SubmitOptions};
+use oarlock_wire::proto::KeyInfo;
+use oarlock_wire::{ConnectionPool, PoolConfig, PrivateKeySource};
+use zeroize::Zeroizing;
+
+use crate::config::{Config, OperationMode};
+use crate::error::{ProviderError, print_warning};
+use crate::key::held_name;
+use crate::libcrypto::async_job::{AsyncJobs, JobFibre};
+use crate::libcrypto::core::CoreHandle;
+use crate::pending::PendingOperation;
+
+/// A loaded provider. Clones share its state.
+#[derive(Clone)]
+pub(crate) struct LoadedProvider(Arc<ProviderState>);
+
+struct ProviderState {
+    core: CoreHandle,
+    config: Config,
+    async_jobs: AsyncJobs,
+    engines: OnceLock<Result<Arc<Accelerator>, String>>,
+    pool: OnceLock<ConnectionPool>,
+    outage: Mutex<Option<Instant>>,
+    /// The shapes for which the scalar engine has passed its self test outside of the dispatcher.
+    tested_shapes: Mutex<Vec<Shape>>,
+}
+
+/// The time for which this process uses its own keys after a failed call to the cryptoserver.
+const OUTAGE: Duration = Duration::from_secs(1);
+
+/// A caller outside of jobs waits for the answer. On an idle machine, its own thread is faster than a worker that must
+/// wake up.
+const CALLER_BUDGET: Duration = Duration::from_secs(1);
+
+/// The maximum number of idle connections to the cryptoserver.
+const MAX_IDLE: usize = 64;
+
+impl LoadedProvider {
+    pub(crate) fn new(core: CoreHandle, config: Config) -> Self {
+        Self(Arc::new(ProviderState {
+            async_jobs: AsyncJobs::find(&core, config.mode == OperationMode::Service, config.patience),
+            core,
+            config,
+            engines: OnceLock::new(),
+            pool: OnceLock::new(),
+            outage: Mutex::new(None),
+            tested_shapes: Mutex::new(Vec::new()),
+        }))
+    }
+
+    pub(crate) fn core(&self) -> &CoreHandle {
+        &self.0.core
+    }
+
+    pub(crate) fn mode(&self) -> OperationMode {
+        self.0.config.mode
+    }
+
+    /// Computes a job on the engines or the cryptoserver that its key and the settings require. An `ASYNC_JOB` pauses
+    /// meanwhile.
+    pub(crate) fn run(&self, job: &Job<'_>) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        let fibre = self.0.async_jobs.current();
+        if job.scheme.is_verification() || job.scheme == Scheme::X25519 && held_name(job.key).is_none() {
+            return self.compute_at_once(job, fibre.is_some());
+        }
+        match (self.mode(), held_name(job.key)) {
+            (OperationMode::Local, Some(name)) => Err(ProviderError::NoService(name.to_owned())),
+            (OperationMode::Service, Some(name)) => {
+                let fingerprint = Some(job.key.fingerprint());
+                self.ask_service(job, PrivateKeySource::Resident { name, fingerprint }, fibre.as_ref())
+            }
+            (OperationMode::Service, None) if is_for_service(job) && !self.is_outage() => {
+                match self.ask_service(job, PrivateKeySource::Brought(job.key), fibre.as_ref()) {
+                    Err(ProviderError::Service(error)) if error.is_unavailable() => {
+                        self.begin_outage(&error.to_string());
+                        self.compute_locally(job, fibre.as_ref())
+                    }
+                    answer => {
+                        self.end_outage();
+                        answer
+                    }
+                }
+            }
+            _ => self.compute_locally(job, fibre.as_ref()),
+        }
+    }
+
+    /// Computes the public operation of an RSA key. The result has the length of the modulus.
+    pub(crate) fn rsa_public(&self, key: &Key, input: &[u8]) -> Result<Vec<u8>, ProviderError> {
+        let shape = key.rsa_public_shape().ok_or(ProviderError::NoKey)?;
+        let engines = self.engines(self.0.async_jobs.current().is_some())?;
+        self.self_test(&engines, shape)?;
+        let mut set = OperationSet::new(shape);
+        set.push(key, input, SecondInput::None)?;
+        let operations: Vec<Operation<'_>> = set.iter().collect();
+        let jobs = Jobs::Operations(shape, &operations);
+        let mut outcomes = Outcomes::for_jobs(&jobs);
+        engines
+            .diagnostics()
+            .referee()
+            .run(&jobs, &mut outcomes)
+            .map_err(|fault| JobError::EngineFailed { shape, reason: fault.to_string() })?;
+        Ok(raw_result(&outcomes, 0, shape)?.to_vec())
+    }
+
+    /// Asks the cryptoserver for the public half of a key.
+    pub(crate) fn key_info(&self, name: &str) -> Result<KeyInfo, ProviderError> {
+        if self.mode() == OperationMode::Local {
+            return Err(ProviderError::NoService(name.to_owned()));
+        }
+        Ok(self.pool(false)?.key_info(name)?)
+    }
+
+    /// Computes a job that is too small for a queue.
+    fn compute_at_once(&self, job: &Job<'_>, is_fibre: bool) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        let engines = self.engines(is_fibre)?;
+        if is_fibre {
+            self.self_test(&engines, shape_of(job)?)?;
+            // An engine's batch does not fit on the stack of a fibre. The scalar engine needs no more stack than
+            // OpenSSL itself.
+            let answer = compute_on(engines.diagnostics().referee(), std::slice::from_ref(job)).pop();
+            return Ok(Zeroizing::new(answer.unwrap_or(Err(JobError::Cancelled))?));
+        }
+        Ok(engines.submit(job, SubmitOptions::default()).wait()?)
+    }
+
+    fn compute_locally(
+        &self,
+        job: &Job<'_>,
+        fibre: Option<&JobFibre>,
+    ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        let engines = self.engines(fibre.is_some())?;
+        match fibre {
+            None => Ok(engines.submit(job, SubmitOptions::default()).wait()?),
+            Some(fibre) => {
+                let options = SubmitOptions { never_on_caller_thread: true, ..SubmitOptions::default() };
+                fibre.finish(PendingOperation::Local(engines.submit(job, options)))
+            }
+        }
+    }
+
+    fn ask_service(
+        &self,
+        job: &Job<'_>,
+        source: PrivateKeySource<'_>,
+        fibre: Option<&JobFibre>,
+    ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        if let Some(shape) = job.key.rsa_public_shape() {
+            // The pool verifies answers with the public operation.
+            self.self_test(&*self.engines(fibre.is_some())?, shape)?;
+        }
+        let flight = PendingOperation::Service(Box::new(self.pool(fibre.is_some())?.start(job, source)?));
+        match fibre {
+            None => flight.wait(),
+            Some(fibre) => fibre.finish(flight),
+        }
+    }
+
+    fn pool(&self, is_fibre: bool) -> Result<&ConnectionPool, ProviderError> {
+        if let Some(pool) = self.0.pool.get() {
+            return Ok(pool);
+        }
+        let checker = Accelerator::clone(&*self.engines(is_fibre)?);
+        let config = &self.0.config;
+        let settings = PoolConfig {
+            path: config.socket.clone(),
+            server_uids: server_uids(&config.server_user),
+            patience: config.patience,
+            max_idle: MAX_IDLE,
+        };
+        let made = ConnectionPool::new(settings, checker);
+        Ok(self.0.pool.get_or_init(|| made))
+    }
+
+    /// Returns the engines of this process, which are created at first use and shared by all providers with the same
+    /// settings.
+    fn engines(&self, is_fibre: bool) -> Result<Arc<Accelerator>, ProviderError> {
+        let config = &self.0.config;
+        if let Some(engines) = self.0.engines.get() {
+            return engines.clone().map_err(ProviderError::Accelerator);
+        }
+        // The engines are created before the cell is locked: another thread may fork meanwhile, and its child would
+        // wait for ever.
+        let made = match is_fibre {
+            false => shared_engines(config),
+            // The stack of a fibre is too small for the creation of engines.
+            true => std::thread::scope(|scope| {
+                scope.spawn(|| shared_engines(config)).join().unwrap_or_else(|_| Err("a panic".to_owned()))
+            }),
+        };
+        self.0.engines.get_or_init(|| made).clone().map_err(ProviderError::Accelerator)
+    }
+
+    /// Runs the known answers of a shape on the scalar engine before its first use. The test has a thread of its own,
+    /// because fibres have small stacks.
+    fn self_test(&self, engines: &Accelerator, shape: Shape) -> Result<(), ProviderError> {
+        let shape = representative(shape);
+        if lock_briefly(&self.0.tested_shapes).is_some_and(|tested| tested.contains(&shape)) {
+            return Ok(());
+        }
+        let scalar = engines.diagnostics().referee();
+        let verdict = std::thread::scope(|scope| scope.spawn(|| prove(scalar, scalar, shape)).join());
+        match verdict {
+            Ok(Ok(_)) => {
+                if let Some(mut tested) = lock_briefly(&self.0.tested_shapes) {
+                    tested.push(shape);
+                }
+                Ok(())
+            }
+            Ok(Err(failure)) => Err(ProviderError::Accelerator(format!("self test of {shape}: {failure}"))),
+            Err(_) => Err(ProviderError::Accelerator(format!("self test of {shape}: a panic"))),
+        }
+    }
+
+    fn is_outage(&self) -> bool {
+        lock_briefly(&self.0.outage)
+            .is_some_and(|outage| outage.is_some_and(|since| since.elapsed() < OUTAGE))
+    }
+
+    fn begin_outage(&self, reason: &str) {
+        let before = lock_briefly(&self.0.outage).and_then(|mut outage| outage.replace(Instant::now()));
+        if before.is_none() {
+            print_warning(&format!(
+                "{reason}; this process uses its own keys until the cryptoserver answers"
+            ));
+        }
+    }
+
+    fn end_outage(&self) {
+        let before = lock_briefly(&self.0.outage).and_then(|mut outage| outage.take());
+        if before.is_some() {
+            print_warning("the cryptoserver answers again");
+        }
+    }
+}
+
+/// True for RSA private operations that the protocol has. Everything else costs less than a call to the cryptoserver.
+fn is_for_service(job: &Job<'_>) -> bool {
+    matches!(job.key.kind(), KeyKind::RsaPrivate(_)) && job.scheme != Scheme::RsaPkcs1SignEncoded
+}
+
+/// The settings of an accelerator: its engines, threads and nice value.
+type EngineSettings = (Option<Vec<String>>, Option<usize>, u8);
+
+/// The accelerators of this process. The lock is held for a look or an insertion, and never while engines are created.
+static SHARED: Mutex<Vec<(EngineSettings, Weak<Accelerator>)>> = Mutex::new(Vec::new());
+
+fn shared_engines(config: &Config) -> Result<Arc<Accelerator>, String> {
+    let settings = match config.mode {
+        OperationMode::Local => (config.engines.clone(), config.threads, config.nice),
+        // The service has the engines. This process verifies, and computes if the service is away.
+        OperationMode::Service => (Some(vec!["scalar".to_owned()]), Some(1), config.nice),
+    };
+    let known = |shared: &Vec<(EngineSettings, Weak<Accelerator>)>| {
+        shared.iter().find(|(other, _)| *other == settings).and_then(|(_, engines)| engines.upgrade())
+    };
+    if let Some(engines) = lock_briefly(&SHARED).and_then(|shared| known(&shared)) {
+        return Ok(engines);
+    }
+    let made = Arc::new(new_engines(&settings)?);
+    // A process that cannot lock the list works without sharing.
+    let Some(mut shared) = lock_briefly(&SHARED) else { return Ok(made) };
+    if let Some(engines) = known(&shared) {
+        return Ok(engines);
+    }
+    shared.retain(|(_, engines)| engines.strong_count() > 0);
+    shared.push((settings.clone(), Arc::downgrade(&made)));
+    Ok(made)
+}
+
+fn new_engines((names, threads, nice): &EngineSettings) -> Result<Accelerator, String> {
+    let own = oarlock::SchedulerConfig {
+        caller_budget: CALLER_BUDGET,
+        nice: *nice,
+        ..oarlock::SchedulerConfig::default()
+    };
+    let mut builder = Accelerator::builder().config(own).lazy();
+    // A privileged process takes nothing from its environment, and no file that it names.
+    if !oarlock_ffi::is_privileged() {
+        builder = builder.environment(true).cost_cache(oarlock::default_cost_cache());
+    }
+    if let Some(names) = names {
+        builder = builder.engines(names.clone());
+    }
+    if let Some(threads) = threads {
+        builder = builder.threads(*threads);
+    }
+    builder.build().map_err(|error| error.to_string())
+}
+
+/// The maximum number of tries for a lock that is held for a few instructions. They take some milliseconds, in which
+/// the holder of the lock gets processor time.
+const MAX_LOCK_TRIES: u32 = 20_000;
+
+/// Locks a mutex that is held for a few instructions only. None if it stays locked: another thread held it when this
+/// process was forked. That thread does not exist in the child, so that waiting would never end.
+fn lock_briefly<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    for _ in 0..MAX_LOCK_TRIES {
+        match mutex.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+        }
+    }
+    None
+}
+
+/// Returns the users who may run the cryptoserver: root, this process's user, and the user of the settings if it
+/// exists.
+fn server_uids(server_user: &str) -> Vec<u32> {
+    let own = rustix::process::geteuid().as_raw();
+    let mut uids = vec![0, own];
+    uids.extend(oarlock_ffi::uid_of(server_user));
+    uids.dedup();
+    uids
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// A fork leaves a locked mutex behind if another thread held it.
+    #[test]
+    fn a_mutex_that_stays_locked_does_not_block_the_creation_of_engines() {
+        let (config, _) = Config::read(|_| None, |_| None).unwrap();
+        let config = Config { engines: Some(vec!["scalar".to_owned()]), threads: Some(1), ..config };
+        let first = shared_engines(&config).unwrap();
+        assert!(Arc::ptr_eq(&first, &shared_engines(&config).unwrap()));
+        let held = SHARED.lock().unwrap();
+        let (sender, receiver) = mpsc::channel();
+        let child = std::thread::spawn(move || sender.send(shared_engines(&config).map(|_| ())));
+        let made = receiver.recv_timeout(Duration::from_secs(60));
+        drop(held);
+        assert_eq!(made, Ok(Ok(())));
+        child.join().unwrap().unwrap();
+    }
+}
