@@ -99,7 +99,7 @@
 //! | [`digest_chain`](DigestChain) | the digest of one long message, piece by piece |
 //! | `threshold` | RSA signatures by shares of a key; only with the feature `threshold` |
 //! | [`selftest`] | known answers for every shape, and sample workloads made from them |
-//! | `detect`, [`calibrate`](Fit) | the engines of this machine, and what they cost |
+//! | `detect`, [`calibrate`](CostFit) | the engines of this machine, and what they cost |
 //! | [`engine_api`] | the traits and types for authors of engines and key holders |
 //!
 //! # Features

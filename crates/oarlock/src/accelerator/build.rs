@@ -13,7 +13,7 @@ use crate::detect::{self, EngineCandidate, KNOWN_ENGINES, SelfTestedEngine, prov
 use crate::selftest::{SelfTestFailure, SelfTestProof};
 
 /// Settings of an [`Accelerator`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct AcceleratorBuilder {
     config: SchedulerConfig,
     threads: Option<usize>,
@@ -93,24 +93,6 @@ pub struct ShapeReport {
     pub verdict: Result<SelfTestProof, SelfTestFailure>,
     /// The cost of the shape, if it could be measured.
     pub cost: Option<EngineCost>,
-}
-
-impl Default for AcceleratorBuilder {
-    fn default() -> Self {
-        Self {
-            config: SchedulerConfig::default(),
-            threads: None,
-            cross_check: None,
-            max_tenant_backlog: None,
-            allowed: None,
-            extra: Vec::new(),
-            table_bytes: None,
-            holders: Vec::new(),
-            cache: None,
-            reads_environment: false,
-            is_lazy: false,
-        }
-    }
 }
 
 impl AcceleratorBuilder {

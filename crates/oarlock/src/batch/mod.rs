@@ -1,22 +1,23 @@
 //! Mixed batches: records of any tasks, under keys of a table, in one call.
 //!
-//! A [`Batch`] is columns, as [`Records`] are, and a task for each record; a [`BatchBuilder`] makes one record by record.
-//! [`Accelerator::run_batch`] checks each record against the policy of its key, groups records by shape, runs them in waves
-//! if one takes a key or an input from an earlier one's secret slot, and answers in the caller's order. A batch of one
-//! shape, with the caller's IVs and without slots, goes to the engines as it is.
+//! A [`Batch`] consists of columns, like [`Records`], and of a task for each record. A [`BatchBuilder`] makes one record by
+//! record. [`Accelerator::run_batch`] checks each record against the policy of its key, groups the records by shape, and
+//! answers in the caller's order. A record that reads a secret slot runs in a later wave than the record that fills it. A
+//! batch of one shape, with the caller's IVs and without slots, goes to the engines unchanged.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
-//! | [`task`](Task) | what is done with a record |
+//! | [`task`](BatchTask) | the task of a record |
 //! | [`builder`](BatchBuilder) | a batch made record by record |
-//! | [`outcome`](BatchOutcome) | statuses and results in the caller's order, and what to tell a human |
-//! | `plain` | batches that go as they are: one comparison per record |
-//! | `mixed` | batches of several tasks whose records are plain: their columns copied by task |
-//! | `plan`, `judge`, `slots` | which record may run, in which wave, after which other |
-//! | `reserve` | uses of keys, taken before anything runs |
-//! | `ivs` | IVs that the accelerator makes |
+//! | [`outcome`](BatchOutcome) | statuses and results in the caller's order, and messages for human readers |
+//! | `plain` | batches that go unchanged, with one comparison per record |
+//! | `mixed` | batches of several tasks whose records are plain, with columns copied by task |
+//! | `plan`, `judge`, `slots` | the general path: the check of each record, and its wave |
+//! | `reserve` | the uses of keys, taken before anything runs |
+//! | `ivs` | IVs that are made here |
 //! | `waves`, `gather` | groups of one shape, run and put back into order |
-//! | `unwrapped` | what an unwrapped key must pass before it is used |
+//! | `unwrapped` | the checks of an unwrapped key before its use |
+//! | `unwrap_key` | keys that come into the table wrapped |
 
 mod builder;
 mod gather;

@@ -23,7 +23,7 @@ pub struct WrappedKey<'a> {
 
 impl KeyTable {
     /// Unwraps a key under the table's key `master` and takes it in as `name`, with the policy that `master`'s policy has for
-    /// keys of its type ([`KeyPolicy::unwraps`](crate::table::Policy::unwraps)).
+    /// keys of its type ([`KeyPolicy::unwraps`](crate::table::KeyPolicy::unwraps)).
     ///
     /// # Errors
     /// There is no such master key, the name is taken, or the key was not unwrapped, with the reason that a record of a batch

@@ -1,19 +1,19 @@
 //! The key table: named, indexed keys of stated types, each with a policy.
 //!
-//! Records of a [batch](crate::batch) name keys by index ([`KeyTable::index`] finds it by name, once); the accelerator checks every record
-//! against the policy of its key before an engine sees it. A record that a policy refuses fails alone, with its reason as its
-//! [`Status`](oarlock_core::Status).
+//! Records of a [batch](crate::batch) name keys by index. [`KeyTable::index`] finds the index of a name, once. Every record is
+//! checked against the policy of its key before an engine sees it. A record that a policy refuses fails alone, with the
+//! reason as its [`Status`](oarlock_core::Status).
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
-//! | [`key_type`](KeyType) | what a key is for, whatever its length |
-//! | [`policy`](Policy) | operations, algorithms, IVs, uses, what may come out of a wrapping key |
-//! | `rights` | a policy as one word, and what a record needs of it |
-//! | [`counter`](Counter) | counters that make IVs and outlive crashes |
+//! | [`key_type`](KeyType) | the purpose of a key, independent of its length |
+//! | [`policy`](KeyPolicy) | operations, algorithms, IVs, uses, and the keys that may come out of a wrapping key |
+//! | `rights` | a policy as one word, and the needs of a record |
+//! | [`counter`](IvCounter) | counters that make IVs and survive crashes |
 //! | `snapshot` | the keys side by side, as a batch sees them |
-//! | [`identity`](KeyIdentity) | which keys are the same |
-//! | `uses` | how often keys are used |
-//! | [`weakness`](Weakness) | DES keys that must not be used |
+//! | [`identity`](KeyIdentity) | the recognition of equal keys |
+//! | `uses` | the counts of uses |
+//! | [`weakness`](KeyWeakness) | DES keys that must not be used |
 
 mod counter;
 mod error;
