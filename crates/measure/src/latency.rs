@@ -116,8 +116,9 @@ mod tests {
     use std::sync::Arc;
 
     use clap::{Args, FromArgMatches};
+    use oarlock::Outcomes;
     use oarlock::Shape;
-    use oarlock::contract::{BatchSize, Engine, EngineFault, Jobs, Outcomes};
+    use oarlock::engine_api::{BatchSize, Engine, EngineFault, Jobs};
 
     use super::*;
 

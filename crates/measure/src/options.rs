@@ -42,8 +42,11 @@ impl GlobalOptions {
     #[must_use]
     pub fn builder(&self) -> AcceleratorBuilder {
         let builder = match &self.engines {
-            Some(names) => Accelerator::builder().engines(names.iter().map(|name| name.trim())),
-            None => Accelerator::builder(),
+            Some(names) => Accelerator::builder()
+                .environment(true)
+                .cost_cache(oarlock::default_cost_cache())
+                .engines(names.iter().map(|name| name.trim())),
+            None => Accelerator::builder().environment(true).cost_cache(oarlock::default_cost_cache()),
         };
         match self.threads {
             Some(threads) => builder.threads(usize::from(threads)),

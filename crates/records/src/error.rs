@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use oarlock::contract::Status;
+use oarlock::Status;
 
 /// A word that names nothing here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use oarlock::batch::{Batch, Iv};
-use oarlock::contract::{Column, InputSource, KeySource, OutputSink, Records, Span, erase};
+use oarlock::batch::{Batch, IvSource};
+use oarlock::engine_api::erase;
+use oarlock::{Column, InputSource, KeySource, OutputSink, Records, Span};
 
 use crate::columns::Written;
 use crate::error::Reason;
@@ -22,7 +23,7 @@ pub(crate) struct Gathered {
     second_key: Vec<KeySource>,
     iv: Vec<Span>,
     second_iv: Vec<Span>,
-    new_iv: Vec<Iv>,
+    new_iv: Vec<IvSource>,
     aad: Vec<Span>,
     input: Vec<InputSource>,
     output: Vec<OutputSink>,
@@ -96,7 +97,7 @@ impl Gathered {
         push_if(columns.aad.is_some(), &mut self.aad, record.aad);
         push_if(columns.tag.is_some(), &mut self.tag, record.tag);
         push_if(places.tag.len > 0, &mut self.tag, places.tag);
-        push_if(places.iv.len > 0, &mut self.new_iv, Iv::Generated(OutputSink::Output(places.iv)));
+        push_if(places.iv.len > 0, &mut self.new_iv, IvSource::Generated(OutputSink::Output(places.iv)));
         self.input.push(InputSource::Data(record.input));
         self.output.push(OutputSink::Output(places.result));
         self.places.push(places);
@@ -132,12 +133,12 @@ impl Gathered {
         batch
     }
 
-    fn iv_from(&self, iv: &IvFrom) -> Column<'_, Iv> {
+    fn iv_from(&self, iv: &IvFrom) -> Column<'_, IvSource> {
         match iv {
-            IvFrom::Column(_) => Column::One(Iv::Given),
+            IvFrom::Column(_) => Column::One(IvSource::Given),
             IvFrom::New(_) => Column::Each(Cow::Borrowed(&self.new_iv)),
-            IvFrom::Zero => Column::One(Iv::Zero),
-            IvFrom::Key => Column::One(Iv::KeyItself),
+            IvFrom::Zero => Column::One(IvSource::Zero),
+            IvFrom::Key => Column::One(IvSource::KeyItself),
         }
     }
 

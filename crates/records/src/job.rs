@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use oarlock::batch::Task;
-use oarlock::contract::{AeadAlg, BlockCipher, MacAlg};
+use oarlock::batch::BatchTask;
 use oarlock::table::KeyType;
+use oarlock::{AeadAlg, BlockCipher, MacAlg};
 
 use crate::error::{PlanError, UnknownName};
 use crate::{Encoding, Padding};
@@ -159,14 +159,14 @@ impl Job {
         }
     }
 
-    pub(crate) fn task(&self) -> Task {
+    pub(crate) fn task(&self) -> BatchTask {
         match self.work {
-            Work::Encrypt { cipher: Cipher::Cbc(alg), .. } => Task::encrypt(alg),
-            Work::Decrypt { cipher: Cipher::Cbc(alg), .. } => Task::decrypt(alg),
-            Work::Encrypt { cipher: Cipher::Gcm(alg), .. } => Task::seal(alg),
-            Work::Decrypt { cipher: Cipher::Gcm(alg), .. } => Task::open(alg),
-            Work::Translate { from, to, .. } => Task::translate(from, to),
-            Work::Mac { alg, .. } => Task::mac(alg),
+            Work::Encrypt { cipher: Cipher::Cbc(alg), .. } => BatchTask::encrypt(alg),
+            Work::Decrypt { cipher: Cipher::Cbc(alg), .. } => BatchTask::decrypt(alg),
+            Work::Encrypt { cipher: Cipher::Gcm(alg), .. } => BatchTask::seal(alg),
+            Work::Decrypt { cipher: Cipher::Gcm(alg), .. } => BatchTask::open(alg),
+            Work::Translate { from, to, .. } => BatchTask::translate(from, to),
+            Work::Mac { alg, .. } => BatchTask::mac(alg),
         }
     }
 

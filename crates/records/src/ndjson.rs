@@ -122,7 +122,7 @@ pub(crate) fn push_escaped(text: &[u8], to: &mut crate::Buffer) {
     if let [_, inner @ .., _] = &quoted[..] {
         to.extend(inner);
     }
-    oarlock::contract::erase(&mut quoted);
+    oarlock::engine_api::erase(&mut quoted);
 }
 
 /// The bytes of a field that is left out: its name, its value, and one comma that lies not before `from`.

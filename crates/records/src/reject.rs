@@ -1,6 +1,6 @@
 //! Rejected rows, as lines for whoever looks into them.
 
-use oarlock::contract::Status;
+use oarlock::Status;
 
 use crate::columns::Columns;
 use crate::csv;

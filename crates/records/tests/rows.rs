@@ -4,8 +4,8 @@
 use std::sync::LazyLock;
 
 use oarlock::Accelerator;
-use oarlock::contract::{AeadAlg, BlockCipher, MacAlg};
-use oarlock::table::{KeyTable, KeyType, Policy};
+use oarlock::table::{KeyPolicy, KeyTable, KeyType};
+use oarlock::{AeadAlg, BlockCipher, MacAlg};
 use oarlock_records::{
     Buffer, Cipher, Done, Encoding, Format, GcmColumns, IvFrom, Job, KeyFrom, KeyNames, Padding, Plan,
     PlanError, Work, Worker,
@@ -32,7 +32,7 @@ fn table(key_type: KeyType, hex: &str) -> KeyTable {
     let mut key = Buffer::default();
     Encoding::Hex.decode(hex.as_bytes(), &mut key).unwrap();
     let table = KeyTable::new();
-    table.insert("key", key_type, &key[..], Policy::any_data(key_type)).unwrap();
+    table.insert("key", key_type, &key[..], KeyPolicy::any_data(key_type)).unwrap();
     table
 }
 
@@ -180,7 +180,7 @@ fn values(format: Format, file: &str) -> Vec<String> {
 fn translation_changes_key_and_iv() {
     let table = table(KeyType::Tdes2, "0123456789abcdeffedcba9876543210");
     let aes = KeyType::Aes128;
-    table.insert("other", aes, &[7; 16][..], Policy::any_data(aes)).unwrap();
+    table.insert("other", aes, &[7; 16][..], KeyPolicy::any_data(aes)).unwrap();
     let tdes = Cipher::Cbc(BlockCipher::Tdes2);
     let file = "v,iv\n00112233445566778899aabbccddeeff,0000000000000001\n00112233445566778899aabbccddee,0000000000000001\n";
     let (encrypted, rejects) = run(&encrypt(tdes, column("iv"), Padding::Pkcs7), Format::CSV, &table, file);
@@ -349,7 +349,7 @@ fn text_comes_back_byte_for_byte() {
         "\u{feff}v\n1\n\"2\"\n",
     ];
     for (cipher, padding) in
-        [(AES128, Padding::Pkcs7), (Cipher::Gcm(oarlock::contract::AeadAlg::Aes128Gcm), Padding::None)]
+        [(AES128, Padding::Pkcs7), (Cipher::Gcm(oarlock::AeadAlg::Aes128Gcm), Padding::None)]
     {
         let with = |job: Job| Job { encoding: Encoding::Text, drops_ivs: true, ..job };
         let seal = with(encrypt(cipher, IvFrom::New("iv".into()), padding));

@@ -226,7 +226,7 @@ impl HeadDirectory {
         let mut add = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
         match by {
             SignedBy::S2n | SignedBy::Scalar | SignedBy::Oarlock => {
-                add("--private-key", text(&key_file(&self.development)))
+                add("--private-key", text(&key_file(&self.development)));
             }
             SignedBy::Unix => add("--server", said("unix")),
             SignedBy::Plaintext => add("--server", format!("http://{}", said("plaintext"))),

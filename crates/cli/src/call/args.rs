@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use oarlock::contract::MacAlg;
+use oarlock::MacAlg;
 use oarlock_records::Cipher;
 use oarlock_server::development::Development;
 use oarlock_wire::{Credentials, Endpoint};

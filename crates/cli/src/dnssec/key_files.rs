@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use oarlock::contract::{Curve, KeyKind};
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{KeyError, Passphrase, bind, held, import};
 use oarlock::{AcceleratorBuilder, Key};
+use oarlock::{Curve, KeyKind};
 use oarlock_dnssec::{
     Dnskey, DnskeyError, DnssecAlgorithm, DomainName, DomainNameBuf, RecordType, SECURE_ENTRY_POINT,
     ZONE_KEY, ZoneRecord, dnskey_rdata,
@@ -213,7 +213,12 @@ impl KeyFiles {
         }
         let config =
             RemoteConfig { patience: PATIENCE, ..RemoteConfig::new(HOLDER, vec![self.server.endpoint()?]) };
-        let checker = oarlock::Accelerator::builder().lazy().build().map_err(CallError::Build)?;
+        let checker = oarlock::Accelerator::builder()
+            .environment(true)
+            .cost_cache(oarlock::default_cost_cache())
+            .lazy()
+            .build()
+            .map_err(CallError::Build)?;
         let remote = RemoteHolder::new(config, checker)?;
         Ok(self.remote.get_or_init(|| remote))
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use oarlock::Key;
-use oarlock::contract::KeyKind;
+use oarlock::KeyKind;
 use oarlock::keys::threshold::Share;
 use oarlock::table::KeyType;
 use oarlock_io::KeyMaterial;

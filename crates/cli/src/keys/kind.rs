@@ -3,8 +3,8 @@
 use std::fmt;
 
 use clap::ValueEnum;
+use oarlock::Curve;
 use oarlock::Key;
-use oarlock::contract::Curve;
 use oarlock::keys::generate::SafePrimeProgress;
 use oarlock::keys::{KeyError, generate};
 use oarlock::table::KeyType;
@@ -110,7 +110,7 @@ impl fmt::Display for GeneratedKind {
 
 #[cfg(test)]
 mod tests {
-    use oarlock::contract::KeyKind;
+    use oarlock::KeyKind;
 
     use super::*;
     use crate::keys::about;

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use oarlock::Key;
-use oarlock::contract::SecretBytes;
+use oarlock::SecretBytes;
 use oarlock::keys::KeyError;
-use oarlock::table::{CounterStore, KeyTable, KeyType, Policy, TableError};
+use oarlock::table::{CounterStore, KeyPolicy, KeyTable, KeyType, TableError};
 use oarlock_io::read_secret;
 use oarlock_records::{Buffer, Encoding, LoadedKeys, load_keys};
 use zeroize::Zeroizing;
@@ -131,7 +131,7 @@ fn strong(
         if key_type.is_des_family() {
             secret.iter_mut().for_each(|byte| *byte = with_odd_parity(*byte));
         }
-        match KeyTable::new().insert("new", key_type, &secret[..], Policy::any_data(key_type)) {
+        match KeyTable::new().insert("new", key_type, &secret[..], KeyPolicy::any_data(key_type)) {
             Ok(_) => return Ok(secret),
             Err(TableError::WeakKey { .. }) => {}
             Err(TableError::Key(error)) => return Err(KeysError::Generate(error)),

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use oarlock::contract::{BlockCipher, MacAlg};
-use oarlock::table::{KeyType, WeakKeys};
+use oarlock::table::{KeyType, WeakKeyRule};
+use oarlock::{BlockCipher, MacAlg};
 use oarlock_records::{Cipher, Encoding, Format, GcmColumns, IvFrom, Job, KeyFrom, Padding, Work};
 
 use super::RecordsError;
@@ -97,22 +97,22 @@ pub(super) struct RecordKeyArgs {
     pub(super) key_column: Option<String>,
     /// Treatment of weak keys that are given without a file of keys: refuse, warn, allow
     #[arg(long, value_name = "RULE", default_value = "refuse")]
-    pub(super) weak_keys: WeakKeyRule,
+    pub(super) weak_keys: WeakKeyArg,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum WeakKeyRule {
+pub(super) enum WeakKeyArg {
     Refuse,
     Warn,
     Allow,
 }
 
-impl From<WeakKeyRule> for WeakKeys {
-    fn from(rule: WeakKeyRule) -> Self {
+impl From<WeakKeyArg> for WeakKeyRule {
+    fn from(rule: WeakKeyArg) -> Self {
         match rule {
-            WeakKeyRule::Refuse => Self::Refuse,
-            WeakKeyRule::Warn => Self::Warn,
-            WeakKeyRule::Allow => Self::Allow,
+            WeakKeyArg::Refuse => Self::Refuse,
+            WeakKeyArg::Warn => Self::Warn,
+            WeakKeyArg::Allow => Self::Allow,
         }
     }
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use oarlock::Key;
-use oarlock::contract::KeyParts;
+use oarlock::engine_api::KeyParts;
 use oarlock::keys::export::{self, Protection};
 use oarlock::keys::threshold::Share;
 use oarlock::keys::{Passphrase, bind, import};

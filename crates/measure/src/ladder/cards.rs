@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use oarlock::batch::{BatchBuilder, BatchOutcome, Entry, NewIv, Place, Task};
-use oarlock::contract::{
+use oarlock::batch::WrappedKey;
+use oarlock::batch::{BatchBuilder, BatchEntry, BatchOutcome, BatchTask, EntryIv, EntryOutput};
+use oarlock::table::KeyTable;
+use oarlock::{Accelerator, Records};
+use oarlock::{
     BlockCipher, Column, Direction, InputSource, KeySource, Outcomes, OutputSink, SecretSlots, Span, Status,
 };
-use oarlock::table::{KeyTable, Wrapped};
-use oarlock::{Accelerator, Records};
 
 use super::LadderError;
 use super::columns::BatchColumns;
@@ -56,15 +57,17 @@ impl Unwrapping {
         let key_type = self.ring.cipher.key_type();
         let Some(cache) = &mut self.cache else {
             let slot = self.batch.slot(request.wrapped.len() as u32);
-            let unwrap = Entry::new(Task::unwrap_key(WRAP, key_type)).key(self.master).input(request.wrapped);
-            self.batch.add(unwrap.tag(request.check_value).output(Place::Slot(slot)))?;
+            let unwrap = BatchEntry::new(BatchTask::unwrap_key(WRAP, key_type))
+                .key(self.master)
+                .input(request.wrapped);
+            self.batch.add(unwrap.tag(request.check_value).output(EntryOutput::Slot(slot)))?;
             return Ok(KeySource::Slot(slot));
         };
         if let Some(index) = cache.get(request.wrapped) {
             return Ok(KeySource::Table(*index));
         }
         let wrapped =
-            Wrapped { wrap: WRAP, key_type, bytes: request.wrapped, check_value: request.check_value };
+            WrappedKey { wrap: WRAP, key_type, bytes: request.wrapped, check_value: request.check_value };
         let name = format!("kept {}", cache.len());
         let added = self.table.unwrap_key(&self.accelerator, MASTER, name, wrapped)?;
         cache.insert(request.wrapped.to_vec(), added.index);
@@ -73,8 +76,8 @@ impl Unwrapping {
 
     fn add(&mut self, request: &CardRequest<'_>) -> Result<(), LadderError> {
         let key = self.key(request)?;
-        let entry = Entry::new(self.ring.task(request.direction)).key_from(key);
-        self.batch.add(entry.iv(NewIv::Bytes(request.iv)).input(request.data))?;
+        let entry = BatchEntry::new(self.ring.task(request.direction)).key_from(key);
+        self.batch.add(entry.iv(EntryIv::Bytes(request.iv)).input(request.data))?;
         Ok(())
     }
 
@@ -132,7 +135,7 @@ impl SameKey {
         results: &mut Vec<u8>,
     ) -> Result<(), LadderError> {
         const NAME: &str = "of this message";
-        let wrapped = Wrapped {
+        let wrapped = WrappedKey {
             wrap: WRAP,
             key_type: self.ring.cipher.key_type(),
             bytes: key.wrapped,

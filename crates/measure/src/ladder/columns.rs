@@ -1,15 +1,15 @@
 //! Operations as the library's own columns, over a buffer that holds their IVs and inputs.
 
 use oarlock::Records;
-use oarlock::batch::{Batch, Task};
-use oarlock::contract::{Column, InputSource, KeySource, OutputSink, Span};
+use oarlock::batch::{Batch, BatchTask};
+use oarlock::{Column, InputSource, KeySource, OutputSink, Span};
 
 use super::LadderError;
 
 /// Columns of a batch, whose memory is reused. Results are side by side, in order.
 #[derive(Debug, Default)]
 pub(super) struct BatchColumns {
-    task: Vec<Task>,
+    task: Vec<BatchTask>,
     has_several_tasks: bool,
     key: Vec<KeySource>,
     /// The key column in runs, which replaces `key` if it is set.
@@ -43,7 +43,7 @@ impl BatchColumns {
     /// The results would exceed 4 GiB.
     pub(super) fn push(
         &mut self,
-        task: Task,
+        task: BatchTask,
         key: KeySource,
         iv: Span,
         input: Span,

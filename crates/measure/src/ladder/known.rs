@@ -1,8 +1,8 @@
 //! Known answers beside the batches, as in the paper's experiment 8.
 
 use oarlock::Accelerator;
-use oarlock::contract::{Direction, KeySource, Span};
-use oarlock::table::{KeyTable, KeyType, Policy};
+use oarlock::table::{KeyPolicy, KeyTable, KeyType};
+use oarlock::{Direction, KeySource, Span};
 
 use super::LadderError;
 use super::args::LadderCipher;
@@ -60,7 +60,7 @@ impl KnownAnswers {
 
     fn of(key_type: KeyType, vector: &KnownVector, count: usize) -> Result<Self, LadderError> {
         let table = KeyTable::new();
-        let key = table.insert("known", key_type, vector.key, Policy::any_data(key_type))?.index;
+        let key = table.insert("known", key_type, vector.key, KeyPolicy::any_data(key_type))?.index;
         let alg = key_type.cipher().ok_or(LadderError::TooLarge)?;
         let (mut data, mut columns, mut expected) = (Vec::new(), BatchColumns::default(), Vec::new());
         for index in 0..count {

@@ -9,7 +9,7 @@
 //!
 //! Numbers are little-endian. Readers return ranges of the message, so nothing is copied.
 
-use oarlock::contract::{Direction, KeySource, Span};
+use oarlock::{Direction, KeySource, Span};
 
 use super::LadderError;
 use super::columns::BatchColumns;
@@ -228,8 +228,9 @@ mod tests {
 
     fn sample(order: KeyOrder) -> (KeyRing, Workload) {
         let accelerator = Accelerator::builder().engines(["scalar"]).build().unwrap();
-        let ring = KeyRing::new(accelerator.referee(), LadderCipher::Des, 3).unwrap();
-        let workload = Workload::new(&ring, accelerator.referee(), order, OpLengths::Uniform, 9).unwrap();
+        let ring = KeyRing::new(accelerator.diagnostics().referee(), LadderCipher::Des, 3).unwrap();
+        let workload =
+            Workload::new(&ring, accelerator.diagnostics().referee(), order, OpLengths::Uniform, 9).unwrap();
         (ring, workload)
     }
 

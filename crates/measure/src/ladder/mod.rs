@@ -30,7 +30,8 @@ mod workload;
 
 use std::path::PathBuf;
 
-use oarlock::contract::{EngineFault, Status};
+use oarlock::Status;
+use oarlock::engine_api::EngineFault;
 use oarlock::keys::KeyError;
 use oarlock::table::TableError;
 use oarlock::{BuildError, JobError};
@@ -140,7 +141,7 @@ fn measure_one(
     batch: u32,
     tick: &dyn Fn(),
 ) -> Result<Vec<LadderRow>, LadderError> {
-    let referee = bench.all().referee();
+    let referee = bench.all().diagnostics().referee();
     let mut workloads: Vec<(KeyOrder, Workload)> = Vec::new();
     for step in &STEPS {
         if workloads.iter().all(|(order, _)| *order != step.order) {

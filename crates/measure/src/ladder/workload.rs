@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use oarlock::batch::{KeyWrap, Task};
-use oarlock::contract::{
-    BlockCipher, CipherMode, Direction, Engine, Jobs, KeySource, Outcomes, Shape, Span, Status,
-};
+use oarlock::batch::{BatchTask, KeyWrap};
+use oarlock::engine_api::{Engine, Jobs};
 use oarlock::keys::generate;
-use oarlock::table::{Algorithm, KeyTable, KeyType, Policy};
+use oarlock::table::{KeyAlgorithm, KeyPolicy, KeyTable, KeyType};
+use oarlock::{BlockCipher, CipherMode, Direction, KeySource, Outcomes, Shape, Span, Status};
 use oarlock::{Key, Records};
 
 use super::LadderError;
@@ -103,7 +102,7 @@ impl KeyRing {
     pub(super) fn master_table(&self) -> Result<(KeyTable, u32), LadderError> {
         let table = KeyTable::new();
         let key_type = self.cipher.key_type();
-        let policy = Policy::unwrapping(Algorithm::LegacyCbc, key_type, Policy::any_data(key_type));
+        let policy = KeyPolicy::unwrapping(KeyAlgorithm::LegacyCbc, key_type, KeyPolicy::any_data(key_type));
         let master = table.insert(MASTER, KeyType::Tdes3, secret(&self.master), policy)?;
         Ok((table, master.index))
     }
@@ -113,20 +112,20 @@ impl KeyRing {
         let table = KeyTable::new();
         let key_type = self.cipher.key_type();
         for (index, key) in self.keys.iter().enumerate() {
-            table.insert(format!("key {index}"), key_type, secret(key), Policy::any_data(key_type))?;
+            table.insert(format!("key {index}"), key_type, secret(key), KeyPolicy::any_data(key_type))?;
         }
         Ok(table)
     }
 
-    pub(super) fn task(&self, direction: Direction) -> Task {
+    pub(super) fn task(&self, direction: Direction) -> BatchTask {
         task(self.cipher.alg(), direction)
     }
 }
 
-pub(super) fn task(alg: BlockCipher, direction: Direction) -> Task {
+pub(super) fn task(alg: BlockCipher, direction: Direction) -> BatchTask {
     match direction {
-        Direction::Encrypt => Task::encrypt(alg),
-        Direction::Decrypt => Task::decrypt(alg),
+        Direction::Encrypt => BatchTask::encrypt(alg),
+        Direction::Decrypt => BatchTask::decrypt(alg),
     }
 }
 
@@ -241,7 +240,7 @@ fn run<'a>(
 ) -> Result<Vec<u8>, LadderError> {
     let mut columns = BatchColumns::default();
     for op in ops {
-        columns.push(Task::Do(shape), KeySource::Table(op.key), op.iv, op.input)?;
+        columns.push(BatchTask::Do(shape), KeySource::Table(op.key), op.iv, op.input)?;
     }
     let records = Records { keys: Cow::Borrowed(keys), ..columns.batch(data).records };
     let parts = [&records];
@@ -288,9 +287,10 @@ mod tests {
     #[test]
     fn orders_are_what_they_say() {
         let accelerator = scalar();
-        let ring = KeyRing::new(accelerator.referee(), LadderCipher::Des, 5).unwrap();
-        let make =
-            |order| Workload::new(&ring, accelerator.referee(), order, OpLengths::Uniform, 200).unwrap();
+        let ring = KeyRing::new(accelerator.diagnostics().referee(), LadderCipher::Des, 5).unwrap();
+        let make = |order| {
+            Workload::new(&ring, accelerator.diagnostics().referee(), order, OpLengths::Uniform, 200).unwrap()
+        };
         let random = make(KeyOrder::Random);
         assert!(random.ops.iter().any(|op| op.direction == Direction::Decrypt));
         assert!(random.ops.iter().all(|op| (8..=80).contains(&op.input.len) && op.input.len % 8 == 0));
@@ -308,10 +308,10 @@ mod tests {
     fn wrapped_keys_unwrap_to_themselves() {
         let accelerator = scalar();
         for cipher in [LadderCipher::Des, LadderCipher::Tdes] {
-            let ring = KeyRing::new(accelerator.referee(), cipher, 3).unwrap();
+            let ring = KeyRing::new(accelerator.diagnostics().referee(), cipher, 3).unwrap();
             let (table, _) = ring.master_table().unwrap();
             for (index, wrapped) in ring.wrapped.iter().enumerate() {
-                let wrapped = oarlock::table::Wrapped {
+                let wrapped = oarlock::batch::WrappedKey {
                     wrap: WRAP,
                     key_type: cipher.key_type(),
                     bytes: &wrapped.bytes,
@@ -319,8 +319,14 @@ mod tests {
                 };
                 table.unwrap_key(&accelerator, MASTER, format!("key {index}"), wrapped).unwrap();
             }
-            let workload =
-                Workload::new(&ring, accelerator.referee(), KeyOrder::Random, OpLengths::Fixed, 20).unwrap();
+            let workload = Workload::new(
+                &ring,
+                accelerator.diagnostics().referee(),
+                KeyOrder::Random,
+                OpLengths::Fixed,
+                20,
+            )
+            .unwrap();
             let mut columns = BatchColumns::default();
             for op in &workload.ops {
                 // The master key has index 0.

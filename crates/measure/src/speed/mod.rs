@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use oarlock::contract::Outcomes;
+use oarlock::Outcomes;
 use oarlock::schemes::shape_of;
 use oarlock::{Accelerator, Shape};
 
@@ -369,7 +369,7 @@ impl<'a> SpeedSession<'a> {
         accelerator: &'w Accelerator,
         index: usize,
     ) -> Result<Vec<Box<dyn SpeedContender + 'w>>, oarlock::JobError> {
-        let referee = accelerator.referee();
+        let referee = accelerator.diagnostics().referee();
         let batch = self.args.batch as usize;
         Ok(match work {
             SpeedWork::Records(work) => vec![
