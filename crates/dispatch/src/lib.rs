@@ -14,12 +14,12 @@
 //! | `class` | shapes that wait together |
 //! | `cost` | [`EngineCost`]: C1 + C2 n + C3 b, stepped by lane groups |
 //! | `group`, `results`, `ticket` | a submission, its [`Results`], and the [`Ticket`] that waits for them |
-//! | `inner`, `threads`, `timers` | what is shared, workers and watchdog, deadlines |
+//! | `dispatch`, `threads`, `timers` | what is shared, workers and watchdog, deadlines |
 //! | `task` | work of callers that takes turns with jobs |
 //! | `flight` | a batch in flight: run, landed or abandoned |
 //! | `check` | release checks: RSA confirmation, cross-checks, the referee |
 //! | `appraisal` | engines asked about a shape at its first use |
-//! | `aside` | engines put aside, and their probes |
+//! | `quarantined` | engines put aside, and their probes |
 //! | `held` | jobs of holders |
 //! | `bulk` | `run_all` on the caller's thread |
 //! | `fork` | noticing that this is a child process |
@@ -29,8 +29,6 @@
 //!
 //! It knows only the contract of `oarlock-core`: engines and holders come in through [`DispatcherBuilder`].
 
-mod appraisal;
-mod aside;
 mod bulk;
 mod check;
 mod class;
@@ -38,34 +36,36 @@ mod config;
 mod cost;
 mod dispatcher;
 mod family;
+mod first_use;
 mod flight;
 mod fork;
-mod group;
 mod held;
 mod histogram;
 mod histograms;
-mod inner;
 mod metrics;
+mod quarantine;
 mod queue;
 mod results;
 mod scheduler;
 #[cfg(all(test, not(miri)))]
 mod sim;
+mod state;
+mod submission;
 mod task;
 mod tenants;
 mod threads;
 mod ticket;
 mod timers;
 
-pub use appraisal::FirstUseProbe;
-pub use aside::Quarantined;
 pub use config::{SchedulerConfig, SchedulingRule};
 pub use cost::EngineCost;
 pub use dispatcher::{Dispatcher, DispatcherBuilder, SubmitOptions};
 pub use family::MetricFamily;
+pub use first_use::FirstUseProbe;
 pub use histogram::{Histogram, Recorder};
 pub use histograms::{AnswerTimes, BatchRuns, Histograms};
-pub use inner::Prober;
 pub use metrics::DispatchCounters;
+pub use quarantine::Quarantined;
 pub use results::Results;
+pub use state::Prober;
 pub use ticket::Ticket;

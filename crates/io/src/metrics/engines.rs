@@ -19,7 +19,7 @@ pub fn append_engine_metrics(text: &mut MetricsText, accelerator: &Accelerator) 
     text.gauge("oarlock_prepared_bytes", "Bytes of tables that engines have built for recurring keys.");
     text.sample("oarlock_prepared_bytes", &[], accelerator.prepared_bytes());
     text.gauge("oarlock_engine_quarantined", "1 for each engine in quarantine; shape is * for all shapes.");
-    for quarantined in accelerator.aside() {
+    for quarantined in accelerator.quarantined() {
         let shape = quarantined.shape.map_or_else(|| "*".to_owned(), |shape| shape.to_string());
         text.sample("oarlock_engine_quarantined", &[("engine", quarantined.engine), ("shape", &shape)], 1);
     }

@@ -275,7 +275,7 @@ impl AcceleratorBuilder {
         let appraise = move |engine: &dyn Engine, shape| {
             engines.iter().find(|own| own.name() == engine.name())?.appraise(shape, &costs)
         };
-        self.dispatcher(proved, referee).appraiser(appraise).build()
+        self.dispatcher(proved, referee).first_use_probe(appraise).build()
     }
 
     fn dispatcher(&self, proved: &[Arc<SelfTestedEngine>], referee: &Arc<dyn Engine>) -> DispatcherBuilder {

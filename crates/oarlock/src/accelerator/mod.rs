@@ -239,8 +239,8 @@ impl Accelerator {
 
     /// Engines put aside at present.
     #[must_use]
-    pub fn aside(&self) -> Vec<Quarantined> {
-        self.dispatcher.aside()
+    pub fn quarantined(&self) -> Vec<Quarantined> {
+        self.dispatcher.quarantined()
     }
 
     /// The dispatcher's settings.
