@@ -1,4 +1,5 @@
-//! States the version that `--version` prints: the package's, and the commit that it was built from if that can be known.
+//! States the version that `--version` prints: the package's, and the commit that it was built from if that can be
+//! known.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,8 @@ fn stated_commit() -> Option<String> {
     shortened(&stated)
 }
 
-/// The commit of the repository whose root is this workspace. Another repository around the sources says nothing of them.
+/// The commit of the repository whose root is this workspace. Another repository around the sources says nothing of
+/// them.
 fn commit_of_repository() -> Option<String> {
     let root = Path::new(&env::var_os("CARGO_MANIFEST_DIR")?).join("../..").canonicalize().ok()?;
     let top = PathBuf::from(git(&root, &["rev-parse", "--show-toplevel"])?);

@@ -3,7 +3,7 @@
 
 use bytes::BytesMut;
 use libfuzzer_sys::fuzz_target;
-use oarlock::contract::KeySource;
+use oarlock::KeySource;
 use oarlock_fuzz::check_error;
 use oarlock_keys::{import, raw};
 use oarlock_wire::proto::{Request, open_key, request};

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use oarlock::Accelerator;
-use oarlock::contract::BlockCipher;
-use oarlock::table::{KeyTable, KeyType, Policy};
+use oarlock::BlockCipher;
+use oarlock::table::{KeyTable, KeyType, KeyPolicy};
 use oarlock_records::{
     RowCipher, ChunkResult, Encoding, FileFormat, GcmColumns, IvFrom, RecordJob, KeyFrom, KeyNames, Padding, FilePlan, RowOperation, ChunkWorker,
 };
@@ -13,7 +13,7 @@ static UNIT: LazyLock<(Accelerator, KeyTable)> = LazyLock::new(|| {
     let accelerator = Accelerator::builder().engines(["scalar"]).build().expect("the scalar engine is here");
     let table = KeyTable::new();
     table
-        .insert("key", KeyType::Aes128, &[7; 16][..], Policy::any_data(KeyType::Aes128))
+        .insert("key", KeyType::Aes128, &[7; 16][..], KeyPolicy::any_data(KeyType::Aes128))
         .expect("a good key");
     (accelerator, table)
 });

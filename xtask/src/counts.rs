@@ -64,7 +64,8 @@ const HEAD: &str = "\
 median length | largest cycle |
 |---|---|---|---|---|---|---|---|---|";
 
-/// Returns the table of all crates, without generated files. "Defined twice" counts names with another definition anywhere in the workspace.
+/// Returns the table of all crates, without generated files. "Defined twice" counts names with another definition
+/// anywhere in the workspace.
 pub(crate) fn table(workspace: &Workspace) -> Result<String, WorkspaceError> {
     let mut crates = Vec::new();
     for member in &workspace.packages {

@@ -38,7 +38,8 @@ struct BenchCli {
 enum BenchCliCommand {
     /// Measure new TLS connections per second of one core: RSA-2048, no resumption, HEAD answered with 107 bytes
     TlsHead(TlsHeadArgs),
-    /// Measure the latency of an honest client of the cryptoserver while others attack, and the memory that they make it use
+    /// Measure the latency of an honest client of the cryptoserver while others attack, and the memory that they make
+    /// it use
     Siege(SiegeArgs),
     #[command(name = tls_head::server::ROLE, hide = true)]
     HeadServer(HeadServerArgs),

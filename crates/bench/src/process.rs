@@ -1,7 +1,8 @@
 //! Processes of a measurement, each on a core of its own.
 //!
-//! A process is this program in a role. Its first line on stdout states its address. Then it answers each line on stdin with the
-//! CPU time that it has used, in microseconds. It ends when stdin ends, so it never outlives its parent.
+//! A process is this program in a role. Its first line on stdout states its address. Then it answers each line on
+//! stdin with the CPU time that it has used, in microseconds. It ends when stdin ends, so it never outlives its
+//! parent.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -118,7 +119,8 @@ pub(crate) fn answer(said: &serde_json::Value) -> io::Result<()> {
     Ok(())
 }
 
-/// The cores of a measurement: one for each server, the others for the load. With two cores the load shares that of the second server.
+/// The cores of a measurement: one for each server, the others for the load. With two cores the load shares that of
+/// the second server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MeasuredCores {
     pub(crate) first: usize,

@@ -1,7 +1,7 @@
 //! `oarlock records`, the program itself: a million rows there and back, compared byte by byte.
 //!
-//! `cargo bench -p oarlock-cli --bench records [-- ROWS]`. Rates are those of `--json`: from the first byte read to the last
-//! byte synced and named, without the program's start. The best of three turns.
+//! `cargo bench -p oarlock-cli --bench records [-- ROWS]`. Rates are those of `--json`: from the first byte read to
+//! the last byte synced and named, without the program's start. The best of three turns.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a program that may stop at the first surprise")]
 
 use std::fmt::Write as _;

@@ -20,8 +20,8 @@ pub(crate) fn create_draft(folder: &Path, mode: u32) -> io::Result<AtomicFile> {
     Ok(file)
 }
 
-/// Writes a whole file for its owner alone, in the place of another one. The file that a link points at is replaced, not the
-/// link; a device or a pipe is written to as it is.
+/// Writes a whole file for its owner alone, in the place of another one. The file that a link points at is replaced,
+/// not the link; a device or a pipe is written to as it is.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if fs::metadata(&path).is_ok_and(|about| !about.is_file()) {
@@ -32,8 +32,8 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     draft.replace(&path)
 }
 
-/// Removes the temporary names at the first signal, and ends as the shell reports it. If signals cannot be heard, they end the
-/// process as ever.
+/// Removes the temporary names at the first signal, and ends as the shell reports it. If signals cannot be heard,
+/// they end the process as ever.
 fn listen() {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else { return };
     // Not within `block_on`, which is forbidden if this thread runs another runtime already.

@@ -1,6 +1,6 @@
 //! `oarlock engines`: the engines of this machine.
 
-use oarlock::contract::EngineLocation;
+use oarlock::engine_api::EngineLocation;
 use oarlock::{Accelerator, Calibration, EngineReport, ShapeReport};
 use serde::Serialize;
 

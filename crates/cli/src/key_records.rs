@@ -55,8 +55,8 @@ impl LookupArgs {
     }
 }
 
-/// Opens the file if there is one, else these name servers, else those of the system. A question fails after `patience`. Needs a tokio
-/// runtime.
+/// Opens the file if there is one, else these name servers, else those of the system. A question fails after
+/// `patience`. Needs a tokio runtime.
 pub(crate) fn open(
     file: Option<&Path>,
     servers: &[SocketAddr],

@@ -1,7 +1,7 @@
 //! `oarlock completions` and `oarlock man`: shell completions and manual pages.
 //!
-//! Both are made from the parser of the command line, so they cannot differ from it. `make install` puts them where shells and
-//! man(1) look.
+//! Both are made from the parser of the command line, so they cannot differ from it. `make install` puts them where
+//! shells and man(1) look.
 
 use std::fs;
 use std::io::{self, Write};

@@ -24,8 +24,8 @@ use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 #[derive(Args, Debug)]
 #[command(
     after_help = "Without --config it listens at unix:/run/oarlock-milter/milter.sock, verifies, and signs nothing.\n\
-                  SIGHUP has the configuration, the signing table and the keys read again; what is no good is refused, and the\n\
-                  old stays. SIGTERM and SIGINT drain: messages under way are finished. SIGUSR1 and SIGUSR2 do nothing."
+                  SIGHUP reloads the configuration, the signing table and the keys; invalid ones are rejected, and the\n\
+                  old ones stay. SIGTERM and SIGINT drain: current messages are finished. SIGUSR1 and SIGUSR2 do nothing."
 )]
 pub(crate) struct MilterArgs {
     /// Configuration file [default: every setting at its default]
@@ -88,14 +88,14 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
     };
     config.engines.allowed = config.engines.allowed.or_else(|| global.engine_names());
     log(args.log, global.verbose);
-    make_room(config.limits.max_connections);
+    raise_open_files(config.limits.max_connections);
     harden();
     let runtime = Runtime::new().map_err(MilterError::Runtime)?;
     runtime.block_on(async {
         if args.check {
             return check(global, args, &config).await;
         }
-        // Heard from now on: until then the signals would end the process, which proves engines for some seconds.
+        // From now on the signals are handled: before, they would end the process, whose self tests take some seconds.
         let hangups = signal(SignalKind::hangup());
         let users = [SignalKind::user_defined1(), SignalKind::user_defined2()].map(ignore);
         let service = open(global, args, &config).await?;
@@ -121,10 +121,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
     })
 }
 
-/// Lets this process have as many connections open as the system allows it.
-fn make_room(connections: usize) {
+/// Raises the limit of open files as far as the system allows it.
+fn raise_open_files(connections: usize) {
     let max = oarlock_server::raise_open_files();
-    // A few files are no connections: listeners, logs, keys that are being read.
+    // A few files are not connections: listeners, logs, keys that are being read.
     if max.is_some_and(|max| max < connections as u64 + 32) {
         tracing::warn!(
             open_files = max,
@@ -144,7 +144,7 @@ async fn open(
     Ok(FilterService::open(config.clone(), global.builder(), lookups).await?)
 }
 
-/// Checks the configuration and every key, and says what would be done.
+/// Checks the configuration and every key, and prints what would be done.
 async fn check(global: &GlobalOptions, args: &MilterArgs, config: &FilterConfig) -> Result<(), MilterError> {
     let service = open(global, args, config).await?;
     let faults = service.check_keys().await;
@@ -154,7 +154,7 @@ async fn check(global: &GlobalOptions, args: &MilterArgs, config: &FilterConfig)
     Ok(say(global, args, &service, &config.listen.sockets, config.listen.metrics)?)
 }
 
-/// Names the addresses in the log.
+/// Logs the addresses.
 fn announce(args: &MilterArgs, sockets: &[String], metrics: Option<SocketAddr>) {
     let config = args.config.as_deref().unwrap_or(Path::new("defaults")).display();
     for address in sockets {
@@ -181,12 +181,12 @@ async fn hear_hangups(
             None => Ok(FilterConfig::default()),
         };
         match config {
-            // What came of it stands in the log.
+            // The service logs the outcome.
             Ok(mut config) => {
                 config.engines.allowed = config.engines.allowed.or_else(|| engines.clone());
                 drop(service.reconfigure(config).await);
             }
-            Err(error) => tracing::error!(%error, "the new settings were rejected: the old ones stay in use"),
+            Err(error) => tracing::error!(%error, "the new settings were rejected, the old ones stay"),
         }
     }
 }
@@ -196,7 +196,7 @@ fn ignore(kind: SignalKind) -> Option<JoinHandle<()>> {
     let mut signals = signal(kind).ok()?;
     Some(tokio::spawn(async move {
         while signals.recv().await.is_some() {
-            tracing::info!(signal = kind.as_raw_value(), "a signal that does nothing here");
+            tracing::info!(signal = kind.as_raw_value(), "this signal has no effect");
         }
     }))
 }

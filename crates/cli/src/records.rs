@@ -1,7 +1,7 @@
 //! `oarlock records`: columns of CSV and NDJSON files, encrypted, decrypted, translated and authenticated.
 //!
-//! Rows stream through in constant memory and keep their order. A row that fails is rejected with its line and
-//! the reason; the others go on. A file appears whole or not at all: it is written beside its name, synced, then renamed.
+//! Rows stream through in constant memory and keep their order. A row that fails is rejected with its line and the
+//! reason; the others go on. A file appears whole or not at all: it is written beside its name, synced, then renamed.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -20,7 +20,6 @@ mod pipeline;
 mod source;
 mod target;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -36,6 +35,7 @@ use self::source::ChunkSource;
 pub(crate) use self::target::OutputFile;
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::progress;
+use oarlock_measure::report::print_report;
 use oarlock_measure::table::count;
 
 /// Runs the command.
@@ -74,7 +74,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &RecordsArgs) -> Result<(), Reco
     bar.finish_and_clear();
     let totals = totals?;
     let summary = RecordsSummary::of(&totals, threads, started.elapsed().as_secs_f64());
-    summary.tell(global)?;
+    summary.print(global)?;
     totals.verdict()
 }
 
@@ -105,15 +105,11 @@ impl RecordsSummary {
         }
     }
 
-    fn tell(&self, global: &GlobalOptions) -> Result<(), RecordsError> {
+    fn print(&self, global: &GlobalOptions) -> Result<(), RecordsError> {
         global.note(|| {
             format!("{} in {:.3} s, {:.0} rows/s", count(self.rows, "row"), self.seconds, self.rows_per_s)
         });
-        if global.json {
-            let text = serde_json::to_string(self).map_err(std::io::Error::other)?;
-            writeln!(std::io::stdout().lock(), "{text}")?;
-        }
-        Ok(())
+        Ok(print_report(global.json, self, |_| String::new())?)
     }
 }
 

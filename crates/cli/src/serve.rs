@@ -25,8 +25,8 @@ use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 #[command(
     after_help = "Without --config a development set-up is made once under the XDG state directory: an authority, certificates \
                   for the server and one client, sample keys, and the configuration that names them.\n\
-                  SIGHUP has certificates, keys and grants read again, and the audit log opened again.\n\
-                  SIGTERM and SIGINT drain: requests under way are answered, new ones refused."
+                  SIGHUP reloads certificates, keys and grants, and opens the audit log again.\n\
+                  SIGTERM and SIGINT drain: current requests are answered, new ones rejected."
 )]
 pub(crate) struct ServeArgs {
     /// Configuration file [default: a development set-up]

@@ -5,7 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use oarlock_dnssec::rdata::parse_time;
 
-/// A point in time: seconds since 1970 modulo 2^32, as in signatures (RFC 4034 3.1.5), or a time span before or after the present.
+/// A point in time: seconds since 1970 modulo 2^32, as in signatures (RFC 4034 3.1.5), or a time span before or after
+/// the present.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TimePoint {
     At(u32),

@@ -16,8 +16,8 @@ use crate::exit;
 /// The default of `--threads` for bulk work.
 const ALL_CORES: &str = "as many as there are cores";
 
-/// Commands in which `--engines` has an effect, and the default of `--threads` if that has one too. All other commands compute
-/// nothing in bulk.
+/// Commands in which `--engines` has an effect, and the default of `--threads` if that has one too. All other
+/// commands compute nothing in bulk.
 const EFFECTS: [(&str, Option<&str>); 22] = [
     ("engines", None),
     ("speed", Some("1")),
@@ -49,16 +49,16 @@ const EFFECTS: [(&str, Option<&str>); 22] = [
 /// The exit code, after help or the error has been printed.
 pub(crate) fn parse() -> Result<OarlockCli, ExitCode> {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    refuse_keys(&arguments)?;
+    reject_keys(&arguments)?;
     terminal::set_color(color_in(&arguments));
     let matches = command().try_get_matches_from(arguments).map_err(|error| report(&error))?;
     warn_of_no_effect(&matches);
     OarlockCli::from_arg_matches(&matches).map_err(|error| report(&error))
 }
 
-/// Rejects a key in the place of its file's name before an error could quote it. clap takes `-----BEGIN` for an option, and quotes
-/// unknown options.
-fn refuse_keys(arguments: &[OsString]) -> Result<(), ExitCode> {
+/// Rejects a key in the place of its file's name before an error could quote it. clap takes `-----BEGIN` for an
+/// option, and quotes unknown options.
+fn reject_keys(arguments: &[OsString]) -> Result<(), ExitCode> {
     const BEGIN: &[u8] = b"-----BEGIN";
     let is_key = |own: &OsString| own.as_encoded_bytes().windows(BEGIN.len()).any(|part| part == BEGIN);
     match arguments.iter().position(is_key) {

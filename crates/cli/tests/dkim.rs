@@ -130,7 +130,7 @@ fn folders_are_signed_in_place_elsewhere_and_as_an_mbox() {
     assert!(sources.is_sorted() && sources.len() == 600);
 
     let again = place.sign(&["--into", &place.path("out"), &place.path("mails/000")]);
-    assert!(code(&again) == 1 && stderr(&again).contains("out/000 is there already"), "{}", stderr(&again));
+    assert!(code(&again) == 1 && stderr(&again).contains("out/000 exists already"), "{}", stderr(&again));
     let signed = place.sign(&["--in-place", &place.path("mails")]);
     assert_eq!(code(&signed), 0, "{}", stderr(&signed));
     assert_eq!(results(&place.verify(&[&place.path("mails")])).len(), 600);

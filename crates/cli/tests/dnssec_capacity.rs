@@ -264,7 +264,7 @@ fn wrong_words_and_files_are_named() {
     let load = ["--queries-per-second", "58", "--worst-case"];
     let cases: [(&[&str], &str); 10] = [
         (&[&missing], "cannot open"),
-        (&[&nonsense], "neither pcap, pcapng nor dnstap"),
+        (&[&nonsense], "expected pcap, pcapng, dnstap"),
         (&[&damaged], "damaged gzip stream"),
         (&[&unknown], "link type 147"),
         (&[], "there is no traffic to learn the load from"),

@@ -1,4 +1,5 @@
-//! `oarlock dnssec keygen`, `ds` and `zonegen` as their users run them, beside BIND's and NLnet Labs' programs where they are.
+//! `oarlock dnssec keygen`, `ds` and `zonegen` as their users run them, beside BIND's and NLnet Labs' programs where
+//! they are.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod program;

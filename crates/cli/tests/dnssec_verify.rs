@@ -1,4 +1,5 @@
-//! `oarlock dnssec verify` as operators run it, on zones that others have signed and on zones that somebody has changed since.
+//! `oarlock dnssec verify` as operators run it, on zones that others have signed and on zones that somebody has
+//! changed since.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;

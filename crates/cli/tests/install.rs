@@ -135,7 +135,8 @@ fn names(directory: &Path) -> BTreeSet<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// `make GOAL` in this workspace, with the program that is being tested in the place of the one that a build would make.
+/// `make GOAL` in this workspace, with the program that is being tested in the place of the one that a build would
+/// make.
 fn make(goal: &str, destination: &Path) -> Option<Output> {
     let run = Command::new("make")
         .args(["--silent", "--old-file=build", goal, "PREFIX=/usr"])

@@ -1,7 +1,8 @@
-//! No byte of a private key appears in any text: messages, logs, audit entries, metrics, whatever is wrong with the key's file.
+//! No byte of a private key appears in any text: messages, logs, audit entries, metrics, whatever is wrong with the
+//! key's file.
 //!
-//! Keys of every kind are cut, folded, doubled, mislabelled, damaged and encrypted under another passphrase. All parsers get all of
-//! these files in this process; the program and a server get a selection.
+//! Keys of every kind are cut, folded, doubled, mislabelled, damaged and encrypted under another passphrase. All
+//! parsers get all of these files in this process; the program and a server get a selection.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod damage;
@@ -261,15 +262,15 @@ fn send_wrapped(server: &Running, sentinels: &Sentinels) {
 
 /// Returns the server's answers to wraps of a key, each with another byte damaged.
 async fn unwrapped(socket: &str, secret: &[u8], wrapping: &[u8]) -> String {
-    use oarlock::batch::{BatchBuilder, Entry, KeyWrap, Place, Task};
-    use oarlock::contract::WrapAlg;
+    use oarlock::WrapAlg;
+    use oarlock::batch::{BatchBuilder, BatchEntry, BatchTask, EntryOutput, KeyWrap};
     use oarlock::table::{KeyTable, KeyType};
     use oarlock_wire::proto::{OpenKey, Symmetric, open_key, request, response};
     let (alg, key_type) = (WrapAlg::Aes256Kw, KeyType::Aes128);
     let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).build().unwrap();
     let mut builder = BatchBuilder::new();
     let own = builder.outside_key(&oarlock::keys::raw::secret(wrapping.to_vec()).unwrap());
-    builder.add(Entry::new(Task::wrap(alg)).key_from(own).input(secret)).unwrap();
+    builder.add(BatchEntry::new(BatchTask::wrap(alg)).key_from(own).input(secret)).unwrap();
     let wrapped = accelerator.run_batch(&KeyTable::new(), &builder.batch()).unwrap().output().to_vec();
 
     let link = oarlock_wire::ServerLink::open(&oarlock_wire::Endpoint::Unix(socket.into())).await.unwrap();
@@ -283,8 +284,8 @@ async fn unwrapped(socket: &str, secret: &[u8], wrapping: &[u8]) -> String {
         damaged[at] ^= 0x41;
         for bytes in [&damaged[..], &wrapped[..at], secret] {
             let slot = builder.slot(32);
-            let task = Task::unwrap_key(KeyWrap::Aes(alg), key_type);
-            builder.add(Entry::new(task).key(0).input(bytes).output(Place::Slot(slot))).unwrap();
+            let task = BatchTask::unwrap_key(KeyWrap::Aes(alg), key_type);
+            builder.add(BatchEntry::new(task).key(0).input(bytes).output(EntryOutput::Slot(slot))).unwrap();
         }
     }
     let message = oarlock_wire::records::write(&builder.batch(), |index| index).unwrap();

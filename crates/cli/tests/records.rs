@@ -506,7 +506,8 @@ fn pipe(folder: &Folder) -> std::path::PathBuf {
     pipe
 }
 
-/// Opens a pipe to write into it as soon as the child reads it. A child that ends before is a failure, not a test that waits for ever.
+/// Opens a pipe to write into it as soon as the child reads it. A child that ends before is a failure, not a test
+/// that waits for ever.
 fn open_to(child: &mut Child, pipe: &Path) -> fs::File {
     loop {
         match open(pipe, OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()) {
@@ -609,8 +610,8 @@ fn documented(document: &str) -> Vec<String> {
     lines.filter(|line| line.contains("cards.csv")).map(str::to_owned).collect()
 }
 
-/// Numbers of cards with 15 and 16 digits (as American Express's and others'), and names: with quotes, commas and letters beyond
-/// ASCII.
+/// Numbers of cards with 15 and 16 digits (as American Express's and others'), and names: with quotes, commas and
+/// letters beyond ASCII.
 const CARDS: &str = "id,name,pan,note\r\n\
     1,Ada Lovelace,378282246310005,\r\n\
     2,\"Müller, Jörg\",4111111111111111,\"a \"\"b\"\"\"\r\n\

@@ -234,7 +234,7 @@ fn one_socket_is_not_two_servers_and_a_dead_one_s_is_taken_over() {
     let served = Served::start(place.path());
     let second = command(&["serve", "--state"]).arg(place.path()).output().unwrap();
     assert_eq!(code(&second), 3);
-    assert!(stderr(&second).contains("another server answers there"), "{}", stderr(&second));
+    assert!(stderr(&second).contains("another server listens at this path"), "{}", stderr(&second));
     served.signal("-KILL");
     served.end();
     let again = Served::start(place.path());
@@ -254,7 +254,11 @@ fn a_file_where_the_socket_should_be_stays() {
     for arguments in [&["serve", "--check", "--config"][..], &["serve", "--config"]] {
         let refused = command(arguments).arg(&config).output().unwrap();
         assert_eq!(code(&refused), 2, "{}", stderr(&refused));
-        assert!(stderr(&refused).contains("a file that is no socket is there"), "{}", stderr(&refused));
+        assert!(
+            stderr(&refused).contains("a file that is not a socket has this name"),
+            "{}",
+            stderr(&refused)
+        );
     }
     assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
 }

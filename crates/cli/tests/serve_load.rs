@@ -8,7 +8,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use oarlock::{Accelerator, Input, Job, Scheme};
+use oarlock::{Accelerator, Input, Job, SigningScheme, VerifyingScheme};
 use oarlock_server::development::Development;
 use oarlock_wire::{Endpoint, RemoteConfig, RemoteHolder};
 use serde_json::Value;
@@ -49,13 +49,13 @@ fn under_load(servers: &[Served; 2], during: impl FnOnce(&AtomicU64)) -> u64 {
                     let messages: Vec<String> = (0..16).map(|at| format!("{thread} {round} {at}")).collect();
                     let jobs: Vec<Job<'_>> = messages
                         .iter()
-                        .map(|text| Job::sign(Scheme::Ed25519Sign, key, Input::Message(text.as_bytes())))
+                        .map(|text| Job::sign(SigningScheme::ED25519, key, Input::Message(text.as_bytes())))
                         .collect();
                     let signatures = client.run_all(&jobs);
                     for (text, signature) in messages.iter().zip(signatures.iter()) {
                         let signature = signature.unwrap();
                         let input = Input::Message(text.as_bytes());
-                        let check = Job::verify(Scheme::Ed25519Verify, key, input, signature);
+                        let check = Job::verify(VerifyingScheme::ED25519, key, input, signature);
                         assert!(checker.run_all(&[check]).get(0).is_ok());
                     }
                     signed.fetch_add(16, Ordering::Relaxed);

@@ -1,19 +1,20 @@
-//! Columns: one value for all records, or more.
+//! Columns: one value for all records, or a compact form of many.
 
 use std::borrow::Cow;
 
 use crate::{InputSource, KeySource, OutputSink, Span};
 
-/// What a column can be of.
+/// A type whose values can form a column.
 pub trait ColumnValue: Copy {
-    /// The value so many places further on: of a span its start moves, of a key or a slot its number. None where there is no such
-    /// place, as for values that lie nowhere.
+    /// Returns the value `by` places further on, or `None` if there is no such place.
+    ///
+    /// The start of a span moves, and the number of a key or a slot. Other values do not move.
     #[must_use]
     fn further(self, by: u64) -> Option<Self> {
         (by == 0).then_some(self)
     }
 
-    /// How much further on `other` is, where that is all in which they differ.
+    /// Returns the distance to `other` if the two differ in nothing else.
     #[must_use]
     fn stride_to(self, _other: Self) -> Option<u32> {
         None
@@ -93,26 +94,26 @@ impl ColumnValue for OutputSink {
     }
 }
 
-/// One value for all records, values an equal stride apart, runs of values, or one per record.
+/// The values of all records: one for all, an equal stride apart, in runs, or one per record.
 #[derive(Clone, Debug)]
 pub enum Column<'a, T: Copy> {
-    /// Every record has this value.
+    /// One value for every record.
     One(T),
-    /// Record `i` has the first value moved by `i` strides: records of one length, side by side.
+    /// Record `i` has the first value moved by `i` strides. Records of one length, side by side, have this form.
     Stride {
         /// The value of record 0.
         first: T,
-        /// How far each value is from the one before, in bytes for spans.
+        /// The distance between neighbouring values, in bytes for spans.
         stride: u32,
     },
-    /// So many records have this value, then so many that one.
+    /// Runs of equal values, each with its number of records.
     Runs(Cow<'a, [(u32, T)]>),
-    /// Record `i` has the value at index `i`.
+    /// One value per record.
     Each(Cow<'a, [T]>),
 }
 
 impl<T: ColumnValue> Column<'_, T> {
-    /// True where the column has a value for exactly `len` records.
+    /// True if the column has a value for exactly `len` records.
     #[must_use]
     pub fn covers(&self, len: usize) -> bool {
         match self {
@@ -125,7 +126,8 @@ impl<T: ColumnValue> Column<'_, T> {
         }
     }
 
-    /// The value of record `index`; constant time but for runs, which are walked. [`Column::cursor`] reads in order.
+    /// Returns the value of record `index`. This takes constant time, except in runs, which are walked.
+    /// [`Column::cursor`] reads in order.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<T> {
         match self {
@@ -144,7 +146,7 @@ impl<T: ColumnValue> Column<'_, T> {
         }
     }
 
-    /// The same column, borrowed.
+    /// Returns the same column, borrowed.
     #[must_use]
     pub fn borrowed(&self) -> Column<'_, T> {
         match self {
@@ -155,14 +157,14 @@ impl<T: ColumnValue> Column<'_, T> {
         }
     }
 
-    /// Reads the column in order.
+    /// Returns an iterator over the values in order.
     #[must_use]
     pub fn cursor(&self) -> ColumnCursor<'_, T> {
         ColumnCursor { column: self, index: 0, left_in_run: 0 }
     }
 }
 
-/// One value per record, kept as a stride or a single value where that says it all.
+/// Keeps one value per record, as a stride or as a single value if that is enough.
 impl<T: ColumnValue + PartialEq> From<Vec<T>> for Column<'static, T> {
     fn from(values: Vec<T>) -> Self {
         let Some(first) = values.first().copied() else { return Self::Each(Cow::Borrowed(&[])) };
@@ -173,16 +175,16 @@ impl<T: ColumnValue + PartialEq> From<Vec<T>> for Column<'static, T> {
     }
 }
 
-/// How far record `index` is from the first.
+/// Returns the distance of record `index` from the first.
 fn strides(stride: u32, index: usize) -> Option<u64> {
     u64::from(stride).checked_mul(u64::try_from(index).ok()?)
 }
 
-/// Reads a [`Column`] in order; endless for a single value.
+/// An iterator over a [`Column`]. It never ends for a single value.
 #[derive(Clone, Debug)]
 pub struct ColumnCursor<'a, T: Copy> {
     column: &'a Column<'a, T>,
-    /// The next value's index, or the run after the current one.
+    /// The index of the next value, or of the run after the current one.
     index: usize,
     left_in_run: u32,
 }

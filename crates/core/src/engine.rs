@@ -4,75 +4,85 @@ use std::fmt::Debug;
 
 use crate::{Jobs, Outcomes, Shape};
 
-/// A unit that computes raw shapes. Its crate's `detect()` is the only constructor and holds the CPU or device token.
+/// A unit that computes raw shapes in this process.
+///
+/// The `detect()` of its crate is the only constructor, and the value holds the token of the CPU features or of the
+/// device.
 pub trait Engine: Debug + Send + Sync {
-    /// A short stable name: `scalar`, `lanes`.
+    /// Returns a short stable name: `scalar`, `lanes`.
     fn name(&self) -> &'static str;
 
-    /// Best and largest number of jobs per run for `shape`, or None where it is not offered.
+    /// Returns the preferred and the largest number of jobs per run for `shape`, or `None` if the engine does not
+    /// offer it.
     fn offers(&self, shape: Shape) -> Option<BatchSize>;
 
-    /// True where results of `shape` are confirmed inside (AWS-LC confirms RSA), so that release need not repeat it.
+    /// True if the engine confirms results of `shape` itself, so that the release need not repeat it. AWS-LC does so
+    /// for RSA.
     fn confirms(&self, shape: Shape) -> bool;
 
-    /// Whether a batch is computed on the calling core or handed to a device.
+    /// Returns the place where batches are computed: the calling core or a device.
     fn location(&self) -> EngineLocation {
         EngineLocation::Near
     }
 
-    /// What it has built for keys that recur, such as verification tables.
+    /// Returns the memory used for keys that recur, such as verification tables.
     fn table_usage(&self) -> TableUsage {
         TableUsage::default()
     }
 
-    /// Waits until nothing is being built in the background: for those who measure or test what comes after.
+    /// Waits until nothing is being built in the background. Tests and measurements need this.
     fn wait_for_tables(&self) {}
 
-    /// Drops what it has built for keys that recur, right or wrong.
+    /// Drops everything that was built for keys that recur, right or wrong.
     fn drop_tables(&self) {}
 
-    /// Computes every job of the batch into `out`, each with its own status; a job that is not done leaves zeros in its
-    /// place. Operations are well-formed ([`Operation::check`](crate::Operation::check)) and columns complete
-    /// ([`Records::is_complete`](crate::Records::is_complete)); values may be out of range and records malformed, which is
-    /// that job's status and no fault.
+    /// Computes every job of the batch into `out`, and gives each job its own status.
+    ///
+    /// The caller guarantees that operations are well-formed ([`Operation::check`](crate::Operation::check)) and that
+    /// columns are complete ([`Records::is_complete`](crate::Records::is_complete)). Values may be out of range and
+    /// records malformed: that is the status of the one job and no fault of the engine.
+    ///
+    /// The engine writes [`Status::Done`](crate::Status::Done) only after the result is in `out`. A job that is not
+    /// done leaves zeros in the place of its result. The dispatcher takes a job that is still
+    /// [`Status::Pending`](crate::Status::Pending) as work that the engine has skipped.
     ///
     /// # Errors
-    /// The engine itself failed: the batch is run again elsewhere, whatever `out` holds.
+    /// The engine itself failed. The batch is then run again on another engine, and the content of `out` is ignored.
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault>;
 }
 
-/// How many jobs an engine takes per run.
+/// The number of jobs that an engine takes per run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BatchSize {
-    /// Jobs that fill the engine once: cost grows in steps of this.
+    /// The number of jobs that fill the engine once. The cost grows in steps of it.
     pub preferred: usize,
-    /// The most jobs it takes in one run.
+    /// The largest number of jobs in one run.
     pub max: usize,
 }
 
-/// What an engine has built for keys that recur.
+/// The memory that an engine uses for keys that recur.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableUsage {
-    /// Bytes that it takes now.
+    /// The bytes in use now.
     pub bytes: usize,
-    /// Bytes that it may take.
+    /// The largest number of bytes that may be in use.
     pub max_bytes: usize,
 }
 
-/// Where an engine computes.
+/// The place where an engine computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EngineLocation {
-    /// On the thread that calls it.
+    /// The thread that calls it.
     Near,
-    /// On a device across a bus: it is offered only the backlog that the CPU cannot finish in time.
+    /// A device across a bus. It is offered only the backlog that the CPU cannot finish in time.
     Far,
 }
 
-/// An engine, not a job, has failed.
+/// A failure of an engine, not of a job.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineFault {
-    /// It was asked for a shape that it does not offer.
+    /// The engine was asked for a shape that it does not offer.
     #[error("{engine} does not offer {shape}")]
     NotOffered {
         /// The engine's name.
@@ -80,12 +90,12 @@ pub enum EngineFault {
         /// The shape.
         shape: Shape,
     },
-    /// The device or library under it failed.
+    /// The device or the library below the engine failed.
     #[error("{engine}: {reason}")]
     Failed {
         /// The engine's name.
         engine: &'static str,
-        /// What failed, without any key material.
+        /// The reason, without any key material.
         reason: String,
     },
 }

@@ -1,30 +1,30 @@
-//! What can happen to one job, and whose fault it was.
+//! Errors of one job, and the party at fault.
 
 use crate::{KeyKind, Shape, Status};
 
-/// Who has to act on an error.
+/// The party that has to act on an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Blame {
-    /// The caller stated a job that cannot be done.
+    /// The caller asked for something that cannot be done.
     Caller,
-    /// The data came from a peer and does not verify.
+    /// A peer sent data that does not verify.
     Peer,
     /// This machine, one of its engines or a holder failed.
     Machine,
 }
 
-/// Why one job has no result. It concerns this job alone.
+/// The reason why one job has no result. It concerns this job alone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JobError {
     /// A length does not fit the shape.
     #[error("{what}: expected {expected}, found {found} bytes")]
     Length {
-        /// Which field.
+        /// The name of the field.
         what: &'static str,
-        /// What would have fitted.
+        /// The lengths that fit.
         expected: String,
-        /// What was given.
+        /// The length that was given.
         found: usize,
     },
     /// The key is of another kind than the job needs.
@@ -35,7 +35,7 @@ pub enum JobError {
         /// The kind of the key that was given.
         found: KeyKind,
     },
-    /// The key is of the right kind, but no result under it is right: its parts do not belong together.
+    /// The key has the right kind, but its parts do not belong together, so no result under it is right.
     #[error("the key is unusable for {shape}")]
     UnusableKey {
         /// The shape.
@@ -44,10 +44,10 @@ pub enum JobError {
     /// An integer is out of its range, such as an RSA input not below the modulus.
     #[error("{what} is out of range")]
     OutOfRange {
-        /// Which value.
+        /// The name of the value.
         what: &'static str,
     },
-    /// No engine or holder offers this.
+    /// No engine or holder offers the operation.
     #[error("nothing here offers {wanted}")]
     Unsupported {
         /// The shape or scheme.
@@ -56,10 +56,10 @@ pub enum JobError {
     /// A record names a key, span or slot that does not exist, or two that overlap.
     #[error("malformed record: {what}")]
     Malformed {
-        /// What is wrong with it.
+        /// The flaw of the record.
         what: &'static str,
     },
-    /// The answer is no: a signature, tag or wrap does not verify.
+    /// The answer is no: a signature, a tag or a wrap does not verify.
     #[error("verification failed")]
     Rejected,
     /// A key agreement gave all zeros: the peer's public key is of small order. RFC 7748 6.1.
@@ -68,27 +68,27 @@ pub enum JobError {
     /// The key table refuses the record: its key does not exist, or its policy does not allow this.
     #[error("refused: {reason}")]
     Refused {
-        /// Why.
+        /// The reason.
         reason: Status,
     },
-    /// An unwrapped key is not the one that its check value was made of.
+    /// The unwrapped key does not match its check value.
     #[error("the check value is not that of the unwrapped key")]
     BadCheckValue,
-    /// No IV could be made: the counter is at its end or cannot be kept, or there was no randomness.
+    /// No IV could be made: the counter is exhausted or cannot be stored, or random bytes are missing.
     #[error("no IV could be made")]
     NoIv,
     /// The record whose secret slot this one needs has failed.
     #[error("the record that this one depends on failed")]
     DependencyFailed,
-    /// The queue is full; try again later or elsewhere.
+    /// The queue is full. Try again later, or on another machine.
     #[error("overloaded: {queued} operations queued, {bound} is the bound")]
     Overloaded {
-        /// Operations in the tenant's queue.
+        /// The number of operations in the tenant's queue.
         queued: usize,
-        /// Its bound.
+        /// The largest number allowed there.
         bound: usize,
     },
-    /// The deadline passed before a result was there.
+    /// The deadline passed before there was a result.
     #[error("the deadline passed")]
     DeadlineExceeded,
     /// The job was cancelled.
@@ -110,21 +110,21 @@ pub enum JobError {
     HolderFailed {
         /// The holder's name.
         holder: String,
-        /// What it said.
+        /// The holder's explanation.
         reason: String,
     },
-    /// The holder of the key says that the job cannot be done.
+    /// The holder of the key says that it cannot do the job.
     #[error("holder {holder} refused: {reason}")]
     HolderRefused {
         /// The holder's name.
         holder: String,
-        /// What it said.
+        /// The holder's explanation.
         reason: String,
     },
-    /// The system gave no threads to work on.
+    /// The operating system gave no worker threads.
     #[error("cannot start worker threads: {reason}")]
     NoThreads {
-        /// What the system said.
+        /// The error of the operating system.
         reason: String,
     },
     /// The dispatcher has shut down.
@@ -133,7 +133,7 @@ pub enum JobError {
 }
 
 impl JobError {
-    /// Whose fault it was.
+    /// Returns the party at fault.
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
@@ -162,7 +162,7 @@ impl JobError {
 }
 
 impl Status {
-    /// The error of a job with this status, or None where it is done.
+    /// Returns the error of a job with this status, or `None` if the job is done.
     #[must_use]
     pub fn error(self, shape: Shape) -> Option<JobError> {
         match self {

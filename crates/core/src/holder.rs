@@ -8,30 +8,32 @@ use zeroize::Zeroizing;
 
 use crate::{JobError, Key, Scheme};
 
-/// A unit with keys of its own: an HSM, a remote server.
+/// A unit with keys of its own, such as an HSM or a remote server.
 pub trait Holder: fmt::Debug + Send + Sync {
-    /// The name that [`KeyHome::Held`](crate::Home::Held) keys carry.
+    /// Returns the name that keys of this holder carry ([`KeyHome::Held`](crate::KeyHome::Held)).
     fn name(&self) -> &str;
 
-    /// Starts the jobs and returns without waiting for them. `done` is called once per job from any thread; a dropped
-    /// `done` counts as a fault of the holder for every job not yet answered.
+    /// Starts the jobs and returns without waiting for them.
+    ///
+    /// The holder calls `done` once per job, from any thread. If it drops `done`, every job that has no answer yet
+    /// fails with a fault of the holder.
     fn start(&self, jobs: OwnedJobs, done: Completion);
 }
 
-/// Jobs for one holder, each with its own scheme; cheap to clone.
+/// Jobs for one holder, each with its own scheme. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct OwnedJobs(Arc<[HeldJob]>);
 
 /// One whole operation for a holder.
 #[derive(Clone)]
 pub struct HeldJob {
-    /// Padding, encoding and nonce rule.
+    /// The padding, the encoding and the nonce rule.
     pub scheme: Scheme,
     /// A key whose home is the holder.
     pub key: Key,
-    /// The digest where the scheme names one, else message, ciphertext or peer key.
+    /// The digest if the scheme names one, else the message, the ciphertext or the peer's key.
     pub input: Zeroizing<Vec<u8>>,
-    /// Signature to verify, or OAEP label; else empty.
+    /// The signature to verify or the OAEP label, else empty.
     pub second: Vec<u8>,
 }
 
@@ -42,7 +44,7 @@ impl fmt::Debug for HeldJob {
 }
 
 impl OwnedJobs {
-    /// Owns `jobs`.
+    /// Takes ownership of `jobs`.
     #[must_use]
     pub fn new(jobs: Vec<HeldJob>) -> Self {
         Self(jobs.into())
@@ -57,16 +59,18 @@ impl std::ops::Deref for OwnedJobs {
     }
 }
 
-/// Where results of held jobs go; implemented by the dispatcher.
+/// The receiver of the results of held jobs. The dispatcher implements it.
 pub trait CompletionSink: Send + Sync {
-    /// The result of the job at `index`; called once per job.
+    /// Takes the result of the job at `index`. Called once per job.
     fn done(&self, index: usize, result: Result<Vec<u8>, JobError>);
-    /// The holder went away without answering the job at `index`.
+    /// Takes note that the holder went away without an answer to the job at `index`.
     fn dropped(&self, index: usize);
 }
 
-/// Answers for one [`Holder::start`]. Clones share the answers; only the first for each job counts, and when the last
-/// clone is dropped every unanswered job is reported as a fault of the holder.
+/// The answers to one [`Holder::start`].
+///
+/// Clones share the answers, and only the first answer to each job counts. When the last clone is dropped, every
+/// unanswered job is reported as a fault of the holder.
 #[derive(Clone)]
 pub struct Completion(Arc<CompletionInner>);
 
@@ -76,14 +80,16 @@ struct CompletionInner {
 }
 
 impl Completion {
-    /// A completion for `jobs` jobs.
+    /// Creates a completion for `jobs` jobs.
     #[must_use]
     pub fn new(jobs: usize, sink: Box<dyn CompletionSink>) -> Self {
         let is_answered = (0..jobs).map(|_| AtomicBool::new(false)).collect();
         Self(Arc::new(CompletionInner { sink, is_answered }))
     }
 
-    /// Answers the job at `index`. False where it does not exist or has been answered: the call then changes nothing.
+    /// Answers the job at `index`.
+    ///
+    /// Returns false and changes nothing if there is no such job or it has been answered.
     #[must_use = "false means that the answer was not taken"]
     pub fn complete(&self, index: usize, result: Result<Vec<u8>, JobError>) -> bool {
         let Some(is_answered) = self.0.is_answered.get(index) else { return false };

@@ -1,18 +1,18 @@
-//! Jobs of one shape, as an engine takes them.
+//! Jobs of one shape, in the form that an engine takes.
 
 use crate::{Operation, Records, Shape};
 
-/// What an engine is given: jobs of one shape.
+/// Jobs of one shape: the input of an engine.
 #[derive(Clone, Copy, Debug)]
 pub enum Jobs<'a> {
     /// Public-key operations.
     Operations(Shape, &'a [Operation<'a>]),
-    /// Batches of records, computed as one run; results stay apart.
+    /// Batches of records that are computed in one run. Their results stay apart.
     Records(Shape, &'a [&'a Records<'a>]),
 }
 
 impl Jobs<'_> {
-    /// The shape that all jobs share.
+    /// Returns the shape that all jobs share.
     #[must_use]
     pub fn shape(&self) -> Shape {
         match self {
@@ -20,7 +20,7 @@ impl Jobs<'_> {
         }
     }
 
-    /// How many statuses the outcome has.
+    /// Returns the number of statuses in the outcome.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -29,7 +29,7 @@ impl Jobs<'_> {
         }
     }
 
-    /// True where there is no job.
+    /// True if there is no job.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

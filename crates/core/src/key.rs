@@ -1,4 +1,4 @@
-//! Key handles: imported once, immutable, shared by handle, known by fingerprint.
+//! Key handles: imported once, immutable, shared by handle, identified by fingerprint.
 
 use std::any::Any;
 use std::fmt;
@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use crate::{Curve, MacAlg, RsaExponent, SecretBytes, Shape};
 
-/// A key: a cheap handle to immutable parts. `Debug` and `Display` show kind, home and fingerprint, never material.
+/// A cheap handle to an immutable key.
+///
+/// `Debug` and `Display` show the kind, the home and the fingerprint, never key material.
 #[derive(Clone)]
 pub struct Key(Arc<KeyData>);
 
@@ -14,39 +16,39 @@ struct KeyData {
     kind: KeyKind,
     home: KeyHome,
     parts: Option<KeyParts>,
-    /// Asked several times for each job.
+    /// Kept, because each job asks for it several times.
     rsa_public_shape: Option<Shape>,
     fingerprint: Fingerprint,
     prepared: PreparedValues,
 }
 
-/// Where a key's private parts are.
+/// The place of a key's private parts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum KeyHome {
-    /// In this process.
+    /// This process.
     Local,
-    /// With a named holder (an HSM, a remote server); its jobs are never sent to anyone else.
+    /// A named holder, such as an HSM or a remote server. Jobs of the key go to this holder only.
     Held {
-        /// The holder's name, as [`Holder::name`](crate::Holder::name) gives it.
+        /// The holder's name, as [`Holder::name`](crate::Holder::name) returns it.
         holder: Arc<str>,
-        /// What the holder calls the key: an object label, a resident key's name.
+        /// The holder's name for the key, such as an object label.
         reference: Arc<str>,
     },
 }
 
-/// What a key is, without its material.
+/// The kind of a key, without its material.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyKind {
-    /// RSA with CRT parts; the modulus length in bits.
+    /// RSA with CRT parts, and the length of the modulus in bits.
     RsaPrivate(u16),
-    /// RSA modulus and exponent; the modulus length in bits.
+    /// RSA modulus and exponent, and the length of the modulus in bits.
     RsaPublic(u16),
     /// A modulus with a secret exponent and no CRT parts.
     ModExp {
-        /// Modulus length.
+        /// The length of the modulus.
         bits: u16,
-        /// The bound of the exponent's length that fixes its shape.
+        /// The bound of the exponent's length, which fixes the shape.
         exponent_bits: u16,
     },
     /// An ECDSA private key (with its public point).
@@ -61,11 +63,11 @@ pub enum KeyKind {
     X25519Private,
     /// An X25519 public key.
     X25519Public,
-    /// A symmetric key of so many bytes.
+    /// A symmetric key, and its length in bytes.
     Secret(u16),
 }
 
-/// The material of a key. Integers are big-endian without leading zeros unless a width is stated.
+/// The material of a key. Integers are big-endian without leading zeros, unless a width is stated.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum KeyParts {
@@ -91,25 +93,25 @@ pub enum KeyParts {
     Secret(SecretBytes),
 }
 
-/// n and e of an RSA key.
+/// The public parts of an RSA key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RsaPublicParts {
-    /// Modulus.
+    /// The modulus.
     pub n: Vec<u8>,
-    /// Public exponent.
+    /// The public exponent.
     pub e: Vec<u8>,
 }
 
 /// An RSA private key with its CRT parts. RFC 8017 3.2.
 #[derive(Clone, Debug)]
 pub struct RsaPrivateParts {
-    /// n and e.
+    /// The public parts.
     pub public: RsaPublicParts,
-    /// Private exponent.
+    /// The private exponent.
     pub d: SecretBytes,
-    /// First prime, the larger.
+    /// The first prime, which is the larger.
     pub p: SecretBytes,
-    /// Second prime. Neither is longer than half the modulus, rounded up.
+    /// The second prime. Neither prime is longer than half the modulus, rounded up.
     pub q: SecretBytes,
     /// `d mod (p - 1)`.
     pub dp: SecretBytes,
@@ -122,9 +124,9 @@ pub struct RsaPrivateParts {
 /// A modulus with a secret exponent.
 #[derive(Clone, Debug)]
 pub struct ModExpParts {
-    /// Odd modulus.
+    /// The modulus, which is odd.
     pub n: Vec<u8>,
-    /// Secret exponent of at most `exponent_bits` bits.
+    /// The secret exponent, of at most `exponent_bits` bits.
     pub exponent: SecretBytes,
     /// The public bound of the exponent's length in bits.
     pub exponent_bits: u16,
@@ -159,20 +161,26 @@ pub struct X25519PrivateParts {
     pub public: [u8; 32],
 }
 
-/// What a key is known by. For asymmetric keys the SHA-256 of the SubjectPublicKeyInfo, the same for the private and the
-/// public half; for symmetric keys random, because a hash of a short secret could be searched.
+/// The identity of a key.
+///
+/// For an asymmetric key it is the SHA-256 of the SubjectPublicKeyInfo, which the private and the public half share.
+/// For a symmetric key it is random, because a hash of a short secret could be found by search.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint([u8; 32]);
 
 impl Key {
-    /// A local key. The `keys` crate is the importer that validates; whoever calls this vouches that `parts` belong
-    /// together and that `fingerprint` is theirs alone.
+    /// Creates a local key.
+    ///
+    /// The `keys` crate imports and validates. A direct caller guarantees that `parts` belong together and that no
+    /// other key has this `fingerprint`.
     #[must_use]
     pub fn local(parts: KeyParts, fingerprint: Fingerprint) -> Self {
         Self::build(parts.kind(), KeyHome::Local, Some(parts), fingerprint)
     }
 
-    /// A key that lives with a holder. `kind` is the private kind; `public` the public half where it is known.
+    /// Creates a key that lives with a holder.
+    ///
+    /// `kind` is the private kind, and `public` the public half if it is known.
     #[must_use]
     pub fn held(
         kind: KeyKind,
@@ -200,43 +208,43 @@ impl Key {
         }))
     }
 
-    /// What the key is.
+    /// Returns the kind of the key.
     #[must_use]
     pub fn kind(&self) -> KeyKind {
         self.0.kind
     }
 
-    /// Where its private parts are.
+    /// Returns the place of its private parts.
     #[must_use]
     pub fn home(&self) -> &KeyHome {
         &self.0.home
     }
 
-    /// Its parts: all of a local key, the public half (where known) of a held one.
+    /// Returns all parts of a local key, or the public half of a held key if it is known.
     #[must_use]
     pub fn parts(&self) -> Option<&KeyParts> {
         self.0.parts.as_ref()
     }
 
-    /// What it is known by.
+    /// Returns the fingerprint.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         self.0.fingerprint
     }
 
-    /// True where both handles are the same import.
+    /// True if both handles come from the same import.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// n and e, of a private key too.
+    /// Returns n and e, also of a private key.
     #[must_use]
     pub fn rsa_public(&self) -> Option<&RsaPublicParts> {
         self.parts()?.rsa_public()
     }
 
-    /// The uncompressed point, of a private key too.
+    /// Returns the uncompressed point, also of a private key.
     #[must_use]
     pub fn ec_public(&self) -> Option<(Curve, &[u8])> {
         match self.parts()? {
@@ -246,7 +254,7 @@ impl Key {
         }
     }
 
-    /// The Ed25519 public key, of a private key too.
+    /// Returns the Ed25519 public key, also of a private key.
     #[must_use]
     pub fn ed25519_public(&self) -> Option<&[u8; 32]> {
         match self.parts()? {
@@ -256,7 +264,7 @@ impl Key {
         }
     }
 
-    /// The X25519 public key, of a private key too.
+    /// Returns the X25519 public key, also of a private key.
     #[must_use]
     pub fn x25519_public(&self) -> Option<&[u8; 32]> {
         match self.parts()? {
@@ -266,7 +274,7 @@ impl Key {
         }
     }
 
-    /// The bytes of a symmetric key.
+    /// Returns the bytes of a symmetric key.
     #[must_use]
     pub fn secret(&self) -> Option<&SecretBytes> {
         match self.parts()? {
@@ -275,13 +283,13 @@ impl Key {
         }
     }
 
-    /// The shape of this key's public RSA operation.
+    /// Returns the shape of this key's public RSA operation.
     #[must_use]
     pub fn rsa_public_shape(&self) -> Option<Shape> {
         self.0.rsa_public_shape
     }
 
-    /// True where a local key of this kind can do operations of `shape`.
+    /// True if a local key of this kind can do operations of `shape`.
     #[must_use]
     pub fn serves(&self, shape: Shape) -> bool {
         match shape {
@@ -313,11 +321,13 @@ impl Key {
         self.secret().is_some_and(|secret| secret.len() == len)
     }
 
-    /// What an engine keeps with the key (Montgomery constants, key schedules): built at the first call for this `T`,
-    /// shared by all handles, dropped with the last. `T` is private to its engine, so (key, engine) owns it.
+    /// Returns a value that an engine keeps with the key, such as Montgomery constants or a key schedule.
+    ///
+    /// The first call for a type `T` builds the value. All handles share it, and it is dropped with the last of them.
+    /// `T` is private to its engine, so a pair of key and engine owns it.
     ///
     /// # Errors
-    /// The error of `build`, which is then tried again at the next call.
+    /// The error of `build`. The next call tries again.
     pub fn prepared<T, E>(&self, build: impl FnOnce(&Self) -> Result<T, E>) -> Result<&T, E>
     where
         T: Any + Send + Sync,
@@ -341,7 +351,7 @@ impl KeyParts {
         }
     }
 
-    /// What a key of these parts is.
+    /// Returns the kind of a key with these parts.
     #[must_use]
     pub fn kind(&self) -> KeyKind {
         match self {
@@ -368,20 +378,20 @@ impl fmt::Debug for KeyParts {
 }
 
 impl RsaPublicParts {
-    /// Length of the modulus in bits.
+    /// Returns the length of the modulus in bits.
     #[must_use]
     pub fn bits(&self) -> u16 {
         bit_len(&self.n)
     }
 
-    /// Which exponent shape the key belongs to.
+    /// Returns the exponent shape of the key.
     #[must_use]
     pub fn exponent(&self) -> RsaExponent {
         if self.e == [1, 0, 1] { RsaExponent::F4 } else { RsaExponent::Other }
     }
 }
 
-/// Bits of a big-endian integer of at most 8191 bytes.
+/// Returns the number of bits of a big-endian integer of at most 8191 bytes.
 fn bit_len(bytes: &[u8]) -> u16 {
     let Some(first) = bytes.iter().position(|byte| *byte != 0) else { return 0 };
     let bits = (bytes.len() - first) * 8 - bytes[first].leading_zeros() as usize;
@@ -389,20 +399,20 @@ fn bit_len(bytes: &[u8]) -> u16 {
 }
 
 impl Fingerprint {
-    /// A fingerprint from 32 bytes that are unique to the key.
+    /// Creates a fingerprint from 32 bytes that are unique to the key.
     #[must_use]
     pub fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The 32 bytes.
+    /// Returns the 32 bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }
 
-/// The whole fingerprint in hexadecimal.
+/// Writes the whole fingerprint in hexadecimal.
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
@@ -415,7 +425,10 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// One value per type, appended without locks: readers walk a list of as many nodes as there are engines.
+/// One value per type, appended without locks.
+///
+/// Readers walk a list with one node per engine. A list cannot deadlock in the child of a fork, and a `build` may
+/// take long.
 #[derive(Default)]
 struct PreparedValues(OnceLock<Box<PreparedNode>>);
 
@@ -436,7 +449,7 @@ impl PreparedValues {
         Ok(last.append(Box::new(build()?)))
     }
 
-    /// The value of type `T`, or the empty link at the end of the list.
+    /// Returns the value of type `T`, or the empty link at the end of the list.
     fn find<T: Any>(&self) -> Result<&T, &Self> {
         let mut link = self;
         while let Some(node) = link.0.get() {
@@ -448,7 +461,7 @@ impl PreparedValues {
         Err(link)
     }
 
-    /// Appends `value`, or returns the one of its type that another thread appended first.
+    /// Appends `value`, or returns the value of its type that another thread appended first.
     fn append<T: Any + Send + Sync>(&self, value: Box<T>) -> &T {
         let mut pending: Option<Box<dyn Any + Send + Sync>> = Some(value);
         let mut link = self;

@@ -1,21 +1,24 @@
-//! The contract between the rooms of Oarlock. No I/O, no intrinsics, no unsafe code.
+//! The contract between the parts of Oarlock. It does no I/O, uses no intrinsics and has no unsafe code.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`shape`](Shape) | what may share a batch, and the algorithms that name it |
+//! | [`shape`](Shape) | raw operations that may share a batch, and the algorithms that name them |
 //! | [`key`](Key) | immutable key handles, their parts, homes and fingerprints |
 //! | [`operation`](Operation) | one public-key operation, and flat sets of them |
+//! | [`span`](Span), [`column`](Column), [`slots`](SecretSlots) | places in buffers, values of many records, secret places |
 //! | [`records`](Records) | short symmetric operations as a structure of arrays |
-//! | [`outcome`](Outcomes) | what an engine writes, with one status per job |
+//! | [`jobs`](Jobs), [`outcome`](Outcomes), [`status`](Status) | the input and the output of an engine, with one status per job |
 //! | [`engine`](Engine) | a unit that computes raw shapes in this process |
-//! | [`hot`](HotKeys) | verification tables of keys that recur, within one byte budget |
-//! | [`holder`](Holder) | a unit that performs whole schemes with keys living elsewhere |
-//! | [`scheme`](Scheme) | padding, encoding and nonce rules as a job states them |
-//! | [`error`](JobError) | typed errors that say whose fault it was |
+//! | [`verify_table`](VerifyTableCache) | verification tables of keys that recur, within one budget of bytes |
+//! | [`holder`](Holder) | a unit that performs whole schemes with keys that live elsewhere |
+//! | [`scheme`](Scheme) | padding, encoding and nonce rules, as a job states them |
+//! | [`error`](JobError) | typed errors that name the party at fault |
 //!
-//! An **engine** sees [`Jobs`] of one [`Shape`] and writes [`Outcomes`] of its own, so a batch can be run again,
-//! cross-checked on another engine, or abandoned. A **holder** sees whole [`Scheme`]s, because a raw private RSA
-//! operation offered across a process boundary would be an oracle for every scheme.
+//! An **engine** reads [`Jobs`] of one [`Shape`] and writes [`Outcomes`] of its own. So a batch can be run again,
+//! cross-checked on another engine, or abandoned. An engine writes [`Status::Done`] only after the result is there.
+//!
+//! A **holder** takes whole [`Scheme`]s. A raw private RSA operation offered across a process boundary would be an oracle
+//! for every scheme.
 #![forbid(unsafe_code)]
 
 mod column;
@@ -47,7 +50,9 @@ pub use key::{
 pub use operation::{NonceInput, Operation, OperationSet, SecondInput};
 pub use outcome::{Outcomes, PartMut};
 pub use records::{Records, ResolvedRecord};
-pub use scheme::{EcdsaEncoding, NonceRule, SaltLength, Scheme};
+pub use scheme::{
+    EcdsaEncoding, NonceRule, SaltLength, Scheme, SigningScheme, VerifyingScheme, WrongSchemeKind,
+};
 pub use secret::{SecretBytes, erase};
 pub use shape::{
     AeadAlg, BlockCipher, CipherMode, CipherSpec, Curve, DigestAlg, Direction, MacAlg, MacPadding,

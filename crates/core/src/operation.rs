@@ -1,4 +1,4 @@
-//! Public-key operations: one job borrowed, and many in one flat buffer.
+//! Public-key operations: one that borrows its inputs, and many in one flat buffer.
 
 use std::fmt;
 
@@ -6,36 +6,37 @@ use smallvec::SmallVec;
 
 use crate::{DigestAlg, JobError, Key, Shape, Span};
 
-/// One public-key operation of some [`Shape`]. Lengths are the shape's own.
+/// One public-key operation of some [`Shape`]. The shape fixes the lengths.
 #[derive(Clone, Copy)]
 pub struct Operation<'a> {
     /// A local key that serves the shape.
     pub key: &'a Key,
-    /// RSA: an integer below n at the modulus's width. ECDSA: the digest's leftmost bytes at the curve's width (shorter
-    /// digests padded on the left). Ed25519: the message. X25519: the peer's u-coordinate.
+    /// The input. RSA: an integer below n, at the width of the modulus. ECDSA: the leftmost bytes of the digest, at
+    /// the width of the curve, with a shorter digest padded on the left. Ed25519: the message. X25519: the
+    /// u-coordinate of the peer.
     pub input: &'a [u8],
-    /// Signature or nonce.
+    /// The signature or the nonce.
     pub extra: SecondInput<'a>,
 }
 
 /// The second input of an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SecondInput<'a> {
-    /// There is none.
+    /// No second input.
     None,
     /// The signature to verify: r || s, or the 64 bytes of Ed25519.
     Signature(&'a [u8]),
-    /// Where an ECDSA signature's nonce comes from.
+    /// The source of the nonce of an ECDSA signature.
     NonceInput(NonceInput<'a>),
 }
 
 /// The source of an ECDSA nonce.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum NonceInput<'a> {
-    /// k is derived from key, digest and these random bytes, wide enough to be unbiased; the same bytes give the same
-    /// signature. An engine over a library that draws its own nonces may ignore them.
+    /// Derives k from the key, the digest and these random bytes, which are wide enough for an unbiased k. The same
+    /// bytes give the same signature. An engine over a library that draws its own nonces may ignore them.
     Hedged(&'a [u8; 32]),
-    /// RFC 6979 with HMAC over this digest.
+    /// Derives k as RFC 6979 says, with HMAC over this digest.
     Deterministic(DigestAlg),
 }
 
@@ -93,9 +94,10 @@ fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), Jo
     Err(JobError::Length { what, expected: expected.to_string(), found })
 }
 
-/// Operations of one shape with everything they refer to in one buffer: what is queued, so that a job costs no
-/// allocation of its own. Inputs are no secrets: digests, ciphertexts, public values, and random bytes that give no nonce
-/// without the key.
+/// Operations of one shape, with everything they refer to in one buffer.
+///
+/// This is the form in which operations are queued: a job needs no allocation of its own. Inputs are not secret. They
+/// are digests, ciphertexts, public values, and random bytes that reveal no nonce without the key.
 #[derive(Clone)]
 pub struct OperationSet {
     shape: Shape,
@@ -120,13 +122,13 @@ enum SecondInputEntry {
 }
 
 impl OperationSet {
-    /// An empty set.
+    /// Creates an empty set.
     #[must_use]
     pub fn new(shape: Shape) -> Self {
         Self::with_capacity(shape, 0, 0)
     }
 
-    /// An empty set with room for so many operations and bytes of input.
+    /// Creates an empty set with room for a number of operations and of input bytes.
     #[must_use]
     pub fn with_capacity(shape: Shape, operations: usize, bytes: usize) -> Self {
         Self {
@@ -137,34 +139,34 @@ impl OperationSet {
         }
     }
 
-    /// The shape of every operation.
+    /// Returns the shape of every operation.
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// Number of operations.
+    /// Returns the number of operations.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// True where there is no operation.
+    /// True if there is no operation.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Bytes of input of all operations.
+    /// Returns the number of input bytes of all operations.
     #[must_use]
     pub fn input_bytes(&self) -> usize {
         self.data.len()
     }
 
-    /// Appends an operation, whose form it checks.
+    /// Checks an operation and appends it.
     ///
     /// # Errors
-    /// As [`Operation::check`]; the set is as before.
+    /// Those of [`Operation::check`]. The set is then unchanged.
     pub fn push(&mut self, key: &Key, input: &[u8], extra: SecondInput<'_>) -> Result<(), JobError> {
         Operation { key, input, extra }.check(self.shape)?;
         let key = self.intern(key);
@@ -183,7 +185,7 @@ impl OperationSet {
         Ok(())
     }
 
-    /// The operation at `index`, or None past the end.
+    /// Returns the operation at `index`, or `None` past the end.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Operation<'_>> {
         let entry = self.entries.get(index)?;
@@ -200,14 +202,14 @@ impl OperationSet {
         Some(Operation { key: self.keys.get(entry.key as usize)?, input: entry.input.of(&self.data)?, extra })
     }
 
-    /// The operations in order.
+    /// Returns the operations in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Operation<'_>> {
         #[expect(clippy::expect_used, reason = "indices come from the length")]
         // unreachable because `push` stored the key and spans of every index below the length
         (0..self.len()).map(|index| self.get(index).expect("index below the length"))
     }
 
-    /// Jobs often repeat their key: the last few are looked at before a new handle is kept.
+    /// Returns the index of a key handle. Jobs often repeat their key, so the last few handles are searched first.
     fn intern(&mut self, key: &Key) -> u32 {
         let recent = self.keys.iter().enumerate().rev().take(8);
         let index = recent.into_iter().find(|(_, known)| known.is_same(key)).map(|(index, _)| index);

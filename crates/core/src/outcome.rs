@@ -1,4 +1,4 @@
-//! What an engine writes: one status per job and a buffer of its own, which nobody sees before release.
+//! Outcomes: one status per job, and a buffer that nobody sees before the release.
 
 use std::fmt;
 
@@ -7,9 +7,10 @@ use zeroize::Zeroize;
 
 use crate::{Jobs, OutputSink, SecretSlots, Shape, Span, Status, erase};
 
-/// Results of a batch: statuses in the order of the jobs, results of operations side by side at the shape's width,
-/// results of records in one output buffer per part. Zeroized on drop where the
-/// shape's results are secret.
+/// The results of a batch, with statuses in the order of the jobs.
+///
+/// Results of operations lie side by side at the width of the shape. Results of records lie in one output buffer per
+/// part. The memory is zeroized on drop if the results of the shape are secret.
 #[derive(Default)]
 pub struct Outcomes {
     statuses: SmallVec<[Status; 16]>,
@@ -25,27 +26,27 @@ struct OutcomePart {
     first_byte: usize,
     bytes: usize,
     slots: SecretSlots,
-    /// Real lengths of results shorter than their place (AES-KWP), by record.
+    /// The real length of each result that is shorter than its place (AES-KWP), by record.
     short: Vec<(u32, u32)>,
 }
 
 /// The outcome of one [`Records`](crate::Records) of a run, for an engine to write.
 pub struct PartMut<'a> {
-    /// One status per record.
+    /// The status of each record.
     pub statuses: &'a mut [Status],
     /// The output buffer.
     pub output: &'a mut [u8],
-    /// Secret slots, with the places of [`Records::slots`](crate::Records::slots).
+    /// The secret slots, in the places of [`Records::slots`](crate::Records::slots).
     pub slots: &'a mut SecretSlots,
-    /// (record, length) of results shorter than their place.
+    /// The record and the length of each result that is shorter than its place.
     pub short: &'a mut Vec<(u32, u32)>,
 }
 
 impl PartMut<'_> {
-    /// The place of a result of `len` bytes: all of a span of the output, so much of a slot.
+    /// Returns the place of a result of `len` bytes: a whole span of the output, or the start of a slot.
     ///
     /// # Errors
-    /// [`Status::Malformed`]: there is no such place.
+    /// [`Status::Malformed`] if there is no such place.
     pub fn place(&mut self, sink: OutputSink, len: usize) -> Result<&mut [u8], Status> {
         match sink {
             OutputSink::Output(span) => span.of_mut(self.output).ok_or(Status::Malformed),
@@ -53,28 +54,28 @@ impl PartMut<'_> {
         }
     }
 
-    /// Writes a result, of which a shorter span takes the leading bytes.
+    /// Writes a result. A shorter span takes the leading bytes.
     ///
     /// # Errors
-    /// [`Status::Malformed`]: there is no such place.
+    /// [`Status::Malformed`] if there is no such place.
     pub fn write(&mut self, sink: OutputSink, result: &[u8]) -> Result<(), Status> {
         let place = self.place(sink, result.len())?;
         place.iter_mut().zip(result).for_each(|(to, from)| *to = *from);
         Ok(())
     }
 
-    /// Writes a detached tag, of which a shorter span takes the leading bytes.
+    /// Writes a detached tag. A shorter span takes the leading bytes.
     ///
     /// # Errors
-    /// [`Status::Malformed`]: there is no such place.
+    /// [`Status::Malformed`] if there is no such place.
     pub fn write_tag(&mut self, span: Span, tag: &[u8]) -> Result<(), Status> {
         self.write(OutputSink::Output(span), tag)
     }
 
-    /// Ends the result of `record` that turned out to have `len` bytes of its place; the rest has been zeroed.
+    /// Shortens the result of `record` to `len` bytes of its place. The caller has zeroed the rest.
     ///
     /// # Errors
-    /// [`Status::Malformed`]: there is no such place.
+    /// [`Status::Malformed`] if there is no such place.
     pub fn shorten(&mut self, record: usize, sink: OutputSink, len: usize) -> Result<(), Status> {
         match sink {
             OutputSink::Slot(slot) => self.slots.fill(slot, len).map(|_| ()).ok_or(Status::Malformed)?,
@@ -89,7 +90,7 @@ impl PartMut<'_> {
         Ok(())
     }
 
-    /// Leaves zeros where a result was to go.
+    /// Zeroizes the place of a result.
     pub fn wipe(&mut self, sink: OutputSink) {
         match sink {
             OutputSink::Slot(slot) => self.slots.clear(slot),
@@ -99,7 +100,7 @@ impl PartMut<'_> {
 }
 
 impl Outcomes {
-    /// Pending outcomes for `jobs`.
+    /// Creates pending outcomes for `jobs`.
     #[must_use]
     pub fn for_jobs(jobs: &Jobs<'_>) -> Self {
         let mut outcomes = Self::default();
@@ -107,7 +108,7 @@ impl Outcomes {
         outcomes
     }
 
-    /// Pending outcomes for so many operations of `shape`.
+    /// Creates pending outcomes for a number of operations of `shape`.
     #[must_use]
     pub fn for_operations(shape: Shape, operations: usize) -> Self {
         let width = shape.output_len();
@@ -120,7 +121,8 @@ impl Outcomes {
         }
     }
 
-    /// Makes these the pending outcomes of so many records of mixed shapes, as one part without slots, keeping memory.
+    /// Turns these into pending outcomes of records of mixed shapes, in one part without slots. The memory is used
+    /// again.
     pub fn reset_mixed(&mut self, records: usize, output_len: usize) {
         self.parts.clear();
         self.parts.push(OutcomePart {
@@ -136,7 +138,7 @@ impl Outcomes {
         self.renew(records, output_len, true);
     }
 
-    /// Makes these the pending outcomes of `jobs`, keeping memory.
+    /// Turns these into pending outcomes of `jobs`. The memory is used again.
     pub fn reset(&mut self, jobs: &Jobs<'_>) {
         self.parts.clear();
         self.width = jobs.shape().output_len();
@@ -182,19 +184,19 @@ impl Outcomes {
         }
     }
 
-    /// Number of jobs.
+    /// Returns the number of jobs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.statuses.len()
     }
 
-    /// True where there is no job.
+    /// True if there is no job.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.statuses.is_empty()
     }
 
-    /// Statuses in the order of the jobs.
+    /// Returns the statuses in the order of the jobs.
     #[must_use]
     pub fn statuses(&self) -> &[Status] {
         &self.statuses
@@ -205,37 +207,37 @@ impl Outcomes {
         self.statuses[index] = status;
     }
 
-    /// The result of the operation at `index`.
+    /// Returns the result of the operation at `index`.
     #[must_use]
     pub fn result(&self, index: usize) -> &[u8] {
         &self.bytes[index * self.width..(index + 1) * self.width]
     }
 
-    /// The place for the result of the operation at `index`.
+    /// Returns the place for the result of the operation at `index`.
     pub fn result_mut(&mut self, index: usize) -> &mut [u8] {
         &mut self.bytes[index * self.width..(index + 1) * self.width]
     }
 
-    /// Takes over the outcome of operation `from` of `other`, of the same shape.
+    /// Copies the outcome of operation `from` of `other`, which has the same shape.
     pub fn copy_result(&mut self, to: usize, other: &Self, from: usize) {
         self.statuses[to] = other.statuses[from];
         self.result_mut(to).copy_from_slice(other.result(from));
     }
 
-    /// Takes over `count` outcomes of `other`, of the same shape: those from `from` on come to lie from `to` on.
+    /// Copies `count` outcomes of `other`, which has the same shape, from index `from` there to index `to` here.
     pub fn copy_results(&mut self, to: usize, other: &Self, from: usize, count: usize) {
         self.statuses[to..to + count].copy_from_slice(&other.statuses[from..from + count]);
         let (to, from, len) = (to * self.width, from * other.width, count * self.width);
         self.bytes[to..to + len].copy_from_slice(&other.bytes[from..from + len]);
     }
 
-    /// Number of record parts.
+    /// Returns the number of record parts.
     #[must_use]
     pub fn parts(&self) -> usize {
         self.parts.len()
     }
 
-    /// The outcome of the records at `part`, to write.
+    /// Returns the outcome of the records at `part` for writing.
     pub fn part_mut(&mut self, part: usize) -> PartMut<'_> {
         let part = &mut self.parts[part];
         PartMut {
@@ -246,7 +248,7 @@ impl Outcomes {
         }
     }
 
-    /// Takes the outcome of the records at `part` out into one of its own; the only part is moved, not copied.
+    /// Takes the outcome of the records at `part` out. The only part is moved and not copied.
     #[must_use]
     pub fn take_part(&mut self, part: usize) -> Self {
         if self.parts.len() == 1 {
@@ -270,26 +272,26 @@ impl Outcomes {
         }
     }
 
-    /// All results as they lie.
+    /// Returns the bytes of all results.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The secret slots that the records at `part` filled.
+    /// Returns the secret slots that the records at `part` filled.
     #[must_use]
     pub fn slots(&self, part: usize) -> &SecretSlots {
         &self.parts[part].slots
     }
 
-    /// The real length of a record's result where it is shorter than its place.
+    /// Returns the real length of a record's result if it is shorter than its place.
     #[must_use]
     pub fn short_len(&self, part: usize, record: usize) -> Option<usize> {
         let short = &self.parts.get(part)?.short;
         short.iter().find(|(index, _)| *index as usize == record).map(|(_, len)| *len as usize)
     }
 
-    /// True where both hold the same statuses, results and secret slots.
+    /// True if both hold the same statuses, results and secret slots.
     #[must_use]
     pub fn agrees_with(&self, other: &Self) -> bool {
         self.statuses == other.statuses
@@ -298,7 +300,7 @@ impl Outcomes {
             && self.parts.iter().zip(&other.parts).all(|(own, theirs)| own.slots == theirs.slots)
     }
 
-    /// True where no job was left pending.
+    /// True if no job was left pending.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         !self.statuses.contains(&Status::Pending)
@@ -311,7 +313,7 @@ impl Drop for Outcomes {
     }
 }
 
-/// Shows lengths only: outputs may be secret.
+/// Shows lengths only, because outputs may be secret.
 impl fmt::Debug for PartMut<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PartMut({} records, {} bytes)", self.statuses.len(), self.output.len())

@@ -1,8 +1,8 @@
 //! Short symmetric operations as a structure of arrays: columns of keys, IVs and spans over shared buffers.
 //!
-//! A [`Records`] borrows or owns its columns (`Records<'static>`), so the same type is what a caller lends to a bulk
-//! call and what waits in a queue. A column that is the same for all records, or for runs of them, is stored so: moving
-//! parameters is what costs short operations most (Lindemann and Smith, USENIX Security 2001, section 4).
+//! A [`Records`] borrows or owns its columns (`Records<'static>`), so a bulk call and a queue use the same type. A
+//! column that is the same for all records, or for runs of them, is stored in that form. Moving parameters is the
+//! largest cost of short operations (Lindemann and Smith, USENIX Security 2001, section 4).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,34 +12,36 @@ use crate::{
     SecretSlots, Shape, Span, Status, WrapAlg,
 };
 
-/// Records of one shape. Columns that a shape does not read are not looked at, and may keep their default of one empty value.
+/// Records of one shape.
+///
+/// A shape ignores the columns that it does not need. They may keep their default of one empty value.
 #[derive(Clone)]
 pub struct Records<'a> {
-    /// Number of records.
+    /// The number of records.
     pub len: usize,
     /// The keys that the key columns index.
     pub keys: Cow<'a, [Key]>,
     /// The buffer of input, IV, associated-data and expected-tag spans.
     pub data: Cow<'a, [u8]>,
-    /// Bytes of the output buffer that an engine makes.
+    /// The number of bytes of the output buffer, which the engine allocates.
     pub output_len: usize,
-    /// Secrets from earlier runs, and the places for this run's.
+    /// The secrets of earlier runs, and the places for those of this run.
     pub slots: Cow<'a, SecretSlots>,
-    /// Key.
+    /// The key.
     pub key: Column<'a, KeySource>,
-    /// Key of the encrypting half of [`Shape::Translate`].
+    /// The key of the encrypting half of [`Shape::Translate`].
     pub second_key: Column<'a, KeySource>,
-    /// IV, or the chaining state of [`Shape::DigestPart`].
+    /// The IV, or the chaining state of [`Shape::DigestPart`].
     pub iv: Column<'a, Span>,
-    /// IV of the encrypting half of [`Shape::Translate`].
+    /// The IV of the encrypting half of [`Shape::Translate`].
     pub second_iv: Column<'a, Span>,
-    /// Associated data.
+    /// The associated data.
     pub aad: Column<'a, Span>,
-    /// Input.
+    /// The input.
     pub input: Column<'a, InputSource>,
-    /// Output: as long as the result is ([`Records::resolve`] has the rule of each shape).
+    /// The place of the output, as long as the result. [`Records::resolve`] knows the rule of each shape.
     pub output: Column<'a, OutputSink>,
-    /// AEAD tag: a span of the output buffer when encrypting, of the data when decrypting.
+    /// The AEAD tag: a span of the output buffer for encryption, of the data for decryption.
     pub tag: Column<'a, Span>,
 }
 
@@ -67,27 +69,27 @@ impl Default for Records<'_> {
 /// One record with everything it refers to, checked against its shape.
 #[derive(Clone, Copy)]
 pub struct ResolvedRecord<'a> {
-    /// The key's handle, unless it comes from a slot or the shape has none.
+    /// The handle of the key, or `None` if it comes from a slot or the shape has no key.
     pub key: Option<&'a Key>,
-    /// The key's bytes.
+    /// The bytes of the key.
     pub key_bytes: &'a [u8],
     /// The handle of the second key of a translation.
     pub second_key: Option<&'a Key>,
     /// The bytes of the second key of a translation.
     pub second_key_bytes: &'a [u8],
-    /// IV or chaining state.
+    /// The IV or the chaining state.
     pub iv: &'a [u8],
-    /// IV of the encrypting half of a translation.
+    /// The IV of the encrypting half of a translation.
     pub second_iv: &'a [u8],
-    /// Associated data.
+    /// The associated data.
     pub aad: &'a [u8],
-    /// Input.
+    /// The input.
     pub input: &'a [u8],
-    /// Where the output goes.
+    /// The place of the output.
     pub output: OutputSink,
-    /// Where an AEAD tag goes when encrypting.
+    /// The place of an AEAD tag in an encryption.
     pub tag: Span,
-    /// The AEAD tag to compare when decrypting.
+    /// The AEAD tag to compare in a decryption.
     pub expected_tag: &'a [u8],
 }
 
@@ -98,7 +100,7 @@ impl fmt::Debug for ResolvedRecord<'_> {
 }
 
 impl<'a> Records<'a> {
-    /// True where every column covers every record. What concerns one record alone is left to [`Records::resolve`].
+    /// True if every column covers every record. [`Records::resolve`] checks each record by itself.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let len = self.len;
@@ -109,7 +111,7 @@ impl<'a> Records<'a> {
             && self.output.covers(len)
     }
 
-    /// The same records, borrowed: to change a column without copying the others.
+    /// Returns the same records, borrowed. A caller can then change a column without copying the others.
     #[must_use]
     pub fn borrowed(&self) -> Records<'_> {
         Records {
@@ -129,7 +131,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Bytes of all inputs, by which cost is predicted.
+    /// Returns the number of bytes of all inputs, from which the cost is predicted.
     #[must_use]
     pub fn input_bytes(&self) -> usize {
         let len = |source: &InputSource| match source {
@@ -143,15 +145,15 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// The records in order, each resolved against `shape`.
+    /// Returns the records in order, each resolved against `shape`.
     pub fn resolve(&'a self, shape: Shape) -> impl Iterator<Item = Result<ResolvedRecord<'a>, Status>> {
         RecordCursor::of(self).map(move |row| self.resolve_row(shape, row))
     }
 
-    /// The record at `index`, resolved against `shape`; [`Records::resolve`] reads in order.
+    /// Returns the record at `index`, resolved against `shape`. [`Records::resolve`] reads in order.
     ///
     /// # Errors
-    /// What is wrong with this record, as its status.
+    /// The status of a record that is not valid.
     pub fn record(&self, shape: Shape, index: usize) -> Result<ResolvedRecord<'_>, Status> {
         let row = RecordRow {
             key: self.key.get(index).ok_or(Status::Malformed)?,
@@ -265,7 +267,7 @@ struct RecordRow {
     tag: Span,
 }
 
-/// Reads all columns in step; nested `zip`s would copy their tuples for every record.
+/// An iterator over all columns in step. Nested `zip`s would copy their tuples for every record.
 struct RecordCursor<'a> {
     left: usize,
     key: ColumnCursor<'a, KeySource>,
@@ -385,8 +387,10 @@ impl LengthRule {
         iv.len() == alg.block_len() && len.is_multiple_of(alg.block_len())
     }
 
-    /// RFC 3394 2.2 and RFC 5649 4: at least two half-blocks of plaintext for KW, one byte for KWP. The place for a KWP
-    /// plaintext has the padded length; the outcome tells the real one.
+    /// Checks the lengths of a key wrap.
+    ///
+    /// RFC 3394 2.2 and RFC 5649 4 ask for at least two half-blocks of plaintext in KW, and one byte in KWP. The
+    /// place of a KWP plaintext has the padded length, and the outcome reports the real one.
     fn wrap_fits(alg: WrapAlg, direction: Direction, len: usize, output: OutputRoom) -> bool {
         let is_padded = matches!(alg, WrapAlg::Aes128Kwp | WrapAlg::Aes256Kwp);
         match direction {

@@ -1,10 +1,10 @@
-//! Schemes: what a job states, before the hall lowers it to a raw shape or hands it whole to a holder.
+//! Schemes: the complete operation that a job asks for. The facade lowers it to a raw shape or passes it to a holder.
 
 use std::fmt;
 
 use crate::{Curve, DigestAlg};
 
-/// A complete operation: padding, encoding and nonce rule included.
+/// A complete operation with its padding, encoding and nonce rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scheme {
@@ -18,9 +18,10 @@ pub enum Scheme {
         /// Digest of the message.
         digest: DigestAlg,
     },
-    /// RSASSA-PKCS1-v1_5 signature over T itself, what stands behind the padding: a DigestInfo of a digest that is not
-    /// known here, or MD5 and SHA-1 of TLS 1.1; at most 11 bytes shorter than the modulus. Only with keys of this process.
-    /// RFC 8017 9.2 from step 3 on, RFC 4346 7.4.8.
+    /// RSASSA-PKCS1-v1_5 signature over T itself, the part behind the padding.
+    ///
+    /// T is a DigestInfo of a digest that this crate does not know, or MD5 and SHA-1 of TLS 1.1. It is at least 11
+    /// bytes shorter than the modulus. Only local keys can do this. RFC 8017 9.2 from step 3 on, RFC 4346 7.4.8.
     RsaPkcs1SignEncoded,
     /// RSASSA-PKCS1-v1_5 verification of a signature over T itself, by comparing encodings. RFC 8017 9.2 from step 3 on.
     RsaPkcs1VerifyEncoded,
@@ -39,11 +40,13 @@ pub enum Scheme {
         digest: DigestAlg,
         /// Digest of the mask generation.
         mgf: DigestAlg,
-        /// Which salt lengths pass.
+        /// The salt lengths that pass.
         salt: SaltLength,
     },
-    /// RSAES-PKCS1-v1_5 decryption with implicit rejection: a bad padding gives a message that depends on key and
-    /// ciphertext alone, never an error. RFC 8017 7.2.2, draft-irtf-cfrg-rsa-guidance section 7.
+    /// RSAES-PKCS1-v1_5 decryption with implicit rejection.
+    ///
+    /// A bad padding gives a message that depends on the key and the ciphertext alone, and never an error. RFC 8017
+    /// 7.2.2, draft-irtf-cfrg-rsa-guidance section 7.
     RsaPkcs1Decrypt,
     /// RSAES-OAEP decryption; the label is the job's second input. RFC 8017 7.1.2.
     RsaOaepDecrypt {
@@ -54,33 +57,33 @@ pub enum Scheme {
     },
     /// ECDSA signature. FIPS 186-5 6.4.1.
     EcdsaSign {
-        /// Curve, which the key must be on.
+        /// The curve of the key.
         curve: Curve,
-        /// Digest of the message, also of RFC 6979.
+        /// Digest of the message, which RFC 6979 uses too.
         digest: DigestAlg,
-        /// How r and s are written.
+        /// The form of r and s.
         encoding: EcdsaEncoding,
-        /// Where the nonce comes from.
+        /// The source of the nonce.
         nonce: NonceRule,
     },
     /// ECDSA verification. FIPS 186-5 6.4.2.
     EcdsaVerify {
-        /// Curve, which the key must be on.
+        /// The curve of the key.
         curve: Curve,
         /// Digest of the message.
         digest: DigestAlg,
-        /// How r and s are written.
+        /// The form of r and s.
         encoding: EcdsaEncoding,
     },
     /// Ed25519 over a whole message. RFC 8032 5.1.6.
     Ed25519Sign,
-    /// Ed25519 verification; the predicate is [`Shape::Ed25519Verify`](crate::Shape::Ed25519Verify)'s.
+    /// Ed25519 verification by the predicate of [`Shape::Ed25519Verify`](crate::Shape::Ed25519Verify).
     Ed25519Verify,
-    /// X25519 agreement; a peer of small order, whose result is all zeros, is refused. RFC 7748 6.1.
+    /// X25519 agreement. It refuses a peer of small order, whose result would be all zeros. RFC 7748 6.1.
     X25519,
 }
 
-/// How an ECDSA signature is written.
+/// The form of an ECDSA signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EcdsaEncoding {
     /// ASN.1 DER, `SEQUENCE { INTEGER r, INTEGER s }`, strict. RFC 3279 2.2.3.
@@ -89,26 +92,26 @@ pub enum EcdsaEncoding {
     Fixed,
 }
 
-/// Where an ECDSA nonce comes from.
+/// The source of an ECDSA nonce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NonceRule {
-    /// From key, digest and 32 random bytes of the hall (engines without that input use their own random nonce).
+    /// The key, the digest and 32 random bytes. An engine that cannot take the bytes draws a random nonce of its own.
     Hedged,
-    /// From key and digest alone, for reproducible zones and tests. RFC 6979 3.2.
+    /// The key and the digest alone, for reproducible zones and tests. RFC 6979 3.2.
     Deterministic,
 }
 
-/// Which PSS salt lengths pass verification.
+/// The salt lengths that pass a PSS verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SaltLength {
-    /// Exactly so many bytes.
+    /// Exactly this number of bytes.
     Exactly(u16),
-    /// Any length that the encoding shows.
+    /// Any length that the encoding contains.
     Any,
 }
 
 impl Scheme {
-    /// The digest that the scheme applies to its message; None where it takes the message itself.
+    /// Returns the digest that the scheme applies to its message, or `None` if it takes the message itself.
     #[must_use]
     pub fn message_digest(self) -> Option<DigestAlg> {
         match self {
@@ -122,7 +125,20 @@ impl Scheme {
         }
     }
 
-    /// True where the answer is yes or no and there is no output.
+    /// True if the output is a signature.
+    #[must_use]
+    pub fn is_signature(self) -> bool {
+        matches!(
+            self,
+            Self::RsaPkcs1Sign { .. }
+                | Self::RsaPkcs1SignEncoded
+                | Self::RsaPssSign { .. }
+                | Self::EcdsaSign { .. }
+                | Self::Ed25519Sign
+        )
+    }
+
+    /// True if the answer is yes or no and there is no output.
     #[must_use]
     pub fn is_verification(self) -> bool {
         matches!(
@@ -153,5 +169,212 @@ impl fmt::Display for Scheme {
             Self::Ed25519Verify => f.write_str("ed25519-verify"),
             Self::X25519 => f.write_str("x25519"),
         }
+    }
+}
+
+/// A [`Scheme`] that makes signatures.
+///
+/// The constants name the usual combinations; the functions build every other one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SigningScheme(Scheme);
+
+/// A [`Scheme`] that verifies signatures.
+///
+/// The constants have the same names as those of [`SigningScheme`], and accept its signatures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct VerifyingScheme(Scheme);
+
+/// An error of a conversion from [`Scheme`]: the scheme does something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{found} is no {wanted} scheme")]
+pub struct WrongSchemeKind {
+    /// The scheme that was given.
+    pub found: Scheme,
+    /// The kind that was wanted: `signing` or `verifying`.
+    pub wanted: &'static str,
+}
+
+impl SigningScheme {
+    /// RSASSA-PKCS1-v1_5 with SHA-256.
+    pub const RSA_PKCS1_SHA256: Self = Self::rsa_pkcs1(DigestAlg::Sha256);
+    /// RSASSA-PKCS1-v1_5 with SHA-384.
+    pub const RSA_PKCS1_SHA384: Self = Self::rsa_pkcs1(DigestAlg::Sha384);
+    /// RSASSA-PKCS1-v1_5 with SHA-512.
+    pub const RSA_PKCS1_SHA512: Self = Self::rsa_pkcs1(DigestAlg::Sha512);
+    /// RSASSA-PSS with SHA-256 throughout and 32 bytes of salt, as in TLS 1.3.
+    pub const RSA_PSS_SHA256: Self = Self::rsa_pss(DigestAlg::Sha256, DigestAlg::Sha256, 32);
+    /// RSASSA-PSS with SHA-384 throughout and 48 bytes of salt, as in TLS 1.3.
+    pub const RSA_PSS_SHA384: Self = Self::rsa_pss(DigestAlg::Sha384, DigestAlg::Sha384, 48);
+    /// RSASSA-PSS with SHA-512 throughout and 64 bytes of salt, as in TLS 1.3.
+    pub const RSA_PSS_SHA512: Self = Self::rsa_pss(DigestAlg::Sha512, DigestAlg::Sha512, 64);
+    /// ECDSA over P-256 with SHA-256, a DER signature and a hedged nonce.
+    pub const ECDSA_P256_SHA256_DER: Self =
+        Self::ecdsa(Curve::P256, DigestAlg::Sha256, EcdsaEncoding::Der, NonceRule::Hedged);
+    /// ECDSA over P-256 with SHA-256, a signature of fixed length and a hedged nonce.
+    pub const ECDSA_P256_SHA256_FIXED: Self =
+        Self::ecdsa(Curve::P256, DigestAlg::Sha256, EcdsaEncoding::Fixed, NonceRule::Hedged);
+    /// ECDSA over P-384 with SHA-384, a DER signature and a hedged nonce.
+    pub const ECDSA_P384_SHA384_DER: Self =
+        Self::ecdsa(Curve::P384, DigestAlg::Sha384, EcdsaEncoding::Der, NonceRule::Hedged);
+    /// ECDSA over P-384 with SHA-384, a signature of fixed length and a hedged nonce.
+    pub const ECDSA_P384_SHA384_FIXED: Self =
+        Self::ecdsa(Curve::P384, DigestAlg::Sha384, EcdsaEncoding::Fixed, NonceRule::Hedged);
+    /// Ed25519 over a whole message.
+    pub const ED25519: Self = Self(Scheme::Ed25519Sign);
+
+    /// Returns RSASSA-PKCS1-v1_5 with any digest.
+    #[must_use]
+    pub const fn rsa_pkcs1(digest: DigestAlg) -> Self {
+        Self(Scheme::RsaPkcs1Sign { digest })
+    }
+
+    /// Returns RSASSA-PSS with any digests and salt length.
+    #[must_use]
+    pub const fn rsa_pss(digest: DigestAlg, mgf: DigestAlg, salt_len: u16) -> Self {
+        Self(Scheme::RsaPssSign { digest, mgf, salt_len })
+    }
+
+    /// Returns ECDSA with any parameters.
+    #[must_use]
+    pub const fn ecdsa(curve: Curve, digest: DigestAlg, encoding: EcdsaEncoding, nonce: NonceRule) -> Self {
+        Self(Scheme::EcdsaSign { curve, digest, encoding, nonce })
+    }
+
+    /// Returns the scheme that verifies these signatures.
+    #[must_use]
+    pub const fn verifying(self) -> VerifyingScheme {
+        VerifyingScheme(match self.0 {
+            Scheme::RsaPkcs1Sign { digest } => Scheme::RsaPkcs1Verify { digest },
+            Scheme::RsaPkcs1SignEncoded => Scheme::RsaPkcs1VerifyEncoded,
+            Scheme::RsaPssSign { digest, mgf, salt_len } => {
+                Scheme::RsaPssVerify { digest, mgf, salt: SaltLength::Exactly(salt_len) }
+            }
+            Scheme::EcdsaSign { curve, digest, encoding, .. } => {
+                Scheme::EcdsaVerify { curve, digest, encoding }
+            }
+            // unreachable otherwise because every constructor makes one of these five
+            _ => Scheme::Ed25519Verify,
+        })
+    }
+}
+
+impl VerifyingScheme {
+    /// RSASSA-PKCS1-v1_5 with SHA-256.
+    pub const RSA_PKCS1_SHA256: Self = Self::rsa_pkcs1(DigestAlg::Sha256);
+    /// RSASSA-PKCS1-v1_5 with SHA-384.
+    pub const RSA_PKCS1_SHA384: Self = Self::rsa_pkcs1(DigestAlg::Sha384);
+    /// RSASSA-PKCS1-v1_5 with SHA-512.
+    pub const RSA_PKCS1_SHA512: Self = Self::rsa_pkcs1(DigestAlg::Sha512);
+    /// RSASSA-PSS with SHA-256 throughout and 32 bytes of salt, as in TLS 1.3.
+    pub const RSA_PSS_SHA256: Self = SigningScheme::RSA_PSS_SHA256.verifying();
+    /// RSASSA-PSS with SHA-384 throughout and 48 bytes of salt, as in TLS 1.3.
+    pub const RSA_PSS_SHA384: Self = SigningScheme::RSA_PSS_SHA384.verifying();
+    /// RSASSA-PSS with SHA-512 throughout and 64 bytes of salt, as in TLS 1.3.
+    pub const RSA_PSS_SHA512: Self = SigningScheme::RSA_PSS_SHA512.verifying();
+    /// ECDSA over P-256 with SHA-256 and a DER signature.
+    pub const ECDSA_P256_SHA256_DER: Self = SigningScheme::ECDSA_P256_SHA256_DER.verifying();
+    /// ECDSA over P-256 with SHA-256 and a signature of fixed length.
+    pub const ECDSA_P256_SHA256_FIXED: Self = SigningScheme::ECDSA_P256_SHA256_FIXED.verifying();
+    /// ECDSA over P-384 with SHA-384 and a DER signature.
+    pub const ECDSA_P384_SHA384_DER: Self = SigningScheme::ECDSA_P384_SHA384_DER.verifying();
+    /// ECDSA over P-384 with SHA-384 and a signature of fixed length.
+    pub const ECDSA_P384_SHA384_FIXED: Self = SigningScheme::ECDSA_P384_SHA384_FIXED.verifying();
+    /// Ed25519 over a whole message.
+    pub const ED25519: Self = Self(Scheme::Ed25519Verify);
+
+    /// Returns RSASSA-PKCS1-v1_5 with any digest.
+    #[must_use]
+    pub const fn rsa_pkcs1(digest: DigestAlg) -> Self {
+        Self(Scheme::RsaPkcs1Verify { digest })
+    }
+
+    /// Returns RSASSA-PSS with any digests and salt rule.
+    #[must_use]
+    pub const fn rsa_pss(digest: DigestAlg, mgf: DigestAlg, salt: SaltLength) -> Self {
+        Self(Scheme::RsaPssVerify { digest, mgf, salt })
+    }
+
+    /// Returns ECDSA with any parameters.
+    #[must_use]
+    pub const fn ecdsa(curve: Curve, digest: DigestAlg, encoding: EcdsaEncoding) -> Self {
+        Self(Scheme::EcdsaVerify { curve, digest, encoding })
+    }
+}
+
+impl From<SigningScheme> for Scheme {
+    fn from(signing: SigningScheme) -> Self {
+        signing.0
+    }
+}
+
+impl From<VerifyingScheme> for Scheme {
+    fn from(verifying: VerifyingScheme) -> Self {
+        verifying.0
+    }
+}
+
+impl TryFrom<Scheme> for SigningScheme {
+    type Error = WrongSchemeKind;
+
+    fn try_from(scheme: Scheme) -> Result<Self, WrongSchemeKind> {
+        if scheme.is_signature() {
+            Ok(Self(scheme))
+        } else {
+            Err(WrongSchemeKind { found: scheme, wanted: "signing" })
+        }
+    }
+}
+
+impl TryFrom<Scheme> for VerifyingScheme {
+    type Error = WrongSchemeKind;
+
+    fn try_from(scheme: Scheme) -> Result<Self, WrongSchemeKind> {
+        if scheme.is_verification() {
+            Ok(Self(scheme))
+        } else {
+            Err(WrongSchemeKind { found: scheme, wanted: "verifying" })
+        }
+    }
+}
+
+impl fmt::Display for SigningScheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for VerifyingScheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signing_and_verifying_schemes_cannot_be_swapped() {
+        let signing = SigningScheme::ECDSA_P256_SHA256_DER;
+        assert_eq!(SigningScheme::try_from(Scheme::from(signing)), Ok(signing));
+        let verifying = signing.verifying();
+        assert_eq!(VerifyingScheme::try_from(Scheme::from(verifying)), Ok(verifying));
+        assert!(SigningScheme::try_from(Scheme::from(verifying)).is_err());
+        assert!(VerifyingScheme::try_from(Scheme::from(signing)).is_err());
+        let neither = Scheme::RsaPkcs1Decrypt;
+        assert!(SigningScheme::try_from(neither).is_err() && VerifyingScheme::try_from(neither).is_err());
+    }
+
+    #[test]
+    fn every_signing_scheme_names_its_verifying_counterpart() {
+        let of = |scheme: Scheme| SigningScheme::try_from(scheme).unwrap().verifying();
+        assert_eq!(SigningScheme::RSA_PKCS1_SHA384.verifying(), VerifyingScheme::RSA_PKCS1_SHA384);
+        assert_eq!(of(Scheme::RsaPkcs1SignEncoded), VerifyingScheme(Scheme::RsaPkcs1VerifyEncoded));
+        let exact = SaltLength::Exactly(32);
+        let pss = VerifyingScheme::rsa_pss(DigestAlg::Sha256, DigestAlg::Sha256, exact);
+        assert_eq!(SigningScheme::RSA_PSS_SHA256.verifying(), pss);
+        let ecdsa = VerifyingScheme::ecdsa(Curve::P384, DigestAlg::Sha384, EcdsaEncoding::Fixed);
+        assert_eq!(SigningScheme::ECDSA_P384_SHA384_FIXED.verifying(), ecdsa);
+        assert_eq!(SigningScheme::ED25519.verifying(), VerifyingScheme::ED25519);
     }
 }

@@ -1,34 +1,34 @@
-//! Bytes that must not outlive their use, nor be printed.
+//! Secret bytes, which must not outlive their use and are never printed.
 
 use std::fmt;
 
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// Secret bytes: zeroized on drop, compared in constant time, printed as their length only.
+/// Secret bytes. They are zeroized on drop, compared in constant time, and printed as a length only.
 #[derive(Clone, Default)]
 pub struct SecretBytes(Zeroizing<Vec<u8>>);
 
 impl SecretBytes {
-    /// Takes ownership of `bytes`; the caller keeps no copy.
+    /// Takes ownership of `bytes`. The caller must keep no copy.
     #[must_use]
     pub fn new(bytes: Vec<u8>) -> Self {
         Self(Zeroizing::new(bytes))
     }
 
-    /// The secret itself. Keep it out of branches, indices, logs and errors.
+    /// Returns the secret itself. Keep it out of branches, indices, logs and errors.
     #[must_use]
     pub fn expose(&self) -> &[u8] {
         &self.0
     }
 
-    /// Length in bytes, which is public.
+    /// Returns the length in bytes, which is public.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// True where there is no byte.
+    /// True if there are no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -61,7 +61,9 @@ impl fmt::Debug for SecretBytes {
     }
 }
 
-/// Empties a vector and overwrites all its memory, that beyond its length too; `zeroize` would write byte by byte.
+/// Empties a vector and overwrites all its memory, also that beyond its length.
+///
+/// `zeroize` writes byte by byte, which costs more than the work on a short record.
 pub fn erase(bytes: &mut Vec<u8>) {
     bytes.clear();
     bytes.resize(bytes.capacity(), 0);

@@ -1,48 +1,55 @@
-//! Shapes: what may share a batch because every lane takes the same steps.
+//! Shapes: raw operations that may share a batch, because every lane takes the same steps.
 
 use std::fmt;
 
-/// A raw operation with the sizes that fix its steps. Jobs of one shape may share a batch, each with its own key.
+/// A raw operation with the sizes that fix its steps.
+///
+/// Jobs of one shape may share a batch, each with its own key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Shape {
-    /// `input^d mod n` by the Chinese remainder theorem. Input and output `bits / 8` bytes (rounded up), big-endian,
-    /// input below n. RFC 8017 5.1.2 and 5.2.1.
+    /// `input^d mod n` by the Chinese remainder theorem.
+    ///
+    /// Input and output have `bits / 8` bytes, rounded up, big-endian, and the input is below n. RFC 8017 5.1.2 and
+    /// 5.2.1.
     RsaPrivate {
         /// Modulus length, 512 to 8192.
         bits: u16,
     },
-    /// `input^e mod n`. Input and output as for [`Shape::RsaPrivate`]. RFC 8017 5.1.1 and 5.2.2.
+    /// `input^e mod n`, with input and output as for [`Shape::RsaPrivate`]. RFC 8017 5.1.1 and 5.2.2.
     RsaPublic {
         /// Modulus length, 512 to 8192.
         bits: u16,
-        /// Whether e is 65537.
+        /// The class of the exponent.
         exponent: RsaExponent,
     },
     /// `input^x mod n` with a secret exponent and odd n, no CRT (threshold shares).
     ModExp {
         /// Modulus length, 512 to 8192.
         bits: u16,
-        /// Exponent length bound in bits; every exponent of the shape takes the steps of this length.
+        /// The bound of the exponent's length in bits. Every exponent of the shape takes the steps of this length.
         exponent_bits: u16,
     },
-    /// ECDSA over a digest brought to the curve's width; output r || s, each of the curve's width. FIPS 186-5 6.4.1.
+    /// ECDSA over a digest at the width of the curve. The output is r || s, each at the width of the curve. FIPS
+    /// 186-5 6.4.1.
     EcdsaSign {
         /// The curve.
         curve: Curve,
     },
-    /// ECDSA verification of r || s, r and s in [1, n-1], high and low s alike. FIPS 186-5 6.4.2.
+    /// ECDSA verification of r || s. It takes r and s in [1, n-1], and high and low s alike. FIPS 186-5 6.4.2.
     EcdsaVerify {
         /// The curve.
         curve: Curve,
     },
-    /// Ed25519 over a whole message; output 64 bytes. RFC 8032 5.1.6.
+    /// Ed25519 over a whole message. The output has 64 bytes. RFC 8032 5.1.6.
     Ed25519Sign,
-    /// Ed25519 verification. One exact predicate: S < L, A decodes canonically-or-not as AWS-LC does, and
-    /// `encode([S]B - [h]A)` equals R as bytes (cofactorless). RFC 8032 5.1.7.
+    /// Ed25519 verification by one exact predicate.
+    ///
+    /// S is below L, A decodes canonically or not as AWS-LC does it, and `encode([S]B - [h]A)` equals R as bytes
+    /// (cofactorless). RFC 8032 5.1.7.
     Ed25519Verify,
-    /// X25519: 32-byte u-coordinate in, 32 bytes out; an all-zero result is left for the scheme to judge.
-    /// RFC 7748 section 5.
+    /// X25519 from a 32-byte u-coordinate to 32 bytes. The scheme decides about an all-zero result. RFC 7748 section
+    /// 5.
     X25519,
     /// Block cipher over whole blocks.
     Cipher {
@@ -60,7 +67,7 @@ pub enum Shape {
         /// Encrypt or decrypt.
         direction: Direction,
     },
-    /// A message authentication code, computed (comparison belongs to the scheme).
+    /// A message authentication code. The scheme compares it.
     Mac {
         /// The algorithm.
         alg: MacAlg,
@@ -70,8 +77,8 @@ pub enum Shape {
         /// The algorithm.
         alg: DigestAlg,
     },
-    /// Whole blocks of a longer message: chaining state in (the IV column) and out, so that many long messages are
-    /// hashed side by side.
+    /// Whole blocks of a longer message. The chaining state comes in the IV column and goes to the output, so that
+    /// many long messages are hashed side by side.
     DigestPart {
         /// The algorithm.
         alg: DigestAlg,
@@ -80,14 +87,15 @@ pub enum Shape {
     Wrap {
         /// The algorithm.
         alg: WrapAlg,
-        /// Encrypt is wrap, decrypt is unwrap.
+        /// Wrap for `Encrypt`, unwrap for `Decrypt`.
         direction: Direction,
     },
-    /// Decrypt under one key, encrypt under another; the plaintext exists in the engine's scratch only.
+    /// A decryption under one key and an encryption under another. The plaintext exists only in scratch memory of the
+    /// engine.
     Translate {
-        /// How the input is encrypted (key and IV columns).
+        /// The cipher of the input (key and IV columns).
         from: CipherSpec,
-        /// How the output is encrypted (second key and second IV columns).
+        /// The cipher of the output (second key and second IV columns).
         to: CipherSpec,
     },
 }
@@ -158,16 +166,16 @@ pub struct CipherSpec {
     pub mode: CipherMode,
 }
 
-/// Which way data goes.
+/// The direction of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Direction {
-    /// Encrypt, seal or wrap.
+    /// Encryption, sealing or wrapping.
     Encrypt,
-    /// Decrypt, open or unwrap.
+    /// Decryption, opening or unwrapping.
     Decrypt,
 }
 
-/// An AEAD algorithm. Tags are 12 to 16 bytes, IVs 1 byte or more (12 is the fast length). NIST SP 800-38D.
+/// An AEAD algorithm. Tags have 12 to 16 bytes and IVs 1 byte or more; 12 is the fast length. NIST SP 800-38D.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum AeadAlg {
@@ -177,7 +185,7 @@ pub enum AeadAlg {
     Aes256Gcm,
 }
 
-/// A MAC algorithm. A tag column shorter than the full length truncates on the left (the leading bytes are kept).
+/// A MAC algorithm. A tag column that is shorter than the full length keeps the leading bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum MacAlg {
@@ -199,7 +207,7 @@ pub enum MacAlg {
     HmacSha256,
 }
 
-/// How a DES MAC fills its last block. ISO/IEC 9797-1 section 6.3.
+/// The padding of the last block of a DES MAC. ISO/IEC 9797-1 section 6.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MacPadding {
     /// Method 1: zeros up to a whole block; an empty message becomes one zero block.
@@ -256,7 +264,7 @@ impl Shape {
         shapes
     }
 
-    /// True where the shape's jobs are [`Records`](crate::Records), false where they are operations.
+    /// True if the shape's jobs are [`Records`](crate::Records), false if they are operations.
     #[must_use]
     pub fn is_record(self) -> bool {
         matches!(
@@ -271,8 +279,10 @@ impl Shape {
         )
     }
 
-    /// Bytes of result per operation: 0 for verifications (the status is the answer) and for record shapes (their
-    /// output column says where results go).
+    /// Returns the number of result bytes per operation.
+    ///
+    /// It is 0 for verifications, whose status is the answer, and for record shapes, whose output column names the
+    /// places.
     #[must_use]
     pub fn output_len(self) -> usize {
         match self {
@@ -286,7 +296,7 @@ impl Shape {
         }
     }
 
-    /// True where results must not outlive their use: plaintexts, shared secrets, unwrapped keys.
+    /// True if results must not outlive their use: plaintexts, shared secrets, unwrapped keys.
     #[must_use]
     pub fn result_is_secret(self) -> bool {
         match self {
@@ -298,7 +308,7 @@ impl Shape {
         }
     }
 
-    /// Bytes of input per operation where the shape fixes them.
+    /// Returns the number of input bytes per operation if the shape fixes it.
     #[must_use]
     pub fn input_len(self) -> Option<usize> {
         match self {
@@ -311,7 +321,7 @@ impl Shape {
         }
     }
 
-    /// Bytes of signature that accompany the input, for verifying shapes.
+    /// Returns the number of signature bytes that accompany the input of a verifying shape.
     #[must_use]
     pub fn signature_len(self) -> Option<usize> {
         match self {
@@ -330,7 +340,7 @@ impl Curve {
     /// Every curve.
     pub const ALL: [Self; 2] = [Self::P256, Self::P384];
 
-    /// Bytes of a scalar or coordinate.
+    /// Returns the number of bytes of a scalar or coordinate.
     #[must_use]
     pub fn scalar_len(self) -> usize {
         match self {
@@ -344,7 +354,7 @@ impl DigestAlg {
     /// Every digest.
     pub const ALL: [Self; 4] = [Self::Sha1, Self::Sha256, Self::Sha384, Self::Sha512];
 
-    /// Bytes of a digest.
+    /// Returns the number of bytes of a digest.
     #[must_use]
     pub fn output_len(self) -> usize {
         match self {
@@ -355,7 +365,7 @@ impl DigestAlg {
         }
     }
 
-    /// Bytes of a message block.
+    /// Returns the number of bytes of a message block.
     #[must_use]
     pub fn block_len(self) -> usize {
         match self {
@@ -364,7 +374,8 @@ impl DigestAlg {
         }
     }
 
-    /// Bytes of the chaining state, big-endian words, as [`Shape::DigestPart`] takes and returns it.
+    /// Returns the number of bytes of the chaining state, in big-endian words, as [`Shape::DigestPart`] takes and
+    /// returns it.
     #[must_use]
     pub fn state_len(self) -> usize {
         match self {
@@ -379,7 +390,7 @@ impl BlockCipher {
     /// Every block cipher.
     pub const ALL: [Self; 5] = [Self::Des, Self::Tdes2, Self::Tdes3, Self::Aes128, Self::Aes256];
 
-    /// Bytes of a block, and of a CBC IV.
+    /// Returns the number of bytes of a block, and of a CBC IV.
     #[must_use]
     pub fn block_len(self) -> usize {
         match self {
@@ -388,7 +399,7 @@ impl BlockCipher {
         }
     }
 
-    /// Bytes of a key.
+    /// Returns the number of bytes of a key.
     #[must_use]
     pub fn key_len(self) -> usize {
         match self {
@@ -409,7 +420,7 @@ impl AeadAlg {
     /// Every AEAD algorithm.
     pub const ALL: [Self; 2] = [Self::Aes128Gcm, Self::Aes256Gcm];
 
-    /// Bytes of a key.
+    /// Returns the number of bytes of a key.
     #[must_use]
     pub fn key_len(self) -> usize {
         match self {
@@ -434,7 +445,7 @@ impl MacAlg {
         Self::HmacSha256,
     ];
 
-    /// Bytes of a key, or None for HMAC, which takes any length.
+    /// Returns the number of bytes of a key, or None for HMAC, which takes any length.
     #[must_use]
     pub fn key_len(self) -> Option<usize> {
         match self {
@@ -446,7 +457,7 @@ impl MacAlg {
         }
     }
 
-    /// Bytes of the untruncated tag.
+    /// Returns the number of bytes of the untruncated tag.
     #[must_use]
     pub fn tag_len(self) -> usize {
         match self {
@@ -462,7 +473,7 @@ impl WrapAlg {
     /// Every key-wrap algorithm.
     pub const ALL: [Self; 4] = [Self::Aes128Kw, Self::Aes256Kw, Self::Aes128Kwp, Self::Aes256Kwp];
 
-    /// Bytes of the wrapping key.
+    /// Returns the number of bytes of the wrapping key.
     #[must_use]
     pub fn key_len(self) -> usize {
         match self {
@@ -472,7 +483,7 @@ impl WrapAlg {
     }
 }
 
-/// Short stable names, as the command line and the cost cache print them: `rsa2048-private`, `tdes3-cbc-encrypt`.
+/// Writes short stable names for the command line and the cost cache: `rsa2048-private`, `tdes3-cbc-encrypt`.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -7,17 +7,18 @@ use zeroize::Zeroizing;
 
 use crate::Span;
 
-/// Secret results that never leave the process's engine memory: fixed places, zeroized on drop.
+/// Secret results that stay in memory of the engines. Each slot has a fixed place, and all of them are zeroized on
+/// drop.
 #[derive(Clone, Default)]
 pub struct SecretSlots {
     arena: Zeroizing<Vec<u8>>,
     places: Vec<Span>,
-    /// Bytes in use, or None where nothing has filled the slot.
+    /// The bytes in use, or `None` if nothing has filled the slot.
     filled: Vec<Option<u32>>,
 }
 
 impl SecretSlots {
-    /// Empty slots of these capacities; None over 4 GiB in all.
+    /// Creates empty slots of these capacities, or returns `None` if they exceed 4 GiB together.
     #[must_use]
     pub fn with_capacities(capacities: &[u32]) -> Option<Self> {
         let mut places = Vec::with_capacity(capacities.len());
@@ -29,32 +30,32 @@ impl SecretSlots {
         Some(Self { arena: Zeroizing::new(vec![0; end]), filled: vec![None; places.len()], places })
     }
 
-    /// Number of slots.
+    /// Returns the number of slots.
     #[must_use]
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// True where there is no slot.
+    /// True if there is no slot.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// Bytes that fit into a slot, or None where it does not exist.
+    /// Returns the number of bytes that fit into a slot, or `None` if there is no such slot.
     #[must_use]
     pub fn capacity(&self, slot: u32) -> Option<usize> {
         self.places.get(slot as usize).map(|place| place.len as usize)
     }
 
-    /// The secret in a slot, or None where nothing has filled it.
+    /// Returns the secret in a slot, or `None` if nothing has filled it.
     #[must_use]
     pub fn get(&self, slot: u32) -> Option<&[u8]> {
         let len = (*self.filled.get(slot as usize)?)?;
         Span { len, ..*self.places.get(slot as usize)? }.of(&self.arena)
     }
 
-    /// Marks `len` bytes of a slot as filled and lends them for writing; None where they do not fit.
+    /// Marks `len` bytes of a slot as filled and returns them for writing, or `None` if they do not fit.
     pub fn fill(&mut self, slot: u32, len: usize) -> Option<&mut [u8]> {
         let place = *self.places.get(slot as usize)?;
         let len = u32::try_from(len).ok().filter(|len| *len <= place.len)?;
@@ -70,7 +71,7 @@ impl SecretSlots {
         }
     }
 
-    /// The same places, all unfilled.
+    /// Returns slots of the same places, all unfilled.
     #[must_use]
     pub fn emptied(&self) -> Self {
         Self {
@@ -80,7 +81,7 @@ impl SecretSlots {
         }
     }
 
-    /// Takes over every slot that `other` has filled.
+    /// Copies every slot that `other` has filled.
     pub fn merge(&mut self, other: &Self) {
         for slot in (0..).take(other.len()) {
             if let Some(secret) = other.get(slot)
@@ -92,7 +93,7 @@ impl SecretSlots {
     }
 }
 
-/// Secrets are compared in constant time, how many bytes are in use is public.
+/// Compares secrets in constant time. The number of bytes in use is public.
 impl PartialEq for SecretSlots {
     fn eq(&self, other: &Self) -> bool {
         let is_same = |slot| match (self.get(slot), other.get(slot)) {

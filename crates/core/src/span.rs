@@ -3,14 +3,14 @@
 /// A range of bytes in a buffer of at most 4 GiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// First byte.
+    /// The index of the first byte.
     pub start: u32,
-    /// Number of bytes.
+    /// The number of bytes.
     pub len: u32,
 }
 
 impl Span {
-    /// A span, or None where it does not end within 4 GiB.
+    /// Creates a span, or returns `None` if it ends beyond 4 GiB.
     #[must_use]
     pub fn new(start: usize, len: usize) -> Option<Self> {
         let end = start.checked_add(len)?;
@@ -18,49 +18,49 @@ impl Span {
         Some(Self { start: u32::try_from(start).ok()?, len: u32::try_from(len).ok()? })
     }
 
-    /// The bytes of the span, or None where the buffer is too short.
+    /// Returns the bytes of the span, or `None` if the buffer is too short.
     #[must_use]
     pub fn of(self, buffer: &[u8]) -> Option<&[u8]> {
         buffer.get(self.range())
     }
 
-    /// The bytes of the span, or None where the buffer is too short.
+    /// Returns the bytes of the span for writing, or `None` if the buffer is too short.
     #[must_use]
     pub fn of_mut(self, buffer: &mut [u8]) -> Option<&mut [u8]> {
         buffer.get_mut(self.range())
     }
 
-    /// The span as a range of indices.
+    /// Returns the span as a range of indices.
     #[must_use]
     pub fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.start as usize + self.len as usize
     }
 }
 
-/// Where a record's key is.
+/// The place of a record's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KeySource {
-    /// An index into [`Records::keys`].
+    /// An index into [`Records::keys`](crate::Records::keys).
     Table(u32),
     /// A secret slot that an earlier run filled.
     Slot(u32),
 }
 
-/// Where a record's input is.
+/// The place of a record's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputSource {
-    /// In [`Records::data`].
+    /// A span of [`Records::data`](crate::Records::data).
     Data(Span),
     /// A secret slot that an earlier run filled.
     Slot(u32),
 }
 
-/// Where a record's output goes.
+/// The place of a record's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputSink {
-    /// Into the output buffer of the outcome.
+    /// A span of the output buffer of the outcome.
     Output(Span),
-    /// Into a secret slot, for a later run.
+    /// A secret slot, for a later run.
     Slot(u32),
 }
 

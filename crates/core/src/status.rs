@@ -1,20 +1,20 @@
-//! Statuses: how one job ended, in one byte.
+//! Statuses: the end of one job, in one byte.
 
 use std::fmt;
 
-/// How one job ended.
+/// The end of one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Status {
-    /// The engine has not written it: an engine that leaves it so has failed.
+    /// The engine has not written the status. An engine that leaves it so has failed.
     #[default]
     Pending,
-    /// The result is there; for verifications, the answer is yes.
+    /// The result is in its place. For a verification, the answer is yes.
     Done,
-    /// The answer is no.
+    /// The answer is no: a signature, a tag or a wrap does not verify.
     Rejected,
-    /// An input value is out of range, such as an RSA input not below n.
+    /// An input value is out of range, such as an RSA input that is not below n.
     OutOfRange,
     /// A length does not fit the shape.
     BadLength,
@@ -24,29 +24,30 @@ pub enum Status {
     Malformed,
     /// The record whose slot this one needs has failed.
     DependencyFailed,
-    /// The key table has no such key. This and what follows is said by the hall, never by an engine.
+    /// The key table has no such key. This and all following statuses come from the accelerator, never from an
+    /// engine.
     UnknownKey,
-    /// The key is of another type than the shape needs, whatever its length.
+    /// The key is of another type than the shape needs, even if the length fits.
     WrongKeyType,
     /// The key's policy does not allow this operation, direction or algorithm.
     Forbidden,
-    /// The key has been used as often as it may be.
+    /// The key has reached its maximum number of uses.
     KeyUsedUp,
-    /// The key's policy does not allow an IV from there.
+    /// The key's policy does not allow an IV from that source.
     IvForbidden,
-    /// The key is weak, or a part of it does another part's work, and its policy refuses such keys.
+    /// The key is weak, or one part of it repeats another, and its policy refuses such keys.
     WeakKey,
-    /// The unwrapped key is not the one that the check value was made of.
+    /// The unwrapped key does not match its check value.
     BadCheckValue,
-    /// No IV could be made: the counter is at its end or cannot be kept, or there was no randomness.
+    /// No IV could be made: the counter is exhausted or cannot be stored, or random bytes are missing.
     NoIv,
-    /// Nothing here offers the shape.
+    /// No engine offers the shape.
     Unsupported,
     /// Every engine that offers the shape has failed.
     EngineFailed,
 }
 
-/// What happened, for a human to read.
+/// Describes the status for a human reader.
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

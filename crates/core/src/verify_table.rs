@@ -1,14 +1,16 @@
-//! Verification tables of keys that recur: counted, built behind the caller's back, bounded by one budget. An engine has one
-//! [`VerifyTableCache`] and types of [`VerifyTable`]; what a table holds is the engine's own.
+//! Verification tables of keys that recur.
 //!
-//! | module | what it holds |
+//! The cache counts the uses of keys, builds tables in the background, and keeps them within one budget of bytes. Each
+//! engine has one [`VerifyTableCache`] and types of [`VerifyTable`]; the engine decides what a table contains.
+//!
+//! | module | content |
 //! |---|---|
-//! | this one | [`VerifyTableCache`], asked once per run for the tables of all its jobs |
-//! | `store` | what is known of each key, and which tables make room for another |
+//! | this one | [`VerifyTableCache`], which a run asks once for the tables of all its jobs |
+//! | `store` | the counts of each key, and the choice of the tables that make room |
 //! | `builder` | the queue of tables to build, and the thread that lives while the queue is not empty |
 //!
-//! A table belongs to (fingerprint, type of table) and is handed out only for the very public key it was built of. Keys
-//! seen here are public halves; no private part is kept.
+//! A table belongs to a fingerprint and a type of table, and is used only for the public key that it was built from. The
+//! keys here are public halves: no private part is kept.
 
 mod builder;
 mod store;
@@ -24,26 +26,25 @@ use self::builder::TableBuilder;
 use self::store::{TableLookup, TableName, TableStore};
 use crate::{Key, TableUsage};
 
-/// Bytes of tables that an engine keeps unless told otherwise.
+/// The number of bytes of tables that an engine keeps by default.
 pub const DEFAULT_TABLE_BYTES: usize = 64 << 20;
 
-/// Multiples of one public key, by which verifying under it is faster.
+/// Multiples of one public key, which make verification under it faster.
 pub trait VerifyTable: Any + Send + Sync + Sized {
     /// Bytes of a table.
     const BYTES: usize;
 
-    /// Uses of a key after which its table is built: about those that pay for building it.
+    /// The number of uses after which the table of a key is built. About as many uses pay for building it.
     const USES: u32;
 
-    /// What a table is built of, or None where the key has no such thing.
+    /// Returns the bytes that a table is built from, or `None` if the key has no such part.
     fn public(key: &Key) -> Option<&[u8]>;
 
-    /// Checks a table that was just built of `public`, by other means than those that built it. One that is wrong is never
-    /// used.
+    /// Checks a new table for `public` by other means than those that built it. A wrong table is never used.
     fn is_right(&self, public: &[u8]) -> bool;
 }
 
-/// The tables of one engine.
+/// The verification tables of one engine.
 pub struct VerifyTableCache {
     budget: usize,
     timing: BuildTiming,
@@ -52,64 +53,67 @@ pub struct VerifyTableCache {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BuildTiming {
-    /// By a thread of its own, once a key was used [`VerifyTable::USES`] times.
+    /// A thread of the cache builds the table, once the key was used [`VerifyTable::USES`] times.
     Behind,
-    /// By the caller, before the first use: for tests.
+    /// The caller builds the table before the first use. For tests.
     AtOnce,
 }
 
-/// What one process knows. The child of a fork starts anew: its parent's builder is not there and may have held a lock.
+/// The knowledge of one process.
+///
+/// The child of a fork starts anew: the builder thread of its parent does not exist there, and may have held a lock.
 struct CacheGeneration {
     process: u32,
     shared: Arc<CacheState>,
     child: OnceLock<Box<Self>>,
 }
 
-/// What runs and the builder share.
+/// The state that runs and the builder share.
 struct CacheState {
     store: TableStore,
     builder: TableBuilder,
 }
 
-/// A key that a run asks for, with its uses there.
+/// A key that a run asks for, with its number of uses in the run.
 struct KeyUse<'a> {
     name: TableName,
     public: &'a [u8],
     uses: u32,
 }
 
-/// The tables of a run's jobs.
+/// The tables for the jobs of a run.
 pub struct VerifyTables<T> {
     found: Vec<Option<Arc<T>>>,
-    /// Which of `found` is each job's.
+    /// For each job, its index in `found`.
     of_jobs: Vec<u32>,
 }
 
 impl<T> VerifyTables<T> {
-    /// The table for the job at `place` of the keys asked for.
+    /// Returns the table for the job at `place` among the keys asked for.
     pub fn of(&self, place: usize) -> Option<&T> {
         self.found.get(self.of_jobs[place] as usize)?.as_deref()
     }
 }
 
 impl VerifyTableCache {
-    /// Tables of at most `budget` bytes together; one that is being built, or evicted while a run still reads it, is not
-    /// counted.
+    /// Creates a cache of at most `budget` bytes.
+    ///
+    /// A table that is being built does not count, nor does an evicted table that a run still reads.
     pub fn new(budget: usize) -> Self {
         Self { budget, timing: BuildTiming::Behind, own: CacheGeneration::new(std::process::id(), budget) }
     }
 
-    /// The same, all empty, with another budget.
+    /// Returns an empty cache of the same kind with another budget.
     pub fn with_budget(self, budget: usize) -> Self {
         Self { timing: self.timing, ..Self::new(budget) }
     }
 
-    /// The same, building each table before its first use: for tests.
+    /// Returns the same cache, which then builds each table before its first use. For tests.
     pub fn at_once(self) -> Self {
         Self { timing: BuildTiming::AtOnce, ..self }
     }
 
-    /// What is ready now.
+    /// Returns the memory of the tables that are ready now.
     pub fn table_usage(&self) -> TableUsage {
         TableUsage { bytes: self.shared().store.bytes(), max_bytes: self.budget }
     }
@@ -124,8 +128,10 @@ impl VerifyTableCache {
         self.shared().builder.wait_for_tables();
     }
 
-    /// The tables for jobs under these keys, as far as they are ready. Counts the uses of the other keys and has tables built
-    /// that have earned it: `build` makes one from what [`VerifyTable::public`] gave, or None where that is no usable key.
+    /// Returns the tables for jobs under these keys, as far as they are ready.
+    ///
+    /// The uses of the other keys are counted, and a table is built for each key that has enough of them. `build`
+    /// makes a table from the result of [`VerifyTable::public`], or returns `None` if that is not a usable key.
     pub fn tables<'a, T: VerifyTable>(
         &self,
         keys: impl ExactSizeIterator<Item = &'a Key>,
@@ -147,7 +153,7 @@ impl VerifyTableCache {
         VerifyTables { found: tables.collect(), of_jobs }
     }
 
-    /// Has a table built: now or later.
+    /// Builds a table now or queues it, as the timing says.
     fn order<T: VerifyTable>(
         &self,
         wanted: &KeyUse<'_>,
@@ -178,7 +184,7 @@ impl VerifyTableCache {
 }
 
 impl CacheState {
-    /// Builds a table, checks it and puts it where runs find it. What cannot be built, or is wrong, is not tried again.
+    /// Builds a table, checks it and publishes it. A table that cannot be built or is wrong is not tried again.
     fn make<T: VerifyTable>(
         &self,
         name: TableName,
@@ -202,15 +208,16 @@ impl CacheGeneration {
     }
 }
 
-/// Nobody waits for tables of an engine that is gone.
+/// Drops queued builds with the engine, because nobody waits for them.
 impl Drop for CacheGeneration {
     fn drop(&mut self) {
         self.shared.builder.close();
     }
 }
 
-/// The distinct keys of a run, and which of them each job has. Remembers one key per low byte of the fingerprint: a key
-/// that comes twice in spite of that is only looked up twice.
+/// Returns the distinct keys of a run, and for each job the index of its key.
+///
+/// It remembers one key per low byte of the fingerprint. A key that still appears twice costs only a second look-up.
 fn distinct<'a, T: VerifyTable>(keys: impl ExactSizeIterator<Item = &'a Key>) -> (Vec<KeyUse<'a>>, Vec<u32>) {
     let mut last_of = [u32::MAX; 256];
     let mut wanted: Vec<KeyUse<'a>> = Vec::new();
@@ -236,12 +243,12 @@ fn distinct<'a, T: VerifyTable>(keys: impl ExactSizeIterator<Item = &'a Key>) ->
 
 impl fmt::Debug for VerifyTableCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "HotKeys({:?}, {:?})", self.timing, self.table_usage())
+        write!(f, "VerifyTableCache({:?}, {:?})", self.timing, self.table_usage())
     }
 }
 
 impl<T> fmt::Debug for VerifyTables<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tables({} of {} keys)", self.found.iter().flatten().count(), self.found.len())
+        write!(f, "VerifyTables({} of {} keys)", self.found.iter().flatten().count(), self.found.len())
     }
 }

@@ -78,7 +78,7 @@ impl Engine for NoOp {
 }
 
 fn main() {
-    // `cargo test` builds and starts benches too; it is told by the missing argument that nobody wants figures.
+    // `cargo test` builds and starts benches too, but without this argument. Then nothing is measured.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }

@@ -251,8 +251,8 @@ impl Dispatcher {
         Ok(Ticket::new(submission, Arc::clone(dispatch)))
     }
 
-    /// Returns the time that so many operations of a shape, with so many bytes together, are predicted to take. They run in full batches
-    /// on one thread. Zero if no engine offers the shape.
+    /// Predicts the time of `ops` operations of a shape with `bytes` bytes in total, in full batches on one thread.
+    /// Zero if no engine offers the shape.
     #[must_use]
     pub fn predict(&self, shape: Shape, ops: usize, bytes: usize) -> Duration {
         self.dispatch().predict(shape, ops, bytes)

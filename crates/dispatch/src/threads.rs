@@ -283,7 +283,7 @@ fn run_worker(dispatch: &Arc<DispatchState>, slot: &WorkerSlot) {
                 None
             }
             Decision::Fail { shape, items } => {
-                dispatch.fail(shape, &items, "every engine that offers it has been put aside");
+                dispatch.fail(shape, &items, "every engine that offers it is in quarantine");
                 None
             }
             Decision::Refuse { shape, items } => {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use oarlock::contract::KeyKind;
+use oarlock::KeyKind;
 use oarlock::{DigestAlg, Input, Key, Scheme};
 
 /// A signature algorithm: the value of `a=`.

@@ -5,8 +5,8 @@ mod growth;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use oarlock::contract::{Column, InputSource, OutputSink, Span, Status};
 use oarlock::{Accelerator, DigestAlg, DigestChain, JobError, Records, Shape, SubmitOptions};
+use oarlock::{Column, InputSource, OutputSink, Span, Status};
 use smallvec::SmallVec;
 
 use self::growth::GrowingInputs;

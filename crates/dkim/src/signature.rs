@@ -140,7 +140,7 @@ pub struct DkimSignature<'a> {
 
 /// The rules that a signature follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SignatureKind {
+pub(crate) enum SignatureRules {
     Dkim,
     /// `ARC-Message-Signature`: it has no `v=`, and its `i=` is an instance number. RFC 8617 4.1.2.
     Arc,
@@ -152,15 +152,15 @@ impl<'a> DkimSignature<'a> {
     /// # Errors
     /// The first rule that the field breaks. Expiry and policy are checked later.
     pub fn parse(value: &'a [u8], limits: &MailLimits) -> Result<Self, SignatureError> {
-        Self::from_tags(SignatureKind::Dkim, &TagList::parse(value)?, limits)
+        Self::from_tags(SignatureRules::Dkim, &TagList::parse(value)?, limits)
     }
 
     pub(crate) fn from_tags(
-        kind: SignatureKind,
+        kind: SignatureRules,
         tags: &TagList<'a>,
         limits: &MailLimits,
     ) -> Result<Self, SignatureError> {
-        if kind == SignatureKind::Dkim {
+        if kind == SignatureRules::Dkim {
             match required(tags, "v")? {
                 b"1" => {}
                 other => return Err(SignatureError::Version(printable(other))),
@@ -177,11 +177,11 @@ impl<'a> DkimSignature<'a> {
             None => Canonicalization::SIMPLE,
         };
         let identity = match (kind, tags.get("i")) {
-            (SignatureKind::Dkim, Some(identity)) => Some(identity_of(identity, &plain.domain)?),
+            (SignatureRules::Dkim, Some(identity)) => Some(identity_of(identity, &plain.domain)?),
             _ => None,
         };
         let names = names_of(required(tags, "h")?, limits)?;
-        if kind == SignatureKind::Dkim && !names.iter().any(|name| name.name.eq_ignore_ascii_case(b"from")) {
+        if kind == SignatureRules::Dkim && !names.iter().any(|name| name.name.eq_ignore_ascii_case(b"from")) {
             return Err(SignatureError::FromNotSigned);
         }
         if let Some(query) = tags.get("q") {

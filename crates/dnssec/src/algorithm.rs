@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use oarlock::contract::Curve;
+use oarlock::Curve;
 use oarlock::{DigestAlg, EcdsaEncoding, Key, NonceRule, Scheme};
 
 /// The number of an algorithm. Unknown numbers are values too: a set that is signed with unknown algorithms alone

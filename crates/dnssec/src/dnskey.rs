@@ -1,8 +1,8 @@
 //! Public keys of zones: DNSKEY and CDNSKEY. RFC 4034 section 2 and Appendix B, RFC 8078 section 4.
 
 use oarlock::Key;
-use oarlock::contract::{Curve, KeyKind};
 use oarlock::keys::{KeyError, raw, rsa};
+use oarlock::{Curve, KeyKind};
 
 use crate::algorithm::{AlgorithmFamily, DnssecAlgorithm};
 use crate::ed448::Ed448Key;

@@ -4,8 +4,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use oarlock::contract::{Column, InputSource, OutputSink, Span, Status};
 use oarlock::{Accelerator, DigestAlg, JobError, Records, Shape};
+use oarlock::{Column, InputSource, OutputSink, Span, Status};
 
 use crate::algorithm::DnssecAlgorithm;
 use crate::dnskey::Dnskey;

@@ -26,7 +26,7 @@
 //!
 //! ```
 //! use oarlock::Accelerator;
-//! use oarlock::contract::Curve;
+//! use oarlock::Curve;
 //! use oarlock_dnssec::sign::{ZoneDraft, SignatureLifetime, SigningPlan, KeyRole, SignOptions, SignerKey};
 //! use oarlock_dnssec::zone::ZoneReader;
 //! use oarlock_dnssec::{DnssecAlgorithm, ZoneRecords, RecordSets, VerifySettings, ZoneVerifier};

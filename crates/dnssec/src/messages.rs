@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use oarlock::contract::{Column, InputSource, OutputSink, Span};
 use oarlock::{Accelerator, DigestAlg, Input, JobError, Records, Shape};
+use oarlock::{Column, InputSource, OutputSink, Span};
 
 /// Messages to sign or verify, and their digests if their schemes take digests.
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
 //! Name hashes of NSEC3, computed in batches: SHA-1 over a name and the salt, then over the digest and the salt for
 //! each additional iteration. RFC 5155 section 5.
 
-use oarlock::contract::{Column, InputSource, Outcomes, OutputSink, Span};
 use oarlock::{Accelerator, DigestAlg, JobError, Records, Shape};
+use oarlock::{Column, InputSource, Outcomes, OutputSink, Span};
 
 use crate::name::DomainName;
 

@@ -41,7 +41,7 @@ fn word(word: &str, expected: &'static str) -> EntryError {
 }
 
 /// The expectation of errors about TTLs.
-const TTL: &str = "a TTL of up to 2147483647 seconds, or one such as 1w2d3h4m5s,";
+const TTL: &str = "a TTL of up to 2147483647 seconds, or one such as 1w2d3h4m5s";
 
 const TRICKY: &str = "$ORIGIN Example.\r\n$TTL 1h\r\n@ IN SOA ns ( ; start\r\n hostmaster.mail 1 ; serial ) \" (\r\n 2h 30m\r\n 1w2d ) 600\r\n \
  NS ns\r\n\r\n  ; nothing\r\nns 300 A 192.0.2.1\n IN 400 A 192.0.2.2\n\tCLASS1 TYPE28 \\# 16 20010db8 00000000000000000000 0001\nA\\.b\\046c TXT \

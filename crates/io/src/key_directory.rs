@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
 use oarlock::Key;
-use oarlock::contract::KeyKind;
+use oarlock::KeyKind;
 use oarlock::keys::threshold::Share;
 use oarlock::keys::{KeyError, Passphrase, import};
 use zeroize::Zeroizing;

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use der::asn1::{AnyRef, Null, ObjectIdentifier, OctetStringRef, UintRef};
+use der::asn1::{AnyRef, Null, ObjectIdentifier, OctetStringRef};
 use der::{Encode, Header, Length, Tag};
 use oarlock_core::Curve;
 use spki::AlgorithmIdentifierRef;
@@ -18,16 +18,16 @@ pub(crate) const X25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.10
 /// id-Ed25519. RFC 8410 section 3.
 pub(crate) const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
 
-/// What an algorithm identifier names.
+/// The algorithm that an identifier names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Algorithm {
+pub(crate) enum AlgorithmId {
     Rsa,
     Ec(Curve),
     Ed25519,
     X25519,
 }
 
-impl Algorithm {
+impl AlgorithmId {
     pub(crate) fn parse(identifier: &AlgorithmIdentifierRef<'_>) -> Result<Self, KeyError> {
         let parameters = identifier.parameters;
         match identifier.oid {
@@ -39,7 +39,7 @@ impl Algorithm {
         }
     }
 
-    /// The identifier as it is written: RSA with NULL, EC with the named curve, the others bare.
+    /// Returns the identifier in DER: RSA with NULL, EC with the named curve, the others without parameters.
     pub(crate) fn identifier(self) -> Result<AlgorithmIdentifierRef<'static>, KeyError> {
         let (oid, parameters) = match self {
             Self::Rsa => (RSA, Some(AnyRef::from(Null))),
@@ -69,7 +69,7 @@ fn absent(algorithm: &'static str, parameters: Option<AnyRef<'_>>) -> Result<(),
     }
 }
 
-/// RFC 5480 2.1.1: implicit and explicit curves must not be used.
+/// Returns the named curve. RFC 5480 2.1.1 forbids implicit and explicit curves.
 fn named_curve(parameters: Option<AnyRef<'_>>) -> Result<Curve, KeyError> {
     let Some(any) = parameters else {
         return Err(KeyError::UnsupportedCurve { found: "no curve".to_owned() });
@@ -100,11 +100,12 @@ pub(crate) fn octets(bytes: &[u8]) -> Result<Vec<u8>, KeyError> {
 }
 
 /// An INTEGER of big-endian bytes, never negative.
+#[cfg(feature = "threshold")]
 pub(crate) fn integer(bytes: &[u8]) -> Result<Vec<u8>, KeyError> {
-    UintRef::new(bytes).and_then(|integer| integer.to_der()).map_err(not_encoded)
+    der::asn1::UintRef::new(bytes).and_then(|integer| integer.to_der()).map_err(not_encoded)
 }
 
-/// Words a parser's error: what it met and where, no content.
+/// Turns a parser's error into one of ours. It contains the finding and its position, and no content of the file.
 pub(crate) fn malformed<E: Display>(structure: &'static str) -> impl Fn(E) -> KeyError {
     move |error| {
         let reason = error.to_string();

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Private-key-format: v1.3
-//! Algorithm: 13 (ECDSAP256SHA256)
+//! AlgorithmId: 13 (ECDSAP256SHA256)
 //! PrivateKey: GU6SnQ/Ou+xC5RumuIUIuJZteXT2z0O/ok1s38Et6mQ=
 //! Created: 20261123161421
 //! ```
@@ -37,7 +37,7 @@ const FIELDS: [&str; 9] = [
 /// Its place in [`FIELDS`].
 const PRIVATE_KEY: usize = 8;
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug)]
 pub struct BindKey {
     /// The private key.
@@ -48,7 +48,7 @@ pub struct BindKey {
 
 /// The kinds of keys that algorithms of DNSSEC have.
 #[derive(Clone, Copy)]
-enum Kind {
+enum DnssecKeyKind {
     Rsa,
     Ec(Curve),
     Ed25519,
@@ -56,7 +56,7 @@ enum Kind {
 
 type Values = [Option<Zeroizing<Vec<u8>>>; FIELDS.len()];
 
-/// True where the text begins as such a file does.
+/// True if the text begins as such a file does.
 #[must_use]
 pub fn is_bind(text: &[u8]) -> bool {
     text.trim_ascii_start().starts_with(FORMAT.as_bytes())
@@ -88,9 +88,9 @@ pub fn import(text: &[u8]) -> Result<BindKey, KeyError> {
     }
     let algorithm = algorithm.ok_or(missing("Algorithm"))?;
     let parts = match kind(algorithm)? {
-        Kind::Rsa => rsa_parts(&values)?,
-        Kind::Ec(curve) => ec::private(curve, value(&values, PRIVATE_KEY)?, None)?,
-        Kind::Ed25519 => edwards::ed25519_private(value(&values, PRIVATE_KEY)?, None)?,
+        DnssecKeyKind::Rsa => rsa_parts(&values)?,
+        DnssecKeyKind::Ec(curve) => ec::private(curve, value(&values, PRIVATE_KEY)?, None)?,
+        DnssecKeyKind::Ed25519 => edwards::ed25519_private(value(&values, PRIVATE_KEY)?, None)?,
     };
     Ok(BindKey { key: fingerprint::local(parts)?, algorithm })
 }
@@ -99,22 +99,22 @@ pub fn import(text: &[u8]) -> Result<BindKey, KeyError> {
 /// when the key was made, is published and signs.
 ///
 /// # Errors
-/// [`KeyError::NotExportable`] where there is no private half here or it is of another algorithm,
+/// [`KeyError::NotExportable`] if there is no private half here or it is of another algorithm,
 /// [`KeyError::UnsupportedAlgorithm`].
 pub fn export(key: &Key, algorithm: u8, since: Option<&str>) -> Result<Zeroizing<String>, KeyError> {
     let refused = |reason| KeyError::NotExportable { what: "private key", reason };
     if let KeyHome::Held { .. } = key.home() {
         return Err(refused("it lives with its holder"));
     }
-    // Room for all of it, so that no part is left behind where memory grows.
+    // The buffer has room for the whole file. A buffer that grew would leave parts of the key in freed memory.
     let mut text = Zeroizing::new(String::with_capacity(MAX_BIND_LEN));
     text.push_str(&format!("{FORMAT}: v1.3\nAlgorithm: {algorithm} ({})\n", mnemonic(algorithm)));
     match (kind(algorithm)?, key.parts().ok_or(refused("it is not here"))?) {
-        (Kind::Rsa, KeyParts::RsaPrivate(parts)) => write_rsa(parts, &mut text),
-        (Kind::Ec(curve), KeyParts::EcPrivate(parts)) if parts.curve == curve => {
+        (DnssecKeyKind::Rsa, KeyParts::RsaPrivate(parts)) => write_rsa(parts, &mut text),
+        (DnssecKeyKind::Ec(curve), KeyParts::EcPrivate(parts)) if parts.curve == curve => {
             write(PRIVATE_KEY, parts.scalar.expose(), &mut text);
         }
-        (Kind::Ed25519, KeyParts::Ed25519Private(parts)) => {
+        (DnssecKeyKind::Ed25519, KeyParts::Ed25519Private(parts)) => {
             write(PRIVATE_KEY, parts.seed.expose(), &mut text);
         }
         _ => return Err(refused("it is no private key of this algorithm")),
@@ -127,17 +127,17 @@ pub fn export(key: &Key, algorithm: u8, since: Option<&str>) -> Result<Zeroizing
     Ok(text)
 }
 
-fn kind(algorithm: u8) -> Result<Kind, KeyError> {
+fn kind(algorithm: u8) -> Result<DnssecKeyKind, KeyError> {
     match algorithm {
-        5 | 7 | 8 | 10 => Ok(Kind::Rsa),
-        13 => Ok(Kind::Ec(Curve::P256)),
-        14 => Ok(Kind::Ec(Curve::P384)),
-        15 => Ok(Kind::Ed25519),
+        5 | 7 | 8 | 10 => Ok(DnssecKeyKind::Rsa),
+        13 => Ok(DnssecKeyKind::Ec(Curve::P256)),
+        14 => Ok(DnssecKeyKind::Ec(Curve::P384)),
+        15 => Ok(DnssecKeyKind::Ed25519),
         other => Err(KeyError::UnsupportedAlgorithm { found: format!("{other} of DNSSEC") }),
     }
 }
 
-/// As BIND calls algorithms.
+/// Returns BIND's name of an algorithm.
 fn mnemonic(algorithm: u8) -> &'static str {
     match algorithm {
         5 => "RSASHA1",
@@ -151,7 +151,7 @@ fn mnemonic(algorithm: u8) -> &'static str {
     }
 }
 
-/// `Private-key-format: v1.3`. Whatever minor version comes, its fields have the same meaning.
+/// Checks `Private-key-format: v1.3`. A higher minor version keeps the meaning of these fields.
 fn check_format(first: Option<(usize, &[u8])>) -> Result<(), KeyError> {
     let what = "expected Private-key-format: v1.3";
     let (at, line) = first.ok_or(KeyError::BindLine { line: 1, what })?;
@@ -175,7 +175,8 @@ fn field(at: usize, line: &[u8]) -> Result<(&[u8], &[u8]), KeyError> {
     Ok((name.trim_ascii(), value[1..].trim_ascii()))
 }
 
-/// The number at the front: what stands behind it, such as a mnemonic in parentheses, is for people.
+/// Reads the number at the start of a value. The text behind it, such as a mnemonic in parentheses, is for human
+/// readers.
 fn number(at: usize, value: &[u8]) -> Result<u8, KeyError> {
     let digits = value.split(|byte| *byte == b' ').next().unwrap_or_default();
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);

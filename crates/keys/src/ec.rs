@@ -1,4 +1,4 @@
-//! EC scalars and points: forms, ranges, and whether they belong together.
+//! EC scalars and points: their forms and ranges, and the check that they belong together.
 
 use aws_lc_rs::agreement::{self, ECDH_P256, ECDH_P384, ParsedPublicKey, PrivateKey, UnparsedPublicKey};
 use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
@@ -9,8 +9,8 @@ use zeroize::Zeroizing;
 
 use crate::{KeyError, oid};
 
-/// What differs between curves.
-pub(crate) struct Facts {
+/// The constants of one curve.
+pub(crate) struct CurveFacts {
     curve: Curve,
     /// RFC 5480 2.1.1.1.
     pub(crate) oid: &'static ObjectIdentifier,
@@ -20,15 +20,15 @@ pub(crate) struct Facts {
     b: &'static str,
 }
 
-static CURVES: [Facts; 2] = [
-    Facts {
+static CURVES: [CurveFacts; 2] = [
+    CurveFacts {
         curve: Curve::P256,
         oid: &ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7"),
         agreement: &ECDH_P256,
         p: "FFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFF",
         b: "5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B",
     },
-    Facts {
+    CurveFacts {
         curve: Curve::P384,
         oid: &ObjectIdentifier::new_unwrap("1.3.132.0.34"),
         agreement: &ECDH_P384,
@@ -37,7 +37,7 @@ static CURVES: [Facts; 2] = [
     },
 ];
 
-pub(crate) fn facts(curve: Curve) -> Result<&'static Facts, KeyError> {
+pub(crate) fn facts(curve: Curve) -> Result<&'static CurveFacts, KeyError> {
     let found = CURVES.iter().find(|facts| facts.curve == curve);
     found.ok_or_else(|| KeyError::UnsupportedCurve { found: curve.to_string() })
 }
@@ -48,7 +48,7 @@ pub(crate) fn curve(oid: ObjectIdentifier) -> Result<Curve, KeyError> {
     found.map(|facts| facts.curve).ok_or_else(|| KeyError::UnsupportedCurve { found: oid::shown(&oid) })
 }
 
-/// A private key of a scalar in [1, n-1]; `public`, where given, must be its own point. SEC 1 3.2.1.
+/// Imports a scalar in [1, n-1]. If `public` is given, it must be the scalar's own point. SEC 1 3.2.1.
 pub(crate) fn private(curve: Curve, scalar: &[u8], public: Option<&[u8]>) -> Result<KeyParts, KeyError> {
     let scalar = at_width(scalar, curve.scalar_len())?;
     let derived = derive(curve, &scalar)?;
@@ -66,7 +66,8 @@ pub(crate) fn public(curve: Curve, point: &[u8]) -> Result<KeyParts, KeyError> {
     Ok(KeyParts::EcPublic(curve, uncompressed(curve, point)?))
 }
 
-/// Some writers strip leading zeros, some add one: RFC 5915 section 3 fixes the width.
+/// Brings a scalar to the width of its curve. RFC 5915 section 3 fixes the width, but some writers strip leading
+/// zeros and some add one.
 fn at_width(scalar: &[u8], width: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let excess = scalar.len().saturating_sub(width);
     if scalar.is_empty() || scalar[..excess].iter().fold(0, |all, byte| all | byte) != 0 {

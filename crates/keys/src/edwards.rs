@@ -1,4 +1,4 @@
-//! Ed25519 and X25519 keys: 32 bytes each way.
+//! Ed25519 and X25519 keys, of 32 bytes each.
 
 use aws_lc_rs::agreement::{PrivateKey, X25519};
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
@@ -6,7 +6,7 @@ use oarlock_core::{Ed25519PrivateParts, KeyParts, SecretBytes, X25519PrivatePart
 
 use crate::KeyError;
 
-/// An Ed25519 private key; `public`, where given, must be the one the seed leads to. RFC 8032 5.1.5.
+/// Imports an Ed25519 seed. If `public` is given, it must be the key of this seed. RFC 8032 5.1.5.
 pub(crate) fn ed25519_private(seed: &[u8], public: Option<&[u8]>) -> Result<KeyParts, KeyError> {
     let seed = SecretBytes::from(exactly_32("Ed25519 seed", seed)?.as_slice());
     let pair = Ed25519KeyPair::from_seed_unchecked(seed.expose())
@@ -21,7 +21,7 @@ pub(crate) fn ed25519_public(bytes: &[u8]) -> Result<KeyParts, KeyError> {
     exactly_32("Ed25519 public key", bytes).map(|public| KeyParts::Ed25519Public(*public))
 }
 
-/// An X25519 private key; `public`, where given, must be its own. RFC 7748 6.1.
+/// Imports an X25519 scalar. If `public` is given, it must be the key of this scalar. RFC 7748 6.1.
 pub(crate) fn x25519_private(scalar: &[u8], public: Option<&[u8]>) -> Result<KeyParts, KeyError> {
     let failed = KeyError::Machine { what: "deriving an X25519 public key" };
     let scalar = SecretBytes::from(exactly_32("X25519 scalar", scalar)?.as_slice());
@@ -32,7 +32,7 @@ pub(crate) fn x25519_private(scalar: &[u8], public: Option<&[u8]>) -> Result<Key
     Ok(KeyParts::X25519Private(X25519PrivateParts { scalar, public: derived }))
 }
 
-/// An X25519 public key: every string of 32 bytes is one. RFC 7748 section 5.
+/// Imports an X25519 public key. Every string of 32 bytes is valid. RFC 7748 section 5.
 pub(crate) fn x25519_public(bytes: &[u8]) -> Result<KeyParts, KeyError> {
     exactly_32("X25519 public key", bytes).map(|public| KeyParts::X25519Public(*public))
 }

@@ -1,8 +1,10 @@
-//! Why a key cannot be imported, exported or made.
+//! The error of importing, exporting or generating a key.
 
 use oarlock_core::{Blame, Curve};
 
-/// Why there is no key. Carries lengths, names and public numbers, never key material.
+/// The reason why there is no key.
+///
+/// An error carries lengths, names and public numbers, and never key material.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
@@ -11,7 +13,7 @@ pub enum KeyError {
     InputTooLong {
         /// The bound in bytes.
         limit: usize,
-        /// What was given.
+        /// The value that was given.
         found: usize,
     },
     /// The bytes are no key that this crate knows.
@@ -68,7 +70,7 @@ pub enum KeyError {
     PemMalformed {
         /// The label of the block.
         label: String,
-        /// What is wrong with it.
+        /// The flaw.
         what: &'static str,
     },
     /// A private key in OpenSSL's traditional encryption, whose key derivation is one MD5.
@@ -76,7 +78,7 @@ pub enum KeyError {
         "PEM encrypted the traditional way (Proc-Type: 4,ENCRYPTED) is not supported; convert it with `openssl pkcs8 -topk8`"
     )]
     LegacyPemEncryption,
-    /// An X.509 certificate was given where a key belongs.
+    /// An X.509 certificate stands in the place of a key.
     #[error(
         "found an X.509 certificate, expected a key; certificates are not supported, take its key with `openssl x509 -pubkey -noout`"
     )]
@@ -86,7 +88,7 @@ pub enum KeyError {
     Der {
         /// The structure that was expected.
         structure: &'static str,
-        /// What the parser met, and where.
+        /// The finding of the parser, with its position.
         reason: String,
     },
     /// A well-formed structure of another kind.
@@ -103,12 +105,12 @@ pub enum KeyError {
     /// Decryption gave no key.
     #[error("the private key cannot be decrypted: wrong passphrase or damaged data")]
     Decryption,
-    /// The encryption of a private key is none of those supported.
+    /// The encryption of a private key is not supported.
     #[error(
         "unsupported {what} {found} in an encrypted private key; re-encrypt it with `openssl pkcs8 -topk8 -v2 aes-256-cbc`"
     )]
     UnsupportedEncryption {
-        /// Which part of the encryption.
+        /// The part of the encryption.
         what: &'static str,
         /// Its name and object identifier.
         found: String,
@@ -116,21 +118,21 @@ pub enum KeyError {
     /// A parameter of the encryption is out of its range.
     #[error("{what}: expected {expected}, found {found}")]
     EncryptionParameter {
-        /// Which parameter.
+        /// The name of the parameter.
         what: &'static str,
         /// Its range.
         expected: &'static str,
-        /// What is there.
+        /// The value that is there.
         found: u64,
     },
     /// Trying the passphrase would cost more than the caller allows.
     #[error("{what}: at most {limit} allowed, found {found}")]
     TooCostly {
-        /// Which cost.
+        /// The name of the cost.
         what: &'static str,
         /// The bound, from [`WorkLimits`](crate::WorkLimits).
         limit: u64,
-        /// What the input asks for.
+        /// The cost that the input asks for.
         found: u64,
     },
     /// An algorithm that no key of this crate has.
@@ -144,7 +146,7 @@ pub enum KeyError {
     AlgorithmParameters {
         /// The algorithm.
         algorithm: &'static str,
-        /// What belongs there.
+        /// The parameters that belong there.
         expected: &'static str,
     },
     /// A curve that no key of this crate is on.
@@ -161,19 +163,19 @@ pub enum KeyError {
     /// A private key says two curves.
     #[error("the key names two curves: {outer} outside, {inner} inside")]
     CurvesDiffer {
-        /// Of the algorithm identifier.
+        /// The curve of the algorithm identifier.
         outer: Curve,
-        /// Of the EC private key within.
+        /// The curve of the EC private key inside.
         inner: Curve,
     },
     /// A value has the wrong length.
     #[error("{what}: expected {expected}, found {found} bytes")]
     Length {
-        /// Which value.
+        /// The name of the value.
         what: &'static str,
-        /// What would have fitted.
+        /// The value that fits.
         expected: String,
-        /// What was given.
+        /// The value that was given.
         found: usize,
     },
     /// An RSA modulus too short or too long.
@@ -183,21 +185,21 @@ pub enum KeyError {
         min: u32,
         /// The longest.
         max: u32,
-        /// What was given.
+        /// The value that was given.
         found: u64,
     },
     /// A number that must be odd is even.
     #[error("RSA: expected odd {what}, found an even number")]
     Even {
-        /// Which number.
+        /// The name of the number.
         what: &'static str,
     },
     /// A number that must be positive, or above one, is not.
     #[error("RSA: expected {what} above {above}, found {above} or less")]
     TooSmall {
-        /// Which number.
+        /// The name of the number.
         what: &'static str,
-        /// What it must exceed.
+        /// The bound that it must exceed.
         above: u8,
     },
     /// The public exponent is out of range.
@@ -209,9 +211,9 @@ pub enum KeyError {
     /// A number that must be below another is not.
     #[error("RSA: expected {what} below {bound}, found it not")]
     NotBelow {
-        /// Which number.
+        /// The name of the number.
         what: &'static str,
-        /// What it must stay below.
+        /// The bound that it must stay below.
         bound: &'static str,
     },
     /// The parts of an RSA key do not belong together.
@@ -246,7 +248,7 @@ pub enum KeyError {
     ExponentBound {
         /// The largest bound.
         max: u16,
-        /// What was given.
+        /// The value that was given.
         found: u16,
     },
     /// An EC private scalar out of range. SEC 1 3.2.1.
@@ -266,12 +268,12 @@ pub enum KeyError {
         compressed: usize,
         /// Length of an uncompressed point.
         uncompressed: usize,
-        /// First byte of what was given (0 where there is none).
+        /// The first byte of the given point, or 0 if there is none.
         form: u8,
         /// Length of what was given.
         found: usize,
     },
-    /// The point at infinity is nobody's public key. SEC 1 3.2.2.
+    /// The point at infinity is never a public key. SEC 1 3.2.2.
     #[error("{curve} point: expected a point of order n, found the point at infinity")]
     PointAtInfinity {
         /// The curve.
@@ -292,45 +294,45 @@ pub enum KeyError {
     /// The private part of this key cannot leave.
     #[error("cannot export the {what}: {reason}")]
     NotExportable {
-        /// What was asked for.
+        /// The thing that was asked for.
         what: &'static str,
-        /// Why it stays.
+        /// The reason why it stays.
         reason: &'static str,
     },
     /// A held key needs a holder and a reference.
     #[error("a held key needs a {what}, found an empty one")]
     EmptyName {
-        /// Which name.
+        /// The name of the field.
         what: &'static str,
     },
     /// No URI of a key that lives at a server.
     #[error("expected a URI oarlock:NAME, the name percent-encoded: {reason}")]
     Uri {
-        /// What is wrong with it.
+        /// The flaw.
         reason: &'static str,
     },
-    /// A line of BIND's private key file that is none.
+    /// A line of BIND's private key file has the wrong form.
     #[error("BIND private key file, line {line}: {what}")]
     BindLine {
-        /// Which line, from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The flaw.
         what: &'static str,
     },
     /// A field of BIND's private key file.
     #[error("BIND private key file, {field}: {what}")]
     BindField {
-        /// Which field.
+        /// The name of the field.
         field: &'static str,
-        /// What is wrong with it.
+        /// The flaw.
         what: &'static str,
     },
     /// Keys of this kind cannot be made here.
     #[error("cannot generate {what}: {remedy}")]
     CannotGenerate {
-        /// What was asked for.
+        /// The thing that was asked for.
         what: String,
-        /// What to do instead.
+        /// The alternative.
         remedy: &'static str,
     },
     /// A key is split among 2 to 16 servers, of which 2 to all sign together.
@@ -340,23 +342,23 @@ pub enum KeyError {
     ShareCounts {
         /// Most servers.
         max: u8,
-        /// How many sign together.
+        /// The number of servers that sign together.
         threshold: u8,
-        /// How many there are.
+        /// The number of partial signatures.
         shares: usize,
     },
     /// A share of a server that does not exist.
     #[error("index of a share: expected 1 to {shares}, found {found}")]
     ShareIndex {
-        /// How many there are.
+        /// The number of partial signatures.
         shares: u8,
-        /// What was given.
+        /// The value that was given.
         found: u8,
     },
     /// Shares demand a public exponent that is a prime above their number. Shoup 2000, Protocol 1.
     #[error("shares: expected a public exponent that is a prime above {shares}, found {found}")]
     ShareExponent {
-        /// How many there are.
+        /// The number of partial signatures.
         shares: usize,
         /// The public exponent.
         found: u64,
@@ -364,7 +366,7 @@ pub enum KeyError {
     /// A key that has no RSA private half here.
     #[error("the key cannot be split into shares: {reason}")]
     NotShareable {
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
     /// Shares demand safe primes. Shoup 2000, Protocol 1.
@@ -372,7 +374,7 @@ pub enum KeyError {
         "shares: expected safe primes ((prime - 1) / 2 prime too), found {which} otherwise; ordinary RSA keys do not have them: generate a key that does (`oarlock keys generate rsa2048 --safe-primes`, `generate::rsa_safe`)"
     )]
     NotSafePrime {
-        /// Which prime.
+        /// The name of the prime.
         which: &'static str,
     },
     /// A file of another version of its format.
@@ -388,13 +390,13 @@ pub enum KeyError {
     /// The cryptographic library or the random source failed.
     #[error("this machine failed: {what}")]
     Machine {
-        /// What was being done.
+        /// The step that failed.
         what: &'static str,
     },
 }
 
 impl KeyError {
-    /// Whose fault it was: the caller's for everything but a failing machine.
+    /// Returns the party at fault: the machine if it failed, else the caller.
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {

@@ -1,7 +1,7 @@
-//! What may leave: the public half of any asymmetric key, and the private half of a local one on explicit demand.
+//! The export of the public half of any asymmetric key, and of the private half of a local key on explicit demand.
 //!
-//! Symmetric keys, modulus-exponent keys and keys that a holder has do not leave. Private keys are written as OpenSSL
-//! writes them: PKCS#8 version 1, EC keys with their public point.
+//! Symmetric keys, modulus-exponent keys and held keys are not exported. Private keys have the form that OpenSSL
+//! writes: PKCS#8 version 1, and EC keys with their public point.
 
 use std::num::NonZeroU32;
 
@@ -15,11 +15,11 @@ use sec1::EcPrivateKey;
 use spki::SubjectPublicKeyInfoRef;
 use zeroize::Zeroizing;
 
-use crate::asn1::{Algorithm, not_encoded};
-use crate::pbes2::{self, Kdf};
+use crate::asn1::{AlgorithmId, not_encoded};
+use crate::pbes2::{self, KeyDerivation};
 use crate::{KeyError, Passphrase, fingerprint};
 
-/// How the key that encrypts a private key comes from the passphrase.
+/// The derivation of the encryption key of a private key from a passphrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Protection {
@@ -39,7 +39,7 @@ pub enum Protection {
     },
 }
 
-/// scrypt at 16 MiB, as OpenSSL writes it; OpenSSL reads no more than 32 MiB unless told.
+/// scrypt at 16 MiB, as OpenSSL writes it. By default OpenSSL reads no more than 32 MiB.
 impl Default for Protection {
     fn default() -> Self {
         Self::Scrypt { log_n: 14, r: 8, p: 1 }
@@ -49,7 +49,7 @@ impl Default for Protection {
 /// The public half as SubjectPublicKeyInfo: RSA with NULL parameters, EC on its named curve and uncompressed. RFC 5280.
 ///
 /// # Errors
-/// [`KeyError::NotExportable`] where the key has no public half or it is not known.
+/// [`KeyError::NotExportable`] if the key has no public half or it is not known.
 pub fn spki_der(key: &Key) -> Result<Vec<u8>, KeyError> {
     let refused = |reason| KeyError::NotExportable { what: "public key", reason };
     let parts = key.parts().ok_or(refused("its holder has not told it"))?;
@@ -74,10 +74,10 @@ pub fn private_pkcs8_der(key: &Key) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         return Err(refused("it lives with its holder"));
     }
     match key.parts().ok_or(refused("it is not here"))? {
-        KeyParts::RsaPrivate(parts) => wrap(Algorithm::Rsa, &rsa_private(parts)?),
-        KeyParts::EcPrivate(parts) => wrap(Algorithm::Ec(parts.curve), &ec_private(parts)?),
-        KeyParts::Ed25519Private(parts) => wrap(Algorithm::Ed25519, &octets(parts.seed.expose())?),
-        KeyParts::X25519Private(parts) => wrap(Algorithm::X25519, &octets(parts.scalar.expose())?),
+        KeyParts::RsaPrivate(parts) => wrap(AlgorithmId::Rsa, &rsa_private(parts)?),
+        KeyParts::EcPrivate(parts) => wrap(AlgorithmId::Ec(parts.curve), &ec_private(parts)?),
+        KeyParts::Ed25519Private(parts) => wrap(AlgorithmId::Ed25519, &octets(parts.seed.expose())?),
+        KeyParts::X25519Private(parts) => wrap(AlgorithmId::X25519, &octets(parts.scalar.expose())?),
         KeyParts::Secret(_) => Err(refused("symmetric keys do not leave")),
         KeyParts::ModExp(_) => Err(refused("there is no PKCS#8 for a modulus with a secret exponent")),
         _ => Err(refused("it is a public key")),
@@ -114,8 +114,8 @@ pub(crate) fn encrypted(
 ) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let salt: [u8; 16] = fingerprint::random()?;
     let kdf = match protection {
-        Protection::Scrypt { log_n, r, p } => Kdf::scrypt(&salt, log_n, r, p)?,
-        Protection::Pbkdf2 { iterations } => Kdf::pbkdf2_sha256(&salt, iterations),
+        Protection::Scrypt { log_n, r, p } => KeyDerivation::scrypt(&salt, log_n, r, p)?,
+        Protection::Pbkdf2 { iterations } => KeyDerivation::pbkdf2_sha256(&salt, iterations),
     };
     pbes2::encrypt(plain, passphrase, &kdf).map(Zeroizing::new)
 }
@@ -137,14 +137,14 @@ pub fn encrypted_pkcs8_pem(
 /// SubjectPublicKeyInfo of parts that have a public half.
 pub(crate) fn spki_of(parts: &KeyParts) -> Result<Option<Vec<u8>>, KeyError> {
     let (algorithm, bytes) = match parts {
-        KeyParts::RsaPrivate(rsa) => (Algorithm::Rsa, rsa_public(&rsa.public)?),
-        KeyParts::RsaPublic(rsa) => (Algorithm::Rsa, rsa_public(rsa)?),
-        KeyParts::EcPrivate(ec) => (Algorithm::Ec(ec.curve), ec.public.clone()),
-        KeyParts::EcPublic(curve, point) => (Algorithm::Ec(*curve), point.clone()),
-        KeyParts::Ed25519Private(ed) => (Algorithm::Ed25519, ed.public.to_vec()),
-        KeyParts::Ed25519Public(public) => (Algorithm::Ed25519, public.to_vec()),
-        KeyParts::X25519Private(x) => (Algorithm::X25519, x.public.to_vec()),
-        KeyParts::X25519Public(public) => (Algorithm::X25519, public.to_vec()),
+        KeyParts::RsaPrivate(rsa) => (AlgorithmId::Rsa, rsa_public(&rsa.public)?),
+        KeyParts::RsaPublic(rsa) => (AlgorithmId::Rsa, rsa_public(rsa)?),
+        KeyParts::EcPrivate(ec) => (AlgorithmId::Ec(ec.curve), ec.public.clone()),
+        KeyParts::EcPublic(curve, point) => (AlgorithmId::Ec(*curve), point.clone()),
+        KeyParts::Ed25519Private(ed) => (AlgorithmId::Ed25519, ed.public.to_vec()),
+        KeyParts::Ed25519Public(public) => (AlgorithmId::Ed25519, public.to_vec()),
+        KeyParts::X25519Private(x) => (AlgorithmId::X25519, x.public.to_vec()),
+        KeyParts::X25519Public(public) => (AlgorithmId::X25519, public.to_vec()),
         _ => return Ok(None),
     };
     let subject_public_key = BitStringRef::from_bytes(&bytes).map_err(not_encoded)?;
@@ -191,7 +191,7 @@ fn octets(bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     OctetStringRef::new(bytes).and_then(|octets| octets.to_der()).map(Zeroizing::new).map_err(not_encoded)
 }
 
-fn wrap(algorithm: Algorithm, private: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+fn wrap(algorithm: AlgorithmId, private: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let private = OctetStringRef::new(private).map_err(not_encoded)?;
     PrivateKeyInfoRef::new(algorithm.identifier()?, private).to_der().map(Zeroizing::new).map_err(not_encoded)
 }

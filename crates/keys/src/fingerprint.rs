@@ -1,4 +1,4 @@
-//! What keys are known by.
+//! The fingerprints of keys.
 
 use aws_lc_rs::{digest, rand};
 use oarlock_core::{Fingerprint, Key, KeyParts};
@@ -11,7 +11,7 @@ pub(crate) fn local(parts: KeyParts) -> Result<Key, KeyError> {
     Ok(Key::local(parts, fingerprint))
 }
 
-/// SHA-256 of the SubjectPublicKeyInfo; 32 random bytes where there is no public half, because a hash of a short
+/// SHA-256 of the SubjectPublicKeyInfo; 32 random bytes if there is no public half, because a hash of a short
 /// secret could be searched.
 pub(crate) fn of(parts: &KeyParts) -> Result<Fingerprint, KeyError> {
     match export::spki_of(parts)? {

@@ -14,14 +14,15 @@ use zeroize::Zeroizing;
 use crate::{KeyError, fingerprint, import, raw};
 pub use safe::{SafePrimeProgress, rsa_safe};
 
-/// An RSA key of 1024, 2048, 3072, 4096 or 8192 bits with the public exponent 65537. One of 1024 bits is for what cannot do
-/// with longer ones: it is too short to be safe.
+/// Generates an RSA key of 1024, 2048, 3072, 4096 or 8192 bits with the public exponent 65537.
+///
+/// A key of 1024 bits is too short to be safe. It is for systems that cannot use a longer one.
 ///
 /// # Errors
 /// [`KeyError::CannotGenerate`] for other lengths.
 pub fn rsa(bits: u16) -> Result<Key, KeyError> {
     let size = match bits {
-        // AWS-LC makes none so short.
+        // AWS-LC generates no key this short.
         1024 => return short::key(1024),
         2048 => KeySize::Rsa2048,
         3072 => KeySize::Rsa3072,
@@ -38,10 +39,10 @@ pub fn rsa(bits: u16) -> Result<Key, KeyError> {
     import::pkcs8_der(pkcs8.as_ref())
 }
 
-/// An EC key.
+/// Generates an EC key.
 ///
 /// # Errors
-/// [`KeyError::CannotGenerate`] for a curve that is not known here, [`KeyError::Machine`].
+/// [`KeyError::CannotGenerate`] for an unknown curve, [`KeyError::Machine`].
 pub fn ec(curve: Curve) -> Result<Key, KeyError> {
     let algorithm = match curve {
         Curve::P256 => &ECDH_P256,
@@ -57,7 +58,7 @@ pub fn ec(curve: Curve) -> Result<Key, KeyError> {
     raw::ec_private(curve, scalar.as_ref())
 }
 
-/// An Ed25519 key: its seed is 32 random bytes. RFC 8032 5.1.5.
+/// Generates an Ed25519 key from a seed of 32 random bytes. RFC 8032 5.1.5.
 ///
 /// # Errors
 /// [`KeyError::Machine`].
@@ -65,7 +66,7 @@ pub fn ed25519() -> Result<Key, KeyError> {
     raw::ed25519_private(&*Zeroizing::new(fingerprint::random::<32>()?))
 }
 
-/// An X25519 key: its scalar is 32 random bytes, clamped in use. RFC 7748 6.1.
+/// Generates an X25519 key from a scalar of 32 random bytes, which is clamped in use. RFC 7748 6.1.
 ///
 /// # Errors
 /// [`KeyError::Machine`].
@@ -73,7 +74,7 @@ pub fn x25519() -> Result<Key, KeyError> {
     raw::x25519_private(&*Zeroizing::new(fingerprint::random::<32>()?))
 }
 
-/// A symmetric key of `len` random bytes, 1 to [`raw::MAX_SECRET_LEN`].
+/// Generates a symmetric key of `len` random bytes, 1 to [`raw::MAX_SECRET_LEN`].
 ///
 /// # Errors
 /// [`KeyError::Length`], [`KeyError::Machine`].

@@ -1,14 +1,16 @@
-//! Keys whose private part lives with a holder: an HSM, a remote server.
+//! Keys whose private part lives with a holder, such as an HSM or a remote server.
 
 use oarlock_core::{Key, KeyKind};
 
 use crate::{KeyError, import};
 
-/// A held key of its public half, in SubjectPublicKeyInfo as PEM or DER: of the private kind, with the fingerprint that
-/// the local key would have. `holder` is [`Holder::name`](oarlock_core::Holder::name), `reference` what it calls the key.
+/// Creates a held key from its public half, a SubjectPublicKeyInfo in PEM or DER.
+///
+/// The key is of the private kind and has the fingerprint that the local key would have. `holder` is
+/// [`Holder::name`](oarlock_core::Holder::name), and `reference` the holder's name for the key.
 ///
 /// # Errors
-/// [`KeyError::EmptyName`], and those of importing the public key.
+/// [`KeyError::EmptyName`], and the errors of importing the public key.
 pub fn from_spki(spki: &[u8], holder: &str, reference: &str) -> Result<Key, KeyError> {
     for (what, name) in [("holder name", holder), ("reference", reference)] {
         if name.is_empty() {

@@ -1,11 +1,14 @@
-//! Keys from files: PEM and DER, encrypted or not, and BIND's.
+//! Keys from files: PEM and DER, encrypted or not, and BIND's format.
 //!
-//! [`any`] finds out what it is given: a PEM label, the outline of the DER or BIND's first line decides. The named functions take one
-//! structure each and refuse every other. Text before, between and after PEM blocks is skipped, `EC PARAMETERS` blocks
-//! too. A file with two private keys is refused. PEM may have lines of any length, LF or CRLF, or have lost its line ends:
-//! blanks, `\n` as two characters, or nothing may stand in their place. Base64 of DER is read without BEGIN and END lines too.
+//! [`any`] finds the format by a PEM label, the outline of the DER or BIND's first line. Each named function takes
+//! one structure and refuses every other. Text before, between and after PEM blocks is skipped, and so are `EC
+//! PARAMETERS` blocks. A file with two private keys is refused.
 //!
-//! Formats of other programs are recognised, and refused with the command that converts them. No error quotes the file.
+//! PEM may have lines of any length, with LF or CRLF. It may have lost its line ends, with blanks, `\n` as two
+//! characters, or nothing in their place. DER in base64 is read without BEGIN and END lines too.
+//!
+//! Formats of other programs are recognised, and refused with the command that converts them. No error quotes the
+//! file.
 
 mod foreign;
 mod outline;
@@ -47,8 +50,9 @@ fn bare_base64(text: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyE
     }
 }
 
-/// The name of the format if a file holds or may hold a private key, whether it can be read here or not: for directories, in
-/// which a key under a wrong ending would otherwise go unnoticed.
+/// Returns the name of the format if a file holds or may hold a private key, even one that cannot be read here.
+///
+/// A directory of keys uses it to find a key under a wrong file name.
 #[must_use]
 pub fn private_key_format(bytes: &[u8]) -> Option<&'static str> {
     match Structure::of(bytes) {
@@ -70,7 +74,7 @@ pub fn der(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyErro
 /// The first key among PEM blocks.
 ///
 /// # Errors
-/// [`KeyError::PemLabel`] where no block holds a key, [`KeyError::Certificate`] where only certificates are there,
+/// [`KeyError::PemLabel`] if no block holds a key, [`KeyError::Certificate`] if only certificates are there,
 /// [`KeyError::SeveralKeys`], [`KeyError::Foreign`], [`KeyError::LegacyPemEncryption`], else as the named functions.
 pub fn pem(text: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
     let (found, bytes) = pem::first_key(bounded(text)?)?;
@@ -114,7 +118,7 @@ pub fn pkcs8_pem(text: &[u8]) -> Result<Key, KeyError> {
 /// [`KeyError::UnsupportedEncryption`], else as [`pkcs8_der`].
 pub fn encrypted_pkcs8_der(bytes: &[u8], passphrase: &Passphrase) -> Result<Key, KeyError> {
     let plain = pbes2::decrypt(expect(Structure::EncryptedPkcs8, bytes)?, passphrase)?;
-    // One wrong passphrase in 256 leaves a well-formed padding behind: that is no malformed key.
+    // One wrong passphrase in 256 leaves a well-formed padding. That is not a malformed key.
     match Structure::of(&plain) {
         Ok(Structure::Pkcs8) => pkcs8::key(&plain),
         _ => Err(KeyError::Decryption),
@@ -214,7 +218,7 @@ pub(crate) fn bounded(bytes: &[u8]) -> Result<&[u8], KeyError> {
     }
 }
 
-/// Names the structure that is there where it is another one; damage is left to the parser to word.
+/// Names the structure that is there if it is another one; damage is left to the parser to word.
 fn expect(expected: Structure, bytes: &[u8]) -> Result<&[u8], KeyError> {
     match Structure::of(bounded(bytes)?) {
         Ok(found) if found != expected => {

@@ -1,17 +1,17 @@
-//! Keys come in here, once: parsed, validated, given a fingerprint, and from then on an immutable
-//! [`Key`](oarlock_core::Key). No unsafe code, no I/O.
+//! Keys: parsed, validated, given a fingerprint, and from then on an immutable [`Key`](oarlock_core::Key). This crate has
+//! no unsafe code and does no I/O.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
-//! | [`import`] | PEM and DER: PKCS#8 (also encrypted), PKCS#1, SEC 1, SPKI; [`import::any`] finds out which |
-//! | [`bind`] | BIND's files of private keys |
+//! | [`import`] | PEM and DER: PKCS#8 (also encrypted), PKCS#1, SEC 1, SPKI; [`import::any`] finds the format |
+//! | [`bind`] | BIND's private key files |
 //! | [`raw`] | bare scalars, points, seeds and symmetric secrets |
-//! | [`rsa`] | RSA from its numbers, and modulus with secret exponent; the consistency checks |
+//! | [`rsa`] | RSA from its numbers, a modulus with a secret exponent, and the consistency checks |
 //! | [`held`] | keys whose private part lives with a holder |
-//! | [`mod@reference`] | files that name a key which lives at a server |
+//! | [`mod@reference`] | files that name a key at a server |
 //! | [`generate`] | new keys |
-//! | [`threshold`] | RSA keys split into shares, of which some sign together; their files |
-//! | [`export`] | SPKI of any asymmetric key, PKCS#8 (also encrypted) of local private ones |
+//! | `threshold` | RSA keys split into shares, of which some sign together; only with the feature `threshold` |
+//! | [`export`] | SPKI of any asymmetric key, PKCS#8 (also encrypted) of local private keys |
 //!
 //! ```
 //! # fn main() -> Result<(), oarlock_keys::KeyError> {
@@ -24,9 +24,9 @@
 //! # }
 //! ```
 //!
-//! Every failure is a [`KeyError`] that says what was expected and what was found, and carries no key material.
-//! Inputs are hostile until validated: lengths are checked before arithmetic, the work to try a passphrase before it
-//! is spent ([`WorkLimits`]).
+//! Every failure is a [`KeyError`] with the value that was expected and the value that was found, and without key material.
+//! Inputs are hostile until they are validated: lengths are checked before any arithmetic, and the cost of a passphrase
+//! before the attempt ([`WorkLimits`]).
 #![forbid(unsafe_code)]
 
 mod asn1;
@@ -45,6 +45,7 @@ mod pbes2;
 pub mod raw;
 pub mod reference;
 pub mod rsa;
+#[cfg(feature = "threshold")]
 pub mod threshold;
 
 pub use error::KeyError;

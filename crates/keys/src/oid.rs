@@ -49,7 +49,8 @@ const NAMES: [(&str, &str); 43] = [
     ("1.2.156.10197.1.104.2", "SM4-CBC"),
 ];
 
-/// The most bytes of an unknown identifier that are shown. In a damaged file they may be bytes of the key: as many give nothing away.
+/// The largest number of bytes of an unknown identifier that an error shows. In a damaged file they may be bytes of
+/// the key, and this number of bytes gives nothing away.
 const MAX_SHOWN_LEN: usize = 5;
 
 /// Name and numbers of a known identifier, as in `Ed448 (1.3.101.113)`; of another one the first numbers only.

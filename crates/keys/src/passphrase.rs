@@ -20,7 +20,8 @@ pub struct WorkLimits {
     pub scrypt_work_bytes: u64,
 }
 
-/// Ten million iterations, 256 MiB and 1 GiB: well above what tools write, some seconds at most.
+/// Ten million iterations, 256 MiB and 1 GiB. This is well above the values that tools write, and takes some seconds
+/// at most.
 impl Default for WorkLimits {
     fn default() -> Self {
         Self { pbkdf2_iterations: 10_000_000, scrypt_memory_bytes: 256 << 20, scrypt_work_bytes: 1 << 30 }
@@ -34,7 +35,7 @@ impl Passphrase {
         Self { bytes: bytes.into(), limits: WorkLimits::default() }
     }
 
-    /// The same passphrase with other limits.
+    /// Returns the same passphrase with other limits.
     #[must_use]
     pub fn with_limits(self, limits: WorkLimits) -> Self {
         Self { limits, ..self }

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 use crate::asn1::{octets, sequence};
 use crate::{KeyError, Passphrase, asn1, oid};
-pub(crate) use kdf::Kdf;
+pub(crate) use kdf::KeyDerivation;
 
 /// id-PBES2. RFC 8018 A.4.
 const PBES2: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.5.13");
@@ -22,34 +22,46 @@ const STRUCTURE: &str = "PKCS#8 EncryptedPrivateKeyInfo";
 const FAILED: KeyError = KeyError::Machine { what: "encrypting a key" };
 
 /// An AES-CBC cipher of RFC 8018 B.2.5.
-struct Cipher {
+struct Pbes2Cipher {
     oid: ObjectIdentifier,
     algorithm: &'static Algorithm,
     key_len: usize,
 }
 
-const AES_256_CBC: Cipher =
-    Cipher { oid: ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.42"), algorithm: &AES_256, key_len: 32 };
+const AES_256_CBC: Pbes2Cipher = Pbes2Cipher {
+    oid: ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.42"),
+    algorithm: &AES_256,
+    key_len: 32,
+};
 
-const CIPHERS: [Cipher; 3] = [
-    Cipher { oid: ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.2"), algorithm: &AES_128, key_len: 16 },
-    Cipher { oid: ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.22"), algorithm: &AES_192, key_len: 24 },
+const CIPHERS: [Pbes2Cipher; 3] = [
+    Pbes2Cipher {
+        oid: ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.2"),
+        algorithm: &AES_128,
+        key_len: 16,
+    },
+    Pbes2Cipher {
+        oid: ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.22"),
+        algorithm: &AES_192,
+        key_len: 24,
+    },
     AES_256_CBC,
 ];
 
-/// What an EncryptedPrivateKeyInfo holds. RFC 5958 section 3, RFC 8018 A.4.
+/// The content of an EncryptedPrivateKeyInfo. RFC 5958 section 3, RFC 8018 A.4.
 struct Encrypted<'a> {
     kdf: AlgorithmIdentifierRef<'a>,
     cipher: AlgorithmIdentifierRef<'a>,
     data: &'a [u8],
 }
 
-/// The PKCS#8 within, as far as the padding tells; nothing is computed before the passphrase's limits are kept.
+/// Returns the PKCS#8 inside, if the padding is well-formed. The limits of the passphrase are checked before any
+/// derivation.
 pub(crate) fn decrypt(der: &[u8], passphrase: &Passphrase) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let encrypted = parse(der)?;
-    let cipher = Cipher::find(encrypted.cipher.oid)?;
+    let cipher = Pbes2Cipher::find(encrypted.cipher.oid)?;
     let context = initialization_vector(&encrypted.cipher)?;
-    let kdf = Kdf::parse(&encrypted.kdf, cipher.key_len)?;
+    let kdf = KeyDerivation::parse(&encrypted.kdf, cipher.key_len)?;
     kdf.check(passphrase.limits())?;
     let key = kdf.derive(passphrase, cipher.key_len)?;
     let key = UnboundCipherKey::new(cipher.algorithm, &key).and_then(PaddedBlockDecryptingKey::cbc_pkcs7);
@@ -61,7 +73,11 @@ pub(crate) fn decrypt(der: &[u8], passphrase: &Passphrase) -> Result<Zeroizing<V
 }
 
 /// An EncryptedPrivateKeyInfo with AES-256-CBC around `plain`, under a random IV.
-pub(crate) fn encrypt(plain: &[u8], passphrase: &Passphrase, kdf: &Kdf<'_>) -> Result<Vec<u8>, KeyError> {
+pub(crate) fn encrypt(
+    plain: &[u8],
+    passphrase: &Passphrase,
+    kdf: &KeyDerivation<'_>,
+) -> Result<Vec<u8>, KeyError> {
     kdf.check(passphrase.limits())?;
     let key = kdf.derive(passphrase, AES_256_CBC.key_len)?;
     let key = UnboundCipherKey::new(AES_256_CBC.algorithm, &key)
@@ -99,7 +115,7 @@ fn parse(der: &[u8]) -> Result<Encrypted<'_>, KeyError> {
     Ok(Encrypted { kdf, cipher, data })
 }
 
-impl Cipher {
+impl Pbes2Cipher {
     fn find(oid: ObjectIdentifier) -> Result<Self, KeyError> {
         let found = CIPHERS.into_iter().find(|cipher| cipher.oid == oid);
         found.ok_or_else(|| KeyError::UnsupportedEncryption { what: "cipher", found: oid::shown(&oid) })

@@ -1,4 +1,4 @@
-//! Keys from bare bytes: no structure, the caller says what they are.
+//! Keys from bare bytes without structure. The caller states their meaning.
 
 use oarlock_core::{Curve, Key, KeyParts, SecretBytes};
 

@@ -29,7 +29,7 @@ const SCHEME: &str = "oarlock:";
 const VERSION: u8 = 1;
 const STRUCTURE: &str = "KeyReference";
 
-/// What a key is called at its server, and which one it is.
+/// The name of a key at its server, and its public key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reference {
     /// Its name there; never empty.
@@ -75,7 +75,7 @@ impl Reference {
     /// A reference without a public key: `oarlock:NAME`.
     ///
     /// # Errors
-    /// [`KeyError::Uri`] where it is another URI, or its name is not percent-encoded UTF-8; [`KeyError::EmptyName`].
+    /// [`KeyError::Uri`] if it is another URI, or its name is not percent-encoded UTF-8; [`KeyError::EmptyName`].
     pub fn parse_uri(uri: &str) -> Result<Self, KeyError> {
         bounded(uri.as_bytes())?;
         let bad = |reason| KeyError::Uri { reason };

@@ -1,11 +1,13 @@
 //! RSA keys from their numbers, and moduli with a secret exponent.
 //!
-//! Numbers are big-endian; leading zeros are dropped. What [`private`] lets through satisfies: n of 512 to 8192 bits,
-//! `n = p * q`, p and q odd, different, at most half of n's length each (rounded up) so that the cost of an operation
-//! shows nothing but n's length, `3 <= e < 2^33` odd, `d < n`, `dp = d mod (p-1)`, `dq = d mod (q-1)`,
-//! `d * e = 1 mod (p-1)` and `mod (q-1)`, `qinv * q = 1 mod p`. RFC 8017 3.2. That p and q are prime is not proven:
-//! where they are not, results do not confirm under e and are never released. The larger prime always comes first: where a
-//! file has p < q, the primes and their exponents change places and qinv is computed anew.
+//! Numbers are big-endian, and leading zeros are dropped. A key that [`private`] accepts satisfies: n has 512 to 8192
+//! bits; `n = p * q`; p and q are odd, different, and at most half as long as n each (rounded up), so that the cost
+//! of an operation shows nothing but the length of n; `3 <= e < 2^33` and e is odd; `d < n`; `dp = d mod (p-1)`; `dq
+//! = d mod (q-1)`; `d * e = 1 mod (p-1)` and `mod (q-1)`; `qinv * q = 1 mod p`. RFC 8017 3.2.
+//!
+//! It is not proven that p and q are prime. If they are not, results do not confirm under e and are never released.
+//! The larger prime always comes first: if a file has p < q, the primes and their exponents change places and qinv is
+//! computed anew.
 
 mod check;
 pub(crate) mod integer;
@@ -23,7 +25,8 @@ pub const MIN_BITS: u32 = 512;
 pub const MAX_BITS: u32 = 8192;
 /// Public exponents are below two to this power, as AWS-LC demands.
 pub const MAX_PUBLIC_EXPONENT_BITS: u32 = 33;
-/// Longest secret exponent of a [`mod_exp`] key in bits: threshold shares are longer than their modulus. Shoup 2000, 3.
+/// The largest number of bits of the secret exponent of a [`mod_exp`] key. Threshold shares are longer than their
+/// modulus. Shoup 2000, 3.
 pub const MAX_EXPONENT_BITS: u16 = 16_384;
 
 /// The numbers of an RSA private key, not yet checked. RFC 8017 A.1.2.
@@ -65,7 +68,7 @@ pub fn private(numbers: &PrivateNumbers<'_>) -> Result<Key, KeyError> {
 /// A private key of n, e and d alone; the primes and CRT parts are computed. NIST SP 800-56B rev. 2, C.2.
 ///
 /// # Errors
-/// [`KeyError::NoPrimes`] where the numbers are of no key of two primes, else as for [`private`].
+/// [`KeyError::NoPrimes`] if the numbers are of no key of two primes, else as for [`private`].
 pub fn private_without_crt(n: &[u8], e: &[u8], d: &[u8]) -> Result<Key, KeyError> {
     let public = public_parts(n, e)?;
     fingerprint::local(KeyParts::RsaPrivate(recover::integers(&public, d)?.validate(public)?))
@@ -127,7 +130,7 @@ fn public_exponent(e: &[u8]) -> Result<&[u8], KeyError> {
     let value = digits.iter().take(8).fold(0_u64, |value, byte| (value << 8) | u64::from(*byte));
     match digits.len() {
         0..=8 if value >= 3 && value % 2 == 1 && value < 1 << MAX_PUBLIC_EXPONENT_BITS => Ok(digits),
-        // No longer ones: in a damaged file these may be bytes of a secret number.
+        // A longer value is not shown: in a damaged file it may be bytes of a secret number.
         0..=5 => Err(KeyError::PublicExponent { found: value.to_string() }),
         len => Err(KeyError::PublicExponent { found: format!("a number of {len} bytes") }),
     }

@@ -35,8 +35,8 @@ pub use deal::split;
 /// Most servers that a key is shared among.
 pub const MAX_SHARES: u8 = 16;
 
-/// What everyone may know of a shared key: n, e, how many sign together, and what partial signatures are verified with.
-/// A cheap handle.
+/// The public part of a shared key: n, e, the number of servers that sign together, and the values that verify
+/// partial signatures. A cheap handle.
 #[derive(Clone, Debug)]
 pub struct ThresholdKey {
     public: Key,
@@ -60,13 +60,13 @@ impl ThresholdKey {
         &self.public
     }
 
-    /// k: how many servers sign together.
+    /// Returns k, the number of servers that sign together.
     #[must_use]
     pub fn threshold(&self) -> u8 {
         self.threshold
     }
 
-    /// l: how many servers have a share.
+    /// Returns l, the number of servers that have a share.
     #[must_use]
     pub fn shares(&self) -> u8 {
         // unreachable because there are at most MAX_SHARES verification keys
@@ -106,13 +106,13 @@ impl ThresholdKey {
 }
 
 impl Share {
-    /// What everyone may know.
+    /// Returns the public part.
     #[must_use]
     pub fn public(&self) -> &ThresholdKey {
         &self.public
     }
 
-    /// i: which server's it is, 1 to [`ThresholdKey::shares`].
+    /// Returns i, the index of the server, 1 to [`ThresholdKey::shares`].
     #[must_use]
     pub fn index(&self) -> u8 {
         self.index

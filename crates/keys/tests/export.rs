@@ -1,4 +1,4 @@
-//! What goes out comes in again, as OpenSSL would write and read it.
+//! Exported keys come in again, in the form that OpenSSL writes and reads.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
 
 mod support;
@@ -40,7 +40,7 @@ const PROTECTIONS: [Protection; 2] = [
     Protection::Pbkdf2 { iterations: NonZeroU32::new(2048).unwrap() },
 ];
 
-/// What `openssl` answers to `input`, or None where there is no openssl.
+/// Returns the output of `openssl` for `input`, or `None` if there is no openssl.
 fn openssl(arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
     let mut command = Command::new("openssl");
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

@@ -1,4 +1,4 @@
-//! What is imported, and as what.
+//! The formats that are imported, and the keys that come out.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
 
 mod support;

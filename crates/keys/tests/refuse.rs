@@ -1,4 +1,4 @@
-//! What is refused, with which error.
+//! The inputs that are refused, and their errors.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly")]
 
 mod support;

@@ -199,7 +199,7 @@ fn a_key_of_safe_primes_can_be_made_split_and_exported() {
     }
 }
 
-/// What was dealt once is read for as long as there is version 1.
+/// Files of version 1 stay readable.
 #[test]
 fn the_kept_files_are_read() {
     let public = ThresholdKey::from_pem(&fixture("threshold/key512.pem")).unwrap();

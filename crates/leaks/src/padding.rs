@@ -125,11 +125,8 @@ impl PaddingSubject {
         let sealed: Vec<SealedCase> = drawn.iter().map(|at| self.pairs[*at][column].clone()).collect();
         let jobs: Vec<Job<'_>> = sealed
             .iter()
-            .map(|SealedCase { bytes, .. }| Job {
-                scheme: self.scheme,
-                key: &self.key,
-                input: Input::Message(bytes),
-                second: &[],
+            .map(|SealedCase { bytes, .. }| {
+                Job::with_scheme(self.scheme, &self.key, Input::Message(bytes), &[])
             })
             .collect();
         let (answers, time) = clock.time(|| {
@@ -214,7 +211,7 @@ impl PaddingSubject {
         let jobs = Jobs::Operations(shape, &operations);
         let mut out = Outcomes::default();
         out.reset(&jobs);
-        self.accelerator.referee().run(&jobs, &mut out)?;
+        self.accelerator.diagnostics().referee().run(&jobs, &mut out)?;
         Ok(out.result(0).to_vec())
     }
 }

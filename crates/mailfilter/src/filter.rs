@@ -87,7 +87,7 @@ enum MessagePlan {
         table: Arc<SigningTable>,
         author: AuthorAddress,
     },
-    Verify(ParsedSignatures<'static>),
+    Verify(Box<ParsedSignatures<'static>>),
     /// The header is malformed.
     Malformed(MailParseError),
     /// The message should be signed but has this number of `From` fields.
@@ -253,7 +253,7 @@ impl IncomingMessage {
                 sign::sign(shared, headers, bodies, &lines, &author, now_s).await
             }
             (MessagePlan::Verify(parsed), Ok(headers)) => {
-                verify::verify(shared, headers, parsed, bodies, collected.trusted(), now_s).await
+                verify::verify(shared, headers, *parsed, bodies, collected.trusted(), now_s).await
             }
             (MessagePlan::WrongFrom(author), Ok(_)) => wrong_from(&author, sender.as_ref()),
             (MessagePlan::Authors(found), _) => MessageReport::failed(
@@ -299,7 +299,7 @@ fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHa
         signatures: shared.hashers(&parsed.body_needs()),
         seal: shared.hashers(seal.as_slice()),
     };
-    (MessagePlan::Verify(parsed), bodies)
+    (MessagePlan::Verify(Box::new(parsed)), bodies)
 }
 
 /// Returns None if nobody signs for the author.

@@ -199,7 +199,7 @@ fn is_reference(bytes: &[u8]) -> bool {
 }
 
 fn rsa_bits(key: &Key) -> u16 {
-    use oarlock::contract::KeyKind;
+    use oarlock::KeyKind;
     match key.kind() {
         KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) => bits,
         _ => u16::MAX,

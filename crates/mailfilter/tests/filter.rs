@@ -473,7 +473,7 @@ async fn shows_every_counter_on_the_metrics_page() {
 #[tokio::test]
 async fn refuses_to_start_with_keys_that_cannot_sign() {
     let files = FilterFiles::for_example();
-    let p256 = generate::ec(oarlock::contract::Curve::P256).unwrap();
+    let p256 = generate::ec(oarlock::Curve::P256).unwrap();
     files.write("p256", &oarlock::keys::export::private_pkcs8_pem(&p256).unwrap());
     let refused = async |more: &str| {
         let opened = FilterService::open(files.config(more), scalar(), files.dns()).await;

@@ -25,7 +25,8 @@ impl DividedCores {
         Self((own.count() > 0).then_some(CoreDivision { servers, own }))
     }
 
-    /// Moves this thread, and the threads that it starts from now on, off the servers' core. Prints a note if that is impossible.
+    /// Moves this thread, and the threads that it starts from now on, off the servers' core. Prints a note if that is
+    /// impossible.
     pub(crate) fn leave(&self) {
         match &self.0 {
             Some(cores) => {

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io;
 
-use oarlock::contract::Blame;
+use oarlock::Blame;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 

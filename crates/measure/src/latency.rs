@@ -1,8 +1,8 @@
 //! `oarlock latency`: latencies of jobs under the dispatcher's rule, beside the rules that it replaces.
 //!
-//! Jobs arrive at random at a given share of the scalar engine's rate, even if earlier ones are not done (open
-//! loop), and go through the real dispatcher. The latency of a job begins when it was due to arrive and ends with its completion,
-//! so that a late generator hides nothing.
+//! Jobs arrive at random at a given share of the scalar engine's rate, even if earlier ones are not done (open loop),
+//! and go through the real dispatcher. The latency of a job begins when it was due to arrive and ends with its
+//! completion, so that a late generator hides nothing.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -116,8 +116,9 @@ mod tests {
     use std::sync::Arc;
 
     use clap::{Args, FromArgMatches};
+    use oarlock::Outcomes;
     use oarlock::Shape;
-    use oarlock::contract::{BatchSize, Engine, EngineFault, Jobs, Outcomes};
+    use oarlock::engine_api::{BatchSize, Engine, EngineFault, Jobs};
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! Everything of Oarlock that measures.
 //!
-//! Each command that measures has a module with its arguments, a `run` function that prints a table or JSON, and its error. The
-//! program `oarlock` adds the command line around them.
+//! Each command that measures has a module with its arguments, a `run` function that prints a table or JSON, and its
+//! error. The program `oarlock` adds the command line around them.
 //!
 //! | module | what it holds |
 //! |---|---|

@@ -12,10 +12,8 @@ mod work;
 use std::fmt;
 use std::str::FromStr;
 
-use oarlock::contract::{
-    AeadAlg, BlockCipher, CipherMode, Curve, Direction, MacAlg, MacPadding, RsaExponent,
-};
 use oarlock::keys::KeyError;
+use oarlock::{AeadAlg, BlockCipher, CipherMode, Curve, Direction, MacAlg, MacPadding, RsaExponent};
 use oarlock::{DigestAlg, JobError, Shape};
 
 use crate::failure::{CommandError, FailureKind};

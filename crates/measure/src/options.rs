@@ -25,7 +25,8 @@ pub struct GlobalOptions {
     /// Number of threads, 1 to 4096; each command's help states its default
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub threads: Option<u16>,
-    /// Print one JSON document in one line on stdout and nothing else; commands that read mail print one line per message
+    /// Print one JSON document in one line on stdout and nothing else; commands that read mail print one line per
+    /// message
     #[arg(long, global = true)]
     pub json: bool,
     /// Colour tables, errors and the log
@@ -41,8 +42,11 @@ impl GlobalOptions {
     #[must_use]
     pub fn builder(&self) -> AcceleratorBuilder {
         let builder = match &self.engines {
-            Some(names) => Accelerator::builder().engines(names.iter().map(|name| name.trim())),
-            None => Accelerator::builder(),
+            Some(names) => Accelerator::builder()
+                .environment(true)
+                .cost_cache(oarlock::default_cost_cache())
+                .engines(names.iter().map(|name| name.trim())),
+            None => Accelerator::builder().environment(true).cost_cache(oarlock::default_cost_cache()),
         };
         match self.threads {
             Some(threads) => builder.threads(usize::from(threads)),
@@ -63,8 +67,8 @@ impl GlobalOptions {
         self.threads.map_or_else(cores, usize::from)
     }
 
-    /// Returns the engines to measure one by one: those of `all` that `--engines` allows. If none of them is present, the
-    /// scalar engine does their work, so it is measured instead.
+    /// Returns the engines to measure one by one: those of `all` that `--engines` allows. If none of them is present,
+    /// the scalar engine does their work, so it is measured instead.
     #[must_use]
     pub fn measured_engines(&self, all: &Accelerator) -> Vec<&'static str> {
         let is_wanted = |name: &&str| {
@@ -90,8 +94,8 @@ impl GlobalOptions {
     }
 }
 
-/// Checks that a file can be written, and creates it if it does not exist. A long measurement does this before it begins, so
-/// that its result is not lost at the end.
+/// Checks that a file can be written, and creates it if it does not exist. A long measurement does this before it
+/// begins, so that its result is not lost at the end.
 ///
 /// # Errors
 /// The file cannot be opened for writing.

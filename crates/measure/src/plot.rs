@@ -1,5 +1,5 @@
-//! Pictures of results as SVG: bars for `speed`, lines for `latency` and `ladder`. Written by hand so that the binary needs no font
-//! library; a viewer's own sans-serif is used.
+//! Pictures of results as SVG: bars for `speed`, lines for `latency` and `ladder`. Written by hand so that the binary
+//! needs no font library; a viewer's own sans-serif is used.
 //!
 //! | module | what it holds |
 //! |---|---|

@@ -19,8 +19,8 @@ const MIN_LINE_EVERY: Duration = Duration::from_millis(50);
 /// The time between two pictures of a bar.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Makes a bar with a template of `indicatif`, for example with `{pos}`, `{len}` and `{msg}`. It has `len` steps or bytes. The
-/// key `{left}` shows the remaining time once it is known.
+/// Makes a bar with a template of `indicatif`, for example with `{pos}`, `{len}` and `{msg}`. It has `len` steps or
+/// bytes. The key `{left}` shows the remaining time once it is known.
 pub fn bar(len: u64, template: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(len), ProgressDrawTarget::hidden());
     if std::io::stderr().is_terminal() {

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::terminal::wants_colour;
 
-/// Prints a report on stdout: `document` as JSON if `as_json` is true, else the text that `to_text` makes. The argument of
-/// `to_text` is true if the text is to be coloured.
+/// Prints a report on stdout: `document` as JSON if `as_json` is true, else the text that `to_text` makes. The
+/// argument of `to_text` is true if the text is to be coloured.
 ///
 /// # Errors
 /// Stdout cannot be written.

@@ -1,4 +1,5 @@
-//! Turns and their medians. A machine's speed changes over time, so contenders take turns and each is judged by its median.
+//! Turns and their medians. A machine's speed changes over time, so contenders take turns and each is judged by its
+//! median.
 
 use std::time::Duration;
 

@@ -86,9 +86,9 @@ impl TextTable {
         self.rows.push(row);
     }
 
-    /// Renders the table as lines of at most [`MAX_COLUMNS`] or the allowed width, and at most the width of the terminal, colour
-    /// escapes not counted. If the cells are wider, the widest column of words is cut and its cells end in `…`. If
-    /// that is not enough, each row is a block with a line for each cell.
+    /// Renders the table as lines of at most [`MAX_COLUMNS`] or the allowed width, and at most the width of the
+    /// terminal, colour escapes not counted. If the cells are wider, the widest column of words is cut and its cells
+    /// end in `…`. If that is not enough, each row is a block with a line for each cell.
     pub fn render(&self, in_colour: bool) -> String {
         self.render_within(terminal::columns().unwrap_or(usize::MAX).min(self.max_columns), in_colour)
     }
@@ -111,14 +111,14 @@ impl TextTable {
     /// Renders each row as lines of a column's name and its cell, without cells that are empty or `-`.
     fn blocks(&self, columns: usize, in_colour: bool) -> String {
         let names = self.head.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
-        let room = columns.saturating_sub(names + GAP.len()).max(1);
+        let available = columns.saturating_sub(names + GAP.len()).max(1);
         let mut text = String::new();
         for row in &self.rows {
             if !text.is_empty() {
                 text.push('\n');
             }
             for ((name, _), cell) in self.head.iter().zip(row).filter(|(_, cell)| !cell.is_empty()) {
-                for (at, part) in wrapped(&cell.text, room).into_iter().enumerate() {
+                for (at, part) in wrapped(&cell.text, available).into_iter().enumerate() {
                     let name = padded(if at == 0 { name } else { "" }, names, CellAlign::Left);
                     let part = if in_colour { painted(&part, cell.tone) } else { part };
                     text += &format!("{name}{GAP}{part}\n");
@@ -136,13 +136,13 @@ impl TextTable {
                 *widest = (*widest).max(width(&cell.text));
             }
         }
-        let room = columns.saturating_sub(GAP.len() * widths.len().saturating_sub(1));
-        let excess = widths.iter().sum::<usize>().saturating_sub(room);
+        let available = columns.saturating_sub(GAP.len() * widths.len().saturating_sub(1));
+        let excess = widths.iter().sum::<usize>().saturating_sub(available);
         let words = widths.iter_mut().zip(&self.head).filter(|(_, (_, align))| *align == CellAlign::Left);
         if let Some((widest, _)) = words.max_by_key(|(width, _)| **width) {
             *widest = widest.saturating_sub(excess).max(MIN_WORDS.min(*widest));
         }
-        (widths.iter().sum::<usize>() <= room).then_some(widths)
+        (widths.iter().sum::<usize>() <= available).then_some(widths)
     }
 
     fn line(&self, cells: &[TableCell], widths: &[usize], in_colour: bool) -> String {
@@ -178,7 +178,8 @@ pub fn count(number: u64, thing: &str) -> String {
     }
 }
 
-/// Formats three significant digits with an SI prefix: `4.51k`, `125M`; plain decimals below one; `-` for infinities and NaN.
+/// Formats three significant digits with an SI prefix: `4.51k`, `125M`; plain decimals below one; `-` for infinities
+/// and NaN.
 pub fn si(value: f64) -> String {
     if !value.is_finite() {
         return "-".into();

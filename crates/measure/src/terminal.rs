@@ -51,7 +51,8 @@ fn wants(is_terminal: bool) -> bool {
     }
 }
 
-/// Returns the width of stdout in columns: that of COLUMNS, else that of the terminal. None if stdout is not a terminal.
+/// Returns the width of stdout in columns: that of COLUMNS, else that of the terminal. None if stdout is not a
+/// terminal.
 pub fn columns() -> Option<usize> {
     // Tests of texts must not depend on the terminal that they run in.
     if cfg!(test) {

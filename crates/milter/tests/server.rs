@@ -348,7 +348,9 @@ async fn replaces_the_socket_of_a_dead_server_but_not_of_a_running_one() {
             .await
             .unwrap_err()
     };
-    assert!(bind(&socket, settings.clone()).await.to_string().contains("another server answers there"));
+    assert!(
+        bind(&socket, settings.clone()).await.to_string().contains("another server listens at this path")
+    );
     let nobody = MilterSettings { unix_group: Some("no such group".into()), ..settings.clone() };
     let other = format!("{socket}2");
     assert!(matches!(bind(&other, nobody).await, MilterServerError::Group(_)));

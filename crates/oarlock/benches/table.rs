@@ -1,34 +1,34 @@
-//! What policies cost: the same records straight to the dispatcher, and through the key table.
+//! The cost of policies: the same records straight to the dispatcher, and through the key table.
 //!
-//! The engine behind both does nothing with batches of this size, so what is left is the hall's and the dispatcher's own
-//! work: 65,536 records of 40 bytes under 1,024 keys in random order. Each line is the best of its rounds, in nanoseconds
-//! per record.
+//! The engine behind both does nothing with batches of this size, so only the accelerator's and the dispatcher's own
+//! work is left: 65,536 records of 40 bytes under 1,024 keys in random order. Each line is the best of its rounds, in
+//! nanoseconds per record.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a program that may stop at the first surprise")]
 
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use oarlock::batch::{Batch, BatchOutcome, Iv, Task};
-use oarlock::contract::{
-    BatchSize, BlockCipher, Column, Engine, EngineFault, InputSource, Jobs, KeySource, Outcomes, OutputSink,
-    Records, Shape, Span, Status,
-};
-use oarlock::table::{KeyTable, KeyType, Policy};
+use oarlock::batch::{Batch, BatchOutcome, BatchTask, IvSource};
+use oarlock::engine_api::{BatchSize, Engine, EngineFault, Jobs};
+use oarlock::table::{KeyPolicy, KeyTable, KeyType};
 use oarlock::{Accelerator, keys};
+use oarlock::{
+    BlockCipher, Column, InputSource, KeySource, Outcomes, OutputSink, Records, Shape, Span, Status,
+};
 use oarlock_scalar::ScalarEngine;
 
 const RECORDS: usize = 65_536;
 const KEYS: usize = 1_024;
 const LEN: usize = 40;
 const ROUNDS: usize = 60;
-const TASK: Task = Task::Do(Shape::Cipher {
+const TASK: BatchTask = BatchTask::Do(Shape::Cipher {
     alg: BlockCipher::Des,
-    mode: oarlock::contract::CipherMode::Cbc,
-    direction: oarlock::contract::Direction::Encrypt,
+    mode: oarlock::CipherMode::Cbc,
+    direction: oarlock::Direction::Encrypt,
 });
 
-/// Right where it is proved, and idle where it is measured.
+/// Right if it is proved, and idle if it is measured.
 #[derive(Debug)]
 struct Idle(ScalarEngine);
 
@@ -73,15 +73,15 @@ fn main() {
             .into(),
         ..records.clone()
     };
-    let table = |policy: &dyn Fn() -> Policy| {
+    let table = |policy: &dyn Fn() -> KeyPolicy| {
         let table = KeyTable::new();
         for (n, secret) in secrets.iter().enumerate() {
             table.insert(format!("key {n}"), KeyType::Des, &secret[..], policy()).unwrap();
         }
         table
     };
-    let open = table(&|| Policy::any_data(KeyType::Des));
-    let counted = table(&|| Policy::any_data(KeyType::Des).max_uses(1 << 60));
+    let open = table(&|| KeyPolicy::any_data(KeyType::Des));
+    let counted = table(&|| KeyPolicy::any_data(KeyType::Des).max_uses(1 << 60));
 
     let plain = Batch::of(TASK, records.clone());
     let mut few_refused = plain.clone();
@@ -89,10 +89,10 @@ fn main() {
     with_unknown[77] = KeySource::Table(9_999);
     few_refused.records.key = Column::Each(with_unknown.into());
     let mut made = Batch::of(TASK, records.clone());
-    let iv_place = |n: usize| Iv::Generated(OutputSink::Output(span((RECORDS * LEN) + 8 * n, 8)));
+    let iv_place = |n: usize| IvSource::Generated(OutputSink::Output(span((RECORDS * LEN) + 8 * n, 8)));
     made.iv_from = Column::Each((0..RECORDS).map(iv_place).collect());
     made.records.output_len += 8 * RECORDS;
-    let both = [TASK, Task::decrypt(BlockCipher::Des)];
+    let both = [TASK, BatchTask::decrypt(BlockCipher::Des)];
     let mixed = Batch::new(Column::Each((0..RECORDS).map(|n| both[n % 2]).collect()), records.clone());
 
     let shape = TASK.shape();

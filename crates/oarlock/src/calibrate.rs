@@ -21,19 +21,19 @@ use std::time::{Duration, Instant};
 use oarlock_core::{BatchSize, Engine, Jobs, Operation, Outcomes, Records, Shape};
 use oarlock_dispatch::EngineCost;
 
-pub(crate) use self::first_use::FirstUse;
-pub use self::fit::{Fit, Timing};
-pub use self::grid::Grid;
-use crate::find::proved_shapes;
+pub(crate) use self::first_use::FirstUseCosts;
+pub use self::fit::{BatchTiming, CostFit};
+pub use self::grid::TimingGrid;
+use crate::detect::proved_shapes;
 use crate::selftest::{sample_operations, sample_records};
 
 /// Measured costs by engine and shape.
-pub(crate) type Costs = Vec<(&'static str, Shape, EngineCost)>;
+pub(crate) type EngineCosts = Vec<(&'static str, Shape, EngineCost)>;
 
-/// Each batch is timed so often; the fastest counts, since nothing makes a batch too fast.
+/// The number of times that each batch is timed. The fastest time counts, because nothing makes a batch too fast.
 const ROUNDS: usize = 3;
 
-/// Where costs came from, for `oarlock engines` to tell.
+/// The source of the costs, for `oarlock engines` to print.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Calibration {
@@ -43,18 +43,20 @@ pub enum Calibration {
     Measured(PathBuf),
     /// Measured now; the cache file could not be written, so the next start measures again.
     NotKept {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Read or measured shape by shape, each when it is first wanted ([`AcceleratorBuilder::lazy`](crate::Builder::lazy)).
+    /// Read or measured shape by shape, each at its first use
+    /// ([`AcceleratorBuilder::lazy`](crate::AcceleratorBuilder::lazy)).
     AtFirstUse {
         /// The cache file.
         cache: Option<PathBuf>,
     },
 }
 
-/// The costs of `engines`: from the cache where it is of this machine and version and names them all, else measured.
-pub(crate) fn costs(engines: &[&dyn Engine], cache: Option<&Path>) -> (Costs, Calibration) {
+/// Returns the costs of `engines`: from the cache if it is of this machine and version and lists them all, and
+/// measured otherwise.
+pub(crate) fn costs(engines: &[&dyn Engine], cache: Option<&Path>) -> (EngineCosts, Calibration) {
     let Some(path) = cache else {
         let reason = "no cache directory is known".into();
         return (measure(engines), Calibration::NotKept { reason });
@@ -72,20 +74,24 @@ pub(crate) fn costs(engines: &[&dyn Engine], cache: Option<&Path>) -> (Costs, Ca
     }
 }
 
-/// The cache file: `$XDG_CACHE_HOME/oarlock/costs`, or under `~/.cache`; none if the home directory does not exist.
-pub(crate) fn default_cache() -> Option<PathBuf> {
+/// Returns the usual cache file: `$XDG_CACHE_HOME/oarlock/costs`, or `~/.cache/oarlock/costs` if the home directory
+/// exists.
+///
+/// This reads the environment variables `XDG_CACHE_HOME` and `HOME`. A program with raised privileges must not use
+/// it.
+pub fn default_cost_cache() -> Option<PathBuf> {
     cache_of(std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME"))
 }
 
 fn cache_of(xdg_cache_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
     let absolute = |path: Option<OsString>| path.map(PathBuf::from).filter(|path| path.is_absolute());
-    // Accounts of services often name a home that was never made: making it is not for a library to do.
+    // Accounts of services often name a home directory that was never made. A library must not make it.
     let home = || absolute(home).filter(|home| home.is_dir());
     let base = absolute(xdg_cache_home).or_else(|| Some(home()?.join(".cache")))?;
     Some(base.join("oarlock").join("costs"))
 }
 
-fn measure(engines: &[&dyn Engine]) -> Costs {
+fn measure(engines: &[&dyn Engine]) -> EngineCosts {
     let pairs =
         engines.iter().flat_map(|engine| proved_shapes().into_iter().map(move |shape| (*engine, shape)));
     pairs.filter_map(|(engine, shape)| Some((engine.name(), shape, measure_one(engine, shape)?))).collect()
@@ -100,30 +106,32 @@ fn measure_one(engine: &dyn Engine, shape: Shape) -> Option<EngineCost> {
     }
 }
 
-/// One lane group and, where that is quick, four: the difference is C2, what is left of one group C1.
+/// Measures one lane group and, if that is quick, four. The difference gives C2, and the rest of one group gives C1.
 fn measure_operations(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Option<EngineCost> {
     let best = lanes.preferred.max(1);
     let many = (4 * best).min(lanes.max.max(best));
     let set = sample_operations(shape, many).ok()?;
     let operations: Vec<Operation<'_>> = set.iter().collect();
     let jobs = |ops: usize| Jobs::Operations(shape, &operations[..ops]);
-    let timing = |ops, took_ns| Timing { ops, bytes: 0, took_ns };
+    let timing = |ops, took_ns| BatchTiming { ops, bytes: 0, took_ns };
     let one = timing(best, fastest(engine, &jobs(best), Duration::ZERO)?);
     if one.took_ns > QUICK_NS || many == best {
-        return Some(Fit::of(&[one], best)?.cost);
+        return Some(CostFit::of(&[one], best)?.cost);
     }
     let took = fastest_of_each(engine, &[jobs(best), jobs(many)], STEADY)?;
-    Some(Fit::of(&[timing(best, took[0]), timing(many, took[1])], best)?.cost)
+    Some(CostFit::of(&[timing(best, took[0]), timing(many, took[1])], best)?.cost)
 }
 
-/// What is fitted together is timed in turn for so long: a processor's speed changes from one millisecond to the next, and a
-/// batch's fixed share is a small difference.
+/// The time during which batches that are fitted together are measured by turns.
+///
+/// The speed of a processor changes from one millisecond to the next, and the fixed share of a batch is a small
+/// difference.
 const STEADY: Duration = Duration::from_micros(1200);
 
 /// A group slower than this is timed alone.
 const QUICK_NS: f64 = 300_000.0;
 
-/// Three points: few and many short records for C1 and C2, many longer ones for C3.
+/// Measures three points: few and many short records for C1 and C2, many longer records for C3.
 fn measure_records(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Option<EngineCost> {
     let (few, many) = (lanes.preferred.max(1), (lanes.preferred.max(16) * 4).min(lanes.max));
     let sizes = [(few, 16), (many, 16), (many, 1024)];
@@ -132,19 +140,23 @@ fn measure_records(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Optio
     let parts: [[&Records<'_>; 1]; 3] = [[short], [broad], [long]];
     let jobs = [0, 1, 2].map(|at| Jobs::Records(shape, &parts[at]));
     let took = fastest_of_each(engine, &jobs, STEADY)?;
-    let timing =
-        |(at, took_ns): (usize, f64)| Timing { ops: sizes[at].0, bytes: parts[at][0].input_bytes(), took_ns };
-    let timings: Vec<Timing> = took.into_iter().enumerate().map(timing).collect();
-    Some(Fit::of(&timings, lanes.preferred)?.cost)
+    let timing = |(at, took_ns): (usize, f64)| BatchTiming {
+        ops: sizes[at].0,
+        bytes: parts[at][0].input_bytes(),
+        took_ns,
+    };
+    let timings: Vec<BatchTiming> = took.into_iter().enumerate().map(timing).collect();
+    Some(CostFit::of(&timings, lanes.preferred)?.cost)
 }
 
-/// Nanoseconds of the fastest of some runs, after one to warm up: [`ROUNDS`] of them, and more until `min` has passed.
-/// None where the engine fails.
+/// Returns the nanoseconds of the fastest run, after one run to warm up.
+///
+/// There are [`ROUNDS`] runs, and more until `min` has passed. Returns `None` if the engine fails.
 fn fastest(engine: &dyn Engine, jobs: &Jobs<'_>, min: Duration) -> Option<f64> {
     fastest_of_each(engine, std::slice::from_ref(jobs), min)?.pop()
 }
 
-/// The same for several batches that take turns.
+/// Returns the same for several batches that are measured by turns.
 fn fastest_of_each(engine: &dyn Engine, batches: &[Jobs<'_>], min: Duration) -> Option<Vec<f64>> {
     let mut outcomes: Vec<Outcomes> = batches.iter().map(Outcomes::for_jobs).collect();
     let mut best = vec![f64::INFINITY; batches.len()];
@@ -167,17 +179,18 @@ fn fastest_of_each(engine: &dyn Engine, batches: &[Jobs<'_>], min: Duration) -> 
     Some(best.into_iter().map(|best| (best - clock_ns).max(1.0)).collect())
 }
 
-/// What reading the clock takes: a tenth of the shortest batches.
+/// Returns the time of reading the clock, which is a tenth of the shortest batches.
 fn clock_ns() -> f64 {
     let read = |_| Instant::now().elapsed().as_nanos() as f64;
     (0..32).map(read).fold(f64::INFINITY, f64::min)
 }
 
-/// Reads the cache: the machine's line first, then one line per engine and shape. None where it is of another machine
-/// or version, is damaged, or lacks an engine's shape.
-fn read(engines: &[&dyn Engine], path: &Path) -> Option<Costs> {
+/// Reads the cache: first the line of the machine, then one line per engine and shape.
+///
+/// Returns `None` if the cache is of another machine or version, is damaged, or lacks a shape of an engine.
+fn read(engines: &[&dyn Engine], path: &Path) -> Option<EngineCosts> {
     let rows = read_rows(path)?;
-    let mut costs = Costs::new();
+    let mut costs = EngineCosts::new();
     for engine in engines {
         for shape in proved_shapes().into_iter().filter(|shape| engine.offers(*shape).is_some()) {
             let name = shape.to_string();
@@ -190,18 +203,18 @@ fn read(engines: &[&dyn Engine], path: &Path) -> Option<Costs> {
 
 /// A line of the cache file.
 #[derive(Clone, Debug)]
-struct Row {
+struct CacheRow {
     engine: String,
     shape: String,
     cost: EngineCost,
 }
 
-impl Row {
+impl CacheRow {
     fn is_of(&self, engine: &str, shape: &str) -> bool {
         self.engine == engine && self.shape == shape
     }
 
-    /// None where the line is damaged.
+    /// Parses a line. Returns `None` if it is damaged.
     fn parse(line: &str) -> Option<Self> {
         let fields: Vec<&str> = line.split(' ').collect();
         let [engine, shape, numbers @ ..] = fields.as_slice() else { return None };
@@ -214,14 +227,14 @@ impl Row {
 }
 
 /// The undamaged lines of a cache file of this machine and version.
-fn read_rows(path: &Path) -> Option<Vec<Row>> {
+fn read_rows(path: &Path) -> Option<Vec<CacheRow>> {
     let text = fs::read_to_string(path).ok()?;
     let mut lines = text.lines();
-    (lines.next()? == machine()).then(|| lines.filter_map(Row::parse).collect())
+    (lines.next()? == machine()).then(|| lines.filter_map(CacheRow::parse).collect())
 }
 
-fn write(costs: &Costs, path: &Path) -> io::Result<()> {
-    let row = |(engine, shape, cost): &(&'static str, Shape, EngineCost)| Row {
+fn write(costs: &EngineCosts, path: &Path) -> io::Result<()> {
+    let row = |(engine, shape, cost): &(&'static str, Shape, EngineCost)| CacheRow {
         engine: (*engine).to_owned(),
         shape: shape.to_string(),
         cost: *cost,
@@ -229,10 +242,10 @@ fn write(costs: &Costs, path: &Path) -> io::Result<()> {
     write_rows(&costs.iter().map(row).collect::<Vec<_>>(), path)
 }
 
-/// Writes beside the file and renames, so that another start never reads half of it.
-fn write_rows(rows: &[Row], path: &Path) -> io::Result<()> {
+/// Writes a new file beside the old one and renames it, so that another process never reads half of it.
+fn write_rows(rows: &[CacheRow], path: &Path) -> io::Result<()> {
     let mut text = machine() + "\n";
-    for Row { engine, shape, cost } in rows {
+    for CacheRow { engine, shape, cost } in rows {
         let EngineCost { per_batch_ns, per_op_ns, per_byte_ns } = cost;
         text += &format!("{engine} {shape} {per_batch_ns:.3} {per_op_ns:.3} {per_byte_ns:.6}\n");
     }
@@ -245,20 +258,21 @@ fn write_rows(rows: &[Row], path: &Path) -> io::Result<()> {
     fs::rename(&beside, path).inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 
-/// Tells apart what one process writes at once.
+/// Distinguishes the files that threads of one process write at once.
 static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 
-/// What the constants mean: those that an earlier model was made of are measured again.
+/// The meaning of the constants. Constants of an earlier model are measured again.
 const MODEL: &str = "bytes of whole groups, in turn";
 
-/// What costs depend on: this version and build, and the processor as the system describes it.
+/// Returns everything that costs depend on: this version and build, and the processor as the system describes it.
 fn machine() -> String {
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
     format!("oarlock {} {build}, {MODEL}, on {}", env!("CARGO_PKG_VERSION"), processor())
 }
 
 fn processor() -> String {
-    // Of the first processor only: the system makes this text as it is read, and a large machine's takes it long.
+    // Only the first processor is read. The system generates this text on each read, which takes long on a large
+    // machine.
     let lines: Vec<String> = fs::File::open("/proc/cpuinfo").map_or_else(
         |_| Vec::new(),
         |file| {
@@ -331,7 +345,7 @@ mod tests {
             assert!(read(&engines, &path).is_none());
         }
         let below_a_file = path.join("costs");
-        assert!(write(&Costs::new(), &below_a_file).is_err());
+        assert!(write(&EngineCosts::new(), &below_a_file).is_err());
         fs::remove_dir_all(path.parent().unwrap()).unwrap();
     }
 }

@@ -19,13 +19,13 @@ use crate::Accelerator;
 #[derive(Clone, Debug)]
 pub struct DigestChain {
     alg: DigestAlg,
-    /// The chaining value, and behind it less than a block that is not hashed yet.
+    /// The chaining value, and behind it the bytes of a block that is not complete yet.
     data: Vec<u8>,
     len_bytes: u64,
 }
 
 impl DigestChain {
-    /// Of nothing yet.
+    /// Starts the digest of an empty message.
     #[must_use]
     pub fn new(alg: DigestAlg) -> Self {
         Self { alg, data: initial(alg).to_vec(), len_bytes: 0 }
@@ -34,17 +34,17 @@ impl DigestChain {
     /// Takes the next bytes of the message, less than 4 GiB at a time.
     ///
     /// # Errors
-    /// No engine hashes, or too much at a time.
+    /// No engine computes the digest, or the bytes are too many.
     pub fn update(&mut self, accelerator: &Accelerator, bytes: &[u8]) -> Result<(), JobError> {
         self.len_bytes += bytes.len() as u64;
         self.data.extend_from_slice(bytes);
         self.absorb(accelerator)
     }
 
-    /// The digest.
+    /// Returns the digest.
     ///
     /// # Errors
-    /// No engine hashes.
+    /// No engine computes the digest.
     pub fn finish(mut self, accelerator: &Accelerator) -> Result<Vec<u8>, JobError> {
         // FIPS 180-4 5.1: a one bit, zeros, and the length in bits: 64 bits of it, or 128.
         let (block, state) = (self.alg.block_len(), self.alg.state_len());
@@ -87,7 +87,7 @@ impl DigestChain {
     }
 }
 
-/// FIPS 180-4 5.3.
+/// Returns the initial chaining value. FIPS 180-4 5.3.
 fn initial(alg: DigestAlg) -> &'static [u8] {
     const SHA1: [u8; 20] = words([0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0]);
     const SHA256: [u8; 32] = words([

@@ -1,71 +1,84 @@
-//! What a caller asks for: a scheme, a key and borrowed inputs.
+//! Jobs: a scheme, a key and borrowed inputs.
 
 use std::fmt;
 
-use oarlock_core::{DigestAlg, HeldJob, JobError, Key, Scheme};
+use oarlock_core::{DigestAlg, HeldJob, JobError, Key, Scheme, SigningScheme, VerifyingScheme};
 use zeroize::Zeroizing;
 
-use crate::schemes::hash::{Digester, Hash};
+use crate::schemes::hash::{Digester, MessageDigest};
 
-/// One whole operation: a scheme over a message or digest, under a key. Inputs are borrowed until the job is lowered.
+/// One whole operation: a scheme over a message or digest, under a key.
+///
+/// A job borrows its inputs. They are copied when it is submitted.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Job<'a> {
     /// Padding, encoding and nonce rule.
     pub scheme: Scheme,
     /// The key, of a kind that the scheme can use.
     pub key: &'a Key,
-    /// What is signed, verified, decrypted or agreed upon.
+    /// The message or digest to sign or verify, the ciphertext, or the key of the peer.
     pub input: Input<'a>,
-    /// The signature to verify, or the OAEP label; else empty.
+    /// The signature to verify or the OAEP label, else empty.
     pub second: &'a [u8],
 }
 
 /// The main input of a [`Job`].
 #[derive(Clone, Copy)]
 pub enum Input<'a> {
-    /// A whole message, which is hashed here where the scheme names a digest; else an Ed25519 message, an RSA ciphertext
-    /// or an X25519 peer key.
+    /// A whole message, which is hashed if the scheme names a digest. For other schemes: an Ed25519 message, an RSA
+    /// ciphertext or an X25519 peer key.
     Message(&'a [u8]),
     /// The digest of a message, as long as the scheme's digest, for schemes that name one.
     Digest(&'a [u8]),
 }
 
 impl<'a> Job<'a> {
-    /// A signature over `input`.
+    /// Signs `input`.
     #[must_use]
-    pub fn sign(scheme: Scheme, key: &'a Key, input: Input<'a>) -> Self {
-        Self { scheme, key, input, second: &[] }
+    pub fn sign(scheme: SigningScheme, key: &'a Key, input: Input<'a>) -> Self {
+        Self::with_scheme(scheme.into(), key, input, &[])
     }
 
-    /// Verification of `signature` over `input`.
+    /// Verifies `signature` over `input`.
     #[must_use]
-    pub fn verify(scheme: Scheme, key: &'a Key, input: Input<'a>, signature: &'a [u8]) -> Self {
-        Self { scheme, key, input, second: signature }
+    pub fn verify(scheme: VerifyingScheme, key: &'a Key, input: Input<'a>, signature: &'a [u8]) -> Self {
+        Self::with_scheme(scheme.into(), key, input, signature)
     }
 
-    /// PKCS#1 v1.5 decryption, which never shows whether the padding was good. RFC 8017 7.2.2.
+    /// Performs any scheme, for callers that read the scheme from a protocol.
+    ///
+    /// `second` is the signature to verify or the OAEP label, and empty for every other scheme.
+    #[must_use]
+    pub fn with_scheme(scheme: Scheme, key: &'a Key, input: Input<'a>, second: &'a [u8]) -> Self {
+        Self { scheme, key, input, second }
+    }
+
+    /// Decrypts with PKCS#1 v1.5. The answer never shows whether the padding was good. RFC 8017 7.2.2.
     #[must_use]
     pub fn decrypt_pkcs1(key: &'a Key, ciphertext: &'a [u8]) -> Self {
         Self { scheme: Scheme::RsaPkcs1Decrypt, key, input: Input::Message(ciphertext), second: &[] }
     }
 
-    /// OAEP decryption with one digest for label and mask generation. RFC 8017 7.1.2.
+    /// Decrypts with OAEP, with one digest for the label and the mask generation. RFC 8017 7.1.2.
     #[must_use]
     pub fn decrypt_oaep(digest: DigestAlg, key: &'a Key, ciphertext: &'a [u8], label: &'a [u8]) -> Self {
         let scheme = Scheme::RsaOaepDecrypt { digest, mgf: digest };
         Self { scheme, key, input: Input::Message(ciphertext), second: label }
     }
 
-    /// X25519 agreement with a peer's 32-byte u-coordinate. RFC 7748 6.1.
+    /// Agrees on a secret with a peer's 32-byte u-coordinate by X25519. RFC 7748 6.1.
     #[must_use]
     pub fn agree(key: &'a Key, peer: &'a [u8]) -> Self {
         Self { scheme: Scheme::X25519, key, input: Input::Message(peer), second: &[] }
     }
 
-    /// The job as the holder of its key takes it: with the digest in place of the message where the scheme names one.
+    /// Returns the job in the form that the holder of its key takes: with the digest in place of the message if the
+    /// scheme names one.
     ///
     /// # Errors
-    /// As [`Input::Digest`] of the wrong length, or given to a scheme without a digest.
+    /// [`JobError::Length`] if a given digest has the wrong length; [`JobError::Unsupported`] for a digest in a
+    /// scheme that takes messages.
     pub fn to_held(&self) -> Result<HeldJob, JobError> {
         let input = match self.scheme.message_digest() {
             Some(alg) => self.digest(Digester::of(alg)?)?.as_ref().to_vec(),
@@ -75,18 +88,18 @@ impl<'a> Job<'a> {
         Ok(HeldJob { scheme: self.scheme, key: self.key.clone(), input: Zeroizing::new(input), second })
     }
 
-    /// The digest of the message, computed or as given.
-    pub(crate) fn digest(&self, alg: &Digester) -> Result<Hash, JobError> {
+    /// Returns the digest of the message, computed or given.
+    pub(crate) fn digest(&self, alg: &Digester) -> Result<MessageDigest, JobError> {
         match self.input {
             Input::Message(message) => Ok(alg.hash(message)),
-            Input::Digest(digest) if digest.len() == alg.len() => Ok(Hash::from_slice(digest)),
+            Input::Digest(digest) if digest.len() == alg.len() => Ok(MessageDigest::from_slice(digest)),
             Input::Digest(digest) => {
                 Err(JobError::Length { what: "digest", expected: alg.len().to_string(), found: digest.len() })
             }
         }
     }
 
-    /// The message of a scheme that names no digest.
+    /// Returns the message of a scheme that names no digest.
     pub(crate) fn message(&self) -> Result<&'a [u8], JobError> {
         match self.input {
             Input::Message(message) => Ok(message),
@@ -98,7 +111,7 @@ impl<'a> Job<'a> {
 }
 
 impl Input<'_> {
-    /// Length of what was given.
+    /// Returns the length of the input.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -106,7 +119,7 @@ impl Input<'_> {
         }
     }
 
-    /// True where it is empty.
+    /// True if it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -130,7 +143,7 @@ impl fmt::Debug for Input<'_> {
 
 #[cfg(test)]
 mod tests {
-    use oarlock_core::{Curve, EcdsaEncoding, Fingerprint, KeyHome, KeyKind};
+    use oarlock_core::{Curve, Fingerprint, KeyHome, KeyKind};
 
     use super::*;
 
@@ -138,12 +151,7 @@ mod tests {
     fn a_held_job_carries_the_digest_and_not_the_message() {
         let fingerprint = Fingerprint::new([1; 32]);
         let key = Key::held(KeyKind::EcPrivate(Curve::P256), "token", "a", None, fingerprint);
-        let scheme = Scheme::EcdsaSign {
-            curve: Curve::P256,
-            digest: DigestAlg::Sha256,
-            encoding: EcdsaEncoding::Der,
-            nonce: oarlock_core::NonceRule::Hedged,
-        };
+        let scheme = SigningScheme::ECDSA_P256_SHA256_DER;
         let held = Job::sign(scheme, &key, Input::Message(b"abc")).to_held().unwrap();
         assert_eq!(held.input.len(), 32);
         assert_eq!(held.input[..4], [0xba, 0x78, 0x16, 0xbf]);
@@ -155,7 +163,7 @@ mod tests {
     #[test]
     fn schemes_over_messages_take_no_digest() {
         let key = Key::held(KeyKind::Ed25519Private, "token", "b", None, Fingerprint::new([2; 32]));
-        let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Digest(&[0; 32]));
+        let job = Job::sign(SigningScheme::ED25519, &key, Input::Digest(&[0; 32]));
         assert!(matches!(job.to_held(), Err(JobError::Unsupported { .. })));
     }
 }

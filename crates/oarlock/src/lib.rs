@@ -1,74 +1,146 @@
-//! The hall of Oarlock: schemes, self tests, and the accelerator that joins engines to the dispatcher.
+//! Signs, verifies, encrypts and hashes many things at once, on the fastest engine that this machine has.
 //!
-//! | module | what it holds |
-//! |---|---|
-//! | [`accelerator`](Accelerator) | the one way in: engines found and proved, joined to the dispatcher |
-//! | `find`, [`calibrate`](Fit) | which engines this machine has, and what they cost |
-//! | [`table`] | named, indexed keys of stated types, each with a policy; keys that come wrapped |
-//! | [`batch`] | records of mixed tasks under the table's keys, in one call |
-//! | [`digest_chain`](DigestChain) | the digest of one long message, piece by piece |
-//! | [`job`](Job) | what a caller asks for: a scheme, a key and borrowed inputs |
-//! | [`schemes`] | padding, encodings and nonces: a job lowered to a raw operation, its raw result raised to an answer |
-//! | [`threshold`] | RSA signatures by shares of a key: partial signatures with proofs, verified and combined |
-//! | [`selftest`] | known answers for every shape, and sample workloads made of them |
+//! An [`Accelerator`] takes jobs from any number of threads and computes jobs of one kind side by side, in the lanes of
+//! vector instructions if the processor has them. A job that arrives alone is computed at once.
 //!
-//! A key that comes wrapped is unwrapped into a secret slot, used by the records behind it, and gone when the call ends:
+//! # Sign and verify
 //!
 //! ```
-//! use oarlock::Accelerator;
-//! use oarlock::batch::{BatchBuilder, Entry, KeyWrap, NewIv, Place, Task};
-//! use oarlock::contract::{BlockCipher, KeySource, Status, WrapAlg};
-//! use oarlock::table::{Algorithm, KeyTable, KeyType, Operation, Policy};
+//! use oarlock::{Accelerator, Input, Job, SigningScheme, SubmitOptions, VerifyingScheme};
+//!
+//! let accelerator = Accelerator::new()?;
+//! let key = oarlock::keys::generate::ed25519()?;
+//! let message = Input::Message(b"a message");
+//!
+//! let job = Job::sign(SigningScheme::ED25519, &key, message);
+//! let signature = accelerator.submit(&job, SubmitOptions::default()).wait()?;
+//!
+//! let check = Job::verify(VerifyingScheme::ED25519, &key, message, &signature);
+//! assert!(accelerator.run_all(&[check]).verified(0)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Encrypt a column
+//!
+//! [`Records`] are a structure of arrays. A value that all records share is written once, and values that lie side by
+//! side are written as a stride:
+//!
+//! ```
+//! use std::borrow::Cow;
+//!
+//! use oarlock::{
+//!     Accelerator, BlockCipher, CipherMode, Column, Direction, InputSource, OutputSink, Records, Shape, Span, Status,
+//! };
+//!
+//! let accelerator = Accelerator::new()?;
+//! let key = oarlock::keys::raw::secret(vec![7; 16])?;
+//!
+//! // An IV of 16 bytes, and behind it three rows of 32 bytes each.
+//! let data = [vec![1; 16], vec![2; 3 * 32]].concat();
+//! let row = |start| Span { start, len: 32 };
+//! let records = Records {
+//!     len: 3,
+//!     keys: Cow::Owned(vec![key]),
+//!     data: Cow::Borrowed(&data),
+//!     output_len: 3 * 32,
+//!     iv: Column::One(Span { start: 0, len: 16 }),
+//!     input: Column::Stride { first: InputSource::Data(row(16)), stride: 32 },
+//!     output: Column::Stride { first: OutputSink::Output(row(0)), stride: 32 },
+//!     ..Records::default()
+//! };
+//! let shape = Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction: Direction::Encrypt };
+//! let outcomes = accelerator.run_records(shape, &records)?;
+//! assert_eq!(outcomes.statuses(), [Status::Done; 3]);
+//! assert_eq!(outcomes.bytes().len(), 3 * 32);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Use a key that arrives wrapped
+//!
+//! A [`KeyTable`](table::KeyTable) holds named keys with policies, and a [`batch`] mixes tasks. Here one record unwraps a
+//! key into a secret slot, and the records behind it encrypt under it. The slot ends with the call:
+//!
+//! ```
+//! use oarlock::batch::{BatchBuilder, BatchEntry, KeyWrap, EntryIv, EntryOutput, BatchTask};
+//! use oarlock::table::{KeyAlgorithm, KeyTable, KeyType, KeyOperation, KeyPolicy};
+//! use oarlock::{Accelerator, BlockCipher, KeySource, Status, WrapAlg};
 //!
 //! let table = KeyTable::new();
-//! let session = Policy::any_data(KeyType::Tdes2).max_uses(1_000);
-//! let policy = Policy::unwrapping(Algorithm::Kw, KeyType::Tdes2, session).allow([Operation::WrapInClear]);
+//! let session = KeyPolicy::any_data(KeyType::Tdes2).max_uses(1_000);
+//! let policy = KeyPolicy::unwrapping(KeyAlgorithm::Kw, KeyType::Tdes2, session).allow([KeyOperation::WrapInClear]);
 //! let master = table.insert("master", KeyType::Aes128, &[7; 16][..], policy)?.index;
 //!
-//! let accelerator = Accelerator::builder().engines(["scalar"]).build()?;
+//! let accelerator = Accelerator::new()?;
 //! let mut batch = BatchBuilder::new();
-//! batch.add(Entry::new(Task::wrap(WrapAlg::Aes128Kw)).key(master).input(b"a session's key!"))?;
+//! batch.add(BatchEntry::new(BatchTask::wrap(WrapAlg::Aes128Kw)).key(master).input(b"a session's key!"))?;
 //! let wrapped = accelerator.run_batch(&table, &batch.batch())?.output().to_vec();
 //!
 //! batch.clear();
 //! let slot = batch.slot(16);
-//! let unwrap = Task::unwrap_key(KeyWrap::Aes(WrapAlg::Aes128Kw), KeyType::Tdes2);
-//! batch.add(Entry::new(unwrap).key(master).input(&wrapped).output(Place::Slot(slot)))?;
-//! let encrypt = Entry::new(Task::encrypt(BlockCipher::Tdes2)).key_from(KeySource::Slot(slot)).iv(NewIv::Generated);
+//! let unwrap = BatchTask::unwrap_key(KeyWrap::Aes(WrapAlg::Aes128Kw), KeyType::Tdes2);
+//! batch.add(BatchEntry::new(unwrap).key(master).input(&wrapped).output(EntryOutput::Slot(slot)))?;
+//! let encrypt = BatchEntry::new(BatchTask::encrypt(BlockCipher::Tdes2)).key_from(KeySource::Slot(slot)).iv(EntryIv::Generated);
 //! batch.add(encrypt.input(b"12345678"))?;
 //! batch.add(encrypt.input(b"half a block"))?;
 //! let outcome = accelerator.run_batch(&table, &batch.batch())?;
 //! assert_eq!(outcome.statuses(), [Status::Done, Status::Done, Status::BadLength]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Map of the crate
+//!
+//! | module | content |
+//! |---|---|
+//! | [`accelerator`](Accelerator) | the entry point: self-tested engines joined to the dispatcher |
+//! | [`job`](Job) | the request of a caller: a scheme, a key and borrowed inputs |
+//! | [`schemes`] | padding, encodings and nonces: a job becomes a raw operation, and its raw result an answer |
+//! | [`table`] | named, indexed keys of stated types, each with a policy |
+//! | [`batch`] | records of mixed tasks under the table's keys, in one call |
+//! | [`digest_chain`](DigestChain) | the digest of one long message, piece by piece |
+//! | `threshold` | RSA signatures by shares of a key; only with the feature `threshold` |
+//! | [`selftest`] | known answers for every shape, and sample workloads made from them |
+//! | `detect`, [`calibrate`](Fit) | the engines of this machine, and what they cost |
+//! | [`engine_api`] | the traits and types for authors of engines and key holders |
+//!
+//! # Features
+//!
+//! | feature | default | adds |
+//! |---|---|---|
+//! | `lanes` | yes | the vector engine; without it the scalar engine serves alone |
+//! | `threshold` | no | the module `threshold`, and `keys::threshold` |
 #![forbid(unsafe_code)]
 
 mod accelerator;
 pub mod batch;
 mod calibrate;
+mod detect;
 mod digest_chain;
-mod find;
+pub mod engine_api;
 mod job;
 pub mod schemes;
 pub mod selftest;
 pub mod table;
+#[cfg(feature = "threshold")]
 pub mod threshold;
 
 pub use accelerator::{
-    Accelerator, AcceleratorBuilder, Answers, BuildError, EngineReport, Output, PendingAnswer,
-    PendingAnswers, ShapeReport,
+    Accelerator, AcceleratorBuilder, AnswerBytes, Answers, BuildError, Diagnostics, EngineReport,
+    PendingAnswer, PendingAnswers, ShapeReport,
 };
-pub use calibrate::{Calibration, Fit, Grid, Timing};
+pub use calibrate::{BatchTiming, Calibration, CostFit, TimingGrid, default_cost_cache};
+pub use detect::{AbsentEngine, DISABLE_VARIABLE, KNOWN_ENGINES, UnavailableReason, proved_shapes};
 pub use digest_chain::DigestChain;
-pub use find::{AbsentEngine, DISABLE_VARIABLE, KNOWN_ENGINES, UnavailableReason, proved_shapes};
 pub use job::{Input, Job};
 
 pub use oarlock_core::{
-    self as contract, DigestAlg, EcdsaEncoding, JobError, Key, NonceRule, Records, SaltLength, Scheme, Shape,
+    AeadAlg, Blame, BlockCipher, CipherMode, CipherSpec, Column, Curve, DigestAlg, Direction, EcdsaEncoding,
+    Fingerprint, InputSource, JobError, Key, KeyHome, KeyKind, KeySource, MacAlg, MacPadding, NonceRule,
+    Outcomes, OutputSink, Records, RsaExponent, SaltLength, Scheme, SecretBytes, SecretSlots, Shape,
+    SigningScheme, Span, Status, VerifyingScheme, WrapAlg, WrongSchemeKind,
 };
 pub use oarlock_dispatch::{
     AnswerTimes, BatchRuns, DispatchCounters, EngineCost, Histogram, Histograms, MetricFamily, Quarantined,
-    Recorder, SchedulerConfig, SchedulingRule, SubmitOptions, Ticket,
+    Recorder, Results, SchedulerConfig, SchedulingRule, SubmitOptions, Ticket,
 };
 pub use oarlock_keys as keys;
 

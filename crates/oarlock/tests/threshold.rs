@@ -10,7 +10,7 @@ use std::thread::{self, Thread};
 use oarlock::keys::threshold::{Share, ThresholdKey, split};
 use oarlock::keys::{generate, import, raw};
 use oarlock::threshold::{
-    Partial, Request, ThresholdError, combine, combine_optimistic, sign, submit, verify,
+    PartialSignature, SigningRequest, ThresholdError, combine, combine_optimistic, sign, submit, verify,
 };
 use oarlock::{Accelerator, DigestAlg, Input, Job, JobError, Key, SaltLength, Scheme, SubmitOptions};
 
@@ -33,32 +33,36 @@ fn deal(threshold: u8, shares: u8) -> (ThresholdKey, Vec<Share>) {
     split(&key(512), threshold, shares).unwrap()
 }
 
-fn message() -> Request<'static> {
-    Request::new(PKCS1, Input::Message(b"a message"))
+fn message() -> SigningRequest<'static> {
+    SigningRequest::new(PKCS1, Input::Message(b"a message"))
 }
 
-fn partials(shares: &[Share], request: Request<'_>) -> Vec<Partial> {
+fn partials(shares: &[Share], request: SigningRequest<'_>) -> Vec<PartialSignature> {
     let one = |share| sign(accelerator(), share, &[request]).remove(0).unwrap();
     shares.iter().map(one).collect()
 }
 
 /// The signature of the whole key, PKCS#1 v1.5 being deterministic.
-fn plain_signature(key: &Key, request: Request<'_>) -> Vec<u8> {
-    accelerator().run_all(&[Job::sign(request.scheme, key, request.input)]).get(0).unwrap().to_vec()
+fn plain_signature(key: &Key, request: SigningRequest<'_>) -> Vec<u8> {
+    accelerator()
+        .run_all(&[Job::with_scheme(request.scheme, key, request.input, &[])])
+        .get(0)
+        .unwrap()
+        .to_vec()
 }
 
 /// Every choice of `threshold` among the partial signatures.
-fn subsets(all: &[Partial], threshold: u8) -> Vec<Vec<Partial>> {
+fn subsets(all: &[PartialSignature], threshold: u8) -> Vec<Vec<PartialSignature>> {
     let chosen = |mask: u32| (0..all.len()).filter(move |at| mask >> at & 1 == 1).map(|at| all[at].clone());
     let masks = (0_u32..1 << all.len()).filter(|mask| mask.count_ones() == u32::from(threshold));
     masks.map(|mask| chosen(mask).collect()).collect()
 }
 
 /// The same partial signature with one bit of the byte at `at` flipped.
-fn flipped(public: &ThresholdKey, partial: &Partial, at: usize) -> Partial {
+fn flipped(public: &ThresholdKey, partial: &PartialSignature, at: usize) -> PartialSignature {
     let mut bytes = partial.as_bytes().to_vec();
     bytes[at] ^= 1;
-    Partial::from_bytes(public, partial.index(), &bytes).unwrap()
+    PartialSignature::from_bytes(public, partial.index(), &bytes).unwrap()
 }
 
 /// Last bytes of x_i, z and c.
@@ -98,7 +102,7 @@ fn longer_keys_and_other_digests_work() {
     for (bits, digest) in [(1024, DigestAlg::Sha1), (1024, DigestAlg::Sha512), (2048, DigestAlg::Sha384)] {
         let key = key(bits);
         let (public, shares) = split(&key, 2, 3).unwrap();
-        let request = Request::new(Scheme::RsaPkcs1Sign { digest }, Input::Message(b"another"));
+        let request = SigningRequest::new(Scheme::RsaPkcs1Sign { digest }, Input::Message(b"another"));
         let found = combine(accelerator(), &public, &request, &partials(&shares[1..], request)).unwrap();
         assert_eq!(found, plain_signature(&key, request));
     }
@@ -112,7 +116,7 @@ fn lengths_of_no_whole_bytes_work() {
         let (public, shares) = split(&key, 2, 2).unwrap();
         let found = combine(accelerator(), &public, &message(), &partials(&shares, message())).unwrap();
         assert_eq!(found, plain_signature(&key, message()), "{bits}");
-        let salted = Request::new(PSS, Input::Message(b"salted")).with_salt(&[7; 20]);
+        let salted = SigningRequest::new(PSS, Input::Message(b"salted")).with_salt(&[7; 20]);
         let partials = partials(&shares, salted);
         assert!(combine_optimistic(accelerator(), &public, &salted, &partials).is_ok(), "{bits}");
     }
@@ -122,7 +126,7 @@ fn lengths_of_no_whole_bytes_work() {
 fn many_requests_at_once_are_answered_in_their_order() {
     let (public, shares) = deal(2, 3);
     let digests: Vec<[u8; 32]> = (0..19).map(|n| [n; 32]).collect();
-    let mut requests: Vec<_> = digests.iter().map(|d| Request::new(PKCS1, Input::Digest(d))).collect();
+    let mut requests: Vec<_> = digests.iter().map(|d| SigningRequest::new(PKCS1, Input::Digest(d))).collect();
     requests[7].input = Input::Digest(&[1; 20]);
     let answers: Vec<_> = shares[..2].iter().map(|share| sign(accelerator(), share, &requests)).collect();
     for (at, request) in requests.iter().enumerate() {
@@ -130,7 +134,7 @@ fn many_requests_at_once_are_answered_in_their_order() {
             assert!(matches!(answers[0][at], Err(ThresholdError::Job(JobError::Length { .. }))));
             continue;
         }
-        let pair: Vec<Partial> = answers.iter().map(|answer| answer[at].clone().unwrap()).collect();
+        let pair: Vec<PartialSignature> = answers.iter().map(|answer| answer[at].clone().unwrap()).collect();
         let found = combine(accelerator(), &public, request, &pair).unwrap();
         assert_eq!(found, plain_signature(&key(512), *request), "{at}");
     }
@@ -140,12 +144,12 @@ fn many_requests_at_once_are_answered_in_their_order() {
 fn the_queue_gives_what_this_thread_gives() {
     let (public, shares) = deal(2, 3);
     let digests: Vec<[u8; 32]> = (0..9).map(|n| [n; 32]).collect();
-    let mut requests: Vec<_> = digests.iter().map(|d| Request::new(PKCS1, Input::Digest(d))).collect();
+    let mut requests: Vec<_> = digests.iter().map(|d| SigningRequest::new(PKCS1, Input::Digest(d))).collect();
     requests[4].salt = &[1];
     let queued = |share| submit(accelerator(), share, &requests, SubmitOptions::default()).unwrap();
     let answers = [queued(&shares[0]).wait(), block_on(queued(&shares[2]))];
     for (at, request) in requests.iter().enumerate().filter(|(at, _)| *at != 4) {
-        let pair: Vec<Partial> = answers.iter().map(|answer| answer[at].clone().unwrap()).collect();
+        let pair: Vec<PartialSignature> = answers.iter().map(|answer| answer[at].clone().unwrap()).collect();
         let found = combine(accelerator(), &public, request, &pair).unwrap();
         assert_eq!(found, plain_signature(&key(512), *request), "{at}");
     }
@@ -175,14 +179,14 @@ fn block_on<F: Future>(future: F) -> F::Output {
 #[test]
 fn pss_takes_its_salt_from_who_asks() {
     let (public, shares) = deal(2, 3);
-    let request = Request::new(PSS, Input::Message(b"salted")).with_salt(&[7; 20]);
+    let request = SigningRequest::new(PSS, Input::Message(b"salted")).with_salt(&[7; 20]);
     let signature = combine(accelerator(), &public, &request, &partials(&shares[..2], request)).unwrap();
     let scheme = Scheme::RsaPssVerify {
         digest: DigestAlg::Sha256,
         mgf: DigestAlg::Sha256,
         salt: SaltLength::Exactly(20),
     };
-    let check = Job::verify(scheme, public.public(), request.input, &signature);
+    let check = Job::with_scheme(scheme, public.public(), request.input, &signature);
     assert!(accelerator().run_all(&[check]).get(0).is_ok());
     // Another salt is another request.
     let other = request.with_salt(&[8; 20]);
@@ -196,14 +200,14 @@ fn salts_and_schemes_that_do_not_fit_are_refused() {
     let share = deal(2, 2).1.remove(0);
     let refused = |request| sign(accelerator(), &share, &[request]).remove(0).unwrap_err();
     for (scheme, salt) in [(PSS, &[0; 19][..]), (PSS, &[]), (PKCS1, &[0])] {
-        let request = Request::new(scheme, Input::Message(b"m")).with_salt(salt);
+        let request = SigningRequest::new(scheme, Input::Message(b"m")).with_salt(salt);
         assert!(matches!(refused(request), ThresholdError::Job(JobError::Length { what: "salt", .. })));
     }
     for scheme in [Scheme::RsaPkcs1Decrypt, Scheme::Ed25519Sign] {
-        let request = Request::new(scheme, Input::Message(&[1; 64]));
+        let request = SigningRequest::new(scheme, Input::Message(&[1; 64]));
         assert!(matches!(refused(request), ThresholdError::Job(JobError::Unsupported { .. })));
     }
-    let long = Request::new(Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha512 }, Input::Message(b"m"));
+    let long = SigningRequest::new(Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha512 }, Input::Message(b"m"));
     assert!(matches!(refused(long), ThresholdError::Job(JobError::Length { what: "modulus", .. })));
 }
 
@@ -247,7 +251,7 @@ fn the_quick_way_survives_culprits_as_long_as_enough_are_right() {
 fn shares_of_another_deal_or_of_another_key_or_over_another_message_are_named() {
     let ((public, shares), (_, others)) = (deal(2, 3), deal(2, 3));
     let (_, longer) = split(&key(1024), 2, 3).unwrap();
-    let another = Request::new(PKCS1, Input::Message(b"another message"));
+    let another = SigningRequest::new(PKCS1, Input::Message(b"another message"));
     let strangers = [partials(&others, message()), partials(&longer, message()), partials(&shares, another)];
     for stranger in strangers {
         let mixed = [partials(&shares[..1], message()), stranger[1..2].to_vec()].concat();
@@ -263,7 +267,7 @@ fn shares_of_another_deal_or_of_another_key_or_over_another_message_are_named() 
 fn a_partial_signature_under_another_index_does_not_verify() {
     let (public, shares) = deal(2, 3);
     let good = partials(&shares, message());
-    let posing = Partial::from_bytes(&public, 3, good[0].as_bytes()).unwrap();
+    let posing = PartialSignature::from_bytes(&public, 3, good[0].as_bytes()).unwrap();
     let found = verify(accelerator(), &public, &message(), &[good[1].clone(), posing]);
     assert_eq!(found, Err(ThresholdError::BadPartials { indices: vec![3] }));
 }
@@ -272,7 +276,7 @@ fn a_partial_signature_under_another_index_does_not_verify() {
 fn too_few_twice_and_strangers_are_refused() {
     let (public, shares) = deal(3, 5);
     let good = partials(&shares, message());
-    let both = |partials: &[Partial]| {
+    let both = |partials: &[PartialSignature]| {
         let found = combine(accelerator(), &public, &message(), partials).unwrap_err();
         let quick = combine_optimistic(accelerator(), &public, &message(), partials).unwrap_err();
         assert_eq!(found, quick);
@@ -292,23 +296,23 @@ fn bytes_come_back_and_bytes_of_another_form_are_refused() {
     let (public, shares) = deal(2, 3);
     let partial = partials(&shares[..1], message()).remove(0);
     let bytes = partial.as_bytes();
-    assert_eq!((bytes.len(), Partial::len_under(&public)), (64 + 128 + 32, 64 + 128 + 32));
-    assert_eq!(Partial::from_bytes(&public, 1, bytes).unwrap(), partial);
+    assert_eq!((bytes.len(), PartialSignature::len_under(&public)), (64 + 128 + 32, 64 + 128 + 32));
+    assert_eq!(PartialSignature::from_bytes(&public, 1, bytes).unwrap(), partial);
     for len in (0..bytes.len()).chain([bytes.len() + 1]) {
         let cut: Vec<u8> = bytes.iter().copied().chain([0]).take(len).collect();
         let wanted = ThresholdError::PartialLength { index: 1, expected: bytes.len(), found: len };
-        assert_eq!(Partial::from_bytes(&public, 1, &cut), Err(wanted));
+        assert_eq!(PartialSignature::from_bytes(&public, 1, &cut), Err(wanted));
     }
     for index in [0, 4, 255] {
         let wanted = ThresholdError::Index { shares: 3, found: index };
-        assert_eq!(Partial::from_bytes(&public, index, bytes), Err(wanted));
+        assert_eq!(PartialSignature::from_bytes(&public, index, bytes), Err(wanted));
     }
     let changes = [("x_i", 0..64, 0xFF), ("x_i", 0..64, 0), ("z", 64..192, 0), ("c", 192..224, 0)];
     for (what, range, fill) in changes {
         let mut changed = bytes.to_vec();
         changed[range].fill(fill);
         let wanted = ThresholdError::PartialRange { index: 1, what };
-        assert_eq!(Partial::from_bytes(&public, 1, &changed), Err(wanted));
+        assert_eq!(PartialSignature::from_bytes(&public, 1, &changed), Err(wanted));
     }
 }
 
@@ -320,7 +324,7 @@ fn no_garbled_partial_signature_passes() {
     for at in (0..good[0].as_bytes().len()).step_by(5) {
         let mut bytes = good[0].as_bytes().to_vec();
         bytes[at] ^= 0x5A;
-        let Ok(garbled) = Partial::from_bytes(&public, 1, &bytes) else { continue };
+        let Ok(garbled) = PartialSignature::from_bytes(&public, 1, &bytes) else { continue };
         let found = combine(accelerator(), &public, &message(), &[garbled, good[1].clone()]);
         assert_eq!(found, Err(ThresholdError::BadPartials { indices: vec![1] }), "byte {at}");
     }
@@ -338,7 +342,7 @@ fn a_kept_partial_signature_verifies() {
     let text = std::fs::read_to_string(kept("partial512.hex")).unwrap();
     let digits = text.trim().as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap());
     let bytes: Vec<u8> = digits.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect();
-    let partial = Partial::from_bytes(&public, 1, &bytes).unwrap();
+    let partial = PartialSignature::from_bytes(&public, 1, &bytes).unwrap();
     assert_eq!(verify(accelerator(), &public, &message(), &[partial]), Ok(()));
 }
 
@@ -353,7 +357,7 @@ fn sign_the_kept_partial_signature() {
 
 #[test]
 fn whose_fault_it_was_is_told() {
-    use oarlock::contract::Blame;
+    use oarlock::Blame;
     let peer = ThresholdError::BadPartials { indices: vec![1] };
     assert_eq!(peer.blame(), Blame::Peer);
     assert_eq!(ThresholdError::TooFew { needed: 2, found: 1 }.blame(), Blame::Caller);

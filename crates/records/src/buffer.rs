@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-use oarlock::contract::erase;
+use oarlock::engine_api::erase;
 
 /// A growing byte buffer whose memory is overwritten before it is freed.
 #[derive(Default)]

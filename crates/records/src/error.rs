@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use oarlock::contract::Status;
+use oarlock::Status;
 
 /// An unknown name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use oarlock::batch::{Batch, Iv};
-use oarlock::contract::{Column, InputSource, KeySource, OutputSink, Records, Span, erase};
+use oarlock::batch::{Batch, IvSource};
+use oarlock::engine_api::erase;
+use oarlock::{Column, InputSource, KeySource, OutputSink, Records, Span};
 
 use crate::columns::ColumnOutput;
 use crate::error::RejectReason;
@@ -22,7 +23,7 @@ pub(crate) struct GatheredColumns {
     second_key: Vec<KeySource>,
     iv: Vec<Span>,
     second_iv: Vec<Span>,
-    new_iv: Vec<Iv>,
+    new_iv: Vec<IvSource>,
     aad: Vec<Span>,
     input: Vec<InputSource>,
     output: Vec<OutputSink>,
@@ -99,7 +100,7 @@ impl GatheredColumns {
         push_if(
             result_spans.iv.len > 0,
             &mut self.new_iv,
-            Iv::Generated(OutputSink::Output(result_spans.iv)),
+            IvSource::Generated(OutputSink::Output(result_spans.iv)),
         );
         self.input.push(InputSource::Data(record.input));
         self.output.push(OutputSink::Output(result_spans.result));
@@ -138,12 +139,12 @@ impl GatheredColumns {
         batch
     }
 
-    fn iv_from(&self, iv: &IvFrom) -> Column<'_, Iv> {
+    fn iv_from(&self, iv: &IvFrom) -> Column<'_, IvSource> {
         match iv {
-            IvFrom::Column(_) => Column::One(Iv::Given),
+            IvFrom::Column(_) => Column::One(IvSource::Given),
             IvFrom::New(_) => Column::Each(Cow::Borrowed(&self.new_iv)),
-            IvFrom::Zero => Column::One(Iv::Zero),
-            IvFrom::Key => Column::One(Iv::KeyItself),
+            IvFrom::Zero => Column::One(IvSource::Zero),
+            IvFrom::Key => Column::One(IvSource::KeyItself),
         }
     }
 

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use oarlock::batch::Task;
-use oarlock::contract::{AeadAlg, BlockCipher, MacAlg};
+use oarlock::batch::BatchTask;
 use oarlock::table::KeyType;
+use oarlock::{AeadAlg, BlockCipher, MacAlg};
 
 use crate::error::{PlanError, UnknownName};
 use crate::{Encoding, Padding};
@@ -163,14 +163,14 @@ impl RecordJob {
         }
     }
 
-    pub(crate) fn task(&self) -> Task {
+    pub(crate) fn task(&self) -> BatchTask {
         match self.operation {
-            RowOperation::Encrypt { cipher: RowCipher::Cbc(alg), .. } => Task::encrypt(alg),
-            RowOperation::Decrypt { cipher: RowCipher::Cbc(alg), .. } => Task::decrypt(alg),
-            RowOperation::Encrypt { cipher: RowCipher::Gcm(alg), .. } => Task::seal(alg),
-            RowOperation::Decrypt { cipher: RowCipher::Gcm(alg), .. } => Task::open(alg),
-            RowOperation::Translate { from, to, .. } => Task::translate(from, to),
-            RowOperation::Mac { alg, .. } => Task::mac(alg),
+            RowOperation::Encrypt { cipher: RowCipher::Cbc(alg), .. } => BatchTask::encrypt(alg),
+            RowOperation::Decrypt { cipher: RowCipher::Cbc(alg), .. } => BatchTask::decrypt(alg),
+            RowOperation::Encrypt { cipher: RowCipher::Gcm(alg), .. } => BatchTask::seal(alg),
+            RowOperation::Decrypt { cipher: RowCipher::Gcm(alg), .. } => BatchTask::open(alg),
+            RowOperation::Translate { from, to, .. } => BatchTask::translate(from, to),
+            RowOperation::Mac { alg, .. } => BatchTask::mac(alg),
         }
     }
 

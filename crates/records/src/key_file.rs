@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
-use oarlock::table::{Algorithm, Counter, CounterStore, IvRule, KeyTable, KeyType, Operation, Policy};
-use oarlock::table::{TableError, WeakKeys, Weakness};
+use oarlock::table::{
+    CounterStore, IvCounter, IvRule, KeyAlgorithm, KeyOperation, KeyPolicy, KeyTable, KeyType,
+};
+use oarlock::table::{KeyWeakness, TableError, WeakKeyRule};
 use serde::Deserialize;
 
 use crate::same_key::{LineEncryption, SameKeys};
@@ -83,10 +85,10 @@ pub enum KeyFault {
 pub struct LoadedKeys {
     /// The table.
     pub table: KeyTable,
-    /// Which name means which key.
+    /// The names of the keys.
     pub names: KeyNames,
     /// Keys that were accepted with a warning.
-    pub warnings: Vec<(String, Weakness)>,
+    pub warnings: Vec<(String, KeyWeakness)>,
 }
 
 #[derive(Deserialize)]
@@ -184,19 +186,19 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
         &self,
         line: &KeyFileLine<'_>,
         key_type: KeyType,
-    ) -> Result<(Policy, Option<LineEncryption>), KeyFault> {
+    ) -> Result<(KeyPolicy, Option<LineEncryption>), KeyFault> {
         let operations = line.operations()?;
         let algorithms = line.algorithms(key_type)?;
-        let is_gcm = algorithms.contains(&Algorithm::Gcm);
+        let is_gcm = algorithms.contains(&KeyAlgorithm::Gcm);
         let ivs = line.ivs(is_gcm)?;
         let field = match &line.counter {
             Some(_) => Some(line.nonce_field(self.nonce_field, is_gcm)?),
             None => None,
         };
         let encryption = LineEncryption::of(&operations, &algorithms, &ivs, field);
-        let mut policy = Policy::new().allow(operations).with(algorithms).ivs(ivs);
+        let mut policy = KeyPolicy::new().allow(operations).with(algorithms).ivs(ivs);
         if let (Some(path), Some(field)) = (&line.counter, field) {
-            let counter = Counter::new((self.open)(path).map_err(KeyFault::Counter)?, field);
+            let counter = IvCounter::new((self.open)(path).map_err(KeyFault::Counter)?, field);
             policy = policy.ivs([IvRule::Counter(Arc::new(counter))]);
         }
         Ok((line.limited(policy)?, encryption))
@@ -214,14 +216,14 @@ impl KeyFileLine<'_> {
         decoded.map(|_| secret).ok_or(KeyFault::NotEncoded)
     }
 
-    fn operations(&self) -> Result<Vec<Operation>, KeyFault> {
+    fn operations(&self) -> Result<Vec<KeyOperation>, KeyFault> {
         match &self.operations {
             Some(words) => self::words("operations", &OPERATIONS, words),
             None => Ok(OPERATIONS.map(|(_, operation)| operation).into()),
         }
     }
 
-    fn algorithms(&self, key_type: KeyType) -> Result<Vec<Algorithm>, KeyFault> {
+    fn algorithms(&self, key_type: KeyType) -> Result<Vec<KeyAlgorithm>, KeyFault> {
         match &self.algorithms {
             Some(words) => self::words("algorithms", &ALGORITHMS, words),
             None => {
@@ -252,7 +254,7 @@ impl KeyFileLine<'_> {
     }
 
     /// Returns the policy with its limits.
-    fn limited(&self, mut policy: Policy) -> Result<Policy, KeyFault> {
+    fn limited(&self, mut policy: KeyPolicy) -> Result<KeyPolicy, KeyFault> {
         if let Some(uses) = self.max_uses {
             policy = policy.max_uses(uses);
         }
@@ -274,22 +276,22 @@ pub fn parse_nonce_field(text: &str) -> Option<[u8; 4]> {
     bytes[..].try_into().ok()
 }
 
-const OPERATIONS: [(&str, Operation); 5] = [
-    ("encrypt", Operation::Encrypt),
-    ("decrypt", Operation::Decrypt),
-    ("mac", Operation::Mac),
-    ("translate-from", Operation::TranslateFrom),
-    ("translate-to", Operation::TranslateTo),
+const OPERATIONS: [(&str, KeyOperation); 5] = [
+    ("encrypt", KeyOperation::Encrypt),
+    ("decrypt", KeyOperation::Decrypt),
+    ("mac", KeyOperation::Mac),
+    ("translate-from", KeyOperation::TranslateFrom),
+    ("translate-to", KeyOperation::TranslateTo),
 ];
 
-const ALGORITHMS: [(&str, Algorithm); 7] = [
-    ("cbc", Algorithm::Cbc),
-    ("gcm", Algorithm::Gcm),
-    ("des-mac", Algorithm::DesMac),
-    ("retail-mac", Algorithm::RetailMac),
-    ("cmac", Algorithm::Cmac),
-    ("hmac-sha1", Algorithm::HmacSha1),
-    ("hmac-sha256", Algorithm::HmacSha256),
+const ALGORITHMS: [(&str, KeyAlgorithm); 7] = [
+    ("cbc", KeyAlgorithm::Cbc),
+    ("gcm", KeyAlgorithm::Gcm),
+    ("des-mac", KeyAlgorithm::DesMac),
+    ("retail-mac", KeyAlgorithm::RetailMac),
+    ("cmac", KeyAlgorithm::Cmac),
+    ("hmac-sha1", KeyAlgorithm::HmacSha1),
+    ("hmac-sha256", KeyAlgorithm::HmacSha256),
 ];
 
 const IVS: [(&str, IvRule); 5] = [
@@ -300,8 +302,8 @@ const IVS: [(&str, IvRule); 5] = [
     ("key", IvRule::KeyItself),
 ];
 
-const WEAK_KEYS: [(&str, WeakKeys); 3] =
-    [("refuse", WeakKeys::Refuse), ("warn", WeakKeys::Warn), ("allow", WeakKeys::Allow)];
+const WEAK_KEYS: [(&str, WeakKeyRule); 3] =
+    [("refuse", WeakKeyRule::Refuse), ("warn", WeakKeyRule::Warn), ("allow", WeakKeyRule::Allow)];
 
 fn words<T: Clone>(field: &'static str, known: &[(&str, T)], words: &[String]) -> Result<Vec<T>, KeyFault> {
     words.iter().map(|word| one_of(field, known, word)).collect()
@@ -346,7 +348,7 @@ mod tests {
         let index = |name: &str| keys.names.find(name.as_bytes());
         assert_eq!((index("pins"), index("1"), index("x"), index("0")), (Some(0), Some(1), Some(2), None));
         assert_eq!(keys.table.info(1).unwrap().uses_left, Some(7));
-        assert_eq!(keys.warnings, [("x".to_owned(), Weakness::Weak)]);
+        assert_eq!(keys.warnings, [("x".to_owned(), KeyWeakness::Weak)]);
     }
 
     #[test]
@@ -490,8 +492,8 @@ mod tests {
     #[test]
     fn servers_with_fields_of_their_own_never_make_the_same_nonce() {
         use oarlock::Accelerator;
-        use oarlock::batch::{BatchBuilder, Entry, NewIv, Task};
-        use oarlock::contract::AeadAlg;
+        use oarlock::AeadAlg;
+        use oarlock::batch::{BatchBuilder, BatchEntry, BatchTask, EntryIv};
         let accelerator = Accelerator::builder().engines(["scalar"]).threads(1).build().unwrap();
         let file = line("a", "\"algorithms\":[\"gcm\"],\"counter\":\"here\",\"nonce_field\":\"00000000\"");
         let mut seen = std::collections::HashSet::new();
@@ -499,8 +501,8 @@ mod tests {
             let table = load_at(&file, Some(field)).unwrap().table;
             let mut builder = BatchBuilder::new();
             for _ in 0..20 {
-                let seal = Entry::new(Task::seal(AeadAlg::Aes128Gcm)).key(0).input(b"x");
-                builder.add(seal.iv(NewIv::Generated)).unwrap();
+                let seal = BatchEntry::new(BatchTask::seal(AeadAlg::Aes128Gcm)).key(0).input(b"x");
+                builder.add(seal.iv(EntryIv::Generated)).unwrap();
             }
             let batch = builder.batch();
             let outcome = accelerator.run_batch(&table, &batch).unwrap();

@@ -17,12 +17,12 @@
 //!
 //! ```
 //! use oarlock::Accelerator;
-//! use oarlock::contract::BlockCipher;
-//! use oarlock::table::{KeyTable, KeyType, Policy};
+//! use oarlock::BlockCipher;
+//! use oarlock::table::{KeyTable, KeyType, KeyPolicy};
 //! use oarlock_records::{RowCipher, ChunkResult, Encoding, FileFormat, IvFrom, RecordJob, KeyFrom, KeyNames, Padding, FilePlan, RowOperation, ChunkWorker};
 //!
 //! let table = KeyTable::new();
-//! let key = table.insert("pans", KeyType::Tdes2, &b"sixteen byte key"[..], Policy::any_data(KeyType::Tdes2))?.index;
+//! let key = table.insert("pans", KeyType::Tdes2, &b"sixteen byte key"[..], KeyPolicy::any_data(KeyType::Tdes2))?.index;
 //! let operation = RowOperation::Encrypt {
 //!     cipher: RowCipher::Cbc(BlockCipher::Tdes2),
 //!     iv: IvFrom::Zero,

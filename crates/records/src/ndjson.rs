@@ -129,7 +129,7 @@ pub(crate) fn push_escaped(text: &[u8], to: &mut crate::SecretBuffer) {
     if let [_, inner @ .., _] = &quoted[..] {
         to.extend(inner);
     }
-    oarlock::contract::erase(&mut quoted);
+    oarlock::engine_api::erase(&mut quoted);
 }
 
 /// Returns the bytes of a field that is left out: its name, its value, and one comma at or after `from`.

@@ -1,6 +1,6 @@
 //! Rejected rows, and their lines in the file of rejected rows.
 
-use oarlock::contract::Status;
+use oarlock::Status;
 
 use crate::columns::Columns;
 use crate::csv;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use oarlock::table::{Algorithm, IvRule, KeyIdentity, Operation};
+use oarlock::table::{IvRule, KeyAlgorithm, KeyIdentity, KeyOperation};
 
 /// The encryption that a line allows its key.
 #[derive(Clone, Copy, Debug)]
@@ -21,17 +21,17 @@ pub(crate) struct SameKeys(HashMap<KeyIdentity, Vec<(usize, LineEncryption)>>);
 impl LineEncryption {
     /// Returns the encryption that a policy of these parts allows; None if it allows no encryption.
     pub(crate) fn of(
-        operations: &[Operation],
-        algorithms: &[Algorithm],
+        operations: &[KeyOperation],
+        algorithms: &[KeyAlgorithm],
         ivs: &[IvRule],
         nonce_field: Option<[u8; 4]>,
     ) -> Option<Self> {
-        let encrypts = operations.contains(&Operation::Encrypt);
-        let translates = operations.contains(&Operation::TranslateTo);
+        let encrypts = operations.contains(&KeyOperation::Encrypt);
+        let translates = operations.contains(&KeyOperation::TranslateTo);
         let foresees_ivs = nonce_field.is_some() || ivs.iter().any(|rule| !matches!(rule, IvRule::Random));
         (encrypts || translates).then(|| Self {
-            does_gcm: encrypts && algorithms.contains(&Algorithm::Gcm),
-            does_foreseen_cbc: foresees_ivs && algorithms.contains(&Algorithm::Cbc),
+            does_gcm: encrypts && algorithms.contains(&KeyAlgorithm::Gcm),
+            does_foreseen_cbc: foresees_ivs && algorithms.contains(&KeyAlgorithm::Cbc),
             nonce_field,
         })
     }

@@ -4,8 +4,8 @@ use std::fmt;
 
 use oarlock::Accelerator;
 use oarlock::batch::BatchOutcome;
-use oarlock::contract::{Blame, Status};
 use oarlock::table::KeyTable;
+use oarlock::{Blame, Status};
 
 use crate::SecretBuffer;
 use crate::error::{RejectReason, RunError};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use oarlock::contract::Span;
+use oarlock::Span;
 
 use crate::columns::ColumnOutput;
 use crate::error::RejectReason;

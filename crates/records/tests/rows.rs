@@ -1,11 +1,11 @@
-//! Files through the trade, on the scalar engine: what is done with rows, and what is left of them.
+//! Tests of whole files on the scalar engine: results, unchanged bytes and rejected rows.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::sync::LazyLock;
 
 use oarlock::Accelerator;
-use oarlock::contract::{AeadAlg, BlockCipher, MacAlg};
-use oarlock::table::{KeyTable, KeyType, Policy};
+use oarlock::table::{KeyPolicy, KeyTable, KeyType};
+use oarlock::{AeadAlg, BlockCipher, MacAlg};
 use oarlock_records::{
     ChunkResult, ChunkWorker, Encoding, FileFormat, FilePlan, GcmColumns, IvFrom, KeyFrom, KeyNames, Padding,
     PlanError, RecordJob, RowCipher, RowOperation, SecretBuffer,
@@ -14,7 +14,7 @@ use oarlock_records::{
 static ACCELERATOR: LazyLock<Accelerator> =
     LazyLock::new(|| Accelerator::builder().engines(["scalar"]).build().unwrap());
 
-/// What comes of a file: the output, and the rejected rows as they are written.
+/// Runs a file. Returns the output and the file of rejected rows.
 fn run(job: &RecordJob, format: FileFormat, table: &KeyTable, file: &str) -> (String, String) {
     let (plan, header) = FilePlan::new(job.clone(), KeyNames::default(), format, file.as_bytes()).unwrap();
     let mut done = ChunkResult::default();
@@ -32,7 +32,7 @@ fn table(key_type: KeyType, hex: &str) -> KeyTable {
     let mut key = SecretBuffer::default();
     Encoding::Hex.decode(hex.as_bytes(), &mut key).unwrap();
     let table = KeyTable::new();
-    table.insert("key", key_type, &key[..], Policy::any_data(key_type)).unwrap();
+    table.insert("key", key_type, &key[..], KeyPolicy::any_data(key_type)).unwrap();
     table
 }
 
@@ -180,7 +180,7 @@ fn values(format: FileFormat, file: &str) -> Vec<String> {
 fn translation_changes_key_and_iv() {
     let table = table(KeyType::Tdes2, "0123456789abcdeffedcba9876543210");
     let aes = KeyType::Aes128;
-    table.insert("other", aes, &[7; 16][..], Policy::any_data(aes)).unwrap();
+    table.insert("other", aes, &[7; 16][..], KeyPolicy::any_data(aes)).unwrap();
     let tdes = RowCipher::Cbc(BlockCipher::Tdes2);
     let file = "v,iv\n00112233445566778899aabbccddeeff,0000000000000001\n00112233445566778899aabbccddee,0000000000000001\n";
     let (encrypted, rejects) =
@@ -368,7 +368,7 @@ fn text_comes_back_byte_for_byte() {
         "\u{feff}v\n1\n\"2\"\n",
     ];
     for (cipher, padding) in
-        [(AES128, Padding::Pkcs7), (RowCipher::Gcm(oarlock::contract::AeadAlg::Aes128Gcm), Padding::None)]
+        [(AES128, Padding::Pkcs7), (RowCipher::Gcm(oarlock::AeadAlg::Aes128Gcm), Padding::None)]
     {
         let with = |job: RecordJob| RecordJob { encoding: Encoding::Text, drops_ivs: true, ..job };
         let seal = with(encrypt(cipher, IvFrom::New("iv".into()), padding));

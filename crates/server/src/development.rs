@@ -6,8 +6,8 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use oarlock::Curve;
 use oarlock::Key;
-use oarlock::contract::Curve;
 use oarlock::keys::{KeyError, export, generate};
 use oarlock_io::atomic_file::{self, WriteOptions};
 use rcgen::{

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oarlock::Key;
-use oarlock::contract::KeyKind;
+use oarlock::KeyKind;
 use oarlock::keys::export;
 use oarlock::keys::threshold::Share;
 use oarlock::table::KeyTable;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use oarlock::batch::Task;
+use oarlock::batch::BatchTask;
 use oarlock::{MetricFamily, Recorder, Scheme};
 use oarlock_wire::proto::Code;
 
@@ -22,7 +22,7 @@ pub(crate) struct ServerMetrics {
     /// The public-key operations by scheme.
     pub(crate) schemes: MetricFamily<Scheme, CodeCounters>,
     /// The short symmetric operations by task.
-    pub(crate) tasks: MetricFamily<Task, CodeCounters>,
+    pub(crate) tasks: MetricFamily<BatchTask, CodeCounters>,
     /// The nanoseconds from a request with jobs to its answer.
     pub(crate) jobs_ns: Recorder,
     /// The nanoseconds from a request with records to its answer.

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use oarlock::Key;
-use oarlock::contract::{Completion, Fingerprint, Holder, KeyKind, OwnedJobs};
+use oarlock::engine_api::{Completion, Holder, OwnedJobs};
+use oarlock::{Fingerprint, KeyKind};
 
 /// The name of the holder and of the key.
 pub(crate) const NAME: &str = "null";

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use oarlock::batch::{KeyWrap, Task};
-use oarlock::contract::{AeadAlg, BlockCipher, Curve, DigestAlg, MacAlg, WrapAlg};
+use oarlock::batch::{BatchTask, KeyWrap};
 use oarlock::table::KeyType;
+use oarlock::{AeadAlg, BlockCipher, Curve, DigestAlg, MacAlg, WrapAlg};
 use oarlock::{EcdsaEncoding, NonceRule, SaltLength, Scheme};
 
 use crate::pattern::Pattern;
@@ -52,21 +52,21 @@ fn schemes() -> Vec<Scheme> {
     schemes
 }
 
-fn tasks() -> Vec<Task> {
-    let mut tasks: Vec<Task> = Vec::new();
+fn tasks() -> Vec<BatchTask> {
+    let mut tasks: Vec<BatchTask> = Vec::new();
     for cipher in BlockCipher::ALL {
-        tasks.extend([Task::encrypt(cipher), Task::decrypt(cipher)]);
-        tasks.extend(BlockCipher::ALL.map(|to| Task::translate(cipher, to)));
+        tasks.extend([BatchTask::encrypt(cipher), BatchTask::decrypt(cipher)]);
+        tasks.extend(BlockCipher::ALL.map(|to| BatchTask::translate(cipher, to)));
     }
-    tasks.extend(AeadAlg::ALL.into_iter().flat_map(|alg| [Task::seal(alg), Task::open(alg)]));
-    tasks.extend(MacAlg::ALL.map(Task::mac));
-    tasks.extend(DigestAlg::ALL.map(Task::digest));
-    tasks.extend(WrapAlg::ALL.map(Task::wrap));
+    tasks.extend(AeadAlg::ALL.into_iter().flat_map(|alg| [BatchTask::seal(alg), BatchTask::open(alg)]));
+    tasks.extend(MacAlg::ALL.map(BatchTask::mac));
+    tasks.extend(DigestAlg::ALL.map(BatchTask::digest));
+    tasks.extend(WrapAlg::ALL.map(BatchTask::wrap));
     let legacy = [BlockCipher::Tdes2, BlockCipher::Tdes3];
     let wraps = WrapAlg::ALL.into_iter().map(KeyWrap::Aes);
     let wraps = wraps.chain(legacy.map(KeyWrap::LegacyEcb)).chain(legacy.map(KeyWrap::LegacyCbc));
     for wrap in wraps {
-        tasks.extend(KeyType::ALL.map(|key| Task::unwrap_key(wrap, key)));
+        tasks.extend(KeyType::ALL.map(|key| BatchTask::unwrap_key(wrap, key)));
     }
     tasks
 }

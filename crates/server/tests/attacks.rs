@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use oarlock::keys::generate;
-use oarlock::{Input, Job, Scheme};
+use oarlock::{Input, Job, SigningScheme};
 use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_wire::proto::{self, Code, OpenKey, Response, open_key, request, response};
 use oarlock_wire::{Credentials, Endpoint, LinkError, Message, ServerLink, frame, jobs};
@@ -20,7 +20,7 @@ use test_server::{TestServer, open_resident, request};
 
 fn edwards_job() -> proto::Jobs {
     let key = generate::ed25519().unwrap();
-    let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Message(b"message"));
+    let job = Job::sign(SigningScheme::ED25519, &key, Input::Message(b"message"));
     jobs::write([(job, 0)].into_iter()).unwrap()
 }
 

@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use oarlock::keys::generate;
-use oarlock::{Input, Job, Scheme};
+use oarlock::{Input, Job, SigningScheme};
 use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_wire::proto::{self, Code, OpenKey, open_key, request, response};
 use oarlock_wire::{LinkError, ServerLink, jobs};
@@ -19,7 +19,7 @@ use test_server::{TestServer, open_resident};
 
 fn edwards_jobs(count: usize) -> proto::Jobs {
     let key = generate::ed25519().unwrap();
-    let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Message(b"message"));
+    let job = Job::sign(SigningScheme::ED25519, &key, Input::Message(b"message"));
     jobs::write(std::iter::repeat_n((job, 0), count)).unwrap()
 }
 

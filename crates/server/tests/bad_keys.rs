@@ -50,7 +50,8 @@ async fn raises_no_alarm_for_keys_with_composite_primes() {
         test_server::open(&link, 0, open_key::Source::Asymmetric(der)).await;
         let messages: Vec<[u8; 4]> = (0..64_u32).map(u32::to_le_bytes).collect();
         let scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
-        let sign = messages.iter().map(|message| (Job::sign(scheme, &key, Input::Message(message)), 0));
+        let sign =
+            messages.iter().map(|message| (Job::with_scheme(scheme, &key, Input::Message(message), &[]), 0));
         let message = jobs::write(sign.collect::<Vec<_>>().into_iter()).unwrap();
         // A few messages are signed correctly by chance, so each batch has many.
         for _ in 0..4 {

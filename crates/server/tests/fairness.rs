@@ -21,8 +21,10 @@ const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 /// Returns jobs that sign different messages with the key under handle 0.
 fn signatures(scheme: Scheme, key: &Key, count: u32) -> proto::Jobs {
     let messages: Vec<[u8; 4]> = (0..count).map(u32::to_le_bytes).collect();
-    let all: Vec<_> =
-        messages.iter().map(|message| (Job::sign(scheme, key, Input::Message(message)), 0)).collect();
+    let all: Vec<_> = messages
+        .iter()
+        .map(|message| (Job::with_scheme(scheme, key, Input::Message(message), &[]), 0))
+        .collect();
     jobs::write(all.into_iter()).unwrap()
 }
 

@@ -5,8 +5,8 @@ mod test_server;
 
 use std::path::Path;
 
-use oarlock::batch::{Batch, BatchBuilder, Entry, Iv, NewIv, Task};
-use oarlock::contract::{AeadAlg, BlockCipher, OutputSink};
+use oarlock::batch::{Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv, IvSource};
+use oarlock::{AeadAlg, BlockCipher, OutputSink};
 use oarlock_server::CryptoserverConfig;
 use oarlock_wire::proto::{self, Code, open_key, request, response};
 use oarlock_wire::{ServerLink, records};
@@ -21,7 +21,7 @@ async fn process(link: &ServerLink, batch: &Batch<'_>) -> proto::RecordResults {
 }
 
 /// Runs one record. Returns its code, its output and the generated IV.
-async fn alone(link: &ServerLink, entry: Entry<'_>) -> (Code, Vec<u8>, Vec<u8>) {
+async fn alone(link: &ServerLink, entry: BatchEntry<'_>) -> (Code, Vec<u8>, Vec<u8>) {
     let mut builder = BatchBuilder::new();
     builder.add(entry).unwrap();
     let batch = builder.batch();
@@ -34,14 +34,14 @@ async fn alone(link: &ServerLink, entry: Entry<'_>) -> (Code, Vec<u8>, Vec<u8>) 
         _ => Vec::new(),
     };
     let made = match batch.iv_from.get(0) {
-        Some(Iv::Generated(sink)) => Some(sink),
+        Some(IvSource::Generated(sink)) => Some(sink),
         _ => None,
     };
     (code, bytes(batch.records.output.get(0)), bytes(made))
 }
 
-fn seal<'e>() -> Entry<'e> {
-    Entry::new(Task::seal(AeadAlg::Aes128Gcm)).key(0)
+fn seal<'e>() -> BatchEntry<'e> {
+    BatchEntry::new(BatchTask::seal(AeadAlg::Aes128Gcm)).key(0)
 }
 
 /// The counter block that encrypts the first block of a record. NIST SP 800-38D 7.1.
@@ -65,28 +65,29 @@ async fn gives_no_key_stream_to_a_client_that_may_only_encrypt() {
         proto::Symmetric { r#type: "aes128".into(), secret: (1..=16).collect::<Vec<u8>>().into() };
     open(&link, 1, open_key::Source::Symmetric(symmetric)).await;
     let plain = b"a secret of 16 B";
-    let (code, sealed, nonce) = alone(&link, seal().iv(NewIv::Generated).input(plain)).await;
+    let (code, sealed, nonce) = alone(&link, seal().iv(EntryIv::Generated).input(plain)).await;
     assert_eq!((code, sealed.len(), nonce.len()), (Code::Done, 16, 12));
     let key_stream = differs(plain, &sealed);
     let block = counter_block(&nonce);
 
     let denied = Code::PermissionDenied;
-    assert_eq!(alone(&link, seal().iv(NewIv::Bytes(&nonce)).input(&[0; 16])).await.0, denied);
-    let open_it = Entry::new(Task::open(AeadAlg::Aes128Gcm)).key(0).iv(NewIv::Bytes(&nonce)).tag(&[0; 16]);
+    assert_eq!(alone(&link, seal().iv(EntryIv::Bytes(&nonce)).input(&[0; 16])).await.0, denied);
+    let open_it =
+        BatchEntry::new(BatchTask::open(AeadAlg::Aes128Gcm)).key(0).iv(EntryIv::Bytes(&nonce)).tag(&[0; 16]);
     assert_eq!(alone(&link, open_it.input(&sealed)).await.0, denied);
-    let cbc = Entry::new(Task::encrypt(BlockCipher::Aes128)).key(0).input(&block);
-    let translate = Entry::new(Task::translate(BlockCipher::Aes128, BlockCipher::Aes128));
-    let translate = translate.key(1).second_key(0).iv(NewIv::Zero);
+    let cbc = BatchEntry::new(BatchTask::encrypt(BlockCipher::Aes128)).key(0).input(&block);
+    let translate = BatchEntry::new(BatchTask::translate(BlockCipher::Aes128, BlockCipher::Aes128));
+    let translate = translate.key(1).second_key(0).iv(EntryIv::Zero);
     // The client's own key decrypts this to the counter block.
-    let own = Entry::new(Task::encrypt(BlockCipher::Aes128)).key(1).iv(NewIv::Zero).input(&block);
+    let own = BatchEntry::new(BatchTask::encrypt(BlockCipher::Aes128)).key(1).iv(EntryIv::Zero).input(&block);
     let (code, wrapped, _) = alone(&link, own).await;
     assert_eq!(code, Code::Done);
-    for iv in [NewIv::Zero, NewIv::Bytes(&[0; 16]), NewIv::KeyItself] {
+    for iv in [EntryIv::Zero, EntryIv::Bytes(&[0; 16]), EntryIv::KeyItself] {
         assert_eq!(alone(&link, cbc.iv(iv)).await.0, denied, "{iv:?}");
         assert_eq!(alone(&link, translate.second_iv(iv).input(&wrapped)).await.0, denied, "{iv:?}");
     }
     // With random IVs both are allowed, and the output is another block.
-    for entry in [cbc.iv(NewIv::Generated), translate.second_iv(NewIv::Generated).input(&wrapped)] {
+    for entry in [cbc.iv(EntryIv::Generated), translate.second_iv(EntryIv::Generated).input(&wrapped)] {
         let (code, output, _) = alone(&link, entry).await;
         assert_eq!((code, output.len()), (Code::Done, 16));
         assert_ne!(output, key_stream);
@@ -135,7 +136,7 @@ async fn seals(server: &TestServer, count: usize) -> Vec<Code> {
     open_resident(&link, 0, "few").await;
     let mut codes = Vec::new();
     for _ in 0..count {
-        codes.push(alone(&link, seal().iv(NewIv::Generated).input(b"x")).await.0);
+        codes.push(alone(&link, seal().iv(EntryIv::Generated).input(b"x")).await.0);
     }
     codes
 }
@@ -168,7 +169,7 @@ async fn makes_different_nonces_at_servers_with_the_same_file() {
         let link = ServerLink::open(&server.unix()).await.unwrap();
         open_resident(&link, 0, "few").await;
         for _ in 0..5 {
-            let (code, _, nonce) = alone(&link, seal().iv(NewIv::Generated).input(b"x")).await;
+            let (code, _, nonce) = alone(&link, seal().iv(EntryIv::Generated).input(b"x")).await;
             assert_eq!(code, Code::Done);
             assert!(seen.insert(nonce.clone()), "{nonce:?} came twice");
             assert_eq!(nonce[..4], [0, 0, 0, field.as_bytes()[7] - b'0']);

@@ -107,7 +107,7 @@ async fn answers_requests_under_way_when_a_connection_ends() {
         let info = open_resident(&link, 0, "rsa2048").await;
         let key: Key = oarlock::keys::import::spki_der(&info.public_key).unwrap();
         let scheme = Scheme::RsaPkcs1Sign { digest: oarlock::DigestAlg::Sha256 };
-        let job = Job::sign(scheme, &key, Input::Message(b"message"));
+        let job = Job::with_scheme(scheme, &key, Input::Message(b"message"), &[]);
         let before = requests(&server).await;
         let message = jobs::write((0..300).map(|_| (job, 0))).unwrap();
         let clock = server.clock.clone();
@@ -461,7 +461,7 @@ fn reports_patterns_that_never_match_in_a_check() {
     );
     named(
         |config, directory| config.listen.unix = Some(directory.join("ca.pem")),
-        "a file that is no socket is there",
+        "a file that is not a socket has this name",
     );
     named(|config, directory| config.audit = Some(audit_at(&directory.join("no/a.log"))), "[audit]");
     let warnings = checked(|config, _| config.grants[0].keys = vec!["mial-*".into(), "rsa*".into()]).unwrap();

@@ -8,9 +8,9 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use oarlock::batch::{Batch, Iv, Task};
-use oarlock::contract::{BlockCipher, Column, InputSource, OutputSink, Span};
+use oarlock::batch::{Batch, BatchTask, IvSource};
 use oarlock::keys::import;
+use oarlock::{BlockCipher, Column, InputSource, OutputSink, SigningScheme, Span, VerifyingScheme};
 use oarlock::{DigestAlg, Input, Job, Records, Scheme};
 use oarlock_server::CryptoserverConfig;
 use oarlock_server::config::{AuditConfig, AuditFailure};
@@ -119,11 +119,11 @@ async fn counts_public_key_operations_by_scheme_and_code() {
     let edwards = import::spki_der(&open_resident(&link, 1, "ed25519").await.public_key).unwrap();
     let message = Input::Message(b"message");
     let batch = [
-        (Job::sign(PKCS1, &rsa, message), 0),
-        (Job::sign(Scheme::Ed25519Sign, &edwards, message), 1),
-        (Job::verify(Scheme::Ed25519Verify, &edwards, message, &[7; 64]), 1),
-        (Job::sign(PKCS1, &rsa, message), 0),
-        (Job::sign(PKCS1, &rsa, message), 9),
+        (Job::with_scheme(PKCS1, &rsa, message, &[]), 0),
+        (Job::sign(SigningScheme::ED25519, &edwards, message), 1),
+        (Job::verify(VerifyingScheme::ED25519, &edwards, message, &[7; 64]), 1),
+        (Job::with_scheme(PKCS1, &rsa, message, &[]), 0),
+        (Job::with_scheme(PKCS1, &rsa, message, &[]), 9),
     ];
     for batch in [&batch[..], &batch[..1]] {
         link.call(request::Body::Jobs(jobs::write(batch.iter().copied()).unwrap())).await.unwrap();
@@ -146,7 +146,7 @@ async fn counts_public_key_operations_by_scheme_and_code() {
     assert_eq!(page.value("oarlock_keys_resident{kind=\"symmetric\"}"), 3.0);
 }
 
-fn blocks(data: &[u8], task: Task) -> Batch<'_> {
+fn blocks(data: &[u8], task: BatchTask) -> Batch<'_> {
     let block = Span { start: 0, len: 8 };
     let records = Records {
         len: data.len() / 8,
@@ -156,7 +156,7 @@ fn blocks(data: &[u8], task: Task) -> Batch<'_> {
         output: Column::Stride { first: OutputSink::Output(block), stride: 8 },
         ..Default::default()
     };
-    Batch { iv_from: Column::One(Iv::Zero), ..Batch::of(task, records) }
+    Batch { iv_from: Column::One(IvSource::Zero), ..Batch::of(task, records) }
 }
 
 #[tokio::test]
@@ -164,7 +164,7 @@ async fn counts_records_by_task_and_code() {
     let server = watched(|config| config.grants[0].schemes = vec!["tdes2-cbc-encrypt".into()]).await;
     let link = ServerLink::open(&server.unix()).await.unwrap();
     open_resident(&link, 0, "tdes2").await;
-    let (encrypt, decrypt) = (Task::encrypt(BlockCipher::Tdes2), Task::decrypt(BlockCipher::Tdes2));
+    let (encrypt, decrypt) = (BatchTask::encrypt(BlockCipher::Tdes2), BatchTask::decrypt(BlockCipher::Tdes2));
     let small = [7; 80];
     let mixed = Batch {
         task: Column::Each([encrypt, decrypt].into_iter().cycle().take(10).collect()),
@@ -208,7 +208,7 @@ async fn counts_lost_audit_entries() {
     .await;
     let link = ServerLink::open(&server.unix()).await.unwrap();
     let key = import::spki_der(&open_resident(&link, 0, "ed25519").await.public_key).unwrap();
-    let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Message(b"message"));
+    let job = Job::sign(SigningScheme::ED25519, &key, Input::Message(b"message"));
     link.call(request::Body::Jobs(jobs::write([(job, 0)].into_iter()).unwrap())).await.unwrap();
     until(&server, |page| page.value("oarlock_audit_entries_lost_total") >= 2.0).await;
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 use oarlock::keys::{export, generate};
-use oarlock::{Input, Job, Key, Scheme};
+use oarlock::{Input, Job, Key, SigningScheme};
 use oarlock_wire::proto::{self, Code, Fault, OpenKey, open_key, request, response};
 use oarlock_wire::{LinkError, ServerLink, jobs};
 use test_server::{TestServer, open_resident};
@@ -23,7 +23,7 @@ async fn open_pinned(link: &ServerLink, name: &str, fingerprint: Bytes) -> Resul
 
 /// Signs with the key under handle 0.
 async fn sign(link: &ServerLink, key: &Key) -> Result<Vec<u8>, Fault> {
-    let job = Job::sign(Scheme::Ed25519Sign, key, Input::Message(b"message"));
+    let job = Job::sign(SigningScheme::ED25519, key, Input::Message(b"message"));
     let message = jobs::write([(job, 0)].into_iter()).unwrap();
     match link.call(request::Body::Jobs(message)).await.unwrap() {
         response::Body::Results(mut results) => match results.faults.pop() {

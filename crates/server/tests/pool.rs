@@ -11,9 +11,9 @@ use std::thread;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use oarlock::contract::{Curve, Fingerprint};
 use oarlock::keys::{export, generate, held, import};
 use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, Key, NonceRule, Scheme};
+use oarlock::{Curve, Fingerprint};
 use oarlock_wire::proto::{Code, KeyInfo, Request, Response, Results, request, response};
 use oarlock_wire::{ConnectionPool, Message, PoolConfig, PoolError, PrivateKeySource, frame};
 use test_server::TestServer;
@@ -48,14 +48,17 @@ fn source<'k>(name: &'k str, key: &Key) -> PrivateKeySource<'k> {
 }
 
 fn sign(pool: &ConnectionPool, key: &Key, source: PrivateKeySource<'_>) -> Result<Vec<u8>, PoolError> {
-    let job = Job::sign(PKCS1, key, Input::Message(b"message"));
+    let job = Job::with_scheme(PKCS1, key, Input::Message(b"message"), &[]);
     pool.start(&job, source)?.wait().map(|answer| answer.expose().to_vec())
 }
 
 fn is_valid(key: &Key, signature: &[u8]) -> bool {
     let scheme = Scheme::RsaPkcs1Verify { digest: DigestAlg::Sha256 };
     let public = import::spki_der(&export::spki_der(key).unwrap()).unwrap();
-    checker().run_all(&[Job::verify(scheme, &public, Input::Message(b"message"), signature)]).get(0).is_ok()
+    checker()
+        .run_all(&[Job::with_scheme(scheme, &public, Input::Message(b"message"), signature)])
+        .get(0)
+        .is_ok()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -70,7 +73,7 @@ async fn signs_with_resident_and_brought_keys_over_one_connection() {
         assert!(is_valid(&there, &sign(&pool, &there, source("rsa2048", &there)).unwrap()));
         assert!(is_valid(&here, &sign(&pool, &here, PrivateKeySource::Brought(&here)).unwrap()));
     }
-    let job = Job::sign(PSS, &there, Input::Digest(&[7; 32]));
+    let job = Job::with_scheme(PSS, &there, Input::Digest(&[7; 32]), &[]);
     assert_eq!(pool.start(&job, source("rsa2048", &there)).unwrap().wait().unwrap().len(), 256);
     assert_eq!(pool.idle(), 1);
     let text = format!("{pool:?}");
@@ -85,7 +88,7 @@ async fn answers_other_jobs_and_reports_refusals() {
     let (curve, digest) = (Curve::P256, DigestAlg::Sha256);
     let (encoding, nonce) = (EcdsaEncoding::Fixed, NonceRule::Hedged);
     let scheme = Scheme::EcdsaSign { curve, digest, encoding, nonce };
-    let job = Job::sign(scheme, &key, Input::Message(b"message"));
+    let job = Job::with_scheme(scheme, &key, Input::Message(b"message"), &[]);
     assert_eq!(pool.start(&job, source("p256", &key)).unwrap().wait().unwrap().len(), 64);
     let rsa = resident(&pool, "rsa2048");
     let broken = Job::decrypt_oaep(DigestAlg::Sha256, &rsa, &[1; 256], b"");
@@ -102,7 +105,7 @@ async fn answers_other_jobs_and_reports_refusals() {
     let wrong = sign(&pool, &rsa, PrivateKeySource::Resident { name: "rsa2048", fingerprint }).unwrap_err();
     assert!(matches!(&wrong, PoolError::WrongKey { name, .. } if name == "rsa2048"), "{wrong}");
     assert!(wrong.to_string().contains("another key has this name now"), "{wrong}");
-    let short = Job::sign(PKCS1, &rsa, Input::Digest(&[7; 31]));
+    let short = Job::with_scheme(PKCS1, &rsa, Input::Digest(&[7; 31]), &[]);
     assert!(matches!(pool.start(&short, source("rsa2048", &rsa)), Err(PoolError::Job(_))));
     // Refusals have not cost a connection.
     assert_eq!(pool.idle(), 1);
@@ -118,7 +121,7 @@ async fn waits_for_answers_by_descriptor_and_cancels_by_dropping() {
     let server = TestServer::new().await;
     let pool = pool_of(&server);
     let key = resident(&pool, "rsa2048");
-    let job = Job::sign(PKCS1, &key, Input::Message(b"message"));
+    let job = Job::with_scheme(PKCS1, &key, Input::Message(b"message"), &[]);
     let mut pending: Vec<_> = (0..8).map(|_| pool.start(&job, source("rsa2048", &key)).unwrap()).collect();
     drop(pending.split_off(6));
     for own in &mut pending {
@@ -294,7 +297,7 @@ fn replaces_a_connection_that_dies_before_its_answer_once() {
     let path = directory.path().join("socket");
     let listener = UnixListener::bind(&path).unwrap();
     let key = generate::rsa(2048).unwrap();
-    let job = Job::sign(PKCS1, &key, Input::Message(b"message"));
+    let job = Job::with_scheme(PKCS1, &key, Input::Message(b"message"), &[]);
     let signature = checker().run_all(&[job]).get(0).unwrap().to_vec();
     let server = thread::spawn(move || {
         let mut first = listener.accept().unwrap().0;

@@ -105,7 +105,7 @@ fn sign(
 ) -> Vec<Result<Vec<u8>, JobError>> {
     let messages: Vec<[u8; 8]> = (0..count as u64).map(u64::to_le_bytes).collect();
     let jobs: Vec<Job<'_>> =
-        messages.iter().map(|message| Job::sign(scheme, key, Input::Message(message))).collect();
+        messages.iter().map(|message| Job::with_scheme(scheme, key, Input::Message(message), &[])).collect();
     let answers = accelerator.run_all(&jobs);
     answers.iter().map(|answer| answer.map(<[u8]>::to_vec)).collect()
 }
@@ -114,7 +114,7 @@ fn all_verify(key: &Key, verify: Scheme, signatures: &[Result<Vec<u8>, JobError>
     let checker = checker();
     for (at, signature) in (0_u64..).zip(signatures) {
         let message = at.to_le_bytes();
-        let job = Job::verify(verify, key, Input::Message(&message), signature.as_ref().unwrap());
+        let job = Job::with_scheme(verify, key, Input::Message(&message), signature.as_ref().unwrap());
         assert!(checker.run_all(&[job]).get(0).is_ok(), "signature {at}");
     }
 }
@@ -132,8 +132,7 @@ async fn uses_keys_of_servers_like_local_keys() {
             &sign(&accelerator, PKCS1, &rsa, 9),
         );
         all_verify(&edwards, Scheme::Ed25519Verify, &sign(&accelerator, EDWARDS, &edwards, 70));
-        let (curve, digest, encoding) =
-            (oarlock::contract::Curve::P256, DigestAlg::Sha256, EcdsaEncoding::Fixed);
+        let (curve, digest, encoding) = (oarlock::Curve::P256, DigestAlg::Sha256, EcdsaEncoding::Fixed);
         let scheme = Scheme::EcdsaSign { curve, digest, encoding, nonce: NonceRule::Hedged };
         all_verify(
             &ecdsa,
@@ -251,7 +250,7 @@ async fn accepts_randomized_signatures_of_two_servers_as_agreeing() {
     let (accelerator, remote) =
         client(RemoteConfig { agreement: 2, ..config(vec![first.unix(), second.unix()]) });
     let key = remote.key("p256").unwrap();
-    let (curve, digest, encoding) = (oarlock::contract::Curve::P256, DigestAlg::Sha256, EcdsaEncoding::Der);
+    let (curve, digest, encoding) = (oarlock::Curve::P256, DigestAlg::Sha256, EcdsaEncoding::Der);
     let scheme = Scheme::EcdsaSign { curve, digest, encoding, nonce: NonceRule::Hedged };
     all_verify(&key, Scheme::EcdsaVerify { curve, digest, encoding }, &sign(&accelerator, scheme, &key, 5));
 }

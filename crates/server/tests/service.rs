@@ -3,9 +3,9 @@
 
 mod test_server;
 
-use oarlock::batch::{Batch, BatchBuilder, Entry, NewIv, Task};
-use oarlock::contract::{BlockCipher, Column, InputSource, OutputSink, Span};
+use oarlock::batch::{Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv};
 use oarlock::keys::{export, generate, import};
+use oarlock::{BlockCipher, Column, InputSource, OutputSink, SigningScheme, Span, VerifyingScheme};
 use oarlock::{DigestAlg, Input, Job, JobError, Key, Scheme};
 use oarlock_wire::proto::cryptoserver_client::CryptoserverClient;
 use oarlock_wire::proto::{self, Code, open_key, request, response};
@@ -32,7 +32,7 @@ fn public(info: &proto::KeyInfo) -> Key {
 
 fn is_valid(scheme: Scheme, key: &Key, message: &[u8], signature: &[u8]) -> bool {
     let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).build().unwrap();
-    accelerator.run_all(&[Job::verify(scheme, key, Input::Message(message), signature)]).get(0).is_ok()
+    accelerator.run_all(&[Job::with_scheme(scheme, key, Input::Message(message), signature)]).get(0).is_ok()
 }
 
 #[tokio::test]
@@ -51,11 +51,11 @@ async fn answers_batches_of_several_schemes_and_keys_on_every_listener() {
         let answers = run(
             &link,
             &[
-                (Job::sign(Scheme::Ed25519Sign, &edwards, message(b"one")), 7),
-                (Job::sign(PKCS1, &rsa, message(b"two")), 0),
-                (Job::sign(PKCS1, &rsa, message(b"three")), 9),
-                (Job::sign(Scheme::Ed25519Sign, &edwards, message(b"four")), 0),
-                (Job::verify(Scheme::Ed25519Verify, &edwards, message(b"five"), &[7; 64]), 7),
+                (Job::sign(SigningScheme::ED25519, &edwards, message(b"one")), 7),
+                (Job::with_scheme(PKCS1, &rsa, message(b"two"), &[]), 0),
+                (Job::with_scheme(PKCS1, &rsa, message(b"three"), &[]), 9),
+                (Job::sign(SigningScheme::ED25519, &edwards, message(b"four")), 0),
+                (Job::verify(VerifyingScheme::ED25519, &edwards, message(b"five"), &[7; 64]), 7),
             ],
         )
         .await;
@@ -132,7 +132,7 @@ async fn ends_brought_keys_with_their_stream() {
     let link = ServerLink::open(&server.tls()).await.unwrap();
     let info = open(&link, 0, open_key::Source::Asymmetric(pkcs8.to_vec().into())).await;
     assert_eq!(info.fingerprint, key.fingerprint().as_bytes()[..]);
-    let jobs = [(Job::sign(Scheme::Ed25519Sign, &key, Input::Message(b"own")), 0)];
+    let jobs = [(Job::sign(SigningScheme::ED25519, &key, Input::Message(b"own")), 0)];
     let signature = run(&link, &jobs).await.remove(0).unwrap();
     assert!(is_valid(Scheme::Ed25519Verify, &key, b"own", &signature));
     let other = ServerLink::open(&server.tls()).await.unwrap();
@@ -179,8 +179,8 @@ fn blocks(data: &[u8]) -> Batch<'_> {
         ..Default::default()
     };
     Batch {
-        iv_from: Column::One(oarlock::batch::Iv::Zero),
-        ..Batch::of(Task::encrypt(BlockCipher::Tdes2), records)
+        iv_from: Column::One(oarlock::batch::IvSource::Zero),
+        ..Batch::of(BatchTask::encrypt(BlockCipher::Tdes2), records)
     }
 }
 
@@ -203,7 +203,7 @@ async fn encrypts_and_decrypts_records() {
         assert!(encrypted.codes.is_empty() && encrypted.faults.is_empty());
         assert_ne!(encrypted.output, data);
         let decrypt =
-            Batch { task: Column::One(Task::decrypt(BlockCipher::Tdes2)), ..blocks(&encrypted.output) };
+            Batch { task: Column::One(BatchTask::decrypt(BlockCipher::Tdes2)), ..blocks(&encrypted.output) };
         assert_eq!(process(&link, &decrypt).await.output, data);
     }
 }
@@ -217,7 +217,7 @@ async fn fails_bad_records_alone_with_their_reasons() {
     let secret = (1..=16).collect::<Vec<u8>>().into();
     open(&link, 2, open_key::Source::Symmetric(proto::Symmetric { r#type: "tdes2".into(), secret })).await;
     let mut builder = BatchBuilder::new();
-    let (encrypt, decrypt) = (Task::encrypt(BlockCipher::Tdes2), Task::decrypt(BlockCipher::Tdes2));
+    let (encrypt, decrypt) = (BatchTask::encrypt(BlockCipher::Tdes2), BatchTask::decrypt(BlockCipher::Tdes2));
     for (task, handle, input) in [
         (encrypt, 0, &b"12345678"[..]),
         (encrypt, 0, b"1234567"),
@@ -225,7 +225,7 @@ async fn fails_bad_records_alone_with_their_reasons() {
         (encrypt, 5, b"12345678"),
         (decrypt, 2, b"12345678"),
     ] {
-        builder.add(Entry::new(task).key(handle).iv(NewIv::Zero).input(input)).unwrap();
+        builder.add(BatchEntry::new(task).key(handle).iv(EntryIv::Zero).input(input)).unwrap();
     }
     let results = process(&link, &builder.batch()).await;
     let codes = [Code::Done, Code::Invalid, Code::PermissionDenied, Code::NoSuchKey, Code::Done];

@@ -61,7 +61,7 @@ impl JobCase {
             OwnedInput::Message(bytes) => Input::Message(bytes),
             OwnedInput::Digest(bytes) => Input::Digest(bytes),
         };
-        Job { scheme: self.scheme, key: &self.key, input, second: &self.second }
+        Job::with_scheme(self.scheme, &self.key, input, &self.second)
     }
 
     fn verdict(&self, result: &Result<Vec<u8>, JobError>) -> Result<(), String> {

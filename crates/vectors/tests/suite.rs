@@ -1,6 +1,6 @@
 //! The suite itself can fail: an engine with one corrupted lane does not pass.
 
-use oarlock::selftest::Corrupt;
+use oarlock::selftest::CorruptEngine;
 use oarlock_core::{
     AeadAlg, BatchSize, BlockCipher, CipherMode, Curve, Direction, Engine, EngineFault, Jobs, MacAlg,
     Outcomes, RsaExponent, Shape, WrapAlg,
@@ -54,7 +54,7 @@ fn one_corrupted_lane_fails_seams_random_and_official_cases() {
         let report = stamp(&healthy, &scalar);
         assert_eq!(report.failed(), 0, "{report}");
         assert!(findings(&report, file).0 > 0 && findings(&report, "seams").0 > 0, "{report}");
-        let corrupted = stamp(&Corrupt::new(healthy, shape, 0), &scalar);
+        let corrupted = stamp(&CorruptEngine::new(healthy, shape, 0), &scalar);
         for name in [file, "seams", "random"] {
             assert!(findings(&corrupted, name).1 > 0, "{shape}: {name} noticed nothing\n{corrupted}");
         }

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "grpc")]
 use oarlock::NonceRule;
-use oarlock::contract::{Engine, HeldJob};
+use oarlock::engine_api::{Engine, HeldJob};
 use oarlock::schemes::compute_on;
 use oarlock::{Accelerator, Input, Job, SaltLength, Scheme};
 
@@ -53,7 +53,7 @@ impl AnswerCheck {
             Self::Rsa => job.key.rsa_public().is_some(),
             Self::Signatures => true,
         };
-        is_wanted.then(|| Job::verify(scheme, &job.key, input, answer))
+        is_wanted.then(|| Job::with_scheme(scheme, &job.key, input, answer))
     }
 }
 

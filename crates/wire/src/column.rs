@@ -1,7 +1,8 @@
 //! Columns as bytes: consecutive little-endian numbers.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use oarlock::contract::{Column, ColumnValue, Span};
+use oarlock::engine_api::ColumnValue;
+use oarlock::{Column, Span};
 
 use crate::WireError;
 use crate::proto::Spans;

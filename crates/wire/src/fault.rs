@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use oarlock::JobError;
-use oarlock::contract::{self, Status};
+use oarlock::{self, Status};
 
 use crate::proto::{Blame, Code, Fault};
 
@@ -21,9 +21,9 @@ pub fn code_of(error: &JobError) -> Code {
         JobError::DeadlineExceeded => Code::DeadlineExceeded,
         JobError::Cancelled | JobError::Forked | JobError::ShutDown => Code::Unavailable,
         other => match other.blame() {
-            contract::Blame::Machine => Code::Failed,
-            contract::Blame::Peer => Code::Rejected,
-            contract::Blame::Caller => Code::Invalid,
+            oarlock::Blame::Machine => Code::Failed,
+            oarlock::Blame::Peer => Code::Rejected,
+            oarlock::Blame::Caller => Code::Invalid,
         },
     }
 }
@@ -56,11 +56,11 @@ pub fn fault_of(index: u32, error: &JobError) -> Fault {
 
 /// Returns the protocol's value for who is to blame.
 #[must_use]
-pub fn blame_of(blame: contract::Blame) -> Blame {
+pub fn blame_of(blame: oarlock::Blame) -> Blame {
     match blame {
-        contract::Blame::Caller => Blame::Caller,
-        contract::Blame::Peer => Blame::Peer,
-        contract::Blame::Machine => Blame::Machine,
+        oarlock::Blame::Caller => Blame::Caller,
+        oarlock::Blame::Peer => Blame::Peer,
+        oarlock::Blame::Machine => Blame::Machine,
     }
 }
 

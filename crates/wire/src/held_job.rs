@@ -1,6 +1,6 @@
 //! The form in which jobs of held keys are sent.
 
-use oarlock::contract::HeldJob;
+use oarlock::engine_api::HeldJob;
 use oarlock::{Input, Job};
 
 /// Returns a held job as a job, with a digest as input if the scheme has one. `second` is the second input as it is
@@ -10,5 +10,5 @@ pub(crate) fn as_job<'j>(job: &'j HeldJob, second: &'j [u8]) -> Job<'j> {
         Some(_) => Input::Digest(&job.input),
         None => Input::Message(&job.input),
     };
-    Job { scheme: job.scheme, key: &job.key, input, second }
+    Job::with_scheme(job.scheme, &job.key, input, second)
 }

@@ -1,7 +1,7 @@
 //! The public-key operations of a message, as columns.
 
 use bytes::{Bytes, BytesMut};
-use oarlock::contract::Key;
+use oarlock::Key;
 use oarlock::{Input, Job, JobError};
 
 use crate::column::{WireBytes, WireNumbers, write_bytes, write_numbers};
@@ -108,7 +108,7 @@ impl<'a> WireJob<'a> {
     where
         'a: 'j,
     {
-        Job { scheme: self.scheme.with(key.kind()), key, input: self.input, second: self.second }
+        Job::with_scheme(self.scheme.with(key.kind()), key, self.input, self.second)
     }
 }
 

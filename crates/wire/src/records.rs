@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use oarlock::batch::{Batch, BatchOutcome, Iv, Task};
-use oarlock::contract::{Column, InputSource, Key, KeySource, OutputSink, Records, Span, Status};
+use oarlock::batch::{Batch, BatchOutcome, BatchTask, IvSource};
+use oarlock::{Column, InputSource, Key, KeySource, OutputSink, Records, Span, Status};
 
 use crate::column::{
     SLOT, WireBytes, WireNumbers, read_spans, write_bytes, write_each_span, write_numbers, write_spans,
@@ -71,9 +71,9 @@ fn sink(span: Span) -> OutputSink {
 
 fn tasks_of(
     message: &proto::Records,
-    tasks: &[Task],
+    tasks: &[BatchTask],
     count: usize,
-) -> Result<Column<'static, Task>, WireError> {
+) -> Result<Column<'static, BatchTask>, WireError> {
     let task_of = WireBytes::read(&message.task_of, count, "task_of")?;
     let (Some(first), true) = (tasks.first(), task_of.are_below(tasks.len())) else {
         return Err(WireError::Index { what: "task_of" });
@@ -110,13 +110,13 @@ fn ivs(
     rules: &[u8],
     count: usize,
     what: &'static str,
-) -> Result<(Column<'static, Iv>, Column<'static, Span>), WireError> {
+) -> Result<(Column<'static, IvSource>, Column<'static, Span>), WireError> {
     let rules = WireBytes::read(rules, count, what)?;
     let read_given = || read_spans(message, count, what, |span| span);
     if let WireBytes::One(rule) = rules
         && let Some(from) = fixed_iv(rule)
     {
-        let spans = if from == Iv::Given { read_given()? } else { Column::One(Span::default()) };
+        let spans = if from == IvSource::Given { read_given()? } else { Column::One(Span::default()) };
         return Ok((Column::One(from), spans));
     }
     let spans = read_given()?;
@@ -127,22 +127,22 @@ fn ivs(
         let rule = rules.at(index);
         let value = i32::from(rule);
         from.push(match IvRule::try_from(value) {
-            Ok(IvRule::IvGenerated) => Iv::Generated(sink(span)),
-            Ok(IvRule::IvSlot) => Iv::Slot(span.start),
+            Ok(IvRule::IvGenerated) => IvSource::Generated(sink(span)),
+            Ok(IvRule::IvSlot) => IvSource::Slot(span.start),
             Ok(_) => fixed_iv(rule).unwrap_or_default(),
             Err(_) => return Err(WireError::Unknown { what: "IV rule", value }),
         });
-        in_data.push(if from.last() == Some(&Iv::Given) { span } else { Span::default() });
+        in_data.push(if from.last() == Some(&IvSource::Given) { span } else { Span::default() });
     }
     Ok((Column::Each(from.into()), Column::Each(in_data.into())))
 }
 
 /// Returns the source of an IV that needs no span.
-fn fixed_iv(rule: u8) -> Option<Iv> {
+fn fixed_iv(rule: u8) -> Option<IvSource> {
     match IvRule::try_from(i32::from(rule)).ok()? {
-        IvRule::IvGiven => Some(Iv::Given),
-        IvRule::IvZero => Some(Iv::Zero),
-        IvRule::IvKey => Some(Iv::KeyItself),
+        IvRule::IvGiven => Some(IvSource::Given),
+        IvRule::IvZero => Some(IvSource::Zero),
+        IvRule::IvKey => Some(IvSource::KeyItself),
         IvRule::IvGenerated | IvRule::IvSlot => None,
     }
 }
@@ -194,11 +194,11 @@ fn sink_span(sink: OutputSink) -> Span {
     }
 }
 
-fn write_tasks(column: &Column<'_, Task>, count: usize) -> Result<(Vec<proto::Task>, Bytes), WireError> {
+fn write_tasks(column: &Column<'_, BatchTask>, count: usize) -> Result<(Vec<proto::Task>, Bytes), WireError> {
     if let Column::One(only) = column {
         return Ok((vec![task::write(*only)?], Bytes::new()));
     }
-    let (mut tasks, mut indices) = (Vec::<Task>::new(), Vec::with_capacity(count));
+    let (mut tasks, mut indices) = (Vec::<BatchTask>::new(), Vec::with_capacity(count));
     for task in column.cursor().take(count) {
         let index = tasks.iter().position(|own| *own == task).unwrap_or_else(|| {
             tasks.push(task);
@@ -222,25 +222,25 @@ fn write_keys(column: &Column<'_, KeySource>, count: usize, number: impl Fn(KeyS
     write_numbers(all.iter().copied())
 }
 
-fn write_ivs(from: &Column<'_, Iv>, read_given: &Column<'_, Span>, count: usize) -> (Spans, Bytes) {
+fn write_ivs(from: &Column<'_, IvSource>, read_given: &Column<'_, Span>, count: usize) -> (Spans, Bytes) {
     let rule = |iv| match iv {
-        Iv::Given => IvRule::IvGiven,
-        Iv::Zero => IvRule::IvZero,
-        Iv::KeyItself => IvRule::IvKey,
-        Iv::Generated(_) => IvRule::IvGenerated,
-        Iv::Slot(_) => IvRule::IvSlot,
+        IvSource::Given => IvRule::IvGiven,
+        IvSource::Zero => IvRule::IvZero,
+        IvSource::KeyItself => IvRule::IvKey,
+        IvSource::Generated(_) => IvRule::IvGenerated,
+        IvSource::Slot(_) => IvRule::IvSlot,
     };
     match from {
-        Column::One(Iv::Given) => return (write_spans(read_given, |span| span), Bytes::new()),
-        Column::One(iv @ (Iv::Zero | Iv::KeyItself)) => {
+        Column::One(IvSource::Given) => return (write_spans(read_given, |span| span), Bytes::new()),
+        Column::One(iv @ (IvSource::Zero | IvSource::KeyItself)) => {
             return (Spans::default(), write_bytes(&[rule(*iv) as u8]));
         }
         _ => {}
     }
     let rules: Vec<u8> = from.cursor().take(count).map(|iv| rule(iv) as u8).collect();
     let indices = from.cursor().zip(read_given.cursor()).take(count).map(|(iv, read_given)| match iv {
-        Iv::Generated(sink) => sink_span(sink),
-        Iv::Slot(slot) => Span { start: slot, len: 0 },
+        IvSource::Generated(sink) => sink_span(sink),
+        IvSource::Slot(slot) => Span { start: slot, len: 0 },
         _ => read_given,
     });
     (write_each_span(indices), write_bytes(&rules))

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use oarlock::contract::{Curve, KeyKind};
+use oarlock::{Curve, KeyKind};
 use oarlock::{DigestAlg, EcdsaEncoding, NonceRule, SaltLength, Scheme};
 
 use crate::WireError;

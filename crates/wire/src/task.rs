@@ -2,9 +2,9 @@
 
 use std::fmt::Display;
 
-use oarlock::batch::{KeyWrap, Task};
-use oarlock::contract::{AeadAlg, BlockCipher, DigestAlg, Direction, MacAlg, Shape, WrapAlg};
+use oarlock::batch::{BatchTask, KeyWrap};
 use oarlock::table::KeyType;
+use oarlock::{AeadAlg, BlockCipher, DigestAlg, Direction, MacAlg, Shape, WrapAlg};
 
 use crate::WireError;
 use crate::proto;
@@ -15,23 +15,23 @@ use crate::scheme::unknown_name;
 ///
 /// # Errors
 /// A name is not known here.
-pub fn read(message: &proto::Task) -> Result<Task, WireError> {
+pub fn read(message: &proto::Task) -> Result<BatchTask, WireError> {
     let value = message.kind;
     let kind = Kind::try_from(value).map_err(|_| WireError::Unknown { what: "task", value })?;
     let algorithm = message.algorithm.as_str();
     Ok(match kind {
         Kind::Unspecified => return Err(WireError::Missing { what: "task" }),
-        Kind::Encrypt => Task::encrypt(cipher(algorithm)?),
-        Kind::Decrypt => Task::decrypt(cipher(algorithm)?),
-        Kind::Seal => Task::seal(parse_name("AEAD algorithm", &AeadAlg::ALL, algorithm)?),
-        Kind::Open => Task::open(parse_name("AEAD algorithm", &AeadAlg::ALL, algorithm)?),
-        Kind::Mac => Task::mac(parse_name("MAC", &MacAlg::ALL, algorithm)?),
-        Kind::Digest => Task::digest(parse_name("digest", &DigestAlg::ALL, algorithm)?),
-        Kind::Translate => Task::translate(cipher(algorithm)?, cipher(&message.target)?),
-        Kind::Wrap => Task::wrap(parse_name("key wrap", &WrapAlg::ALL, algorithm)?),
+        Kind::Encrypt => BatchTask::encrypt(cipher(algorithm)?),
+        Kind::Decrypt => BatchTask::decrypt(cipher(algorithm)?),
+        Kind::Seal => BatchTask::seal(parse_name("AEAD algorithm", &AeadAlg::ALL, algorithm)?),
+        Kind::Open => BatchTask::open(parse_name("AEAD algorithm", &AeadAlg::ALL, algorithm)?),
+        Kind::Mac => BatchTask::mac(parse_name("MAC", &MacAlg::ALL, algorithm)?),
+        Kind::Digest => BatchTask::digest(parse_name("digest", &DigestAlg::ALL, algorithm)?),
+        Kind::Translate => BatchTask::translate(cipher(algorithm)?, cipher(&message.target)?),
+        Kind::Wrap => BatchTask::wrap(parse_name("key wrap", &WrapAlg::ALL, algorithm)?),
         Kind::UnwrapKey => {
             let key = parse_name("type of key", &KeyType::ALL, &message.target)?;
-            Task::unwrap_key(parse_name("key wrap", &key_wraps(), algorithm)?, key)
+            BatchTask::unwrap_key(parse_name("key wrap", &key_wraps(), algorithm)?, key)
         }
     })
 }
@@ -40,21 +40,25 @@ pub fn read(message: &proto::Task) -> Result<Task, WireError> {
 ///
 /// # Errors
 /// The protocol does not have the task.
-pub fn write(task: Task) -> Result<proto::Task, WireError> {
+pub fn write(task: BatchTask) -> Result<proto::Task, WireError> {
     let (kind, algorithm, target) = match task {
-        Task::Do(Shape::Cipher { alg, direction: Direction::Encrypt, .. }) => {
+        BatchTask::Do(Shape::Cipher { alg, direction: Direction::Encrypt, .. }) => {
             (Kind::Encrypt, alg.to_string(), None)
         }
-        Task::Do(Shape::Cipher { alg, .. }) => (Kind::Decrypt, alg.to_string(), None),
-        Task::Do(Shape::Aead { alg, direction: Direction::Encrypt }) => (Kind::Seal, alg.to_string(), None),
-        Task::Do(Shape::Aead { alg, .. }) => (Kind::Open, alg.to_string(), None),
-        Task::Do(Shape::Mac { alg }) => (Kind::Mac, alg.to_string(), None),
-        Task::Do(Shape::Digest { alg }) => (Kind::Digest, alg.to_string(), None),
-        Task::Do(Shape::Translate { from, to }) => {
+        BatchTask::Do(Shape::Cipher { alg, .. }) => (Kind::Decrypt, alg.to_string(), None),
+        BatchTask::Do(Shape::Aead { alg, direction: Direction::Encrypt }) => {
+            (Kind::Seal, alg.to_string(), None)
+        }
+        BatchTask::Do(Shape::Aead { alg, .. }) => (Kind::Open, alg.to_string(), None),
+        BatchTask::Do(Shape::Mac { alg }) => (Kind::Mac, alg.to_string(), None),
+        BatchTask::Do(Shape::Digest { alg }) => (Kind::Digest, alg.to_string(), None),
+        BatchTask::Do(Shape::Translate { from, to }) => {
             (Kind::Translate, from.alg.to_string(), Some(to.alg.to_string()))
         }
-        Task::Do(Shape::Wrap { alg, direction: Direction::Encrypt }) => (Kind::Wrap, alg.to_string(), None),
-        Task::UnwrapKey { wrap, key } => (Kind::UnwrapKey, wrap.to_string(), Some(key.to_string())),
+        BatchTask::Do(Shape::Wrap { alg, direction: Direction::Encrypt }) => {
+            (Kind::Wrap, alg.to_string(), None)
+        }
+        BatchTask::UnwrapKey { wrap, key } => (Kind::UnwrapKey, wrap.to_string(), Some(key.to_string())),
         other => return Err(unknown_name("task", &other)),
     };
     Ok(proto::Task { kind: kind.into(), algorithm, target: target.unwrap_or_default() })

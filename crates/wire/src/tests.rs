@@ -1,9 +1,7 @@
 use bytes::{Bytes, BytesMut};
-use oarlock::batch::{Batch, BatchBuilder, Entry, Iv, KeyWrap, NewIv, Place, Task};
-use oarlock::contract::{
-    AeadAlg, BlockCipher, Column, Curve, Fingerprint, KeyKind, KeySource, MacAlg, WrapAlg,
-};
+use oarlock::batch::{Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv, EntryOutput, IvSource, KeyWrap};
 use oarlock::table::KeyType;
+use oarlock::{AeadAlg, BlockCipher, Column, Curve, Fingerprint, KeyKind, KeySource, MacAlg, WrapAlg};
 use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, SaltLength, Scheme};
 
 use crate::column::{WireBytes, WireNumbers, write_bytes, write_numbers};
@@ -67,19 +65,19 @@ fn names_unknown_and_missing_parts_of_a_scheme() {
     assert!(matches!(read(message), WireError::TooMany { what: "salt_len", .. }));
 }
 
-fn tasks() -> Vec<Task> {
-    let mut tasks = vec![Task::translate(BlockCipher::Tdes2, BlockCipher::Aes256)];
-    tasks.extend(BlockCipher::ALL.map(Task::encrypt));
-    tasks.extend(BlockCipher::ALL.map(Task::decrypt));
-    tasks.extend(AeadAlg::ALL.map(Task::seal));
-    tasks.extend(AeadAlg::ALL.map(Task::open));
-    tasks.extend(MacAlg::ALL.map(Task::mac));
-    tasks.extend(DigestAlg::ALL.map(Task::digest));
-    tasks.extend(WrapAlg::ALL.map(Task::wrap));
+fn tasks() -> Vec<BatchTask> {
+    let mut tasks = vec![BatchTask::translate(BlockCipher::Tdes2, BlockCipher::Aes256)];
+    tasks.extend(BlockCipher::ALL.map(BatchTask::encrypt));
+    tasks.extend(BlockCipher::ALL.map(BatchTask::decrypt));
+    tasks.extend(AeadAlg::ALL.map(BatchTask::seal));
+    tasks.extend(AeadAlg::ALL.map(BatchTask::open));
+    tasks.extend(MacAlg::ALL.map(BatchTask::mac));
+    tasks.extend(DigestAlg::ALL.map(BatchTask::digest));
+    tasks.extend(WrapAlg::ALL.map(BatchTask::wrap));
     for key in KeyType::ALL {
-        tasks.extend(WrapAlg::ALL.map(|wrap| Task::unwrap_key(KeyWrap::Aes(wrap), key)));
-        tasks.push(Task::unwrap_key(KeyWrap::LegacyEcb(BlockCipher::Tdes3), key));
-        tasks.push(Task::unwrap_key(KeyWrap::LegacyCbc(BlockCipher::Tdes2), key));
+        tasks.extend(WrapAlg::ALL.map(|wrap| BatchTask::unwrap_key(KeyWrap::Aes(wrap), key)));
+        tasks.push(BatchTask::unwrap_key(KeyWrap::LegacyEcb(BlockCipher::Tdes3), key));
+        tasks.push(BatchTask::unwrap_key(KeyWrap::LegacyCbc(BlockCipher::Tdes2), key));
     }
     tasks
 }
@@ -116,7 +114,7 @@ fn writes_equal_values_of_a_column_once() {
 
 fn message_of(kinds: &[(Key, Scheme, &[u8], &[u8])]) -> proto::Jobs {
     let jobs = (0_u32..).zip(kinds).map(|(handle, (key, scheme, input, second))| {
-        (Job { scheme: *scheme, key, input: Input::Message(input), second }, handle)
+        (Job::with_scheme(*scheme, key, Input::Message(input), second), handle)
     });
     jobs::write(jobs.collect::<Vec<_>>().into_iter()).unwrap()
 }
@@ -263,12 +261,15 @@ fn gives_faults_their_code_and_blame() {
 fn mixed() -> BatchBuilder {
     let mut builder = BatchBuilder::new();
     let slot = builder.slot(16);
-    let unwrap = Task::unwrap_key(KeyWrap::Aes(WrapAlg::Aes128Kw), KeyType::Tdes2);
-    builder.add(Entry::new(unwrap).key(3).input(&[9; 24]).output(Place::Slot(slot))).unwrap();
-    let encrypt = Entry::new(Task::encrypt(BlockCipher::Tdes2)).key_from(KeySource::Slot(slot));
-    builder.add(encrypt.iv(NewIv::Generated).input(b"12345678")).unwrap();
-    builder.add(encrypt.iv(NewIv::Zero).input(b"1234567812345678")).unwrap();
-    let seal = Entry::new(Task::seal(AeadAlg::Aes128Gcm)).key(1).aad(b"about").iv(NewIv::Bytes(&[1; 12]));
+    let unwrap = BatchTask::unwrap_key(KeyWrap::Aes(WrapAlg::Aes128Kw), KeyType::Tdes2);
+    builder.add(BatchEntry::new(unwrap).key(3).input(&[9; 24]).output(EntryOutput::Slot(slot))).unwrap();
+    let encrypt = BatchEntry::new(BatchTask::encrypt(BlockCipher::Tdes2)).key_from(KeySource::Slot(slot));
+    builder.add(encrypt.iv(EntryIv::Generated).input(b"12345678")).unwrap();
+    builder.add(encrypt.iv(EntryIv::Zero).input(b"1234567812345678")).unwrap();
+    let seal = BatchEntry::new(BatchTask::seal(AeadAlg::Aes128Gcm))
+        .key(1)
+        .aad(b"about")
+        .iv(EntryIv::Bytes(&[1; 12]));
     builder.add(seal.input(b"sealed")).unwrap();
     builder
 }
@@ -309,11 +310,14 @@ fn keeps_columns_of_one_value_and_strides() {
         len: 100,
         data: vec![5; 800].into(),
         output_len: 800,
-        input: Column::Stride { first: oarlock::contract::InputSource::Data(span(0, 8)), stride: 8 },
-        output: Column::Stride { first: oarlock::contract::OutputSink::Output(span(0, 8)), stride: 8 },
+        input: Column::Stride { first: oarlock::InputSource::Data(span(0, 8)), stride: 8 },
+        output: Column::Stride { first: oarlock::OutputSink::Output(span(0, 8)), stride: 8 },
         ..Default::default()
     };
-    let own = Batch { iv_from: Column::One(Iv::Zero), ..Batch::of(Task::encrypt(BlockCipher::Des), records) };
+    let own = Batch {
+        iv_from: Column::One(IvSource::Zero),
+        ..Batch::of(BatchTask::encrypt(BlockCipher::Des), records)
+    };
     let message = records::write(&own, |index| index).unwrap();
     assert!(message.encoded_len() < 900 + 100, "{}", message.encoded_len());
     let read = records::read(&message, &MessageLimits::default(), &[], KeySource::Table).unwrap();
@@ -322,8 +326,8 @@ fn keeps_columns_of_one_value_and_strides() {
     assert_same(&own, &read);
 }
 
-fn span(start: u32, len: u32) -> oarlock::contract::Span {
-    oarlock::contract::Span { start, len }
+fn span(start: u32, len: u32) -> oarlock::Span {
+    oarlock::Span { start, len }
 }
 
 #[test]

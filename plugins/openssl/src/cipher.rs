@@ -4,7 +4,7 @@ use aws_lc_rs::rsa::{
     OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OAEP_SHA384_MGF1SHA384, OAEP_SHA512_MGF1SHA512,
     OaepPublicEncryptingKey, Pkcs1PublicEncryptingKey, PublicEncryptingKey,
 };
-use oarlock::contract::KeyKind;
+use oarlock::KeyKind;
 use oarlock::keys::export;
 use oarlock::{DigestAlg, Input, Job, Key, Scheme};
 use subtle::{ConditionallySelectable, ConstantTimeEq};
@@ -119,12 +119,7 @@ impl CipherContext {
             CipherPadding::Oaep => {
                 let (digest, mgf) = self.oaep_digests()?;
                 let scheme = Scheme::RsaOaepDecrypt { digest, mgf };
-                self.provider.run(&Job {
-                    scheme,
-                    key,
-                    input: Input::Message(ciphertext),
-                    second: &self.label,
-                })
+                self.provider.run(&Job::with_scheme(scheme, key, Input::Message(ciphertext), &self.label))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! New keys.
 
-use oarlock::contract::Curve;
+use oarlock::Curve;
 use oarlock::keys::generate;
 
 use crate::error::ProviderError;

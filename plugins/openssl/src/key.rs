@@ -4,8 +4,9 @@ use std::ffi::{CStr, c_int};
 use std::sync::{PoisonError, RwLock};
 
 use oarlock::Key;
-use oarlock::contract::{Curve, KeyHome, KeyKind, KeyParts, RsaPrivateParts};
+use oarlock::engine_api::{KeyParts, RsaPrivateParts};
 use oarlock::keys::{self, KeyError, raw, rsa};
+use oarlock::{Curve, KeyHome, KeyKind};
 
 use crate::error::ProviderError;
 use crate::libcrypto::params::{ParamList, ParamReader, ParamWriter};

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
 use std::time::{Duration, Instant};
 
-use oarlock::contract::{Jobs, KeyKind, Operation, OperationSet, Outcomes};
+use oarlock::engine_api::{Jobs, Operation, OperationSet, SecondInput};
 use oarlock::schemes::{compute_on, raw_result, shape_of};
 use oarlock::selftest::{prove, representative};
-use oarlock::{Accelerator, Job, JobError, Key, Scheme, Shape, SubmitOptions};
+use oarlock::{Accelerator, Job, JobError, Key, KeyKind, Outcomes, Scheme, Shape, SubmitOptions};
 use oarlock_wire::proto::KeyInfo;
 use oarlock_wire::{ConnectionPool, PoolConfig, PrivateKeySource};
 use zeroize::Zeroizing;
@@ -99,11 +99,12 @@ impl LoadedProvider {
         let engines = self.engines(self.0.async_jobs.current().is_some())?;
         self.self_test(&engines, shape)?;
         let mut set = OperationSet::new(shape);
-        set.push(key, input, oarlock::contract::SecondInput::None)?;
+        set.push(key, input, SecondInput::None)?;
         let operations: Vec<Operation<'_>> = set.iter().collect();
         let jobs = Jobs::Operations(shape, &operations);
         let mut outcomes = Outcomes::for_jobs(&jobs);
         engines
+            .diagnostics()
             .referee()
             .run(&jobs, &mut outcomes)
             .map_err(|fault| JobError::EngineFailed { shape, reason: fault.to_string() })?;
@@ -125,7 +126,7 @@ impl LoadedProvider {
             self.self_test(&engines, shape_of(job)?)?;
             // An engine's batch does not fit on the stack of a fibre. The scalar engine needs no more stack than
             // OpenSSL itself.
-            let answer = compute_on(engines.referee(), std::slice::from_ref(job)).pop();
+            let answer = compute_on(engines.diagnostics().referee(), std::slice::from_ref(job)).pop();
             return Ok(Zeroizing::new(answer.unwrap_or(Err(JobError::Cancelled))?));
         }
         Ok(engines.submit(job, SubmitOptions::default()).wait()?)
@@ -205,7 +206,7 @@ impl LoadedProvider {
         if lock_briefly(&self.0.tested_shapes).is_some_and(|tested| tested.contains(&shape)) {
             return Ok(());
         }
-        let scalar = engines.referee();
+        let scalar = engines.diagnostics().referee();
         let verdict = std::thread::scope(|scope| scope.spawn(|| prove(scalar, scalar, shape)).join());
         match verdict {
             Ok(Ok(_)) => {
@@ -282,8 +283,9 @@ fn new_engines((names, threads, nice): &EngineSettings) -> Result<Accelerator, S
         ..oarlock::SchedulerConfig::default()
     };
     let mut builder = Accelerator::builder().config(own).lazy();
-    if oarlock_ffi::is_privileged() {
-        builder = builder.ignore_environment();
+    // A privileged process takes nothing from its environment, and no file that it names.
+    if !oarlock_ffi::is_privileged() {
+        builder = builder.environment(true).cost_cache(oarlock::default_cost_cache());
     }
     if let Some(names) = names {
         builder = builder.engines(names.clone());

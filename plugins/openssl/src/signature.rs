@@ -1,7 +1,7 @@
 //! Signature contexts: digest and padding, and the scheme that they select.
 
 use aws_lc_rs::digest::Context as Hasher;
-use oarlock::contract::{Curve, KeyKind};
+use oarlock::{Curve, KeyKind};
 use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, SaltLength, Scheme};
 use zeroize::Zeroizing;
 
@@ -274,7 +274,7 @@ impl SignatureContext {
         let key = self.key()?;
         let mut encoded = Vec::new();
         let (scheme, input) = self.signing_scheme(key, input, &mut encoded)?;
-        self.provider.run(&Job::sign(scheme, key, input))
+        self.provider.run(&Job::with_scheme(scheme, key, input, &[]))
     }
 
     fn verify_input(&self, input: SignInput<'_>, signature: &[u8]) -> Result<bool, ProviderError> {
@@ -282,7 +282,7 @@ impl SignatureContext {
         let mut encoded = Vec::new();
         let (scheme, input) = self.signing_scheme(key, input, &mut encoded)?;
         let scheme = self.verifying_scheme(scheme);
-        match self.provider.run(&Job::verify(scheme, key, input, signature)) {
+        match self.provider.run(&Job::with_scheme(scheme, key, input, signature)) {
             Ok(_) => Ok(true),
             Err(ProviderError::Job(JobError::Rejected)) => Ok(false),
             Err(failure) => Err(failure),

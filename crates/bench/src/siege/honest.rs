@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use oarlock::keys::generate;
-use oarlock::{Input, Job, Scheme};
+use oarlock::{Input, Job, SigningScheme};
 use oarlock_wire::proto::{self, OpenKey, open_key, request, response};
 use oarlock_wire::{Endpoint, ServerLink, jobs};
 
@@ -148,6 +148,6 @@ async fn sign(link: &ServerLink, job: &proto::Jobs) -> Result<(), String> {
 
 fn signature() -> Result<proto::Jobs, SiegeError> {
     let key = generate::ed25519()?;
-    let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Message(b"message"));
+    let job = Job::sign(SigningScheme::ED25519, &key, Input::Message(b"message"));
     jobs::write([(job, 0)].into_iter()).map_err(|error| io::Error::other(error.to_string()).into())
 }

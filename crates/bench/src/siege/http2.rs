@@ -1,4 +1,5 @@
-//! HTTP/2 as an attacker speaks it: calls that are begun and not ended, and answers for which no window is opened. RFC 9113.
+//! HTTP/2 as an attacker speaks it: calls that are begun and not ended, and answers for which no window is opened.
+//! RFC 9113.
 
 use std::io::{self, Write};
 use std::net::TcpStream;

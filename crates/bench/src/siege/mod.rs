@@ -1,8 +1,8 @@
 //! An honest client beside attackers: its latency, its failures, and the memory of the server.
 //!
-//! Each attack runs against a cryptoserver of its own, in a process of its own, with small limits. The honest client signs with
-//! Ed25519 on connections of its own, under its own certificate. Attackers come over the UNIX socket, over plaintext, or without any
-//! certificate.
+//! Each attack runs against a cryptoserver of its own, in a process of its own, with small limits. The honest client
+//! signs with Ed25519 on connections of its own, under its own certificate. Attackers come over the UNIX socket, over
+//! plaintext, or without any certificate.
 //!
 //! | module | what it holds |
 //! |---|---|

@@ -25,8 +25,8 @@ pub(super) struct HeadLoad {
 /// CPU time of the TLS server, and of the cryptoserver if there is one.
 type CpuTimes = (Duration, Option<Duration>);
 
-/// Connects for a tenth of the length to warm up, then for all of it and counts. The CPU time is read while no connection is
-/// open, so the connections that are counted are those that it paid for.
+/// Connects for a tenth of the length to warm up, then for all of it and counts. The CPU time is read while no
+/// connection is open, so the connections that are counted are those that it paid for.
 pub(super) fn measure(
     signed_by: SignedBy,
     load: &HeadLoad,

@@ -55,7 +55,11 @@ pub(crate) fn run(args: &CryptoserverArgs) -> Result<(), HeadError> {
     let config = CryptoserverConfig::read(&args.config)?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
-        let server = BoundServer::bind(config, Accelerator::builder()).await?;
+        let server = BoundServer::bind(
+            config,
+            Accelerator::builder().environment(true).cost_cache(oarlock::default_cost_cache()),
+        )
+        .await?;
         let addresses = server.addresses();
         answer(&serde_json::json!({
             "tcp": addresses.tcp, "plaintext": addresses.plaintext, "unix": addresses.unix,

@@ -1,7 +1,7 @@
 //! TLS connections per second of one core: each is new (no resumption), sends a HEAD request of 19 bytes and gets an
-//! answer of 107, as in "Cryptography as a Network Service", 5.2. The server is s2n-tls, which leaves private operations to
-//! others without a thread for each. s2n-tls itself computes them, or Oarlock in the same process, or a cryptoserver on
-//! another core.
+//! answer of 107, as in "Cryptography as a Network Service", 5.2. The server is s2n-tls, which leaves private
+//! operations to others without a thread for each. s2n-tls itself computes them, or Oarlock in the same process, or a
+//! cryptoserver on another core.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -190,7 +190,7 @@ impl HeadMeasurement {
         let address: SocketAddr = server.said["address"]
             .as_str()
             .and_then(|text| text.parse().ok())
-            .ok_or_else(|| io::Error::other("the TLS server did not say where it is"))?;
+            .ok_or_else(|| io::Error::other("the TLS server did not report its address"))?;
         let certificate = fs::read(&self.place.certificate)?;
         let load = client::HeadLoad { address, certificate, connections, length: self.length };
         let mut remote = if by.is_remote() { self.remote.as_mut() } else { None };
@@ -226,7 +226,7 @@ impl HeadDirectory {
         let mut add = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
         match by {
             SignedBy::S2n | SignedBy::Scalar | SignedBy::Oarlock => {
-                add("--private-key", text(&key_file(&self.development)))
+                add("--private-key", text(&key_file(&self.development)));
             }
             SignedBy::Unix => add("--server", said("unix")),
             SignedBy::Plaintext => add("--server", format!("http://{}", said("plaintext"))),

@@ -25,7 +25,7 @@ impl PrivateKeyCallback for AcceleratorSigner {
         let scheme = scheme(operation.kind()?)?;
         let mut digest = vec![0; operation.input_size()?];
         operation.input(&mut digest)?;
-        let job = Job::sign(scheme, &self.key, Input::Digest(&digest));
+        let job = Job::with_scheme(scheme, &self.key, Input::Digest(&digest), &[]);
         let signature = self.accelerator.submit(&job, SubmitOptions::default());
         Ok(Some(Box::pin(PendingSignature { signature, operation: Some(operation) })))
     }

@@ -84,11 +84,15 @@ fn config(args: &HeadServerArgs) -> Result<Config, HeadError> {
     Ok(config.build()?)
 }
 
-/// Returns an accelerator: engines of this process for a local key, else the cryptoserver, whose answers the engines verify.
+/// Returns an accelerator: engines of this process for a local key, else the cryptoserver, whose answers the engines
+/// verify.
 fn signer(args: &HeadServerArgs) -> Result<AcceleratorSigner, HeadError> {
     let engines = || match args.by {
-        ServerSigning::Scalar => Accelerator::builder().engines(["scalar"]),
-        _ => Accelerator::builder(),
+        ServerSigning::Scalar => Accelerator::builder()
+            .environment(true)
+            .cost_cache(oarlock::default_cost_cache())
+            .engines(["scalar"]),
+        _ => Accelerator::builder().environment(true).cost_cache(oarlock::default_cost_cache()),
     };
     let Some(server) = &args.server else {
         let path = args.private_key.as_ref().ok_or(HeadError::Usage("expected --private-key or --server"))?;

@@ -146,7 +146,7 @@ impl Section {
         };
         match interface.link {
             Some(link) => {
-                pass_messages(link, stamp.and_then(|stamp| interface.at_s(stamp)), data, skipped, sink)
+                pass_messages(link, stamp.and_then(|stamp| interface.at_s(stamp)), data, skipped, sink);
             }
             None => skipped.unknown_links += 1,
         }

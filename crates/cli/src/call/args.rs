@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use oarlock::contract::MacAlg;
+use oarlock::MacAlg;
 use oarlock_records::RowCipher;
 use oarlock_server::development::Development;
 use oarlock_wire::{Credentials, Endpoint};
@@ -50,7 +50,8 @@ impl ServersArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Connection")]
 pub(crate) struct ServerArgs {
-    /// Server: https://HOST:PORT, http://HOST:PORT, or the path of a UNIX socket [default: that of the development set-up]
+    /// Server: https://HOST:PORT, http://HOST:PORT, or the path of a UNIX socket [default: that of the development
+    /// set-up]
     #[arg(long, global = true, value_name = "ADDRESS", env = "OARLOCK_SERVER")]
     pub(crate) server: Option<String>,
     /// Certificate of the server's authority, in PEM [default: that of the development set-up]
@@ -135,8 +136,8 @@ pub(super) struct OutputArgs {
 pub(super) struct CallSignArgs {
     #[command(flatten)]
     pub(super) key: CallKeyArgs,
-    /// Scheme: rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519 [default: suits the key, with SHA-256
-    /// or the curve's own digest]
+    /// Scheme: rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519 [default: suits the key,
+    /// with SHA-256 or the curve's own digest]
     #[arg(long)]
     pub(super) scheme: Option<String>,
     #[command(flatten)]
@@ -253,8 +254,8 @@ fn mac_help() -> String {
 pub(super) struct PublicKeyArgs {
     /// Name of the key
     pub(super) name: String,
-    /// Write a reference instead of the public key: the key's name and its public half in one file, for programs that use the key
-    /// of the server
+    /// Write a reference instead of the public key: the key's name and its public half in one file, for programs that
+    /// use the key of the server
     #[arg(long)]
     pub(super) reference: bool,
     /// File to write [default: stdout]
@@ -262,8 +263,8 @@ pub(super) struct PublicKeyArgs {
     pub(super) out: Option<PathBuf>,
 }
 
-/// False if an address lacks its scheme, as `localhost:7443` does, has another one, or is empty. The path of a socket may have
-/// any name if a directory stands before it.
+/// False if an address lacks its scheme, as `localhost:7443` does, has another one, or is empty. The path of a socket
+/// may have any name if a directory stands before it.
 fn is_path(address: &str) -> bool {
     let is_port = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let has_port = address.rsplit_once(':').is_some_and(|(_, port)| is_port(port));

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use oarlock::contract::Blame;
+use oarlock::Blame;
 use oarlock::keys::KeyError;
 use oarlock::table::KeyType;
 use oarlock::{BuildError, JobError};

@@ -10,7 +10,7 @@ use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
-use oarlock::contract::KeyKind;
+use oarlock::KeyKind;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::{export, import};
 use oarlock::{Job, JobError, Key};
@@ -57,7 +57,7 @@ impl CallSession<'_> {
         let key = self.open(&args.key).await?;
         let scheme = scheme::sign(args.scheme.as_deref(), key.kind())?;
         let input = args.input.read()?;
-        let signature = self.job(Job::sign(scheme, &key, args.input.of(&input))).await?;
+        let signature = self.job(Job::with_scheme(scheme, &key, args.input.of(&input), &[])).await?;
         self.write_result(&args.output, &signature, &scheme.to_string())
     }
 
@@ -65,7 +65,8 @@ impl CallSession<'_> {
         let key = self.open(&args.key).await?;
         let scheme = scheme::verify(args.scheme.as_deref(), key.kind())?;
         let (input, signature) = (args.input.read()?, read(&args.signature)?);
-        let is_valid = match self.job(Job::verify(scheme, &key, args.input.of(&input), &signature)).await {
+        let is_valid = match self.job(Job::with_scheme(scheme, &key, args.input.of(&input), &signature)).await
+        {
             Ok(_) => true,
             Err(CallError::Job(JobError::Rejected)) => false,
             Err(error) => return Err(error),
@@ -92,7 +93,7 @@ impl CallSession<'_> {
         let ciphertext = read(&args.input)?;
         let label = args.label.as_deref().unwrap_or_default().as_bytes();
         let input = oarlock::Input::Message(&ciphertext);
-        let plaintext = self.job(Job { scheme, key: &key, input, second: label }).await?;
+        let plaintext = self.job(Job::with_scheme(scheme, &key, input, label)).await?;
         self.write_secret(&args.output, &plaintext, &scheme.to_string())
     }
 
@@ -190,7 +191,7 @@ impl CallSession<'_> {
 
     async fn job(&self, job: Job<'_>) -> Result<Zeroizing<Vec<u8>>, CallError> {
         let answer = self.peers.job(job).await;
-        self.peers.tell(self.global);
+        self.peers.report(self.global);
         answer
     }
 

@@ -95,7 +95,7 @@ impl CallPeers {
     }
 
     /// Prints the servers that failed or answered wrongly, and with `--verbose` the results of all of them.
-    pub(super) fn tell(&self, global: &GlobalOptions) {
+    pub(super) fn report(&self, global: &GlobalOptions) {
         let Self::Several { remote, .. } = self else { return };
         for report in remote.servers() {
             if report.wrong > 0 {

@@ -1,6 +1,6 @@
 //! Schemes by name.
 
-use oarlock::contract::{Curve, KeyKind};
+use oarlock::{Curve, KeyKind};
 use oarlock::{DigestAlg, EcdsaEncoding, NonceRule, SaltLength, Scheme};
 
 use super::CallError;

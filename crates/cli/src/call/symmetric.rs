@@ -1,10 +1,11 @@
 //! Values under a symmetric key of the server: seal, open and mac.
 //!
-//! A sealed value is the IV, the ciphertext and, under GCM, the tag, one after the other. Together with the key they suffice to open it.
+//! A sealed value is the IV, the ciphertext and, under GCM, the tag, one after the other. Together with the key they
+//! suffice to open it.
 
-use oarlock::batch::{Batch, BatchBuilder, Entry, Iv, NewIv, Place, Task};
-use oarlock::contract::{BlockCipher, Direction, MacAlg, OutputSink, Shape, Span};
+use oarlock::batch::{Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv, EntryOutput, IvSource};
 use oarlock::table::KeyType;
+use oarlock::{BlockCipher, Direction, MacAlg, OutputSink, Shape, Span};
 use oarlock_records::{Encoding, RowCipher, SecretBuffer, key_type_of_mac};
 use oarlock_wire::proto::{self, Code, Fault, open_key, request, response};
 use oarlock_wire::{fault, records, task};
@@ -24,12 +25,12 @@ impl CallSession<'_> {
         let aad = associated(cipher, args.aad.as_deref())?;
         let value = read(&args.input)?;
         let given = args.iv.as_deref().map(|iv| given_iv(cipher, iv)).transpose()?;
-        let iv = given.as_ref().map_or(NewIv::Generated, |iv| NewIv::Bytes(iv));
+        let iv = given.as_ref().map_or(EntryIv::Generated, |iv| EntryIv::Bytes(iv));
         let task = match cipher {
-            RowCipher::Cbc(alg) => Task::encrypt(alg),
-            RowCipher::Gcm(alg) => Task::seal(alg),
+            RowCipher::Cbc(alg) => BatchTask::encrypt(alg),
+            RowCipher::Gcm(alg) => BatchTask::seal(alg),
         };
-        let answer = self.record(Entry::new(task).iv(iv).aad(aad).input(&value)).await?;
+        let answer = self.record(BatchEntry::new(task).iv(iv).aad(aad).input(&value)).await?;
         let iv = given.as_ref().map_or(&answer.iv[..], |iv| iv);
         let sealed = [iv, &answer.result, &answer.tag].concat();
         self.write_result(&args.output, &sealed, &cipher.to_string())
@@ -41,10 +42,10 @@ impl CallSession<'_> {
         let sealed = read(&args.input)?;
         let [iv, ciphertext, tag] = parts(cipher, &sealed)?;
         let task = match cipher {
-            RowCipher::Cbc(alg) => Task::decrypt(alg),
-            RowCipher::Gcm(alg) => Task::open(alg),
+            RowCipher::Cbc(alg) => BatchTask::decrypt(alg),
+            RowCipher::Gcm(alg) => BatchTask::open(alg),
         };
-        let entry = Entry::new(task).iv(NewIv::Bytes(iv)).aad(aad).tag(tag).input(ciphertext);
+        let entry = BatchEntry::new(task).iv(EntryIv::Bytes(iv)).aad(aad).tag(tag).input(ciphertext);
         let answer = self.record(entry).await?;
         self.write_secret(&args.output, &answer.result, &cipher.to_string())
     }
@@ -60,9 +61,9 @@ impl CallSession<'_> {
                 expected: macs(key),
             });
         }
-        let place = args.length.map_or(Place::Output, Place::Leading);
+        let place = args.length.map_or(EntryOutput::Output, EntryOutput::Leading);
         let message = read(&args.input)?;
-        let answer = self.record(Entry::new(Task::mac(alg)).input(&message).output(place)).await?;
+        let answer = self.record(BatchEntry::new(BatchTask::mac(alg)).input(&message).output(place)).await?;
         self.write_result(&args.output, &answer.result, &alg.to_string())
     }
 
@@ -81,7 +82,7 @@ impl CallSession<'_> {
     }
 
     /// Runs one record under the first key of the stream.
-    async fn record(&self, entry: Entry<'_>) -> Result<RecordAnswer, CallError> {
+    async fn record(&self, entry: BatchEntry<'_>) -> Result<RecordAnswer, CallError> {
         let mut builder = BatchBuilder::new();
         builder.add(entry).map_err(CallError::Job)?;
         let batch = builder.batch();
@@ -121,12 +122,12 @@ impl RecordAnswer {
             return Err(CallError::Unexpected);
         };
         let iv = match batch.iv_from.get(0) {
-            Some(Iv::Generated(OutputSink::Output(span))) => part(span)?.to_vec(),
+            Some(IvSource::Generated(OutputSink::Output(span))) => part(span)?.to_vec(),
             _ => Vec::new(),
         };
         let tag = match (batch.task.get(0), batch.records.tag.get(0)) {
             // In other tasks the tag is a part of the input.
-            (Some(Task::Do(Shape::Aead { direction: Direction::Encrypt, .. })), Some(span)) => {
+            (Some(BatchTask::Do(Shape::Aead { direction: Direction::Encrypt, .. })), Some(span)) => {
                 part(span)?.to_vec()
             }
             _ => Vec::new(),

@@ -97,7 +97,8 @@ pub(super) struct MailSignArgs {
     /// Header fields to sign, separated by commas [default: those that RFC 6376 5.4.1 recommends]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(super) headers: Option<Vec<String>>,
-    /// Header fields that cannot be added later, separated by commas [default: From, To, Cc, Subject, Date and other visible fields]
+    /// Header fields that cannot be added later, separated by commas [default: From, To, Cc, Subject, Date and other
+    /// visible fields]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(super) oversign: Option<Vec<String>>,
     /// Sign the length of the body, so that text can be appended to it: `l=`
@@ -109,7 +110,8 @@ pub(super) struct MailSignArgs {
     /// Sign with SHA-1, which verifiers must reject (RFC 8301): for benchmarks
     #[arg(long)]
     pub(super) sha1: bool,
-    /// Time of the signatures for `t=`: YYYYMMDDHHMMSS in UTC, seconds since 1970, or an offset from now such as +60d or -1h [default: now]
+    /// Time of the signatures for `t=`: YYYYMMDDHHMMSS in UTC, seconds since 1970, or an offset from now such as +60d
+    /// or -1h [default: now]
     #[arg(long, value_name = "TIME", visible_alias = "now", allow_hyphen_values = true)]
     pub(super) time: Option<TimePoint>,
     /// Write each message back into its own file. An older signature of the same domain and selector is replaced, here
@@ -156,7 +158,8 @@ pub(super) struct MailVerifyArgs {
     /// Verify ARC chains too
     #[arg(long)]
     pub(super) arc: bool,
-    /// Time at which signatures must be valid: YYYYMMDDHHMMSS in UTC, seconds since 1970, or an offset from now such as +60d or -1h [default: now]
+    /// Time at which signatures must be valid: YYYYMMDDHHMMSS in UTC, seconds since 1970, or an offset from now such
+    /// as +60d or -1h [default: now]
     #[arg(long, value_name = "TIME", visible_alias = "now", allow_hyphen_values = true)]
     pub(super) time: Option<TimePoint>,
 }

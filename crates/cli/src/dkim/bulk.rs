@@ -46,7 +46,8 @@ pub(super) struct MailTotals {
     pub(super) messages_per_cpu_s: f64,
 }
 
-/// Runs `work` on batches, and gives the results to `take` in the order of the messages. Messages that cannot be read are reported on stderr.
+/// Runs `work` on batches, and gives the results to `take` in the order of the messages. Messages that cannot be read
+/// are reported on stderr.
 ///
 /// # Errors
 /// The first of `work` and `take`; the others then stop.
@@ -191,7 +192,7 @@ impl MailTotals {
     }
 
     /// Prints the totals on stderr.
-    pub(super) fn tell(&self, what: &str) {
+    pub(super) fn print(&self, what: &str) {
         let Self { messages, seconds, messages_per_s, messages_per_cpu_s, threads, unreadable, .. } = self;
         eprintln!(
             "oarlock: {}{}: {what}; {seconds:.2} s, {messages_per_s:.0}/s on {}, \

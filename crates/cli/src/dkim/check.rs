@@ -1,7 +1,5 @@
 //! `oarlock dkim check`.
 
-use std::io::Write;
-
 use oarlock::Key;
 use oarlock_dkim::{KeyAnswer, KeyName, KeyRecord, KeyRecordError, ascii_form};
 use serde::Serialize;
@@ -11,6 +9,7 @@ use super::args::CheckArgs;
 use super::lookup::KeyRecordSource;
 use crate::keys::place;
 use oarlock_measure::GlobalOptions;
+use oarlock_measure::report::print_report;
 
 /// The length in bits below which an RSA key gets a warning. RFC 8301 3.2.
 const ADVISED_BITS: u32 = 2048;
@@ -96,22 +95,16 @@ impl RecordCheck {
     }
 
     fn print(&self, global: &GlobalOptions) -> Result<(), DkimError> {
-        let mut out = std::io::stdout().lock();
-        if global.json {
-            let text = serde_json::to_string(self).map_err(std::io::Error::other)?;
-            return Ok(writeln!(out, "{text}")?);
-        }
-        for warning in &self.warnings {
-            eprintln!("oarlock: warning: {}: {warning}", self.name);
-        }
-        if self.faults.is_empty() {
-            let what = match self.matches {
-                Some(_) => ", the same as in the file",
-                None => "",
-            };
+        Ok(print_report(global.json, self, |_| {
+            for warning in &self.warnings {
+                eprintln!("oarlock: warning: {}: {warning}", self.name);
+            }
+            if !self.faults.is_empty() {
+                return String::new();
+            }
+            let what = if self.matches.is_some() { ", the same as in the file" } else { "" };
             let (bits, kind) = (self.key_bits.unwrap_or(0), self.key_type.unwrap_or("unknown"));
-            writeln!(out, "{}: a key of type {kind} with {bits} bits{what}", self.name)?;
-        }
-        Ok(())
+            format!("{}: a key of type {kind} with {bits} bits{what}\n", self.name)
+        })?)
     }
 }

@@ -1,7 +1,5 @@
 //! `oarlock dkim dns`.
 
-use std::io::Write;
-
 use oarlock_dkim::{
     KeyName, KeyRecord, RecordOptions, SignatureAlgorithm, ascii_form, record_strings, record_text, zone_line,
 };
@@ -11,6 +9,7 @@ use super::DkimError;
 use super::args::DnsArgs;
 use crate::keys::{about, place};
 use oarlock_measure::GlobalOptions;
+use oarlock_measure::report::print_report;
 
 /// A record, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -64,11 +63,8 @@ impl RecordReport {
     }
 
     fn print(&self, global: &GlobalOptions) -> Result<(), DkimError> {
-        let mut out = std::io::stdout().lock();
-        if global.json {
-            let text = serde_json::to_string(self).map_err(std::io::Error::other)?;
-            return Ok(writeln!(out, "{text}")?);
-        }
-        Ok(writeln!(out, "{}", self.zone_line.as_ref().unwrap_or(&self.record))?)
+        Ok(print_report(global.json, self, |_| {
+            format!("{}\n", self.zone_line.as_ref().unwrap_or(&self.record))
+        })?)
     }
 }

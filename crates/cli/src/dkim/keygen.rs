@@ -1,6 +1,5 @@
 //! `oarlock dkim keygen`.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use oarlock::keys::generate;
@@ -11,6 +10,7 @@ use super::DkimError;
 use super::args::{MailKeyType, MailKeygenArgs};
 use crate::keys::{Overwrite, about, place};
 use oarlock_measure::GlobalOptions;
+use oarlock_measure::report::print_report;
 
 /// The result, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -41,12 +41,9 @@ pub(super) fn run(global: &GlobalOptions, args: &MailKeygenArgs) -> Result<(), D
         record: &record,
         zone_line: zone_line(signer.selector(), signer.domain(), &record),
     };
-    let mut out = std::io::stdout().lock();
-    if global.json {
-        let text = serde_json::to_string(&made).map_err(std::io::Error::other)?;
-        return Ok(writeln!(out, "{text}")?);
+    print_report(global.json, &made, |_| format!("{}\n", made.zone_line))?;
+    if !global.json {
+        eprintln!("oarlock: the private key is in {}; publish the lines above in DNS", made.path.display());
     }
-    writeln!(out, "{}", made.zone_line)?;
-    eprintln!("oarlock: the private key is in {}; publish the lines above in DNS", made.path.display());
     Ok(())
 }

@@ -37,7 +37,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MailSignArgs) -> Result<(), Dki
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let take = |done: SignedMail| {
         counts.add(&done);
-        done.tell();
+        done.print_failures();
         if global.json {
             return Ok(done.lines().iter().try_for_each(|line| results.push(line, &mut out))?);
         }
@@ -54,7 +54,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MailSignArgs) -> Result<(), Dki
         let SignCounts { signatures, replaced, unsigned } = counts;
         let replaced = if replaced > 0 { format!(" ({replaced} replaced)") } else { String::new() };
         let (signatures, unsigned) = (count(signatures, "signature"), count(unsigned, "message"));
-        totals.tell(&format!("{signatures}{replaced}, {unsigned} not signed"));
+        totals.print(&format!("{signatures}{replaced}, {unsigned} not signed"));
     }
     match counts.unsigned {
         0 if totals.messages == 0 && totals.unreadable > 0 => Err(DkimError::Usage("nothing could be read")),
@@ -169,7 +169,8 @@ impl MailSigning {
         Ok(done.collect())
     }
 
-    /// Writes a message with all its signatures. If one is missing, a file is not written, and standard output gets the message unsigned.
+    /// Writes a message with all its signatures. If one is missing, a file is not written, and standard output gets
+    /// the message unsigned.
     fn write(
         &self,
         mail: &StoredMail,
@@ -228,7 +229,7 @@ impl SignedMail {
     }
 
     /// Prints failures on stderr.
-    fn tell(&self) {
+    fn print_failures(&self) {
         let fault = |reason: &dyn std::fmt::Display| eprintln!("oarlock: {}: {reason}", self.source);
         match &self.fields {
             Err(reason) => fault(reason),

@@ -48,7 +48,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MailVerifyArgs) -> Result<(), D
     }
     let totals = totals?;
     out.flush()?;
-    totals.tell(&counts.to_string());
+    totals.print(&counts.to_string());
     counts.verdict(&totals)
 }
 

@@ -8,7 +8,7 @@ use std::thread::Scope;
 /// The size of a block in bytes.
 const BLOCK: usize = 4 << 20;
 /// The space before a block for the rest of the previous one: an entry across both, usually shorter than 1 MiB.
-const ROOM: usize = 1 << 20;
+const REST_SPACE: usize = 1 << 20;
 /// The number of blocks in flight.
 const BLOCKS: usize = 3;
 
@@ -42,16 +42,16 @@ impl TextBlocks {
         Self { full: blocks, empty, left: (Vec::new(), 0..0) }
     }
 
-    /// Gives the next text to `look`, after the rest of the last one. `look` returns the number of bytes it took. Its second argument is true if
-    /// this is the last text. Returns the number of new bytes, or None at the end.
+    /// Gives the next text to `look`, after the rest of the last one. `look` returns the number of bytes it took. Its
+    /// second argument is true if this is the last text. Returns the number of new bytes, or None at the end.
     ///
     /// # Errors
-    /// The file cannot be read further. Earlier text has been given. Whole lines of its rest are given as the last text, because half
-    /// a line is not a record.
+    /// The file cannot be read further. Earlier text has been given. Whole lines of its rest are given as the last
+    /// text, because half a line is not a record.
     pub(super) fn next(&mut self, mut look: impl FnMut(&[u8], bool) -> usize) -> io::Result<Option<usize>> {
         match self.full.recv() {
             Ok(Ok(block)) => {
-                let (count, is_last) = (block.end - ROOM, block.is_last);
+                let (count, is_last) = (block.end - REST_SPACE, block.is_last);
                 let (bytes, start, end) = self.joined(block);
                 let taken = look(&bytes[start..end], is_last);
                 self.left = (bytes, start + taken..end);
@@ -70,13 +70,13 @@ impl TextBlocks {
         let TextBlock { mut bytes, end, .. } = block;
         let (old, place) = std::mem::take(&mut self.left);
         let left = &old[place];
-        let joined = match ROOM.checked_sub(left.len()) {
+        let joined = match REST_SPACE.checked_sub(left.len()) {
             Some(start) => {
-                bytes[start..ROOM].copy_from_slice(left);
+                bytes[start..REST_SPACE].copy_from_slice(left);
                 (bytes, start, end)
             }
             None => {
-                let all = [left, &bytes[ROOM..end]].concat();
+                let all = [left, &bytes[REST_SPACE..end]].concat();
                 let end = all.len();
                 (all, 0, end)
             }
@@ -104,16 +104,17 @@ fn fill_all(mut input: impl Read, empty: &Receiver<Vec<u8>>, full: &SyncSender<i
     }
 }
 
-/// Reads a block. It is full unless it is the last. Data before an error is a block, and the error comes with the next call.
+/// Reads a block. It is full unless it is the last. Data before an error is a block, and the error comes with the
+/// next call.
 fn fill(input: &mut impl Read, mut bytes: Vec<u8>) -> io::Result<TextBlock> {
-    bytes.resize(ROOM + BLOCK, 0);
-    let mut end = ROOM;
+    bytes.resize(REST_SPACE + BLOCK, 0);
+    let mut end = REST_SPACE;
     while end < bytes.len() {
         match input.read(&mut bytes[end..]) {
             Ok(0) => return Ok(TextBlock { bytes, end, is_last: true }),
             Ok(count) => end += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) if end > ROOM => break,
+            Err(_) if end > REST_SPACE => break,
             Err(error) => return Err(error),
         }
     }
@@ -153,8 +154,8 @@ mod tests {
 
     #[test]
     fn lines_across_blocks_are_whole() {
-        // Longer than the room too.
-        for (line, count) in [(99, 100_000), (ROOM + 7, 9), (BLOCK - 1, 3), (0, 1)] {
+        // Longer than the space too.
+        for (line, count) in [(99, 100_000), (REST_SPACE + 7, 9), (BLOCK - 1, 3), (0, 1)] {
             let text = text(line, count);
             let (lines, is_whole) = lines(&text[..]);
             assert!(is_whole && lines.len() == count && lines.concat() == text, "{line}");

@@ -1,6 +1,6 @@
 //! `oarlock dnssec ds`.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -15,6 +15,7 @@ use super::key_files::{KeyFileArgs, KeyFiles, WantedKey};
 use super::zone_file::{TextArgs, damage_of};
 use super::{DnssecError, key_text};
 use oarlock_measure::GlobalOptions;
+use oarlock_measure::report::print_report;
 use oarlock_measure::table::count;
 
 /// The number of bytes that are read at once.
@@ -28,7 +29,8 @@ const BLOCK: usize = 1 << 20;
                   Exit codes: 0 done, 1 no key has a DS, 2 wrong usage or a line that cannot be read, 3 the machine failed."
 )]
 pub(super) struct ZoneDsArgs {
-    /// Files with DNSKEY records: `.key` files, or zones, also compressed; `-` is standard input. With --zone: signing keys
+    /// Files with DNSKEY records: `.key` files, or zones, also compressed; `-` is standard input. With --zone:
+    /// signing keys
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Digest: sha256, sha384, sha1 or a number; repeatable
@@ -95,7 +97,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneDsArgs) -> Result<(), Dnsse
     for key in &keys {
         of_key(args, &accelerator, key, &mut lines)?;
     }
-    print(global, &lines)?;
+    print_report(global.json, &lines, |_| lines.iter().map(|line| format!("{}\n", line.record)).collect())?;
     match (bad_lines, lines.len()) {
         (0, 0) => Err(DnssecError::No("no key has a DS".into())),
         (0, _) => Ok(()),
@@ -210,16 +212,4 @@ fn line(
         digest_type: digest.map(|digest| digest.0),
         record: key_text::line(key.owner.name(), key.ttl, rtype, data),
     }
-}
-
-fn print(global: &GlobalOptions, lines: &[KeyRecordLine]) -> Result<(), DnssecError> {
-    let mut out = std::io::stdout().lock();
-    if global.json {
-        let text = serde_json::to_string(lines).map_err(std::io::Error::other)?;
-        return Ok(writeln!(out, "{text}")?);
-    }
-    for line in lines {
-        writeln!(out, "{}", line.record)?;
-    }
-    Ok(())
 }

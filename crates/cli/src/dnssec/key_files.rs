@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use oarlock::contract::{Curve, KeyKind};
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{KeyError, Passphrase, bind, held, import};
 use oarlock::{AcceleratorBuilder, Key};
+use oarlock::{Curve, KeyKind};
 use oarlock_dnssec::{
     Dnskey, DnskeyError, DnssecAlgorithm, DomainName, DomainNameBuf, RecordType, SECURE_ENTRY_POINT,
     ZONE_KEY, ZoneRecord, dnskey_rdata,
@@ -107,7 +107,7 @@ impl CommandError for SigningKeyError {
     }
 }
 
-/// Opens keys.
+/// The files and the server that keys are loaded from.
 pub(crate) struct KeyFiles {
     passphrase: Option<Passphrase>,
     server: ServerArgs,
@@ -125,11 +125,12 @@ impl KeyFileArgs {
 }
 
 impl KeyFiles {
-    /// The key of `zone` in a file: BIND's private key, PEM or DER, or a reference. `path` may lack the ending, or be that of the public
-    /// key. Where a file of the same name that ends in `.key` stands beside it, flags and algorithm are those of the DNSKEY in it.
+    /// Loads the key of `zone` in a file: BIND's private key, PEM or DER, or a reference. `path` may lack the ending,
+    /// or be that of the public key. If a file of the same name that ends in `.key` stands beside it, flags and
+    /// algorithm are those of the DNSKEY in it.
     ///
     /// # Errors
-    /// The file cannot be read or is no signing key, or a server does not tell of the key.
+    /// The file cannot be read or is not a signing key, or a server does not describe the key.
     pub(crate) fn load(
         &self,
         path: &Path,
@@ -142,14 +143,14 @@ impl KeyFiles {
         let key = self
             .signing_key(&private, &bytes, zone, wanted)
             .map_err(|error| super::DnssecError::KeyFile { path: private.clone(), error: Box::new(error) })?;
-        // The name of a key at a server is no secret.
+        // The name of a key at a server is not secret.
         if !is_reference(&bytes) {
             File::open(&private).and_then(|file| check_private(&private, &file)).map_err(unread)?;
         }
         Ok(key)
     }
 
-    /// An accelerator's builder that knows of the server, where a key is there.
+    /// Returns an accelerator's builder with the server as a holder, if a key is there.
     pub(crate) fn builder(&self, global: &GlobalOptions) -> AcceleratorBuilder {
         self.remote
             .get()
@@ -185,7 +186,7 @@ impl KeyFiles {
         ZoneSigningKey::new(key, algorithm, flags, path)
     }
 
-    /// The key, and the algorithm where the file says it.
+    /// Parses the key, and the algorithm if the file states it.
     fn key(&self, bytes: &[u8]) -> Result<(Key, Option<DnssecAlgorithm>), SigningKeyError> {
         if is_reference(bytes) {
             return Ok((self.held(bytes)?, None));
@@ -212,7 +213,12 @@ impl KeyFiles {
         }
         let config =
             RemoteConfig { patience: PATIENCE, ..RemoteConfig::new(HOLDER, vec![self.server.endpoint()?]) };
-        let checker = oarlock::Accelerator::builder().lazy().build().map_err(CallError::Build)?;
+        let checker = oarlock::Accelerator::builder()
+            .environment(true)
+            .cost_cache(oarlock::default_cost_cache())
+            .lazy()
+            .build()
+            .map_err(CallError::Build)?;
         let remote = RemoteHolder::new(config, checker)?;
         Ok(self.remote.get_or_init(|| remote))
     }
@@ -235,13 +241,13 @@ impl ZoneSigningKey {
         Ok(Self { key, algorithm, flags, dnskey, key_tag, path: path.to_owned() })
     }
 
-    /// True where it signs the zone's keys.
+    /// True if it signs the zone's keys.
     pub(crate) fn is_key_signing(&self) -> bool {
         self.flags & SECURE_ENTRY_POINT != 0
     }
 }
 
-/// The file of the private key that `path` means.
+/// Returns the file of the private key that `path` means.
 fn private_path(path: &Path) -> PathBuf {
     let stem = stem(path);
     let candidates = [".private", ".pem"].map(|ending| with_ending(&stem, ending));
@@ -252,18 +258,18 @@ fn private_path(path: &Path) -> PathBuf {
     candidates.into_iter().find(|candidate| candidate.is_file()).unwrap_or_else(|| path.to_owned())
 }
 
-/// Some call a PEM file `.key`.
+/// True if a `.key` file is a private key in PEM, as some users name it.
 fn holds_private(path: &Path) -> bool {
     fs::read(path).is_ok_and(|bytes| bytes.windows(11).any(|window| window == b"-----BEGIN "))
 }
 
-/// The file of the DNSKEY beside a private key.
+/// Returns the file of the DNSKEY beside a private key.
 fn public_path(private: &Path) -> PathBuf {
     let public = with_ending(&stem(private), ".key");
     if public == private { with_ending(&public, ".key") } else { public }
 }
 
-/// `Kexample.+013+12345` has an ending for those who look for dots.
+/// Appends an ending. `Path::with_extension` would replace a part of `Kexample.+013+12345`.
 fn stem(path: &Path) -> PathBuf {
     let text = path.to_string_lossy();
     let stem = ENDINGS.iter().find_map(|ending| text.strip_suffix(ending));
@@ -276,7 +282,7 @@ fn with_ending(stem: &Path, ending: &str) -> PathBuf {
     path.into()
 }
 
-/// The data of the zone's DNSKEY in a file, which must be the key's own.
+/// Returns the data of the zone's DNSKEY in a file. It must belong to the key.
 fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: DomainName<'_>) -> Result<Vec<u8>, SigningKeyError> {
     let none = || SigningKeyError::NoDnskey { path: path.to_owned(), zone: zone.to_buf() };
     let zone = zone.to_lower();
@@ -290,7 +296,8 @@ fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: DomainName<'_>) -> Resul
     }
 }
 
-/// Compares the wanted properties, those of the private key's file and those of the DNSKEY beside it. All that are known must be equal.
+/// Compares the wanted properties, those of the private key's file and those of the DNSKEY beside it. All that are
+/// known must be equal.
 fn agreed(
     wanted: Option<DnssecAlgorithm>,
     stated: Option<DnssecAlgorithm>,

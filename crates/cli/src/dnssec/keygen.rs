@@ -2,13 +2,12 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
+use oarlock::Curve;
 use oarlock::Key;
-use oarlock::contract::Curve;
 use oarlock::keys::{KeyError, bind, generate};
 use oarlock_dnssec::{
     DigestType, Dnskey, DnskeyError, DnssecAlgorithm, DomainName, REVOKE, RecordType, ds_rdata, rdata,
@@ -20,6 +19,7 @@ use super::{DnssecError, key_text, zone};
 use crate::key_path::key_path;
 use crate::keys::{KeysError, Overwrite, about, place};
 use oarlock_measure::GlobalOptions;
+use oarlock_measure::report::print_report;
 
 /// The number of keys that are tried to find one with an unused tag.
 const MAX_TRIES: usize = 1000;
@@ -99,12 +99,10 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneKeygenArgs) -> Result<(), D
     let key = with_own_tag(&taken, || make(args))?;
     let made = write(global, args, zone.name(), &key)?;
     about::warn(&made.zone, &key.key);
-    let mut out = std::io::stdout().lock();
+    print_report(global.json, &made, |_| format!("{}\n{}\n", made.dnskey, made.ds))?;
     if global.json {
-        let text = serde_json::to_string(&made).map_err(std::io::Error::other)?;
-        return Ok(writeln!(out, "{text}")?);
+        return Ok(());
     }
-    writeln!(out, "{}\n{}", made.dnskey, made.ds)?;
     eprintln!(
         "oarlock: the private key is in {}; publish the DNSKEY above in the zone, and the DS in its parent",
         made.private_file.display()

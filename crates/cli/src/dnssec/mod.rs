@@ -1,4 +1,5 @@
-//! `oarlock dnssec`: verifies and signs zones, makes keys and zones, and answers whether a machine affords a resolver's load.
+//! `oarlock dnssec`: verifies and signs zones, makes keys and zones, and answers whether a machine affords a
+//! resolver's load.
 //!
 //! | module | what it holds |
 //! |---|---|

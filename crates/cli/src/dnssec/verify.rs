@@ -20,7 +20,8 @@ use crate::time::{TimePoint, now};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::progress;
 
-/// The number of names whose signatures are verified together: lanes are full many times, and the data fits into a core's cache.
+/// The number of names whose signatures are verified together: lanes are full many times, and the data fits into a
+/// core's cache.
 const NAMES: usize = 2048;
 
 #[derive(Debug, Args)]
@@ -33,7 +34,8 @@ pub(super) struct ZoneVerifyArgs {
     origin: Option<String>,
     #[command(flatten)]
     text: TextArgs,
-    /// Time of the verification: YYYYMMDDHHMMSS in UTC, seconds since 1970, or an offset from now such as +60d or -1h [default: now]
+    /// Time of the verification: YYYYMMDDHHMMSS in UTC, seconds since 1970, or an offset from now such as +60d or -1h
+    /// [default: now]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     now: Option<TimePoint>,
     /// Trusted DS or DNSKEY records of the zone in presentation format; one of them must match its keys; repeatable

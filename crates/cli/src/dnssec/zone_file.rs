@@ -21,7 +21,8 @@ type Include = dyn FnMut(&str) -> Result<Vec<u8>, String>;
 /// The option of commands that read zones.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct TextArgs {
-    /// Largest text in bytes of a compressed zone file, and of all included files together; k, M, G and T are units [default: 1G, or 100 times the compressed file if that is more]
+    /// Largest text in bytes of a compressed zone file, and of all included files together; k, M, G and T are units
+    /// [default: 1G, or 100 times the compressed file if that is more]
     #[arg(long = "max-text", value_name = "BYTES")]
     max_text: Option<TextBytes>,
 }
@@ -66,7 +67,8 @@ pub(super) struct ZoneFile {
 }
 
 impl ZoneFile {
-    /// Reads a file, or standard input if the path is `-`. Relative names end in `origin`. `$INCLUDE` is relative to the file's directory.
+    /// Reads a file, or standard input if the path is `-`. Relative names end in `origin`. `$INCLUDE` is relative to
+    /// the file's directory.
     pub(super) fn read(
         path: &Path,
         origin: Option<DomainName<'_>>,

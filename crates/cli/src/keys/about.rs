@@ -1,16 +1,17 @@
 //! Summaries of keys without their secrets.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use oarlock::Key;
-use oarlock::contract::KeyKind;
+use oarlock::KeyKind;
 use oarlock::keys::threshold::Share;
 use oarlock::table::KeyType;
 use oarlock_io::KeyMaterial;
 use serde::Serialize;
 
 use oarlock_measure::GlobalOptions;
+use oarlock_measure::report::print_report;
 
 /// A key without its secrets, as `--json` prints it.
 #[derive(Clone, Debug, Serialize)]
@@ -18,7 +19,8 @@ pub(super) struct KeySummary {
     pub(super) name: String,
     pub(super) kind: String,
     pub(super) holds: KeyHalf,
-    /// The length of an RSA key's modulus, or of another key's private or secret number, in bits; null if it is unknown.
+    /// The length of an RSA key's modulus, or of another key's private or secret number, in bits; null if it is
+    /// unknown.
     pub(super) bits: Option<usize>,
     pub(super) fingerprint: Option<String>,
     pub(super) file: String,
@@ -96,24 +98,22 @@ impl KeySummary {
 
     /// Prints the summary on stdout.
     pub(super) fn print(&self, global: &GlobalOptions) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        if global.json {
-            let text = serde_json::to_string(self).map_err(io::Error::other)?;
-            return writeln!(out, "{text}");
-        }
-        writeln!(out, "name         {}", self.name)?;
-        writeln!(out, "kind         {}, {}", self.kind, self.holds.word())?;
+        print_report(global.json, self, |_| self.to_text())
+    }
+
+    fn to_text(&self) -> String {
+        let mut text =
+            format!("name         {}\nkind         {}, {}\n", self.name, self.kind, self.holds.word());
         if let Some(SharePosition { index, shares, threshold }) = self.share {
-            writeln!(out, "share        {index} of {shares}, {threshold} sign together")?;
+            text += &format!("share        {index} of {shares}, {threshold} sign together\n");
         }
         if let Some(bits) = self.bits {
-            writeln!(out, "size         {bits} bits")?;
+            text += &format!("size         {bits} bits\n");
         }
         if let Some(fingerprint) = &self.fingerprint {
-            writeln!(out, "fingerprint  {fingerprint}")?;
+            text += &format!("fingerprint  {fingerprint}\n");
         }
-        writeln!(out, "file         {}", self.file)?;
-        write!(out, "{}", self.public_key.as_deref().unwrap_or_default())
+        text + &format!("file         {}\n", self.file) + self.public_key.as_deref().unwrap_or_default()
     }
 }
 

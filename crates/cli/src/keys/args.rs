@@ -67,8 +67,8 @@ pub(super) struct GenerateArgs {
 
 #[derive(Args, Debug)]
 pub(super) struct ImportArgs {
-    /// Private or public key in PEM or DER: PKCS#8 (also encrypted), PKCS#1, SEC 1 or SPKI; or a K*.private file of BIND; - is
-    /// stdin. For other formats the error names the command that converts them
+    /// Private or public key in PEM or DER: PKCS#8 (also encrypted), PKCS#1, SEC 1 or SPKI; or a K*.private file of
+    /// BIND; - is stdin. For other formats the error names the command that converts them
     #[arg(value_name = "FILE", value_parser = key_path())]
     pub(super) file: PathBuf,
     /// Name of the key [default: the file's name without its ending]

@@ -47,7 +47,8 @@ pub(super) fn write(
     oarlock_io::atomic_file::sync_folder(&path).map_err(fail)
 }
 
-/// Checks a path, and returns the path that is written. The target of a link is replaced, not the link; devices and directories are rejected.
+/// Checks a path, and returns the path that is written. The target of a link is replaced, not the link; devices and
+/// directories are rejected.
 pub(super) fn checked(path: &Path, over: Overwrite) -> Result<PathBuf, KeysError> {
     match fs::metadata(path) {
         Ok(about) if about.is_dir() => {

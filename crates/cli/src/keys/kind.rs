@@ -3,8 +3,8 @@
 use std::fmt;
 
 use clap::ValueEnum;
+use oarlock::Curve;
 use oarlock::Key;
-use oarlock::contract::Curve;
 use oarlock::keys::generate::SafePrimeProgress;
 use oarlock::keys::{KeyError, generate};
 use oarlock::table::KeyType;
@@ -41,11 +41,12 @@ pub(super) enum GeneratedKind {
     Hmac,
 }
 
-/// The length of an HMAC key in bytes, that of SHA-256's output: shorter keys weaken HMAC, longer keys add nothing. RFC 2104 section 3.
+/// The length of an HMAC key in bytes, that of SHA-256's output: shorter keys weaken HMAC, longer keys add nothing.
+/// RFC 2104 section 3.
 const HMAC_LEN: usize = 32;
 
 impl GeneratedKind {
-    /// The type in a file of keys; None for a kind that has a public half.
+    /// Returns the type in a file of keys; None for kinds that have a public half.
     pub(super) fn symmetric(self) -> Option<KeyType> {
         Some(match self {
             Self::Des => KeyType::Des,
@@ -58,7 +59,7 @@ impl GeneratedKind {
         })
     }
 
-    /// The length of an RSA key's modulus in bits.
+    /// Returns the length of an RSA key's modulus in bits.
     fn rsa_bits(self) -> Option<u16> {
         match self {
             Self::Rsa1024 => Some(1024),
@@ -69,7 +70,7 @@ impl GeneratedKind {
         }
     }
 
-    /// A new RSA key of safe primes; None for another kind. `progress` is called for every candidate.
+    /// Generates an RSA key of safe primes; None for other kinds. `progress` is called for every candidate.
     pub(super) fn generate_safe(
         self,
         progress: impl FnMut(SafePrimeProgress),
@@ -77,12 +78,12 @@ impl GeneratedKind {
         Some(generate::rsa_safe(self.rsa_bits()?, progress))
     }
 
-    /// True where making one takes so long that somebody who watches wants to be told.
+    /// True if generating a key is so slow that a spinner is shown.
     pub(super) fn is_slow(self) -> bool {
         self.rsa_bits().is_some()
     }
 
-    /// A new key.
+    /// Generates a key.
     pub(super) fn generate(self) -> Result<Key, KeyError> {
         if let Some(bits) = self.rsa_bits() {
             return generate::rsa(bits);
@@ -97,7 +98,7 @@ impl GeneratedKind {
     }
 }
 
-/// As it is written on the command line.
+/// Writes the kind as on the command line.
 impl fmt::Display for GeneratedKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.to_possible_value() {
@@ -109,7 +110,7 @@ impl fmt::Display for GeneratedKind {
 
 #[cfg(test)]
 mod tests {
-    use oarlock::contract::KeyKind;
+    use oarlock::KeyKind;
 
     use super::*;
     use crate::keys::about;

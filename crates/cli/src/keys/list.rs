@@ -1,7 +1,6 @@
 //! `oarlock keys list`.
 
 use std::fmt::Display;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use oarlock_io::KeyDirectory;
@@ -12,8 +11,8 @@ use super::args::ListArgs;
 use super::records::SymmetricKeyFile;
 use super::{KeysError, place};
 use oarlock_measure::GlobalOptions;
+use oarlock_measure::report::print_report;
 use oarlock_measure::table::{CellAlign, TableCell, TextTable};
-use oarlock_measure::terminal::wants_colour;
 
 pub(super) fn run(global: &GlobalOptions, args: &ListArgs) -> Result<(), KeysError> {
     let (directory, records) = args.places()?;
@@ -24,12 +23,13 @@ pub(super) fn run(global: &GlobalOptions, args: &ListArgs) -> Result<(), KeysErr
     if let Some(path) = records {
         list.take_records(&path);
     }
-    list.print(global)?;
+    print_report(global.json, &list.keys, |in_colour| list.table().render(in_colour))?;
     list.verdict()
 }
 
 impl ListArgs {
-    /// Returns the directory and the file that were named. If neither was named, returns those of the development set-up that exist.
+    /// Returns the directory and the file that were named. If neither was named, returns those of the development
+    /// set-up that exist.
     fn places(&self) -> Result<(Option<PathBuf>, Option<PathBuf>), KeysError> {
         if self.directory.is_some() || self.records.is_some() {
             return Ok((self.directory.clone(), self.records.clone()));
@@ -85,15 +85,6 @@ impl KeyList {
     fn refuse(&mut self, fault: &dyn Display) {
         eprintln!("oarlock: {fault}");
         self.broken += 1;
-    }
-
-    fn print(&self, global: &GlobalOptions) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        if global.json {
-            let text = serde_json::to_string(&self.keys).map_err(io::Error::other)?;
-            return writeln!(out, "{text}");
-        }
-        write!(out, "{}", self.table().render(wants_colour()))
     }
 
     fn table(&self) -> TextTable {

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use oarlock::Key;
-use oarlock::contract::SecretBytes;
+use oarlock::SecretBytes;
 use oarlock::keys::KeyError;
-use oarlock::table::{CounterStore, KeyTable, KeyType, Policy, TableError};
+use oarlock::table::{CounterStore, KeyPolicy, KeyTable, KeyType, TableError};
 use oarlock_io::read_secret;
 use oarlock_records::{Encoding, LoadedKeys, SecretBuffer, load_keys};
 use zeroize::Zeroizing;
@@ -20,8 +20,8 @@ use super::draft::{self, Overwrite};
 /// The largest file in bytes: more than half a million keys.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Adds a key to a file of keys, and returns the key's length. The file is created if it does not exist. A key of the same name is
-/// replaced in its line if `over` allows it.
+/// Adds a key to a file of keys, and returns the key's length. The file is created if it does not exist. A key of the
+/// same name is replaced in its line if `over` allows it.
 pub(super) fn add(
     path: &Path,
     name: &str,
@@ -31,7 +31,8 @@ pub(super) fn add(
 ) -> Result<usize, KeysError> {
     let secret = strong(key_type, generate)?;
     let line = line(name, key_type, &secret);
-    // Locked until the file is renamed: another process that adds a key at the same time would write a text without this key.
+    // Locked until the file is renamed: another process that adds a key at the same time would write a text without
+    // this key.
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let lock = File::open(draft::folder(&real)).and_then(|folder| folder.lock().map(|()| folder));
     let _lock = lock.map_err(|error| KeysError::Create { path: path.to_owned(), error })?;
@@ -130,7 +131,7 @@ fn strong(
         if key_type.is_des_family() {
             secret.iter_mut().for_each(|byte| *byte = with_odd_parity(*byte));
         }
-        match KeyTable::new().insert("new", key_type, &secret[..], Policy::any_data(key_type)) {
+        match KeyTable::new().insert("new", key_type, &secret[..], KeyPolicy::any_data(key_type)) {
             Ok(_) => return Ok(secret),
             Err(TableError::WeakKey { .. }) => {}
             Err(TableError::Key(error)) => return Err(KeysError::Generate(error)),

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use oarlock::contract::{BlockCipher, MacAlg};
-use oarlock::table::{KeyType, WeakKeys};
+use oarlock::table::{KeyType, WeakKeyRule};
+use oarlock::{BlockCipher, MacAlg};
 use oarlock_records::{
     Encoding, FileFormat, GcmColumns, IvFrom, KeyFrom, Padding, RecordJob, RowCipher, RowOperation,
 };
@@ -63,8 +63,8 @@ pub(super) struct FileArgs {
     /// Column for the results, added if it is missing [default: the column of the values; for mac: mac]
     #[arg(long, value_name = "NAME")]
     into: Option<String>,
-    /// Encoding of values, IVs, tags and associated data: hex, base64, text. With text, plaintext and associated data are
-    /// UTF-8 text, and everything else is hex
+    /// Encoding of values, IVs, tags and associated data: hex, base64, text. With text, plaintext and associated data
+    /// are UTF-8 text, and everything else is hex
     #[arg(long, value_name = "NAME", default_value = "hex")]
     encoding: Encoding,
 }
@@ -99,22 +99,22 @@ pub(super) struct RecordKeyArgs {
     pub(super) key_column: Option<String>,
     /// Treatment of weak keys that are given without a file of keys: refuse, warn, allow
     #[arg(long, value_name = "RULE", default_value = "refuse")]
-    pub(super) weak_keys: WeakKeyRule,
+    pub(super) weak_keys: WeakKeyArg,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum WeakKeyRule {
+pub(super) enum WeakKeyArg {
     Refuse,
     Warn,
     Allow,
 }
 
-impl From<WeakKeyRule> for WeakKeys {
-    fn from(rule: WeakKeyRule) -> Self {
+impl From<WeakKeyArg> for WeakKeyRule {
+    fn from(rule: WeakKeyArg) -> Self {
         match rule {
-            WeakKeyRule::Refuse => Self::Refuse,
-            WeakKeyRule::Warn => Self::Warn,
-            WeakKeyRule::Allow => Self::Allow,
+            WeakKeyArg::Refuse => Self::Refuse,
+            WeakKeyArg::Warn => Self::Warn,
+            WeakKeyArg::Allow => Self::Allow,
         }
     }
 }
@@ -151,8 +151,8 @@ struct RecordEncryptArgs {
     keys: RecordKeyArgs,
     #[command(flatten)]
     cipher: CipherArgs,
-    /// Source of the IVs: new ones, made by the key's policy and written to their column; the column; zeros; or the key's own
-    /// first bytes
+    /// Source of the IVs: new ones, made by the key's policy and written to their column; the column; zeros; or the
+    /// key's own first bytes
     #[arg(long, value_name = "FROM", default_value = "new", help_heading = "Cipher")]
     iv: IvSource,
 }

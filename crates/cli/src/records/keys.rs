@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use oarlock::table::{CounterStore, FileCounter, IvRule, KeyTable, KeyType, Policy};
+use oarlock::table::{CounterStore, FileCounter, IvRule, KeyPolicy, KeyTable, KeyType};
 use oarlock_io::check_private;
 use oarlock_records::{Encoding, KeyFrom, KeyNames, SecretBuffer, load_keys};
 
@@ -89,7 +89,7 @@ impl KeyLoader<'_> {
         secret: (String, SecretBuffer),
     ) -> Result<KeyFrom, RecordsError> {
         let (origin, secret) = secret;
-        let mut policy = Policy::any_data(key_type).weak_keys(self.own.weak_keys.into());
+        let mut policy = KeyPolicy::any_data(key_type).weak_keys(self.own.weak_keys.into());
         if self.args.has_key_ivs() {
             policy = policy.ivs([IvRule::KeyItself]);
         }

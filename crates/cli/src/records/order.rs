@@ -92,8 +92,8 @@ impl<'o> ChunkOrder<'o> {
         self.state().spare.pop().unwrap_or_default()
     }
 
-    /// Takes a computed chunk, and writes all chunks that are in order. Waits if too many chunks wait already; the chunk that
-    /// they wait for never waits.
+    /// Takes a computed chunk, and writes all chunks that are in order. Waits if too many chunks wait already; the
+    /// chunk that they wait for never waits.
     pub(super) fn take(&self, number: u64, done: ChunkResult, len_bytes: usize) -> Result<(), RecordsError> {
         let mut state = self.state();
         while !state.is_stopped && number > state.next + MAX_WAITING {

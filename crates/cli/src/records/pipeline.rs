@@ -1,7 +1,7 @@
 //! Threads that take chunks in turns: each reads one, computes it, and puts it back into order.
 //!
-//! Reading and writing are short beside computing, so they need only a lock each and no threads. Memory holds no more chunks
-//! than there are threads, and the few that wait for an earlier one.
+//! Reading and writing are short beside computing, so they need only a lock each and no threads. Memory holds no more
+//! chunks than there are threads, and the few that wait for an earlier one.
 
 use std::sync::{Mutex, PoisonError};
 

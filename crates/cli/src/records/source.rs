@@ -10,7 +10,7 @@ use super::{RecordsError, is_standard};
 
 /// The size of a chunk in bytes: enough rows to fill the lanes, few enough to stay in a cache.
 const CHUNK: usize = 1 << 20;
-/// No row is longer, so that a quote that is left open does not fill the memory.
+/// The longest row in bytes, so that an open quote does not fill the memory.
 const MAX_ROW: usize = if cfg!(test) { 4 << 20 } else { 64 << 20 };
 
 /// Reads a file chunk by chunk.
@@ -19,9 +19,9 @@ pub(super) struct ChunkSource {
     name: String,
     len_bytes: Option<u64>,
     format: FileFormat,
-    /// The rows that were cut off the chunk before.
+    /// The rows that were cut off the last chunk.
     rest: SecretBuffer,
-    /// The first chunk, which was looked at already, and how much of it is the header.
+    /// The first chunk, which `look` has seen already, and the length of its header.
     first: Option<(SecretBuffer, usize)>,
     given: u64,
     is_at_end: bool,
@@ -30,7 +30,7 @@ pub(super) struct ChunkSource {
 /// Whole rows of a file.
 #[derive(Debug)]
 pub(super) struct RowChunk {
-    /// Its place, from 0.
+    /// Its number, from 0.
     pub(super) number: u64,
     buffer: SecretBuffer,
     /// The header before the rows.
@@ -85,7 +85,8 @@ impl ChunkSource {
         self.len_bytes
     }
 
-    /// Gives the first chunk to `look`, which returns its finding and the length of the header in bytes. Returns the finding and the header.
+    /// Gives the first chunk to `look`, which returns its finding and the length of the header in bytes. Returns the
+    /// finding and the header.
     pub(super) fn look<T>(
         &mut self,
         format: FileFormat,

@@ -8,8 +8,8 @@ pub(crate) fn oarlock(arguments: &[&str]) -> Output {
     command(arguments).output().unwrap()
 }
 
-/// The program with a cost cache of its own, so that tests leave the user's alone. `OARLOCK_DISABLE` is passed on: these tests
-/// hold with and without the lanes.
+/// The program with a cost cache of its own, so that tests leave the user's alone. `OARLOCK_DISABLE` is passed on:
+/// these tests hold with and without the lanes.
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_oarlock"));
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cache");

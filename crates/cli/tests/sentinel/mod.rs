@@ -13,7 +13,7 @@ use std::path::Path;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use oarlock::Key;
-use oarlock::contract::KeyParts;
+use oarlock::engine_api::KeyParts;
 use oarlock::keys::export::{self, Protection};
 use oarlock::keys::threshold::Share;
 use oarlock::keys::{Passphrase, bind, import};
@@ -201,7 +201,8 @@ impl Sentinels {
         }
     }
 
-    /// The place of a run of some secret: as bytes, in hexadecimal digits or base64; plain, escaped or as a list of numbers.
+    /// The place of a run of some secret: as bytes, in hexadecimal digits or base64; plain, escaped or as a list of
+    /// numbers.
     pub fn find(&self, text: &[u8]) -> Option<String> {
         for (view, text) in
             [("plain", text.to_vec()), ("escaped", unescaped(text)), ("a list", numbers(text))]

@@ -27,7 +27,8 @@ insecure IN NS ns.insecure.example.com.
 ns.insecure IN AAAA 2001:db8::10
 "#;
 
-/// One record of every type that a zone may hold, as BIND 9.18 writes them. Those above their apex or of its chains are not here.
+/// One record of every type that a zone may hold, as BIND 9.18 writes them. Those above their apex or of its chains
+/// are not here.
 pub(crate) const EVERY_TYPE: &str = r#"md MD ns1
 mf MF ns1
 cname CNAME www

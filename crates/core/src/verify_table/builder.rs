@@ -6,10 +6,10 @@ use std::thread;
 
 use super::CacheState;
 
-/// Builds one table.
+/// The work of building one table.
 pub(super) type BuildTask = Box<dyn FnOnce(&CacheState) + Send>;
 
-/// Tables wait in this queue; past the bound a key is counted anew.
+/// The largest number of queued tables. Beyond it, a key is counted anew.
 const MAX_QUEUED: usize = 256;
 
 #[derive(Default)]
@@ -25,7 +25,7 @@ struct BuildQueue {
 }
 
 impl TableBuilder {
-    /// Queues a task, and starts the thread where there is none. False where it will not be done.
+    /// Queues a task, and starts the thread if there is none. Returns false if the task will not run.
     pub(super) fn push(shared: &Arc<CacheState>, task: BuildTask) -> bool {
         let mut queue = shared.builder.lock();
         if queue.tasks.len() >= MAX_QUEUED {
@@ -50,14 +50,16 @@ impl TableBuilder {
         }
     }
 
-    /// Drops what is queued. Never waits: in the child of a fork the lock may be held by a thread that is not there.
+    /// Drops everything in the queue.
+    ///
+    /// It never waits for the lock: in the child of a fork, the thread that holds it does not exist.
     pub(super) fn close(&self) {
         if let Ok(mut queue) = self.queue.try_lock() {
             queue.tasks.clear();
         }
     }
 
-    /// Holds the lock, as a thread that a fork has lost would.
+    /// Holds the lock, like a thread that a fork has lost.
     #[cfg(test)]
     pub(super) fn hold(&self) -> impl Sized {
         self.lock()
@@ -68,7 +70,7 @@ impl TableBuilder {
     }
 }
 
-/// Builds until the queue is empty. A task never panics: it catches what building does.
+/// Builds until the queue is empty. A task never panics, because it catches the panics of `build`.
 fn work(shared: &CacheState) {
     loop {
         let mut queue = shared.builder.lock();

@@ -1,4 +1,4 @@
-//! What is known of each key, and which tables make room for another.
+//! The counts of all keys, and the choice of the tables that make room for another.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -9,13 +9,14 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use super::{KeyUse, VerifyTable};
 use crate::Fingerprint;
 
-/// Past so many keys the older half of those without a table is forgotten. An entry takes about 200 bytes.
+/// The largest number of entries. Beyond it, the older half of the keys without a table is forgotten. An entry takes
+/// about 200 bytes.
 const MAX_ENTRIES: usize = 8192;
 
-/// A key for whose table there was no room asks again after so many times the uses.
+/// The factor by which a key waits longer if there was no room for its table.
 const PATIENCE: u32 = 8;
 
-/// Whose table, and of which type.
+/// The owner and the type of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TableName(Fingerprint, TypeId);
 
@@ -29,7 +30,7 @@ impl TableName {
     }
 }
 
-/// A fingerprint is a hash already: eight bytes of it tell keys apart, and the map's own random key keeps the order secret.
+/// Hashes eight bytes of the fingerprint, which is a hash already. The map's own random key keeps the order secret.
 impl Hash for TableName {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let [first, ..] = self.0.as_bytes().as_chunks::<8>().0 else { return };
@@ -37,19 +38,19 @@ impl Hash for TableName {
     }
 }
 
-/// What a look-up found.
+/// The result of a look-up.
 pub(super) enum TableLookup<T> {
     VerifyTable(Arc<T>),
-    /// No table, nor reason to build one now.
+    /// No table, and no reason to build one now.
     Nothing,
-    /// A key not seen before, or used often enough.
+    /// A new key, or one with enough uses.
     Due,
 }
 
-/// All that is known of keys in one process.
+/// The keys and tables of one process.
 pub(super) struct TableStore {
     budget: usize,
-    /// Counts look-ups: the time by which a table is old.
+    /// The number of look-ups, by which the age of a table is measured.
     clock: AtomicU64,
     store: RwLock<StoredTables>,
 }
@@ -57,7 +58,7 @@ pub(super) struct TableStore {
 #[derive(Default)]
 struct StoredTables {
     entries: HashMap<TableName, TableEntry>,
-    /// Of all tables.
+    /// The bytes of all tables.
     bytes: usize,
 }
 
@@ -69,11 +70,11 @@ struct TableEntry {
 }
 
 enum TableState {
-    /// Used so often since the clock showed `since`; due for a table at `needed`.
+    /// A number of uses since the clock showed `since`. A table is due at `needed`.
     Counted { since: u64, uses: AtomicU32, needed: u32 },
-    /// Queued or being built; its uses began at `since`.
+    /// In the queue or being built. Its uses began at `since`.
     Building { since: u64 },
-    /// A table of so many bytes.
+    /// A table, and its number of bytes.
     Ready(Arc<dyn Any + Send + Sync>, usize),
     /// No table can be built.
     Refused,
@@ -97,21 +98,23 @@ impl TableStore {
         self.read().entries.len()
     }
 
-    /// Looks all keys up under one lock, counting uses.
+    /// Looks all keys up under one lock, and counts their uses.
     pub(super) fn find<T: VerifyTable>(&self, wanted: &[KeyUse<'_>]) -> Vec<TableLookup<T>> {
         let now = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
         let store = self.read();
         let find = |wanted: &KeyUse<'_>| match store.entries.get(&wanted.name) {
             Some(entry) if *entry.public == *wanted.public => entry.find(wanted.uses, now),
-            // Two keys of one fingerprint: a mistake of whoever made them, which must not become a wrong answer.
+            // Two keys with one fingerprint are a mistake of the importer. It must not become a wrong answer.
             Some(_) => TableLookup::Nothing,
             None => TableLookup::Due,
         };
         wanted.iter().map(find).collect()
     }
 
-    /// Takes note of a key that is due. True where its table is to be built now: `threshold` uses are counted, and there is
-    /// room for `bytes` beside the tables that were used since.
+    /// Takes note of a key that is due.
+    ///
+    /// Returns true if its table is to be built now: `threshold` uses are counted, and there is room for `bytes`
+    /// beside the tables that were used since then.
     pub(super) fn claim(&self, wanted: &KeyUse<'_>, threshold: u32, bytes: usize) -> bool {
         let now = self.now();
         let mut store = self.write();
@@ -133,7 +136,7 @@ impl TableStore {
         has_room
     }
 
-    /// Puts a table where runs find it. False where tables in use have taken its room meanwhile.
+    /// Publishes a table. Returns false if tables in use have taken its room in the meantime.
     pub(super) fn publish<T: VerifyTable>(&self, name: TableName, table: &Arc<T>) -> bool {
         let now = self.now();
         let mut store = self.write();
@@ -153,12 +156,12 @@ impl TableStore {
         true
     }
 
-    /// Never builds this table.
+    /// Marks a key whose table is never built.
     pub(super) fn refuse(&self, name: TableName) {
         self.write().set(name, TableState::Refused);
     }
 
-    /// Counts from the start again.
+    /// Restarts the count of a key.
     pub(super) fn recount(&self, name: TableName, threshold: u32) {
         let now = self.now();
         self.write().set(name, TableState::counted(now, threshold));
@@ -168,7 +171,7 @@ impl TableStore {
         self.clock.load(Ordering::Relaxed)
     }
 
-    /// A panic under the lock would leave nothing half done: entries change by single assignments.
+    /// A panic under the lock leaves nothing half done, because entries change by single assignments.
     fn read(&self) -> RwLockReadGuard<'_, StoredTables> {
         self.store.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -179,7 +182,7 @@ impl TableStore {
 }
 
 impl StoredTables {
-    /// Begins to count a key that is not known, forgetting others where there are too many.
+    /// Begins to count a new key, and forgets others if there are too many.
     fn enter(&mut self, wanted: &KeyUse<'_>, threshold: u32, now: u64) {
         if self.entries.contains_key(&wanted.name) {
             return;
@@ -208,7 +211,7 @@ impl StoredTables {
         self.entries.retain(|_, entry| !is_idle(entry) || entry.used() > median);
     }
 
-    /// Since when a key is counted, and to how many uses, where it has reached them.
+    /// Returns the start of the count and the needed number of uses, if the key has reached them.
     fn due(&self, wanted: &KeyUse<'_>) -> Option<(u64, u32)> {
         let entry = self.entries.get(&wanted.name).filter(|entry| *entry.public == *wanted.public)?;
         match &entry.state {
@@ -219,8 +222,10 @@ impl StoredTables {
         }
     }
 
-    /// Last use, name and bytes of every table that was not used since then. Only these make room: where more keys recur
-    /// than there is room for, the tables in use stay instead of being built over and over.
+    /// Returns the last use, the name and the size of every table that was not used since then.
+    ///
+    /// Only these tables make room. If more keys recur than there is room for, the tables in use stay, instead of
+    /// being built over and over.
     fn idle(&self, since: u64) -> impl Iterator<Item = (u64, TableName, usize)> {
         self.entries.iter().filter_map(move |(name, entry)| match entry.state {
             TableState::Ready(_, bytes) if entry.used() < since => Some((entry.used(), *name, bytes)),

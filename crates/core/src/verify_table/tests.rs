@@ -30,88 +30,88 @@ fn key(number: u8) -> Key {
     Key::local(KeyParts::Ed25519Public([number; 32]), Fingerprint::new([number; 32]))
 }
 
-fn bytes(hot: &VerifyTableCache) -> usize {
-    hot.table_usage().bytes
+fn bytes(cache: &VerifyTableCache) -> usize {
+    cache.table_usage().bytes
 }
 
-/// Whether each of these keys has its table.
-fn ask(hot: &VerifyTableCache, keys: &[u8]) -> Vec<bool> {
+/// Returns for each of these keys whether it has its table.
+fn ask(cache: &VerifyTableCache, keys: &[u8]) -> Vec<bool> {
     let keys: Vec<Key> = keys.iter().map(|number| key(*number)).collect();
-    let tables = hot.tables(keys.iter(), build);
+    let tables = cache.tables(keys.iter(), build);
     let is_own = |(place, key): (usize, &Key)| tables.of(place).map(|table| &table.0) == key.ed25519_public();
     keys.iter().enumerate().map(is_own).collect()
 }
 
 #[test]
 fn a_table_is_built_behind_after_so_many_uses() {
-    let hot = VerifyTableCache::new(8 * KILO);
-    assert_eq!(ask(&hot, &[1, 2, 1]), [false; 3]);
-    hot.wait_for_tables();
-    assert_eq!(bytes(&hot), 0);
-    assert_eq!(ask(&hot, &[1, 1]), [false; 2]);
-    hot.wait_for_tables();
-    assert_eq!(bytes(&hot), KILO);
-    assert_eq!(ask(&hot, &[2, 1, 2, 1]), [false, true, false, true]);
-    assert_eq!(ask(&hot, &[2]), [false]);
-    hot.wait_for_tables();
-    assert_eq!(ask(&hot, &[2, 1]), [true; 2]);
+    let cache = VerifyTableCache::new(8 * KILO);
+    assert_eq!(ask(&cache, &[1, 2, 1]), [false; 3]);
+    cache.wait_for_tables();
+    assert_eq!(bytes(&cache), 0);
+    assert_eq!(ask(&cache, &[1, 1]), [false; 2]);
+    cache.wait_for_tables();
+    assert_eq!(bytes(&cache), KILO);
+    assert_eq!(ask(&cache, &[2, 1, 2, 1]), [false, true, false, true]);
+    assert_eq!(ask(&cache, &[2]), [false]);
+    cache.wait_for_tables();
+    assert_eq!(ask(&cache, &[2, 1]), [true; 2]);
 }
 
 #[test]
 fn at_once_the_first_use_has_its_table() {
-    let hot = VerifyTableCache::new(8 * KILO).at_once();
-    assert_eq!(ask(&hot, &[1, 2, 1, 3]), [true; 4]);
-    assert_eq!(bytes(&hot), 3 * KILO);
+    let cache = VerifyTableCache::new(8 * KILO).at_once();
+    assert_eq!(ask(&cache, &[1, 2, 1, 3]), [true; 4]);
+    assert_eq!(bytes(&cache), 3 * KILO);
 }
 
 #[test]
 fn tables_idle_longest_make_room_and_tables_in_use_do_not() {
-    let hot = VerifyTableCache::new(2 * KILO).at_once();
-    assert_eq!(ask(&hot, &[1]), [true]);
-    assert_eq!(ask(&hot, &[2]), [true]);
-    assert_eq!(ask(&hot, &[1]), [true]);
-    assert_eq!(ask(&hot, &[3]), [true], "in place of 2");
-    assert_eq!(ask(&hot, &[3, 1]), [true, true]);
-    assert_eq!(ask(&hot, &[2, 3, 1]), [false, true, true], "all tables are in use");
-    assert_eq!(bytes(&hot), 2 * KILO);
+    let cache = VerifyTableCache::new(2 * KILO).at_once();
+    assert_eq!(ask(&cache, &[1]), [true]);
+    assert_eq!(ask(&cache, &[2]), [true]);
+    assert_eq!(ask(&cache, &[1]), [true]);
+    assert_eq!(ask(&cache, &[3]), [true], "in place of 2");
+    assert_eq!(ask(&cache, &[3, 1]), [true, true]);
+    assert_eq!(ask(&cache, &[2, 3, 1]), [false, true, true], "all tables are in use");
+    assert_eq!(bytes(&cache), 2 * KILO);
 }
 
 #[test]
 fn keys_in_turn_do_not_push_each_other_out() {
-    let (hot, rounds) = (VerifyTableCache::new(3 * KILO), if cfg!(miri) { 20 } else { 100 });
+    let (cache, rounds) = (VerifyTableCache::new(3 * KILO), if cfg!(miri) { 20 } else { 100 });
     for _ in 0..rounds {
-        (0..6).for_each(|number| drop(ask(&hot, &[number])));
-        hot.wait_for_tables();
+        (0..6).for_each(|number| drop(ask(&cache, &[number])));
+        cache.wait_for_tables();
     }
-    let before: Vec<bool> = (0..6).flat_map(|number| ask(&hot, &[number])).collect();
+    let before: Vec<bool> = (0..6).flat_map(|number| ask(&cache, &[number])).collect();
     assert_eq!(before.iter().filter(|has_table| **has_table).count(), 3);
     for _ in 0..rounds {
-        let now: Vec<bool> = (0..6).flat_map(|number| ask(&hot, &[number])).collect();
-        hot.wait_for_tables();
+        let now: Vec<bool> = (0..6).flat_map(|number| ask(&cache, &[number])).collect();
+        cache.wait_for_tables();
         assert_eq!(now, before);
     }
 }
 
 #[test]
 fn forgotten_tables_are_built_again() {
-    let hot = VerifyTableCache::new(2 * KILO).at_once();
-    assert_eq!(ask(&hot, &[1]), [true]);
-    hot.drop_tables();
-    assert_eq!(bytes(&hot), 0);
-    assert_eq!(ask(&hot, &[1]), [true]);
+    let cache = VerifyTableCache::new(2 * KILO).at_once();
+    assert_eq!(ask(&cache, &[1]), [true]);
+    cache.drop_tables();
+    assert_eq!(bytes(&cache), 0);
+    assert_eq!(ask(&cache, &[1]), [true]);
 }
 
 #[test]
 fn a_table_beyond_the_budget_is_never_built() {
     static BUILT: AtomicUsize = AtomicUsize::new(0);
-    let hot = VerifyTableCache::new(KILO - 1).at_once();
+    let cache = VerifyTableCache::new(KILO - 1).at_once();
     let key = key(1);
-    let tables = hot.tables([&key; 9].into_iter(), |public| {
+    let tables = cache.tables([&key; 9].into_iter(), |public| {
         BUILT.fetch_add(1, Ordering::Relaxed);
         build(public)
     });
     assert!((0..9).all(|place| tables.of(place).is_none()));
-    assert_eq!((bytes(&hot), BUILT.load(Ordering::Relaxed)), (0, 0));
+    assert_eq!((bytes(&cache), BUILT.load(Ordering::Relaxed)), (0, 0));
 }
 
 #[test]
@@ -129,54 +129,54 @@ fn what_cannot_be_built_is_tried_once() {
         TRIED.fetch_add(1, Ordering::Relaxed);
         std::panic::resume_unwind(Box::new("a build that panics"))
     };
-    for hot in [VerifyTableCache::new(8 * KILO), VerifyTableCache::new(8 * KILO).at_once()] {
+    for cache in [VerifyTableCache::new(8 * KILO), VerifyTableCache::new(8 * KILO).at_once()] {
         TRIED.store(0, Ordering::Relaxed);
         for _ in 0..10 {
             let (one, two, three) = (key(1), key(2), key(3));
-            assert!(hot.tables([&one; 4].into_iter(), fail).of(3).is_none());
-            assert!(hot.tables([&two; 4].into_iter(), wrong).of(3).is_none());
-            assert!(hot.tables([&three; 4].into_iter(), panics).of(3).is_none());
-            hot.wait_for_tables();
+            assert!(cache.tables([&one; 4].into_iter(), fail).of(3).is_none());
+            assert!(cache.tables([&two; 4].into_iter(), wrong).of(3).is_none());
+            assert!(cache.tables([&three; 4].into_iter(), panics).of(3).is_none());
+            cache.wait_for_tables();
         }
-        assert_eq!((TRIED.load(Ordering::Relaxed), bytes(&hot)), (3, 0));
-        assert_eq!(ask(&hot, &[4, 4, 4, 4]), [hot.timing == BuildTiming::AtOnce; 4]);
-        hot.wait_for_tables();
-        assert_eq!(ask(&hot, &[4]), [true], "the builder lives on");
+        assert_eq!((TRIED.load(Ordering::Relaxed), bytes(&cache)), (3, 0));
+        assert_eq!(ask(&cache, &[4, 4, 4, 4]), [cache.timing == BuildTiming::AtOnce; 4]);
+        cache.wait_for_tables();
+        assert_eq!(ask(&cache, &[4]), [true], "the builder lives on");
     }
 }
 
 #[test]
 fn a_table_is_no_other_keys_for_having_its_fingerprint() {
-    let hot = VerifyTableCache::new(8 * KILO).at_once();
-    assert_eq!(ask(&hot, &[1]), [true]);
+    let cache = VerifyTableCache::new(8 * KILO).at_once();
+    assert_eq!(ask(&cache, &[1]), [true]);
     let false_one = Key::local(KeyParts::Ed25519Public([2; 32]), Fingerprint::new([1; 32]));
-    assert!(hot.tables([&false_one, &key(1)].into_iter(), build).of(0).is_none());
-    assert!(hot.tables([&key(1), &false_one].into_iter(), build).of(1).is_none());
+    assert!(cache.tables([&false_one, &key(1)].into_iter(), build).of(0).is_none());
+    assert!(cache.tables([&key(1), &false_one].into_iter(), build).of(1).is_none());
 }
 
 #[test]
 fn a_key_of_another_kind_has_no_table() {
-    let hot = VerifyTableCache::new(8 * KILO).at_once();
+    let cache = VerifyTableCache::new(8 * KILO).at_once();
     let other = Key::local(KeyParts::X25519Public([1; 32]), Fingerprint::new([9; 32]));
     let own = key(1);
-    let tables = hot.tables([&other, &own].into_iter(), build);
+    let tables = cache.tables([&other, &own].into_iter(), build);
     assert!(tables.of(0).is_none() && tables.of(1).is_some());
 }
 
 #[test]
 fn keys_that_come_once_are_forgotten_in_time() {
-    let hot = VerifyTableCache::new(8 * KILO);
+    let cache = VerifyTableCache::new(8 * KILO);
     let many = if cfg!(miri) { 20 } else { 20_000 };
     for number in 0..many {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&u64::to_ne_bytes(number));
         let key = Key::local(KeyParts::Ed25519Public(bytes), Fingerprint::new(bytes));
-        assert!(hot.tables([&key].into_iter(), build).of(0).is_none());
+        assert!(cache.tables([&key].into_iter(), build).of(0).is_none());
     }
-    assert!(hot.shared().store.entries() <= 8192);
-    assert_eq!(ask(&hot, &[200; 4]), [false; 4]);
-    hot.wait_for_tables();
-    assert_eq!(ask(&hot, &[200]), [true]);
+    assert!(cache.shared().store.entries() <= 8192);
+    assert_eq!(ask(&cache, &[200; 4]), [false; 4]);
+    cache.wait_for_tables();
+    assert_eq!(ask(&cache, &[200]), [true]);
 }
 
 #[test]
@@ -188,30 +188,30 @@ fn the_child_of_a_fork_builds_for_itself() {
         ..VerifyTableCache::new(8 * KILO)
     };
     let held = inherited.own.shared.builder.hold();
-    for hot in [&own, &inherited] {
-        assert_eq!(ask(hot, &[1; 4]), [false; 4]);
-        hot.wait_for_tables();
-        assert_eq!((ask(hot, &[1]), bytes(hot)), (vec![true], KILO));
+    for cache in [&own, &inherited] {
+        assert_eq!(ask(cache, &[1; 4]), [false; 4]);
+        cache.wait_for_tables();
+        assert_eq!((ask(cache, &[1]), bytes(cache)), (vec![true], KILO));
     }
     drop(held);
 }
 
 #[test]
 fn many_threads_agree() {
-    let hot = VerifyTableCache::new(4 * KILO);
+    let cache = VerifyTableCache::new(4 * KILO);
     let rounds = if cfg!(miri) { 4 } else { 250 };
     std::thread::scope(|scope| {
         for first in 0..4 {
-            let hot = &hot;
+            let cache = &cache;
             scope.spawn(move || {
                 for round in 0..rounds {
                     let keys: Vec<u8> = (0..8).map(|n| (first + n * (round % 3 + 1)) % 12).collect();
-                    ask(hot, &keys);
-                    assert!(bytes(hot) <= 4 * KILO);
+                    ask(cache, &keys);
+                    assert!(bytes(cache) <= 4 * KILO);
                 }
             });
         }
     });
-    hot.wait_for_tables();
-    assert!(bytes(&hot) <= 4 * KILO);
+    cache.wait_for_tables();
+    assert!(bytes(&cache) <= 4 * KILO);
 }

@@ -6,7 +6,7 @@ use super::chain::ChainFault;
 use crate::canon::{CanonicalForm, canonicalize_header};
 use crate::message::{HeaderField, MailLimits, name_hash};
 use crate::select::write_unsigned;
-use crate::signature::{DkimSignature, SignatureError, SignatureKind, required, text};
+use crate::signature::{DkimSignature, SignatureError, SignatureRules, required, text};
 use crate::tags::{TagList, printable, trimmed};
 
 /// The maximum number of sets of a message. RFC 8617 4.2.1.
@@ -129,7 +129,7 @@ impl<'a> DkimSignature<'a> {
 
     /// Parses the message signature of a set. RFC 8617 4.1.2.
     pub(crate) fn parse_of_set(value: &'a [u8], limits: &MailLimits) -> Result<Self, SignatureError> {
-        let signature = Self::from_tags(SignatureKind::Arc, &TagList::parse(value)?, limits)?;
+        let signature = Self::from_tags(SignatureRules::Arc, &TagList::parse(value)?, limits)?;
         // RFC 8617 4.1.2: seals are never among the signed fields.
         let seal = signature.signed_names().find(|name| name.eq_ignore_ascii_case(SEAL)).map(printable);
         match seal {

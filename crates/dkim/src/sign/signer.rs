@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
 
-use oarlock::contract::{Curve, KeyKind};
+use oarlock::{Curve, KeyKind};
 use oarlock::{JobError, Key};
 
 use crate::algorithm::SignatureAlgorithm;
@@ -407,7 +407,7 @@ mod tests {
                 SignerError::KeyBits { found: 512 }
             );
         }
-        let curve = generate::ec(oarlock::contract::Curve::P256).unwrap();
+        let curve = generate::ec(oarlock::Curve::P256).unwrap();
         assert!(matches!(DkimSigner::new("a.example", "s", curve), Err(SignerError::Key { .. })));
     }
 }

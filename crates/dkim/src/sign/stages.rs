@@ -205,7 +205,7 @@ impl<'m> WrittenFields<'m> {
 
 pub(crate) fn sign_job<'a>(signer: &'a DkimSigner, hash: &'a [u8]) -> Job<'a> {
     let input = signer.algorithm.input(hash);
-    Job::sign(signer.algorithm.sign_scheme(), &signer.key, input)
+    Job::with_scheme(signer.algorithm.sign_scheme(), &signer.key, input, &[])
 }
 
 /// Adds the named fields and the unsigned field of the signature itself to the batch.

@@ -323,14 +323,14 @@ impl KeyedMessages<'_> {
 
 fn verify_job<'a>(open: &'a OpenSignature<'_>, key: &'a Key) -> Job<'a> {
     let DkimSignature { algorithm, signature, .. } = &open.signature;
-    Job::verify(algorithm.verify_scheme(), key, algorithm.input(&open.hash), signature)
+    Job::with_scheme(algorithm.verify_scheme(), key, algorithm.input(&open.hash), signature)
 }
 
 /// Returns the reason for a failed job. A signature of the wrong length for its key counts as a wrong signature,
 /// although the engine reports a caller's error.
 fn job_failure(error: JobError) -> FailReason {
     match error.blame() {
-        oarlock::contract::Blame::Machine => FailReason::Machine(error),
-        oarlock::contract::Blame::Caller | oarlock::contract::Blame::Peer => FailReason::Rejected,
+        oarlock::Blame::Machine => FailReason::Machine(error),
+        oarlock::Blame::Caller | oarlock::Blame::Peer => FailReason::Rejected,
     }
 }

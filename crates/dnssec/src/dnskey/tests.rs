@@ -80,7 +80,8 @@ fn rsa_keys_of_any_size_verify_on_every_engine() {
         for accelerator in &engines {
             // Enough signatures to fill the lanes of an engine.
             let both = [&signature, &bad];
-            let jobs: Vec<_> = (0..40).map(|at| Job::verify(scheme, &key, message, both[at % 2])).collect();
+            let jobs: Vec<_> =
+                (0..40).map(|at| Job::with_scheme(scheme, &key, message, both[at % 2])).collect();
             let answers = accelerator.run_all(&jobs);
             for at in 0..jobs.len() {
                 let answer = answers.get(at).map(drop);

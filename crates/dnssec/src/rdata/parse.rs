@@ -108,7 +108,7 @@ fn field(
             out.push(named(words, ALGORITHM, u8::MAX.into(), mnemonics::algorithm)? as u8);
         }
         DataField::Digest => {
-            out.push(named(words, "a kind of digest", u8::MAX.into(), mnemonics::digest)? as u8)
+            out.push(named(words, "a kind of digest", u8::MAX.into(), mnemonics::digest)? as u8);
         }
         DataField::Notify => {
             out.push(
@@ -131,7 +131,7 @@ fn field(
         DataField::Name => names::write(words.require(NAME)?, origin, LetterCase::Lower, out)?,
         DataField::NameKept => names::write(words.require(NAME)?, origin, LetterCase::Kept, out)?,
         DataField::Base64 | DataField::OptionalBase64 | DataField::Hex | DataField::OptionalHex => {
-            coded(field, words, out)?
+            coded(field, words, out)?;
         }
         DataField::Types => bitmap::parse(words, out)?,
         DataField::SomeTypes if words.is_done()? => return Err(EntryError::Missing("a type").into()),

@@ -54,7 +54,7 @@ fn print_field(field: DataField, part: &[u8], out: &mut Vec<u8>) {
     match field {
         DataField::Byte | DataField::Short | DataField::Long | DataField::Period => digits(number(part), out),
         DataField::Algorithm | DataField::Digest | DataField::CertKind | DataField::Notify => {
-            digits(number(part), out)
+            digits(number(part), out);
         }
         DataField::KeyFlags | DataField::KeyProtocol => digits(number(part), out),
         DataField::Time => time::print(number(part), out),
@@ -68,7 +68,7 @@ fn print_field(field: DataField, part: &[u8], out: &mut Vec<u8>) {
             print_types(out, |out, each| bitmap::types(part, |rtype| each(rtype, out)));
         }
         DataField::OldTypes => {
-            print_types(out, |out, each| bitmap::old_types(part, |rtype| each(rtype, out)))
+            print_types(out, |out, each| bitmap::old_types(part, |rtype| each(rtype, out)));
         }
         DataField::Salt if part.len() == 1 => out.push(b'-'),
         DataField::Salt => codec::write_hex(&part[1..], out),
@@ -81,7 +81,7 @@ fn print_field(field: DataField, part: &[u8], out: &mut Vec<u8>) {
 fn print_rare(field: DataField, part: &[u8], out: &mut Vec<u8>) {
     match field {
         DataField::Text | DataField::OptionalText | DataField::Texts | DataField::Regexp => {
-            print_texts(part, out)
+            print_texts(part, out);
         }
         DataField::Node => print_node(part, out),
         DataField::Tag => out.extend_from_slice(&part[1..]),

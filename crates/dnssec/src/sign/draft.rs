@@ -56,7 +56,7 @@ impl ZoneDraft {
         match &options.denial {
             DenialMethod::Nsec => nsec::add_chain(&mut records, apex.name(), ttl)?,
             DenialMethod::Nsec3(nsec3) => {
-                nsec3::add_chain(accelerator, &mut records, apex.name(), ttl, nsec3)?
+                nsec3::add_chain(accelerator, &mut records, apex.name(), ttl, nsec3)?;
             }
         }
         Ok(Self { records, apex, ring, options, changes, serial })

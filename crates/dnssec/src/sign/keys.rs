@@ -1,6 +1,6 @@
 //! Signing keys, and the choice of keys for each set.
 
-use oarlock::contract::KeyKind;
+use oarlock::KeyKind;
 use oarlock::{Key, NonceRule, Scheme};
 
 use super::ZoneSignError;

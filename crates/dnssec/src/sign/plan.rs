@@ -166,7 +166,7 @@ impl<'z> SigningPlan<'z> {
                 // unreachable because signatures were read before, and all that sign can verify
                 let rrsig = Rrsig::read(wanted.old?).ok()?;
                 let scheme = wanted.key.algorithm().verify_scheme()?;
-                Some(Job::verify(scheme, wanted.key.key(), messages.input(index), rrsig.signature))
+                Some(Job::with_scheme(scheme, wanted.key.key(), messages.input(index), rrsig.signature))
             })
             .collect();
         let answers = accelerator.run_all(&jobs);
@@ -198,7 +198,7 @@ impl<'z> SigningPlan<'z> {
         let jobs: Result<Vec<_>, ZoneSignError> = news()
             .enumerate()
             .map(|(index, WantedSignature { key, .. })| {
-                Ok(Job::sign(key.scheme(nonce)?, key.key(), messages.input(index)))
+                Ok(Job::with_scheme(key.scheme(nonce)?, key.key(), messages.input(index), &[]))
             })
             .collect();
         let answers = accelerator.run_all(&jobs?);

@@ -1,6 +1,6 @@
 //! The signatures of many sets, verified in batches.
 
-use oarlock::contract::Blame;
+use oarlock::Blame;
 use oarlock::{Accelerator, Input, Job, JobError};
 use smallvec::SmallVec;
 
@@ -231,7 +231,7 @@ fn verify_all<'k>(
     for (place, (key, input, signature)) in signatures.enumerate() {
         match (&key.public, key.dnskey.algorithm.verify_scheme()) {
             (Ok(ZonePublicKey::Accelerated(key)), Some(scheme)) => {
-                jobs.push(Job::verify(scheme, key, input, signature));
+                jobs.push(Job::with_scheme(scheme, key, input, signature));
                 places.push(place);
             }
             (Ok(ZonePublicKey::Ed448(key)), _) => {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
-use oarlock::contract::Curve;
+use oarlock::Curve;
 use oarlock::keys::generate;
 use oarlock::{Input, Job, Key, NonceRule};
 use oarlock_dnssec::zone::write_record;
@@ -68,7 +68,8 @@ impl SigningKey {
             Private::Ed448(key) => key.sign_raw(message).to_vec(),
             Private::Accelerated(key) => {
                 let scheme = self.algorithm.sign_scheme(NonceRule::Deterministic).unwrap();
-                let answers = engines()[0].run_all(&[Job::sign(scheme, key, Input::Message(message))]);
+                let answers =
+                    engines()[0].run_all(&[Job::with_scheme(scheme, key, Input::Message(message), &[])]);
                 answers.get(0).unwrap().to_vec()
             }
         }

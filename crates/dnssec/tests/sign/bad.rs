@@ -1,8 +1,9 @@
 //! Zones, keys and options that cannot be signed.
 
 use oarlock::Key;
-use oarlock::contract::{Fingerprint, KeyKind, KeyParts};
+use oarlock::engine_api::KeyParts;
 use oarlock::keys::raw;
+use oarlock::{Fingerprint, KeyKind};
 use oarlock_dnssec::sign::{
     DenialMethod, KeyRole, Nsec3Options, SignOptions, SignatureLifetime, SignerKey, SigningPlan, ZoneDraft,
     ZoneSignError,

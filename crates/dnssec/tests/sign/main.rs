@@ -7,7 +7,7 @@ mod rules;
 mod signatures;
 mod zones;
 
-use oarlock::contract::Curve;
+use oarlock::Curve;
 use oarlock::keys::{generate, raw};
 use oarlock::{Accelerator, NonceRule};
 use oarlock_dnssec::sign::{

@@ -33,7 +33,7 @@ fn verified(accelerator: &Accelerator, records: &ZoneRecords) -> Vec<(String, Re
             let mut message = Vec::new();
             rrsig.write_signed(set.owner, set.data(), &mut message);
             let scheme = key.algorithm.verify_scheme().unwrap();
-            let job = Job::verify(scheme, &public, Input::Message(&message), rrsig.signature);
+            let job = Job::with_scheme(scheme, &public, Input::Message(&message), rrsig.signature);
             accelerator.run_all(&[job]).get(0).unwrap();
             rrsig.key_tag
         });

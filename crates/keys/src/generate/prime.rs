@@ -11,8 +11,9 @@ use crate::KeyError;
 use crate::rsa::integer::{Secret, precision};
 use crate::rsa::safe;
 
-/// A prime whose two highest bits are set, so that the product of two has twice as many bits. `progress` is called with the number
-/// of candidates so far, those that no small prime divides.
+/// Generates a prime whose two highest bits are set, so that the product of two has twice as many bits.
+///
+/// `progress` is called with the number of candidates so far that no small prime divides.
 pub(super) fn prime(flavor: Flavor, bits: u32, mut progress: impl FnMut(u64)) -> Result<Secret, KeyError> {
     let failed = KeyError::Machine { what: "looking for a prime" };
     let mut candidates = 0;
@@ -21,7 +22,7 @@ pub(super) fn prime(flavor: Flavor, bits: u32, mut progress: impl FnMut(u64)) ->
         let length = NonZeroU32::new(bits).ok_or(failed.clone())?;
         let sieve =
             SmallFactorsSieve::new(start, length, flavor == Flavor::Safe).map_err(|_| failed.clone())?;
-        // The sieve ends at 2^bits: then it starts elsewhere.
+        // The sieve ends at 2^bits. The search then starts at another random place.
         for candidate in sieve.map(Zeroizing::new) {
             candidates += 1;
             progress(candidates);
@@ -32,7 +33,7 @@ pub(super) fn prime(flavor: Flavor, bits: u32, mut progress: impl FnMut(u64)) ->
     }
 }
 
-/// Where the search begins: random but for the two highest bits.
+/// Returns the start of the search: random, with the two highest bits set.
 fn start(bits: u32) -> Result<BoxedUint, KeyError> {
     let width = precision(bits);
     let random = safe::random(width)?;

@@ -14,18 +14,19 @@ use crate::rsa::{self, safe};
 const MAX_BITS: u16 = 4096;
 const PUBLIC_EXPONENT: [u8; 3] = [1, 0, 1];
 
-/// How far the search for safe primes is.
+/// The progress of the search for safe primes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SafePrimeProgress {
     /// Primes found, 0 to 2.
     pub found: u8,
-    /// Candidates tried for the prime being looked for: those that no small prime divides.
+    /// The candidates tried for the current prime. A candidate is a number that no small prime divides.
     pub candidates: u64,
 }
 
-/// An RSA key of two safe primes with the public exponent 65537, for [`threshold::split`](crate::threshold::split). `bits` is even, 512 to
-/// 4096. Safe primes are rare: on one core 2048 bits take seconds to a minute, 4096 bits several minutes.
-/// `progress` is called for every candidate.
+/// Generates an RSA key of two safe primes with the public exponent 65537, for `threshold::split`.
+///
+/// `bits` is even, 512 to 4096. Safe primes are rare: on one core 2048 bits take seconds to a minute, 4096 bits
+/// several minutes. `progress` is called for every candidate.
 ///
 /// # Errors
 /// [`KeyError::CannotGenerate`] for other lengths, [`KeyError::Machine`].
@@ -51,7 +52,10 @@ fn safe_prime(
     prime(Flavor::Safe, bits, |candidates| progress(SafePrimeProgress { found, candidates }))
 }
 
-/// d is the inverse of e modulo `2 m = lcm(p - 1, q - 1)`: of the inverse modulo m and its sum with m the odd one.
+/// Assembles the key.
+///
+/// d is the inverse of e modulo `2 m = lcm(p - 1, q - 1)`. Of the inverse modulo m and its sum with m, it is the odd
+/// one.
 fn key(p: &Secret, q: &Secret) -> Result<Key, KeyError> {
     let order =
         product(&Zeroizing::new(p.wrapping_shr_vartime(1)), &Zeroizing::new(q.wrapping_shr_vartime(1)));

@@ -12,7 +12,7 @@ use crate::rsa::integer::{Secret, divide, less_one, product, write};
 
 const PUBLIC_EXPONENT: u32 = 65_537;
 
-/// A key whose modulus has so many bits, an even number.
+/// Generates a key whose modulus has `bits` bits, an even number.
 pub(super) fn key(bits: u32) -> Result<Key, KeyError> {
     loop {
         let (p, q) = (any_prime(bits / 2)?, any_prime(bits / 2)?);
@@ -30,13 +30,13 @@ fn any_prime(bits: u32) -> Result<Secret, KeyError> {
     prime(Flavor::Any, bits, |_| {})
 }
 
-/// `|p - q| > 2^(bits - 100)`, step 5.4: close primes are found by Fermat's method.
+/// Checks `|p - q| > 2^(bits - 100)`, step 5.4. Fermat's method finds close primes.
 fn are_apart(p: &BoxedUint, q: &BoxedUint, bits: u32) -> bool {
     let (more, less) = if p > q { (p, q) } else { (q, p) };
     Zeroizing::new(more.wrapping_sub(less)).bits() > bits - 100 + 1
 }
 
-/// `d = e^-1 mod lcm(p - 1, q - 1)`, B.3.1 criterion 3; None where e has a factor in common with that.
+/// `d = e^-1 mod lcm(p - 1, q - 1)`, B.3.1 criterion 3; None if e has a factor in common with that.
 fn private_exponent(p: &BoxedUint, q: &BoxedUint) -> Option<Secret> {
     let (p, q) = (less_one(p), less_one(q));
     let common = Zeroizing::new(p.gcd(&q));

@@ -19,7 +19,7 @@ const OPENSSH: Foreign = Foreign {
     is_found: |_| false,
 };
 
-/// ssh-keygen leaves these in its own format, whatever it is told.
+/// ssh-keygen writes these keys in its own format only.
 const OPENSSH_ED25519: Foreign = Foreign {
     name: "an OpenSSH private key for Ed25519",
     remedy: "ssh-keygen cannot convert Ed25519 keys: `oarlock keys generate ed25519` makes a new one",
@@ -144,7 +144,7 @@ pub(super) fn labelled(label: &str, der: Option<&[u8]>) -> Option<KeyError> {
     }
 }
 
-/// The name of the format if a file holds or may hold a private key: one that is read here or one that is not.
+/// Returns the name of the format if a file holds or may hold a private key, readable here or not.
 pub(super) fn private_key_format(bytes: &[u8]) -> Option<&'static str> {
     let text = bytes.trim_ascii_start();
     let found = FORMATS.iter().find(|format| format.is_private && (format.is_found)(text));
@@ -199,7 +199,7 @@ fn der_length(bytes: &[u8]) -> Option<KeyError> {
         _ => return None,
     };
     let expected = header + len;
-    // INTEGER or SEQUENCE: the first member of every structure here.
+    // Every structure here has an INTEGER or a SEQUENCE as its first member.
     let begins_well = matches!(bytes.get(header), Some(0x02 | 0x30));
     (begins_well && expected != bytes.len()).then_some(KeyError::DerLength { expected, found: bytes.len() })
 }

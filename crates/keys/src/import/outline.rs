@@ -1,11 +1,11 @@
-//! Which structure a DER is, by the tags of its first members.
+//! The recognition of a DER structure by the tags of its first members.
 
 use der::asn1::AnyRef;
 use der::{Decode, Reader, SliceReader, Tag};
 
 use crate::KeyError;
 
-/// What the supported files hold.
+/// The structures of the supported files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Structure {
     Pkcs8,
@@ -18,7 +18,7 @@ pub(super) enum Structure {
 }
 
 impl Structure {
-    /// The structure of `bytes`, told from the first three members of the outer SEQUENCE.
+    /// Finds the structure of `bytes` from the first three members of the outer SEQUENCE.
     pub(super) fn of(bytes: &[u8]) -> Result<Self, KeyError> {
         let tags = leading_tags(bytes).ok_or(KeyError::UnknownFormat)?;
         match tags {
@@ -63,7 +63,7 @@ impl Structure {
         [Self::Pkcs8, Self::EncryptedPkcs8, Self::Pkcs1Private, Self::Pkcs1Public, Self::Sec1, Self::Spki];
 }
 
-/// Tags of up to three members; None where it is no single SEQUENCE of well-formed members.
+/// Tags of up to three members; None if it is no single SEQUENCE of well-formed members.
 fn leading_tags(bytes: &[u8]) -> Option<[Option<Tag>; 3]> {
     let outer = AnyRef::from_der(bytes).ok()?;
     if der::Tagged::tag(&outer) != Tag::Sequence {

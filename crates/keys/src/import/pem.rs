@@ -1,11 +1,12 @@
-//! PEM blocks within text. RFC 7468, read leniently: any line length, any line end or none, indented or not.
+//! PEM blocks within text. RFC 7468, read leniently: lines of any length, any line end or none, indented or not.
 //!
-//! A file that went through an environment variable, a JSON string or a folded YAML value often has lost its line ends: blanks,
-//! `\n` as two characters, or nothing stand in their place. Base64 contains none of these, so such a block has one reading.
+//! A file often loses its line ends on its way through an environment variable, a JSON string or a folded YAML value.
+//! Blanks, `\n` as two characters, or nothing stand in their place. Base64 contains none of these characters, so such
+//! a block has one reading.
 //!
-//! No error quotes text that could be a key. A label has capital letters, digits and blanks only and is short; what does not look so
-//! is no PEM line. Even so it may be a key in hexadecimal digits, so errors name the labels that programs are known to write, and no
-//! others.
+//! No error quotes text that could be a key. A label is short and has only capital letters, digits and blanks; any
+//! other line is not PEM. Even such a label may be a key in hexadecimal digits, so errors name only the labels that
+//! known programs write.
 
 use base64ct::{Base64, Encoding};
 use zeroize::Zeroizing;
@@ -59,7 +60,7 @@ const KNOWN_LABELS: [&str; 33] = [
 ];
 
 /// One block, its base64 text not yet decoded.
-struct Block<'a> {
+struct PemBlock<'a> {
     label: &'a str,
     body: &'a [u8],
 }
@@ -84,7 +85,7 @@ pub(super) fn first_key(text: &[u8]) -> Result<(Structure, Zeroizing<Vec<u8>>), 
     let expected =
         "PRIVATE KEY, ENCRYPTED PRIVATE KEY, RSA PRIVATE KEY, EC PRIVATE KEY, PUBLIC KEY or RSA PUBLIC KEY";
     refuse_several(text, is_private)?;
-    let is_key = |block: &Block<'_>| Structure::KEYS.into_iter().find(|key| block.label == key.label());
+    let is_key = |block: &PemBlock<'_>| Structure::KEYS.into_iter().find(|key| block.label == key.label());
     find_block(text, expected, is_key)
 }
 
@@ -96,7 +97,7 @@ pub(super) fn block(wanted: Structure, text: &[u8]) -> Result<Zeroizing<Vec<u8>>
 /// The first block with a label, decoded.
 pub(super) fn labelled(label: &'static str, text: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     refuse_several(text, |found| is_private(found) && found == label)?;
-    let is_wanted = |block: &Block<'_>| (block.label == label).then_some(());
+    let is_wanted = |block: &PemBlock<'_>| (block.label == label).then_some(());
     find_block(text, label, is_wanted).map(|((), bytes)| bytes)
 }
 
@@ -105,7 +106,7 @@ pub(super) fn bare_base64(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     decode_base64(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)).filter(|bytes| !bytes.is_empty())
 }
 
-/// Whoever put two private keys into one file has to say which of them is meant.
+/// Refuses two private keys in one file, because nothing says which of them is meant.
 fn refuse_several(text: &[u8], is_counted: impl Fn(&str) -> bool) -> Result<(), KeyError> {
     match count_labels(text, is_counted) {
         0 | 1 => Ok(()),
@@ -129,7 +130,7 @@ fn is_private(label: &str) -> bool {
 fn find_block<T>(
     mut text: &[u8],
     expected: &'static str,
-    choose: impl Fn(&Block<'_>) -> Option<T>,
+    choose: impl Fn(&PemBlock<'_>) -> Option<T>,
 ) -> Result<(T, Zeroizing<Vec<u8>>), KeyError> {
     let mut passed_over = None;
     while let Some((block, rest)) = next_block(text)? {
@@ -164,8 +165,10 @@ fn next_begin(text: &[u8]) -> Option<(&str, &[u8])> {
     None
 }
 
-/// True if a block may begin behind this text: at the start of a line, of a quoted value, or right behind another block. No block
-/// begins behind a comment sign or other text in the same line.
+/// True if a block may begin behind this text: at the start of a line or of a quoted value, or right behind another
+/// block.
+///
+/// No block begins behind a comment sign or other text in the same line.
 fn starts_here(before: &[u8]) -> bool {
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'"' | b'\'');
     let len = before.iter().rposition(|byte| !is_blank(byte)).map_or(0, |last| last + 1);
@@ -184,7 +187,7 @@ fn label(text: &[u8]) -> Option<(&str, &[u8])> {
 }
 
 /// The next block up to its own END line, and what stands behind it.
-fn next_block(text: &[u8]) -> Result<Option<(Block<'_>, &[u8])>, KeyError> {
+fn next_block(text: &[u8]) -> Result<Option<(PemBlock<'_>, &[u8])>, KeyError> {
     let Some((label, rest)) = next_begin(text) else { return Ok(None) };
     let malformed = |what| malformed(label, what);
     let at = find(rest, DASHES).ok_or(malformed("no END"))?;
@@ -193,14 +196,14 @@ fn next_block(text: &[u8]) -> Result<Option<(Block<'_>, &[u8])>, KeyError> {
         return Err(malformed("another BEGIN within"));
     }
     match line.strip_prefix(END).map(self::label) {
-        Some(Some((end, rest))) if end == label => Ok(Some((Block { label, body }, rest))),
+        Some(Some((end, rest))) if end == label => Ok(Some((PemBlock { label, body }, rest))),
         Some(Some(_)) => Err(malformed("its END names another label")),
         Some(None) => Err(malformed("no END")),
         None => Err(malformed("not base64")),
     }
 }
 
-impl Block<'_> {
+impl PemBlock<'_> {
     /// RFC 7468 section 5, and OpenSSL's own labels.
     fn is_certificate(&self) -> bool {
         matches!(self.label, "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE")
@@ -248,7 +251,8 @@ fn decode_base64(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     Some(bytes)
 }
 
-/// The text without blanks and line ends, also those that are written out as `\n` or, quoted twice, as `\\n`.
+/// Returns the text without blanks and line ends, also without those that are written out as `\n` or, quoted twice,
+/// as `\\n`.
 fn without_breaks(text: &[u8]) -> Zeroizing<Vec<u8>> {
     let mut kept = Zeroizing::new(Vec::with_capacity(text.len()));
     let mut rest = text;

@@ -6,7 +6,7 @@ use oarlock_core::{Key, KeyParts};
 use pkcs8::PrivateKeyInfoRef;
 
 use super::{pkcs1, sec1, spki};
-use crate::asn1::{self, Algorithm};
+use crate::asn1::{self, AlgorithmId};
 use crate::{KeyError, ec, edwards, fingerprint};
 
 const STRUCTURE: &str = "PKCS#8 PrivateKeyInfo";
@@ -14,19 +14,19 @@ const STRUCTURE: &str = "PKCS#8 PrivateKeyInfo";
 pub(super) fn key(bytes: &[u8]) -> Result<Key, KeyError> {
     let info = PrivateKeyInfoRef::try_from(bytes).map_err(asn1::malformed(STRUCTURE))?;
     let public = info.public_key.map(|bits| spki::whole_bytes(STRUCTURE, bits)).transpose()?;
-    fingerprint::local(parts(Algorithm::parse(&info.algorithm)?, info.private_key.as_bytes(), public)?)
+    fingerprint::local(parts(AlgorithmId::parse(&info.algorithm)?, info.private_key.as_bytes(), public)?)
 }
 
-fn parts(algorithm: Algorithm, private: &[u8], public: Option<&[u8]>) -> Result<KeyParts, KeyError> {
+fn parts(algorithm: AlgorithmId, private: &[u8], public: Option<&[u8]>) -> Result<KeyParts, KeyError> {
     match algorithm {
-        Algorithm::Rsa => rsa(private, public),
-        Algorithm::Ec(curve) => {
+        AlgorithmId::Rsa => rsa(private, public),
+        AlgorithmId::Ec(curve) => {
             let parts = sec1::private(private, Some(curve))?;
             let own = public.map(|point| ec::public(curve, point)).transpose()?;
             agree("EC", parts, own)
         }
-        Algorithm::Ed25519 => edwards::ed25519_private(curve_private_key(private)?, public),
-        Algorithm::X25519 => edwards::x25519_private(curve_private_key(private)?, public),
+        AlgorithmId::Ed25519 => edwards::ed25519_private(curve_private_key(private)?, public),
+        AlgorithmId::X25519 => edwards::x25519_private(curve_private_key(private)?, public),
     }
 }
 

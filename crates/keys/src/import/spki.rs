@@ -6,7 +6,7 @@ use oarlock_core::KeyParts;
 use spki::SubjectPublicKeyInfoRef;
 
 use super::pkcs1;
-use crate::asn1::{self, Algorithm};
+use crate::asn1::{self, AlgorithmId};
 use crate::{KeyError, ec, edwards};
 
 const STRUCTURE: &str = "SubjectPublicKeyInfo";
@@ -14,11 +14,11 @@ const STRUCTURE: &str = "SubjectPublicKeyInfo";
 pub(super) fn public(bytes: &[u8]) -> Result<KeyParts, KeyError> {
     let spki = SubjectPublicKeyInfoRef::from_der(bytes).map_err(asn1::malformed(STRUCTURE))?;
     let key = whole_bytes(STRUCTURE, spki.subject_public_key)?;
-    match Algorithm::parse(&spki.algorithm)? {
-        Algorithm::Rsa => pkcs1::public(key),
-        Algorithm::Ec(curve) => ec::public(curve, key),
-        Algorithm::Ed25519 => edwards::ed25519_public(key),
-        Algorithm::X25519 => edwards::x25519_public(key),
+    match AlgorithmId::parse(&spki.algorithm)? {
+        AlgorithmId::Rsa => pkcs1::public(key),
+        AlgorithmId::Ec(curve) => ec::public(curve, key),
+        AlgorithmId::Ed25519 => edwards::ed25519_public(key),
+        AlgorithmId::X25519 => edwards::x25519_public(key),
     }
 }
 

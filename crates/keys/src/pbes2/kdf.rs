@@ -25,14 +25,14 @@ const HMAC_SHA512: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.1135
 const STRUCTURE: &str = "PBES2 key derivation";
 
 /// A key derivation with its parameters.
-pub(crate) enum Kdf<'a> {
+pub(crate) enum KeyDerivation<'a> {
     /// HMAC with the digest of `prf`, `iterations` times.
     Pbkdf2 { salt: &'a [u8], iterations: NonZeroU32, prf: ObjectIdentifier },
     /// `N = 2^log_n`, block size r, parallelization p.
     Scrypt { salt: &'a [u8], log_n: u8, r: u32, p: u32 },
 }
 
-impl<'a> Kdf<'a> {
+impl<'a> KeyDerivation<'a> {
     /// PBKDF2 with HMAC-SHA-256.
     pub(crate) fn pbkdf2_sha256(salt: &'a [u8], iterations: NonZeroU32) -> Self {
         Self::Pbkdf2 { salt, iterations, prf: HMAC_SHA256 }
@@ -123,7 +123,7 @@ impl<'a> Kdf<'a> {
 }
 
 /// `{ salt, iterationCount, keyLength OPTIONAL, prf DEFAULT hmacWithSHA1 }`. RFC 8018 A.2.
-fn parse_pbkdf2(parameters: AnyRef<'_>) -> Result<(Kdf<'_>, Option<u16>), KeyError> {
+fn parse_pbkdf2(parameters: AnyRef<'_>) -> Result<(KeyDerivation<'_>, Option<u16>), KeyError> {
     let parsed = parameters.sequence(|reader| {
         let salt: &OctetStringRef = reader.decode()?;
         let iterations: u64 = reader.decode()?;
@@ -140,11 +140,11 @@ fn parse_pbkdf2(parameters: AnyRef<'_>) -> Result<(Kdf<'_>, Option<u16>), KeyErr
         expected: "1 to 2^32 - 1",
         found: iterations,
     })?;
-    Ok((Kdf::Pbkdf2 { salt, iterations, prf }, key_len))
+    Ok((KeyDerivation::Pbkdf2 { salt, iterations, prf }, key_len))
 }
 
 /// `{ salt, costParameter, blockSize, parallelizationParameter, keyLength OPTIONAL }`. RFC 7914 section 7.
-fn parse_scrypt(parameters: AnyRef<'_>) -> Result<(Kdf<'_>, Option<u16>), KeyError> {
+fn parse_scrypt(parameters: AnyRef<'_>) -> Result<(KeyDerivation<'_>, Option<u16>), KeyError> {
     let parsed = parameters.sequence(|reader| {
         let salt: &OctetStringRef = reader.decode()?;
         let costs: [u64; 3] = [reader.decode()?, reader.decode()?, reader.decode()?];
@@ -160,7 +160,7 @@ fn parse_scrypt(parameters: AnyRef<'_>) -> Result<(Kdf<'_>, Option<u16>), KeyErr
     }
     let log_n = n.trailing_zeros() as u8;
     let (r, p) = (cost("scrypt r", r)?, cost("scrypt p", p)?);
-    Ok((Kdf::Scrypt { salt, log_n, r, p }, key_len))
+    Ok((KeyDerivation::Scrypt { salt, log_n, r, p }, key_len))
 }
 
 fn cost(what: &'static str, found: u64) -> Result<u32, KeyError> {

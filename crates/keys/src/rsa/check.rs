@@ -1,4 +1,4 @@
-//! Whether the numbers of an RSA private key belong together. RFC 8017 3.2.
+//! The check that the numbers of an RSA private key belong together. RFC 8017 3.2.
 
 use std::mem::swap;
 
@@ -10,7 +10,7 @@ use super::PrivateNumbers;
 use super::integer::{Secret, bits, less_one, precision, product, read, remainder, write};
 use crate::KeyError;
 
-/// All numbers, none longer than n's length allows.
+/// All numbers of a key, each within the length that n allows.
 pub(super) struct Integers {
     pub(super) n: Secret,
     pub(super) e: Secret,
@@ -62,7 +62,7 @@ impl Integers {
         })
     }
 
-    /// Every relation in turn; which one fails is no secret.
+    /// Checks every relation in its order. It is not secret which one fails.
     pub(super) fn validate(self, public: RsaPublicParts) -> Result<RsaPrivateParts, KeyError> {
         let limit = Widths::of(&public.n).prime_bits;
         check_prime("p", &self.p, limit)?;
@@ -82,7 +82,7 @@ impl Integers {
         Ok(self.larger_prime_first()?.into_parts(public))
     }
 
-    /// With `dp = d mod (p-1)` proven, `dp * e` stands for `d * e`.
+    /// Checks `dp * e`, which stands for `d * e` because `dp = d mod (p-1)` is proven.
     fn check_exponent(&self, dp: &Secret, p: &Secret, relations: [&'static str; 2]) -> Result<(), KeyError> {
         let order = less_one(p);
         holds(relations[0], remainder(&self.d, &order).as_ref() == Some(dp))?;
@@ -121,7 +121,7 @@ impl Integers {
     }
 }
 
-/// `q^-1 mod p` of different odd numbers; none where they share a factor.
+/// Returns `q^-1 mod p` of different odd numbers, or `None` if they share a factor.
 pub(super) fn inverse(q: &BoxedUint, p: &BoxedUint) -> Result<Secret, KeyError> {
     let p = p.as_odd_vartime().ok_or(KeyError::Even { what: "p" })?;
     let inverse = q.invert_odd_mod(p).into_option();

@@ -25,7 +25,7 @@ pub(crate) fn precision(bits: u32) -> u32 {
     bits.next_multiple_of(64)
 }
 
-/// Reads big-endian bytes into `precision` bits, a multiple of 64; None where they are longer.
+/// Reads big-endian bytes into `precision` bits, a multiple of 64; None if they are longer.
 pub(crate) fn read(bytes: &[u8], precision: u32) -> Option<Secret> {
     BoxedUint::from_be_slice(strip(bytes), precision).ok().map(Zeroizing::new)
 }
@@ -41,13 +41,13 @@ pub(crate) fn product(a: &BoxedUint, b: &BoxedUint) -> Secret {
     Zeroizing::new(a.concatenating_mul(b))
 }
 
-/// Quotient and remainder of `a / b`, or None where b is zero.
+/// Quotient and remainder of `a / b`, or None if b is zero.
 pub(crate) fn divide(a: &BoxedUint, b: &BoxedUint) -> Option<(Secret, Secret)> {
     let (quotient, remainder) = a.div_rem(b.as_nz_vartime()?);
     Some((Zeroizing::new(quotient), Zeroizing::new(remainder)))
 }
 
-/// `a mod b`, or None where b is zero.
+/// `a mod b`, or None if b is zero.
 pub(crate) fn remainder(a: &BoxedUint, b: &BoxedUint) -> Option<Secret> {
     divide(a, b).map(|(_, remainder)| remainder)
 }

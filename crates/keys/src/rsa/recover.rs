@@ -1,8 +1,9 @@
-//! The primes of n from e and d: integer arithmetic alone, no search, so hostile numbers cost no more than honest ones.
+//! The primes of n from e and d, by integer arithmetic alone. There is no search, so hostile numbers cost no more
+//! than honest ones.
 //!
 //! NIST SP 800-56B rev. 2, C.2. With `k = d*e - 1` a multiple of `lcm(p-1, q-1)`, `a = k * gcd(n-1, k)` is a multiple
-//! of `(p-1)(q-1) = n - (p+q) + 1`; m and r of `a = m*n + r` give `p + q = (n - r) / (m + 1) + 1`, and with n the
-//! primes are the roots of a quadratic equation.
+//! of `(p-1)(q-1) = n - (p+q) + 1`. The numbers m and r of `a = m*n + r` give `p + q = (n - r) / (m + 1) + 1`. With
+//! n, the primes are the roots of a quadratic equation.
 
 use crypto_bigint::{BoxedUint, Gcd, Resize};
 use oarlock_core::RsaPublicParts;
@@ -47,7 +48,7 @@ fn primes(n: &BoxedUint, e: &BoxedUint, d: &BoxedUint, widths: Widths) -> Option
     fits.then(|| (resized(&p, widths.half), resized(&q, widths.half)))
 }
 
-/// `p + q`, steps 1 to 3; None where a division leaves a remainder.
+/// `p + q`, steps 1 to 3; None if a division leaves a remainder.
 fn sum_of_primes(n: &BoxedUint, e: &BoxedUint, d: &BoxedUint) -> Option<Secret> {
     let de = product(d, e);
     if de.bits() < 2 {

@@ -1,16 +1,21 @@
 //! Safe primes, `p = 2 p' + 1` with p' prime, and arithmetic modulo `m = p' q'`, the order of the squares modulo n.
 
 use aws_lc_rs::rand;
+#[cfg(feature = "threshold")]
 use crypto_primes::{Flavor, is_prime};
 use zeroize::Zeroizing;
 
-use super::integer::{self, Secret, precision, remainder};
+use super::integer::{self, Secret};
+#[cfg(feature = "threshold")]
+use super::integer::{precision, remainder};
 use crate::KeyError;
 
 /// Bits drawn beyond a bound before reduction, so that the remainder is uniform but for 2^-128.
+#[cfg(feature = "threshold")]
 const MARGIN_BITS: u32 = 128;
 
 /// `p' = (p - 1) / 2` of a safe prime p in big-endian bytes.
+#[cfg(feature = "threshold")]
 pub(crate) fn half(prime: &[u8], which: &'static str) -> Result<Secret, KeyError> {
     let bits = u32::try_from(integer::bits(prime)).unwrap_or(u32::MAX);
     let refused = KeyError::NotSafePrime { which };
@@ -30,6 +35,7 @@ pub(crate) fn inverse(e: &[u8], order: &Secret) -> Result<Secret, KeyError> {
 }
 
 /// Uniform in [0, bound - 1] but for 2^-128.
+#[cfg(feature = "threshold")]
 pub(crate) fn random_below(bound: &Secret) -> Result<Secret, KeyError> {
     let value = random(bound.bits_precision() + MARGIN_BITS)?;
     remainder(&value, bound).ok_or(KeyError::TooSmall { what: "bound of a random number", above: 0 })

@@ -1,4 +1,4 @@
-//! What makes a threshold key and a share valid, whether dealt here or read from a file.
+//! The validation of threshold keys and shares, both new ones and those from files.
 
 use crypto_bigint::BoxedUint;
 use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
@@ -9,7 +9,7 @@ use crate::rsa::integer;
 use crate::{KeyError, rsa};
 
 /// The members of a threshold key, not yet checked; integers are big-endian.
-pub(super) struct Numbers<'a> {
+pub(super) struct ThresholdNumbers<'a> {
     pub(super) n: &'a [u8],
     pub(super) e: &'a [u8],
     pub(super) threshold: u8,
@@ -17,7 +17,7 @@ pub(super) struct Numbers<'a> {
     pub(super) verification: Vec<&'a [u8]>,
 }
 
-impl Numbers<'_> {
+impl ThresholdNumbers<'_> {
     /// Checks all that can be checked without the primes.
     pub(super) fn validate(&self) -> Result<ThresholdKey, KeyError> {
         let public = rsa::public(self.n, self.e)?;
@@ -35,7 +35,7 @@ pub(super) fn share(public: ThresholdKey, index: u8, secret: &[u8]) -> Result<Sh
         return Err(KeyError::ShareIndex { shares: public.shares(), found: index });
     };
     let key = rsa::mod_exp(public.modulus(), secret, public.modulus_bits())?;
-    let modulus = Modulus::of(public.modulus())?;
+    let modulus = PublicModulus::of(public.modulus())?;
     if modulus.power(public.verification_base(), secret)? != expected {
         return Err(KeyError::Inconsistent { relation: "v^s = v_i mod n of a share" });
     }
@@ -60,7 +60,7 @@ pub(super) fn check_exponent(e: &[u8], shares: usize) -> Result<(), KeyError> {
     }
 }
 
-/// By trial division: [`rsa::public`] has let through no exponent above 2^33.
+/// Tests a number by trial division. [`rsa::public`] accepts no exponent above 2^33.
 fn is_prime(value: u64) -> bool {
     let mut odd = (3_u64..).step_by(2).take_while(|divisor| divisor * divisor <= value);
     value > 2 && value % 2 == 1 && odd.all(|divisor| !value.is_multiple_of(divisor))
@@ -87,13 +87,13 @@ pub(super) fn padded(digits: &[u8], len: usize) -> Vec<u8> {
 }
 
 /// Arithmetic modulo n whose steps depend on n's length alone.
-pub(super) struct Modulus {
+pub(super) struct PublicModulus {
     params: BoxedMontyParams,
     len: usize,
 }
 
-impl Modulus {
-    /// Of an odd n.
+impl PublicModulus {
+    /// Creates the arithmetic of an odd n.
     pub(super) fn of(n: &[u8]) -> Result<Self, KeyError> {
         let (even, len) = (KeyError::Even { what: "n" }, integer::strip(n).len());
         let value = integer::read(n, precision(len)).ok_or(even.clone())?;

@@ -8,16 +8,18 @@ use crypto_bigint::BoxedUint;
 use oarlock_core::{Key, KeyHome, KeyParts, RsaPrivateParts};
 use zeroize::Zeroizing;
 
-use super::check::{self, Modulus, Numbers, padded};
+use super::check::{self, PublicModulus, ThresholdNumbers, padded};
 use super::{Share, ThresholdKey};
 use crate::KeyError;
 use crate::rsa::integer::{self, Secret, precision, product, remainder};
 use crate::rsa::safe::{half, inverse, random_below};
 
 /// Splits a local RSA private key of two safe primes into `shares` shares (2 to 16), of which any `threshold` (2 to
-/// `shares`) sign. Shares come in the order of their indices, from 1. Each call deals anew: shares of two calls do not go
-/// together. Looking at the primes takes variable time and leaves copies of them in freed memory: deal on a machine of its
-/// own.
+/// `shares`) sign.
+///
+/// Shares come in the order of their indices, from 1. Each call deals anew, and shares of two calls do not fit
+/// together. The work on the primes takes variable time and leaves copies of them in freed memory, so deal on a
+/// machine of its own.
 ///
 /// # Errors
 /// [`KeyError::ShareCounts`], [`KeyError::NotShareable`] for a key of another kind or without its private half,
@@ -27,11 +29,11 @@ pub fn split(key: &Key, threshold: u8, shares: u8) -> Result<(ThresholdKey, Vec<
     let parts = private_parts(key)?;
     check::check_exponent(&parts.public.e, shares.into())?;
     let secrets = Polynomial::random(parts, threshold)?.values(shares)?;
-    let modulus = Modulus::of(&parts.public.n)?;
+    let modulus = PublicModulus::of(&parts.public.n)?;
     let base = generator(parts)?;
     let verification: Vec<Vec<u8>> =
         secrets.iter().map(|secret| modulus.power(&base, secret)).collect::<Result<_, _>>()?;
-    let public = Numbers {
+    let public = ThresholdNumbers {
         n: &parts.public.n,
         e: &parts.public.e,
         threshold,
@@ -77,7 +79,7 @@ impl Polynomial {
         (1..=count).map(|at| self.value(at)).collect()
     }
 
-    /// By Horner's rule.
+    /// Evaluates the polynomial by Horner's rule.
     fn value(&self, at: u8) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         let (at, mut sum) = (BoxedUint::from(u64::from(at)), Zeroizing::new(BoxedUint::zero()));
         for coefficient in &self.coefficients {
@@ -89,8 +91,9 @@ impl Polynomial {
     }
 }
 
-/// A random square that generates the squares modulo n: it is neither 0 nor 1 modulo p and q. Shoup 2000, Protocol 1 takes any
-/// square, of which all but about `2^(1 - bits / 2)` generate.
+/// Returns a random square that generates the squares modulo n: it is neither 0 nor 1 modulo p and q.
+///
+/// Shoup 2000, Protocol 1 takes any square. All but about `2^(1 - bits / 2)` of them are generators.
 fn generator(parts: &RsaPrivateParts) -> Result<Vec<u8>, KeyError> {
     let failed = KeyError::Machine { what: "choosing a verification base" };
     let bits = u32::try_from(parts.public.n.len() * 8).unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! The two files: DER within PEM. The module above says what is in them.
+//! The two file formats: DER within PEM. The parent module describes their content.
 
 use der::asn1::{AnyRef, OctetStringRef, UintRef};
 use der::{Decode, Encode, Reader, SliceReader, Tag, Tagged};
@@ -6,7 +6,7 @@ use oarlock_core::KeyParts;
 use pem_rfc7468::LineEnding;
 use zeroize::Zeroizing;
 
-use super::check::{self, Numbers, padded};
+use super::check::{self, ThresholdNumbers, padded};
 use super::{MAX_SHARES, Share, ThresholdKey};
 use crate::asn1::{self, not_encoded, sequence};
 use crate::export::{self, Protection};
@@ -43,7 +43,7 @@ impl ThresholdKey {
         while verification.len() <= usize::from(MAX_SHARES) && !keys.is_finished() {
             verification.push(keys.integer()?);
         }
-        let key = Numbers { n, e, threshold, base, verification }.validate()?;
+        let key = ThresholdNumbers { n, e, threshold, base, verification }.validate()?;
         keys.end()?;
         Ok(key)
     }
@@ -51,7 +51,7 @@ impl ThresholdKey {
     /// The key as a PEM block.
     ///
     /// # Errors
-    /// [`KeyError::Machine`] where it cannot be encoded, which no valid key meets.
+    /// [`KeyError::Machine`] if it cannot be encoded, which no valid key meets.
     pub fn to_pem(&self) -> Result<String, KeyError> {
         pem_rfc7468::encode_string(KEY_LABEL, LineEnding::LF, &self.to_der()?).map_err(not_encoded)
     }
@@ -95,7 +95,7 @@ impl Share {
     ///
     /// # Errors
     /// As [`ThresholdKey::from_der`], and [`KeyError::ShareIndex`], [`KeyError::Length`] for the secret,
-    /// [`KeyError::Inconsistent`] where it is another's.
+    /// [`KeyError::Inconsistent`] if it is another's.
     pub fn from_der(bytes: &[u8]) -> Result<Self, KeyError> {
         let mut members = Members::of(import::bounded(bytes)?, SHARE)?;
         members.version()?;
@@ -116,7 +116,7 @@ impl Share {
     /// [`KeyError::UnsupportedEncryption`], else as [`from_der`](Self::from_der).
     pub fn from_encrypted_der(bytes: &[u8], passphrase: &Passphrase) -> Result<Self, KeyError> {
         let plain = pbes2::decrypt(import::bounded(bytes)?, passphrase)?;
-        // One wrong passphrase in 256 leaves a well-formed padding behind: that is no malformed share.
+        // One wrong passphrase in 256 leaves a well-formed padding. That is not a malformed share.
         Self::from_der(&plain).map_err(|error| match error {
             KeyError::Der { structure: SHARE, .. } => KeyError::Decryption,
             other => other,
@@ -126,7 +126,7 @@ impl Share {
     /// The share, unencrypted, as a PEM block.
     ///
     /// # Errors
-    /// [`KeyError::Machine`] where it cannot be encoded, which no valid share meets.
+    /// [`KeyError::Machine`] if it cannot be encoded, which no valid share meets.
     pub fn to_pem(&self) -> Result<Zeroizing<String>, KeyError> {
         text(SHARE_LABEL, &self.to_der()?)
     }
@@ -173,7 +173,7 @@ struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Of DER that is one SEQUENCE and nothing behind it.
+    /// Reads DER that is one SEQUENCE with nothing behind it.
     fn of(bytes: &'a [u8], structure: &'static str) -> Result<Self, KeyError> {
         Self::within(AnyRef::from_der(bytes).map_err(asn1::malformed(structure))?, structure)
     }

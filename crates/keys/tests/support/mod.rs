@@ -22,7 +22,7 @@ pub(crate) fn fixtures() -> Vec<(String, Vec<u8>)> {
     names.into_iter().map(|name| (name.clone(), fixture(&name))).collect()
 }
 
-/// What encrypts the encrypted fixtures.
+/// Returns the passphrase of the encrypted fixtures.
 pub(crate) fn passphrase() -> Passphrase {
     Passphrase::new(b"secret".as_slice())
 }

@@ -251,7 +251,7 @@ fn rejects_a_table_with_keys_that_cannot_sign() {
     let files = TableFiles::new("example.com s1 k\n").with_keys(&["k"]);
     let tables = files.open().unwrap();
     tables.check_keys(&careful()).unwrap();
-    let p256 = generate::ec(oarlock::contract::Curve::P256).unwrap();
+    let p256 = generate::ec(oarlock::Curve::P256).unwrap();
     files.write("p256", &export::private_pkcs8_pem(&p256).unwrap());
     files.write("public", &export::spki_pem(&p256).unwrap());
     files.write("text", "no key");

@@ -78,7 +78,7 @@ pub(super) struct TlsArgs {
 #[derive(Args, Debug)]
 #[command(
     after_help = "TlsClients make full TLS 1.3 handshakes with an RSA-2048 certificate, each connecting anew as soon as it has its \
-                  answer. Meanwhile nginx is told to reload in even intervals, and workers chosen at random are killed, at random \
+                  answer. Meanwhile nginx is reloaded in even intervals, and workers chosen at random are killed, at random \
                   times.\n\
                   A connection that was open when a worker was killed and failed counts as cut_off; any other that failed counts \
                   as failed, and then the command fails too. memory_kib_* are proportional set sizes of nginx, its workers and \
@@ -129,14 +129,15 @@ pub(super) struct MilterBenchArgs {
     /// Number of different messages, 1 to 65536
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = sessions)]
     pub(super) messages: usize,
-    /// Seconds of each turn, up to a day; a tenth of it is added to warm up, and a turn lasts at least until the first answer
+    /// Seconds of each turn, up to a day; a tenth of it is added to warm up, and a turn lasts at least until the
+    /// first answer
     #[arg(long, value_name = "S", default_value_t = 3.0)]
     pub(super) seconds: f64,
     /// Number of turns of each row, 1 to 1000
     #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) turns: u32,
-    /// Measure a filter that runs already, at inet:PORT@HOST or unix:PATH. Its answers are checked too, so it must know the test
-    /// key; use --rows accept if it neither signs nor verifies
+    /// Measure a filter that runs already, at inet:PORT@HOST or unix:PATH. Its answers are checked too, so it must
+    /// know the test key; use --rows accept if it neither signs nor verifies
     #[arg(long, value_name = "SOCKET", requires = "rows")]
     pub(super) connect: Option<MilterSocket>,
     /// The process of that filter, whose CPU time is counted

@@ -75,8 +75,8 @@ impl TlsClients {
         })
     }
 
-    /// Connects for a tenth of the length to warm up, then for all of it and counts. The CPU time is read while no connection
-    /// is open, so the connections that are counted are those that it paid for.
+    /// Connects for a tenth of the length to warm up, then for all of it and counts. The CPU time is read while no
+    /// connection is open, so the connections that are counted are those that it paid for.
     pub(super) fn measure(
         &self,
         address: SocketAddr,

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use oarlock::Curve;
 use oarlock::Key;
-use oarlock::contract::Curve;
 use oarlock::keys::reference::Reference;
 use oarlock::keys::{export, generate};
 use rcgen::{CertificateParams, KeyPair};

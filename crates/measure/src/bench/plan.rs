@@ -129,7 +129,7 @@ impl BenchProgram {
             Self::Cryptoserver | Self::Milter => return std::env::current_exe().ok(),
         };
         let path = std::env::var_os("PATH").unwrap_or_default();
-        // Debian has servers where only root's PATH looks.
+        // Debian installs servers in /usr/sbin, which only root's PATH contains.
         let mut directories = std::env::split_paths(&path).chain([Path::new("/usr/sbin").to_owned()]);
         directories.find_map(|directory| Some(directory.join(name)).filter(|path| path.is_file()))
     }

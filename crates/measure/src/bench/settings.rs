@@ -20,14 +20,15 @@ pub(super) struct TlsServerConfig<'a> {
     pub(super) connections: usize,
 }
 
-/// Returns the configuration of nginx in the foreground with a master. Workers of a root master stay root, because the directory is closed to everybody else.
+/// Returns the configuration of nginx in the foreground with a master. Workers of a root master stay root, because
+/// the directory is closed to everybody else.
 pub(super) fn nginx(server: &TlsServerConfig<'_>, is_root: bool) -> String {
     let TlsServerConfig { port, workers, .. } = server;
     let (directory, certificate, key) =
         (server.directory.display(), server.certificate.display(), server.key.display());
     let user = if is_root { "user root;\n" } else { "" };
     // All connections may come to one worker.
-    let room = (2 * server.connections).max(512);
+    let max_connections = (2 * server.connections).max(512);
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .iter()
         .map(|name| format!("  {name}_temp_path {directory}/{name};\n"))
@@ -35,7 +36,7 @@ pub(super) fn nginx(server: &TlsServerConfig<'_>, is_root: bool) -> String {
     format!(
         "{user}daemon off;\nmaster_process on;\nworker_processes {workers};\npid {directory}/nginx.pid;\n\
          error_log {directory}/server.log;\n\
-         events {{\n  worker_connections {room};\n}}\n\
+         events {{\n  worker_connections {max_connections};\n}}\n\
          http {{\n  access_log off;\n{temporary}  server {{\n\
          \x20   listen 127.0.0.1:{port} ssl;\n\
          \x20   ssl_certificate {certificate};\n    ssl_certificate_key {key};\n\
@@ -48,9 +49,9 @@ pub(super) fn nginx(server: &TlsServerConfig<'_>, is_root: bool) -> String {
 pub(super) fn haproxy(server: &TlsServerConfig<'_>, is_async: bool) -> String {
     let (port, key) = (server.port, server.key.display());
     let mode = if is_async { "  ssl-mode-async\n" } else { "" };
-    let room = (2 * server.connections).max(512);
+    let max_connections = (2 * server.connections).max(512);
     format!(
-        "global\n  nbthread 1\n  maxconn {room}\n  tune.ssl.cachesize 0\n{mode}\
+        "global\n  nbthread 1\n  maxconn {max_connections}\n  tune.ssl.cachesize 0\n{mode}\
          defaults\n  mode http\n  timeout client 30s\n  timeout connect 30s\n  timeout server 30s\n\
          frontend bench\n\
          \x20 bind 127.0.0.1:{port} ssl crt {key} ssl-min-ver TLSv1.3 no-tls-tickets\n\

@@ -124,7 +124,8 @@ impl ServerStack {
         self.server.signal(Signal::HUP)
     }
 
-    /// Kills the worker of nginx that `choose` selects, and returns its number. None if there is no worker at the moment.
+    /// Kills the worker of nginx that `choose` selects, and returns its number. None if there is no worker at the
+    /// moment.
     pub(super) fn kill_worker(&self, choose: impl FnOnce(usize) -> usize) -> Result<Option<u32>, BenchError> {
         let workers = self.server.children()?;
         let chosen = if workers.is_empty() { None } else { workers.get(choose(workers.len())) };

@@ -1,5 +1,5 @@
-//! `--compare`: the scalar engine and the fastest one with the caller's messages, as tables 2 to 6 of "Accelerating DKIM" compare
-//! software and hardware.
+//! `--compare`: the scalar engine and the fastest one with the caller's messages, as tables 2 to 6 of "Accelerating
+//! DKIM" compare software and hardware.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,8 @@ struct CompareReport {
     rows: Vec<CompareRow>,
 }
 
-/// Measures the messages of some paths, and prints the tables of the paper for them; draws the gains if `--plot` is given.
+/// Measures the messages of some paths, and prints the tables of the paper for them; draws the gains if `--plot` is
+/// given.
 ///
 /// # Errors
 /// No message that could be signed, a file that cannot be written, engines that fail.

@@ -12,7 +12,11 @@ use super::task::{MailInput, MailTask, NOW_S, parsed, sign};
 
 /// Returns an accelerator with the engine of this name only.
 pub(super) fn alone(engine: &str) -> Result<Accelerator, MailBenchError> {
-    Ok(Accelerator::builder().engines([engine]).build()?)
+    Ok(Accelerator::builder()
+        .environment(true)
+        .cost_cache(oarlock::default_cost_cache())
+        .engines([engine])
+        .build()?)
 }
 
 /// One engine at one task.

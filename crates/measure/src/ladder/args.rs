@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
-use oarlock::contract::BlockCipher;
+use oarlock::BlockCipher;
 use oarlock::table::KeyType;
 
 /// Arguments of `oarlock ladder`.

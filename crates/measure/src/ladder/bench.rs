@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use oarlock::Accelerator;
-use oarlock::contract::Direction;
+use oarlock::Direction;
 use oarlock::table::KeyTable;
 
 use super::LadderError;
@@ -31,8 +31,9 @@ impl LadderBench {
     pub(super) fn new(global: &GlobalOptions, args: &LadderArgs) -> Result<Self, LadderError> {
         let checked = global.builder().build()?;
         let all = global.builder().cross_check(0.0).build()?;
-        let referee = Accelerator::builder().engines([all.referee().name()]).cross_check(0.0).build()?;
-        let ring = Arc::new(KeyRing::new(all.referee(), args.cipher, args.keys as usize)?);
+        let referee =
+            Accelerator::builder().engines([all.diagnostics().referee().name()]).cross_check(0.0).build()?;
+        let ring = Arc::new(KeyRing::new(all.diagnostics().referee(), args.cipher, args.keys as usize)?);
         let shape = cbc_shape(args.cipher.alg(), Direction::Encrypt);
         let allowed = global.measured_engines(&all);
         let mut group = 1;
@@ -58,12 +59,12 @@ impl LadderBench {
     /// The names of the engines that serve.
     pub(super) fn engines(&self, served_by: ServedBy) -> Vec<&'static str> {
         match served_by {
-            ServedBy::Referee => vec![self.referee.referee().name()],
+            ServedBy::Referee => vec![self.referee.diagnostics().referee().name()],
             ServedBy::All | ServedBy::AllChecked => self.engines.clone(),
         }
     }
 
-    /// True where there is more than one operation at a time.
+    /// True if an engine computes several operations at a time.
     pub(super) fn has_lanes(&self) -> bool {
         self.group > 1
     }

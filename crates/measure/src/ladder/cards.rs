@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use oarlock::batch::{BatchBuilder, BatchOutcome, Entry, NewIv, Place, Task};
-use oarlock::contract::{
+use oarlock::batch::WrappedKey;
+use oarlock::batch::{BatchBuilder, BatchEntry, BatchOutcome, BatchTask, EntryIv, EntryOutput};
+use oarlock::table::KeyTable;
+use oarlock::{Accelerator, Records};
+use oarlock::{
     BlockCipher, Column, Direction, InputSource, KeySource, Outcomes, OutputSink, SecretSlots, Span, Status,
 };
-use oarlock::table::{KeyTable, Wrapped};
-use oarlock::{Accelerator, Records};
 
 use super::LadderError;
 use super::columns::BatchColumns;
@@ -17,14 +18,14 @@ use super::message::{CardRequest, FieldReader, OneKeyMessage};
 use super::peer::LadderCard;
 use super::workload::{BLOCK, KeyRing, MASTER, WRAP, cbc_shape};
 
-/// Unwraps the key of every request, or only those that it has not seen, and computes requests alone or together:
+/// A card that unwraps the key of every request, or only new keys, and computes requests one by one or together:
 /// experiments 1, 2 and 4.
 pub(super) struct Unwrapping {
     ring: Arc<KeyRing>,
     accelerator: Accelerator,
     table: KeyTable,
     master: u32,
-    /// One call for each request, or one for all.
+    /// One call for each request, or one call for all.
     calls: EngineCalls,
     /// The cached keys: indices in the table, by wrapped key.
     cache: Option<HashMap<Vec<u8>, u32>>,
@@ -56,15 +57,17 @@ impl Unwrapping {
         let key_type = self.ring.cipher.key_type();
         let Some(cache) = &mut self.cache else {
             let slot = self.batch.slot(request.wrapped.len() as u32);
-            let unwrap = Entry::new(Task::unwrap_key(WRAP, key_type)).key(self.master).input(request.wrapped);
-            self.batch.add(unwrap.tag(request.check_value).output(Place::Slot(slot)))?;
+            let unwrap = BatchEntry::new(BatchTask::unwrap_key(WRAP, key_type))
+                .key(self.master)
+                .input(request.wrapped);
+            self.batch.add(unwrap.tag(request.check_value).output(EntryOutput::Slot(slot)))?;
             return Ok(KeySource::Slot(slot));
         };
         if let Some(index) = cache.get(request.wrapped) {
             return Ok(KeySource::Table(*index));
         }
         let wrapped =
-            Wrapped { wrap: WRAP, key_type, bytes: request.wrapped, check_value: request.check_value };
+            WrappedKey { wrap: WRAP, key_type, bytes: request.wrapped, check_value: request.check_value };
         let name = format!("kept {}", cache.len());
         let added = self.table.unwrap_key(&self.accelerator, MASTER, name, wrapped)?;
         cache.insert(request.wrapped.to_vec(), added.index);
@@ -73,8 +76,8 @@ impl Unwrapping {
 
     fn add(&mut self, request: &CardRequest<'_>) -> Result<(), LadderError> {
         let key = self.key(request)?;
-        let entry = Entry::new(self.ring.task(request.direction)).key_from(key);
-        self.batch.add(entry.iv(NewIv::Bytes(request.iv)).input(request.data))?;
+        let entry = BatchEntry::new(self.ring.task(request.direction)).key_from(key);
+        self.batch.add(entry.iv(EntryIv::Bytes(request.iv)).input(request.data))?;
         Ok(())
     }
 
@@ -102,8 +105,8 @@ impl LadderCard for Unwrapping {
     }
 }
 
-/// All operations of a message under one key, in one engine call: experiment 3. The key's schedule is made once, or for
-/// every operation, as the paper's control reset the chip each time.
+/// A card that computes all operations of a message under one key in one engine call: experiment 3. The key schedule
+/// is made once, or for every operation, like the paper's control, which reset the chip each time.
 pub(super) struct SameKey {
     ring: Arc<KeyRing>,
     accelerator: Accelerator,
@@ -123,7 +126,7 @@ impl SameKey {
         Ok(Self { ring, accelerator, table, rebuilds, columns: BatchColumns::default() })
     }
 
-    /// The key comes into the table for this message, and has a schedule there.
+    /// Puts the key into the table for this message, where it has a schedule.
     fn run_kept(
         &mut self,
         message: &[u8],
@@ -132,7 +135,7 @@ impl SameKey {
         results: &mut Vec<u8>,
     ) -> Result<(), LadderError> {
         const NAME: &str = "of this message";
-        let wrapped = Wrapped {
+        let wrapped = WrappedKey {
             wrap: WRAP,
             key_type: self.ring.cipher.key_type(),
             bytes: key.wrapped,
@@ -147,7 +150,7 @@ impl SameKey {
         Ok(())
     }
 
-    /// The key stays in a slot, where nothing is kept with it: each record makes its schedule.
+    /// Leaves the key in a slot without a schedule: each record makes the schedule.
     fn run_rebuilt(
         &mut self,
         message: &[u8],
@@ -179,7 +182,7 @@ impl LadderCard for SameKey {
     }
 }
 
-/// Unwraps a key into slot 0 of what comes back.
+/// Unwraps a key into slot 0 of the returned records.
 fn unwrap_into_slot(
     accelerator: &Accelerator,
     ring: &KeyRing,
@@ -207,7 +210,8 @@ fn unwrap_into_slot(
     Ok(outcomes)
 }
 
-/// Parameters in columns ahead of the data, in a message: the paper's control of experiment 7, a separate request buffer.
+/// A card that reads parameters in columns before the data of a message: the paper's control of experiment 7, a
+/// separate request buffer.
 pub(super) struct FromColumns {
     ring: Arc<KeyRing>,
     accelerator: Accelerator,

@@ -1,18 +1,18 @@
 //! Operations as the library's own columns, over a buffer that holds their IVs and inputs.
 
 use oarlock::Records;
-use oarlock::batch::{Batch, Task};
-use oarlock::contract::{Column, InputSource, KeySource, OutputSink, Span};
+use oarlock::batch::{Batch, BatchTask};
+use oarlock::{Column, InputSource, KeySource, OutputSink, Span};
 
 use super::LadderError;
 
-/// Columns of a batch, kept from batch to batch. Results lie side by side, in order.
+/// Columns of a batch, whose memory is reused. Results are side by side, in order.
 #[derive(Debug, Default)]
 pub(super) struct BatchColumns {
-    task: Vec<Task>,
+    task: Vec<BatchTask>,
     has_several_tasks: bool,
     key: Vec<KeySource>,
-    /// In place of `key` where it has been shortened.
+    /// The key column in runs, which replaces `key` if it is set.
     key_runs: Vec<(u32, KeySource)>,
     iv: Vec<Span>,
     input: Vec<InputSource>,
@@ -32,7 +32,7 @@ impl BatchColumns {
         self.output_len = 0;
     }
 
-    /// Number of operations.
+    /// Returns the number of operations.
     pub(super) fn len(&self) -> usize {
         self.input.len()
     }
@@ -43,7 +43,7 @@ impl BatchColumns {
     /// The results would exceed 4 GiB.
     pub(super) fn push(
         &mut self,
-        task: Task,
+        task: BatchTask,
         key: KeySource,
         iv: Span,
         input: Span,
@@ -59,7 +59,7 @@ impl BatchColumns {
         Ok(())
     }
 
-    /// Says the key column in runs: the paper's "the next N operations all use this key" (section 4.1.2).
+    /// Shortens the key column to runs: the paper's "the next N operations all use this key" (section 4.1.2).
     pub(super) fn shorten_keys(&mut self) {
         for key in &self.key {
             match self.key_runs.last_mut() {
@@ -69,7 +69,7 @@ impl BatchColumns {
         }
     }
 
-    /// The batch over `data`; nothing is copied.
+    /// Returns the batch over `data`, without copies.
     pub(super) fn batch<'a>(&'a self, data: &'a [u8]) -> Batch<'a> {
         let records = Records {
             len: self.input.len(),

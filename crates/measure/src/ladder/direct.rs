@@ -13,7 +13,7 @@ use super::measure::{LadderClock, LadderContender};
 use super::message::{self, FieldReader};
 use super::workload::{KeyRing, Workload};
 
-/// Parameters in the data stream: each is read where it stands, and data is computed from where it lies. Steps 5 and 6.
+/// Parameters in the data stream. Parameters and data are read in place. Steps 5 and 6.
 pub(super) struct Streamed {
     ring: Arc<KeyRing>,
     accelerator: Accelerator,
@@ -60,7 +60,7 @@ impl LadderContender for Streamed {
     }
 }
 
-/// Parameters in columns ahead of the data, as the host has them. Step 7, and with known answers step 8.
+/// Parameters in columns before the data, in the host's memory. Step 7, and with known answers step 8.
 pub(super) struct LentColumns {
     accelerator: Accelerator,
     table: KeyTable,
@@ -87,13 +87,13 @@ impl LentColumns {
         })
     }
 
-    /// The same with the keys in runs.
+    /// Puts the keys in runs.
     pub(super) fn with_key_runs(mut self) -> Self {
         self.columns.shorten_keys();
         self
     }
 
-    /// The same with known answers before each batch.
+    /// Computes known answers before each batch.
     pub(super) fn with_known_answers(self, known: KnownAnswers) -> Self {
         Self { known: Some(known), ..self }
     }

@@ -1,12 +1,12 @@
-//! Messages on a socket: four bytes of length, least first, then so many bytes.
+//! Messages on a socket: a little-endian length of four bytes, then the bytes.
 
 use std::io::{self, ErrorKind, Read};
 
-/// Longest message: a length beyond it is no length.
+/// The longest message in bytes. A larger length is an error.
 const MAX_BYTES: usize = 1 << 30;
 const PREFIX: usize = 4;
 
-/// Messages one behind the other, each with its length ahead, ready to be sent.
+/// Messages one after the other, each after its length, ready to be sent.
 #[derive(Debug, Default)]
 pub(super) struct FrameList {
     bytes: Vec<u8>,
@@ -26,26 +26,26 @@ impl FrameList {
         if len > MAX_BYTES {
             return Err(too_long(len));
         }
-        // MOST_BYTES fits.
+        // MAX_BYTES fits into 32 bits.
         self.bytes[start..start + PREFIX].copy_from_slice(&(len as u32).to_le_bytes());
         self.ends.push(self.bytes.len());
         Ok(())
     }
 
-    /// Forgets all messages and keeps the memory.
+    /// Removes all messages and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
     }
 
-    /// Each message with its length ahead.
+    /// Returns each message with its length.
     pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| &self.bytes[start..*end])
     }
 }
 
-/// Reads one message, without its length; false where the other side has ended in between two.
+/// Reads one message without its length. Returns false if the other side has ended between two messages.
 ///
 /// # Errors
 /// The stream's; [`ErrorKind::UnexpectedEof`] within a message, [`ErrorKind::InvalidData`] for one that is too long.

@@ -1,8 +1,8 @@
-//! Known answers beside the batches: what the paper's experiment 8 learnt to do.
+//! Known answers beside the batches, as in the paper's experiment 8.
 
 use oarlock::Accelerator;
-use oarlock::contract::{Direction, KeySource, Span};
-use oarlock::table::{KeyTable, KeyType, Policy};
+use oarlock::table::{KeyPolicy, KeyTable, KeyType};
+use oarlock::{Direction, KeySource, Span};
 
 use super::LadderError;
 use super::args::LadderCipher;
@@ -39,7 +39,7 @@ const TDES: KnownVector = KnownVector {
     ciphertext: &[0xa8, 0x26, 0xfd, 0x8c, 0xe5, 0x3b, 0x85, 0x5f],
 };
 
-/// Records with known results, encryptions and decryptions in turn.
+/// Records with known results, alternately encryptions and decryptions.
 #[derive(Debug)]
 pub(super) struct KnownAnswers {
     table: KeyTable,
@@ -49,7 +49,7 @@ pub(super) struct KnownAnswers {
 }
 
 impl KnownAnswers {
-    /// `count` records, two at least.
+    /// Makes `count` records, at least two.
     pub(super) fn new(cipher: LadderCipher, count: usize) -> Result<Self, LadderError> {
         let (key_type, vector) = match cipher {
             LadderCipher::Des => (KeyType::Des, &DES),
@@ -60,7 +60,7 @@ impl KnownAnswers {
 
     fn of(key_type: KeyType, vector: &KnownVector, count: usize) -> Result<Self, LadderError> {
         let table = KeyTable::new();
-        let key = table.insert("known", key_type, vector.key, Policy::any_data(key_type))?.index;
+        let key = table.insert("known", key_type, vector.key, KeyPolicy::any_data(key_type))?.index;
         let alg = key_type.cipher().ok_or(LadderError::TooLarge)?;
         let (mut data, mut columns, mut expected) = (Vec::new(), BatchColumns::default(), Vec::new());
         for index in 0..count {
@@ -68,7 +68,7 @@ impl KnownAnswers {
                 0 => (Direction::Encrypt, vector.plaintext, vector.ciphertext),
                 _ => (Direction::Decrypt, vector.ciphertext, vector.plaintext),
             };
-            // Each has bytes of its own, as a caller's records have.
+            // Each record has its own bytes, like the records of a caller.
             let iv = append(&mut data, &vector.iv)?;
             let input = append(&mut data, input)?;
             columns.push(task(alg, direction), KeySource::Table(key), iv, input)?;
@@ -80,7 +80,7 @@ impl KnownAnswers {
     /// Computes them all and compares.
     ///
     /// # Errors
-    /// The first record that is wrong.
+    /// The first wrong record.
     pub(super) fn check(&self, accelerator: &Accelerator) -> Result<(), LadderError> {
         let outcome = accelerator.run_batch(&self.table, &self.columns.batch(&self.data))?;
         if outcome.output() == self.expected {

@@ -66,9 +66,9 @@ pub(super) struct LadderEntrant<'a> {
 /// The time that a step works in one turn.
 const TURN: Duration = Duration::from_millis(5);
 
-/// Returns seconds per batch of each entrant. It has as many turns as fit into `time`. Other work on the machine makes turns
-/// slow and never fast, so the result is the faster quartile of them. Results of the first batch, and of the last of each turn,
-/// are compared.
+/// Returns seconds per batch of each entrant. It has as many turns as fit into `time`. Other work on the machine
+/// makes turns slow and never fast, so the result is the faster quartile of them. Results of the first batch, and of
+/// the last of each turn, are compared.
 pub(super) fn measure(
     entrants: &mut [LadderEntrant<'_>],
     time: Duration,

@@ -2,14 +2,14 @@
 //!
 //! | form | fields | steps |
 //! |---|---|---|
-//! | requests | direction, check value, wrapped key, length, IV, data; one behind the other | 1, 2, 4 |
+//! | requests | direction, check value, wrapped key, length, IV, data; one after the other | 1, 2, 4 |
 //! | one key | direction, check value, wrapped key, IV, number; then length and data of each | 3 |
-//! | stream | direction, index of the key, length, IV, data; one behind the other | 5, 6 |
+//! | stream | direction, index of the key, length, IV, data; one after the other | 5, 6 |
 //! | columns | number; all directions, all indices, all lengths, all IVs; then all data | 7 through the socket |
 //!
-//! Numbers stand least byte first. Readers give places in the message, so that nothing need be copied.
+//! Numbers are little-endian. Readers return ranges of the message, so nothing is copied.
 
-use oarlock::contract::{Direction, KeySource, Span};
+use oarlock::{Direction, KeySource, Span};
 
 use super::LadderError;
 use super::columns::BatchColumns;
@@ -77,7 +77,7 @@ fn write_key(ring: &KeyRing, op: &LadderOp, out: &mut Vec<u8>) {
     out.extend_from_slice(&key.bytes);
 }
 
-/// Operations are at most 80 bytes long.
+/// Writes a length, which is at most 80 bytes.
 fn write_len(op: &LadderOp, out: &mut Vec<u8>) {
     out.extend_from_slice(&(op.input.len as u16).to_le_bytes());
 }
@@ -102,17 +102,17 @@ impl<'a> FieldReader<'a> {
         self.at == self.bytes.len()
     }
 
-    /// The next request; its key is wrapped in `key_len` bytes.
+    /// Reads the next request. Its wrapped key has `key_len` bytes.
     ///
     /// # Errors
-    /// The message ends within it, or the direction is none.
+    /// The message ends within the request, or the direction is invalid.
     pub(super) fn request(&mut self, key_len: usize) -> Result<CardRequest<'a>, LadderError> {
         let OneKeyMessage { direction, check_value, wrapped } = self.key(key_len)?;
         let len = usize::from(self.u16()?);
         Ok(CardRequest { direction, check_value, wrapped, iv: self.take(BLOCK)?, data: self.take(len)? })
     }
 
-    /// A direction and a key.
+    /// Reads a direction and a key.
     ///
     /// # Errors
     /// As [`request`](Self::request).
@@ -145,7 +145,7 @@ impl<'a> FieldReader<'a> {
         self.end()
     }
 
-    /// A stream, as columns over itself.
+    /// Reads a stream as columns over the stream.
     ///
     /// # Errors
     /// As [`request`](Self::request).
@@ -159,7 +159,7 @@ impl<'a> FieldReader<'a> {
         Ok(())
     }
 
-    /// Columns that came through a socket, as columns over the message.
+    /// Reads columns that came through a socket, as columns over the message.
     ///
     /// # Errors
     /// As [`request`](Self::request).
@@ -228,8 +228,9 @@ mod tests {
 
     fn sample(order: KeyOrder) -> (KeyRing, Workload) {
         let accelerator = Accelerator::builder().engines(["scalar"]).build().unwrap();
-        let ring = KeyRing::new(accelerator.referee(), LadderCipher::Des, 3).unwrap();
-        let workload = Workload::new(&ring, accelerator.referee(), order, OpLengths::Uniform, 9).unwrap();
+        let ring = KeyRing::new(accelerator.diagnostics().referee(), LadderCipher::Des, 3).unwrap();
+        let workload =
+            Workload::new(&ring, accelerator.diagnostics().referee(), order, OpLengths::Uniform, 9).unwrap();
         (ring, workload)
     }
 

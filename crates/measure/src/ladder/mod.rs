@@ -1,8 +1,8 @@
 //! `oarlock ladder`: the eight experiments of the short-DES paper (Lindemann and Smith, USENIX Security 2001), and its
 //! controls, on this implementation.
 //!
-//! Every step is a configuration of real code: nothing waits on purpose. Its results are compared with those of the scalar engine.
-//! `docs/ladder.md` explains each step and its purpose.
+//! Every step is a configuration of real code: nothing waits on purpose. Its results are compared with those of the
+//! scalar engine. `docs/ladder.md` explains each step and its purpose.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -30,7 +30,8 @@ mod workload;
 
 use std::path::PathBuf;
 
-use oarlock::contract::{EngineFault, Status};
+use oarlock::Status;
+use oarlock::engine_api::EngineFault;
 use oarlock::keys::KeyError;
 use oarlock::table::TableError;
 use oarlock::{BuildError, JobError};
@@ -140,7 +141,7 @@ fn measure_one(
     batch: u32,
     tick: &dyn Fn(),
 ) -> Result<Vec<LadderRow>, LadderError> {
-    let referee = bench.all().referee();
+    let referee = bench.all().diagnostics().referee();
     let mut workloads: Vec<(KeyOrder, Workload)> = Vec::new();
     for step in &STEPS {
         if workloads.iter().all(|(order, _)| *order != step.order) {

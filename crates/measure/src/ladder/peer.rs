@@ -18,11 +18,11 @@ pub(super) trait LadderCard: Send {
     fn answer(&mut self, message: &[u8], results: &mut Vec<u8>) -> Result<(), LadderError>;
 }
 
-/// The first byte of an answer: results follow, or a reason why there are none.
+/// The first byte of an answer: results or a reason follow.
 const DONE: u8 = 0;
 const FAILED: u8 = 1;
 
-/// The host's side: sends its messages, each when the one before is answered.
+/// The host's side. It sends each message when the last one is answered.
 #[derive(Debug)]
 pub(super) struct CardHost {
     stream: UnixStream,
@@ -36,7 +36,7 @@ impl CardHost {
     /// Starts a card behind a socket of its own.
     ///
     /// # Errors
-    /// There is no socket or no thread to be had.
+    /// A socket or a thread cannot be made.
     pub(super) fn new(messages: FrameList, card: Box<dyn LadderCard>) -> Result<Self, LadderError> {
         let (stream, other) = UnixStream::pair()?;
         let card =
@@ -73,10 +73,10 @@ impl LadderContender for CardHost {
     }
 }
 
-/// The card ends when the host does.
+/// Ends the card with the host.
 impl Drop for CardHost {
     fn drop(&mut self) {
-        // Where the socket is closed already, the card has ended or is about to.
+        // If the socket is closed already, the card has ended or is about to end.
         self.stream.shutdown(Shutdown::Both).ok();
         if let Some(card) = self.card.take() {
             card.join().ok();
@@ -107,7 +107,7 @@ fn serve(mut stream: UnixStream, mut card: Box<dyn LadderCard>) -> io::Result<()
 mod tests {
     use super::*;
 
-    /// Answers with what it got, and with a reason where that is nothing.
+    /// Answers with results, or with the reason why there are none.
     struct Echo;
 
     impl LadderCard for Echo {

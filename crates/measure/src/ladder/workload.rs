@@ -1,13 +1,12 @@
-//! Keys, and operations under them: what the paper's customer sent.
+//! Keys and operations under them, like those of the paper's customer.
 
 use std::borrow::Cow;
 
-use oarlock::batch::{KeyWrap, Task};
-use oarlock::contract::{
-    BlockCipher, CipherMode, Direction, Engine, Jobs, KeySource, Outcomes, Shape, Span, Status,
-};
+use oarlock::batch::{BatchTask, KeyWrap};
+use oarlock::engine_api::{Engine, Jobs};
 use oarlock::keys::generate;
-use oarlock::table::{Algorithm, KeyTable, KeyType, Policy};
+use oarlock::table::{KeyAlgorithm, KeyPolicy, KeyTable, KeyType};
+use oarlock::{BlockCipher, CipherMode, Direction, KeySource, Outcomes, Shape, Span, Status};
 use oarlock::{Key, Records};
 
 use super::LadderError;
@@ -15,28 +14,28 @@ use super::args::{LadderCipher, OpLengths};
 use super::columns::BatchColumns;
 use crate::random::SplitMix64;
 
-/// Bytes of a block, and of an IV.
+/// The length of a block and of an IV in bytes.
 pub(super) const BLOCK: usize = 8;
-/// Bytes of a check value.
+/// The length of a check value in bytes.
 pub(super) const CHECK: usize = 3;
 /// The wrapping of keys: under a triple-DES key, as in the paper.
 pub(super) const WRAP: KeyWrap = KeyWrap::LegacyCbc(BlockCipher::Tdes3);
-/// The name of the master key in every table that has it.
+/// The name of the master key in key tables.
 pub(super) const MASTER: &str = "master";
-/// Operations in a row under one key, where keys come in runs.
+/// The number of operations in a row under one key, if keys come in runs.
 const RUN: usize = 64;
 
 /// The keys of all operations, plain and wrapped.
 #[derive(Debug)]
 pub(super) struct KeyRing {
     pub(super) cipher: LadderCipher,
-    /// Wraps the others.
+    /// The key that wraps the others.
     pub(super) master: Key,
     pub(super) keys: Vec<Key>,
     pub(super) wrapped: Vec<WrappedKey>,
 }
 
-/// A key as it travels.
+/// A wrapped key.
 #[derive(Clone, Debug)]
 pub(super) struct WrappedKey {
     pub(super) bytes: Vec<u8>,
@@ -55,25 +54,25 @@ pub(super) struct LadderOp {
 /// The property that the operations of a batch have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyOrder {
-    /// Key, IV and direction at random each time.
+    /// A random key, IV and direction each time.
     Random,
     /// One key, encryption, IVs of zero: experiment 3.
     OneKey,
-    /// Random but for the direction.
+    /// Random, with one direction.
     OneDirection,
-    /// Random but for keys in runs.
+    /// Random, with keys in runs.
     BatchRuns,
     /// Random, then sorted by direction, length and key.
     Sorted,
 }
 
-/// A batch of operations, and what the referee makes of it.
+/// A batch of operations, and the referee's results.
 #[derive(Debug)]
 pub(super) struct Workload {
     pub(super) ops: Vec<LadderOp>,
-    /// IVs first, then inputs.
+    /// All IVs, then all inputs.
     pub(super) data: Vec<u8>,
-    /// Results side by side.
+    /// The results, side by side.
     pub(super) expected: Vec<u8>,
 }
 
@@ -99,34 +98,34 @@ impl KeyRing {
         Ok(Self { cipher, master, wrapped: wrapped.collect(), keys })
     }
 
-    /// A table that unwraps keys and has none yet; the master key's index.
+    /// Makes a table with only the master key. Returns it with the master key's index.
     pub(super) fn master_table(&self) -> Result<(KeyTable, u32), LadderError> {
         let table = KeyTable::new();
         let key_type = self.cipher.key_type();
-        let policy = Policy::unwrapping(Algorithm::LegacyCbc, key_type, Policy::any_data(key_type));
+        let policy = KeyPolicy::unwrapping(KeyAlgorithm::LegacyCbc, key_type, KeyPolicy::any_data(key_type));
         let master = table.insert(MASTER, KeyType::Tdes3, secret(&self.master), policy)?;
         Ok((table, master.index))
     }
 
-    /// A table of all keys, each at its own index.
+    /// Makes a table of all keys, each at its own index.
     pub(super) fn table(&self) -> Result<KeyTable, LadderError> {
         let table = KeyTable::new();
         let key_type = self.cipher.key_type();
         for (index, key) in self.keys.iter().enumerate() {
-            table.insert(format!("key {index}"), key_type, secret(key), Policy::any_data(key_type))?;
+            table.insert(format!("key {index}"), key_type, secret(key), KeyPolicy::any_data(key_type))?;
         }
         Ok(table)
     }
 
-    pub(super) fn task(&self, direction: Direction) -> Task {
+    pub(super) fn task(&self, direction: Direction) -> BatchTask {
         task(self.cipher.alg(), direction)
     }
 }
 
-pub(super) fn task(alg: BlockCipher, direction: Direction) -> Task {
+pub(super) fn task(alg: BlockCipher, direction: Direction) -> BatchTask {
     match direction {
-        Direction::Encrypt => Task::encrypt(alg),
-        Direction::Decrypt => Task::decrypt(alg),
+        Direction::Encrypt => BatchTask::encrypt(alg),
+        Direction::Decrypt => BatchTask::decrypt(alg),
     }
 }
 
@@ -139,7 +138,7 @@ fn secret(key: &Key) -> &[u8] {
 }
 
 impl Workload {
-    /// `count` operations, the same at every run but for the keys.
+    /// Makes `count` operations. They are the same at every run, except for the keys.
     pub(super) fn new(
         ring: &KeyRing,
         referee: &dyn Engine,
@@ -173,7 +172,7 @@ impl Workload {
         &self.data[span.range()]
     }
 
-    /// The operations as columns, keys by their place in the table.
+    /// Returns the operations as columns, with keys by their index in the table.
     pub(super) fn columns(&self, ring: &KeyRing) -> Result<BatchColumns, LadderError> {
         let mut columns = BatchColumns::default();
         for op in &self.ops {
@@ -241,7 +240,7 @@ fn run<'a>(
 ) -> Result<Vec<u8>, LadderError> {
     let mut columns = BatchColumns::default();
     for op in ops {
-        columns.push(Task::Do(shape), KeySource::Table(op.key), op.iv, op.input)?;
+        columns.push(BatchTask::Do(shape), KeySource::Table(op.key), op.iv, op.input)?;
     }
     let records = Records { keys: Cow::Borrowed(keys), ..columns.batch(data).records };
     let parts = [&records];
@@ -254,7 +253,7 @@ fn run<'a>(
     }
 }
 
-/// Encrypts pieces of `len` bytes, each under an IV of zero and the key at its place, or the only one.
+/// Encrypts pieces of `len` bytes with an IV of zero, each under the key of the same index or under the only key.
 fn cbc_of_zero_iv(
     engine: &dyn Engine,
     alg: BlockCipher,
@@ -288,9 +287,10 @@ mod tests {
     #[test]
     fn orders_are_what_they_say() {
         let accelerator = scalar();
-        let ring = KeyRing::new(accelerator.referee(), LadderCipher::Des, 5).unwrap();
-        let make =
-            |order| Workload::new(&ring, accelerator.referee(), order, OpLengths::Uniform, 200).unwrap();
+        let ring = KeyRing::new(accelerator.diagnostics().referee(), LadderCipher::Des, 5).unwrap();
+        let make = |order| {
+            Workload::new(&ring, accelerator.diagnostics().referee(), order, OpLengths::Uniform, 200).unwrap()
+        };
         let random = make(KeyOrder::Random);
         assert!(random.ops.iter().any(|op| op.direction == Direction::Decrypt));
         assert!(random.ops.iter().all(|op| (8..=80).contains(&op.input.len) && op.input.len % 8 == 0));
@@ -308,10 +308,10 @@ mod tests {
     fn wrapped_keys_unwrap_to_themselves() {
         let accelerator = scalar();
         for cipher in [LadderCipher::Des, LadderCipher::Tdes] {
-            let ring = KeyRing::new(accelerator.referee(), cipher, 3).unwrap();
+            let ring = KeyRing::new(accelerator.diagnostics().referee(), cipher, 3).unwrap();
             let (table, _) = ring.master_table().unwrap();
             for (index, wrapped) in ring.wrapped.iter().enumerate() {
-                let wrapped = oarlock::table::Wrapped {
+                let wrapped = oarlock::batch::WrappedKey {
                     wrap: WRAP,
                     key_type: cipher.key_type(),
                     bytes: &wrapped.bytes,
@@ -319,11 +319,17 @@ mod tests {
                 };
                 table.unwrap_key(&accelerator, MASTER, format!("key {index}"), wrapped).unwrap();
             }
-            let workload =
-                Workload::new(&ring, accelerator.referee(), KeyOrder::Random, OpLengths::Fixed, 20).unwrap();
+            let workload = Workload::new(
+                &ring,
+                accelerator.diagnostics().referee(),
+                KeyOrder::Random,
+                OpLengths::Fixed,
+                20,
+            )
+            .unwrap();
             let mut columns = BatchColumns::default();
             for op in &workload.ops {
-                // The master key stands first.
+                // The master key has index 0.
                 let key = KeySource::Table(op.key + 1);
                 columns.push(ring.task(op.direction), key, op.iv, op.input).unwrap();
             }

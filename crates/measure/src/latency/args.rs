@@ -23,8 +23,8 @@ pub struct LatencyArgs {
     /// Milliseconds that the rule with a timer lets a batch fill, 1 to 10000
     #[arg(long, value_name = "MS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) timer_ms: u64,
-    /// Measure rates under a standing backlog instead, as a share of full lanes, job by job and call by call, with one worker and with
-    /// all (--threads)
+    /// Measure rates under a standing backlog instead, as a share of full lanes, job by job and call by call, with
+    /// one worker and with all (--threads)
     #[arg(long, conflicts_with_all = ["loads", "timer_ms", "plot"])]
     pub(crate) saturation: bool,
     /// Draw p50 and p99 against load into this SVG file

@@ -103,7 +103,8 @@ impl LatencyReport<'_> {
         table
     }
 
-    /// Draws p50 beside p99 against load. A line ends where its rule does not keep up, because there is no stable latency beyond.
+    /// Draws p50 beside p99 against load. A line ends where its rule does not keep up, because there is no stable
+    /// latency beyond.
     pub(super) fn to_svg(self) -> String {
         let panel = |title: &str, us: fn(&LatencyRow) -> Option<f64>| {
             let rules = self.setup.contenders.iter().map(|contender| contender.rule.as_str());
@@ -111,7 +112,7 @@ impl LatencyReport<'_> {
         };
         let ends = match self.rows.iter().all(|row| row.stable) {
             true => "",
-            false => "; lines end where a rule falls behind",
+            false => "; a line ends if its rule falls behind",
         };
         let chart = LineChart {
             title: format!("{} under load ({}){ends}", self.args.op, self.setup.engines.join(", ")),

@@ -43,7 +43,8 @@ pub(super) fn measure(
         let mut tallies = vec![SliceTally::default(); setup.contenders.len()];
         for round in 0..rounds(args) {
             let slice = slice(setup, args, percent, round);
-            // Each rule goes first in some round, so that none always suffers from what its predecessor left in the caches.
+            // Each rule goes first in some round, so that none always suffers from what its predecessor left in the
+            // caches.
             for turn in 0..tallies.len() {
                 let at = (round + turn) % tallies.len();
                 let played = play(&setup.contenders[at].accelerator, &setup.work.jobs(), &slice);
@@ -92,13 +93,15 @@ fn row(
     }
 }
 
-/// True if the rule keeps up. Jobs in flight at the end of a round are not a backlog yet; at low rates they would look like one.
+/// True if the rule keeps up. Jobs in flight at the end of a round are not a backlog yet; at low rates they would
+/// look like one.
 fn is_stable(tally: &SliceTally, under_way: usize) -> bool {
     let backlog = tally.arrived.saturating_sub(tally.done);
     backlog <= under_way || tally.done as f64 >= STABLE * tally.arrived as f64
 }
 
-/// Returns the nearest-rank percentile of sorted samples: the smallest that is not below `share` of them. None without samples.
+/// Returns the nearest-rank percentile of sorted samples: the smallest that is not below `share` of them. None
+/// without samples.
 fn percentile(sorted: &[u64], share: f64) -> Option<u64> {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).copied()

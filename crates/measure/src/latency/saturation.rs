@@ -1,7 +1,8 @@
-//! `oarlock latency --saturation`: rates of single jobs and of calls, as a share of full lanes, with one worker and with several.
+//! `oarlock latency --saturation`: rates of single jobs and of calls, as a share of full lanes, with one worker and
+//! with several.
 //!
-//! The ways take turns, round by round; the share is that of the median round. Rates are by wall-clock time, because the
-//! thread that submits is not the one that computes. Other work on the machine lowers them.
+//! The ways take turns, round by round; the share is that of the median round. Rates are by wall-clock time, because
+//! the thread that submits is not the one that computes. Other work on the machine lowers them.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -88,7 +89,8 @@ pub(super) fn measure(
     Ok(rows(args, &setups.iter().map(|(threads, ..)| *threads).collect::<Vec<_>>(), &rounds))
 }
 
-/// Makes the rows. Shares and scalings are taken within each round, because the machine's other work differs between rounds.
+/// Makes the rows. Shares and scalings are taken within each round, because the machine's other work differs between
+/// rounds.
 fn rows(args: &LatencyArgs, threads: &[usize], rounds: &[Vec<[f64; 3]>]) -> Vec<SaturationRow> {
     let middle = |value: &dyn Fn(usize) -> f64| median((0..ROUNDS).map(value)).unwrap_or(f64::NAN);
     let row = |count: usize, at: usize| SaturationRow {
@@ -135,9 +137,9 @@ fn check(answers: &Answers) -> Result<(), JobError> {
     answers.iter().find_map(Result::err).map_or(Ok(()), Err)
 }
 
-/// Keeps between half of `backlog` jobs and all of them in flight, and counts the jobs done. It waits for the youngest of
-/// the older half and then finds the others done. A caller who waits for each claim is woken for each, and waking
-/// costs the worker time.
+/// Keeps between half of `backlog` jobs and all of them in flight, and counts the jobs done. It waits for the
+/// youngest of the older half and then finds the others done. A caller who waits for each claim is woken for each,
+/// and waking costs the worker time.
 fn stream<T>(
     backlog: usize,
     length: Duration,

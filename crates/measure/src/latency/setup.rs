@@ -84,7 +84,8 @@ fn rules(args: &LatencyArgs) -> [(String, SchedulingRule); 4] {
     ]
 }
 
-/// Builds an accelerator that never computes on the thread that generates the load: arrivals would wait for completions.
+/// Builds an accelerator that never computes on the thread that generates the load: arrivals would wait for
+/// completions.
 fn build(
     builder: &AcceleratorBuilder,
     rule: SchedulingRule,

@@ -42,15 +42,17 @@ pub struct LoadArgs {
     /// Number of operations in a batch, 1 to 131072
     #[arg(long, value_delimiter = ',', default_value = "64", value_parser = clap::value_parser!(u32).range(1..=131_072))]
     batch: Vec<u32>,
-    /// Seconds that each row is measured, and until there is an answer, after a tenth of it (5 at most) to warm up; rows that
-    /// verify warm up until their rate no longer grows (30 s at most), since servers build tables for keys that recur
+    /// Seconds that each row is measured, and until there is an answer, after a tenth of it (5 at most) to warm up;
+    /// rows that verify warm up until their rate no longer grows (30 s at most), since servers build tables for keys
+    /// that recur
     #[arg(long, default_value_t = 3.0)]
     seconds: f64,
-    /// Times that each row is measured, all rows in turn; what is printed is the turn with the median CPU time per operation
+    /// Times that each row is measured, all rows in turn; what is printed is the turn with the median CPU time per
+    /// operation
     #[arg(long, default_value = "1", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) turns: u32,
-    /// Operations a second that all clients together ask for, whether answers come or not; latency then counts from when a batch
-    /// should have been sent [default: each client sends when an answer comes]
+    /// Operations a second that all clients together ask for, whether answers come or not; latency then counts from
+    /// when a batch should have been sent [default: each client sends when an answer comes]
     #[arg(long, value_name = "OPS")]
     rate: Option<f64>,
     /// Number of keys that each client opens, 1 to 4096 [default: depends on the operation]

@@ -36,7 +36,8 @@ struct ClientResults {
     first_error: String,
 }
 
-/// The span in which answers count. After it nothing is sent. It ends at `end`, or with the first answer if that is later.
+/// The span in which answers count. After it nothing is sent. It ends at `end`, or with the first answer if that is
+/// later.
 struct CountedSpan {
     begin: Instant,
     end: Instant,
@@ -172,7 +173,8 @@ impl RateGrowth {
     }
 }
 
-/// Opens a stream and its keys. The server finds keys in its directory only when it looks again, so these are asked for until then.
+/// Opens a stream and its keys. The server finds keys in its directory only when it looks again, so these are asked
+/// for until then.
 async fn open(plan: &LoadPlan, endpoint: &Endpoint, work: &LoadWork) -> Result<ServerLink, LoadError> {
     let link = ServerLink::open(endpoint).await?;
     let end = Instant::now() + PATIENCE;

@@ -20,8 +20,8 @@ use crate::options::GlobalOptions;
 pub enum LoadedServer<'a> {
     /// A server that runs already.
     At(&'a Endpoint),
-    /// A server that is started for the load. The function prepares its keys and certificates in an empty directory, and
-    /// returns their paths or the reason why it failed.
+    /// A server that is started for the load. The function prepares its keys and certificates in an empty directory,
+    /// and returns their paths or the reason why it failed.
     Spawned(&'a dyn Fn(&Path) -> Result<ServerFiles, String>),
 }
 

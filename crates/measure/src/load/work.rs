@@ -6,10 +6,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use bytes::Bytes;
-use oarlock::batch::{Batch, Task};
-use oarlock::contract::{Column, ColumnValue, Direction, InputSource, KeySource, OutputSink, Shape, Span};
+use oarlock::batch::{Batch, BatchTask};
+use oarlock::engine_api::ColumnValue;
 use oarlock::keys::export;
-use oarlock::{Accelerator, Input, Job, Key, Records, Scheme};
+use oarlock::{Accelerator, Input, Job, Key, Records};
+use oarlock::{Column, Direction, InputSource, KeySource, OutputSink, Shape, SigningScheme, Span};
 use oarlock_wire::proto::{self, open_key, request, response};
 use oarlock_wire::{Message, jobs, records};
 use zeroize::Zeroizing;
@@ -56,7 +57,7 @@ impl LoadWork {
     fn null(count: usize) -> Result<Self, LoadError> {
         let key = oarlock::keys::generate::ed25519().map_err(key_error)?;
         let message = [7; 32];
-        let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Message(&message));
+        let job = Job::sign(SigningScheme::ED25519, &key, Input::Message(&message));
         let message = jobs::write(vec![(job, 0); count].into_iter())?;
         Ok(Self {
             keys: vec![open_key::Source::Resident("null".into())],
@@ -117,7 +118,7 @@ impl LoadWork {
             },
             ..Records::default()
         };
-        let batch = Batch::of(Task::Do(shape), records.borrowed());
+        let batch = Batch::of(BatchTask::Do(shape), records.borrowed());
         let message = records::write(&batch, |index| index)?;
         let expected = accelerator.run_records(shape, &records)?.bytes().to_vec().into();
         let source = |key: &Key| {
@@ -133,7 +134,8 @@ impl LoadWork {
         })
     }
 
-    /// Writes the keys into a server's directory under this name and a number. From now on the requests name these keys.
+    /// Writes the keys into a server's directory under this name and a number. From now on the requests name these
+    /// keys.
     pub(super) fn leave_keys(&mut self, directory: &Path, name: &str) -> Result<(), LoadError> {
         let LocalWork::Jobs(work) = &self.local else { return Err(LoadError::KeysAt) };
         for (place, (key, source)) in work.keys.iter().zip(&mut self.keys).enumerate() {
@@ -208,7 +210,7 @@ fn random_keys(shape: Shape, count: usize, random: &mut SplitMix64) -> Result<Ve
 
 /// Returns the type of key, the length of the IV and the length of the result.
 fn layout(shape: Shape, len: usize) -> Result<(&'static str, usize, usize), LoadError> {
-    use oarlock::contract::{BlockCipher, MacAlg};
+    use oarlock::{BlockCipher, MacAlg};
     Ok(match shape {
         Shape::Cipher { alg, direction: Direction::Encrypt, .. } => {
             let name = match alg {

@@ -22,7 +22,7 @@ pub(super) fn rsa_keys(bits: u16, count: usize) -> Result<Vec<Key>, KeyError> {
 
 #[cfg(test)]
 mod tests {
-    use oarlock::contract::KeyKind;
+    use oarlock::KeyKind;
 
     use super::*;
 

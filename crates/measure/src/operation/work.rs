@@ -1,6 +1,6 @@
 //! Work for public-key operations: keys, inputs and signatures, owned, to be borrowed as jobs.
 
-use oarlock::contract::Curve;
+use oarlock::Curve;
 use oarlock::keys::{KeyError, export, generate, import};
 use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, Scheme};
 
@@ -135,23 +135,23 @@ impl PublicKeyWork {
             Scheme::Ed25519Sign | Scheme::Ed25519Verify | Scheme::X25519 => Input::Message(input),
             _ => Input::Digest(input),
         };
-        Some(Job { scheme: self.scheme, key, input, second: self.signatures.get(index) })
+        Some(Job::with_scheme(self.scheme, key, input, self.signatures.get(index)))
     }
 
-    /// Uses the keys so often that an accelerator builds all verification tables for them, and waits until they are built. Returns the
-    /// bytes of the tables.
+    /// Uses the keys so often that an accelerator builds all verification tables for them, and waits until they are
+    /// built. Returns the bytes of the tables.
     ///
     /// # Errors
     /// The error of a job that fails.
     pub(crate) fn warm(&self, accelerator: &Accelerator) -> Result<usize, JobError> {
-        accelerator.drop_tables();
+        accelerator.diagnostics().drop_tables();
         if accelerator.engines().iter().all(|engine| engine.table_bytes == 0) {
             return Ok(0);
         }
         let jobs = self.jobs();
         for _ in 0..WARM_UP {
             accelerator.run_all(&jobs).iter().find_map(Result::err).map_or(Ok(()), Err)?;
-            accelerator.wait_for_tables();
+            accelerator.diagnostics().wait_for_tables();
         }
         Ok(accelerator.prepared_bytes())
     }

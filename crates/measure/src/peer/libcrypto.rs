@@ -1,4 +1,4 @@
-//! libcrypto, loaded at run time: every foreign call of this crate, behind safe types.
+//! libcrypto, loaded at run time: all foreign calls of this crate, behind safe types.
 //!
 //! Only functions that OpenSSL has documented from 3.0 on are used. A library is never unloaded: it registers exit
 //! handlers and thread-local destructors of its own.
@@ -27,7 +27,7 @@ const OPENSSL_VERSION: c_int = 0;
 const RSA_PKCS1_PADDING: c_int = 1;
 const EVP_CTRL_AEAD_GET_TAG: c_int = 0x10;
 
-/// libcrypto's objects, known by pointer only.
+/// A pointer to one of libcrypto's opaque objects.
 type Raw = *mut c_void;
 
 /// `OSSL_PARAM` of openssl/core.h.
@@ -47,7 +47,7 @@ macro_rules! functions {
         struct Functions { $($name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)* }
 
         impl Functions {
-            /// Each symbol by name, or the first name that is missing.
+            /// Loads each symbol by name. The error is the first name that is missing.
             ///
             /// # Safety
             /// `library` stays loaded as long as the result is used, and is OpenSSL 3.0 or later.
@@ -129,9 +129,9 @@ pub(crate) struct Libcrypto(Arc<LoadedSymbols>);
 struct LoadedSymbols {
     functions: Functions,
     path: PathBuf,
-    /// As `openssl version` begins: `OpenSSL 3.0.19`.
+    /// The version as `openssl version` prints it first: `OpenSSL 3.0.19`.
     version: String,
-    /// False where another library of the same major version came first: a provider module would bind to that one.
+    /// False if another library of the same major version was loaded first: a provider module would bind to that one.
     owns_modules: bool,
     legacy: OnceLock<Result<(), String>>,
     /// True if a context of `EVP_DigestSign` serves one message only.
@@ -152,8 +152,8 @@ fn reason(error: &libloading::Error) -> String {
 }
 
 impl Libcrypto {
-    /// Loads the library at `path`, or the system's own. Warns on stderr, once, where the environment restricts what
-    /// the library may use: it reads that while it loads.
+    /// Loads the library at `path`, or the system's own. Warns once on stderr if the environment restricts the CPU
+    /// features that the library may use, which it reads while it loads.
     pub(crate) fn load(path: Option<&Path>) -> Result<Self, PeerError> {
         warn_once();
         let mut reasons = Vec::new();
@@ -169,20 +169,20 @@ impl Libcrypto {
         Err(PeerError::NotFound { reason: reasons.join("; ") })
     }
 
-    /// As `openssl version` begins: `OpenSSL 3.0.19`.
+    /// The version as `openssl version` prints it first: `OpenSSL 3.0.19`.
     pub(crate) fn version(&self) -> &str {
         &self.0.version
     }
 
-    /// The path or the name under which it was loaded.
+    /// Returns the path or the name under which it was loaded.
     pub(crate) fn path(&self) -> &Path {
         &self.0.path
     }
 
     fn adopt(library: Library, path: &Path) -> Result<Self, PeerError> {
-        // Kept also where it turns out unsuitable: its exit handlers may be registered already.
+        // Kept even if it turns out to be unsuitable: its exit handlers may be registered already.
         let library = ManuallyDrop::new(library);
-        // That it is OpenSSL 3.0 or later is what the first name shows, which older ones and forks lack.
+        // The first name exists only in OpenSSL 3.0 and later; older versions and forks lack it.
         // SAFETY: the library stays loaded for good, so the functions do not outlive it.
         let functions = unsafe { Functions::resolve(&library) }
             .map_err(|symbol| PeerError::Unsuitable { path: path.to_owned(), symbol })?;
@@ -230,7 +230,7 @@ impl Libcrypto {
         Ok(())
     }
 
-    /// The first entry of the thread's error queue, which is emptied.
+    /// Returns the first entry of the thread's error queue, and empties the queue.
     fn last_reason(&self) -> String {
         let functions = self.functions();
         let mut text = [0u8; 256];
@@ -251,7 +251,7 @@ impl Libcrypto {
         PeerError::Unavailable { library: self.version().into(), algorithm, reason }
     }
 
-    /// One and positive is how libcrypto's functions say success.
+    /// Checks a return value: libcrypto's functions return 1 or a positive number for success.
     fn expect_one(&self, result: c_int, call: &'static str) -> Result<(), PeerError> {
         if result > 0 { Ok(()) } else { Err(self.failed(call)) }
     }
@@ -261,8 +261,8 @@ impl Libcrypto {
     }
 }
 
-/// Returns the effect of OPENSSL_ia32cap on the figures, or None. libcrypto and AWS-LC read it once, while they load, so it is too
-/// late to undo in this process; set but empty, it switches every CPU feature off.
+/// Returns the effect of OPENSSL_ia32cap on the figures, or None. libcrypto and AWS-LC read it once, while they load,
+/// so it is too late to undo in this process; set but empty, it switches every CPU feature off.
 pub(crate) fn capability_warning() -> Option<String> {
     let mask = std::env::var_os("OPENSSL_ia32cap")?;
     Some(if mask.is_empty() {
@@ -344,7 +344,7 @@ impl PeerKey {
         Self::parse(library, spki, library.functions().d2i_PUBKEY, "d2i_PUBKEY")
     }
 
-    /// A 32-byte public value of X25519.
+    /// Makes a key of a 32-byte public value of X25519.
     pub(super) fn x25519_peer(library: &Libcrypto, value: &[u8]) -> Result<Self, PeerError> {
         let functions = library.functions();
         let (name, any) = (c"X25519".as_ptr(), null());
@@ -355,7 +355,7 @@ impl PeerKey {
         OwnedObject::new(library, raw, functions.EVP_PKEY_free, "EVP_PKEY_new_raw_public_key_ex").map(Self)
     }
 
-    /// The longest signature or secret that this key gives, in bytes.
+    /// Returns the length of the longest signature or secret of this key, in bytes.
     pub(super) fn output_len(&self) -> usize {
         // SAFETY: the key is valid.
         let size = unsafe { (self.0.library.functions().EVP_PKEY_get_size)(self.0.raw()) };
@@ -380,19 +380,19 @@ impl PeerKey {
 pub(super) struct PkeyContext(OwnedObject);
 
 impl PkeyContext {
-    /// Signs digests; `digest` is named for RSA, which puts its identifier into the padding.
+    /// Prepares signing of digests. RSA needs `digest`, because its padding contains the digest's identifier.
     pub(super) fn sign(key: &PeerKey, digest: Option<&PeerDigest>) -> Result<Self, PeerError> {
         let init = key.0.library.functions().EVP_PKEY_sign_init;
         Self::new(key, init, "EVP_PKEY_sign_init")?.with_pkcs1(digest)
     }
 
-    /// Verifies signatures of digests.
+    /// Prepares verification of signatures of digests.
     pub(super) fn verify(key: &PeerKey, digest: Option<&PeerDigest>) -> Result<Self, PeerError> {
         let init = key.0.library.functions().EVP_PKEY_verify_init;
         Self::new(key, init, "EVP_PKEY_verify_init")?.with_pkcs1(digest)
     }
 
-    /// Derives the secret shared with `peer`.
+    /// Prepares derivation of the secret shared with `peer`.
     pub(super) fn derive(key: &PeerKey, peer: &PeerKey) -> Result<Self, PeerError> {
         let library = &key.0.library;
         let context = Self::new(key, library.functions().EVP_PKEY_derive_init, "EVP_PKEY_derive_init")?;
@@ -402,7 +402,7 @@ impl PkeyContext {
         Ok(context)
     }
 
-    /// Writes the signature of `digest`; its length.
+    /// Writes the signature of `digest`, and returns its length.
     pub(super) fn run_sign(&mut self, digest: &[u8], out: &mut [u8]) -> Result<usize, PeerError> {
         let library = &self.0.library;
         let mut len = out.len();
@@ -413,7 +413,7 @@ impl PkeyContext {
         library.expect_one(done, "EVP_PKEY_sign").map(|()| len)
     }
 
-    /// True where `signature` is accepted. A malformed one is refused, not an error.
+    /// True if `signature` is accepted. A malformed signature is rejected and is not an error.
     pub(super) fn run_verify(&mut self, digest: &[u8], signature: &[u8]) -> bool {
         let functions = self.0.library.functions();
         let (from, from_len) = (digest.as_ptr(), digest.len());
@@ -424,7 +424,7 @@ impl PkeyContext {
         }
     }
 
-    /// Writes the shared secret; its length.
+    /// Writes the shared secret, and returns its length.
     pub(super) fn run_derive(&mut self, out: &mut [u8]) -> Result<usize, PeerError> {
         let library = &self.0.library;
         let mut len = out.len();
@@ -471,7 +471,7 @@ type MessageInit = unsafe extern "C" fn(Raw, *mut Raw, Raw, Raw, Raw) -> c_int;
 pub(super) struct MessageContext {
     context: OwnedObject,
     init: MessageInit,
-    /// Later versions end a context with its message; it is then set up again, keeping the key.
+    /// Later versions end a context with its message. It is then set up again with the same key.
     is_single_use: bool,
 }
 
@@ -486,7 +486,7 @@ impl MessageContext {
         Self::new(key, key.0.library.functions().EVP_DigestVerifyInit, is_single_use)
     }
 
-    /// Writes the signature of `message`; its length.
+    /// Writes the signature of `message`, and returns its length.
     pub(super) fn run_sign(&mut self, message: &[u8], out: &mut [u8]) -> Result<usize, PeerError> {
         self.restart()?;
         let library = &self.context.library;
@@ -499,7 +499,7 @@ impl MessageContext {
         library.expect_one(done, "EVP_DigestSign").map(|()| len)
     }
 
-    /// True where `signature` is accepted.
+    /// True if `signature` is accepted.
     pub(super) fn run_verify(&mut self, message: &[u8], signature: &[u8]) -> Result<bool, PeerError> {
         self.restart()?;
         let functions = self.context.library.functions();
@@ -532,7 +532,7 @@ impl MessageContext {
         self.context.library.expect_one(done, "EVP_DigestSignInit or EVP_DigestVerifyInit")
     }
 
-    /// True where a second message fails in a context that has signed one; found by trying, once per library.
+    /// True if a second message fails in a context that has signed one. Each library is tried once.
     fn are_single_use(library: &Libcrypto) -> Result<bool, PeerError> {
         if let Some(&known) = library.0.single_use_messages.get() {
             return Ok(known);
@@ -579,16 +579,16 @@ impl PeerDigest {
         Ok(Self { context, method, output_len: usize::try_from(len).unwrap_or(0) })
     }
 
-    /// Bytes of a digest.
+    /// Returns the length of a digest.
     pub(super) fn output_len(&self) -> usize {
         self.output_len
     }
 
-    /// Hashes `message` into `out`, which holds a digest; its length.
+    /// Hashes `message` into `out`, which has the length of a digest. Returns that length.
     pub(super) fn run(&mut self, message: &[u8], out: &mut [u8]) -> Result<usize, PeerError> {
         let library = &self.context.library;
         let functions = library.functions();
-        assert_room(out.len(), self.output_len)?;
+        check_output_len(out.len(), self.output_len)?;
         let context = self.context.raw();
         let mut len: c_uint = 0;
         // SAFETY: context and method are valid, the message's length is passed, `out` holds a digest.
@@ -611,7 +611,7 @@ pub(super) struct PeerCipher {
     block_len: usize,
 }
 
-/// Bytes of a GCM tag.
+/// The length of a GCM tag in bytes.
 pub(super) const TAG_LEN: usize = 16;
 
 impl PeerCipher {
@@ -635,13 +635,13 @@ impl PeerCipher {
         Ok(Self { context, method, is_set: false, key_len, iv_len, block_len })
     }
 
-    /// Single DES, which lives in the provider "legacy".
+    /// Makes single DES, which is in the provider "legacy".
     pub(super) fn des_cbc(library: &Libcrypto) -> Result<Self, PeerError> {
         library.load_legacy().map_err(|reason| library.unavailable("DES-CBC", reason))?;
         Self::new(library, c"DES-CBC")
     }
 
-    /// Encrypts whole blocks (or any length in a stream mode) under a new key and IV; the length written.
+    /// Encrypts whole blocks, or any length in a stream mode, under a new key and IV. Returns the written length.
     pub(super) fn run(
         &mut self,
         key: &[u8],
@@ -664,7 +664,7 @@ impl PeerCipher {
         Ok(usize::try_from(written).unwrap_or(0))
     }
 
-    /// Ends an AEAD record that [`run`](Self::run) encrypted, and gives its tag.
+    /// Ends an AEAD record that [`run`](Self::run) encrypted, and returns its tag.
     pub(super) fn tag(&mut self, tag: &mut [u8; TAG_LEN]) -> Result<(), PeerError> {
         let library = &self.context.library;
         let functions = library.functions();
@@ -695,7 +695,7 @@ impl PeerCipher {
                 format!("{}, {} and {} bytes", key.len(), iv.len(), input.len()),
             ));
         }
-        assert_room(out.len(), input.len())
+        check_output_len(out.len(), input.len())
     }
 
     fn start(&mut self, key: &[u8], iv: &[u8]) -> Result<(), PeerError> {
@@ -720,13 +720,13 @@ impl PeerCipher {
 /// CMAC with its context.
 pub(super) struct PeerCmac {
     context: OwnedObject,
-    /// The context refers to it.
+    /// The method, which the context refers to.
     _method: OwnedObject,
     key_len: usize,
 }
 
 impl PeerCmac {
-    /// CMAC over AES with keys of 16 or 32 bytes.
+    /// Makes CMAC over AES with keys of 16 or 32 bytes.
     pub(super) fn aes(library: &Libcrypto, key_len: usize) -> Result<Self, PeerError> {
         let functions = library.functions();
         let mut cipher: [c_char; 12] = match key_len {
@@ -751,7 +751,7 @@ impl PeerCmac {
         Ok(Self { context, _method: method, key_len })
     }
 
-    /// The 16-byte code of `message` under a new key.
+    /// Computes the 16-byte MAC of `message` under a new key.
     pub(super) fn run(&mut self, key: &[u8], message: &[u8], out: &mut [u8]) -> Result<usize, PeerError> {
         if key.len() != self.key_len {
             return Err(super::task::fault(&format!("a key of {} bytes", self.key_len), key.len()));
@@ -782,8 +782,8 @@ fn fetched(
     }
 }
 
-fn assert_room(found: usize, wanted: usize) -> Result<(), PeerError> {
-    if found < wanted { Err(super::task::fault(&format!("room for {wanted} bytes"), found)) } else { Ok(()) }
+fn check_output_len(found: usize, wanted: usize) -> Result<(), PeerError> {
+    if found < wanted { Err(super::task::fault(&format!("space for {wanted} bytes"), found)) } else { Ok(()) }
 }
 
 fn c_chars<const N: usize>(text: &[u8; N]) -> [c_char; N] {

@@ -28,7 +28,8 @@ pub(crate) use libcrypto::Libcrypto;
 pub(crate) use prepared::PreparedTask;
 pub(crate) use task::{ByteColumn, PeerAlgorithm, PeerTask};
 
-/// The reason why libcrypto gives no figure. Only [`Differs`](PeerError::Differs) is a fault; the others name what is absent.
+/// The reason why libcrypto gives no figure. Only [`Differs`](PeerError::Differs) is a fault; the others name what is
+/// absent.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "each message says what its fields mean")]
 pub enum PeerError {

@@ -1,4 +1,4 @@
-//! The `openssl speed` program beside the in-process figures: what it reaches, they must reach too.
+//! The `openssl speed` program as a check of the in-process figures, which must reach its rates.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::Libcrypto;
 
-/// An in-process figure is void below this share of the program's own.
+/// The share of the program's figure below which an in-process figure is void.
 const MIN_SHARE: f64 = 0.9;
 
 /// Operations per second by the names of `oarlock speed`: `rsa2048-sign`, `x25519-derive`.
@@ -29,7 +29,7 @@ impl OpensslRates {
         self.0.get(operation).copied()
     }
 
-    /// True where `ops_per_s` is more than 10 % below the program's figure. The program counts the CPU time that it
+    /// True if `ops_per_s` is more than 10 % below the program's figure. The program counts the CPU time that it
     /// used, not the time that passed, so `ops_per_s` is to be per second of CPU time of one thread.
     pub(crate) fn voids(&self, operation: &str, ops_per_s: f64) -> bool {
         self.get(operation).is_some_and(|rate| ops_per_s < rate * MIN_SHARE)
@@ -37,7 +37,7 @@ impl OpensslRates {
 }
 
 /// Runs `openssl speed` of the library's own version for `seconds` per figure, on the operations it knows among
-/// `operations`; none of them gives no rates and runs nothing.
+/// `operations`. If it knows none of them, it is not run and there are no rates.
 pub(crate) fn measure(
     library: &Libcrypto,
     operations: &[&str],
@@ -59,7 +59,7 @@ pub(crate) fn measure(
     Ok(parse(&String::from_utf8_lossy(&output.stdout)))
 }
 
-/// Reads what `openssl speed -mr` prints on stdout. Lines and figures that it does not know are passed over.
+/// Parses the output of `openssl speed -mr`. Unknown lines and figures are skipped.
 ///
 /// A result is `+F` with a section number, an index, the key size in bits and its figures: section 2 RSA, 4 ECDSA,
 /// 6 EdDSA (with the curve's name before the figures), each signs/s and verifies/s; 5 ECDH, derivations/s.
@@ -88,7 +88,7 @@ fn rate(text: &str) -> Option<f64> {
     text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0)
 }
 
-/// The program's own names of the algorithms behind `operations`, each once.
+/// Returns the program's own names of the algorithms behind `operations`, each once.
 fn algorithms(operations: &[&str]) -> Vec<&'static str> {
     let mut names: Vec<_> = operations.iter().filter_map(|operation| algorithm(operation)).collect();
     names.sort_unstable();
@@ -97,7 +97,7 @@ fn algorithms(operations: &[&str]) -> Vec<&'static str> {
 }
 
 fn algorithm(operation: &str) -> Option<&'static str> {
-    // `p256-verify-hot` has no like in `openssl speed`.
+    // `openssl speed` has no counterpart of `p256-verify-hot`.
     Some(match operation {
         "rsa1024-sign" | "rsa1024-verify" => "rsa1024",
         "rsa2048-sign" | "rsa2048-verify" => "rsa2048",
@@ -111,7 +111,7 @@ fn algorithm(operation: &str) -> Option<&'static str> {
     })
 }
 
-/// The first program whose library is of the loaded one's version: beside that library, then on the path.
+/// Returns the first program whose library has the version of the loaded one: beside that library, then on the path.
 fn find_program(library: &Libcrypto) -> Result<PathBuf, OpensslSpeedError> {
     let mut found = Vec::new();
     for program in candidates(library.path()) {
@@ -135,14 +135,15 @@ fn candidates(library: &Path) -> Vec<PathBuf> {
     beside.chain([PathBuf::from("openssl")]).collect()
 }
 
-/// The program with the loaded library's folder searched first, so that it measures that library.
+/// Returns a command for the program that searches the loaded library's directory first, so that it measures that
+/// library.
 fn program_command(program: &Path, library: &Path) -> Command {
     let mut command = Command::new(program);
     command.stdin(Stdio::null());
     if let Some(folder) = library.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         command.env("LD_LIBRARY_PATH", folder);
     }
-    // Set but empty it switches every CPU feature off; the program shows what the library can do without it.
+    // A set but empty variable switches every CPU feature off. The program measures the library without it.
     if std::env::var_os("OPENSSL_ia32cap").is_some_and(|mask| mask.is_empty()) {
         command.env_remove("OPENSSL_ia32cap");
     }

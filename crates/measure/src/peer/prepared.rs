@@ -1,16 +1,16 @@
-//! A task set up in libcrypto: keys parsed and contexts made, so that a run does only what a user waits for.
+//! A task set up in libcrypto: keys are parsed and contexts made, so that a run does only what a user waits for.
 
 use super::libcrypto::{MessageContext, PeerCipher, PeerCmac, PeerDigest, PeerKey, PkeyContext, TAG_LEN};
 use super::task::{CbcCipher, PeerAlgorithm, PeerTask, fault};
 use super::{Libcrypto, PeerError};
 
-/// Bytes of a block of DES.
+/// The length of a DES block in bytes.
 const DES_BLOCK_LEN: usize = 8;
 const SHA256_LEN: usize = 32;
 
 impl Libcrypto {
-    /// Parses the task's keys and makes its contexts: one per key, as `openssl speed` reuses its own; for X25519 one
-    /// per item, since a context holds its peer.
+    /// Parses the task's keys and makes its contexts: one per key, because `openssl speed` reuses its contexts too;
+    /// for X25519 one per item, because a context holds its peer.
     pub(crate) fn prepare(&self, task: PeerTask) -> Result<PreparedTask, PeerError> {
         task.validate()?;
         let unit = AlgorithmContexts::new(self, &task)?;
@@ -26,7 +26,7 @@ pub(crate) struct PreparedTask {
     library: Libcrypto,
     task: PeerTask,
     unit: AlgorithmContexts,
-    /// One place of `stride` bytes per item: results are written where a user would want them, not to one warm line.
+    /// The results: `stride` bytes per item, so that they are not all written to one warm cache line.
     outputs: Vec<u8>,
     output_lens: Vec<usize>,
     stride: usize,
@@ -48,7 +48,7 @@ impl PreparedTask {
         self.task.len()
     }
 
-    /// Works on the next item, from the caller's bytes to the encoded result; after the last comes the first.
+    /// Computes the next item, from the caller's bytes to the encoded result. The first follows the last.
     pub(crate) fn run_once(&mut self) -> Result<(), PeerError> {
         let item = self.next;
         let start = item * self.stride;
@@ -61,20 +61,20 @@ impl PreparedTask {
         Ok(())
     }
 
-    /// [`run_once`](Self::run_once), `count` times.
+    /// Calls [`run_once`](Self::run_once) `count` times.
     pub(crate) fn run(&mut self, count: usize) -> Result<(), PeerError> {
         (0..count).try_for_each(|_| self.run_once())
     }
 
-    /// The latest result of `item`: signature, secret, ciphertext (with tag), digest or code; for a verification one
-    /// byte, 1 where the signature was accepted and 0 where it was refused. Empty before its first run.
+    /// Returns the latest result of `item`: signature, secret, ciphertext (with tag), digest or MAC; for a
+    /// verification one byte, 1 if the signature was accepted and 0 if it was rejected. Empty before its first run.
     pub(crate) fn output(&self, item: usize) -> &[u8] {
         let start = item * self.stride;
         let len = self.output_lens.get(item).copied().unwrap_or(0);
         self.outputs.get(start..start + len).unwrap_or_default()
     }
 
-    /// Runs one whole round and shows each result to `is_right`; the first that it rejects is an error.
+    /// Runs one whole round and gives each result to `is_right`. The first result that it rejects is an error.
     pub(crate) fn check_all(
         &mut self,
         mut is_right: impl FnMut(usize, &[u8]) -> bool,
@@ -100,7 +100,7 @@ enum AlgorithmContexts {
     Cbc(PeerCipher),
     Gcm(PeerCipher),
     Digest(PeerDigest),
-    /// With room for the ciphertext whose last block is the code.
+    /// With a buffer for the ciphertext, whose last block is the MAC.
     DesMac(PeerCipher, Vec<u8>),
     Cmac(PeerCmac),
 }
@@ -160,7 +160,7 @@ impl AlgorithmContexts {
         let keys = private_keys(library, task)?;
         let pairs = task.inputs.iter().enumerate().map(|(item, peer)| {
             let peer = PeerKey::x25519_peer(library, peer)?;
-            // `validate` has seen that every index names a key.
+            // `validate` has checked that every index is that of a key.
             let key = keys.get(task.key_index(item)).ok_or_else(|| fault("a key", "none"))?;
             PkeyContext::derive(key, &peer)
         });
@@ -168,7 +168,7 @@ impl AlgorithmContexts {
         Ok(Self::Derive(contexts, longest(&keys)))
     }
 
-    /// Bytes of the longest result.
+    /// Returns the length of the longest result.
     fn output_len(&self, task: &PeerTask) -> usize {
         match self {
             Self::Sign(_, len) | Self::MessageSign(_, len) | Self::Derive(_, len) => *len,
@@ -181,7 +181,7 @@ impl AlgorithmContexts {
         }
     }
 
-    /// Works on `item`, writes its result to `out`, and gives the result's length.
+    /// Computes `item`, writes its result to `out`, and returns the result's length.
     fn run(&mut self, task: &PeerTask, item: usize, out: &mut [u8]) -> Result<usize, PeerError> {
         let input = task.inputs.get(item);
         let key = task.key_index(item);

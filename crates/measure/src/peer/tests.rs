@@ -1,4 +1,5 @@
-//! libcrypto against AWS-LC and published vectors. Where the machine has no libcrypto each test says so and passes.
+//! libcrypto against AWS-LC and published vectors. If the machine has no libcrypto, each test prints that it is
+//! skipped, and passes.
 
 use aws_lc_rs::digest;
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};

@@ -9,29 +9,29 @@ const MARGIN: f64 = 28.0;
 const BAR: f64 = 15.0;
 const BAR_GAP: f64 = 3.0;
 const GROUP_GAP: f64 = 16.0;
-/// Room at the end of the longest bar for its value.
-const VALUE_ROOM: f64 = 64.0;
+/// The space for the value at the end of the longest bar.
+const VALUE_SPACE: f64 = 64.0;
 
 /// A value, or the reason why it is missing.
 pub(crate) type Bar = Result<f64, String>;
 
-/// The content of a chart of bars. Values are in `unit`. If a value was not measured, the reason stands in its place.
+/// A chart of bars. Values are in `unit`. If a value was not measured, the reason stands in its place.
 #[derive(Debug, Clone)]
 pub(crate) struct BarChart {
     pub(crate) title: String,
-    /// Under the x axis: what is shown and in what unit.
+    /// The text under the x axis: the quantity and its unit.
     pub(crate) x_label: String,
-    /// Follows each value at the end of its bar: `x`, ` ops/s`, or nothing.
+    /// The text after each value at the end of its bar: `x`, ` ops/s`, or nothing.
     pub(crate) unit: String,
-    /// The value that results are held against, with its name: `(1.0, "OpenSSL 3.0.19")`.
+    /// The value that results are compared with, and its name: `(1.0, "OpenSSL 3.0.19")`.
     pub(crate) mark: Option<(f64, String)>,
     pub(crate) series: Vec<String>,
-    /// Name of each group, and for each series a value or the reason why it is missing.
+    /// The name of each group, and for each series a value or the reason why it is missing.
     pub(crate) groups: Vec<(String, Vec<Bar>)>,
 }
 
 impl BarChart {
-    /// The chart as an SVG document. The axis starts at zero, or is logarithmic where the values differ widely.
+    /// Draws the chart as an SVG document. The axis starts at zero, or is logarithmic if the values differ widely.
     pub(crate) fn to_svg(&self) -> String {
         let mut drawing = SvgDrawing::new();
         drawing.text([MARGIN, MARGIN + 8.0], &self.title, TextStyle::title());
@@ -60,7 +60,7 @@ impl BarChart {
     fn scale(&self) -> PixelScale {
         let values = self.groups.iter().flat_map(|(_, values)| values.iter().flatten().copied());
         let marks = self.mark.iter().map(|(value, _)| *value);
-        PixelScale::fitting(values.chain(marks), [self.left(), WIDTH - MARGIN - VALUE_ROOM])
+        PixelScale::fitting(values.chain(marks), [self.left(), WIDTH - MARGIN - VALUE_SPACE])
     }
 
     fn draw_grid(&self, drawing: &mut SvgDrawing, scale: &PixelScale, [top, bottom]: [f64; 2]) {
@@ -70,7 +70,7 @@ impl BarChart {
             drawing.text([x, bottom + 18.0], &tick_label(tick), TextStyle::small().at(TextAnchor::Middle));
         }
         let kind = if scale.is_log() { " (logarithmic)" } else { "" };
-        let middle = (self.left() + WIDTH - MARGIN - VALUE_ROOM) / 2.0;
+        let middle = (self.left() + WIDTH - MARGIN - VALUE_SPACE) / 2.0;
         let label = format!("{}{kind}", self.x_label);
         drawing.text([middle, bottom + 42.0], &label, TextStyle::label().at(TextAnchor::Middle));
     }
@@ -99,7 +99,7 @@ impl BarChart {
     /// Returns the x of a value's text, so that the mark's line does not cross its first digits.
     fn clear_of_mark(&self, scale: &PixelScale, x: f64) -> f64 {
         match self.mark.as_ref().map(|(value, _)| scale.pixel(*value)) {
-            Some(mark) if (mark - VALUE_ROOM * 0.75..mark + 5.0).contains(&x) => mark + 5.0,
+            Some(mark) if (mark - VALUE_SPACE * 0.75..mark + 5.0).contains(&x) => mark + 5.0,
             _ => x,
         }
     }
@@ -112,7 +112,7 @@ impl BarChart {
     }
 }
 
-/// The text in the place of a bar.
+/// Draws the text in the place of a bar.
 fn reason(bar: Option<&Bar>) -> String {
     match bar {
         Some(Err(reason)) => reason.clone(),

@@ -7,20 +7,20 @@ use super::{colour, legend};
 const WIDTH: f64 = 960.0;
 const MARGIN: f64 = 28.0;
 const PLOT_HEIGHT: f64 = 320.0;
-/// Room left of a panel for its numbers and, at the first, the axis label.
+/// The space left of a panel for its numbers, and for the axis label at the first panel.
 const NUMBERS: f64 = 62.0;
 
 /// A chart of lines. All panels share the y axis, so that they can be compared.
 #[derive(Debug, Clone)]
 pub(crate) struct LineChart {
     pub(crate) title: String,
-    /// With its unit: `load, % of scalar capacity`.
+    /// The label of the x axis with its unit: `load, % of scalar capacity`.
     pub(crate) x_label: String,
     pub(crate) x_axis: AxisScale,
-    /// With its unit: `latency, ms`.
+    /// The label of the y axis with its unit: `latency, ms`.
     pub(crate) y_label: String,
     pub(crate) y_axis: AxisScale,
-    /// One line of each panel.
+    /// The names of the series, each of which is one line of each panel.
     pub(crate) series: Vec<String>,
     pub(crate) panels: Vec<ChartPanel>,
 }
@@ -28,13 +28,13 @@ pub(crate) struct LineChart {
 /// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AxisScale {
-    /// From zero.
+    /// Linear from zero.
     Linear,
-    /// Positive ones alone.
+    /// Logarithmic, for positive values.
     Logarithmic,
 }
 
-/// One panel: for each series its points (x, y), in order of x. Points that an axis has no place for are left out.
+/// A panel: for each series its points (x, y), in order of x. Points outside of an axis are left out.
 #[derive(Debug, Clone)]
 pub(crate) struct ChartPanel {
     pub(crate) title: String,
@@ -42,7 +42,7 @@ pub(crate) struct ChartPanel {
 }
 
 impl LineChart {
-    /// The chart as an SVG document.
+    /// Draws the chart as an SVG document.
     pub(crate) fn to_svg(&self) -> String {
         let mut drawing = SvgDrawing::new();
         drawing.text([MARGIN, MARGIN + 8.0], &self.title, TextStyle::title());
@@ -97,7 +97,7 @@ impl LineChart {
             &x_label,
             TextStyle::label().at(TextAnchor::Middle),
         );
-        // The first series lies on top: where lines meet, it is the one that is asked about.
+        // The first series is drawn last, so that it stays visible under others that cover it.
         for (series, line) in panel.lines.iter().enumerate().rev() {
             let line = line.iter().filter(|point| self.y_axis.is_drawable(**point));
             let points = line.map(|&(x, y)| [x_scale.pixel(x), y_scale.pixel(y)]).collect();
@@ -115,7 +115,7 @@ impl AxisScale {
         }
     }
 
-    /// True where a point has a place, with this as the y axis.
+    /// True if a point can be drawn with this scale of the y axis.
     fn is_drawable(self, (x, y): (f64, f64)) -> bool {
         let is_high_enough = y > 0.0 || (self == Self::Linear && y == 0.0);
         x.is_finite() && x >= 0.0 && y.is_finite() && is_high_enough
@@ -127,7 +127,7 @@ fn labelled(label: &str, scale: &PixelScale) -> String {
     format!("{label}{kind}")
 }
 
-/// Points that stand closer than dots are drawn as a line alone.
+/// The number of points above which only the line is drawn, because dots would touch.
 const MAX_DOTS: usize = 120;
 
 fn draw_line(drawing: &mut SvgDrawing, points: Vec<[f64; 2]>, stroke: &str) {

@@ -1,6 +1,6 @@
 //! From values to pixels, with ticks at round numbers.
 
-/// Above this quotient of largest to smallest value, equal lengths for equal quotients read better.
+/// The quotient of largest to smallest value above which a logarithmic scale reads better.
 const LOG_FROM: f64 = 20.0;
 
 /// A scale from a range of values to a range of pixels.
@@ -13,7 +13,7 @@ pub(super) struct PixelScale {
 }
 
 impl PixelScale {
-    /// Linear from zero to a round number at or above `max`.
+    /// Makes a linear scale from zero to a round number at or above `max`.
     pub(super) fn from_zero(max: f64, pixels: [f64; 2]) -> Self {
         let max = if max.is_finite() && max > 0.0 { max } else { 1.0 };
         let step = round_step(max / 5.0);
@@ -22,7 +22,7 @@ impl PixelScale {
         Self { values: [0.0, count * step], pixels, is_log: false, ticks }
     }
 
-    /// Logarithmic, over whole steps of 1, 2, 5 around `min` and `max`, both positive.
+    /// Makes a logarithmic scale over whole steps of 1, 2, 5 around `min` and `max`, both positive.
     pub(super) fn log(min: f64, max: f64, pixels: [f64; 2]) -> Self {
         let usable = min.is_finite() && max.is_finite() && min > 0.0 && max >= min;
         let (min, max) = if usable { (min, max) } else { (1.0, 10.0) };
@@ -34,7 +34,7 @@ impl PixelScale {
         Self { values: [first, last], pixels, is_log: true, ticks }
     }
 
-    /// From zero, or logarithmic where the positive values span too far for the small ones to be seen.
+    /// Makes a linear scale, or a logarithmic one if small values would be invisible on a linear one.
     pub(super) fn fitting(values: impl Iterator<Item = f64>, pixels: [f64; 2]) -> Self {
         let (min, max) = bounds(values);
         if max / min > LOG_FROM { Self::log(min * 0.8, max, pixels) } else { Self::from_zero(max, pixels) }
@@ -48,7 +48,7 @@ impl PixelScale {
         self.is_log
     }
 
-    /// The pixel of `value`; values outside the scale stand at its end.
+    /// Returns the pixel of `value`. Values outside the scale are put at its end.
     pub(super) fn pixel(&self, value: f64) -> f64 {
         let [low, high] = self.values.map(|value| self.measure(value));
         let share = ((self.measure(value) - low) / (high - low)).clamp(0.0, 1.0);
@@ -61,7 +61,7 @@ impl PixelScale {
     }
 }
 
-/// Least and most of the positive finite values; (1, 1) where there are none.
+/// Returns the smallest and the largest positive finite value; (1, 1) if there are none.
 pub(super) fn bounds(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let positive = values.filter(|value| value.is_finite() && *value > 0.0);
     let (min, max) =
@@ -69,7 +69,7 @@ pub(super) fn bounds(values: impl Iterator<Item = f64>) -> (f64, f64) {
     if max > 0.0 { (min, max) } else { (1.0, 1.0) }
 }
 
-/// A tick as text: no needless digits.
+/// Formats a tick without needless digits.
 pub(super) fn tick_label(value: f64) -> String {
     if value.abs() >= 1000.0 {
         return crate::table::si(value).replace(".00", "").replace(".0", "");
@@ -78,7 +78,7 @@ pub(super) fn tick_label(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// 1, 2 or 5 times a power of ten, at or above `min`.
+/// Returns 1, 2 or 5 times a power of ten, at or above `min`.
 fn round_step(min: f64) -> f64 {
     let decade = 10f64.powf(min.log10().floor());
     [1.0, 2.0, 5.0]
@@ -88,7 +88,7 @@ fn round_step(min: f64) -> f64 {
         .unwrap_or(decade * 10.0)
 }
 
-/// All of 1, 2, 5 times powers of ten from the last at or below `min` to the first at or above `max`.
+/// Returns 1, 2 and 5 times powers of ten, from the last at or below `min` to the first at or above `max`.
 fn log_steps(min: f64, max: f64) -> Vec<f64> {
     let decades = (min.log10().floor() as i32)..=(max.log10().ceil() as i32);
     let all: Vec<f64> =

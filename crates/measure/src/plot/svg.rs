@@ -44,7 +44,7 @@ impl TextStyle {
         }
     }
 
-    /// Axis numbers, units and notes.
+    /// Returns the style of axis numbers, units and notes.
     pub(super) fn small() -> Self {
         Self { size: SMALL_SIZE, is_faint: true, ..Self::label() }
     }
@@ -57,13 +57,13 @@ impl TextStyle {
         Self { anchor, ..self }
     }
 
-    /// Reads from bottom to top, as beside a y axis.
+    /// Rotates the text to read from bottom to top, as beside a y axis.
     pub(super) fn upright(self) -> Self {
         Self { is_upright: true, ..self }
     }
 }
 
-/// The width of a text in a common sans-serif, on the safe side, in pixels.
+/// Returns an upper estimate of a text's width in a common sans-serif font, in pixels.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.6
 }
@@ -95,7 +95,7 @@ impl SvgDrawing {
         self.line(from, to, AXIS, "");
     }
 
-    /// A line that results are held against.
+    /// Draws a line that results are compared with.
     pub(super) fn mark_line(&mut self, from: [f64; 2], to: [f64; 2]) {
         self.line(from, to, INK, " stroke-dasharray=\"4 3\"");
     }
@@ -132,7 +132,7 @@ impl SvgDrawing {
         ));
     }
 
-    /// The whole document; `title` is what a screen reader says.
+    /// Returns the whole document. Screen readers read `title`.
     pub(super) fn finish(self, width: f64, height: f64, title: &str) -> String {
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
@@ -156,7 +156,7 @@ impl SvgDrawing {
     }
 }
 
-/// XML 1.0 2.4, without the control characters that XML has no way to write.
+/// Escapes a text (XML 1.0 2.4), and removes control characters that XML cannot contain.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use oarlock::contract::EngineFault;
+use oarlock::engine_api::EngineFault;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 

@@ -1,10 +1,11 @@
-//! `oarlock speed --fit`: the cost of a batch, an operation and a byte, by engine and shape, and the error of the model.
+//! `oarlock speed --fit`: the cost of a batch, an operation and a byte, by engine and shape, and the error of the
+//! model.
 //!
 //! The model is `C1 + C2 * operations + C3 * bytes` (Lindemann and Smith, USENIX Security 2001, section 4.1). An engine
 //! with lanes takes as long for one operation as for a group of them. The model does not know that. Its error shows
 //! it; the last column is the error that remains if operations are counted in whole groups.
 
-use oarlock::{Accelerator, Fit, Grid, Shape};
+use oarlock::{Accelerator, CostFit, Shape, TimingGrid};
 use serde::Serialize;
 
 use super::error::SpeedError;
@@ -67,8 +68,8 @@ fn measure(global: &GlobalOptions, accelerator: &Accelerator, operations: &[Name
 }
 
 fn fit(accelerator: &Accelerator, engine: &'static str, shape: Shape, lanes: usize) -> Option<FitRow> {
-    let timings = accelerator.time_batches(engine, shape, &Grid::default());
-    let (plain, stepped) = (Fit::of(&timings, 1)?, Fit::of(&timings, lanes)?);
+    let timings = accelerator.diagnostics().time_batches(engine, shape, &TimingGrid::default());
+    let (plain, stepped) = (CostFit::of(&timings, 1)?, CostFit::of(&timings, lanes)?);
     Some(FitRow {
         engine,
         shape: shape.to_string(),

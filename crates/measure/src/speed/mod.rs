@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use oarlock::contract::Outcomes;
+use oarlock::Outcomes;
 use oarlock::schemes::shape_of;
 use oarlock::{Accelerator, Shape};
 
@@ -66,7 +66,8 @@ pub struct SpeedArgs {
     /// Do not check OpenSSL's figures with `openssl speed`
     #[arg(long)]
     no_check: bool,
-    /// Print the cost of a batch (C1), an operation (C2) and a byte (C3) by engine and shape instead, with the error of the fit
+    /// Print the cost of a batch (C1), an operation (C2) and a byte (C3) by engine and shape instead, with the error
+    /// of the fit
     #[arg(long, conflicts_with_all = ["seconds", "libcrypto", "keys", "batch", "records", "plot", "no_check"])]
     fit: bool,
 }
@@ -88,7 +89,8 @@ fn seconds(text: &str) -> Result<Duration, String> {
 /// Measures rates, and prints them as a table or JSON; draws them if `--plot` is given.
 ///
 /// # Errors
-/// A file that cannot be written before anything is measured, keys that cannot be made, an engine or a library that fails.
+/// A file that cannot be written before anything is measured, keys that cannot be made, an engine or a library that
+/// fails.
 pub fn run(global: &GlobalOptions, args: &SpeedArgs) -> Result<(), SpeedError> {
     if args.fit {
         return fit::run(global, &args.ops);
@@ -210,7 +212,8 @@ impl<'a> SpeedSession<'a> {
         }
     }
 
-    /// Measures an operation on an engine: one row per library, or a single row. No row if the engine does not offer it.
+    /// Measures an operation on an engine: one row per library, or a single row. No row if the engine does not offer
+    /// it.
     fn measure(
         &self,
         operation: NamedOperation,
@@ -284,7 +287,8 @@ impl<'a> SpeedSession<'a> {
         Ok(SpeedWork::Public(operation.work(&self.all, keys, jobs)?))
     }
 
-    /// Prepares the library's work, one per thread, and checks its results. None, with a note, if it lacks the algorithm.
+    /// Prepares the library's work, one per thread, and checks its results. None, with a note, if it lacks the
+    /// algorithm.
     fn prepare(
         &self,
         op: &str,
@@ -365,7 +369,7 @@ impl<'a> SpeedSession<'a> {
         accelerator: &'w Accelerator,
         index: usize,
     ) -> Result<Vec<Box<dyn SpeedContender + 'w>>, oarlock::JobError> {
-        let referee = accelerator.referee();
+        let referee = accelerator.diagnostics().referee();
         let batch = self.args.batch as usize;
         Ok(match work {
             SpeedWork::Records(work) => vec![
@@ -409,7 +413,8 @@ impl<'a> SpeedSession<'a> {
     }
 }
 
-/// Returns the place of each library's rate among those of the contenders: after Oarlock's and AWS-LC's. None if it does not compete.
+/// Returns the place of each library's rate among those of the contenders: after Oarlock's and AWS-LC's. None if it
+/// does not compete.
 fn places(peers: &[Option<Vec<PreparedTask>>]) -> Vec<Option<usize>> {
     let mut next = 2..;
     peers.iter().map(|peer| peer.as_ref().and_then(|_| next.next())).collect()
@@ -461,7 +466,8 @@ impl SpeedContender for LibcryptoContender<'_> {
     }
 }
 
-/// Loads the libraries that were named, or the system's. The absence of the system's is a note, that of a named one an error.
+/// Loads the libraries that were named, or the system's. The absence of the system's is a note, that of a named one
+/// an error.
 pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Libcrypto>, SpeedError> {
     if paths.is_empty() {
         return match Libcrypto::load(None) {

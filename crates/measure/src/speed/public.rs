@@ -2,8 +2,9 @@
 
 use std::hint::black_box;
 
-use oarlock::contract::{Engine, Jobs, OperationSet, Outcomes};
-use oarlock::schemes::{NonceSource, lower, shape_of};
+use oarlock::Outcomes;
+use oarlock::engine_api::{Engine, Jobs, OperationSet};
+use oarlock::schemes::{NonceSource, ShapedJob, lower, shape_of};
 use oarlock::{Accelerator, Input, Job, JobError, Scheme};
 
 use super::error::SpeedError;
@@ -56,7 +57,7 @@ impl<'a> BareOperations<'a> {
         let mut set = OperationSet::new(shape_of(first)?);
         let mut nonces = NonceSource::for_jobs(jobs.len());
         for job in jobs {
-            lower(job, &mut set, &mut nonces)?;
+            lower(&ShapedJob::new(job)?, &mut set, &mut nonces)?;
         }
         Ok(Self { engine, op, set, outcomes: Outcomes::default(), batch, at: 0 })
     }
@@ -86,7 +87,7 @@ pub(crate) fn is_right(accelerator: &Accelerator, work: &PublicKeyWork, item: us
         Scheme::EcdsaSign { curve, digest, encoding, .. } => {
             let scheme = Scheme::EcdsaVerify { curve, digest, encoding };
             let input: Input<'_> = job.input;
-            return accelerator.run_all(&[Job::verify(scheme, job.key, input, output)]).get(0).is_ok();
+            return accelerator.run_all(&[Job::with_scheme(scheme, job.key, input, output)]).get(0).is_ok();
         }
         _ => accelerator.run_all(&[job]),
     };

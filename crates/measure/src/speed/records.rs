@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use oarlock::contract::{Column, Engine, InputSource, Jobs, KeySource, Outcomes, OutputSink, Span};
+use oarlock::engine_api::{Engine, Jobs};
 use oarlock::keys::generate;
 use oarlock::{Accelerator, Key, Records, Shape};
+use oarlock::{Column, InputSource, KeySource, Outcomes, OutputSink, Span};
 
 use super::error::SpeedError;
 use super::measure::SpeedContender;
@@ -31,7 +32,7 @@ struct RecordLayout {
     tag: usize,
 }
 
-/// ByteColumn of key, IV, output and tag of a record of `len` bytes.
+/// Bytes of key, IV, output and tag of a record of `len` bytes.
 fn sizes(shape: Shape, len: usize) -> Option<(usize, RecordLayout)> {
     let layout = RecordLayout { count: 0, iv: 0, input: len, output: len, tag: 0 };
     Some(match shape {
@@ -81,7 +82,7 @@ impl RecordWork {
         self.records.keys.len()
     }
 
-    /// ByteColumn of one record.
+    /// Bytes of one record.
     pub(crate) fn input_len(&self) -> usize {
         self.layout.input
     }

@@ -7,8 +7,9 @@ use zeroize::Zeroizing;
 
 use crate::schemes::{Finisher, make_room, raise};
 
-/// The bytes of one answer: a signature, a message, a shared secret; empty where the answer is yes. Zeroized on drop.
-pub type Output = Zeroizing<Vec<u8>>;
+/// The bytes of one answer: a signature, a message or a shared secret. They are empty if the answer is yes, and
+/// zeroized on drop.
+pub type AnswerBytes = Zeroizing<Vec<u8>>;
 
 /// Answers to many jobs in one buffer, zeroized on drop.
 #[derive(Clone, Default)]
@@ -23,31 +24,55 @@ impl Answers {
         Self { bytes: Vec::new(), results }
     }
 
-    /// Number of jobs.
+    /// Returns the number of jobs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.results.len()
     }
 
-    /// True where there was no job.
+    /// True if there was no job.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.results.is_empty()
     }
 
-    /// The answer of the job at `index`; empty bytes where a verification says yes.
+    /// Returns the answer of the job at `index`. The bytes are empty for a signature that verifies.
     ///
     /// # Errors
-    /// Why the job has no answer; [`JobError::Rejected`] where a signature does not verify.
+    /// The error of the job. A signature that does not verify is [`JobError::Rejected`]; see
+    /// [`verified`](Self::verified) for a yes or no.
     ///
     /// # Panics
-    /// Where `index` is not below [`len`](Self::len).
+    /// If `index` is not below [`len`](Self::len).
     pub fn get(&self, index: usize) -> Result<&[u8], JobError> {
         let span = self.results[index].clone()?;
         Ok(&self.bytes[span.range()])
     }
 
-    /// The answers in order.
+    /// Returns true if the verification at `index` succeeded, and false if its signature is bad.
+    ///
+    /// # Errors
+    /// The error of a job that could not be computed. A bad signature is not an error here.
+    ///
+    /// # Panics
+    /// If `index` is not below [`len`](Self::len).
+    pub fn verified(&self, index: usize) -> Result<bool, JobError> {
+        match self.get(index) {
+            Ok(_) => Ok(true),
+            Err(JobError::Rejected) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes the only answer out. Its bytes are moved, so no copy of a secret stays behind.
+    pub(super) fn into_single(mut self) -> Result<AnswerBytes, JobError> {
+        let span = self.results.first().cloned().unwrap_or(Err(JobError::Cancelled))?;
+        let mut bytes = AnswerBytes::new(std::mem::take(&mut self.bytes));
+        bytes.truncate(span.range().end);
+        Ok(bytes)
+    }
+
+    /// Returns the answers in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Result<&[u8], JobError>> {
         (0..self.len()).map(|index| self.get(index))
     }
@@ -56,14 +81,14 @@ impl Answers {
         self.results[index] = Err(error);
     }
 
-    /// Raises a raw result to the answer of the job at `index`.
-    pub(super) fn raise(&mut self, index: usize, residue: Finisher, raw: Result<&[u8], JobError>) {
+    /// Turns a raw result into the answer of the job at `index`.
+    pub(super) fn raise(&mut self, index: usize, finisher: Finisher, raw: Result<&[u8], JobError>) {
         let start = self.bytes.len();
         self.results[index] =
-            raise(residue, raw, &mut self.bytes).and_then(|_| span(start, self.bytes.len()));
+            raise(finisher, raw, &mut self.bytes).and_then(|_| span(start, self.bytes.len()));
     }
 
-    /// Takes a holder's whole answer.
+    /// Takes the whole answer of a holder.
     pub(super) fn take(&mut self, index: usize, answer: Result<&[u8], JobError>) {
         let start = self.bytes.len();
         self.results[index] = answer.and_then(|bytes| {

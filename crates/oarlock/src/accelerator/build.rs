@@ -1,4 +1,4 @@
-//! Building an accelerator: engines found, allowed, proved, measured and joined to the dispatcher.
+//! The builder of accelerators: it finds engines, tests and measures them, and joins them to the dispatcher.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -7,15 +7,18 @@ use std::time::Duration;
 use oarlock_core::{BatchSize, Engine, EngineLocation, Holder, Shape};
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig};
 
-use super::{About, Accelerator};
-use crate::calibrate::{self, Calibration, Costs, FirstUse};
-use crate::find::{self, Candidate, KNOWN_ENGINES, SelfTestedEngine, proved_shapes};
-use crate::selftest::{Failure, Proof};
+use super::{Accelerator, AcceleratorParts};
+use crate::calibrate::{self, Calibration, EngineCosts, FirstUseCosts};
+use crate::detect::{self, EngineCandidate, KNOWN_ENGINES, SelfTestedEngine, proved_shapes};
+use crate::selftest::{SelfTestFailure, SelfTestProof};
 
 /// Settings of an [`Accelerator`].
 #[derive(Clone, Debug)]
 pub struct AcceleratorBuilder {
     config: SchedulerConfig,
+    threads: Option<usize>,
+    cross_check: Option<f64>,
+    max_tenant_backlog: Option<Duration>,
     allowed: Option<Vec<String>>,
     extra: Vec<Arc<dyn Engine>>,
     table_bytes: Option<usize>,
@@ -25,16 +28,16 @@ pub struct AcceleratorBuilder {
     is_lazy: bool,
 }
 
-/// Why there is no accelerator.
+/// The reason why there is no accelerator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// The caller named an engine that this build does not know.
     #[error("unknown engine {found:?}: expected some of {}", .known.join(", "))]
     UnknownEngine {
-        /// What was named.
+        /// The name that was given.
         found: String,
-        /// What could have been.
+        /// The names that are allowed.
         known: Vec<String>,
     },
     /// [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE) names an engine that this build does not know.
@@ -48,47 +51,47 @@ pub enum BuildError {
     /// The caller allowed no engine at all.
     #[error("no engine is allowed: expected some of {}", .known.join(", "))]
     NoEngine {
-        /// What could have been.
+        /// The names that are allowed.
         known: Vec<String>,
     },
     /// The caller asked for an impossible share of cross-checks.
     #[error("share of cross-checks: expected 0 to 1, found {found}")]
     CrossCheck {
-        /// What was asked for.
+        /// The thing that was asked for.
         found: String,
     },
-    /// The scalar engine, on which everything rests, is not to be had on this machine.
+    /// The scalar engine, which every accelerator needs, is not available on this machine.
     #[error("the scalar engine is not available on this machine")]
     NoReferee,
 }
 
-/// What was found out about an engine.
+/// The findings about an engine.
 #[derive(Clone, Debug)]
 pub struct EngineReport {
     /// Its name.
     pub name: &'static str,
-    /// Where it computes.
+    /// The place where it computes.
     pub location: EngineLocation,
-    /// Bytes that it may take for what it builds for keys that recur.
+    /// The bytes that it may use for keys that recur.
     pub table_bytes: usize,
-    /// How long its self test took.
+    /// The time that its self test took.
     pub proved_in: Duration,
-    /// What it claims to offer, shape by shape.
+    /// The shapes that the engine claims to offer.
     pub shapes: Vec<ShapeReport>,
 }
 
-/// What was found out about an engine and a shape.
+/// The findings about an engine and a shape.
 #[derive(Clone, Debug)]
 pub struct ShapeReport {
     /// The shape.
     pub shape: Shape,
-    /// Best and largest batch.
+    /// The preferred and the largest batch.
     pub lanes: BatchSize,
-    /// True where the engine confirms its results itself.
+    /// True if the engine confirms its results itself.
     pub confirms: bool,
-    /// How the self test ended; a shape that failed is not used.
-    pub verdict: Result<Proof, Failure>,
-    /// Its cost, where it could be measured.
+    /// The end of the self test. A shape that failed is not used.
+    pub verdict: Result<SelfTestProof, SelfTestFailure>,
+    /// The cost of the shape, if it could be measured.
     pub cost: Option<EngineCost>,
 }
 
@@ -96,121 +99,143 @@ impl Default for AcceleratorBuilder {
     fn default() -> Self {
         Self {
             config: SchedulerConfig::default(),
+            threads: None,
+            cross_check: None,
+            max_tenant_backlog: None,
             allowed: None,
             extra: Vec::new(),
             table_bytes: None,
             holders: Vec::new(),
-            cache: calibrate::default_cache(),
-            reads_environment: true,
+            cache: None,
+            reads_environment: false,
             is_lazy: false,
         }
     }
 }
 
 impl AcceleratorBuilder {
-    /// Only these engines answer jobs. The scalar engine stays the referee of disputes in any case, and serves where none
-    /// of these is to be had on this machine ([`Accelerator::absent`]).
+    /// Allows only these engines to answer jobs.
+    ///
+    /// The scalar engine stays the referee of disputes in any case. It also serves if this machine has none of the
+    /// named engines ([`Accelerator::absent`]).
     #[must_use]
     pub fn engines<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.allowed = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Worker threads.
+    /// Sets the number of worker threads.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        self.config.threads = threads.max(1);
+        self.threads = Some(threads.max(1));
         self
     }
 
-    /// Share of all results that is recomputed on a different engine, 0 to 1.
+    /// Sets the share of all results that is recomputed on a different engine, 0 to 1.
     #[must_use]
     pub fn cross_check(mut self, share: f64) -> Self {
-        self.config.cross_check = share;
+        self.cross_check = Some(share);
         self
     }
 
     /// Sets the longest predicted time of the work that one tenant may have waiting ([`SchedulerConfig::max_tenant_backlog`]).
     #[must_use]
     pub fn max_tenant_backlog(mut self, max: Duration) -> Self {
-        self.config.max_tenant_backlog = Some(max);
+        self.max_tenant_backlog = Some(max);
         self
     }
 
-    /// The dispatcher's settings, all at once.
+    /// Sets all of the dispatcher's settings at once.
+    ///
+    /// A setting that has a method of its own ([`threads`](Self::threads), [`cross_check`](Self::cross_check),
+    /// [`max_tenant_backlog`](Self::max_tenant_backlog)) keeps the value given there, whichever call comes first.
     #[must_use]
     pub fn config(mut self, config: SchedulerConfig) -> Self {
         self.config = config;
         self
     }
 
-    /// A further engine, from a crate that this build does not know. It is proved like any other.
+    /// Adds an engine from another crate. It is tested like any other.
     #[must_use]
     pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
         self.extra.push(engine);
         self
     }
 
-    /// Bytes that each engine may take for what it builds for keys that recur, such as verification tables; 0 for none.
-    /// The default is 64 MiB. The scalar engine keeps such things where it serves alone: beside others it is their judge.
+    /// Sets the number of bytes that each engine may use for keys that recur, such as verification tables; 0 turns
+    /// them off.
+    ///
+    /// The default is 64 MiB. The scalar engine keeps such tables only if it serves alone: beside other engines it is
+    /// their referee.
     #[must_use]
     pub fn table_bytes(mut self, bytes: usize) -> Self {
         self.table_bytes = Some(bytes);
         self
     }
 
-    /// A holder of keys.
+    /// Adds a holder of keys.
     #[must_use]
     pub fn holder(mut self, holder: Arc<dyn Holder>) -> Self {
         self.holders.push(holder);
         self
     }
 
-    /// Sets the path at which measured costs are kept; None measures at every start. The default is `$XDG_CACHE_HOME/oarlock/costs`, or
-    /// `~/.cache/oarlock/costs` if the home directory exists.
+    /// Keeps measured costs in a file, so that later processes need not measure again. The default is `None`: no file
+    /// is read or written.
+    ///
+    /// A program usually passes [`default_cost_cache`](crate::default_cost_cache).
     #[must_use]
     pub fn cost_cache(mut self, path: Option<PathBuf>) -> Self {
         self.cache = path;
         self
     }
 
-    /// Reads no environment variable: neither [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE) nor the ones that lead to the default
-    /// cost cache. For libraries in programs with raised privileges (set-user-ID, file capabilities), whose environment comes
-    /// from a user who must not choose what they read and write. A cache set later by [`cost_cache`](Self::cost_cache) counts.
+    /// Reads [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE) from the environment if `is_read`. By default no variable is
+    /// read.
+    ///
+    /// Programs want this. A library inside a program with raised privileges (set-user-ID, file capabilities) does not:
+    /// there the environment comes from a user who must not choose what the program does.
     #[must_use]
-    pub fn ignore_environment(mut self) -> Self {
-        self.reads_environment = false;
-        self.cache = None;
+    pub fn environment(mut self, is_read: bool) -> Self {
+        self.reads_environment = is_read;
         self
     }
 
-    /// Proves and measures nothing in [`build`](Self::build), and each shape when jobs first need it: for programs of which many run
-    /// for a short time. One job by itself concerns the scalar engine alone; others are proved once two jobs of the shape wait
-    /// together. What no self test has passed still answers nothing, and a job never waits under a lock for one: a worker
-    /// proves, or the thread that computes ([`Accelerator::run_all`] and its like). Costs come from the cache file, and what is
-    /// missing there is measured and added. A job of a shape that every engine fails at ends with
-    /// [`JobError::Unsupported`](crate::JobError::Unsupported), and [`Accelerator::failures`] says why.
+    /// Tests and measures nothing in [`build`](Self::build), and each shape when jobs first need it. Programs that
+    /// run often and for a short time want this.
+    ///
+    /// One job by itself needs the scalar engine alone. The other engines are tested once two jobs of the shape wait
+    /// together. No engine answers before its self test has passed, and no job waits under a lock for a self test: a
+    /// worker runs it, or the thread that computes ([`Accelerator::run_all`] and similar methods).
+    ///
+    /// Costs come from the cache file. A cost that is missing there is measured and added. A job whose shape fails on
+    /// every engine ends with [`JobError::Unsupported`](crate::JobError::Unsupported), and [`Accelerator::failures`]
+    /// lists the reasons.
     #[must_use]
     pub fn lazy(mut self) -> Self {
         self.is_lazy = true;
         self
     }
 
-    /// Finds the engines, proves every shape by known answers, measures costs (or reads them), and joins them; where it is
-    /// [`lazy`](Self::lazy), finds and joins them.
+    /// Builds the accelerator: finds the engines, runs every self test, measures the costs or reads them, and starts
+    /// the dispatcher.
+    ///
+    /// This takes from a tenth of a second to some seconds, most of it for the measurement if no cost cache is given.
+    /// A [`lazy`](Self::lazy) accelerator only finds the engines, and is built in a few milliseconds.
     ///
     /// # Errors
-    /// A name that is not known, here or in [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE), no engine left, a share outside 0 to 1, or no scalar engine.
+    /// An unknown name, here or in [`DISABLE_VARIABLE`](crate::DISABLE_VARIABLE); no engine left; a share outside 0
+    /// to 1; or no scalar engine.
     pub fn build(self) -> Result<Accelerator, BuildError> {
         self.check()?;
         let disabled = self.disabled()?;
-        let found = find::find(|name| self.is_named(name), &disabled, self.table_bytes)
+        let found = detect::find(|name| self.is_named(name), &disabled, self.table_bytes)
             .ok_or(BuildError::NoReferee)?;
         let has_others = !found.others.is_empty() || !self.extra.is_empty();
         let mut candidates = vec![found.scalar(has_others)];
         let referee: Arc<dyn Engine> = Arc::new(found.referee);
         candidates.extend(found.others);
-        candidates.extend(self.extra.iter().cloned().map(Candidate::alike));
+        candidates.extend(self.extra.iter().cloned().map(EngineCandidate::uniform));
         let absent = found.absent;
         let prove = if self.is_lazy { SelfTestedEngine::unproved } else { SelfTestedEngine::new };
         let proved: Vec<Arc<SelfTestedEngine>> = candidates
@@ -218,7 +243,7 @@ impl AcceleratorBuilder {
             .map(|candidate| Arc::new(prove(candidate, Arc::clone(&referee))))
             .collect();
         let about = |engines, costs, calibration| {
-            Arc::new(About {
+            Arc::new(AcceleratorParts {
                 referee: Arc::clone(&referee),
                 proved: proved.clone(),
                 engines,
@@ -228,7 +253,7 @@ impl AcceleratorBuilder {
             })
         };
         if self.is_lazy {
-            let costs = Arc::new(FirstUse::new(self.cache.clone()));
+            let costs = Arc::new(FirstUseCosts::new(self.cache.clone()));
             let dispatcher = self.join_lazily(&proved, &referee, &costs);
             let calibration = Calibration::AtFirstUse { cache: self.cache };
             return Ok(Accelerator { dispatcher, about: about(OnceLock::new(), Some(costs), calibration) });
@@ -243,19 +268,24 @@ impl AcceleratorBuilder {
         Ok(Accelerator { dispatcher, about: about(engines, None, calibration) })
     }
 
-    /// The engines that the environment turns off.
+    /// Returns the engines that the environment turns off.
     fn disabled(&self) -> Result<Vec<String>, BuildError> {
         if !self.reads_environment {
             return Ok(Vec::new());
         }
-        find::disabled_by_environment().map_err(|found| BuildError::UnknownDisabled {
+        detect::disabled_by_environment().map_err(|found| BuildError::UnknownDisabled {
             found,
             known: KNOWN_ENGINES.map(str::to_owned).to_vec(),
         })
     }
 
-    /// A dispatcher that knows what everything costs.
-    fn join(&self, proved: &[Arc<SelfTestedEngine>], referee: &Arc<dyn Engine>, costs: &Costs) -> Dispatcher {
+    /// Builds a dispatcher that knows every cost.
+    fn join(
+        &self,
+        proved: &[Arc<SelfTestedEngine>],
+        referee: &Arc<dyn Engine>,
+        costs: &EngineCosts,
+    ) -> Dispatcher {
         let builder = self.dispatcher(proved, referee);
         let with_cost = |builder: DispatcherBuilder,
                          (engine, shape, cost): &(&'static str, Shape, EngineCost)| {
@@ -264,18 +294,18 @@ impl AcceleratorBuilder {
         costs.iter().fold(builder, with_cost).build()
     }
 
-    /// A dispatcher that finds out at first use.
+    /// Builds a dispatcher that asks for a cost at first use.
     fn join_lazily(
         &self,
         proved: &[Arc<SelfTestedEngine>],
         referee: &Arc<dyn Engine>,
-        costs: &Arc<FirstUse>,
+        costs: &Arc<FirstUseCosts>,
     ) -> Dispatcher {
         let (engines, costs) = (proved.to_vec(), Arc::clone(costs));
-        let appraise = move |engine: &dyn Engine, shape| {
-            engines.iter().find(|own| own.name() == engine.name())?.appraise(shape, &costs)
+        let probe = move |engine: &dyn Engine, shape| {
+            engines.iter().find(|own| own.name() == engine.name())?.probe(shape, &costs)
         };
-        self.dispatcher(proved, referee).first_use_probe(appraise).build()
+        self.dispatcher(proved, referee).first_use_probe(probe).build()
     }
 
     fn dispatcher(&self, proved: &[Arc<SelfTestedEngine>], referee: &Arc<dyn Engine>) -> DispatcherBuilder {
@@ -283,12 +313,12 @@ impl AcceleratorBuilder {
         // unreachable because the referee was put first
         let first = engines.next().unwrap_or_else(|| Arc::clone(referee));
         let referee_serves = self.is_named("scalar") || proved.len() == 1;
-        let put_aside = proved.to_vec();
+        let probed = proved.to_vec();
         let passes = move |engine: &dyn Engine, shape| {
-            put_aside.iter().any(|own| own.name() == engine.name() && own.passes(shape))
+            probed.iter().any(|own| own.name() == engine.name() && own.passes(shape))
         };
         let builder = DispatcherBuilder::new(first)
-            .config(SchedulerConfig { referee_serves, ..self.config.clone() })
+            .config(SchedulerConfig { referee_serves, ..self.scheduler_config() })
             .prober(passes);
         let builder = engines.fold(builder, DispatcherBuilder::engine);
         self.holders.iter().cloned().fold(builder, DispatcherBuilder::holder)
@@ -309,10 +339,21 @@ impl AcceleratorBuilder {
         if self.allowed.as_ref().is_some_and(Vec::is_empty) {
             return Err(BuildError::NoEngine { known });
         }
-        if !(0.0..=1.0).contains(&self.config.cross_check) {
-            return Err(BuildError::CrossCheck { found: self.config.cross_check.to_string() });
+        let share = self.cross_check.unwrap_or(self.config.cross_check);
+        if !(0.0..=1.0).contains(&share) {
+            return Err(BuildError::CrossCheck { found: share.to_string() });
         }
         Ok(())
+    }
+
+    /// Returns the settings of [`config`](Self::config), replaced by those that have a method of their own.
+    fn scheduler_config(&self) -> SchedulerConfig {
+        SchedulerConfig {
+            threads: self.threads.unwrap_or(self.config.threads),
+            cross_check: self.cross_check.unwrap_or(self.config.cross_check),
+            max_tenant_backlog: self.max_tenant_backlog.or(self.config.max_tenant_backlog),
+            ..self.config.clone()
+        }
     }
 
     fn is_named(&self, name: &str) -> bool {
@@ -320,7 +361,7 @@ impl AcceleratorBuilder {
     }
 }
 
-/// What there is to say of an engine; where it is lazy, after finding out all that nobody has asked yet.
+/// Returns the findings about an engine. A lazy engine is tested first, as far as nobody has asked yet.
 pub(super) fn report(engine: &SelfTestedEngine, cost: impl Fn(Shape) -> Option<EngineCost>) -> EngineReport {
     let shapes = proved_shapes().into_iter().filter_map(|shape| {
         Some(ShapeReport {
@@ -341,6 +382,6 @@ pub(super) fn report(engine: &SelfTestedEngine, cost: impl Fn(Shape) -> Option<E
     }
 }
 
-fn find_cost(costs: &Costs, engine: &str, shape: Shape) -> Option<EngineCost> {
+fn find_cost(costs: &EngineCosts, engine: &str, shape: Shape) -> Option<EngineCost> {
     costs.iter().find(|(name, own, _)| (*name, *own) == (engine, shape)).map(|row| row.2)
 }

@@ -1,4 +1,4 @@
-//! Jobs of many schemes sorted by what may share a batch.
+//! Jobs of many schemes, sorted into groups that may share a batch.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use oarlock_dispatch::{Dispatcher, Results, SubmitOptions, Ticket};
 use super::answers::Answers;
 use super::needs_holder;
 use crate::Job;
-use crate::schemes::{Finisher, NonceSource, lower, shape_of};
+use crate::schemes::{Finisher, NonceSource, ShapedJob, lower};
 
-/// The jobs of one call, lowered and sorted; what could not be lowered is answered already.
-pub(super) struct Groups {
+/// The jobs of one call, lowered and sorted. A job that cannot be lowered has its answer already.
+pub(super) struct JobGroups {
     pub(super) answers: Answers,
     local: Vec<Local>,
     held: Vec<HeldGroup>,
@@ -30,14 +30,14 @@ struct HeldGroup {
     indices: Vec<u32>,
 }
 
-/// A group on its way.
+/// A group that was submitted.
 #[derive(Debug)]
-pub(super) enum Pending {
+pub(super) enum PendingGroup {
     Local(Ticket, Vec<(u32, Finisher)>),
     Held(Ticket, Vec<u32>),
 }
 
-impl Groups {
+impl JobGroups {
     pub(super) fn sort(jobs: &[Job<'_>]) -> Self {
         let mut groups =
             Self { answers: Answers::unanswered(jobs.len()), local: Vec::new(), held: Vec::new() };
@@ -68,13 +68,14 @@ impl Groups {
             group.indices.push(place);
             return Ok(());
         }
-        let group = self.local_group(shape_of(job)?, jobs - index, job.input.len());
-        let residue = lower(job, &mut group.set, nonces)?;
-        group.left.push((place, residue));
+        let shaped = ShapedJob::new(job)?;
+        let group = self.local_group(shaped.shape(), jobs - index, job.input.len());
+        let finisher = lower(&shaped, &mut group.set, nonces)?;
+        group.left.push((place, finisher));
         Ok(())
     }
 
-    /// The group of a shape; jobs of one shape often come in a row, so the last group is looked at first.
+    /// Returns the group of a shape. Jobs of one shape often come in a row, so the search begins with the last group.
     fn local_group(&mut self, shape: Shape, jobs_left: usize, input_len: usize) -> &mut Local {
         let at = self.local.iter().rposition(|group| group.set.shape() == shape);
         let at = at.unwrap_or_else(|| {
@@ -96,11 +97,11 @@ impl Groups {
     }
 
     /// Queues every group.
-    pub(super) fn start(&mut self, dispatcher: &Dispatcher, options: SubmitOptions) -> Vec<Pending> {
+    pub(super) fn start(&mut self, dispatcher: &Dispatcher, options: SubmitOptions) -> Vec<PendingGroup> {
         let mut pending = Vec::new();
         for group in std::mem::take(&mut self.local) {
             match dispatcher.submit_many(group.set, options) {
-                Ok(ticket) => pending.push(Pending::Local(ticket, group.left)),
+                Ok(ticket) => pending.push(PendingGroup::Local(ticket, group.left)),
                 Err(error) => {
                     group
                         .left
@@ -122,11 +123,11 @@ impl Groups {
         held.into_iter().for_each(|pending| pending.wait(&mut self.answers));
     }
 
-    fn start_held(&mut self, dispatcher: &Dispatcher, options: SubmitOptions) -> Vec<Pending> {
+    fn start_held(&mut self, dispatcher: &Dispatcher, options: SubmitOptions) -> Vec<PendingGroup> {
         let mut pending = Vec::new();
         for group in std::mem::take(&mut self.held) {
             match dispatcher.submit_held(group.jobs, options) {
-                Ok(ticket) => pending.push(Pending::Held(ticket, group.indices)),
+                Ok(ticket) => pending.push(PendingGroup::Held(ticket, group.indices)),
                 Err(error) => {
                     group
                         .indices
@@ -139,10 +140,10 @@ impl Groups {
     }
 }
 
-/// Memory set aside at once for the inputs of a call; beyond it the buffer grows as it fills.
+/// The largest buffer that is allocated at once for the inputs of a call. Beyond it the buffer grows as it fills.
 const MAX_RESERVED: usize = 1 << 20;
 
-impl Pending {
+impl PendingGroup {
     /// Blocks until the group is answered.
     pub(super) fn wait(self, answers: &mut Answers) {
         match self {
@@ -151,7 +152,7 @@ impl Pending {
         }
     }
 
-    /// True once the group is answered.
+    /// Returns true once the group is answered.
     pub(super) fn poll(&mut self, context: &mut Context<'_>, answers: &mut Answers) -> bool {
         let (Self::Local(ticket, _) | Self::Held(ticket, _)) = self;
         let Poll::Ready(results) = Pin::new(ticket).poll(context) else { return false };
@@ -164,11 +165,11 @@ impl Pending {
 }
 
 fn raise_all(left: Vec<(u32, Finisher)>, results: &Results, answers: &mut Answers) {
-    if left.first().is_some_and(|(_, residue)| residue.has_output()) {
+    if left.first().is_some_and(|(_, finisher)| finisher.has_output()) {
         answers.reserve(results.outcomes().bytes().len());
     }
-    for (at, (index, residue)) in left.into_iter().enumerate() {
-        answers.raise(index as usize, residue, results.get(at));
+    for (at, (index, finisher)) in left.into_iter().enumerate() {
+        answers.raise(index as usize, finisher, results.get(at));
     }
 }
 

@@ -3,19 +3,21 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use oarlock_core::{BatchSize, Curve, Engine, EngineFault, JobError, Jobs, Key, Outcomes, Scheme, Shape};
+use oarlock_core::{
+    BatchSize, Curve, Engine, EngineFault, JobError, Jobs, Key, Outcomes, Scheme, Shape, VerifyingScheme,
+};
 use oarlock_dispatch::SubmitOptions;
 use oarlock_keys::generate;
 use oarlock_scalar::ScalarEngine;
 
 use super::Accelerator;
-use crate::selftest::{Corrupt, Failure};
+use crate::selftest::{CorruptEngine, SelfTestFailure};
 use crate::{Calibration, Input, Job};
 
 /// An engine that counts what it is asked to compute, and is right but for one lane of one shape.
 #[derive(Debug)]
 struct Counting {
-    engine: Corrupt<ScalarEngine>,
+    engine: CorruptEngine<ScalarEngine>,
     runs: Arc<AtomicUsize>,
 }
 
@@ -41,7 +43,7 @@ impl Engine for Counting {
 /// A lazy accelerator whose second engine spoils `spoilt`, and how often that engine ran.
 fn lazy(spoilt: Shape, allowed: &[&str]) -> (Accelerator, Arc<AtomicUsize>) {
     let runs = Arc::new(AtomicUsize::new(0));
-    let engine = Corrupt::new(ScalarEngine::detect().unwrap(), spoilt, 1);
+    let engine = CorruptEngine::new(ScalarEngine::detect().unwrap(), spoilt, 1);
     let engine = Counting { engine, runs: Arc::clone(&runs) };
     let builder = Accelerator::builder().threads(1).cross_check(0.0).cost_cache(None).lazy();
     (builder.engine(Arc::new(engine)).engines(allowed.iter().copied()).build().unwrap(), runs)
@@ -52,7 +54,7 @@ const SIGN: Scheme = Scheme::Ed25519Sign;
 const ELSEWHERE: Shape = Shape::EcdsaVerify { curve: Curve::P384 };
 
 fn sign(key: &Key) -> Job<'_> {
-    Job::sign(SIGN, key, Input::Message(b"lazily"))
+    Job::with_scheme(SIGN, key, Input::Message(b"lazily"), &[])
 }
 
 #[test]
@@ -61,7 +63,7 @@ fn nothing_is_proved_or_measured_before_it_is_wanted() {
     assert_eq!(runs.load(Ordering::SeqCst), 0);
     assert_eq!(*accelerator.calibration(), Calibration::AtFirstUse { cache: None });
     let proved = |accelerator: &Accelerator| -> Vec<usize> {
-        let known = |engine: &Arc<crate::find::SelfTestedEngine>| engine.shapes_so_far();
+        let known = |engine: &Arc<crate::detect::SelfTestedEngine>| engine.shapes_so_far();
         accelerator.about.proved.iter().map(known).collect()
     };
     assert_eq!(proved(&accelerator), [0, 0]);
@@ -89,11 +91,11 @@ fn a_lazy_accelerator_answers_as_another_does() {
     let eager = Accelerator::builder().threads(1).cost_cache(None).engines(["scalar"]).build().unwrap();
     let (key, rsa) = (generate::ed25519().unwrap(), generate::rsa(2048).unwrap());
     let pkcs1 = Scheme::RsaPkcs1Sign { digest: oarlock_core::DigestAlg::Sha256 };
-    let signatures = [Job::sign(pkcs1, &rsa, Input::Message(b"lazily")), sign(&key), sign(&key)];
+    let signatures = [Job::with_scheme(pkcs1, &rsa, Input::Message(b"lazily"), &[]), sign(&key), sign(&key)];
     let (ours, theirs) =
         (lazy.submit_many(&signatures, SubmitOptions::default()).wait(), eager.run_all(&signatures));
     assert!((0..3).all(|at| ours.get(at).is_ok() && ours.get(at) == theirs.get(at)));
-    let forged = Job::verify(Scheme::Ed25519Verify, &key, Input::Message(b"other"), ours.get(1).unwrap());
+    let forged = Job::verify(VerifyingScheme::ED25519, &key, Input::Message(b"other"), ours.get(1).unwrap());
     assert_eq!(lazy.submit(&forged, SubmitOptions::default()).wait().unwrap_err(), JobError::Rejected);
 }
 
@@ -106,8 +108,8 @@ fn one_spoilt_lane_is_found_at_first_use() {
     assert!((0..8).all(|at| answers.get(at) == answers.get(0) && answers.get(at).is_ok()));
     let [(engine, shape, failure)] = &accelerator.failures()[..] else { panic!("one self test has failed") };
     assert_eq!((*engine, *shape), ("counting", Shape::Ed25519Sign));
-    assert!(matches!(failure, Failure::Wrong { lane: 1, .. }), "{failure}");
-    assert_eq!(accelerator.dispatcher().costs(Shape::Ed25519Sign).len(), 1);
+    assert!(matches!(failure, SelfTestFailure::Wrong { lane: 1, .. }), "{failure}");
+    assert_eq!(accelerator.diagnostics().dispatcher().costs(Shape::Ed25519Sign).len(), 1);
 
     let (only, _) = lazy(Shape::Ed25519Sign, &["counting"]);
     let queued = only
@@ -129,12 +131,15 @@ fn a_shape_that_failed_is_reported_as_by_another() {
 
 /// The environment of a program with raised privileges is another user's: no path of a cache may come from it.
 #[test]
-fn nothing_is_read_from_an_environment_that_is_to_be_ignored() {
+fn the_environment_and_the_cost_cache_are_opt_in() {
     let build = |builder: crate::accelerator::AcceleratorBuilder| builder.threads(1).lazy().build().unwrap();
-    let ignoring = build(Accelerator::builder().ignore_environment());
+    let ignoring = build(Accelerator::builder());
     assert_eq!(*ignoring.calibration(), Calibration::AtFirstUse { cache: None });
     assert!(ignoring.absent().iter().all(|absent| absent.reason != crate::UnavailableReason::Disabled));
-    let other = build(Accelerator::builder());
-    let cache = crate::calibrate::default_cache();
+    let new = Accelerator::new().unwrap();
+    assert_eq!(*new.calibration(), Calibration::AtFirstUse { cache: None });
+    assert_eq!(new.about.proved.iter().map(|engine| engine.shapes_so_far()).sum::<usize>(), 0);
+    let cache = crate::default_cost_cache();
+    let other = build(Accelerator::builder().environment(true).cost_cache(cache.clone()));
     assert_eq!(*other.calibration(), Calibration::AtFirstUse { cache });
 }

@@ -4,20 +4,21 @@ use std::sync::Arc;
 
 use oarlock_core::{
     BatchSize, Completion, Curve, DigestAlg, EcdsaEncoding, Engine, EngineFault, Fingerprint, Holder,
-    JobError, Jobs, Key, KeyKind, NonceRule, Operation, Outcomes, OwnedJobs, Scheme, Shape, Status,
+    JobError, Jobs, Key, KeyKind, NonceRule, Operation, Outcomes, OwnedJobs, Scheme, Shape, SigningScheme,
+    Status, VerifyingScheme,
 };
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, SchedulerConfig, SubmitOptions};
 use oarlock_keys::generate;
 use oarlock_scalar::ScalarEngine;
 
 use super::{Accelerator, BuildError};
-use crate::find::proved_shapes;
-use crate::selftest::{Corrupt, sample_operations, sample_records};
+use crate::detect::proved_shapes;
+use crate::selftest::{CorruptEngine, sample_operations, sample_records};
 use crate::{Input, Job};
 
 /// An engine that spoils one lane of one shape and confirms nothing.
 #[derive(Debug)]
-struct Spoilt(Corrupt<ScalarEngine>);
+struct Spoilt(CorruptEngine<ScalarEngine>);
 
 impl Engine for Spoilt {
     fn name(&self) -> &'static str {
@@ -40,7 +41,7 @@ impl Engine for Spoilt {
 /// All work goes to the spoilt engine; the scalar one only judges.
 fn spoilt(shape: Shape, cross_check: f64) -> Dispatcher {
     let scalar = ScalarEngine::detect().unwrap();
-    let engine = Spoilt(Corrupt::new(ScalarEngine::detect().unwrap(), shape, 1));
+    let engine = Spoilt(CorruptEngine::new(ScalarEngine::detect().unwrap(), shape, 1));
     let config =
         SchedulerConfig { cross_check, referee_serves: false, threads: 1, ..SchedulerConfig::default() };
     DispatcherBuilder::new(Arc::new(scalar)).engine(Arc::new(engine)).config(config).build()
@@ -71,7 +72,8 @@ fn rsa_results_are_confirmed_without_any_cross_check() {
     }
 }
 
-/// What leaves is what the scalar engine computes; ECDSA signatures, which have a nonce, verify.
+/// Checks that released results are those of the scalar engine, and that ECDSA signatures, which contain a nonce,
+/// verify.
 fn check_operations(dispatcher: &Dispatcher, shape: Shape) {
     let set = sample_operations(shape, 4).unwrap();
     let results = dispatcher.run_all(&set);
@@ -126,11 +128,11 @@ fn jobs_of_many_schemes_are_answered_in_their_order_and_bad_ones_fail_alone() {
     let accelerator = accelerator();
     let (p256, ed25519) = (generate::ec(Curve::P256).unwrap(), generate::ed25519().unwrap());
     let jobs = [
-        Job::sign(P256, &p256, Input::Message(b"one")),
-        Job::sign(Scheme::Ed25519Sign, &ed25519, Input::Message(b"two")),
-        Job::sign(P256, &ed25519, Input::Message(b"a key of another type")),
-        Job::sign(P256, &p256, Input::Digest(&[0; 31])),
-        Job::sign(P256, &p256, Input::Message(b"three")),
+        Job::with_scheme(P256, &p256, Input::Message(b"one"), &[]),
+        Job::sign(SigningScheme::ED25519, &ed25519, Input::Message(b"two")),
+        Job::with_scheme(P256, &ed25519, Input::Message(b"a key of another type"), &[]),
+        Job::with_scheme(P256, &p256, Input::Digest(&[0; 31]), &[]),
+        Job::with_scheme(P256, &p256, Input::Message(b"three"), &[]),
     ];
     let bulk = accelerator.run_all(&jobs);
     let queued = accelerator.submit_many(&jobs, SubmitOptions::default()).wait();
@@ -152,7 +154,7 @@ fn a_single_job_can_be_awaited() {
     use std::future::Future;
     let accelerator = accelerator();
     let key = generate::ed25519().unwrap();
-    let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Message(b"await me"));
+    let job = Job::sign(SigningScheme::ED25519, &key, Input::Message(b"await me"));
     let mut single = std::pin::pin!(accelerator.submit(&job, SubmitOptions::default()));
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     let signature = loop {
@@ -161,9 +163,9 @@ fn a_single_job_can_be_awaited() {
             std::task::Poll::Pending => std::thread::yield_now(),
         }
     };
-    let check = Job::verify(Scheme::Ed25519Verify, &key, Input::Message(b"await me"), &signature);
+    let check = Job::verify(VerifyingScheme::ED25519, &key, Input::Message(b"await me"), &signature);
     assert_eq!(accelerator.submit(&check, SubmitOptions::default()).wait().map(|yes| yes.len()), Ok(0));
-    let forged = Job::verify(Scheme::Ed25519Verify, &key, Input::Message(b"other"), &signature);
+    let forged = Job::verify(VerifyingScheme::ED25519, &key, Input::Message(b"other"), &signature);
     assert_eq!(accelerator.run_all(&[forged]).get(0), Err(JobError::Rejected));
 }
 
@@ -175,8 +177,9 @@ fn a_queued_job_needs_no_more_stack_than_a_fibre_has() {
     let sign = move || {
         let options = SubmitOptions { never_on_caller_thread: true, ..SubmitOptions::default() };
         for (scheme, key, is_possible) in [(P256, &p256, true), (pss, &rsa, true), (pss, &p256, false)] {
-            let answer =
-                accelerator.submit(&Job::sign(scheme, key, Input::Message(b"fibre")), options).wait();
+            let answer = accelerator
+                .submit(&Job::with_scheme(scheme, key, Input::Message(b"fibre"), &[]), options)
+                .wait();
             assert_eq!(answer.is_ok(), is_possible, "{scheme}");
         }
         assert_eq!(accelerator.counters().on_caller, 0);
@@ -209,7 +212,8 @@ fn held_keys_go_whole_to_their_holder_and_nowhere_else() {
     let local = generate::ed25519().unwrap();
     let held = Key::held(KeyKind::Ed25519Private, "vault", "k", None, Fingerprint::new([1; 32]));
     let lost = Key::held(KeyKind::Ed25519Private, "elsewhere", "k", None, Fingerprint::new([2; 32]));
-    let jobs = [&held, &local, &lost].map(|key| Job::sign(Scheme::Ed25519Sign, key, Input::Message(b"abc")));
+    let jobs =
+        [&held, &local, &lost].map(|key| Job::sign(SigningScheme::ED25519, key, Input::Message(b"abc")));
     for answers in
         [accelerator.run_all(&jobs), accelerator.submit_many(&jobs, SubmitOptions::default()).wait()]
     {
@@ -238,12 +242,12 @@ fn builders_say_what_they_expected() {
 
 #[test]
 fn an_engine_that_is_not_allowed_answers_nothing() {
-    let engine = Arc::new(Spoilt(Corrupt::new(ScalarEngine::detect().unwrap(), Shape::X25519, 0)));
+    let engine = Arc::new(Spoilt(CorruptEngine::new(ScalarEngine::detect().unwrap(), Shape::X25519, 0)));
     let only = Accelerator::builder().cost_cache(None).engine(engine).engines(["spoilt"]).build().unwrap();
     let key = generate::ed25519().unwrap();
-    let job = Job::sign(Scheme::Ed25519Sign, &key, Input::Message(b"x"));
+    let job = Job::sign(SigningScheme::ED25519, &key, Input::Message(b"x"));
     assert!(only.run_all(&[job]).get(0).is_ok());
-    assert_eq!(only.dispatcher().costs(Shape::Ed25519Sign).len(), 1);
+    assert_eq!(only.diagnostics().dispatcher().costs(Shape::Ed25519Sign).len(), 1);
     let x25519 = generate::x25519().unwrap();
     let peer = *x25519.x25519_public().unwrap();
     let refused = only.run_all(&[Job::agree(&x25519, &peer)]);

@@ -8,24 +8,24 @@ use oarlock_core::{
     erase,
 };
 
-use super::{Batch, Iv, Task};
+use super::{Batch, BatchTask, IvSource};
 use crate::schemes::make_room;
 
 /// Makes a [`Batch`] record by record: inputs are copied side by side, results get places in the order of the records.
 /// No allocation per record; [`clear`](BatchBuilder::clear) keeps the memory for the next batch.
 ///
 /// ```
-/// use oarlock::batch::{BatchBuilder, Entry, NewIv, Task};
-/// use oarlock::contract::BlockCipher;
-/// use oarlock::table::{Algorithm, IvRule, KeyTable, KeyType, Operation, Policy};
+/// use oarlock::batch::{BatchBuilder, BatchEntry, EntryIv, BatchTask};
+/// use oarlock::BlockCipher;
+/// use oarlock::table::{KeyAlgorithm, IvRule, KeyTable, KeyType, KeyOperation, KeyPolicy};
 /// use oarlock::Accelerator;
 ///
 /// let table = KeyTable::new();
-/// let policy = Policy::new().allow([Operation::Encrypt]).with([Algorithm::Cbc]).ivs([IvRule::Random]);
+/// let policy = KeyPolicy::new().allow([KeyOperation::Encrypt]).with([KeyAlgorithm::Cbc]).ivs([IvRule::Random]);
 /// let key = table.insert("pins", KeyType::Tdes2, &b"sixteen byte key"[..], policy)?.index;
 ///
 /// let mut batch = BatchBuilder::new();
-/// let encrypt = Entry::new(Task::encrypt(BlockCipher::Tdes2)).key(key).iv(NewIv::Generated);
+/// let encrypt = BatchEntry::new(BatchTask::encrypt(BlockCipher::Tdes2)).key(key).iv(EntryIv::Generated);
 /// let first = batch.add(encrypt.input(b"8 bytes."))?;
 /// let other = batch.add(encrypt.input(b"7 bytes"))?;
 ///
@@ -44,45 +44,45 @@ pub struct BatchBuilder {
     output_len: usize,
     keys: Vec<Key>,
     slots: Vec<u32>,
-    task: Grown<Task>,
-    key: Grown<KeySource>,
-    second_key: Grown<KeySource>,
-    iv: Grown<Span>,
-    second_iv: Grown<Span>,
-    iv_from: Grown<Iv>,
-    second_iv_from: Grown<Iv>,
-    aad: Grown<Span>,
-    input: Grown<InputSource>,
-    output: Grown<OutputSink>,
-    tag: Grown<Span>,
+    task: GrowingColumn<BatchTask>,
+    key: GrowingColumn<KeySource>,
+    second_key: GrowingColumn<KeySource>,
+    iv: GrowingColumn<Span>,
+    second_iv: GrowingColumn<Span>,
+    iv_from: GrowingColumn<IvSource>,
+    second_iv_from: GrowingColumn<IvSource>,
+    aad: GrowingColumn<Span>,
+    input: GrowingColumn<InputSource>,
+    output: GrowingColumn<OutputSink>,
+    tag: GrowingColumn<Span>,
 }
 
 /// One record for a [`BatchBuilder`].
 #[derive(Clone, Copy)]
-pub struct Entry<'e> {
-    task: Task,
+pub struct BatchEntry<'e> {
+    task: BatchTask,
     key: KeySource,
     second_key: KeySource,
-    iv: NewIv<'e>,
-    second_iv: NewIv<'e>,
+    iv: EntryIv<'e>,
+    second_iv: EntryIv<'e>,
     aad: &'e [u8],
-    input: Bytes<'e>,
-    output: Place,
+    input: EntryInput<'e>,
+    output: EntryOutput,
     tag: &'e [u8],
 }
 
-/// Where a record's input is.
+/// The place of a record's input.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Bytes<'e> {
+pub enum EntryInput<'e> {
     /// Here.
     Here(&'e [u8]),
     /// In a slot that an earlier record fills.
     Slot(u32),
 }
 
-/// Where a record's IV comes from.
+/// The source of a record's IV.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum NewIv<'e> {
+pub enum EntryIv<'e> {
     /// The caller.
     Bytes(&'e [u8]),
     /// A slot that an earlier record fills.
@@ -97,101 +97,101 @@ pub enum NewIv<'e> {
     GeneratedInto(u32),
 }
 
-/// Where a record's result goes.
+/// The place of a record's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum EntryOutput {
     /// Into the output, all of it; [`BatchOutcome::result`](super::BatchOutcome::result) has it.
     Output,
-    /// Into the output, so many leading bytes of it: a truncated MAC.
+    /// The first bytes of the result, in the output: a truncated MAC.
     Leading(u32),
     /// Into a slot, for a later record.
     Slot(u32),
 }
 
-impl<'e> Entry<'e> {
+impl<'e> BatchEntry<'e> {
     /// A record without input, key or IV.
     #[must_use]
-    pub fn new(task: Task) -> Self {
+    pub fn new(task: BatchTask) -> Self {
         Self {
             task,
             key: KeySource::Table(0),
             second_key: KeySource::Table(0),
-            iv: NewIv::Bytes(&[]),
-            second_iv: NewIv::Bytes(&[]),
+            iv: EntryIv::Bytes(&[]),
+            second_iv: EntryIv::Bytes(&[]),
             aad: &[],
-            input: Bytes::Here(&[]),
-            output: Place::Output,
+            input: EntryInput::Here(&[]),
+            output: EntryOutput::Output,
             tag: &[],
         }
     }
 
-    /// The same with another task.
+    /// Changes the task.
     #[must_use]
-    pub fn task(self, task: Task) -> Self {
+    pub fn task(self, task: BatchTask) -> Self {
         Self { task, ..self }
     }
 
-    /// Under the table's key at an index.
+    /// Sets the key: the table's key at an index.
     #[must_use]
     pub fn key(self, index: u32) -> Self {
         self.key_from(KeySource::Table(index))
     }
 
-    /// Under a key of the table, of the caller ([`BatchBuilder::outside_key`]) or from a slot.
+    /// Sets the key: one of the table, of the caller ([`BatchBuilder::outside_key`]) or from a slot.
     #[must_use]
     pub fn key_from(self, key: KeySource) -> Self {
         Self { key, ..self }
     }
 
-    /// With a second key, that of the encrypting half of a translation.
+    /// Sets the key of the encrypting half of a translation: the table's key at an index.
     #[must_use]
     pub fn second_key(self, index: u32) -> Self {
         self.second_key_from(KeySource::Table(index))
     }
 
-    /// The same, from anywhere.
+    /// Sets the key of the encrypting half of a translation, from any source.
     #[must_use]
     pub fn second_key_from(self, second_key: KeySource) -> Self {
         Self { second_key, ..self }
     }
 
-    /// With an IV.
+    /// Sets the IV.
     #[must_use]
-    pub fn iv(self, iv: NewIv<'e>) -> Self {
+    pub fn iv(self, iv: EntryIv<'e>) -> Self {
         Self { iv, ..self }
     }
 
-    /// With an IV for the encrypting half of a translation.
+    /// Sets the IV of the encrypting half of a translation.
     #[must_use]
-    pub fn second_iv(self, second_iv: NewIv<'e>) -> Self {
+    pub fn second_iv(self, second_iv: EntryIv<'e>) -> Self {
         Self { second_iv, ..self }
     }
 
-    /// With associated data.
+    /// Sets the associated data.
     #[must_use]
     pub fn aad(self, aad: &'e [u8]) -> Self {
         Self { aad, ..self }
     }
 
-    /// Over these bytes.
+    /// Sets the input to these bytes.
     #[must_use]
     pub fn input(self, input: &'e [u8]) -> Self {
-        Self { input: Bytes::Here(input), ..self }
+        Self { input: EntryInput::Here(input), ..self }
     }
 
-    /// Over bytes from anywhere.
+    /// Sets the input to bytes from any source.
     #[must_use]
-    pub fn input_from(self, input: Bytes<'e>) -> Self {
+    pub fn input_from(self, input: EntryInput<'e>) -> Self {
         Self { input, ..self }
     }
 
-    /// With a result that goes there.
+    /// Sets the place of the result.
     #[must_use]
-    pub fn output(self, output: Place) -> Self {
+    pub fn output(self, output: EntryOutput) -> Self {
         Self { output, ..self }
     }
 
-    /// With a tag to compare when opening, or the check value of a key to be unwrapped.
+    /// Sets the tag to compare in a decryption, or the check value of a key to unwrap.
     #[must_use]
     pub fn tag(self, tag: &'e [u8]) -> Self {
         Self { tag, ..self }
@@ -211,13 +211,13 @@ impl BatchBuilder {
         self.len
     }
 
-    /// True where there is no record.
+    /// True if there is no record.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// A slot with room for `len` bytes: as many as the record will put there that fills it.
+    /// Creates a slot with room for `len` bytes: the length of the result that fills it.
     pub fn slot(&mut self, len: u32) -> u32 {
         self.slots.push(len);
         // unreachable because four billion slots take more memory than there is
@@ -234,7 +234,7 @@ impl BatchBuilder {
     ///
     /// # Errors
     /// Data or results would exceed 4 GiB: the batch is then as it was.
-    pub fn add(&mut self, entry: Entry<'_>) -> Result<usize, JobError> {
+    pub fn add(&mut self, entry: BatchEntry<'_>) -> Result<usize, JobError> {
         let (data_len, output_len) = (self.data.len(), self.output_len);
         let added = self.lay_out(&entry);
         if added.is_none() {
@@ -278,10 +278,10 @@ impl BatchBuilder {
             ..Records::default()
         };
         Batch {
-            task: self.task.column(Task::digest(oarlock_core::DigestAlg::Sha256)),
+            task: self.task.column(BatchTask::digest(oarlock_core::DigestAlg::Sha256)),
             records,
-            iv_from: self.iv_from.column(Iv::Given),
-            second_iv_from: self.second_iv_from.column(Iv::Given),
+            iv_from: self.iv_from.column(IvSource::Given),
+            second_iv_from: self.second_iv_from.column(IvSource::Given),
             slots: self.slots[..].into(),
         }
     }
@@ -313,32 +313,32 @@ impl BatchBuilder {
         };
     }
 
-    fn lay_out(&mut self, entry: &Entry<'_>) -> Option<Laid> {
+    fn lay_out(&mut self, entry: &BatchEntry<'_>) -> Option<EntryLayout> {
         let (input, input_len) = match entry.input {
-            Bytes::Here(bytes) => (InputSource::Data(self.store(bytes)?), bytes.len()),
-            Bytes::Slot(slot) => {
+            EntryInput::Here(bytes) => (InputSource::Data(self.store(bytes)?), bytes.len()),
+            EntryInput::Slot(slot) => {
                 (InputSource::Slot(slot), self.slots.get(slot as usize).map_or(0, |room| *room as usize))
             }
         };
         let iv = self.lay_iv(entry.iv, entry.task.iv_len())?;
         let second_iv = self.lay_iv(entry.second_iv, entry.task.second_iv_len())?;
         let output = match entry.output {
-            Place::Slot(slot) => OutputSink::Slot(slot),
-            Place::Leading(len) => OutputSink::Output(self.place(len as usize)?),
-            Place::Output => OutputSink::Output(self.place(result_len(entry.task, input_len))?),
+            EntryOutput::Slot(slot) => OutputSink::Slot(slot),
+            EntryOutput::Leading(len) => OutputSink::Output(self.place(len as usize)?),
+            EntryOutput::Output => OutputSink::Output(self.place(result_len(entry.task, input_len))?),
         };
         let tag = if entry.task.is_seal() { self.place(TAG_LEN)? } else { self.store(entry.tag)? };
-        Some(Laid { iv, second_iv, aad: self.store(entry.aad)?, input, output, tag })
+        Some(EntryLayout { iv, second_iv, aad: self.store(entry.aad)?, input, output, tag })
     }
 
-    fn lay_iv(&mut self, iv: NewIv<'_>, len: Option<usize>) -> Option<(Span, Iv)> {
+    fn lay_iv(&mut self, iv: EntryIv<'_>, len: Option<usize>) -> Option<(Span, IvSource)> {
         let from = match iv {
-            NewIv::Bytes(bytes) => return Some((self.store(bytes)?, Iv::Given)),
-            NewIv::Slot(slot) => Iv::Slot(slot),
-            NewIv::Zero => Iv::Zero,
-            NewIv::KeyItself => Iv::KeyItself,
-            NewIv::Generated => Iv::Generated(OutputSink::Output(self.place(len.unwrap_or(0))?)),
-            NewIv::GeneratedInto(slot) => Iv::Generated(OutputSink::Slot(slot)),
+            EntryIv::Bytes(bytes) => return Some((self.store(bytes)?, IvSource::Given)),
+            EntryIv::Slot(slot) => IvSource::Slot(slot),
+            EntryIv::Zero => IvSource::Zero,
+            EntryIv::KeyItself => IvSource::KeyItself,
+            EntryIv::Generated => IvSource::Generated(OutputSink::Output(self.place(len.unwrap_or(0))?)),
+            EntryIv::GeneratedInto(slot) => IvSource::Generated(OutputSink::Slot(slot)),
         };
         Some((Span::default(), from))
     }
@@ -364,10 +364,10 @@ impl BatchBuilder {
 /// Bytes of a tag that is made.
 const TAG_LEN: usize = 16;
 
-/// Where the parts of a record came to lie.
-struct Laid {
-    iv: (Span, Iv),
-    second_iv: (Span, Iv),
+/// The places of the parts of a record.
+struct EntryLayout {
+    iv: (Span, IvSource),
+    second_iv: (Span, IvSource),
     aad: Span,
     input: InputSource,
     output: OutputSink,
@@ -375,7 +375,7 @@ struct Laid {
 }
 
 /// Bytes of a task's whole result.
-fn result_len(task: Task, input_len: usize) -> usize {
+fn result_len(task: BatchTask, input_len: usize) -> usize {
     match task.shape() {
         Shape::Mac { alg } => alg.tag_len(),
         Shape::Digest { alg } => alg.output_len(),
@@ -402,14 +402,14 @@ impl fmt::Debug for BatchBuilder {
     }
 }
 
-/// Shows the task: inputs may be secret.
-impl fmt::Debug for Entry<'_> {
+/// Shows the task only, because inputs may be secret.
+impl fmt::Debug for BatchEntry<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Entry({})", self.task)
     }
 }
 
-impl fmt::Debug for Bytes<'_> {
+impl fmt::Debug for EntryInput<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Here(bytes) => write!(f, "Here({} bytes)", bytes.len()),
@@ -418,7 +418,7 @@ impl fmt::Debug for Bytes<'_> {
     }
 }
 
-impl fmt::Debug for NewIv<'_> {
+impl fmt::Debug for EntryIv<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bytes(bytes) => write!(f, "Bytes({} bytes)", bytes.len()),
@@ -433,20 +433,20 @@ impl fmt::Debug for NewIv<'_> {
 
 /// A column that grows, and stays two numbers as long as values are one stride apart.
 #[derive(Debug)]
-struct Grown<T> {
+struct GrowingColumn<T> {
     first: Option<T>,
     stride: u32,
     /// Empty while the stride holds.
     each: Vec<T>,
 }
 
-impl<T> Default for Grown<T> {
+impl<T> Default for GrowingColumn<T> {
     fn default() -> Self {
         Self { first: None, stride: 0, each: Vec::new() }
     }
 }
 
-impl<T: ColumnValue + PartialEq> Grown<T> {
+impl<T: ColumnValue + PartialEq> GrowingColumn<T> {
     /// Adds the value of the record after `len` others.
     fn push(&mut self, value: T, len: usize) {
         let first = *self.first.get_or_insert(value);

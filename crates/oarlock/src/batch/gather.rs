@@ -1,17 +1,17 @@
-//! The columns of one group: its records side by side, results close together, slots of its own.
+//! The columns of one group: its records side by side, their results close together, and slots of its own.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use oarlock_core::{Column, InputSource, Key, KeySource, OutputSink, Records, SecretSlots, Span, Status};
 
-use super::Task;
-use super::plan::Row;
+use super::BatchTask;
+use super::plan::BatchRow;
 
 /// Columns of one group, kept from group to group.
 #[derive(Default)]
-pub(super) struct Gathered {
-    /// Where the records are in the batch.
+pub(super) struct GatheredColumns {
+    /// The indices of the records in the batch.
     pub(super) members: Vec<u32>,
     key: Vec<KeySource>,
     second_key: Vec<KeySource>,
@@ -30,7 +30,7 @@ pub(super) struct Gathered {
     reads: HashMap<u32, u32>,
 }
 
-impl Gathered {
+impl GatheredColumns {
     pub(super) fn clear(&mut self) {
         self.members.clear();
         self.key.clear();
@@ -51,7 +51,7 @@ impl Gathered {
     pub(super) fn push(
         &mut self,
         index: u32,
-        row: &Row,
+        row: &BatchRow,
         keys: [KeySource; 2],
         ivs: [Span; 2],
         slots: &SecretSlots,
@@ -69,10 +69,10 @@ impl Gathered {
             OutputSink::Output(span) => OutputSink::Output(self.place(span.len)?),
         };
         let (tag, check_value) = match row.task {
-            Task::UnwrapKey { .. } => (Span::default(), row.tag),
+            BatchTask::UnwrapKey { .. } => (Span::default(), row.tag),
             task if task.is_seal() => (self.place(row.tag.len)?, Span::default()),
             task if task.is_open() => (row.tag, Span::default()),
-            Task::Do(_) => (Span::default(), Span::default()),
+            BatchTask::Do(_) => (Span::default(), Span::default()),
         };
         self.members.push(index);
         self.key.push(key);
@@ -89,7 +89,7 @@ impl Gathered {
 
     /// Adds a record of a task that reads nothing but data and writes nothing but output. Columns that the task does not read stay
     /// empty.
-    pub(super) fn push_plain(&mut self, index: u32, task: Task, records: &Records<'_>) {
+    pub(super) fn push_plain(&mut self, index: u32, task: BatchTask, records: &Records<'_>) {
         let at = index as usize;
         self.members.push(index);
         if task.has_key() {

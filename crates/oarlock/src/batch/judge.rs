@@ -1,59 +1,61 @@
-//! Whether a record may run: its slots, its keys, its IVs, its places, in the order of the batch.
+//! The check of each record, in the order of the batch: its slots, keys, IVs and places.
 
 use std::sync::Arc;
 
 use oarlock_core::{InputSource, KeySource, OutputSink, Records, Span, Status};
 
-use super::plan::Row;
-use super::slots::{Claim, Claims, Holds, SlotKey};
-use super::{Batch, Iv, KeyWrap, Task};
-use crate::table::{KeyType, Operation, Policy, Rights, Snapshot};
+use super::plan::BatchRow;
+use super::slots::{SlotClaim, SlotClaims, SlotContent, SlotKey};
+use super::{Batch, BatchTask, IvSource, KeyWrap};
+use crate::table::{KeyOperation, KeyPolicy, KeyRights, KeyType, TableSnapshot};
 
 /// Bytes of a check value.
 pub(super) const CHECK_VALUE_LEN: usize = 3;
 
-/// What a result may be longer than its input: a digest of nothing has 64 bytes.
+/// The largest growth of a result over its input: a digest of nothing has 64 bytes.
 pub(super) const MAX_GROWTH: u32 = 64;
 
 /// Longest tag. NIST SP 800-38D 5.2.1.2.
 pub(super) const MAX_TAG: u32 = 16;
 
 /// Judges records in the order of the batch.
-pub(super) struct Judge<'a, 'b> {
+pub(super) struct RecordJudge<'a, 'b> {
     batch: &'b Batch<'b>,
-    snapshot: &'a Snapshot,
-    pub(super) claims: Claims<'a>,
-    /// True where any key's uses are counted.
+    snapshot: &'a TableSnapshot,
+    pub(super) claims: SlotClaims<'a>,
+    /// True if any key's uses are counted.
     pub(super) is_counted: bool,
 }
 
 /// The rights of a record's key, and what its policy says beyond them.
-struct Found<'a> {
-    rights: Rights,
+struct KeyGrant<'a> {
+    rights: KeyRights,
     /// None for a key that the caller brings along.
-    policy: Option<&'a Arc<Policy>>,
+    policy: Option<&'a Arc<KeyPolicy>>,
     /// The table's key, itself or what it came out of.
     root: Option<u32>,
 }
 
-impl Found<'_> {
-    /// True where the caller knows the key, or the one that it came out of.
+impl KeyGrant<'_> {
+    /// True if the caller knows the key, or the one that it came out of.
     fn is_known(&self) -> bool {
         self.policy.is_none()
     }
 }
 
 /// Data that everyone may read.
-const OPEN: Holds<'static> = Holds::Data { is_open: true, may_translate: false };
+const OPEN: SlotContent<'static> = SlotContent::Data { is_open: true, may_translate: false };
 
-impl<'a, 'b> Judge<'a, 'b> {
-    pub(super) fn new(batch: &'b Batch<'b>, snapshot: &'a Snapshot) -> Self {
-        Self { batch, snapshot, claims: Claims::new(batch.slots.len()), is_counted: false }
+impl<'a, 'b> RecordJudge<'a, 'b> {
+    pub(super) fn new(batch: &'b Batch<'b>, snapshot: &'a TableSnapshot) -> Self {
+        Self { batch, snapshot, claims: SlotClaims::new(batch.slots.len()), is_counted: false }
     }
 
-    /// The wave of a record, and whether it may run. The slots that it names are its own from then on, even where it may not:
-    /// what wanted to read them then depends on a failure.
-    pub(super) fn judge(&mut self, row: &Row) -> (u32, Result<(), Status>) {
+    /// Returns the wave of a record, and whether it may run.
+    ///
+    /// The record takes the slots that it names in any case. If it may not run, a later record that reads them
+    /// depends on a failure.
+    pub(super) fn judge(&mut self, row: &BatchRow) -> (u32, Result<(), Status>) {
         let wave = self.wave(row);
         let judged = wave.and_then(|_| self.check(row));
         let written =
@@ -64,25 +66,25 @@ impl<'a, 'b> Judge<'a, 'b> {
         let wave = wave.unwrap_or(0);
         let [output, ivs @ ..] = written;
         if let Some(slot) = output {
-            self.claims.fill(slot, Claim { wave, holds: holds.unwrap_or(Holds::Nothing) });
+            self.claims.fill(slot, SlotClaim { wave, holds: holds.unwrap_or(SlotContent::Nothing) });
         }
         for slot in ivs.into_iter().flatten() {
             let holds = match verdict {
                 Ok(()) => OPEN,
-                Err(_) => Holds::Nothing,
+                Err(_) => SlotContent::Nothing,
             };
-            self.claims.fill(slot, Claim { wave, holds });
+            self.claims.fill(slot, SlotClaim { wave, holds });
         }
         (wave, verdict)
     }
 
     /// One more than the wave of the last record whose slot this one reads.
-    fn wave(&self, row: &Row) -> Result<u32, Status> {
+    fn wave(&self, row: &BatchRow) -> Result<u32, Status> {
         let key = |source, is_read: bool| match source {
             KeySource::Slot(slot) if is_read => Some(slot),
             _ => None,
         };
-        let iv = |from| if let Iv::Slot(slot) = from { Some(slot) } else { None };
+        let iv = |from| if let IvSource::Slot(slot) = from { Some(slot) } else { None };
         let input = if let InputSource::Slot(slot) = row.input { Some(slot) } else { None };
         let reads = [
             key(row.key, row.task.has_key()),
@@ -110,8 +112,8 @@ impl<'a, 'b> Judge<'a, 'b> {
         }
     }
 
-    /// What the record leaves in the slot of its output, if it has one.
-    fn check(&mut self, row: &Row) -> Result<Holds<'a>, Status> {
+    /// Returns the content of the slot that the record fills, if it fills one.
+    fn check(&mut self, row: &BatchRow) -> Result<SlotContent<'a>, Status> {
         self.check_places(row)?;
         if !row.task.has_key() {
             self.check_keyless_iv(row)?;
@@ -120,65 +122,68 @@ impl<'a, 'b> Judge<'a, 'b> {
         }
         let found = self.find(row.key)?;
         self.is_counted |= !found.rights.is_uncounted(row.task.is_seal());
-        if let Task::UnwrapKey { wrap, key } = row.task {
+        if let BatchTask::UnwrapKey { wrap, key } = row.task {
             return self.check_unwrapping(row, &found, wrap, key);
         }
         self.check_iv(row, found.rights)?;
         if row.task.has_second_key() {
             return self.check_translation(row, &found);
         }
-        if row.second_iv_from != Iv::Given {
+        if row.second_iv_from != IvSource::Given {
             return Err(Status::Malformed);
         }
         self.check_rights(row, &found)
     }
 
-    /// Who knows one of the keys, knows the plaintext: then the other key must allow what that comes to.
-    fn check_translation(&mut self, row: &Row, first: &Found<'a>) -> Result<Holds<'a>, Status> {
+    /// Checks a translation.
+    ///
+    /// A caller who knows one of the keys knows the plaintext. The other key must then allow a plain encryption or
+    /// decryption.
+    fn check_translation(&mut self, row: &BatchRow, first: &KeyGrant<'a>) -> Result<SlotContent<'a>, Status> {
         let second = self.find(row.second_key)?;
         self.is_counted |= !second.rights.is_uncounted(false);
-        let unless = |needed: Rights, is_known, operation| {
+        let unless = |needed: KeyRights, is_known, operation| {
             if is_known { needed.doing_instead(operation) } else { needed }
         };
-        let from = unless(Rights::needed(row.task), second.is_known(), Operation::Decrypt);
-        let to = unless(Rights::needed_second(row.task), first.is_known(), Operation::Encrypt);
+        let from = unless(KeyRights::needed(row.task), second.is_known(), KeyOperation::Decrypt);
+        let to = unless(KeyRights::needed_second(row.task), first.is_known(), KeyOperation::Encrypt);
         allow(first.rights, from)?;
-        allow(second.rights, to.and(Rights::needed_to_encrypt(row.second_iv_from, false)))?;
+        allow(second.rights, to.and(KeyRights::needed_to_encrypt(row.second_iv_from, false)))?;
         self.check_input(row)?;
         self.check_generated(row.second_iv_from, row.task.second_iv_len())?;
         self.check_iv_slot(row.second_iv_from)?;
         Ok(OPEN)
     }
 
-    fn find(&self, source: KeySource) -> Result<Found<'a>, Status> {
+    fn find(&self, source: KeySource) -> Result<KeyGrant<'a>, Status> {
         match source {
             KeySource::Slot(slot) => {
                 let SlotKey { rights, policy, root, .. } = *self.claims.key(slot)?;
-                Ok(Found { rights, policy, root })
+                Ok(KeyGrant { rights, policy, root })
             }
-            KeySource::Table(index) if index >= Snapshot::FIRST_OUTSIDE => {
-                let place = (index - Snapshot::FIRST_OUTSIDE) as usize;
+            KeySource::Table(index) if index >= TableSnapshot::FIRST_OUTSIDE => {
+                let place = (index - TableSnapshot::FIRST_OUTSIDE) as usize;
                 let is_there = place < self.batch.records.keys.len();
                 is_there
-                    .then_some(Found { rights: Rights::CALLERS, policy: None, root: None })
+                    .then_some(KeyGrant { rights: KeyRights::CALLERS, policy: None, root: None })
                     .ok_or(Status::UnknownKey)
             }
             KeySource::Table(index) => {
                 let entry = self.snapshot.entry(index).ok_or(Status::UnknownKey)?;
                 let rights = self.snapshot.rights[index as usize];
-                Ok(Found { rights, policy: Some(&entry.policy), root: Some(index) })
+                Ok(KeyGrant { rights, policy: Some(&entry.policy), root: Some(index) })
             }
         }
     }
 
-    /// What the key must allow, where the record reads and writes what it does.
-    fn check_rights(&self, row: &Row, found: &Found<'a>) -> Result<Holds<'a>, Status> {
-        let (rights, needed) = (found.rights, Rights::needed(row.task));
+    /// Checks the rights that the record needs for its input and its output.
+    fn check_rights(&self, row: &BatchRow, found: &KeyGrant<'a>) -> Result<SlotContent<'a>, Status> {
+        let (rights, needed) = (found.rights, KeyRights::needed(row.task));
         if let InputSource::Slot(slot) = row.input {
             match &self.claims.read(slot)?.holds {
-                Holds::Key(key) if row.task.is_wrapping() => return check_export(key, found, needed),
-                Holds::Data { is_open, may_translate } if row.task.encrypts() => {
-                    let translates = needed.doing_instead(Operation::TranslateTo);
+                SlotContent::Key(key) if row.task.is_wrapping() => return check_export(key, found, needed),
+                SlotContent::Data { is_open, may_translate } if row.task.encrypts() => {
+                    let translates = needed.doing_instead(KeyOperation::TranslateTo);
                     let may_as_translation = *may_translate && !found.is_known() && rights.has(translates);
                     let may = may_as_translation || (*is_open && rights.has(needed));
                     return if may { Ok(OPEN) } else { Err(first_refusal(rights, needed)) };
@@ -188,66 +193,70 @@ impl<'a, 'b> Judge<'a, 'b> {
         }
         if row.task.decrypts() && matches!(row.output, OutputSink::Slot(_)) {
             let is_open = rights.has(needed);
-            let translates = needed.doing_instead(Operation::TranslateFrom);
+            let translates = needed.doing_instead(KeyOperation::TranslateFrom);
             let may_translate = !found.is_known() && rights.has(translates);
             let may = is_open || may_translate;
-            let holds = Holds::Data { is_open, may_translate };
+            let holds = SlotContent::Data { is_open, may_translate };
             return if may { Ok(holds) } else { Err(first_refusal(rights, needed)) };
         }
         allow(rights, needed).map(|()| OPEN)
     }
 
     /// Keys in slots are no data, nor is plaintext that may only be translated.
-    fn check_input(&self, row: &Row) -> Result<(), Status> {
+    fn check_input(&self, row: &BatchRow) -> Result<(), Status> {
         let InputSource::Slot(slot) = row.input else { return Ok(()) };
         match &self.claims.read(slot)?.holds {
-            Holds::Nothing => Err(Status::DependencyFailed),
-            Holds::Data { is_open: true, .. } => Ok(()),
-            Holds::Data { is_open: false, .. } => Err(Status::Forbidden),
-            Holds::Key(_) => Err(Status::Forbidden),
+            SlotContent::Nothing => Err(Status::DependencyFailed),
+            SlotContent::Data { is_open: true, .. } => Ok(()),
+            SlotContent::Data { is_open: false, .. } => Err(Status::Forbidden),
+            SlotContent::Key(_) => Err(Status::Forbidden),
         }
     }
 
-    fn check_iv(&self, row: &Row, rights: Rights) -> Result<(), Status> {
+    fn check_iv(&self, row: &BatchRow, rights: KeyRights) -> Result<(), Status> {
         let Some(len) = row.task.iv_len() else {
-            return if row.iv_from == Iv::Given { Ok(()) } else { Err(Status::Malformed) };
+            return if row.iv_from == IvSource::Given { Ok(()) } else { Err(Status::Malformed) };
         };
         let needed = if row.task.encrypts() {
-            Rights::needed_to_encrypt(row.iv_from, row.task.is_seal())
-        } else if matches!(row.iv_from, Iv::Generated(_)) {
+            KeyRights::needed_to_encrypt(row.iv_from, row.task.is_seal())
+        } else if matches!(row.iv_from, IvSource::Generated(_)) {
             return Err(Status::Malformed);
         } else {
-            Rights::needed_to_decrypt(row.iv_from)
+            KeyRights::needed_to_decrypt(row.iv_from)
         };
         allow(rights, needed)?;
         self.check_generated(row.iv_from, Some(len))?;
         self.check_iv_slot(row.iv_from)
     }
 
-    fn check_keyless_iv(&self, row: &Row) -> Result<(), Status> {
+    fn check_keyless_iv(&self, row: &BatchRow) -> Result<(), Status> {
         match (row.iv_from, row.second_iv_from) {
-            (Iv::Given, Iv::Given) => Ok(()),
-            (Iv::Slot(_), Iv::Given) if row.task.iv_len().is_some() => self.check_iv_slot(row.iv_from),
+            (IvSource::Given, IvSource::Given) => Ok(()),
+            (IvSource::Slot(_), IvSource::Given) if row.task.iv_len().is_some() => {
+                self.check_iv_slot(row.iv_from)
+            }
             _ => Err(Status::Malformed),
         }
     }
 
-    fn check_iv_slot(&self, from: Iv) -> Result<(), Status> {
-        let Iv::Slot(slot) = from else { return Ok(()) };
+    fn check_iv_slot(&self, from: IvSource) -> Result<(), Status> {
+        let IvSource::Slot(slot) = from else { return Ok(()) };
         match self.claims.read(slot)?.holds {
-            Holds::Nothing => Err(Status::DependencyFailed),
-            Holds::Data { is_open: true, .. } => Ok(()),
+            SlotContent::Nothing => Err(Status::DependencyFailed),
+            SlotContent::Data { is_open: true, .. } => Ok(()),
             _ => Err(Status::Forbidden),
         }
     }
 
-    /// The place of an IV that the hall makes.
-    fn check_generated(&self, from: Iv, len: Option<usize>) -> Result<(), Status> {
+    /// The place of an IV that the accelerator makes.
+    fn check_generated(&self, from: IvSource, len: Option<usize>) -> Result<(), Status> {
         let len = len.ok_or(Status::Malformed)?;
         match from {
-            Iv::Generated(OutputSink::Output(span)) if span.len as usize != len => Err(Status::BadLength),
-            Iv::Generated(OutputSink::Output(span)) => self.in_output(span),
-            Iv::Generated(OutputSink::Slot(slot)) => match self.batch.slots.get(slot as usize) {
+            IvSource::Generated(OutputSink::Output(span)) if span.len as usize != len => {
+                Err(Status::BadLength)
+            }
+            IvSource::Generated(OutputSink::Output(span)) => self.in_output(span),
+            IvSource::Generated(OutputSink::Slot(slot)) => match self.batch.slots.get(slot as usize) {
                 Some(room) if *room as usize >= len => Ok(()),
                 Some(_) => Err(Status::BadLength),
                 None => Err(Status::Malformed),
@@ -258,14 +267,14 @@ impl<'a, 'b> Judge<'a, 'b> {
 
     fn check_unwrapping(
         &self,
-        row: &Row,
-        found: &Found<'a>,
+        row: &BatchRow,
+        found: &KeyGrant<'a>,
         wrap: KeyWrap,
         key_type: KeyType,
-    ) -> Result<Holds<'a>, Status> {
-        allow(found.rights, Rights::needed(row.task))?;
+    ) -> Result<SlotContent<'a>, Status> {
+        allow(found.rights, KeyRights::needed(row.task))?;
         if !matches!(row.output, OutputSink::Slot(_))
-            || (row.iv_from, row.second_iv_from) != (Iv::Given, Iv::Given)
+            || (row.iv_from, row.second_iv_from) != (IvSource::Given, IvSource::Given)
         {
             return Err(Status::Malformed);
         }
@@ -276,8 +285,8 @@ impl<'a, 'b> Judge<'a, 'b> {
             Some(policy) => Some(policy.of_unwrapped(key_type).ok_or(Status::Forbidden)?),
             None => None,
         };
-        Ok(Holds::Key(SlotKey {
-            rights: policy.map_or(Rights::callers_of(key_type), |own| Rights::compile(key_type, own)),
+        Ok(SlotContent::Key(SlotKey {
+            rights: policy.map_or(KeyRights::callers_of(key_type), |own| KeyRights::compile(key_type, own)),
             policy,
             root: found.root,
             uses_left: policy.and_then(|own| own.max_uses).unwrap_or(u64::MAX),
@@ -285,7 +294,7 @@ impl<'a, 'b> Judge<'a, 'b> {
     }
 
     /// Legacy wraps carry whole keys of the DES family, with a check value.
-    fn check_wrap(&self, row: &Row, wrap: KeyWrap, key_type: KeyType) -> Result<(), Status> {
+    fn check_wrap(&self, row: &BatchRow, wrap: KeyWrap, key_type: KeyType) -> Result<(), Status> {
         let check_value_len = row.tag.len as usize;
         match wrap {
             KeyWrap::Aes(_) if check_value_len == 0 => Ok(()),
@@ -304,9 +313,9 @@ impl<'a, 'b> Judge<'a, 'b> {
         }
     }
 
-    /// What the caller gives lies in the caller's data, whatever the hall puts behind it; outputs lie where there is room
-    /// and are no longer than any result.
-    fn check_places(&self, row: &Row) -> Result<(), Status> {
+    /// Checks that given spans lie in the caller's data, without the IVs behind it, and that outputs have room and
+    /// are no longer than any result.
+    fn check_places(&self, row: &BatchRow) -> Result<(), Status> {
         let given =
             [row.iv, row.second_iv, row.aad, if row.task.is_open() { row.tag } else { Span::default() }];
         if given.iter().any(|span| span.of(&self.batch.records.data).is_none()) {
@@ -342,7 +351,7 @@ impl<'a, 'b> Judge<'a, 'b> {
     }
 }
 
-/// True where the output has room for a span.
+/// True if the output has room for a span.
 #[inline]
 pub(super) fn is_in_output(records: &Records<'_>, span: Span) -> bool {
     span.range().end <= records.output_len
@@ -352,24 +361,30 @@ fn output_slot(sink: OutputSink) -> Option<u32> {
     if let OutputSink::Slot(slot) = sink { Some(slot) } else { None }
 }
 
-fn generated_slot(from: Iv) -> Option<u32> {
-    if let Iv::Generated(OutputSink::Slot(slot)) = from { Some(slot) } else { None }
+fn generated_slot(from: IvSource) -> Option<u32> {
+    if let IvSource::Generated(OutputSink::Slot(slot)) = from { Some(slot) } else { None }
 }
 
-/// A key leaves where it may, under a key that wraps keys and that the caller does not know.
-fn check_export<'a>(key: &SlotKey<'_>, under: &Found<'_>, needed: Rights) -> Result<Holds<'a>, Status> {
-    allow(under.rights, needed.doing_instead(Operation::Wrap))?;
-    let may_leave = key.rights.has(Rights::to(Operation::Export));
+/// Checks the export of a key: the key must allow it, and the wrapping key must wrap keys and be unknown to the
+/// caller.
+fn check_export<'a>(
+    key: &SlotKey<'_>,
+    under: &KeyGrant<'_>,
+    needed: KeyRights,
+) -> Result<SlotContent<'a>, Status> {
+    allow(under.rights, needed.doing_instead(KeyOperation::Wrap))?;
+    let may_leave = key.rights.has(KeyRights::to(KeyOperation::Export));
     let would_be_shown = under.is_known() && key.policy.is_some();
     if may_leave && !would_be_shown { Ok(OPEN) } else { Err(Status::Forbidden) }
 }
 
-fn allow(rights: Rights, needed: Rights) -> Result<(), Status> {
+fn allow(rights: KeyRights, needed: KeyRights) -> Result<(), Status> {
     if rights.has(needed) { Ok(()) } else { Err(rights.refusal(needed)) }
 }
 
-/// Why neither of two rights was there: of the first what is missing, else that the policy says no.
-fn first_refusal(rights: Rights, needed: Rights) -> Status {
+/// Returns the reason of a refusal if both of two rights are missing: the lack of the first, else that the policy
+/// forbids it.
+fn first_refusal(rights: KeyRights, needed: KeyRights) -> Status {
     match rights.refusal(needed) {
         Status::Done => Status::Forbidden,
         status => status,

@@ -7,36 +7,36 @@ use std::borrow::Cow;
 
 use oarlock_core::{Column, InputSource, Outcomes, OutputSink, Records, SecretSlots, Shape, Span, Status};
 
-use super::gather::Gathered;
+use super::gather::GatheredColumns;
 use super::judge::{MAX_GROWTH, MAX_TAG, is_in_output};
 use super::plain::{needed, rights_of};
-use super::reserve::{Tally, reserve_all};
+use super::reserve::{UseTally, reserve_all};
 use super::waves::{copy, status_of};
-use super::{Batch, Iv, Task};
+use super::{Batch, BatchTask, IvSource};
 use crate::Accelerator;
-use crate::table::{Rights, Snapshot};
+use crate::table::{KeyRights, TableSnapshot};
 
 /// The records of one task.
-pub(super) struct Lot {
-    task: Task,
-    /// What the task needs of a key.
-    needed: Rights,
-    /// What all its keys allow.
-    common: Rights,
+pub(super) struct TaskRecords {
+    task: BatchTask,
+    /// The rights that the task needs of a key.
+    needed: KeyRights,
+    /// The rights that all its keys have in common.
+    common: KeyRights,
     /// Their places in the batch, in order.
     members: Vec<u32>,
     /// Bytes of their outputs and tags.
     output_len: u64,
 }
 
-/// More tasks than that are told apart by hashing them, as the general way does.
+/// The largest number of tasks that a linear search finds. The general path hashes tasks.
 const MAX_TASKS: usize = 32;
 
-impl Lot {
+impl TaskRecords {
     /// None for a task whose records have to be looked at one by one.
-    fn of(task: Task) -> Option<Self> {
+    fn of(task: BatchTask) -> Option<Self> {
         match task {
-            Task::Do(
+            BatchTask::Do(
                 Shape::Cipher { .. }
                 | Shape::Aead { .. }
                 | Shape::Mac { .. }
@@ -46,10 +46,10 @@ impl Lot {
             _ => return None,
         }
         let members = Vec::new();
-        Some(Self { task, needed: needed(task), common: Rights::ALL, members, output_len: 0 })
+        Some(Self { task, needed: needed(task), common: KeyRights::ALL, members, output_len: 0 })
     }
 
-    /// True where the records may run as far as their keys are concerned.
+    /// True if the records may run as far as their keys are concerned.
     fn may(&self) -> bool {
         self.common.has(self.needed) && u32::try_from(self.output_len).is_ok()
     }
@@ -59,16 +59,18 @@ impl Lot {
     }
 }
 
-/// The tasks of a batch that may go so; its uses are then reserved. None where a record has to be looked at.
-pub(super) fn admit(batch: &Batch<'_>, snapshot: &Snapshot) -> Option<Vec<Lot>> {
-    let (Column::One(Iv::Given), Column::One(Iv::Given)) = (&batch.iv_from, &batch.second_iv_from) else {
+/// The tasks of a batch that may go so; its uses are then reserved. None if a record has to be looked at.
+pub(super) fn admit(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Vec<TaskRecords>> {
+    let (Column::One(IvSource::Given), Column::One(IvSource::Given)) =
+        (&batch.iv_from, &batch.second_iv_from)
+    else {
         return None;
     };
     if batch.names_slots() {
         return None;
     }
     let records = &batch.records;
-    let mut lots: Vec<Lot> = Vec::new();
+    let mut lots: Vec<TaskRecords> = Vec::new();
     let mut latest = 0;
     let what = batch.task.cursor().zip(records.key.cursor());
     let places = records.input.cursor().zip(records.output.cursor().zip(records.tag.cursor()));
@@ -92,40 +94,40 @@ pub(super) fn admit(batch: &Batch<'_>, snapshot: &Snapshot) -> Option<Vec<Lot>> 
         lot.common = lot.common.common(rights_of(&snapshot.rights, key));
         lot.members.push(index);
     }
-    let may = lots.iter().all(Lot::may)
-        && (lots.iter().all(Lot::is_uncounted) || reserve(&lots, records, snapshot));
+    let may = lots.iter().all(TaskRecords::may)
+        && (lots.iter().all(TaskRecords::is_uncounted) || reserve(&lots, records, snapshot));
     may.then_some(lots)
 }
 
-/// The place of a task, made where it is new.
-fn place_of(task: Task, lots: &mut Vec<Lot>) -> Option<usize> {
+/// The place of a task, made if it is new.
+fn place_of(task: BatchTask, lots: &mut Vec<TaskRecords>) -> Option<usize> {
     if let Some(known) = lots.iter().position(|lot| lot.task == task) {
         return Some(known);
     }
-    lots.push(Lot::of(task)?);
+    lots.push(TaskRecords::of(task)?);
     (lots.len() <= MAX_TASKS).then_some(lots.len() - 1)
 }
 
-/// Reserves the uses of all keys; takes none where some key has too few left.
-fn reserve(lots: &[Lot], records: &Records<'_>, snapshot: &Snapshot) -> bool {
-    let count = |is_meant: fn(Task) -> bool, tally: &mut Tally| {
+/// Reserves the uses of all keys, or none if a key has too few left.
+fn reserve(lots: &[TaskRecords], records: &Records<'_>, snapshot: &TableSnapshot) -> bool {
+    let count = |is_meant: fn(BatchTask) -> bool, tally: &mut UseTally| {
         let members = lots.iter().filter(|lot| is_meant(lot.task)).flat_map(|lot| &lot.members);
         let keys = members.filter_map(|index| records.key.get(*index as usize));
         keys.for_each(|source| tally.add_source(source));
     };
-    reserve_all(snapshot, |tally| count(Task::has_key, tally), |tally| count(Task::is_seal, tally))
+    reserve_all(snapshot, |tally| count(BatchTask::has_key, tally), |tally| count(BatchTask::is_seal, tally))
 }
 
 /// Runs a batch that was admitted.
 pub(super) fn run(
     accelerator: &Accelerator,
-    lots: &[Lot],
+    lots: &[TaskRecords],
     records: &Records<'_>,
-    snapshot: &Snapshot,
+    snapshot: &TableSnapshot,
     outcomes: &mut Outcomes,
 ) {
     outcomes.reset_mixed(records.len, records.output_len);
-    let (mut gathered, mut results) = (Gathered::default(), Outcomes::default());
+    let (mut gathered, mut results) = (GatheredColumns::default(), Outcomes::default());
     for lot in lots {
         gathered.clear();
         lot.members.iter().for_each(|index| gathered.push_plain(*index, lot.task, records));
@@ -139,10 +141,10 @@ pub(super) fn run(
     }
 }
 
-/// Puts the results of a task where its records want them.
+/// Copies the results of a task to the places that its records name.
 fn scatter(
-    task: Task,
-    gathered: &Gathered,
+    task: BatchTask,
+    gathered: &GatheredColumns,
     records: &Records<'_>,
     results: &mut Outcomes,
     outcomes: &mut Outcomes,

@@ -2,7 +2,7 @@
 //!
 //! A [`Batch`] is columns, as [`Records`] are, and a task for each record; a [`BatchBuilder`] makes one record by record.
 //! [`Accelerator::run_batch`] checks each record against the policy of its key, groups records by shape, runs them in waves
-//! where one takes a key or an input from an earlier one's secret slot, and answers in the caller's order. A batch of one
+//! if one takes a key or an input from an earlier one's secret slot, and answers in the caller's order. A batch of one
 //! shape, with the caller's IVs and without slots, goes to the engines as it is.
 //!
 //! | file | what it holds |
@@ -14,7 +14,7 @@
 //! | `mixed` | batches of several tasks whose records are plain: their columns copied by task |
 //! | `plan`, `judge`, `slots` | which record may run, in which wave, after which other |
 //! | `reserve` | uses of keys, taken before anything runs |
-//! | `ivs` | IVs that the hall makes |
+//! | `ivs` | IVs that the accelerator makes |
 //! | `waves`, `gather` | groups of one shape, run and put back into order |
 //! | `unwrapped` | what an unwrapped key must pass before it is used |
 
@@ -31,6 +31,7 @@ mod slots;
 mod task;
 #[cfg(test)]
 pub(crate) mod tests;
+mod unwrap_key;
 mod unwrapped;
 mod waves;
 
@@ -39,28 +40,31 @@ use std::fmt;
 
 use oarlock_core::{Column, ColumnValue, JobError, KeySource, Records, SecretSlots};
 
-pub use self::builder::{BatchBuilder, Bytes, Entry, NewIv, Place};
+pub use self::builder::{BatchBuilder, BatchEntry, EntryInput, EntryIv, EntryOutput};
 pub use self::outcome::{BatchOutcome, RecordError};
-pub use self::task::{Iv, KeyWrap, Task};
+pub use self::task::{BatchTask, IvSource, KeyWrap};
+pub use self::unwrap_key::WrappedKey;
 use crate::Accelerator;
-use crate::table::{KeyColumns, KeyTable, Snapshot};
+use crate::table::{KeyColumns, KeyTable, TableSnapshot};
 
 /// Records of mixed tasks.
 ///
-/// A slot is written by one record, the first that names it, and read by later ones: what an unwrapping puts there is used
-/// as a key only, what any other record puts there as data only, and what a key that may only translate has decrypted is
-/// only encrypted again. Slots end with the call.
+/// The first record that names a slot writes it, and later records read it. A slot that an unwrapping fills is used
+/// as a key only. A slot that any other record fills is used as data only. Data that a translate-only key has
+/// decrypted can only be encrypted again. Slots end with the call.
 #[derive(Clone)]
 pub struct Batch<'a> {
-    /// What is done with each record.
-    pub task: Column<'a, Task>,
-    /// The columns as the engines know them. `keys` are keys that the caller brings along, beside those of the table
-    /// ([`Batch::outside_key`] names them); `slots` is not looked at. The tag column holds the check values of unwrapped keys.
+    /// The task of each record.
+    pub task: Column<'a, BatchTask>,
+    /// The columns in the form that engines take.
+    ///
+    /// `keys` are keys of the caller beside those of the table ([`Batch::outside_key`] names them). `slots` is
+    /// ignored. The tag column holds the check values of unwrapped keys.
     pub records: Records<'a>,
-    /// Where the IV is: the spans of `records.iv` are those of [`Iv::Given`].
-    pub iv_from: Column<'a, Iv>,
-    /// Where the IV of the encrypting half of a translation is.
-    pub second_iv_from: Column<'a, Iv>,
+    /// The source of each IV. The spans of `records.iv` are those of [`IvSource::Given`].
+    pub iv_from: Column<'a, IvSource>,
+    /// The source of the IV of the encrypting half of a translation.
+    pub second_iv_from: Column<'a, IvSource>,
     /// Bytes that each secret slot has room for.
     pub slots: Cow<'a, [u32]>,
 }
@@ -68,25 +72,26 @@ pub struct Batch<'a> {
 impl<'a> Batch<'a> {
     /// Records of mixed tasks, with the caller's IVs and without slots.
     #[must_use]
-    pub fn new(task: Column<'a, Task>, records: Records<'a>) -> Self {
-        let iv = Column::One(Iv::Given);
+    pub fn new(task: Column<'a, BatchTask>, records: Records<'a>) -> Self {
+        let iv = Column::One(IvSource::Given);
         Self { task, records, iv_from: iv.clone(), second_iv_from: iv, slots: Cow::Borrowed(&[]) }
     }
 
     /// Records of one task, with the caller's IVs and without slots.
     #[must_use]
-    pub fn of(task: impl Into<Task>, records: Records<'a>) -> Self {
+    pub fn of(task: impl Into<BatchTask>, records: Records<'a>) -> Self {
         Self::new(Column::One(task.into()), records)
     }
 
-    /// Names the key at `index` of `records.keys`, which the caller brings along. No policy holds for it, and no IV for GCM is
-    /// made under it, because nobody counts its uses.
+    /// Names the key at `index` of `records.keys`, which the caller brings along.
+    ///
+    /// No policy holds for it. No IV for GCM is made under it, because nobody counts its uses.
     #[must_use]
     pub fn outside_key(index: u32) -> KeySource {
-        KeySource::Table(Snapshot::FIRST_OUTSIDE | index)
+        KeySource::Table(TableSnapshot::FIRST_OUTSIDE | index)
     }
 
-    /// True where every column covers every record.
+    /// True if every column covers every record.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let len = self.records.len;
@@ -100,7 +105,7 @@ impl<'a> Batch<'a> {
         !self.slots.is_empty()
     }
 
-    /// The same batch, borrowed, with other key columns.
+    /// Returns the same batch, borrowed, with other key columns.
     fn with_keys(&self, [key, second_key]: KeyColumns) -> Batch<'_> {
         Batch {
             task: self.task.borrowed(),
@@ -111,7 +116,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// The same batch, borrowed, with runs written out: its records are then read in any order.
+    /// Returns the same batch, borrowed, with runs written out. Its records can then be read in any order.
     fn flattened(&self) -> Batch<'_> {
         let records = self.records.borrowed();
         Batch {
@@ -141,7 +146,8 @@ fn flat<'a, T: ColumnValue>(column: &'a Column<'_, T>) -> Column<'a, T> {
     }
 }
 
-/// Computes a batch into an outcome whose memory is used again. What comes back are the slots, for whoever keeps an unwrapped key.
+/// Computes a batch into an outcome whose memory is used again. Returns the slots, from which an unwrapped key can be
+/// taken.
 pub(crate) fn run(
     accelerator: &Accelerator,
     table: &KeyTable,
@@ -173,7 +179,7 @@ pub(crate) fn run(
         return Ok(SecretSlots::default());
     }
     let slots;
-    (*outcome, slots) = waves::run(accelerator, &flat, plan::Plan::of(&flat, &snapshot)?, memory)?;
+    (*outcome, slots) = waves::run(accelerator, &flat, plan::BatchPlan::of(&flat, &snapshot)?, memory)?;
     table.count_weak(outcome.warnings().len() as u64);
     Ok(slots)
 }

@@ -1,37 +1,38 @@
-//! What a batch gave, in the order of its records.
+//! The outcome of a batch, in the order of its records.
 
 use std::fmt;
 use std::sync::Arc;
 
 use oarlock_core::{Blame, JobError, KeySource, Outcomes, OutputSink, Span, Status};
 
-use super::plan::Row;
-use super::{Batch, Iv, Task};
-use crate::table::{KeyTable, Weakness};
+use super::plan::BatchRow;
+use super::{Batch, BatchTask, IvSource};
+use crate::table::{KeyTable, KeyWeakness};
 
-/// Statuses and results of a batch. Zeroized on drop where anything in it may be secret.
+/// The statuses and results of a batch, zeroized on drop if anything in it may be secret.
 #[derive(Default)]
 pub struct BatchOutcome {
     outcomes: Outcomes,
-    warnings: Vec<(u32, Weakness)>,
+    warnings: Vec<(u32, KeyWeakness)>,
 }
 
-/// Why one record has no result, for a human to read: which record, what it wanted, under which key, what was expected.
-/// No data and no key material.
+/// The reason why one record has no result, for a human reader.
+///
+/// It names the record, its task, its key and the expected lengths. It contains no data and no key material.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordError {
     /// Its place in the batch.
     pub record: usize,
-    /// What it wanted.
-    pub task: Task,
-    /// The name of its key, where the table has it.
+    /// The task of the record.
+    pub task: BatchTask,
+    /// The name of its key, if the table has it.
     pub key: Option<Arc<str>>,
-    /// Why it was refused.
+    /// The reason for the refusal.
     pub status: Status,
 }
 
 impl BatchOutcome {
-    pub(super) fn of(outcomes: Outcomes, mut warnings: Vec<(u32, Weakness)>) -> Self {
+    pub(super) fn of(outcomes: Outcomes, mut warnings: Vec<(u32, KeyWeakness)>) -> Self {
         warnings.sort_unstable_by_key(|(record, _)| *record);
         Self { outcomes, warnings }
     }
@@ -47,19 +48,19 @@ impl BatchOutcome {
         self.outcomes.statuses()
     }
 
-    /// True where every record is done.
+    /// True if every record is done.
     #[must_use]
     pub fn is_all_done(&self) -> bool {
         self.statuses().iter().all(|status| *status == Status::Done)
     }
 
-    /// The output buffer, with the results at the places that the batch named; zeros where a record is not done.
+    /// The output buffer, with the results at the places that the batch named; zeros if a record is not done.
     #[must_use]
     pub fn output(&self) -> &[u8] {
         self.outcomes.bytes()
     }
 
-    /// The result of a record that is done and whose output is not a slot: as long as it really is.
+    /// Returns the result of a record that is done and whose output is not a slot, at its real length.
     #[must_use]
     pub fn result(&self, batch: &Batch<'_>, record: usize) -> Option<&[u8]> {
         match batch.records.output.get(record)? {
@@ -83,9 +84,8 @@ impl BatchOutcome {
     pub fn iv(&self, batch: &Batch<'_>, record: usize) -> Option<&[u8]> {
         let second = batch.second_iv_from.get(record)?;
         match (second, batch.iv_from.get(record)?) {
-            (Iv::Generated(OutputSink::Output(span)), _) | (_, Iv::Generated(OutputSink::Output(span))) => {
-                self.done(record, span)
-            }
+            (IvSource::Generated(OutputSink::Output(span)), _)
+            | (_, IvSource::Generated(OutputSink::Output(span))) => self.done(record, span),
             _ => None,
         }
     }
@@ -98,15 +98,15 @@ impl BatchOutcome {
 
     /// Keys that were let in with a warning, by the record that unwrapped them.
     #[must_use]
-    pub fn warnings(&self) -> &[(u32, Weakness)] {
+    pub fn warnings(&self) -> &[(u32, KeyWeakness)] {
         &self.warnings
     }
 
-    /// Why a record has no result; None where it has.
+    /// Returns the reason why a record has no result, or `None` if it has one.
     #[must_use]
     pub fn error(&self, table: &KeyTable, batch: &Batch<'_>, record: usize) -> Option<RecordError> {
         let status = *self.statuses().get(record).filter(|status| **status != Status::Done)?;
-        let row = Row::at(batch, record);
+        let row = BatchRow::at(batch, record);
         let key = match row.key {
             KeySource::Table(index) if row.task.has_key() => table.info(index).map(|info| info.name),
             _ => None,
@@ -130,13 +130,13 @@ impl BatchOutcome {
 }
 
 impl RecordError {
-    /// Whose fault it was.
+    /// Returns the party at fault.
     #[must_use]
     pub fn blame(&self) -> Blame {
         self.status.error(self.task.shape()).as_ref().map_or(Blame::Machine, JobError::blame)
     }
 
-    /// What lengths would have fitted, where one did not.
+    /// Returns the lengths that fit, if a length was wrong.
     #[must_use]
     pub fn expected(&self) -> Option<String> {
         if self.status != Status::BadLength {
@@ -144,27 +144,29 @@ impl RecordError {
         }
         let iv = |len: Option<usize>| len.map_or(String::new(), |len| format!(", an IV of {len}"));
         Some(match self.task {
-            Task::UnwrapKey { key, .. } => format!(
+            BatchTask::UnwrapKey { key, .. } => format!(
                 "a {key} key of {} bytes, a check value of 3",
                 key.key_len().map_or("1 or more".into(), |len| len.to_string())
             ),
-            Task::Do(oarlock_core::Shape::Cipher { alg, .. }) => {
+            BatchTask::Do(oarlock_core::Shape::Cipher { alg, .. }) => {
                 format!("a multiple of {} bytes{}", alg.block_len(), iv(self.task.iv_len()))
             }
-            Task::Do(oarlock_core::Shape::Translate { from, to }) => format!(
+            BatchTask::Do(oarlock_core::Shape::Translate { from, to }) => format!(
                 "a multiple of {} bytes, IVs of {} and {}",
                 from.alg.block_len().max(to.alg.block_len()),
                 from.alg.block_len(),
                 to.alg.block_len()
             ),
-            Task::Do(oarlock_core::Shape::Aead { .. }) => {
+            BatchTask::Do(oarlock_core::Shape::Aead { .. }) => {
                 "a tag of 12 to 16 bytes, an IV of 1 or more, an output as long as the input".into()
             }
-            Task::Do(oarlock_core::Shape::Mac { alg }) => format!("a place of 4 to {} bytes", alg.tag_len()),
-            Task::Do(oarlock_core::Shape::Wrap { .. }) => {
+            BatchTask::Do(oarlock_core::Shape::Mac { alg }) => {
+                format!("a place of 4 to {} bytes", alg.tag_len())
+            }
+            BatchTask::Do(oarlock_core::Shape::Wrap { .. }) => {
                 "whole blocks of 8 bytes, at least 2, and a place that is one block longer".into()
             }
-            Task::Do(_) => "a place as long as the result".into(),
+            BatchTask::Do(_) => "a place as long as the result".into(),
         })
     }
 }
@@ -185,7 +187,7 @@ impl fmt::Display for RecordError {
     }
 }
 
-/// Shows how many records are done: results may be secret.
+/// Shows the number of records that are done, because results may be secret.
 impl fmt::Debug for BatchOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let done = self.statuses().iter().filter(|status| **status == Status::Done).count();

@@ -1,21 +1,24 @@
-//! Batches that go to the engines as they are: one task, the table's keys, the caller's IVs, no slots.
+//! Batches that go to the engines unchanged: one task, the table's keys, the caller's IVs and no slots.
 //!
-//! All they cost is one pass over the key column, which finds what is common to the rights of all keys, and a second one
-//! where uses are counted. No column is copied.
+//! The cost is one pass over the key column, which finds the rights that all keys have in common, and a second pass
+//! if uses are counted. No column is copied.
 
 use std::borrow::Cow;
 
 use oarlock_core::{Column, JobError, KeySource, Outcomes, Records, SecretSlots, Shape, Status};
 
-use super::reserve::{Tally, reserve_all};
-use super::{Batch, Iv, Task};
+use super::reserve::{UseTally, reserve_all};
+use super::{Batch, BatchTask, IvSource};
 use crate::Accelerator;
-use crate::table::{Rights, Snapshot};
+use crate::table::{KeyRights, TableSnapshot};
 
-/// The shape of a batch that may go as it is; its uses are then reserved. None where a record has to be looked at.
-pub(super) fn admit(batch: &Batch<'_>, snapshot: &Snapshot) -> Option<Shape> {
-    let (Column::One(task @ Task::Do(shape)), Column::One(Iv::Given), Column::One(Iv::Given)) =
-        (&batch.task, &batch.iv_from, &batch.second_iv_from)
+/// The shape of a batch that may go as it is; its uses are then reserved. None if a record has to be looked at.
+pub(super) fn admit(batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Shape> {
+    let (
+        Column::One(task @ BatchTask::Do(shape)),
+        Column::One(IvSource::Given),
+        Column::One(IvSource::Given),
+    ) = (&batch.task, &batch.iv_from, &batch.second_iv_from)
     else {
         return None;
     };
@@ -27,7 +30,8 @@ pub(super) fn admit(batch: &Batch<'_>, snapshot: &Snapshot) -> Option<Shape> {
         keys.push((&batch.records.key, needed(*task)));
     }
     if task.has_second_key() {
-        let needed = Rights::needed_second(*task).and(Rights::needed_to_encrypt(Iv::Given, false));
+        let needed =
+            KeyRights::needed_second(*task).and(KeyRights::needed_to_encrypt(IvSource::Given, false));
         keys.push((&batch.records.second_key, needed));
     }
     let mut is_uncounted = true;
@@ -46,7 +50,7 @@ pub(super) fn run(
     accelerator: &Accelerator,
     shape: Shape,
     batch: &Batch<'_>,
-    snapshot: &Snapshot,
+    snapshot: &TableSnapshot,
     outcomes: &mut Outcomes,
 ) -> Result<(), JobError> {
     let records = Records {
@@ -67,16 +71,20 @@ pub(super) fn run(
     Ok(())
 }
 
-/// What a task needs of its key, under the caller's IV.
-pub(super) fn needed(task: Task) -> Rights {
-    let needed = Rights::needed(task);
-    if task.encrypts() { needed.and(Rights::needed_to_encrypt(Iv::Given, task.is_seal())) } else { needed }
+/// Returns the rights that a task needs of its key, under the caller's IV.
+pub(super) fn needed(task: BatchTask) -> KeyRights {
+    let needed = KeyRights::needed(task);
+    if task.encrypts() {
+        needed.and(KeyRights::needed_to_encrypt(IvSource::Given, task.is_seal()))
+    } else {
+        needed
+    }
 }
 
-/// The rights of a key; nothing where it is not the table's.
+/// The rights of a key; nothing if it is not the table's.
 #[inline]
-pub(super) fn rights_of(rights: &[Rights], source: KeySource) -> Rights {
-    // A key that is not there has the rights at the end, which are none: no branch per record.
+pub(super) fn rights_of(rights: &[KeyRights], source: KeySource) -> KeyRights {
+    // An index past the end finds the last entry, which has no rights. This saves a branch per record.
     let last = rights.len() - 1;
     match source {
         KeySource::Table(index) => rights[(index as usize).min(last)],
@@ -84,29 +92,31 @@ pub(super) fn rights_of(rights: &[Rights], source: KeySource) -> Rights {
     }
 }
 
-/// What is common to the rights of all keys of a column; nothing where one is not the table's.
-fn common(rights: &[Rights], column: &Column<'_, KeySource>, len: usize) -> Rights {
+/// Returns the rights that all keys of a column have in common, or none if a key is not in the table.
+fn common(rights: &[KeyRights], column: &Column<'_, KeySource>, len: usize) -> KeyRights {
     let of = |source| rights_of(rights, source);
     match column {
         Column::One(source) => of(*source),
-        Column::Runs(runs) => runs.iter().fold(Rights::ALL, |common, (_, source)| common.common(of(*source))),
+        Column::Runs(runs) => {
+            runs.iter().fold(KeyRights::ALL, |common, (_, source)| common.common(of(*source)))
+        }
         Column::Each(sources) => {
-            sources.iter().fold(Rights::ALL, |common, source| common.common(of(*source)))
+            sources.iter().fold(KeyRights::ALL, |common, source| common.common(of(*source)))
         }
         Column::Stride { .. } => {
-            column.cursor().take(len).fold(Rights::ALL, |common, source| common.common(of(source)))
+            column.cursor().take(len).fold(KeyRights::ALL, |common, source| common.common(of(source)))
         }
     }
 }
 
-/// Reserves the uses of all keys; takes none where some key has too few left.
-fn reserve(task: Task, batch: &Batch<'_>, snapshot: &Snapshot) -> bool {
+/// Reserves the uses of all keys, or none if a key has too few left.
+fn reserve(task: BatchTask, batch: &Batch<'_>, snapshot: &TableSnapshot) -> bool {
     let Records { len, key, second_key, .. } = &batch.records;
-    let count_keys = |tally: &mut Tally| match key {
+    let count_keys = |tally: &mut UseTally| match key {
         Column::Each(sources) => sources.iter().for_each(|source| tally.add_source(*source)),
         _ => key.cursor().take(*len).for_each(|source| tally.add_source(source)),
     };
-    let count_seconds = |tally: &mut Tally| {
+    let count_seconds = |tally: &mut UseTally| {
         let pairs = key.cursor().zip(second_key.cursor()).take(*len);
         pairs.filter(|(first, second)| first != second).for_each(|(_, second)| tally.add_source(second));
     };

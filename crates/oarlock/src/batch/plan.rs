@@ -1,25 +1,25 @@
-//! Which records may run, and in which group: a wave and a task.
+//! The plan of a batch: the records that may run, in groups of one wave and one task.
 
 use std::collections::HashMap;
 
 use oarlock_core::{Column, InputSource, JobError, KeySource, OutputSink, Span, Status};
 
-use super::ivs::Ivs;
-use super::judge::Judge;
-use super::slots::Claims;
-use super::{Batch, Iv, Task, reserve};
-use crate::table::Snapshot;
+use super::ivs::BatchIvs;
+use super::judge::RecordJudge;
+use super::slots::SlotClaims;
+use super::{Batch, BatchTask, IvSource, reserve};
+use crate::table::TableSnapshot;
 
 /// One record, as its columns have it.
 #[derive(Clone, Copy)]
-pub(super) struct Row {
-    pub(super) task: Task,
+pub(super) struct BatchRow {
+    pub(super) task: BatchTask,
     pub(super) key: KeySource,
     pub(super) second_key: KeySource,
     pub(super) iv: Span,
-    pub(super) iv_from: Iv,
+    pub(super) iv_from: IvSource,
     pub(super) second_iv: Span,
-    pub(super) second_iv_from: Iv,
+    pub(super) second_iv_from: IvSource,
     pub(super) aad: Span,
     pub(super) input: InputSource,
     pub(super) output: OutputSink,
@@ -27,36 +27,36 @@ pub(super) struct Row {
 }
 
 /// A batch whose records have been judged and whose uses are reserved.
-pub(super) struct Plan<'a> {
-    pub(super) snapshot: &'a Snapshot,
-    /// Pending where a record is to run, else why not.
+pub(super) struct BatchPlan<'a> {
+    pub(super) snapshot: &'a TableSnapshot,
+    /// Pending if a record is to run, else why not.
     pub(super) statuses: Vec<Status>,
     /// In the order of their waves.
-    pub(super) groups: Vec<Group>,
-    pub(super) claims: Claims<'a>,
-    pub(super) ivs: Ivs,
+    pub(super) groups: Vec<RecordGroup>,
+    pub(super) claims: SlotClaims<'a>,
+    pub(super) ivs: BatchIvs,
 }
 
 /// Records that run together.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct RecordGroup {
     pub(super) wave: u32,
-    pub(super) task: Task,
+    pub(super) task: BatchTask,
     /// Their places in the batch, in order.
     pub(super) members: Vec<u32>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> BatchPlan<'a> {
     /// Judges, reserves and groups. The batch's columns have no runs.
-    pub(super) fn of(batch: &Batch<'_>, snapshot: &'a Snapshot) -> Result<Self, JobError> {
+    pub(super) fn of(batch: &Batch<'_>, snapshot: &'a TableSnapshot) -> Result<Self, JobError> {
         if u32::try_from(batch.records.len).is_err() {
             return Err(JobError::Malformed { what: "more than 2^32 records in one batch" });
         }
-        let mut judge = Judge::new(batch, snapshot);
+        let mut judge = RecordJudge::new(batch, snapshot);
         let mut statuses = Vec::with_capacity(batch.records.len);
         let mut waves = Vec::with_capacity(batch.records.len);
         for index in 0..batch.records.len {
-            let (wave, verdict) = judge.judge(&Row::at(batch, index));
+            let (wave, verdict) = judge.judge(&BatchRow::at(batch, index));
             statuses.push(verdict.err().unwrap_or(Status::Pending));
             waves.push(wave);
         }
@@ -65,15 +65,15 @@ impl<'a> Plan<'a> {
         if is_counted {
             reserve::reserve(batch, snapshot, &mut claims, &mut statuses);
         }
-        let ivs = Ivs::make(batch, snapshot, &claims, &mut statuses)?;
+        let ivs = BatchIvs::make(batch, snapshot, &claims, &mut statuses)?;
         let groups = group(&batch.task, &waves, &statuses);
         Ok(Self { snapshot, statuses, groups, claims, ivs })
     }
 }
 
-fn group(tasks: &Column<'_, Task>, waves: &[u32], statuses: &[Status]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
-    let mut places: HashMap<(u32, Task), usize> = HashMap::new();
+fn group(tasks: &Column<'_, BatchTask>, waves: &[u32], statuses: &[Status]) -> Vec<RecordGroup> {
+    let mut groups: Vec<RecordGroup> = Vec::new();
+    let mut places: HashMap<(u32, BatchTask), usize> = HashMap::new();
     let mut latest = 0;
     let pending = (0_u32..).zip(statuses).filter(|(_, status)| **status == Status::Pending);
     for (index, _) in pending {
@@ -82,7 +82,7 @@ fn group(tasks: &Column<'_, Task>, waves: &[u32], statuses: &[Status]) -> Vec<Gr
         let is_latest = groups.get(latest).is_some_and(|group| (group.wave, group.task) == (wave, task));
         if !is_latest {
             latest = *places.entry((wave, task)).or_insert_with(|| {
-                groups.push(Group { wave, task, members: Vec::new() });
+                groups.push(RecordGroup { wave, task, members: Vec::new() });
                 groups.len() - 1
             });
         }
@@ -92,13 +92,13 @@ fn group(tasks: &Column<'_, Task>, waves: &[u32], statuses: &[Status]) -> Vec<Gr
     groups
 }
 
-impl Row {
+impl BatchRow {
     /// A record of a batch whose columns are complete; what lies past their end would be refused.
     pub(super) fn at(batch: &Batch<'_>, index: usize) -> Self {
         let records = &batch.records;
         let nowhere = KeySource::Table(u32::MAX);
         Self {
-            task: batch.task.get(index).unwrap_or(Task::digest(oarlock_core::DigestAlg::Sha256)),
+            task: batch.task.get(index).unwrap_or(BatchTask::digest(oarlock_core::DigestAlg::Sha256)),
             key: records.key.get(index).unwrap_or(nowhere),
             second_key: records.second_key.get(index).unwrap_or(nowhere),
             iv: records.iv.get(index).unwrap_or_default(),

@@ -1,24 +1,24 @@
-//! Uses of keys: counted per key over a batch, then reserved in one atomic step per key.
+//! Uses of keys, counted per key over a batch and then reserved in one atomic step per key.
 
 use oarlock_core::{KeySource, Status};
 
 use super::Batch;
-use super::plan::Row;
-use super::slots::Claims;
-use crate::table::{Entry, Limit, Snapshot, Uses};
+use super::plan::BatchRow;
+use super::slots::SlotClaims;
+use crate::table::{KeyEntry, KeyUses, TableSnapshot, UseLimit};
 
-/// How often a batch uses each key of the table.
+/// The number of uses of each key of the table in a batch.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub(super) struct UseTally {
     /// Uses that are wanted; after a reservation, uses that are granted and not yet spent.
     uses: Vec<u32>,
     /// The keys among them, once each.
     keys: Vec<u32>,
 }
 
-type LimitOf = fn(&Uses) -> Option<&Limit>;
+type LimitOf = fn(&KeyUses) -> Option<&UseLimit>;
 
-impl Tally {
+impl UseTally {
     fn new(keys: usize) -> Self {
         Self { uses: vec![0; keys], keys: Vec::new() }
     }
@@ -32,7 +32,7 @@ impl Tally {
         *uses += 1;
     }
 
-    /// One more use of a key; one that is not in the table is nobody's use.
+    /// Counts one more use of a key. A key outside the table is not counted.
     #[inline]
     pub(super) fn add_source(&mut self, source: KeySource) {
         if let KeySource::Table(key) = source {
@@ -45,12 +45,12 @@ impl Tally {
         self.keys.retain(|key| counts(*key));
     }
 
-    /// Reserves what can be reserved: all, or as much as is left.
-    fn reserve(&mut self, snapshot: &Snapshot, limit: LimitOf) -> bool {
+    /// Reserves all uses, or as many as are left.
+    fn reserve(&mut self, snapshot: &TableSnapshot, limit: LimitOf) -> bool {
         let mut is_whole = true;
         for key in &self.keys {
             let wanted = &mut self.uses[*key as usize];
-            if let Some(limit) = snapshot.entry(*key).map(Entry::uses).and_then(limit) {
+            if let Some(limit) = snapshot.entry(*key).map(KeyEntry::uses).and_then(limit) {
                 let granted = limit.take(u64::from(*wanted)) as u32;
                 is_whole &= granted == *wanted;
                 *wanted = granted;
@@ -60,7 +60,7 @@ impl Tally {
     }
 
     /// Reserves all, or nothing.
-    fn reserve_all(&mut self, snapshot: &Snapshot, limit: LimitOf) -> bool {
+    fn reserve_all(&mut self, snapshot: &TableSnapshot, limit: LimitOf) -> bool {
         let is_whole = self.reserve(snapshot, limit);
         if !is_whole {
             self.give_back(snapshot, limit);
@@ -69,9 +69,9 @@ impl Tally {
     }
 
     /// Gives back what was granted and not spent.
-    fn give_back(&self, snapshot: &Snapshot, limit: LimitOf) {
+    fn give_back(&self, snapshot: &TableSnapshot, limit: LimitOf) {
         for key in &self.keys {
-            if let Some(limit) = snapshot.entry(*key).map(Entry::uses).and_then(limit) {
+            if let Some(limit) = snapshot.entry(*key).map(KeyEntry::uses).and_then(limit) {
                 limit.give_back(u64::from(self.uses[*key as usize]));
             }
         }
@@ -85,19 +85,19 @@ impl Tally {
     }
 }
 
-/// Reserves the uses that `count_records` finds, and those that `count_seals` finds of encryptions under GCM; takes none where some key has too
-/// few left.
+/// Reserves the uses that `count_records` finds, and the encryptions under GCM that `count_seals` finds, or none if a
+/// key has too few left.
 pub(super) fn reserve_all(
-    snapshot: &Snapshot,
-    count_records: impl FnOnce(&mut Tally),
-    count_seals: impl FnOnce(&mut Tally),
+    snapshot: &TableSnapshot,
+    count_records: impl FnOnce(&mut UseTally),
+    count_seals: impl FnOnce(&mut UseTally),
 ) -> bool {
-    let mut records = Tally::new(snapshot.entries.len());
+    let mut records = UseTally::new(snapshot.entries.len());
     count_records(&mut records);
     if !records.reserve_all(snapshot, LIMITS[RECORDS]) {
         return false;
     }
-    let mut sealed = Tally::new(snapshot.entries.len());
+    let mut sealed = UseTally::new(snapshot.entries.len());
     count_seals(&mut sealed);
     sealed.keep(|index| snapshot.rights[index as usize].counts_gcm());
     let is_reserved = sealed.reserve_all(snapshot, LIMITS[SEALS]);
@@ -107,24 +107,24 @@ pub(super) fn reserve_all(
     is_reserved
 }
 
-/// What is counted of a record: (which tally, which key).
+/// The counts of a record: pairs of a tally and a key.
 type Counted = [Option<(usize, u32)>; 3];
 
-/// The tallies of a batch: records, encryptions under GCM, and those under keys that were unwrapped.
+/// The tallies of a batch: records, encryptions under GCM, and encryptions under GCM with unwrapped keys.
 const LIMITS: [LimitOf; 3] =
     [|uses| uses.records.as_ref(), |uses| Some(&uses.gcm), |uses| Some(&uses.gcm_of_unwrapped)];
 
-/// Reserves the uses of every record that may run; those that come too late are refused, in the caller's order.
+/// Reserves the uses of every record that may run. If they are too few, later records of the batch are refused.
 pub(super) fn reserve(
     batch: &Batch<'_>,
-    snapshot: &Snapshot,
-    claims: &mut Claims<'_>,
+    snapshot: &TableSnapshot,
+    claims: &mut SlotClaims<'_>,
     statuses: &mut [Status],
 ) {
-    let mut tallies = LIMITS.map(|_| Tally::new(snapshot.entries.len()));
+    let mut tallies = LIMITS.map(|_| UseTally::new(snapshot.entries.len()));
     let pending = |statuses: &[Status], index: usize| statuses[index] == Status::Pending;
     for index in (0..batch.records.len).filter(|index| pending(statuses, *index)) {
-        for (tally, key) in counted(&Row::at(batch, index), snapshot, claims).into_iter().flatten() {
+        for (tally, key) in counted(&BatchRow::at(batch, index), snapshot, claims).into_iter().flatten() {
             tallies[tally].add(key);
         }
     }
@@ -132,7 +132,7 @@ pub(super) fn reserve(
         tally.reserve(snapshot, limit);
     }
     for index in 0..batch.records.len {
-        if pending(statuses, index) && !spend(&Row::at(batch, index), snapshot, claims, &mut tallies) {
+        if pending(statuses, index) && !spend(&BatchRow::at(batch, index), snapshot, claims, &mut tallies) {
             statuses[index] = Status::KeyUsedUp;
         }
     }
@@ -141,8 +141,13 @@ pub(super) fn reserve(
     }
 }
 
-/// Spends what a record uses: all of it, or nothing.
-fn spend(row: &Row, snapshot: &Snapshot, claims: &mut Claims<'_>, tallies: &mut [Tally; 3]) -> bool {
+/// Spends all uses of a record, or none.
+fn spend(
+    row: &BatchRow,
+    snapshot: &TableSnapshot,
+    claims: &mut SlotClaims<'_>,
+    tallies: &mut [UseTally; 3],
+) -> bool {
     let counted = counted(row, snapshot, claims);
     for (at, (tally, key)) in counted.iter().flatten().copied().enumerate() {
         if !tallies[tally].spend(key) {
@@ -167,10 +172,10 @@ fn spend(row: &Row, snapshot: &Snapshot, claims: &mut Claims<'_>, tallies: &mut 
     true
 }
 
-/// A record counts once for each key, whatever it does with it, and once more where it encrypts under GCM.
-fn counted(row: &Row, snapshot: &Snapshot, claims: &Claims<'_>) -> Counted {
+/// Returns the counts of a record: one for each key, and one more for an encryption under GCM.
+fn counted(row: &BatchRow, snapshot: &TableSnapshot, claims: &SlotClaims<'_>) -> Counted {
     let in_table = |source| match source {
-        KeySource::Table(index) if index < Snapshot::FIRST_OUTSIDE => Some((RECORDS, index)),
+        KeySource::Table(index) if index < TableSnapshot::FIRST_OUTSIDE => Some((RECORDS, index)),
         _ => None,
     };
     let first = in_table(row.key).filter(|_| row.task.has_key());
@@ -182,7 +187,7 @@ const RECORDS: usize = 0;
 const SEALS: usize = 1;
 const SEALS_OF_UNWRAPPED: usize = 2;
 
-fn counted_seal(row: &Row, snapshot: &Snapshot, claims: &Claims<'_>) -> Option<(usize, u32)> {
+fn counted_seal(row: &BatchRow, snapshot: &TableSnapshot, claims: &SlotClaims<'_>) -> Option<(usize, u32)> {
     match row.key {
         KeySource::Table(index) => {
             let rights = snapshot.rights.get(index as usize)?;
@@ -195,7 +200,7 @@ fn counted_seal(row: &Row, snapshot: &Snapshot, claims: &Claims<'_>) -> Option<(
     }
 }
 
-fn slot_keys(row: &Row) -> [Option<u32>; 2] {
+fn slot_keys(row: &BatchRow) -> [Option<u32>; 2] {
     let slot = |source| match source {
         KeySource::Slot(slot) => Some(slot),
         KeySource::Table(_) => None,

@@ -1,23 +1,23 @@
-//! What is known of secret slots before anything runs.
+//! The knowledge about secret slots before anything runs.
 
 use std::sync::Arc;
 
 use oarlock_core::Status;
 
-use crate::table::{Policy, Rights};
+use crate::table::{KeyPolicy, KeyRights};
 
-/// What a slot will hold.
+/// The content that a slot will have.
 #[derive(Clone, Debug)]
-pub(super) struct Claim<'a> {
+pub(super) struct SlotClaim<'a> {
     /// The wave of the record that fills it.
     pub(super) wave: u32,
-    pub(super) holds: Holds<'a>,
+    pub(super) holds: SlotContent<'a>,
 }
 
 /// The use that a slot's content may be put to.
 #[derive(Clone, Debug)]
-pub(super) enum Holds<'a> {
-    /// Nothing: the record that was to fill it is refused.
+pub(super) enum SlotContent<'a> {
+    /// Nothing, because the record that was to fill the slot is refused.
     Nothing,
     /// Data, to be read by anyone (`is_open`), to be encrypted under keys that translate (`may_translate`), or both.
     Data { is_open: bool, may_translate: bool },
@@ -28,9 +28,9 @@ pub(super) enum Holds<'a> {
 /// A key that comes out of another.
 #[derive(Clone, Debug)]
 pub(super) struct SlotKey<'a> {
-    pub(super) rights: Rights,
-    /// None where a key that the caller brings along wrapped it.
-    pub(super) policy: Option<&'a Arc<Policy>>,
+    pub(super) rights: KeyRights,
+    /// None if a key that the caller brings along wrapped it.
+    pub(super) policy: Option<&'a Arc<KeyPolicy>>,
     /// The table's key that it came out of, over any number of steps.
     pub(super) root: Option<u32>,
     /// Records that it may serve.
@@ -39,25 +39,25 @@ pub(super) struct SlotKey<'a> {
 
 /// The slots of a batch, in the order in which records fill them.
 #[derive(Debug)]
-pub(super) struct Claims<'a>(Vec<Option<Claim<'a>>>);
+pub(super) struct SlotClaims<'a>(Vec<Option<SlotClaim<'a>>>);
 
-impl<'a> Claims<'a> {
+impl<'a> SlotClaims<'a> {
     pub(super) fn new(slots: usize) -> Self {
         Self(vec![None; slots])
     }
 
-    /// What an earlier record puts into a slot.
-    pub(super) fn read(&self, slot: u32) -> Result<&Claim<'a>, Status> {
+    /// Returns the content that an earlier record puts into a slot.
+    pub(super) fn read(&self, slot: u32) -> Result<&SlotClaim<'a>, Status> {
         let claim = self.0.get(slot as usize).and_then(Option::as_ref);
         claim.ok_or(Status::Malformed)
     }
 
-    /// True where a record may still fill the slot.
+    /// True if a record may still fill the slot.
     pub(super) fn is_free(&self, slot: u32) -> bool {
         self.0.get(slot as usize).is_some_and(Option::is_none)
     }
 
-    pub(super) fn fill(&mut self, slot: u32, claim: Claim<'a>) {
+    pub(super) fn fill(&mut self, slot: u32, claim: SlotClaim<'a>) {
         if let Some(free @ None) = self.0.get_mut(slot as usize) {
             *free = Some(claim);
         }
@@ -65,16 +65,16 @@ impl<'a> Claims<'a> {
 
     pub(super) fn key(&self, slot: u32) -> Result<&SlotKey<'a>, Status> {
         match &self.read(slot)?.holds {
-            Holds::Key(key) => Ok(key),
-            Holds::Data { .. } => Err(Status::WrongKeyType),
-            Holds::Nothing => Err(Status::DependencyFailed),
+            SlotContent::Key(key) => Ok(key),
+            SlotContent::Data { .. } => Err(Status::WrongKeyType),
+            SlotContent::Nothing => Err(Status::DependencyFailed),
         }
     }
 
     /// The key in a slot, to count its uses.
     pub(super) fn key_mut(&mut self, slot: u32) -> Option<&mut SlotKey<'a>> {
         match &mut self.0.get_mut(slot as usize)?.as_mut()?.holds {
-            Holds::Key(key) => Some(key),
+            SlotContent::Key(key) => Some(key),
             _ => None,
         }
     }

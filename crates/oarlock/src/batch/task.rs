@@ -1,4 +1,4 @@
-//! What is done with a record, and where its IV is.
+//! The tasks of records, and the sources of their IVs.
 
 use std::fmt;
 
@@ -9,24 +9,26 @@ use oarlock_core::{
 
 use crate::table::KeyType;
 
-/// What is done with a record.
+/// The task of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Task {
+pub enum BatchTask {
     /// A raw shape.
     Do(Shape),
-    /// Unwraps a key into a slot, for later records of the batch. A check value in the tag column, three bytes, is compared:
-    /// legacy wraps must have one, AES wraps may. It is that of PKCS#11 (v3.0 section 4.10, `CKA_CHECK_VALUE`) and, for triple
-    /// DES, of ANSI X9.24-1: the leading three bytes of a block of zeros encrypted under the key.
+    /// Unwraps a key into a slot, for later records of the batch.
+    ///
+    /// A check value of three bytes in the tag column is compared. Legacy wraps must have one, and AES wraps may. It
+    /// is the check value of PKCS#11 (v3.0 section 4.10, `CKA_CHECK_VALUE`) and, for triple DES, of ANSI X9.24-1: the
+    /// first three bytes of a block of zeros encrypted under the key.
     UnwrapKey {
-        /// How it is wrapped.
+        /// The way it is wrapped.
         wrap: KeyWrap,
         /// The type of key that comes out.
         key: KeyType,
     },
 }
 
-/// How a key is wrapped.
+/// The way a key is wrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyWrap {
@@ -38,9 +40,9 @@ pub enum KeyWrap {
     LegacyCbc(BlockCipher),
 }
 
-/// Where an IV is.
+/// The source of an IV.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Iv {
+pub enum IvSource {
     /// In the data, at the span of the IV column.
     #[default]
     Given,
@@ -50,11 +52,11 @@ pub enum Iv {
     Zero,
     /// The leading bytes of the key.
     KeyItself,
-    /// Made by the hall, as the key's policy says, and written there.
+    /// Made by the accelerator, as the key's policy says, and written there.
     Generated(OutputSink),
 }
 
-impl Task {
+impl BatchTask {
     /// Encrypts whole blocks in CBC mode.
     #[must_use]
     pub fn encrypt(alg: BlockCipher) -> Self {
@@ -110,7 +112,7 @@ impl Task {
         Self::Do(Shape::Translate { from: spec(from), to: spec(to) })
     }
 
-    /// What the engines compute.
+    /// Returns the shape that the engines compute.
     #[must_use]
     pub fn shape(self) -> Shape {
         match self {
@@ -118,14 +120,14 @@ impl Task {
             Self::UnwrapKey { wrap: KeyWrap::Aes(alg), .. } => {
                 Shape::Wrap { alg, direction: Direction::Decrypt }
             }
-            // CBC with the block before added again is ECB: `unwrapped` does that.
+            // CBC with the previous block added again is ECB. `unwrapped` adds it.
             Self::UnwrapKey { wrap: KeyWrap::LegacyEcb(alg) | KeyWrap::LegacyCbc(alg), .. } => {
                 Shape::Cipher { alg, mode: CipherMode::Cbc, direction: Direction::Decrypt }
             }
         }
     }
 
-    /// Bytes of the IV that the hall makes, or None where the task has no such IV.
+    /// Bytes of the IV that the accelerator makes, or None if the task has no such IV.
     pub(crate) fn iv_len(self) -> Option<usize> {
         match self {
             Self::Do(Shape::Cipher { alg, .. }) => Some(alg.block_len()),
@@ -136,7 +138,7 @@ impl Task {
         }
     }
 
-    /// The same for the encrypting half of a translation.
+    /// Returns the IV length of the encrypting half of a translation.
     pub(crate) fn second_iv_len(self) -> Option<usize> {
         match self {
             Self::Do(Shape::Translate { to, .. }) => Some(to.alg.block_len()),
@@ -160,18 +162,18 @@ impl Task {
         matches!(self, Self::Do(Shape::Aead { direction: Direction::Decrypt, .. }))
     }
 
-    /// True where the task wraps a key, or the caller's bytes.
+    /// True if the task wraps a key, or the caller's bytes.
     pub(crate) fn is_wrapping(self) -> bool {
         matches!(self, Self::Do(Shape::Wrap { direction: Direction::Encrypt, .. }))
     }
 
-    /// True where the task encrypts data under its first key.
+    /// True if the task encrypts data under its first key.
     pub(crate) fn encrypts(self) -> bool {
         let is_encryption = matches!(self, Self::Do(Shape::Cipher { direction: Direction::Encrypt, .. }));
         is_encryption || self.is_seal()
     }
 
-    /// True where the task decrypts data under its first key and gives the plaintext.
+    /// True if the task decrypts data under its first key and gives the plaintext.
     pub(crate) fn decrypts(self) -> bool {
         let is_decryption = matches!(self, Self::Do(Shape::Cipher { direction: Direction::Decrypt, .. }));
         is_decryption || self.is_open()
@@ -181,18 +183,18 @@ impl Task {
 /// The fast length, and the one that counters and random IVs are made for. SP 800-38D 8.2.
 const GCM_IV_LEN: usize = 12;
 
-impl ColumnValue for Task {}
+impl ColumnValue for BatchTask {}
 
-impl ColumnValue for Iv {}
+impl ColumnValue for IvSource {}
 
-impl From<Shape> for Task {
+impl From<Shape> for BatchTask {
     fn from(shape: Shape) -> Self {
         Self::Do(shape)
     }
 }
 
-/// Short stable names: `des-cbc-encrypt`, `unwrap-tdes2-by-aes128-kw`.
-impl fmt::Display for Task {
+/// Writes short stable names: `des-cbc-encrypt`, `unwrap-tdes2-by-aes128-kw`.
+impl fmt::Display for BatchTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Do(shape) => shape.fmt(f),

@@ -1,4 +1,4 @@
-//! What an unwrapped key must pass before anything is done with it: whole, of its type, the one of its check value, not weak.
+//! The checks of an unwrapped key before its use: its length, its type, its check value and its weakness.
 
 use std::borrow::Cow;
 
@@ -8,30 +8,32 @@ use oarlock_core::{
 };
 use subtle::ConstantTimeEq;
 
-use super::gather::Gathered;
+use super::gather::GatheredColumns;
 use super::judge::CHECK_VALUE_LEN;
-use super::{KeyWrap, Task};
+use super::{BatchTask, KeyWrap};
 use crate::Accelerator;
-use crate::table::{KeyType, WeakKeys, Weakness, weakness};
+use crate::table::{KeyType, KeyWeakness, WeakKeyRule, weakness};
 
 /// Keys of one type that came out of one kind of wrap.
-pub(super) struct Unwrapped<'a> {
+pub(super) struct UnwrappedKeys<'a> {
     pub(super) accelerator: &'a Accelerator,
     pub(super) wrap: KeyWrap,
     pub(super) key_type: KeyType,
 }
 
-impl Unwrapped<'_> {
-    /// Checks what a group has unwrapped. A key that does not pass is wiped, and its record has the reason as its status.
-    /// Returns the warnings: (record of the batch, weakness).
+impl UnwrappedKeys<'_> {
+    /// Checks the keys that a group has unwrapped.
+    ///
+    /// A key that does not pass is wiped, and its record has the reason as its status. Returns the warnings, pairs of
+    /// a record and a weakness.
     pub(super) fn check<'w>(
         &self,
-        group: &Gathered,
+        group: &GatheredColumns,
         data: &[u8],
         part: &mut PartMut<'_>,
         wrapped: impl Fn(u32) -> Option<&'w [u8]>,
-        weak_keys: impl Fn(u32) -> WeakKeys,
-    ) -> Vec<(u32, Weakness)> {
+        weak_keys: impl Fn(u32) -> WeakKeyRule,
+    ) -> Vec<(u32, KeyWeakness)> {
         for (local, index) in group.members.iter().enumerate() {
             if let Some(slot) = done_slot(group, part, local) {
                 let finished = self.finish(slot, part.slots, wrapped(*index));
@@ -51,7 +53,8 @@ impl Unwrapped<'_> {
         warnings
     }
 
-    /// Turns what the engine gave into the key: CBC gave each block with the one before added to it, ECB wants it without.
+    /// Turns the engine's result into the key. The engine computes CBC, which adds the previous block to each; ECB
+    /// has no such sum, so it is removed.
     fn finish(&self, slot: u32, slots: &mut SecretSlots, wrapped: Option<&[u8]>) -> Result<(), Status> {
         let len = slots.get(slot).map_or(0, <[u8]>::len);
         if !self.key_type.takes_len(len) {
@@ -66,7 +69,7 @@ impl Unwrapped<'_> {
         Ok(())
     }
 
-    fn compare_check_values(&self, group: &Gathered, data: &[u8], part: &mut PartMut<'_>) {
+    fn compare_check_values(&self, group: &GatheredColumns, data: &[u8], part: &mut PartMut<'_>) {
         let Some(alg) = self.key_type.cipher() else { return };
         let (mut locals, mut keys) = (Vec::new(), Vec::new());
         for local in 0..group.members.len() {
@@ -106,14 +109,16 @@ impl Unwrapped<'_> {
             key: Column::Each(keys.into()),
             ..Records::default()
         };
-        self.accelerator.run_records(Task::encrypt(alg).shape(), &records).ok()
+        self.accelerator.run_records(BatchTask::encrypt(alg).shape(), &records).ok()
     }
 
-    /// A legacy wrap of one half twice over would make single DES of a triple-DES key: no policy lets that in.
-    fn judge_weakness(&self, key: &[u8], rule: WeakKeys) -> Result<Option<Weakness>, Status> {
+    /// Judges the weakness of a key.
+    ///
+    /// A legacy wrap of one half twice would make single DES of a triple-DES key, so no policy accepts that.
+    fn judge_weakness(&self, key: &[u8], rule: WeakKeyRule) -> Result<Option<KeyWeakness>, Status> {
         let found = weakness(self.key_type, key);
         let is_legacy = matches!(self.wrap, KeyWrap::LegacyEcb(_) | KeyWrap::LegacyCbc(_));
-        if is_legacy && found == Some(Weakness::EqualParts) {
+        if is_legacy && found == Some(KeyWeakness::EqualParts) {
             return Err(Status::WeakKey);
         }
         rule.judge(found).map_err(|_| Status::WeakKey)
@@ -121,7 +126,7 @@ impl Unwrapped<'_> {
 }
 
 /// The group's own slot of a record that is done.
-fn done_slot(group: &Gathered, part: &PartMut<'_>, local: usize) -> Option<u32> {
+fn done_slot(group: &GatheredColumns, part: &PartMut<'_>, local: usize) -> Option<u32> {
     match group.output[local] {
         OutputSink::Slot(slot) if part.statuses[local] == Status::Done => Some(slot),
         _ => None,

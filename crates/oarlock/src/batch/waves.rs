@@ -1,4 +1,5 @@
-//! Runs a plan: wave after wave, group after group, results put where the caller wants them.
+//! The execution of a plan: wave after wave, group after group, with results copied to the places that the caller
+//! named.
 
 use std::borrow::Cow;
 
@@ -6,52 +7,52 @@ use oarlock_core::{
     Column, InputSource, JobError, Key, KeySource, Outcomes, OutputSink, Records, SecretSlots, Status,
 };
 
-use super::gather::Gathered;
-use super::plan::{Group, Plan, Row};
-use super::unwrapped::Unwrapped;
-use super::{Batch, BatchOutcome, Task};
+use super::gather::GatheredColumns;
+use super::plan::{BatchPlan, BatchRow, RecordGroup};
+use super::unwrapped::UnwrappedKeys;
+use super::{Batch, BatchOutcome, BatchTask};
 use crate::Accelerator;
-use crate::table::{Snapshot, WeakKeys, Weakness};
+use crate::table::{KeyWeakness, TableSnapshot, WeakKeyRule};
 
 /// Runs a plan to its end, in the memory of earlier outcomes. With the outcome come the slots.
 pub(super) fn run(
     accelerator: &Accelerator,
     batch: &Batch<'_>,
-    plan: Plan<'_>,
+    plan: BatchPlan<'_>,
     outcomes: Outcomes,
 ) -> Result<(BatchOutcome, SecretSlots), JobError> {
     let slots = SecretSlots::with_capacities(&batch.slots);
     let slots = slots.ok_or(JobError::Malformed { what: "the slots of one batch exceed 4 GiB" })?;
     let keys = keys_of(batch, plan.snapshot);
-    let run = Run { accelerator, batch, keys, plan, slots, outcomes, warnings: Vec::new() };
+    let run = PlanRun { accelerator, batch, keys, plan, slots, outcomes, warnings: Vec::new() };
     if run.is_whole() { run.run_whole() } else { run.run_waves() }
 }
 
-/// The table's keys, and behind them those that the caller brings along.
-fn keys_of<'a>(batch: &'a Batch<'_>, snapshot: &'a Snapshot) -> Cow<'a, [Key]> {
+/// Returns the table's keys, and behind them the keys of the caller.
+fn keys_of<'a>(batch: &'a Batch<'_>, snapshot: &'a TableSnapshot) -> Cow<'a, [Key]> {
     if batch.records.keys.is_empty() {
         return Cow::Borrowed(&snapshot.keys);
     }
     Cow::Owned([&snapshot.keys[..], &batch.records.keys].concat())
 }
 
-struct Run<'a, 'p> {
+struct PlanRun<'a, 'p> {
     accelerator: &'a Accelerator,
     batch: &'a Batch<'a>,
     keys: Cow<'a, [Key]>,
-    plan: Plan<'p>,
+    plan: BatchPlan<'p>,
     slots: SecretSlots,
     outcomes: Outcomes,
-    warnings: Vec<(u32, Weakness)>,
+    warnings: Vec<(u32, KeyWeakness)>,
 }
 
-/// A key that no engine finds: it computes nothing for a record that was refused.
+/// The index of no key. An engine computes nothing for a record that was refused.
 const NO_KEY: KeySource = KeySource::Table(u32::MAX);
 
-impl Run<'_, '_> {
-    /// True where one run of the engines does all, with the caller's columns but for keys and IVs.
+impl PlanRun<'_, '_> {
+    /// True if one run of the engines does all, with the caller's columns but for keys and IVs.
     fn is_whole(&self) -> bool {
-        let is_refused = |group: &Group| group.members.len() < self.batch.records.len;
+        let is_refused = |group: &RecordGroup| group.members.len() < self.batch.records.len;
         match &self.plan.groups[..] {
             [group] => !self.batch.names_slots() && (group.task.has_key() || !is_refused(group)),
             _ => false,
@@ -96,7 +97,7 @@ impl Run<'_, '_> {
             if self.plan.statuses[index] != Status::Pending {
                 *status = self.plan.statuses[index];
             } else if *status == Status::Done && self.plan.ivs.are_made() {
-                self.plan.ivs.give(&Row::at(self.batch, index), index, part.output, &mut self.slots);
+                self.plan.ivs.give(&BatchRow::at(self.batch, index), index, part.output, &mut self.slots);
             }
         }
         Ok((BatchOutcome::of(self.outcomes, self.warnings), self.slots))
@@ -114,7 +115,7 @@ impl Run<'_, '_> {
     fn run_waves(mut self) -> Result<(BatchOutcome, SecretSlots), JobError> {
         let mut outcomes = std::mem::take(&mut self.outcomes);
         outcomes.reset_mixed(self.batch.records.len, self.batch.records.output_len);
-        let mut gathered = Gathered::default();
+        let mut gathered = GatheredColumns::default();
         for group in std::mem::take(&mut self.plan.groups) {
             self.run_group(&group, &mut gathered, &mut outcomes);
         }
@@ -122,7 +123,7 @@ impl Run<'_, '_> {
         Ok((BatchOutcome::of(outcomes, self.warnings), self.slots))
     }
 
-    fn run_group(&mut self, group: &Group, gathered: &mut Gathered, outcomes: &mut Outcomes) {
+    fn run_group(&mut self, group: &RecordGroup, gathered: &mut GatheredColumns, outcomes: &mut Outcomes) {
         gathered.clear();
         for index in &group.members {
             let index = *index as usize;
@@ -145,8 +146,13 @@ impl Run<'_, '_> {
         }
     }
 
-    fn gather(&mut self, task: Task, index: usize, gathered: &mut Gathered) -> Result<(), Status> {
-        let row = Row::at(self.batch, index);
+    fn gather(
+        &mut self,
+        task: BatchTask,
+        index: usize,
+        gathered: &mut GatheredColumns,
+    ) -> Result<(), Status> {
+        let row = BatchRow::at(self.batch, index);
         if self.batch.names_slots() {
             self.plan.ivs.take_from_slots(self.batch, index, &self.slots)?;
         }
@@ -156,23 +162,29 @@ impl Run<'_, '_> {
         gathered.push(index as u32, &row, keys, ivs, &self.slots, room)
     }
 
-    /// Where the engines find a key.
+    /// Returns the place of a key in the engines' key column.
     fn key(&self, source: KeySource) -> KeySource {
         match source {
-            KeySource::Table(index) if index >= Snapshot::FIRST_OUTSIDE => {
-                let place = self.plan.snapshot.keys.len() + (index - Snapshot::FIRST_OUTSIDE) as usize;
+            KeySource::Table(index) if index >= TableSnapshot::FIRST_OUTSIDE => {
+                let place = self.plan.snapshot.keys.len() + (index - TableSnapshot::FIRST_OUTSIDE) as usize;
                 u32::try_from(place).map_or(NO_KEY, KeySource::Table)
             }
             other => other,
         }
     }
 
-    /// Puts the results of a group where its records want them.
-    fn scatter(&mut self, task: Task, gathered: &Gathered, mut results: Outcomes, outcomes: &mut Outcomes) {
+    /// Copies the results of a group to the places that its records name.
+    fn scatter(
+        &mut self,
+        task: BatchTask,
+        gathered: &GatheredColumns,
+        mut results: Outcomes,
+        outcomes: &mut Outcomes,
+    ) {
         let part = outcomes.part_mut(0);
         let mut from = results.part_mut(0);
-        if let Task::UnwrapKey { wrap, key } = task {
-            let unwrapped = Unwrapped { accelerator: self.accelerator, wrap, key_type: key };
+        if let BatchTask::UnwrapKey { wrap, key } = task {
+            let unwrapped = UnwrappedKeys { accelerator: self.accelerator, wrap, key_type: key };
             let wrapped = |index: u32| self.input(index);
             let weak_keys = |index: u32| self.weak_keys(index);
             let warnings = unwrapped.check(gathered, &self.batch.records.data, &mut from, wrapped, weak_keys);
@@ -184,10 +196,10 @@ impl Run<'_, '_> {
             if status != Status::Done {
                 continue;
             }
-            let row = Row::at(self.batch, index as usize);
+            let row = BatchRow::at(self.batch, index as usize);
             match (row.output, gathered.output[local]) {
                 (OutputSink::Output(to), OutputSink::Output(own)) => {
-                    copy(own.of(from.output), to.of_mut(part.output))
+                    copy(own.of(from.output), to.of_mut(part.output));
                 }
                 (OutputSink::Slot(slot), OutputSink::Slot(own)) => {
                     let secret = from.slots.get(own);
@@ -205,20 +217,20 @@ impl Run<'_, '_> {
     }
 
     fn input(&self, index: u32) -> Option<&[u8]> {
-        match Row::at(self.batch, index as usize).input {
+        match BatchRow::at(self.batch, index as usize).input {
             InputSource::Data(span) => span.of(&self.batch.records.data),
             InputSource::Slot(slot) => self.slots.get(slot),
         }
     }
 
-    /// What the policy of an unwrapped key says of weak ones.
-    fn weak_keys(&self, index: u32) -> WeakKeys {
-        let row = Row::at(self.batch, index as usize);
+    /// Returns the rule for weak keys in the policy of an unwrapped key.
+    fn weak_keys(&self, index: u32) -> WeakKeyRule {
+        let row = BatchRow::at(self.batch, index as usize);
         let policy = match row.output {
             OutputSink::Slot(slot) => self.plan.claims.key(slot).ok().and_then(|key| key.policy),
             OutputSink::Output(_) => None,
         };
-        policy.map_or(WeakKeys::Warn, |policy| policy.weak_keys)
+        policy.map_or(WeakKeyRule::Warn, |policy| policy.weak_keys)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Costs as they are asked for, one engine and shape at a time: from the cache file where it has them, else measured.
+//! Costs of one engine and shape at a time, when they are first needed: from the cache file, or measured.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock};
@@ -6,35 +6,35 @@ use std::sync::{Mutex, OnceLock};
 use oarlock_core::{Engine, Shape};
 use oarlock_dispatch::EngineCost;
 
-use super::{Row, measure_one, read_rows, write_rows};
+use super::{CacheRow, measure_one, read_rows, write_rows};
 
-/// Where costs at first use come from. The file is read at the first question.
+/// The source of costs at first use. The file is read at the first question.
 #[derive(Debug)]
-pub(crate) struct FirstUse {
+pub(crate) struct FirstUseCosts {
     cache: Option<PathBuf>,
-    known: OnceLock<Vec<Row>>,
+    known: OnceLock<Vec<CacheRow>>,
     /// Taken while this process writes the file.
     writing: Mutex<()>,
 }
 
-impl FirstUse {
+impl FirstUseCosts {
     pub(crate) fn new(cache: Option<PathBuf>) -> Self {
         Self { cache, known: OnceLock::new(), writing: Mutex::new(()) }
     }
 
-    /// The cost of an engine for a shape, or None where it fails at it. What had to be measured is kept in the file.
+    /// The cost of an engine for a shape, or None if it fails at it. What had to be measured is kept in the file.
     pub(crate) fn cost(&self, engine: &dyn Engine, shape: Shape) -> Option<EngineCost> {
         let name = shape.to_string();
         if let Some(row) = self.known().iter().find(|row| row.is_of(engine.name(), &name)) {
             return Some(row.cost);
         }
         let cost = measure_one(engine, shape)?;
-        self.keep(Row { engine: engine.name().to_owned(), shape: name, cost });
+        self.keep(CacheRow { engine: engine.name().to_owned(), shape: name, cost });
         Some(cost)
     }
 
-    fn known(&self) -> &[Row] {
-        // Read before it is set: a fork in between must not leave the child a lock that nobody opens.
+    fn known(&self) -> &[CacheRow] {
+        // `get` comes before `set`: a fork inside `get_or_init` would leave the child a lock that nobody opens.
         if self.known.get().is_none() {
             let rows = self.cache.as_deref().and_then(read_rows).unwrap_or_default();
             let _ = self.known.set(rows);
@@ -44,7 +44,7 @@ impl FirstUse {
 
     /// Adds a row to what the file has now. A row that is lost, because two write at once or nothing can be written, is measured again
     /// by the next process.
-    fn keep(&self, row: Row) {
+    fn keep(&self, row: CacheRow) {
         let (Some(path), Ok(_guard)) = (&self.cache, self.writing.try_lock()) else { return };
         let mut rows = read_rows(path).unwrap_or_default();
         rows.retain(|own| !own.is_of(&row.engine, &row.shape));
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn a_cost_is_measured_once_and_kept_beside_the_others() {
         let (scalar, path) = (ScalarEngine::detect().unwrap(), temporary("first-use"));
-        let ask = |shape| FirstUse::new(Some(path.clone())).cost(&scalar, shape).unwrap();
+        let ask = |shape| FirstUseCosts::new(Some(path.clone())).cost(&scalar, shape).unwrap();
         let first = ask(Shape::X25519);
         ask(Shape::Ed25519Sign);
         let rows = read_rows(&path).unwrap();
@@ -76,7 +76,7 @@ mod tests {
     fn costs_are_found_where_nothing_can_be_kept() {
         let scalar = ScalarEngine::detect().unwrap();
         for cache in [None, Some(PathBuf::from("/proc/none/costs"))] {
-            assert!(FirstUse::new(cache).cost(&scalar, Shape::X25519).is_some());
+            assert!(FirstUseCosts::new(cache).cost(&scalar, Shape::X25519).is_some());
         }
     }
 }

@@ -1,52 +1,56 @@
-//! The cost model's constants from timed batches: least squares on relative error, no constant below zero.
+//! The constants of the cost model from timed batches, by least squares on the relative error, with no constant below
+//! zero.
 //!
-//! Times of one engine and shape span five orders of magnitude, so every deviation counts relative to the time itself; in
-//! absolute terms the largest batches would decide alone. Of the eight sets of constants that may be other than zero the
-//! best one is the answer, which is exact for three constants and needs no iteration.
+//! The times of one engine and shape span five orders of magnitude, so every deviation counts relative to the time
+//! itself. In absolute terms the largest batches alone would decide. The fit tries all eight sets of constants that
+//! may differ from zero and takes the best. That is exact for three constants and needs no iteration.
 
 use oarlock_core::BatchSize;
 use oarlock_dispatch::EngineCost;
 
 /// One batch that was timed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Timing {
+pub struct BatchTiming {
     /// Its operations.
     pub ops: usize,
     /// Their bytes of input, all together; 0 for shapes whose input has one length.
     pub bytes: usize,
-    /// What it took, in nanoseconds.
+    /// The time of the batch in nanoseconds.
     pub took_ns: f64,
 }
 
-/// The model that comes closest to some timings, and how close it comes. Deviations are relative: 0.1 is a tenth.
+/// The model that comes closest to some timings, with its deviation. Deviations are relative: 0.1 is a tenth.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fit {
+pub struct CostFit {
     /// The constants.
     pub cost: EngineCost,
     /// Root mean square of the deviations.
     pub rms: f64,
     /// The largest deviation.
     pub worst: f64,
-    /// How many timings there were.
+    /// The number of timings.
     pub timings: usize,
 }
 
 /// C1, C2 and C3, or what they are multiplied with.
 type Constants = [f64; 3];
 
-/// Which constants may be other than zero. Where several explain the timings equally well, the first does: a single size
-/// says nothing of what a batch costs beside its operations.
+/// The sets of constants that may differ from zero.
+///
+/// If several sets explain the timings equally well, the first is taken. Timings of a single size do not show the
+/// cost of a batch beside that of its operations.
 const SETS: [&[usize]; 7] = [&[1], &[0], &[2], &[0, 1], &[1, 2], &[0, 2], &[0, 1, 2]];
 
-impl Fit {
-    /// Fits `C1 + C2 * operations + C3 * bytes`, both counted in whole groups of `group` operations: 1 is the model of Lindemann
-    /// and Smith (USENIX Security 2001, section 4.1), the lanes of an engine are what [`EngineCost::predict_ns`] makes of it. None
-    /// without a timing above zero.
+impl CostFit {
+    /// Fits `C1 + C2 * operations + C3 * bytes`, both counted in whole groups of `group` operations.
+    ///
+    /// A group of 1 is the model of Lindemann and Smith (USENIX Security 2001, section 4.1). The lanes of an engine
+    /// give the model of [`EngineCost::predict_ns`]. Returns `None` without a timing above zero.
     #[must_use]
-    pub fn of(timings: &[Timing], group: usize) -> Option<Self> {
+    pub fn of(timings: &[BatchTiming], group: usize) -> Option<Self> {
         let lanes = BatchSize { preferred: group.max(1), max: usize::MAX };
-        let usable = |timing: &&Timing| timing.took_ns.is_finite() && timing.took_ns > 0.0;
-        let timings: Vec<Timing> = timings.iter().filter(usable).copied().collect();
+        let usable = |timing: &&BatchTiming| timing.took_ns.is_finite() && timing.took_ns > 0.0;
+        let timings: Vec<BatchTiming> = timings.iter().filter(usable).copied().collect();
         let rows: Vec<Constants> = timings.iter().map(|timing| row(timing, lanes)).collect();
         let mut best: Option<Self> = None;
         for set in SETS {
@@ -59,9 +63,10 @@ impl Fit {
         best
     }
 
-    fn judge(cost: EngineCost, timings: &[Timing], lanes: BatchSize) -> Self {
-        let deviation =
-            |timing: &Timing| (cost.predict_ns(lanes, timing.ops, timing.bytes) / timing.took_ns - 1.0).abs();
+    fn judge(cost: EngineCost, timings: &[BatchTiming], lanes: BatchSize) -> Self {
+        let deviation = |timing: &BatchTiming| {
+            (cost.predict_ns(lanes, timing.ops, timing.bytes) / timing.took_ns - 1.0).abs()
+        };
         let deviations: Vec<f64> = timings.iter().map(deviation).collect();
         let squares: f64 = deviations.iter().map(|deviation| deviation * deviation).sum();
         Self {
@@ -76,16 +81,16 @@ impl Fit {
 /// Differences of deviations that mean nothing.
 const TIE: f64 = 1e-9;
 
-/// What the constants are multiplied with, over the time: so each row should come to 1.
-fn row(timing: &Timing, lanes: BatchSize) -> Constants {
+/// Returns the factors of the constants, divided by the time, so that each row should add up to 1.
+fn row(timing: &BatchTiming, lanes: BatchSize) -> Constants {
     let [ops, bytes] = EngineCost::stepped(lanes, timing.ops, timing.bytes);
     [1.0, ops, bytes].map(|factor| factor / timing.took_ns)
 }
 
-/// The constants of `set` for which the rows come closest to 1, the others zero; None where the rows do not determine them
+/// The constants of `set` for which the rows come closest to 1, the others zero; None if the rows do not determine them
 /// or one is below zero.
 fn solve(rows: &[Constants], set: &[usize]) -> Option<Constants> {
-    // Columns of length 1: the normal equations then lose no digits to units.
+    // Columns of length 1 keep the normal equations from losing digits to units.
     let norm = |column: usize| rows.iter().map(|row| row[column] * row[column]).sum::<f64>().sqrt();
     let norms: Vec<f64> = set.iter().map(|column| norm(*column)).collect();
     if norms.iter().any(|norm| *norm <= 0.0) {
@@ -139,9 +144,9 @@ fn eliminate(mut equations: [[f64; 4]; 3], size: usize) -> Option<Constants> {
 mod tests {
     use super::*;
 
-    fn timing(cost: EngineCost, group: usize, (ops, len): (usize, usize)) -> Timing {
+    fn timing(cost: EngineCost, group: usize, (ops, len): (usize, usize)) -> BatchTiming {
         let lanes = BatchSize { preferred: group, max: usize::MAX };
-        Timing { ops, bytes: ops * len, took_ns: cost.predict_ns(lanes, ops, ops * len) }
+        BatchTiming { ops, bytes: ops * len, took_ns: cost.predict_ns(lanes, ops, ops * len) }
     }
 
     fn grid() -> Vec<(usize, usize)> {
@@ -162,8 +167,8 @@ mod tests {
         for known in
             [cost(900.0, 12.0, 0.25), cost(0.0, 600.0, 15.0), cost(50.0, 0.0, 3.0), cost(7e6, 1.0, 0.0)]
         {
-            let timings: Vec<Timing> = grid().into_iter().map(|cell| timing(known, 1, cell)).collect();
-            let fit = Fit::of(&timings, 1).unwrap();
+            let timings: Vec<BatchTiming> = grid().into_iter().map(|cell| timing(known, 1, cell)).collect();
+            let fit = CostFit::of(&timings, 1).unwrap();
             assert!(is_near(fit.cost.per_batch_ns, known.per_batch_ns, 1e-6), "{fit:?}");
             assert!(is_near(fit.cost.per_op_ns, known.per_op_ns, 1e-6), "{fit:?}");
             assert!(is_near(fit.cost.per_byte_ns, known.per_byte_ns, 1e-6), "{fit:?}");
@@ -177,9 +182,9 @@ mod tests {
         let noisy = grid().into_iter().enumerate().map(|(index, cell)| {
             let noise = [0.05, -0.02, -0.05, 0.02, 0.03, -0.03, 0.0][index % 7];
             let exact = timing(known, 1, cell);
-            Timing { took_ns: exact.took_ns * (1.0 + noise), ..exact }
+            BatchTiming { took_ns: exact.took_ns * (1.0 + noise), ..exact }
         });
-        let fit = Fit::of(&noisy.collect::<Vec<_>>(), 1).unwrap();
+        let fit = CostFit::of(&noisy.collect::<Vec<_>>(), 1).unwrap();
         assert!(is_near(fit.cost.per_batch_ns, known.per_batch_ns, 0.05), "{fit:?}");
         assert!(is_near(fit.cost.per_op_ns, known.per_op_ns, 0.1), "{fit:?}");
         assert!(is_near(fit.cost.per_byte_ns, known.per_byte_ns, 0.1), "{fit:?}");
@@ -189,8 +194,8 @@ mod tests {
     #[test]
     fn lane_groups_are_error_until_they_are_counted() {
         let known = cost(300.0, 5.0, 0.0);
-        let timings: Vec<Timing> = grid().into_iter().map(|cell| timing(known, 512, cell)).collect();
-        let (plain, stepped) = (Fit::of(&timings, 1).unwrap(), Fit::of(&timings, 512).unwrap());
+        let timings: Vec<BatchTiming> = grid().into_iter().map(|cell| timing(known, 512, cell)).collect();
+        let (plain, stepped) = (CostFit::of(&timings, 1).unwrap(), CostFit::of(&timings, 512).unwrap());
         assert!(plain.rms > 0.1 && plain.worst > plain.rms, "{plain:?}");
         assert!(stepped.worst < 1e-6 && is_near(stepped.cost.per_op_ns, 5.0, 1e-6), "{stepped:?}");
     }
@@ -198,32 +203,33 @@ mod tests {
     #[test]
     fn no_constant_falls_below_zero() {
         let timings =
-            [(1, 100.0), (4, 100.0), (16, 90.0)].map(|(ops, took_ns)| Timing { ops, bytes: 0, took_ns });
-        let fit = Fit::of(&timings, 1).unwrap();
+            [(1, 100.0), (4, 100.0), (16, 90.0)].map(|(ops, took_ns)| BatchTiming { ops, bytes: 0, took_ns });
+        let fit = CostFit::of(&timings, 1).unwrap();
         assert!(fit.cost.per_op_ns == 0.0 && (90.0..=100.0).contains(&fit.cost.per_batch_ns), "{fit:?}");
-        let timings = [(1, 10.0), (4, 400.0)].map(|(ops, took_ns)| Timing { ops, bytes: 0, took_ns });
-        let fit = Fit::of(&timings, 1).unwrap();
+        let timings = [(1, 10.0), (4, 400.0)].map(|(ops, took_ns)| BatchTiming { ops, bytes: 0, took_ns });
+        let fit = CostFit::of(&timings, 1).unwrap();
         assert!(fit.cost.per_batch_ns == 0.0 && fit.cost.per_op_ns > 0.0, "{fit:?}");
     }
 
     #[test]
     fn what_a_grid_does_not_tell_is_zero() {
         let one_size = [8, 40, 80].map(|len| timing(cost(0.0, 30.0, 2.0), 1, (64, len)));
-        let fit = Fit::of(&one_size, 1).unwrap();
+        let fit = CostFit::of(&one_size, 1).unwrap();
         assert!(is_near(fit.cost.per_op_ns, 30.0, 1e-6) && fit.cost.per_batch_ns == 0.0, "{fit:?}");
         let one_len = [1, 8, 64].map(|ops| timing(cost(100.0, 30.0, 0.0), 1, (ops, 8)));
-        let fit = Fit::of(&one_len, 1).unwrap();
+        let fit = CostFit::of(&one_len, 1).unwrap();
         assert!(is_near(fit.cost.per_op_ns, 30.0, 1e-6) && fit.cost.per_byte_ns == 0.0, "{fit:?}");
-        let one = Fit::of(&[Timing { ops: 8, bytes: 64, took_ns: 80.0 }], 8).unwrap();
+        let one = CostFit::of(&[BatchTiming { ops: 8, bytes: 64, took_ns: 80.0 }], 8).unwrap();
         assert_eq!((one.cost, one.timings), (cost(0.0, 10.0, 0.0), 1));
     }
 
     #[test]
     fn timings_that_are_none_are_left_out() {
-        assert!(Fit::of(&[], 1).is_none());
-        let none = [0.0, -1.0, f64::NAN, f64::INFINITY].map(|took_ns| Timing { ops: 1, bytes: 8, took_ns });
-        assert!(Fit::of(&none, 1).is_none());
-        let with_one = [&none[..], &[Timing { ops: 1, bytes: 0, took_ns: 5.0 }]].concat();
-        assert_eq!(Fit::of(&with_one, 1).unwrap().timings, 1);
+        assert!(CostFit::of(&[], 1).is_none());
+        let none =
+            [0.0, -1.0, f64::NAN, f64::INFINITY].map(|took_ns| BatchTiming { ops: 1, bytes: 8, took_ns });
+        assert!(CostFit::of(&none, 1).is_none());
+        let with_one = [&none[..], &[BatchTiming { ops: 1, bytes: 0, took_ns: 5.0 }]].concat();
+        assert_eq!(CostFit::of(&with_one, 1).unwrap().timings, 1);
     }
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 use oarlock_core::{Engine, Jobs, Operation, Records, Shape};
 
 use super::fastest;
-use super::fit::Timing;
+use super::fit::BatchTiming;
 use crate::selftest::{sample_operations, sample_records};
 
-/// Which batches are timed: every size with every length.
+/// The batches to time: every size with every length.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grid {
+pub struct TimingGrid {
     /// Operations per batch; an engine is asked for no more than it takes.
     pub sizes: Vec<usize>,
     /// Bytes of each record, rounded up to what the shape takes; public-key operations have lengths of their own.
@@ -19,12 +19,12 @@ pub struct Grid {
     pub max_bytes: usize,
     /// Sizes above one that took longer are left out.
     pub longest: Duration,
-    /// Short batches are repeated for so long, and the fastest counts.
+    /// The time for which short batches are repeated. The fastest run counts.
     pub each: Duration,
 }
 
-impl Default for Grid {
-    /// From one operation to 65,536 in steps of four, 8 to 320 bytes.
+impl Default for TimingGrid {
+    /// Returns sizes from one operation to 65,536 in steps of four, and lengths of 8 to 320 bytes.
     fn default() -> Self {
         Self {
             sizes: (0..=8).map(|power| 4_usize.pow(power)).collect(),
@@ -36,9 +36,9 @@ impl Default for Grid {
     }
 }
 
-impl Grid {
+impl TimingGrid {
     /// Times an engine, called bare. Batches at which it fails are left out.
-    pub(crate) fn time(&self, engine: &dyn Engine, shape: Shape) -> Vec<Timing> {
+    pub(crate) fn time(&self, engine: &dyn Engine, shape: Shape) -> Vec<BatchTiming> {
         let Some(lanes) = engine.offers(shape) else { return Vec::new() };
         let sizes: Vec<usize> = self.sizes.iter().copied().filter(|size| *size <= lanes.max).collect();
         if shape.is_record() {
@@ -48,23 +48,29 @@ impl Grid {
         }
     }
 
-    fn time_records(&self, engine: &dyn Engine, shape: Shape, sizes: &[usize], len: usize) -> Vec<Timing> {
+    fn time_records(
+        &self,
+        engine: &dyn Engine,
+        shape: Shape,
+        sizes: &[usize],
+        len: usize,
+    ) -> Vec<BatchTiming> {
         let sizes = sizes.iter().filter(|size| *size * len <= self.max_bytes);
         self.climb(sizes, |ops| {
             let records = sample_records(engine, shape, ops, len).ok()?;
             let parts: [&Records<'_>; 1] = [&records];
             let took_ns = fastest(engine, &Jobs::Records(shape, &parts), self.each)?;
-            Some(Timing { ops, bytes: records.input_bytes(), took_ns })
+            Some(BatchTiming { ops, bytes: records.input_bytes(), took_ns })
         })
     }
 
-    fn time_operations(&self, engine: &dyn Engine, shape: Shape, sizes: &[usize]) -> Vec<Timing> {
+    fn time_operations(&self, engine: &dyn Engine, shape: Shape, sizes: &[usize]) -> Vec<BatchTiming> {
         let max = sizes.iter().copied().max().unwrap_or(0);
         let Ok(set) = sample_operations(shape, max) else { return Vec::new() };
         let operations: Vec<Operation<'_>> = set.iter().collect();
         self.climb(sizes.iter(), |ops| {
             let took_ns = fastest(engine, &Jobs::Operations(shape, &operations[..ops]), self.each)?;
-            Some(Timing { ops, bytes: 0, took_ns })
+            Some(BatchTiming { ops, bytes: 0, took_ns })
         })
     }
 
@@ -72,8 +78,8 @@ impl Grid {
     fn climb<'s>(
         &self,
         sizes: impl Iterator<Item = &'s usize>,
-        time: impl Fn(usize) -> Option<Timing>,
-    ) -> Vec<Timing> {
+        time: impl Fn(usize) -> Option<BatchTiming>,
+    ) -> Vec<BatchTiming> {
         let mut timings = Vec::new();
         for size in sizes {
             timings.extend(time(*size));
@@ -92,8 +98,8 @@ mod tests {
 
     use super::*;
 
-    fn small() -> Grid {
-        Grid { sizes: vec![1, 3, 70], lens: vec![8, 40], each: Duration::ZERO, ..Grid::default() }
+    fn small() -> TimingGrid {
+        TimingGrid { sizes: vec![1, 3, 70], lens: vec![8, 40], each: Duration::ZERO, ..TimingGrid::default() }
     }
 
     #[test]
@@ -116,9 +122,9 @@ mod tests {
     #[test]
     fn batches_that_are_too_large_or_slow_are_left_out() {
         let (scalar, digest) = (ScalarEngine::detect().unwrap(), Shape::Digest { alg: DigestAlg::Sha1 });
-        let few = Grid { max_bytes: 150, ..small() }.time(&scalar, digest);
+        let few = TimingGrid { max_bytes: 150, ..small() }.time(&scalar, digest);
         assert_eq!(few.iter().map(|timing| timing.bytes).collect::<Vec<_>>(), [8, 24, 40, 120]);
-        let first = Grid { longest: Duration::ZERO, ..small() }.time(&scalar, digest);
+        let first = TimingGrid { longest: Duration::ZERO, ..small() }.time(&scalar, digest);
         assert_eq!(first.iter().map(|timing| timing.ops).collect::<Vec<_>>(), [1, 1]);
     }
 }

@@ -1,19 +1,20 @@
-//! Whole jobs on one engine without a dispatcher: what suites and checks run.
+//! Whole jobs on one engine without a dispatcher, for test suites and checks.
 
 use oarlock_core::{Engine, JobError, Jobs, Operation, OperationSet, Outcomes, Shape};
 
-use super::{Finisher, NonceSource, lower, raise, shape_of};
+use super::{Finisher, NonceSource, ShapedJob, lower, raise};
 use crate::Job;
 
-/// Computes jobs on `engine` alone, batched by shape as far as it takes them at once: no queue, no second engine, no
-/// release check. Results in the order of the jobs; those of verifications are empty. They are the caller's to zeroize.
+/// Computes jobs on `engine` alone, in batches of one shape: no queue, no second engine and no release check.
+///
+/// The results have the order of the jobs. Those of verifications are empty. The caller zeroizes them.
 pub fn compute_on(engine: &dyn Engine, jobs: &[Job<'_>]) -> Vec<Result<Vec<u8>, JobError>> {
-    let mut batches: Vec<Batch> = Vec::new();
+    let mut batches: Vec<ShapeBatch> = Vec::new();
     let mut results: Vec<Result<Vec<u8>, JobError>> = Vec::with_capacity(jobs.len());
     let mut random = NonceSource::for_jobs(jobs.len());
     for (index, job) in jobs.iter().enumerate() {
         results.push(Ok(Vec::new()));
-        if let Err(error) = Batch::add(&mut batches, index, job, &mut random) {
+        if let Err(error) = ShapeBatch::add(&mut batches, index, job, &mut random) {
             results[index] = Err(error);
         }
     }
@@ -24,26 +25,27 @@ pub fn compute_on(engine: &dyn Engine, jobs: &[Job<'_>]) -> Vec<Result<Vec<u8>, 
 }
 
 /// Jobs of one shape with their indices.
-struct Batch {
+struct ShapeBatch {
     set: OperationSet,
     waiting: Vec<(usize, Finisher)>,
 }
 
-impl Batch {
+impl ShapeBatch {
     fn add(
         batches: &mut Vec<Self>,
         index: usize,
         job: &Job<'_>,
         random: &mut NonceSource,
     ) -> Result<(), JobError> {
-        let shape = shape_of(job)?;
+        let shaped = ShapedJob::new(job)?;
+        let shape = shaped.shape();
         let known = batches.iter().position(|batch| batch.set.shape() == shape);
         let at = known.unwrap_or_else(|| {
             batches.push(Self { set: OperationSet::new(shape), waiting: Vec::new() });
             batches.len() - 1
         });
-        let residue = lower(job, &mut batches[at].set, random)?;
-        batches[at].waiting.push((index, residue));
+        let finisher = lower(&shaped, &mut batches[at].set, random)?;
+        batches[at].waiting.push((index, finisher));
         Ok(())
     }
 
@@ -56,13 +58,13 @@ impl Batch {
             let jobs = Jobs::Operations(shape, part);
             let mut outcomes = Outcomes::for_jobs(&jobs);
             let fault = engine.run(&jobs, &mut outcomes).err();
-            for (lane, (index, residue)) in waiting.by_ref().take(part.len()).enumerate() {
+            for (lane, (index, finisher)) in waiting.by_ref().take(part.len()).enumerate() {
                 let raw = match &fault {
                     Some(fault) => Err(JobError::EngineFailed { shape, reason: fault.to_string() }),
                     None => raw_result(&outcomes, lane, shape),
                 };
                 let mut out = Vec::new();
-                results[index] = raise(residue, raw, &mut out).map(|_| out);
+                results[index] = raise(finisher, raw, &mut out).map(|_| out);
             }
         }
     }

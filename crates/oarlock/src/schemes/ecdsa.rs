@@ -1,17 +1,17 @@
-//! ECDSA: digests at the curve's width, nonces, and the two ways to write r and s.
+//! ECDSA: digests at the width of the curve, nonces, and the two encodings of r and s.
 
 use oarlock_core::{
     Curve, DigestAlg, EcdsaEncoding, JobError, NonceInput, NonceRule, OperationSet, SecondInput, Shape,
 };
 
+use super::finisher::{FinishStep, Finisher};
 use super::hash::Digester;
-use super::residue::{Finisher, Kind};
 use super::{Job, NonceSource};
 
 /// The widest scalar, P-384's.
 const WIDEST: usize = 48;
 
-/// Bytes that DER adds to r || s at most: three headers of two bytes and two sign bytes.
+/// The largest number of bytes that DER adds to r || s: three headers of two bytes and two sign bytes.
 pub(super) const MAX_DER_EXTRA: usize = 3 * 2 + 2;
 
 pub(super) fn lower_sign(
@@ -26,7 +26,7 @@ pub(super) fn lower_sign(
     let input = at_width(curve, hash.as_ref(), &mut buffer);
     match rule {
         NonceRule::Deterministic => {
-            set.push(job.key, input, SecondInput::NonceInput(NonceInput::Deterministic(digest)))?
+            set.push(job.key, input, SecondInput::NonceInput(NonceInput::Deterministic(digest)))?;
         }
         NonceRule::Hedged => {
             let nonce = random.nonce(Shape::EcdsaSign { curve })?;
@@ -34,8 +34,8 @@ pub(super) fn lower_sign(
         }
     }
     Ok(Finisher(match encoding {
-        EcdsaEncoding::Fixed => Kind::Copy,
-        EcdsaEncoding::Der => Kind::EcdsaDer,
+        EcdsaEncoding::Fixed => FinishStep::Copy,
+        EcdsaEncoding::Der => FinishStep::EcdsaDer,
     }))
 }
 
@@ -54,7 +54,7 @@ pub(super) fn lower_verify(
         EcdsaEncoding::Der => read_der(curve, job.second, &mut fixed).ok_or(JobError::Rejected)?,
     };
     set.push(job.key, input, SecondInput::Signature(signature))?;
-    Ok(Finisher(Kind::Verified))
+    Ok(Finisher(FinishStep::Verified))
 }
 
 /// The leftmost bytes of a digest at the curve's width, a shorter digest padded on the left. FIPS 186-5 6.4.1 step 2.
@@ -89,7 +89,7 @@ fn read_element(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::from(*len))
 }
 
-/// Writes a non-negative, minimally encoded INTEGER right-aligned; None where it is anything else or too wide.
+/// Writes a non-negative, minimally encoded INTEGER right-aligned; None if it is anything else or too wide.
 fn put_integer(content: &[u8], out: &mut [u8]) -> Option<()> {
     let magnitude = match content {
         [0] => content,
@@ -117,7 +117,7 @@ pub(super) fn write_der(fixed: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Signatures are public: looking for their leading zeros tells nothing.
+/// Strips leading zeros. Signatures are public, so a search for zeros reveals nothing.
 fn without_zeros(integer: &[u8]) -> &[u8] {
     let zeros = integer.iter().take_while(|byte| **byte == 0).count();
     &integer[zeros..]

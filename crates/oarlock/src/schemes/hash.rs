@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 
 use super::MAX_MODULUS_LEN;
 
-/// What the schemes know of a digest algorithm.
+/// A digest algorithm with the constants that schemes need.
 pub(crate) struct Digester {
     algorithm: &'static digest::Algorithm,
     /// DER of DigestInfo up to the digest. RFC 8017 9.2 note 1.
@@ -31,8 +31,8 @@ impl Digester {
     }
 
     /// Hashes `message`.
-    pub(crate) fn hash(&self, message: &[u8]) -> Hash {
-        Hash::from_slice(digest::digest(self.algorithm, message).as_ref())
+    pub(crate) fn hash(&self, message: &[u8]) -> MessageDigest {
+        MessageDigest::from_slice(digest::digest(self.algorithm, message).as_ref())
     }
 }
 
@@ -58,12 +58,12 @@ static SHA512: Digester = Digester {
 
 /// A digest of at most 64 bytes, without allocation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hash {
+pub(crate) struct MessageDigest {
     bytes: [u8; 64],
     len: u8,
 }
 
-impl Hash {
+impl MessageDigest {
     /// Takes over at most 64 bytes.
     pub(crate) fn from_slice(given: &[u8]) -> Self {
         let len = given.len().min(64);
@@ -73,7 +73,7 @@ impl Hash {
     }
 }
 
-impl AsRef<[u8]> for Hash {
+impl AsRef<[u8]> for MessageDigest {
     fn as_ref(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }

@@ -4,14 +4,14 @@
 //! ```text
 //! Job --shape_of--> Shape              which queue or batch
 //! Job --lower-----> OperationSet       the raw operation, and a Finisher that outlives the borrowed job
-//! Finisher + raw result --raise--> Answer
+//! Finisher + raw result --raise--> JobAnswer
 //! ```
 
 mod direct;
 mod ecdsa;
+mod finisher;
 pub(crate) mod hash;
 mod nonce;
-mod residue;
 mod rsa;
 mod rsa_decrypt;
 mod rsa_oaep;
@@ -23,11 +23,11 @@ use oarlock_core::{
 };
 
 pub use self::direct::{compute_on, raw_result};
+use self::finisher::FinishStep;
+pub(crate) use self::finisher::make_room;
+pub use self::finisher::{Finisher, JobAnswer, raise};
 use self::hash::Digester;
 pub use self::nonce::NonceSource;
-use self::residue::Kind;
-pub(crate) use self::residue::make_room;
-pub use self::residue::{Answer, Finisher, raise};
 use crate::Job;
 
 /// Bytes of the longest RSA modulus that a shape allows, 8192 bits.
@@ -36,7 +36,7 @@ const MAX_MODULUS_LEN: usize = 1024;
 /// The raw shape that a job needs.
 ///
 /// # Errors
-/// [`JobError::KeyType`] where the key cannot do the scheme, [`JobError::Unsupported`] where its private half is with a
+/// [`JobError::KeyType`] if the key cannot do the scheme, [`JobError::Unsupported`] if its private half is with a
 /// holder or its modulus is outside 512 to 8192 bits.
 pub fn shape_of(job: &Job<'_>) -> Result<Shape, JobError> {
     match job.scheme {
@@ -57,14 +57,42 @@ pub fn shape_of(job: &Job<'_>) -> Result<Shape, JobError> {
     }
 }
 
-/// Appends the job's raw operation to `set`, whose shape is [`shape_of`] the job. On error `set` is as before.
+/// A job with the raw shape that its scheme and its key need: the proof that they fit each other.
+#[derive(Clone, Copy, Debug)]
+pub struct ShapedJob<'j, 'a> {
+    job: &'j Job<'a>,
+    shape: Shape,
+}
+
+impl<'j, 'a> ShapedJob<'j, 'a> {
+    /// Finds the shape of a job.
+    ///
+    /// # Errors
+    /// Those of [`shape_of`].
+    pub fn new(job: &'j Job<'a>) -> Result<Self, JobError> {
+        Ok(Self { job, shape: shape_of(job)? })
+    }
+
+    /// Returns the shape.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+}
+
+/// Appends the job's raw operation to `set`, which is unchanged on an error.
 ///
 /// # Errors
-/// As [`shape_of`]; [`JobError::Length`] where a digest is not as long as the scheme's, or the modulus too short for
-/// the encoding; [`JobError::Rejected`] where a peer's signature or ciphertext has the wrong form;
-/// [`JobError::Malformed`] where `set` is of another shape; [`JobError::EngineFailed`] without random bytes.
-pub fn lower(job: &Job<'_>, set: &mut OperationSet, random: &mut NonceSource) -> Result<Finisher, JobError> {
-    if shape_of(job)? != set.shape() {
+/// [`JobError::Length`] if a digest is not as long as the scheme's, or the modulus too short for
+/// the encoding; [`JobError::Rejected`] if a peer's signature or ciphertext has the wrong form;
+/// [`JobError::Malformed`] if `set` is of another shape; [`JobError::EngineFailed`] without random bytes.
+pub fn lower(
+    shaped: &ShapedJob<'_, '_>,
+    set: &mut OperationSet,
+    random: &mut NonceSource,
+) -> Result<Finisher, JobError> {
+    let job = shaped.job;
+    if shaped.shape != set.shape() {
         return Err(JobError::Malformed { what: "the job belongs into a set of another shape" });
     }
     match job.scheme {
@@ -86,9 +114,9 @@ pub fn lower(job: &Job<'_>, set: &mut OperationSet, random: &mut NonceSource) ->
         Scheme::EcdsaVerify { curve, digest, encoding } => {
             ecdsa::lower_verify(job, (curve, digest, encoding), set)
         }
-        Scheme::Ed25519Sign => push(job.key, job.message()?, SecondInput::None, Kind::Copy, set),
+        Scheme::Ed25519Sign => push(job.key, job.message()?, SecondInput::None, FinishStep::Copy, set),
         Scheme::Ed25519Verify => lower_ed25519_verify(job, set),
-        Scheme::X25519 => push(job.key, job.message()?, SecondInput::None, Kind::Agreement, set),
+        Scheme::X25519 => push(job.key, job.message()?, SecondInput::None, FinishStep::Agreement, set),
         _ => Err(JobError::Unsupported { wanted: job.scheme.to_string() }),
     }
 }
@@ -98,6 +126,7 @@ pub fn lower(job: &Job<'_>, set: &mut OperationSet, random: &mut NonceSource) ->
 ///
 /// # Errors
 /// [`JobError::Unsupported`] for schemes that are no RSA signature, [`JobError::Length`] for digest, salt or modulus.
+#[cfg(feature = "threshold")]
 pub(crate) fn rsa_encoding(job: &Job<'_>, salt: &[u8]) -> Result<Vec<u8>, JobError> {
     let (digest, mgf, salt_len) = match job.scheme {
         Scheme::RsaPkcs1Sign { digest } => (digest, None, 0),
@@ -120,14 +149,14 @@ fn lower_ed25519_verify(job: &Job<'_>, set: &mut OperationSet) -> Result<Finishe
     if job.second.len() != 64 {
         return Err(JobError::Rejected);
     }
-    push(job.key, message, SecondInput::Signature(job.second), Kind::Verified, set)
+    push(job.key, message, SecondInput::Signature(job.second), FinishStep::Verified, set)
 }
 
 fn push(
     key: &Key,
     input: &[u8],
     extra: SecondInput<'_>,
-    kind: Kind,
+    kind: FinishStep,
     set: &mut OperationSet,
 ) -> Result<Finisher, JobError> {
     set.push(key, input, extra)?;

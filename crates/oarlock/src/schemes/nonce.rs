@@ -5,14 +5,15 @@ use std::fmt;
 use oarlock_core::{JobError, Shape};
 use zeroize::{Zeroize, Zeroizing};
 
-/// Random bytes for the jobs of one call, drawn from AWS-LC's generator in bulk at first need. Make one per call and
-/// drop it: bytes kept over a fork would be used by two processes.
+/// Random bytes for the jobs of one call, drawn in bulk from AWS-LC's generator when first needed.
+///
+/// Create one per call and drop it. Bytes kept over a fork would be used by two processes.
 pub struct NonceSource {
     drawn: Zeroizing<Vec<u8>>,
     jobs_left: usize,
 }
 
-/// Nonces drawn at once: 4 KiB of random bytes.
+/// The largest number of nonces drawn at once: 4 KiB of random bytes.
 const MAX_AT_ONCE: usize = 128;
 
 impl NonceSource {

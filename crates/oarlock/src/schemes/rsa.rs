@@ -1,15 +1,16 @@
-//! What the RSA schemes share.
+//! Steps that the RSA schemes share.
 
 use oarlock_core::{JobError, Key, OperationSet, SecondInput, Shape};
 
-/// Bytes of the key's modulus, where there are at least `min`: the scheme's encoding would not fit otherwise.
+/// Returns the number of bytes of the modulus, if there are at least `min`. A shorter modulus has no room for the
+/// encoding.
 pub(super) fn modulus_len(key: &Key, min: usize) -> Result<usize, JobError> {
     let len = key.rsa_public_shape().and_then(Shape::input_len).unwrap_or(0);
     check_min("modulus", min, len)?;
     Ok(len)
 }
 
-/// Bytes of the PSS encoding, one fewer than the modulus's where that has 8n + 1 bits, at least `min`. RFC 8017 9.1.1.
+/// Bytes of the PSS encoding, one fewer than the modulus's if that has 8n + 1 bits, at least `min`. RFC 8017 9.1.1.
 pub(super) fn pss_len(key: &Key, min: usize) -> Result<(usize, u16), JobError> {
     let bits = key.rsa_public().map_or(0, |public| public.bits()).saturating_sub(1);
     let len = usize::from(bits).div_ceil(8);
@@ -24,7 +25,7 @@ fn check_min(what: &'static str, min: usize, found: usize) -> Result<(), JobErro
     Err(JobError::Length { what, expected: format!("at least {min}"), found })
 }
 
-/// Appends a signature or ciphertext that a peer sent: a wrong length is the peer's fault. RFC 8017 8.1.2 step 1.
+/// Appends a signature or ciphertext of a peer. A wrong length is the fault of the peer. RFC 8017 8.1.2 step 1.
 pub(super) fn push_from_peer(key: &Key, input: &[u8], set: &mut OperationSet) -> Result<(), JobError> {
     if set.shape().input_len() != Some(input.len()) {
         return Err(JobError::Rejected);

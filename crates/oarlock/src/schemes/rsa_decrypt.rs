@@ -7,8 +7,8 @@ use oarlock_core::{JobError, Key, KeyParts, OperationSet, RsaPrivateParts};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeGreater, ConstantTimeLess};
 use zeroize::{Zeroize, Zeroizing};
 
+use super::finisher::{FinishStep, Finisher};
 use super::hash::{hmac_sha256, prf, sha256_padded};
-use super::residue::{Finisher, Kind};
 use super::{Job, MAX_MODULUS_LEN, rsa};
 
 /// Two bytes of header and at least eight of padding before the separator. RFC 8017 7.2.1.
@@ -24,7 +24,7 @@ pub(super) fn lower(job: &Job<'_>, set: &mut OperationSet) -> Result<Finisher, J
     };
     rsa::modulus_len(job.key, MIN_PADDING + 1)?;
     rsa::push_from_peer(job.key, ciphertext, set)?;
-    Ok(Finisher(Kind::Pkcs1Decrypt { seed: rejection_seed(job.key, parts, ciphertext) }))
+    Ok(Finisher(FinishStep::Pkcs1Decrypt { seed: rejection_seed(job.key, parts, ciphertext) }))
 }
 
 /// HMAC over the ciphertext, which is as long as the modulus, under the hash of the private exponent.
@@ -56,7 +56,7 @@ pub(super) fn raise(seed: &[u8; 32], encoded: &[u8], out: &mut Vec<u8>) -> usize
     len
 }
 
-/// Whether the padding is good, and where its first zero byte after the header is. RFC 8017 7.2.2 step 3.
+/// Returns whether the padding is good, and the index of its first zero byte after the header. RFC 8017 7.2.2 step 3.
 fn find_separator(encoded: &[u8]) -> (Choice, u32) {
     let mut is_good = encoded[0].ct_eq(&0) & encoded[1].ct_eq(&2);
     let mut is_looking = Choice::from(1);
@@ -70,7 +70,8 @@ fn find_separator(encoded: &[u8]) -> (Choice, u32) {
     (is_good, separator)
 }
 
-/// Where the alternative message starts: the last candidate length that a message of this modulus could have.
+/// Returns the start of the alternative message, from the last candidate length that a message of this modulus could
+/// have.
 fn alternative_start(seed: &[u8; 32], modulus_len: usize) -> u32 {
     let mut candidates = Zeroizing::new([0; LENGTH_CANDIDATES * 2]);
     prf(seed, b"length", &mut candidates[..]);

@@ -4,8 +4,8 @@ use oarlock_core::{JobError, OperationSet};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroize;
 
-use super::hash::{Digester, Hash, mgf1_xor};
-use super::residue::{Finisher, Kind};
+use super::finisher::{FinishStep, Finisher};
+use super::hash::{Digester, MessageDigest, mgf1_xor};
 use super::{Job, MAX_MODULUS_LEN, rsa};
 
 pub(super) fn lower(
@@ -16,14 +16,14 @@ pub(super) fn lower(
     let ciphertext = job.message()?;
     rsa::modulus_len(job.key, 2 * digest.len() + 2)?;
     rsa::push_from_peer(job.key, ciphertext, set)?;
-    Ok(Finisher(Kind::Oaep { digest, mgf, label: digest.hash(job.second) }))
+    Ok(Finisher(FinishStep::Oaep { digest, mgf, label: digest.hash(job.second) }))
 }
 
 /// Appends the message to `out`. One error for every flaw, found in constant time (Manger's attack). RFC 8017 7.1.2
 /// step 3.
 pub(super) fn raise(
     (digest, mgf): (&Digester, &Digester),
-    label: &Hash,
+    label: &MessageDigest,
     encoded: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<usize, JobError> {
@@ -42,8 +42,12 @@ pub(super) fn raise(
     result
 }
 
-/// Removes both masks in place; whether the form is good, and where the message starts if so.
-fn unmask((digest, mgf): (&Digester, &Digester), label: &Hash, encoded: &mut [u8]) -> (Choice, usize) {
+/// Removes both masks in place. Returns whether the form is good, and the start of the message if so.
+fn unmask(
+    (digest, mgf): (&Digester, &Digester),
+    label: &MessageDigest,
+    encoded: &mut [u8],
+) -> (Choice, usize) {
     let hash_len = digest.len();
     let (first, rest) = encoded.split_at_mut(1);
     let (seed, block) = rest.split_at_mut(hash_len);

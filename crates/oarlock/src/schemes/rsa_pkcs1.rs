@@ -2,8 +2,8 @@
 
 use oarlock_core::{JobError, OperationSet, SecondInput};
 
+use super::finisher::{FinishStep, Finisher};
 use super::hash::Digester;
-use super::residue::{Finisher, Kind};
 use super::{Job, MAX_MODULUS_LEN, rsa};
 
 pub(super) fn lower_sign(
@@ -13,7 +13,7 @@ pub(super) fn lower_sign(
 ) -> Result<Finisher, JobError> {
     let mut buffer = [0; MAX_MODULUS_LEN];
     set.push(job.key, encoded(job, digest, &mut buffer)?, SecondInput::None)?;
-    Ok(Finisher(Kind::Copy))
+    Ok(Finisher(FinishStep::Copy))
 }
 
 /// The integer that is signed, at the modulus's width, which the buffer has room for.
@@ -36,7 +36,7 @@ pub(super) fn lower_verify(
     let hash = job.digest(digest)?;
     checked_len(job, digest)?;
     rsa::push_from_peer(job.key, job.second, set)?;
-    Ok(Finisher(Kind::Pkcs1Verify { digest, hash }))
+    Ok(Finisher(FinishStep::Pkcs1Verify { digest, hash }))
 }
 
 /// A signature over T itself. RFC 8017 9.2 from step 3 on.
@@ -46,18 +46,20 @@ pub(super) fn lower_sign_encoded(job: &Job<'_>, set: &mut OperationSet) -> Resul
     let out = &mut buffer[..rsa::modulus_len(job.key, message.len() + PADDING_LEN)?];
     encode([message, &[]], out);
     set.push(job.key, out, SecondInput::None)?;
-    Ok(Finisher(Kind::Copy))
+    Ok(Finisher(FinishStep::Copy))
 }
 
 pub(super) fn lower_verify_encoded(job: &Job<'_>, set: &mut OperationSet) -> Result<Finisher, JobError> {
     let message = job.message()?;
     rsa::modulus_len(job.key, message.len() + PADDING_LEN)?;
     rsa::push_from_peer(job.key, job.second, set)?;
-    Ok(Finisher(Kind::Pkcs1VerifyEncoded { message: message.into() }))
+    Ok(Finisher(FinishStep::Pkcs1VerifyEncoded { message: message.into() }))
 }
 
-/// Compares every byte with that of the one encoding rather than parsing: nothing lenient can slip in. RFC 8017 8.2.2 step 4.
-/// T is given in two parts: what stands before the digest, and the digest.
+/// Compares every byte with that of the only valid encoding.
+///
+/// A parser could be lenient, and a comparison cannot. RFC 8017 8.2.2 step 4. T comes in two parts: the bytes before
+/// the digest, and the digest.
 pub(super) fn is_encoding_of([prefix, hash]: [&[u8]; 2], recovered: &[u8]) -> bool {
     let Some(padding_len) = recovered.len().checked_sub(prefix.len() + hash.len() + 3) else { return false };
     let (start, rest) = recovered.split_at(2);
@@ -81,12 +83,12 @@ fn encode([prefix, hash]: [&[u8]; 2], out: &mut [u8]) {
     info[prefix.len()..].copy_from_slice(hash);
 }
 
-/// The modulus's length, where it has room for the encoding with eight bytes of padding. RFC 8017 9.2 step 3.
+/// The modulus's length, if it has room for the encoding with eight bytes of padding. RFC 8017 9.2 step 3.
 fn checked_len(job: &Job<'_>, digest: &Digester) -> Result<usize, JobError> {
     rsa::modulus_len(job.key, digest.info_prefix.len() + digest.len() + PADDING_LEN)
 }
 
-/// The least that stands around T: three fixed bytes and eight of padding.
+/// The fewest bytes around T: three fixed bytes and eight of padding.
 const PADDING_LEN: usize = 11;
 
 #[cfg(test)]

@@ -2,18 +2,18 @@
 
 use oarlock_core::{JobError, OperationSet, SaltLength, SecondInput};
 
-use super::hash::{Digester, Hash, mgf1_xor};
-use super::residue::{Finisher, Kind};
+use super::finisher::{FinishStep, Finisher};
+use super::hash::{Digester, MessageDigest, mgf1_xor};
 use super::{Job, MAX_MODULUS_LEN, nonce, rsa};
 
-/// What verification needs besides the recovered encoding.
-pub(super) struct Expected {
+/// The values that verification needs besides the recovered encoding.
+pub(super) struct PssExpectation {
     pub(super) digest: &'static Digester,
     pub(super) mgf: &'static Digester,
     pub(super) salt: SaltLength,
-    /// Bits of the encoding: one fewer than the modulus's.
+    /// The number of bits of the encoding, one fewer than that of the modulus.
     pub(super) bits: u16,
-    pub(super) hash: Hash,
+    pub(super) hash: MessageDigest,
 }
 
 pub(super) fn lower_sign(
@@ -23,18 +23,19 @@ pub(super) fn lower_sign(
     set: &mut OperationSet,
 ) -> Result<Finisher, JobError> {
     let salt_len = usize::from(salt_len);
-    // What fits into the modulus fits into the buffer.
+    // An encoding that fits into the modulus fits into the buffer.
     rsa::pss_len(job.key, digest.len() + salt_len + 2)?;
     let mut salt = [0; MAX_MODULUS_LEN];
     let salt = &mut salt[..salt_len];
     nonce::fill(set.shape(), salt)?;
     let mut buffer = [0; MAX_MODULUS_LEN];
     set.push(job.key, encoded(job, (digest, mgf), salt, &mut buffer)?, SecondInput::None)?;
-    Ok(Finisher(Kind::Copy))
+    Ok(Finisher(FinishStep::Copy))
 }
 
-/// The integer that is signed, at the modulus's width, which the buffer has room for: with a leading zero byte where the
-/// modulus has 8n + 1 bits.
+/// Returns the integer to sign, at the width of the modulus, which the buffer has room for.
+///
+/// It has a leading zero byte if the modulus has 8n + 1 bits.
 pub(super) fn encoded<'a>(
     job: &Job<'_>,
     (digest, mgf): (&Digester, &Digester),
@@ -62,11 +63,17 @@ pub(super) fn lower_verify(
     };
     let (_, bits) = rsa::pss_len(job.key, digest.len() + salt_len + 2)?;
     rsa::push_from_peer(job.key, job.second, set)?;
-    Ok(Finisher(Kind::PssVerify(Expected { digest, mgf, salt, bits, hash })))
+    Ok(Finisher(FinishStep::PssVerify(PssExpectation { digest, mgf, salt, bits, hash })))
 }
 
 /// EMSA-PSS-ENCODE after step 4, into a place of the encoding's length. RFC 8017 9.1.1.
-fn encode((digest, mgf): (&Digester, &Digester), bits: u16, hash: &Hash, salt: &[u8], out: &mut [u8]) {
+fn encode(
+    (digest, mgf): (&Digester, &Digester),
+    bits: u16,
+    hash: &MessageDigest,
+    salt: &[u8],
+    out: &mut [u8],
+) {
     let unused_bits = out.len() * 8 - usize::from(bits);
     let (block, tail) = out.split_at_mut(out.len() - digest.len() - 1);
     let salted = salted_hash(digest, hash, salt);
@@ -80,7 +87,7 @@ fn encode((digest, mgf): (&Digester, &Digester), bits: u16, hash: &Hash, salt: &
 }
 
 /// EMSA-PSS-VERIFY of the recovered integer, at the modulus's width. RFC 8017 9.1.2.
-pub(super) fn is_encoding_of(expected: &Expected, recovered: &[u8]) -> bool {
+pub(super) fn is_encoding_of(expected: &PssExpectation, recovered: &[u8]) -> bool {
     let mut buffer = [0; MAX_MODULUS_LEN];
     let recovered_copy = &mut buffer[..recovered.len().min(MAX_MODULUS_LEN)];
     recovered_copy.copy_from_slice(&recovered[..recovered_copy.len()]);
@@ -93,8 +100,8 @@ pub(super) fn is_encoding_of(expected: &Expected, recovered: &[u8]) -> bool {
         })
 }
 
-/// Removes the mask and returns salt and salted hash; None where the form is wrong.
-fn unmask<'a>(expected: &Expected, encoded: &'a mut [u8]) -> Option<(&'a [u8], &'a [u8])> {
+/// Removes the mask and returns salt and salted hash; None if the form is wrong.
+fn unmask<'a>(expected: &PssExpectation, encoded: &'a mut [u8]) -> Option<(&'a [u8], &'a [u8])> {
     let unused_bits = encoded.len() * 8 - usize::from(expected.bits);
     let (block, tail) = encoded.split_at_mut(encoded.len() - expected.digest.len() - 1);
     let (last, salted) = tail.split_last()?;
@@ -112,7 +119,7 @@ fn unmask<'a>(expected: &Expected, encoded: &'a mut [u8]) -> Option<(&'a [u8], &
 }
 
 /// Hash of eight zero bytes, the message's digest and the salt.
-fn salted_hash(digest: &Digester, hash: &Hash, salt: &[u8]) -> Hash {
+fn salted_hash(digest: &Digester, hash: &MessageDigest, salt: &[u8]) -> MessageDigest {
     let mut buffer = [0; 8 + 64 + MAX_MODULUS_LEN];
     let hash = hash.as_ref();
     buffer[8..8 + hash.len()].copy_from_slice(hash);
@@ -127,10 +134,10 @@ mod tests {
 
     use super::*;
 
-    fn expected(bits: u16, salt: SaltLength) -> Expected {
+    fn expected(bits: u16, salt: SaltLength) -> PssExpectation {
         let digest = Digester::of(DigestAlg::Sha256).unwrap();
         let mgf = Digester::of(DigestAlg::Sha1).unwrap();
-        Expected { digest, mgf, salt, bits, hash: digest.hash(b"abc") }
+        PssExpectation { digest, mgf, salt, bits, hash: digest.hash(b"abc") }
     }
 
     /// Moduli of 8n + r bits for every r, so that every number of unused bits and the leading zero byte occur.

@@ -1,4 +1,7 @@
-use oarlock_core::{DigestAlg, EcdsaEncoding, Engine, Fingerprint, NonceRule, SaltLength, SecretBytes};
+use oarlock_core::{
+    DigestAlg, EcdsaEncoding, Engine, Fingerprint, NonceRule, SaltLength, SecretBytes, SigningScheme,
+    VerifyingScheme,
+};
 use oarlock_keys::{raw, rsa};
 use oarlock_scalar::ScalarEngine;
 
@@ -72,23 +75,27 @@ fn what_is_signed_verifies_and_nothing_else_does() {
     for (sign, verify) in signing_schemes() {
         for key in keys_for(sign) {
             let message = Input::Message(b"some message");
-            let mut signature =
-                one(Job::sign(sign, &key, message)).unwrap_or_else(|error| panic!("{sign}: {error}"));
-            assert_eq!(one(Job::verify(verify, &key, message, &signature)), Ok(vec![]), "{verify}");
-            let other = Job::verify(verify, &key, Input::Message(b"other message"), &signature);
+            let mut signature = one(Job::with_scheme(sign, &key, message, &[]))
+                .unwrap_or_else(|error| panic!("{sign}: {error}"));
+            assert_eq!(one(Job::with_scheme(verify, &key, message, &signature)), Ok(vec![]), "{verify}");
+            let other = Job::with_scheme(verify, &key, Input::Message(b"other message"), &signature);
             assert_eq!(one(other), Err(JobError::Rejected), "{verify}");
             let longer = [&signature[..], &[0]].concat();
-            assert_eq!(one(Job::verify(verify, &key, message, &longer)), Err(JobError::Rejected), "{verify}");
+            assert_eq!(
+                one(Job::with_scheme(verify, &key, message, &longer)),
+                Err(JobError::Rejected),
+                "{verify}"
+            );
             let middle = signature.len() / 2 + 3;
             signature[middle] ^= 4;
             assert_eq!(
-                one(Job::verify(verify, &key, message, &signature)),
+                one(Job::with_scheme(verify, &key, message, &signature)),
                 Err(JobError::Rejected),
                 "{verify}"
             );
             signature.truncate(middle);
             assert_eq!(
-                one(Job::verify(verify, &key, message, &signature)),
+                one(Job::with_scheme(verify, &key, message, &signature)),
                 Err(JobError::Rejected),
                 "{verify}"
             );
@@ -106,9 +113,9 @@ fn a_digest_counts_as_its_message() {
         encoding: EcdsaEncoding::Fixed,
         nonce: NonceRule::Deterministic,
     };
-    let of_message = one(Job::sign(scheme, &key, Input::Message(b"abc")));
+    let of_message = one(Job::with_scheme(scheme, &key, Input::Message(b"abc"), &[]));
     assert!(of_message.is_ok());
-    assert_eq!(of_message, one(Job::sign(scheme, &key, Input::Digest(digest.as_ref()))));
+    assert_eq!(of_message, one(Job::with_scheme(scheme, &key, Input::Digest(digest.as_ref()), &[])));
 }
 
 #[test]
@@ -116,12 +123,13 @@ fn a_digest_info_signed_as_it_is_gives_the_signature_of_its_digest() {
     let key = rsa_key(RSA_2048);
     let digester = Digester::of(DigestAlg::Sha256).unwrap();
     let info = [digester.info_prefix, digester.hash(b"abc").as_ref()].concat();
-    let encoded = one(Job::sign(Scheme::RsaPkcs1SignEncoded, &key, Input::Message(&info))).unwrap();
+    let encoded =
+        one(Job::with_scheme(Scheme::RsaPkcs1SignEncoded, &key, Input::Message(&info), &[])).unwrap();
     let pkcs1 = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
-    assert_eq!(Ok(encoded), one(Job::sign(pkcs1, &key, Input::Message(b"abc"))));
-    let max = Job::sign(Scheme::RsaPkcs1SignEncoded, &key, Input::Message(&[7; 245]));
+    assert_eq!(Ok(encoded), one(Job::with_scheme(pkcs1, &key, Input::Message(b"abc"), &[])));
+    let max = Job::with_scheme(Scheme::RsaPkcs1SignEncoded, &key, Input::Message(&[7; 245]), &[]);
     assert!(one(max).is_ok());
-    let over = Job::sign(Scheme::RsaPkcs1SignEncoded, &key, Input::Message(&[7; 246]));
+    let over = Job::with_scheme(Scheme::RsaPkcs1SignEncoded, &key, Input::Message(&[7; 246]), &[]);
     assert_eq!(
         one(over),
         Err(JobError::Length { what: "modulus", expected: "at least 257".into(), found: 256 })
@@ -160,22 +168,25 @@ fn a_peer_of_small_order_is_refused() {
 fn callers_mistakes_have_names() {
     let (rsa, ec) = (rsa_key(RSA_1031), raw::ec_private(Curve::P256, &[9; 32]).unwrap());
     let pkcs1 = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
-    let wrong_key = one(Job::sign(pkcs1, &ec, Input::Message(b"")));
+    let wrong_key = one(Job::with_scheme(pkcs1, &ec, Input::Message(b""), &[]));
     assert!(matches!(wrong_key, Err(JobError::KeyType { .. })));
-    let short_digest = one(Job::sign(pkcs1, &rsa, Input::Digest(&[0; 31])));
+    let short_digest = one(Job::with_scheme(pkcs1, &rsa, Input::Digest(&[0; 31]), &[]));
     assert_eq!(short_digest, Err(JobError::Length { what: "digest", expected: "32".into(), found: 31 }));
     let long_salt = Scheme::RsaPssSign { digest: DigestAlg::Sha512, mgf: DigestAlg::Sha512, salt_len: 64 };
-    let no_room = one(Job::sign(long_salt, &rsa, Input::Message(b"")));
+    let no_room = one(Job::with_scheme(long_salt, &rsa, Input::Message(b""), &[]));
     assert_eq!(
         no_room,
         Err(JobError::Length { what: "modulus", expected: "at least 130".into(), found: 129 })
     );
     let too_long =
         Scheme::RsaPssSign { digest: DigestAlg::Sha512, mgf: DigestAlg::Sha512, salt_len: u16::MAX };
-    assert!(matches!(one(Job::sign(too_long, &rsa, Input::Message(b""))), Err(JobError::Length { .. })));
+    assert!(matches!(
+        one(Job::with_scheme(too_long, &rsa, Input::Message(b""), &[])),
+        Err(JobError::Length { .. })
+    ));
     let tiny = rsa::public(&[&[0xC1; 63][..], &[0xFF]].concat(), &[3]).unwrap();
     let wide = Scheme::RsaPkcs1Verify { digest: DigestAlg::Sha512 };
-    let no_room = one(Job::verify(wide, &tiny, Input::Message(b""), &[0; 64]));
+    let no_room = one(Job::with_scheme(wide, &tiny, Input::Message(b""), &[0; 64]));
     assert_eq!(no_room, Err(JobError::Length { what: "modulus", expected: "at least 94".into(), found: 64 }));
 }
 
@@ -184,9 +195,9 @@ fn private_work_with_a_held_key_is_not_done_here() {
     let public = raw::ed25519_public(&[7; 32]).unwrap();
     let fingerprint = Fingerprint::new([1; 32]);
     let held = Key::held(KeyKind::Ed25519Private, "token", "mail", public.parts().cloned(), fingerprint);
-    let signing = Job::sign(Scheme::Ed25519Sign, &held, Input::Message(b""));
+    let signing = Job::sign(SigningScheme::ED25519, &held, Input::Message(b""));
     assert!(matches!(shape_of(&signing), Err(JobError::Unsupported { .. })));
-    let verifying = Job::verify(Scheme::Ed25519Verify, &held, Input::Message(b""), &[0; 64]);
+    let verifying = Job::verify(VerifyingScheme::ED25519, &held, Input::Message(b""), &[0; 64]);
     assert_eq!(shape_of(&verifying), Ok(Shape::Ed25519Verify));
 }
 
@@ -194,8 +205,10 @@ fn private_work_with_a_held_key_is_not_done_here() {
 fn a_set_of_another_shape_is_refused_and_left_alone() {
     let key = rsa_key(RSA_2048);
     let mut set = OperationSet::new(key.rsa_public_shape().unwrap());
-    let signing = Job::sign(Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha1 }, &key, Input::Message(b""));
-    let refused = lower(&signing, &mut set, &mut NonceSource::for_jobs(1));
+    let signing =
+        Job::with_scheme(Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha1 }, &key, Input::Message(b""), &[]);
+    let shaped = ShapedJob::new(&signing).unwrap();
+    let refused = lower(&shaped, &mut set, &mut NonceSource::for_jobs(1));
     assert!(matches!(refused, Err(JobError::Malformed { .. })) && set.is_empty());
 }
 
@@ -206,10 +219,10 @@ fn one_call_may_mix_shapes_and_failures() {
         Key::local(oarlock_core::KeyParts::Secret(SecretBytes::new(vec![1])), Fingerprint::new([3; 32]));
     let pkcs1 = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
     let jobs = [
-        Job::sign(Scheme::Ed25519Sign, &ed, Input::Message(b"a")),
-        Job::sign(pkcs1, &secret, Input::Message(b"a")),
-        Job::sign(pkcs1, &rsa, Input::Message(b"a")),
-        Job::sign(Scheme::Ed25519Sign, &ed, Input::Message(b"b")),
+        Job::sign(SigningScheme::ED25519, &ed, Input::Message(b"a")),
+        Job::with_scheme(pkcs1, &secret, Input::Message(b"a"), &[]),
+        Job::with_scheme(pkcs1, &rsa, Input::Message(b"a"), &[]),
+        Job::sign(SigningScheme::ED25519, &ed, Input::Message(b"b")),
     ];
     let engine: &dyn Engine = &ScalarEngine::detect().unwrap();
     let lens: Vec<_> =

@@ -3,31 +3,31 @@
 use oarlock_core::{Curve, DigestAlg, Key, NonceInput, Operation, RsaExponent, SecondInput, Shape, Status};
 use oarlock_keys::{raw, rsa};
 
-use super::Failure;
+use super::SelfTestFailure;
 use super::text::{bad_key, bytes, number, tagged};
 
 /// One operation and what it must give.
-pub(super) struct Case {
+pub(super) struct KnownOperation {
     pub(super) key: Key,
     pub(super) input: Vec<u8>,
-    pub(super) extra: OwnedExtra,
-    pub(super) expected: Expected,
+    pub(super) extra: KnownSecondInput,
+    pub(super) expected: KnownResult,
 }
 
-pub(super) enum OwnedExtra {
+pub(super) enum KnownSecondInput {
     None,
     Signature(Vec<u8>),
     Deterministic(DigestAlg),
 }
 
-pub(super) enum Expected {
+pub(super) enum KnownResult {
     Output(Vec<u8>),
     Status(Status),
 }
 
 /// Every case of a shape, the bad ones spread among the good.
-pub(super) fn cases(shape: Shape) -> Result<Vec<Case>, Failure> {
-    let (good, bad): (Vec<Case>, Vec<Case>) = match shape {
+pub(super) fn cases(shape: Shape) -> Result<Vec<KnownOperation>, SelfTestFailure> {
+    let (good, bad): (Vec<KnownOperation>, Vec<KnownOperation>) = match shape {
         Shape::RsaPrivate { bits } => rsa_private(rsa_file(bits, shape)?)?,
         Shape::RsaPublic { bits, exponent } => rsa_public(rsa_file(bits, shape)?, exponent)?,
         Shape::ModExp { bits, exponent_bits } => mod_exp(rsa_file(bits, shape)?, exponent_bits)?,
@@ -36,18 +36,18 @@ pub(super) fn cases(shape: Shape) -> Result<Vec<Case>, Failure> {
         Shape::Ed25519Sign => ed25519_sign()?,
         Shape::Ed25519Verify => ed25519_verify()?,
         Shape::X25519 => x25519()?,
-        _ => return Err(Failure::NoVectors { shape }),
+        _ => return Err(SelfTestFailure::NoVectors { shape }),
     }
     .into_iter()
-    .partition(Case::is_good);
+    .partition(KnownOperation::is_good);
     if good.is_empty() {
-        return Err(Failure::NoVectors { shape });
+        return Err(SelfTestFailure::NoVectors { shape });
     }
     Ok(mix(good, bad))
 }
 
 /// Two good ones, a bad one, and so on; what is left of either at the end.
-fn mix(good: Vec<Case>, bad: Vec<Case>) -> Vec<Case> {
+fn mix(good: Vec<KnownOperation>, bad: Vec<KnownOperation>) -> Vec<KnownOperation> {
     let (mut good, mut bad) = (good.into_iter(), bad.into_iter());
     let mut mixed = Vec::new();
     loop {
@@ -60,33 +60,35 @@ fn mix(good: Vec<Case>, bad: Vec<Case>) -> Vec<Case> {
     }
 }
 
-impl Case {
+impl KnownOperation {
     pub(super) fn operation(&self) -> Operation<'_> {
         let extra = match &self.extra {
-            OwnedExtra::None => SecondInput::None,
-            OwnedExtra::Signature(signature) => SecondInput::Signature(signature),
-            OwnedExtra::Deterministic(digest) => SecondInput::NonceInput(NonceInput::Deterministic(*digest)),
+            KnownSecondInput::None => SecondInput::None,
+            KnownSecondInput::Signature(signature) => SecondInput::Signature(signature),
+            KnownSecondInput::Deterministic(digest) => {
+                SecondInput::NonceInput(NonceInput::Deterministic(*digest))
+            }
         };
         Operation { key: &self.key, input: &self.input, extra }
     }
 
-    /// True where the job is done and not refused.
+    /// True if the job is done and not refused.
     pub(super) fn is_good(&self) -> bool {
-        matches!(self.expected, Expected::Output(_) | Expected::Status(Status::Done))
+        matches!(self.expected, KnownResult::Output(_) | KnownResult::Status(Status::Done))
     }
 
-    fn plain(key: &Key, input: Vec<u8>, expected: Expected) -> Self {
-        Self { key: key.clone(), input, extra: OwnedExtra::None, expected }
+    fn plain(key: &Key, input: Vec<u8>, expected: KnownResult) -> Self {
+        Self { key: key.clone(), input, extra: KnownSecondInput::None, expected }
     }
 
     fn signed(key: &Key, input: Vec<u8>, signature: Vec<u8>, status: Status) -> Self {
-        let extra = OwnedExtra::Signature(signature);
-        Self { key: key.clone(), input, extra, expected: Expected::Status(status) }
+        let extra = KnownSecondInput::Signature(signature);
+        Self { key: key.clone(), input, extra, expected: KnownResult::Status(status) }
     }
 }
 
 /// The file of a size; 1031 has bits beyond whole bytes.
-fn rsa_file(bits: u16, shape: Shape) -> Result<&'static str, Failure> {
+fn rsa_file(bits: u16, shape: Shape) -> Result<&'static str, SelfTestFailure> {
     match bits {
         1024 => Ok(include_str!("data/rsa1024.txt")),
         1031 => Ok(include_str!("data/rsa1031.txt")),
@@ -94,32 +96,32 @@ fn rsa_file(bits: u16, shape: Shape) -> Result<&'static str, Failure> {
         2048 => Ok(include_str!("data/rsa2048.txt")),
         3072 => Ok(include_str!("data/rsa3072.txt")),
         4096 => Ok(include_str!("data/rsa4096.txt")),
-        _ => Err(Failure::NoVectors { shape }),
+        _ => Err(SelfTestFailure::NoVectors { shape }),
     }
 }
 
-fn rsa_private(file: &'static str) -> Result<Vec<Case>, Failure> {
+fn rsa_private(file: &'static str) -> Result<Vec<KnownOperation>, SelfTestFailure> {
     let numbers = tagged(file, "key");
     let keys = numbers.iter().map(|words| rsa_private_key(words)).collect::<Result<Vec<_>, _>>()?;
     let mut cases = Vec::new();
     for words in tagged(file, "pair") {
-        let expected = Expected::Output(bytes(&words, 2)?);
-        cases.push(Case::plain(&keys[number(&words, 0)?], bytes(&words, 1)?, expected));
+        let expected = KnownResult::Output(bytes(&words, 2)?);
+        cases.push(KnownOperation::plain(&keys[number(&words, 0)?], bytes(&words, 1)?, expected));
     }
     for words in tagged(file, "high") {
-        let expected = Expected::Status(Status::OutOfRange);
-        cases.push(Case::plain(&keys[number(&words, 0)?], bytes(&words, 1)?, expected));
+        let expected = KnownResult::Status(Status::OutOfRange);
+        cases.push(KnownOperation::plain(&keys[number(&words, 0)?], bytes(&words, 1)?, expected));
     }
     Ok(cases)
 }
 
-fn rsa_private_key(words: &[&str]) -> Result<Key, Failure> {
+fn rsa_private_key(words: &[&str]) -> Result<Key, SelfTestFailure> {
     let numbers = (0..8).map(|index| bytes(words, index)).collect::<Result<Vec<_>, _>>()?;
     let [n, e, d, p, q, dp, dq, qinv] = [0, 1, 2, 3, 4, 5, 6, 7].map(|index| &numbers[index][..]);
     rsa::private(&rsa::PrivateNumbers { n, e, d, p, q, dp, dq, qinv }).map_err(bad_key)
 }
 
-fn rsa_public(file: &'static str, exponent: RsaExponent) -> Result<Vec<Case>, Failure> {
+fn rsa_public(file: &'static str, exponent: RsaExponent) -> Result<Vec<KnownOperation>, SelfTestFailure> {
     let mut keys = Vec::new();
     for words in tagged(file, "key") {
         keys.push(rsa::public(&bytes(&words, 0)?, &bytes(&words, 1)?).map_err(bad_key)?);
@@ -129,19 +131,23 @@ fn rsa_public(file: &'static str, exponent: RsaExponent) -> Result<Vec<Case>, Fa
     for words in tagged(file, "pair") {
         let key = &keys[number(&words, 0)?];
         if is_wanted(key) {
-            cases.push(Case::plain(key, bytes(&words, 2)?, Expected::Output(bytes(&words, 1)?)));
+            cases.push(KnownOperation::plain(key, bytes(&words, 2)?, KnownResult::Output(bytes(&words, 1)?)));
         }
     }
     for words in tagged(file, "high") {
         let key = &keys[number(&words, 0)?];
         if is_wanted(key) {
-            cases.push(Case::plain(key, bytes(&words, 1)?, Expected::Status(Status::OutOfRange)));
+            cases.push(KnownOperation::plain(
+                key,
+                bytes(&words, 1)?,
+                KnownResult::Status(Status::OutOfRange),
+            ));
         }
     }
     Ok(cases)
 }
 
-fn mod_exp(file: &'static str, exponent_bits: u16) -> Result<Vec<Case>, Failure> {
+fn mod_exp(file: &'static str, exponent_bits: u16) -> Result<Vec<KnownOperation>, SelfTestFailure> {
     let moduli = tagged(file, "key").iter().map(|words| bytes(words, 0)).collect::<Result<Vec<_>, _>>()?;
     let mut cases = Vec::new();
     for words in tagged(file, "modexp") {
@@ -151,23 +157,23 @@ fn mod_exp(file: &'static str, exponent_bits: u16) -> Result<Vec<Case>, Failure>
         }
         let modulus = &moduli[number(&words, 0)?];
         let key = rsa::mod_exp(modulus, &exponent, exponent_bits).map_err(bad_key)?;
-        cases.push(Case::plain(&key, bytes(&words, 2)?, Expected::Output(bytes(&words, 3)?)));
+        cases.push(KnownOperation::plain(&key, bytes(&words, 2)?, KnownResult::Output(bytes(&words, 3)?)));
         if cases.len() == 1 {
-            cases.push(Case::plain(&key, modulus.clone(), Expected::Status(Status::OutOfRange)));
+            cases.push(KnownOperation::plain(&key, modulus.clone(), KnownResult::Status(Status::OutOfRange)));
         }
     }
     Ok(cases)
 }
 
-fn ec_file(curve: Curve, shape: Shape) -> Result<&'static str, Failure> {
+fn ec_file(curve: Curve, shape: Shape) -> Result<&'static str, SelfTestFailure> {
     match curve {
         Curve::P256 => Ok(include_str!("data/p256.txt")),
         Curve::P384 => Ok(include_str!("data/p384.txt")),
-        _ => Err(Failure::NoVectors { shape }),
+        _ => Err(SelfTestFailure::NoVectors { shape }),
     }
 }
 
-fn ecdsa_sign(curve: Curve, file: &'static str) -> Result<Vec<Case>, Failure> {
+fn ecdsa_sign(curve: Curve, file: &'static str) -> Result<Vec<KnownOperation>, SelfTestFailure> {
     let mut keys = Vec::new();
     for words in tagged(file, "key") {
         keys.push(raw::ec_private(curve, &bytes(&words, 0)?).map_err(bad_key)?);
@@ -175,17 +181,17 @@ fn ecdsa_sign(curve: Curve, file: &'static str) -> Result<Vec<Case>, Failure> {
     let mut cases = Vec::new();
     for words in tagged(file, "det") {
         let digest = digest_named(words[1])?;
-        cases.push(Case {
+        cases.push(KnownOperation {
             key: keys[number(&words, 0)?].clone(),
             input: bytes(&words, 2)?,
-            extra: OwnedExtra::Deterministic(digest),
-            expected: Expected::Output(bytes(&words, 3)?),
+            extra: KnownSecondInput::Deterministic(digest),
+            expected: KnownResult::Output(bytes(&words, 3)?),
         });
     }
     Ok(cases)
 }
 
-fn ecdsa_verify(curve: Curve, file: &'static str) -> Result<Vec<Case>, Failure> {
+fn ecdsa_verify(curve: Curve, file: &'static str) -> Result<Vec<KnownOperation>, SelfTestFailure> {
     let mut keys = Vec::new();
     for words in tagged(file, "key") {
         keys.push(raw::ec_public(curve, &bytes(&words, 1)?).map_err(bad_key)?);
@@ -196,44 +202,44 @@ fn ecdsa_verify(curve: Curve, file: &'static str) -> Result<Vec<Case>, Failure> 
     {
         for words in tagged(file, tag) {
             let key = &keys[number(&words, 0)?];
-            cases.push(Case::signed(key, bytes(&words, at)?, bytes(&words, at + 1)?, status));
+            cases.push(KnownOperation::signed(key, bytes(&words, at)?, bytes(&words, at + 1)?, status));
         }
     }
     Ok(cases)
 }
 
-fn digest_named(name: &str) -> Result<DigestAlg, Failure> {
+fn digest_named(name: &str) -> Result<DigestAlg, SelfTestFailure> {
     let found = DigestAlg::ALL.into_iter().find(|digest| digest.to_string() == name);
-    found.ok_or_else(|| Failure::Vectors { what: format!("digest {name}") })
+    found.ok_or_else(|| SelfTestFailure::Vectors { what: format!("digest {name}") })
 }
 
 const ED25519: &str = include_str!("data/ed25519.txt");
 
-fn ed25519_sign() -> Result<Vec<Case>, Failure> {
+fn ed25519_sign() -> Result<Vec<KnownOperation>, SelfTestFailure> {
     let mut cases = Vec::new();
     for words in tagged(ED25519, "good") {
         let key = raw::ed25519_private(&bytes(&words, 0)?).map_err(bad_key)?;
-        cases.push(Case::plain(&key, bytes(&words, 2)?, Expected::Output(bytes(&words, 3)?)));
+        cases.push(KnownOperation::plain(&key, bytes(&words, 2)?, KnownResult::Output(bytes(&words, 3)?)));
     }
     Ok(cases)
 }
 
-fn ed25519_verify() -> Result<Vec<Case>, Failure> {
+fn ed25519_verify() -> Result<Vec<KnownOperation>, SelfTestFailure> {
     let mut cases = Vec::new();
     for (tag, at, status) in [("good", 1, Status::Done), ("bad", 0, Status::Rejected)] {
         for words in tagged(ED25519, tag) {
             let key = raw::ed25519_public(&bytes(&words, at)?).map_err(bad_key)?;
-            cases.push(Case::signed(&key, bytes(&words, at + 1)?, bytes(&words, at + 2)?, status));
+            cases.push(KnownOperation::signed(&key, bytes(&words, at + 1)?, bytes(&words, at + 2)?, status));
         }
     }
     Ok(cases)
 }
 
-fn x25519() -> Result<Vec<Case>, Failure> {
+fn x25519() -> Result<Vec<KnownOperation>, SelfTestFailure> {
     let mut cases = Vec::new();
     for words in tagged(include_str!("data/x25519.txt"), "dh") {
         let key = raw::x25519_private(&bytes(&words, 0)?).map_err(bad_key)?;
-        cases.push(Case::plain(&key, bytes(&words, 1)?, Expected::Output(bytes(&words, 2)?)));
+        cases.push(KnownOperation::plain(&key, bytes(&words, 1)?, KnownResult::Output(bytes(&words, 2)?)));
     }
     Ok(cases)
 }

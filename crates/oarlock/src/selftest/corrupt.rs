@@ -5,16 +5,17 @@ use oarlock_core::{
     Status, TableUsage,
 };
 
-/// An engine whose answers are right but for one lane of one shape: one bit of its result is flipped, or its status
-/// turned where it has no result.
+/// An engine whose answers are right except in one lane of one shape.
+///
+/// One bit of the result is flipped there, or the status if there is no result.
 #[derive(Debug)]
-pub struct Corrupt<E> {
+pub struct CorruptEngine<E> {
     engine: E,
     shape: Shape,
     lane: usize,
 }
 
-impl<E: Engine> Corrupt<E> {
+impl<E: Engine> CorruptEngine<E> {
     /// Spoils the job at index `lane` of every run of `shape` that has as many.
     #[must_use]
     pub fn new(engine: E, shape: Shape, lane: usize) -> Self {
@@ -22,7 +23,7 @@ impl<E: Engine> Corrupt<E> {
     }
 }
 
-impl<E: Engine> Engine for Corrupt<E> {
+impl<E: Engine> Engine for CorruptEngine<E> {
     fn name(&self) -> &'static str {
         self.engine.name()
     }

@@ -1,8 +1,9 @@
-//! Known answers for every shape, run on an engine before it is used and whenever it comes back from quarantine.
+//! Known answers for every shape. They run on an engine before it is used, and whenever it comes back from
+//! quarantine.
 //!
-//! [`prove`] fills the engine's best number of lanes with different known answers, bad items mixed in, and compares
-//! every lane; a failure names shape and lane. [`sample_operations`] and [`sample_records`] make workloads of the same
-//! material to time engines with. The vectors and where each comes from are in the files of `data/`.
+//! [`prove`] fills the preferred batch of the engine with different known answers, mixes bad items in, and compares
+//! every lane. A failure names the shape and the lane. [`sample_operations`] and [`sample_records`] make workloads of
+//! the same material, to time engines with. The vectors and their origins are in the files of `data/`.
 
 mod cases;
 #[cfg(any(test, feature = "corruption-hook"))]
@@ -16,20 +17,20 @@ mod text;
 use oarlock_core::{Engine, EngineFault, Shape, Status};
 
 #[cfg(any(test, feature = "corruption-hook"))]
-pub use corrupt::Corrupt;
+pub use corrupt::CorruptEngine;
 pub use sample::{sample_operations, sample_records};
 
 /// An engine's answers for a shape were all right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Proof {
-    /// How many jobs were compared.
+pub struct SelfTestProof {
+    /// The number of jobs that were compared.
     pub jobs: usize,
 }
 
-/// Why an engine may not be used for a shape.
+/// The reason why an engine may not be used for a shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum SelfTestFailure {
     /// The engine does not offer the shape.
     #[error("{engine} does not offer {shape}")]
     NotOffered {
@@ -56,18 +57,18 @@ pub enum Failure {
         shape: Shape,
         /// Index of the job in its run.
         lane: usize,
-        /// How it differs from the known answer.
+        /// The difference from the known answer.
         difference: Difference,
     },
-    /// An embedded vector cannot be read: a fault of this build.
+    /// An embedded vector cannot be read. This is a fault of the build.
     #[error("an embedded vector is damaged: {what}")]
     Vectors {
-        /// Where.
+        /// The place.
         what: String,
     },
 }
 
-/// How a result differs from the known answer; never what it is.
+/// The difference between a result and the known answer. It never contains the result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Difference {
@@ -82,7 +83,7 @@ pub enum Difference {
     /// Other bytes.
     #[error("{what} differs from byte {at} on")]
     Bytes {
-        /// Which result.
+        /// The name of the result.
         what: &'static str,
         /// The first byte that differs.
         at: usize,
@@ -98,7 +99,7 @@ pub enum Difference {
     /// A signature that the referee rejects.
     #[error("the signature does not verify")]
     DoesNotVerify,
-    /// Two signatures share r: their nonce was the same, which gives the key away.
+    /// Two signatures share r, so they share the nonce, which reveals the key.
     #[error("the nonce of another job was used again")]
     NonceReused,
 }
@@ -107,24 +108,30 @@ pub enum Difference {
 /// `engine` itself.
 ///
 /// # Errors
-/// The first [`Failure`].
-pub fn prove(engine: &dyn Engine, referee: &dyn Engine, shape: Shape) -> Result<Proof, Failure> {
+/// The first [`SelfTestFailure`].
+pub fn prove(
+    engine: &dyn Engine,
+    referee: &dyn Engine,
+    shape: Shape,
+) -> Result<SelfTestProof, SelfTestFailure> {
     let Some(lanes) = engine.offers(shape) else {
-        return Err(Failure::NotOffered { engine: engine.name(), shape });
+        return Err(SelfTestFailure::NotOffered { engine: engine.name(), shape });
     };
     match shape {
         _ if shape.is_record() => records::prove(engine, lanes, shape),
         Shape::EcdsaSign { curve } => {
             let exact = operations::prove(engine, lanes, shape)?;
             let hedged = operations::prove_hedged(engine, referee, lanes, curve)?;
-            Ok(Proof { jobs: exact.jobs + hedged.jobs })
+            Ok(SelfTestProof { jobs: exact.jobs + hedged.jobs })
         }
         _ => operations::prove(engine, lanes, shape),
     }
 }
 
-/// The shape of [`Shape::public_key`] or [`Shape::records`] whose proof stands for `shape`: itself, or for RSA of another
-/// size the next larger one (4096 bits above that). 1031 and 1536 bits have known answers of their own too.
+/// Returns the shape whose self test stands for `shape`.
+///
+/// It is the shape itself, or for RSA of another size the next larger one (4096 bits above that). 1031 and 1536 bits
+/// have known answers of their own too.
 #[must_use]
 pub fn representative(shape: Shape) -> Shape {
     let next = |bits: u16| [1024, 2048, 3072].into_iter().find(|size| *size >= bits).unwrap_or(4096);
@@ -136,7 +143,7 @@ pub fn representative(shape: Shape) -> Shape {
     }
 }
 
-/// Where two byte strings first differ.
+/// Finds the first difference of two byte strings.
 fn compare(what: &'static str, expected: &[u8], found: &[u8]) -> Result<(), Difference> {
     if expected.len() != found.len() {
         return Err(Difference::Length { expected: expected.len(), found: found.len() });

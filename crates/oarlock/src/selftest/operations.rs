@@ -4,14 +4,19 @@ use oarlock_core::{
     BatchSize, Curve, Engine, Jobs, NonceInput, Operation, Outcomes, SecondInput, Shape, Status,
 };
 
-use super::cases::{Case, Expected, cases};
-use super::{Difference, Failure, Proof, batch_len, compare, nothing_left};
+use super::cases::{KnownOperation, KnownResult, cases};
+use super::{Difference, SelfTestFailure, SelfTestProof, batch_len, compare, nothing_left};
 
-/// Cases that are always run even by an engine of one lane: private RSA at 4096 bits costs a millisecond each.
+/// The number of cases that always run, even on an engine of one lane. Private RSA at 4096 bits costs a millisecond
+/// each.
 const MIN_SLOW_CASES: usize = 5;
 
 /// Compares every lane of batches that pass through every case and end with full lanes.
-pub(super) fn prove(engine: &dyn Engine, lanes: BatchSize, shape: Shape) -> Result<Proof, Failure> {
+pub(super) fn prove(
+    engine: &dyn Engine,
+    lanes: BatchSize,
+    shape: Shape,
+) -> Result<SelfTestProof, SelfTestFailure> {
     let cases = cases(shape)?;
     let min = match shape {
         Shape::RsaPrivate { .. } | Shape::ModExp { .. } => MIN_SLOW_CASES.min(cases.len()),
@@ -20,10 +25,11 @@ pub(super) fn prove(engine: &dyn Engine, lanes: BatchSize, shape: Shape) -> Resu
     let batch = batch_len(lanes, min);
     let jobs = min.next_multiple_of(batch);
     for first in (0..jobs).step_by(batch) {
-        let chosen: Vec<&Case> = cases.iter().cycle().skip(first % cases.len()).take(batch).collect();
+        let chosen: Vec<&KnownOperation> =
+            cases.iter().cycle().skip(first % cases.len()).take(batch).collect();
         let outcomes = run(engine, shape, &chosen.iter().map(|case| case.operation()).collect::<Vec<_>>())?;
         for (lane, case) in chosen.iter().enumerate() {
-            case.check(&outcomes, lane).map_err(|difference| Failure::Wrong {
+            case.check(&outcomes, lane).map_err(|difference| SelfTestFailure::Wrong {
                 engine: engine.name(),
                 shape,
                 lane,
@@ -31,19 +37,19 @@ pub(super) fn prove(engine: &dyn Engine, lanes: BatchSize, shape: Shape) -> Resu
             })?;
         }
     }
-    Ok(Proof { jobs })
+    Ok(SelfTestProof { jobs })
 }
 
-/// Signs with random nonces: every signature verifies with the referee, and no two share r.
+/// Signs with random nonces. Every signature must verify with the referee, and no two may share r.
 pub(super) fn prove_hedged(
     engine: &dyn Engine,
     referee: &dyn Engine,
     lanes: BatchSize,
     curve: Curve,
-) -> Result<Proof, Failure> {
+) -> Result<SelfTestProof, SelfTestFailure> {
     let cases = cases(Shape::EcdsaSign { curve })?;
     let nonces: Vec<[u8; 32]> = (0..=u8::MAX).map(|n| [n ^ 0xA5; 32]).collect();
-    let chosen: Vec<&Case> = cases.iter().cycle().take(batch_len(lanes, 4)).collect();
+    let chosen: Vec<&KnownOperation> = cases.iter().cycle().take(batch_len(lanes, 4)).collect();
     let hedged: Vec<Operation<'_>> = chosen
         .iter()
         .zip(nonces.iter().cycle())
@@ -53,7 +59,7 @@ pub(super) fn prove_hedged(
         })
         .collect();
     let signed = run(engine, Shape::EcdsaSign { curve }, &hedged)?;
-    let wrong = |lane, difference| Failure::Wrong {
+    let wrong = |lane, difference| SelfTestFailure::Wrong {
         engine: engine.name(),
         shape: Shape::EcdsaSign { curve },
         lane,
@@ -73,11 +79,11 @@ pub(super) fn prove_hedged(
     let verified = run_all(referee, Shape::EcdsaVerify { curve }, &signatures.collect::<Vec<_>>())?;
     match verified.iter().position(|status| *status != Status::Done) {
         Some(lane) => Err(wrong(lane, Difference::DoesNotVerify)),
-        None => Ok(Proof { jobs: chosen.len() }),
+        None => Ok(SelfTestProof { jobs: chosen.len() }),
     }
 }
 
-fn run(engine: &dyn Engine, shape: Shape, operations: &[Operation<'_>]) -> Result<Outcomes, Failure> {
+fn run(engine: &dyn Engine, shape: Shape, operations: &[Operation<'_>]) -> Result<Outcomes, SelfTestFailure> {
     let jobs = Jobs::Operations(shape, operations);
     let mut outcomes = Outcomes::for_jobs(&jobs);
     engine.run(&jobs, &mut outcomes)?;
@@ -85,9 +91,13 @@ fn run(engine: &dyn Engine, shape: Shape, operations: &[Operation<'_>]) -> Resul
 }
 
 /// Statuses of operations that may be more than the engine takes at once.
-fn run_all(engine: &dyn Engine, shape: Shape, operations: &[Operation<'_>]) -> Result<Vec<Status>, Failure> {
+fn run_all(
+    engine: &dyn Engine,
+    shape: Shape,
+    operations: &[Operation<'_>],
+) -> Result<Vec<Status>, SelfTestFailure> {
     let Some(lanes) = engine.offers(shape) else {
-        return Err(Failure::NotOffered { engine: engine.name(), shape });
+        return Err(SelfTestFailure::NotOffered { engine: engine.name(), shape });
     };
     let mut statuses = Vec::with_capacity(operations.len());
     for part in operations.chunks(lanes.max.max(1)) {
@@ -96,14 +106,14 @@ fn run_all(engine: &dyn Engine, shape: Shape, operations: &[Operation<'_>]) -> R
     Ok(statuses)
 }
 
-impl Case {
+impl KnownOperation {
     fn check(&self, outcomes: &Outcomes, lane: usize) -> Result<(), Difference> {
         match &self.expected {
-            Expected::Status(status) => {
+            KnownResult::Status(status) => {
                 status_is(*status, outcomes, lane)?;
                 nothing_left(outcomes.result(lane))
             }
-            Expected::Output(output) => {
+            KnownResult::Output(output) => {
                 status_is(Status::Done, outcomes, lane)?;
                 compare("the result", output, outcomes.result(lane))
             }

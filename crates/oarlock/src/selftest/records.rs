@@ -8,13 +8,17 @@ use oarlock_core::{
 };
 use oarlock_keys::raw;
 
-use super::rows::{Row, rows};
+use super::rows::{KnownRecord, rows};
 use super::text::bad_key;
-use super::{Difference, Failure, Proof, batch_len, compare, nothing_left};
+use super::{Difference, SelfTestFailure, SelfTestProof, batch_len, compare, nothing_left};
 
-/// Runs three parts in one call: a column value per record with bad records and slots among them, runs of equal values,
-/// and one value for all.
-pub(super) fn prove(engine: &dyn Engine, lanes: BatchSize, shape: Shape) -> Result<Proof, Failure> {
+/// Runs three parts in one call: a value per record with bad records and slots among them, runs of equal values, and
+/// one value for all.
+pub(super) fn prove(
+    engine: &dyn Engine,
+    lanes: BatchSize,
+    shape: Shape,
+) -> Result<SelfTestProof, SelfTestFailure> {
     let rows = rows(shape)?;
     let parts = [each(shape, &rows, lanes)?, in_runs(&rows, lanes)?, uniform(&rows, lanes)?];
     let mut jobs = 0;
@@ -23,7 +27,7 @@ pub(super) fn prove(engine: &dyn Engine, lanes: BatchSize, shape: Shape) -> Resu
         let run = Jobs::Records(shape, &records);
         let mut outcomes = Outcomes::for_jobs(&run);
         engine.run(&run, &mut outcomes)?;
-        check(group, &mut outcomes).map_err(|(lane, difference)| Failure::Wrong {
+        check(group, &mut outcomes).map_err(|(lane, difference)| SelfTestFailure::Wrong {
             engine: engine.name(),
             shape,
             lane,
@@ -31,42 +35,42 @@ pub(super) fn prove(engine: &dyn Engine, lanes: BatchSize, shape: Shape) -> Resu
         })?;
         jobs += run.len();
     }
-    Ok(Proof { jobs })
+    Ok(SelfTestProof { jobs })
 }
 
-/// All parts in one run where the engine takes as many records, else each in its own.
-fn grouped(parts: &[Part], max: usize) -> Vec<&[Part]> {
+/// All parts in one run if the engine takes as many records, else each in its own.
+fn grouped(parts: &[KnownPart], max: usize) -> Vec<&[KnownPart]> {
     let all: usize = parts.iter().map(|part| part.places.len()).sum();
     if all <= max { vec![parts] } else { parts.chunks(1).collect() }
 }
 
 /// Records with the known answer of each.
-struct Part {
+struct KnownPart {
     records: Records<'static>,
-    places: Vec<Place>,
+    places: Vec<RecordPlace>,
 }
 
-/// Where one record's results are, and what they must be.
-struct Place {
+/// The places of one record's results, and the expected results.
+struct RecordPlace {
     output: OutputSink,
     tag: Span,
-    expected: Result<Answer, Status>,
+    expected: Result<RecordAnswer, Status>,
 }
 
-struct Answer {
+struct RecordAnswer {
     output: Vec<u8>,
     tag: Vec<u8>,
     /// The result is shorter than its place.
     is_short: bool,
 }
 
-/// A row per record, the last two with slots: key and input from one, output into one.
-fn each(shape: Shape, rows: &[Row], lanes: BatchSize) -> Result<Part, Failure> {
+/// Makes one value per record. The last two use slots: one for key and input, one for the output.
+fn each(shape: Shape, rows: &[KnownRecord], lanes: BatchSize) -> Result<KnownPart, SelfTestFailure> {
     let count = batch_len(lanes, rows.len() + 2);
     let (key_slot, input_slot, output_slot) = (0, 1, 2);
     let slotted = rows.iter().find(|row| row.expected.is_ok() && !row.input.is_empty());
-    let slotted = slotted.ok_or(Failure::NoVectors { shape })?;
-    let mut builder = Builder::default();
+    let slotted = slotted.ok_or(SelfTestFailure::NoVectors { shape })?;
+    let mut builder = KnownColumns::default();
     for row in rows.iter().cycle().take(count.saturating_sub(2)) {
         builder.push(row)?;
     }
@@ -78,31 +82,31 @@ fn each(shape: Shape, rows: &[Row], lanes: BatchSize) -> Result<Part, Failure> {
         builder.output[count - 1] = OutputSink::Slot(output_slot);
     }
     builder.fill_slots(slotted);
-    builder.finish(Form::Each)
+    builder.finish(ColumnForm::Each)
 }
 
 /// Rows in runs of growing length.
-fn in_runs(rows: &[Row], lanes: BatchSize) -> Result<Part, Failure> {
+fn in_runs(rows: &[KnownRecord], lanes: BatchSize) -> Result<KnownPart, SelfTestFailure> {
     let count = batch_len(lanes, 9);
-    let mut builder = Builder::default();
+    let mut builder = KnownColumns::default();
     let runs = rows.iter().cycle().zip(1..).flat_map(|(row, length)| std::iter::repeat_n(row, length));
     for row in runs.take(count) {
         builder.push(row)?;
     }
-    builder.finish(Form::BatchRuns)
+    builder.finish(ColumnForm::BatchRuns)
 }
 
 /// One key, IV, input and tag for all.
-fn uniform(rows: &[Row], lanes: BatchSize) -> Result<Part, Failure> {
-    let mut builder = Builder::default();
+fn uniform(rows: &[KnownRecord], lanes: BatchSize) -> Result<KnownPart, SelfTestFailure> {
+    let mut builder = KnownColumns::default();
     for _ in 0..batch_len(lanes, 3) {
         builder.push(&rows[0])?;
     }
-    builder.finish(Form::One)
+    builder.finish(ColumnForm::One)
 }
 
 #[derive(Clone, Copy)]
-enum Form {
+enum ColumnForm {
     One,
     BatchRuns,
     Each,
@@ -110,8 +114,8 @@ enum Form {
 
 /// Collects rows into columns; equal rows share their key, their spans of data and hence their column values.
 #[derive(Default)]
-struct Builder<'r> {
-    seen: Vec<(&'r Row, usize)>,
+struct KnownColumns<'r> {
+    seen: Vec<(&'r KnownRecord, usize)>,
     keys: Vec<Key>,
     data: Vec<u8>,
     output_len: usize,
@@ -124,11 +128,11 @@ struct Builder<'r> {
     input: Vec<InputSource>,
     output: Vec<OutputSink>,
     tag: Vec<Span>,
-    places: Vec<Place>,
+    places: Vec<RecordPlace>,
 }
 
-impl<'r> Builder<'r> {
-    fn push(&mut self, row: &'r Row) -> Result<(), Failure> {
+impl<'r> KnownColumns<'r> {
+    fn push(&mut self, row: &'r KnownRecord) -> Result<(), SelfTestFailure> {
         match self.seen.iter().find(|(known, _)| std::ptr::eq(*known, row)) {
             Some(&(_, first)) => self.repeat(first),
             None => self.add_inputs(row)?,
@@ -146,7 +150,7 @@ impl<'r> Builder<'r> {
         self.input.push(self.input[first]);
     }
 
-    fn add_inputs(&mut self, row: &'r Row) -> Result<(), Failure> {
+    fn add_inputs(&mut self, row: &'r KnownRecord) -> Result<(), SelfTestFailure> {
         self.seen.push((row, self.input.len()));
         let (key, second_key) = (self.import(&row.key)?, self.import(&row.second_key)?);
         self.key.push(key);
@@ -167,7 +171,7 @@ impl<'r> Builder<'r> {
 
     /// A place of its own for every record's results. A tag that is given lies in the data, one that is made in the
     /// output.
-    fn add_outputs(&mut self, row: &'r Row) -> Result<(), Failure> {
+    fn add_outputs(&mut self, row: &'r KnownRecord) -> Result<(), SelfTestFailure> {
         let output = OutputSink::Output(self.reserve(row.place_len)?);
         let tag = match (row.given_tag.is_empty(), row.made_tag_len) {
             (false, _) => self.store(&row.given_tag)?,
@@ -176,16 +180,16 @@ impl<'r> Builder<'r> {
         };
         self.output.push(output);
         self.tag.push(tag);
-        let expected = row.expected.as_ref().map_err(|status| *status).map(|(output, tag)| Answer {
+        let expected = row.expected.as_ref().map_err(|status| *status).map(|(output, tag)| RecordAnswer {
             output: output.clone(),
             tag: tag.clone(),
             is_short: output.len() < row.place_len,
         });
-        self.places.push(Place { output, tag, expected });
+        self.places.push(RecordPlace { output, tag, expected });
         Ok(())
     }
 
-    fn import(&mut self, bytes: &[u8]) -> Result<KeySource, Failure> {
+    fn import(&mut self, bytes: &[u8]) -> Result<KeySource, SelfTestFailure> {
         if bytes.is_empty() {
             return Ok(KeySource::Table(0));
         }
@@ -193,20 +197,20 @@ impl<'r> Builder<'r> {
         Ok(KeySource::Table(self.keys.len() as u32 - 1))
     }
 
-    fn store(&mut self, bytes: &[u8]) -> Result<Span, Failure> {
+    fn store(&mut self, bytes: &[u8]) -> Result<Span, SelfTestFailure> {
         let span = span(self.data.len(), bytes.len())?;
         self.data.extend_from_slice(bytes);
         Ok(span)
     }
 
-    fn reserve(&mut self, len: usize) -> Result<Span, Failure> {
+    fn reserve(&mut self, len: usize) -> Result<Span, SelfTestFailure> {
         let span = span(self.output_len, len)?;
         self.output_len += len;
         Ok(span)
     }
 
     /// Slots for key and input of `row`, filled, and one for its output.
-    fn fill_slots(&mut self, row: &Row) {
+    fn fill_slots(&mut self, row: &KnownRecord) {
         let lens = [row.key.len(), row.input.len(), row.place_len.max(64)];
         self.slots = SecretSlots::with_capacities(&lens.map(|len| len as u32)).unwrap_or_default();
         for (slot, bytes) in [(0, &row.key), (1, &row.input)] {
@@ -216,7 +220,7 @@ impl<'r> Builder<'r> {
         }
     }
 
-    fn finish(mut self, form: Form) -> Result<Part, Failure> {
+    fn finish(mut self, form: ColumnForm) -> Result<KnownPart, SelfTestFailure> {
         for (place, sink) in self.places.iter_mut().zip(&self.output) {
             place.output = *sink;
         }
@@ -235,18 +239,19 @@ impl<'r> Builder<'r> {
             output: self.output.into(),
             tag: self.tag.into(),
         };
-        Ok(Part { records, places: self.places })
+        Ok(KnownPart { records, places: self.places })
     }
 }
 
-fn span(start: usize, len: usize) -> Result<Span, Failure> {
-    Span::new(start, len).ok_or_else(|| Failure::Vectors { what: "vectors of more than 4 GiB".into() })
+fn span(start: usize, len: usize) -> Result<Span, SelfTestFailure> {
+    Span::new(start, len)
+        .ok_or_else(|| SelfTestFailure::Vectors { what: "vectors of more than 4 GiB".into() })
 }
 
-fn column<T: Copy + PartialEq>(values: Vec<T>, form: Form) -> Column<'static, T> {
+fn column<T: Copy + PartialEq>(values: Vec<T>, form: ColumnForm) -> Column<'static, T> {
     match (form, values.first()) {
-        (Form::One, Some(first)) => Column::One(*first),
-        (Form::BatchRuns, _) => {
+        (ColumnForm::One, Some(first)) => Column::One(*first),
+        (ColumnForm::BatchRuns, _) => {
             let mut runs: Vec<(u32, T)> = Vec::new();
             for value in values {
                 match runs.last_mut() {
@@ -261,7 +266,7 @@ fn column<T: Copy + PartialEq>(values: Vec<T>, form: Form) -> Column<'static, T>
 }
 
 /// Compares every record of every part; the lane counts through all parts.
-fn check(parts: &[Part], outcomes: &mut Outcomes) -> Result<(), (usize, Difference)> {
+fn check(parts: &[KnownPart], outcomes: &mut Outcomes) -> Result<(), (usize, Difference)> {
     let mut first_lane = 0;
     for (index, part) in parts.iter().enumerate() {
         for (record, place) in part.places.iter().enumerate() {
@@ -272,7 +277,7 @@ fn check(parts: &[Part], outcomes: &mut Outcomes) -> Result<(), (usize, Differen
     Ok(())
 }
 
-impl Place {
+impl RecordPlace {
     fn check(&self, part: usize, record: usize, outcomes: &mut Outcomes) -> Result<(), Difference> {
         let short_len = outcomes.short_len(part, record);
         let own = outcomes.part_mut(part);

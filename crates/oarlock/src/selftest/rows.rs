@@ -2,12 +2,12 @@
 
 use oarlock_core::{AeadAlg, CipherSpec, DigestAlg, Direction, MacAlg, Shape, Status, WrapAlg};
 
-use super::Failure;
+use super::SelfTestFailure;
 use super::text::{bytes, lines, tagged};
 
-/// One record: what goes in, and what must come out or which status.
+/// One record: its inputs, and the expected result or status.
 #[derive(Default)]
-pub(super) struct Row {
+pub(super) struct KnownRecord {
     pub(super) key: Vec<u8>,
     pub(super) second_key: Vec<u8>,
     pub(super) iv: Vec<u8>,
@@ -23,18 +23,18 @@ pub(super) struct Row {
     /// Bytes of tag to make when sealing.
     pub(super) made_tag_len: usize,
     /// Output and tag, or the status.
-    pub(super) expected: Expected,
+    pub(super) expected: KnownRecordResult,
 }
 
-pub(super) struct Expected(pub(super) Result<(Vec<u8>, Vec<u8>), Status>);
+pub(super) struct KnownRecordResult(pub(super) Result<(Vec<u8>, Vec<u8>), Status>);
 
-impl Default for Expected {
+impl Default for KnownRecordResult {
     fn default() -> Self {
         Self(Err(Status::Pending))
     }
 }
 
-impl std::ops::Deref for Expected {
+impl std::ops::Deref for KnownRecordResult {
     type Target = Result<(Vec<u8>, Vec<u8>), Status>;
 
     fn deref(&self) -> &Self::Target {
@@ -49,7 +49,7 @@ const DIGEST: &str = include_str!("data/digest.txt");
 const WRAP: &str = include_str!("data/wrap.txt");
 
 /// Every row of a shape, with rows of a wrong length and a span that does not exist third and fourth.
-pub(super) fn rows(shape: Shape) -> Result<Vec<Row>, Failure> {
+pub(super) fn rows(shape: Shape) -> Result<Vec<KnownRecord>, SelfTestFailure> {
     let mut rows = match shape {
         Shape::Cipher { alg, mode, direction } => cipher(CipherSpec { alg, mode }, direction)?,
         Shape::Translate { from, to } => translate(from, to)?,
@@ -61,7 +61,7 @@ pub(super) fn rows(shape: Shape) -> Result<Vec<Row>, Failure> {
         _ => Vec::new(),
     };
     if rows.len() < 3 {
-        return Err(Failure::NoVectors { shape });
+        return Err(SelfTestFailure::NoVectors { shape });
     }
     let (misfit, beyond) = (misfit(&rows[0]), beyond(&rows[1]));
     rows.insert(2, misfit);
@@ -70,15 +70,15 @@ pub(super) fn rows(shape: Shape) -> Result<Vec<Row>, Failure> {
 }
 
 /// No result of any shape here is three bytes long.
-fn misfit(row: &Row) -> Row {
-    Row { place_len: 3, expected: Expected(Err(Status::BadLength)), ..row.copy() }
+fn misfit(row: &KnownRecord) -> KnownRecord {
+    KnownRecord { place_len: 3, expected: KnownRecordResult(Err(Status::BadLength)), ..row.copy() }
 }
 
-fn beyond(row: &Row) -> Row {
-    Row { is_beyond_data: true, expected: Expected(Err(Status::Malformed)), ..row.copy() }
+fn beyond(row: &KnownRecord) -> KnownRecord {
+    KnownRecord { is_beyond_data: true, expected: KnownRecordResult(Err(Status::Malformed)), ..row.copy() }
 }
 
-impl Row {
+impl KnownRecord {
     fn copy(&self) -> Self {
         Self {
             key: self.key.clone(),
@@ -88,17 +88,17 @@ impl Row {
             aad: self.aad.clone(),
             input: self.input.clone(),
             given_tag: self.given_tag.clone(),
-            expected: Expected::default(),
+            expected: KnownRecordResult::default(),
             ..*self
         }
     }
 
     fn giving(self, output: Vec<u8>) -> Self {
-        Self { place_len: output.len(), expected: Expected(Ok((output, Vec::new()))), ..self }
+        Self { place_len: output.len(), expected: KnownRecordResult(Ok((output, Vec::new()))), ..self }
     }
 }
 
-fn cipher(spec: CipherSpec, direction: Direction) -> Result<Vec<Row>, Failure> {
+fn cipher(spec: CipherSpec, direction: Direction) -> Result<Vec<KnownRecord>, SelfTestFailure> {
     let mut rows = Vec::new();
     for words in tagged(CBC, &spec.alg.to_string()) {
         let [key, iv, plain, encrypted] = four(&words)?;
@@ -106,95 +106,106 @@ fn cipher(spec: CipherSpec, direction: Direction) -> Result<Vec<Row>, Failure> {
             Direction::Encrypt => (plain, encrypted),
             Direction::Decrypt => (encrypted, plain),
         };
-        rows.push(Row { key, iv, input, ..Row::default() }.giving(output));
+        rows.push(KnownRecord { key, iv, input, ..KnownRecord::default() }.giving(output));
     }
     Ok(rows)
 }
 
 /// Every pair of rows with the same plaintext.
-fn translate(from: CipherSpec, to: CipherSpec) -> Result<Vec<Row>, Failure> {
+fn translate(from: CipherSpec, to: CipherSpec) -> Result<Vec<KnownRecord>, SelfTestFailure> {
     let mut rows = Vec::new();
     let targets = tagged(CBC, &to.alg.to_string());
     for words in tagged(CBC, &from.alg.to_string()) {
         let Some(target) = targets.iter().find(|target| target.get(2) == words.get(2)) else { continue };
         let [key, iv, _, input] = four(&words)?;
         let [second_key, second_iv, _, output] = four(target)?;
-        rows.push(Row { key, iv, second_key, second_iv, input, ..Row::default() }.giving(output));
+        rows.push(
+            KnownRecord { key, iv, second_key, second_iv, input, ..KnownRecord::default() }.giving(output),
+        );
     }
     Ok(rows)
 }
 
-fn aead(alg: AeadAlg, direction: Direction) -> Result<Vec<Row>, Failure> {
+fn aead(alg: AeadAlg, direction: Direction) -> Result<Vec<KnownRecord>, SelfTestFailure> {
     let mut rows = Vec::new();
     for words in lines(GCM) {
         let (key, iv, aad) = (bytes(&words, 1)?, bytes(&words, 2)?, bytes(&words, 3)?);
         let (plain, sealed, tag) = (bytes(&words, 4)?, bytes(&words, 5)?, bytes(&words, 6)?);
-        let row = Row { iv, aad, place_len: sealed.len(), ..Row::default() };
+        let row = KnownRecord { iv, aad, place_len: sealed.len(), ..KnownRecord::default() };
         let row = match direction {
             _ if key.len() != alg.key_len() => continue,
             Direction::Encrypt if words[0] == "bad" => continue,
             Direction::Encrypt => {
                 let made_tag_len = tag.len();
-                Row { input: plain, made_tag_len, expected: Expected(Ok((sealed, tag))), ..row }
+                KnownRecord {
+                    input: plain,
+                    made_tag_len,
+                    expected: KnownRecordResult(Ok((sealed, tag))),
+                    ..row
+                }
             }
             Direction::Decrypt => {
                 let expected =
                     if words[0] == "bad" { Err(Status::Rejected) } else { Ok((plain, Vec::new())) };
-                Row { input: sealed, given_tag: tag, expected: Expected(expected), ..row }
+                KnownRecord { input: sealed, given_tag: tag, expected: KnownRecordResult(expected), ..row }
             }
         };
-        rows.push(Row { key, ..row });
+        rows.push(KnownRecord { key, ..row });
     }
     Ok(rows)
 }
 
-fn mac(alg: MacAlg) -> Result<Vec<Row>, Failure> {
+fn mac(alg: MacAlg) -> Result<Vec<KnownRecord>, SelfTestFailure> {
     let mut rows = Vec::new();
     for words in tagged(MAC, &alg.to_string()) {
-        let row = Row { key: bytes(&words, 0)?, input: bytes(&words, 1)?, ..Row::default() };
+        let row = KnownRecord { key: bytes(&words, 0)?, input: bytes(&words, 1)?, ..KnownRecord::default() };
         rows.push(row.giving(bytes(&words, 2)?));
     }
     Ok(rows)
 }
 
-fn digest(alg: DigestAlg) -> Result<Vec<Row>, Failure> {
+fn digest(alg: DigestAlg) -> Result<Vec<KnownRecord>, SelfTestFailure> {
     let mut rows = Vec::new();
     for words in tagged(DIGEST, &alg.to_string()) {
-        rows.push(Row { input: bytes(&words, 0)?, ..Row::default() }.giving(bytes(&words, 1)?));
+        rows.push(
+            KnownRecord { input: bytes(&words, 0)?, ..KnownRecord::default() }.giving(bytes(&words, 1)?),
+        );
     }
     Ok(rows)
 }
 
-fn digest_part(alg: DigestAlg) -> Result<Vec<Row>, Failure> {
+fn digest_part(alg: DigestAlg) -> Result<Vec<KnownRecord>, SelfTestFailure> {
     let mut rows = Vec::new();
     for words in tagged(DIGEST, &format!("{alg}-part")) {
-        let row = Row { iv: bytes(&words, 0)?, input: bytes(&words, 1)?, ..Row::default() };
+        let row = KnownRecord { iv: bytes(&words, 0)?, input: bytes(&words, 1)?, ..KnownRecord::default() };
         rows.push(row.giving(bytes(&words, 2)?));
     }
     Ok(rows)
 }
 
-fn wrap(alg: WrapAlg, direction: Direction) -> Result<Vec<Row>, Failure> {
+fn wrap(alg: WrapAlg, direction: Direction) -> Result<Vec<KnownRecord>, SelfTestFailure> {
     let mut rows = Vec::new();
     for words in tagged(WRAP, &alg.to_string()) {
         let (key, wrapped) = (bytes(&words, 0)?, bytes(&words, 2)?);
         match (direction, words[1] == "bad") {
             (Direction::Encrypt, true) => {}
             (Direction::Encrypt, false) => {
-                rows.push(Row { key, input: bytes(&words, 1)?, ..Row::default() }.giving(wrapped));
+                rows.push(
+                    KnownRecord { key, input: bytes(&words, 1)?, ..KnownRecord::default() }.giving(wrapped),
+                );
             }
             (Direction::Decrypt, is_bad) => {
                 let expected =
                     if is_bad { Err(Status::Rejected) } else { Ok((bytes(&words, 1)?, Vec::new())) };
                 let place_len = wrapped.len() - 8;
-                let expected = Expected(expected);
-                rows.push(Row { key, input: wrapped, place_len, expected, ..Row::default() });
+                let expected = KnownRecordResult(expected);
+                rows.push(KnownRecord { key, input: wrapped, place_len, expected, ..KnownRecord::default() });
             }
         }
     }
     Ok(rows)
 }
 
-fn four(words: &[&str]) -> Result<[Vec<u8>; 4], Failure> {
+fn four(words: &[&str]) -> Result<[Vec<u8>; 4], SelfTestFailure> {
     Ok([bytes(words, 0)?, bytes(words, 1)?, bytes(words, 2)?, bytes(words, 3)?])
 }

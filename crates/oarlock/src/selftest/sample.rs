@@ -1,4 +1,4 @@
-//! Workloads to time engines with: the known answers' keys and inputs, as many as wanted.
+//! Workloads to time engines with, made from the keys and inputs of the known answers.
 
 use oarlock_core::{
     Column, Direction, Engine, InputSource, Jobs, Key, KeySource, NonceInput, OperationSet, Outcomes,
@@ -6,20 +6,20 @@ use oarlock_core::{
 };
 use oarlock_keys::raw;
 
-use super::Failure;
-use super::cases::{Case, cases};
+use super::SelfTestFailure;
+use super::cases::{KnownOperation, cases};
 use super::records::direction_of;
 use super::text::bad_key;
 
-/// Keys that sample records take in turn.
+/// The number of keys that sample records use by turns.
 const KEYS: usize = 64;
 
-/// `count` good operations of a public-key shape under several keys, with random-like nonces where it has some.
+/// `count` good operations of a public-key shape under several keys, with random-like nonces if it has some.
 ///
 /// # Errors
-/// [`Failure::NoVectors`]; see [`representative`](super::representative).
-pub fn sample_operations(shape: Shape, count: usize) -> Result<OperationSet, Failure> {
-    let cases: Vec<Case> = cases(shape)?.into_iter().filter(Case::is_good).collect();
+/// [`SelfTestFailure::NoVectors`]; see [`representative`](super::representative).
+pub fn sample_operations(shape: Shape, count: usize) -> Result<OperationSet, SelfTestFailure> {
+    let cases: Vec<KnownOperation> = cases(shape)?.into_iter().filter(KnownOperation::is_good).collect();
     let mut set = OperationSet::new(shape);
     for (index, case) in cases.iter().cycle().take(count).enumerate() {
         let nonce = [index as u8; 32];
@@ -29,24 +29,26 @@ pub fn sample_operations(shape: Shape, count: usize) -> Result<OperationSet, Fai
             other => other,
         };
         set.push(operation.key, operation.input, extra)
-            .map_err(|error| Failure::Vectors { what: error.to_string() })?;
+            .map_err(|error| SelfTestFailure::Vectors { what: error.to_string() })?;
     }
     Ok(set)
 }
 
-/// `count` good records of about `len` bytes each (rounded up to what the shape takes), with an IV of its own each, the
-/// keys in turn. `maker` seals or wraps what is to be opened or unwrapped.
+/// Makes `count` good records of about `len` bytes each, rounded up to a length that the shape takes.
+///
+/// Each record has an IV of its own, and the keys are used by turns. `maker` seals or wraps the inputs of opening and
+/// unwrapping shapes.
 ///
 /// # Errors
-/// [`Failure::Fault`] or [`Failure::NotOffered`] of `maker`; [`Failure::Vectors`] over 4 GiB.
+/// [`SelfTestFailure::Fault`] or [`SelfTestFailure::NotOffered`] of `maker`; [`SelfTestFailure::Vectors`] over 4 GiB.
 pub fn sample_records(
     maker: &dyn Engine,
     shape: Shape,
     count: usize,
     len: usize,
-) -> Result<Records<'static>, Failure> {
+) -> Result<Records<'static>, SelfTestFailure> {
     if !shape.is_record() {
-        return Err(Failure::NoVectors { shape });
+        return Err(SelfTestFailure::NoVectors { shape });
     }
     match (shape, direction_of(shape)) {
         (Shape::Aead { alg, .. }, Some(Direction::Decrypt)) => {
@@ -62,7 +64,7 @@ pub fn sample_records(
 }
 
 /// Lengths that the columns of one record take.
-struct Sizes {
+struct RecordSizes {
     key: usize,
     second_key: usize,
     iv: usize,
@@ -73,40 +75,41 @@ struct Sizes {
     tag: usize,
 }
 
-fn sizes(shape: Shape, len: usize) -> Sizes {
-    let none = Sizes { key: 0, second_key: 0, iv: 0, second_iv: 0, aad: 0, input: len, output: 0, tag: 0 };
+fn sizes(shape: Shape, len: usize) -> RecordSizes {
+    let none =
+        RecordSizes { key: 0, second_key: 0, iv: 0, second_iv: 0, aad: 0, input: len, output: 0, tag: 0 };
     match shape {
         Shape::Cipher { alg, .. } => {
             let (block, len) = (alg.block_len(), len.next_multiple_of(alg.block_len()));
-            Sizes { key: alg.key_len(), iv: block, input: len, output: len, ..none }
+            RecordSizes { key: alg.key_len(), iv: block, input: len, output: len, ..none }
         }
         Shape::Translate { from, to } => {
             let (first, second) = (from.alg.block_len(), to.alg.block_len());
             let len = len.next_multiple_of(first.max(second));
             let (key, second_key) = (from.alg.key_len(), to.alg.key_len());
-            Sizes { key, second_key, iv: first, second_iv: second, input: len, output: len, ..none }
+            RecordSizes { key, second_key, iv: first, second_iv: second, input: len, output: len, ..none }
         }
         Shape::Aead { alg, .. } => {
-            Sizes { key: alg.key_len(), iv: 12, aad: 13, output: len, tag: 16, ..none }
+            RecordSizes { key: alg.key_len(), iv: 12, aad: 13, output: len, tag: 16, ..none }
         }
-        Shape::Mac { alg } => Sizes { key: alg.key_len().unwrap_or(32), output: alg.tag_len(), ..none },
-        Shape::Digest { alg } => Sizes { output: alg.output_len(), ..none },
+        Shape::Mac { alg } => RecordSizes { key: alg.key_len().unwrap_or(32), output: alg.tag_len(), ..none },
+        Shape::Digest { alg } => RecordSizes { output: alg.output_len(), ..none },
         Shape::DigestPart { alg } => {
             let input = len.next_multiple_of(alg.block_len());
-            Sizes { iv: alg.state_len(), input, output: alg.state_len(), ..none }
+            RecordSizes { iv: alg.state_len(), input, output: alg.state_len(), ..none }
         }
         Shape::Wrap { alg, .. } => {
             let input = len.max(16).next_multiple_of(8);
-            Sizes { key: alg.key_len(), input, output: input + 8, ..none }
+            RecordSizes { key: alg.key_len(), input, output: input + 8, ..none }
         }
         _ => none,
     }
 }
 
 /// Records whose inputs need no engine to make.
-fn plain_records(shape: Shape, count: usize, len: usize) -> Result<Records<'static>, Failure> {
+fn plain_records(shape: Shape, count: usize, len: usize) -> Result<Records<'static>, SelfTestFailure> {
     let sizes = sizes(shape, len);
-    let mut layout = Layout::default();
+    let mut layout = SampleLayout::default();
     let mut records = Records { len: count, ..Records::default() };
     let (mut iv, mut second_iv, mut aad) = (Vec::new(), Vec::new(), Vec::new());
     let (mut input, mut output, mut tag) = (Vec::new(), Vec::new(), Vec::new());
@@ -136,7 +139,7 @@ fn key_source(index: u32, len: usize) -> KeySource {
     KeySource::Table(if len == 0 { 0 } else { index })
 }
 
-fn keys_of(sizes: &Sizes) -> Result<Vec<Key>, Failure> {
+fn keys_of(sizes: &RecordSizes) -> Result<Vec<Key>, SelfTestFailure> {
     let mut keys = Vec::new();
     for len in [sizes.key, sizes.second_key] {
         for n in 0..KEYS {
@@ -148,11 +151,15 @@ fn keys_of(sizes: &Sizes) -> Result<Vec<Key>, Failure> {
     Ok(keys)
 }
 
-/// The records that undo `records` of a sealing or wrapping shape: data, outputs and made tags become the inputs.
-fn made(maker: &dyn Engine, shape: Shape, records: &Records<'static>) -> Result<Records<'static>, Failure> {
+/// Makes the records that undo `records` of a sealing or wrapping shape. Data, outputs and tags become the inputs.
+fn made(
+    maker: &dyn Engine,
+    shape: Shape,
+    records: &Records<'static>,
+) -> Result<Records<'static>, SelfTestFailure> {
     let max = maker.offers(shape).map(|lanes| lanes.max);
     if max.is_none_or(|max| max < records.len) {
-        return Err(Failure::NotOffered { engine: maker.name(), shape });
+        return Err(SelfTestFailure::NotOffered { engine: maker.name(), shape });
     }
     let parts = [records];
     let jobs = Jobs::Records(shape, &parts);
@@ -167,7 +174,7 @@ fn made(maker: &dyn Engine, shape: Shape, records: &Records<'static>) -> Result<
         let (Some(OutputSink::Output(made)), Some(made_tag), Some(InputSource::Data(given))) =
             (records.output.get(index), records.tag.get(index), records.input.get(index))
         else {
-            return Err(Failure::NoVectors { shape });
+            return Err(SelfTestFailure::NoVectors { shape });
         };
         input.push(InputSource::Data(shifted(made).ok_or_else(too_long)?));
         tag.push(shifted(made_tag).ok_or_else(too_long)?);
@@ -184,27 +191,27 @@ fn made(maker: &dyn Engine, shape: Shape, records: &Records<'static>) -> Result<
 
 /// Hands out places in data and output.
 #[derive(Default)]
-struct Layout {
+struct SampleLayout {
     input_len: usize,
     output_len: usize,
 }
 
-impl Layout {
-    fn input(&mut self, len: usize) -> Result<Span, Failure> {
+impl SampleLayout {
+    fn input(&mut self, len: usize) -> Result<Span, SelfTestFailure> {
         let span = Span::new(self.input_len, len).ok_or_else(too_long)?;
         self.input_len += len;
         Ok(span)
     }
 
-    fn output(&mut self, len: usize) -> Result<Span, Failure> {
+    fn output(&mut self, len: usize) -> Result<Span, SelfTestFailure> {
         let span = Span::new(self.output_len, len).ok_or_else(too_long)?;
         self.output_len += len;
         Ok(span)
     }
 }
 
-fn too_long() -> Failure {
-    Failure::Vectors { what: "a sample of more than 4 GiB".into() }
+fn too_long() -> SelfTestFailure {
+    SelfTestFailure::Vectors { what: "a sample of more than 4 GiB".into() }
 }
 
 /// Bytes without a short period, the same at every call.

@@ -46,9 +46,9 @@ fn one_spoilt_lane_fails_every_self_test_by_name() {
         let hedged = if matches!(shape, Shape::EcdsaSign { .. }) { 4 } else { 0 };
         let last = prove(&scalar(), &scalar(), shape).unwrap().jobs - hedged - 1;
         for lane in [0, 1, 2, 3, last] {
-            let spoilt = Corrupt::new(scalar(), shape, lane);
+            let spoilt = CorruptEngine::new(scalar(), shape, lane);
             match prove(&spoilt, &scalar(), shape) {
-                Err(Failure::Wrong { engine: "scalar", shape: found, lane: wrong, .. }) => {
+                Err(SelfTestFailure::Wrong { engine: "scalar", shape: found, lane: wrong, .. }) => {
                     assert_eq!((found, wrong), (shape, lane));
                 }
                 other => panic!("{shape}, lane {lane}: {other:?}"),
@@ -88,7 +88,7 @@ impl Engine for BadHedger {
 fn bad_signatures_and_repeated_nonces_of_the_hedged_kind_are_found() {
     let shape = Shape::EcdsaSign { curve: Curve::P384 };
     let difference = |spoil| match prove(&BadHedger(scalar(), spoil), &scalar(), shape) {
-        Err(Failure::Wrong { lane: 2, difference, .. }) => difference,
+        Err(SelfTestFailure::Wrong { lane: 2, difference, .. }) => difference,
         other => panic!("{other:?}"),
     };
     assert_eq!(difference(|out| out.result_mut(2)[95] ^= 1), Difference::DoesNotVerify);
@@ -147,7 +147,7 @@ fn what_failed_jobs_leave_behind_is_found() {
     for shape in Shape::records().into_iter().chain(with_bad_jobs) {
         let left = Difference::Bytes { what: "the place of a failed job", at: 0 };
         match prove(&untidy, &scalar(), shape) {
-            Err(Failure::Wrong { difference, .. }) => assert_eq!(difference, left, "{shape}"),
+            Err(SelfTestFailure::Wrong { difference, .. }) => assert_eq!(difference, left, "{shape}"),
             other => panic!("{shape}: {other:?}"),
         }
     }
@@ -209,9 +209,9 @@ fn shapes_not_offered_or_without_answers_say_so() {
         }
     }
     let refused = prove(&Idle, &scalar(), Shape::X25519).unwrap_err();
-    assert_eq!(refused, Failure::NotOffered { engine: "idle", shape: Shape::X25519 });
+    assert_eq!(refused, SelfTestFailure::NotOffered { engine: "idle", shape: Shape::X25519 });
     let odd = Shape::RsaPrivate { bits: 2056 };
-    assert_eq!(prove(&scalar(), &scalar(), odd).unwrap_err(), Failure::NoVectors { shape: odd });
+    assert_eq!(prove(&scalar(), &scalar(), odd).unwrap_err(), SelfTestFailure::NoVectors { shape: odd });
     assert_eq!(representative(odd), Shape::RsaPrivate { bits: 3072 });
     assert_eq!(representative(Shape::RsaPrivate { bits: 8192 }), Shape::RsaPrivate { bits: 4096 });
     assert_eq!(

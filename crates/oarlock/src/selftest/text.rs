@@ -1,6 +1,6 @@
 //! Reads the files of `data/`: lines of words, comments from `#`, bytes in hexadecimal, `-` for none.
 
-use super::Failure;
+use super::SelfTestFailure;
 
 /// The words of every line.
 pub(super) fn lines(file: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
@@ -13,7 +13,7 @@ pub(super) fn tagged(file: &'static str, tag: &str) -> Vec<Vec<&'static str>> {
 }
 
 /// The word at `index` as bytes.
-pub(super) fn bytes(words: &[&str], index: usize) -> Result<Vec<u8>, Failure> {
+pub(super) fn bytes(words: &[&str], index: usize) -> Result<Vec<u8>, SelfTestFailure> {
     let word = words.get(index).ok_or_else(|| damaged(words, index))?;
     if *word == "-" {
         return Ok(Vec::new());
@@ -32,15 +32,17 @@ pub(super) fn bytes(words: &[&str], index: usize) -> Result<Vec<u8>, Failure> {
 }
 
 /// The word at `index` as a small number.
-pub(super) fn number(words: &[&str], index: usize) -> Result<usize, Failure> {
+pub(super) fn number(words: &[&str], index: usize) -> Result<usize, SelfTestFailure> {
     words.get(index).and_then(|word| word.parse().ok()).ok_or_else(|| damaged(words, index))
 }
 
-fn damaged(words: &[&str], index: usize) -> Failure {
-    Failure::Vectors { what: format!("word {index} of the line that starts with {:?}", words.first()) }
+fn damaged(words: &[&str], index: usize) -> SelfTestFailure {
+    SelfTestFailure::Vectors {
+        what: format!("word {index} of the line that starts with {:?}", words.first()),
+    }
 }
 
 /// A key that cannot be imported.
-pub(super) fn bad_key(error: oarlock_keys::KeyError) -> Failure {
-    Failure::Vectors { what: format!("a key: {error}") }
+pub(super) fn bad_key(error: oarlock_keys::KeyError) -> SelfTestFailure {
+    SelfTestFailure::Vectors { what: format!("a key: {error}") }
 }

@@ -1,4 +1,4 @@
-//! Counters that make IVs: a value is kept as used before it is used, so that none comes twice, after a crash neither.
+//! Counters that make IVs. A value is stored as used before it is used, so none comes twice, not even after a crash.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -8,49 +8,56 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where a counter is kept.
+/// The storage of a counter.
 pub trait CounterStore: fmt::Debug + Send + Sync {
-    /// Reserves `count` values that follow each other and returns the first. None of them is ever returned again; where
-    /// the store [is persistent](CounterStore::is_persistent), not after a crash either: the reservation is on disk first.
+    /// Reserves `count` consecutive values and returns the first.
+    ///
+    /// No value is ever returned twice. If the store [is persistent](CounterStore::is_persistent), this holds after a
+    /// crash too, because the reservation is on disk before the call returns.
     ///
     /// # Errors
-    /// The reservation could not be kept, or no such values are left.
+    /// The reservation could not be stored, or too few values are left.
     fn reserve(&self, count: u64) -> io::Result<u64>;
 
-    /// True where a reservation outlives the process and the machine's power.
+    /// True if a reservation outlives the process and the machine's power.
     fn is_persistent(&self) -> bool;
 }
 
-/// A counter that makes IVs: the last eight bytes are its value, big-endian, before them a fixed field (SP 800-38D 8.2.1)
-/// where there is room. Such IVs never repeat under keys that share the counter, and anyone can predict them: right for
-/// GCM, and for CBC only where a protocol asks for them (SP 800-38A appendix C wants them unpredictable).
+/// A counter that makes IVs.
+///
+/// The last eight bytes of an IV are the value, big-endian. Before them stands a fixed field (SP 800-38D 8.2.1) if
+/// there is room. Such IVs never repeat under keys that share the counter, and anyone can predict them. They are
+/// right for GCM. For CBC they are right only if a protocol asks for them, because SP 800-38A appendix C wants
+/// unpredictable IVs.
 #[derive(Debug)]
-pub struct Counter {
+pub struct IvCounter {
     store: Arc<dyn CounterStore>,
     fixed: [u8; 4],
     block: u64,
-    /// What is reserved and not yet used, and the process that reserved it.
+    /// The values that are reserved and not used yet, and the process that reserved them.
     reserved: Mutex<(u32, Range<u64>)>,
 }
 
-impl Counter {
-    /// Values reserved at once, unless [`Counter::reserving`] says otherwise.
+impl IvCounter {
+    /// Values reserved at once, unless [`IvCounter::reserving`] says otherwise.
     pub const BLOCK: u64 = 65_536;
 
-    /// A counter over `store`, with a fixed field that tells this device or sender from others with the same key.
+    /// Creates a counter over `store`. The fixed field distinguishes this device or sender from others with the same
+    /// key.
     #[must_use]
     pub fn new(store: Arc<dyn CounterStore>, fixed: [u8; 4]) -> Self {
         Self { store, fixed, block: Self::BLOCK, reserved: Mutex::new((0, 0..0)) }
     }
 
-    /// Reserves so many values at once: a crash loses at most these, and the disk is asked once for as many.
+    /// Sets the number of values that are reserved at once. A crash loses at most this number, and the disk is
+    /// written once for it.
     #[must_use]
     pub fn reserving(mut self, block: u64) -> Self {
         self.block = block.max(1);
         self
     }
 
-    /// True where its values are never repeated, after a crash neither.
+    /// True if its values are never repeated, after a crash neither.
     #[must_use]
     pub fn is_persistent(&self) -> bool {
         self.store.is_persistent()
@@ -105,8 +112,10 @@ impl CounterStore for MemoryCounter {
     }
 }
 
-/// A counter in a file, which holds the first value that nobody has reserved. Several processes may share it: every
-/// reservation holds a lock on a file beside it (`.lock`), writes a new file, syncs it and renames it over the old.
+/// A counter in a file, which holds the first value that nobody has reserved.
+///
+/// Several processes may share it. Every reservation holds a lock on a file beside it (`.lock`), writes a new file,
+/// syncs it and renames it over the old one.
 #[derive(Debug)]
 pub struct FileCounter {
     path: PathBuf,
@@ -189,7 +198,7 @@ fn exhausted() -> io::Error {
 mod tests {
     use super::*;
 
-    fn value(counter: &Counter) -> u64 {
+    fn value(counter: &IvCounter) -> u64 {
         let mut iv = [0; 8];
         counter.write_next(&mut iv).unwrap();
         u64::from_be_bytes(iv)
@@ -199,7 +208,7 @@ mod tests {
     fn a_value_is_on_disk_as_used_before_it_is_used() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ivs");
-        let counter = Counter::new(Arc::new(FileCounter::create(&path, 5).unwrap()), [0; 4]).reserving(3);
+        let counter = IvCounter::new(Arc::new(FileCounter::create(&path, 5).unwrap()), [0; 4]).reserving(3);
         for expected in 5..12 {
             assert_eq!(value(&counter), expected);
             assert!(FileCounter::open(&path).unwrap().read().unwrap() > expected);
@@ -213,9 +222,9 @@ mod tests {
         FileCounter::create(&path, 0).unwrap();
         let mut seen = std::collections::BTreeSet::new();
         for uses in 1..20 {
-            // What a crash leaves is the file, and perhaps a draft that was not renamed.
+            // A crash leaves the file, and perhaps a draft that was not renamed.
             fs::write(folder.path().join("ivs.new"), "7").unwrap();
-            let counter = Counter::new(Arc::new(FileCounter::open(&path).unwrap()), [0; 4]).reserving(4);
+            let counter = IvCounter::new(Arc::new(FileCounter::open(&path).unwrap()), [0; 4]).reserving(4);
             for _ in 0..uses {
                 assert!(seen.insert(value(&counter)), "a value came twice");
             }
@@ -232,7 +241,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     let counter =
-                        Counter::new(Arc::new(FileCounter::open(&path).unwrap()), [0; 4]).reserving(2);
+                        IvCounter::new(Arc::new(FileCounter::open(&path).unwrap()), [0; 4]).reserving(2);
                     for _ in 0..10 {
                         assert!(seen.lock().unwrap().insert(value(&counter)));
                     }
@@ -266,7 +275,7 @@ mod tests {
     fn a_counter_that_cannot_be_kept_gives_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ivs");
-        let counter = Counter::new(Arc::new(FileCounter::create(&path, 0).unwrap()), [0; 4]).reserving(1);
+        let counter = IvCounter::new(Arc::new(FileCounter::create(&path, 0).unwrap()), [0; 4]).reserving(1);
         assert_eq!(value(&counter), 0);
         drop(folder);
         assert!(counter.write_next(&mut [0; 12]).is_err());
@@ -274,7 +283,7 @@ mod tests {
 
     #[test]
     fn values_end_an_iv_and_the_fixed_field_begins_it() {
-        let counter = Counter::new(Arc::new(MemoryCounter(AtomicU64::new(0x0102))), [9, 8, 7, 6]);
+        let counter = IvCounter::new(Arc::new(MemoryCounter(AtomicU64::new(0x0102))), [9, 8, 7, 6]);
         let mut ivs = ([0xFF; 8], [0xFF; 12], [0xFF; 16]);
         counter.write_next(&mut ivs.0).unwrap();
         counter.write_next(&mut ivs.1).unwrap();

@@ -1,11 +1,11 @@
-//! What can keep a key out of the table.
+//! The errors of adding a key to the table.
 
 use oarlock_core::{Blame, Status};
 use oarlock_keys::KeyError;
 
-use super::{KeyType, PolicyError, Weakness};
+use super::{KeyType, KeyWeakness, PolicyError};
 
-/// Why a key did not come into the table.
+/// The reason why a key was not added to the table.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
@@ -35,13 +35,13 @@ pub enum TableError {
     /// The policy refuses weak keys.
     #[error("{weakness}")]
     WeakKey {
-        /// What is wrong with the key.
-        weakness: Weakness,
+        /// The weakness of the key.
+        weakness: KeyWeakness,
     },
     /// The key was not unwrapped.
     #[error("not unwrapped: {reason}")]
     NotUnwrapped {
-        /// Why.
+        /// The reason.
         reason: Status,
     },
     /// The key could not be imported.
@@ -53,7 +53,7 @@ pub enum TableError {
 }
 
 impl TableError {
-    /// Whose fault it was.
+    /// Returns the party at fault.
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {

@@ -6,8 +6,9 @@ use std::sync::OnceLock;
 use aws_lc_rs::hmac;
 use oarlock_keys::KeyError;
 
-/// The same for keys of the same bytes, in this process alone: a code of them under a secret that is drawn anew in each process, so that
-/// nobody finds a short key by trying.
+/// An identity that keys of the same bytes share within one process.
+///
+/// It is a code of the bytes under a secret that each process draws anew, so nobody finds a short key by trial.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyIdentity([u8; 32]);
 
@@ -26,11 +27,11 @@ fn own_secret() -> Result<&'static hmac::Key, KeyError> {
     }
     let drawn = hmac::Key::generate(hmac::HMAC_SHA256, &aws_lc_rs::rand::SystemRandom::new());
     let drawn = drawn.map_err(|_| KeyError::Machine { what: "drawing random bytes" })?;
-    // Whoever was first: all threads use that one.
+    // The first secret wins, and all threads use it.
     Ok(OWN.get_or_init(|| drawn))
 }
 
-/// Shows nothing: it says which keys are the same.
+/// Shows nothing, because an identity reveals which keys are the same.
 impl fmt::Debug for KeyIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("KeyIdentity(..)")

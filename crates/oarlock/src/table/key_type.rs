@@ -1,4 +1,4 @@
-//! What a symmetric key is for: said by whoever imports it, never guessed from its length.
+//! The purpose of a symmetric key. The importer states it, and nothing guesses it from the length.
 
 use std::fmt;
 
@@ -52,7 +52,7 @@ impl KeyType {
         matches!(self, Self::Des | Self::Tdes2 | Self::Tdes3)
     }
 
-    /// True where a key of this type may have so many bytes.
+    /// True if a key of this type may have `len` bytes.
     #[must_use]
     pub fn takes_len(self, len: usize) -> bool {
         self.key_len().map_or((1..=usize::from(u16::MAX)).contains(&len), |own| own == len)
@@ -95,7 +95,7 @@ impl KeyType {
     }
 }
 
-/// Short stable names: `tdes2`, `hmac`.
+/// Writes short stable names: `tdes2`, `hmac`.
 impl fmt::Display for KeyType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.cipher() {

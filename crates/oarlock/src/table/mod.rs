@@ -1,6 +1,6 @@
 //! The key table: named, indexed keys of stated types, each with a policy.
 //!
-//! Records of a [batch](crate::batch) name keys by index ([`KeyTable::index`] finds it by name, once); the hall checks every record
+//! Records of a [batch](crate::batch) name keys by index ([`KeyTable::index`] finds it by name, once); the accelerator checks every record
 //! against the policy of its key before an engine sees it. A record that a policy refuses fails alone, with its reason as its
 //! [`Status`](oarlock_core::Status).
 //!
@@ -14,7 +14,6 @@
 //! | [`identity`](KeyIdentity) | which keys are the same |
 //! | `uses` | how often keys are used |
 //! | [`weakness`](Weakness) | DES keys that must not be used |
-//! | `unwrap` | keys that come into the table wrapped |
 
 mod counter;
 mod error;
@@ -24,7 +23,6 @@ mod policy;
 mod policy_error;
 mod rights;
 mod snapshot;
-mod unwrap;
 mod uses;
 mod weak_keys;
 mod weakness;
@@ -36,33 +34,34 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use oarlock_core::{Fingerprint, Records, SecretBytes};
 
-pub use self::counter::{Counter, CounterStore, FileCounter, MemoryCounter};
+pub use self::counter::{CounterStore, FileCounter, IvCounter, MemoryCounter};
 pub use self::error::TableError;
 pub use self::identity::KeyIdentity;
 pub use self::key_type::KeyType;
-pub use self::policy::{Algorithm, IvRule, Operation, Policy};
+pub use self::policy::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy};
 pub use self::policy_error::PolicyError;
-pub(crate) use self::rights::Rights;
-pub(crate) use self::snapshot::{KeyColumns, Snapshot, SnapshotGuard};
-use self::snapshot::{Keys, TableKey};
-pub use self::unwrap::Wrapped;
-pub(crate) use self::uses::{Limit, Uses};
+pub(crate) use self::rights::KeyRights;
+pub(crate) use self::snapshot::{KeyColumns, SnapshotGuard, TableSnapshot};
+use self::snapshot::{TableKey, TableKeys};
+pub(crate) use self::uses::{KeyUses, UseLimit};
 pub(crate) use self::weakness::weakness;
-pub use self::weakness::{WeakKeys, Weakness};
+pub use self::weakness::{KeyWeakness, WeakKeyRule};
 
-/// Named, indexed keys. Cheap to clone, safe to share: a batch sees the table as it was when the batch began.
+/// A table of named, indexed keys.
+///
+/// It is cheap to clone and safe to share. A batch sees the table as it was when the batch began.
 #[derive(Clone, Default)]
-pub struct KeyTable(Arc<Shared>);
+pub struct KeyTable(Arc<TableShared>);
 
 #[derive(Default)]
-struct Shared {
-    state: RwLock<State>,
+struct TableShared {
+    state: RwLock<KeyTableState>,
     weak_keys_met: AtomicU64,
 }
 
 #[derive(Default)]
-struct State {
-    keys: Keys,
+struct KeyTableState {
+    keys: TableKeys,
     names: HashMap<Arc<str>, u32>,
     /// Indices that [`KeyTable::recycle`] gave back.
     free: Vec<u32>,
@@ -70,23 +69,23 @@ struct State {
 
 /// One key of the table.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct KeyEntry {
     pub(crate) name: Arc<str>,
     pub(crate) key_type: KeyType,
-    pub(crate) policy: Arc<Policy>,
-    pub(crate) uses: Uses,
+    pub(crate) policy: Arc<KeyPolicy>,
+    pub(crate) uses: KeyUses,
 }
 
 /// A key that has come into the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Added {
+pub struct InsertedKey {
     /// The index by which records name it.
     pub index: u32,
-    /// What its policy lets in with a warning.
-    pub warning: Option<Weakness>,
+    /// The weakness of the key, if the policy accepts it with a warning.
+    pub warning: Option<KeyWeakness>,
 }
 
-/// What is known of a key of the table.
+/// The public facts about a key of the table.
 #[derive(Clone, Debug)]
 pub struct KeyInfo {
     /// Its name.
@@ -94,14 +93,14 @@ pub struct KeyInfo {
     /// Its type.
     pub key_type: KeyType,
     /// Its policy.
-    pub policy: Arc<Policy>,
-    /// Records that it may still serve, where they are counted.
+    pub policy: Arc<KeyPolicy>,
+    /// Records that it may still serve, if they are counted.
     pub uses_left: Option<u64>,
     /// Encryptions under GCM with random IVs that it may still do.
     pub random_gcm_left: u64,
-    /// What it is known by.
+    /// The fingerprint of the key.
     pub fingerprint: Fingerprint,
-    /// The same for every key of these bytes.
+    /// The identity, which every key of the same bytes shares.
     pub identity: KeyIdentity,
 }
 
@@ -122,8 +121,8 @@ impl KeyTable {
         name: impl Into<Arc<str>>,
         key_type: KeyType,
         secret: impl Into<SecretBytes>,
-        policy: impl Into<Arc<Policy>>,
-    ) -> Result<Added, TableError> {
+        policy: impl Into<Arc<KeyPolicy>>,
+    ) -> Result<InsertedKey, TableError> {
         let (name, secret, policy) = (name.into(), secret.into(), policy.into());
         policy.check(key_type)?;
         if !key_type.takes_len(secret.len()) {
@@ -135,21 +134,25 @@ impl KeyTable {
             .map_err(|weakness| TableError::WeakKey { weakness })?;
         let identity = KeyIdentity::of(secret.expose())?;
         let key = oarlock_keys::raw::secret(secret)?;
-        let entry = Arc::new(Entry { name, key_type, uses: Uses::of(&policy), policy });
-        let rights = Rights::compile(key_type, &entry.policy);
+        let entry = Arc::new(KeyEntry { name, key_type, uses: KeyUses::of(&policy), policy });
+        let rights = KeyRights::compile(key_type, &entry.policy);
         let index = self.write().add(TableKey { key, identity, rights, entry })?;
         self.count_weak(u64::from(warning.is_some()));
-        Ok(Added { index, warning })
+        Ok(InsertedKey { index, warning })
     }
 
-    /// Removes a key: batches that begin from now on do not find it, and its index is never given again. The key itself is
-    /// wiped when the last batch that uses it ends. False if there is no such name.
+    /// Removes a key, and returns false if there is no such name.
+    ///
+    /// Later batches do not find the key, and its index is never given again. The key is wiped when the last batch
+    /// that uses it ends.
     pub fn remove(&self, name: &str) -> bool {
         self.write().remove(name).is_some()
     }
 
-    /// Removes a key as [`KeyTable::remove`] does, and gives its index to a key that comes later. A batch that begins then and
-    /// still names the old key by its index uses the new one: only who knows all indices that are in use calls this.
+    /// Removes a key as [`KeyTable::remove`] does, and gives its index to a later key.
+    ///
+    /// A later batch that still names the old key by its index uses the new key. Call this only if you know all
+    /// indices in use.
     pub fn recycle(&self, name: &str) -> bool {
         let mut state = self.write();
         let index = state.remove(name);
@@ -157,10 +160,13 @@ impl KeyTable {
         index.is_some()
     }
 
-    /// Goes on counting where `old` is: a key that is in both tables has its uses counted once for both, also those of batches
-    /// that still run with `old`. Keys are the same if their bytes are; among several of them the one of the same name counts.
+    /// Continues the counts of uses of `old`.
+    ///
+    /// A key that is in both tables has its uses counted once for both, including those of batches that still run
+    /// with `old`. Keys are the same if their bytes are. If several keys of `old` have the bytes, the one of the same
+    /// name counts.
     pub fn continue_uses_of(&self, old: &Self) {
-        let mut counted: HashMap<KeyIdentity, Vec<Arc<Entry>>> = HashMap::new();
+        let mut counted: HashMap<KeyIdentity, Vec<Arc<KeyEntry>>> = HashMap::new();
         for (_, own) in old.read().keys.iter() {
             counted.entry(own.identity).or_default().push(Arc::clone(&own.entry));
         }
@@ -170,10 +176,10 @@ impl KeyTable {
             let Some(known) = counted.get(&own.identity) else { continue };
             let namesake = known.iter().find(|entry| entry.name == own.entry.name);
             let Some(before) = namesake.or(known.first()) else { continue };
-            let Entry { name, key_type, policy, .. } = &*own.entry;
+            let KeyEntry { name, key_type, policy, .. } = &*own.entry;
             let (name, policy) = (Arc::clone(name), Arc::clone(policy));
             let uses = before.uses.under(&policy);
-            let entry = Arc::new(Entry { name, key_type: *key_type, policy, uses });
+            let entry = Arc::new(KeyEntry { name, key_type: *key_type, policy, uses });
             changed.push((index, TableKey { entry, ..own.clone() }));
         }
         changed.into_iter().for_each(|(index, own)| state.keys.set(index, Some(own)));
@@ -185,7 +191,7 @@ impl KeyTable {
         self.read().names.get(name).copied()
     }
 
-    /// What is known of the key at an index.
+    /// Returns the public facts about the key at an index.
     #[must_use]
     pub fn info(&self, index: u32) -> Option<KeyInfo> {
         let state = self.read();
@@ -194,7 +200,7 @@ impl KeyTable {
             name: Arc::clone(&entry.name),
             key_type: entry.key_type,
             policy: Arc::clone(&entry.policy),
-            uses_left: entry.uses.records.as_ref().map(Limit::left),
+            uses_left: entry.uses.records.as_ref().map(UseLimit::left),
             random_gcm_left: entry.uses.gcm.left(),
             fingerprint: key.fingerprint(),
             identity: *identity,
@@ -247,7 +253,7 @@ impl KeyTable {
     }
 
     #[cfg(test)]
-    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+    pub(crate) fn snapshot(&self) -> Arc<TableSnapshot> {
         self.read().keys.copied()
     }
 
@@ -258,22 +264,22 @@ impl KeyTable {
         }
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, State> {
+    fn read(&self) -> RwLockReadGuard<'_, KeyTableState> {
         self.0.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
+    fn write(&self) -> RwLockWriteGuard<'_, KeyTableState> {
         self.0.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Entry {
-    pub(crate) fn uses(&self) -> &Uses {
+impl KeyEntry {
+    pub(crate) fn uses(&self) -> &KeyUses {
         &self.uses
     }
 }
 
-impl State {
+impl KeyTableState {
     fn add(&mut self, own: TableKey) -> Result<u32, TableError> {
         let name = &own.entry.name;
         if self.names.contains_key(name) {

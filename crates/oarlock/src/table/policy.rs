@@ -1,40 +1,40 @@
-//! What a key may be used for.
+//! Policies: the permitted uses of a key.
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Counter, KeyType, PolicyError, WeakKeys};
+use super::{IvCounter, KeyType, PolicyError, WeakKeyRule};
 
-/// What is done with a key.
+/// An operation with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Operation {
+pub enum KeyOperation {
     /// Encrypt, or seal, what the caller or an earlier record gives.
     Encrypt,
-    /// Decrypt, or open, for whoever asks.
+    /// Decrypt or open, for any caller.
     Decrypt,
     /// Make message authentication codes.
     Mac,
-    /// Wrap keys that may leave ([`Operation::Export`]) from slots. Not under a key that the caller brings along.
+    /// Wrap keys that may leave ([`KeyOperation::Export`]) from slots. Not under a key that the caller brings along.
     Wrap,
-    /// Wrap the caller's bytes. Whoever may have them unwrapped again as a key then knows that key.
+    /// Wrap the caller's bytes. A caller who may also unwrap them as a key then knows that key.
     WrapInClear,
-    /// Unwrap keys, to be used inside only, under what [`Policy::unwraps`] says.
+    /// Unwrap keys, to be used inside only, under what [`KeyPolicy::unwraps`] says.
     Unwrap,
     /// Unwrap into the caller's hands.
     UnwrapInClear,
-    /// Decrypt what another key of the table encrypts at once: nobody sees the plaintext.
+    /// Decrypt data that another key of the table encrypts at once. Nobody sees the plaintext.
     TranslateFrom,
     /// Encrypt what another key of the table has just decrypted.
     TranslateTo,
-    /// Be wrapped: leave under a key that may wrap.
+    /// Leave the table, wrapped under a key that may wrap.
     Export,
 }
 
-/// How it is done.
+/// The algorithm of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Algorithm {
+pub enum KeyAlgorithm {
     /// A block cipher in CBC mode.
     Cbc,
     /// AES-GCM.
@@ -59,104 +59,114 @@ pub enum Algorithm {
     LegacyCbc,
 }
 
-/// Where the IV of an encryption may come from. Whatever made it, the IV of a decryption is the caller's; only a key as
-/// its own IV must be named for decryption too, because a chosen ciphertext then shows the key.
+/// The source of the IV of an encryption.
+///
+/// The IV of a decryption always comes from the caller. Only a key as its own IV must be allowed for decryption too,
+/// because a chosen ciphertext then reveals the key.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum IvRule {
-    /// From the caller, who answers for it: fresh for CBC, never repeated for GCM. Under GCM whoever may encrypt under nonces of
-    /// their choice can decrypt and forge: encrypting zeros under the nonce of a record shows its key stream. So under GCM no other
-    /// IVs stand beside these.
+    /// The caller, who is responsible for it: fresh for CBC, never repeated for GCM.
+    ///
+    /// Under GCM, a caller who chooses nonces can decrypt and forge, because an encryption of zeros under the nonce
+    /// of a record reveals its key stream. So under GCM no other source stands beside this one.
     Callers,
-    /// From the caller for CBC; under GCM from nobody. One key has these for CBC only or for GCM only: CBC under a chosen IV
-    /// shows the key stream of GCM.
+    /// The caller for CBC, and nobody for GCM.
+    ///
+    /// A key has this source for CBC only or for GCM only, because CBC under a chosen IV reveals the key stream of
+    /// GCM.
     CallersForCbc,
     /// Drawn at random for each record and returned. Under GCM a key then encrypts at most 2^32 times. SP 800-38D 8.3.
     Random,
     /// Counted, and returned. Under GCM the counter must be one that outlives crashes.
-    Counter(Arc<Counter>),
+    Counter(Arc<IvCounter>),
     /// Zeros. Never for GCM.
     Zero,
     /// The leading bytes of the key. Never for GCM.
     KeyItself,
 }
 
-/// What a key may be used for: nothing, until it is allowed.
+/// The permitted uses of a key. Everything is forbidden until it is allowed.
 ///
 /// ```
-/// use oarlock::table::{Algorithm, IvRule, Operation, Policy};
+/// use oarlock::table::{KeyAlgorithm, IvRule, KeyOperation, KeyPolicy};
 ///
-/// let policy = Policy::new()
-///     .allow([Operation::Encrypt, Operation::Decrypt])
-///     .with([Algorithm::Cbc])
+/// let policy = KeyPolicy::new()
+///     .allow([KeyOperation::Encrypt, KeyOperation::Decrypt])
+///     .with([KeyAlgorithm::Cbc])
 ///     .ivs([IvRule::Random])
 ///     .max_uses(1_000_000);
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Policy {
-    pub(crate) operations: Vec<Operation>,
-    pub(crate) algorithms: Vec<Algorithm>,
+pub struct KeyPolicy {
+    pub(crate) operations: Vec<KeyOperation>,
+    pub(crate) algorithms: Vec<KeyAlgorithm>,
     pub(crate) ivs: Vec<IvRule>,
     pub(crate) max_uses: Option<u64>,
     pub(crate) max_random_gcm: Option<u64>,
-    pub(crate) weak_keys: WeakKeys,
-    pub(crate) unwraps: Vec<(KeyType, Arc<Policy>)>,
-    /// Who uses the key has its bytes anyway, so no rule keeps anything from them.
+    pub(crate) weak_keys: WeakKeyRule,
+    pub(crate) unwraps: Vec<(KeyType, Arc<KeyPolicy>)>,
+    /// True if every user of the key has its bytes anyway, so that no rule can hide anything from them.
     is_callers_own: bool,
 }
 
-/// Encryptions under one key where any has a random IV. NIST SP 800-38D 8.3.
+/// Encryptions under one key if any has a random IV. NIST SP 800-38D 8.3.
 pub(crate) const MAX_RANDOM_GCM: u64 = 1 << 32;
 
-impl Policy {
+impl KeyPolicy {
     /// Nothing is allowed.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Everything that a key of this type can do with data (not: wrapping keys), under the caller's, random or zero IVs: for who
-    /// has the key itself. A key that several clients share needs a policy that says what each may do. So does an AES key that
-    /// is [unwrapped](Self::unwraps): its user does not have it, and IVs of their choice would show what GCM encrypts with.
+    /// Allows everything that a key of this type can do with data, under the caller's, random or zero IVs. It does
+    /// not allow wrapping.
+    ///
+    /// This is for callers who have the key itself. A key that several clients share needs a policy that states the
+    /// rights of each. So does an AES key that is [unwrapped](Self::unwraps): its user does not have it, and chosen
+    /// IVs would reveal the key stream of GCM.
     #[must_use]
     pub fn any_data(key_type: KeyType) -> Self {
-        use Operation::{Decrypt, Encrypt, Mac, TranslateFrom, TranslateTo};
-        let is_wrap = |algorithm: &Algorithm| algorithm.is_wrap();
+        use KeyOperation::{Decrypt, Encrypt, Mac, TranslateFrom, TranslateTo};
+        let is_wrap = |algorithm: &KeyAlgorithm| algorithm.is_wrap();
         let own = Self { is_callers_own: true, ..Self::new() };
         own.allow([Encrypt, Decrypt, Mac, TranslateFrom, TranslateTo])
-            .with(Algorithm::ALL.into_iter().filter(|own| own.suits(key_type) && !is_wrap(own)))
+            .with(KeyAlgorithm::ALL.into_iter().filter(|own| own.suits(key_type) && !is_wrap(own)))
             .ivs([IvRule::Callers, IvRule::Random, IvRule::Zero])
     }
 
     /// Unwraps keys of `key_type` by `algorithm`, to be used as `then` says.
     #[must_use]
-    pub fn unwrapping(algorithm: Algorithm, key_type: KeyType, then: Self) -> Self {
-        Self::new().allow([Operation::Unwrap]).with([algorithm]).unwraps(key_type, then)
+    pub fn unwrapping(algorithm: KeyAlgorithm, key_type: KeyType, then: Self) -> Self {
+        Self::new().allow([KeyOperation::Unwrap]).with([algorithm]).unwraps(key_type, then)
     }
 
-    /// Allows operations, beside those that are allowed already.
+    /// Allows operations, in addition to those allowed before.
     #[must_use]
-    pub fn allow(mut self, operations: impl IntoIterator<Item = Operation>) -> Self {
+    pub fn allow(mut self, operations: impl IntoIterator<Item = KeyOperation>) -> Self {
         self.operations.extend(operations);
         self
     }
 
-    /// Allows algorithms, beside those that are allowed already.
+    /// Allows algorithms, in addition to those allowed before.
     #[must_use]
-    pub fn with(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
+    pub fn with(mut self, algorithms: impl IntoIterator<Item = KeyAlgorithm>) -> Self {
         self.algorithms.extend(algorithms);
         self
     }
 
-    /// Allows IVs from there, beside where they may come from already.
+    /// Allows IVs from there, beside if they may come from already.
     #[must_use]
     pub fn ivs(mut self, rules: impl IntoIterator<Item = IvRule>) -> Self {
         self.ivs.extend(rules);
         self
     }
 
-    /// The key serves so many records. Each is counted once, before it is computed, however often an engine that fails
-    /// makes it be computed again; a record that is refused is not counted.
+    /// Limits the key to a number of records.
+    ///
+    /// Each record is counted once, before it is computed, even if a failing engine makes it be computed again. A
+    /// refused record is not counted.
     #[must_use]
     pub fn max_uses(mut self, records: u64) -> Self {
         self.max_uses = Some(records);
@@ -170,9 +180,9 @@ impl Policy {
         self
     }
 
-    /// What happens to weak keys of the DES family; unless told, they are refused.
+    /// Sets the rule for weak keys of the DES family. By default they are refused.
     #[must_use]
-    pub fn weak_keys(mut self, rule: WeakKeys) -> Self {
+    pub fn weak_keys(mut self, rule: WeakKeyRule) -> Self {
         self.weak_keys = rule;
         self
     }
@@ -180,16 +190,16 @@ impl Policy {
     /// Lets keys of `key_type` come out of this wrapping key, to be used as `policy` says.
     #[must_use]
     pub fn unwraps(mut self, key_type: KeyType, mut policy: Self) -> Self {
-        // Who has a wrapped key unwrapped does not have its bytes, whoever wrote the policy.
+        // A caller who has a key unwrapped does not have its bytes, whoever wrote the policy.
         policy.is_callers_own = false;
         self.unwraps.push((key_type, Arc::new(policy)));
         self
     }
 
-    /// Whether the policy suits keys of a type.
+    /// Checks that the policy suits keys of a type.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The flaw.
     pub fn check(&self, key_type: KeyType) -> Result<(), PolicyError> {
         let unsuited = self.algorithms.iter().find(|algorithm| !algorithm.suits(key_type));
         if let Some(algorithm) = unsuited {
@@ -213,35 +223,36 @@ impl Policy {
         }
         let takes_callers = self.ivs.iter().any(|rule| matches!(rule, IvRule::Callers));
         let generates = self.counter().is_some() || self.has_random_ivs();
-        if self.does(Algorithm::Gcm) && takes_callers && generates && !self.is_callers_own {
+        if self.does(KeyAlgorithm::Gcm) && takes_callers && generates && !self.is_callers_own {
             return Err(PolicyError::CallersBesideGenerated);
         }
         if self.shows_key_stream() && !self.is_callers_own {
             return Err(PolicyError::BlockOracleBesideGcm);
         }
         match self.counter() {
-            Some(counter) if self.does(Algorithm::Gcm) && !counter.is_persistent() => {
+            Some(counter) if self.does(KeyAlgorithm::Gcm) && !counter.is_persistent() => {
                 Err(PolicyError::VolatileCounter)
             }
             _ => Ok(()),
         }
     }
 
-    /// True if the first block of a CBC encryption may be a counter block of GCM, or zeros for the key of GHASH: the caller
-    /// subtracts an IV that is chosen or foreseen. A random IV is known too late.
+    /// True if the first block of a CBC encryption can be a counter block of GCM, or zeros for the key of GHASH.
+    ///
+    /// The caller subtracts an IV that is chosen or predicted. A random IV is known too late for that.
     fn shows_key_stream(&self) -> bool {
-        let encrypts = self.may(Operation::Encrypt) || self.may(Operation::TranslateTo);
+        let encrypts = self.may(KeyOperation::Encrypt) || self.may(KeyOperation::TranslateTo);
         let foresees_ivs = self.ivs.iter().any(|rule| !matches!(rule, IvRule::Random));
-        encrypts && foresees_ivs && self.does(Algorithm::Cbc) && self.does(Algorithm::Gcm)
+        encrypts && foresees_ivs && self.does(KeyAlgorithm::Cbc) && self.does(KeyAlgorithm::Gcm)
     }
 
     fn check_wrapping(&self) -> Result<(), PolicyError> {
-        use Operation::{Export, Unwrap, UnwrapInClear, Wrap, WrapInClear};
+        use KeyOperation::{Export, Unwrap, UnwrapInClear, Wrap, WrapInClear};
         if ![Wrap, WrapInClear, Unwrap, UnwrapInClear].iter().any(|operation| self.may(*operation)) {
             return Ok(());
         }
         let wraps = [Wrap, WrapInClear, Unwrap, UnwrapInClear, Export];
-        let is_other = |operation: &&Operation| !wraps.contains(operation);
+        let is_other = |operation: &&KeyOperation| !wraps.contains(operation);
         if let Some(operation) = self.operations.iter().find(is_other) {
             return Err(PolicyError::WrapsAndMore { operation: *operation });
         }
@@ -251,7 +262,7 @@ impl Policy {
         if self.may(Unwrap) && self.unwraps.is_empty() {
             return Err(PolicyError::NothingToUnwrap);
         }
-        let is_legacy = self.does(Algorithm::LegacyEcb) || self.does(Algorithm::LegacyCbc);
+        let is_legacy = self.does(KeyAlgorithm::LegacyEcb) || self.does(KeyAlgorithm::LegacyCbc);
         let one_type = matches!(self.unwraps[..], [(only, _)] if only.is_des_family());
         if is_legacy && self.may(Unwrap) && !one_type {
             let found: Vec<String> = self.unwraps.iter().map(|(own, _)| own.to_string()).collect();
@@ -272,16 +283,16 @@ impl Policy {
         Ok(())
     }
 
-    pub(crate) fn may(&self, operation: Operation) -> bool {
+    pub(crate) fn may(&self, operation: KeyOperation) -> bool {
         self.operations.contains(&operation)
     }
 
-    pub(crate) fn does(&self, algorithm: Algorithm) -> bool {
+    pub(crate) fn does(&self, algorithm: KeyAlgorithm) -> bool {
         self.algorithms.contains(&algorithm)
     }
 
     /// The counter that makes IVs.
-    pub(crate) fn counter(&self) -> Option<&Counter> {
+    pub(crate) fn counter(&self) -> Option<&IvCounter> {
         self.ivs.iter().find_map(|rule| match rule {
             IvRule::Counter(counter) => Some(&**counter),
             _ => None,
@@ -306,7 +317,7 @@ fn may_have_one_length(first: KeyType, second: KeyType) -> bool {
     }
 }
 
-impl Algorithm {
+impl KeyAlgorithm {
     /// Every algorithm.
     pub const ALL: [Self; 11] = [
         Self::Cbc,
@@ -322,7 +333,7 @@ impl Algorithm {
         Self::LegacyCbc,
     ];
 
-    /// True where keys of a type can do it.
+    /// True if keys of a type can do it.
     #[must_use]
     pub fn suits(self, key_type: KeyType) -> bool {
         use KeyType::{Aes128, Aes256, Des, Hmac, Tdes2, Tdes3};
@@ -342,7 +353,7 @@ impl Algorithm {
     }
 }
 
-impl fmt::Display for Operation {
+impl fmt::Display for KeyOperation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Encrypt => "encrypt",

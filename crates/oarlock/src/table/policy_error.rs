@@ -1,6 +1,6 @@
 //! Faults that a policy can have.
 
-use super::{Algorithm, KeyType, Operation};
+use super::{KeyAlgorithm, KeyOperation, KeyType};
 
 /// The reason why a policy makes no sense, or no safe one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -10,15 +10,16 @@ pub enum PolicyError {
     #[error("a {key_type} key does no {algorithm:?}")]
     Algorithm {
         /// The algorithm that was allowed.
-        algorithm: Algorithm,
+        algorithm: KeyAlgorithm,
         /// The key's type.
         key_type: KeyType,
     },
-    /// Whoever may decrypt under a wrapping key, or make a MAC, may take wrapped keys apart. Clulow, CHES 2003.
+    /// A key that wraps must not do anything else: with decryption or a MAC, wrapped keys can be taken apart. Clulow,
+    /// CHES 2003.
     #[error("a key that wraps or unwraps keys may do nothing else, found {operation:?}")]
     WrapsAndMore {
         /// The other operation that it was to do.
-        operation: Operation,
+        operation: KeyOperation,
     },
     /// Unwrapping was allowed, but no type of key to come out.
     #[error("a key that unwraps must say what may come out (Policy::unwraps)")]
@@ -32,7 +33,7 @@ pub enum PolicyError {
     /// Two ways to make IVs.
     #[error("IVs are made at random or by one counter, not both")]
     TwoGenerators,
-    /// With nonces of their choice callers would repeat those that were generated, and read what others sealed.
+    /// Callers who choose nonces could repeat generated ones, and read what others sealed.
     #[error(
         "GCM keys with random or counted IVs take no IVs of the caller: allow either these alone (\"ivs\": \
          [\"column\"]), or the caller's for CBC only (\"column-cbc\")"
@@ -45,7 +46,7 @@ pub enum PolicyError {
          [\"random\"], no \"counter\")"
     )]
     BlockOracleBesideGcm,
-    /// Who wraps a key that must stay inside could then unwrap it into their own hands. Clulow, CHES 2003.
+    /// A caller could wrap a key that must stay inside and then unwrap it in clear. Clulow, CHES 2003.
     #[error("a key that wraps keys from slots may not unwrap in clear too: use two keys")]
     WrapsAndUnwrapsInClear,
     /// The wrap does not say which type of key it holds, so the caller would choose.

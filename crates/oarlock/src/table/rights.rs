@@ -1,17 +1,17 @@
 //! A policy as one word of bits, so that a record costs one comparison.
 //!
-//! A key's word has a bit for everything it may do; a record's word has a bit for everything it needs. The words of all
-//! keys lie side by side, in the order of their indices: that is what a batch of one shape reads, and nothing else.
+//! The word of a key has a bit for everything it may do. The word of a record has a bit for everything it needs. The
+//! words of all keys lie side by side in the order of their indices, and a batch of one shape reads nothing else.
 
 use oarlock_core::{Direction, MacAlg, Shape, Status, WrapAlg};
 
 use super::key_type::KeyType;
-use super::policy::{Algorithm, IvRule, Operation, Policy};
-use crate::batch::{Iv, KeyWrap, Task};
+use super::policy::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy};
+use crate::batch::{BatchTask, IvSource, KeyWrap};
 
-/// What a key may do, or what a record needs.
+/// The rights of a key, or the needs of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rights(u64);
+pub(crate) struct KeyRights(u64);
 
 const TYPES: u32 = 0;
 const OPERATIONS: u32 = 8;
@@ -31,13 +31,13 @@ const EXISTS: u64 = 1 << 50;
 const NEVER_IV: u64 = 1 << 62;
 const NEVER: u64 = 1 << 63;
 
-impl Rights {
+impl KeyRights {
     /// Those of a key that is not there; what needs nothing, needs no key.
     pub(crate) const NONE: Self = Self(0);
-    /// What no key gives.
+    /// The need that no key satisfies.
     const IMPOSSIBLE: Self = Self(NEVER);
-    /// Those of a key that the caller brings along: its type is the caller's concern. IVs for GCM are not made, because
-    /// nobody counts how often such a key is used.
+    /// The rights of a key that the caller brings along. Its type is the caller's concern. IVs for GCM are not made,
+    /// because nobody counts the uses of such a key.
     pub(crate) const CALLERS: Self = Self(!(NEVER | NEVER_IV | IV_GENERATED_GCM));
 
     /// Those of a key of a type that was unwrapped under a key that the caller brings along.
@@ -47,7 +47,7 @@ impl Rights {
     }
 
     /// The word of a key of a type under a policy.
-    pub(crate) fn compile(key_type: KeyType, policy: &Policy) -> Self {
+    pub(crate) fn compile(key_type: KeyType, policy: &KeyPolicy) -> Self {
         let mut bits = EXISTS | type_bit(key_type);
         for operation in &policy.operations {
             bits |= operation_bit(*operation);
@@ -75,47 +75,51 @@ impl Rights {
         Self(bits)
     }
 
-    /// What a task needs of its first key.
-    pub(crate) fn needed(task: Task) -> Self {
+    /// Returns the needs of a task towards its first key.
+    pub(crate) fn needed(task: BatchTask) -> Self {
         use Direction::{Decrypt, Encrypt};
         let parts = match task {
-            Task::Do(Shape::Cipher { alg, direction, .. }) => (
+            BatchTask::Do(Shape::Cipher { alg, direction, .. }) => (
                 KeyType::of_cipher(alg),
-                if direction == Encrypt { Operation::Encrypt } else { Operation::Decrypt },
-                Some(Algorithm::Cbc),
+                if direction == Encrypt { KeyOperation::Encrypt } else { KeyOperation::Decrypt },
+                Some(KeyAlgorithm::Cbc),
             ),
-            Task::Do(Shape::Aead { alg, direction }) => (
+            BatchTask::Do(Shape::Aead { alg, direction }) => (
                 KeyType::of_aead(alg),
-                if direction == Encrypt { Operation::Encrypt } else { Operation::Decrypt },
-                Some(Algorithm::Gcm),
+                if direction == Encrypt { KeyOperation::Encrypt } else { KeyOperation::Decrypt },
+                Some(KeyAlgorithm::Gcm),
             ),
-            Task::Do(Shape::Mac { alg }) => (KeyType::of_mac(alg), Operation::Mac, mac_algorithm(alg)),
-            Task::Do(Shape::Wrap { alg, direction }) => (
+            BatchTask::Do(Shape::Mac { alg }) => {
+                (KeyType::of_mac(alg), KeyOperation::Mac, mac_algorithm(alg))
+            }
+            BatchTask::Do(Shape::Wrap { alg, direction }) => (
                 KeyType::of_wrap(alg),
-                if direction == Decrypt { Operation::UnwrapInClear } else { Operation::WrapInClear },
+                if direction == Decrypt { KeyOperation::UnwrapInClear } else { KeyOperation::WrapInClear },
                 wrap_algorithm(alg),
             ),
-            Task::Do(Shape::Translate { from, .. }) => {
-                (KeyType::of_cipher(from.alg), Operation::TranslateFrom, Some(Algorithm::Cbc))
+            BatchTask::Do(Shape::Translate { from, .. }) => {
+                (KeyType::of_cipher(from.alg), KeyOperation::TranslateFrom, Some(KeyAlgorithm::Cbc))
             }
-            Task::Do(Shape::Digest { .. } | Shape::DigestPart { .. }) => return Self::NONE,
-            Task::UnwrapKey { wrap, .. } => wrapping(wrap),
-            Task::Do(_) => return Self::IMPOSSIBLE,
+            BatchTask::Do(Shape::Digest { .. } | Shape::DigestPart { .. }) => return Self::NONE,
+            BatchTask::UnwrapKey { wrap, .. } => wrapping(wrap),
+            BatchTask::Do(_) => return Self::IMPOSSIBLE,
         };
         Self::of_parts(parts)
     }
 
-    /// What a task needs of its second key.
-    pub(crate) fn needed_second(task: Task) -> Self {
+    /// Returns the needs of a task towards its second key.
+    pub(crate) fn needed_second(task: BatchTask) -> Self {
         match task {
-            Task::Do(Shape::Translate { to, .. }) => {
-                Self::of_parts((KeyType::of_cipher(to.alg), Operation::TranslateTo, Some(Algorithm::Cbc)))
-            }
+            BatchTask::Do(Shape::Translate { to, .. }) => Self::of_parts((
+                KeyType::of_cipher(to.alg),
+                KeyOperation::TranslateTo,
+                Some(KeyAlgorithm::Cbc),
+            )),
             _ => Self::NONE,
         }
     }
 
-    fn of_parts(parts: (Option<KeyType>, Operation, Option<Algorithm>)) -> Self {
+    fn of_parts(parts: (Option<KeyType>, KeyOperation, Option<KeyAlgorithm>)) -> Self {
         match parts {
             (Some(key_type), operation, Some(algorithm)) => {
                 Self(EXISTS | type_bit(key_type) | operation_bit(operation) | algorithm_bit(algorithm))
@@ -124,26 +128,26 @@ impl Rights {
         }
     }
 
-    /// What an IV from there needs of the key that encrypts under it.
-    pub(crate) fn needed_to_encrypt(iv: Iv, is_gcm: bool) -> Self {
+    /// Returns the needs of an IV from this source towards the key that encrypts under it.
+    pub(crate) fn needed_to_encrypt(iv: IvSource, is_gcm: bool) -> Self {
         Self(match (iv, is_gcm) {
-            (Iv::Given | Iv::Slot(_), false) => IV_CALLERS,
-            (Iv::Given | Iv::Slot(_), true) => IV_CALLERS_GCM,
-            (Iv::Generated(_), false) => IV_GENERATED,
-            (Iv::Generated(_), true) => IV_GENERATED_GCM,
-            (Iv::Zero, false) => IV_ZERO,
-            (Iv::KeyItself, false) => IV_KEY,
-            (Iv::Zero | Iv::KeyItself, true) => NEVER_IV,
+            (IvSource::Given | IvSource::Slot(_), false) => IV_CALLERS,
+            (IvSource::Given | IvSource::Slot(_), true) => IV_CALLERS_GCM,
+            (IvSource::Generated(_), false) => IV_GENERATED,
+            (IvSource::Generated(_), true) => IV_GENERATED_GCM,
+            (IvSource::Zero, false) => IV_ZERO,
+            (IvSource::KeyItself, false) => IV_KEY,
+            (IvSource::Zero | IvSource::KeyItself, true) => NEVER_IV,
         })
     }
 
-    /// What an IV from there needs of the key that decrypts under it.
-    pub(crate) fn needed_to_decrypt(iv: Iv) -> Self {
-        Self(if iv == Iv::KeyItself { IV_KEY } else { 0 })
+    /// Returns the needs of an IV from this source towards the key that decrypts under it.
+    pub(crate) fn needed_to_decrypt(iv: IvSource) -> Self {
+        Self(if iv == IvSource::KeyItself { IV_KEY } else { 0 })
     }
 
-    /// The right to do one operation, whatever the key's type and algorithms.
-    pub(crate) fn to(operation: Operation) -> Self {
+    /// Returns the right to one operation, for any type and algorithm.
+    pub(crate) fn to(operation: KeyOperation) -> Self {
         Self(operation_bit(operation))
     }
 
@@ -153,12 +157,12 @@ impl Rights {
     }
 
     /// The first need with another operation in the place of its own.
-    pub(crate) fn doing_instead(self, operation: Operation) -> Self {
+    pub(crate) fn doing_instead(self, operation: KeyOperation) -> Self {
         let operations = ((1 << (ALGORITHMS - OPERATIONS)) - 1) << OPERATIONS;
         Self(self.0 & !operations | operation_bit(operation))
     }
 
-    /// What is common to the rights of two keys.
+    /// Returns the rights that two keys have in common.
     #[inline]
     pub(crate) fn common(self, other: Self) -> Self {
         Self(self.0 & other.0)
@@ -172,17 +176,18 @@ impl Rights {
         self.0 & needed.0 == needed.0
     }
 
-    /// True where the key's uses are not counted: its encryptions under GCM where `is_gcm_encryption` says so.
+    /// True if the key's uses are not counted. With `is_gcm_encryption`, its encryptions under GCM are not counted
+    /// either.
     pub(crate) fn is_uncounted(self, is_gcm_encryption: bool) -> bool {
         self.0 & UNCOUNTED != 0 && !(is_gcm_encryption && self.counts_gcm())
     }
 
-    /// True where every encryption under GCM is counted.
+    /// True if every encryption under GCM is counted.
     pub(crate) fn counts_gcm(self) -> bool {
         self.0 & UNCOUNTED_GCM == 0
     }
 
-    /// Why a record that needs `needed` is refused.
+    /// Returns the reason why a record that needs `needed` is refused.
     pub(crate) fn refusal(self, needed: Self) -> Status {
         let missing = needed.0 & !self.0;
         match missing {
@@ -199,39 +204,43 @@ fn type_bit(key_type: KeyType) -> u64 {
     1 << (TYPES + key_type as u32)
 }
 
-fn operation_bit(operation: Operation) -> u64 {
+fn operation_bit(operation: KeyOperation) -> u64 {
     1 << (OPERATIONS + operation as u32)
 }
 
-fn algorithm_bit(algorithm: Algorithm) -> u64 {
+fn algorithm_bit(algorithm: KeyAlgorithm) -> u64 {
     1 << (ALGORITHMS + algorithm as u32)
 }
 
-fn mac_algorithm(alg: MacAlg) -> Option<Algorithm> {
+fn mac_algorithm(alg: MacAlg) -> Option<KeyAlgorithm> {
     match alg {
-        MacAlg::DesMac(_) => Some(Algorithm::DesMac),
-        MacAlg::RetailMac(_) => Some(Algorithm::RetailMac),
+        MacAlg::DesMac(_) => Some(KeyAlgorithm::DesMac),
+        MacAlg::RetailMac(_) => Some(KeyAlgorithm::RetailMac),
         MacAlg::Tdes2Cmac | MacAlg::Tdes3Cmac | MacAlg::Aes128Cmac | MacAlg::Aes256Cmac => {
-            Some(Algorithm::Cmac)
+            Some(KeyAlgorithm::Cmac)
         }
-        MacAlg::HmacSha1 => Some(Algorithm::HmacSha1),
-        MacAlg::HmacSha256 => Some(Algorithm::HmacSha256),
+        MacAlg::HmacSha1 => Some(KeyAlgorithm::HmacSha1),
+        MacAlg::HmacSha256 => Some(KeyAlgorithm::HmacSha256),
         _ => None,
     }
 }
 
-fn wrap_algorithm(alg: WrapAlg) -> Option<Algorithm> {
+fn wrap_algorithm(alg: WrapAlg) -> Option<KeyAlgorithm> {
     match alg {
-        WrapAlg::Aes128Kw | WrapAlg::Aes256Kw => Some(Algorithm::Kw),
-        WrapAlg::Aes128Kwp | WrapAlg::Aes256Kwp => Some(Algorithm::Kwp),
+        WrapAlg::Aes128Kw | WrapAlg::Aes256Kw => Some(KeyAlgorithm::Kw),
+        WrapAlg::Aes128Kwp | WrapAlg::Aes256Kwp => Some(KeyAlgorithm::Kwp),
         _ => None,
     }
 }
 
-fn wrapping(wrap: KeyWrap) -> (Option<KeyType>, Operation, Option<Algorithm>) {
+fn wrapping(wrap: KeyWrap) -> (Option<KeyType>, KeyOperation, Option<KeyAlgorithm>) {
     match wrap {
-        KeyWrap::Aes(alg) => (KeyType::of_wrap(alg), Operation::Unwrap, wrap_algorithm(alg)),
-        KeyWrap::LegacyEcb(alg) => (KeyType::of_cipher(alg), Operation::Unwrap, Some(Algorithm::LegacyEcb)),
-        KeyWrap::LegacyCbc(alg) => (KeyType::of_cipher(alg), Operation::Unwrap, Some(Algorithm::LegacyCbc)),
+        KeyWrap::Aes(alg) => (KeyType::of_wrap(alg), KeyOperation::Unwrap, wrap_algorithm(alg)),
+        KeyWrap::LegacyEcb(alg) => {
+            (KeyType::of_cipher(alg), KeyOperation::Unwrap, Some(KeyAlgorithm::LegacyEcb))
+        }
+        KeyWrap::LegacyCbc(alg) => {
+            (KeyType::of_cipher(alg), KeyOperation::Unwrap, Some(KeyAlgorithm::LegacyCbc))
+        }
     }
 }

@@ -1,8 +1,8 @@
-//! The table as a batch sees it, and how it follows what changes.
+//! The table as a batch sees it, and the way it follows changes.
 //!
-//! Engines read the keys of a table side by side. While a batch reads them nobody may change them, and a copy of all of them for each
-//! key that comes meanwhile would cost the square of their number. So the changes wait, and a batch that begins before they
-//! could be made gets the keys that it names, and no others.
+//! Engines read the keys of a table side by side. While a batch reads them, nobody may change them. A copy of all
+//! keys for each key that comes in the meantime would cost the square of their number. So changes wait. A batch that
+//! begins before they could be made gets only the keys that it names.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
@@ -10,15 +10,15 @@ use std::sync::Arc;
 
 use oarlock_core::{Column, Fingerprint, Key, KeyParts, KeySource, Records, SecretBytes};
 
-use super::{Entry, KeyIdentity, KeyTable, Rights};
+use super::{KeyEntry, KeyIdentity, KeyRights, KeyTable};
 
 /// The keys that a batch may use, side by side.
-pub(crate) struct Snapshot {
-    /// By index; where a key was removed, one that fits no shape.
+pub(crate) struct TableSnapshot {
+    /// The keys by index. A removed key is replaced by one that fits no shape.
     pub(crate) keys: Vec<Key>,
-    /// By index, and one more: what a key may do that is not there.
-    pub(crate) rights: Vec<Rights>,
-    pub(crate) entries: Vec<Option<Arc<Entry>>>,
+    /// The rights by index, and one more entry: the rights of a key that does not exist.
+    pub(crate) rights: Vec<KeyRights>,
+    pub(crate) entries: Vec<Option<Arc<KeyEntry>>>,
 }
 
 /// A key of the table with what is known of it.
@@ -26,15 +26,15 @@ pub(crate) struct Snapshot {
 pub(super) struct TableKey {
     pub(super) key: Key,
     pub(super) identity: KeyIdentity,
-    pub(super) rights: Rights,
-    pub(super) entry: Arc<Entry>,
+    pub(super) rights: KeyRights,
+    pub(super) entry: Arc<KeyEntry>,
 }
 
 /// All keys by index, and a snapshot of them that may be some changes behind.
 #[derive(Default)]
-pub(super) struct Keys {
+pub(super) struct TableKeys {
     all: Vec<Option<TableKey>>,
-    snapshot: Arc<Snapshot>,
+    snapshot: Arc<TableSnapshot>,
     /// Indices whose keys the snapshot does not have as they are.
     waiting: BTreeSet<u32>,
 }
@@ -44,30 +44,30 @@ pub(crate) type KeyColumns = [Column<'static, KeySource>; 2];
 
 /// The snapshot that a batch sees. Changes that waited for its end are made when this is dropped.
 pub(crate) struct SnapshotGuard<'t> {
-    // Dropped first: a key that was removed is wiped when the last batch ends that knew it.
-    snapshot: Arc<Snapshot>,
+    // This field is dropped first: a removed key is wiped when the last batch that knew it ends.
+    snapshot: Arc<TableSnapshot>,
     _end: BatchEnd<'t>,
 }
 
 struct BatchEnd<'t>(&'t KeyTable);
 
-impl Default for Snapshot {
+impl Default for TableSnapshot {
     fn default() -> Self {
-        Self { keys: Vec::new(), rights: vec![Rights::NONE], entries: Vec::new() }
+        Self { keys: Vec::new(), rights: vec![KeyRights::NONE], entries: Vec::new() }
     }
 }
 
-impl Snapshot {
+impl TableSnapshot {
     /// Indices from here on name keys that the caller brings along.
     pub(crate) const FIRST_OUTSIDE: u32 = 1 << 31;
 
-    pub(crate) fn entry(&self, index: u32) -> Option<&Entry> {
+    pub(crate) fn entry(&self, index: u32) -> Option<&KeyEntry> {
         self.entries.get(index as usize)?.as_deref()
     }
 
     fn push(&mut self, own: Option<&TableKey>) {
         let last = self.rights.len() - 1;
-        self.rights.insert(last, own.map_or(Rights::NONE, |own| own.rights));
+        self.rights.insert(last, own.map_or(KeyRights::NONE, |own| own.rights));
         self.keys.push(own.map_or_else(no_key, |own| own.key.clone()));
         self.entries.push(own.map(|own| Arc::clone(&own.entry)));
     }
@@ -77,7 +77,7 @@ impl Snapshot {
         if index == self.keys.len() {
             return self.push(own);
         }
-        self.rights[index] = own.map_or(Rights::NONE, |own| own.rights);
+        self.rights[index] = own.map_or(KeyRights::NONE, |own| own.rights);
         self.keys[index] = own.map_or_else(no_key, |own| own.key.clone());
         self.entries[index] = own.map(|own| Arc::clone(&own.entry));
     }
@@ -88,7 +88,7 @@ fn no_key() -> Key {
     Key::local(KeyParts::Secret(SecretBytes::default()), Fingerprint::new([0; 32]))
 }
 
-impl Keys {
+impl TableKeys {
     pub(super) fn get(&self, index: u32) -> Option<&TableKey> {
         self.all.get(index as usize)?.as_ref()
     }
@@ -100,7 +100,7 @@ impl Keys {
 
     /// Returns the index behind all others; None if no index is left.
     pub(super) fn next_index(&self) -> Option<u32> {
-        u32::try_from(self.all.len()).ok().filter(|index| *index < Snapshot::FIRST_OUTSIDE)
+        u32::try_from(self.all.len()).ok().filter(|index| *index < TableSnapshot::FIRST_OUTSIDE)
     }
 
     /// Puts a key at an index that is there, or at the next one.
@@ -127,29 +127,30 @@ impl Keys {
     }
 
     /// The snapshot of all keys; None if changes wait.
-    pub(super) fn whole(&self) -> Option<Arc<Snapshot>> {
+    pub(super) fn whole(&self) -> Option<Arc<TableSnapshot>> {
         self.waiting.is_empty().then(|| Arc::clone(&self.snapshot))
     }
 
     /// A snapshot of all keys, however many changes wait.
     #[cfg(test)]
-    pub(super) fn copied(&self) -> Arc<Snapshot> {
-        let mut copy = Snapshot::default();
+    pub(super) fn copied(&self) -> Arc<TableSnapshot> {
+        let mut copy = TableSnapshot::default();
         self.all.iter().for_each(|own| copy.push(own.as_ref()));
         Arc::new(copy)
     }
 
     /// The keys that the records name, as they are now, and the columns that name them there.
-    pub(super) fn gather(&self, records: &Records<'_>) -> (Arc<Snapshot>, KeyColumns) {
-        let mut gathering = Gathering { keys: self, snapshot: Snapshot::default(), places: HashMap::new() };
+    pub(super) fn gather(&self, records: &Records<'_>) -> (Arc<TableSnapshot>, KeyColumns) {
+        let mut gathering =
+            Gathering { keys: self, snapshot: TableSnapshot::default(), places: HashMap::new() };
         let columns = [&records.key, &records.second_key].map(|own| gathering.column(own, records.len));
         (Arc::new(gathering.snapshot), columns)
     }
 }
 
 struct Gathering<'k> {
-    keys: &'k Keys,
-    snapshot: Snapshot,
+    keys: &'k TableKeys,
+    snapshot: TableSnapshot,
     /// The place in the snapshot of each index that was named.
     places: HashMap<u32, u32>,
 }
@@ -164,11 +165,13 @@ impl Gathering<'_> {
 
     fn place(&mut self, source: KeySource) -> KeySource {
         let KeySource::Table(index) = source else { return source };
-        if index >= Snapshot::FIRST_OUTSIDE {
+        if index >= TableSnapshot::FIRST_OUTSIDE {
             return source;
         }
-        // No gathered snapshot is so long.
-        let Some(own) = self.keys.get(index) else { return KeySource::Table(Snapshot::FIRST_OUTSIDE - 1) };
+        // A gathered snapshot never has this many keys.
+        let Some(own) = self.keys.get(index) else {
+            return KeySource::Table(TableSnapshot::FIRST_OUTSIDE - 1);
+        };
         let next = self.snapshot.keys.len() as u32;
         let place = *self.places.entry(index).or_insert(next);
         if place == next {
@@ -179,15 +182,15 @@ impl Gathering<'_> {
 }
 
 impl<'t> SnapshotGuard<'t> {
-    pub(super) fn new(table: &'t KeyTable, snapshot: Arc<Snapshot>) -> Self {
+    pub(super) fn new(table: &'t KeyTable, snapshot: Arc<TableSnapshot>) -> Self {
         Self { snapshot, _end: BatchEnd(table) }
     }
 }
 
 impl Deref for SnapshotGuard<'_> {
-    type Target = Snapshot;
+    type Target = TableSnapshot;
 
-    fn deref(&self) -> &Snapshot {
+    fn deref(&self) -> &TableSnapshot {
         &self.snapshot
     }
 }
@@ -201,28 +204,28 @@ impl Drop for BatchEnd<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::{BatchBuilder, Entry as Record, NewIv, Task};
-    use crate::table::{KeyType, Policy};
+    use crate::batch::{BatchBuilder, BatchEntry, BatchTask, EntryIv};
+    use crate::table::{KeyPolicy, KeyType};
     use oarlock_core::{BlockCipher, Status};
 
     const KEYS: u32 = 5_000;
 
     fn insert(table: &KeyTable, name: u32) -> u32 {
         let secret = [&[7; 12][..], &name.to_be_bytes()].concat();
-        let policy = Policy::any_data(KeyType::Aes128);
+        let policy = KeyPolicy::any_data(KeyType::Aes128);
         table.insert(name.to_string(), KeyType::Aes128, secret, policy).unwrap().index
     }
 
     fn batch_of(keys: &[u32]) -> BatchBuilder {
         let mut builder = BatchBuilder::new();
         for key in keys {
-            let encrypt = Record::new(Task::encrypt(BlockCipher::Aes128)).key(*key);
-            builder.add(encrypt.iv(NewIv::Bytes(&[0; 16])).input(&[1; 16])).unwrap();
+            let encrypt = BatchEntry::new(BatchTask::encrypt(BlockCipher::Aes128)).key(*key);
+            builder.add(encrypt.iv(EntryIv::Bytes(&[0; 16])).input(&[1; 16])).unwrap();
         }
         builder
     }
 
-    /// Counts how often the entry of a key is held: by the table, and by each snapshot that has it.
+    /// Counts the owners of a key's entry: the table, and each snapshot that contains it.
     fn holders(table: &KeyTable, index: u32) -> usize {
         let state = table.read();
         Arc::strong_count(&state.keys.get(index).unwrap().entry)
@@ -289,7 +292,8 @@ mod tests {
         assert_eq!(&*table.info(2).unwrap().name, "4");
     }
 
-    /// Opening and closing keys for ever takes no more memory than those that are open, batch or no batch.
+    /// Keys that are opened and closed for ever take no more memory than those that are open, with and without a
+    /// batch.
     #[test]
     fn recycled_indices_keep_the_table_short() {
         let table = KeyTable::new();

@@ -1,23 +1,23 @@
-//! How often keys are used: reserved per key and batch, in one atomic step, before anything is computed.
+//! The uses of keys, reserved per key and batch in one atomic step before anything is computed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::policy::{MAX_RANDOM_GCM, Policy};
+use super::policy::{KeyPolicy, MAX_RANDOM_GCM};
 
 /// A bound of uses. Batches that run at the same time never take more than there are, tables that share a count neither.
 #[derive(Debug)]
-pub(crate) struct Limit {
+pub(crate) struct UseLimit {
     max: u64,
     used: Arc<AtomicU64>,
 }
 
-impl Limit {
+impl UseLimit {
     pub(crate) fn new(max: u64) -> Self {
         Self { max, used: Arc::default() }
     }
 
-    /// The same count under another bound.
+    /// Returns the same count under another bound.
     fn under(&self, max: u64) -> Self {
         Self { max, used: Arc::clone(&self.used) }
     }
@@ -39,30 +39,30 @@ impl Limit {
     }
 }
 
-/// What is counted of a key.
+/// The counts of a key.
 #[derive(Debug)]
-pub(crate) struct Uses {
-    /// Records; None where they are not limited.
-    pub(crate) records: Option<Limit>,
+pub(crate) struct KeyUses {
+    /// Records; None if they are not limited.
+    pub(crate) records: Option<UseLimit>,
     /// Encryptions under GCM, with random IVs among them.
-    pub(crate) gcm: Limit,
-    /// The same under all the keys that were unwrapped under this one inside of batches: nobody knows one of them from
-    /// another, so they share what a single one may do.
-    pub(crate) gcm_of_unwrapped: Limit,
+    pub(crate) gcm: UseLimit,
+    /// The encryptions under all keys that were unwrapped under this one inside batches. Such keys cannot be told
+    /// apart, so together they may do as much as one key.
+    pub(crate) gcm_of_unwrapped: UseLimit,
 }
 
-impl Uses {
-    pub(crate) fn of(policy: &Policy) -> Self {
+impl KeyUses {
+    pub(crate) fn of(policy: &KeyPolicy) -> Self {
         Self {
-            records: policy.max_uses.map(Limit::new),
-            gcm: Limit::new(max_gcm(policy)),
-            gcm_of_unwrapped: Limit::new(MAX_RANDOM_GCM),
+            records: policy.max_uses.map(UseLimit::new),
+            gcm: UseLimit::new(max_gcm(policy)),
+            gcm_of_unwrapped: UseLimit::new(MAX_RANDOM_GCM),
         }
     }
 
-    /// The same counts under another policy.
-    pub(super) fn under(&self, policy: &Policy) -> Self {
-        let records = |max| self.records.as_ref().map_or_else(|| Limit::new(max), |own| own.under(max));
+    /// Returns the same counts under another policy.
+    pub(super) fn under(&self, policy: &KeyPolicy) -> Self {
+        let records = |max| self.records.as_ref().map_or_else(|| UseLimit::new(max), |own| own.under(max));
         Self {
             records: policy.max_uses.map(records),
             gcm: self.gcm.under(max_gcm(policy)),
@@ -71,7 +71,7 @@ impl Uses {
     }
 }
 
-fn max_gcm(policy: &Policy) -> u64 {
+fn max_gcm(policy: &KeyPolicy) -> u64 {
     policy.max_random_gcm.unwrap_or(MAX_RANDOM_GCM)
 }
 
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn threads_never_take_more_than_there_is() {
-        let limit = Limit::new(10_000);
+        let limit = UseLimit::new(10_000);
         let taken: u64 = std::thread::scope(|scope| {
             let take = || (0..2_000).map(|n| limit.take(n % 5)).sum::<u64>();
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(take)).collect();
@@ -94,21 +94,21 @@ mod tests {
 
     #[test]
     fn a_count_goes_on_under_another_bound() {
-        let old = Uses::of(&Policy::new().max_uses(10).max_random_gcm(5));
+        let old = KeyUses::of(&KeyPolicy::new().max_uses(10).max_random_gcm(5));
         assert_eq!((old.records.as_ref().unwrap().take(4), old.gcm.take(5)), (4, 5));
-        let new = old.under(&Policy::new().max_uses(12));
+        let new = old.under(&KeyPolicy::new().max_uses(12));
         assert_eq!((new.records.as_ref().unwrap().left(), new.gcm.left()), (8, (1 << 32) - 5));
         old.records.as_ref().unwrap().take(1);
         assert_eq!(new.records.as_ref().unwrap().left(), 7, "a batch that runs on counts for both");
-        let lower = old.under(&Policy::new().max_uses(3).max_random_gcm(1));
+        let lower = old.under(&KeyPolicy::new().max_uses(3).max_random_gcm(1));
         assert_eq!((lower.records.as_ref().unwrap().take(1), lower.gcm.take(1)), (0, 0));
-        assert!(old.under(&Policy::new()).records.is_none());
+        assert!(old.under(&KeyPolicy::new()).records.is_none());
     }
 
     #[test]
     fn random_ivs_stop_at_two_to_the_32_and_policies_only_lower_that() {
-        assert_eq!(Uses::of(&Policy::new()).gcm.left(), 1 << 32);
-        assert_eq!(Uses::of(&Policy::new().max_random_gcm(u64::MAX)).gcm.left(), 1 << 32);
-        assert_eq!(Uses::of(&Policy::new().max_random_gcm(9)).gcm.left(), 9);
+        assert_eq!(KeyUses::of(&KeyPolicy::new()).gcm.left(), 1 << 32);
+        assert_eq!(KeyUses::of(&KeyPolicy::new().max_random_gcm(u64::MAX)).gcm.left(), 1 << 32);
+        assert_eq!(KeyUses::of(&KeyPolicy::new().max_random_gcm(9)).gcm.left(), 9);
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a DES key is one of those that must not be used.
+//! The recognition of DES keys that must not be used.
 
 use std::fmt;
 
@@ -7,25 +7,26 @@ use subtle::{Choice, ConstantTimeEq};
 use super::KeyType;
 use super::weak_keys::{SEMI_WEAK, WEAK};
 
-/// What is wrong with a key of the DES family.
+/// The weakness of a key of the DES family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Weakness {
+pub enum KeyWeakness {
     /// One of the four keys that are their own inverse. FIPS 74 section 3.6.
     Weak,
     /// One of the twelve keys that have an inverse. FIPS 74 section 3.6.
     SemiWeak,
-    /// A triple-DES key whose first and second part, or second and third, are one: single DES. SP 800-67 Rev. 2 3.3.
+    /// A triple-DES key whose first and second part are equal, or its second and third. It is single DES. SP 800-67
+    /// Rev. 2 3.3.
     EqualParts,
 }
 
-/// What a policy says of weak, semi-weak and degenerate keys of the DES family.
+/// The rule of a policy for weak, semi-weak and degenerate keys of the DES family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum WeakKeys {
+pub enum WeakKeyRule {
     /// They are not let in.
     #[default]
     Refuse,
-    /// They are let in, and whoever brought them is told.
+    /// Accept them, with a warning to the caller.
     Warn,
     /// They are let in.
     Allow,
@@ -35,7 +36,7 @@ pub enum WeakKeys {
 const NO_PARITY: u64 = 0xFEFE_FEFE_FEFE_FEFE;
 
 /// The weakness of a key; what is found decides branches, the key's bits do not. Parity bits count for nothing.
-pub(crate) fn weakness(key_type: KeyType, key: &[u8]) -> Option<Weakness> {
+pub(crate) fn weakness(key_type: KeyType, key: &[u8]) -> Option<KeyWeakness> {
     if !key_type.is_des_family() {
         return None;
     }
@@ -54,9 +55,9 @@ pub(crate) fn weakness(key_type: KeyType, key: &[u8]) -> Option<Weakness> {
     };
     let (weak, semi_weak) = (is_listed(&WEAK), is_listed(SEMI_WEAK.as_flattened()));
     match (bool::from(equal), bool::from(weak), bool::from(semi_weak)) {
-        (true, ..) => Some(Weakness::EqualParts),
-        (_, true, _) => Some(Weakness::Weak),
-        (_, _, true) => Some(Weakness::SemiWeak),
+        (true, ..) => Some(KeyWeakness::EqualParts),
+        (_, true, _) => Some(KeyWeakness::Weak),
+        (_, _, true) => Some(KeyWeakness::SemiWeak),
         _ => None,
     }
 }
@@ -65,9 +66,9 @@ fn is_one_of(part: u64, list: &[u64]) -> Choice {
     list.iter().fold(Choice::from(0), |found, listed| found | part.ct_eq(&(listed & NO_PARITY)))
 }
 
-impl WeakKeys {
-    /// Whether a key may come in, and the warning that goes with it.
-    pub(crate) fn judge(self, found: Option<Weakness>) -> Result<Option<Weakness>, Weakness> {
+impl WeakKeyRule {
+    /// Decides whether a key may come in, and returns the warning.
+    pub(crate) fn judge(self, found: Option<KeyWeakness>) -> Result<Option<KeyWeakness>, KeyWeakness> {
         match (self, found) {
             (Self::Refuse, Some(weakness)) => Err(weakness),
             (Self::Warn, found) => Ok(found),
@@ -76,7 +77,7 @@ impl WeakKeys {
     }
 }
 
-impl fmt::Display for Weakness {
+impl fmt::Display for KeyWeakness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Weak => "a weak DES key",
@@ -137,7 +138,9 @@ mod tests {
     #[test]
     fn every_listed_key_is_found_whatever_its_parity() {
         let flipped = 0x0101_0101_0000_0001;
-        for (list, kind) in [(&WEAK[..], Weakness::Weak), (SEMI_WEAK.as_flattened(), Weakness::SemiWeak)] {
+        for (list, kind) in
+            [(&WEAK[..], KeyWeakness::Weak), (SEMI_WEAK.as_flattened(), KeyWeakness::SemiWeak)]
+        {
             for key in list {
                 assert_eq!(weakness(KeyType::Des, &key.to_be_bytes()), Some(kind));
                 assert_eq!(weakness(KeyType::Des, &(key ^ flipped).to_be_bytes()), Some(kind));
@@ -156,19 +159,19 @@ mod tests {
             let bytes: Vec<u8> = parts.iter().flat_map(|part| part.to_be_bytes()).collect();
             weakness(if parts.len() == 2 { KeyType::Tdes2 } else { KeyType::Tdes3 }, &bytes)
         };
-        assert_eq!(of(&[a, a]), Some(Weakness::EqualParts));
-        assert_eq!(of(&[a, a ^ 0x0101]), Some(Weakness::EqualParts), "parity tells no keys apart");
-        assert_eq!(of(&[a, a, b]), Some(Weakness::EqualParts));
-        assert_eq!(of(&[a, b, b]), Some(Weakness::EqualParts));
+        assert_eq!(of(&[a, a]), Some(KeyWeakness::EqualParts));
+        assert_eq!(of(&[a, a ^ 0x0101]), Some(KeyWeakness::EqualParts), "parity tells no keys apart");
+        assert_eq!(of(&[a, a, b]), Some(KeyWeakness::EqualParts));
+        assert_eq!(of(&[a, b, b]), Some(KeyWeakness::EqualParts));
         assert_eq!((of(&[a, b]), of(&[a, b, c]), of(&[a, b, a])), (None, None, None));
     }
 
     #[test]
     fn policies_refuse_warn_or_allow() {
-        let found = Some(Weakness::Weak);
-        assert_eq!(WeakKeys::Refuse.judge(found), Err(Weakness::Weak));
-        assert_eq!(WeakKeys::Warn.judge(found), Ok(found));
-        assert_eq!(WeakKeys::Allow.judge(found), Ok(None));
-        assert_eq!(WeakKeys::default().judge(None), Ok(None));
+        let found = Some(KeyWeakness::Weak);
+        assert_eq!(WeakKeyRule::Refuse.judge(found), Err(KeyWeakness::Weak));
+        assert_eq!(WeakKeyRule::Warn.judge(found), Ok(found));
+        assert_eq!(WeakKeyRule::Allow.judge(found), Ok(None));
+        assert_eq!(WeakKeyRule::default().judge(None), Ok(None));
     }
 }

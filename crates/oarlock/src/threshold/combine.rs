@@ -1,70 +1,74 @@
-//! From partial signatures to the signature. Shoup 2000, Protocol 1.
+//! The step from partial signatures to the signature. Shoup 2000, Protocol 1.
 
 use oarlock_core::{JobError, SaltLength, Scheme};
 use oarlock_keys::threshold::ThresholdKey;
 
 use super::partial::check_index;
-use super::ring::Ring;
+use super::ring::ModularRing;
 use super::verify::{culprits, verify};
-use super::{Partial, Request, ThresholdError, lagrange};
+use super::{PartialSignature, SigningRequest, ThresholdError, lagrange};
 use crate::{Accelerator, Job};
 
 /// A signature that verifies under the public key, and who stood in its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Combined {
+pub struct CombinedSignature {
     /// The signature, as long as the modulus.
     pub signature: Vec<u8>,
-    /// Servers that answered wrongly. Only those are found without which the signature would have come at the first attempt.
+    /// The servers that answered wrongly and so prevented a signature at the first attempt. Others are not searched
+    /// for.
     pub culprits: Vec<u8>,
 }
 
-/// The signature, after every proof has been verified: what a server did wrong comes to light even where it was not needed.
+/// Verifies every proof, and then combines the signature. A wrong server is found even if its partial signature is
+/// not needed.
 ///
 /// # Errors
 /// [`ThresholdError::TooFew`], [`ThresholdError::Index`], [`ThresholdError::Duplicate`];
-/// [`ThresholdError::BadPartials`] naming the servers whose proofs do not hold, [`ThresholdError::Job`].
+/// [`ThresholdError::BadPartials`] with the servers whose proofs do not hold, [`ThresholdError::Job`].
 pub fn combine(
     accelerator: &Accelerator,
     key: &ThresholdKey,
-    request: &Request<'_>,
-    partials: &[Partial],
+    request: &SigningRequest<'_>,
+    partials: &[PartialSignature],
 ) -> Result<Vec<u8>, ThresholdError> {
     check_partials(key, partials)?;
     verify(accelerator, key, request, partials)?;
-    let first: Vec<&Partial> = partials.iter().take(key.threshold().into()).collect();
+    let first: Vec<&PartialSignature> = partials.iter().take(key.threshold().into()).collect();
     attempt(accelerator, key, request, &first)?.ok_or(ThresholdError::WrongSignature)
 }
 
-/// The signature of the first k partial signatures, whose proofs are not looked at: the signature itself shows whether it is
-/// right. Where it is not, all proofs are verified, culprits are named, and the others combined if there are still k.
+/// Combines the first k partial signatures without a look at their proofs, because the signature itself shows whether
+/// it is right.
+///
+/// If it is not, all proofs are verified, and the right partial signatures are combined if there are still k.
 ///
 /// # Errors
-/// As [`combine`]; [`ThresholdError::BadPartials`] only where fewer than k are right.
+/// Those of [`combine`]; [`ThresholdError::BadPartials`] only if fewer than k are right.
 pub fn combine_optimistic(
     accelerator: &Accelerator,
     key: &ThresholdKey,
-    request: &Request<'_>,
-    partials: &[Partial],
-) -> Result<Combined, ThresholdError> {
+    request: &SigningRequest<'_>,
+    partials: &[PartialSignature],
+) -> Result<CombinedSignature, ThresholdError> {
     check_partials(key, partials)?;
     let needed = usize::from(key.threshold());
-    let first: Vec<&Partial> = partials.iter().take(needed).collect();
+    let first: Vec<&PartialSignature> = partials.iter().take(needed).collect();
     if let Some(signature) = attempt(accelerator, key, request, &first)? {
-        return Ok(Combined { signature, culprits: Vec::new() });
+        return Ok(CombinedSignature { signature, culprits: Vec::new() });
     }
     let culprits = culprits(accelerator, key, request, partials)?;
-    let is_good = |partial: &&Partial| !culprits.contains(&partial.index());
-    let good: Vec<&Partial> = partials.iter().filter(is_good).take(needed).collect();
+    let is_good = |partial: &&PartialSignature| !culprits.contains(&partial.index());
+    let good: Vec<&PartialSignature> = partials.iter().filter(is_good).take(needed).collect();
     if good.len() < needed {
         return Err(ThresholdError::BadPartials { indices: culprits });
     }
     match attempt(accelerator, key, request, &good)? {
-        Some(signature) => Ok(Combined { signature, culprits }),
+        Some(signature) => Ok(CombinedSignature { signature, culprits }),
         None => Err(ThresholdError::WrongSignature),
     }
 }
 
-fn check_partials(key: &ThresholdKey, partials: &[Partial]) -> Result<(), ThresholdError> {
+fn check_partials(key: &ThresholdKey, partials: &[PartialSignature]) -> Result<(), ThresholdError> {
     for (at, partial) in partials.iter().enumerate() {
         check_index(key, partial.index())?;
         if partials[..at].iter().any(|earlier| earlier.index() == partial.index()) {
@@ -77,16 +81,16 @@ fn check_partials(key: &ThresholdKey, partials: &[Partial]) -> Result<(), Thresh
     Ok(())
 }
 
-/// The signature of exactly k partial signatures, or None where it does not verify.
+/// The signature of exactly k partial signatures, or None if it does not verify.
 fn attempt(
     accelerator: &Accelerator,
     key: &ThresholdKey,
-    request: &Request<'_>,
-    partials: &[&Partial],
+    request: &SigningRequest<'_>,
+    partials: &[&PartialSignature],
 ) -> Result<Option<Vec<u8>>, ThresholdError> {
     let encoded = request.encoded(key)?;
     let Some(signature) = interpolate(key, &encoded, partials)? else { return Ok(None) };
-    let job = Job::verify(verification(request.scheme), key.public(), request.input, &signature);
+    let job = Job::with_scheme(verification(request.scheme), key.public(), request.input, &signature);
     match accelerator.run_all(&[job]).get(0) {
         Ok(_) => Ok(Some(signature)),
         Err(JobError::Rejected) => Ok(None),
@@ -94,14 +98,16 @@ fn attempt(
     }
 }
 
-/// `y = w^a x^b` with `w` the product of `x_j^(2 lambda_j)` and `a * 4 l!^2 + b * e = 1`: powers with positive exponents, divided by
-/// those with negative ones. None where a partial signature cannot be one: it is no integer modulo this n, or has no inverse.
+/// Computes `y = w^a x^b` with `w` the product of `x_j^(2 lambda_j)` and `a * 4 l!^2 + b * e = 1`.
+///
+/// Powers with positive exponents are divided by those with negative exponents. Returns `None` if a partial signature
+/// is no integer modulo this n, or has no inverse.
 fn interpolate(
     key: &ThresholdKey,
     encoded: &[u8],
-    partials: &[&Partial],
+    partials: &[&PartialSignature],
 ) -> Result<Option<Vec<u8>>, ThresholdError> {
-    let ring = Ring::of(key)?;
+    let ring = ModularRing::of(key)?;
     let (a, b) = lagrange::bezout(key).ok_or(JobError::OutOfRange { what: "public exponent" })?;
     let indices: Vec<u8> = partials.iter().map(|partial| partial.index()).collect();
     let factorial = lagrange::factorial(key);
@@ -118,7 +124,7 @@ fn interpolate(
     Ok(ring.inverse(&divisor).map(|inverse| ring.write(&(dividend * inverse))))
 }
 
-/// What verifies a signature of a scheme.
+/// Returns the scheme that verifies signatures of a scheme.
 fn verification(scheme: Scheme) -> Scheme {
     match scheme {
         Scheme::RsaPkcs1Sign { digest } => Scheme::RsaPkcs1Verify { digest },

@@ -1,9 +1,9 @@
-//! Why there is no signature, and whose fault it is.
+//! The errors of threshold signatures, and the party at fault.
 
 use oarlock_core::{Blame, JobError};
 use oarlock_keys::KeyError;
 
-/// Why a partial signature, its verification or a combination failed.
+/// The reason why a partial signature, its verification or a combination failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ThresholdError {
@@ -20,7 +20,7 @@ pub enum ThresholdError {
         index: u8,
         /// Bytes of a partial signature under the key.
         expected: usize,
-        /// What was given.
+        /// The value that was given.
         found: usize,
     },
     /// A number of a partial signature is out of its range.
@@ -28,15 +28,15 @@ pub enum ThresholdError {
     PartialRange {
         /// The server.
         index: u8,
-        /// Which number.
+        /// The name of the number.
         what: &'static str,
     },
     /// A server that does not exist.
     #[error("index of a server: expected 1 to {shares}, found {found}")]
     Index {
-        /// How many servers have a share.
+        /// The number of servers that have a share.
         shares: u8,
-        /// What was given.
+        /// The value that was given.
         found: u8,
     },
     /// Two partial signatures of one server.
@@ -48,9 +48,9 @@ pub enum ThresholdError {
     /// Not enough servers have answered.
     #[error("expected partial signatures of at least {needed} servers, found {found}")]
     TooFew {
-        /// How many sign together.
+        /// The number of servers that sign together.
         needed: u8,
-        /// How many there are.
+        /// The number of partial signatures.
         found: usize,
     },
     /// These servers answered wrongly: their proofs do not hold.
@@ -59,7 +59,8 @@ pub enum ThresholdError {
         /// The servers, in the order of their partial signatures.
         indices: Vec<u8>,
     },
-    /// Proofs hold and yet there is no signature: this machine computed wrongly, or the threshold key is not what a dealer made.
+    /// Every proof holds, but the signature does not verify. This machine computed wrongly, or no dealer made the
+    /// threshold key.
     #[error("the combined signature does not verify although every proof does")]
     WrongSignature,
 }

@@ -17,7 +17,7 @@ pub(super) fn coefficient(factorial: u128, index: u8, indices: &[u8]) -> i128 {
     factorial.cast_signed() * numerator / denominator
 }
 
-/// a and b with `a * 4 l!^2 + b * e = 1`; None where e shares a factor with `l!`, which no valid key's does.
+/// a and b with `a * 4 l!^2 + b * e = 1`; None if e shares a factor with `l!`, which no valid key's does.
 pub(super) fn bezout(key: &ThresholdKey) -> Option<(i128, i128)> {
     let e = key.public().rsa_public()?.e.iter().fold(0, |value, byte| value << 8 | i128::from(*byte));
     let square = 4 * (factorial(key) * factorial(key)).cast_signed();
@@ -41,8 +41,8 @@ fn extended_euclid(a: i128, b: i128) -> Option<(i128, i128)> {
 mod tests {
     use super::*;
 
-    /// The bounds of `docs/math/threshold-rsa.md`, for every set of the most servers: coefficients are integers, interpolate
-    /// polynomials at 0, and none is longer than 65 bits.
+    /// The bounds of `docs/math/threshold-rsa.md`, for every set of the largest number of servers: coefficients are
+    /// integers, interpolate polynomials at 0, and have at most 65 bits.
     #[test]
     fn coefficients_are_short_integers_that_interpolate() {
         let factorial: u128 = (1..=16).product();

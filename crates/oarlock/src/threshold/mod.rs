@@ -2,7 +2,7 @@
 //! key, any k of l sign, and a server that answers wrongly is named.
 //!
 //! ```text
-//! each of k servers    sign(share, requests)                ->  Partial per request: x_i and a proof (z, c) that it is right
+//! each of k servers    sign(share, requests)                ->  PartialSignature per request: x_i and a proof (z, c) that it is right
 //! who asked them       combine_optimistic(key, partials)    ->  an ordinary PKCS#1 v1.5 or PSS signature
 //! ```
 //!
@@ -11,7 +11,7 @@
 //! are in `docs/math/threshold-rsa.md`.
 //!
 //! ```no_run
-//! use oarlock::threshold::{Request, combine_optimistic, sign};
+//! use oarlock::threshold::{SigningRequest, combine_optimistic, sign};
 //! use oarlock::{Accelerator, DigestAlg, Input, Scheme, keys};
 //!
 //! let accelerator = Accelerator::new()?;
@@ -19,7 +19,7 @@
 //! let (public, shares) = keys::threshold::split(&key, 2, 3)?;
 //!
 //! let scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
-//! let request = Request::new(scheme, Input::Message(b"transfer nothing"));
+//! let request = SigningRequest::new(scheme, Input::Message(b"transfer nothing"));
 //! let mut partials = Vec::new();
 //! for share in &shares[..2] {
 //!     partials.extend(sign(&accelerator, share, &[request]).into_iter().collect::<Result<Vec<_>, _>>()?);
@@ -44,34 +44,35 @@ mod verify;
 use oarlock_core::Scheme;
 use oarlock_keys::threshold::ThresholdKey;
 
-pub use self::combine::{Combined, combine, combine_optimistic};
+pub use self::combine::{CombinedSignature, combine, combine_optimistic};
 pub use self::error::ThresholdError;
-pub use self::partial::Partial;
-pub use self::sign::{Signing, sign, submit};
+pub use self::partial::PartialSignature;
+pub use self::sign::{PendingPartials, sign, submit};
 pub use self::verify::verify;
 use crate::schemes::rsa_encoding;
 use crate::{Input, Job};
 
-/// What is signed. Every server and whoever combines must be given the same.
+/// A request to sign. Every server and the combiner must have the same.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct SigningRequest<'a> {
     /// [`Scheme::RsaPkcs1Sign`] or [`Scheme::RsaPssSign`].
     pub scheme: Scheme,
     /// The message, or its digest.
     pub input: Input<'a>,
-    /// For PSS the salt, as long as the scheme says: servers that each drew their own would sign different integers. Whoever
-    /// asks them draws it at random. Empty for PKCS#1 v1.5.
+    /// The salt of PSS, as long as the scheme says, and empty for PKCS#1 v1.5.
+    ///
+    /// The caller draws it at random. Servers that drew their own salts would sign different integers.
     pub salt: &'a [u8],
 }
 
-impl<'a> Request<'a> {
+impl<'a> SigningRequest<'a> {
     /// A request without salt.
     #[must_use]
     pub fn new(scheme: Scheme, input: Input<'a>) -> Self {
         Self { scheme, input, salt: &[] }
     }
 
-    /// The same request with a salt.
+    /// Returns the same request with a salt.
     #[must_use]
     pub fn with_salt(self, salt: &'a [u8]) -> Self {
         Self { salt, ..self }
@@ -79,7 +80,7 @@ impl<'a> Request<'a> {
 
     /// x, the integer whose e-th root the signature is, at the modulus's width.
     fn encoded(&self, key: &ThresholdKey) -> Result<Vec<u8>, ThresholdError> {
-        let job = Job::sign(self.scheme, key.public(), self.input);
+        let job = Job::with_scheme(self.scheme, key.public(), self.input, &[]);
         Ok(rsa_encoding(&job, self.salt)?)
     }
 }

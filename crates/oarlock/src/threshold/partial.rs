@@ -14,21 +14,23 @@ pub(super) const CHALLENGE_LEN: usize = CHALLENGE_BITS as usize / 8;
 ///
 /// Its bytes are `x_i || z || c`, big-endian: x_i at the modulus's width, z 64 bytes longer, c 32 bytes.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Partial {
+pub struct PartialSignature {
     index: u8,
     bytes: Vec<u8>,
     modulus_len: usize,
 }
 
-impl Partial {
+impl PartialSignature {
     /// Bytes of a partial signature under a key.
     #[must_use]
     pub fn len_under(key: &ThresholdKey) -> usize {
         key.modulus_len() + response_len(key) + CHALLENGE_LEN
     }
 
-    /// What a server has sent. `index` is that of the server that was asked, as the channel to it says; bytes cannot say it
-    /// themselves, or a wrong server could name another.
+    /// Reads a partial signature that a server has sent.
+    ///
+    /// `index` is that of the server that was asked, known from the channel. The bytes do not contain it, because a
+    /// wrong server could name another.
     ///
     /// # Errors
     /// [`ThresholdError::Index`], [`ThresholdError::PartialLength`], [`ThresholdError::PartialRange`].
@@ -43,12 +45,12 @@ impl Partial {
         Ok(partial)
     }
 
-    /// Of numbers at their widths.
+    /// Creates a partial signature from numbers at their widths.
     pub(super) fn new(index: u8, root: &[u8], response: &[u8], challenge: &[u8; CHALLENGE_LEN]) -> Self {
         Self { index, bytes: [root, response, challenge].concat(), modulus_len: root.len() }
     }
 
-    /// Which server's it is.
+    /// Returns the index of the server.
     #[must_use]
     pub fn index(&self) -> u8 {
         self.index
@@ -91,13 +93,14 @@ impl Partial {
 }
 
 /// Shows whose it is; the numbers say nothing to a reader.
-impl fmt::Debug for Partial {
+impl fmt::Debug for PartialSignature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Partial(server {}, {} bytes)", self.index, self.bytes.len())
     }
 }
 
-/// Bits of r and of z: so many more than n has that z hides s_i c but for 2^-256. Shoup 2000, Protocol 1.
+/// Returns the number of bits of r and of z. They are so much longer than n that z hides s_i c except with a chance
+/// of 2^-256. Shoup 2000, Protocol 1.
 pub(super) fn response_bits(key: &ThresholdKey) -> u16 {
     key.modulus_bits() + 2 * CHALLENGE_BITS
 }

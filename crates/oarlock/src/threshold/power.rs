@@ -1,4 +1,4 @@
-//! Long exponentiations, by the accelerator: many of one shape at once, so that lanes fill.
+//! Long exponentiations on the accelerator, many of one shape at once, so that lanes fill.
 
 use oarlock_core::{JobError, Key, OperationSet, SecondInput, Shape};
 use oarlock_dispatch::{Results, SubmitOptions, Ticket};
@@ -8,7 +8,7 @@ use super::ThresholdError;
 use crate::{Accelerator, keys};
 
 /// Exponentiations of one shape, not yet done.
-pub(super) struct Powers {
+pub(super) struct PowerBatch {
     key: ThresholdKey,
     exponent_bits: u16,
     set: OperationSet,
@@ -16,13 +16,13 @@ pub(super) struct Powers {
 
 /// The place of a power among its results.
 #[derive(Clone, Copy)]
-pub(super) struct Place(usize);
+pub(super) struct PowerIndex(usize);
 
 /// Powers that are done, or why one is not.
-pub(super) struct Done(Results);
+pub(super) struct FinishedPowers(Results);
 
-impl Powers {
-    /// Modulo the key's n, with exponents of at most so many bits.
+impl PowerBatch {
+    /// Creates a batch modulo the key's n, with exponents of at most `exponent_bits` bits.
     pub(super) fn new(key: &ThresholdKey, exponent_bits: u16) -> Self {
         let shape = Shape::ModExp { bits: key.modulus_bits(), exponent_bits };
         Self { key: key.clone(), exponent_bits, set: OperationSet::new(shape) }
@@ -34,9 +34,9 @@ impl Powers {
     }
 
     /// `base^exponent`; the base at n's width and below n.
-    pub(super) fn add(&mut self, base: &[u8], exponent: &Key) -> Result<Place, ThresholdError> {
+    pub(super) fn add(&mut self, base: &[u8], exponent: &Key) -> Result<PowerIndex, ThresholdError> {
         self.set.push(exponent, base, SecondInput::None)?;
-        Ok(Place(self.set.len() - 1))
+        Ok(PowerIndex(self.set.len() - 1))
     }
 
     /// Through the queue.
@@ -45,24 +45,24 @@ impl Powers {
         accelerator: &Accelerator,
         options: SubmitOptions,
     ) -> Result<Ticket, JobError> {
-        accelerator.dispatcher().submit_many(self.set, options)
+        accelerator.diagnostics().dispatcher().submit_many(self.set, options)
     }
 
     /// On this thread.
-    pub(super) fn run(&self, accelerator: &Accelerator) -> Done {
-        Done(accelerator.dispatcher().run_all(&self.set))
+    pub(super) fn run(&self, accelerator: &Accelerator) -> FinishedPowers {
+        FinishedPowers(accelerator.diagnostics().dispatcher().run_all(&self.set))
     }
 }
 
-impl From<Results> for Done {
+impl From<Results> for FinishedPowers {
     fn from(results: Results) -> Self {
         Self(results)
     }
 }
 
-impl Done {
+impl FinishedPowers {
     /// A power at n's width.
-    pub(super) fn get(&self, place: Place) -> Result<&[u8], JobError> {
+    pub(super) fn get(&self, place: PowerIndex) -> Result<&[u8], JobError> {
         self.0.get(place.0)
     }
 }

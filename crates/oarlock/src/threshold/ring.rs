@@ -1,4 +1,4 @@
-//! Public arithmetic modulo n: what is known to everyone may take its time as it likes.
+//! Public arithmetic modulo n. Its time may depend on the values, because they are public.
 
 use crypto_bigint::BoxedUint;
 use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
@@ -6,16 +6,16 @@ use oarlock_core::JobError;
 use oarlock_keys::threshold::ThresholdKey;
 
 /// The integers modulo n.
-pub(super) struct Ring {
+pub(super) struct ModularRing {
     params: BoxedMontyParams,
     /// Bytes of n.
     len: usize,
 }
 
 /// An integer modulo n, in Montgomery form.
-pub(super) type Finisher = BoxedMontyForm;
+pub(super) type Residue = BoxedMontyForm;
 
-impl Ring {
+impl ModularRing {
     pub(super) fn of(key: &ThresholdKey) -> Result<Self, JobError> {
         let (n, len) = (key.modulus(), key.modulus_len());
         let n = BoxedUint::from_be_slice(n, precision(len)).map_err(|_| out_of_range("modulus"))?;
@@ -24,7 +24,7 @@ impl Ring {
     }
 
     /// Reads an integer below n of n's width.
-    pub(super) fn read(&self, bytes: &[u8]) -> Result<Finisher, JobError> {
+    pub(super) fn read(&self, bytes: &[u8]) -> Result<Residue, JobError> {
         let value =
             BoxedUint::from_be_slice(bytes, precision(self.len)).map_err(|_| out_of_range("integer"))?;
         if value >= **self.params.modulus() {
@@ -34,22 +34,22 @@ impl Ring {
     }
 
     /// Big-endian, at n's width.
-    pub(super) fn write(&self, residue: &Finisher) -> Vec<u8> {
+    pub(super) fn write(&self, residue: &Residue) -> Vec<u8> {
         let bytes = residue.retrieve().to_be_bytes();
         bytes[bytes.len() - self.len..].to_vec()
     }
 
-    pub(super) fn one(&self) -> Finisher {
+    pub(super) fn one(&self) -> Residue {
         BoxedMontyForm::one(&self.params)
     }
 
     /// `base^exponent`, in as many steps as the exponent has bits.
-    pub(super) fn power(&self, base: &Finisher, exponent: u128) -> Finisher {
+    pub(super) fn power(&self, base: &Residue, exponent: u128) -> Residue {
         base.pow_bounded_exp(&BoxedUint::from(exponent), u128::BITS - exponent.leading_zeros())
     }
 
-    /// None where the residue shares a factor with n.
-    pub(super) fn inverse(&self, residue: &Finisher) -> Option<Finisher> {
+    /// Returns the inverse, or `None` if the residue shares a factor with n.
+    pub(super) fn inverse(&self, residue: &Residue) -> Option<Residue> {
         residue.invert_vartime().into_option()
     }
 }

@@ -8,22 +8,24 @@ use std::task::{Context, Poll};
 use oarlock_dispatch::{SubmitOptions, Ticket};
 use oarlock_keys::threshold::Share;
 
-use super::power::Done;
-use super::signer::{Signer, Started};
-use super::{Partial, Request, ThresholdError};
+use super::power::FinishedPowers;
+use super::signer::{ShareSigner, StartedRequest};
+use super::{PartialSignature, SigningRequest, ThresholdError};
 use crate::Accelerator;
 
-/// Partial signatures of the share's server, in the order of the requests, which are computed together on this thread: three
-/// exponentiations each. One request that cannot be signed does not concern the others.
+/// Computes the partial signatures of the share's server on this thread, in the order of the requests.
+///
+/// The requests are computed together, with three exponentiations each. A request that cannot be signed does not
+/// affect the others.
 ///
 /// # Errors
-/// Each: [`ThresholdError::Job`] where the request does not fit scheme or key, or no engine could compute it.
+/// Each: [`ThresholdError::Job`] if the request does not fit the scheme or the key, or no engine could compute it.
 pub fn sign(
     accelerator: &Accelerator,
     share: &Share,
-    requests: &[Request<'_>],
-) -> Vec<Result<Partial, ThresholdError>> {
-    match Signer::new(share) {
+    requests: &[SigningRequest<'_>],
+) -> Vec<Result<PartialSignature, ThresholdError>> {
+    match ShareSigner::new(share) {
         Ok(signer) => {
             let (work, started) = signer.start(requests);
             signer.finish(&started, &work.short.run(accelerator), &work.long.run(accelerator))
@@ -32,63 +34,70 @@ pub fn sign(
     }
 }
 
-/// The same through the queue, where the requests of many callers share batches. Await the partial signatures, or
-/// [`wait`](Signing::wait) for them.
+/// Computes partial signatures through the queue, where the requests of many callers share batches.
+///
+/// Await the partial signatures, or block with [`wait`](PendingPartials::wait).
 ///
 /// # Errors
-/// [`ThresholdError::Job`] where the tenant's queue is full or no engine offers the shapes.
+/// [`ThresholdError::Job`] if the tenant's queue is full or no engine offers the shapes.
 pub fn submit(
     accelerator: &Accelerator,
     share: &Share,
-    requests: &[Request<'_>],
+    requests: &[SigningRequest<'_>],
     options: SubmitOptions,
-) -> Result<Signing, ThresholdError> {
-    let signer = Signer::new(share)?;
+) -> Result<PendingPartials, ThresholdError> {
+    let signer = ShareSigner::new(share)?;
     let (work, started) = signer.start(requests);
     let powers = [work.short, work.long].map(|powers| powers.submit(accelerator, options));
     let [roots, commitments] = powers;
-    Ok(Signing { signer, started, roots: Half::Pending(roots?), commitments: Half::Pending(commitments?) })
+    Ok(PendingPartials {
+        signer,
+        started,
+        roots: PowersHalf::Pending(roots?),
+        commitments: PowersHalf::Pending(commitments?),
+    })
 }
 
-/// A claim to partial signatures, in the order of their requests: await it, or [`wait`](Signing::wait). Dropping it cancels
-/// what has not been computed.
+/// A claim to partial signatures, in the order of their requests.
+///
+/// Await it, or block with [`wait`](Self::wait). Dropping it cancels every request that is not computed yet.
 #[must_use = "dropping it cancels the requests"]
-pub struct Signing {
-    signer: Signer,
-    started: Vec<Result<Started, ThresholdError>>,
-    roots: Half,
-    commitments: Half,
+pub struct PendingPartials {
+    signer: ShareSigner,
+    started: Vec<Result<StartedRequest, ThresholdError>>,
+    roots: PowersHalf,
+    commitments: PowersHalf,
 }
 
 /// The exponentiations of one shape.
-enum Half {
+enum PowersHalf {
     Pending(Ticket),
-    Done(Done),
+    Done(FinishedPowers),
 }
 
-impl Signing {
+impl PendingPartials {
     /// Blocks until every request is answered.
     ///
     /// # Errors
     /// Each as [`sign`].
-    pub fn wait(self) -> Vec<Result<Partial, ThresholdError>> {
+    pub fn wait(self) -> Vec<Result<PartialSignature, ThresholdError>> {
         self.signer.finish(&self.started, &self.roots.wait(), &self.commitments.wait())
     }
 }
 
-impl Half {
-    fn wait(self) -> Done {
+impl PowersHalf {
+    fn wait(self) -> FinishedPowers {
         match self {
-            Self::Pending(ticket) => Done::from(ticket.wait()),
+            Self::Pending(ticket) => FinishedPowers::from(ticket.wait()),
             Self::Done(done) => done,
         }
     }
 
     /// Takes the results once they are there.
-    fn poll(&mut self, context: &mut Context<'_>) -> Option<&Done> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Option<&FinishedPowers> {
         if let Self::Pending(ticket) = self {
             let Poll::Ready(results) = Pin::new(ticket).poll(context) else { return None };
-            *self = Self::Done(Done::from(results));
+            *self = Self::Done(FinishedPowers::from(results));
         }
         match self {
             Self::Done(done) => Some(done),
@@ -97,8 +106,8 @@ impl Half {
     }
 }
 
-impl Future for Signing {
-    type Output = Vec<Result<Partial, ThresholdError>>;
+impl Future for PendingPartials {
+    type Output = Vec<Result<PartialSignature, ThresholdError>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
@@ -113,7 +122,7 @@ impl Future for Signing {
     }
 }
 
-impl fmt::Debug for Signing {
+impl fmt::Debug for PendingPartials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Signing({} requests)", self.started.len())
     }

@@ -1,55 +1,62 @@
-//! A server's part: partial signatures and their proofs. Shoup 2000, Protocol 1.
+//! The work of one server: partial signatures and their proofs. Shoup 2000, Protocol 1.
 
 use crypto_bigint::{BoxedUint, ConcatenatingMul};
 use oarlock_core::{JobError, KeyParts, SecretBytes, Shape};
 use oarlock_keys::threshold::{Share, ThresholdKey};
 use zeroize::Zeroizing;
 
-use super::partial::{Partial, response_bits, response_len};
-use super::power::{Done, Place, Powers};
-use super::ring::Ring;
-use super::verify::{Statement, challenge};
-use super::{Request, ThresholdError, lagrange};
+use super::partial::{PartialSignature, response_bits, response_len};
+use super::power::{FinishedPowers, PowerBatch, PowerIndex};
+use super::ring::ModularRing;
+use super::verify::{ProofStatement, challenge};
+use super::{SigningRequest, ThresholdError, lagrange};
 use crate::schemes::hash::{prf, sha256_padded};
 
 /// One server.
-pub(super) struct Signer {
+pub(super) struct ShareSigner {
     share: Share,
     secret: SecretBytes,
-    ring: Ring,
+    ring: ModularRing,
 }
 
 /// The exponentiations of a call.
-pub(super) struct Work {
-    /// By s_i.
-    pub(super) short: Powers,
-    /// By r.
-    pub(super) long: Powers,
+pub(super) struct SigningPowers {
+    /// The powers by s_i.
+    pub(super) short: PowerBatch,
+    /// The powers by r.
+    pub(super) long: PowerBatch,
 }
 
 /// One request on its way.
-pub(super) struct Started {
+pub(super) struct StartedRequest {
     /// `x~ = x^(4 l!)`.
     base: Vec<u8>,
     nonce: SecretBytes,
-    root: Place,
-    commitments: [Place; 2],
+    root: PowerIndex,
+    commitments: [PowerIndex; 2],
 }
 
-impl Signer {
+impl ShareSigner {
     pub(super) fn new(share: &Share) -> Result<Self, ThresholdError> {
         let Some(KeyParts::ModExp(parts)) = share.key().parts() else {
             let wanted = "a partial signature".to_owned();
             return Err(JobError::KeyType { wanted, found: share.key().kind() }.into());
         };
-        Ok(Self { share: share.clone(), secret: parts.exponent.clone(), ring: Ring::of(share.public())? })
+        Ok(Self {
+            share: share.clone(),
+            secret: parts.exponent.clone(),
+            ring: ModularRing::of(share.public())?,
+        })
     }
 
     /// The exponentiations of all requests, and what is left to do with each afterwards.
-    pub(super) fn start(&self, requests: &[Request<'_>]) -> (Work, Vec<Result<Started, ThresholdError>>) {
+    pub(super) fn start(
+        &self,
+        requests: &[SigningRequest<'_>],
+    ) -> (SigningPowers, Vec<Result<StartedRequest, ThresholdError>>) {
         let key = self.key();
         let (short, long) = (key.modulus_bits(), response_bits(key));
-        let mut work = Work { short: Powers::new(key, short), long: Powers::new(key, long) };
+        let mut work = SigningPowers { short: PowerBatch::new(key, short), long: PowerBatch::new(key, long) };
         let started = requests.iter().map(|request| self.start_one(request, &mut work)).collect();
         (work, started)
     }
@@ -57,11 +64,11 @@ impl Signer {
     /// The partial signatures, in the order of the requests.
     pub(super) fn finish(
         &self,
-        started: &[Result<Started, ThresholdError>],
-        roots: &Done,
-        commitments: &Done,
-    ) -> Vec<Result<Partial, ThresholdError>> {
-        let finish = |started: &Result<Started, ThresholdError>| match started {
+        started: &[Result<StartedRequest, ThresholdError>],
+        roots: &FinishedPowers,
+        commitments: &FinishedPowers,
+    ) -> Vec<Result<PartialSignature, ThresholdError>> {
+        let finish = |started: &Result<StartedRequest, ThresholdError>| match started {
             Ok(started) => self.finish_one(started, roots, commitments),
             Err(error) => Err(error.clone()),
         };
@@ -69,7 +76,11 @@ impl Signer {
     }
 
     /// `x_i = (x^(2 l!))^(s_i)`, so that the secret exponent is no longer than n, and `v^r` and `x~^r`.
-    fn start_one(&self, request: &Request<'_>, work: &mut Work) -> Result<Started, ThresholdError> {
+    fn start_one(
+        &self,
+        request: &SigningRequest<'_>,
+        work: &mut SigningPowers,
+    ) -> Result<StartedRequest, ThresholdError> {
         let encoded = self.ring.read(&request.encoded(self.key())?)?;
         let half = self.ring.power(&encoded, 2 * lagrange::factorial(self.key()));
         let base = self.ring.write(&half.square());
@@ -78,18 +89,18 @@ impl Signer {
         let root = work.short.add(&self.ring.write(&half), self.share.key())?;
         let commitments =
             [work.long.add(self.key().verification_base(), &exponent)?, work.long.add(&base, &exponent)?];
-        Ok(Started { base, nonce, root, commitments })
+        Ok(StartedRequest { base, nonce, root, commitments })
     }
 
     fn finish_one(
         &self,
-        started: &Started,
-        roots: &Done,
-        commitments: &Done,
-    ) -> Result<Partial, ThresholdError> {
+        started: &StartedRequest,
+        roots: &FinishedPowers,
+        commitments: &FinishedPowers,
+    ) -> Result<PartialSignature, ThresholdError> {
         let root = roots.get(started.root)?;
         let [of_base, of_request] = started.commitments;
-        let statement = Statement {
+        let statement = ProofStatement {
             key: self.key(),
             index: self.share.index(),
             base: &started.base,
@@ -97,11 +108,13 @@ impl Signer {
         };
         let challenge = challenge(&statement, commitments.get(of_base)?, commitments.get(of_request)?);
         let response = self.response(&challenge, &started.nonce)?;
-        Ok(Partial::new(self.share.index(), root, &response, &challenge))
+        Ok(PartialSignature::new(self.share.index(), root, &response, &challenge))
     }
 
-    /// r, of [`response_bits`] bits. Two proofs with one r would give s_i away, so r depends on secret, x~ and 32 random bytes: a
-    /// random source that repeats itself does no harm.
+    /// Returns r, of [`response_bits`] bits.
+    ///
+    /// Two proofs with one r would reveal s_i. So r depends on the secret, on x~ and on 32 random bytes, and a random
+    /// source that repeats itself does no harm.
     fn nonce(&self, base: &[u8]) -> Result<SecretBytes, ThresholdError> {
         let mut random = Zeroizing::new([0; 32]);
         aws_lc_rs::rand::fill(&mut *random).map_err(|_| self.failed("the random number generator failed"))?;
@@ -120,7 +133,7 @@ impl Signer {
         let sum = product.concatenating_add(&*self.read(nonce.expose())?);
         let bytes = sum.to_be_bytes();
         let (high, response) = bytes.split_at(bytes.len() - response_len(self.key()));
-        // Of 2^256 nonces one makes z longer than r.
+        // One of 2^256 nonces makes z longer than r.
         match high.iter().all(|byte| *byte == 0) {
             true => Ok(response.to_vec()),
             false => Err(self.failed("the proof is too long")),

@@ -1,13 +1,13 @@
-//! Whether a partial signature is right. Shoup 2000, Protocol 1.
+//! The verification of partial signatures. Shoup 2000, Protocol 1.
 
 use aws_lc_rs::digest;
 use oarlock_core::JobError;
 use oarlock_keys::threshold::ThresholdKey;
 
-use super::partial::{CHALLENGE_BITS, CHALLENGE_LEN, Partial, check_index, response_bits};
-use super::power::{Done, Place, Powers};
-use super::ring::{Finisher, Ring};
-use super::{Request, ThresholdError, lagrange};
+use super::partial::{CHALLENGE_BITS, CHALLENGE_LEN, PartialSignature, check_index, response_bits};
+use super::power::{FinishedPowers, PowerBatch, PowerIndex};
+use super::ring::{ModularRing, Residue};
+use super::{SigningRequest, ThresholdError, lagrange};
 use crate::Accelerator;
 
 /// Separates these hashes from all others, and version 1 of this proof from later ones.
@@ -17,12 +17,12 @@ const DOMAIN: &[u8] = b"oarlock threshold rsa proof 1";
 ///
 /// # Errors
 /// [`ThresholdError::BadPartials`] with every server whose proof does not hold; [`ThresholdError::Index`];
-/// [`ThresholdError::Job`] where the request does not fit scheme or key, or no engine could compute, which blames no server.
+/// [`ThresholdError::Job`] if the request does not fit scheme or key, or no engine could compute, which blames no server.
 pub fn verify(
     accelerator: &Accelerator,
     key: &ThresholdKey,
-    request: &Request<'_>,
-    partials: &[Partial],
+    request: &SigningRequest<'_>,
+    partials: &[PartialSignature],
 ) -> Result<(), ThresholdError> {
     let indices = culprits(accelerator, key, request, partials)?;
     if indices.is_empty() { Ok(()) } else { Err(ThresholdError::BadPartials { indices }) }
@@ -32,13 +32,15 @@ pub fn verify(
 pub(super) fn culprits(
     accelerator: &Accelerator,
     key: &ThresholdKey,
-    request: &Request<'_>,
-    partials: &[Partial],
+    request: &SigningRequest<'_>,
+    partials: &[PartialSignature],
 ) -> Result<Vec<u8>, ThresholdError> {
-    let verifier = Verifier::new(key, request)?;
-    let mut work =
-        Work { long: Powers::new(key, response_bits(key)), short: Powers::new(key, CHALLENGE_BITS) };
-    let claims: Vec<Option<Claim>> =
+    let verifier = ProofVerifier::new(key, request)?;
+    let mut work = ProofPowers {
+        long: PowerBatch::new(key, response_bits(key)),
+        short: PowerBatch::new(key, CHALLENGE_BITS),
+    };
+    let claims: Vec<Option<ProofClaim>> =
         partials.iter().map(|partial| verifier.start(partial, &mut work)).collect::<Result<_, _>>()?;
     let (long, short) = (work.long.run(accelerator), work.short.run(accelerator));
     let mut culprits = Vec::new();
@@ -51,8 +53,8 @@ pub(super) fn culprits(
     Ok(culprits)
 }
 
-/// What a proof is about: that the logarithm of x_i^2 to the base x~ is that of v_i to the base v.
-pub(super) struct Statement<'a> {
+/// The statement of a proof: the logarithm of x_i^2 to the base x~ is that of v_i to the base v.
+pub(super) struct ProofStatement<'a> {
     pub(super) key: &'a ThresholdKey,
     pub(super) index: u8,
     /// `x~ = x^(4 l!)`.
@@ -61,9 +63,14 @@ pub(super) struct Statement<'a> {
     pub(super) root_squared: &'a [u8],
 }
 
-/// `c = SHA-256(domain || bits || n || v || x~ || v_i || x_i^2 || v' || x')`: bits is n's length in four bytes, which fixes
-/// where each of the seven integers ends.
-pub(super) fn challenge(statement: &Statement<'_>, of_base: &[u8], of_request: &[u8]) -> [u8; CHALLENGE_LEN] {
+/// Returns `c = SHA-256(domain || bits || n || v || x~ || v_i || x_i^2 || v' || x')`.
+///
+/// `bits` is the length of n in four bytes, which fixes the end of each of the seven integers.
+pub(super) fn challenge(
+    statement: &ProofStatement<'_>,
+    of_base: &[u8],
+    of_request: &[u8],
+) -> [u8; CHALLENGE_LEN] {
     let key = statement.key;
     let mut context = digest::Context::new(&digest::SHA256);
     context.update(DOMAIN);
@@ -80,40 +87,44 @@ pub(super) fn challenge(statement: &Statement<'_>, of_base: &[u8], of_request: &
     out
 }
 
-struct Verifier<'a> {
+struct ProofVerifier<'a> {
     key: &'a ThresholdKey,
-    ring: Ring,
+    ring: ModularRing,
     /// `x~ = x^(4 l!)`.
     base: Vec<u8>,
 }
 
 /// The exponentiations of a call.
-struct Work {
-    /// By z.
-    long: Powers,
-    /// By c.
-    short: Powers,
+struct ProofPowers {
+    /// The powers by z.
+    long: PowerBatch,
+    /// The powers by c.
+    short: PowerBatch,
 }
 
-/// A partial signature on its way: the places of `v^z`, `v_i^c`, `x~^z` and `x_i^(2 c)`.
-struct Claim {
+/// A partial signature under verification: the indices of `v^z`, `v_i^c`, `x~^z` and `x_i^(2 c)`.
+struct ProofClaim {
     root_squared: Vec<u8>,
-    of_base: [Place; 2],
-    of_request: [Place; 2],
+    of_base: [PowerIndex; 2],
+    of_request: [PowerIndex; 2],
 }
 
-impl<'a> Verifier<'a> {
-    fn new(key: &'a ThresholdKey, request: &Request<'_>) -> Result<Self, ThresholdError> {
-        let ring = Ring::of(key)?;
+impl<'a> ProofVerifier<'a> {
+    fn new(key: &'a ThresholdKey, request: &SigningRequest<'_>) -> Result<Self, ThresholdError> {
+        let ring = ModularRing::of(key)?;
         let encoded = ring.read(&request.encoded(key)?)?;
         let base = ring.write(&ring.power(&encoded, 4 * lagrange::factorial(key)));
         Ok(Self { key, ring, base })
     }
 
-    /// None where a number is out of range, as in a partial signature under another key.
-    fn start(&self, partial: &Partial, work: &mut Work) -> Result<Option<Claim>, ThresholdError> {
+    /// None if a number is out of range, as in a partial signature under another key.
+    fn start(
+        &self,
+        partial: &PartialSignature,
+        work: &mut ProofPowers,
+    ) -> Result<Option<ProofClaim>, ThresholdError> {
         check_index(self.key, partial.index())?;
-        let is_sized = partial.as_bytes().len() == Partial::len_under(self.key);
+        let is_sized = partial.as_bytes().len() == PartialSignature::len_under(self.key);
         if !is_sized || partial.check_range(self.key).is_err() {
             return Ok(None);
         }
@@ -124,12 +135,18 @@ impl<'a> Verifier<'a> {
         let of_base =
             [work.long.add(self.key.verification_base(), &response)?, work.short.add(own, &challenge)?];
         let of_request = [work.long.add(&self.base, &response)?, work.short.add(&root_squared, &challenge)?];
-        Ok(Some(Claim { root_squared, of_base, of_request }))
+        Ok(Some(ProofClaim { root_squared, of_base, of_request }))
     }
 
-    /// Whether c is the hash of `v' = v^z v_i^-c` and `x' = x~^z x_i^(-2 c)`.
-    fn holds(&self, partial: &Partial, claim: &Claim, long: &Done, short: &Done) -> Result<bool, JobError> {
-        let quotient = |[dividend, divisor]: [Place; 2]| -> Result<Option<Vec<u8>>, JobError> {
+    /// Returns whether c is the hash of `v' = v^z v_i^-c` and `x' = x~^z x_i^(-2 c)`.
+    fn holds(
+        &self,
+        partial: &PartialSignature,
+        claim: &ProofClaim,
+        long: &FinishedPowers,
+        short: &FinishedPowers,
+    ) -> Result<bool, JobError> {
+        let quotient = |[dividend, divisor]: [PowerIndex; 2]| -> Result<Option<Vec<u8>>, JobError> {
             let (dividend, divisor) = (self.read(long, dividend)?, self.read(short, divisor)?);
             Ok(self.ring.inverse(&divisor).map(|inverse| self.ring.write(&(dividend * inverse))))
         };
@@ -137,7 +154,7 @@ impl<'a> Verifier<'a> {
         else {
             return Ok(false);
         };
-        let statement = Statement {
+        let statement = ProofStatement {
             key: self.key,
             index: partial.index(),
             base: &self.base,
@@ -146,7 +163,7 @@ impl<'a> Verifier<'a> {
         Ok(challenge(&statement, &of_base, &of_request) == partial.challenge())
     }
 
-    fn read(&self, powers: &Done, place: Place) -> Result<Finisher, JobError> {
+    fn read(&self, powers: &FinishedPowers, place: PowerIndex) -> Result<Residue, JobError> {
         self.ring.read(powers.get(place)?)
     }
 }

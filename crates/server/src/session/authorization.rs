@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use oarlock::KeyKind;
 use oarlock::Scheme;
-use oarlock::contract::KeyKind;
 use oarlock_wire::jobs::WireJob;
 use oarlock_wire::proto::Fault;
 use oarlock_wire::scheme::WireScheme;

@@ -102,7 +102,7 @@ fn sort_jobs<'s>(
         };
         match authorization.permit(opened) {
             Ok((scheme, JobSigner::Key(key))) => {
-                sorted.jobs.push(Job { scheme, key, input: row.input, second: row.second });
+                sorted.jobs.push(Job::with_scheme(scheme, key, row.input, row.second));
             }
             Ok((scheme, JobSigner::Share(share))) => sorted.shares.add(share, index, scheme, &row),
             Err(fault) => sorted.refused.refuse(index, &fault),

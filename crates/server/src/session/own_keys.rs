@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use oarlock::contract::KeyKind;
+use oarlock::KeyKind;
 use oarlock::keys::import;
-use oarlock::table::{KeyTable, KeyType, Policy, TableError};
+use oarlock::table::{KeyPolicy, KeyTable, KeyType, TableError};
 use oarlock::{Key, keys};
 use oarlock_wire::proto::{Blame, Code, Fault};
 
@@ -34,7 +34,7 @@ impl OwnKeys {
         self.last_name += 1;
         let name: Arc<str> = self.last_name.to_string().into();
         let secret = key.secret().cloned().unwrap_or_default();
-        let added = self.table.insert(Arc::clone(&name), key_type, secret, Policy::any_data(key_type))?;
+        let added = self.table.insert(Arc::clone(&name), key_type, secret, KeyPolicy::any_data(key_type))?;
         let index = added.index as usize;
         match (self.keys.get_mut(index), self.names.get_mut(index)) {
             (Some(former), Some(former_name)) => (*former, *former_name) = (key.clone(), name),

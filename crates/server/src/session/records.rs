@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-use oarlock::batch::{Batch, BatchOutcome, RecordError, Task};
-use oarlock::contract::{self, Column, KeySource};
+use oarlock::batch::{Batch, BatchOutcome, BatchTask, RecordError};
 use oarlock::table::KeyTable;
+use oarlock::{self, Column, KeySource};
 use oarlock::{Accelerator, Ticket};
 use oarlock_wire::proto::{self, Blame, Code, Fault, RecordResults, Response, response};
 use oarlock_wire::{fault, records, task};
@@ -84,7 +84,7 @@ impl ClientSession {
             // An error means that the client has left and needs no answer.
             let _ = sender.send(batch.run());
         };
-        let dispatcher = self.service.accelerator.dispatcher();
+        let dispatcher = self.service.accelerator.diagnostics().dispatcher();
         let ticket = dispatcher
             .submit_task(self.client.account.tenant, predicted, task)
             .map_err(|error| fault::fault_of(0, &error))?;
@@ -99,7 +99,7 @@ fn is_small(message: &proto::Records) -> bool {
 
 /// Predicts how long a batch takes. Each task is assumed to have the same share of the records.
 fn predict_time(accelerator: &Accelerator, message: &proto::Records) -> Duration {
-    let tasks: Vec<Task> = message.tasks.iter().filter_map(|task| task::read(task).ok()).collect();
+    let tasks: Vec<BatchTask> = message.tasks.iter().filter_map(|task| task::read(task).ok()).collect();
     let (count, tasks_len) = (message.count as usize, tasks.len().max(1));
     // Records may all read the same data, so the length of the data alone says little.
     let bytes = match &message.input {
@@ -107,7 +107,10 @@ fn predict_time(accelerator: &Accelerator, message: &proto::Records) -> Duration
         _ => message.data.len(),
     };
     let (records, bytes) = (count.div_ceil(tasks_len), bytes.div_ceil(tasks_len));
-    tasks.iter().map(|task| accelerator.dispatcher().predict(task.shape(), records, bytes)).sum()
+    tasks
+        .iter()
+        .map(|task| accelerator.diagnostics().dispatcher().predict(task.shape(), records, bytes))
+        .sum()
 }
 
 impl Future for PendingRecords {
@@ -214,7 +217,7 @@ impl RecordBatchTask {
     /// Returns an upper bound for the bytes of the entries, before any record has ended.
     fn max_entry_bytes(&self, named: &Column<'_, KeySource>, batch: &Batch<'_>) -> usize {
         let records = batch.records.len;
-        let bytes = |((key, task), records): ((NamedKey, Task), usize)| {
+        let bytes = |((key, task), records): ((NamedKey, BatchTask), usize)| {
             max_entry_bytes(&self.client.origin, self.key_name(key), &task.to_string(), records)
         };
         if let (Column::One(source), Column::One(task)) = (named, &batch.task) {
@@ -233,14 +236,14 @@ impl RecordBatchTask {
         batch: &Batch<'_>,
         results: &RecordResults,
     ) -> Vec<RecordTally<'w>> {
-        let mut counts: HashMap<(NamedKey, Task, Code), u32> = HashMap::new();
+        let mut counts: HashMap<(NamedKey, BatchTask, Code), u32> = HashMap::new();
         let rows = named.cursor().zip(batch.task.cursor());
         // The server itself wrote the codes, so they fit the number of records.
         let codes = records::codes(results, batch.records.len).into_iter().flatten();
         for ((source, task), code) in rows.zip(codes) {
             *counts.entry((self.named_key(source, task), task, code)).or_default() += 1;
         }
-        let tally = |((key, task, verdict), count): ((NamedKey, Task, Code), u32)| {
+        let tally = |((key, task, verdict), count): ((NamedKey, BatchTask, Code), u32)| {
             let (key, operation) = (self.key_name(key), task.to_string());
             RecordTally { key, operation, count, verdict }
         };
@@ -253,7 +256,7 @@ impl RecordBatchTask {
     }
 
     /// Returns the key of a record as its entry names it.
-    fn named_key(&self, source: KeySource, task: Task) -> NamedKey {
+    fn named_key(&self, source: KeySource, task: BatchTask) -> NamedKey {
         match source {
             KeySource::Slot(_) => NamedKey::Slot,
             KeySource::Table(handle) if has_key(task) && self.opened(handle).is_some() => {
@@ -318,7 +321,7 @@ fn write_results(
             return Fault::clone(fault);
         }
         let reason = outcome.error(table, batch, index);
-        let blame = reason.as_ref().map_or(contract::Blame::Machine, RecordError::blame);
+        let blame = reason.as_ref().map_or(oarlock::Blame::Machine, RecordError::blame);
         let expected = reason.and_then(|reason| reason.expected());
         let expected = expected.map_or(String::new(), |expected| format!("; expected {expected}"));
         refusal(fault::code_of_status(status), &format!("{status}{expected}"), fault::blame_of(blame))

@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use oarlock::keys::threshold::Share;
-use oarlock::threshold::{Partial, Request, Signing, ThresholdError, submit};
-use oarlock::{Accelerator, Input, Scheme, SubmitOptions, contract};
+use oarlock::threshold::{PartialSignature, PendingPartials, SigningRequest, ThresholdError, submit};
+use oarlock::{Accelerator, Input, Scheme, SubmitOptions};
 use oarlock_wire::fault::{blame_of, fault_of};
 use oarlock_wire::jobs::WireJob;
 use oarlock_wire::proto::{Code, Fault};
@@ -22,7 +22,7 @@ struct ShareBatch<'s> {
     share: &'s Share,
     /// The indices of the jobs in their message.
     indices: Vec<u32>,
-    requests: Vec<Request<'s>>,
+    requests: Vec<SigningRequest<'s>>,
 }
 
 impl<'s> ShareBatches<'s> {
@@ -34,7 +34,7 @@ impl<'s> ShareBatches<'s> {
             self.0.len() - 1
         });
         self.0[at].indices.push(index);
-        self.0[at].requests.push(Request::new(scheme, job.input).with_salt(job.second));
+        self.0[at].requests.push(SigningRequest::new(scheme, job.input).with_salt(job.second));
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -62,7 +62,7 @@ type SharedAnswer = (u32, Result<Vec<u8>, Fault>);
 /// Partial signatures under way.
 #[derive(Default)]
 pub(super) struct PendingShares {
-    signings: Vec<(Vec<u32>, Pin<Box<Signing>>)>,
+    signings: Vec<(Vec<u32>, Pin<Box<PendingPartials>>)>,
     done: Vec<SharedAnswer>,
 }
 
@@ -99,14 +99,14 @@ pub(super) async fn sign_one(
     salt: &[u8],
     options: SubmitOptions,
 ) -> Result<Vec<u8>, Fault> {
-    let request = Request::new(scheme, input).with_salt(salt);
+    let request = SigningRequest::new(scheme, input).with_salt(salt);
     let signing = submit(accelerator, share, &[request], options).map_err(|error| share_fault(&error))?;
     let partial = signing.await.into_iter().next();
-    let unanswered = || refusal(Code::Failed, "the share gave no answer", blame_of(contract::Blame::Machine));
+    let unanswered = || refusal(Code::Failed, "the share gave no answer", blame_of(oarlock::Blame::Machine));
     partial.map_or_else(|| Err(unanswered()), share_answer)
 }
 
-fn share_answer(partial: Result<Partial, ThresholdError>) -> Result<Vec<u8>, Fault> {
+fn share_answer(partial: Result<PartialSignature, ThresholdError>) -> Result<Vec<u8>, Fault> {
     partial.map(|partial| partial.as_bytes().to_vec()).map_err(|error| share_fault(&error))
 }
 
@@ -114,7 +114,7 @@ fn share_fault(error: &ThresholdError) -> Fault {
     match error {
         ThresholdError::Job(error) => fault_of(0, error),
         other => {
-            let code = if other.blame() == contract::Blame::Machine { Code::Failed } else { Code::Invalid };
+            let code = if other.blame() == oarlock::Blame::Machine { Code::Failed } else { Code::Invalid };
             refusal(code, &other.to_string(), blame_of(other.blame()))
         }
     }

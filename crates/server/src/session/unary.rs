@@ -155,7 +155,7 @@ impl BegunJob {
         let options = SubmitOptions { tenant: client.account.tenant, ..SubmitOptions::default() };
         let answer = match self.opened.signer() {
             Ok(JobSigner::Key(key)) => {
-                let job = Job { scheme: self.scheme, key, input, second: &job.second };
+                let job = Job::with_scheme(self.scheme, key, input, &job.second);
                 let answers = service.accelerator.submit_many(&[job], options).await;
                 match answers.get(0) {
                     Ok(output) => Ok(output.to_vec()),

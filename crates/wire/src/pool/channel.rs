@@ -4,8 +4,9 @@ use std::io;
 use std::time::Instant;
 
 use bytes::{BufMut, Bytes, BytesMut};
+use oarlock::Fingerprint;
 use oarlock::Key;
-use oarlock::contract::{Fingerprint, HeldJob};
+use oarlock::engine_api::HeldJob;
 use oarlock::keys::export;
 use prost::Message;
 use zeroize::{Zeroize, Zeroizing};

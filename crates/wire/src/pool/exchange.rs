@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use oarlock::contract::SecretBytes;
+use oarlock::SecretBytes;
 use zeroize::Zeroize;
 
 use super::channel::{AskError, AwaitedIds, PoolChannel, PoolQuestion};

@@ -12,8 +12,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use oarlock::contract::{Fingerprint, HeldJob, SecretBytes};
+use oarlock::engine_api::HeldJob;
 use oarlock::{Accelerator, Job, Key, Scheme};
+use oarlock::{Fingerprint, SecretBytes};
 
 use self::channel::{AskError, OwnedKeySource, PoolChannel, PoolQuestion};
 pub use self::error::PoolError;
@@ -220,7 +221,7 @@ impl PoolInner {
     }
 
     fn check(&self, job: &HeldJob, answer: &SecretBytes) -> Result<(), PoolError> {
-        match AnswerCheck::Rsa.is_wrong(self.checker.referee(), job, answer.expose()) {
+        match AnswerCheck::Rsa.is_wrong(self.checker.diagnostics().referee(), job, answer.expose()) {
             false => Ok(()),
             true => Err(PoolError::WrongAnswer { path: self.config.path.clone() }),
         }

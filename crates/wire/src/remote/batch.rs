@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use oarlock::JobError;
-use oarlock::contract::{Completion, HeldJob, OwnedJobs};
+use oarlock::engine_api::{Completion, HeldJob, OwnedJobs};
 
 use super::RemoteInner;
 use super::server::{JobAnswer, RemoteJob};

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use oarlock::contract::{Completion, Holder, OwnedJobs};
+use oarlock::engine_api::{Completion, Holder, OwnedJobs};
 use oarlock::keys::threshold::ThresholdKey;
 use oarlock::keys::{KeyError, export, held};
 use oarlock::{Accelerator, Key};

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use oarlock::JobError;
-use oarlock::contract::{HeldJob, KeyHome};
+use oarlock::KeyHome;
+use oarlock::engine_api::HeldJob;
 use tokio::time::timeout;
 
 use super::breaker::CircuitBreaker;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use futures_util::future::join_all;
-use oarlock::contract::{Completion, HeldJob, OwnedJobs};
+use oarlock::engine_api::{Completion, HeldJob, OwnedJobs};
 use oarlock::keys::threshold::ThresholdKey;
-use oarlock::threshold::{Partial, Request, ThresholdError, combine_optimistic, verify};
+use oarlock::threshold::{PartialSignature, SigningRequest, ThresholdError, combine_optimistic, verify};
 use oarlock::{Input, JobError, Scheme};
 
 use super::RemoteInner;
@@ -27,16 +27,16 @@ struct ThresholdRow {
     salt: Vec<u8>,
     /// The partial signatures, by the index of their server. Several servers may claim one share: the proofs show which
     /// partial signature is correct.
-    partials: BTreeMap<usize, Partial>,
+    partials: BTreeMap<usize, PartialSignature>,
     failure: Option<String>,
     is_done: bool,
 }
 
 impl ThresholdRow {
     /// Returns one partial signature of each share.
-    fn distinct(&self) -> Vec<Partial> {
+    fn distinct(&self) -> Vec<PartialSignature> {
         // Reversed, so that of several partial signatures of one share the first server's wins.
-        let by_share: BTreeMap<u8, &Partial> =
+        let by_share: BTreeMap<u8, &PartialSignature> =
             self.partials.values().rev().map(|partial| (partial.index(), partial)).collect();
         by_share.into_values().cloned().collect()
     }
@@ -116,7 +116,7 @@ impl<'i> ThresholdBatch<'i> {
         let row = &mut self.rows[at];
         let index = key_reference(&self.jobs[row.at]).map_or(0, |name| server.share(name));
         let partial = answer.map_err(|error| error.to_string()).and_then(|bytes| {
-            Partial::from_bytes(self.key, index, &bytes).map_err(|error| error.to_string())
+            PartialSignature::from_bytes(self.key, index, &bytes).map_err(|error| error.to_string())
         });
         match partial {
             Err(reason) => row.failure = Some(format!("{}: {reason}", server.address())),
@@ -168,9 +168,10 @@ impl<'i> ThresholdBatch<'i> {
     fn check_rivals(&mut self, at: usize) {
         let row = &self.rows[at];
         let request = request(&self.jobs[row.at], &row.salt);
-        let is_rival =
-            |own: &Partial| row.partials.values().filter(|other| other.index() == own.index()).count() > 1;
-        let is_wrong = |own: &Partial| {
+        let is_rival = |own: &PartialSignature| {
+            row.partials.values().filter(|other| other.index() == own.index()).count() > 1
+        };
+        let is_wrong = |own: &PartialSignature| {
             let proof = verify(&self.inner.checker, self.key, &request, std::slice::from_ref(own));
             matches!(proof, Err(ThresholdError::BadPartials { .. }))
         };
@@ -218,12 +219,12 @@ fn failed(holder: &str, error: &ThresholdError) -> JobError {
     }
 }
 
-fn request<'j>(job: &'j HeldJob, salt: &'j [u8]) -> Request<'j> {
+fn request<'j>(job: &'j HeldJob, salt: &'j [u8]) -> SigningRequest<'j> {
     let input = match job.scheme.message_digest() {
         Some(_) => Input::Digest(&job.input),
         None => Input::Message(&job.input),
     };
-    Request::new(job.scheme, input).with_salt(salt)
+    SigningRequest::new(job.scheme, input).with_salt(salt)
 }
 
 /// Returns random bytes if the scheme has a salt.

@@ -24,7 +24,8 @@ use crate::time::{TimePoint, TimeSpan, now};
                   Exit codes: 0 done, 2 wrong usage or input, 3 the machine or the cryptoserver failed."
 )]
 pub(in super::super) struct ZoneSignArgs {
-    /// Zone in presentation format, also as .gz, .xz or .zst; `-` is standard input. Its signatures and chains are ignored
+    /// Zone in presentation format, also as .gz, .xz or .zst; `-` is standard input. Its signatures and chains are
+    /// ignored
     #[arg(value_name = "ZONE")]
     pub(super) zone: PathBuf,
     /// Origin of relative names [default: $ORIGIN, or the owner of the SOA record]

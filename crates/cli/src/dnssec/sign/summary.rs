@@ -1,6 +1,5 @@
 //! The summary as text and as JSON.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
@@ -9,6 +8,7 @@ use oarlock_dnssec::sign::{KeyRole, Signatures, ZoneDraft};
 use serde::Serialize;
 
 use super::super::DnssecError;
+use oarlock_measure::report::print_report;
 use oarlock_measure::table::{count, thousands};
 
 /// The summary of a signed zone.
@@ -82,9 +82,7 @@ impl SignSummary {
     /// Prints the summary as JSON on standard output, or in words on stderr.
     pub(super) fn print(&self, is_json: bool) -> Result<(), DnssecError> {
         if is_json {
-            let mut out = io::stdout().lock();
-            serde_json::to_writer(&mut out, self).map_err(io::Error::other)?;
-            return Ok(writeln!(out)?);
+            return Ok(print_report(true, self, |_| String::new())?);
         }
         let number = |number: usize| thousands(number as u64);
         let Self { zone, serial, seconds, threads, .. } = self;

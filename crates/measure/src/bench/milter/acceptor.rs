@@ -34,7 +34,8 @@ impl AcceptingServer {
     }
 }
 
-/// Serves until `stopped` is ready or its sender is gone. The socket, or the reason why there is none, goes to `sender`.
+/// Serves until `stopped` is ready or its sender is gone. The socket, or the reason why there is none, goes to
+/// `sender`.
 fn serve(sender: &mpsc::Sender<Result<MilterSocket, String>>, stopped: oneshot::Receiver<()>) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,

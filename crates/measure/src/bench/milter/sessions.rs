@@ -79,7 +79,7 @@ impl MtaSessions<'_> {
         // However slow the filter is, a turn has a message.
         tokio::select! {
             () = shared.first.notified() => {}
-            // Until they are told to stop, sessions end by failing.
+            // Before `stops` is set, a session ends only by failing.
             Some(session) = sessions.join_next() => add(session)?,
         }
         shared.counts.store(false, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! `oarlock dnssec bench`: whole zones verified, signed and read, by this program with each of its engines and by other programs on
-//! the machine, in turns.
+//! `oarlock dnssec bench`: whole zones verified, signed and read, by this program with each of its engines and by
+//! other programs on the machine, in turns.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -110,7 +110,8 @@ fn is_usable(program: &ZoneProgram) -> bool {
     is_here
 }
 
-/// Runs the programs in turns, and returns the median cost of each. A failure of another program is a note; this program must not fail.
+/// Runs the programs in turns, and returns the median cost of each. A failure of another program is a note; this
+/// program must not fail.
 fn turns(
     programs: &[ZoneProgram],
     place: &ZoneDirectory,

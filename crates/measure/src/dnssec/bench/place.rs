@@ -10,7 +10,8 @@ use super::error::ZoneBenchError;
 use super::program::ZoneProgram;
 use super::task::{ORIGIN, ZoneKeyKind};
 
-/// A zone of one kind of key: `unsigned.zone`, `keyed.zone` with its DNSKEY records, `signed.zone`, and the keys beside them.
+/// A zone of one kind of key: `unsigned.zone`, `keyed.zone` with its DNSKEY records, `signed.zone`, and the keys
+/// beside them.
 #[derive(Debug)]
 pub(super) struct ZoneDirectory {
     folder: TempDir,

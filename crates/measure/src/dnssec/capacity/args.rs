@@ -28,8 +28,8 @@ pub struct CapacityArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Traffic")]
 pub(super) struct TrafficArgs {
-    /// Captures (pcap, pcapng), dnstap files, or logs of queries (BIND, Unbound, dnsmasq, or a time at the front of each line); gzip,
-    /// xz and zstd are recognised; `-` is standard input
+    /// Captures (pcap, pcapng), dnstap files, or logs of queries (BIND, Unbound, dnsmasq, or a time at the front of
+    /// each line); gzip, xz and zstd are recognised; `-` is standard input
     #[arg(value_name = "INPUT")]
     pub(super) input: Vec<PathBuf>,
     /// Take dnstap from this UNIX socket until SIGINT, SIGTERM or --for; only counters are kept
@@ -169,8 +169,9 @@ pub(super) struct BudgetArgs {
     /// Number of cores that validate, 1 to 4096
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub(super) cores: u16,
-    /// Microseconds of CPU that a validation costs beyond the bare verification [default: 37, from Unbound 1.17, where a query that
-    /// misses the cache costs 104 with P-256 and 27 without validation, about 40 of the difference being cryptography]
+    /// Microseconds of CPU that a validation costs beyond the bare verification [default: 37, from Unbound 1.17, in
+    /// which a query that misses the cache costs 104 with P-256 and 27 without validation, about 40 of the difference
+    /// being cryptography]
     #[arg(long, value_name = "MICROSECONDS", default_value_t = OVERHEAD_US, hide_default_value = true, value_parser = not_negative)]
     pub(super) overhead_us: f64,
 }

@@ -107,7 +107,7 @@ impl ObservedTraffic {
     }
 
     /// Warns about faults of inputs, and about mixtures that make their numbers doubtful.
-    pub(super) fn tell(&self, global: &GlobalOptions) {
+    pub(super) fn warn(&self, global: &GlobalOptions) {
         for source in &self.inputs {
             if let Some(fault) = &source.fault {
                 eprintln!(
@@ -120,8 +120,8 @@ impl ObservedTraffic {
         }
         if self.side == SideFilter::All && self.has_clients && self.has_upstream {
             eprintln!(
-                "oarlock: there is dnstap of both sides of a resolver, and all of it was counted: --side upstream or --side client \
-                 tells them apart"
+                "oarlock: dnstap has messages of both sides of a resolver, and all were counted: use --side upstream or --side client \
+                 to count one side"
             );
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use clap::ValueEnum;
-use oarlock::contract::Curve;
+use oarlock::Curve;
 use serde::{Deserialize, Serialize};
 
 use super::CapacityError;

@@ -94,7 +94,8 @@ impl RateSession {
         Ok(names.zip(measured).map(|(name, rates)| AlgorithmRate::of_runs(algorithm, name, &rates)).collect())
     }
 
-    /// Returns Oarlock's contenders: the scalar engine with one signature at a time, others with a batch; each with many keys and with recurring keys.
+    /// Returns Oarlock's contenders: the scalar engine with one signature at a time, others with a batch; each with
+    /// many keys and with recurring keys.
     fn ours<'a>(&'a self, works: &'a AlgorithmWork) -> Result<Vec<NamedContender<'a>>, CapacityError> {
         let mut contenders: Vec<NamedContender<'a>> = Vec::new();
         for engine in &self.engines {

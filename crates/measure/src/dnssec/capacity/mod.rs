@@ -39,8 +39,8 @@ pub const AFTER_HELP: &str = "The model is that of Hageman et al. 2016 and Blaau
      oarlock dnssec capacity --queries-per-second 58 --worst-case --save router.json\n          \
      oarlock dnssec capacity --dnstap-socket /run/dnstap.sock --for 86400 --side upstream --plot-queries day.svg";
 
-/// Measures this machine, and prints whether it affords the load. `stop` is called in a runtime of tokio; its future ends the
-/// reading of a live socket. Returns true if an algorithm is affordable.
+/// Measures this machine, and prints whether it affords the load. `stop` is called in a runtime of tokio; its future
+/// ends the reading of a live socket. Returns true if an algorithm is affordable.
 ///
 /// # Errors
 /// Inputs that cannot be read, a load that is not known, engines that fail.
@@ -86,6 +86,6 @@ fn observe<F: Future<Output = ()>>(
     if let Some(path) = &traffic.dnstap_socket {
         socket::listen(path, traffic.listen_for, stop, &mut observed)?;
     }
-    observed.tell(global);
+    observed.warn(global);
     Ok(Some(observed))
 }

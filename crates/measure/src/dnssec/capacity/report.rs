@@ -209,7 +209,7 @@ fn function_json(function: &ModelFunction) -> Value {
     })
 }
 
-/// Returns r, a_s, s and a_v of all traffic together; None where the divisor is zero.
+/// Returns r, a_s, s and a_v of all traffic together; None if the divisor is zero.
 fn ratios(observed: Option<&ObservedTraffic>) -> [Option<f64>; 4] {
     let Some(totals) = observed.map(|observed| observed.traffic.totals()) else { return [None; 4] };
     let pairs = [

@@ -11,11 +11,11 @@ use std::sync::OnceLock;
 
 use oarlock_core::{BlockCipher, Column, InputSource, Key, KeySource, OutputSink, Records, Span, Status};
 
-use super::{Batch, BatchBuilder, BatchOutcome, Entry, NewIv, Task};
+use super::{Batch, BatchBuilder, BatchEntry, BatchOutcome, BatchTask, EntryIv};
 use crate::Accelerator;
-use crate::table::{KeyTable, KeyType, Policy, WeakKeys};
+use crate::table::{KeyPolicy, KeyTable, KeyType, WeakKeyRule};
 
-/// One accelerator for all tests: it proves its engines when it is made.
+/// One accelerator for all tests, because its self tests take time.
 pub(crate) fn accelerator() -> &'static Accelerator {
     static ONE: OnceLock<Accelerator> = OnceLock::new();
     ONE.get_or_init(|| {
@@ -25,7 +25,7 @@ pub(crate) fn accelerator() -> &'static Accelerator {
 
 pub(crate) const DES_KEY: [u8; 8] = [0x13, 0x34, 0x57, 0x79, 0x9B, 0xBC, 0xDF, 0xF1];
 
-/// The bytes of a key of a type, none of them weak.
+/// Returns the bytes of a key of a type that is not weak.
 pub(crate) fn secret(key_type: KeyType, seed: u8) -> Vec<u8> {
     let len = key_type.key_len().unwrap_or(20) as u8;
     (0..len).map(|at| at.wrapping_mul(37).wrapping_add(seed).rotate_left(u32::from(at % 7))).collect()
@@ -36,7 +36,7 @@ fn run(table: &KeyTable, builder: &BatchBuilder) -> BatchOutcome {
 }
 
 /// One record alone.
-fn alone(table: &KeyTable, entry: Entry<'_>) -> (Status, Vec<u8>) {
+fn alone(table: &KeyTable, entry: BatchEntry<'_>) -> (Status, Vec<u8>) {
     let mut builder = BatchBuilder::new();
     builder.add(entry).unwrap();
     let outcome = run(table, &builder);
@@ -48,7 +48,7 @@ fn alone(table: &KeyTable, entry: Entry<'_>) -> (Status, Vec<u8>) {
 fn encrypt_outside(alg: BlockCipher, key: &[u8], iv: &[u8], plain: &[u8]) -> Vec<u8> {
     let mut builder = BatchBuilder::new();
     let key = builder.outside_key(&outside(key));
-    let entry = Entry::new(Task::encrypt(alg)).key_from(key).iv(NewIv::Bytes(iv)).input(plain);
+    let entry = BatchEntry::new(BatchTask::encrypt(alg)).key_from(key).iv(EntryIv::Bytes(iv)).input(plain);
     builder.add(entry).unwrap();
     run(&KeyTable::new(), &builder).output().to_vec()
 }
@@ -67,12 +67,13 @@ fn outside(bytes: &[u8]) -> Key {
     oarlock_keys::raw::secret(bytes.to_vec()).unwrap()
 }
 
-/// All that an unwrapped key may do with data under IVs of its user's choice: for AES that is without GCM.
-fn unwrapped_data(key_type: KeyType) -> Policy {
-    use crate::table::{Algorithm, IvRule, Operation};
-    let algorithms = [Algorithm::Cbc, Algorithm::Cmac, Algorithm::HmacSha1, Algorithm::HmacSha256];
-    Policy::new()
-        .allow([Operation::Encrypt, Operation::Decrypt, Operation::Mac])
+/// Returns a policy for all that an unwrapped key may do under chosen IVs. For AES this excludes GCM.
+fn unwrapped_data(key_type: KeyType) -> KeyPolicy {
+    use crate::table::{IvRule, KeyAlgorithm, KeyOperation};
+    let algorithms =
+        [KeyAlgorithm::Cbc, KeyAlgorithm::Cmac, KeyAlgorithm::HmacSha1, KeyAlgorithm::HmacSha256];
+    KeyPolicy::new()
+        .allow([KeyOperation::Encrypt, KeyOperation::Decrypt, KeyOperation::Mac])
         .with(algorithms.into_iter().filter(|own| own.suits(key_type)))
         .ivs([IvRule::Callers, IvRule::Random, IvRule::Zero])
 }
@@ -81,7 +82,7 @@ fn unwrapped_data(key_type: KeyType) -> Policy {
 fn open_table() -> (KeyTable, [u32; 6]) {
     let table = KeyTable::new();
     let indices = KeyType::ALL.map(|own| {
-        let policy = Policy::any_data(own).weak_keys(WeakKeys::Allow);
+        let policy = KeyPolicy::any_data(own).weak_keys(WeakKeyRule::Allow);
         table.insert(own.to_string(), own, secret(own, 1), policy).unwrap().index
     });
     (table, indices)
@@ -91,7 +92,7 @@ fn open_table() -> (KeyTable, [u32; 6]) {
 fn a_batch_of_one_shape_is_what_the_engines_compute() {
     let (table, indices) = open_table();
     let records = plain_records(indices[0]);
-    let shape = Task::encrypt(BlockCipher::Des).shape();
+    let shape = BatchTask::encrypt(BlockCipher::Des).shape();
     let batch = Batch::of(shape, records.clone());
     assert_eq!(super::plain::admit(&batch, &table.snapshot()), Some(shape), "no column is copied");
     let outcome = accelerator().run_batch(&table, &batch).unwrap();
@@ -108,15 +109,15 @@ fn a_batch_of_one_shape_is_what_the_engines_compute() {
 fn what_has_to_be_looked_at_does_not_go_as_it_is() {
     let (table, indices) = open_table();
     let snapshot = table.snapshot();
-    let shape = Task::encrypt(BlockCipher::Des).shape();
+    let shape = BatchTask::encrypt(BlockCipher::Des).shape();
     let refused = |change: &dyn Fn(&mut Batch<'static>)| {
         let mut batch = Batch::of(shape, plain_records(indices[0]));
         change(&mut batch);
         super::plain::admit(&batch, &snapshot).is_none()
     };
     assert!(refused(&|batch| batch.slots = vec![8].into()));
-    assert!(refused(&|batch| batch.iv_from = Column::One(super::Iv::Zero)));
-    assert!(refused(&|batch| batch.task = Column::Each(vec![Task::Do(shape); 2].into())));
+    assert!(refused(&|batch| batch.iv_from = Column::One(super::IvSource::Zero)));
+    assert!(refused(&|batch| batch.task = Column::Each(vec![BatchTask::Do(shape); 2].into())));
     assert!(refused(&|batch| batch.records.key = Column::One(KeySource::Table(6))));
     assert!(refused(&|batch| batch.records.key = Column::One(KeySource::Table(indices[1]))));
     assert!(refused(&|batch| batch.records.key = Column::One(Batch::outside_key(0))));
@@ -133,8 +134,8 @@ fn what_has_to_be_looked_at_does_not_go_as_it_is() {
 #[test]
 fn incomplete_columns_are_the_callers_error() {
     let (table, indices) = open_table();
-    let mut batch = Batch::of(Task::encrypt(BlockCipher::Des), plain_records(indices[0]));
-    batch.iv_from = Column::Each(vec![super::Iv::Given].into());
+    let mut batch = Batch::of(BatchTask::encrypt(BlockCipher::Des), plain_records(indices[0]));
+    batch.iv_from = Column::Each(vec![super::IvSource::Given].into());
     assert!(accelerator().run_batch(&table, &batch).is_err());
 }
 

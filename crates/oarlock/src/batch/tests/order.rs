@@ -19,16 +19,16 @@ impl Dice {
 }
 
 /// A record of any task, under any key, of any length.
-fn roll(dice: &mut Dice, indices: [u32; 6]) -> (Task, u32, Vec<u8>, usize) {
+fn roll(dice: &mut Dice, indices: [u32; 6]) -> (BatchTask, u32, Vec<u8>, usize) {
     let tasks = [
-        (Task::encrypt(BlockCipher::Des), 0),
-        (Task::decrypt(BlockCipher::Tdes2), 1),
-        (Task::encrypt(BlockCipher::Tdes3), 2),
-        (Task::encrypt(BlockCipher::Aes128), 3),
-        (Task::seal(AeadAlg::Aes256Gcm), 4),
-        (Task::mac(MacAlg::Aes128Cmac), 3),
-        (Task::mac(MacAlg::HmacSha256), 5),
-        (Task::digest(DigestAlg::Sha512), 5),
+        (BatchTask::encrypt(BlockCipher::Des), 0),
+        (BatchTask::decrypt(BlockCipher::Tdes2), 1),
+        (BatchTask::encrypt(BlockCipher::Tdes3), 2),
+        (BatchTask::encrypt(BlockCipher::Aes128), 3),
+        (BatchTask::seal(AeadAlg::Aes256Gcm), 4),
+        (BatchTask::mac(MacAlg::Aes128Cmac), 3),
+        (BatchTask::mac(MacAlg::HmacSha256), 5),
+        (BatchTask::digest(DigestAlg::Sha512), 5),
     ];
     let (task, key) = tasks[dice.below(tasks.len())];
     let key = if dice.below(10) == 0 { dice.below(8) as u32 } else { indices[key] };
@@ -43,10 +43,10 @@ fn mixed_batches_give_what_each_record_gives_alone() {
     for count in [0, 1, 2, 7, 100, 300] {
         let rows: Vec<_> = (0..count).map(|_| roll(&mut dice, indices)).collect();
         let iv: Vec<u8> = (1..17).collect();
-        let entries: Vec<Entry<'_>> = rows
+        let entries: Vec<BatchEntry<'_>> = rows
             .iter()
             .map(|(task, key, input, iv_len)| {
-                Entry::new(*task).key(*key).input(input).iv(NewIv::Bytes(&iv[..*iv_len]))
+                BatchEntry::new(*task).key(*key).input(input).iv(EntryIv::Bytes(&iv[..*iv_len]))
             })
             .collect();
         let mut builder = BatchBuilder::new();
@@ -78,14 +78,14 @@ fn batches_of_plain_records_take_the_short_way_and_give_the_same() {
         for _ in 0..count {
             let (task, _, input, iv_len) = roll(&mut dice, indices);
             let key_type = match task {
-                Task::Do(oarlock_core::Shape::Cipher { alg, .. }) => KeyType::of_cipher(alg),
-                Task::Do(oarlock_core::Shape::Aead { alg, .. }) => KeyType::of_aead(alg),
-                Task::Do(oarlock_core::Shape::Mac { alg }) => KeyType::of_mac(alg),
+                BatchTask::Do(oarlock_core::Shape::Cipher { alg, .. }) => KeyType::of_cipher(alg),
+                BatchTask::Do(oarlock_core::Shape::Aead { alg, .. }) => KeyType::of_aead(alg),
+                BatchTask::Do(oarlock_core::Shape::Mac { alg }) => KeyType::of_mac(alg),
                 _ => None,
             };
             let key = key_type.map_or(0, |key_type| table.index(&key_type.to_string()).unwrap());
             let iv = dice.bytes(iv_len);
-            builder.add(Entry::new(task).key(key).input(&input).iv(NewIv::Bytes(&iv))).unwrap();
+            builder.add(BatchEntry::new(task).key(key).input(&input).iv(EntryIv::Bytes(&iv))).unwrap();
         }
         let mut batch = builder.batch();
         assert!(super::super::mixed::admit(&batch, &snapshot).is_some());
@@ -102,10 +102,10 @@ fn batches_of_plain_records_take_the_short_way_and_give_the_same() {
 #[test]
 fn records_that_have_to_be_looked_at_take_the_long_way() {
     let (table, indices) = open_table();
-    let few = Policy::any_data(KeyType::Des).max_uses(3);
+    let few = KeyPolicy::any_data(KeyType::Des).max_uses(3);
     let few = table.insert("few", KeyType::Des, secret(KeyType::Des, 9), few).unwrap().index;
     let snapshot = table.snapshot();
-    let both = [Task::encrypt(BlockCipher::Des), Task::decrypt(BlockCipher::Des)];
+    let both = [BatchTask::encrypt(BlockCipher::Des), BatchTask::decrypt(BlockCipher::Des)];
     let admitted = |change: &dyn Fn(&mut Batch<'static>)| {
         let mut batch = Batch::new(Column::Each(both.to_vec().into()), plain_records(indices[0]));
         change(&mut batch);
@@ -115,7 +115,7 @@ fn records_that_have_to_be_looked_at_take_the_long_way() {
     let output = |sink| Column::Each(vec![OutputSink::Output(Span { start: 16, len: 8 }), sink].into());
     assert!(admitted(&|_| {}));
     assert!(!admitted(&|batch| batch.slots = vec![8].into()));
-    assert!(!admitted(&|batch| batch.iv_from = Column::One(super::super::Iv::Zero)));
+    assert!(!admitted(&|batch| batch.iv_from = Column::One(super::super::IvSource::Zero)));
     assert!(!admitted(&|batch| batch.records.key = Column::One(KeySource::Table(indices[1]))));
     assert!(!admitted(&|batch| batch.records.key = Column::One(Batch::outside_key(0))));
     assert!(!admitted(&|batch| batch.records.key = Column::One(KeySource::Slot(0))));
@@ -125,7 +125,7 @@ fn records_that_have_to_be_looked_at_take_the_long_way() {
         !admitted(&|batch| batch.records.output = output(OutputSink::Output(Span { start: 9, len: 16 })))
     );
     assert!(!admitted(&|batch| {
-        let translate = Task::translate(BlockCipher::Des, BlockCipher::Des);
+        let translate = BatchTask::translate(BlockCipher::Des, BlockCipher::Des);
         batch.task = Column::Each(vec![both[0], translate].into());
     }));
     let uses_left = || table.info(few).unwrap().uses_left;
@@ -140,7 +140,7 @@ fn records_that_have_to_be_looked_at_take_the_long_way() {
 fn columns_read_the_same_in_every_form() {
     let (table, indices) = open_table();
     let records = plain_records(indices[0]);
-    let tasks = [Task::encrypt(BlockCipher::Des), Task::decrypt(BlockCipher::Des)];
+    let tasks = [BatchTask::encrypt(BlockCipher::Des), BatchTask::decrypt(BlockCipher::Des)];
     let each = Batch::new(Column::Each(tasks.to_vec().into()), records.clone());
     let runs = Batch::new(Column::Runs(tasks.map(|task| (1, task)).to_vec().into()), records);
     let [each, runs] = [each, runs].map(|batch| accelerator().run_batch(&table, &batch).unwrap());
@@ -152,7 +152,7 @@ fn columns_read_the_same_in_every_form() {
 fn builders_forget_and_begin_again() {
     let (table, indices) = open_table();
     let mut builder = BatchBuilder::new();
-    let encrypt = Entry::new(Task::encrypt(BlockCipher::Des)).iv(NewIv::Zero).input(&[1; 8]);
+    let encrypt = BatchEntry::new(BatchTask::encrypt(BlockCipher::Des)).iv(EntryIv::Zero).input(&[1; 8]);
     builder.add(encrypt.key(indices[0])).unwrap();
     let first = run(&table, &builder).output().to_vec();
     builder.slot(9);
@@ -170,9 +170,9 @@ fn places_and_spans_that_do_not_exist_are_that_records_error() {
     let statuses = |change: &dyn Fn(&mut Records<'static>)| {
         let mut records = plain_records(indices[0]);
         change(&mut records);
-        let mut batch = Batch::of(Task::encrypt(BlockCipher::Des), records);
+        let mut batch = Batch::of(BatchTask::encrypt(BlockCipher::Des), records);
         let plain = accelerator().run_batch(&table, &batch).unwrap().statuses().to_vec();
-        batch.iv_from = Column::Each(vec![super::super::Iv::Given; 2].into());
+        batch.iv_from = Column::Each(vec![super::super::IvSource::Given; 2].into());
         batch.slots = vec![8].into();
         let planned = accelerator().run_batch(&table, &batch).unwrap().statuses().to_vec();
         assert_eq!(plain, planned);

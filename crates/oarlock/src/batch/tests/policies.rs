@@ -3,14 +3,14 @@
 use oarlock_core::{AeadAlg, BlockCipher, DigestAlg, Direction, MacAlg, Shape, Status, WrapAlg};
 
 use super::*;
-use crate::table::{Algorithm, IvRule, Operation};
+use crate::table::{IvRule, KeyAlgorithm, KeyOperation};
 
 /// Every task with data that a key of the table can do, with what its policy must allow.
-fn tasks() -> Vec<(Task, KeyType, Operation, Algorithm)> {
-    use Algorithm::{Cbc, Cmac, DesMac, Gcm, HmacSha1, HmacSha256, Kw, Kwp, RetailMac};
+fn tasks() -> Vec<(BatchTask, KeyType, KeyOperation, KeyAlgorithm)> {
+    use KeyAlgorithm::{Cbc, Cmac, DesMac, Gcm, HmacSha1, HmacSha256, Kw, Kwp, RetailMac};
     let both = |direction| match direction {
-        Direction::Encrypt => Operation::Encrypt,
-        Direction::Decrypt => Operation::Decrypt,
+        Direction::Encrypt => KeyOperation::Encrypt,
+        Direction::Decrypt => KeyOperation::Decrypt,
     };
     let found = |shape: Shape| match shape {
         Shape::Cipher { alg, direction, .. } => Some((KeyType::of_cipher(alg)?, both(direction), Cbc)),
@@ -23,13 +23,13 @@ fn tasks() -> Vec<(Task, KeyType, Operation, Algorithm)> {
                 MacAlg::HmacSha256 => HmacSha256,
                 _ => Cmac,
             };
-            Some((KeyType::of_mac(alg)?, Operation::Mac, algorithm))
+            Some((KeyType::of_mac(alg)?, KeyOperation::Mac, algorithm))
         }
         Shape::Wrap { alg, direction } => {
             let is_padded = matches!(alg, WrapAlg::Aes128Kwp | WrapAlg::Aes256Kwp);
             let operation = match direction {
-                Direction::Encrypt => Operation::WrapInClear,
-                Direction::Decrypt => Operation::UnwrapInClear,
+                Direction::Encrypt => KeyOperation::WrapInClear,
+                Direction::Decrypt => KeyOperation::UnwrapInClear,
             };
             Some((KeyType::of_wrap(alg)?, operation, if is_padded { Kwp } else { Kw }))
         }
@@ -38,23 +38,23 @@ fn tasks() -> Vec<(Task, KeyType, Operation, Algorithm)> {
     let shapes = Shape::records().into_iter();
     let all = shapes.filter_map(|shape| {
         let (key_type, operation, algorithm) = found(shape)?;
-        Some((Task::Do(shape), key_type, operation, algorithm))
+        Some((BatchTask::Do(shape), key_type, operation, algorithm))
     });
     all.collect()
 }
 
-fn status_under(task: Task, key_type: KeyType, policy: Policy) -> Status {
+fn status_under(task: BatchTask, key_type: KeyType, policy: KeyPolicy) -> Status {
     let table = KeyTable::new();
     let index = table.insert("key", key_type, secret(key_type, 3), policy).unwrap().index;
     let iv = [0; 16];
-    let entry = Entry::new(task)
+    let entry = BatchEntry::new(task)
         .key(index)
-        .iv(NewIv::Bytes(&iv[..task.iv_len().unwrap_or(0)]))
+        .iv(EntryIv::Bytes(&iv[..task.iv_len().unwrap_or(0)]))
         .input(&[7; 48])
         .tag(if task.is_open() { &[0; 16] } else { &[] });
     let single = alone(&table, entry).0;
     let mut mixed = BatchBuilder::new();
-    mixed.add(Entry::new(Task::digest(DigestAlg::Sha1)).input(b"of another shape")).unwrap();
+    mixed.add(BatchEntry::new(BatchTask::digest(DigestAlg::Sha1)).input(b"of another shape")).unwrap();
     mixed.add(entry).unwrap();
     let statuses = run(&table, &mixed).statuses().to_vec();
     assert_eq!(statuses, [Status::Done, single], "{task}: the same alone and among others");
@@ -66,14 +66,15 @@ fn every_task_needs_its_type_operation_and_algorithm() {
     let tasks = tasks();
     assert_eq!(tasks.len(), 2 * (5 + 2 + 4) + 10);
     for (task, key_type, operation, algorithm) in tasks {
-        let policy = Policy::new().ivs([IvRule::Callers]).weak_keys(WeakKeys::Allow);
+        let policy = KeyPolicy::new().ivs([IvRule::Callers]).weak_keys(WeakKeyRule::Allow);
         let allowed = policy.clone().allow([operation]).with([algorithm]);
         let status = status_under(task, key_type, allowed);
-        let is_undoing = task.is_open() || operation == Operation::UnwrapInClear;
+        let is_undoing = task.is_open() || operation == KeyOperation::UnwrapInClear;
         assert_eq!(status, if is_undoing { Status::Rejected } else { Status::Done }, "{task}");
         assert_eq!(status_under(task, key_type, policy.clone().with([algorithm])), Status::Forbidden);
         assert_eq!(status_under(task, key_type, policy.clone().allow([operation])), Status::Forbidden);
-        let other = if operation == Operation::Encrypt { Operation::Decrypt } else { Operation::Encrypt };
+        let other =
+            if operation == KeyOperation::Encrypt { KeyOperation::Decrypt } else { KeyOperation::Encrypt };
         let other = policy.clone().allow([other]).with([algorithm]);
         assert_eq!(status_under(task, key_type, other), Status::Forbidden, "{task}");
     }
@@ -83,7 +84,7 @@ fn every_task_needs_its_type_operation_and_algorithm() {
 fn keys_of_one_type_are_never_used_as_another_whatever_their_length() {
     for (task, key_type, ..) in tasks() {
         for other in KeyType::ALL.into_iter().filter(|other| *other != key_type) {
-            let all = Policy::any_data(other).weak_keys(WeakKeys::Allow);
+            let all = KeyPolicy::any_data(other).weak_keys(WeakKeyRule::Allow);
             assert_eq!(status_under(task, other, all), Status::WrongKeyType, "{task} with {other}");
         }
     }
@@ -92,13 +93,13 @@ fn keys_of_one_type_are_never_used_as_another_whatever_their_length() {
 #[test]
 fn one_refused_record_fails_alone_with_its_reason_and_its_place_stays_zero() {
     let (table, indices) = open_table();
-    let encrypt = Entry::new(Task::encrypt(BlockCipher::Des)).iv(NewIv::Zero).input(&[1; 8]);
+    let encrypt = BatchEntry::new(BatchTask::encrypt(BlockCipher::Des)).iv(EntryIv::Zero).input(&[1; 8]);
     let mut builder = BatchBuilder::new();
     for key in [indices[0], 77, indices[4], indices[0]] {
         builder.add(encrypt.key(key)).unwrap();
     }
     builder.add(encrypt.key(indices[0]).input(&[1; 7])).unwrap();
-    builder.add(encrypt.key(indices[0]).iv(NewIv::KeyItself)).unwrap();
+    builder.add(encrypt.key(indices[0]).iv(EntryIv::KeyItself)).unwrap();
     let outcome = run(&table, &builder);
     use Status::{BadLength, Done, IvForbidden, UnknownKey, WrongKeyType};
     assert_eq!(outcome.statuses(), [Done, UnknownKey, WrongKeyType, Done, BadLength, IvForbidden]);
@@ -121,18 +122,18 @@ fn one_refused_record_fails_alone_with_its_reason_and_its_place_stays_zero() {
 
 #[test]
 fn translation_needs_both_keys_to_say_so() {
-    let translate = Task::translate(BlockCipher::Des, BlockCipher::Aes128);
-    let under = |from: &[Operation], to: &[Operation]| {
+    let translate = BatchTask::translate(BlockCipher::Des, BlockCipher::Aes128);
+    let under = |from: &[KeyOperation], to: &[KeyOperation]| {
         let table = KeyTable::new();
-        let key = |name: &str, key_type, operations: &[Operation]| {
-            let policy = Policy::new().allow(operations.iter().copied()).with([Algorithm::Cbc]);
+        let key = |name: &str, key_type, operations: &[KeyOperation]| {
+            let policy = KeyPolicy::new().allow(operations.iter().copied()).with([KeyAlgorithm::Cbc]);
             table.insert(name, key_type, secret(key_type, 4), policy.ivs([IvRule::Random])).unwrap().index
         };
         let (from, to) = (key("from", KeyType::Des, from), key("to", KeyType::Aes128, to));
-        let entry = Entry::new(translate).key(from).second_key(to).iv(NewIv::Bytes(&[9; 8]));
-        alone(&table, entry.second_iv(NewIv::Generated).input(&[5; 16])).0
+        let entry = BatchEntry::new(translate).key(from).second_key(to).iv(EntryIv::Bytes(&[9; 8]));
+        alone(&table, entry.second_iv(EntryIv::Generated).input(&[5; 16])).0
     };
-    use Operation::{Decrypt, Encrypt, TranslateFrom, TranslateTo};
+    use KeyOperation::{Decrypt, Encrypt, TranslateFrom, TranslateTo};
     assert_eq!(under(&[TranslateFrom], &[TranslateTo]), Status::Done);
     assert_eq!(under(&[Decrypt], &[TranslateTo]), Status::Forbidden);
     assert_eq!(under(&[TranslateFrom], &[Encrypt]), Status::Forbidden);
@@ -142,11 +143,11 @@ fn translation_needs_both_keys_to_say_so() {
 #[test]
 fn removed_keys_are_unknown_and_their_index_stays_empty() {
     let (table, indices) = open_table();
-    let encrypt = Entry::new(Task::encrypt(BlockCipher::Des)).iv(NewIv::Zero).input(&[1; 8]);
+    let encrypt = BatchEntry::new(BatchTask::encrypt(BlockCipher::Des)).iv(EntryIv::Zero).input(&[1; 8]);
     assert_eq!(alone(&table, encrypt.key(indices[0])).0, Status::Done);
     assert!(table.remove("des") && !table.remove("des"));
     assert_eq!(alone(&table, encrypt.key(indices[0])).0, Status::UnknownKey);
-    let policy = Policy::any_data(KeyType::Des);
+    let policy = KeyPolicy::any_data(KeyType::Des);
     let again = table.insert("des", KeyType::Des, &DES_KEY[..], policy).unwrap().index;
     assert!(!indices.contains(&again));
     assert_eq!(alone(&table, encrypt.key(again)).0, Status::Done);
@@ -155,7 +156,8 @@ fn removed_keys_are_unknown_and_their_index_stays_empty() {
 #[test]
 fn public_key_shapes_are_no_task() {
     let (table, indices) = open_table();
-    let status = alone(&table, Entry::new(Task::Do(Shape::X25519)).key(indices[0]).input(&[1; 32])).0;
+    let status =
+        alone(&table, BatchEntry::new(BatchTask::Do(Shape::X25519)).key(indices[0]).input(&[1; 32])).0;
     assert_eq!(status, Status::Forbidden);
 }
 
@@ -163,8 +165,8 @@ fn public_key_shapes_are_no_task() {
 fn debug_shows_neither_keys_nor_data() {
     let (table, indices) = open_table();
     let mut builder = BatchBuilder::new();
-    let entry = Entry::new(Task::seal(AeadAlg::Aes128Gcm)).key(indices[3]).input(b"plaintext");
-    builder.add(entry.iv(NewIv::Generated)).unwrap();
+    let entry = BatchEntry::new(BatchTask::seal(AeadAlg::Aes128Gcm)).key(indices[3]).input(b"plaintext");
+    builder.add(entry.iv(EntryIv::Generated)).unwrap();
     let outcome = run(&table, &builder);
     let info = table.info(indices[3]).unwrap();
     let text = format!("{table:?} {builder:?} {:?} {outcome:?} {entry:?} {info:?}", builder.batch());

@@ -7,11 +7,16 @@ use oarlock_core::{AeadAlg, BatchSize, Engine, EngineFault, Jobs, Outcomes, Shap
 use oarlock_scalar::ScalarEngine;
 
 use super::*;
-use crate::table::{Algorithm, IvRule, KeyInfo, Operation};
+use crate::table::{IvRule, KeyAlgorithm, KeyInfo, KeyOperation};
 
-fn limited(name: &str, table: &KeyTable, policy: impl FnOnce(Policy) -> Policy) -> u32 {
+fn limited(name: &str, table: &KeyTable, policy: impl FnOnce(KeyPolicy) -> KeyPolicy) -> u32 {
     table
-        .insert(name, KeyType::Aes128, secret(KeyType::Aes128, 5), policy(Policy::any_data(KeyType::Aes128)))
+        .insert(
+            name,
+            KeyType::Aes128,
+            secret(KeyType::Aes128, 5),
+            policy(KeyPolicy::any_data(KeyType::Aes128)),
+        )
         .unwrap()
         .index
 }
@@ -20,8 +25,8 @@ fn info(table: &KeyTable, index: u32) -> KeyInfo {
     table.info(index).unwrap()
 }
 
-fn encrypt<'e>() -> Entry<'e> {
-    Entry::new(Task::encrypt(BlockCipher::Aes128)).iv(NewIv::Bytes(&[0; 16])).input(&[1; 16])
+fn encrypt<'e>() -> BatchEntry<'e> {
+    BatchEntry::new(BatchTask::encrypt(BlockCipher::Aes128)).iv(EntryIv::Bytes(&[0; 16])).input(&[1; 16])
 }
 
 use Status::{Done, KeyUsedUp};
@@ -34,7 +39,7 @@ fn the_first_records_get_what_is_left() {
             (limited("few", &table, |own| own.max_uses(5)), limited("many", &table, |own| own.max_uses(100)));
         let mut builder = BatchBuilder::new();
         if is_mixed {
-            builder.add(Entry::new(Task::mac(oarlock_core::MacAlg::Aes128Cmac)).key(many)).unwrap();
+            builder.add(BatchEntry::new(BatchTask::mac(oarlock_core::MacAlg::Aes128Cmac)).key(many)).unwrap();
         }
         for key in [few, few, many, few] {
             builder.add(encrypt().key(key)).unwrap();
@@ -54,8 +59,8 @@ fn a_refused_record_is_not_counted() {
     let table = KeyTable::new();
     let key = limited("key", &table, |own| own.max_uses(3));
     let mut builder = BatchBuilder::new();
-    builder.add(encrypt().key(key).iv(NewIv::KeyItself)).unwrap();
-    builder.add(Entry::new(Task::encrypt(BlockCipher::Des)).key(key).iv(NewIv::Zero)).unwrap();
+    builder.add(encrypt().key(key).iv(EntryIv::KeyItself)).unwrap();
+    builder.add(BatchEntry::new(BatchTask::encrypt(BlockCipher::Des)).key(key).iv(EntryIv::Zero)).unwrap();
     builder.add(encrypt().key(key)).unwrap();
     assert_eq!(run(&table, &builder).statuses()[2], Done);
     assert_eq!(info(&table, key).uses_left, Some(2));
@@ -66,9 +71,9 @@ fn a_translation_counts_for_both_keys_or_for_none() {
     let table = KeyTable::new();
     let (from, to) =
         (limited("from", &table, |own| own.max_uses(9)), limited("to", &table, |own| own.max_uses(2)));
-    let translate = Entry::new(Task::translate(BlockCipher::Aes128, BlockCipher::Aes128))
-        .iv(NewIv::Bytes(&[0; 16]))
-        .second_iv(NewIv::Bytes(&[1; 16]))
+    let translate = BatchEntry::new(BatchTask::translate(BlockCipher::Aes128, BlockCipher::Aes128))
+        .iv(EntryIv::Bytes(&[0; 16]))
+        .second_iv(EntryIv::Bytes(&[1; 16]))
         .input(&[1; 16]);
     let mut builder = BatchBuilder::new();
     for _ in 0..3 {
@@ -155,23 +160,23 @@ fn gcm_with_random_ivs_stops_across_batches_whatever_the_iv() {
             "free",
             KeyType::Aes128,
             secret(KeyType::Aes128, 6),
-            Policy::new()
-                .allow([Operation::Encrypt])
-                .with([Algorithm::Gcm])
+            KeyPolicy::new()
+                .allow([KeyOperation::Encrypt])
+                .with([KeyAlgorithm::Gcm])
                 .ivs([IvRule::Callers])
                 .max_random_gcm(1),
         )
         .unwrap()
         .index;
-    let seal = Entry::new(Task::seal(AeadAlg::Aes128Gcm)).input(b"x");
-    let given = seal.iv(NewIv::Bytes(&[1; 12]));
-    assert_eq!(alone(&table, seal.key(key).iv(NewIv::Generated)).0, Done);
+    let seal = BatchEntry::new(BatchTask::seal(AeadAlg::Aes128Gcm)).input(b"x");
+    let given = seal.iv(EntryIv::Bytes(&[1; 12]));
+    assert_eq!(alone(&table, seal.key(key).iv(EntryIv::Generated)).0, Done);
     assert_eq!(alone(&table, given.key(key)).0, Done, "the caller's IVs count too");
     assert_eq!(alone(&table, encrypt().key(key)).0, Done, "other modes do not");
     assert_eq!(info(&table, key).random_gcm_left, 1);
     let mut builder = BatchBuilder::new();
     for _ in 0..2 {
-        builder.add(seal.key(key).iv(NewIv::Generated)).unwrap();
+        builder.add(seal.key(key).iv(EntryIv::Generated)).unwrap();
         builder.add(given.key(free)).unwrap();
     }
     assert_eq!(run(&table, &builder).statuses(), [Done, Done, KeyUsedUp, Done]);
@@ -183,7 +188,7 @@ fn gcm_with_random_ivs_stops_across_batches_whatever_the_iv() {
 fn a_table_that_replaces_another_goes_on_counting() {
     let old = KeyTable::new();
     let bytes = |seed| secret(KeyType::Aes128, seed);
-    let few = |max| Policy::any_data(KeyType::Aes128).max_uses(max);
+    let few = |max| KeyPolicy::any_data(KeyType::Aes128).max_uses(max);
     let key = old.insert("few", KeyType::Aes128, bytes(5), few(4)).unwrap().index;
     let new = KeyTable::new();
     let other = new.insert("other", KeyType::Aes128, bytes(6), few(4)).unwrap().index;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use oarlock::batch::{Batch, Task};
-use oarlock::contract::{Column, KeySource, Shape};
+use oarlock::batch::{Batch, BatchTask};
+use oarlock::{Column, KeySource, Shape};
 use oarlock_wire::proto::{Blame, Code, Fault};
 use smallvec::SmallVec;
 
@@ -34,7 +34,7 @@ pub(super) fn authorize_records(handles: &[Option<OpenedKey>], batch: &mut Batch
     let (tasks, len) = (batch.task.borrowed(), batch.records.len);
     let key = authorizer.authorize_column(&batch.records.key, &tasks, len);
     let mut columns = vec![key];
-    let is_translation = |task: Task| matches!(task, Task::Do(Shape::Translate { .. }));
+    let is_translation = |task: BatchTask| matches!(task, BatchTask::Do(Shape::Translate { .. }));
     if tasks.cursor().take(len).any(is_translation) {
         columns.push(authorizer.authorize_column(&batch.records.second_key, &tasks, len));
         // A record may be denied for both of its keys; its answer has space for one reason.
@@ -70,9 +70,9 @@ struct RecordAuthorizer<'s> {
     handles: &'s [Option<OpenedKey>],
     /// The decisions by handle, for each task. Most batches have one task and many keys, so neither tasks nor their
     /// names are allocated for each key.
-    known: Vec<SmallVec<[(Task, KeyDecision); 1]>>,
+    known: Vec<SmallVec<[(BatchTask, KeyDecision); 1]>>,
     /// The tasks of the batch with the names that grants have for them.
-    names: Vec<(Task, String)>,
+    names: Vec<(BatchTask, String)>,
     denials: Denials,
     uses_resident: bool,
     uses_own: bool,
@@ -90,7 +90,7 @@ impl<'s> RecordAuthorizer<'s> {
     fn authorize_column(
         &mut self,
         column: &Column<'_, KeySource>,
-        tasks: &Column<'_, Task>,
+        tasks: &Column<'_, BatchTask>,
         len: usize,
     ) -> Column<'static, KeySource> {
         if let (Column::One(source), Column::One(task)) = (column, tasks)
@@ -117,7 +117,7 @@ impl<'s> RecordAuthorizer<'s> {
     fn authorize_column_of_one_task(
         &mut self,
         column: &Column<'_, KeySource>,
-        task: Task,
+        task: BatchTask,
         len: usize,
     ) -> Column<'static, KeySource> {
         // One load per record: batches of a hundred thousand records with thousands of keys are common.
@@ -148,7 +148,7 @@ impl<'s> RecordAuthorizer<'s> {
     }
 
     #[inline]
-    fn authorize(&mut self, source: KeySource, task: Task, index: usize) -> KeySource {
+    fn authorize(&mut self, source: KeySource, task: BatchTask, index: usize) -> KeySource {
         let KeySource::Table(handle) = source else { return source };
         if !has_key(task) {
             // A digest has no key, so its handle is not looked at.
@@ -185,7 +185,7 @@ impl<'s> RecordAuthorizer<'s> {
     }
 }
 
-fn task_name(names: &mut Vec<(Task, String)>, task: Task) -> &str {
+fn task_name(names: &mut Vec<(BatchTask, String)>, task: BatchTask) -> &str {
     let at = names.iter().position(|(known, _)| *known == task).unwrap_or_else(|| {
         names.push((task, task.to_string()));
         names.len() - 1
@@ -215,6 +215,6 @@ fn decide(opened: Option<&OpenedKey>, handle: u32, operation: &str) -> (KeyDecis
 }
 
 /// Returns true if records of a task have a key.
-pub(super) fn has_key(task: Task) -> bool {
-    !matches!(task, Task::Do(Shape::Digest { .. } | Shape::DigestPart { .. }))
+pub(super) fn has_key(task: BatchTask) -> bool {
+    !matches!(task, BatchTask::Do(Shape::Digest { .. } | Shape::DigestPart { .. }))
 }

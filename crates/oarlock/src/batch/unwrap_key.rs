@@ -4,26 +4,26 @@ use std::sync::Arc;
 
 use oarlock_core::Status;
 
-use super::{Added, KeyTable, KeyType, TableError};
+use super::{BatchBuilder, BatchEntry, BatchOutcome, BatchTask, EntryOutput, KeyWrap};
 use crate::Accelerator;
-use crate::batch::{self, BatchBuilder, BatchOutcome, Entry, KeyWrap, Place, Task};
+use crate::table::{InsertedKey, KeyTable, KeyType, TableError};
 
 /// A wrapped key.
 #[derive(Clone, Copy, Debug)]
-pub struct Wrapped<'a> {
-    /// How it is wrapped.
+pub struct WrappedKey<'a> {
+    /// The way it is wrapped.
     pub wrap: KeyWrap,
     /// The type of key that comes out.
     pub key_type: KeyType,
     /// The wrapped key.
     pub bytes: &'a [u8],
-    /// Its check value, three bytes ([`Task::UnwrapKey`] says of what); legacy wraps must have one, else empty.
+    /// Its check value, three bytes ([`BatchTask::UnwrapKey`] says of what); legacy wraps must have one, else empty.
     pub check_value: &'a [u8],
 }
 
 impl KeyTable {
     /// Unwraps a key under the table's key `master` and takes it in as `name`, with the policy that `master`'s policy has for
-    /// keys of its type ([`Policy::unwraps`](super::Policy::unwraps)).
+    /// keys of its type ([`KeyPolicy::unwraps`](crate::table::Policy::unwraps)).
     ///
     /// # Errors
     /// There is no such master key, the name is taken, or the key was not unwrapped, with the reason that a record of a batch
@@ -33,22 +33,22 @@ impl KeyTable {
         accelerator: &Accelerator,
         master: &str,
         name: impl Into<Arc<str>>,
-        wrapped: Wrapped<'_>,
-    ) -> Result<Added, TableError> {
+        wrapped: WrappedKey<'_>,
+    ) -> Result<InsertedKey, TableError> {
         let refused = |reason| TableError::NotUnwrapped { reason };
         let index = self.index(master).ok_or_else(|| TableError::UnknownKey { name: master.into() })?;
         let policy = self.info(index).and_then(|info| info.policy.of_unwrapped(wrapped.key_type).cloned());
         let mut builder = BatchBuilder::new();
         let room = u32::try_from(wrapped.bytes.len()).map_err(|_| refused(Status::BadLength))?;
         let slot = builder.slot(room);
-        let entry = Entry::new(Task::unwrap_key(wrapped.wrap, wrapped.key_type))
+        let entry = BatchEntry::new(BatchTask::unwrap_key(wrapped.wrap, wrapped.key_type))
             .key(index)
             .input(wrapped.bytes)
             .tag(wrapped.check_value)
-            .output(Place::Slot(slot));
+            .output(EntryOutput::Slot(slot));
         builder.add(entry).map_err(|_| refused(Status::BadLength))?;
         let mut outcome = BatchOutcome::default();
-        let run = batch::run(accelerator, self, &builder.batch(), &mut outcome);
+        let run = super::run(accelerator, self, &builder.batch(), &mut outcome);
         let slots = run.map_err(|_| refused(Status::EngineFailed))?;
         match (outcome.statuses(), slots.get(slot), policy) {
             ([Status::Done], Some(secret), Some(policy)) => {

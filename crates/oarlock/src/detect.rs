@@ -1,4 +1,4 @@
-//! Finding the engines of this machine. Only the hall names them.
+//! The search for the engines of this machine. No other module names them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,37 +11,41 @@ use oarlock_core::{
     Jobs, Outcomes, Shape, TableUsage,
 };
 use oarlock_dispatch::EngineCost;
+#[cfg(feature = "lanes")]
 use oarlock_lanes::LaneEngine;
 use oarlock_scalar::ScalarEngine;
 
-use crate::calibrate::FirstUse;
-use crate::selftest::{Failure, Proof, prove, representative};
+use crate::calibrate::FirstUseCosts;
+use crate::selftest::{SelfTestFailure, SelfTestProof, prove, representative};
 
-/// The environment variable that turns engines off: names separated by commas, `OARLOCK_DISABLE=lanes`. The scalar engine
-/// cannot be turned off, since it is the referee.
+/// The environment variable that turns engines off, with names separated by commas: `OARLOCK_DISABLE=lanes`.
+///
+/// The scalar engine cannot be turned off, because it is the referee.
 pub const DISABLE_VARIABLE: &str = "OARLOCK_DISABLE";
 
 /// Engines that this build knows, best first.
 pub const KNOWN_ENGINES: [&str; 2] = ["lanes", "scalar"];
 
-/// A known engine that takes no part, though the caller allowed it.
+/// A known engine that is allowed and unavailable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AbsentEngine {
     /// Its name.
     pub name: &'static str,
-    /// Why it is absent.
+    /// The reason why it is absent.
     pub reason: UnavailableReason,
 }
 
-/// Why an engine is absent.
+/// The reason why an engine is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnavailableReason {
     /// [`DISABLE_VARIABLE`] names it.
     Disabled,
-    /// The processor lacks the instructions that it is made of.
+    /// This build does not contain the engine, because its feature is off.
+    NotBuilt,
+    /// The processor lacks instructions that the engine needs.
     Processor {
-        /// Which.
+        /// The name of the instructions.
         lacks: &'static str,
     },
 }
@@ -50,28 +54,30 @@ impl fmt::Display for UnavailableReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Disabled => write!(f, "turned off by {DISABLE_VARIABLE}"),
+            Self::NotBuilt => f.write_str("not part of this build"),
             Self::Processor { lacks } => write!(f, "this processor has no {lacks}"),
         }
     }
 }
 
 /// The engines of this machine.
-pub(crate) struct Found {
+pub(crate) struct DetectedEngines {
     pub(crate) referee: ScalarEngine,
-    pub(crate) others: Vec<Candidate>,
+    pub(crate) others: Vec<EngineCandidate>,
     pub(crate) absent: Vec<AbsentEngine>,
     table_bytes: Option<usize>,
 }
 
-impl Found {
-    /// The scalar engine as it serves. By itself it judges nobody, and verifies by tables of its own; beside `others` it is the
-    /// referee, which is to be AWS-LC alone.
-    pub(crate) fn scalar(&self, has_others: bool) -> Candidate {
+impl DetectedEngines {
+    /// Returns the scalar engine in its role.
+    ///
+    /// Alone, it verifies by tables of its own. Beside `others` it is the referee, and computes by AWS-LC alone.
+    pub(crate) fn scalar(&self, has_others: bool) -> EngineCandidate {
         let referee = || self.referee.clone();
         if has_others {
-            return Candidate::alike(Arc::new(referee()));
+            return EngineCandidate::uniform(Arc::new(referee()));
         }
-        Candidate {
+        EngineCandidate {
             serving: Arc::new(referee().with_table_bytes(self.table_bytes.unwrap_or(DEFAULT_TABLE_BYTES))),
             plain: Arc::new(referee()),
             eager: Arc::new(referee().with_tables_at_once()),
@@ -79,32 +85,39 @@ impl Found {
     }
 }
 
-/// An engine as it will serve, and as it is examined before. What it builds for keys that recur changes the path of later
-/// runs: measured without, proved with and without.
-pub(crate) struct Candidate {
+/// An engine in the form that serves, and in the forms that are tested and measured.
+///
+/// Tables for keys that recur change the path of later runs. So the cost is measured without them, and the self test
+/// runs with and without them.
+pub(crate) struct EngineCandidate {
     pub(crate) serving: Arc<dyn Engine>,
-    /// Builds nothing for keys that recur.
+    /// The engine without tables for recurring keys.
     pub(crate) plain: Arc<dyn Engine>,
-    /// Builds at once what the serving one builds in time.
+    /// The engine that builds each table before its first use.
     pub(crate) eager: Arc<dyn Engine>,
 }
 
-impl Candidate {
-    /// An engine that keeps nothing for keys that recur, or is not known to.
-    pub(crate) fn alike(engine: Arc<dyn Engine>) -> Self {
+impl EngineCandidate {
+    /// Wraps an engine that keeps nothing for recurring keys, or is not known to.
+    pub(crate) fn uniform(engine: Arc<dyn Engine>) -> Self {
         Self { serving: Arc::clone(&engine), plain: Arc::clone(&engine), eager: engine }
     }
 }
 
-/// The referee, and the other engines that this machine has, the caller has named and nobody has `disabled`. `table_bytes`
-/// bounds what each keeps for keys that recur.
+/// Finds the referee and the other engines of this machine that the caller has named and nobody has `disabled`.
+///
+/// `table_bytes` bounds the tables that each keeps for keys that recur.
 pub(crate) fn find(
     is_named: impl Fn(&str) -> bool,
     disabled: &[String],
     table_bytes: Option<usize>,
-) -> Option<Found> {
-    let mut found =
-        Found { referee: ScalarEngine::detect()?, others: Vec::new(), absent: Vec::new(), table_bytes };
+) -> Option<DetectedEngines> {
+    let mut found = DetectedEngines {
+        referee: ScalarEngine::detect()?,
+        others: Vec::new(),
+        absent: Vec::new(),
+        table_bytes,
+    };
     if is_named("lanes") {
         match lanes(disabled, table_bytes) {
             Ok(candidate) => found.others.push(candidate),
@@ -114,7 +127,8 @@ pub(crate) fn find(
     Some(found)
 }
 
-fn lanes(disabled: &[String], table_bytes: Option<usize>) -> Result<Candidate, UnavailableReason> {
+#[cfg(feature = "lanes")]
+fn lanes(disabled: &[String], table_bytes: Option<usize>) -> Result<EngineCandidate, UnavailableReason> {
     if disabled.iter().any(|name| name == "lanes") {
         return Err(UnavailableReason::Disabled);
     }
@@ -123,11 +137,16 @@ fn lanes(disabled: &[String], table_bytes: Option<usize>) -> Result<Candidate, U
         Some(bytes) => detect()?.with_table_bytes(bytes),
         None => detect()?,
     };
-    Ok(Candidate {
+    Ok(EngineCandidate {
         serving: Arc::new(serving),
         plain: Arc::new(detect()?.with_table_bytes(0)),
         eager: Arc::new(detect()?.with_tables_at_once()),
     })
+}
+
+#[cfg(not(feature = "lanes"))]
+fn lanes(_: &[String], _: Option<usize>) -> Result<EngineCandidate, UnavailableReason> {
+    Err(UnavailableReason::NotBuilt)
 }
 
 /// Returns the engines named in [`DISABLE_VARIABLE`].
@@ -145,20 +164,21 @@ fn disabled_by(value: &str) -> Result<Vec<String>, String> {
         .collect()
 }
 
-/// Every shape that is proved at detection: the named ones and one translation. RSA of unusual sizes is vouched for by
-/// the [`representative`] of its size.
+/// Returns every shape that has a self test: the named shapes and one translation.
+///
+/// For RSA of other sizes, the [`representative`] of the size is tested.
 #[must_use]
 pub fn proved_shapes() -> Vec<Shape> {
     [Shape::public_key(), Shape::records(), vec![TRANSLATION]].concat()
 }
 
-/// The translation that vouches for all.
+/// The translation whose self test stands for all translations.
 const TRANSLATION: Shape = Shape::Translate {
     from: CipherSpec { alg: BlockCipher::Tdes2, mode: CipherMode::Cbc },
     to: CipherSpec { alg: BlockCipher::Aes256, mode: CipherMode::Cbc },
 };
 
-/// The proved shape that vouches for `shape`.
+/// Returns the tested shape that stands for `shape`.
 fn vouching(shape: Shape) -> Shape {
     match shape {
         Shape::Translate { .. } => TRANSLATION,
@@ -166,31 +186,34 @@ fn vouching(shape: Shape) -> Shape {
     }
 }
 
-/// An engine with the verdicts of its self test: it offers only what it has proved. A shape that nobody has asked about is proved at
-/// the first question, so questions are put outside of any lock.
+/// An engine that offers only shapes whose self test has passed.
+///
+/// A shape is tested when it is first asked about. That takes time, so callers hold no lock then.
 #[derive(Debug)]
 pub(crate) struct SelfTestedEngine {
     engine: Arc<dyn Engine>,
     plain: Arc<dyn Engine>,
     eager: Arc<dyn Engine>,
     referee: Arc<dyn Engine>,
-    /// What is known of each shape that the engine claims.
-    known: Arc<HashMap<Shape, Known>>,
-    /// Whether a run looks at the verdict: where all have been asked for, the dispatcher knows them.
+    /// The findings about each shape that the engine claims.
+    known: Arc<HashMap<Shape, ShapeFindings>>,
+    /// True if a run must look at the verdict. If all shapes were tested before, the dispatcher knows the verdicts.
     is_guarded: bool,
 }
 
-/// What has been found out about a shape. Nobody waits for these: two threads that ask at once may both prove, with one result, and a
-/// fork in between leaves its child no lock that nobody opens.
+/// The findings about a shape.
+///
+/// No thread waits for another here. Two threads that ask at once may both run the test, with the same result, and a
+/// fork in between leaves the child no lock that nobody opens.
 #[derive(Debug, Default)]
-struct Known {
-    verdict: OnceLock<(Result<Proof, Failure>, Duration)>,
+struct ShapeFindings {
+    verdict: OnceLock<(Result<SelfTestProof, SelfTestFailure>, Duration)>,
     cost: OnceLock<Option<EngineCost>>,
 }
 
 impl SelfTestedEngine {
     /// Runs the self test of every shape that the engine offers.
-    pub(crate) fn new(candidate: Candidate, referee: Arc<dyn Engine>) -> Self {
+    pub(crate) fn new(candidate: EngineCandidate, referee: Arc<dyn Engine>) -> Self {
         let own = Self { is_guarded: false, ..Self::unproved(candidate, referee) };
         for shape in proved_shapes() {
             let _ = own.verdict(shape);
@@ -199,14 +222,14 @@ impl SelfTestedEngine {
     }
 
     /// Runs the self test of a shape when it is first asked about.
-    pub(crate) fn unproved(candidate: Candidate, referee: Arc<dyn Engine>) -> Self {
-        let Candidate { serving: engine, plain, eager } = candidate;
+    pub(crate) fn unproved(candidate: EngineCandidate, referee: Arc<dyn Engine>) -> Self {
+        let EngineCandidate { serving: engine, plain, eager } = candidate;
         let claimed = proved_shapes().into_iter().filter(|shape| engine.offers(*shape).is_some());
-        let known = Arc::new(claimed.map(|shape| (shape, Known::default())).collect());
+        let known = Arc::new(claimed.map(|shape| (shape, ShapeFindings::default())).collect());
         Self { engine, plain, eager, referee, known, is_guarded: true }
     }
 
-    /// The engine to measure: what it builds for keys that recur would hide what other keys cost.
+    /// Returns the engine to measure. Tables for recurring keys would hide the cost of other keys.
     pub(crate) fn plain(&self) -> Self {
         let engine = Arc::clone(&self.plain);
         Self {
@@ -219,8 +242,9 @@ impl SelfTestedEngine {
         }
     }
 
-    /// How the self test of a shape has ended, after running it where nobody has; None where the engine does not claim the shape.
-    pub(crate) fn verdict(&self, shape: Shape) -> Option<&Result<Proof, Failure>> {
+    /// Returns the result of a shape's self test, and runs the test if nobody has. Returns `None` if the engine does
+    /// not claim the shape.
+    pub(crate) fn verdict(&self, shape: Shape) -> Option<&Result<SelfTestProof, SelfTestFailure>> {
         let known = &self.known.get(&shape)?.verdict;
         if known.get().is_none() {
             let start = Instant::now();
@@ -229,24 +253,24 @@ impl SelfTestedEngine {
         known.get().map(|(verdict, _)| verdict)
     }
 
-    /// The same without running any.
-    fn verdict_so_far(&self, shape: Shape) -> Option<&Result<Proof, Failure>> {
+    /// Returns the result of a shape's self test if it has run.
+    fn verdict_so_far(&self, shape: Shape) -> Option<&Result<SelfTestProof, SelfTestFailure>> {
         self.known.get(&shape)?.verdict.get().map(|(verdict, _)| verdict)
     }
 
-    /// Self tests that have failed so far.
-    pub(crate) fn failures(&self) -> impl Iterator<Item = (Shape, &Failure)> {
+    /// Returns the self tests that have failed so far.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = (Shape, &SelfTestFailure)> {
         proved_shapes()
             .into_iter()
             .filter_map(|shape| Some((shape, self.verdict_so_far(shape)?.as_ref().err()?)))
     }
 
-    /// How long its self tests took, so far.
+    /// Returns the time that its self tests took so far.
     pub(crate) fn proved_in(&self) -> Duration {
         self.known.values().filter_map(|known| known.verdict.get()).map(|(_, took)| *took).sum()
     }
 
-    /// How many shapes have been asked about so far.
+    /// Returns the number of shapes that were asked about so far.
     #[cfg(test)]
     pub(crate) fn shapes_so_far(&self) -> usize {
         self.known
@@ -255,14 +279,14 @@ impl SelfTestedEngine {
             .count()
     }
 
-    /// What it offers for a shape, and its cost, both found out where nobody has asked.
-    pub(crate) fn appraise(&self, shape: Shape, costs: &FirstUse) -> Option<(BatchSize, EngineCost)> {
+    /// Returns the batch size and the cost of a shape, after a test and a measurement if they are missing.
+    pub(crate) fn probe(&self, shape: Shape, costs: &FirstUseCosts) -> Option<(BatchSize, EngineCost)> {
         let lanes = self.offers(shape)?;
         Some((lanes, self.cost(shape, costs).unwrap_or_default()))
     }
 
-    /// Its cost for a shape that has passed.
-    pub(crate) fn cost(&self, shape: Shape, costs: &FirstUse) -> Option<EngineCost> {
+    /// Returns the cost of a shape whose self test has passed.
+    pub(crate) fn cost(&self, shape: Shape, costs: &FirstUseCosts) -> Option<EngineCost> {
         let known = &self.known.get(&shape)?.cost;
         self.offers(shape)?;
         if known.get().is_none() {
@@ -271,13 +295,14 @@ impl SelfTestedEngine {
         *known.get()?
     }
 
-    /// What it would offer had it passed every test.
+    /// Returns the batch size that the engine would offer if every self test had passed.
     pub(crate) fn claims(&self, shape: Shape) -> Option<BatchSize> {
         self.engine.offers(shape)
     }
 
-    /// The test that an engine put aside must pass: the shape it lost, or all that it has proved. What it had built for keys
-    /// that recur may be what was wrong, and is dropped.
+    /// Runs the test that ends a quarantine: the shape that the engine lost, or all shapes that it has passed before.
+    ///
+    /// The tables for recurring keys may be what was wrong, so they are dropped first.
     pub(crate) fn passes(&self, shape: Option<Shape>) -> bool {
         let shapes = match shape {
             Some(shape) => vec![representative(shape)],
@@ -294,8 +319,8 @@ impl SelfTestedEngine {
         self.verdict(vouching(shape)).is_some_and(Result::is_ok)
     }
 
-    /// An engine that panics has failed.
-    fn prove(&self, shape: Shape) -> Result<Proof, Failure> {
+    /// Runs the self test of a shape. An engine that panics has failed.
+    fn prove(&self, shape: Shape) -> Result<SelfTestProof, SelfTestFailure> {
         let prove = || prove_both(&*self.engine, &*self.eager, &*self.referee, shape);
         catch_unwind(AssertUnwindSafe(prove)).unwrap_or_else(|_| {
             Err(EngineFault::Failed { engine: self.engine.name(), reason: "panicked".to_owned() }.into())
@@ -340,13 +365,14 @@ impl Engine for SelfTestedEngine {
     }
 }
 
-/// Known answers from an engine, and where it would build something for keys that recur, from one that does so at once.
+/// Runs the known answers on an engine. If it would build tables, they run on the engine that builds them at once
+/// too.
 fn prove_both(
     engine: &dyn Engine,
     eager: &dyn Engine,
     referee: &dyn Engine,
     shape: Shape,
-) -> Result<Proof, Failure> {
+) -> Result<SelfTestProof, SelfTestFailure> {
     let mut proof = prove(engine, referee, shape)?;
     let before = eager.table_usage().bytes;
     if eager.table_usage().max_bytes > 0 && is_verification(shape) {
@@ -358,7 +384,7 @@ fn prove_both(
     Ok(proof)
 }
 
-/// Keys recur where many verify under the key of one signer.
+/// True for shapes whose keys recur: many signatures are verified under the key of one signer.
 fn is_verification(shape: Shape) -> bool {
     shape.signature_len().is_some()
 }
@@ -368,7 +394,7 @@ mod tests {
     use oarlock_core::Curve;
 
     use super::*;
-    use crate::selftest::Corrupt;
+    use crate::selftest::CorruptEngine;
 
     #[test]
     fn only_known_engines_can_be_turned_off() {
@@ -381,8 +407,8 @@ mod tests {
     fn an_engine_offers_only_what_it_has_proved() {
         let scalar: Arc<dyn Engine> = Arc::new(ScalarEngine::detect().unwrap());
         let corrupt: Arc<dyn Engine> =
-            Arc::new(Corrupt::new(ScalarEngine::detect().unwrap(), Shape::Ed25519Sign, 0));
-        let proved = SelfTestedEngine::new(Candidate::alike(corrupt), scalar);
+            Arc::new(CorruptEngine::new(ScalarEngine::detect().unwrap(), Shape::Ed25519Sign, 0));
+        let proved = SelfTestedEngine::new(EngineCandidate::uniform(corrupt), scalar);
         assert!(proved.claims(Shape::Ed25519Sign).is_some() && proved.offers(Shape::Ed25519Sign).is_none());
         assert!(proved.verdict(Shape::Ed25519Sign).is_some_and(Result::is_err));
         assert!(proved.offers(Shape::Ed25519Verify).is_some());
@@ -390,7 +416,7 @@ mod tests {
         assert!(proved.passes(Some(Shape::Ed25519Verify)));
     }
 
-    /// An engine that says it builds something for keys that recur.
+    /// An engine that claims to build tables for recurring keys.
     #[derive(Debug)]
     struct Building<E>(E);
 
@@ -421,8 +447,8 @@ mod tests {
         let scalar = || ScalarEngine::detect().unwrap();
         let (verify, sign) = (Shape::Ed25519Verify, Shape::Ed25519Sign);
         let proved = |spoilt| {
-            let eager = Arc::new(Building(Corrupt::new(scalar(), spoilt, 0)));
-            let candidate = Candidate { eager, ..Candidate::alike(Arc::new(scalar())) };
+            let eager = Arc::new(Building(CorruptEngine::new(scalar(), spoilt, 0)));
+            let candidate = EngineCandidate { eager, ..EngineCandidate::uniform(Arc::new(scalar())) };
             SelfTestedEngine::new(candidate, Arc::new(scalar()))
         };
         let wrong = proved(verify);
@@ -431,6 +457,7 @@ mod tests {
         assert!(proved(sign).offers(sign).is_some(), "nothing is built for signing");
     }
 
+    #[cfg(feature = "lanes")]
     #[test]
     fn tables_are_built_where_they_are_to_be_proved() {
         let Some(eager) = LaneEngine::detect().map(LaneEngine::with_tables_at_once) else { return };
@@ -470,8 +497,8 @@ mod tests {
     fn a_failed_size_withdraws_the_sizes_it_vouches_for() {
         let shape = Shape::RsaPrivate { bits: 2048 };
         let scalar: Arc<dyn Engine> = Arc::new(ScalarEngine::detect().unwrap());
-        let corrupt = Arc::new(Corrupt::new(ScalarEngine::detect().unwrap(), shape, 0));
-        let proved = SelfTestedEngine::new(Candidate::alike(corrupt), scalar);
+        let corrupt = Arc::new(CorruptEngine::new(ScalarEngine::detect().unwrap(), shape, 0));
+        let proved = SelfTestedEngine::new(EngineCandidate::uniform(corrupt), scalar);
         assert!(proved.offers(shape).is_none() && proved.offers(Shape::RsaPrivate { bits: 2000 }).is_none());
         assert!(proved.offers(Shape::RsaPrivate { bits: 3072 }).is_some());
     }

@@ -1,0 +1,13 @@
+//! The traits and types for authors of engines and key holders.
+//!
+//! An [`Engine`] computes raw shapes in this process; pass one to
+//! [`AcceleratorBuilder::engine`](crate::AcceleratorBuilder::engine). A [`Holder`] performs whole schemes with keys that
+//! live elsewhere; pass one to [`AcceleratorBuilder::holder`](crate::AcceleratorBuilder::holder).
+
+pub use oarlock_core::{
+    BatchSize, ColumnCursor, ColumnValue, Completion, CompletionSink, DEFAULT_TABLE_BYTES, EcPrivateParts,
+    Ed25519PrivateParts, Engine, EngineFault, EngineLocation, HeldJob, Holder, Jobs, KeyParts, ModExpParts,
+    NonceInput, Operation, OperationSet, OwnedJobs, PartMut, ResolvedRecord, RsaPrivateParts, RsaPublicParts,
+    SecondInput, TableUsage, VerifyTable, VerifyTableCache, VerifyTables, X25519PrivateParts, erase,
+};
+pub use oarlock_dispatch::Dispatcher;
