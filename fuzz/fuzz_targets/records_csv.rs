@@ -3,6 +3,6 @@
 
 use libfuzzer_sys::fuzz_target;
 use oarlock_fuzz::check_file;
-use oarlock_records::Format;
+use oarlock_records::FileFormat;
 
-fuzz_target!(|text: &[u8]| check_file(Format::CSV, text));
+fuzz_target!(|text: &[u8]| check_file(FileFormat::CSV, text));

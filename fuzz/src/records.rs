@@ -6,7 +6,7 @@ use oarlock::Accelerator;
 use oarlock::BlockCipher;
 use oarlock::table::{KeyTable, KeyType, KeyPolicy};
 use oarlock_records::{
-    Cipher, Done, Encoding, Format, GcmColumns, IvFrom, Job, KeyFrom, KeyNames, Padding, Plan, Work, Worker,
+    RowCipher, ChunkResult, Encoding, FileFormat, GcmColumns, IvFrom, RecordJob, KeyFrom, KeyNames, Padding, FilePlan, RowOperation, ChunkWorker,
 };
 
 static UNIT: LazyLock<(Accelerator, KeyTable)> = LazyLock::new(|| {
@@ -19,17 +19,17 @@ static UNIT: LazyLock<(Accelerator, KeyTable)> = LazyLock::new(|| {
 });
 
 /// Encrypts the column `v`, whole and cut in two, and decrypts it again.
-pub fn check_file(format: Format, text: &[u8]) {
+pub fn check_file(format: FileFormat, text: &[u8]) {
     let job = |is_encryption: bool| {
-        let (cipher, iv) = (Cipher::Cbc(BlockCipher::Aes128), IvFrom::Zero);
+        let (cipher, iv) = (RowCipher::Cbc(BlockCipher::Aes128), IvFrom::Zero);
         let (padding, gcm) = (Padding::Pkcs7, GcmColumns::default());
-        let work = match is_encryption {
-            true => Work::Encrypt { cipher, iv, padding, gcm },
-            false => Work::Decrypt { cipher, iv, padding, gcm },
+        let operation = match is_encryption {
+            true => RowOperation::Encrypt { cipher, iv, padding, gcm },
+            false => RowOperation::Decrypt { cipher, iv, padding, gcm },
         };
         let (value, key) = ("v".to_owned(), KeyFrom::One(0));
-        Job {
-            work,
+        RecordJob {
+            operation,
             value,
             into: None,
             key,
@@ -38,7 +38,7 @@ pub fn check_file(format: Format, text: &[u8]) {
             keeps_rejected_rows: true,
         }
     };
-    let Ok((plan, header)) = Plan::new(job(true), KeyNames::default(), format, text) else { return };
+    let Ok((plan, header)) = FilePlan::new(job(true), KeyNames::default(), format, text) else { return };
     let rows = &text[header..];
     let whole = run(&plan, rows);
     assert!(whole.rejects.len() as u64 <= whole.rows);
@@ -49,16 +49,16 @@ pub fn check_file(format: Format, text: &[u8]) {
     assert_eq!((first.rows + second.rows, first.lines + second.lines), (whole.rows, whole.lines));
 
     let (back, header) =
-        Plan::new(job(false), KeyNames::default(), format, &[plan.head(), &whole.output].concat())
+        FilePlan::new(job(false), KeyNames::default(), format, &[plan.head(), &whole.output].concat())
             .expect("what was written can be read");
     let head = if header == plan.head().len() { back } else { return };
     let again = run(&head, &whole.output);
     assert_eq!((again.rows, again.rejects.len()), (whole.rows - whole.rejects.len() as u64, 0));
 }
 
-fn run(plan: &Plan, rows: &[u8]) -> Done {
-    let mut done = Done::default();
+fn run(plan: &FilePlan, rows: &[u8]) -> ChunkResult {
+    let mut done = ChunkResult::default();
     let (accelerator, table) = &*UNIT;
-    Worker::new(plan, accelerator, table).run(rows, &mut done).expect("only a machine fails");
+    ChunkWorker::new(plan, accelerator, table).run(rows, &mut done).expect("only a machine fails");
     done
 }

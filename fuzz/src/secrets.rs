@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use oarlock_core::{Key, KeyParts};
 use oarlock_keys::threshold::Share;
 use oarlock_keys::{bind, import};
-use oarlock_records::{Buffer, Encoding};
+use oarlock_records::{SecretBuffer, Encoding};
 
 /// The number of consecutive bytes of a secret that make a leak.
 const RUN: usize = 6;
@@ -52,7 +52,7 @@ static RUNS: LazyLock<Runs> = LazyLock::new(|| {
     keys.push(Share::from_pem(fixture!("threshold/share512.pem"), None).expect("a seed").key().clone());
     keys.iter().for_each(|key| runs.add_key(key));
     for key in SYMMETRIC {
-        let mut bytes = Buffer::default();
+        let mut bytes = SecretBuffer::default();
         Encoding::Hex.decode(key.as_bytes(), &mut bytes).expect("digits");
         runs.add(&bytes);
     }
@@ -80,7 +80,7 @@ impl Runs {
             self.raw.insert(run.to_vec());
             self.hex.insert(run.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into_bytes());
             for before in 0..3 {
-                let mut text = Buffer::default();
+                let mut text = SecretBuffer::default();
                 Encoding::Base64.encode(&[&vec![0; before][..], run].concat(), &mut text);
                 let first = (8 * before).div_ceil(6);
                 self.base64.insert(text[first..first + CHARACTERS].to_vec());

@@ -23,7 +23,7 @@ mod target;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use oarlock_records::Plan;
+use oarlock_records::FilePlan;
 use serde::Serialize;
 
 use self::args::FileArgs;
@@ -49,7 +49,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &RecordsArgs) -> Result<(), Reco
     let job = args.job(&keys)?;
     let mut source = ChunkSource::open(&files.input)?;
     let (plan, header) = source.look(files.format(), |chunk| {
-        Plan::new(job, keys.names, files.format(), chunk).map_err(RecordsError::Plan)
+        FilePlan::new(job, keys.names, files.format(), chunk).map_err(RecordsError::Plan)
     })?;
     let secret = args.writes_plaintext();
     let output = OutputFile::open(&files.output, secret)?;

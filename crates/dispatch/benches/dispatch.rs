@@ -1,4 +1,4 @@
-//! What the dispatcher itself costs: a no-op engine behind every way in.
+//! Measures the cost of the dispatcher itself, with a no-op engine behind every entry point.
 //!
 //! CPU time is the whole process's, so workers and submitters both count. Saturated means that work is always waiting:
 //! the engine is held until a backlog stands in the queue, then everything is served and collected. In the stream of
@@ -23,7 +23,7 @@ use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfi
 const SHAPE: Shape = Shape::X25519;
 const JOBS: usize = 1_000_000;
 const ROUNDS: usize = 5;
-/// Jobs that wait before the held engine is let go.
+/// The number of waiting jobs at which the blocked engine is released.
 const BACKLOG: usize = 50_000;
 const SUBMITTERS: usize = 4;
 /// Jobs that one client of the stream has under way.
@@ -78,7 +78,7 @@ impl Engine for NoOp {
 }
 
 fn main() {
-    // `cargo test` builds and starts benches too; it is told by the missing argument that nobody wants figures.
+    // `cargo test` builds and starts benches too, but without this argument. Then nothing is measured.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }

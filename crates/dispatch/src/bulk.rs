@@ -1,15 +1,16 @@
-//! Bulk work: the caller's thread cuts full batches, without a queue.
+//! Bulk owner: the caller's thread cuts full batches, without a queue.
 
 use std::sync::atomic::AtomicUsize;
 
 use oarlock_core::{JobError, Jobs, Operation, OperationSet, Outcomes, Records, Shape};
 
-use crate::inner::{Inner, REFEREE, Report, unsupported};
 use crate::metrics::count;
 use crate::results::Results;
+use crate::state::{DispatchState, REFEREE, RunReport, unsupported};
 
-impl Inner {
-    /// Computes a set on this thread.
+impl DispatchState {
+    /// Computes a set on this thread, in full batches. A faulty engine is quarantined and the batch runs on the next
+    /// one.
     pub(crate) fn run_all(&self, set: &OperationSet) -> Results {
         let operations: Vec<Operation<'_>> = set.iter().collect();
         let shape = set.shape();
@@ -37,7 +38,7 @@ impl Inner {
                 }
                 Err(reason) => {
                     let outcomes = outcomes.get_or_insert_with(all);
-                    self.run_singly(shape, chunk, at, outcomes, &mut errors, &reason);
+                    self.run_one_by_one(shape, chunk, at, outcomes, &mut errors, &reason);
                 }
             }
             at += ops;
@@ -89,23 +90,24 @@ impl Inner {
         bytes: usize,
         outcomes: &mut Outcomes,
     ) -> Result<(), String> {
-        let at_work = AtomicUsize::new(engine);
-        match self.compute_into(engine, jobs, &at_work, outcomes) {
+        let running_engine = AtomicUsize::new(engine);
+        match self.compute_into(engine, jobs, &running_engine, outcomes) {
             Ok(took_ns) => {
-                self.observe(Report { engine, shape: jobs.shape(), ops: jobs.len(), bytes, took_ns });
+                self.observe(RunReport { engine, shape: jobs.shape(), ops: jobs.len(), bytes, took_ns });
                 count(&self.metrics.completed, jobs.len());
                 Ok(())
             }
             Err(fault) => {
-                self.put_aside(engine, None, &fault.to_string());
+                self.quarantine(engine, None, &fault.to_string());
                 count(&self.metrics.rerun, jobs.len());
                 Err(fault.to_string())
             }
         }
     }
 
-    /// A chunk that the referee cannot do as one: each job for itself, so that a bad one fails alone.
-    fn run_singly(
+    /// Runs the jobs of a chunk one by one after the referee failed at the whole chunk, so that a bad job fails
+    /// alone.
+    fn run_one_by_one(
         &self,
         shape: Shape,
         chunk: &[Operation<'_>],

@@ -1,16 +1,18 @@
-//! Classes of shapes: RSA moduli of unusual lengths share queues, so that no peer makes more queues than there are classes.
+//! Classes of shapes. RSA moduli of unusual lengths share queues, so that peers cannot create more queues than there
+//! are classes.
 //!
-//! A class is named by a shape. A length that is a multiple of [`STEP`] is a class of its own. All lengths between two multiples are
-//! one class, which bears the name of the longest of them. Operations of one class wait together, but a batch has one length only.
+//! A class is named by a shape. A length that is a multiple of [`STEP`] is a class of its own. All lengths between
+//! two multiples form one class, named by the longest of them. Operations of one class wait together, but a batch has
+//! one length only.
 
 use oarlock_core::Shape;
 
 use crate::cost::EngineCost;
 
-/// Bits from one class of lengths to the next.
+/// The number of bits from one class of lengths to the next.
 const STEP: u16 = 256;
 
-/// The class of a shape.
+/// Returns the class of a shape.
 pub(crate) fn class_of(shape: Shape) -> Shape {
     match shape {
         Shape::RsaPrivate { bits } => Shape::RsaPrivate { bits: longest(bits) },
@@ -22,7 +24,8 @@ pub(crate) fn class_of(shape: Shape) -> Shape {
     }
 }
 
-/// The shortest member of a class that is given by its name. What an engine offers for both ends it offers for all between.
+/// Returns the shortest member of a class. An engine that offers the shortest and the longest member offers all
+/// members.
 pub(crate) fn shortest_of(class: Shape) -> Shape {
     match class {
         Shape::RsaPrivate { bits } => Shape::RsaPrivate { bits: shortest(bits) },
@@ -39,8 +42,8 @@ pub(crate) fn is_mixed(class: Shape) -> bool {
     shortest_of(class) != class
 }
 
-/// The cost of a shape that nobody has measured, from the measured cost of another length on the same engine. Schoolbook products
-/// grow with the square of the length, and an exponent as long as the modulus makes that the cube.
+/// Estimates the cost of an unmeasured shape from the measured cost of another length on the same engine. The time of
+/// schoolbook products grows with the square of the length. An exponent as long as the modulus makes it the cube.
 pub(crate) fn scaled(known: Shape, cost: EngineCost, shape: Shape) -> Option<EngineCost> {
     let ratio = |to: u16, from: u16| f64::from(to) / f64::from(from.max(1));
     let factor = match (known, shape) {
@@ -67,7 +70,7 @@ fn cube(x: f64) -> f64 {
     x * x * x
 }
 
-/// The modulus length of an RSA shape.
+/// Returns the modulus length of an RSA shape.
 pub(crate) fn modulus_bits(shape: Shape) -> Option<u16> {
     match shape {
         Shape::RsaPrivate { bits } | Shape::RsaPublic { bits, .. } | Shape::ModExp { bits, .. } => Some(bits),

@@ -1,43 +1,48 @@
-//! What can be set about a dispatcher.
+//! The settings of a dispatcher.
 
 use std::time::Duration;
 
-/// Settings of a [`Dispatcher`](crate::Dispatcher). `SchedulerConfig::default()` suits a server.
+/// The settings of a [`Dispatcher`](crate::Dispatcher). `SchedulerConfig::default()` suits a server.
 #[derive(Clone, Debug)]
 pub struct SchedulerConfig {
-    /// Worker threads, started at the first queued job.
+    /// The number of worker threads, which start at the first queued job.
     pub threads: usize,
-    /// How far workers stand back for other threads, 0 to 19, as nice(1) counts; on Linux only. Where those who bring jobs share
-    /// cores with the workers, the first job would otherwise be computed alone before the second one can be brought.
+    /// The niceness of workers, 0 to 19 as in nice(1). Linux only. If submitters share cores with workers, a worker
+    /// at normal priority would compute the first job alone before the second one can be submitted.
     pub nice: u8,
-    /// Operations that one tenant may have waiting in one queue before it is refused with `Overloaded`.
+    /// The maximal number of operations that one tenant may have waiting in one queue. Beyond it the tenant is
+    /// refused with `Overloaded`.
     pub tenant_bound: usize,
-    /// The longest predicted time of the work that one tenant may have waiting in all queues together. Beyond it the tenant is refused
-    /// with `Overloaded`. None sets no such bound, which suits callers of one's own process: they may submit millions of jobs.
+    /// The maximal predicted time of all jobs and tasks that one tenant may have waiting. Beyond it the tenant is
+    /// refused with `Overloaded`. None sets no such bound. That suits callers in the same process, which may submit
+    /// millions of jobs.
     pub max_tenant_backlog: Option<Duration>,
-    /// What a single job may be predicted to cost to run on its caller's thread when all is idle; zero forbids it.
+    /// The maximal predicted time of a submission that runs on its caller's thread if the dispatcher is idle. Zero
+    /// forbids it.
     pub caller_budget: Duration,
-    /// When a job without a deadline of its own should be done: it ranks queues and measures the CPU's backlog for far
-    /// engines, it refuses nothing.
+    /// The time after which a job without a deadline should be done. It ranks queues and bounds the backlog that far
+    /// engines leave to the CPU. No job is refused because of it.
     pub target_latency: Duration,
-    /// A batch that would take longer is made smaller while another queue waits, down to one group of lanes, and to a single
-    /// operation where that keeps another queue in time.
+    /// The maximal time of a batch while another queue waits. A longer batch is cut down to one group of lanes, or to
+    /// a single operation if that keeps another queue in time.
     pub longest_batch: Duration,
-    /// The least time after which a running batch is held to hang (more where its prediction is long).
+    /// The minimal time after which a running batch counts as hung. The time is longer if the prediction is long.
     pub hang_after: Duration,
-    /// How long an engine put aside waits for its first probe; doubled after each failed one, up to a minute.
+    /// The time from quarantine to the first probe. It doubles after each failed probe, up to a minute.
     pub probe_after: Duration,
-    /// How long a held job without a deadline of its own waits for its holder.
+    /// The time that a held job without a deadline waits for its holder.
     pub holder_patience: Duration,
-    /// Share of all results that is recomputed on a different engine, 0 to 1.
+    /// The share of all results that is recomputed on a different engine, 0 to 1.
     pub cross_check: f64,
-    /// What a batch costs beside its engine: queue, threads, release.
+    /// The cost of a batch outside its engine: queue, threads, release.
     pub overhead: Duration,
-    /// How a free worker looks for work before it sleeps, in iterations of about a dozen nanoseconds.
+    /// The number of iterations, of about a dozen nanoseconds each, in which a free worker looks for jobs before it
+    /// sleeps.
     pub spins: u32,
-    /// Whether the referee answers jobs too; else it only judges, and shapes that no other engine offers are refused.
+    /// True if the referee answers jobs too. Otherwise it only decides disputes, and shapes that no other engine
+    /// offers are refused.
     pub referee_serves: bool,
-    /// How engine and batch size are chosen.
+    /// The rule that chooses engine and batch size.
     pub rule: SchedulingRule,
 }
 
@@ -57,7 +62,7 @@ impl Default for SchedulerConfig {
             holder_patience: Duration::from_secs(30),
             cross_check: 0.001,
             overhead: Duration::from_nanos(500),
-            // On one core whoever looks keeps those who would bring work from bringing it.
+            // On one core a spinning worker only keeps submitters from running.
             spins: if threads == 1 { 0 } else { 2_000 },
             referee_serves: true,
             rule: SchedulingRule::Adaptive,
@@ -65,16 +70,17 @@ impl Default for SchedulerConfig {
     }
 }
 
-/// How engine and batch size are chosen. All but [`SchedulingRule::Adaptive`] are there to be compared with it.
+/// A rule that chooses engine and batch size. All rules but [`SchedulingRule::Adaptive`] exist for comparison with
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulingRule {
-    /// By cost: one on the referee while fewer jobs wait than the break-even, else as many as fill the lanes. Nobody
-    /// waits for a batch to fill.
+    /// Decides by cost. Below the break-even, single jobs run on the referee. From the break-even on, all waiting
+    /// jobs run as one batch. No job waits for a batch to fill.
     Adaptive,
-    /// One after another on the referee.
+    /// Runs jobs one by one on the referee.
     ScalarOnly,
-    /// Two or more waiting jobs are a batch.
+    /// Runs two or more waiting jobs as a batch.
     TwoOrMore,
-    /// A batch starts when it is full or its oldest job has waited so long.
+    /// Starts a batch when it is full or its oldest job has waited for this time.
     Timer(Duration),
 }

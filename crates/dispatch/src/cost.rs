@@ -1,16 +1,16 @@
 //! The cost of a batch: `C1 + C2 * operations + C3 * bytes`, stepped by lane groups.
 //!
-//! The model is that of Lindemann and Smith (USENIX Security 2001, section 4.1); the step is what a lane engine adds to
-//! it: one to `best` operations of a length cost the same, whatever that length.
+//! The model is that of Lindemann and Smith (USENIX Security 2001, section 4.1). Engines with lanes add the step: a
+//! group of lanes costs the same whether one lane or all of them are used.
 
 use oarlock_core::BatchSize;
 
-/// Weight of one observation in the moving average.
+/// The weight of one observation in the moving average.
 const GAIN: f64 = 1.0 / 32.0;
-/// A batch that took longer than this many predictions counts as this many: it may have been interrupted.
+/// The longest observation that counts, in multiples of the prediction. A longer batch was probably interrupted.
 const OUTLIER: f64 = 4.0;
 
-/// Cost of one engine for one shape, in nanoseconds.
+/// The cost of one engine for one shape, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EngineCost {
     /// C1: once per batch.
@@ -22,30 +22,31 @@ pub struct EngineCost {
 }
 
 impl Default for EngineCost {
-    /// What is assumed of an engine that nobody has measured: a tenth of a millisecond per operation.
+    /// Returns the cost assumed for an unmeasured engine: a tenth of a millisecond per operation.
     fn default() -> Self {
         Self { per_batch_ns: 0.0, per_op_ns: 100_000.0, per_byte_ns: 0.0 }
     }
 }
 
 impl EngineCost {
-    /// The predicted time of a batch of `ops` operations with `bytes` bytes of input, in nanoseconds.
+    /// Predicts the time of a batch of `ops` operations with `bytes` bytes of input, in nanoseconds.
     #[must_use]
-    pub fn predict_ns(&self, lanes: BatchSize, ops: usize, bytes: usize) -> f64 {
-        let [ops, bytes] = Self::stepped(lanes, ops, bytes);
+    pub fn predict_ns(&self, batch_size: BatchSize, ops: usize, bytes: usize) -> f64 {
+        let [ops, bytes] = Self::stepped(batch_size, ops, bytes);
         self.per_batch_ns + self.per_op_ns * ops + self.per_byte_ns * bytes
     }
 
-    /// Operations and bytes of a batch with its last group filled up with operations like the others.
+    /// Returns the operations and bytes of a batch after its last group has been filled up with similar operations.
     #[must_use]
-    pub fn stepped(lanes: BatchSize, ops: usize, bytes: usize) -> [f64; 2] {
-        let whole = ops.next_multiple_of(lanes.preferred.max(1)) as f64;
+    pub fn stepped(batch_size: BatchSize, ops: usize, bytes: usize) -> [f64; 2] {
+        let whole = ops.next_multiple_of(batch_size.preferred.max(1)) as f64;
         [whole, bytes as f64 * (whole / ops.max(1) as f64)]
     }
 
-    /// Follows an observed batch by scaling the whole model towards it.
-    pub fn observe(&mut self, lanes: BatchSize, ops: usize, bytes: usize, took_ns: f64) {
-        let predicted = self.predict_ns(lanes, ops, bytes);
+    /// Adapts the model to an observed batch. One factor scales all three coefficients, since one time cannot
+    /// separate them.
+    pub fn observe(&mut self, batch_size: BatchSize, ops: usize, bytes: usize, took_ns: f64) {
+        let predicted = self.predict_ns(batch_size, ops, bytes);
         if predicted <= 0.0 {
             return;
         }
@@ -55,13 +56,14 @@ impl EngineCost {
         self.per_byte_ns *= scale;
     }
 
-    /// Operations per run so that what is paid once per batch stays below 2 % of it: whole groups, at most `max`.
+    /// Returns the number of operations per batch that keeps the fixed cost of a batch below 2 % of its time. The
+    /// number is a multiple of whole groups and at most the maximal batch size.
     #[must_use]
-    pub fn worthwhile(&self, lanes: BatchSize, overhead_ns: f64) -> usize {
-        let best = lanes.preferred.max(1);
+    pub fn worthwhile(&self, batch_size: BatchSize, overhead_ns: f64) -> usize {
+        let best = batch_size.preferred.max(1);
         let group_ns = (self.per_op_ns * best as f64).max(1.0);
         let groups = ((self.per_batch_ns + overhead_ns) / (0.02 * group_ns)).ceil().clamp(1.0, 1e6);
-        (best * groups as usize).min(lanes.max.max(best))
+        (best * groups as usize).min(batch_size.max.max(best))
     }
 }
 

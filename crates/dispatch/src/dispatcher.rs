@@ -1,4 +1,4 @@
-//! The dispatcher as its users hold it.
+//! The dispatcher's public interface.
 
 use std::fmt;
 use std::sync::atomic::AtomicUsize;
@@ -10,55 +10,56 @@ use oarlock_core::{
     Records, SecondInput, Shape,
 };
 
-use crate::appraisal::FirstUseProbe;
-use crate::aside::Quarantined;
 use crate::config::SchedulerConfig;
 use crate::cost::EngineCost;
+use crate::first_use::FirstUseProbe;
 use crate::fork;
-use crate::group::{Group, Payload};
 use crate::histograms::Histograms;
-use crate::inner::{Blueprint, Inner, Prober, REFEREE, Report, unsupported};
 use crate::metrics::{DispatchCounters, count};
-use crate::queue::{Lane, Nanos};
+use crate::quarantine::Quarantined;
+use crate::queue::{Nanos, QueueKey};
 use crate::results::Results;
-use crate::task::Task;
+use crate::state::{Blueprint, DispatchState, Prober, REFEREE, RunReport, unsupported};
+use crate::submission::{Payload, Submission};
+use crate::task::CallerTask;
 use crate::ticket::Ticket;
 
-/// Queues jobs, chooses engine and batch size by cost, checks results and fails over. Cheap to clone; the last handle
-/// dropped stops its threads. In a forked child it starts anew.
+/// Queues jobs, chooses engine and batch size by cost, checks results and fails over to other engines. Cheap to
+/// clone. Dropping the last clone stops its threads. In a forked child it starts again with its own threads and
+/// queues.
 #[derive(Clone, Debug)]
-pub struct Dispatcher(Arc<Shared>);
+pub struct Dispatcher(Arc<DispatcherShared>);
 
-struct Shared {
+struct DispatcherShared {
     blueprint: Arc<Blueprint>,
     first: Generation,
 }
 
-/// What one process of a family of forks uses. A child appends its own; the parent's is never touched there, because its
-/// locks may be held by threads that did not come along.
+/// The state of one process in a chain of forks. A child appends its own. It never touches the parent's, whose locks
+/// may be held by threads that do not exist in the child.
 struct Generation {
-    inner: Arc<Inner>,
+    dispatch: Arc<DispatchState>,
     next: OnceLock<Box<Self>>,
 }
 
-/// What a submission asks for beside its jobs.
+/// Options of a submission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SubmitOptions {
-    /// Whose jobs these are: engine time is shared equally between tenants that have something waiting, each with its own bounds.
+    /// The tenant that owns the jobs. Engine time is shared equally between tenants with waiting jobs, and each has
+    /// its own bounds.
     pub tenant: u64,
-    /// Counted from now; after it, jobs without an answer end with `DeadlineExceeded`.
+    /// The time from now after which unanswered jobs end with `DeadlineExceeded`.
     pub deadline: Option<Duration>,
-    /// Never computed on the caller's thread, however idle the workers and cheap the job. For callers whose stack is short, such as
-    /// OpenSSL's `ASYNC_JOB` fibres with 32 KiB: an engine's batch takes more than that. Submitting itself stays shallow: it
-    /// copies inputs, takes a lock and, the first time, starts threads; its errors come the same way.
+    /// True if the jobs must never be computed on the caller's thread. Use it for callers with a short stack, such as
+    /// OpenSSL's `ASYNC_JOB` fibres with 32 KiB: an engine's batch needs more. The submission itself needs little
+    /// stack. It copies inputs, takes a lock and starts threads the first time.
     pub never_on_caller_thread: bool,
-    /// Queued, and no worker is called yet: the first poll of the answer wakes its own task, and the second one calls. By then the
-    /// other tasks that were ready in the executor have brought their jobs too, and a batch is made of them where each alone would
-    /// have been computed at once. For tasks that are many on few threads. Where [`wait`](Ticket::wait) is used, that calls.
+    /// Delays waking a worker until the future has been polled twice, so that jobs of other ready tasks join the
+    /// batch. Use it with many tasks per thread. [`wait`](Ticket::wait) wakes a worker at once.
     pub coalesce: bool,
 }
 
-/// Makes a [`Dispatcher`].
+/// Builds a [`Dispatcher`].
 #[derive(Clone)]
 pub struct DispatcherBuilder {
     config: SchedulerConfig,
@@ -66,11 +67,11 @@ pub struct DispatcherBuilder {
     costs: Vec<(&'static str, Shape, EngineCost)>,
     holders: Vec<Arc<dyn Holder>>,
     prober: Prober,
-    appraiser: Option<FirstUseProbe>,
+    first_use_probe: Option<FirstUseProbe>,
 }
 
 impl DispatcherBuilder {
-    /// A dispatcher around `referee`, the engine that is baseline, fallback and judge of disputes.
+    /// Begins a dispatcher with `referee`, the engine that is baseline and fallback and decides disputes.
     #[must_use]
     pub fn new(referee: Arc<dyn Engine>) -> Self {
         Self {
@@ -79,39 +80,39 @@ impl DispatcherBuilder {
             costs: Vec::new(),
             holders: Vec::new(),
             prober: Arc::new(|_, _| false),
-            appraiser: None,
+            first_use_probe: None,
         }
     }
 
-    /// Settings.
+    /// Sets the settings.
     #[must_use]
     pub fn config(mut self, config: SchedulerConfig) -> Self {
         self.config = SchedulerConfig { threads: config.threads.max(1), ..config };
         self
     }
 
-    /// A further engine.
+    /// Adds an engine.
     #[must_use]
     pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
         self.engines.push(engine);
         self
     }
 
-    /// The measured cost of an engine for a shape.
+    /// Adds the measured cost of an engine for a shape.
     #[must_use]
     pub fn cost(mut self, engine: &'static str, shape: Shape, cost: EngineCost) -> Self {
         self.costs.push((engine, shape, cost));
         self
     }
 
-    /// A holder of keys.
+    /// Adds a holder of keys.
     #[must_use]
     pub fn holder(mut self, holder: Arc<dyn Holder>) -> Self {
         self.holders.push(holder);
         self
     }
 
-    /// The self test that an engine put aside must pass before it returns. Without one it never does.
+    /// Sets the self test that an engine must pass to leave quarantine. Without a test it never leaves.
     #[must_use]
     pub fn prober(
         mut self,
@@ -121,19 +122,19 @@ impl DispatcherBuilder {
         self
     }
 
-    /// How engines are asked about a shape at its first use, where an answer takes long, in place of [`Engine::offers`] and
-    /// [`cost`](Self::cost): on a worker or on the thread that computes, never under a lock, and by one thread at a time for each
-    /// shape. A queued job of a shape that turns out not to be offered is answered with [`JobError::Unsupported`].
+    /// Sets the probe that runs at the first use of a shape, in place of [`Engine::offers`] and [`cost`](Self::cost).
+    /// It may take long. It runs on a worker or on the thread that computes, never under a lock, and on one thread at
+    /// a time for each shape. If no engine offers the shape, its queued jobs end with [`JobError::Unsupported`].
     #[must_use]
-    pub fn appraiser(
+    pub fn first_use_probe(
         mut self,
-        appraiser: impl Fn(&dyn Engine, Shape) -> Option<(BatchSize, EngineCost)> + Send + Sync + 'static,
+        first_use_probe: impl Fn(&dyn Engine, Shape) -> Option<(BatchSize, EngineCost)> + Send + Sync + 'static,
     ) -> Self {
-        self.appraiser = Some(Arc::new(appraiser));
+        self.first_use_probe = Some(Arc::new(first_use_probe));
         self
     }
 
-    /// The dispatcher. No thread starts before the first queued job.
+    /// Builds the dispatcher. No thread starts before the first queued job.
     #[must_use]
     pub fn build(self) -> Dispatcher {
         let index_of = |name: &str| self.engines.iter().position(|engine| engine.name() == name);
@@ -145,16 +146,17 @@ impl DispatcherBuilder {
             engines: self.engines,
             holders: self.holders,
             prober: self.prober,
-            appraiser: self.appraiser,
+            first_use_probe: self.first_use_probe,
         });
-        fork::watch();
+        fork::count_forks();
         let first = Generation::new(&blueprint);
-        Dispatcher(Arc::new(Shared { blueprint, first }))
+        Dispatcher(Arc::new(DispatcherShared { blueprint, first }))
     }
 }
 
 impl Dispatcher {
-    /// Submits one operation: on this thread where all is idle, it is cheap and `options` do not forbid it, else through the queue.
+    /// Submits one operation. It is computed on this thread if the dispatcher is idle, the operation is cheap and
+    /// `options` allow it. Otherwise it is queued.
     ///
     /// # Errors
     /// The operation does not fit its shape, no engine offers it, or the tenant's queue is full.
@@ -176,25 +178,30 @@ impl Dispatcher {
         self.submit_many(set, options)
     }
 
-    /// Submits a set as one: it is answered as one, whatever batches it shares.
+    /// Submits a set of operations under one ticket. Its operations may run in several batches, together with other
+    /// submissions.
     ///
     /// # Errors
-    /// No engine offers the shape, it is one of records, or the tenant's queue is full; then no job of the set is done.
+    /// No engine offers the shape, it is a shape of records, or the tenant's queue is full. Then no job of the set is
+    /// computed.
     pub fn submit_many(&self, set: OperationSet, options: SubmitOptions) -> Result<Ticket, JobError> {
-        let inner = self.inner();
+        let dispatch = self.dispatch();
         let (shape, ops, bytes) = (set.shape(), set.len(), set.input_bytes());
         if shape.is_record() {
             return Err(unsupported(shape));
         }
-        let group = Group::new(Payload::Operations(set), Lane::of(shape), options.tenant);
+        let submission = Submission::new(Payload::Operations(set), QueueKey::of(shape), options.tenant);
         let may_run_here = ops > 0 && !options.never_on_caller_thread && !options.coalesce;
-        if may_run_here && inner.claim_caller_run(shape, ops, bytes) && run_here(inner, shape, &group) {
-            return Ok(Ticket::new(group, Arc::clone(inner)));
+        if may_run_here
+            && dispatch.claim_caller_run(shape, ops, bytes)
+            && run_here(dispatch, shape, &submission)
+        {
+            return Ok(Ticket::new(submission, Arc::clone(dispatch)));
         }
-        self.queue(inner, group, options)
+        self.queue(dispatch, submission, options)
     }
 
-    /// Submits records; their outcome is one.
+    /// Submits records, which are computed in one batch.
     ///
     /// # Errors
     /// A column does not cover the records, no engine offers the shape, or the tenant's queue is full.
@@ -205,64 +212,67 @@ impl Dispatcher {
         options: SubmitOptions,
     ) -> Result<Ticket, JobError> {
         check_complete(shape, &records)?;
-        let inner = self.inner();
-        let group = Group::new(Payload::Records(shape, Box::new(records)), Lane::of(shape), options.tenant);
-        self.queue(inner, group, options)
+        let dispatch = self.dispatch();
+        let submission =
+            Submission::new(Payload::Records(shape, Box::new(records)), QueueKey::of(shape), options.tenant);
+        self.queue(dispatch, submission, options)
     }
 
-    /// Submits whole jobs whose keys live with one holder. Without a deadline they get the holder's patience.
+    /// Submits jobs whose keys live with one holder. Without a deadline they get the configured `holder_patience`.
     ///
     /// # Errors
-    /// A key has another home, the holder is not known here, or the tenant's queue is full.
+    /// A key has another home, the dispatcher has no such holder, or the tenant's queue is full.
     pub fn submit_held(&self, jobs: Vec<HeldJob>, options: SubmitOptions) -> Result<Ticket, JobError> {
-        let inner = self.inner();
+        let dispatch = self.dispatch();
         let holder = self.holder_of(&jobs)?;
-        let group = Group::new(Payload::Held(jobs), Lane::Holder(holder), options.tenant);
-        let deadline = options.deadline.or(Some(inner.config().holder_patience));
-        self.queue(inner, group, SubmitOptions { deadline, ..options })
+        let submission = Submission::new(Payload::Held(jobs), QueueKey::Holder(holder), options.tenant);
+        let deadline = options.deadline.or(Some(dispatch.config().holder_patience));
+        self.queue(dispatch, submission, SubmitOptions { deadline, ..options })
     }
 
-    /// Has a thread of this dispatcher run a task, predicted to take so long, when it is its tenant's turn: jobs and tasks of a tenant
-    /// are charged to one account. One tenant gets at most as many threads as there are workers, of twice as many. Dropping the
-    /// ticket drops a task that has not begun. The ticket brings no results: the task gives them away itself.
+    /// Submits a task that runs on a thread of this dispatcher at its tenant's turn. Jobs and tasks of a tenant are
+    /// charged to one account. One tenant gets at most half of the threads for tasks. Dropping the ticket drops a
+    /// task that has not begun. The ticket carries no results: the task must pass them on itself.
     ///
     /// # Errors
-    /// The tenant has too much waiting: then [`JobError::Overloaded`] counts milliseconds. Or there are no threads.
+    /// The tenant's backlog is full, and then [`JobError::Overloaded`] counts milliseconds; or no thread can be
+    /// started.
     pub fn submit_task(
         &self,
         tenant: u64,
         predicted: Duration,
         task: impl FnOnce() + Send + 'static,
     ) -> Result<Ticket, JobError> {
-        let inner = self.inner();
+        let dispatch = self.dispatch();
         let predicted_ns = Nanos::try_from(predicted.as_nanos()).unwrap_or(Nanos::MAX);
-        let group = Group::new(Payload::Task(Task::new(predicted_ns, task)), Lane::Tasks, tenant);
-        inner.enqueue_task(&group)?;
-        Ok(Ticket::new(group, Arc::clone(inner)))
+        let submission =
+            Submission::new(Payload::Task(CallerTask::new(predicted_ns, task)), QueueKey::Tasks, tenant);
+        dispatch.enqueue_task(&submission)?;
+        Ok(Ticket::new(submission, Arc::clone(dispatch)))
     }
 
-    /// Returns the time that so many operations of a shape, with so many bytes together, are predicted to take. They run in full batches
-    /// on one thread. Zero if no engine offers the shape.
+    /// Predicts the time of `ops` operations of a shape with `bytes` bytes in total, in full batches on one thread.
+    /// Zero if no engine offers the shape.
     #[must_use]
     pub fn predict(&self, shape: Shape, ops: usize, bytes: usize) -> Duration {
-        self.inner().predict(shape, ops, bytes)
+        self.dispatch().predict(shape, ops, bytes)
     }
 
     /// Returns the time that a tenant's waiting jobs and tasks are predicted to take.
     #[must_use]
     pub fn backlog(&self, tenant: u64) -> Duration {
-        self.inner().backlog(tenant)
+        self.dispatch().backlog(tenant)
     }
 
     /// Computes a set on this thread, in full batches and without a queue.
     #[must_use]
     pub fn run_all(&self, set: &OperationSet) -> Results {
-        let inner = self.inner();
+        let dispatch = self.dispatch();
         if set.shape().is_record() {
             return Results::refused(set.len(), unsupported(set.shape()));
         }
-        count(&inner.metrics.submitted, set.len());
-        inner.run_all(set)
+        count(&dispatch.metrics.submitted, set.len());
+        dispatch.run_all(set)
     }
 
     /// Computes records on this thread, without a queue.
@@ -275,8 +285,8 @@ impl Dispatcher {
         Ok(outcomes)
     }
 
-    /// The same into outcomes of an earlier call, whose memory is used again: that of many short records costs as much to get as
-    /// they do to compute. Empty where this fails.
+    /// Computes records into the outcomes of an earlier call, whose memory is reused. For many short records,
+    /// allocating that memory costs as much as computing them. After an error the outcomes are empty.
     ///
     /// # Errors
     /// As [`run_records`](Self::run_records).
@@ -286,61 +296,61 @@ impl Dispatcher {
         records: &Records<'_>,
         outcomes: &mut Outcomes,
     ) -> Result<(), JobError> {
-        let inner = self.inner();
+        let dispatch = self.dispatch();
         let ran = check_complete(shape, records).and_then(|()| {
-            count(&inner.metrics.submitted, records.len);
-            inner.run_records(shape, records, outcomes)
+            count(&dispatch.metrics.submitted, records.len);
+            dispatch.run_records(shape, records, outcomes)
         });
-        // What a failing engine wrote is for nobody.
+        // A failed engine may have written wrong bytes.
         ran.inspect_err(|_| *outcomes = Outcomes::default())
     }
 
-    /// The counters now.
+    /// Returns a snapshot of the counters.
     #[must_use]
     pub fn counters(&self) -> DispatchCounters {
-        self.inner().counters()
+        self.dispatch().counters()
     }
 
-    /// The histograms now.
+    /// Returns a snapshot of the histograms.
     #[must_use]
     pub fn histograms(&self) -> Histograms {
-        let inner = self.inner();
-        inner.recorders.read(|engine| inner.engine(engine).name())
+        let dispatch = self.dispatch();
+        dispatch.recorders.read(|engine| dispatch.engine(engine).name())
     }
 
-    /// Operations that wait now, by the name of a shape or of a holder, and tasks.
+    /// Returns the number of waiting operations by the name of a shape or holder, and of waiting tasks.
     #[must_use]
     pub fn queued(&self) -> Vec<(String, usize)> {
-        self.inner().queued()
+        self.dispatch().queued()
     }
 
-    /// Engines put aside now.
+    /// Returns the engines in quarantine.
     #[must_use]
-    pub fn aside(&self) -> Vec<Quarantined> {
-        self.inner().list_aside()
+    pub fn quarantined(&self) -> Vec<Quarantined> {
+        self.dispatch().list_quarantined()
     }
 
-    /// Probes every engine put aside, on this thread, without waiting for its time.
+    /// Probes every engine in quarantine now, on this thread.
     pub fn probe(&self) {
-        self.inner().probe_all();
+        self.dispatch().probe_all();
     }
 
-    /// The cost model as it is now, for a shape: engine name and cost.
+    /// Returns the present costs of a shape, by the name of the engine.
     #[must_use]
     pub fn costs(&self, shape: Shape) -> Vec<(&'static str, EngineCost)> {
-        let inner = self.inner();
-        // Two, so that others than the referee are asked.
-        let (state, _) = inner.lock_for(shape, 2);
+        let dispatch = self.dispatch();
+        // With two operations the other engines are probed too, not only the referee.
+        let (state, _) = dispatch.lock_for(shape, 2);
         let choices = state.scheduler.choices(shape);
-        choices.iter().map(|choice| (inner.engine(choice.engine).name(), choice.cost)).collect()
+        choices.iter().map(|choice| (dispatch.engine(choice.engine).name(), choice.cost)).collect()
     }
 
-    /// The engines, the referee first.
+    /// Returns the engines, the referee first.
     pub fn engines(&self) -> impl Iterator<Item = &dyn Engine> {
         self.0.blueprint.engines.iter().map(|engine| &**engine)
     }
 
-    /// The settings.
+    /// Returns the settings.
     #[must_use]
     pub fn config(&self) -> &SchedulerConfig {
         &self.0.blueprint.config
@@ -348,18 +358,18 @@ impl Dispatcher {
 
     fn queue(
         &self,
-        inner: &Arc<Inner>,
-        group: Arc<Group>,
+        dispatch: &Arc<DispatchState>,
+        submission: Arc<Submission>,
         options: SubmitOptions,
     ) -> Result<Ticket, JobError> {
         let after = |deadline: Duration| {
-            inner.now().saturating_add(Nanos::try_from(deadline.as_nanos()).unwrap_or(Nanos::MAX))
+            dispatch.now().saturating_add(Nanos::try_from(deadline.as_nanos()).unwrap_or(Nanos::MAX))
         };
-        if group.len() > 0 {
-            inner.enqueue(&group, options.deadline.map(after), options.coalesce)?;
+        if submission.len() > 0 {
+            dispatch.enqueue(&submission, options.deadline.map(after), options.coalesce)?;
         }
-        let ticket = Ticket::new(group, Arc::clone(inner));
-        Ok(if options.coalesce { ticket.uncalled() } else { ticket })
+        let ticket = Ticket::new(submission, Arc::clone(dispatch));
+        Ok(if options.coalesce { ticket.without_wakeup() } else { ticket })
     }
 
     fn holder_of(&self, jobs: &[HeldJob]) -> Result<usize, JobError> {
@@ -375,48 +385,50 @@ impl Dispatcher {
         known.ok_or_else(|| JobError::Unsupported { wanted: format!("holder {first}") })
     }
 
-    /// What this process uses.
-    fn inner(&self) -> &Arc<Inner> {
+    /// Returns the state of this process, and creates it in a forked child.
+    fn dispatch(&self) -> &Arc<DispatchState> {
         let mut generation = &self.0.first;
-        while generation.inner.is_foreign() {
+        while generation.dispatch.is_from_parent_process() {
             generation = generation.next.get_or_init(|| Box::new(Generation::new(&self.0.blueprint)));
         }
-        &generation.inner
+        &generation.dispatch
     }
 }
 
-/// Runs a submission on its caller's thread and answers it; false where the referee failed, so that it must be queued.
-fn run_here(inner: &Arc<Inner>, shape: Shape, group: &Arc<Group>) -> bool {
-    let Payload::Operations(set) = &group.payload else { return false };
-    let mut flight = CallerRun { inner, report: None };
-    let at_work = AtomicUsize::new(REFEREE);
+/// Runs a submission on its caller's thread and answers it. Returns false if the referee failed, so that it must be
+/// queued.
+fn run_here(dispatch: &Arc<DispatchState>, shape: Shape, submission: &Arc<Submission>) -> bool {
+    let Payload::Operations(set) = &submission.payload else { return false };
+    let mut flight = CallerRun { dispatch, report: None };
+    let running_engine = AtomicUsize::new(REFEREE);
     let result = match set.get(0) {
         Some(operation) if set.len() == 1 => {
-            inner.compute(REFEREE, &Jobs::Operations(shape, &[operation]), &at_work)
+            dispatch.compute(REFEREE, &Jobs::Operations(shape, &[operation]), &running_engine)
         }
         _ => {
             let operations: Vec<Operation<'_>> = set.iter().collect();
-            inner.compute(REFEREE, &Jobs::Operations(shape, &operations), &at_work)
+            dispatch.compute(REFEREE, &Jobs::Operations(shape, &operations), &running_engine)
         }
     };
     let Ok((outcomes, took_ns)) = result else { return false };
-    flight.report = Some(Report { engine: REFEREE, shape, ops: group.len(), bytes: group.bytes(), took_ns });
-    count(&inner.metrics.submitted, group.len());
-    count(&inner.metrics.on_caller, group.len());
-    inner.recorders.answered_here(shape, group.len(), took_ns);
-    group.answer_all(outcomes, &inner.metrics.completed);
+    flight.report =
+        Some(RunReport { engine: REFEREE, shape, ops: submission.len(), bytes: submission.bytes(), took_ns });
+    count(&dispatch.metrics.submitted, submission.len());
+    count(&dispatch.metrics.on_caller, submission.len());
+    dispatch.recorders.record_direct_answers(shape, submission.len(), took_ns);
+    submission.answer_all(outcomes, &dispatch.metrics.completed);
     true
 }
 
-/// A batch in flight on its caller's thread, which ends even where that thread unwinds.
+/// A batch in flight on its caller's thread. Its drop ends the batch, also if the thread unwinds.
 struct CallerRun<'a> {
-    inner: &'a Inner,
-    report: Option<Report>,
+    dispatch: &'a DispatchState,
+    report: Option<RunReport>,
 }
 
 impl Drop for CallerRun<'_> {
     fn drop(&mut self) {
-        self.inner.end_flight(self.report.take());
+        self.dispatch.end_batch(self.report.take());
     }
 }
 
@@ -432,23 +444,23 @@ fn check_complete(shape: Shape, records: &Records<'_>) -> Result<(), JobError> {
 
 impl Generation {
     fn new(blueprint: &Arc<Blueprint>) -> Self {
-        Self { inner: Inner::new(Arc::clone(blueprint)), next: OnceLock::new() }
+        Self { dispatch: DispatchState::new(Arc::clone(blueprint)), next: OnceLock::new() }
     }
 }
 
-impl Drop for Shared {
+impl Drop for DispatcherShared {
     fn drop(&mut self) {
         let mut generation = Some(&self.first);
         while let Some(own) = generation {
-            if !own.inner.is_foreign() {
-                own.inner.stop();
+            if !own.dispatch.is_from_parent_process() {
+                own.dispatch.stop();
             }
             generation = own.next.get().map(|next| &**next);
         }
     }
 }
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for DispatcherShared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.blueprint.engines.iter().map(|engine| engine.name())).finish()
     }

@@ -1,24 +1,24 @@
-//! Metrics of one kind by key, found without a lock.
+//! Metrics of one kind, by key. They are found without a lock.
 
 use std::fmt;
 use std::sync::OnceLock;
 
-/// Values by key. Members come at their first use and stay; there are so few that looking through them is as fast as hashing. What
-/// finds no place any more shares one, so that no peer can make a family grow without end.
+/// Values by key. A member is added at its first use and stays. There are few members, so a linear search is as fast
+/// as hashing. Keys beyond the maximum share one value, so that no peer can make a family grow without end.
 pub struct MetricFamily<K, V> {
     members: Box<[OnceLock<(K, V)>]>,
     rest: V,
 }
 
 impl<K: Clone + Eq, V: Default> MetricFamily<K, V> {
-    /// A family of at most so many members.
+    /// Creates a family of at most `max` members.
     #[must_use]
     pub fn new(max: usize) -> Self {
         Self { members: (0..max).map(|_| OnceLock::new()).collect(), rest: V::default() }
     }
 
-    /// The value of a key.
-    pub fn of(&self, key: &K) -> &V {
+    /// Returns the value of a key.
+    pub fn get(&self, key: &K) -> &V {
         for member in &self.members {
             let (own, value) = member.get_or_init(|| (key.clone(), V::default()));
             if own == key {
@@ -28,12 +28,12 @@ impl<K: Clone + Eq, V: Default> MetricFamily<K, V> {
         &self.rest
     }
 
-    /// The value that is shared by what has no place of its own.
+    /// Returns the value that keys beyond the maximum share.
     pub fn rest(&self) -> &V {
         &self.rest
     }
 
-    /// Every member, and under None what the keys without a place share.
+    /// Returns every member, and at last the shared value under the key None.
     pub fn iter(&self) -> impl Iterator<Item = (Option<&K>, &V)> {
         let members = self.members.iter().map_while(OnceLock::get);
         members.map(|(key, value)| (Some(key), value)).chain([(None, &self.rest)])
@@ -57,7 +57,7 @@ mod tests {
     fn members_stay_and_the_rest_share_a_place() {
         let family: MetricFamily<char, AtomicU64> = MetricFamily::new(2);
         for key in "abacada".chars() {
-            family.of(&key).fetch_add(1, Ordering::Relaxed);
+            family.get(&key).fetch_add(1, Ordering::Relaxed);
         }
         let read: Vec<_> =
             family.iter().map(|(key, value)| (key.copied(), value.load(Ordering::Relaxed))).collect();
@@ -72,7 +72,7 @@ mod tests {
                 let family = &family;
                 scope.spawn(move || {
                     for key in 0..4 {
-                        family.of(&((first + key) % 4)).fetch_add(1, Ordering::Relaxed);
+                        family.get(&((first + key) % 4)).fetch_add(1, Ordering::Relaxed);
                     }
                 });
             }

@@ -1,20 +1,20 @@
-//! Knowing that this process is a fork of the one that made something. The crate's only unsafe code.
+//! Detects that this process is a forked child. The crate's only unsafe code.
 //!
-//! A handler that runs in the child counts forks, so that the question costs one load instead of a system call per job.
-//! A child made by a bare `clone` system call runs no handlers and is not noticed; no runtime or server forks so.
+//! A handler in the child counts forks, so that the check costs one load instead of a system call per job. A child
+//! made by a bare `clone` system call runs no handlers and is not detected; no runtime or server forks in this way.
 #![allow(unsafe_code)]
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-/// Which process of a line of forks this is: the number of forks behind it since [`watch`] was first called.
+/// Returns the number of forks between the process that first called [`count_forks`] and this one.
 pub(crate) fn generation() -> u32 {
     FORKS.load(Ordering::Acquire)
 }
 
-/// Begins to count. Cheap to repeat.
-pub(crate) fn watch() {
+/// Begins to count forks. Cheap to repeat.
+pub(crate) fn count_forks() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(register);
 }
@@ -30,6 +30,6 @@ fn register() {
     debug_assert_eq!(code, 0, "only lack of memory makes it fail");
 }
 
-/// There is no fork to notice.
+/// Does nothing: there are no forks here.
 #[cfg(not(all(unix, not(miri))))]
 fn register() {}

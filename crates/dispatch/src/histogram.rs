@@ -1,12 +1,12 @@
-//! Histograms that many threads write without waiting for each other.
+//! Histograms that many threads write without locks.
 
 use std::array;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Buckets of every histogram. The last one holds all that is larger, too: 2^39 ns are nine minutes.
+/// The number of buckets of every histogram. The last bucket also holds all larger values: 2^39 ns are nine minutes.
 pub(crate) const BUCKETS: usize = 40;
 
-/// A histogram at work. Bucket i holds values up to 2^i, so that any figure is known within a factor of two.
+/// A histogram that records values. Bucket i holds values up to 2^i, so every figure is known within a factor of two.
 #[derive(Debug)]
 pub struct Recorder {
     counts: [AtomicU64; BUCKETS],
@@ -38,8 +38,8 @@ impl Recorder {
         self.sum.fetch_add(value.wrapping_mul(times), Ordering::Relaxed);
     }
 
-    /// Counts what was collected, with one step per bucket that it touches.
-    pub(crate) fn add(&self, tally: &Tally) {
+    /// Adds a tally, with one atomic step per bucket that it touches.
+    pub(crate) fn add(&self, tally: &BatchTally) {
         let mut touched = tally.touched;
         while touched != 0 {
             let bucket = touched.trailing_zeros() as usize;
@@ -49,7 +49,7 @@ impl Recorder {
         self.sum.fetch_add(tally.sum, Ordering::Relaxed);
     }
 
-    /// The histogram now. Values that come meanwhile may be in one bucket already and not yet in the sum.
+    /// Returns a snapshot. Values that are recorded meanwhile may be in a bucket already and not yet in the sum.
     #[must_use]
     pub fn read(&self) -> Histogram {
         let counts = array::from_fn(|bucket| self.counts[bucket].load(Ordering::Relaxed));
@@ -58,20 +58,20 @@ impl Recorder {
 }
 
 impl Histogram {
-    /// Values counted.
+    /// Returns the number of values.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Their sum, which begins again at 0 beyond 2^64, as counters may.
+    /// Returns the sum of the values. It wraps at 2^64, as counters may.
     #[must_use]
     pub fn sum(&self) -> u64 {
         self.sum
     }
 
-    /// Bounds, powers of two from 1 on, and how many values each does not exceed. Values beyond the last are in
-    /// [`count`](Self::count) alone.
+    /// Returns the bounds, powers of two from 1 on, each with the number of values up to it. Values beyond the last
+    /// bound are only in [`count`](Self::count).
     pub fn cumulative(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let bounded = self.counts[..BUCKETS - 1].iter().enumerate();
         bounded.scan(0, |below, (bucket, count)| {
@@ -81,16 +81,16 @@ impl Histogram {
     }
 }
 
-/// Values of one batch, collected on a worker's stack.
+/// The values of one batch, collected on a worker's stack.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct BatchTally {
     counts: [u64; BUCKETS],
-    /// A bit for each bucket with values.
+    /// One bit for each bucket that has values.
     touched: u64,
     sum: u64,
 }
 
-impl Tally {
+impl BatchTally {
     pub(crate) fn new() -> Self {
         Self { counts: [0; BUCKETS], touched: 0, sum: 0 }
     }
@@ -104,7 +104,7 @@ impl Tally {
     }
 }
 
-/// The smallest i with `value <= 2^i`, or the last bucket.
+/// Returns the smallest i with `value <= 2^i`, or the last bucket.
 fn bucket(value: u64) -> usize {
     let log = u64::BITS - value.saturating_sub(1).leading_zeros();
     (log as usize).min(BUCKETS - 1)
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_tally_counts_as_its_values_would_one_by_one() {
         let (together, singly) = (Recorder::default(), Recorder::default());
-        let mut tally = Tally::new();
+        let mut tally = BatchTally::new();
         for (value, times) in [(0, 1), (700, 3), (700, 2), (1 << 50, 1)] {
             tally.record(value, times);
             (0..times).for_each(|_| singly.record(value));

@@ -1,42 +1,44 @@
-//! How large batches were, how long engines took, and how long jobs waited.
+//! Histograms of batch sizes, engine times, waiting times and answer times.
 
 use oarlock_core::Shape;
 
 use crate::class::modulus_bits;
 use crate::family::MetricFamily;
-use crate::histogram::{Histogram, Recorder, Tally};
-use crate::queue::{Item, Nanos, Work};
+use crate::histogram::{BatchTally, Histogram, Recorder};
+use crate::queue::{ItemOwner, Nanos, QueueItem};
 
-/// Shapes with histograms of their own. A service uses a dozen.
+/// The number of shapes with histograms of their own. A service uses a dozen.
 const SHAPES: usize = 96;
 
-/// RSA keys of other lengths than multiples of this share one histogram: peers choose their lengths, and could take every place.
+/// RSA keys whose length is not a multiple of this share one histogram. Peers choose the lengths, and could otherwise
+/// use up all histograms.
 const RSA_STEP: u16 = 512;
 
-/// The value of a shape.
-fn of<V: Default>(family: &MetricFamily<Shape, V>, shape: Shape) -> &V {
+/// Returns the recorders of a shape.
+fn member_of<V: Default>(family: &MetricFamily<Shape, V>, shape: Shape) -> &V {
     match modulus_bits(shape) {
         Some(bits) if !bits.is_multiple_of(RSA_STEP) => family.rest(),
-        _ => family.of(&shape),
+        _ => family.get(&shape),
     }
 }
 
-/// Live histograms. Batches are counted once each, jobs by submissions: nothing here costs per job.
+/// Live histograms. A batch is recorded once, and jobs are recorded per submission, so that no single job costs
+/// anything here.
 #[derive(Debug)]
 pub(crate) struct Recorders {
     /// By engine.
-    runs: Vec<MetricFamily<Shape, Run>>,
-    answers: MetricFamily<Shape, Answer>,
+    runs: Vec<MetricFamily<Shape, RunRecorders>>,
+    answers: MetricFamily<Shape, AnswerRecorders>,
 }
 
 #[derive(Debug, Default)]
-struct Run {
+struct RunRecorders {
     operations: Recorder,
     run_ns: Recorder,
 }
 
 #[derive(Debug, Default)]
-struct Answer {
+struct AnswerRecorders {
     waiting_ns: Recorder,
     answer_ns: Recorder,
 }
@@ -49,32 +51,39 @@ impl Recorders {
         }
     }
 
-    /// A batch that an engine has computed.
-    pub(crate) fn ran(&self, engine: usize, shape: Shape, ops: usize, took_ns: f64) {
-        let run = of(&self.runs[engine], shape);
+    /// Records a batch that an engine has computed.
+    pub(crate) fn record_run(&self, engine: usize, shape: Shape, ops: usize, took_ns: f64) {
+        let run = member_of(&self.runs[engine], shape);
         run.operations.record(ops as u64);
         run.run_ns.record(took_ns as u64);
     }
 
-    /// Operations out of the queue that are answered at `landed`, after a run that began at `began`. What nobody wants any more does
-    /// not count.
-    pub(crate) fn answered<W: Work>(&self, shape: Shape, items: &[Item<W>], began: Nanos, landed: Nanos) {
-        let (mut waiting, mut whole) = (Tally::new(), Tally::new());
-        for item in items.iter().filter(|item| item.work.is_live()) {
+    /// Records queued operations that are answered at `answered_at`, after a run that began at `began`. Operations
+    /// whose answer is no longer wanted do not count.
+    pub(crate) fn record_answers<O: ItemOwner>(
+        &self,
+        shape: Shape,
+        items: &[QueueItem<O>],
+        began: Nanos,
+        answered_at: Nanos,
+    ) {
+        let (mut waiting, mut whole) = (BatchTally::new(), BatchTally::new());
+        for item in items.iter().filter(|item| item.owner.is_live()) {
             waiting.record(began.saturating_sub(item.enqueued), item.count);
-            whole.record(landed.saturating_sub(item.enqueued), item.count);
+            whole.record(answered_at.saturating_sub(item.enqueued), item.count);
         }
-        let answer = of(&self.answers, shape);
+        let answer = member_of(&self.answers, shape);
         answer.waiting_ns.add(&waiting);
         answer.answer_ns.add(&whole);
     }
 
-    /// Operations answered on the thread that submitted them, which have not waited: the engine's time is all there is to it.
-    pub(crate) fn answered_here(&self, shape: Shape, ops: usize, took_ns: f64) {
-        of(&self.answers, shape).answer_ns.record_many(took_ns as u64, ops as u64);
+    /// Records operations that were answered on the submitting thread. They have not waited, so the engine's time is
+    /// the answer time.
+    pub(crate) fn record_direct_answers(&self, shape: Shape, ops: usize, took_ns: f64) {
+        member_of(&self.answers, shape).answer_ns.record_many(took_ns as u64, ops as u64);
     }
 
-    /// The histograms now; `name` is that of an engine.
+    /// Returns a snapshot. `name` returns the name of an engine.
     pub(crate) fn read(&self, name: impl Fn(usize) -> &'static str) -> Histograms {
         let runs = self.runs.iter().enumerate().flat_map(|(engine, family)| {
             let name = name(engine);
@@ -97,14 +106,15 @@ impl Recorders {
     }
 }
 
-/// The histograms at one moment; they only grow.
+/// A snapshot of the histograms, which only grow.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Histograms {
-    /// Batches by engine and shape, by every way; confirmations and cross-checks are not among them.
+    /// Batches by engine and shape, including bulk work and batches on callers' threads. Confirmations and
+    /// cross-checks do not count.
     pub runs: Vec<BatchRuns>,
-    /// Operations submitted and answered by an engine, by shape. What `run_all` and `run_records` do is not among them: it is
-    /// answered when they return.
+    /// Submitted operations that an engine answered, by shape. `run_all` and `run_records` do not count: they answer
+    /// when they return.
     pub answers: Vec<AnswerTimes>,
 }
 
@@ -114,7 +124,7 @@ pub struct Histograms {
 pub struct BatchRuns {
     /// The engine's name.
     pub engine: &'static str,
-    /// The shape; None where there were too many for each to have its own.
+    /// The shape; None for all shapes without a histogram of their own.
     pub shape: Option<Shape>,
     /// Operations in a batch.
     pub operations: Histogram,
@@ -126,9 +136,9 @@ pub struct BatchRuns {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AnswerTimes {
-    /// The shape; None where there were too many for each to have its own.
+    /// The shape; None for all shapes without a histogram of their own.
     pub shape: Option<Shape>,
-    /// Nanoseconds in the queue, of operations that were there.
+    /// Nanoseconds in the queue, of queued operations.
     pub waiting_ns: Histogram,
     /// Nanoseconds from submission to answer.
     pub answer_ns: Histogram,
@@ -143,15 +153,15 @@ mod tests {
         is_wanted: bool,
     }
 
-    impl Work for Job {
+    impl ItemOwner for Job {
         fn is_live(&self) -> bool {
             self.is_wanted
         }
     }
 
-    fn item(enqueued: Nanos, count: u32, is_wanted: bool) -> Item<Job> {
-        Item {
-            work: Job { is_wanted },
+    fn item(enqueued: Nanos, count: u32, is_wanted: bool) -> QueueItem<Job> {
+        QueueItem {
+            owner: Job { is_wanted },
             first: 0,
             count,
             bytes: 0,
@@ -167,8 +177,8 @@ mod tests {
     fn operations_are_timed_from_their_own_submission() {
         let recorders = Recorders::new(1);
         let items = [item(1_000, 1, true), item(1_900, 3, true), item(0, 50, false)];
-        recorders.answered(Shape::X25519, &items, 2_000, 5_000);
-        recorders.answered_here(Shape::X25519, 2, 7.0);
+        recorders.record_answers(Shape::X25519, &items, 2_000, 5_000);
+        recorders.record_direct_answers(Shape::X25519, 2, 7.0);
         let read = recorders.read(|_| "engine");
         assert!(read.runs.is_empty(), "nothing ran");
         let [times] = &read.answers[..] else { panic!("{:?}", read.answers) };
@@ -180,7 +190,7 @@ mod tests {
     #[test]
     fn rsa_keys_of_odd_lengths_share_a_place() {
         let recorders = Recorders::new(1);
-        (512..=8192).for_each(|bits| recorders.ran(0, Shape::RsaPrivate { bits }, 8, 1e6));
+        (512..=8192).for_each(|bits| recorders.record_run(0, Shape::RsaPrivate { bits }, 8, 1e6));
         let read = recorders.read(|_| "engine");
         assert_eq!(read.runs.len(), 16 + 1);
         let rest = read.runs.last().map(|runs| (runs.shape, runs.operations.count(), runs.operations.sum()));

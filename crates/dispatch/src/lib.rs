@@ -1,36 +1,35 @@
-//! The dispatcher: **an idle worker never waits, and nobody sets a timer.**
+//! The dispatcher. **An idle worker never waits, and no timer delays a job.**
 //!
-//! There is one queue per class of shapes and per holder. A worker that comes free serves the tenant that has had the least engine time,
-//! and of its queues the most urgent one: while fewer jobs wait than the cost model's break-even it runs one on the referee, else as
-//! many as fill the lanes, as one batch. So latency at low load is the scalar engine's and throughput at saturation that of full
-//! lanes. Far engines get only the backlog that the CPU cannot finish in time.
+//! Jobs wait in one queue per class of shapes and per holder. A free worker serves the tenant that has had the least
+//! engine time, and of that tenant's queues the most urgent one. If fewer jobs wait than the break-even of the cost
+//! model, it runs one on the referee. Otherwise it runs as many as fill the lanes, as one batch. So the latency at low
+//! load is that of the scalar engine, and the throughput at saturation is that of full lanes. Far engines get only the
+//! backlog that the CPU cannot finish in time.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
 //! | `dispatcher` | [`Dispatcher`], its [`DispatcherBuilder`], submission |
-//! | `scheduler` | the rule, without threads and clock: queues, turns of tenants, sizes of batches |
-//! | `tenants` | tenants by the engine time that they have had |
-//! | `queue` | what waits, by tenant: cut and whole items |
-//! | `class` | shapes that wait together |
-//! | `cost` | [`EngineCost`]: C1 + C2 n + C3 b, stepped by lane groups |
-//! | `group`, `results`, `ticket` | a submission, its [`Results`], and the [`Ticket`] that waits for them |
-//! | `inner`, `threads`, `timers` | what is shared, workers and watchdog, deadlines |
-//! | `task` | work of callers that takes turns with jobs |
-//! | `flight` | a batch in flight: run, landed or abandoned |
+//! | `scheduler` | the rule, without threads and clock: queues, turns of tenants, batch sizes |
+//! | `tenants` | tenants, ordered by the engine time that they have had |
+//! | `queue` | waiting items, by tenant |
+//! | `class` | classes of shapes that wait together |
+//! | `cost` | [`EngineCost`]: C1 + C2 n + C3 b, stepped by groups of lanes |
+//! | `submission`, `results`, `ticket` | a submission, its [`Results`], and the [`Ticket`] that waits for them |
+//! | `state`, `threads`, `timers` | the shared state, workers and watchdog, deadlines |
+//! | `task` | tasks of callers that take turns with jobs |
+//! | `flight` | a batch in flight: run, answered or abandoned |
 //! | `check` | release checks: RSA confirmation, cross-checks, the referee |
-//! | `appraisal` | engines asked about a shape at its first use |
-//! | `aside` | engines put aside, and their probes |
+//! | `first_use` | probes of engines at the first use of a shape |
+//! | `quarantine` | engines in quarantine, and their probes |
 //! | `held` | jobs of holders |
-//! | `bulk` | `run_all` on the caller's thread |
-//! | `fork` | noticing that this is a child process |
+//! | `bulk` | `run_all` and `run_records` on the caller's thread |
+//! | `fork` | detection of forked children |
 //! | `config`, `metrics` | [`SchedulerConfig`], [`DispatchCounters`] |
 //! | `histogram`, `family` | [`Recorder`] and [`MetricFamily`]: metrics without locks |
-//! | `histograms` | [`Histograms`]: sizes of batches, times |
+//! | `histograms` | [`Histograms`]: batch sizes and times |
 //!
-//! It knows only the contract of `oarlock-core`: engines and holders come in through [`DispatcherBuilder`].
+//! The crate knows only the contract of `oarlock-core`. Engines and holders are added through [`DispatcherBuilder`].
 
-mod appraisal;
-mod aside;
 mod bulk;
 mod check;
 mod class;
@@ -38,34 +37,36 @@ mod config;
 mod cost;
 mod dispatcher;
 mod family;
+mod first_use;
 mod flight;
 mod fork;
-mod group;
 mod held;
 mod histogram;
 mod histograms;
-mod inner;
 mod metrics;
+mod quarantine;
 mod queue;
 mod results;
 mod scheduler;
 #[cfg(all(test, not(miri)))]
 mod sim;
+mod state;
+mod submission;
 mod task;
 mod tenants;
 mod threads;
 mod ticket;
 mod timers;
 
-pub use appraisal::FirstUseProbe;
-pub use aside::Quarantined;
 pub use config::{SchedulerConfig, SchedulingRule};
 pub use cost::EngineCost;
 pub use dispatcher::{Dispatcher, DispatcherBuilder, SubmitOptions};
 pub use family::MetricFamily;
+pub use first_use::FirstUseProbe;
 pub use histogram::{Histogram, Recorder};
 pub use histograms::{AnswerTimes, BatchRuns, Histograms};
-pub use inner::Prober;
 pub use metrics::DispatchCounters;
+pub use quarantine::Quarantined;
 pub use results::Results;
+pub use state::Prober;
 pub use ticket::Ticket;

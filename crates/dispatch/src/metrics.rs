@@ -1,14 +1,14 @@
-//! Counters for everything the dispatcher decides.
+//! Counters for all decisions of the dispatcher.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A counter with a cache line of its own: submitters and workers write different ones at the same time.
+/// A counter with a cache line of its own, because submitters and workers write different counters at the same time.
 #[derive(Debug, Default)]
 #[repr(align(64))]
-pub(crate) struct Counter(AtomicU64);
+pub(crate) struct PaddedCounter(AtomicU64);
 
-impl Deref for Counter {
+impl Deref for PaddedCounter {
     type Target = AtomicU64;
 
     fn deref(&self) -> &AtomicU64 {
@@ -20,9 +20,9 @@ macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
         /// Live counters.
         #[derive(Debug, Default)]
-        pub(crate) struct Metrics { $(pub(crate) $name: Counter),* }
+        pub(crate) struct Metrics { $(pub(crate) $name: PaddedCounter),* }
 
-        /// The counters at one moment; they only grow.
+        /// A snapshot of the counters, which only grow.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct DispatchCounters { $($(#[$doc])* pub $name: u64),* }
@@ -34,7 +34,7 @@ macro_rules! counters {
         }
 
         impl DispatchCounters {
-            /// Names and values, for printing and for metrics endpoints.
+            /// Returns names and values, for printing and for metrics endpoints.
             #[must_use]
             pub fn entries(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), self.$name)),*]
@@ -44,13 +44,13 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Operations taken in, by every way.
+    /// Operations accepted, including bulk work.
     submitted,
     /// Operations answered with an engine's or holder's outcome.
     completed,
     /// Operations refused with `Overloaded`.
     refused,
-    /// Operations cancelled before their result was there.
+    /// Operations cancelled before they had a result.
     cancelled,
     /// Operations whose deadline passed.
     expired,
@@ -70,7 +70,7 @@ counters! {
     held,
     /// Tasks of callers that were run.
     tasks,
-    /// Tasks of callers that nobody wanted any more before a thread was free, or that met the end.
+    /// Tasks of callers that were cancelled before a thread was free, or dropped at shutdown.
     tasks_dropped,
     /// Operations that a holder dropped.
     held_dropped,
@@ -82,23 +82,24 @@ counters! {
     rerun,
     /// RSA private results confirmed by the public operation before release.
     confirmed,
-    /// RSA private results that the public operation did not confirm, and not because of their key.
+    /// RSA private results that the public operation did not confirm although their key is sound.
     unconfirmed,
-    /// RSA private results that could not be confirmed because of their key, as the referee found: its numbers contradict each other.
+    /// RSA private results that could not be confirmed because the numbers of their key contradict each other. The
+    /// referee decides that.
     bad_keys,
     /// Results recomputed on a different engine.
     cross_checked,
-    /// Results due for a cross-check that no second engine could make.
+    /// Results sampled for a cross-check that no second engine could compute.
     cross_unchecked,
     /// Disputes between two engines, decided by the referee.
     disputes,
-    /// Times an engine was put aside.
+    /// Times an engine was put into quarantine.
     quarantines,
     /// Disputes in which the referee contradicted its own earlier result.
     referee_wavered,
-    /// Probes of engines put aside.
+    /// Probes of engines in quarantine.
     probes,
-    /// Probes after which an engine returned.
+    /// Probes after which an engine left quarantine.
     returned,
 }
 

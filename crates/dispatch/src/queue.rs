@@ -1,28 +1,29 @@
-//! One queue per class of shapes, per holder, and one for tasks: what each tenant has there, first come, first served.
+//! The queues: one per class of shapes, one per holder, and one for tasks. Within a queue each tenant's items are
+//! served in the order of their arrival.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 
 use oarlock_core::{BatchSize, Shape};
 
-use crate::appraisal::Asked;
 use crate::class::{class_of, is_mixed};
 use crate::cost::EngineCost;
+use crate::first_use::ProbeState;
 use crate::tenants::TenantHasher;
 
 /// Nanoseconds since the dispatcher began.
 pub(crate) type Nanos = u64;
 
-/// What waits: a handle that can say whether its answer is still wanted.
-pub(crate) trait Work: Clone {
+/// The submission that a queue item belongs to. The queue only needs to know if its answer is still wanted.
+pub(crate) trait ItemOwner: Clone {
     fn is_live(&self) -> bool;
 
-    /// The shape of what engines do; None if that is the queue's own.
+    /// Returns the shape of its operations; None if it is the queue's own shape.
     fn shape(&self) -> Option<Shape> {
         None
     }
 
-    /// Predicted nanoseconds of a task.
+    /// Returns the predicted nanoseconds of a task.
     fn task_ns(&self) -> Nanos {
         0
     }
@@ -30,8 +31,8 @@ pub(crate) trait Work: Clone {
 
 /// Consecutive operations of one submission.
 #[derive(Clone, Debug)]
-pub(crate) struct Item<W> {
-    pub(crate) work: W,
+pub(crate) struct QueueItem<O> {
+    pub(crate) owner: O,
     pub(crate) first: u32,
     pub(crate) count: u32,
     /// Input bytes of the whole item.
@@ -46,41 +47,48 @@ pub(crate) struct Item<W> {
 
 /// An engine that offers the queue's shape.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Choice {
+pub(crate) struct EngineChoice {
     pub(crate) engine: usize,
-    pub(crate) lanes: BatchSize,
+    pub(crate) batch_size: BatchSize,
     pub(crate) cost: EngineCost,
     pub(crate) is_far: bool,
-    /// Put aside for this shape after a lost dispute, or wholly after a fault or hang.
-    pub(crate) is_aside: bool,
+    /// True if it is in quarantine: for this shape after a lost dispute, or for all shapes after a fault or a hang.
+    pub(crate) is_quarantined: bool,
 }
 
-/// Where the queue's jobs run.
+impl EngineChoice {
+    /// Returns a choice that is not quarantined.
+    pub(crate) fn new(engine: usize, batch_size: BatchSize, cost: EngineCost, is_far: bool) -> Self {
+        Self { engine, batch_size, cost, is_far, is_quarantined: false }
+    }
+}
+
+/// The key of a queue: the place where its jobs run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Lane {
-    /// Engines, for the shapes of a class.
+pub(crate) enum QueueKey {
+    /// Engines. The shape names the class of shapes that wait together.
     Engines(Shape),
     Holder(usize),
-    /// Threads that run what callers have them do.
+    /// Threads that run tasks of callers.
     Tasks,
 }
 
-impl Lane {
-    /// Returns the lane in which jobs of a shape wait.
+impl QueueKey {
+    /// Returns the key of the queue in which jobs of a shape wait.
     pub(crate) fn of(shape: Shape) -> Self {
         Self::Engines(class_of(shape))
     }
 }
 
 #[derive(Debug)]
-pub(crate) struct Queue<W> {
-    pub(crate) lane: Lane,
-    pub(crate) choices: Vec<Choice>,
-    pub(crate) asked: Asked,
-    /// A thread asks engines about the shape now.
-    pub(crate) is_asking: bool,
-    tenants: HashMap<u64, Tenant<W>, BuildHasherDefault<TenantHasher>>,
-    /// Tenants in turn: all that have items, and some that had.
+pub(crate) struct JobQueue<O> {
+    pub(crate) queue_key: QueueKey,
+    pub(crate) choices: Vec<EngineChoice>,
+    pub(crate) probe_state: ProbeState,
+    /// True while a thread probes engines for the shape.
+    pub(crate) is_probing: bool,
+    tenants: HashMap<u64, TenantItems<O>, BuildHasherDefault<TenantHasher>>,
+    /// The order of tenants: all that have items, and some that had items before.
     ring: VecDeque<u64>,
     live: usize,
     bytes: u64,
@@ -89,44 +97,54 @@ pub(crate) struct Queue<W> {
 }
 
 #[derive(Debug)]
-struct Tenant<W> {
-    items: VecDeque<Item<W>>,
+struct TenantItems<O> {
+    items: VecDeque<QueueItem<O>>,
     live: usize,
     is_in_ring: bool,
 }
 
-/// Which end of a tenant's items is taken: near engines serve the oldest, far ones relieve the newest.
+/// The end of a tenant's items that is taken first. Near engines serve the oldest items, far engines the newest ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum QueueEnd {
     Oldest,
     Newest,
 }
 
-/// Tenants without items that are remembered, so that a steady tenant costs no allocation.
+/// The number of tenants without items that are kept, so that a steady tenant costs no allocation.
 const IDLE_TENANTS: usize = 64;
 
-impl<W: Work> Queue<W> {
-    pub(crate) fn new(lane: Lane, choices: Vec<Choice>, asked: Asked) -> Self {
+impl<O: ItemOwner> JobQueue<O> {
+    pub(crate) fn new(queue_key: QueueKey, choices: Vec<EngineChoice>, probe_state: ProbeState) -> Self {
         let (tenants, ring) = (HashMap::default(), VecDeque::new());
-        let is_mixed = matches!(lane, Lane::Engines(shape) if is_mixed(shape));
-        Self { lane, choices, asked, is_asking: false, tenants, ring, live: 0, bytes: 0, is_mixed }
-    }
-
-    /// True where enough engines have been asked to place so many operations.
-    pub(crate) fn is_known(&self, ops: usize) -> bool {
-        match self.asked {
-            Asked::Nobody => false,
-            Asked::Referee => ops < 2 && !self.choices.is_empty(),
-            Asked::All => true,
+        let is_mixed = matches!(queue_key, QueueKey::Engines(shape) if is_mixed(shape));
+        Self {
+            queue_key,
+            choices,
+            probe_state,
+            is_probing: false,
+            tenants,
+            ring,
+            live: 0,
+            bytes: 0,
+            is_mixed,
         }
     }
 
-    /// Operations whose answer is still wanted.
+    /// True if enough engines have been probed to place so many operations.
+    pub(crate) fn is_known(&self, ops: usize) -> bool {
+        match self.probe_state {
+            ProbeState::Nobody => false,
+            ProbeState::Referee => ops < 2 && !self.choices.is_empty(),
+            ProbeState::All => true,
+        }
+    }
+
+    /// Returns the number of operations whose answer is still wanted.
     pub(crate) fn live(&self) -> usize {
         self.live
     }
 
-    /// Mean input bytes per operation.
+    /// Returns the mean number of input bytes per operation.
     pub(crate) fn bytes_per_op(&self) -> usize {
         if self.live == 0 { 0 } else { (self.bytes / self.live as u64) as usize }
     }
@@ -136,19 +154,19 @@ impl<W: Work> Queue<W> {
         self.is_mixed
     }
 
-    /// True if nothing is left here, wanted or not.
+    /// True if the queue holds no item, wanted or not.
     pub(crate) fn is_empty(&self) -> bool {
         self.live == 0 && self.tenants.values().all(|tenant| tenant.items.is_empty())
     }
 
-    /// Operations of one tenant whose answer is still wanted.
+    /// Returns the number of operations of one tenant whose answer is still wanted.
     pub(crate) fn live_of(&self, tenant: u64) -> usize {
         self.tenants.get(&tenant).map_or(0, |tenant| tenant.live)
     }
 
-    /// Appends an item unless its tenant would have more than `bound` operations waiting; an item larger than the bound
-    /// is taken when nothing waits. The error is what waits.
-    pub(crate) fn push(&mut self, item: Item<W>, bound: usize) -> Result<(), usize> {
+    /// Appends an item, unless its tenant would then have more than `bound` operations waiting. An item larger than
+    /// the bound is accepted if the tenant has nothing waiting. The error is the number of waiting operations.
+    pub(crate) fn push(&mut self, item: QueueItem<O>, bound: usize) -> Result<(), usize> {
         self.forget_idle_tenants();
         let (count, bytes) = (item.count as usize, item.bytes);
         let tenant = self.tenant_in_ring(item.tenant);
@@ -162,8 +180,8 @@ impl<W: Work> Queue<W> {
         Ok(())
     }
 
-    /// Returns an item of an abandoned batch to where it came from, whatever the bound.
-    pub(crate) fn push_again(&mut self, item: Item<W>) {
+    /// Puts an item of an abandoned batch back to the front of its tenant's items. The bound does not apply.
+    pub(crate) fn push_again(&mut self, item: QueueItem<O>) {
         self.live += item.count as usize;
         self.bytes += u64::from(item.bytes);
         let tenant = self.tenant_in_ring(item.tenant);
@@ -171,8 +189,8 @@ impl<W: Work> Queue<W> {
         tenant.items.push_front(item);
     }
 
-    fn tenant_in_ring(&mut self, id: u64) -> &mut Tenant<W> {
-        let tenant = self.tenants.entry(id).or_insert_with(Tenant::new);
+    fn tenant_in_ring(&mut self, id: u64) -> &mut TenantItems<O> {
+        let tenant = self.tenants.entry(id).or_insert_with(TenantItems::new);
         if !std::mem::replace(&mut tenant.is_in_ring, true) {
             self.ring.push_back(id);
         }
@@ -183,7 +201,7 @@ impl<W: Work> Queue<W> {
         if self.tenants.len() <= IDLE_TENANTS {
             return;
         }
-        let has_items = |tenant: &Tenant<W>| !tenant.items.is_empty();
+        let has_items = |tenant: &TenantItems<O>| !tenant.items.is_empty();
         if self.tenants.values().filter(|tenant| has_items(tenant)).count() * 2 < self.tenants.len() {
             self.tenants.retain(|_, tenant| has_items(tenant));
             let tenants = &self.tenants;
@@ -191,107 +209,110 @@ impl<W: Work> Queue<W> {
         }
     }
 
-    /// Operations of a submission that nobody wants any more leave the count at once. Their items go when met, and all together when
-    /// their tenant has nothing else here.
+    /// Removes unwanted operations of a submission from the counts. Their items are dropped later: when a batch meets
+    /// them, or all at once when their tenant has nothing else here.
     pub(crate) fn forget(&mut self, tenant: u64, ops: usize, bytes: u64) {
         self.live = self.live.saturating_sub(ops);
         self.bytes = self.bytes.saturating_sub(bytes);
         if let Some(tenant) = self.tenants.get_mut(&tenant) {
             tenant.live = tenant.live.saturating_sub(ops);
             if tenant.live == 0 {
-                tenant.items.retain(|item| item.work.is_live());
+                tenant.items.retain(|item| item.owner.is_live());
             }
         }
     }
 
-    /// When the next item of a tenant is due.
+    /// Returns the due time of a tenant's next item.
     pub(crate) fn due_of(&self, tenant: u64) -> Option<Nanos> {
         self.tenants.get(&tenant)?.items.front().map(|item| item.due)
     }
 
-    /// When the oldest of the tenants' next items came.
+    /// Returns the arrival time of the oldest item at the front of any tenant.
     pub(crate) fn oldest(&self) -> Option<Nanos> {
         self.fronts().map(|item| item.enqueued).min()
     }
 
-    /// True where the next item of a tenant failed so often that it runs alone.
+    /// True if the next item of a tenant has failed so often that it must run alone.
     pub(crate) fn next_runs_alone(&self, tenant: u64) -> bool {
         let next = self.tenants.get(&tenant).and_then(|tenant| tenant.items.front());
         next.is_some_and(|item| item.attempts >= ALONE_AFTER)
     }
 
-    fn fronts(&self) -> impl Iterator<Item = &Item<W>> {
+    fn fronts(&self) -> impl Iterator<Item = &QueueItem<O>> {
         let next = self.ring.iter().filter_map(|tenant| self.tenants.get(tenant));
         next.filter_map(|tenant| tenant.items.front())
     }
 
-    /// Other tenants that have items here, those first whose turn it is to join a batch.
+    /// Returns the other tenants that have live operations here, in the order in which they may join a batch.
     pub(crate) fn others(&self, tenant: u64) -> impl Iterator<Item = u64> + '_ {
         let others = self.ring.iter().take(MAX_JOINING).copied().filter(move |id| *id != tenant);
         others.filter(|id| self.live_of(*id) > 0)
     }
 
-    /// Takes at least one item of a tenant and at most `max` operations (a whole item may exceed them). Lanes that it leaves empty are
-    /// filled with operations of others that `may_join`, in turn.
-    pub(crate) fn take_for(
+    /// Takes at least one item of a tenant and at most `max` operations; a whole item may exceed them. The rest of
+    /// the batch is filled with operations of other tenants that `may_join`, in turn.
+    pub(crate) fn take_with_others(
         &mut self,
         tenant: u64,
         max: usize,
         may_join: impl Fn(u64) -> bool,
-    ) -> Vec<Item<W>> {
-        let mut taken = Taken::default();
+    ) -> Vec<QueueItem<O>> {
+        let mut fill = BatchFill::default();
         let max = max.max(1);
-        self.take_of(tenant, max, End::Oldest, &mut taken);
-        if taken.items.is_empty() || self.live == 0 {
-            return self.finish(taken);
+        self.take_from_tenant(tenant, max, QueueEnd::Oldest, &mut fill);
+        if fill.items.is_empty() || self.live == 0 {
+            return self.finish(fill);
         }
         for _ in 0..self.ring.len().min(MAX_JOINING) {
-            if taken.ops >= max {
+            if fill.ops >= max {
                 break;
             }
             let Some(id) = self.ring.pop_front() else { break };
             if id != tenant && may_join(id) {
-                self.take_of(id, max - taken.ops, End::Oldest, &mut taken);
+                self.take_from_tenant(id, max - fill.ops, QueueEnd::Oldest, &mut fill);
             }
             self.requeue(id);
         }
-        self.finish(taken)
+        self.finish(fill)
     }
 
-    /// Takes at least one item and at most `max` operations (a whole item may exceed them), tenants in turn.
-    pub(crate) fn take(&mut self, max: usize, end: End) -> Vec<Item<W>> {
-        let mut taken = Taken::default();
+    /// Takes at least one item and at most `max` operations of all tenants, in turn; a whole item may exceed them.
+    pub(crate) fn take(&mut self, max: usize, end: QueueEnd) -> Vec<QueueItem<O>> {
+        let mut fill = BatchFill::default();
         let max = max.max(1);
         let quota = max.div_ceil(self.ring.len().max(1));
-        // Each round passes over tenants that have nothing of the batch's shape.
+        // Counts the tenants in a row that had nothing of the batch's shape. After a full round of them the batch
+        // cannot grow.
         let mut passed = 0;
-        while taken.ops < max
+        while fill.ops < max
             && passed < self.ring.len()
             && let Some(id) = self.ring.pop_front()
         {
-            let ops = self.take_of(id, quota.min(max - taken.ops), end, &mut taken);
+            let ops = self.take_from_tenant(id, quota.min(max - fill.ops), end, &mut fill);
             let has_items = self.tenants.get(&id).is_some_and(|tenant| !tenant.items.is_empty());
             if ops == 0 && has_items && !self.is_mixed {
-                // Its turn has not been served: it begins the next batch, where any size is taken.
+                // The tenant keeps its turn: its item did not fit, and as the first item of the next batch it will
+                // fit at any size. Otherwise a large item could wait for ever behind small ones.
                 self.ring.push_front(id);
                 break;
             }
             let has_more = self.requeue(id);
             passed = if ops > 0 || !has_more { 0 } else { passed + 1 };
         }
-        self.finish(taken)
+        self.finish(fill)
     }
 
-    fn take_of(&mut self, id: u64, max: usize, end: End, taken: &mut Taken<W>) -> usize {
+    fn take_from_tenant(&mut self, id: u64, max: usize, end: QueueEnd, fill: &mut BatchFill<O>) -> usize {
         let Some(tenant) = self.tenants.get_mut(&id) else { return 0 };
-        let before = taken.ops;
-        tenant.take(max, end, self.is_mixed, taken, &mut self.bytes);
-        let ops = taken.ops - before;
+        let before = fill.ops;
+        tenant.take(max, end, self.is_mixed, fill, &mut self.bytes);
+        let ops = fill.ops - before;
         self.live -= ops.min(self.live);
         ops
     }
 
-    /// Puts a tenant that was at the front of the ring at its end if it has items; false if not.
+    /// Puts a tenant that was at the front of the ring at its end. Returns false if it has no items, so that it left
+    /// the ring.
     fn requeue(&mut self, id: u64) -> bool {
         let Some(tenant) = self.tenants.get_mut(&id) else { return false };
         tenant.is_in_ring = !tenant.items.is_empty();
@@ -301,70 +322,70 @@ impl<W: Work> Queue<W> {
         tenant.is_in_ring
     }
 
-    fn finish(&mut self, taken: Taken<W>) -> Vec<Item<W>> {
+    fn finish(&mut self, fill: BatchFill<O>) -> Vec<QueueItem<O>> {
         if self.live == 0 {
             self.bytes = 0;
         }
-        taken.items
+        fill.items
     }
 }
 
-/// A batch as it fills.
-struct Taken<W> {
-    items: Vec<Item<W>>,
+/// A batch that is being filled.
+struct BatchFill<O> {
+    items: Vec<QueueItem<O>>,
     ops: usize,
-    /// The shape of its first item.
+    /// The shape of its first item, which all others must have.
     shape: Option<Shape>,
 }
 
-impl<W> Default for Taken<W> {
+impl<O> Default for BatchFill<O> {
     fn default() -> Self {
         Self { items: Vec::new(), ops: 0, shape: None }
     }
 }
 
-/// Tenants that are looked at to fill the lanes of one batch.
+/// The number of tenants that are examined to fill one batch. It bounds the work under the lock.
 const MAX_JOINING: usize = 64;
 
-/// Items that failed so often run one operation at a time on the referee.
+/// Items that failed so often run one operation at a time on the referee, so that a bad operation fails alone.
 pub(crate) const ALONE_AFTER: u8 = 2;
 
-impl<W: Work> Tenant<W> {
+impl<O: ItemOwner> TenantItems<O> {
     fn new() -> Self {
         Self { items: VecDeque::new(), live: 0, is_in_ring: false }
     }
 
-    /// Adds up to `max` operations to a batch. The first item of a batch is taken even where it is whole and larger.
-    fn take(&mut self, max: usize, end: End, is_mixed: bool, taken: &mut Taken<W>, bytes: &mut u64) {
-        let full = taken.ops + max;
-        while taken.ops < full {
+    /// Adds up to `max` operations to a batch. The first item of a batch is taken even if it is whole and larger.
+    fn take(&mut self, max: usize, end: QueueEnd, is_mixed: bool, fill: &mut BatchFill<O>, bytes: &mut u64) {
+        let full = fill.ops + max;
+        while fill.ops < full {
             let next = match end {
-                End::Oldest => self.items.pop_front(),
-                End::Newest => self.items.pop_back(),
+                QueueEnd::Oldest => self.items.pop_front(),
+                QueueEnd::Newest => self.items.pop_back(),
             };
             let Some(item) = next else { break };
-            if !item.work.is_live() {
+            if !item.owner.is_live() {
                 continue;
             }
-            let is_first = taken.items.is_empty();
-            let shape = if is_mixed { item.work.shape() } else { None };
-            let is_too_large = item.is_whole && item.count as usize > full - taken.ops;
-            if !is_first && (is_too_large || shape != taken.shape) {
+            let is_first = fill.items.is_empty();
+            let shape = if is_mixed { item.owner.shape() } else { None };
+            let is_too_large = item.is_whole && item.count as usize > full - fill.ops;
+            if !is_first && (is_too_large || shape != fill.shape) {
                 self.give_back(item, end);
                 break;
             }
-            let piece = self.cut(item, full - taken.ops, end);
+            let piece = self.cut(item, full - fill.ops, end);
             let ops = piece.count as usize;
-            taken.ops += ops;
-            taken.shape = shape;
+            fill.ops += ops;
+            fill.shape = shape;
             self.live -= ops.min(self.live);
             *bytes = bytes.saturating_sub(u64::from(piece.bytes));
-            taken.items.push(piece);
+            fill.items.push(piece);
         }
     }
 
-    /// Cuts `max` operations off an item and gives the rest back.
-    fn cut(&mut self, mut item: Item<W>, max: usize, end: End) -> Item<W> {
+    /// Cuts `max` operations off an item and puts the rest back.
+    fn cut(&mut self, mut item: QueueItem<O>, max: usize, end: QueueEnd) -> QueueItem<O> {
         let max = u32::try_from(max).unwrap_or(u32::MAX);
         if item.is_whole || item.count <= max {
             return item;
@@ -376,17 +397,17 @@ impl<W: Work> Tenant<W> {
         item.count = max;
         item.bytes = piece_bytes;
         match end {
-            End::Oldest => rest.first += max,
-            End::Newest => item.first += rest.count,
+            QueueEnd::Oldest => rest.first += max,
+            QueueEnd::Newest => item.first += rest.count,
         }
         self.give_back(rest, end);
         item
     }
 
-    fn give_back(&mut self, item: Item<W>, end: End) {
+    fn give_back(&mut self, item: QueueItem<O>, end: QueueEnd) {
         match end {
-            End::Oldest => self.items.push_front(item),
-            End::Newest => self.items.push_back(item),
+            QueueEnd::Oldest => self.items.push_front(item),
+            QueueEnd::Newest => self.items.push_back(item),
         }
     }
 }

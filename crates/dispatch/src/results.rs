@@ -14,43 +14,50 @@ pub struct Results {
     pub(crate) errors: Vec<(u32, JobError)>,
 }
 
-/// Errors in the order of their jobs, whatever order their batches ended in.
-pub(crate) fn sorted(mut errors: Vec<(u32, JobError)>) -> Vec<(u32, JobError)> {
+/// Sorts errors by job. Batches of one submission may end in any order.
+pub(crate) fn sort_errors(mut errors: Vec<(u32, JobError)>) -> Vec<(u32, JobError)> {
     errors.sort_unstable_by_key(|(at, _)| *at);
     errors
 }
 
 impl Results {
-    /// Answers that an engine has given in full.
+    /// Returns the answers of a submission of which every job was computed or has an error.
     pub(crate) fn complete(shape: Shape, outcomes: Outcomes, errors: Vec<(u32, JobError)>) -> Self {
         let len = outcomes.len();
-        let errors = sorted(errors);
-        Self { shape: Some(shape), len, unanswered: withheld(shape), outcomes, held: Vec::new(), errors }
+        let errors = sort_errors(errors);
+        Self {
+            shape: Some(shape),
+            len,
+            unanswered: unconfirmed_error(shape),
+            outcomes,
+            held: Vec::new(),
+            errors,
+        }
     }
 
-    /// The same error for every one of `len` jobs.
+    /// Returns the same error for each of `len` jobs.
     pub(crate) fn refused(len: usize, error: JobError) -> Self {
         let outcomes = Outcomes::default();
         Self { shape: None, len, unanswered: error, outcomes, held: Vec::new(), errors: Vec::new() }
     }
 
-    /// Number of jobs.
+    /// Returns the number of jobs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// True where there was no job.
+    /// True if there was no job.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The result of the operation or held job at `index`: its bytes, empty for a verification that says yes. For
-    /// records this is their status only; the bytes are in [`Results::outcomes`].
+    /// Returns the result of the operation or held job at `index`. The bytes of a successful verification are empty.
+    /// For records the answer is their status only; their bytes are in [`Results::outcomes`].
     ///
     /// # Errors
-    /// Why this job has no result.
+    /// The reason why this job has no result.
     pub fn get(&self, index: usize) -> Result<&[u8], JobError> {
         if let Some(answer) = self.held.get(index) {
             return match answer {
@@ -71,7 +78,7 @@ impl Results {
         }
     }
 
-    /// The raw outcome: statuses and buffers, by which records are read.
+    /// Returns the raw outcome: statuses and buffers. Records are read from it.
     #[must_use]
     pub fn outcomes(&self) -> &Outcomes {
         &self.outcomes
@@ -84,7 +91,7 @@ impl Results {
     }
 }
 
-/// What is said of a job whose result did not pass the release checks.
-pub(crate) fn withheld(shape: Shape) -> JobError {
+/// Returns the error of a job whose result did not pass the release checks.
+pub(crate) fn unconfirmed_error(shape: Shape) -> JobError {
     JobError::EngineFailed { shape, reason: "no engine gave a result that could be confirmed".into() }
 }

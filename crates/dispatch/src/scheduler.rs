@@ -1,7 +1,7 @@
-//! The dispatcher's rule, without threads and without a clock: time comes in with every call.
+//! The dispatcher's rule, without threads and without a clock: every call passes the time.
 //!
-//! The worker threads and the simulation in virtual time drive the same state machine. Here are queues and what becomes of them;
-//! `turns` decides whose turn it is, `size` which engine and how many.
+//! The worker threads and the simulation in virtual time drive the same state machine. This module keeps the queues.
+//! Module `turns` chooses the tenant and the queue, module `size` the engine and the batch size.
 
 mod size;
 mod turns;
@@ -11,178 +11,184 @@ use std::fmt;
 
 use oarlock_core::{JobError, Shape};
 
-use crate::appraisal::{Asked, Inquiry, Question};
 use crate::class::class_of;
 use crate::config::SchedulerConfig;
-use crate::cost::EngineCost;
-use crate::queue::{Choice, End, Item, Lane, Nanos, Queue, Work};
+use crate::first_use::{ProbeNeed, ProbeRequest, ProbeState};
+use crate::queue::{EngineChoice, ItemOwner, JobQueue, Nanos, QueueEnd, QueueItem, QueueKey};
 use crate::tenants::{Resource, Tenants};
 
-/// Queues that are found by looking at each; more are hashed.
+/// The number of queues up to which a linear search is faster than hashing.
 const LOOKED_THROUGH: usize = 8;
 
-/// Queues of mixed lengths that are kept while nothing waits in them: their costs have been learnt.
+/// The number of idle queues of mixed lengths that are kept for the costs that they have learnt.
 const IDLE_MIXED_QUEUES: usize = 32;
 
-/// What a free worker does next.
+/// The next step of a free worker.
 #[derive(Debug)]
-pub(crate) enum Decision<W> {
+pub(crate) enum Decision<O> {
     /// Run these on an engine.
-    Run(Plan<W>),
-    /// Run what a caller has to be done.
-    Do(Item<W>),
+    Run(BatchPlan<O>),
+    /// Run a task of a caller.
+    Do(QueueItem<O>),
     /// Start these at a holder.
-    Start { holder: usize, items: Vec<Item<W>> },
-    /// No engine is left that could do these.
-    Fail { shape: Shape, items: Vec<Item<W>> },
-    /// No engine offers what these ask for.
-    Refuse { shape: Shape, items: Vec<Item<W>> },
-    /// Engines have to be asked about a shape first.
-    Ask(Question),
-    /// A batch is filling; look again then (comparison rule only).
+    Start { holder: usize, items: Vec<QueueItem<O>> },
+    /// Fail these: all engines that offer the shape are in quarantine.
+    Fail { shape: Shape, items: Vec<QueueItem<O>> },
+    /// Refuse these: no engine offers the shape.
+    Refuse { shape: Shape, items: Vec<QueueItem<O>> },
+    /// Probe engines for a shape first.
+    Probe(ProbeRequest),
+    /// Look again at this time, because a batch fills (comparison rule only).
     WaitUntil(Nanos),
-    /// There is nothing to do.
+    /// Nothing to do.
     Idle,
 }
 
 /// A batch for an engine.
 #[derive(Debug)]
-pub(crate) struct Plan<W> {
+pub(crate) struct BatchPlan<O> {
     pub(crate) engine: usize,
     pub(crate) shape: Shape,
-    pub(crate) items: Vec<Item<W>>,
+    pub(crate) items: Vec<QueueItem<O>>,
     pub(crate) ops: usize,
     pub(crate) predicted_ns: f64,
 }
 
-/// The share of the machine that asks.
+/// The load of the other workers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asking {
-    /// Other workers with nothing to do, who will take their share.
+pub(crate) struct WorkerLoad {
+    /// The number of other workers that are idle and will take their share of a queue.
     pub(crate) idle_others: usize,
 }
 
-pub(crate) struct Scheduler<W> {
+pub(crate) struct Scheduler<O> {
     pub(crate) config: SchedulerConfig,
-    /// Engine that is baseline, fallback and referee.
+    /// The engine that is baseline, fallback and referee.
     pub(crate) referee: usize,
-    queues: Vec<Queue<W>>,
-    by_lane: HashMap<Lane, usize>,
+    queues: Vec<JobQueue<O>>,
+    by_key: HashMap<QueueKey, usize>,
     /// Queues of engines and holders with live operations.
     active: Vec<usize>,
-    /// Live operations in these.
+    /// The number of live operations in the active queues.
     live: usize,
     tenants: Tenants,
-    /// By engine, the shapes for which it is put aside; None means all.
-    asides: Vec<Vec<Option<Shape>>>,
-    /// Memory for the order of a tenant's queues.
+    /// By engine, the shapes for which it is in quarantine; None means all shapes.
+    quarantined: Vec<Vec<Option<Shape>>>,
+    /// Reused memory for the order of a tenant's queues.
     order: Vec<(i128, usize)>,
 }
 
-impl<W: Work> Scheduler<W> {
+impl<O: ItemOwner> Scheduler<O> {
     pub(crate) fn new(config: SchedulerConfig, referee: usize, engines: usize) -> Self {
         Self {
             config,
             referee,
             queues: Vec::new(),
-            by_lane: HashMap::new(),
+            by_key: HashMap::new(),
             active: Vec::new(),
             live: 0,
             tenants: Tenants::default(),
-            asides: vec![Vec::new(); engines],
+            quarantined: vec![Vec::new(); engines],
             order: Vec::new(),
         }
     }
 
-    /// The queue of a lane, made with `choices` where it does not exist yet.
-    pub(crate) fn queue_for(&mut self, lane: Lane, choices: impl FnOnce() -> Vec<Choice>) -> usize {
-        if let Some(index) = self.find(lane) {
+    /// Returns the queue of a key. A new queue gets the engines that `choices` returns.
+    pub(crate) fn queue_for(
+        &mut self,
+        queue_key: QueueKey,
+        choices: impl FnOnce() -> Vec<EngineChoice>,
+    ) -> usize {
+        if let Some(index) = self.find(queue_key) {
             return index;
         }
         let mut choices = choices();
-        mark_aside(&self.asides, lane, &mut choices);
-        self.add(Queue::new(lane, choices, Asked::All))
+        mark_quarantined(&self.quarantined, queue_key, &mut choices);
+        self.add(JobQueue::new(queue_key, choices, ProbeState::All))
     }
 
-    /// The queue of a shape about which engines are asked when somebody needs to know.
-    pub(crate) fn queue_unasked(&mut self, shape: Shape) -> usize {
-        let lane = Lane::of(shape);
-        self.find(lane).unwrap_or_else(|| self.add(Queue::new(lane, Vec::new(), Asked::Nobody)))
+    /// Returns the queue of a shape. Engines of a new queue are probed when that is needed.
+    pub(crate) fn unprobed_queue(&mut self, shape: Shape) -> usize {
+        let queue_key = QueueKey::of(shape);
+        self.find(queue_key)
+            .unwrap_or_else(|| self.add(JobQueue::new(queue_key, Vec::new(), ProbeState::Nobody)))
     }
 
-    fn add(&mut self, queue: Queue<W>) -> usize {
+    fn add(&mut self, queue: JobQueue<O>) -> usize {
         let index = self.idle_mixed().unwrap_or(self.queues.len());
         if let Some(old) = self.queues.get_mut(index) {
-            self.by_lane.remove(&old.lane);
-            self.by_lane.insert(queue.lane, index);
+            self.by_key.remove(&old.queue_key);
+            self.by_key.insert(queue.queue_key, index);
             *old = queue;
         } else {
-            self.by_lane.insert(queue.lane, index);
+            self.by_key.insert(queue.queue_key, index);
             self.queues.push(queue);
         }
         index
     }
 
-    /// The place of a queue of mixed lengths that makes way for another one, if there are many in which nothing waits.
+    /// Returns the index of an idle queue of mixed lengths that a new queue replaces, if there are many of them. It
+    /// bounds memory, since peers choose the lengths of their keys.
     fn idle_mixed(&self) -> Option<usize> {
         let is_idle =
-            |(_, queue): &(usize, &Queue<W>)| queue.is_mixed() && queue.is_empty() && !queue.is_asking;
+            |(_, queue): &(usize, &JobQueue<O>)| queue.is_mixed() && queue.is_empty() && !queue.is_probing;
         let mut idle = self.queues.iter().enumerate().filter(is_idle).map(|(index, _)| index);
         let first = idle.next()?;
         (idle.count() >= IDLE_MIXED_QUEUES).then_some(first)
     }
 
-    /// The few queues that a service uses are found by looking, faster than by hashing.
-    fn find(&self, lane: Lane) -> Option<usize> {
-        let first = self.queues.iter().take(LOOKED_THROUGH).position(|queue| queue.lane == lane);
+    /// Finds the queue of a key. A service uses few queues, and a linear search is faster than hashing for them.
+    fn find(&self, queue_key: QueueKey) -> Option<usize> {
+        let first = self.queues.iter().take(LOOKED_THROUGH).position(|queue| queue.queue_key == queue_key);
         first.or_else(|| {
-            if self.queues.len() > LOOKED_THROUGH { self.by_lane.get(&lane).copied() } else { None }
+            if self.queues.len() > LOOKED_THROUGH { self.by_key.get(&queue_key).copied() } else { None }
         })
     }
 
-    /// False where it is known that no engine offers the queue's shape.
+    /// False if it is known that no engine offers the queue's shape.
     pub(crate) fn has_choices(&self, queue: usize) -> bool {
-        self.queues[queue].asked != Asked::All || !self.queues[queue].choices.is_empty()
+        self.queues[queue].probe_state != ProbeState::All || !self.queues[queue].choices.is_empty()
     }
 
-    /// What must be asked to place so many operations of a queue. Who is told to ask must call [`learn`](Self::learn).
-    pub(crate) fn inquire(&mut self, queue: usize, ops: usize) -> Inquiry {
-        let (index, referee, engines) = (queue, self.referee, 0..self.asides.len());
+    /// Returns the probes that are needed to place so many operations of a queue. A caller that gets a request must
+    /// call [`add_choices`](Self::add_choices), or the queue waits for ever.
+    pub(crate) fn need_probe(&mut self, queue: usize, ops: usize) -> ProbeNeed {
+        let (index, referee, engines) = (queue, self.referee, 0..self.quarantined.len());
         let queue = &mut self.queues[index];
-        let Lane::Engines(shape) = queue.lane else { return Inquiry::Known };
+        let QueueKey::Engines(shape) = queue.queue_key else { return ProbeNeed::Known };
         if queue.is_known(ops) {
-            return Inquiry::Known;
+            return ProbeNeed::Known;
         }
-        if std::mem::replace(&mut queue.is_asking, true) {
-            return Inquiry::Wait;
+        if std::mem::replace(&mut queue.is_probing, true) {
+            return ProbeNeed::Wait;
         }
-        let is_due = |engine: &usize| *engine != referee || queue.asked == Asked::Nobody;
-        let is_alone = ops < 2 && queue.asked == Asked::Nobody && self.config.referee_serves;
+        let is_due = |engine: &usize| *engine != referee || queue.probe_state == ProbeState::Nobody;
+        let is_alone = ops < 2 && queue.probe_state == ProbeState::Nobody && self.config.referee_serves;
         let (engines, then) = if is_alone {
-            (vec![referee], Asked::Referee)
+            (vec![referee], ProbeState::Referee)
         } else {
             let is_serving = |engine: &usize| *engine != referee || self.config.referee_serves;
-            (engines.filter(|engine| is_due(engine) && is_serving(engine)).collect(), Asked::All)
+            (engines.filter(|engine| is_due(engine) && is_serving(engine)).collect(), ProbeState::All)
         };
-        Inquiry::Ask(Question { queue: index, shape, engines, then })
+        ProbeNeed::Probe(ProbeRequest { queue: index, shape, engines, then })
     }
 
-    /// True where nothing has to be asked to place so many operations of a queue.
+    /// True if no probe is needed to place so many operations of a queue.
     pub(crate) fn is_known(&self, queue: usize, ops: usize) -> bool {
         self.queues[queue].is_known(ops)
     }
 
-    /// Notes what engines have said.
-    pub(crate) fn learn(&mut self, question: &Question, mut choices: Vec<Choice>) {
-        mark_aside(&self.asides, Lane::of(question.shape), &mut choices);
-        let queue = &mut self.queues[question.queue];
+    /// Adds the engines that a probe has found, and ends the request.
+    pub(crate) fn add_choices(&mut self, request: &ProbeRequest, mut choices: Vec<EngineChoice>) {
+        mark_quarantined(&self.quarantined, QueueKey::of(request.shape), &mut choices);
+        let queue = &mut self.queues[request.queue];
         queue.choices.extend(choices);
-        (queue.asked, queue.is_asking) = (question.then, false);
+        (queue.probe_state, queue.is_probing) = (request.then, false);
     }
 
-    /// Takes an item in, or refuses it at the tenant's bound. A submission larger than the bound of operations is taken when the
-    /// tenant has nothing waiting.
-    pub(crate) fn submit(&mut self, queue: usize, item: Item<W>) -> Result<(), JobError> {
+    /// Queues an item, or refuses it at the tenant's bound. An item larger than the bound is accepted if the tenant
+    /// has nothing waiting.
+    pub(crate) fn submit(&mut self, queue: usize, item: QueueItem<O>) -> Result<(), JobError> {
         self.check_backlog(queue, &item)?;
         let (bound, tenant, ops) = (self.config.tenant_bound, item.tenant, item.count as usize);
         self.queues[queue].push(item, bound).map_err(|queued| JobError::Overloaded { queued, bound })?;
@@ -190,24 +196,24 @@ impl<W: Work> Scheduler<W> {
         Ok(())
     }
 
-    /// Takes in a task, which waits for a thread of its kind.
-    pub(crate) fn submit_task(&mut self, item: Item<W>) -> Result<(), JobError> {
-        let (tenant, ns, bound) = (item.tenant, item.work.task_ns(), self.config.tenant_bound);
+    /// Queues a task, which waits for a thread for tasks.
+    pub(crate) fn submit_task(&mut self, item: QueueItem<O>) -> Result<(), JobError> {
+        let (tenant, ns, bound) = (item.tenant, item.owner.task_ns(), self.config.tenant_bound);
         if let Some(max) = self.config.max_tenant_backlog {
             let (waiting, max) = (self.backlog_ns(tenant), max.as_nanos() as f64);
             if waiting + ns as f64 > max {
                 return Err(JobError::Overloaded { queued: in_ms(waiting), bound: in_ms(max) });
             }
         }
-        let queue = self.queue_for(Lane::Tasks, Vec::new);
+        let queue = self.queue_for(QueueKey::Tasks, Vec::new);
         self.queues[queue].push(item, bound).map_err(|queued| JobError::Overloaded { queued, bound })?;
         self.tenants.enter_task(tenant, ns);
         Ok(())
     }
 
     /// Returns the items of an abandoned or faulted batch to the front of their queue.
-    pub(crate) fn submit_again(&mut self, lane: Lane, items: Vec<Item<W>>) {
-        let Some(queue) = self.find(lane) else { return };
+    pub(crate) fn submit_again(&mut self, queue_key: QueueKey, items: Vec<QueueItem<O>>) {
+        let Some(queue) = self.find(queue_key) else { return };
         for mut item in items.into_iter().rev() {
             item.attempts = item.attempts.saturating_add(1);
             let (tenant, ops) = (item.tenant, item.count as usize);
@@ -224,11 +230,18 @@ impl<W: Work> Scheduler<W> {
         }
     }
 
-    /// Live operations of a submission are not wanted any more.
-    pub(crate) fn forget(&mut self, lane: Lane, tenant: u64, ops: usize, bytes: u64, task_ns: Nanos) {
-        let Some(queue) = self.find(lane) else { return };
+    /// Removes live operations of a submission that are no longer wanted.
+    pub(crate) fn forget(
+        &mut self,
+        queue_key: QueueKey,
+        tenant: u64,
+        ops: usize,
+        bytes: u64,
+        task_ns: Nanos,
+    ) {
+        let Some(queue) = self.find(queue_key) else { return };
         self.queues[queue].forget(tenant, ops, bytes);
-        if lane == Lane::Tasks {
+        if queue_key == QueueKey::Tasks {
             let is_last = self.queues[queue].live_of(tenant) == 0;
             return self.tenants.leave_task(tenant, task_ns, is_last);
         }
@@ -236,7 +249,7 @@ impl<W: Work> Scheduler<W> {
         self.note_left(queue, tenant);
     }
 
-    /// Notes that a tenant, or all, may have nothing waiting in a queue any more.
+    /// Updates the lists of waiting tenants and active queues after operations have left a queue.
     fn note_left(&mut self, queue: usize, tenant: u64) {
         if self.queues[queue].live_of(tenant) == 0 {
             self.tenants.leave(tenant, queue);
@@ -246,27 +259,28 @@ impl<W: Work> Scheduler<W> {
         }
     }
 
-    /// Live operations of all queues of engines and holders.
+    /// Returns the number of live operations in all queues of engines and holders.
     pub(crate) fn live(&self) -> usize {
         self.live
     }
 
-    /// Queues and their live operations. Those of mixed lengths are shown only while something waits there.
-    pub(crate) fn queued(&self) -> impl Iterator<Item = (Lane, usize)> + '_ {
+    /// Returns the queues and their live operations. Queues of mixed lengths are shown only while something waits
+    /// there.
+    pub(crate) fn queued(&self) -> impl Iterator<Item = (QueueKey, usize)> + '_ {
         let shown = self.queues.iter().filter(|queue| !queue.is_mixed() || queue.live() > 0);
-        shown.map(|queue| (queue.lane, queue.live()))
+        shown.map(|queue| (queue.queue_key, queue.live()))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.active.is_empty()
     }
 
-    /// Takes everything that waits, to be failed at shutdown.
-    pub(crate) fn drain(&mut self) -> Vec<Item<W>> {
+    /// Takes everything that waits, to fail it at shutdown.
+    pub(crate) fn drain(&mut self) -> Vec<QueueItem<O>> {
         let mut items = Vec::new();
         for queue in &mut self.queues {
             loop {
-                let taken = queue.take(usize::MAX, End::Oldest);
+                let taken = queue.take(usize::MAX, QueueEnd::Oldest);
                 if taken.is_empty() {
                     break;
                 }
@@ -279,42 +293,49 @@ impl<W: Work> Scheduler<W> {
         items
     }
 
-    /// Follows an observed batch.
+    /// Adapts the cost model to an observed batch.
     pub(crate) fn observe(&mut self, shape: Shape, engine: usize, ops: usize, bytes: usize, took_ns: f64) {
         if let Some(choice) = self.choice_mut(shape, engine) {
-            choice.cost.observe(choice.lanes, ops, bytes, took_ns);
+            choice.cost.observe(choice.batch_size, ops, bytes, took_ns);
         }
     }
 
-    /// Says for which shapes an engine is aside now; None among them means all.
-    pub(crate) fn set_aside(&mut self, engine: usize, shapes: Vec<Option<Shape>>) {
-        self.asides[engine] = shapes;
+    /// Sets the shapes for which an engine is in quarantine; None means all shapes.
+    pub(crate) fn set_quarantine(&mut self, engine: usize, shapes: Vec<Option<Shape>>) {
+        self.quarantined[engine] = shapes;
         for queue in &mut self.queues {
-            mark_aside(&self.asides, queue.lane, &mut queue.choices);
+            mark_quarantined(&self.quarantined, queue.queue_key, &mut queue.choices);
         }
     }
 
-    /// Engines that offer a known shape, with their costs.
-    pub(crate) fn choices(&self, shape: Shape) -> &[Choice] {
-        self.find(Lane::of(shape)).map_or(&[], |queue| &self.queues[queue].choices)
+    /// Returns the engines that offer a known shape, with their costs.
+    pub(crate) fn choices(&self, shape: Shape) -> &[EngineChoice] {
+        self.find(QueueKey::of(shape)).map_or(&[], |queue| &self.queues[queue].choices)
     }
 
-    fn choice_mut(&mut self, shape: Shape, engine: usize) -> Option<&mut Choice> {
-        let queue = self.find(Lane::of(shape))?;
+    fn choice_mut(&mut self, shape: Shape, engine: usize) -> Option<&mut EngineChoice> {
+        let queue = self.find(QueueKey::of(shape))?;
         self.queues[queue].choices.iter_mut().find(|choice| choice.engine == engine)
     }
 
-    /// The batch of items that were taken from the queue of a class. They leave the counts, and their tenants are charged.
-    fn plan(&mut self, queue: usize, choice: Choice, class: Shape, items: Vec<Item<W>>) -> Plan<W> {
+    /// Makes a batch of items that were taken from the queue of a class. The items leave the counts, and their
+    /// tenants are charged.
+    fn plan(
+        &mut self,
+        queue: usize,
+        choice: EngineChoice,
+        class: Shape,
+        items: Vec<QueueItem<O>>,
+    ) -> BatchPlan<O> {
         let ops = items.iter().map(|item| item.count as usize).sum();
         let bytes = items.iter().map(|item| item.bytes as usize).sum();
-        let predicted_ns = choice.cost.predict_ns(choice.lanes, ops, bytes);
+        let predicted_ns = choice.cost.predict_ns(choice.batch_size, ops, bytes);
         self.charge(queue, &items, predicted_ns);
-        Plan { engine: choice.engine, shape: shape_of(&items, class), items, ops, predicted_ns }
+        BatchPlan { engine: choice.engine, shape: shape_of(&items, class), items, ops, predicted_ns }
     }
 
-    /// Takes items off the counts and charges each tenant its share of what they are predicted to cost.
-    fn charge(&mut self, queue: usize, items: &[Item<W>], predicted_ns: f64) {
+    /// Removes items from the counts and charges each tenant its share of their predicted cost.
+    fn charge(&mut self, queue: usize, items: &[QueueItem<O>], predicted_ns: f64) {
         let ops: usize = items.iter().map(|item| item.count as usize).sum();
         self.live = self.live.saturating_sub(ops);
         for same in items.chunk_by(|one, other| one.tenant == other.tenant) {
@@ -326,39 +347,33 @@ impl<W: Work> Scheduler<W> {
     }
 }
 
-/// The shape of items that were taken together from the queue of a class.
-fn shape_of<W: Work>(items: &[Item<W>], class: Shape) -> Shape {
-    items.first().and_then(|item| item.work.shape()).unwrap_or(class)
+/// Returns the shape of items that were taken together from the queue of a class.
+fn shape_of<O: ItemOwner>(items: &[QueueItem<O>], class: Shape) -> Shape {
+    items.first().and_then(|item| item.owner.shape()).unwrap_or(class)
 }
 
-/// Nanoseconds as whole milliseconds.
+/// Converts nanoseconds to whole milliseconds, rounded up.
 fn in_ms(ns: f64) -> usize {
     (ns / 1e6).ceil() as usize
 }
 
-fn mark_aside(asides: &[Vec<Option<Shape>>], lane: Lane, choices: &mut [Choice]) {
-    let Lane::Engines(class) = lane else { return };
-    let concerns = |aside: &Option<Shape>| aside.is_none_or(|aside| class_of(aside) == class);
+fn mark_quarantined(quarantined: &[Vec<Option<Shape>>], queue_key: QueueKey, choices: &mut [EngineChoice]) {
+    let QueueKey::Engines(class) = queue_key else { return };
+    let concerns =
+        |quarantined: &Option<Shape>| quarantined.is_none_or(|quarantined| class_of(quarantined) == class);
     for choice in choices {
-        choice.is_aside = asides[choice.engine].iter().any(concerns);
+        choice.is_quarantined = quarantined[choice.engine].iter().any(concerns);
     }
 }
 
-fn usable<W: Work>(queue: &Queue<W>, is_meant: impl Fn(&Choice) -> bool) -> impl Iterator<Item = &Choice> {
-    queue.choices.iter().filter(move |choice| !choice.is_aside && is_meant(choice))
+fn usable<O: ItemOwner>(
+    queue: &JobQueue<O>,
+    is_meant: impl Fn(&EngineChoice) -> bool,
+) -> impl Iterator<Item = &EngineChoice> {
+    queue.choices.iter().filter(move |choice| !choice.is_quarantined && is_meant(choice))
 }
 
-/// The cost that a choice starts with.
-pub(crate) fn choice(
-    engine: usize,
-    lanes: oarlock_core::BatchSize,
-    cost: EngineCost,
-    is_far: bool,
-) -> Choice {
-    Choice { engine, lanes, cost, is_far, is_aside: false }
-}
-
-impl<W> fmt::Debug for Scheduler<W> {
+impl<O> fmt::Debug for Scheduler<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Scheduler({} queues, {} active)", self.queues.len(), self.active.len())
     }

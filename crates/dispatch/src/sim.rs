@@ -9,8 +9,8 @@ use oarlock_core::{BatchSize, Shape};
 
 use crate::config::{SchedulerConfig, SchedulingRule};
 use crate::cost::EngineCost;
-use crate::queue::{Choice, Item, Lane, Nanos, Work};
-use crate::scheduler::{Asking, Decision, Scheduler, choice};
+use crate::queue::{EngineChoice, ItemOwner, Nanos, QueueItem, QueueKey};
+use crate::scheduler::{Decision, Scheduler, WorkerLoad};
 
 const SCALAR_NS: f64 = 200_000.0;
 const ONE: BatchSize = BatchSize { preferred: 1, max: 64 };
@@ -19,16 +19,19 @@ const EIGHT: BatchSize = BatchSize { preferred: 8, max: 64 };
 #[derive(Clone, Debug)]
 struct Arrival(Nanos);
 
-impl Work for Arrival {
+impl ItemOwner for Arrival {
     fn is_live(&self) -> bool {
         true
     }
 }
 
 /// Scalar, and a lane engine whose full batch of eight costs four scalars.
-fn engines() -> Vec<Choice> {
+fn engines() -> Vec<EngineChoice> {
     let cost = |ns| EngineCost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
-    vec![choice(0, ONE, cost(SCALAR_NS), false), choice(1, EIGHT, cost(SCALAR_NS / 2.0), false)]
+    vec![
+        EngineChoice::new(0, ONE, cost(SCALAR_NS), false),
+        EngineChoice::new(1, EIGHT, cost(SCALAR_NS / 2.0), false),
+    ]
 }
 
 struct Machine {
@@ -50,7 +53,7 @@ impl Machine {
             ..SchedulerConfig::default()
         };
         let mut scheduler = Scheduler::new(config, 0, 2);
-        let queue = scheduler.queue_for(Lane::Engines(Shape::X25519), engines);
+        let queue = scheduler.queue_for(QueueKey::Engines(Shape::X25519), engines);
         Self {
             scheduler,
             queue,
@@ -62,8 +65,8 @@ impl Machine {
     }
 
     fn arrive(&mut self, now: Nanos) {
-        let item = Item {
-            work: Arrival(now),
+        let item = QueueItem {
+            owner: Arrival(now),
             first: 0,
             count: 1,
             bytes: 0,
@@ -80,11 +83,11 @@ impl Machine {
     fn serve(&mut self, now: Nanos) {
         self.wake = None;
         while self.idle > 0 {
-            let asking = Asking { idle_others: self.idle - 1 };
-            match self.scheduler.next(now, asking) {
+            let load = WorkerLoad { idle_others: self.idle - 1 };
+            match self.scheduler.next(now, load) {
                 Decision::Run(plan) => {
                     self.idle -= 1;
-                    let arrivals = plan.items.iter().map(|item| item.work.0).collect();
+                    let arrivals = plan.items.iter().map(|item| item.owner.0).collect();
                     self.running.push(Reverse((now + plan.predicted_ns as Nanos, arrivals)));
                 }
                 Decision::WaitUntil(time) => {

@@ -1,11 +1,12 @@
-//! Tenants and their turns: engine time in nanoseconds, shared by start-time fair queueing.
+//! Tenants and their turns. Engine time in nanoseconds is shared by start-time fair queueing.
 //!
-//! Each tenant has a virtual time: what it has been served. The tenant with the least of it comes next and is charged what the cost
-//! model predicts; when the batch ends, the difference to what it took is made up. A tenant that had nothing waiting starts at the
-//! clock, which is the virtual time of those served last, so that nobody saves up turns. Goyal, Vin, Cheng, SIGCOMM 1996.
+//! Each tenant has a virtual time: the service that it has received. The tenant with the lowest virtual time comes
+//! next and is charged the predicted time. When the batch ends, the difference to the measured time is charged. A
+//! tenant that had nothing waiting starts at the clock, which is the virtual time of the tenants served last. So no
+//! tenant saves up turns. Goyal, Vin, Cheng, SIGCOMM 1996.
 //!
-//! Engines and tasks have threads, and so clocks, of their own. Time on one of them counts on the other too, up to
-//! [`MAX_LEAD`]: nobody is locked out for long of what he has not used.
+//! Engines and tasks have their own threads, and so their own clocks. Time on one of them counts on the other too, up
+//! to [`MAX_LEAD`]: a tenant is not locked out for long of a resource that it has not used.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -30,29 +31,29 @@ impl Resource {
     }
 }
 
-/// The most by which use of one resource puts a tenant behind others at the other one.
+/// The maximal time by which the use of one resource puts a tenant behind others at the other resource.
 const MAX_LEAD: Nanos = 1_000_000_000;
 
-/// Accounts without anything waiting that are kept before those that say nothing any more are dropped.
+/// The number of idle accounts from which accounts without information are dropped.
 const IDLE_ACCOUNTS: usize = 64;
 
 /// All tenants.
 #[derive(Debug, Default)]
 pub(crate) struct Tenants {
     accounts: HashMap<u64, Account, BuildHasherDefault<TenantHasher>>,
-    turns: [Turns; 2],
+    turns: [TurnOrder; 2],
 }
 
-/// Who waits for a resource.
+/// The tenants that wait for a resource.
 #[derive(Debug, Default)]
-struct Turns {
-    /// The virtual time of those served last. It only grows.
+struct TurnOrder {
+    /// The virtual time of the tenants served last. It only grows.
     clock: Nanos,
-    /// Virtual times and tenants that have something waiting.
+    /// The waiting tenants with their virtual times.
     waiting: BTreeSet<(Nanos, u64)>,
 }
 
-/// A tenant.
+/// The account of a tenant.
 #[derive(Debug, Default)]
 struct Account {
     /// Virtual time at each resource.
@@ -91,7 +92,7 @@ impl Tenants {
         self.wait(tenant, Resource::Tasks);
     }
 
-    /// Notes that a task does not wait any more; `is_last` if no other one of the tenant does.
+    /// Notes that a task waits no longer. `is_last` is true if no other task of the tenant waits.
     pub(crate) fn leave_task(&mut self, tenant: u64, ns: Nanos, is_last: bool) {
         let Some(account) = self.accounts.get_mut(&tenant) else { return };
         account.tasks_ns = account.tasks_ns.saturating_sub(ns);
@@ -101,33 +102,33 @@ impl Tenants {
         }
     }
 
-    /// Counts the tasks of a tenant that run.
+    /// Counts a task that starts.
     pub(crate) fn start_task(&mut self, tenant: u64) {
         self.account(tenant).running += 1;
     }
 
-    /// The same when one ends.
+    /// Counts a task that ends.
     pub(crate) fn end_task(&mut self, tenant: u64) {
         let account = self.account(tenant);
         account.running = account.running.saturating_sub(1);
     }
 
-    /// Tasks of a tenant that run now.
+    /// Returns the number of running tasks of a tenant.
     pub(crate) fn running(&self, tenant: u64) -> usize {
         self.accounts.get(&tenant).map_or(0, |account| account.running)
     }
 
-    /// Queues in which the tenant has operations waiting.
+    /// Returns the queues in which the tenant has operations waiting.
     pub(crate) fn queues(&self, tenant: u64) -> &[usize] {
         self.accounts.get(&tenant).map_or(&[], |account| &account.queues)
     }
 
-    /// Predicted nanoseconds of the tenant's tasks that wait.
+    /// Returns the predicted nanoseconds of the tenant's waiting tasks.
     pub(crate) fn tasks_ns(&self, tenant: u64) -> Nanos {
         self.accounts.get(&tenant).map_or(0, |account| account.tasks_ns)
     }
 
-    /// The tenant that is served next at a resource, or the one after `last`.
+    /// Returns the tenant that comes after `last` at a resource, or the first one.
     pub(crate) fn next(&self, resource: Resource, last: Option<(Nanos, u64)>) -> Option<(Nanos, u64)> {
         use std::ops::Bound::{Excluded, Unbounded};
         let waiting = &self.turns[resource as usize].waiting;
@@ -137,7 +138,7 @@ impl Tenants {
         }
     }
 
-    /// Tenants with something waiting at a resource, the next one first.
+    /// Returns the tenants that wait for a resource, in their order.
     pub(crate) fn in_order(&self, resource: Resource) -> impl Iterator<Item = u64> + '_ {
         self.turns[resource as usize].waiting.iter().map(|(_, tenant)| *tenant)
     }
@@ -147,15 +148,16 @@ impl Tenants {
         self.turns[resource as usize].waiting.len()
     }
 
-    /// Moves the clock on to a tenant that is served now, before it is charged.
+    /// Advances the clock to a tenant that is served now. Call it before the tenant is charged.
     pub(crate) fn serve(&mut self, resource: Resource, served: Nanos) {
         let turns = &mut self.turns[resource as usize];
-        // A tenant may be served before its turn while those ahead of it can have nothing done: they are still owed.
+        // A tenant may be served before its turn if nothing can run for those ahead of it. Their claim stays, so the
+        // clock does not pass them.
         let owed = turns.waiting.first().map_or(served, |(min, _)| served.min(*min));
         turns.clock = turns.clock.max(owed);
     }
 
-    /// Charges what a tenant is predicted to use of a resource.
+    /// Charges a tenant its predicted use of a resource.
     pub(crate) fn charge(&mut self, resource: Resource, tenant: u64, ns: f64) {
         let other = resource.other();
         let limit = self.turns[other as usize].clock.saturating_add(MAX_LEAD);
@@ -165,7 +167,7 @@ impl Tenants {
         self.add(other, tenant, (ns as i64).min(room));
     }
 
-    /// Makes up for a prediction once it is known what a batch took: `ns` may be negative.
+    /// Charges the difference to a prediction once the time is known. `ns` may be negative.
     pub(crate) fn correct(&mut self, resource: Resource, tenant: u64, ns: f64) {
         self.add(resource, tenant, ns as i64);
     }
@@ -202,15 +204,15 @@ impl Tenants {
             let turns = &mut self.turns[at];
             turns.waiting.remove(&(account.served[at], tenant));
             if turns.waiting.is_empty() {
-                // Nobody is owed anything by those who wait for nothing.
+                // No tenant waits, so no claim would be lost by advancing the clock.
                 turns.clock = turns.clock.max(account.served[at]);
             }
         }
         self.forget_idle();
     }
 
-    /// An account whose virtual times are not after the clocks is what a new one would be. What is after the clock of a resource for
-    /// which nobody waits is forgiven.
+    /// Drops idle accounts. An account whose virtual times are not after the clocks equals a new account. A time
+    /// after the clock is kept while others wait for that resource: a client must not lose its debt by going away.
     fn forget_idle(&mut self) {
         let waiting = self.turns[0].waiting.len() + self.turns[1].waiting.len();
         if self.accounts.len() <= IDLE_ACCOUNTS + 2 * waiting {
@@ -236,7 +238,7 @@ impl Tenants {
     }
 }
 
-/// Tenants are numbered by the program, not by peers: one multiplication spreads them.
+/// A hasher for tenant numbers. The program chooses the numbers, not peers, so one multiplication suffices.
 #[derive(Default)]
 pub(crate) struct TenantHasher(u64);
 

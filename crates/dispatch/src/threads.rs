@@ -1,4 +1,4 @@
-//! Workers and the watchdog: started at the first queued job, replaced when an engine hangs in them.
+//! Workers and the watchdog. They start at the first queued job. A worker in which an engine hangs is replaced.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,69 +8,69 @@ use std::time::Duration;
 
 use oarlock_core::{EngineLocation, JobError};
 
-use crate::flight::Flight;
-use crate::group::End;
-use crate::inner::{Asker, Inner, Learnt, unsupported};
+use crate::flight::BatchFlight;
 use crate::metrics::count;
 use crate::scheduler::Decision;
-use crate::timers::Timers;
+use crate::state::{DispatchState, FinishedBatch, WorkerKind, unsupported};
+use crate::submission::SubmissionEnd;
+use crate::timers::DeadlineTimers;
 
-/// How often the watchdog looks at batches in flight while there are any.
+/// The interval at which the watchdog looks at batches in flight.
 const ROUND: Duration = Duration::from_millis(100);
 
 #[derive(Default)]
-pub(crate) struct Threads {
+pub(crate) struct WorkerThreads {
     is_started: AtomicBool,
-    /// Threads for tasks are started at the first one.
+    /// True once the threads for tasks have started, at the first task.
     has_task_threads: AtomicBool,
-    team: Mutex<Team>,
-    /// No worker is left: the watchdog may end.
-    is_over: AtomicBool,
-    /// A worker has ended or was given up.
-    one_less: Condvar,
+    team: Mutex<ThreadTeam>,
+    /// True once no worker is left, so that the watchdog may end.
+    may_watchdog_end: AtomicBool,
+    /// Notified when a worker has ended or was abandoned.
+    thread_ended: Condvar,
 }
 
 #[derive(Default)]
-struct Team {
-    posts: Vec<Post>,
-    /// Posts whose worker is missing because no thread could be started.
-    vacant: Vec<Asker>,
+struct ThreadTeam {
+    workers: Vec<WorkerThread>,
+    /// The kinds of workers that are missing because no thread could be started.
+    vacant: Vec<WorkerKind>,
     watchdog: Option<JoinHandle<()>>,
-    /// Threads for tasks that have been started.
+    /// The number of threads for tasks that have started.
     task_threads: usize,
-    /// These and probes, each with the sign of its end.
-    loose: Vec<(Arc<AtomicBool>, JoinHandle<()>)>,
+    /// Threads for tasks and probes, each with a flag that it has ended.
+    helpers: Vec<(Arc<AtomicBool>, JoinHandle<()>)>,
 }
 
-/// A worker and what it flies.
-struct Post {
-    slot: Arc<Slot>,
+/// A worker thread and the batch that it runs.
+struct WorkerThread {
+    slot: Arc<WorkerSlot>,
     handle: JoinHandle<()>,
 }
 
-struct Slot {
-    asker: Asker,
-    flight: Mutex<Option<Arc<Flight>>>,
+struct WorkerSlot {
+    kind: WorkerKind,
+    flight: Mutex<Option<Arc<BatchFlight>>>,
     has_ended: AtomicBool,
 }
 
-impl Slot {
+impl WorkerSlot {
     fn has_ended(&self) -> bool {
         self.has_ended.load(Ordering::Acquire)
     }
 
-    fn set(&self, flight: Option<Arc<Flight>>) {
+    fn set(&self, flight: Option<Arc<BatchFlight>>) {
         *self.flight.lock().unwrap_or_else(PoisonError::into_inner) = flight;
     }
 
-    fn get(&self) -> Option<Arc<Flight>> {
+    fn get(&self) -> Option<Arc<BatchFlight>> {
         self.flight.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl Threads {
+impl WorkerThreads {
     /// Starts workers and watchdog once.
-    pub(crate) fn ensure_started(&self, inner: &Arc<Inner>) -> Result<(), JobError> {
+    pub(crate) fn ensure_started(&self, dispatch: &Arc<DispatchState>) -> Result<(), JobError> {
         if self.is_started.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -78,128 +78,137 @@ impl Threads {
         if self.is_started.load(Ordering::Acquire) {
             return Ok(());
         }
-        let engines = inner.blueprint.engines.iter().enumerate();
+        let engines = dispatch.blueprint.engines.iter().enumerate();
         let far = engines
             .filter(|(_, engine)| engine.location() == EngineLocation::Far)
-            .map(|(index, _)| Asker::Far(index));
-        let askers = std::iter::repeat_n(Asker::Near, inner.config().threads).chain(far);
-        // Where threads ran out before, some have started.
-        for asker in askers.skip(team.posts.len()) {
-            let post = start_worker(inner, asker).map_err(no_threads)?;
-            team.posts.push(post);
+            .map(|(index, _)| WorkerKind::Far(index));
+        let kinds = std::iter::repeat_n(WorkerKind::Near, dispatch.config().threads).chain(far);
+        // If a thread could not be started before, the first ones run already.
+        for kind in kinds.skip(team.workers.len()) {
+            let worker = start_worker(dispatch, kind).map_err(no_threads)?;
+            team.workers.push(worker);
         }
-        let watched = Arc::clone(inner);
-        let watchdog = Builder::new().name("oarlock-watchdog".into()).spawn(move || watch(&watched));
+        let watched = Arc::clone(dispatch);
+        let watchdog = Builder::new().name("oarlock-watchdog".into()).spawn(move || run_watchdog(&watched));
         team.watchdog = Some(watchdog.map_err(no_threads)?);
         self.is_started.store(true, Ordering::Release);
         Ok(())
     }
 
     /// Starts the threads for tasks once.
-    pub(crate) fn ensure_task_threads(&self, inner: &Arc<Inner>) -> Result<(), JobError> {
+    pub(crate) fn ensure_task_threads(&self, dispatch: &Arc<DispatchState>) -> Result<(), JobError> {
         if self.has_task_threads.load(Ordering::Acquire) {
             return Ok(());
         }
         let mut team = self.lock();
-        while team.task_threads < 2 * inner.config().threads {
-            let own = Arc::clone(inner);
-            team.start_loose("oarlock-task", inner, move || own.run_tasks()).map_err(no_threads)?;
+        while team.task_threads < 2 * dispatch.config().threads {
+            let own = Arc::clone(dispatch);
+            team.start_helper("oarlock-task", dispatch, move || own.run_tasks()).map_err(no_threads)?;
             team.task_threads += 1;
         }
         self.has_task_threads.store(true, Ordering::Release);
         Ok(())
     }
 
-    /// Starts a thread that is joined at the end unless it hangs; false where it cannot be started.
-    pub(crate) fn start_probe(&self, inner: &Arc<Inner>, run: impl FnOnce() + Send + 'static) -> bool {
-        self.lock().start_loose("oarlock-probe", inner, run).is_ok()
+    /// Starts a probe's thread, which is joined at the end unless it hangs. Returns false if no thread can be
+    /// started.
+    pub(crate) fn start_probe(
+        &self,
+        dispatch: &Arc<DispatchState>,
+        run: impl FnOnce() + Send + 'static,
+    ) -> bool {
+        self.lock().start_helper("oarlock-probe", dispatch, run).is_ok()
     }
 
-    /// Batches in flight now.
-    pub(crate) fn flights(&self) -> Vec<Arc<Flight>> {
-        self.lock().posts.iter().filter_map(|post| post.slot.get()).collect()
+    /// Returns the batches in flight.
+    pub(crate) fn flights(&self) -> Vec<Arc<BatchFlight>> {
+        self.lock().workers.iter().filter_map(|worker| worker.slot.get()).collect()
     }
 
-    /// Takes the worker that flies an abandoned batch off the team and, unless all is to end, puts a new one in its place.
-    fn replace(&self, inner: &Arc<Inner>, flight: &Arc<Flight>) {
+    /// Removes the worker of an abandoned batch and starts a new one in its place, unless the dispatcher stops.
+    fn replace(&self, dispatch: &Arc<DispatchState>, flight: &Arc<BatchFlight>) {
         let mut team = self.lock();
-        let is_meant = |post: &Post| post.slot.get().is_some_and(|own| Arc::ptr_eq(&own, flight));
-        let Some(at) = team.posts.iter().position(is_meant) else { return };
-        let hung = team.posts.swap_remove(at);
-        team.vacant.push(hung.slot.asker);
-        self.one_less.notify_all();
-        team.fill(inner);
+        let is_meant = |worker: &WorkerThread| worker.slot.get().is_some_and(|own| Arc::ptr_eq(&own, flight));
+        let Some(at) = team.workers.iter().position(is_meant) else { return };
+        let hung = team.workers.swap_remove(at);
+        team.vacant.push(hung.slot.kind);
+        self.thread_ended.notify_all();
+        team.fill(dispatch);
     }
 
     /// Starts workers that could not be started before.
-    fn fill_vacant(&self, inner: &Arc<Inner>) {
-        self.lock().fill(inner);
+    fn fill_vacant(&self, dispatch: &Arc<DispatchState>) {
+        self.lock().fill(dispatch);
     }
 
-    /// Waits for all threads but those given up and the one that calls. The watchdog lives until the last worker has
-    /// ended, so that one that hangs is given up in the end; probes and tasks get so much `patience`.
-    pub(crate) fn join(&self, timers: &Timers, patience: Duration) {
+    /// Waits for all threads except abandoned ones and the calling one. The watchdog runs until the last worker has
+    /// ended, so that a hung worker is abandoned in the end. Probes and tasks are awaited for at most `patience`.
+    pub(crate) fn join(&self, timers: &DeadlineTimers, patience: Duration) {
         let this = std::thread::current().id();
         let mut team = self.lock();
-        while team.posts.iter().any(|post| !post.slot.has_ended() && post.handle.thread().id() != this) {
-            team = self.one_less.wait(team).unwrap_or_else(PoisonError::into_inner);
+        while team
+            .workers
+            .iter()
+            .any(|worker| !worker.slot.has_ended() && worker.handle.thread().id() != this)
+        {
+            team = self.thread_ended.wait(team).unwrap_or_else(PoisonError::into_inner);
         }
-        self.is_over.store(true, Ordering::Release);
+        self.may_watchdog_end.store(true, Ordering::Release);
         timers.wake();
         let is_running = |(has_ended, handle): &(Arc<AtomicBool>, JoinHandle<()>)| {
             !has_ended.load(Ordering::Acquire) && handle.thread().id() != this
         };
-        let is_probing = |team: &mut Team| team.loose.iter().any(is_running);
+        let is_probing = |team: &mut ThreadTeam| team.helpers.iter().any(is_running);
         team = self
-            .one_less
+            .thread_ended
             .wait_timeout_while(team, patience, is_probing)
             .unwrap_or_else(PoisonError::into_inner)
             .0;
-        team.loose.retain(|(has_ended, _)| has_ended.load(Ordering::Acquire));
-        let (posts, watchdog, loose) =
-            (std::mem::take(&mut team.posts), team.watchdog.take(), std::mem::take(&mut team.loose));
+        team.helpers.retain(|(has_ended, _)| has_ended.load(Ordering::Acquire));
+        let (workers, watchdog, helpers) =
+            (std::mem::take(&mut team.workers), team.watchdog.take(), std::mem::take(&mut team.helpers));
         drop(team);
-        let handles = posts
+        let handles = workers
             .into_iter()
-            .map(|post| post.handle)
+            .map(|worker| worker.handle)
             .chain(watchdog)
-            .chain(loose.into_iter().map(|(_, handle)| handle));
+            .chain(helpers.into_iter().map(|(_, handle)| handle));
         for handle in handles.filter(|handle| handle.thread().id() != this) {
-            // A worker that panicked has answered nothing wrongly; there is nothing left to do about it here.
+            // A worker that panicked has released nothing, so its panic is ignored here.
             let _ = handle.join();
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Team> {
+    fn lock(&self) -> MutexGuard<'_, ThreadTeam> {
         self.team.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Team {
-    fn start_loose(
+impl ThreadTeam {
+    fn start_helper(
         &mut self,
         name: &str,
-        inner: &Arc<Inner>,
+        dispatch: &Arc<DispatchState>,
         run: impl FnOnce() + Send + 'static,
     ) -> std::io::Result<()> {
-        self.loose.retain(|(has_ended, _)| !has_ended.load(Ordering::Acquire));
-        let (inner, has_ended) = (Arc::clone(inner), Arc::new(AtomicBool::new(false)));
+        self.helpers.retain(|(has_ended, _)| !has_ended.load(Ordering::Acquire));
+        let (dispatch, has_ended) = (Arc::clone(dispatch), Arc::new(AtomicBool::new(false)));
         let sign = Arc::clone(&has_ended);
         let handle = Builder::new().name(name.into()).spawn(move || {
-            let _end = Ending { threads: &inner.threads, has_ended: &sign };
+            let _end = ThreadEndGuard { threads: &dispatch.threads, has_ended: &sign };
             run();
         })?;
-        self.loose.push((has_ended, handle));
+        self.helpers.push((has_ended, handle));
         Ok(())
     }
 
-    fn fill(&mut self, inner: &Arc<Inner>) {
-        while !inner.is_stopping()
-            && let Some(asker) = self.vacant.last()
-            && let Ok(post) = start_worker(inner, *asker)
+    fn fill(&mut self, dispatch: &Arc<DispatchState>) {
+        while !dispatch.is_stopping()
+            && let Some(kind) = self.vacant.last()
+            && let Ok(worker) = start_worker(dispatch, *kind)
         {
             self.vacant.pop();
-            self.posts.push(post);
+            self.workers.push(worker);
         }
     }
 }
@@ -208,40 +217,41 @@ fn no_threads(error: std::io::Error) -> JobError {
     JobError::NoThreads { reason: error.to_string() }
 }
 
-fn start_worker(inner: &Arc<Inner>, asker: Asker) -> std::io::Result<Post> {
-    let slot = Arc::new(Slot { asker, flight: Mutex::new(None), has_ended: AtomicBool::new(false) });
-    let (inner, own) = (Arc::clone(inner), Arc::clone(&slot));
-    let name = match asker {
-        Asker::Near => "oarlock-worker".to_owned(),
-        Asker::Far(engine) => format!("oarlock-{}", inner.engine(engine).name()),
+fn start_worker(dispatch: &Arc<DispatchState>, kind: WorkerKind) -> std::io::Result<WorkerThread> {
+    let slot = Arc::new(WorkerSlot { kind, flight: Mutex::new(None), has_ended: AtomicBool::new(false) });
+    let (dispatch, own) = (Arc::clone(dispatch), Arc::clone(&slot));
+    let name = match kind {
+        WorkerKind::Near => "oarlock-worker".to_owned(),
+        WorkerKind::Far(engine) => format!("oarlock-{}", dispatch.engine(engine).name()),
     };
     let handle = Builder::new().name(name).spawn(move || {
-        let _end = Ending { threads: &inner.threads, has_ended: &own.has_ended };
-        stand_back(inner.config().nice);
-        work(&inner, &own);
+        let _end = ThreadEndGuard { threads: &dispatch.threads, has_ended: &own.has_ended };
+        lower_priority(dispatch.config().nice);
+        run_worker(&dispatch, &own);
     })?;
-    Ok(Post { slot, handle })
+    Ok(WorkerThread { slot, handle })
 }
 
-/// Tells the end of a thread, however it comes.
-struct Ending<'a> {
-    threads: &'a Threads,
+/// Reports the end of a thread when it is dropped, also by a panic.
+struct ThreadEndGuard<'a> {
+    threads: &'a WorkerThreads,
     has_ended: &'a AtomicBool,
 }
 
-impl Drop for Ending<'_> {
+impl Drop for ThreadEndGuard<'_> {
     fn drop(&mut self) {
         self.has_ended.store(true, Ordering::Release);
         drop(self.threads.lock());
-        self.threads.one_less.notify_all();
+        self.threads.thread_ended.notify_all();
     }
 }
 
-/// Lowers the calling thread's priority. It lasts as long as the thread.
-fn stand_back(nice: u8) {
+/// Lowers the calling thread's priority for the rest of its life.
+fn lower_priority(nice: u8) {
     #[cfg(target_os = "linux")]
     if nice > 0 {
-        // Linux has priorities of threads, against POSIX: setpriority(2). Lowering one's own is always allowed.
+        // Linux sets the priority of one thread here, contrary to POSIX: setpriority(2). Lowering one's own is always
+        // allowed.
         let lowered = rustix::process::setpriority_process(None, i32::from(nice.min(19)));
         debug_assert!(lowered.is_ok(), "{lowered:?}");
     }
@@ -249,90 +259,90 @@ fn stand_back(nice: u8) {
     let _ = nice;
 }
 
-/// A worker's life.
-fn work(inner: &Arc<Inner>, slot: &Slot) {
-    let mut ended: Option<Option<Learnt>> = None;
-    while let Some(decision) = inner.next(slot.asker, ended.take()) {
-        let learnt = match decision {
+/// Runs a worker until the dispatcher stops or its batch is abandoned.
+fn run_worker(dispatch: &Arc<DispatchState>, slot: &WorkerSlot) {
+    let mut ended: Option<Option<FinishedBatch>> = None;
+    while let Some(decision) = dispatch.next(slot.kind, ended.take()) {
+        let finished = match decision {
             Decision::Run(plan) => {
-                let flight = Flight::new(plan, inner);
-                if slot.asker != Asker::Near {
-                    count(&inner.metrics.far_batches, 1);
+                let flight = BatchFlight::new(plan, dispatch);
+                if slot.kind != WorkerKind::Near {
+                    count(&dispatch.metrics.far_batches, 1);
                 }
                 slot.set(Some(Arc::clone(&flight)));
-                let learnt = flight.fly(inner);
-                // The flight stays in its slot: by it the watchdog finds whom to replace.
+                let finished = flight.run_and_answer(dispatch);
+                // The batch stays in the slot: the watchdog finds the worker to replace by it.
                 if flight.is_abandoned() {
                     return;
                 }
                 slot.set(None);
-                learnt
+                finished
             }
             Decision::Start { holder, items } => {
-                inner.start_held(holder, &items);
+                dispatch.start_held(holder, &items);
                 None
             }
             Decision::Fail { shape, items } => {
-                inner.fail(shape, &items, "every engine that offers it has been put aside");
+                dispatch.fail(shape, &items, "every engine that offers it is in quarantine");
                 None
             }
             Decision::Refuse { shape, items } => {
-                inner.answer_errors(&items, &unsupported(shape));
+                dispatch.answer_errors(&items, &unsupported(shape));
                 None
             }
-            Decision::Ask(question) => {
-                inner.put(&question);
+            Decision::Probe(request) => {
+                dispatch.run_probe(&request);
                 None
             }
             Decision::Do(_) | Decision::WaitUntil(_) | Decision::Idle => None,
         };
-        ended = Some(learnt);
+        ended = Some(finished);
     }
 }
 
-/// The watchdog's life: deadlines, hung batches, probes.
-fn watch(inner: &Arc<Inner>) {
-    while !inner.threads.is_over.load(Ordering::Acquire) {
-        let now = inner.now();
-        for group in inner.timers.expired(now) {
-            inner.end_early(&group, End::Expired);
+/// Runs the watchdog: deadlines, hung batches, probes.
+fn run_watchdog(dispatch: &Arc<DispatchState>) {
+    while !dispatch.threads.may_watchdog_end.load(Ordering::Acquire) {
+        let now = dispatch.now();
+        for submission in dispatch.timers.expired(now) {
+            dispatch.end_early(&submission, SubmissionEnd::Expired);
         }
-        let flights = inner.flights();
+        let flights = dispatch.flights();
         for flight in flights.iter().filter(|flight| flight.hang_at <= now) {
-            give_up(inner, flight);
+            abandon_hung(dispatch, flight);
         }
-        inner.threads.fill_vacant(inner);
-        inner.start_probes();
-        inner.timers.wait(inner.now(), patience(inner, &flights));
+        dispatch.threads.fill_vacant(dispatch);
+        dispatch.start_probes();
+        dispatch.timers.wait(dispatch.now(), patience(dispatch, &flights));
     }
 }
 
-/// How long nothing but a new deadline needs the watchdog.
-fn patience(inner: &Inner, flights: &[Arc<Flight>]) -> Duration {
-    let now = inner.now();
+/// Returns the time for which the watchdog may sleep if no new deadline is added.
+fn patience(dispatch: &DispatchState, flights: &[Arc<BatchFlight>]) -> Duration {
+    let now = dispatch.now();
     let hangs = flights.iter().map(|flight| flight.hang_at);
-    let next = hangs.chain(inner.asides.next_probe()).min();
+    let next = hangs.chain(dispatch.quarantine.next_probe()).min();
     let next = next.map_or(ROUND, |at| Duration::from_nanos(at.saturating_sub(now)));
     let min = Duration::from_micros(50);
-    next.clamp(min, ROUND.min(inner.config().hang_after.max(min)))
+    next.clamp(min, ROUND.min(dispatch.config().hang_after.max(min)))
 }
 
-/// Abandons a hung batch: its engine is put aside, its jobs run elsewhere, its thread is left behind.
-fn give_up(inner: &Arc<Inner>, flight: &Arc<Flight>) {
+/// Abandons a hung batch. Its engine is quarantined, its jobs run on another engine, and its thread is left alone.
+fn abandon_hung(dispatch: &Arc<DispatchState>, flight: &Arc<BatchFlight>) {
     if !flight.abandon() {
         return;
     }
-    count(&inner.metrics.hangs, 1);
+    count(&dispatch.metrics.hangs, 1);
     let engine = flight.engine.load(Ordering::Acquire);
-    let reason = format!("{} hung in {}", inner.engine(engine).name(), flight.shape);
-    inner.put_aside(engine, None, &reason);
-    inner.threads.replace(inner, flight);
-    inner.end_flight(None);
-    inner.run_again(flight.shape, &flight.items, &reason);
+    let reason = format!("{} hung in {}", dispatch.engine(engine).name(), flight.shape);
+    dispatch.quarantine(engine, None, &reason);
+    dispatch.threads.replace(dispatch, flight);
+    dispatch.end_batch(None);
+    dispatch.run_again(flight.shape, &flight.items, &reason);
 }
 
-impl fmt::Debug for Threads {
+impl fmt::Debug for WorkerThreads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Threads({} workers)", self.lock().posts.len())
+        write!(f, "Threads({} workers)", self.lock().workers.len())
     }
 }

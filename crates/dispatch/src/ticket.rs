@@ -8,74 +8,73 @@ use std::task::{Context, Poll};
 
 use oarlock_core::JobError;
 
-use crate::group::{End, Group};
-use crate::inner::Inner;
 use crate::results::Results;
+use crate::state::DispatchState;
+use crate::submission::{Submission, SubmissionEnd};
 
 /// A claim to the answers of a submission: await it in any runtime or [`wait`](Ticket::wait) for it on a thread.
 /// Dropping it cancels what has not been answered.
 #[must_use = "dropping a ticket cancels its jobs"]
 pub struct Ticket {
     /// None once the answers have been taken.
-    group: Option<Arc<Group>>,
-    inner: Arc<Inner>,
-    call: Call,
+    submission: Option<Arc<Submission>>,
+    dispatch: Arc<DispatchState>,
+    call: WorkerWake,
 }
 
-/// Who calls a worker to the jobs.
+/// The step at which a worker is woken for the jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Call {
-    /// Nobody has to.
+enum WorkerWake {
+    /// None: a worker has been woken.
     Made,
-    /// The poll after the next one.
+    /// The poll after the next one. The next poll wakes its own task, so that other ready tasks can submit first.
     Later,
     /// The next poll.
     Due,
 }
 
-/// Looks at the answer before a waiting thread goes to sleep.
+/// The number of looks at the answer before a waiting thread sleeps.
 const LOOKS: u32 = if cfg!(miri) { 5 } else { 500 };
 
 impl Ticket {
-    pub(crate) fn new(group: Arc<Group>, inner: Arc<Inner>) -> Self {
-        Self { group: Some(group), inner, call: Call::Made }
+    pub(crate) fn new(submission: Arc<Submission>, dispatch: Arc<DispatchState>) -> Self {
+        Self { submission: Some(submission), dispatch, call: WorkerWake::Made }
     }
 
-    /// Of jobs to which no worker was called.
-    pub(crate) fn uncalled(mut self) -> Self {
-        self.call = Call::Later;
+    /// Marks the jobs as not yet announced to any worker.
+    pub(crate) fn without_wakeup(mut self) -> Self {
+        self.call = WorkerWake::Later;
         self
     }
 
     /// Blocks until every job is answered, cancelled or past its deadline.
     pub fn wait(mut self) -> Results {
-        let Some(group) = self.group.take() else { return taken_already() };
-        if self.inner.is_foreign() {
-            return Results::refused(group.len(), JobError::Forked);
+        let Some(submission) = self.submission.take() else { return taken_already() };
+        if self.dispatch.is_from_parent_process() {
+            return Results::refused(submission.len(), JobError::Forked);
         }
-        if self.call != Call::Made {
-            self.inner.call_near();
+        if self.call != WorkerWake::Made {
+            self.dispatch.wake_near_worker();
         }
         for _ in 0..LOOKS {
-            if group.end() != End::Live {
-                return group.take_results();
+            if submission.end() != SubmissionEnd::Live {
+                return submission.take_results();
             }
             std::hint::spin_loop();
         }
-        while group.watch_by_thread() {
+        while submission.watch_by_thread() {
             std::thread::park();
         }
-        group.take_results()
+        submission.take_results()
     }
 
-    /// True where the answers are there.
+    /// True if the answers have arrived.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.group.as_ref().is_none_or(|group| group.end() != End::Live)
+        self.submission.as_ref().is_none_or(|submission| submission.end() != SubmissionEnd::Live)
     }
 
-    /// Cancels what has not been answered. A batch that is running is not interrupted; its results for these jobs are
-    /// dropped.
+    /// Cancels all unanswered jobs. A running batch is not interrupted; its results for these jobs are dropped.
     pub fn cancel(self) {}
 }
 
@@ -83,26 +82,26 @@ impl Future for Ticket {
     type Output = Results;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Results> {
-        let Some(group) = &self.group else { return Poll::Ready(taken_already()) };
-        if self.inner.is_foreign() {
-            return Poll::Ready(Results::refused(group.len(), JobError::Forked));
+        let Some(submission) = &self.submission else { return Poll::Ready(taken_already()) };
+        if self.dispatch.is_from_parent_process() {
+            return Poll::Ready(Results::refused(submission.len(), JobError::Forked));
         }
-        if group.end() == End::Live && group.watch_by_task(context.waker()) {
+        if submission.end() == SubmissionEnd::Live && submission.watch_by_task(context.waker()) {
             match self.call {
-                Call::Made => {}
-                Call::Later => {
+                WorkerWake::Made => {}
+                WorkerWake::Later => {
                     context.waker().wake_by_ref();
-                    self.call = Call::Due;
+                    self.call = WorkerWake::Due;
                 }
-                Call::Due => {
-                    self.inner.call_near();
-                    self.call = Call::Made;
+                WorkerWake::Due => {
+                    self.dispatch.wake_near_worker();
+                    self.call = WorkerWake::Made;
                 }
             }
             return Poll::Pending;
         }
-        let results = group.take_results();
-        self.group = None;
+        let results = submission.take_results();
+        self.submission = None;
         Poll::Ready(results)
     }
 }
@@ -114,17 +113,17 @@ fn taken_already() -> Results {
 impl Drop for Ticket {
     fn drop(&mut self) {
         // After a fork the parent's locks may be held by threads that do not exist here.
-        if let Some(group) = self.group.take()
-            && group.end() == End::Live
-            && !self.inner.is_foreign()
+        if let Some(submission) = self.submission.take()
+            && submission.end() == SubmissionEnd::Live
+            && !self.dispatch.is_from_parent_process()
         {
-            self.inner.end_early(&group, End::Cancelled);
+            self.dispatch.end_early(&submission, SubmissionEnd::Cancelled);
         }
     }
 }
 
 impl fmt::Debug for Ticket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Ticket({:?})", self.group)
+        write!(f, "Ticket({:?})", self.submission)
     }
 }

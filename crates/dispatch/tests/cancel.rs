@@ -353,7 +353,7 @@ fn an_engine_whose_outcomes_cannot_be_read_loses_no_job() {
     let set = set_of(DERIVE, 0, 8);
     let results = submit(&dispatcher, &set).wait();
     assert!((0..8).all(|index| results.get(index).is_err()), "nothing that was not computed goes out");
-    assert_eq!(dispatcher.aside()[0].engine, "gated");
+    assert_eq!(dispatcher.quarantined()[0].engine, "gated");
     let answer = submit(&dispatcher, &set);
     assert_true(&set, &answer.wait());
 }

@@ -84,14 +84,14 @@ fn every_wrong_rsa_signature_is_stopped_without_cross_checks() {
 
 #[test]
 fn the_loser_of_a_dispute_is_the_one_that_lied() {
-    let aside = |manner| {
+    let quarantined = |manner| {
         let dispatcher = with(&Invented::lanes(manner), config());
         let set = set_of(PRIVATE, 0, sized(50, 10));
         assert_true(&set, &dispatcher.run_all(&set));
-        dispatcher.aside().into_iter().map(|aside| aside.shape).collect::<Vec<_>>()
+        dispatcher.quarantined().into_iter().map(|quarantined| quarantined.shape).collect::<Vec<_>>()
     };
-    assert_eq!(aside(Manner::Lies(PRIVATE)), [Some(PRIVATE)]);
-    assert_eq!(aside(Manner::Lies(PUBLIC)), [Some(PUBLIC)]);
+    assert_eq!(quarantined(Manner::Lies(PRIVATE)), [Some(PRIVATE)]);
+    assert_eq!(quarantined(Manner::Lies(PUBLIC)), [Some(PUBLIC)]);
 }
 
 /// A key whose numbers contradict each other makes honest engines give wrong results, which says nothing of the machine.
@@ -116,7 +116,7 @@ fn a_bad_key_is_no_engine_s_fault() {
             "{counters:?}"
         );
         assert_eq!((counters.unconfirmed, counters.disputes, counters.quarantines), (0, 0, 0));
-        assert!(dispatcher.aside().is_empty());
+        assert!(dispatcher.quarantined().is_empty());
     }
     assert!(lanes.ops.load(Ordering::SeqCst) > 0);
 }
@@ -203,7 +203,7 @@ fn faulting_engines_lose_no_job_and_answer_none_twice() {
         let counters = dispatcher.counters();
         assert!(counters.faults > 0 && counters.rerun > 0 && counters.quarantines > 0, "{manner:?}");
         assert_eq!(counters.completed, counters.submitted, "{manner:?}");
-        assert_eq!(dispatcher.aside()[0].engine, "lanes");
+        assert_eq!(dispatcher.quarantined()[0].engine, "lanes");
     }
 }
 
@@ -230,10 +230,10 @@ fn an_engine_that_recovers_returns_after_its_probe() {
     let dispatcher = with(&engine, config());
     let set = set_of(DERIVE, 0, 30);
     assert_true(&set, &dispatcher.run_all(&set));
-    assert_eq!(dispatcher.aside().len(), 1);
+    assert_eq!(dispatcher.quarantined().len(), 1);
     engine.set(Manner::Honest);
     dispatcher.probe();
-    assert!(dispatcher.aside().is_empty());
+    assert!(dispatcher.quarantined().is_empty());
     let before = engine.ops.load(Ordering::SeqCst);
     assert_true(&set, &dispatcher.run_all(&set));
     assert_eq!(engine.ops.load(Ordering::SeqCst), before + 30);
@@ -252,8 +252,8 @@ fn a_failed_probe_keeps_the_engine_aside() {
     let set = set_of(DERIVE, 0, 30);
     assert_true(&set, &dispatcher.run_all(&set));
     dispatcher.probe();
-    assert_eq!(dispatcher.aside().len(), 1);
-    assert_eq!(dispatcher.aside()[0].reason, "lanes: it was told to");
+    assert_eq!(dispatcher.quarantined().len(), 1);
+    assert_eq!(dispatcher.quarantined()[0].reason, "lanes: it was told to");
 }
 
 #[test]

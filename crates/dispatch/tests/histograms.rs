@@ -1,4 +1,4 @@
-//! What operators see of batches and waiting.
+//! Tests of the histograms of batches and waiting times.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 

@@ -1,32 +1,32 @@
-//! Bytes that may be secret: wiped where they lay, when they move and when they end.
+//! Bytes that may be secret. They are overwritten when they move and when they are dropped.
 
 use std::fmt;
 use std::ops::Deref;
 
 use oarlock::engine_api::erase;
 
-/// A growing run of bytes whose memory is overwritten before it is given back.
+/// A growing byte buffer whose memory is overwritten before it is freed.
 #[derive(Default)]
-pub struct Buffer(Vec<u8>);
+pub struct SecretBuffer(Vec<u8>);
 
-impl Buffer {
-    /// Nothing, with room for `capacity` bytes.
+impl SecretBuffer {
+    /// Creates an empty buffer with capacity for `capacity` bytes.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         Self(Vec::with_capacity(capacity))
     }
 
-    /// Forgets all bytes and keeps the memory; what was there is overwritten by what comes, or at the end.
+    /// Removes all bytes and keeps the memory. The old bytes are overwritten by later ones or at the drop.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Forgets the bytes from `len` on.
+    /// Removes the bytes from `len` on.
     pub fn truncate(&mut self, len: usize) {
         self.0.truncate(len);
     }
 
-    /// Room for `more` bytes.
+    /// Reserves capacity for `more` bytes.
     #[inline]
     pub fn make_room(&mut self, more: usize) {
         if self.0.capacity() - self.0.len() < more {
@@ -48,7 +48,7 @@ impl Buffer {
         self.0.push(byte);
     }
 
-    /// Adds `len` zeros and lends them for writing.
+    /// Adds `len` zeros and returns them for writing.
     #[inline]
     pub fn add(&mut self, len: usize) -> &mut [u8] {
         self.make_room(len);
@@ -57,7 +57,8 @@ impl Buffer {
         &mut self.0[start..]
     }
 
-    /// A vector that grew would leave a copy behind.
+    /// Moves the bytes to a larger vector and erases the old one. `Vec` itself would leave a copy of the secret
+    /// behind when it grows.
     #[cold]
     fn grow(&mut self, more: usize) {
         let mut larger = Vec::with_capacity((self.0.len() + more).max(2 * self.0.capacity()));
@@ -66,7 +67,7 @@ impl Buffer {
     }
 }
 
-impl Deref for Buffer {
+impl Deref for SecretBuffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -74,14 +75,14 @@ impl Deref for Buffer {
     }
 }
 
-impl Drop for Buffer {
+impl Drop for SecretBuffer {
     fn drop(&mut self) {
         erase(&mut self.0);
     }
 }
 
-/// Shows how many bytes there are.
-impl fmt::Debug for Buffer {
+/// Shows only the number of bytes.
+impl fmt::Debug for SecretBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Buffer({} bytes)", self.0.len())
     }

@@ -1,9 +1,9 @@
 //! The columns that a job names, each once.
 
 use crate::error::PlanError;
-use crate::job::{Cipher, GcmColumns, IvFrom, Job, KeyFrom, Work};
+use crate::job::{GcmColumns, IvFrom, KeyFrom, RecordJob, RowCipher, RowOperation};
 
-/// Columns of a job, by their place in `names`.
+/// The columns of a job, as indices into `names`.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
     pub(crate) names: Vec<String>,
@@ -17,37 +17,37 @@ pub(crate) struct Columns {
     pub(crate) aad: Option<usize>,
     /// Columns that are left out of the output.
     pub(crate) drops: Vec<usize>,
-    /// What is written, and where.
-    pub(crate) writes: Vec<(usize, Written)>,
+    /// The columns that are written, and the value that each receives.
+    pub(crate) writes: Vec<(usize, ColumnOutput)>,
 }
 
-/// What is written to a column.
+/// The value that is written to a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Written {
+pub(crate) enum ColumnOutput {
     Result,
     Iv,
     Tag,
 }
 
 impl Columns {
-    pub(crate) fn of(job: &Job) -> Result<Self, PlanError> {
+    pub(crate) fn of(job: &RecordJob) -> Result<Self, PlanError> {
         job.check()?;
         let mut columns = Self::default();
         columns.value = columns.read(&job.value);
         columns.key = columns.read_key(&job.key);
-        columns.write(job.into.as_ref().unwrap_or(&job.value), Written::Result)?;
-        match &job.work {
-            Work::Encrypt { cipher, iv, gcm, .. } => {
+        columns.write(job.into.as_ref().unwrap_or(&job.value), ColumnOutput::Result)?;
+        match &job.operation {
+            RowOperation::Encrypt { cipher, iv, gcm, .. } => {
                 columns.iv = columns.read_iv(iv);
                 columns.write_iv(iv)?;
-                if let Cipher::Gcm(_) = cipher {
+                if let RowCipher::Gcm(_) = cipher {
                     columns.read_aad(gcm);
-                    columns.write(&gcm.tag, Written::Tag)?;
+                    columns.write(&gcm.tag, ColumnOutput::Tag)?;
                 }
             }
-            Work::Decrypt { cipher, iv, gcm, .. } => {
+            RowOperation::Decrypt { cipher, iv, gcm, .. } => {
                 columns.iv = columns.read_iv(iv);
-                if let Cipher::Gcm(_) = cipher {
+                if let RowCipher::Gcm(_) = cipher {
                     columns.read_aad(gcm);
                     columns.tag = Some(columns.read(&gcm.tag));
                 }
@@ -55,23 +55,23 @@ impl Columns {
                     columns.drops = columns.iv.into_iter().chain(columns.tag).collect();
                 }
             }
-            Work::Translate { iv, to_key, to_iv, .. } => {
+            RowOperation::Translate { iv, to_key, to_iv, .. } => {
                 columns.iv = columns.read_iv(iv);
                 columns.second_key = columns.read_key(to_key);
                 columns.second_iv = columns.read_iv(to_iv);
                 columns.write_iv(to_iv)?;
             }
-            Work::Mac { .. } => {}
+            RowOperation::Mac { .. } => {}
         }
         Ok(columns)
     }
 
-    /// True where rows must have the column.
+    /// True if rows must have the column.
     pub(crate) fn is_read(&self, column: usize) -> bool {
         self.read.contains(&column)
     }
 
-    /// The columns that are written and that a row does not have yet, in the order in which they are added.
+    /// Returns the written columns that a row does not have yet, in the order in which they are added.
     pub(crate) fn appended(&self, has: impl Fn(usize) -> bool) -> impl Iterator<Item = usize> {
         self.writes.iter().map(|(column, _)| *column).filter(move |column| !has(*column))
     }
@@ -110,12 +110,12 @@ impl Columns {
 
     fn write_iv(&mut self, iv: &IvFrom) -> Result<(), PlanError> {
         match iv {
-            IvFrom::New(name) => self.write(name, Written::Iv),
+            IvFrom::New(name) => self.write(name, ColumnOutput::Iv),
             _ => Ok(()),
         }
     }
 
-    fn write(&mut self, name: &str, what: Written) -> Result<(), PlanError> {
+    fn write(&mut self, name: &str, what: ColumnOutput) -> Result<(), PlanError> {
         let column = self.name(name);
         if self.writes.iter().any(|(own, _)| *own == column) {
             return Err(PlanError::SameColumn { name: name.to_owned() });

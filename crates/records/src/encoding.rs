@@ -1,14 +1,15 @@
-//! Bytes as text: hexadecimal and Base64 (RFC 4648), without a table that a secret would index.
+//! Bytes as text: hexadecimal and Base64 (RFC 4648). No table is indexed by a secret, because cache timing would
+//! reveal it.
 
 use std::fmt;
 use std::str::FromStr;
 
 use base64ct::Encoding as _;
 
-use crate::Buffer;
+use crate::SecretBuffer;
 use crate::error::UnknownName;
 
-/// How values are written in the file.
+/// The encoding of values in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     /// Hexadecimal: read in either case, written in lower case. RFC 4648 section 8.
@@ -16,22 +17,22 @@ pub enum Encoding {
     Hex,
     /// Base64 with padding. RFC 4648 section 4.
     Base64,
-    /// Plaintext as it is, in UTF-8. What is encrypted, IVs, tags and codes are hexadecimal then.
+    /// UTF-8 plaintext. Ciphertexts, IVs, tags and codes are then hexadecimal.
     Text,
 }
 
 impl Encoding {
-    /// All of them.
+    /// All encodings.
     pub const ALL: [Self; 3] = [Self::Hex, Self::Base64, Self::Text];
 
-    /// Returns the encoding of bytes that are no text.
+    /// Returns the encoding of binary bytes: hexadecimal in the place of text.
     #[must_use]
     pub fn of_binary(self) -> Self {
         if self == Self::Text { Self::Hex } else { self }
     }
 
-    /// Adds what `text` stands for. None, and nothing is added, where it is no such text.
-    pub fn decode(self, text: &[u8], bytes: &mut Buffer) -> Option<usize> {
+    /// Decodes `text` and adds the bytes. Returns None and adds nothing if the text is not in this encoding.
+    pub fn decode(self, text: &[u8], bytes: &mut SecretBuffer) -> Option<usize> {
         let start = bytes.len();
         let decoded = match self {
             Self::Hex if !text.len().is_multiple_of(2) => None,
@@ -52,8 +53,8 @@ impl Encoding {
         decoded
     }
 
-    /// Adds the text that stands for `bytes`.
-    pub fn encode(self, bytes: &[u8], text: &mut Buffer) {
+    /// Encodes `bytes` and adds the text.
+    pub fn encode(self, bytes: &[u8], text: &mut SecretBuffer) {
         match self {
             Self::Hex => encode_hex(bytes, text.add(2 * bytes.len())),
             Self::Base64 => {
@@ -67,7 +68,8 @@ impl Encoding {
     }
 }
 
-/// Every digit takes the same steps, so the compiler makes vectors of them.
+/// Decodes hexadecimal digits. Every digit takes the same steps, so the time is constant and the compiler can
+/// vectorise the loop.
 fn decode_hex(text: &[u8], bytes: &mut [u8]) -> bool {
     let mut bad = 0;
     for (byte, [high, low]) in bytes.iter_mut().zip(text.as_chunks().0) {
@@ -78,11 +80,11 @@ fn decode_hex(text: &[u8], bytes: &mut [u8]) -> bool {
     bad < 16
 }
 
-/// 0 to 15, or 255 where it is no digit.
+/// Returns 0 to 15, or 255 if the character is not a digit.
 #[inline]
 fn digit(character: u8) -> u8 {
     let (decimal, letter) = (character.wrapping_sub(b'0'), (character | 0x20).wrapping_sub(b'a'));
-    // All ones where it is in the range.
+    // All ones if the character is in the range.
     let is_decimal = 0_u8.wrapping_sub(u8::from(decimal < 10));
     let is_letter = 0_u8.wrapping_sub(u8::from(letter < 6));
     decimal & is_decimal | letter.wrapping_add(10) & is_letter | !(is_decimal | is_letter)
@@ -123,7 +125,7 @@ mod tests {
     use super::*;
 
     fn decoded(encoding: Encoding, text: &str) -> Option<Vec<u8>> {
-        let mut bytes = Buffer::default();
+        let mut bytes = SecretBuffer::default();
         bytes.extend(b"x");
         let len = encoding.decode(text.as_bytes(), &mut bytes);
         assert_eq!(bytes.len(), 1 + len.unwrap_or(0), "nothing is left of what is no such text");
@@ -131,7 +133,7 @@ mod tests {
     }
 
     fn encoded(encoding: Encoding, bytes: &[u8]) -> String {
-        let mut text = Buffer::default();
+        let mut text = SecretBuffer::default();
         encoding.encode(bytes, &mut text);
         String::from_utf8(text.to_vec()).unwrap()
     }
@@ -175,7 +177,7 @@ mod tests {
             for at in 0..66 {
                 let mut text = [b'7'; 66];
                 text[at] = character;
-                let mut bytes = Buffer::default();
+                let mut bytes = SecretBuffer::default();
                 assert_eq!(Encoding::Hex.decode(&text, &mut bytes), None, "{character} at {at}");
             }
         }

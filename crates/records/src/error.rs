@@ -1,21 +1,21 @@
-//! What is wrong with a job, a file or a row.
+//! Errors of a job, a file or a row.
 
 use std::fmt;
 
 use oarlock::Status;
 
-/// A word that names nothing here.
+/// An unknown name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected one of {expected}, found {found:?}")]
 pub struct UnknownName {
-    /// The names there are.
+    /// The known names.
     pub expected: String,
     /// The word.
     pub found: String,
 }
 
 impl UnknownName {
-    /// The one of `all` that is shown as `name`.
+    /// Finds the value of `all` that is displayed as `name`.
     pub(crate) fn find<T: fmt::Display + Copy>(all: &[T], name: &str) -> Result<T, Self> {
         let found = all.iter().find(|own| own.to_string() == name).copied();
         found.ok_or_else(|| {
@@ -25,25 +25,25 @@ impl UnknownName {
     }
 }
 
-/// Why a job cannot be done on a file. Always the caller's fault.
+/// The reason why a job cannot run on a file. It is always the caller's fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// There is not even a header.
+    /// The file is empty.
     #[error("the file is empty: expected a header")]
     NoHeader,
-    /// The header is no row.
+    /// The header is not a valid row.
     #[error("the header: {reason}")]
     BadHeader {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The file has no such column.
     #[error("no column {name:?}: the file has {found}")]
     NoColumn {
-        /// What was asked for.
+        /// The missing column.
         name: String,
-        /// What there is.
+        /// The columns of the file.
         found: String,
     },
     /// Two columns have the name.
@@ -61,12 +61,12 @@ pub enum PlanError {
     /// The options contradict each other.
     #[error("{what}")]
     Contradiction {
-        /// How.
+        /// The contradiction.
         what: &'static str,
     },
 }
 
-/// Why a file cannot be gone on with.
+/// The reason why a file cannot be processed further.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -75,15 +75,15 @@ pub enum RunError {
     Machine(String),
 }
 
-/// Why one row is rejected. Never anything of the row.
+/// The reason why a row is rejected. It contains no bytes of the row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum RejectReason {
     /// The row has other columns than the header.
     Columns {
-        /// What the header has.
+        /// The number of columns of the header.
         expected: u32,
-        /// What the row has.
+        /// The number of columns of the row.
         found: u32,
     },
     /// Something follows a closing quote. RFC 4180 2.5.
@@ -92,12 +92,12 @@ pub enum Reason {
     OpenQuote,
     /// The line is not one JSON object.
     NotObject {
-        /// In which byte of the line that shows, from 1.
+        /// The byte of the line at which parsing failed, from 1.
         byte: u32,
     },
     /// The row has no such field.
     NoField {
-        /// Its place among the plan's columns.
+        /// Its index among the plan's columns.
         column: u8,
     },
     /// The row has such a field twice.
@@ -105,7 +105,7 @@ pub enum Reason {
         /// As above.
         column: u8,
     },
-    /// The field holds no text.
+    /// The field is not text.
     NotText {
         /// As above.
         column: u8,
@@ -117,21 +117,22 @@ pub enum Reason {
     },
     /// No key has the name that the row gives.
     UnknownKey,
-    /// The hall refused the record, or the answer is no.
+    /// The accelerator refused the record, or the verification failed.
     Refused {
-        /// Why.
+        /// The reason.
         status: Status,
-        /// What lengths would have fitted.
+        /// The allowed lengths.
         expected: Option<String>,
     },
-    /// The decrypted bytes are no text in UTF-8.
+    /// The decrypted bytes are not text in UTF-8.
     NotUtf8,
-    /// What was decrypted does not end in a padding. One reason for all that may be wrong.
+    /// The decrypted value does not end in a valid padding. One reason covers all faults, so that it is no padding
+    /// oracle.
     Padding,
 }
 
-impl Reason {
-    /// True where a row that was cut off gives this reason.
+impl RejectReason {
+    /// True if a truncated row can give this reason.
     pub(crate) fn may_be_truncation(&self) -> bool {
         match self {
             Self::UnknownKey | Self::Padding | Self::NotUtf8 | Self::AfterQuote | Self::TwoFields { .. } => {

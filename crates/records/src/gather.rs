@@ -6,18 +6,18 @@ use oarlock::batch::{Batch, IvSource};
 use oarlock::engine_api::erase;
 use oarlock::{Column, InputSource, KeySource, OutputSink, Records, Span};
 
-use crate::columns::Written;
-use crate::error::Reason;
-use crate::job::{Cipher, IvFrom, KeyFrom, Work};
-use crate::plan::Plan;
-use crate::row::{Cell, CellKind, MAX_COLUMNS};
+use crate::columns::ColumnOutput;
+use crate::error::RejectReason;
+use crate::job::{IvFrom, KeyFrom, RowCipher, RowOperation};
+use crate::plan::FilePlan;
+use crate::row::{CellKind, CellSpan, MAX_COLUMNS};
 use crate::text;
-use crate::{Buffer, Encoding};
+use crate::{Encoding, SecretBuffer};
 
-/// Columns in memory that is kept from chunk to chunk.
+/// The columns of a batch, in memory that is reused for the next chunk.
 #[derive(Default)]
-pub(crate) struct Gathered {
-    data: Buffer,
+pub(crate) struct GatheredColumns {
+    data: SecretBuffer,
     output_len: usize,
     key: Vec<KeySource>,
     second_key: Vec<KeySource>,
@@ -28,33 +28,33 @@ pub(crate) struct Gathered {
     input: Vec<InputSource>,
     output: Vec<OutputSink>,
     tag: Vec<Span>,
-    places: Vec<Places>,
+    result_spans: Vec<ResultSpans>,
 }
 
-/// Where the results of a record lie in the output.
+/// The positions of a record's results in the output.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct ResultSpans {
     pub(crate) result: Span,
     pub(crate) iv: Span,
     pub(crate) tag: Span,
 }
 
-/// Bytes of a tag that is made.
+/// The length of a new tag in bytes.
 const TAG_LEN: usize = 16;
-/// Bytes of an IV that is made for GCM. SP 800-38D 8.2.
+/// The length of a new GCM IV in bytes. SP 800-38D 8.2.
 const GCM_IV_LEN: usize = 12;
 
-impl Places {
-    pub(crate) fn of(&self, what: Written) -> Span {
+impl ResultSpans {
+    pub(crate) fn of(&self, what: ColumnOutput) -> Span {
         match what {
-            Written::Result => self.result,
-            Written::Iv => self.iv,
-            Written::Tag => self.tag,
+            ColumnOutput::Result => self.result,
+            ColumnOutput::Iv => self.iv,
+            ColumnOutput::Tag => self.tag,
         }
     }
 }
 
-impl Gathered {
+impl GatheredColumns {
     pub(crate) fn clear(&mut self) {
         self.data.clear();
         self.output_len = 0;
@@ -67,28 +67,28 @@ impl Gathered {
         self.new_iv.clear();
         self.input.clear();
         self.output.clear();
-        self.places.clear();
+        self.result_spans.clear();
     }
 
-    pub(crate) fn places(&self, record: usize) -> Places {
-        self.places[record]
+    pub(crate) fn result_spans(&self, record: usize) -> ResultSpans {
+        self.result_spans[record]
     }
 
-    /// Adds the record of a row, or nothing.
+    /// Adds the record of a row. If the row is rejected, nothing is added.
     #[inline]
     pub(crate) fn push(
         &mut self,
-        plan: &Plan,
+        plan: &FilePlan,
         chunk: &[u8],
-        cells: &[Cell; MAX_COLUMNS],
-    ) -> Result<(), Reason> {
+        cells: &[CellSpan; MAX_COLUMNS],
+    ) -> Result<(), RejectReason> {
         let start = self.data.len();
-        let taken = self.take(&Row { plan, chunk, cells });
+        let taken = self.take(&RowView { plan, chunk, cells });
         if taken.is_err() {
             self.data.truncate(start);
         }
         let record = taken?;
-        let places = self.lay_out(plan, record.input.len as usize);
+        let result_spans = self.lay_out(plan, record.input.len as usize);
         let columns = &plan.columns;
         push_if(columns.key.is_some(), &mut self.key, record.key);
         push_if(columns.second_key.is_some(), &mut self.second_key, record.second_key);
@@ -96,23 +96,27 @@ impl Gathered {
         push_if(columns.second_iv.is_some(), &mut self.second_iv, record.second_iv);
         push_if(columns.aad.is_some(), &mut self.aad, record.aad);
         push_if(columns.tag.is_some(), &mut self.tag, record.tag);
-        push_if(places.tag.len > 0, &mut self.tag, places.tag);
-        push_if(places.iv.len > 0, &mut self.new_iv, IvSource::Generated(OutputSink::Output(places.iv)));
+        push_if(result_spans.tag.len > 0, &mut self.tag, result_spans.tag);
+        push_if(
+            result_spans.iv.len > 0,
+            &mut self.new_iv,
+            IvSource::Generated(OutputSink::Output(result_spans.iv)),
+        );
         self.input.push(InputSource::Data(record.input));
-        self.output.push(OutputSink::Output(places.result));
-        self.places.push(places);
+        self.output.push(OutputSink::Output(result_spans.result));
+        self.result_spans.push(result_spans);
         Ok(())
     }
 
-    /// The batch of all records.
-    pub(crate) fn batch(&self, plan: &Plan) -> Batch<'_> {
+    /// Returns the batch of all records.
+    pub(crate) fn batch(&self, plan: &FilePlan) -> Batch<'_> {
         let nothing = Span::default();
         let records = Records {
             len: self.input.len(),
             data: Cow::Borrowed(&self.data),
             output_len: self.output_len,
             key: column(&self.key, KeySource::Table(index_of(&plan.job.key))),
-            second_key: column(&self.second_key, second_key_of(&plan.job.work)),
+            second_key: column(&self.second_key, second_key_of(&plan.job.operation)),
             iv: column(&self.iv, nothing),
             second_iv: column(&self.second_iv, nothing),
             aad: column(&self.aad, nothing),
@@ -122,13 +126,15 @@ impl Gathered {
             ..Records::default()
         };
         let mut batch = Batch::of(plan.job.task(), records);
-        match &plan.job.work {
-            Work::Encrypt { iv, .. } | Work::Decrypt { iv, .. } => batch.iv_from = self.iv_from(iv),
-            Work::Translate { iv, to_iv, .. } => {
+        match &plan.job.operation {
+            RowOperation::Encrypt { iv, .. } | RowOperation::Decrypt { iv, .. } => {
+                batch.iv_from = self.iv_from(iv)
+            }
+            RowOperation::Translate { iv, to_iv, .. } => {
                 batch.iv_from = self.iv_from(iv);
                 batch.second_iv_from = self.iv_from(to_iv);
             }
-            Work::Mac { .. } => {}
+            RowOperation::Mac { .. } => {}
         }
         batch
     }
@@ -143,7 +149,7 @@ impl Gathered {
     }
 
     #[inline]
-    fn take(&mut self, row: &Row<'_>) -> Result<Taken, Reason> {
+    fn take(&mut self, row: &RowView<'_>) -> Result<RowRecord, RejectReason> {
         let columns = &row.plan.columns;
         let start = self.data.len();
         let (value, plain) = (row.plan.job.value_encoding(), row.plan.job.encoding);
@@ -153,7 +159,7 @@ impl Gathered {
             padding.fill(block_len, start, &mut self.data);
         }
         let input = span(start, self.data.len());
-        Ok(Taken {
+        Ok(RowRecord {
             input,
             key: row.key(columns.key)?,
             second_key: row.key(columns.second_key)?,
@@ -166,20 +172,20 @@ impl Gathered {
 
     fn decode_if(
         &mut self,
-        row: &Row<'_>,
+        row: &RowView<'_>,
         column: Option<usize>,
         encoding: Encoding,
-    ) -> Result<Span, Reason> {
+    ) -> Result<Span, RejectReason> {
         column.map_or(Ok(Span::default()), |column| self.decode(row, column, encoding))
     }
 
-    /// Adds what a column holds to the data.
+    /// Decodes a column and adds its bytes to the data.
     #[inline]
-    fn decode(&mut self, row: &Row<'_>, column: usize, encoding: Encoding) -> Result<Span, Reason> {
+    fn decode(&mut self, row: &RowView<'_>, column: usize, encoding: Encoding) -> Result<Span, RejectReason> {
         let (cell, start) = (row.cells[column], self.data.len());
         let decoded = match cell.kind {
             CellKind::Text => encoding.decode(&row.chunk[cell.range()], &mut self.data),
-            CellKind::Other => return Err(Reason::NotText { column: column as u8 }),
+            CellKind::Other => return Err(RejectReason::NotText { column: column as u8 }),
             _ => {
                 let mut text = row.text(column)?.into_owned();
                 let decoded = encoding.decode(&text, &mut self.data);
@@ -187,27 +193,27 @@ impl Gathered {
                 decoded
             }
         };
-        decoded.ok_or(Reason::Encoding { column: column as u8 })?;
+        decoded.ok_or(RejectReason::Encoding { column: column as u8 })?;
         Ok(span(start, self.data.len()))
     }
 
-    /// The places of a record's results, one behind the other.
-    fn lay_out(&mut self, plan: &Plan, input_len: usize) -> Places {
+    /// Assigns the positions of a record's results, one after the other.
+    fn lay_out(&mut self, plan: &FilePlan, input_len: usize) -> ResultSpans {
         let (mut result_len, mut iv_len, mut tag_len) = (input_len, 0, 0);
-        match &plan.job.work {
-            Work::Encrypt { cipher, iv, .. } => {
+        match &plan.job.operation {
+            RowOperation::Encrypt { cipher, iv, .. } => {
                 let made = matches!(iv, IvFrom::New(_));
                 (iv_len, tag_len) = match cipher {
-                    Cipher::Cbc(alg) => (alg.block_len(), 0),
-                    Cipher::Gcm(_) => (GCM_IV_LEN, TAG_LEN),
+                    RowCipher::Cbc(alg) => (alg.block_len(), 0),
+                    RowCipher::Gcm(_) => (GCM_IV_LEN, TAG_LEN),
                 };
                 iv_len *= usize::from(made);
             }
-            Work::Translate { to, to_iv: IvFrom::New(_), .. } => iv_len = to.block_len(),
-            Work::Mac { len, .. } => result_len = *len,
-            Work::Decrypt { .. } | Work::Translate { .. } => {}
+            RowOperation::Translate { to, to_iv: IvFrom::New(_), .. } => iv_len = to.block_len(),
+            RowOperation::Mac { len, .. } => result_len = *len,
+            RowOperation::Decrypt { .. } | RowOperation::Translate { .. } => {}
         }
-        Places { result: self.place(result_len), iv: self.place(iv_len), tag: self.place(tag_len) }
+        ResultSpans { result: self.place(result_len), iv: self.place(iv_len), tag: self.place(tag_len) }
     }
 
     fn place(&mut self, len: usize) -> Span {
@@ -217,8 +223,8 @@ impl Gathered {
     }
 }
 
-/// What a row holds, in the data.
-struct Taken {
+/// The positions of a row's decoded values in the data.
+struct RowRecord {
     input: Span,
     key: KeySource,
     second_key: KeySource,
@@ -228,29 +234,29 @@ struct Taken {
     tag: Span,
 }
 
-struct Row<'r> {
-    plan: &'r Plan,
+struct RowView<'r> {
+    plan: &'r FilePlan,
     chunk: &'r [u8],
-    cells: &'r [Cell; MAX_COLUMNS],
+    cells: &'r [CellSpan; MAX_COLUMNS],
 }
 
-impl<'r> Row<'r> {
-    fn key(&self, column: Option<usize>) -> Result<KeySource, Reason> {
+impl<'r> RowView<'r> {
+    fn key(&self, column: Option<usize>) -> Result<KeySource, RejectReason> {
         let Some(column) = column else { return Ok(KeySource::Table(0)) };
-        let index = self.plan.keys.find(&self.text(column)?).ok_or(Reason::UnknownKey)?;
+        let index = self.plan.keys.find(&self.text(column)?).ok_or(RejectReason::UnknownKey)?;
         Ok(KeySource::Table(index))
     }
 
-    fn text(&self, column: usize) -> Result<Cow<'r, [u8]>, Reason> {
+    fn text(&self, column: usize) -> Result<Cow<'r, [u8]>, RejectReason> {
         let cell = self.cells[column];
         if cell.kind == CellKind::Missing {
-            return Err(Reason::NoField { column: column as u8 });
+            return Err(RejectReason::NoField { column: column as u8 });
         }
         let text = match self.plan.is_json() {
             true => text::of_json(self.chunk, cell),
             false => Some(text::unescaped(self.chunk, cell)),
         };
-        text.ok_or(Reason::NotText { column: column as u8 })
+        text.ok_or(RejectReason::NotText { column: column as u8 })
     }
 }
 
@@ -265,7 +271,7 @@ fn push_if<T>(is_used: bool, column: &mut Vec<T>, value: T) {
     }
 }
 
-/// A column of values, or of one for all.
+/// Returns a column of one value per record, or of one value for all.
 fn column<T: Copy>(each: &[T], one: T) -> Column<'_, T> {
     if each.is_empty() { Column::One(one) } else { Column::Each(Cow::Borrowed(each)) }
 }
@@ -277,9 +283,9 @@ fn index_of(key: &KeyFrom) -> u32 {
     }
 }
 
-fn second_key_of(work: &Work) -> KeySource {
-    match work {
-        Work::Translate { to_key, .. } => KeySource::Table(index_of(to_key)),
+fn second_key_of(operation: &RowOperation) -> KeySource {
+    match operation {
+        RowOperation::Translate { to_key, .. } => KeySource::Table(index_of(to_key)),
         _ => KeySource::Table(0),
     }
 }

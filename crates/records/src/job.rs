@@ -1,4 +1,4 @@
-//! What is done with every row of a file.
+//! The job that runs on every row of a file.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,105 +10,106 @@ use oarlock::{AeadAlg, BlockCipher, MacAlg};
 use crate::error::{PlanError, UnknownName};
 use crate::{Encoding, Padding};
 
-/// What is done with every row: which columns hold what, and where results go.
+/// A job on every row: the operation, its columns, and the column of the results.
 #[derive(Clone, Debug)]
-pub struct Job {
-    /// What is done.
-    pub work: Work,
+pub struct RecordJob {
+    /// The operation.
+    pub operation: RowOperation,
     /// The column of the values.
     pub value: String,
-    /// The column of the results; None where they take the place of the values.
+    /// The column of the results; None if they replace the values.
     pub into: Option<String>,
-    /// The key; of a translation, the one that decrypts.
+    /// The key; for a translation, the key that decrypts.
     pub key: KeyFrom,
-    /// How values, IVs, tags and associated data are written.
+    /// The encoding of values, IVs, tags and associated data.
     pub encoding: Encoding,
     /// True if a decryption leaves the columns of IVs and tags out of its output.
     pub drops_ivs: bool,
-    /// True where rejected rows are kept with their reason. They hold what the caller gave: of an encryption, the plaintext.
+    /// True if rejected rows are kept with their reason. They hold the caller's values, which for an encryption are
+    /// plaintext.
     pub keeps_rejected_rows: bool,
 }
 
-/// What is done with a value.
+/// The operation on a value.
 #[derive(Clone, Debug)]
-pub enum Work {
+pub enum RowOperation {
     /// Encrypts it.
     Encrypt {
-        /// How.
-        cipher: Cipher,
-        /// The column of the IVs, and where they come from.
+        /// The algorithm.
+        cipher: RowCipher,
+        /// The source of the IVs.
         iv: IvFrom,
-        /// What fills the last block.
+        /// The padding of the last block.
         padding: Padding,
-        /// Columns that GCM has beside.
+        /// The further columns of GCM.
         gcm: GcmColumns,
     },
     /// Decrypts it.
     Decrypt {
-        /// How.
-        cipher: Cipher,
-        /// The column of the IVs, and where they come from.
+        /// The algorithm.
+        cipher: RowCipher,
+        /// The source of the IVs.
         iv: IvFrom,
-        /// What fills the last block.
+        /// The padding of the last block.
         padding: Padding,
-        /// Columns that GCM has beside.
+        /// The further columns of GCM.
         gcm: GcmColumns,
     },
-    /// Decrypts it under one key and encrypts it under another; nobody sees the plaintext.
+    /// Decrypts it under one key and encrypts it under another. The plaintext is never written.
     Translate {
-        /// How it is encrypted.
+        /// The present cipher.
         from: BlockCipher,
-        /// Its IV.
+        /// The present IV.
         iv: IvFrom,
-        /// How it comes to be encrypted.
+        /// The new cipher.
         to: BlockCipher,
-        /// The key for that.
+        /// The new key.
         to_key: KeyFrom,
-        /// The IV for that.
+        /// The new IV.
         to_iv: IvFrom,
     },
     /// Makes a message authentication code.
     Mac {
-        /// How.
+        /// The algorithm.
         alg: MacAlg,
-        /// So many leading bytes of it.
+        /// The number of leading bytes that are kept.
         len: usize,
     },
 }
 
 /// A cipher in a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cipher {
+pub enum RowCipher {
     /// Cipher block chaining.
     Cbc(BlockCipher),
     /// Galois/counter mode, tags in a column of their own.
     Gcm(AeadAlg),
 }
 
-/// Columns that GCM has beside value and IV.
+/// The columns of GCM beside value and IV.
 #[derive(Clone, Debug, Default)]
 pub struct GcmColumns {
     /// Tags: written when encrypting, compared when decrypting.
     pub tag: String,
-    /// Associated data, where there is any.
+    /// Associated data, if there is any.
     pub aad: Option<String>,
 }
 
-/// Where a row's key is.
+/// The source of a row's key.
 #[derive(Clone, Debug)]
 pub enum KeyFrom {
-    /// All rows have the table's key at this index.
+    /// The table's key at this index, for all rows.
     One(u32),
-    /// A column names it.
+    /// The key that this column names.
     Column(String),
 }
 
-/// Where a row's IV is.
+/// The source of a row's IV.
 #[derive(Clone, Debug)]
 pub enum IvFrom {
-    /// In this column.
+    /// This column.
     Column(String),
-    /// Made as the key's policy says, random or counted, and written to this column.
+    /// A new IV, random or counted as the key's policy says, which is written to this column.
     New(String),
     /// Zeros.
     Zero,
@@ -116,27 +117,30 @@ pub enum IvFrom {
     Key,
 }
 
-impl Job {
-    /// Whether the options go together.
+impl RecordJob {
+    /// Checks that the options do not contradict each other.
     pub(crate) fn check(&self) -> Result<(), PlanError> {
         let fault = |what| Err(PlanError::Contradiction { what });
-        match &self.work {
-            Work::Encrypt { cipher: Cipher::Gcm(_), padding: Padding::Pkcs7, .. }
-            | Work::Decrypt { cipher: Cipher::Gcm(_), padding: Padding::Pkcs7, .. } => {
+        match &self.operation {
+            RowOperation::Encrypt { cipher: RowCipher::Gcm(_), padding: Padding::Pkcs7, .. }
+            | RowOperation::Decrypt { cipher: RowCipher::Gcm(_), padding: Padding::Pkcs7, .. } => {
                 fault("GCM takes values of any length: it has no padding")
             }
-            Work::Encrypt { cipher: Cipher::Gcm(_), iv: IvFrom::Zero | IvFrom::Key, .. }
-            | Work::Decrypt { cipher: Cipher::Gcm(_), iv: IvFrom::Zero | IvFrom::Key, .. } => {
+            RowOperation::Encrypt { cipher: RowCipher::Gcm(_), iv: IvFrom::Zero | IvFrom::Key, .. }
+            | RowOperation::Decrypt { cipher: RowCipher::Gcm(_), iv: IvFrom::Zero | IvFrom::Key, .. } => {
                 fault("GCM needs another IV for each value")
             }
-            Work::Encrypt { cipher: Cipher::Cbc(_), gcm: GcmColumns { aad: Some(_), .. }, .. }
-            | Work::Decrypt { cipher: Cipher::Cbc(_), gcm: GcmColumns { aad: Some(_), .. }, .. } => {
-                fault("only GCM has associated data")
+            RowOperation::Encrypt {
+                cipher: RowCipher::Cbc(_), gcm: GcmColumns { aad: Some(_), .. }, ..
             }
-            Work::Decrypt { iv: IvFrom::New(_), .. } | Work::Translate { iv: IvFrom::New(_), .. } => {
+            | RowOperation::Decrypt {
+                cipher: RowCipher::Cbc(_), gcm: GcmColumns { aad: Some(_), .. }, ..
+            } => fault("only GCM has associated data"),
+            RowOperation::Decrypt { iv: IvFrom::New(_), .. }
+            | RowOperation::Translate { iv: IvFrom::New(_), .. } => {
                 fault("an IV to decrypt with is not made")
             }
-            Work::Mac { alg, len } if !(4..=alg.tag_len()).contains(len) => {
+            RowOperation::Mac { alg, len } if !(4..=alg.tag_len()).contains(len) => {
                 fault("the code has fewer bytes than that, or fewer than 4 are asked for")
             }
             _ => Ok(()),
@@ -145,49 +149,53 @@ impl Job {
 
     /// Returns the encoding of the values that the job reads.
     pub(crate) fn value_encoding(&self) -> Encoding {
-        match self.work {
-            Work::Encrypt { .. } | Work::Mac { .. } => self.encoding,
-            Work::Decrypt { .. } | Work::Translate { .. } => self.encoding.of_binary(),
+        match self.operation {
+            RowOperation::Encrypt { .. } | RowOperation::Mac { .. } => self.encoding,
+            RowOperation::Decrypt { .. } | RowOperation::Translate { .. } => self.encoding.of_binary(),
         }
     }
 
     /// Returns the encoding of results.
     pub(crate) fn result_encoding(&self) -> Encoding {
-        match self.work {
-            Work::Decrypt { .. } => self.encoding,
+        match self.operation {
+            RowOperation::Decrypt { .. } => self.encoding,
             _ => self.encoding.of_binary(),
         }
     }
 
     pub(crate) fn task(&self) -> BatchTask {
-        match self.work {
-            Work::Encrypt { cipher: Cipher::Cbc(alg), .. } => BatchTask::encrypt(alg),
-            Work::Decrypt { cipher: Cipher::Cbc(alg), .. } => BatchTask::decrypt(alg),
-            Work::Encrypt { cipher: Cipher::Gcm(alg), .. } => BatchTask::seal(alg),
-            Work::Decrypt { cipher: Cipher::Gcm(alg), .. } => BatchTask::open(alg),
-            Work::Translate { from, to, .. } => BatchTask::translate(from, to),
-            Work::Mac { alg, .. } => BatchTask::mac(alg),
+        match self.operation {
+            RowOperation::Encrypt { cipher: RowCipher::Cbc(alg), .. } => BatchTask::encrypt(alg),
+            RowOperation::Decrypt { cipher: RowCipher::Cbc(alg), .. } => BatchTask::decrypt(alg),
+            RowOperation::Encrypt { cipher: RowCipher::Gcm(alg), .. } => BatchTask::seal(alg),
+            RowOperation::Decrypt { cipher: RowCipher::Gcm(alg), .. } => BatchTask::open(alg),
+            RowOperation::Translate { from, to, .. } => BatchTask::translate(from, to),
+            RowOperation::Mac { alg, .. } => BatchTask::mac(alg),
         }
     }
 
-    /// What fills values before they are encrypted, with the length of a block.
+    /// Returns the padding added before an encryption, with the length of a block.
     pub(crate) fn fills(&self) -> Option<(Padding, usize)> {
-        match self.work {
-            Work::Encrypt { cipher: Cipher::Cbc(alg), padding, .. } => Some((padding, alg.block_len())),
+        match self.operation {
+            RowOperation::Encrypt { cipher: RowCipher::Cbc(alg), padding, .. } => {
+                Some((padding, alg.block_len()))
+            }
             _ => None,
         }
     }
 
-    /// What is taken off values after they are decrypted, with the length of a block.
+    /// Returns the padding removed after a decryption, with the length of a block.
     pub(crate) fn strips(&self) -> Option<(Padding, usize)> {
-        match self.work {
-            Work::Decrypt { cipher: Cipher::Cbc(alg), padding, .. } => Some((padding, alg.block_len())),
+        match self.operation {
+            RowOperation::Decrypt { cipher: RowCipher::Cbc(alg), padding, .. } => {
+                Some((padding, alg.block_len()))
+            }
             _ => None,
         }
     }
 }
 
-impl Cipher {
+impl RowCipher {
     /// Every cipher.
     pub const ALL: [Self; 7] = [
         Self::Cbc(BlockCipher::Des),
@@ -199,7 +207,7 @@ impl Cipher {
         Self::Gcm(AeadAlg::Aes256Gcm),
     ];
 
-    /// The type of key that it needs.
+    /// Returns the key type that it needs.
     #[must_use]
     pub fn key_type(self) -> KeyType {
         match self {
@@ -212,7 +220,7 @@ impl Cipher {
     }
 }
 
-/// The type of key that a MAC algorithm needs.
+/// Returns the key type that a MAC algorithm needs.
 #[must_use]
 pub fn key_type_of_mac(alg: MacAlg) -> KeyType {
     match alg {
@@ -226,7 +234,7 @@ pub fn key_type_of_mac(alg: MacAlg) -> KeyType {
 }
 
 /// Short stable names: `tdes2-cbc`, `aes128-gcm`.
-impl fmt::Display for Cipher {
+impl fmt::Display for RowCipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cbc(alg) => write!(f, "{alg}-cbc"),
@@ -235,7 +243,7 @@ impl fmt::Display for Cipher {
     }
 }
 
-impl FromStr for Cipher {
+impl FromStr for RowCipher {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {

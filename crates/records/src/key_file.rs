@@ -1,4 +1,4 @@
-//! Files of keys: one JSON object a line, with a name, a type, the key, and what it may be used for.
+//! Key files: one JSON object per line, with a name, a type, the key, and its policy.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,58 +10,59 @@ use oarlock::table::{
 use oarlock::table::{KeyWeakness, TableError, WeakKeyRule};
 use serde::Deserialize;
 
-use crate::same_key::{Encryption, SameKeys};
-use crate::{Buffer, Encoding};
+use crate::same_key::{LineEncryption, SameKeys};
+use crate::{Encoding, SecretBuffer};
 
-/// Which name means which key of the table.
+/// The names of keys in a table.
 #[derive(Clone, Debug, Default)]
 pub struct KeyNames(HashMap<Box<[u8]>, u32>);
 
-/// Why a file of keys cannot be used. No key in it.
+/// The reason why a key file cannot be used. It contains no bytes of a key.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {fault}")]
 pub struct KeyFileError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The fault.
     pub fault: KeyFault,
 }
 
-/// What is wrong with a key of a file.
+/// The fault of a line of a key file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyFault {
-    /// It is no object with these fields.
+    /// The line is not an object with these fields.
     #[error(
         "byte {byte}: expected an object with \"type\", \"hex\" or \"base64\", and if need be \"name\", \"operations\", \
          \"algorithms\", \"ivs\", \"counter\", \"nonce_field\", \"max_uses\", \"max_random_gcm\", \"weak_keys\""
     )]
     NotAKey {
-        /// Where that shows, from 1.
+        /// The byte at which parsing failed, from 1.
         byte: usize,
     },
-    /// Neither or both of the two ways to write a key, or what is written is not in that way.
+    /// The key is given in no encoding or in both, or it is not in the given encoding.
     #[error("expected the key in \"hex\" or in \"base64\"")]
     NotEncoded,
-    /// A word that names nothing.
+    /// An unknown word.
     #[error("{field}: expected one of {expected}")]
     Word {
         /// The field.
         field: &'static str,
-        /// The words there are.
+        /// The known words.
         expected: String,
     },
-    /// Servers with the same key and counters of their own would repeat nonces.
+    /// A counter without a nonce field. Servers with the same key and separate counters would repeat nonces.
     #[error(
         "expected \"nonce_field\" beside \"counter\": 8 hexadecimal digits that no other counter under this key has. Give \
          each server a field of its own, such as \"00000001\", \"00000002\"; a key that has counted without one goes on \
          with \"00000000\""
     )]
     NoNonceField,
-    /// The field is no four bytes.
+    /// The field is not four bytes.
     #[error("nonce_field: expected 8 hexadecimal digits")]
     BadNonceField,
-    /// Two lines hold the same key, and what one encrypts shows what the other does, or repeats its nonces.
+    /// Two lines hold the same key, and both may encrypt. Their nonces could repeat, or one reveals what the other
+    /// encrypts.
     #[error(
         "this key stands in line {line} too, and both encrypt, one of them under GCM: their nonces could repeat, or CBC under \
          one shows what GCM encrypts under the other. Give each line a key of its own, or let only one of them encrypt \
@@ -71,10 +72,10 @@ pub enum KeyFault {
         /// The line, from 1.
         line: usize,
     },
-    /// The counter that makes IVs cannot be had.
+    /// The counter of IVs cannot be opened.
     #[error("the counter: {0}")]
     Counter(io::Error),
-    /// The table does not take the key.
+    /// The table refuses the key.
     #[error(transparent)]
     Table(#[from] TableError),
 }
@@ -84,15 +85,15 @@ pub enum KeyFault {
 pub struct LoadedKeys {
     /// The table.
     pub table: KeyTable,
-    /// Which name means which key.
+    /// The names of the keys.
     pub names: KeyNames,
-    /// Keys that were let in with a warning.
+    /// Keys that were accepted with a warning.
     pub warnings: Vec<(String, KeyWeakness)>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line<'a> {
+struct KeyFileLine<'a> {
     name: Option<String>,
     #[serde(rename = "type")]
     key_type: String,
@@ -112,7 +113,7 @@ struct Line<'a> {
 }
 
 impl KeyNames {
-    /// The key of a name.
+    /// Returns the index of the key of a name.
     #[inline]
     #[must_use]
     pub fn find(&self, name: &[u8]) -> Option<u32> {
@@ -120,10 +121,10 @@ impl KeyNames {
     }
 }
 
-/// Reads a file of keys. A key without a name is called by its place, from 0. `open` opens the counter at a path.
+/// Reads a key file. A key without a name is named by its index, from 0. `open` opens the counter at a path.
 ///
 /// # Errors
-/// The first line that is no key which a table takes, or no key that is safe beside those before it.
+/// The first line that is malformed, that the table refuses, or that is unsafe together with an earlier line.
 pub fn load_keys(
     text: &[u8],
     open: impl Fn(&str) -> io::Result<Arc<dyn CounterStore>>,
@@ -131,8 +132,8 @@ pub fn load_keys(
     load_keys_at(text, None, open)
 }
 
-/// Reads a file of keys that several servers share. All counted nonces begin with `nonce_field`, if there is one, whatever the
-/// file says.
+/// Reads a key file that several servers share. If `nonce_field` is given, all counted nonces begin with it, and the
+/// file's own fields are ignored.
 ///
 /// # Errors
 /// As [`load_keys`].
@@ -143,7 +144,7 @@ pub fn load_keys_at(
 ) -> Result<LoadedKeys, KeyFileError> {
     let table = KeyTable::new();
     let loaded = LoadedKeys { table, names: KeyNames::default(), warnings: Vec::new() };
-    let mut loader = Loader { loaded, same: SameKeys::default(), nonce_field, open };
+    let mut loader = KeyFileLoader { loaded, same: SameKeys::default(), nonce_field, open };
     let lines = (1..).zip(text.split(|byte| *byte == b'\n'));
     for (number, line) in lines.filter(|(_, line)| !line.trim_ascii().is_empty()) {
         loader.take(number, line).map_err(|fault| KeyFileError { line: number, fault })?;
@@ -151,18 +152,18 @@ pub fn load_keys_at(
     Ok(loader.loaded)
 }
 
-struct Loader<F> {
+struct KeyFileLoader<F> {
     loaded: LoadedKeys,
     same: SameKeys,
-    /// In the place of what the lines say.
+    /// The nonce field that replaces those of the lines.
     nonce_field: Option<[u8; 4]>,
     open: F,
 }
 
-impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> Loader<F> {
+impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
     fn take(&mut self, number: usize, line: &[u8]) -> Result<(), KeyFault> {
-        // What serde says of a field may show its value.
-        let line: Line<'_> =
+        // Only the position is reported: serde's message may quote the value of a field, which may be a key.
+        let line: KeyFileLine<'_> =
             serde_json::from_slice(line).map_err(|error| KeyFault::NotAKey { byte: error.column() })?;
         let key_type = word("type", &KeyType::ALL, &line.key_type)?;
         let secret = line.secret()?;
@@ -180,12 +181,12 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> Loader<F> {
         Ok(())
     }
 
-    /// All that a key can do with data, but for what the line says.
+    /// Returns the policy of a line. Whatever the line does not restrict is allowed.
     fn policy(
         &self,
-        line: &Line<'_>,
+        line: &KeyFileLine<'_>,
         key_type: KeyType,
-    ) -> Result<(KeyPolicy, Option<Encryption>), KeyFault> {
+    ) -> Result<(KeyPolicy, Option<LineEncryption>), KeyFault> {
         let operations = line.operations()?;
         let algorithms = line.algorithms(key_type)?;
         let is_gcm = algorithms.contains(&KeyAlgorithm::Gcm);
@@ -194,7 +195,7 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> Loader<F> {
             Some(_) => Some(line.nonce_field(self.nonce_field, is_gcm)?),
             None => None,
         };
-        let encryption = Encryption::of(&operations, &algorithms, &ivs, field);
+        let encryption = LineEncryption::of(&operations, &algorithms, &ivs, field);
         let mut policy = KeyPolicy::new().allow(operations).with(algorithms).ivs(ivs);
         if let (Some(path), Some(field)) = (&line.counter, field) {
             let counter = IvCounter::new((self.open)(path).map_err(KeyFault::Counter)?, field);
@@ -204,9 +205,9 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> Loader<F> {
     }
 }
 
-impl Line<'_> {
-    fn secret(&self) -> Result<Buffer, KeyFault> {
-        let mut secret = Buffer::default();
+impl KeyFileLine<'_> {
+    fn secret(&self) -> Result<SecretBuffer, KeyFault> {
+        let mut secret = SecretBuffer::default();
         let decoded = match (self.hex, self.base64) {
             (Some(hex), None) => Encoding::Hex.decode(hex.as_bytes(), &mut secret),
             (None, Some(base64)) => Encoding::Base64.decode(base64.as_bytes(), &mut secret),
@@ -235,14 +236,14 @@ impl Line<'_> {
     fn ivs(&self, is_gcm: bool) -> Result<Vec<IvRule>, KeyFault> {
         match (&self.ivs, &self.counter) {
             (Some(words), _) => self::words("ivs", &IVS, words),
-            // Under other IVs whoever may encrypt by CBC could decrypt what GCM encrypts.
+            // Under chosen IVs, CBC encryption reveals the key stream of GCM under the same key.
             (None, None) if is_gcm => Ok(vec![IvRule::Random]),
             (None, None) => Ok(vec![IvRule::CallersForCbc, IvRule::Random, IvRule::Zero]),
             (None, Some(_)) => Ok(Vec::new()),
         }
     }
 
-    /// The bytes that counted nonces begin with: `servers` if there are such.
+    /// Returns the first bytes of counted nonces: `servers` if given, otherwise the line's own field.
     fn nonce_field(&self, servers: Option<[u8; 4]>, is_gcm: bool) -> Result<[u8; 4], KeyFault> {
         let own = self.nonce_field.map(|text| parse_nonce_field(text).ok_or(KeyFault::BadNonceField));
         match (servers, own.transpose()?) {
@@ -252,7 +253,7 @@ impl Line<'_> {
         }
     }
 
-    /// The policy with its bounds.
+    /// Returns the policy with its limits.
     fn limited(&self, mut policy: KeyPolicy) -> Result<KeyPolicy, KeyFault> {
         if let Some(uses) = self.max_uses {
             policy = policy.max_uses(uses);
@@ -270,7 +271,7 @@ impl Line<'_> {
 /// Parses a `nonce_field`: 8 hexadecimal digits.
 #[must_use]
 pub fn parse_nonce_field(text: &str) -> Option<[u8; 4]> {
-    let mut bytes = Buffer::default();
+    let mut bytes = SecretBuffer::default();
     Encoding::Hex.decode(text.as_bytes(), &mut bytes)?;
     bytes[..].try_into().ok()
 }

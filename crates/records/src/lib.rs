@@ -1,6 +1,6 @@
-//! The records trade: columns of CSV and NDJSON files, encrypted, decrypted, translated and authenticated. No I/O: whoever
-//! has the file cuts it into chunks of whole rows ([`Format::whole_rows`]), has [`Worker`]s work on them, on as many threads
-//! as there are, and puts the chunks back into order.
+//! Encrypts, decrypts, translates and authenticates columns of CSV and NDJSON files. The crate does no I/O. The
+//! caller cuts a file into chunks of whole rows ([`FileFormat::whole_rows`]), runs a [`ChunkWorker`] on each thread,
+//! and writes the results in order.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -19,18 +19,18 @@
 //! use oarlock::Accelerator;
 //! use oarlock::BlockCipher;
 //! use oarlock::table::{KeyTable, KeyType, KeyPolicy};
-//! use oarlock_records::{Cipher, Done, Encoding, Format, IvFrom, Job, KeyFrom, KeyNames, Padding, Plan, Work, Worker};
+//! use oarlock_records::{RowCipher, ChunkResult, Encoding, FileFormat, IvFrom, RecordJob, KeyFrom, KeyNames, Padding, FilePlan, RowOperation, ChunkWorker};
 //!
 //! let table = KeyTable::new();
 //! let key = table.insert("pans", KeyType::Tdes2, &b"sixteen byte key"[..], KeyPolicy::any_data(KeyType::Tdes2))?.index;
-//! let work = Work::Encrypt {
-//!     cipher: Cipher::Cbc(BlockCipher::Tdes2),
+//! let operation = RowOperation::Encrypt {
+//!     cipher: RowCipher::Cbc(BlockCipher::Tdes2),
 //!     iv: IvFrom::Zero,
 //!     padding: Padding::None,
 //!     gcm: Default::default(),
 //! };
-//! let job = Job {
-//!     work,
+//! let job = RecordJob {
+//!     operation,
 //!     value: "pan".into(),
 //!     into: None,
 //!     key: KeyFrom::One(key),
@@ -40,10 +40,10 @@
 //! };
 //!
 //! let file = b"id,pan\n1,0011223344556677\n2,00112233\n";
-//! let (plan, header) = Plan::new(job, KeyNames::default(), Format::CSV, file)?;
+//! let (plan, header) = FilePlan::new(job, KeyNames::default(), FileFormat::CSV, file)?;
 //! let accelerator = Accelerator::builder().engines(["scalar"]).build()?;
-//! let mut done = Done::default();
-//! Worker::new(&plan, &accelerator, &table).run(&file[header..], &mut done)?;
+//! let mut done = ChunkResult::default();
+//! ChunkWorker::new(&plan, &accelerator, &table).run(&file[header..], &mut done)?;
 //! assert_eq!((plan.head(), done.output.len()), (&b"id,pan\n"[..], "1,0011223344556677\n".len()));
 //! assert!(plan.reason(&done.rejects[0]).contains("a multiple of 8 bytes"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -68,14 +68,14 @@ mod text;
 mod worker;
 mod write;
 
-pub use self::buffer::Buffer;
+pub use self::buffer::SecretBuffer;
 pub use self::encoding::Encoding;
-pub use self::error::{PlanError, Reason, RunError, UnknownName};
-pub use self::job::{Cipher, GcmColumns, IvFrom, Job, KeyFrom, Work, key_type_of_mac};
+pub use self::error::{PlanError, RejectReason, RunError, UnknownName};
+pub use self::job::{GcmColumns, IvFrom, KeyFrom, RecordJob, RowCipher, RowOperation, key_type_of_mac};
 pub use self::key_file::{
     KeyFault, KeyFileError, KeyNames, LoadedKeys, load_keys, load_keys_at, parse_nonce_field,
 };
 pub use self::padding::Padding;
-pub use self::plan::{Format, Plan, count_lines};
-pub use self::reject::Reject;
-pub use self::worker::{Done, Worker};
+pub use self::plan::{FileFormat, FilePlan, count_lines};
+pub use self::reject::RejectedRow;
+pub use self::worker::{ChunkResult, ChunkWorker};

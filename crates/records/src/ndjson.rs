@@ -1,4 +1,5 @@
-//! One JSON object a line, read in place: what is not changed keeps its bytes, spaces and the order of fields included.
+//! One JSON object per line, read in place. Unchanged parts keep their bytes, including spaces and the order of
+//! fields.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,42 +10,48 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::columns::Columns;
-use crate::error::Reason;
-use crate::row::{Cell, CellKind, MAX_COLUMNS, Row, line_end};
+use crate::error::RejectReason;
+use crate::row::{CellKind, CellSpan, MAX_COLUMNS, RowSpan, line_end};
 
-/// Bytes of the whole lines that `buffer` begins with.
+/// Returns the length of the whole lines at the front of `buffer`.
 pub(crate) fn whole_rows(buffer: &[u8]) -> usize {
     memrchr(b'\n', buffer).map_or(0, |feed| feed + 1)
 }
 
 /// Reads the line at `start`.
-pub(crate) fn row(chunk: &[u8], start: usize, columns: &Columns, cells: &mut [Cell; MAX_COLUMNS]) -> Row {
+pub(crate) fn row(
+    chunk: &[u8],
+    start: usize,
+    columns: &Columns,
+    cells: &mut [CellSpan; MAX_COLUMNS],
+) -> RowSpan {
     let feed = memchr(b'\n', &chunk[start..]).map(|offset| start + offset);
     let (end, next) = line_end(chunk, start, feed);
-    let mut object = Object { line: &chunk[start..end], start, columns, cells, append_at: None, twice: None };
+    let mut object =
+        ObjectReader { line: &chunk[start..end], start, columns, cells, append_at: None, twice: None };
     let mut reader = serde_json::Deserializer::from_slice(object.line);
     let parsed = object.read(&mut reader).and_then(|()| reader.end());
     let (append_at, twice) = (object.append_at, object.twice);
-    let not_object = |error: serde_json::Error| Reason::NotObject { byte: error.column() as u32 };
-    let fault = parsed.err().map(not_object).or(twice.map(|column| Reason::TwoFields { column }));
-    // Without fields it is `{`, perhaps spaces, and `}`.
+    let not_object = |error: serde_json::Error| RejectReason::NotObject { byte: error.column() as u32 };
+    let fault = parsed.err().map(not_object).or(twice.map(|column| RejectReason::TwoFields { column }));
+    // An object without fields is `{`, perhaps spaces, and `}`.
     let opening = || memchr(b'{', &chunk[start..end]).map_or(end, |offset| start + offset + 1);
-    Row { append_at: append_at.unwrap_or_else(opening), is_empty: append_at.is_none(), end, next, fault }
+    RowSpan { append_at: append_at.unwrap_or_else(opening), is_empty: append_at.is_none(), end, next, fault }
 }
 
-/// An object whose fields are looked at one by one.
-struct Object<'l, 'c> {
+/// A reader of an object's fields, one by one.
+struct ObjectReader<'l, 'c> {
     line: &'l [u8],
     start: usize,
     columns: &'c Columns,
-    cells: &'c mut [Cell; MAX_COLUMNS],
-    /// Behind the last field.
+    cells: &'c mut [CellSpan; MAX_COLUMNS],
+    /// The position behind the last field.
     append_at: Option<usize>,
-    /// A column that was there before.
+    /// A column that occurs twice.
     twice: Option<u8>,
 }
 
-impl<'l> Object<'l, '_> {
+impl<'l> ObjectReader<'l, '_> {
     fn read(
         &mut self,
         reader: &mut serde_json::Deserializer<serde_json::de::SliceRead<'l>>,
@@ -54,7 +61,7 @@ impl<'l> Object<'l, '_> {
 
     fn take(&mut self, name: &str, value: &'l RawValue) {
         let text = value.get().as_bytes();
-        // The value lies in the line, so the difference of their addresses is its place.
+        // The value borrows from the line, so the difference of their addresses is its position.
         let offset = text.as_ptr().addr().wrapping_sub(self.line.as_ptr().addr());
         let start = self.start + offset;
         let end = start + text.len();
@@ -65,15 +72,15 @@ impl<'l> Object<'l, '_> {
         }
         self.cells[column] = match text {
             [b'"', inner @ .., b'"'] if memchr(b'\\', inner).is_none() => {
-                Cell::new(start + 1..end - 1, CellKind::Text)
+                CellSpan::new(start + 1..end - 1, CellKind::Text)
             }
-            [b'"', ..] => Cell::new(start..end, CellKind::Escaped),
-            _ => Cell::new(start..end, CellKind::Other),
+            [b'"', ..] => CellSpan::new(start..end, CellKind::Escaped),
+            _ => CellSpan::new(start..end, CellKind::Other),
         };
     }
 }
 
-impl<'l> Visitor<'l> for &mut Object<'l, '_> {
+impl<'l> Visitor<'l> for &mut ObjectReader<'l, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -81,7 +88,7 @@ impl<'l> Visitor<'l> for &mut Object<'l, '_> {
     }
 
     fn visit_map<A: MapAccess<'l>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(name) = map.next_key_seed(Name)? {
+        while let Some(name) = map.next_key_seed(FieldNameSeed)? {
             let value: &'l RawValue = map.next_value()?;
             self.take(&name, value);
         }
@@ -89,10 +96,10 @@ impl<'l> Visitor<'l> for &mut Object<'l, '_> {
     }
 }
 
-/// A field's name, borrowed where it has no escapes.
-struct Name;
+/// Reads a field's name, which is borrowed if it has no escapes.
+struct FieldNameSeed;
 
-impl<'l> DeserializeSeed<'l> for Name {
+impl<'l> DeserializeSeed<'l> for FieldNameSeed {
     type Value = Cow<'l, str>;
 
     fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<Cow<'l, str>, D::Error> {
@@ -100,7 +107,7 @@ impl<'l> DeserializeSeed<'l> for Name {
     }
 }
 
-impl<'l> Visitor<'l> for Name {
+impl<'l> Visitor<'l> for FieldNameSeed {
     type Value = Cow<'l, str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -116,8 +123,8 @@ impl<'l> Visitor<'l> for Name {
     }
 }
 
-/// Adds the inside of a string. Text that is no UTF-8 was rejected before.
-pub(crate) fn push_escaped(text: &[u8], to: &mut crate::Buffer) {
+/// Adds a text as the inside of a string. Text that is not UTF-8 was rejected before.
+pub(crate) fn push_escaped(text: &[u8], to: &mut crate::SecretBuffer) {
     let mut quoted = serde_json::to_vec(&String::from_utf8_lossy(text)).unwrap_or_default();
     if let [_, inner @ .., _] = &quoted[..] {
         to.extend(inner);
@@ -125,13 +132,13 @@ pub(crate) fn push_escaped(text: &[u8], to: &mut crate::Buffer) {
     oarlock::engine_api::erase(&mut quoted);
 }
 
-/// The bytes of a field that is left out: its name, its value, and one comma that lies not before `from`.
-pub(crate) fn dropped(chunk: &[u8], from: usize, cell: Cell) -> Range<usize> {
+/// Returns the bytes of a field that is left out: its name, its value, and one comma at or after `from`.
+pub(crate) fn dropped(chunk: &[u8], from: usize, cell: CellSpan) -> Range<usize> {
     let quotes = usize::from(cell.kind == CellKind::Text);
     let (value, end) = (cell.start as usize - quotes, cell.end as usize + quotes);
     let is_space = |byte: &u8| byte.is_ascii_whitespace();
     let trimmed = |end: usize| end - chunk[..end].iter().rev().take_while(|byte| is_space(byte)).count();
-    // Before the value stand a colon and the name.
+    // A colon and the name precede the value.
     let name_end = trimmed(trimmed(value) - 1);
     let before = trimmed(name_start(chunk, name_end));
     if before > from && chunk[before - 1] == b',' {
@@ -155,7 +162,7 @@ fn name_start(chunk: &[u8], end: usize) -> usize {
 }
 
 /// Adds a string in quotes.
-pub(crate) fn push_string(text: &str, to: &mut crate::Buffer) {
+pub(crate) fn push_string(text: &str, to: &mut crate::SecretBuffer) {
     // unreachable because a string is always JSON
     to.extend(serde_json::to_string(text).unwrap_or_default().as_bytes());
 }

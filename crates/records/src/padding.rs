@@ -1,35 +1,36 @@
-//! Values that are not whole blocks.
+//! The padding of values that are not whole blocks.
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::Buffer;
+use crate::SecretBuffer;
 use crate::error::UnknownName;
 
-/// How the last block of a value is filled.
+/// The padding of the last block of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Padding {
-    /// Not at all: a value that is not whole blocks is rejected.
+    /// No padding. A value that is not whole blocks is rejected.
     #[default]
     None,
-    /// With bytes that say how many they are, always at least one (PKCS #7). RFC 5652 6.3.
+    /// PKCS #7: at least one byte is added, and each added byte holds their number. RFC 5652 6.3.
     Pkcs7,
 }
 
 impl Padding {
-    /// Both.
+    /// All paddings.
     pub const ALL: [Self; 2] = [Self::None, Self::Pkcs7];
 
     /// Fills the last block of the value that begins at `start` of `data`.
-    pub(crate) fn fill(self, block_len: usize, start: usize, data: &mut Buffer) {
+    pub(crate) fn fill(self, block_len: usize, start: usize, data: &mut SecretBuffer) {
         if self == Self::Pkcs7 {
             let missing = block_len - (data.len() - start) % block_len;
             data.add(missing).fill(missing as u8);
         }
     }
 
-    /// The value without what fills it, or None where that is not as it must be. Which byte is wrong, or how many there are,
-    /// decides no branch before that.
+    /// Removes the padding. Returns None if the padding is wrong. No branch before that depends on the position of
+    /// the wrong byte or on the length of the padding: timing would show them to an attacker who can submit
+    /// ciphertexts.
     pub(crate) fn strip(self, block_len: usize, value: &[u8]) -> Option<&[u8]> {
         match (self, value.last()) {
             (Self::None, _) => Some(value),
@@ -40,14 +41,14 @@ impl Padding {
                 for (index, byte) in (0..block_len as u16).zip(value.iter().rev()) {
                     bad |= mask(index, count) & (byte ^ last);
                 }
-                // Whole blocks: a value that is not empty has at least as many bytes as a padding.
+                // A value of whole blocks that is not empty is at least as long as any valid padding.
                 (bad == 0).then(|| &value[..value.len() - usize::from(*last)])
             }
         }
     }
 }
 
-/// All ones where `left` is less than `right`.
+/// Returns all ones if `left` is less than `right`, without a branch.
 fn mask(left: u16, right: u16) -> u8 {
     (left.wrapping_sub(right) >> 8) as u8
 }
@@ -77,7 +78,7 @@ mod tests {
     fn what_is_filled_is_stripped() {
         for block_len in [8, 16] {
             for len in 0..40 {
-                let mut data = Buffer::default();
+                let mut data = SecretBuffer::default();
                 data.extend(b"before");
                 data.extend(&vec![16; len]);
                 Padding::Pkcs7.fill(block_len, 6, &mut data);

@@ -1,4 +1,4 @@
-//! A job made ready for one file: shared by all who work on it.
+//! A job prepared for one file. All workers of the file share it.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,38 +7,39 @@ use memchr::memchr_iter;
 
 use crate::columns::Columns;
 use crate::error::{PlanError, RunError};
-use crate::job::Job;
+use crate::job::RecordJob;
 use crate::key_file::KeyNames;
-use crate::reject::{self, Reject};
-use crate::row::{Cell, MAX_COLUMNS, Row};
-use crate::{Buffer, csv, ndjson};
+use crate::reject::{self, RejectedRow};
+use crate::row::{CellSpan, MAX_COLUMNS, RowSpan};
+use crate::{SecretBuffer, csv, ndjson};
 
-/// How rows are written in the file.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum FileFormat {
     /// Comma-separated values. RFC 4180.
     Csv {
-        /// What separates fields.
+        /// The byte that separates fields.
         delimiter: u8,
-        /// True where the first row names the columns; else they are called 1, 2 and so on.
+        /// True if the first row names the columns. Otherwise they are called 1, 2 and so on.
         has_header: bool,
     },
     /// One JSON object a line.
     Ndjson,
 }
 
-impl Format {
+impl FileFormat {
     /// CSV with a header.
     pub const CSV: Self = Self::Csv { delimiter: b',', has_header: true };
 
-    /// True where fields may be separated by this: not by what values, quotes and lines are written with.
+    /// True if this byte may separate fields. Letters, digits and the bytes of encodings, quotes and line ends may
+    /// not.
     #[must_use]
     pub fn is_delimiter(byte: u8) -> bool {
         csv::is_delimiter(byte)
     }
 
-    /// Bytes of the whole rows at the front of a buffer that begins with a row. What is left waits for more, or is at the
-    /// end of the file a row without an end of line.
+    /// Returns the length of the whole rows at the front of a buffer that begins with a row. The rest needs more
+    /// bytes. At the end of the file it is a row without a line end.
     #[must_use]
     pub fn whole_rows(self, buffer: &[u8]) -> usize {
         match self {
@@ -48,107 +49,113 @@ impl Format {
     }
 }
 
-/// A job made ready for one file.
-pub struct Plan {
-    pub(crate) job: Job,
+/// A job prepared for one file.
+pub struct FilePlan {
+    pub(crate) job: RecordJob,
     pub(crate) columns: Columns,
     pub(crate) keys: KeyNames,
-    rows: Rows,
-    head: Buffer,
+    rows: RowFormat,
+    head: SecretBuffer,
 }
 
-/// How rows are read.
-enum Rows {
-    Csv(csv::Layout),
+/// The reader of rows.
+enum RowFormat {
+    Csv(csv::CsvLayout),
     Ndjson,
 }
 
-impl Plan {
-    /// Makes a job ready for the file whose first rows are `chunk`. With the plan comes how many bytes of them are the header.
+impl FilePlan {
+    /// Prepares a job for the file whose first rows are `chunk`. Returns the plan and the length of the header in
+    /// bytes.
     ///
     /// # Errors
     /// The options contradict each other, or the file lacks a column that the job reads.
-    pub fn new(job: Job, keys: KeyNames, format: Format, chunk: &[u8]) -> Result<(Self, usize), PlanError> {
+    pub fn new(
+        job: RecordJob,
+        keys: KeyNames,
+        format: FileFormat,
+        chunk: &[u8],
+    ) -> Result<(Self, usize), PlanError> {
         let columns = Columns::of(&job)?;
         let (rows, head, len) = match format {
-            Format::Ndjson => (Rows::Ndjson, Buffer::default(), 0),
-            Format::Csv { delimiter, has_header } => {
-                let (layout, head, len) = csv::Layout::read(chunk, delimiter, has_header, &columns)?;
-                (Rows::Csv(layout), head, len)
+            FileFormat::Ndjson => (RowFormat::Ndjson, SecretBuffer::default(), 0),
+            FileFormat::Csv { delimiter, has_header } => {
+                let (layout, head, len) = csv::CsvLayout::read(chunk, delimiter, has_header, &columns)?;
+                (RowFormat::Csv(layout), head, len)
             }
         };
         Ok((Self { job, columns, keys, rows, head }, len))
     }
 
-    /// What the output begins with.
+    /// Returns the beginning of the output: the header of a CSV file.
     #[must_use]
     pub fn head(&self) -> &[u8] {
         &self.head
     }
 
-    /// What the file of rejected rows begins with.
+    /// Returns the beginning of the file of rejected rows.
     #[must_use]
     pub fn rejects_head(&self) -> Vec<u8> {
         match &self.rows {
-            Rows::Csv(layout) => reject::csv_head(layout.delimiter(), self.job.keeps_rejected_rows),
-            Rows::Ndjson => Vec::new(),
+            RowFormat::Csv(layout) => reject::csv_head(layout.delimiter(), self.job.keeps_rejected_rows),
+            RowFormat::Ndjson => Vec::new(),
         }
     }
 
-    /// Adds a rejected row: its line in the file, the reason, and where the job keeps it, the row itself.
-    pub fn push_reject(&self, first_line: u64, reject: &Reject, to: &mut Buffer) {
+    /// Adds a rejected row: its line in the file, the reason, and the row itself if the job keeps it.
+    pub fn push_reject(&self, first_line: u64, reject: &RejectedRow, to: &mut SecretBuffer) {
         let (reason, row) = (self.reason(reject), reject.row.as_deref());
         let line = first_line + reject.line;
         match &self.rows {
-            Rows::Csv(layout) => reject::push_csv(line, &reason, row, layout.delimiter(), to),
-            Rows::Ndjson => reject::push_json(line, &reason, row, to),
+            RowFormat::Csv(layout) => reject::push_csv(line, &reason, row, layout.delimiter(), to),
+            RowFormat::Ndjson => reject::push_json(line, &reason, row, to),
         }
     }
 
-    /// Why a row was rejected, for a human to read. Nothing of the row.
+    /// Returns the reason why a row was rejected, as text. It contains no bytes of the row.
     #[must_use]
-    pub fn reason(&self, reject: &Reject) -> String {
+    pub fn reason(&self, reject: &RejectedRow) -> String {
         reject::describe(&reject.reason, &self.columns)
     }
 
     /// Reads the row at `start`; the cells of columns that it lacks are missing.
     #[inline]
-    pub(crate) fn row(&self, chunk: &[u8], start: usize, cells: &mut [Cell; MAX_COLUMNS]) -> Row {
-        *cells = [Cell::default(); MAX_COLUMNS];
+    pub(crate) fn row(&self, chunk: &[u8], start: usize, cells: &mut [CellSpan; MAX_COLUMNS]) -> RowSpan {
+        *cells = [CellSpan::default(); MAX_COLUMNS];
         match &self.rows {
-            Rows::Csv(layout) => layout.row(chunk, start, cells),
-            Rows::Ndjson => ndjson::row(chunk, start, &self.columns, cells),
+            RowFormat::Csv(layout) => layout.row(chunk, start, cells),
+            RowFormat::Ndjson => ndjson::row(chunk, start, &self.columns, cells),
         }
     }
 
-    /// The bytes of a row that are left out with a column, if all before `from` is left out too.
-    pub(crate) fn dropped(&self, chunk: &[u8], from: usize, cell: Cell) -> Range<usize> {
+    /// Returns the bytes of a row that are left out with a column, if all bytes before `from` are left out too.
+    pub(crate) fn dropped(&self, chunk: &[u8], from: usize, cell: CellSpan) -> Range<usize> {
         match &self.rows {
-            Rows::Csv(layout) => csv::dropped(chunk, from, layout.delimiter(), cell),
-            Rows::Ndjson => ndjson::dropped(chunk, from, cell),
+            RowFormat::Csv(layout) => csv::dropped(chunk, from, layout.delimiter(), cell),
+            RowFormat::Ndjson => ndjson::dropped(chunk, from, cell),
         }
     }
 
     pub(crate) fn is_json(&self) -> bool {
-        matches!(self.rows, Rows::Ndjson)
+        matches!(self.rows, RowFormat::Ndjson)
     }
 
     pub(crate) fn delimiter(&self) -> u8 {
         match &self.rows {
-            Rows::Csv(layout) => layout.delimiter(),
-            Rows::Ndjson => b',',
+            RowFormat::Csv(layout) => layout.delimiter(),
+            RowFormat::Ndjson => b',',
         }
     }
 }
 
-/// Ends of lines in a run of bytes.
+/// Counts the line ends in bytes.
 #[must_use]
 pub fn count_lines(bytes: &[u8]) -> u64 {
     memchr_iter(b'\n', bytes).count() as u64
 }
 
 /// Shows the job.
-impl fmt::Debug for Plan {
+impl fmt::Debug for FilePlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Plan").field("job", &self.job).finish_non_exhaustive()
     }

@@ -1,27 +1,27 @@
-//! Rejected rows, as lines for whoever looks into them.
+//! Rejected rows, and their lines in the file of rejected rows.
 
 use oarlock::Status;
 
 use crate::columns::Columns;
 use crate::csv;
-use crate::error::Reason;
-use crate::{Buffer, ndjson};
+use crate::error::RejectReason;
+use crate::{SecretBuffer, ndjson};
 
-/// A row that has no result.
+/// A row without a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reject {
-    /// The line where it begins, in its chunk, from 0.
+pub struct RejectedRow {
+    /// The line in its chunk at which it begins, from 0.
     pub line: u64,
-    /// Why.
-    pub reason: Reason,
-    /// The row, where the job keeps it.
+    /// The reason.
+    pub reason: RejectReason,
+    /// The row, if the job keeps it.
     pub row: Option<Vec<u8>>,
-    /// Where it lies in its chunk.
+    /// Its position in its chunk.
     pub(crate) row_start: usize,
     pub(crate) row_end: usize,
 }
 
-/// What goes before the first rejected row of a CSV file.
+/// Returns the header of a CSV file of rejected rows.
 pub(crate) fn csv_head(delimiter: u8, has_row: bool) -> Vec<u8> {
     let mut head = b"line".to_vec();
     head.extend([&[delimiter][..], b"reason"].concat());
@@ -32,8 +32,8 @@ pub(crate) fn csv_head(delimiter: u8, has_row: bool) -> Vec<u8> {
     head
 }
 
-/// One rejected row of a CSV file.
-pub(crate) fn push_csv(line: u64, reason: &str, row: Option<&[u8]>, delimiter: u8, to: &mut Buffer) {
+/// Adds a rejected row of a CSV file.
+pub(crate) fn push_csv(line: u64, reason: &str, row: Option<&[u8]>, delimiter: u8, to: &mut SecretBuffer) {
     to.extend(line.to_string().as_bytes());
     to.push(delimiter);
     csv::push_quoted(reason.as_bytes(), to);
@@ -44,8 +44,8 @@ pub(crate) fn push_csv(line: u64, reason: &str, row: Option<&[u8]>, delimiter: u
     to.push(b'\n');
 }
 
-/// One rejected row of an NDJSON file.
-pub(crate) fn push_json(line: u64, reason: &str, row: Option<&[u8]>, to: &mut Buffer) {
+/// Adds a rejected row of an NDJSON file.
+pub(crate) fn push_json(line: u64, reason: &str, row: Option<&[u8]>, to: &mut SecretBuffer) {
     to.extend(format!("{{\"line\":{line},\"reason\":").as_bytes());
     ndjson::push_string(reason, to);
     if let Some(row) = row {
@@ -55,25 +55,28 @@ pub(crate) fn push_json(line: u64, reason: &str, row: Option<&[u8]>, to: &mut Bu
     to.extend(b"}\n");
 }
 
-/// A reason for a human to read. Names of columns are the caller's own words; nothing of the row is told.
-pub(crate) fn describe(reason: &Reason, columns: &Columns) -> String {
+/// Returns a reason as text. Column names are the caller's own words; no bytes of the row are shown, because values
+/// may be secret.
+pub(crate) fn describe(reason: &RejectReason, columns: &Columns) -> String {
     let name = |column: &u8| columns.names.get(usize::from(*column)).map_or("", String::as_str);
     match reason {
-        Reason::Columns { expected, found } => format!("expected {expected} columns, found {found}"),
-        Reason::AfterQuote => "something follows a closing quote".into(),
-        Reason::OpenQuote => "a quoted field does not end".into(),
-        Reason::NotObject { byte } => format!("not one JSON object: see byte {byte}"),
-        Reason::NoField { column } => format!("no field {:?}", name(column)),
-        Reason::TwoFields { column } => format!("two fields {:?}", name(column)),
-        Reason::NotText { column } => format!("{:?} is no string", name(column)),
-        Reason::Encoding { column } => format!("{:?} is not in the encoding of the file", name(column)),
-        Reason::NotUtf8 => {
+        RejectReason::Columns { expected, found } => format!("expected {expected} columns, found {found}"),
+        RejectReason::AfterQuote => "something follows a closing quote".into(),
+        RejectReason::OpenQuote => "a quoted field does not end".into(),
+        RejectReason::NotObject { byte } => format!("not one JSON object: see byte {byte}"),
+        RejectReason::NoField { column } => format!("no field {:?}", name(column)),
+        RejectReason::TwoFields { column } => format!("two fields {:?}", name(column)),
+        RejectReason::NotText { column } => format!("{:?} is no string", name(column)),
+        RejectReason::Encoding { column } => format!("{:?} is not in the encoding of the file", name(column)),
+        RejectReason::NotUtf8 => {
             "what was decrypted is no text in UTF-8: another key, or --encoding hex or base64".to_owned()
         }
-        Reason::UnknownKey => Status::UnknownKey.to_string(),
-        Reason::Refused { status, expected: Some(expected) } => format!("{status}; expected {expected}"),
-        Reason::Refused { status, expected: None } => status.to_string(),
-        Reason::Padding => {
+        RejectReason::UnknownKey => Status::UnknownKey.to_string(),
+        RejectReason::Refused { status, expected: Some(expected) } => {
+            format!("{status}; expected {expected}")
+        }
+        RejectReason::Refused { status, expected: None } => status.to_string(),
+        RejectReason::Padding => {
             "no padding: another key or IV, a changed value, or one that was not padded".into()
         }
     }

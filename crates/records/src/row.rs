@@ -1,26 +1,26 @@
-//! Where the parts of one row lie in its chunk.
+//! The positions of a row's parts in its chunk.
 
 use std::ops::Range;
 
-use crate::error::Reason;
+use crate::error::RejectReason;
 
-/// Columns that a job can name.
+/// The maximal number of columns that a job can name.
 pub(crate) const MAX_COLUMNS: usize = 8;
-/// Columns that a job can write to: result, IV, tag.
+/// The maximal number of columns that a job can write: result, IV, tag.
 pub(crate) const MAX_WRITES: usize = 3;
 
-/// Columns that a job can leave out: IV, tag.
+/// The maximal number of columns that a job can leave out: IV, tag.
 pub(crate) const MAX_DROPS: usize = 2;
 
-/// Where one column of a row lies.
+/// The position of one column of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Cell {
+pub(crate) struct CellSpan {
     pub(crate) start: u32,
     pub(crate) end: u32,
     pub(crate) kind: CellKind,
 }
 
-/// What lies there.
+/// The kind of content of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum CellKind {
     /// The row has no such column.
@@ -30,11 +30,11 @@ pub(crate) enum CellKind {
     Text,
     /// Text with escapes; in JSON with its quotes.
     Escaped,
-    /// A JSON value that is no string.
+    /// A JSON value other than a string.
     Other,
 }
 
-impl Cell {
+impl CellSpan {
     pub(crate) fn new(range: Range<usize>, kind: CellKind) -> Self {
         // Chunks are far below 4 GiB.
         Self { start: range.start as u32, end: range.end as u32, kind }
@@ -45,22 +45,23 @@ impl Cell {
     }
 }
 
-/// One row, from its first byte to the next one's.
+/// The position of one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
-    /// Where a new column goes.
+pub(crate) struct RowSpan {
+    /// The position at which a new column is inserted.
     pub(crate) append_at: usize,
-    /// True where a new column is the first.
+    /// True if the row has no column yet.
     pub(crate) is_empty: bool,
-    /// Behind its last byte, before the end of the line.
+    /// The position behind its last byte, before the line end.
     pub(crate) end: usize,
-    /// The first byte of the next row.
+    /// The position of the next row.
     pub(crate) next: usize,
-    /// Why it is no row.
-    pub(crate) fault: Option<Reason>,
+    /// The reason why it is not a valid row.
+    pub(crate) fault: Option<RejectReason>,
 }
 
-/// The end of a line whose line feed is at `feed`, or that has none: without a carriage return before it.
+/// Returns the end of a line and the start of the next one. `feed` is the position of the line feed, if there is one.
+/// A carriage return before it is not part of the line.
 pub(crate) fn line_end(chunk: &[u8], start: usize, feed: Option<usize>) -> (usize, usize) {
     let (end, next) = feed.map_or((chunk.len(), chunk.len()), |feed| (feed, feed + 1));
     let is_crlf = feed.is_some() && end > start && chunk[end - 1] == b'\r';

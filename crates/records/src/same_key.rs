@@ -1,4 +1,4 @@
-//! Lines of a file of keys that hold the same key: what each of them allows must be safe beside the other.
+//! Lines of a key file that hold the same key. The policies of such lines must be safe together.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use oarlock::table::{IvRule, KeyAlgorithm, KeyIdentity, KeyOperation};
 
 /// The encryption that a line allows its key.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Encryption {
+pub(crate) struct LineEncryption {
     does_gcm: bool,
     /// CBC under IVs that a client chooses or foresees.
     does_foreseen_cbc: bool,
@@ -16,10 +16,10 @@ pub(crate) struct Encryption {
 
 /// The lines that encrypt, by the key that they hold.
 #[derive(Debug, Default)]
-pub(crate) struct SameKeys(HashMap<KeyIdentity, Vec<(usize, Encryption)>>);
+pub(crate) struct SameKeys(HashMap<KeyIdentity, Vec<(usize, LineEncryption)>>);
 
-impl Encryption {
-    /// Returns the encryption that a policy of these parts allows a key; None if it encrypts nothing.
+impl LineEncryption {
+    /// Returns the encryption that a policy of these parts allows; None if it allows no encryption.
     pub(crate) fn of(
         operations: &[KeyOperation],
         algorithms: &[KeyAlgorithm],
@@ -36,7 +36,7 @@ impl Encryption {
         })
     }
 
-    /// True if nonces may come twice, or CBC under one line shows the key stream of GCM under the other.
+    /// True if nonces may repeat, or if CBC under one line reveals the key stream of GCM under the other.
     fn endangers(&self, other: &Self) -> bool {
         let fields = [self.nonce_field, other.nonce_field];
         let may_share_nonces = fields.contains(&None) || fields[0] == fields[1];
@@ -47,8 +47,8 @@ impl Encryption {
 }
 
 impl SameKeys {
-    /// Takes in what a line lets its key encrypt. Returns an earlier line that must not stand beside it.
-    pub(crate) fn add(&mut self, key: KeyIdentity, line: usize, own: Encryption) -> Option<usize> {
+    /// Adds the encryption of a line. Returns an earlier line that must not be used together with it.
+    pub(crate) fn add(&mut self, key: KeyIdentity, line: usize, own: LineEncryption) -> Option<usize> {
         let known = self.0.entry(key).or_default();
         let endangered = known.iter().find(|(_, other)| own.endangers(other)).map(|(line, _)| *line);
         known.push((line, own));

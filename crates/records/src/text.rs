@@ -3,16 +3,17 @@
 use std::borrow::Cow;
 
 use crate::csv;
-use crate::row::{Cell, CellKind};
+use crate::row::{CellKind, CellSpan};
 
-/// The text of a CSV field.
-pub(crate) fn unescaped(chunk: &[u8], cell: Cell) -> Cow<'_, [u8]> {
+/// Returns the text of a CSV field.
+pub(crate) fn unescaped(chunk: &[u8], cell: CellSpan) -> Cow<'_, [u8]> {
     let bytes = &chunk[cell.range()];
     if cell.kind == CellKind::Escaped { Cow::Owned(csv::unquoted(bytes)) } else { Cow::Borrowed(bytes) }
 }
 
-/// The text of a JSON value: of a string without its escapes, of a number as it is written. None where it is neither.
-pub(crate) fn of_json(chunk: &[u8], cell: Cell) -> Option<Cow<'_, [u8]>> {
+/// Returns the text of a JSON value: a string without its escapes, or a number as it is written. None for other
+/// values.
+pub(crate) fn of_json(chunk: &[u8], cell: CellSpan) -> Option<Cow<'_, [u8]>> {
     let bytes = &chunk[cell.range()];
     match cell.kind {
         CellKind::Text => Some(Cow::Borrowed(bytes)),

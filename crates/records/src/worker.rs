@@ -1,4 +1,4 @@
-//! The memory of one thread, and what it does with a chunk: read rows, compute, write rows.
+//! The worker of one thread, which reads the rows of a chunk, computes and writes rows, in memory that it keeps.
 
 use std::fmt;
 
@@ -7,60 +7,61 @@ use oarlock::batch::BatchOutcome;
 use oarlock::table::KeyTable;
 use oarlock::{Blame, Status};
 
-use crate::Buffer;
-use crate::error::{Reason, RunError};
-use crate::gather::Gathered;
-use crate::plan::{Plan, count_lines};
-use crate::reject::Reject;
-use crate::row::{Cell, MAX_COLUMNS, MAX_DROPS, MAX_WRITES, Row};
-use crate::write::Writer;
+use crate::SecretBuffer;
+use crate::error::{RejectReason, RunError};
+use crate::gather::GatheredColumns;
+use crate::plan::{FilePlan, count_lines};
+use crate::reject::RejectedRow;
+use crate::row::{CellSpan, MAX_COLUMNS, MAX_DROPS, MAX_WRITES, RowSpan};
+use crate::write::RowWriter;
 
-/// Works on chunks of a file, one after the other, in memory that is kept.
-pub struct Worker<'w> {
-    plan: &'w Plan,
+/// Processes chunks of a file, one after the other, in memory that is reused.
+pub struct ChunkWorker<'w> {
+    plan: &'w FilePlan,
     accelerator: &'w Accelerator,
     table: &'w KeyTable,
-    gathered: Gathered,
-    rows: Vec<Placed>,
+    gathered: GatheredColumns,
+    rows: Vec<RowPlacement>,
     outcome: BatchOutcome,
 }
 
-/// What came of a chunk.
+/// The result of a chunk.
 #[derive(Debug, Default)]
-pub struct Done {
+pub struct ChunkResult {
     /// The rows of the output.
-    pub output: Buffer,
-    /// The rows that have none, in order.
-    pub rejects: Vec<Reject>,
-    /// Rows of the chunk.
+    pub output: SecretBuffer,
+    /// The rejected rows, in order.
+    pub rejects: Vec<RejectedRow>,
+    /// The number of rows of the chunk.
     pub rows: u64,
-    /// Ends of lines in the chunk.
+    /// The number of line ends in the chunk.
     pub lines: u64,
-    /// True where the file ends with a row that has no end of line and is not whole.
+    /// True if the file ends with an incomplete row, without an end of line.
     pub is_truncated: bool,
 }
 
-/// A row that may have a result: where it and the columns lie that are written to. Chunks are far below 4 GiB.
-pub(crate) struct Placed {
+/// The position of a row that may have a result, and of the columns that are written to. Chunks are far below 4 GiB,
+/// so 32 bits suffice.
+pub(crate) struct RowPlacement {
     pub(crate) start: u32,
     pub(crate) end: u32,
     pub(crate) next: u32,
-    /// As in [`Row`].
+    /// As in [`RowSpan`].
     pub(crate) append_at: u32,
     pub(crate) is_empty: bool,
     /// In the order of the writes.
-    pub(crate) cells: [Cell; MAX_WRITES],
-    /// Columns that are left out.
-    pub(crate) dropped: [Cell; MAX_DROPS],
+    pub(crate) cells: [CellSpan; MAX_WRITES],
+    /// The columns that are left out.
+    pub(crate) dropped: [CellSpan; MAX_DROPS],
 }
 
-impl Placed {
-    fn new(plan: &Plan, start: usize, row: &Row, cells: &[Cell; MAX_COLUMNS]) -> Self {
-        let mut own = [Cell::default(); MAX_WRITES];
+impl RowPlacement {
+    fn new(plan: &FilePlan, start: usize, row: &RowSpan, cells: &[CellSpan; MAX_COLUMNS]) -> Self {
+        let mut own = [CellSpan::default(); MAX_WRITES];
         for (cell, (column, _)) in own.iter_mut().zip(&plan.columns.writes) {
             *cell = cells[*column];
         }
-        let mut dropped = [Cell::default(); MAX_DROPS];
+        let mut dropped = [CellSpan::default(); MAX_DROPS];
         for (cell, column) in dropped.iter_mut().zip(&plan.columns.drops) {
             *cell = cells[*column];
         }
@@ -70,8 +71,8 @@ impl Placed {
     }
 }
 
-impl Done {
-    /// Forgets what came, and keeps the memory.
+impl ChunkResult {
+    /// Removes the result and keeps the memory.
     pub fn clear(&mut self) {
         self.output.clear();
         self.rejects.clear();
@@ -79,19 +80,19 @@ impl Done {
     }
 }
 
-impl<'w> Worker<'w> {
-    /// A worker for the plan's job, which has nothing in memory yet.
+impl<'w> ChunkWorker<'w> {
+    /// Creates a worker for the plan's job.
     #[must_use]
-    pub fn new(plan: &'w Plan, accelerator: &'w Accelerator, table: &'w KeyTable) -> Self {
-        let (gathered, rows, outcome) = (Gathered::default(), Vec::new(), BatchOutcome::default());
+    pub fn new(plan: &'w FilePlan, accelerator: &'w Accelerator, table: &'w KeyTable) -> Self {
+        let (gathered, rows, outcome) = (GatheredColumns::default(), Vec::new(), BatchOutcome::default());
         Self { plan, accelerator, table, gathered, rows, outcome }
     }
 
-    /// Does the plan's job on a chunk of whole rows; only the last of a file may lack the end of its last line.
+    /// Runs the plan's job on a chunk of whole rows. Only the last chunk of a file may lack its last line end.
     ///
     /// # Errors
-    /// The machine failed. What is wrong with one row is that row's.
-    pub fn run(&mut self, chunk: &[u8], done: &mut Done) -> Result<(), RunError> {
+    /// The machine failed. A fault of one row only rejects that row.
+    pub fn run(&mut self, chunk: &[u8], done: &mut ChunkResult) -> Result<(), RunError> {
         done.clear();
         self.read(chunk, done);
         done.lines = count_lines(chunk);
@@ -100,7 +101,7 @@ impl<'w> Worker<'w> {
         let is_cut = chunk.last().is_some_and(|byte| *byte != b'\n');
         let last = done.rejects.last().filter(|last| last.row_end == chunk.len());
         done.is_truncated = last.is_some_and(|last| match last.reason {
-            Reason::OpenQuote => true,
+            RejectReason::OpenQuote => true,
             _ => is_cut && last.reason.may_be_truncation(),
         });
         number_lines(chunk, &mut done.rejects);
@@ -108,11 +109,11 @@ impl<'w> Worker<'w> {
     }
 
     /// Gathers the columns of all rows.
-    fn read(&mut self, chunk: &[u8], done: &mut Done) {
+    fn read(&mut self, chunk: &[u8], done: &mut ChunkResult) {
         let plan = self.plan;
         self.gathered.clear();
         self.rows.clear();
-        let (mut start, mut cells) = (0, [Cell::default(); MAX_COLUMNS]);
+        let (mut start, mut cells) = (0, [CellSpan::default(); MAX_COLUMNS]);
         while start < chunk.len() {
             let mut row = plan.row(chunk, start, &mut cells);
             let gathered = match row.fault.take() {
@@ -120,7 +121,7 @@ impl<'w> Worker<'w> {
                 None => self.gathered.push(plan, chunk, &cells),
             };
             match gathered {
-                Ok(()) => self.rows.push(Placed::new(plan, start, &row, &cells)),
+                Ok(()) => self.rows.push(RowPlacement::new(plan, start, &row, &cells)),
                 Err(reason) => done.rejects.push(reject(plan, chunk, start..row.end, reason)),
             }
             start = row.next;
@@ -129,42 +130,47 @@ impl<'w> Worker<'w> {
     }
 
     /// Runs the gathered records and writes the rows that have a result.
-    fn compute(&mut self, chunk: &[u8], done: &mut Done) -> Result<(), RunError> {
+    fn compute(&mut self, chunk: &[u8], done: &mut ChunkResult) -> Result<(), RunError> {
         if self.rows.is_empty() {
             return Ok(());
         }
         let Self { plan, accelerator, table, outcome, .. } = self;
         let batch = self.gathered.batch(plan);
         accelerator.run_batch_into(table, &batch, outcome).map_err(RunError::machine)?;
-        let mut writer = Writer::new(plan, chunk, &self.rows, outcome.output(), &mut done.output);
-        for (index, (placed, status)) in self.rows.iter().zip(outcome.statuses()).enumerate() {
-            let places = self.gathered.places(index);
+        let mut writer = RowWriter::new(plan, chunk, &self.rows, outcome.output(), &mut done.output);
+        for (index, (placement, status)) in self.rows.iter().zip(outcome.statuses()).enumerate() {
+            let result_spans = self.gathered.result_spans(index);
             let written = match status {
-                Status::Done => writer.write(placed, places),
+                Status::Done => writer.write(placement, result_spans),
                 _ => {
                     let error = outcome.error(table, &batch, index);
                     let expected = error.as_ref().and_then(|error| error.expected());
                     if error.is_none_or(|error| error.blame() == Blame::Machine) {
                         return Err(RunError::machine(status));
                     }
-                    Err(Reason::Refused { status: *status, expected })
+                    Err(RejectReason::Refused { status: *status, expected })
                 }
             };
             if let Err(reason) = written {
-                done.rejects.push(reject(plan, chunk, placed.start as usize..placed.end as usize, reason));
+                done.rejects.push(reject(
+                    plan,
+                    chunk,
+                    placement.start as usize..placement.end as usize,
+                    reason,
+                ));
             }
         }
         Ok(())
     }
 }
 
-fn reject(plan: &Plan, chunk: &[u8], row: std::ops::Range<usize>, reason: Reason) -> Reject {
+fn reject(plan: &FilePlan, chunk: &[u8], row: std::ops::Range<usize>, reason: RejectReason) -> RejectedRow {
     let kept = plan.job.keeps_rejected_rows.then(|| chunk[row.clone()].to_vec());
-    Reject { line: 0, reason, row: kept, row_start: row.start, row_end: row.end }
+    RejectedRow { line: 0, reason, row: kept, row_start: row.start, row_end: row.end }
 }
 
-/// Finds the lines of rejected rows, which are in order.
-fn number_lines(chunk: &[u8], rejects: &mut [Reject]) {
+/// Sets the line numbers of rejected rows, which are in order.
+fn number_lines(chunk: &[u8], rejects: &mut [RejectedRow]) {
     let (mut line, mut at) = (0, 0);
     for reject in rejects {
         line += count_lines(&chunk[at..reject.row_start]);
@@ -173,8 +179,8 @@ fn number_lines(chunk: &[u8], rejects: &mut [Reject]) {
     }
 }
 
-/// Shows how much it holds: values may be secret.
-impl fmt::Debug for Worker<'_> {
+/// Shows only the number of rows, because values may be secret.
+impl fmt::Debug for ChunkWorker<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Worker({} rows)", self.rows.len())
     }

@@ -1,85 +1,90 @@
-//! Rows with their results: everything else as it was.
+//! Writes rows with their results. All other bytes stay as they were.
 
 use std::ops::Range;
 
 use oarlock::Span;
 
-use crate::columns::Written;
-use crate::error::Reason;
-use crate::gather::Places;
-use crate::plan::Plan;
+use crate::columns::ColumnOutput;
+use crate::error::RejectReason;
+use crate::gather::ResultSpans;
+use crate::plan::FilePlan;
 use crate::row::{CellKind, MAX_DROPS, MAX_WRITES};
-use crate::worker::Placed;
-use crate::{Buffer, Encoding, csv, ndjson};
+use crate::worker::RowPlacement;
+use crate::{Encoding, SecretBuffer, csv, ndjson};
 
 /// Writes the rows of one chunk.
-pub(crate) struct Writer<'w> {
-    plan: &'w Plan,
+pub(crate) struct RowWriter<'w> {
+    plan: &'w FilePlan,
     chunk: &'w [u8],
     results: &'w [u8],
-    output: &'w mut Buffer,
-    /// What goes before each new column: separator, name, quote.
+    output: &'w mut SecretBuffer,
+    /// The bytes before each new column: separator, name, quote.
     appended: Vec<Vec<u8>>,
 }
 
-impl<'w> Writer<'w> {
+impl<'w> RowWriter<'w> {
     pub(crate) fn new(
-        plan: &'w Plan,
+        plan: &'w FilePlan,
         chunk: &'w [u8],
-        rows: &[Placed],
+        rows: &[RowPlacement],
         results: &'w [u8],
-        output: &'w mut Buffer,
+        output: &'w mut SecretBuffer,
     ) -> Self {
         let appended: Vec<_> = plan.columns.writes.iter().map(|(column, _)| frame(plan, *column)).collect();
-        // Base64 is no longer than hexadecimal but for its last four characters; a value may get quotes.
+        // Base64 is at most four characters longer than hexadecimal, and a value may get quotes.
         let frames: usize = appended.iter().map(|before| before.len() + 8).sum();
         output.make_room(chunk.len() + 2 * results.len() + rows.len() * frames);
         Self { plan, chunk, results, output, appended }
     }
 
-    /// Writes one row, or nothing.
+    /// Writes one row. If it is rejected, nothing is written.
     #[inline]
-    pub(crate) fn write(&mut self, placed: &Placed, places: Places) -> Result<(), Reason> {
-        let places = Places { result: self.stripped(places.result)?, ..places };
-        let row_start = placed.start as usize;
-        let (mut at, mut dropped) = (row_start, self.drops(placed));
-        for write in self.in_order(placed).into_iter().flatten() {
-            let cell = placed.cells[usize::from(write)];
+    pub(crate) fn write(
+        &mut self,
+        placement: &RowPlacement,
+        result_spans: ResultSpans,
+    ) -> Result<(), RejectReason> {
+        let result_spans = ResultSpans { result: self.stripped(result_spans.result)?, ..result_spans };
+        let row_start = placement.start as usize;
+        let (mut at, mut dropped) = (row_start, self.drops(placement));
+        for write in self.in_order(placement).into_iter().flatten() {
+            let cell = placement.cells[usize::from(write)];
             at = self.copy(at, cell.start as usize, &mut dropped);
             let is_bare = cell.kind != CellKind::Text && self.plan.is_json();
             let is_quoted = cell.start as usize > row_start && self.chunk[cell.start as usize - 1] == b'"';
-            self.value(places, write, if is_bare { b"\"" } else { b"" }, is_quoted);
+            self.value(result_spans, write, if is_bare { b"\"" } else { b"" }, is_quoted);
             at = at.max(cell.end as usize);
         }
-        let append_at = placed.append_at as usize;
+        let append_at = placement.append_at as usize;
         self.copy(at, append_at, &mut dropped);
-        let mut is_first = placed.is_empty;
+        let mut is_first = placement.is_empty;
         for write in 0..self.plan.columns.writes.len() {
-            if placed.cells[write].kind == CellKind::Missing {
+            if placement.cells[write].kind == CellKind::Missing {
                 let before = &self.appended[write][usize::from(is_first)..];
                 self.output.extend(before);
-                self.value(places, write as u8, b"", false);
+                self.value(result_spans, write as u8, b"", false);
                 self.output.extend(if self.plan.is_json() { b"\"" } else { b"" });
                 is_first = false;
             }
         }
-        self.output.extend(&self.chunk[append_at..placed.next as usize]);
+        self.output.extend(&self.chunk[append_at..placement.next as usize]);
         Ok(())
     }
 
-    /// The result without what fills its last block.
-    fn stripped(&self, result: Span) -> Result<Span, Reason> {
+    /// Returns the result without its padding.
+    fn stripped(&self, result: Span) -> Result<Span, RejectReason> {
         let mut value = bytes(self.results, result);
         if let Some((padding, block_len)) = self.plan.job.strips() {
-            value = padding.strip(block_len, value).ok_or(Reason::Padding)?;
+            value = padding.strip(block_len, value).ok_or(RejectReason::Padding)?;
         }
         if self.plan.job.result_encoding() == Encoding::Text && std::str::from_utf8(value).is_err() {
-            return Err(Reason::NotUtf8);
+            return Err(RejectReason::NotUtf8);
         }
         Ok(Span { len: value.len() as u32, ..result })
     }
 
-    /// Copies bytes of the row up to a place, without the columns that are left out. Returns the place.
+    /// Copies the bytes of the row from `at` to `end` without the columns that are left out. Returns the new
+    /// position.
     fn copy(&mut self, mut at: usize, end: usize, dropped: &mut [Option<Range<usize>>; MAX_DROPS]) -> usize {
         for range in dropped.iter_mut().filter_map(|range| range.take_if(|range| range.start < end)) {
             self.output.extend(&self.chunk[at..range.start.max(at)]);
@@ -89,11 +94,11 @@ impl<'w> Writer<'w> {
         at.max(end)
     }
 
-    /// The bytes that are left out, in their order.
-    fn drops(&self, placed: &Placed) -> [Option<Range<usize>>; MAX_DROPS] {
-        let mut cells = placed.dropped;
+    /// Returns the ranges that are left out, in order.
+    fn drops(&self, placement: &RowPlacement) -> [Option<Range<usize>>; MAX_DROPS] {
+        let mut cells = placement.dropped;
         cells.sort_unstable_by_key(|cell| cell.start);
-        let mut from = placed.start as usize;
+        let mut from = placement.start as usize;
         cells.map(|cell| {
             if cell.kind == CellKind::Missing {
                 return None;
@@ -104,11 +109,12 @@ impl<'w> Writer<'w> {
         })
     }
 
-    fn value(&mut self, places: Places, write: u8, quote: &[u8], is_quoted: bool) {
+    fn value(&mut self, result_spans: ResultSpans, write: u8, quote: &[u8], is_quoted: bool) {
         let (_, what) = self.plan.columns.writes[usize::from(write)];
-        let value = bytes(self.results, places.of(what));
+        let value = bytes(self.results, result_spans.of(what));
         let job = &self.plan.job;
-        let encoding = if what == Written::Result { job.result_encoding() } else { job.encoding.of_binary() };
+        let encoding =
+            if what == ColumnOutput::Result { job.result_encoding() } else { job.encoding.of_binary() };
         self.output.extend(quote);
         match encoding {
             Encoding::Text if self.plan.is_json() => ndjson::push_escaped(value, self.output),
@@ -118,13 +124,13 @@ impl<'w> Writer<'w> {
         self.output.extend(quote);
     }
 
-    /// The writes that replace something, in the order of the row.
+    /// Returns the writes that replace a value, in the order of the row.
     #[inline]
-    fn in_order(&self, placed: &Placed) -> [Option<u8>; MAX_WRITES] {
+    fn in_order(&self, placement: &RowPlacement) -> [Option<u8>; MAX_WRITES] {
         let mut order = [None; MAX_WRITES];
-        let start = |write: u8| placed.cells[usize::from(write)].start;
+        let start = |write: u8| placement.cells[usize::from(write)].start;
         for write in (0_u8..).take(self.plan.columns.writes.len()) {
-            if placed.cells[usize::from(write)].kind == CellKind::Missing {
+            if placement.cells[usize::from(write)].kind == CellKind::Missing {
                 continue;
             }
             let comes_before = |other: &&Option<u8>| other.is_some_and(|other| start(other) < start(write));
@@ -140,12 +146,13 @@ fn bytes(results: &[u8], span: Span) -> &[u8] {
     span.of(results).unwrap_or_default()
 }
 
-/// What goes before a new column. Where it is the first of an object, the leading separator is left out.
-fn frame(plan: &Plan, column: usize) -> Vec<u8> {
+/// Returns the bytes before a new column. The caller omits the leading separator if the column is the first of an
+/// object.
+fn frame(plan: &FilePlan, column: usize) -> Vec<u8> {
     if !plan.is_json() {
         return vec![plan.delimiter()];
     }
-    let mut before = Buffer::default();
+    let mut before = SecretBuffer::default();
     before.push(b',');
     ndjson::push_string(&plan.columns.names[column], &mut before);
     before.extend(b":\"");

@@ -1,4 +1,4 @@
-//! Files through the trade, on the scalar engine: what is done with rows, and what is left of them.
+//! Tests of whole files on the scalar engine: results, unchanged bytes and rejected rows.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::sync::LazyLock;
@@ -7,38 +7,38 @@ use oarlock::Accelerator;
 use oarlock::table::{KeyPolicy, KeyTable, KeyType};
 use oarlock::{AeadAlg, BlockCipher, MacAlg};
 use oarlock_records::{
-    Buffer, Cipher, Done, Encoding, Format, GcmColumns, IvFrom, Job, KeyFrom, KeyNames, Padding, Plan,
-    PlanError, Work, Worker,
+    ChunkResult, ChunkWorker, Encoding, FileFormat, FilePlan, GcmColumns, IvFrom, KeyFrom, KeyNames, Padding,
+    PlanError, RecordJob, RowCipher, RowOperation, SecretBuffer,
 };
 
 static ACCELERATOR: LazyLock<Accelerator> =
     LazyLock::new(|| Accelerator::builder().engines(["scalar"]).build().unwrap());
 
-/// What comes of a file: the output, and the rejected rows as they are written.
-fn run(job: &Job, format: Format, table: &KeyTable, file: &str) -> (String, String) {
-    let (plan, header) = Plan::new(job.clone(), KeyNames::default(), format, file.as_bytes()).unwrap();
-    let mut done = Done::default();
-    Worker::new(&plan, &ACCELERATOR, table).run(&file.as_bytes()[header..], &mut done).unwrap();
-    let (mut output, mut rejects) = (Buffer::default(), Buffer::default());
+/// Runs a file. Returns the output and the file of rejected rows.
+fn run(job: &RecordJob, format: FileFormat, table: &KeyTable, file: &str) -> (String, String) {
+    let (plan, header) = FilePlan::new(job.clone(), KeyNames::default(), format, file.as_bytes()).unwrap();
+    let mut done = ChunkResult::default();
+    ChunkWorker::new(&plan, &ACCELERATOR, table).run(&file.as_bytes()[header..], &mut done).unwrap();
+    let (mut output, mut rejects) = (SecretBuffer::default(), SecretBuffer::default());
     output.extend(plan.head());
     output.extend(&done.output);
     done.rejects.iter().for_each(|reject| plan.push_reject(2, reject, &mut rejects));
     assert_eq!(done.lines, file.as_bytes()[header..].iter().filter(|byte| **byte == b'\n').count() as u64);
-    let text = |buffer: Buffer| String::from_utf8(buffer.to_vec()).unwrap();
+    let text = |buffer: SecretBuffer| String::from_utf8(buffer.to_vec()).unwrap();
     (text(output), text(rejects))
 }
 
 fn table(key_type: KeyType, hex: &str) -> KeyTable {
-    let mut key = Buffer::default();
+    let mut key = SecretBuffer::default();
     Encoding::Hex.decode(hex.as_bytes(), &mut key).unwrap();
     let table = KeyTable::new();
     table.insert("key", key_type, &key[..], KeyPolicy::any_data(key_type)).unwrap();
     table
 }
 
-fn job(work: Work) -> Job {
-    Job {
-        work,
+fn job(operation: RowOperation) -> RecordJob {
+    RecordJob {
+        operation,
         value: "v".into(),
         into: None,
         key: KeyFrom::One(0),
@@ -52,19 +52,19 @@ fn column(name: &str) -> IvFrom {
     IvFrom::Column(name.into())
 }
 
-fn encrypt(cipher: Cipher, iv: IvFrom, padding: Padding) -> Job {
-    job(Work::Encrypt { cipher, iv, padding, gcm: gcm() })
+fn encrypt(cipher: RowCipher, iv: IvFrom, padding: Padding) -> RecordJob {
+    job(RowOperation::Encrypt { cipher, iv, padding, gcm: gcm() })
 }
 
-fn decrypt(cipher: Cipher, iv: IvFrom, padding: Padding) -> Job {
-    job(Work::Decrypt { cipher, iv, padding, gcm: gcm() })
+fn decrypt(cipher: RowCipher, iv: IvFrom, padding: Padding) -> RecordJob {
+    job(RowOperation::Decrypt { cipher, iv, padding, gcm: gcm() })
 }
 
 fn gcm() -> GcmColumns {
     GcmColumns { tag: "tag".into(), aad: None }
 }
 
-const AES128: Cipher = Cipher::Cbc(BlockCipher::Aes128);
+const AES128: RowCipher = RowCipher::Cbc(BlockCipher::Aes128);
 const NIST_KEY: &str = "2b7e151628aed2a6abf7158809cf4f3c";
 
 /// SP 800-38A F.2.1 and F.2.2.
@@ -74,9 +74,9 @@ fn the_vectors_of_cbc_in_both_formats() {
     let (iv, plain) = ("000102030405060708090a0b0c0d0e0f", "6bc1bee22e409f96e93d7e117393172a");
     let cipher = "7649abac8119b246cee98e9b12e9197d";
     type File<'f> = &'f dyn Fn(&str) -> String;
-    let forms: [(Format, File<'_>); 2] = [
-        (Format::CSV, &|v| format!("id,v,iv\n\"a,\"\"b\",{v},{iv}\r\n")),
-        (Format::Ndjson, &|v| format!("{{ \"id\" : [1, {{}}], \"v\":\"{v}\",\"iv\": \"{iv}\" }}\r\n")),
+    let forms: [(FileFormat, File<'_>); 2] = [
+        (FileFormat::CSV, &|v| format!("id,v,iv\n\"a,\"\"b\",{v},{iv}\r\n")),
+        (FileFormat::Ndjson, &|v| format!("{{ \"id\" : [1, {{}}], \"v\":\"{v}\",\"iv\": \"{iv}\" }}\r\n")),
     ];
     for (format, file) in forms {
         let encrypted = run(&encrypt(AES128, column("iv"), Padding::None), format, &table, &file(plain));
@@ -92,17 +92,17 @@ fn the_vector_of_gcm_and_tags_that_do_not_verify() {
     let table = table(KeyType::Aes128, "00000000000000000000000000000000");
     let (zeros, iv) = ("00000000000000000000000000000000", "000000000000000000000000");
     let (sealed, tag) = ("0388dace60b6a392f328c2b971b2fe78", "ab6e47d42cec13bdf53a67b21257bddf");
-    let cipher = Cipher::Gcm(AeadAlg::Aes128Gcm);
+    let cipher = RowCipher::Gcm(AeadAlg::Aes128Gcm);
     let done = run(
         &encrypt(cipher, column("iv"), Padding::None),
-        Format::CSV,
+        FileFormat::CSV,
         &table,
         &format!("v,iv\n{zeros},{iv}\n"),
     );
     assert_eq!(done.0, format!("v,iv,tag\n{sealed},{iv},{tag}\n"));
     let spoiled = tag.replace("ab6e", "ab6f");
     let file = format!("v,iv,tag\n{sealed},{iv},{spoiled}\n{sealed},{iv},{tag}\n{sealed},{iv},{tag}00\n");
-    let done = run(&decrypt(cipher, column("iv"), Padding::None), Format::CSV, &table, &file);
+    let done = run(&decrypt(cipher, column("iv"), Padding::None), FileFormat::CSV, &table, &file);
     assert_eq!(done.0, format!("v,iv,tag\n{zeros},{iv},{tag}\n"));
     let rejects: Vec<&str> = done.1.lines().collect();
     assert!(rejects[0].starts_with("2,\"verification failed"), "{rejects:?}");
@@ -112,29 +112,29 @@ fn the_vector_of_gcm_and_tags_that_do_not_verify() {
 /// RFC 4493 section 4, and RFC 4231 4.2.
 #[test]
 fn the_vectors_of_macs() {
-    let mac = |alg, len| Job { into: Some("mac".into()), ..job(Work::Mac { alg, len }) };
+    let mac = |alg, len| RecordJob { into: Some("mac".into()), ..job(RowOperation::Mac { alg, len }) };
     let aes = table(KeyType::Aes128, NIST_KEY);
     let file = "v\n\n6bc1bee22e409f96e93d7e117393172a\n";
-    let done = run(&mac(MacAlg::Aes128Cmac, 16), Format::CSV, &aes, file);
+    let done = run(&mac(MacAlg::Aes128Cmac, 16), FileFormat::CSV, &aes, file);
     assert_eq!(
         done.0,
         "v,mac\n,bb1d6929e95937287fa37d129b756746\n\
          6bc1bee22e409f96e93d7e117393172a,070a16b46b4d4144f79bdd9dd04a287c\n"
     );
     let hmac = table(KeyType::Hmac, &"0b".repeat(20));
-    let done = run(&mac(MacAlg::HmacSha256, 8), Format::Ndjson, &hmac, "{\"v\":\"4869205468657265\"}");
+    let done = run(&mac(MacAlg::HmacSha256, 8), FileFormat::Ndjson, &hmac, "{\"v\":\"4869205468657265\"}");
     assert_eq!(done.0, "{\"v\":\"4869205468657265\",\"mac\":\"b0344c61d8db3853\"}");
 }
 
 #[test]
 fn new_ivs_are_written_and_padded_values_come_back() {
     let table = table(KeyType::Tdes2, "0123456789abcdeffedcba9876543210");
-    let cipher = Cipher::Cbc(BlockCipher::Tdes2);
+    let cipher = RowCipher::Cbc(BlockCipher::Tdes2);
     let files = [
-        (Format::CSV, "v,iv\n,\n00,\n\"0011223344556677\",old\n"),
-        (Format::CSV, "n,v\n1,\n2,00\n3,001122334455667788\n"),
+        (FileFormat::CSV, "v,iv\n,\n00,\n\"0011223344556677\",old\n"),
+        (FileFormat::CSV, "n,v\n1,\n2,00\n3,001122334455667788\n"),
         (
-            Format::Ndjson,
+            FileFormat::Ndjson,
             "{\"v\":\"\"}\n{\"iv\":null,\"v\":\"00\"}\n{\"v\":\"\\u0030\\u0031\",\"iv\":\"\"}\n",
         ),
     ];
@@ -150,7 +150,7 @@ fn new_ivs_are_written_and_padded_values_come_back() {
                     .replace("00,", "AA==,")
                     .replace("\\u0030\\u0031", "\\u0041Q=="),
             };
-            let with = |job: Job| Job { encoding, ..job };
+            let with = |job: RecordJob| RecordJob { encoding, ..job };
             let new = with(encrypt(cipher, IvFrom::New("iv".into()), Padding::Pkcs7));
             let (encrypted, rejects) = run(&new, format, &table, &file);
             assert_eq!((encrypted.lines().count(), rejects.as_str()), (file.lines().count(), ""));
@@ -167,8 +167,8 @@ fn new_ivs_are_written_and_padded_values_come_back() {
 }
 
 /// The column `v` of each row.
-fn values(format: Format, file: &str) -> Vec<String> {
-    if format == Format::Ndjson {
+fn values(format: FileFormat, file: &str) -> Vec<String> {
+    if format == FileFormat::Ndjson {
         let value = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["v"].clone();
         return file.lines().map(|line| value(line).as_str().unwrap().to_owned()).collect();
     }
@@ -181,22 +181,23 @@ fn translation_changes_key_and_iv() {
     let table = table(KeyType::Tdes2, "0123456789abcdeffedcba9876543210");
     let aes = KeyType::Aes128;
     table.insert("other", aes, &[7; 16][..], KeyPolicy::any_data(aes)).unwrap();
-    let tdes = Cipher::Cbc(BlockCipher::Tdes2);
+    let tdes = RowCipher::Cbc(BlockCipher::Tdes2);
     let file = "v,iv\n00112233445566778899aabbccddeeff,0000000000000001\n00112233445566778899aabbccddee,0000000000000001\n";
-    let (encrypted, rejects) = run(&encrypt(tdes, column("iv"), Padding::Pkcs7), Format::CSV, &table, file);
+    let (encrypted, rejects) =
+        run(&encrypt(tdes, column("iv"), Padding::Pkcs7), FileFormat::CSV, &table, file);
     assert_eq!(rejects, "");
-    let translate = job(Work::Translate {
+    let translate = job(RowOperation::Translate {
         from: BlockCipher::Tdes2,
         iv: column("iv"),
         to: BlockCipher::Aes128,
         to_key: KeyFrom::One(1),
         to_iv: IvFrom::New("iv".into()),
     });
-    let (translated, rejects) = run(&translate, Format::CSV, &table, &encrypted);
+    let (translated, rejects) = run(&translate, FileFormat::CSV, &table, &encrypted);
     // 24 bytes are whole blocks of DES, not of AES.
     assert!(rejects.starts_with("2,") && rejects.contains("a multiple of 16 bytes"), "{rejects}");
-    let back = Job { key: KeyFrom::One(1), ..decrypt(AES128, column("iv"), Padding::None) };
-    let (plain, _) = run(&back, Format::CSV, &table, &translated);
+    let back = RecordJob { key: KeyFrom::One(1), ..decrypt(AES128, column("iv"), Padding::None) };
+    let (plain, _) = run(&back, FileFormat::CSV, &table, &translated);
     assert!(plain.lines().nth(1).unwrap().starts_with("00112233445566778899aabbccddee01,"), "{plain}");
     assert_ne!(translated.lines().nth(1), encrypted.lines().nth(2));
 }
@@ -210,7 +211,7 @@ fn one_bad_row_fails_alone_and_says_why_without_its_content() {
         &secret[..6]
     );
     let job = encrypt(AES128, IvFrom::Zero, Padding::None);
-    let (output, rejects) = run(&job, Format::CSV, &table, &csv);
+    let (output, rejects) = run(&job, FileFormat::CSV, &table, &csv);
     let ids: Vec<&str> = output.lines().map(|line| line.split(',').next().unwrap()).collect();
     assert_eq!(ids, ["id", "1", "\"6", "\"", "9"]);
     let expected = [
@@ -235,7 +236,7 @@ fn one_bad_row_fails_alone_and_says_why_without_its_content() {
         "{\"v\":\"6b\\u000zc1\"}".into(),
         format!("{{\"v\":\"{secret}\",\"\\u0076\":1}}"),
     ];
-    let (output, rejects) = run(&job, Format::Ndjson, &table, &(lines.join("\n") + "\n"));
+    let (output, rejects) = run(&job, FileFormat::Ndjson, &table, &(lines.join("\n") + "\n"));
     assert_eq!(output.lines().count(), 1);
     assert!(!rejects.contains(&secret[..6]), "{rejects}");
     let lines: Vec<serde_json::Value> =
@@ -257,13 +258,13 @@ fn wrong_padding_is_one_reason_and_gives_nothing() {
     let plain = |last: &str| format!("v\n{}{last}\n", "11".repeat(14));
     for last in ["1100", "1111", "0102", "11ff", "0203"] {
         let (encrypted, _) =
-            run(&encrypt(AES128, IvFrom::Zero, Padding::None), Format::CSV, &table, &plain(last));
+            run(&encrypt(AES128, IvFrom::Zero, Padding::None), FileFormat::CSV, &table, &plain(last));
         let (output, rejects) =
-            run(&decrypt(AES128, IvFrom::Zero, Padding::Pkcs7), Format::CSV, &table, &encrypted);
+            run(&decrypt(AES128, IvFrom::Zero, Padding::Pkcs7), FileFormat::CSV, &table, &encrypted);
         assert_eq!(output, "v\n");
         assert!(rejects.starts_with("2,\"no padding: "), "{rejects}");
     }
-    let (_, rejects) = run(&decrypt(AES128, IvFrom::Zero, Padding::Pkcs7), Format::CSV, &table, "v\n\n");
+    let (_, rejects) = run(&decrypt(AES128, IvFrom::Zero, Padding::Pkcs7), FileFormat::CSV, &table, "v\n\n");
     assert!(rejects.starts_with("2,\"no padding: "), "{rejects}");
 }
 
@@ -273,68 +274,86 @@ fn the_end_of_a_file_tells_truncation() {
     let job = encrypt(AES128, IvFrom::Zero, Padding::None);
     let value = "6bc1bee22e409f96e93d7e117393172a";
     let is_truncated = |format, file: &str| {
-        let (plan, header) = Plan::new(job.clone(), KeyNames::default(), format, file.as_bytes()).unwrap();
-        let mut done = Done::default();
-        Worker::new(&plan, &ACCELERATOR, &table).run(&file.as_bytes()[header..], &mut done).unwrap();
+        let (plan, header) =
+            FilePlan::new(job.clone(), KeyNames::default(), format, file.as_bytes()).unwrap();
+        let mut done = ChunkResult::default();
+        ChunkWorker::new(&plan, &ACCELERATOR, &table).run(&file.as_bytes()[header..], &mut done).unwrap();
         done.is_truncated
     };
     let csv = format!("id,v\n1,{value}\n2,{value}");
-    assert!(!is_truncated(Format::CSV, &csv) && !is_truncated(Format::CSV, &format!("{csv}\n")));
+    assert!(!is_truncated(FileFormat::CSV, &csv) && !is_truncated(FileFormat::CSV, &format!("{csv}\n")));
     for len in "id,v\n1,".len() + value.len() + 2..csv.len() {
-        assert!(is_truncated(Format::CSV, &csv[..len]) || csv[..len].ends_with(','), "{:?}", &csv[..len]);
-    }
-    assert!(is_truncated(Format::CSV, "id,v\n1,\"6b") && is_truncated(Format::CSV, "id,v\n1,\"6b\n2,00\n"));
-    let json = format!("{{\"v\":\"{value}\"}}");
-    for len in 1..json.len() {
-        assert!(is_truncated(Format::Ndjson, &json[..len]));
+        assert!(is_truncated(FileFormat::CSV, &csv[..len]) || csv[..len].ends_with(','), "{:?}", &csv[..len]);
     }
     assert!(
-        !is_truncated(Format::Ndjson, &json) && !is_truncated(Format::Ndjson, &(json[..9].to_owned() + "\n"))
+        is_truncated(FileFormat::CSV, "id,v\n1,\"6b")
+            && is_truncated(FileFormat::CSV, "id,v\n1,\"6b\n2,00\n")
+    );
+    let json = format!("{{\"v\":\"{value}\"}}");
+    for len in 1..json.len() {
+        assert!(is_truncated(FileFormat::Ndjson, &json[..len]));
+    }
+    assert!(
+        !is_truncated(FileFormat::Ndjson, &json)
+            && !is_truncated(FileFormat::Ndjson, &(json[..9].to_owned() + "\n"))
     );
 }
 
 #[test]
 fn columns_that_are_not_there_or_twice_are_told_at_once() {
-    let fault = |job: &Job, format, file: &str| {
-        Plan::new(job.clone(), KeyNames::default(), format, file.as_bytes()).unwrap_err()
+    let fault = |job: &RecordJob, format, file: &str| {
+        FilePlan::new(job.clone(), KeyNames::default(), format, file.as_bytes()).unwrap_err()
     };
     let zero = encrypt(AES128, IvFrom::Zero, Padding::None);
-    let numbered = Format::Csv { delimiter: b';', has_header: false };
+    let numbered = FileFormat::Csv { delimiter: b';', has_header: false };
     let cases = [
-        (fault(&zero, Format::CSV, ""), "the file is empty"),
-        (fault(&zero, Format::CSV, "\u{feff}"), "the file is empty"),
-        (fault(&zero, Format::CSV, "a,b\n"), "no column \"v\": the file has \"a\", \"b\""),
-        (fault(&zero, Format::CSV, "v,v\n"), "two columns are named \"v\""),
-        (fault(&zero, Format::CSV, "\"v\"x\n"), "something follows a closing quote"),
+        (fault(&zero, FileFormat::CSV, ""), "the file is empty"),
+        (fault(&zero, FileFormat::CSV, "\u{feff}"), "the file is empty"),
+        (fault(&zero, FileFormat::CSV, "a,b\n"), "no column \"v\": the file has \"a\", \"b\""),
+        (fault(&zero, FileFormat::CSV, "v,v\n"), "two columns are named \"v\""),
+        (fault(&zero, FileFormat::CSV, "\"v\"x\n"), "something follows a closing quote"),
         (fault(&zero, numbered, "a;b\n"), "no column \"v\": the file has \"1\", \"2\""),
         (
             fault(
-                &Job { into: Some("iv".into()), ..encrypt(AES128, IvFrom::New("iv".into()), Padding::None) },
-                Format::CSV,
+                &RecordJob {
+                    into: Some("iv".into()),
+                    ..encrypt(AES128, IvFrom::New("iv".into()), Padding::None)
+                },
+                FileFormat::CSV,
                 "v\n",
             ),
             "two results",
         ),
         (
-            fault(&encrypt(Cipher::Gcm(AeadAlg::Aes128Gcm), IvFrom::Zero, Padding::None), Format::CSV, "v\n"),
+            fault(
+                &encrypt(RowCipher::Gcm(AeadAlg::Aes128Gcm), IvFrom::Zero, Padding::None),
+                FileFormat::CSV,
+                "v\n",
+            ),
             "another IV",
         ),
         (
             fault(
-                &encrypt(Cipher::Gcm(AeadAlg::Aes128Gcm), column("iv"), Padding::Pkcs7),
-                Format::CSV,
+                &encrypt(RowCipher::Gcm(AeadAlg::Aes128Gcm), column("iv"), Padding::Pkcs7),
+                FileFormat::CSV,
                 "v\n",
             ),
             "no padding",
         ),
-        (fault(&decrypt(AES128, IvFrom::New("iv".into()), Padding::None), Format::CSV, "v\n"), "not made"),
-        (fault(&job(Work::Mac { alg: MacAlg::HmacSha1, len: 21 }), Format::CSV, "v\n"), "fewer bytes"),
+        (
+            fault(&decrypt(AES128, IvFrom::New("iv".into()), Padding::None), FileFormat::CSV, "v\n"),
+            "not made",
+        ),
+        (
+            fault(&job(RowOperation::Mac { alg: MacAlg::HmacSha1, len: 21 }), FileFormat::CSV, "v\n"),
+            "fewer bytes",
+        ),
     ];
     for (error, said) in cases {
         assert!(error.to_string().contains(said), "{error}");
     }
-    let numbered_job = Job { value: "2".into(), ..zero };
-    let plan = Plan::new(numbered_job, KeyNames::default(), numbered, b"a;b\n");
+    let numbered_job = RecordJob { value: "2".into(), ..zero };
+    let plan = FilePlan::new(numbered_job, KeyNames::default(), numbered, b"a;b\n");
     assert!(matches!(plan, Ok((plan, 0)) if plan.head().is_empty()));
     assert!(matches!(PlanError::NoHeader.to_string().as_str(), "the file is empty: expected a header"));
 }
@@ -349,21 +368,21 @@ fn text_comes_back_byte_for_byte() {
         "\u{feff}v\n1\n\"2\"\n",
     ];
     for (cipher, padding) in
-        [(AES128, Padding::Pkcs7), (Cipher::Gcm(oarlock::AeadAlg::Aes128Gcm), Padding::None)]
+        [(AES128, Padding::Pkcs7), (RowCipher::Gcm(oarlock::AeadAlg::Aes128Gcm), Padding::None)]
     {
-        let with = |job: Job| Job { encoding: Encoding::Text, drops_ivs: true, ..job };
+        let with = |job: RecordJob| RecordJob { encoding: Encoding::Text, drops_ivs: true, ..job };
         let seal = with(encrypt(cipher, IvFrom::New("iv".into()), padding));
         let open = with(decrypt(cipher, column("iv"), padding));
         for file in csv {
-            let (sealed, rejects) = run(&seal, Format::CSV, &table, file);
+            let (sealed, rejects) = run(&seal, FileFormat::CSV, &table, file);
             assert_eq!(rejects, "");
             assert!(sealed.lines().next().unwrap().contains("iv") && !sealed.contains("4111111111111111"));
-            assert_eq!(run(&open, Format::CSV, &table, &sealed), (file.to_owned(), String::new()));
+            assert_eq!(run(&open, FileFormat::CSV, &table, &sealed), (file.to_owned(), String::new()));
         }
         let json = "{\"n\": 1, \"v\" : \"4111 \u{e9}\\\"\"}\n{\"v\":\"\",\"n\":[\"x\"]}\r\n";
-        let (sealed, rejects) = run(&seal, Format::Ndjson, &table, json);
+        let (sealed, rejects) = run(&seal, FileFormat::Ndjson, &table, json);
         assert_eq!(rejects, "");
-        assert_eq!(run(&open, Format::Ndjson, &table, &sealed), (json.to_owned(), String::new()));
+        assert_eq!(run(&open, FileFormat::Ndjson, &table, &sealed), (json.to_owned(), String::new()));
     }
 }
 
@@ -373,17 +392,21 @@ fn columns_are_left_out_wherever_they_stand() {
     let table = table(KeyType::Aes128, NIST_KEY);
     let (iv, value) = ("000102030405060708090a0b0c0d0e0f", "7649abac8119b246cee98e9b12e9197d");
     let plain = "6bc1bee22e409f96e93d7e117393172a";
-    let open = Job { drops_ivs: true, ..decrypt(AES128, column("iv"), Padding::None) };
+    let open = RecordJob { drops_ivs: true, ..decrypt(AES128, column("iv"), Padding::None) };
     for (format, file, expected) in [
-        (Format::CSV, format!("iv,v\n{iv},{value}\n\"{iv}\",{value}\n"), format!("v\n{plain}\n{plain}\n")),
-        (Format::CSV, format!("n,iv,v\n1,\"{iv}\",{value}\n"), format!("n,v\n1,{plain}\n")),
         (
-            Format::Ndjson,
+            FileFormat::CSV,
+            format!("iv,v\n{iv},{value}\n\"{iv}\",{value}\n"),
+            format!("v\n{plain}\n{plain}\n"),
+        ),
+        (FileFormat::CSV, format!("n,iv,v\n1,\"{iv}\",{value}\n"), format!("n,v\n1,{plain}\n")),
+        (
+            FileFormat::Ndjson,
             format!("{{ \"iv\" : \"{iv}\" , \"v\":\"{value}\"}}\n"),
             format!("{{ \"v\":\"{plain}\"}}\n"),
         ),
         (
-            Format::Ndjson,
+            FileFormat::Ndjson,
             format!("{{\"a\\\"b\":1, \"iv\":\"{iv}\", \"v\":\"{value}\"}}\n"),
             format!("{{\"a\\\"b\":1, \"v\":\"{plain}\"}}\n"),
         ),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use oarlock::MacAlg;
-use oarlock_records::Cipher;
+use oarlock_records::RowCipher;
 use oarlock_server::development::Development;
 use oarlock_wire::{Credentials, Endpoint};
 use zeroize::Zeroizing;
@@ -194,7 +194,7 @@ pub(super) struct SealArgs {
     #[arg(long, value_name = "NAME")]
     pub(super) key: String,
     #[arg(long, value_name = "NAME", help = cipher_help())]
-    pub(super) cipher: Option<Cipher>,
+    pub(super) cipher: Option<RowCipher>,
     /// IV in hexadecimal digits, if the key's policy allows one from the caller [default: the server makes a new one]
     #[arg(long, value_name = "HEX")]
     pub(super) iv: Option<String>,
@@ -214,7 +214,7 @@ pub(super) struct OpenArgs {
     #[arg(long, value_name = "NAME")]
     pub(super) key: String,
     #[arg(long, value_name = "NAME", help = cipher_help())]
-    pub(super) cipher: Option<Cipher>,
+    pub(super) cipher: Option<RowCipher>,
     /// Text that was given to seal
     #[arg(long, value_name = "TEXT")]
     pub(super) aad: Option<String>,
@@ -243,7 +243,7 @@ pub(super) struct CallMacArgs {
 }
 
 fn cipher_help() -> String {
-    format!("Cipher: {} [default: GCM under AES keys, else CBC]", names(&Cipher::ALL))
+    format!("Cipher: {} [default: GCM under AES keys, else CBC]", names(&RowCipher::ALL))
 }
 
 fn mac_help() -> String {

@@ -269,7 +269,7 @@ fn lasting_fingerprint(info: &proto::KeyInfo) -> Option<String> {
 }
 
 fn base64(bytes: &[u8]) -> String {
-    let mut text = oarlock_records::Buffer::default();
+    let mut text = oarlock_records::SecretBuffer::default();
     oarlock_records::Encoding::Base64.encode(bytes, &mut text);
     String::from_utf8_lossy(&text[..]).into_owned()
 }

@@ -6,7 +6,7 @@
 use oarlock::batch::{Batch, BatchBuilder, BatchEntry, BatchTask, EntryIv, EntryOutput, IvSource};
 use oarlock::table::KeyType;
 use oarlock::{BlockCipher, Direction, MacAlg, OutputSink, Shape, Span};
-use oarlock_records::{Buffer, Cipher, Encoding, key_type_of_mac};
+use oarlock_records::{Encoding, RowCipher, SecretBuffer, key_type_of_mac};
 use oarlock_wire::proto::{self, Code, Fault, open_key, request, response};
 use oarlock_wire::{fault, records, task};
 use zeroize::Zeroizing;
@@ -27,8 +27,8 @@ impl CallSession<'_> {
         let given = args.iv.as_deref().map(|iv| given_iv(cipher, iv)).transpose()?;
         let iv = given.as_ref().map_or(EntryIv::Generated, |iv| EntryIv::Bytes(iv));
         let task = match cipher {
-            Cipher::Cbc(alg) => BatchTask::encrypt(alg),
-            Cipher::Gcm(alg) => BatchTask::seal(alg),
+            RowCipher::Cbc(alg) => BatchTask::encrypt(alg),
+            RowCipher::Gcm(alg) => BatchTask::seal(alg),
         };
         let answer = self.record(BatchEntry::new(task).iv(iv).aad(aad).input(&value)).await?;
         let iv = given.as_ref().map_or(&answer.iv[..], |iv| iv);
@@ -42,8 +42,8 @@ impl CallSession<'_> {
         let sealed = read(&args.input)?;
         let [iv, ciphertext, tag] = parts(cipher, &sealed)?;
         let task = match cipher {
-            Cipher::Cbc(alg) => BatchTask::decrypt(alg),
-            Cipher::Gcm(alg) => BatchTask::open(alg),
+            RowCipher::Cbc(alg) => BatchTask::decrypt(alg),
+            RowCipher::Gcm(alg) => BatchTask::open(alg),
         };
         let entry = BatchEntry::new(task).iv(EntryIv::Bytes(iv)).aad(aad).tag(tag).input(ciphertext);
         let answer = self.record(entry).await?;
@@ -137,9 +137,10 @@ impl RecordAnswer {
 }
 
 /// Returns the cipher that was asked for, else one that fits the key, preferably GCM.
-fn cipher(asked: Option<Cipher>, key: KeyType) -> Result<Cipher, CallError> {
-    let mut fitting: Vec<Cipher> = Cipher::ALL.into_iter().filter(|own| own.key_type() == key).collect();
-    fitting.sort_by_key(|cipher| matches!(cipher, Cipher::Cbc(_)));
+fn cipher(asked: Option<RowCipher>, key: KeyType) -> Result<RowCipher, CallError> {
+    let mut fitting: Vec<RowCipher> =
+        RowCipher::ALL.into_iter().filter(|own| own.key_type() == key).collect();
+    fitting.sort_by_key(|cipher| matches!(cipher, RowCipher::Cbc(_)));
     match asked.or_else(|| fitting.first().copied()) {
         Some(cipher) if fitting.contains(&cipher) => Ok(cipher),
         asked => Err(CallError::AlgorithmOfKey {
@@ -148,7 +149,7 @@ fn cipher(asked: Option<Cipher>, key: KeyType) -> Result<Cipher, CallError> {
             key,
             expected: match fitting.is_empty() {
                 true => "a key of AES or DES".to_owned(),
-                false => fitting.iter().map(Cipher::to_string).collect::<Vec<_>>().join(" or "),
+                false => fitting.iter().map(RowCipher::to_string).collect::<Vec<_>>().join(" or "),
             },
         }),
     }
@@ -166,20 +167,20 @@ fn macs(key: KeyType) -> String {
     fitting.map(|alg| alg.to_string()).collect::<Vec<_>>().join(" or ")
 }
 
-fn iv_len(cipher: Cipher) -> usize {
+fn iv_len(cipher: RowCipher) -> usize {
     match cipher {
-        Cipher::Cbc(BlockCipher::Aes128 | BlockCipher::Aes256) => 16,
-        Cipher::Cbc(_) => 8,
-        Cipher::Gcm(_) => GCM_IV_LEN,
+        RowCipher::Cbc(BlockCipher::Aes128 | BlockCipher::Aes256) => 16,
+        RowCipher::Cbc(_) => 8,
+        RowCipher::Gcm(_) => GCM_IV_LEN,
     }
 }
 
-fn tag_len(cipher: Cipher) -> usize {
-    if matches!(cipher, Cipher::Gcm(_)) { TAG_LEN } else { 0 }
+fn tag_len(cipher: RowCipher) -> usize {
+    if matches!(cipher, RowCipher::Gcm(_)) { TAG_LEN } else { 0 }
 }
 
-fn given_iv(cipher: Cipher, hex: &str) -> Result<Vec<u8>, CallError> {
-    let mut iv = Buffer::default();
+fn given_iv(cipher: RowCipher, hex: &str) -> Result<Vec<u8>, CallError> {
+    let mut iv = SecretBuffer::default();
     let decoded = Encoding::Hex.decode(hex.as_bytes(), &mut iv);
     match decoded.is_some() && iv.len() == iv_len(cipher) {
         true => Ok(iv[..].to_vec()),
@@ -187,9 +188,9 @@ fn given_iv(cipher: Cipher, hex: &str) -> Result<Vec<u8>, CallError> {
     }
 }
 
-fn associated(cipher: Cipher, aad: Option<&str>) -> Result<&[u8], CallError> {
+fn associated(cipher: RowCipher, aad: Option<&str>) -> Result<&[u8], CallError> {
     match (cipher, aad) {
-        (Cipher::Cbc(_), Some(_)) => {
+        (RowCipher::Cbc(_), Some(_)) => {
             Err(CallError::Usage("--aad: CBC has no associated data: expected a cipher of GCM"))
         }
         (_, aad) => Ok(aad.unwrap_or_default().as_bytes()),
@@ -197,7 +198,7 @@ fn associated(cipher: Cipher, aad: Option<&str>) -> Result<&[u8], CallError> {
 }
 
 /// Splits a sealed value into IV, ciphertext and tag.
-fn parts(cipher: Cipher, sealed: &[u8]) -> Result<[&[u8]; 3], CallError> {
+fn parts(cipher: RowCipher, sealed: &[u8]) -> Result<[&[u8]; 3], CallError> {
     let split = || {
         let (iv, rest) = sealed.split_at_checked(iv_len(cipher))?;
         let (ciphertext, tag) = rest.split_at_checked(rest.len().checked_sub(tag_len(cipher))?)?;
@@ -237,13 +238,13 @@ mod tests {
 
     #[test]
     fn a_sealed_value_is_cut_into_its_parts() {
-        let gcm: Cipher = "aes128-gcm".parse().unwrap();
+        let gcm: RowCipher = "aes128-gcm".parse().unwrap();
         let sealed: Vec<u8> = (0..30).collect();
         assert_eq!(parts(gcm, &sealed).unwrap(), [&sealed[..12], &sealed[12..14], &sealed[14..]]);
         assert_eq!(parts(gcm, &sealed[..28]).unwrap()[1], b"");
         let short = parts(gcm, &sealed[..27]).unwrap_err().to_string();
         assert!(short.contains("at least 28 bytes") && short.contains("found 27"), "{short}");
-        let cbc: Cipher = "tdes3-cbc".parse().unwrap();
+        let cbc: RowCipher = "tdes3-cbc".parse().unwrap();
         assert_eq!(parts(cbc, &sealed[..8]).unwrap(), [&sealed[..8], b"", b""]);
         assert!(given_iv(cbc, "0011223344556677").is_ok());
         for wrong in ["", "00112233445566", "001122334455667x", "001122334455667788"] {

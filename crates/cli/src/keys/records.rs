@@ -10,7 +10,7 @@ use oarlock::SecretBytes;
 use oarlock::keys::KeyError;
 use oarlock::table::{CounterStore, KeyPolicy, KeyTable, KeyType, TableError};
 use oarlock_io::read_secret;
-use oarlock_records::{Buffer, Encoding, LoadedKeys, load_keys};
+use oarlock_records::{Encoding, LoadedKeys, SecretBuffer, load_keys};
 use zeroize::Zeroizing;
 
 use super::KeysError;
@@ -147,8 +147,8 @@ fn with_odd_parity(byte: u8) -> u8 {
     byte ^ u8::from(byte.count_ones().is_multiple_of(2))
 }
 
-fn line(name: &str, key_type: KeyType, secret: &[u8]) -> Buffer {
-    let mut line = Buffer::with_capacity(64 + name.len() + 2 * secret.len());
+fn line(name: &str, key_type: KeyType, secret: &[u8]) -> SecretBuffer {
+    let mut line = SecretBuffer::with_capacity(64 + name.len() + 2 * secret.len());
     // The name needs no escapes: it is letters, digits, '.', '-' and '_'.
     line.extend(format!("{{\"name\":\"{name}\",\"type\":\"{key_type}\",\"hex\":\"").as_bytes());
     Encoding::Hex.encode(secret, &mut line);

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use oarlock::table::{KeyType, WeakKeyRule};
 use oarlock::{BlockCipher, MacAlg};
-use oarlock_records::{Cipher, Encoding, Format, GcmColumns, IvFrom, Job, KeyFrom, Padding, Work};
+use oarlock_records::{
+    Encoding, FileFormat, GcmColumns, IvFrom, KeyFrom, Padding, RecordJob, RowCipher, RowOperation,
+};
 
 use super::RecordsError;
 use super::keys::JobKeys;
@@ -121,8 +123,8 @@ impl From<WeakKeyArg> for WeakKeyRule {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Cipher")]
 struct CipherArgs {
-    #[arg(long, value_name = "NAME", help = format!("Cipher: {}", names(&Cipher::ALL)))]
-    cipher: Cipher,
+    #[arg(long, value_name = "NAME", help = format!("Cipher: {}", names(&RowCipher::ALL)))]
+    cipher: RowCipher,
     /// Padding of a value's last block under CBC: none (an incomplete block is rejected), pkcs7
     #[arg(long, value_name = "NAME", default_value = "none")]
     padding: Padding,
@@ -181,10 +183,10 @@ struct TranslateArgs {
     to: ToKeyArgs,
     /// Cipher of the values; GCM cannot be translated
     #[arg(long, value_name = "NAME", help_heading = "Cipher")]
-    cipher: Cipher,
+    cipher: RowCipher,
     /// New cipher of the values [default: the same]
     #[arg(long, value_name = "NAME", help_heading = "Cipher")]
-    to_cipher: Option<Cipher>,
+    to_cipher: Option<RowCipher>,
     /// Source of the values' IVs: the column, zeros, or the key's own first bytes
     #[arg(long, value_name = "FROM", default_value = "column", help_heading = "Cipher")]
     iv: OldIvSource,
@@ -238,7 +240,7 @@ pub(crate) fn mac_alg(name: &str) -> Result<MacAlg, String> {
 fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"\\t" => Ok(b'\t'),
-        [byte] if Format::is_delimiter(*byte) => Ok(*byte),
+        [byte] if FileFormat::is_delimiter(*byte) => Ok(*byte),
         _ => Err("expected one character that does not occur in values, quotes or line ends, or \\t".into()),
     }
 }
@@ -282,12 +284,12 @@ impl OldIvSource {
 }
 
 impl FileArgs {
-    pub(super) fn format(&self) -> Format {
+    pub(super) fn format(&self) -> FileFormat {
         let has_name = |ending| self.input.extension().is_some_and(|own| own == ending);
         match self.format {
-            Some(FormatName::Ndjson) => Format::Ndjson,
-            None if has_name("ndjson") || has_name("jsonl") => Format::Ndjson,
-            _ => Format::Csv { delimiter: self.delimiter, has_header: !self.no_header },
+            Some(FormatName::Ndjson) => FileFormat::Ndjson,
+            None if has_name("ndjson") || has_name("jsonl") => FileFormat::Ndjson,
+            _ => FileFormat::Csv { delimiter: self.delimiter, has_header: !self.no_header },
         }
     }
 }
@@ -348,28 +350,28 @@ impl RecordsArgs {
     }
 
     /// Returns the job that the arguments describe.
-    pub(super) fn job(&self, keys: &JobKeys) -> Result<Job, RecordsError> {
+    pub(super) fn job(&self, keys: &JobKeys) -> Result<RecordJob, RecordsError> {
         let files = self.files();
         let mut into = files.into.clone();
-        let work = match &self.command {
+        let operation = match &self.command {
             RecordsCommand::Encrypt(args) => {
                 let CipherArgs { cipher, padding, iv_column, .. } = &args.cipher;
                 let (iv, gcm) = (args.iv.from(iv_column), args.cipher.gcm());
-                Work::Encrypt { cipher: *cipher, iv, padding: *padding, gcm }
+                RowOperation::Encrypt { cipher: *cipher, iv, padding: *padding, gcm }
             }
             RecordsCommand::Decrypt(args) => {
                 let CipherArgs { cipher, padding, iv_column, .. } = &args.cipher;
                 let (iv, gcm) = (args.iv.from(iv_column), args.cipher.gcm());
-                Work::Decrypt { cipher: *cipher, iv, padding: *padding, gcm }
+                RowOperation::Decrypt { cipher: *cipher, iv, padding: *padding, gcm }
             }
-            RecordsCommand::Translate(args) => args.work(keys.to.clone())?,
+            RecordsCommand::Translate(args) => args.operation(keys.to.clone())?,
             RecordsCommand::Mac(args) => {
                 into.get_or_insert_with(|| "mac".to_owned());
-                Work::Mac { alg: args.alg, len: args.length.unwrap_or(args.alg.tag_len()) }
+                RowOperation::Mac { alg: args.alg, len: args.length.unwrap_or(args.alg.tag_len()) }
             }
         };
-        Ok(Job {
-            work,
+        Ok(RecordJob {
+            operation,
             value: files.column.clone(),
             into,
             key: keys.from.clone(),
@@ -387,10 +389,10 @@ impl CipherArgs {
 }
 
 impl TranslateArgs {
-    fn work(&self, to_key: Option<KeyFrom>) -> Result<Work, RecordsError> {
+    fn operation(&self, to_key: Option<KeyFrom>) -> Result<RowOperation, RecordsError> {
         let block = |cipher| match cipher {
-            Cipher::Cbc(alg) => Ok(alg),
-            Cipher::Gcm(_) => {
+            RowCipher::Cbc(alg) => Ok(alg),
+            RowCipher::Gcm(_) => {
                 Err(RecordsError::Usage("translate: expected ciphers of CBC, GCM cannot be translated"))
             }
         };
@@ -399,7 +401,7 @@ impl TranslateArgs {
         let to_key = to_key.ok_or(RecordsError::Usage(
             "expected one of --to-key-file, --to-key-env, --to-key-name, --to-key-column",
         ))?;
-        Ok(Work::Translate {
+        Ok(RowOperation::Translate {
             from,
             iv: self.iv.from(&self.iv_column),
             to,

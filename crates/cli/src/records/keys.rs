@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use oarlock::table::{CounterStore, FileCounter, IvRule, KeyPolicy, KeyTable, KeyType};
 use oarlock_io::check_private;
-use oarlock_records::{Buffer, Encoding, KeyFrom, KeyNames, load_keys};
+use oarlock_records::{Encoding, KeyFrom, KeyNames, SecretBuffer, load_keys};
 
 use super::args::{RecordKeyArgs, RecordsArgs};
 use super::{RecordsError, is_standard};
@@ -86,7 +86,7 @@ impl KeyLoader<'_> {
         &self,
         key_type: KeyType,
         name: &str,
-        secret: (String, Buffer),
+        secret: (String, SecretBuffer),
     ) -> Result<KeyFrom, RecordsError> {
         let (origin, secret) = secret;
         let mut policy = KeyPolicy::any_data(key_type).weak_keys(self.own.weak_keys.into());
@@ -105,7 +105,7 @@ impl KeyLoader<'_> {
 
 impl RecordKeyArgs {
     /// Returns the origin and the bytes of a key that is given without a file of keys.
-    fn read(&self) -> Result<(String, Buffer), RecordsError> {
+    fn read(&self) -> Result<(String, SecretBuffer), RecordsError> {
         match (&self.key_file, &self.key_env, &self.key) {
             (Some(path), ..) => from_file(path),
             (_, Some(name), _) => from_environment(name),
@@ -122,17 +122,17 @@ impl RecordKeyArgs {
     }
 }
 
-fn from_file(path: &Path) -> Result<(String, Buffer), RecordsError> {
+fn from_file(path: &Path) -> Result<(String, SecretBuffer), RecordsError> {
     decode(path.display().to_string(), read(path)?.trim_ascii())
 }
 
-fn from_environment(name: &str) -> Result<(String, Buffer), RecordsError> {
+fn from_environment(name: &str) -> Result<(String, SecretBuffer), RecordsError> {
     let hex = std::env::var_os(name).ok_or_else(|| RecordsError::NoVariable(name.to_owned()))?;
     decode(name.to_owned(), hex.as_encoded_bytes().trim_ascii())
 }
 
-fn decode(origin: String, hex: &[u8]) -> Result<(String, Buffer), RecordsError> {
-    let mut secret = Buffer::default();
+fn decode(origin: String, hex: &[u8]) -> Result<(String, SecretBuffer), RecordsError> {
+    let mut secret = SecretBuffer::default();
     match Encoding::Hex.decode(hex, &mut secret) {
         Some(_) => Ok((origin, secret)),
         None => Err(RecordsError::NotHex { origin }),
@@ -140,7 +140,7 @@ fn decode(origin: String, hex: &[u8]) -> Result<(String, Buffer), RecordsError> 
 }
 
 /// Reads a whole file into memory that is wiped afterwards.
-fn read(path: &Path) -> Result<Buffer, RecordsError> {
+fn read(path: &Path) -> Result<SecretBuffer, RecordsError> {
     let fail = |error| RecordsError::Open { path: path.to_path_buf(), error };
     let mut reader: Box<dyn io::Read> = match is_standard(path) {
         true => Box::new(io::stdin()),
@@ -150,7 +150,7 @@ fn read(path: &Path) -> Result<Buffer, RecordsError> {
             Box::new(file)
         }
     };
-    let mut text = Buffer::default();
+    let mut text = SecretBuffer::default();
     while super::source::fill(&mut *reader, &mut text, 4096).map_err(fail)? > 0 {}
     Ok(text)
 }

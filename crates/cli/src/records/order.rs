@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use indicatif::ProgressBar;
-use oarlock_records::{Buffer, Done, Plan};
+use oarlock_records::{ChunkResult, FilePlan, SecretBuffer};
 
 use super::RecordsError;
 use super::source::FileHeader;
@@ -17,7 +17,7 @@ const MAX_TOLD: u64 = 5;
 
 /// Puts chunks back into their order.
 pub(super) struct ChunkOrder<'o> {
-    plan: &'o Plan,
+    plan: &'o FilePlan,
     bar: &'o ProgressBar,
     name: String,
     state: Mutex<OrderState>,
@@ -26,8 +26,8 @@ pub(super) struct ChunkOrder<'o> {
 
 struct OrderState {
     next: u64,
-    waiting: BTreeMap<u64, (Done, usize)>,
-    spare: Vec<Done>,
+    waiting: BTreeMap<u64, (ChunkResult, usize)>,
+    spare: Vec<ChunkResult>,
     files: Option<OutputFiles>,
     /// The number of lines before the next chunk.
     lines: u64,
@@ -38,7 +38,7 @@ struct OrderState {
 struct OutputFiles {
     output: OutputFile,
     rejects: Option<OutputFile>,
-    lines: Buffer,
+    lines: SecretBuffer,
 }
 
 /// The counts of a run.
@@ -63,13 +63,13 @@ impl RowTotals {
 impl<'o> ChunkOrder<'o> {
     /// Begins the files.
     pub(super) fn new(
-        plan: &'o Plan,
+        plan: &'o FilePlan,
         output: OutputFile,
         rejects: Option<OutputFile>,
         header: FileHeader,
         bar: &'o ProgressBar,
     ) -> Result<Self, RecordsError> {
-        let mut files = OutputFiles { output, rejects, lines: Buffer::default() };
+        let mut files = OutputFiles { output, rejects, lines: SecretBuffer::default() };
         files.output.write(plan.head())?;
         if let Some(rejects) = &mut files.rejects {
             rejects.write(&plan.rejects_head())?;
@@ -88,13 +88,13 @@ impl<'o> ChunkOrder<'o> {
     }
 
     /// Memory for the next chunk.
-    pub(super) fn spare(&self) -> Done {
+    pub(super) fn spare(&self) -> ChunkResult {
         self.state().spare.pop().unwrap_or_default()
     }
 
     /// Takes a computed chunk, and writes all chunks that are in order. Waits if too many chunks wait already; the
     /// chunk that they wait for never waits.
-    pub(super) fn take(&self, number: u64, done: Done, len_bytes: usize) -> Result<(), RecordsError> {
+    pub(super) fn take(&self, number: u64, done: ChunkResult, len_bytes: usize) -> Result<(), RecordsError> {
         let mut state = self.state();
         while !state.is_stopped && number > state.next + MAX_WAITING {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -134,7 +134,12 @@ impl<'o> ChunkOrder<'o> {
         Ok(state.totals)
     }
 
-    fn write(&self, state: &mut OrderState, done: &Done, len_bytes: usize) -> Result<(), RecordsError> {
+    fn write(
+        &self,
+        state: &mut OrderState,
+        done: &ChunkResult,
+        len_bytes: usize,
+    ) -> Result<(), RecordsError> {
         // Line numbers in messages begin with 1.
         let first_line = state.lines + 1;
         if let Some(last) = done.rejects.last().filter(|_| done.is_truncated) {

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use oarlock::Accelerator;
 use oarlock::table::KeyTable;
-use oarlock_records::{Buffer, Plan, Worker};
+use oarlock_records::{ChunkWorker, FilePlan, SecretBuffer};
 
 use super::RecordsError;
 use super::order::{ChunkOrder, RowTotals};
@@ -15,7 +15,7 @@ use super::source::{ChunkSource, RowChunk};
 
 /// The state that all threads share.
 pub(super) struct RecordPipeline<'s> {
-    pub(super) plan: &'s Plan,
+    pub(super) plan: &'s FilePlan,
     pub(super) accelerator: &'s Accelerator,
     pub(super) table: &'s KeyTable,
     pub(super) source: ChunkSource,
@@ -49,7 +49,7 @@ impl RecordPipeline<'_> {
 /// The view of one thread.
 #[derive(Clone, Copy)]
 struct PipelineThread<'l> {
-    plan: &'l Plan,
+    plan: &'l FilePlan,
     accelerator: &'l Accelerator,
     table: &'l KeyTable,
     source: &'l Mutex<ChunkSource>,
@@ -59,8 +59,8 @@ struct PipelineThread<'l> {
 impl PipelineThread<'_> {
     fn work(&self) -> Result<(), RecordsError> {
         let guard = StopUnlessDone(self.order, false);
-        let mut worker = Worker::new(self.plan, self.accelerator, self.table);
-        let mut memory = Buffer::default();
+        let mut worker = ChunkWorker::new(self.plan, self.accelerator, self.table);
+        let mut memory = SecretBuffer::default();
         while let Some(chunk) = self.next(memory)? {
             let mut done = self.order.spare();
             worker.run(chunk.rows(), &mut done)?;
@@ -71,7 +71,7 @@ impl PipelineThread<'_> {
         Ok(())
     }
 
-    fn next(&self, memory: Buffer) -> Result<Option<RowChunk>, RecordsError> {
+    fn next(&self, memory: SecretBuffer) -> Result<Option<RowChunk>, RecordsError> {
         self.source.lock().unwrap_or_else(PoisonError::into_inner).next(memory)
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use oarlock_records::{Buffer, Format};
+use oarlock_records::{FileFormat, SecretBuffer};
 
 use super::{RecordsError, is_standard};
 
@@ -18,11 +18,11 @@ pub(super) struct ChunkSource {
     reader: Box<dyn Read + Send>,
     name: String,
     len_bytes: Option<u64>,
-    format: Format,
+    format: FileFormat,
     /// The rows that were cut off the last chunk.
-    rest: Buffer,
+    rest: SecretBuffer,
     /// The first chunk, which `look` has seen already, and the length of its header.
-    first: Option<(Buffer, usize)>,
+    first: Option<(SecretBuffer, usize)>,
     given: u64,
     is_at_end: bool,
 }
@@ -32,7 +32,7 @@ pub(super) struct ChunkSource {
 pub(super) struct RowChunk {
     /// Its number, from 0.
     pub(super) number: u64,
-    buffer: Buffer,
+    buffer: SecretBuffer,
     /// The header before the rows.
     header: usize,
 }
@@ -46,7 +46,7 @@ impl RowChunk {
         self.buffer.len()
     }
 
-    pub(super) fn into_buffer(self) -> Buffer {
+    pub(super) fn into_buffer(self) -> SecretBuffer {
         self.buffer
     }
 }
@@ -73,8 +73,8 @@ impl ChunkSource {
             reader,
             name,
             len_bytes,
-            format: Format::CSV,
-            rest: Buffer::default(),
+            format: FileFormat::CSV,
+            rest: SecretBuffer::default(),
             first: None,
             given: 0,
             is_at_end: false,
@@ -89,11 +89,11 @@ impl ChunkSource {
     /// finding and the header.
     pub(super) fn look<T>(
         &mut self,
-        format: Format,
+        format: FileFormat,
         look: impl FnOnce(&[u8]) -> Result<(T, usize), RecordsError>,
     ) -> Result<(T, FileHeader), RecordsError> {
         self.format = format;
-        let first = self.cut(Buffer::default())?.unwrap_or_default();
+        let first = self.cut(SecretBuffer::default())?.unwrap_or_default();
         let (found, header) = look(&first)?;
         let lines = oarlock_records::count_lines(&first[..header]);
         self.first = Some((first, header));
@@ -101,7 +101,7 @@ impl ChunkSource {
     }
 
     /// Returns the next chunk, in `memory` of an earlier one; None at the end.
-    pub(super) fn next(&mut self, memory: Buffer) -> Result<Option<RowChunk>, RecordsError> {
+    pub(super) fn next(&mut self, memory: SecretBuffer) -> Result<Option<RowChunk>, RecordsError> {
         let (buffer, header) = match self.first.take() {
             Some(first) => first,
             None => match self.cut(memory)? {
@@ -113,7 +113,7 @@ impl ChunkSource {
         Ok(Some(RowChunk { number: self.given - 1, buffer, header }))
     }
 
-    fn cut(&mut self, mut buffer: Buffer) -> Result<Option<Buffer>, RecordsError> {
+    fn cut(&mut self, mut buffer: SecretBuffer) -> Result<Option<SecretBuffer>, RecordsError> {
         buffer.clear();
         buffer.make_room(CHUNK + self.rest.len());
         buffer.extend(&self.rest);
@@ -138,7 +138,7 @@ impl ChunkSource {
     }
 
     /// Reads until `wanted` bytes are there or the input ends.
-    fn fill(&mut self, buffer: &mut Buffer, wanted: usize) -> Result<(), RecordsError> {
+    fn fill(&mut self, buffer: &mut SecretBuffer, wanted: usize) -> Result<(), RecordsError> {
         while buffer.len() < wanted && !self.is_at_end {
             let missing = wanted - buffer.len();
             let read = fill(&mut *self.reader, buffer, missing);
@@ -159,7 +159,7 @@ pub(super) struct FileHeader {
 }
 
 /// Reads once, up to `max` bytes.
-pub(super) fn fill(reader: &mut dyn Read, buffer: &mut Buffer, max: usize) -> io::Result<usize> {
+pub(super) fn fill(reader: &mut dyn Read, buffer: &mut SecretBuffer, max: usize) -> io::Result<usize> {
     let start = buffer.len();
     loop {
         let read = reader.read(buffer.add(max));
@@ -189,9 +189,9 @@ mod tests {
 
     fn chunks(text: Vec<u8>, step: usize) -> Result<Vec<Vec<u8>>, RecordsError> {
         let mut source = ChunkSource::new(Box::new(Trickle(text, step)), "test".into(), None);
-        source.look(Format::CSV, |_| Ok(((), 0)))?;
+        source.look(FileFormat::CSV, |_| Ok(((), 0)))?;
         let mut chunks = Vec::new();
-        while let Some(chunk) = source.next(Buffer::default())? {
+        while let Some(chunk) = source.next(SecretBuffer::default())? {
             chunks.push(chunk.rows().to_vec());
         }
         Ok(chunks)

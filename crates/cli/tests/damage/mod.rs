@@ -117,7 +117,7 @@ fn labelled(label: &str, body: &str) -> Vec<u8> {
 }
 
 fn decoded(body: &str) -> Vec<u8> {
-    let mut bytes = oarlock_records::Buffer::default();
+    let mut bytes = oarlock_records::SecretBuffer::default();
     oarlock_records::Encoding::Base64.decode(body.as_bytes(), &mut bytes).unwrap();
     bytes[..].to_vec()
 }

@@ -146,7 +146,7 @@ fn openssh() -> Sentinel {
 }
 
 pub fn base64(bytes: &[u8]) -> String {
-    let mut text = oarlock_records::Buffer::default();
+    let mut text = oarlock_records::SecretBuffer::default();
     oarlock_records::Encoding::Base64.encode(bytes, &mut text);
     String::from_utf8(text[..].to_vec()).unwrap()
 }

@@ -9,6 +9,7 @@ use oarlock_core::{BatchSize, Curve};
 
 use super::*;
 use crate::config::SchedulingRule;
+use crate::cost::EngineCost;
 
 const SIGN: Shape = Shape::EcdsaSign { curve: Curve::P256 };
 const DERIVE: Shape = Shape::X25519;
@@ -20,31 +21,31 @@ const US: f64 = 1_000.0;
 #[derive(Clone, Debug)]
 struct Job(Rc<Cell<bool>>);
 
-impl Work for Job {
+impl ItemOwner for Job {
     fn is_live(&self) -> bool {
         self.0.get()
     }
 }
 
-fn item(count: u32, due: Nanos) -> Item<Job> {
-    let work = Job(Rc::new(Cell::new(true)));
-    Item { work, first: 0, count, bytes: 0, is_whole: false, tenant: 0, enqueued: 0, due, attempts: 0 }
+fn item(count: u32, due: Nanos) -> QueueItem<Job> {
+    let owner = Job(Rc::new(Cell::new(true)));
+    QueueItem { owner, first: 0, count, bytes: 0, is_whole: false, tenant: 0, enqueued: 0, due, attempts: 0 }
 }
 
 fn per_op(ns: f64) -> EngineCost {
     EngineCost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 }
 }
 
-fn scalar(ns: f64) -> Choice {
-    choice(REFEREE, BatchSize { preferred: 1, max: 1 }, per_op(ns), false)
+fn scalar(ns: f64) -> EngineChoice {
+    EngineChoice::new(REFEREE, BatchSize { preferred: 1, max: 1 }, per_op(ns), false)
 }
 
-fn lane(ns: f64) -> Choice {
-    choice(LANE, BatchSize { preferred: 8, max: 64 }, per_op(ns), false)
+fn batch_engine(ns: f64) -> EngineChoice {
+    EngineChoice::new(LANE, BatchSize { preferred: 8, max: 64 }, per_op(ns), false)
 }
 
-fn far(ns: f64) -> Choice {
-    choice(FAR, BatchSize { preferred: 64, max: 1024 }, per_op(ns), true)
+fn far(ns: f64) -> EngineChoice {
+    EngineChoice::new(FAR, BatchSize { preferred: 64, max: 1024 }, per_op(ns), true)
 }
 
 fn scheduler() -> Scheduler<Job> {
@@ -53,13 +54,13 @@ fn scheduler() -> Scheduler<Job> {
     Scheduler::new(config, REFEREE, 3)
 }
 
-fn queue(scheduler: &mut Scheduler<Job>, shape: Shape, choices: &[Choice]) -> usize {
-    scheduler.queue_for(Lane::Engines(shape), || choices.to_vec())
+fn queue(scheduler: &mut Scheduler<Job>, shape: Shape, choices: &[EngineChoice]) -> usize {
+    scheduler.queue_for(QueueKey::Engines(shape), || choices.to_vec())
 }
 
 /// Engine, shape and size of the next batch of a worker without idle companions.
 fn next(scheduler: &mut Scheduler<Job>) -> (usize, Shape, usize) {
-    run_of(scheduler.next(0, Asking { idle_others: 0 }))
+    run_of(scheduler.next(0, WorkerLoad { idle_others: 0 }))
 }
 
 fn run_of(decision: Decision<Job>) -> (usize, Shape, usize) {
@@ -76,7 +77,7 @@ fn one_job_runs_on_the_referee_and_break_even_many_on_the_lanes() {
         [(1, (REFEREE, 1)), (4, (REFEREE, 1)), (5, (LANE, 5)), (8, (LANE, 8)), (20, (LANE, 8))]
     {
         let mut scheduler = scheduler();
-        let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), lane(50.0 * US)]);
+        let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), batch_engine(50.0 * US)]);
         scheduler.submit(queue, item(queued, 0)).unwrap();
         assert_eq!(next(&mut scheduler), (expected.0, SIGN, expected.1), "{queued} queued");
         assert_eq!(scheduler.live(), queued as usize - expected.1);
@@ -86,11 +87,11 @@ fn one_job_runs_on_the_referee_and_break_even_many_on_the_lanes() {
 #[test]
 fn idle_companions_get_their_share() {
     let mut scheduler = scheduler();
-    let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), lane(50.0 * US)]);
+    let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), batch_engine(50.0 * US)]);
     scheduler.submit(queue, item(8, 0)).unwrap();
-    let mut ask = |idle_others| run_of(scheduler.next(0, Asking { idle_others }));
-    assert_eq!(ask(1), (REFEREE, SIGN, 1), "four for each of two are below the break-even");
-    assert_eq!(ask(0), (LANE, SIGN, 7));
+    let mut choose_next = |idle_others| run_of(scheduler.next(0, WorkerLoad { idle_others }));
+    assert_eq!(choose_next(1), (REFEREE, SIGN, 1), "four for each of two are below the break-even");
+    assert_eq!(choose_next(0), (LANE, SIGN, 7));
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn the_queue_with_the_least_slack_comes_first() {
 
 #[test]
 fn a_long_group_gives_way_where_it_would_make_another_queue_late() {
-    let choices = [scalar(600.0 * US), lane(200.0 * US)];
+    let choices = [scalar(600.0 * US), batch_engine(200.0 * US)];
     // The other queue's operation takes 10 us, a group 1.6 ms.
     for (due, expected, why) in [
         (1_000_000, (REFEREE, SIGN, 1), "it is in time now"),
@@ -135,7 +136,7 @@ fn a_long_group_gives_way_where_it_would_make_another_queue_late() {
 fn a_long_run_is_cut_to_the_groups_that_fit() {
     let mut scheduler = scheduler();
     scheduler.config.overhead = Duration::from_micros(100);
-    let sign = queue(&mut scheduler, SIGN, &[scalar(600.0 * US), lane(40.0 * US)]);
+    let sign = queue(&mut scheduler, SIGN, &[scalar(600.0 * US), batch_engine(40.0 * US)]);
     let derive = queue(&mut scheduler, DERIVE, &[scalar(10.0 * US)]);
     scheduler.submit(sign, item(64, 0)).unwrap();
     scheduler.submit(derive, item(1, 1_000_000_000)).unwrap();
@@ -180,10 +181,10 @@ fn a_far_engine_that_would_be_later_than_the_cpu_gets_nothing() {
 #[test]
 fn engines_put_aside_are_not_chosen_until_they_return() {
     let mut scheduler = scheduler();
-    let choices = [scalar(100.0 * US), lane(50.0 * US)];
+    let choices = [scalar(100.0 * US), batch_engine(50.0 * US)];
     let sign = queue(&mut scheduler, SIGN, &choices);
     let mut engine_after = |asides: Vec<Option<Shape>>| {
-        scheduler.set_aside(LANE, asides);
+        scheduler.set_quarantine(LANE, asides);
         scheduler.submit(sign, item(8, 0)).unwrap();
         let engine = next(&mut scheduler).0;
         let _ = scheduler.drain();
@@ -193,9 +194,9 @@ fn engines_put_aside_are_not_chosen_until_they_return() {
     assert_eq!(engine_after(vec![Some(DERIVE)]), LANE);
     assert_eq!(engine_after(vec![None]), REFEREE);
     assert_eq!(engine_after(vec![]), LANE);
-    scheduler.set_aside(LANE, vec![Some(DERIVE)]);
+    scheduler.set_quarantine(LANE, vec![Some(DERIVE)]);
     let derive = queue(&mut scheduler, DERIVE, &choices);
-    assert!(scheduler.queues[derive].choices[1].is_aside, "a queue made later knows it too");
+    assert!(scheduler.queues[derive].choices[1].is_quarantined, "a queue made later knows it too");
 }
 
 #[test]
@@ -206,7 +207,7 @@ fn past_its_bound_a_tenant_is_refused() {
     scheduler.submit(queue, item(8, 0)).unwrap();
     let refused = scheduler.submit(queue, item(3, 0)).unwrap_err();
     assert_eq!(refused, JobError::Overloaded { queued: 8, bound: 10 });
-    scheduler.submit(queue, Item { tenant: 1, ..item(10, 0) }).unwrap();
+    scheduler.submit(queue, QueueItem { tenant: 1, ..item(10, 0) }).unwrap();
     assert_eq!(scheduler.live(), 18);
 }
 
@@ -228,7 +229,7 @@ fn what_a_tenant_has_waiting_is_bounded_by_time_in_all_queues() {
         "counted in operations of the shape that was asked for"
     );
     scheduler.submit(derive, item(20, 0)).unwrap();
-    scheduler.submit(derive, Item { tenant: 1, ..item(100, 0) }).unwrap();
+    scheduler.submit(derive, QueueItem { tenant: 1, ..item(100, 0) }).unwrap();
     assert_eq!(scheduler.backlog_ns(0), 1_000_000.0);
     assert!(scheduler.submit(derive, item(1, 0)).is_err());
     assert_eq!(next(&mut scheduler), (REFEREE, SIGN, 1), "one hundred microseconds are free again");
@@ -251,7 +252,7 @@ fn the_tenant_that_was_served_least_comes_first_whatever_its_queue() {
     let derive = queue(&mut scheduler, DERIVE, &[scalar(20.0 * US)]);
     scheduler.submit(sign, item(1_000, 0)).unwrap();
     assert_eq!(next(&mut scheduler).1, SIGN);
-    scheduler.submit(derive, Item { tenant: 1, ..item(100, 900_000_000) }).unwrap();
+    scheduler.submit(derive, QueueItem { tenant: 1, ..item(100, 900_000_000) }).unwrap();
     let shapes: Vec<Shape> = (0..12).map(|_| next(&mut scheduler).1).collect();
     let [first, rest @ ..] = &shapes[..] else { panic!("{shapes:?}") };
     assert_eq!(*first, DERIVE, "whatever is due when");
@@ -261,11 +262,11 @@ fn the_tenant_that_was_served_least_comes_first_whatever_its_queue() {
 #[test]
 fn lanes_that_one_tenant_leaves_empty_are_filled_with_another_ones_jobs() {
     let mut scheduler = scheduler();
-    let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), lane(50.0 * US)]);
+    let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), batch_engine(50.0 * US)]);
     scheduler.submit(queue, item(1_000, 0)).unwrap();
     assert_eq!(next(&mut scheduler), (LANE, SIGN, 8));
-    scheduler.submit(queue, Item { tenant: 1, ..item(2, 0) }).unwrap();
-    match scheduler.next(0, Asking { idle_others: 0 }) {
+    scheduler.submit(queue, QueueItem { tenant: 1, ..item(2, 0) }).unwrap();
+    match scheduler.next(0, WorkerLoad { idle_others: 0 }) {
         Decision::Run(plan) => {
             let shares: Vec<_> = plan.items.iter().map(|item| (item.tenant, item.count)).collect();
             assert_eq!((plan.ops, shares), (8, vec![(1, 2), (0, 6)]));
@@ -278,12 +279,12 @@ fn lanes_that_one_tenant_leaves_empty_are_filled_with_another_ones_jobs() {
 #[test]
 fn who_waits_for_something_else_first_does_not_fill_lanes() {
     let mut scheduler = scheduler();
-    let choices = [scalar(100.0 * US), lane(50.0 * US)];
+    let choices = [scalar(100.0 * US), batch_engine(50.0 * US)];
     let sign = queue(&mut scheduler, SIGN, &choices);
     let derive = queue(&mut scheduler, DERIVE, &choices);
     scheduler.submit(sign, item(100, 0)).unwrap();
     scheduler.submit(derive, item(100, 1_000_000)).unwrap();
-    scheduler.submit(derive, Item { tenant: 1, ..item(100, 0) }).unwrap();
+    scheduler.submit(derive, QueueItem { tenant: 1, ..item(100, 0) }).unwrap();
     let shapes: Vec<Shape> = (0..10).map(|_| next(&mut scheduler).1).collect();
     assert_eq!(shapes.iter().filter(|shape| **shape == SIGN).count(), 5, "{shapes:?}");
 }
@@ -292,9 +293,9 @@ fn who_waits_for_something_else_first_does_not_fill_lanes() {
 fn a_long_run_is_cut_for_another_tenant_in_the_same_queue() {
     let mut scheduler = scheduler();
     scheduler.config.overhead = Duration::from_micros(100);
-    let sign = queue(&mut scheduler, SIGN, &[scalar(600.0 * US), lane(40.0 * US)]);
+    let sign = queue(&mut scheduler, SIGN, &[scalar(600.0 * US), batch_engine(40.0 * US)]);
     scheduler.submit(sign, item(64, 0)).unwrap();
-    scheduler.submit(sign, Item { tenant: 1, ..item(64, 0) }).unwrap();
+    scheduler.submit(sign, QueueItem { tenant: 1, ..item(64, 0) }).unwrap();
     // Sixteen groups of 320 us would be worth it; three fit into a millisecond.
     assert_eq!(next(&mut scheduler), (LANE, SIGN, 24));
 }
@@ -305,11 +306,11 @@ fn thousands_of_lengths_make_few_queues() {
     let mut scheduler = scheduler();
     for bits in 512..=4096 {
         let shape = Shape::RsaPublic { bits, exponent: oarlock_core::RsaExponent::F4 };
-        let queue = scheduler.queue_for(Lane::of(shape), || vec![scalar(10.0 * US)]);
+        let queue = scheduler.queue_for(QueueKey::of(shape), || vec![scalar(10.0 * US)]);
         scheduler.submit(queue, item(1, 0)).unwrap();
     }
     assert_eq!((scheduler.queues.len(), scheduler.live()), (29, 3585));
-    while let Decision::Run(_) = scheduler.next(0, Asking { idle_others: 0 }) {}
+    while let Decision::Run(_) = scheduler.next(0, WorkerLoad { idle_others: 0 }) {}
     assert_eq!((scheduler.live(), scheduler.queued().count()), (0, 15), "those of odd lengths are not shown");
 }
 
@@ -319,7 +320,7 @@ fn a_queue_of_odd_lengths_that_is_idle_makes_way() {
     let mut scheduler = scheduler();
     for exponent_bits in 0..1_000_u16 {
         let shape = Shape::ModExp { bits: 2047, exponent_bits: 64 * exponent_bits + 1 };
-        let queue = scheduler.queue_for(Lane::of(shape), || vec![scalar(10.0 * US)]);
+        let queue = scheduler.queue_for(QueueKey::of(shape), || vec![scalar(10.0 * US)]);
         scheduler.submit(queue, item(1, 0)).unwrap();
         assert_eq!(next(&mut scheduler).2, 1);
     }
@@ -329,7 +330,7 @@ fn a_queue_of_odd_lengths_that_is_idle_makes_way() {
 #[derive(Clone, Debug)]
 struct Errand(Nanos);
 
-impl Work for Errand {
+impl ItemOwner for Errand {
     fn is_live(&self) -> bool {
         true
     }
@@ -339,9 +340,9 @@ impl Work for Errand {
     }
 }
 
-fn errand(tenant: u64, ns: Nanos) -> Item<Errand> {
+fn errand(tenant: u64, ns: Nanos) -> QueueItem<Errand> {
     let (first, count, bytes, is_whole, enqueued, due, attempts) = (0, 1, 0, false, 0, 0, 0);
-    Item { work: Errand(ns), first, count, bytes, is_whole, tenant, enqueued, due, attempts }
+    QueueItem { owner: Errand(ns), first, count, bytes, is_whole, tenant, enqueued, due, attempts }
 }
 
 #[test]
@@ -366,7 +367,7 @@ fn tasks_take_turns_and_leave_threads_for_others() {
     assert_eq!(tenant(&mut scheduler), Some(2), "a thread was left for it");
     scheduler.end_task(1, 0.0);
     assert_eq!([tenant(&mut scheduler), tenant(&mut scheduler)], [Some(2), Some(1)]);
-    scheduler.forget(Lane::Tasks, 2, 1, 0, 10_000_000);
+    scheduler.forget(QueueKey::Tasks, 2, 1, 0, 10_000_000);
     assert_eq!((scheduler.backlog_ns(2), scheduler.backlog_ns(1)), (0.0, 700_000_000.0));
     assert!(scheduler.is_empty() && scheduler.live() == 0, "workers have nothing to do with it");
 }
@@ -378,7 +379,7 @@ fn bulk_work_is_chosen_by_its_own_bytes() {
     let mut scheduler = Scheduler::<Job>::new(config, REFEREE, 3);
     let per_byte = |engine, best, per_batch_ns, per_byte_ns| {
         let cost = EngineCost { per_batch_ns, per_op_ns: 0.0, per_byte_ns };
-        choice(engine, BatchSize { preferred: best, max: 64 }, cost, false)
+        EngineChoice::new(engine, BatchSize { preferred: best, max: 64 }, cost, false)
     };
     let choices = [per_byte(REFEREE, 1, 0.0, 10.0), per_byte(LANE, 8, US, 1.0)];
     let queue = queue(&mut scheduler, SIGN, &choices);
@@ -395,8 +396,8 @@ fn bulk_work_is_chosen_by_its_own_bytes() {
 #[test]
 fn bulk_work_without_groups_comes_in_long_runs() {
     let mut scheduler = scheduler();
-    let referee = choice(REFEREE, BatchSize { preferred: 1, max: 64 }, per_op(100.0 * US), false);
-    let queue = queue(&mut scheduler, SIGN, &[referee, lane(900.0 * US)]);
+    let referee = EngineChoice::new(REFEREE, BatchSize { preferred: 1, max: 64 }, per_op(100.0 * US), false);
+    let queue = queue(&mut scheduler, SIGN, &[referee, batch_engine(900.0 * US)]);
     let plan = |ops| scheduler.bulk_plan(queue, ops, 0).map(|(choice, ops)| (choice.engine, ops));
     assert_eq!([plan(1), plan(64), plan(100)], [1, 64, 64].map(|ops| Some((REFEREE, ops))));
 }
@@ -407,7 +408,7 @@ fn one_long_record_takes_all_lanes_as_long_as_eight() {
     let mut scheduler = Scheduler::<Job>::new(config, REFEREE, 3);
     let per_byte = |engine, best, per_byte_ns| {
         let cost = EngineCost { per_batch_ns: 0.0, per_op_ns: 0.0, per_byte_ns };
-        choice(engine, BatchSize { preferred: best, max: 64 }, cost, false)
+        EngineChoice::new(engine, BatchSize { preferred: best, max: 64 }, cost, false)
     };
     let queue = queue(&mut scheduler, SIGN, &[per_byte(REFEREE, 1, 10.0), per_byte(LANE, 8, 2.0)]);
     let engine = |ops| scheduler.bulk_plan(queue, ops, 16_384).unwrap().0.engine;
@@ -417,14 +418,14 @@ fn one_long_record_takes_all_lanes_as_long_as_eight() {
 #[test]
 fn a_referee_that_does_not_serve_is_not_chosen() {
     let mut scheduler = scheduler();
-    let queue = queue(&mut scheduler, SIGN, &[lane(50.0 * US)]);
+    let queue = queue(&mut scheduler, SIGN, &[batch_engine(50.0 * US)]);
     assert_eq!(scheduler.single_ns(queue, 1, 0), None, "nothing runs on the caller's thread");
     assert_eq!(scheduler.bulk_plan(queue, 3, 0).map(|(choice, ops)| (choice.engine, ops)), Some((LANE, 3)));
     scheduler.submit(queue, item(1, 0)).unwrap();
     assert_eq!(next(&mut scheduler), (LANE, SIGN, 1), "one job goes to the lanes at once");
-    scheduler.set_aside(LANE, vec![None]);
+    scheduler.set_quarantine(LANE, vec![None]);
     scheduler.submit(queue, item(2, 0)).unwrap();
-    match scheduler.next(0, Asking { idle_others: 0 }) {
+    match scheduler.next(0, WorkerLoad { idle_others: 0 }) {
         Decision::Fail { shape, items } => assert_eq!((shape, items.len()), (SIGN, 1)),
         other => panic!("nobody is left: {other:?}"),
     }
@@ -434,10 +435,10 @@ fn a_referee_that_does_not_serve_is_not_chosen() {
 #[test]
 fn where_only_a_far_engine_is_left_it_gets_everything() {
     let mut scheduler = scheduler();
-    let queue = queue(&mut scheduler, SIGN, &[lane(50.0 * US), far(US)]);
-    scheduler.set_aside(LANE, vec![None]);
+    let queue = queue(&mut scheduler, SIGN, &[batch_engine(50.0 * US), far(US)]);
+    scheduler.set_quarantine(LANE, vec![None]);
     scheduler.submit(queue, item(2, 0)).unwrap();
-    assert!(matches!(scheduler.next(0, Asking { idle_others: 0 }), Decision::Idle));
+    assert!(matches!(scheduler.next(0, WorkerLoad { idle_others: 0 }), Decision::Idle));
     assert!(scheduler.has_surplus(queue, 4));
     assert_eq!(run_of(scheduler.next_far(FAR, 4)), (FAR, SIGN, 2));
 }
@@ -445,9 +446,9 @@ fn where_only_a_far_engine_is_left_it_gets_everything() {
 #[test]
 fn what_failed_twice_runs_alone_on_the_referee() {
     let mut scheduler = scheduler();
-    let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), lane(50.0 * US)]);
+    let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), batch_engine(50.0 * US)]);
     scheduler.submit(queue, item(8, 0)).unwrap();
-    scheduler.submit_again(Lane::Engines(SIGN), vec![Item { attempts: 1, ..item(2, 0) }]);
+    scheduler.submit_again(QueueKey::Engines(SIGN), vec![QueueItem { attempts: 1, ..item(2, 0) }]);
     assert_eq!([next(&mut scheduler), next(&mut scheduler)], [(REFEREE, SIGN, 1); 2]);
     assert_eq!(next(&mut scheduler), (LANE, SIGN, 8));
 }
@@ -455,21 +456,21 @@ fn what_failed_twice_runs_alone_on_the_referee() {
 #[test]
 fn submissions_that_ended_are_not_run_and_leave_no_count() {
     let mut scheduler = scheduler();
-    let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), lane(50.0 * US)]);
+    let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), batch_engine(50.0 * US)]);
     let gone = item(5, 0);
     scheduler.submit(queue, gone.clone()).unwrap();
-    gone.work.0.set(false);
-    assert!(matches!(scheduler.next(0, Asking { idle_others: 0 }), Decision::Idle));
-    scheduler.forget(Lane::Engines(SIGN), 0, 5, 0, 0);
+    gone.owner.0.set(false);
+    assert!(matches!(scheduler.next(0, WorkerLoad { idle_others: 0 }), Decision::Idle));
+    scheduler.forget(QueueKey::Engines(SIGN), 0, 5, 0, 0);
     assert!(scheduler.is_empty() && scheduler.live() == 0);
 }
 
 #[test]
 fn jobs_for_a_holder_go_to_it_in_one_go() {
     let mut scheduler = scheduler();
-    let held = scheduler.queue_for(Lane::Holder(3), Vec::new);
+    let held = scheduler.queue_for(QueueKey::Holder(3), Vec::new);
     (0..3).for_each(|_| scheduler.submit(held, item(1, 0)).unwrap());
-    match scheduler.next(0, Asking { idle_others: 5 }) {
+    match scheduler.next(0, WorkerLoad { idle_others: 5 }) {
         Decision::Start { holder, items } => assert_eq!((holder, items.len()), (3, 3)),
         other => panic!("not a start: {other:?}"),
     }

@@ -1,29 +1,29 @@
-//! Whose turn it is, and what is taken for it.
+//! The choice of the next tenant and queue, and the items taken for it.
 
 use oarlock_core::JobError;
 
-use super::size::Chosen;
-use super::{Asking, Decision, Scheduler, shape_of, usable};
-use crate::appraisal::Inquiry;
-use crate::queue::{Choice, End, Item, Lane, Nanos, Queue, Work};
+use super::size::SizeChoice;
+use super::{Decision, Scheduler, WorkerLoad, shape_of, usable};
+use crate::first_use::ProbeNeed;
+use crate::queue::{EngineChoice, ItemOwner, JobQueue, Nanos, QueueEnd, QueueItem, QueueKey};
 use crate::tenants::Resource;
 
-/// Jobs handed to a holder at once.
+/// The maximal number of jobs that a holder gets at once.
 const HOLDER_BATCH: usize = 1024;
 
-/// Operations of one tenant beside which nobody else's are looked for: they fill any lanes.
-const ENOUGH: usize = 1024;
+/// The number of operations with which one tenant fills any batch alone, so that no other tenants are searched.
+const MAX_OWN_OPS: usize = 1024;
 
-/// Tenants whose jobs a long batch is held against: those that come next.
-const MAX_HEEDED: usize = 32;
+/// The number of next tenants that are checked for a delay by a long batch. It bounds the work under the lock.
+const MAX_DELAY_CHECKS: usize = 32;
 
-impl<W: Work> Scheduler<W> {
-    /// Decides what a free near worker does next: the most urgent queue of the tenant that has been served least.
-    pub(crate) fn next(&mut self, now: Nanos, asking: Asking) -> Decision<W> {
+impl<O: ItemOwner> Scheduler<O> {
+    /// Decides the next step of a free near worker: the most urgent queue of the tenant that has been served least.
+    pub(crate) fn next(&mut self, now: Nanos, load: WorkerLoad) -> Decision<O> {
         let (mut wait_until, mut last) = (Nanos::MAX, None);
         while let Some((served, tenant)) = self.tenants.next(Resource::Engines, last) {
             self.tenants.serve(Resource::Engines, served);
-            match self.serve(tenant, now, asking) {
+            match self.serve(tenant, now, load) {
                 Decision::WaitUntil(time) => wait_until = wait_until.min(time),
                 Decision::Idle => {}
                 decision => return decision,
@@ -33,21 +33,21 @@ impl<W: Work> Scheduler<W> {
         if wait_until == Nanos::MAX { Decision::Idle } else { Decision::WaitUntil(wait_until) }
     }
 
-    /// Decides what is done for one tenant. Its queues are tried, the one with the least slack first.
-    fn serve(&mut self, tenant: u64, now: Nanos, asking: Asking) -> Decision<W> {
+    /// Decides for one tenant. Its queues are tried in the order of their slack, the lowest first.
+    fn serve(&mut self, tenant: u64, now: Nanos, load: WorkerLoad) -> Decision<O> {
         if let [queue] = *self.tenants.queues(tenant) {
-            return self.decide(queue, tenant, now, asking);
+            return self.decide(queue, tenant, now, load);
         }
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         let queues = self.tenants.queues(tenant).iter();
         order.extend(queues.map(|index| (self.slack_key(&self.queues[*index], tenant), *index)));
-        // The sort is stable as the queues' order is: of equals the one that filled first.
+        // The sort is stable: among equal queues the one that filled first comes first.
         order.sort_by_key(|(slack, _)| *slack);
         let mut wait_until = Nanos::MAX;
         let mut found = Decision::Idle;
         for (_, queue) in &order {
-            match self.decide(*queue, tenant, now, asking) {
+            match self.decide(*queue, tenant, now, load) {
                 Decision::WaitUntil(time) => wait_until = wait_until.min(time),
                 Decision::Idle => {}
                 decision => {
@@ -63,19 +63,21 @@ impl<W: Work> Scheduler<W> {
         }
     }
 
-    /// Decides what a free thread for tasks does next: the oldest task of the tenant that has been served least, unless it has `max`
-    /// of them running already.
-    pub(crate) fn next_task(&mut self, max: usize) -> Decision<W> {
-        let Some(queue) = self.find(Lane::Tasks) else { return Decision::Idle };
+    /// Decides the next step of a free thread for tasks: the oldest task of the tenant that has been served least.
+    /// Tenants that run `max` tasks already are skipped.
+    pub(crate) fn next_task(&mut self, max: usize) -> Decision<O> {
+        let Some(queue) = self.find(QueueKey::Tasks) else { return Decision::Idle };
         let mut last = None;
         while let Some((served, tenant)) = self.tenants.next(Resource::Tasks, last) {
             last = Some((served, tenant));
             if self.tenants.running(tenant) >= max {
                 continue;
             }
-            let Some(item) = self.queues[queue].take_for(tenant, 1, |_| false).pop() else { continue };
+            let Some(item) = self.queues[queue].take_with_others(tenant, 1, |_| false).pop() else {
+                continue;
+            };
             self.tenants.serve(Resource::Tasks, served);
-            let (ns, is_last) = (item.work.task_ns(), self.queues[queue].live_of(tenant) == 0);
+            let (ns, is_last) = (item.owner.task_ns(), self.queues[queue].live_of(tenant) == 0);
             self.tenants.charge(Resource::Tasks, tenant, ns as f64);
             self.tenants.leave_task(tenant, ns, is_last);
             self.tenants.start_task(tenant);
@@ -84,32 +86,33 @@ impl<W: Work> Scheduler<W> {
         Decision::Idle
     }
 
-    /// Notes the end of a task, which took so much more than was predicted, or less.
+    /// Notes the end of a task. `more_ns` is the difference to its prediction.
     pub(crate) fn end_task(&mut self, tenant: u64, more_ns: f64) {
         self.tenants.end_task(tenant);
         self.tenants.correct(Resource::Tasks, tenant, more_ns);
     }
 
-    /// Makes up for what a batch took more than its tenants were charged, or less.
+    /// Charges a tenant the difference between the time of a batch and its prediction.
     pub(crate) fn correct(&mut self, tenant: u64, more_ns: f64) {
         self.tenants.correct(Resource::Engines, tenant, more_ns);
     }
 
-    /// Decides what a far engine does next: the backlog that the CPU cannot finish within the deadline, newest first.
-    pub(crate) fn next_far(&mut self, engine: usize, workers: usize) -> Decision<W> {
+    /// Decides the next step of a far engine: the backlog that the CPU cannot finish within the target latency,
+    /// newest first. The CPU serves the oldest, so the two meet in the middle.
+    pub(crate) fn next_far(&mut self, engine: usize, workers: usize) -> Decision<O> {
         for at in 0..self.active.len() {
             let index = self.active[at];
             let queue = &self.queues[index];
-            let Lane::Engines(shape) = queue.lane else { continue };
+            let QueueKey::Engines(shape) = queue.queue_key else { continue };
             let Some(choice) = usable(queue, |choice| choice.is_far && choice.engine == engine).next() else {
                 continue;
             };
             let choice = *choice;
-            let surplus = self.surplus(queue, workers).min(choice.lanes.max);
-            if surplus == 0 || !self.far_pays(queue, choice, surplus) {
+            let surplus = self.surplus(queue, workers).min(choice.batch_size.max);
+            if surplus == 0 || !self.far_pays_off(queue, choice, surplus) {
                 continue;
             }
-            let items = self.queues[index].take(surplus, End::Newest);
+            let items = self.queues[index].take(surplus, QueueEnd::Newest);
             if items.is_empty() {
                 continue;
             }
@@ -118,29 +121,29 @@ impl<W: Work> Scheduler<W> {
         Decision::Idle
     }
 
-    fn decide(&mut self, index: usize, tenant: u64, now: Nanos, asking: Asking) -> Decision<W> {
-        match self.inquire(index, self.queues[index].live()) {
-            Inquiry::Ask(question) => return Decision::Ask(question),
-            // With the referee alone work goes on while others are asked.
-            Inquiry::Wait if self.queues[index].choices.is_empty() => return Decision::Idle,
-            Inquiry::Wait | Inquiry::Known => {}
+    fn decide(&mut self, index: usize, tenant: u64, now: Nanos, load: WorkerLoad) -> Decision<O> {
+        match self.need_probe(index, self.queues[index].live()) {
+            ProbeNeed::Probe(request) => return Decision::Probe(request),
+            // The referee goes on serving while other engines are probed.
+            ProbeNeed::Wait if self.queues[index].choices.is_empty() => return Decision::Idle,
+            ProbeNeed::Wait | ProbeNeed::Known => {}
         }
         let queue = &self.queues[index];
-        let class = match queue.lane {
-            Lane::Holder(holder) => return self.hand_over(index, holder),
-            Lane::Engines(class) => class,
-            Lane::Tasks => return Decision::Idle,
+        let class = match queue.queue_key {
+            QueueKey::Holder(holder) => return self.start_at_holder(index, holder),
+            QueueKey::Engines(class) => class,
+            QueueKey::Tasks => return Decision::Idle,
         };
         let joining = self.joining(index, tenant);
         let available =
             queue.live_of(tenant) + joining.iter().map(|other| queue.live_of(*other)).sum::<usize>();
-        let (choice, ops) = match self.choose(queue, tenant, available, now, asking) {
-            Chosen::Unit(choice, ops) => (choice, ops),
-            Chosen::WaitUntil(time) => return Decision::WaitUntil(time),
-            Chosen::LeaveToFar => return Decision::Idle,
-            Chosen::Nobody => {
+        let (choice, ops) = match self.choose(queue, tenant, available, now, load) {
+            SizeChoice::Unit(choice, ops) => (choice, ops),
+            SizeChoice::WaitUntil(time) => return Decision::WaitUntil(time),
+            SizeChoice::LeaveToFar => return Decision::Idle,
+            SizeChoice::Nobody => {
                 let is_offered = !queue.choices.is_empty();
-                let items = self.queues[index].take(usize::MAX, End::Oldest);
+                let items = self.queues[index].take(usize::MAX, QueueEnd::Oldest);
                 self.charge(index, &items, 0.0);
                 let shape = shape_of(&items, class);
                 return match items.is_empty() {
@@ -150,22 +153,23 @@ impl<W: Work> Scheduler<W> {
                 };
             }
         };
-        let items = self.queues[index].take_for(tenant, ops, |other| joining.contains(&other));
+        let items = self.queues[index].take_with_others(tenant, ops, |other| joining.contains(&other));
         if items.is_empty() { Decision::Idle } else { Decision::Run(self.plan(index, choice, class, items)) }
     }
 
-    fn hand_over(&mut self, index: usize, holder: usize) -> Decision<W> {
-        let items = self.queues[index].take(HOLDER_BATCH, End::Oldest);
+    fn start_at_holder(&mut self, index: usize, holder: usize) -> Decision<O> {
+        let items = self.queues[index].take(HOLDER_BATCH, QueueEnd::Oldest);
         let ops: usize = items.iter().map(|item| item.count as usize).sum();
         self.charge(index, &items, self.config.overhead.as_nanos() as f64 * ops as f64);
         if items.is_empty() { Decision::Idle } else { Decision::Start { holder, items } }
     }
 
-    /// Tenants whose jobs may fill the lanes that a tenant's own leave empty: those whose most urgent queue is the same.
+    /// Returns the tenants whose jobs may fill up a tenant's batch: those whose most urgent queue is the same. A
+    /// tenant with a more urgent queue would be charged here and wait longer there.
     fn joining(&self, index: usize, tenant: u64) -> Vec<u64> {
         let queue = &self.queues[index];
         let own = queue.live_of(tenant);
-        if own >= queue.live() || own >= ENOUGH {
+        if own >= queue.live() || own >= MAX_OWN_OPS {
             return Vec::new();
         }
         queue.others(tenant).filter(|other| self.is_top_urgent(index, *other)).collect()
@@ -177,32 +181,33 @@ impl<W: Work> Scheduler<W> {
         queues.len() == 1 || queues.iter().min_by_key(slack) == Some(&index)
     }
 
-    /// Due time less the cost of what is due: the order of slack at any moment.
-    pub(super) fn slack_key(&self, queue: &Queue<W>, tenant: u64) -> i128 {
+    /// Returns the due time less the cost of the due operation. It orders queues by slack at any moment, since the
+    /// present time is common to all.
+    pub(super) fn slack_key(&self, queue: &JobQueue<O>, tenant: u64) -> i128 {
         let due = queue.due_of(tenant).unwrap_or(Nanos::MAX);
         let cost = usable(queue, |choice| !choice.is_far)
-            .map(|choice| choice.cost.predict_ns(choice.lanes, 1, queue.bytes_per_op()))
+            .map(|choice| choice.cost.predict_ns(choice.batch_size, 1, queue.bytes_per_op()))
             .fold(f64::INFINITY, f64::min);
         i128::from(due) - if cost.is_finite() { cost as i128 } else { 0 }
     }
 
-    /// True where another queue of those served next that is in time now would be late after so long.
-    pub(super) fn delays_another(&self, queue: &Queue<W>, now: Nanos, cost_ns: f64) -> bool {
+    /// True if a queue of the next tenants is in time now and would be late after `cost_ns`.
+    pub(super) fn delays_another(&self, queue: &JobQueue<O>, now: Nanos, cost_ns: f64) -> bool {
         let is_delayed = |tenant: u64, other: usize| {
             let other = &self.queues[other];
             let slack = self.slack_key(other, tenant) - i128::from(now);
-            other.lane != queue.lane && (0..cost_ns as i128).contains(&slack)
+            other.queue_key != queue.queue_key && (0..cost_ns as i128).contains(&slack)
         };
-        let mut next = self.tenants.in_order(Resource::Engines).take(MAX_HEEDED);
+        let mut next = self.tenants.in_order(Resource::Engines).take(MAX_DELAY_CHECKS);
         next.any(|tenant| self.tenants.queues(tenant).iter().any(|other| is_delayed(tenant, *other)))
     }
 
-    /// True where another queue or another tenant waits.
+    /// True if another queue or another tenant waits.
     pub(super) fn others_wait(&self) -> bool {
         self.active.len() > 1 || self.tenants.waiting(Resource::Engines) > 1
     }
 
-    /// Predicted nanoseconds of all that a tenant has waiting.
+    /// Returns the predicted nanoseconds of a tenant's waiting jobs and tasks.
     pub(crate) fn backlog_ns(&self, tenant: u64) -> f64 {
         let queues = self.tenants.queues(tenant).iter().map(|index| &self.queues[*index]);
         let operations =
@@ -210,14 +215,14 @@ impl<W: Work> Scheduler<W> {
         operations + self.tenants.tasks_ns(tenant) as f64
     }
 
-    /// Refuses an item with which its tenant would have more waiting than it may. Where nothing waits, a group of lanes is
-    /// always taken: an operation may take longer than the bound.
-    pub(super) fn check_backlog(&self, index: usize, item: &Item<W>) -> Result<(), JobError> {
+    /// Refuses an item that would exceed its tenant's backlog. A tenant with nothing waiting may always queue one
+    /// group of lanes, because a single operation may take longer than the bound.
+    pub(super) fn check_backlog(&self, index: usize, item: &QueueItem<O>) -> Result<(), JobError> {
         let Some(max) = self.config.max_tenant_backlog else { return Ok(()) };
         let (queue, max) = (&self.queues[index], max.as_nanos() as f64);
         let per_op = self.per_op_ns(queue).max(1.0);
         let waiting = self.backlog_ns(item.tenant);
-        let group = queue.choices.iter().map(|choice| choice.lanes.preferred).max().unwrap_or(1);
+        let group = queue.choices.iter().map(|choice| choice.batch_size.preferred).max().unwrap_or(1);
         let is_small = waiting == 0.0 && item.count as usize <= group;
         if is_small || waiting + per_op * f64::from(item.count) <= max {
             return Ok(());
@@ -226,21 +231,21 @@ impl<W: Work> Scheduler<W> {
         Err(JobError::Overloaded { queued: as_operations(waiting), bound: as_operations(max) })
     }
 
-    /// Predicted nanoseconds of so many operations in full batches.
+    /// Returns the predicted nanoseconds of `ops` operations in full batches.
     pub(crate) fn predict_ns(&self, index: usize, ops: usize, bytes: usize) -> f64 {
         let queue = &self.queues[index];
         let costs = usable(queue, |choice| !choice.is_far)
-            .map(|choice| choice.cost.predict_ns(choice.lanes, ops, bytes));
+            .map(|choice| choice.cost.predict_ns(choice.batch_size, ops, bytes));
         let min = costs.fold(f64::INFINITY, f64::min);
         if min.is_finite() { min } else { 0.0 }
     }
 
-    /// Returns the cost of an operation of a queue if its lanes are full.
-    fn per_op_ns(&self, queue: &Queue<W>) -> f64 {
+    /// Returns the cost of one operation of a queue in a full batch.
+    fn per_op_ns(&self, queue: &JobQueue<O>) -> f64 {
         let bytes = queue.bytes_per_op();
-        let full = |choice: &Choice| {
-            let ops = choice.lanes.preferred.max(1);
-            choice.cost.predict_ns(choice.lanes, ops, ops * bytes) / ops as f64
+        let full = |choice: &EngineChoice| {
+            let ops = choice.batch_size.preferred.max(1);
+            choice.cost.predict_ns(choice.batch_size, ops, ops * bytes) / ops as f64
         };
         let min = usable(queue, |choice| !choice.is_far).map(full).fold(f64::INFINITY, f64::min);
         if min.is_finite() { min } else { self.config.overhead.as_nanos() as f64 }

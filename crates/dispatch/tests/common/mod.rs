@@ -27,7 +27,7 @@ pub const fn sized(full: usize, interpreted: usize) -> usize {
     if cfg!(miri) { interpreted } else { full }
 }
 
-/// What is true in this world. An input that begins with 0xFF is out of range.
+/// The correct results of the invented engines. An input that begins with 0xFF is out of range.
 pub fn truth(shape: Shape, operation: &Operation<'_>) -> (Status, Vec<u8>) {
     let input = operation.input;
     if input.first() == Some(&0xFF) {
@@ -67,7 +67,7 @@ fn rotated(input: &[u8], by: usize) -> Vec<u8> {
     bytes
 }
 
-/// What an invented engine does beside computing the truth.
+/// The misbehaviour of an invented engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
     Honest,
@@ -227,7 +227,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Holds who comes from now on.
+    /// Holds every thread that arrives from now on.
     pub fn shut(&self) {
         self.state.lock().unwrap().0 = false;
     }

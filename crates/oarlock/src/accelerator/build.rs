@@ -287,7 +287,7 @@ impl AcceleratorBuilder {
         let probe = move |engine: &dyn Engine, shape| {
             engines.iter().find(|own| own.name() == engine.name())?.probe(shape, &costs)
         };
-        self.dispatcher(proved, referee).appraiser(probe).build()
+        self.dispatcher(proved, referee).first_use_probe(probe).build()
     }
 
     fn dispatcher(&self, proved: &[Arc<SelfTestedEngine>], referee: &Arc<dyn Engine>) -> DispatcherBuilder {

@@ -236,7 +236,7 @@ impl Accelerator {
     /// Returns the engines that are quarantined now.
     #[must_use]
     pub fn quarantined(&self) -> Vec<Quarantined> {
-        self.dispatcher.aside()
+        self.dispatcher.quarantined()
     }
 
     /// Returns the settings of the dispatcher.

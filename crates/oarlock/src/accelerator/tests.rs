@@ -58,7 +58,7 @@ fn the_release_check_of_every_shape_finds_a_spoilt_lane() {
         }
         let counters = dispatcher.counters();
         assert!(counters.disputes > 0 && counters.quarantines > 0, "{shape}: {counters:?}");
-        assert_eq!(dispatcher.aside()[0].shape, Some(shape));
+        assert_eq!(dispatcher.quarantined()[0].shape, Some(shape));
     }
 }
 

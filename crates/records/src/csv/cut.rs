@@ -1,12 +1,13 @@
-//! Where the whole rows at the front of a buffer end.
+//! The end of the whole rows at the front of a buffer.
 
 use memchr::{memchr, memrchr};
 
 use super::layout::BYTE_ORDER_MARK;
 use super::read::closing_quote;
 
-/// Bytes of the whole rows that `buffer` begins with: up to its last line feed outside of quotes. A doubled quote that the
-/// buffer's end cuts in two looks like a closing one, which is right as long as no line feed follows it.
+/// Returns the length of the whole rows at the front of `buffer`, up to its last line feed outside of quotes. A
+/// doubled quote that is cut in two by the buffer's end looks like a closing quote. That is harmless, since no line
+/// feed follows it.
 pub(crate) fn whole_rows(buffer: &[u8], delimiter: u8) -> usize {
     let (mut end, mut from) = (0, 0);
     while let Some(quote) = memchr(b'"', &buffer[from..]).map(|offset| from + offset) {

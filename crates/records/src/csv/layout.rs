@@ -1,41 +1,41 @@
-//! Which field is which column, as the header says.
+//! The mapping of fields to columns, from the header.
 
 use std::ops::Range;
 
 use memchr::{memchr2, memchr3};
 
-use super::{Field, Fields};
-use crate::Buffer;
+use super::{Field, RowFields};
+use crate::SecretBuffer;
 use crate::columns::Columns;
-use crate::error::{PlanError, Reason};
+use crate::error::{PlanError, RejectReason};
 use crate::reject::describe;
-use crate::row::{Cell, MAX_COLUMNS, Row};
+use crate::row::{CellSpan, MAX_COLUMNS, RowSpan};
 use crate::text::unescaped;
 
 /// The columns of a file.
 #[derive(Debug)]
-pub(crate) struct Layout {
+pub(crate) struct CsvLayout {
     delimiter: u8,
-    /// Fields of every row.
+    /// The number of fields of every row.
     fields: u32,
-    /// Which fields are columns of the job, in their order.
+    /// The fields that are columns of the job, in order.
     wanted: Vec<(u32, u8)>,
 }
 
-impl Layout {
-    /// Reads the first row of a file. Returns the layout, the head of the output and the bytes that it stands for.
+impl CsvLayout {
+    /// Reads the first row of a file. Returns the layout, the header of the output and the length of the header read.
     pub(crate) fn read(
         chunk: &[u8],
         delimiter: u8,
         has_header: bool,
         columns: &Columns,
-    ) -> Result<(Self, Buffer, usize), PlanError> {
-        // A mark of byte order is no part of a name.
+    ) -> Result<(Self, SecretBuffer, usize), PlanError> {
+        // A byte order mark is not part of a name.
         let start = if chunk.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         if chunk.len() == start {
             return Err(PlanError::NoHeader);
         }
-        let mut fields = Fields::of(chunk, start, delimiter);
+        let mut fields = RowFields::of(chunk, start, delimiter);
         let first: Vec<Field> = fields.by_ref().collect();
         if let Some(reason) = &fields.fault {
             return Err(PlanError::BadHeader { reason: describe(reason, columns) });
@@ -49,7 +49,7 @@ impl Layout {
             (1..=first.len()).map(|number| number.to_string()).collect()
         };
         let layout = Self { delimiter, fields: first.len() as u32, wanted: find(&names, columns)? };
-        let mut head = Buffer::default();
+        let mut head = SecretBuffer::default();
         let end = fields.end.filter(|_| has_header);
         if let Some(end) = end {
             let mut at = 0;
@@ -85,8 +85,8 @@ impl Layout {
 
     /// Reads the row at `start`.
     #[inline]
-    pub(crate) fn row(&self, chunk: &[u8], start: usize, cells: &mut [Cell; MAX_COLUMNS]) -> Row {
-        let mut fields = Fields::of(chunk, start, self.delimiter);
+    pub(crate) fn row(&self, chunk: &[u8], start: usize, cells: &mut [CellSpan; MAX_COLUMNS]) -> RowSpan {
+        let mut fields = RowFields::of(chunk, start, self.delimiter);
         let (mut count, mut wanted) = (0, self.wanted.iter().peekable());
         for field in fields.by_ref() {
             if let Some((_, column)) = wanted.next_if(|(own, _)| *own == count) {
@@ -95,15 +95,16 @@ impl Layout {
             count += 1;
         }
         if count != self.fields && fields.fault.is_none() {
-            fields.fault = Some(Reason::Columns { expected: self.fields, found: count });
+            fields.fault = Some(RejectReason::Columns { expected: self.fields, found: count });
         }
         let (end, next) = fields.end.map_or((chunk.len(), chunk.len()), |end| (end.end, end.next));
-        Row { append_at: end, is_empty: false, end, next, fault: fields.fault }
+        RowSpan { append_at: end, is_empty: false, end, next, fault: fields.fault }
     }
 }
 
-/// The bytes of a field that is left out: its quotes and one delimiter. All before `from` is left out or the beginning of the row.
-pub(crate) fn dropped(chunk: &[u8], from: usize, delimiter: u8, cell: Cell) -> Range<usize> {
+/// Returns the bytes of a field that is left out, with its quotes and one delimiter. All bytes before `from` are left
+/// out, or `from` is the start of the row.
+pub(crate) fn dropped(chunk: &[u8], from: usize, delimiter: u8, cell: CellSpan) -> Range<usize> {
     let (start, end) = (cell.start as usize, cell.end as usize);
     let quotes = usize::from(start > from && chunk[start - 1] == b'"');
     let (start, end) = (start - quotes, end + quotes);
@@ -113,13 +114,13 @@ pub(crate) fn dropped(chunk: &[u8], from: usize, delimiter: u8, cell: Cell) -> R
     start..end + usize::from(chunk.get(end) == Some(&delimiter))
 }
 
-/// Adds a text as a field. `is_quoted` if quotes stand around it already.
-pub(crate) fn push_text(text: &[u8], delimiter: u8, is_quoted: bool, to: &mut Buffer) {
+/// Adds a text as a field. `is_quoted` is true if the field has quotes already.
+pub(crate) fn push_text(text: &[u8], delimiter: u8, is_quoted: bool, to: &mut SecretBuffer) {
     if is_quoted {
         push_doubled(text, to);
         return;
     }
-    // A quote within is text if the first character is no quote.
+    // A quote inside is ordinary text if the first character is not a quote.
     let needs_quotes = text.first() == Some(&b'"')
         || text.last() == Some(&b'\r')
         || memchr2(b'\n', delimiter, text).is_some();
@@ -128,7 +129,7 @@ pub(crate) fn push_text(text: &[u8], delimiter: u8, is_quoted: bool, to: &mut Bu
 
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The fields that are columns of the job. All that are read must be there.
+/// Finds the fields that are columns of the job. All columns that are read must exist.
 fn find(names: &[String], columns: &Columns) -> Result<Vec<(u32, u8)>, PlanError> {
     let mut wanted = Vec::new();
     for (column, name) in columns.names.iter().enumerate() {
@@ -153,7 +154,7 @@ fn listed(names: &[String]) -> String {
     shown.join(", ") + &more
 }
 
-fn push_name(name: &[u8], delimiter: u8, text: &mut Buffer) {
+fn push_name(name: &[u8], delimiter: u8, text: &mut SecretBuffer) {
     if memchr3(b'"', b'\n', delimiter, name).is_none() {
         return text.extend(name);
     }
@@ -161,13 +162,13 @@ fn push_name(name: &[u8], delimiter: u8, text: &mut Buffer) {
 }
 
 /// Adds a field in quotes. RFC 4180 2.6 and 2.7.
-pub(crate) fn push_quoted(field: &[u8], text: &mut Buffer) {
+pub(crate) fn push_quoted(field: &[u8], text: &mut SecretBuffer) {
     text.push(b'"');
     push_doubled(field, text);
     text.push(b'"');
 }
 
-fn push_doubled(field: &[u8], text: &mut Buffer) {
+fn push_doubled(field: &[u8], text: &mut SecretBuffer) {
     for byte in field {
         if *byte == b'"' {
             text.push(b'"');
@@ -176,7 +177,7 @@ fn push_doubled(field: &[u8], text: &mut Buffer) {
     }
 }
 
-/// A quoted field's text, with doubled quotes made single ones.
+/// Returns the text of a quoted field, with doubled quotes made single.
 pub(crate) fn unquoted(text: &[u8]) -> Vec<u8> {
     let mut single = Vec::with_capacity(text.len());
     let mut bytes = text.iter().peekable();
@@ -189,7 +190,7 @@ pub(crate) fn unquoted(text: &[u8]) -> Vec<u8> {
     single
 }
 
-/// True where a file may be delimited so: what values are written with, quotes and ends of lines are taken.
+/// True if the byte may separate fields. Bytes of encodings, quotes and line ends may not.
 pub(crate) fn is_delimiter(byte: u8) -> bool {
     byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\r\n+/=".contains(&byte)
 }

@@ -1,7 +1,7 @@
-//! Comma-separated values (RFC 4180), read in place: what is not changed keeps its bytes, quotes included.
+//! Comma-separated values (RFC 4180), read in place. Unchanged parts keep their bytes, including quotes.
 //!
-//! A quote opens a field only as its first byte; elsewhere it is a character like any other, so a stray one spoils its own
-//! field and no other.
+//! A quote opens a field only as its first byte. Elsewhere it is an ordinary character, so a stray quote spoils only
+//! its own field.
 
 mod cut;
 mod layout;
@@ -10,5 +10,5 @@ mod read;
 mod tests;
 
 pub(crate) use self::cut::whole_rows;
-pub(crate) use self::layout::{Layout, dropped, is_delimiter, push_quoted, push_text, unquoted};
-pub(crate) use self::read::{Field, Fields};
+pub(crate) use self::layout::{CsvLayout, dropped, is_delimiter, push_quoted, push_text, unquoted};
+pub(crate) use self::read::{Field, RowFields};

@@ -1,32 +1,32 @@
-//! Fields of a row, one after the other.
+//! A reader of the fields of a row.
 
 use memchr::{memchr, memchr2};
 
-use crate::error::Reason;
-use crate::row::{Cell, CellKind, line_end};
+use crate::error::RejectReason;
+use crate::row::{CellKind, CellSpan, line_end};
 
 /// Reads the fields of one row.
-pub(crate) struct Fields<'a> {
+pub(crate) struct RowFields<'a> {
     chunk: &'a [u8],
     delimiter: u8,
     at: usize,
-    /// Where the row ends, once its last field is read.
+    /// The end of the row, once its last field has been read.
     pub(crate) end: Option<RowEnd>,
-    pub(crate) fault: Option<Reason>,
+    pub(crate) fault: Option<RejectReason>,
 }
 
-/// Behind the row's last byte, and the next row's first.
+/// The end of a row and the start of the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RowEnd {
     pub(crate) end: usize,
     pub(crate) next: usize,
 }
 
-/// One field: where its text lies, without quotes.
-pub(crate) type Field = Cell;
+/// The position of a field's text, without quotes.
+pub(crate) type Field = CellSpan;
 
-impl<'a> Fields<'a> {
-    /// The fields of the row that begins at `start`.
+impl<'a> RowFields<'a> {
+    /// Reads the row that begins at `start`.
     pub(crate) fn of(chunk: &'a [u8], start: usize, delimiter: u8) -> Self {
         Self { chunk, delimiter, at: start, end: None, fault: None }
     }
@@ -36,18 +36,18 @@ impl<'a> Fields<'a> {
         let (close, is_escaped) = closing_quote(self.chunk, start);
         let kind = if is_escaped { CellKind::Escaped } else { CellKind::Text };
         let Some(close) = close else {
-            self.fault = Some(Reason::OpenQuote);
+            self.fault = Some(RejectReason::OpenQuote);
             self.end = Some(RowEnd { end: self.chunk.len(), next: self.chunk.len() });
-            return Cell::new(start..self.chunk.len(), kind);
+            return CellSpan::new(start..self.chunk.len(), kind);
         };
         let behind = self.pass_separator(close + 1);
         if behind != close + 1 {
-            self.fault.get_or_insert(Reason::AfterQuote);
+            self.fault.get_or_insert(RejectReason::AfterQuote);
         }
-        Cell::new(start..close, kind)
+        CellSpan::new(start..close, kind)
     }
 
-    /// Goes behind the separator that ends a field which has no more quotes, and says where the field ends.
+    /// Moves behind the separator that ends an unquoted field. Returns the end of the field.
     #[inline]
     fn pass_separator(&mut self, from: usize) -> usize {
         let found = memchr2(self.delimiter, b'\n', &self.chunk[from..]).map(|offset| from + offset);
@@ -65,7 +65,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl Iterator for Fields<'_> {
+impl Iterator for RowFields<'_> {
     type Item = Field;
 
     #[inline]
@@ -78,11 +78,11 @@ impl Iterator for Fields<'_> {
         }
         let start = self.at;
         let end = self.pass_separator(start);
-        Some(Cell::new(start..end, CellKind::Text))
+        Some(CellSpan::new(start..end, CellKind::Text))
     }
 }
 
-/// The quote that ends the field whose text begins at `start`, and whether there are doubled ones before it.
+/// Returns the quote that ends the field whose text begins at `start`, and true if doubled quotes precede it.
 pub(super) fn closing_quote(chunk: &[u8], start: usize) -> (Option<usize>, bool) {
     let (mut from, mut is_escaped) = (start, false);
     while let Some(quote) = memchr(b'"', &chunk[from..]).map(|offset| from + offset) {

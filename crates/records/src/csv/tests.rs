@@ -1,7 +1,7 @@
 //! The reader against a reader that takes one character after the other.
 
 use super::*;
-use crate::error::Reason;
+use crate::error::RejectReason;
 use crate::text::unescaped;
 
 /// A row: its fields' texts, where the next one begins, whether it is well-formed.
@@ -51,7 +51,7 @@ fn naive(text: &[u8], start: usize) -> Read {
 }
 
 fn ours(text: &[u8], start: usize) -> Read {
-    let mut fields = Fields::of(text, start, b',');
+    let mut fields = RowFields::of(text, start, b',');
     let texts = fields.by_ref().map(|field| unescaped(text, field).into_owned()).collect();
     (texts, fields.end.unwrap().next, fields.fault.is_none())
 }
@@ -101,9 +101,9 @@ fn every_prefix_is_cut_where_a_row_ends() {
 fn is_inside(text: &[u8], end: usize) -> bool {
     let mut start = 0;
     while start < end {
-        let mut fields = Fields::of(text, start, b',');
+        let mut fields = RowFields::of(text, start, b',');
         fields.by_ref().for_each(drop);
-        if fields.fault == Some(Reason::OpenQuote) {
+        if fields.fault == Some(RejectReason::OpenQuote) {
             return true;
         }
         start = fields.end.unwrap().next;
@@ -114,7 +114,7 @@ fn is_inside(text: &[u8], end: usize) -> bool {
 #[test]
 fn what_quotes_hold_comes_out_again() {
     for text in (0..6).flat_map(texts) {
-        let mut quoted = crate::Buffer::default();
+        let mut quoted = crate::SecretBuffer::default();
         push_quoted(&text, &mut quoted);
         quoted.extend(b",x\n");
         let (fields, next, is_good) = ours(&quoted, 0);

@@ -145,7 +145,7 @@ impl AuditTrail {
     fn count(&self, tallies: &[CodeTally], metrics: &ServerMetrics) {
         for ((_, scheme), tally) in self.kinds.iter().zip(tallies) {
             let counters = match scheme {
-                Some(scheme) => metrics.schemes.of(&counted_as(*scheme)),
+                Some(scheme) => metrics.schemes.get(&counted_as(*scheme)),
                 None => metrics.schemes.rest(),
             };
             counters.add(tally);

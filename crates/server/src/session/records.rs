@@ -198,19 +198,19 @@ impl RecordBatchTask {
         let mut tally = CodeTally::default();
         if let (Column::One(task), []) = (&batch.task, codes) {
             tally.note(Code::Done as u8, batch.records.len as u32);
-            return metrics.tasks.of(task).add(&tally);
+            return metrics.tasks.get(task).add(&tally);
         }
         let mut last = None;
         let codes = codes.iter().copied().chain(iter::repeat(Code::Done as u8));
         for (task, code) in batch.task.cursor().take(batch.records.len).zip(codes) {
             // The counters of a task are looked up once for each run of equal tasks.
             if let Some(before) = last.replace(task).filter(|before| *before != task) {
-                metrics.tasks.of(&before).add(&std::mem::take(&mut tally));
+                metrics.tasks.get(&before).add(&std::mem::take(&mut tally));
             }
             tally.note(code, 1);
         }
         if let Some(task) = last {
-            metrics.tasks.of(&task).add(&tally);
+            metrics.tasks.get(&task).add(&tally);
         }
     }
 

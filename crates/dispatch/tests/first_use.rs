@@ -1,4 +1,4 @@
-//! Engines that are asked about a shape at its first use.
+//! Tests of the probes of engines at the first use of a shape.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
@@ -11,7 +11,7 @@ use common::*;
 use oarlock_core::{BatchSize, Engine, JobError, Shape};
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig, SubmitOptions};
 
-/// Who was asked about what, and a gate that the questions pass.
+/// Records the probes of engines, which pass a gate.
 #[derive(Default)]
 struct Asked {
     questions: Mutex<Vec<(&'static str, Shape)>>,
@@ -46,7 +46,7 @@ fn asking(
     let config = SchedulerConfig { cross_check: 0.0, caller_budget: Duration::from_secs(60), ..config };
     let builder =
         DispatcherBuilder::new(Invented::referee()).engine(Invented::lanes(Manner::Honest)).config(config);
-    (builder.appraiser(appraise).build(), asked)
+    (builder.first_use_probe(appraise).build(), asked)
 }
 
 fn offered(engine: &dyn Engine, shape: Shape) -> Option<BatchSize> {

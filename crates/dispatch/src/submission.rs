@@ -1,4 +1,4 @@
-//! A submission: jobs, their answers, and who waits for them.
+//! A submission: jobs, their answers, and the task or thread that waits for them.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,50 +10,52 @@ use std::thread::Thread;
 use oarlock_core::{HeldJob, JobError, Jobs, OperationSet, Outcomes, Records, Shape};
 
 use crate::metrics::count;
-use crate::queue::{Item, Lane, Nanos, Work};
-use crate::results::{Results, sorted, withheld};
-use crate::task::Task;
+use crate::queue::{ItemOwner, Nanos, QueueItem, QueueKey};
+use crate::results::{Results, sort_errors, unconfirmed_error};
+use crate::task::CallerTask;
 
-/// What was submitted.
+/// The content of a submission.
 pub(crate) enum Payload {
     Operations(OperationSet),
     Records(Shape, Box<Records<'static>>),
     Held(Vec<HeldJob>),
-    Task(Task),
+    Task(CallerTask),
 }
 
-/// One submission. Its inputs do not change until it is dropped, so an abandoned batch may still read them.
-pub(crate) struct Group {
+/// One submission. Its inputs do not change until it is dropped, because an engine that hangs may still read them.
+pub(crate) struct Submission {
     pub(crate) payload: Payload,
-    pub(crate) lane: Lane,
+    pub(crate) queue_key: QueueKey,
     pub(crate) tenant: u64,
     count: u32,
     bytes: u32,
-    /// An [`End`]; written under `state`'s lock only, so that a submission ends once.
+    /// A [`SubmissionEnd`]. It is written under `state`'s lock only, so that a submission ends once. It is read
+    /// without the lock.
     end: AtomicU8,
-    /// Operations still in the queue; touched under the scheduler's lock only, so that plain loads and stores do.
+    /// The number of operations still in the queue. Only holders of the scheduler's lock touch it, so relaxed loads
+    /// and stores suffice.
     queued: AtomicU32,
-    state: Mutex<State>,
+    state: Mutex<SubmissionState>,
 }
 
-struct State {
+struct SubmissionState {
     outcomes: Outcomes,
     held: Vec<Option<Result<Vec<u8>, JobError>>>,
     errors: Vec<(u32, JobError)>,
     left: u32,
-    waiter: Waiter,
+    waiter: AnswerWaiter,
 }
 
-enum Waiter {
+enum AnswerWaiter {
     Nobody,
     Task(Waker),
     Thread(Thread),
 }
 
-/// How a submission ended.
+/// The state of a submission: live, or the way it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum End {
+pub(crate) enum SubmissionEnd {
     Live = 0,
     Answered = 1,
     Cancelled = 2,
@@ -61,8 +63,8 @@ pub(crate) enum End {
     ShutDown = 4,
 }
 
-impl Group {
-    pub(crate) fn new(payload: Payload, lane: Lane, tenant: u64) -> Arc<Self> {
+impl Submission {
+    pub(crate) fn new(payload: Payload, queue_key: QueueKey, tenant: u64) -> Arc<Self> {
         let (count, bytes) = match &payload {
             Payload::Operations(set) => (set.len(), set.input_bytes()),
             Payload::Records(_, records) => (records.len, records.input_bytes()),
@@ -71,7 +73,7 @@ impl Group {
         };
         let outcomes = match &payload {
             Payload::Operations(set) => Outcomes::for_operations(set.shape(), set.len()),
-            // No engine will be asked, so the (empty) outcome is made here.
+            // No engine runs for zero records, so the empty outcome is made here.
             Payload::Records(shape, records) if records.len == 0 => {
                 Outcomes::for_jobs(&Jobs::Records(*shape, &[&**records]))
             }
@@ -79,11 +81,12 @@ impl Group {
         };
         let held = if let Payload::Held(jobs) = &payload { vec![None; jobs.len()] } else { Vec::new() };
         let count = u32::try_from(count).unwrap_or(u32::MAX);
-        let state = State { outcomes, held, errors: Vec::new(), left: count, waiter: Waiter::Nobody };
-        let end = if count == 0 { End::Answered } else { End::Live };
+        let state =
+            SubmissionState { outcomes, held, errors: Vec::new(), left: count, waiter: AnswerWaiter::Nobody };
+        let end = if count == 0 { SubmissionEnd::Answered } else { SubmissionEnd::Live };
         Arc::new(Self {
             payload,
-            lane,
+            queue_key,
             tenant,
             count,
             bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
@@ -101,7 +104,7 @@ impl Group {
         self.bytes as usize
     }
 
-    /// The shape of what engines do; None where none of them does.
+    /// Returns the shape of its operations or records; None for jobs of holders and tasks.
     pub(crate) fn shape(&self) -> Option<Shape> {
         match &self.payload {
             Payload::Operations(set) => Some(set.shape()),
@@ -110,14 +113,14 @@ impl Group {
         }
     }
 
-    pub(crate) fn task(&self) -> Option<&Task> {
+    pub(crate) fn task(&self) -> Option<&CallerTask> {
         if let Payload::Task(task) = &self.payload { Some(task) } else { None }
     }
 
-    /// The whole submission as it enters the queue.
-    pub(crate) fn item(self: &Arc<Self>, enqueued: Nanos, due: Nanos) -> Item<Arc<Self>> {
-        Item {
-            work: Arc::clone(self),
+    /// Returns the queue item of the whole submission.
+    pub(crate) fn item(self: &Arc<Self>, enqueued: Nanos, due: Nanos) -> QueueItem<Arc<Self>> {
+        QueueItem {
+            owner: Arc::clone(self),
             first: 0,
             count: self.count,
             bytes: self.bytes,
@@ -129,37 +132,39 @@ impl Group {
         }
     }
 
-    /// Counts operations into the queue. Under the scheduler's lock.
+    /// Counts operations into the queue. The caller holds the scheduler's lock.
     pub(crate) fn enter_queue(&self, ops: u32) {
         self.queued.store(self.queued.load(Ordering::Relaxed) + ops, Ordering::Relaxed);
     }
 
-    /// Counts operations out of the queue. Under the scheduler's lock.
+    /// Counts operations out of the queue. The caller holds the scheduler's lock.
     pub(crate) fn leave_queue(&self, ops: u32) {
         self.queued.store(self.queued.load(Ordering::Relaxed) - ops, Ordering::Relaxed);
     }
 
-    /// Takes the count of operations still queued, when they are not wanted any more. Under the scheduler's lock.
+    /// Takes the count of queued operations, because they are no longer wanted. The caller holds the scheduler's
+    /// lock.
     pub(crate) fn take_queued(&self) -> usize {
         let queued = self.queued.load(Ordering::Relaxed);
         self.queued.store(0, Ordering::Relaxed);
         queued as usize
     }
 
-    pub(crate) fn end(&self) -> End {
+    pub(crate) fn end(&self) -> SubmissionEnd {
         match self.end.load(Ordering::Acquire) {
-            0 => End::Live,
-            1 => End::Answered,
-            2 => End::Cancelled,
-            3 => End::Expired,
-            _ => End::ShutDown,
+            0 => SubmissionEnd::Live,
+            1 => SubmissionEnd::Answered,
+            2 => SubmissionEnd::Cancelled,
+            3 => SubmissionEnd::Expired,
+            _ => SubmissionEnd::ShutDown,
         }
     }
 
-    /// Ends a live submission, counts what was not answered, and wakes who waits for it; false where it had ended.
-    pub(crate) fn end_early(&self, end: End, counter: &AtomicU64) -> bool {
+    /// Ends a live submission, counts its unanswered operations, and wakes its waiter. Returns false if it had ended
+    /// before.
+    pub(crate) fn end_early(&self, end: SubmissionEnd, counter: &AtomicU64) -> bool {
         let state = self.lock();
-        if self.end() != End::Live {
+        if self.end() != SubmissionEnd::Live {
             return false;
         }
         count(counter, state.left as usize);
@@ -167,34 +172,35 @@ impl Group {
         true
     }
 
-    /// Counters are written before, so that whoever is woken finds itself counted.
-    fn finish(&self, mut state: MutexGuard<'_, State>, end: End) {
+    /// Ends the submission. The counters have been written before, so that a woken caller already finds itself
+    /// counted.
+    fn finish(&self, mut state: MutexGuard<'_, SubmissionState>, end: SubmissionEnd) {
         self.end.store(end as u8, Ordering::Release);
-        let waiter = std::mem::replace(&mut state.waiter, Waiter::Nobody);
+        let waiter = std::mem::replace(&mut state.waiter, AnswerWaiter::Nobody);
         drop(state);
         waiter.wake();
     }
 
-    /// Answers `count` operations from `first` on with outcomes `from..` of a batch.
+    /// Answers `count` operations from index `first` on with the outcomes of a batch from index `from` on.
     pub(crate) fn answer(&self, first: u32, count: u32, batch: &Outcomes, from: usize, counter: &AtomicU64) {
-        self.settle(count, counter, |state| {
+        self.record_answers(count, counter, |state| {
             state.outcomes.copy_results(first as usize, batch, from, count as usize);
         });
     }
 
     /// Answers all operations with the outcomes of a batch of their own.
     pub(crate) fn answer_all(&self, outcomes: Outcomes, counter: &AtomicU64) {
-        self.settle(self.count, counter, |state| state.outcomes = outcomes);
+        self.record_answers(self.count, counter, |state| state.outcomes = outcomes);
     }
 
     /// Answers one held job.
     pub(crate) fn answer_held(&self, index: u32, result: Result<Vec<u8>, JobError>, counter: &AtomicU64) {
-        self.settle(1, counter, |state| state.held[index as usize] = Some(result));
+        self.record_answers(1, counter, |state| state.held[index as usize] = Some(result));
     }
 
     /// Answers `count` operations from `first` on with an error.
     pub(crate) fn answer_error(&self, first: u32, count: u32, error: &JobError, counter: &AtomicU64) {
-        self.settle(count, counter, |state| match &self.payload {
+        self.record_answers(count, counter, |state| match &self.payload {
             Payload::Held(_) => {
                 (first..first + count).for_each(|at| state.held[at as usize] = Some(Err(error.clone())));
             }
@@ -202,39 +208,39 @@ impl Group {
         });
     }
 
-    fn settle(&self, ops: u32, counter: &AtomicU64, write: impl FnOnce(&mut State)) {
+    fn record_answers(&self, ops: u32, counter: &AtomicU64, write: impl FnOnce(&mut SubmissionState)) {
         let mut state = self.lock();
-        if self.end() != End::Live {
+        if self.end() != SubmissionEnd::Live {
             return;
         }
         write(&mut state);
         state.left -= ops;
         count(counter, ops as usize);
         if state.left == 0 {
-            self.finish(state, End::Answered);
+            self.finish(state, SubmissionEnd::Answered);
         }
     }
 
-    /// Leaves `waker` to be woken; false where the end has come already.
+    /// Stores `waker`, to be woken at the end. Returns false if the submission has ended.
     pub(crate) fn watch_by_task(&self, waker: &Waker) -> bool {
         let mut state = self.lock();
-        if self.end() != End::Live {
+        if self.end() != SubmissionEnd::Live {
             return false;
         }
         match &mut state.waiter {
-            Waiter::Task(known) => known.clone_from(waker),
-            waiter => *waiter = Waiter::Task(waker.clone()),
+            AnswerWaiter::Task(known) => known.clone_from(waker),
+            waiter => *waiter = AnswerWaiter::Task(waker.clone()),
         }
         true
     }
 
-    /// Leaves this thread to be unparked; false where the end has come already.
+    /// Stores this thread, to be unparked at the end. Returns false if the submission has ended.
     pub(crate) fn watch_by_thread(&self) -> bool {
         let mut state = self.lock();
-        if self.end() == End::Live {
-            state.waiter = Waiter::Thread(std::thread::current());
+        if self.end() == SubmissionEnd::Live {
+            state.waiter = AnswerWaiter::Thread(std::thread::current());
         }
-        self.end() == End::Live
+        self.end() == SubmissionEnd::Live
     }
 
     /// Takes the answers of an ended submission.
@@ -245,29 +251,29 @@ impl Group {
             shape,
             len: self.len(),
             unanswered: match (self.end(), shape) {
-                (End::Expired, _) => JobError::DeadlineExceeded,
-                (End::ShutDown, _) => JobError::ShutDown,
-                (End::Answered, Some(shape)) => withheld(shape),
+                (SubmissionEnd::Expired, _) => JobError::DeadlineExceeded,
+                (SubmissionEnd::ShutDown, _) => JobError::ShutDown,
+                (SubmissionEnd::Answered, Some(shape)) => unconfirmed_error(shape),
                 _ => JobError::Cancelled,
             },
             outcomes: std::mem::take(&mut state.outcomes),
             held: std::mem::take(&mut state.held),
-            errors: sorted(std::mem::take(&mut state.errors)),
+            errors: sort_errors(std::mem::take(&mut state.errors)),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SubmissionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Work for Arc<Group> {
+impl ItemOwner for Arc<Submission> {
     fn is_live(&self) -> bool {
-        self.end() == End::Live
+        self.end() == SubmissionEnd::Live
     }
 
     fn shape(&self) -> Option<Shape> {
-        Group::shape(self)
+        Submission::shape(self)
     }
 
     fn task_ns(&self) -> Nanos {
@@ -275,14 +281,14 @@ impl Work for Arc<Group> {
     }
 }
 
-impl fmt::Debug for Group {
+impl fmt::Debug for Submission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Group({:?}, {} operations, {:?})", self.lane, self.count, self.end())
+        write!(f, "Group({:?}, {} operations, {:?})", self.queue_key, self.count, self.end())
     }
 }
 
-impl Waiter {
-    /// A waker that panics harms nobody but its own task: other answers of the batch go out.
+impl AnswerWaiter {
+    /// Wakes the waiter. A panic of a waker is caught, because a worker calls it and has other submissions to answer.
     fn wake(self) {
         match self {
             Self::Nobody => {}
