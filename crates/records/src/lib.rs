@@ -19,7 +19,8 @@
 //! use oarlock::Accelerator;
 //! use oarlock::BlockCipher;
 //! use oarlock::table::{KeyTable, KeyType, KeyPolicy};
-//! use oarlock_records::{RowCipher, ChunkResult, Encoding, FileFormat, IvFrom, RecordJob, KeyFrom, KeyNames, Padding, FilePlan, RowOperation, ChunkWorker};
+//! use oarlock_records::{ChunkResult, ChunkWorker, Encoding, FileFormat, FilePlan, IvFrom, KeyFrom, KeyNames};
+//! use oarlock_records::{Padding, RecordJob, RowCipher, RowOperation};
 //!
 //! let table = KeyTable::new();
 //! let key = table.insert("pans", KeyType::Tdes2, &b"sixteen byte key"[..], KeyPolicy::any_data(KeyType::Tdes2))?.index;
