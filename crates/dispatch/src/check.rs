@@ -57,7 +57,7 @@ impl DispatchState {
                 batch.cross_check(outcomes);
             }
             Jobs::Records(shape, _) => {
-                self.cross_check_records(engine, *shape, jobs, outcomes, running_engine)
+                self.cross_check_records(engine, *shape, jobs, outcomes, running_engine);
             }
         }
         Ok(took_ns)

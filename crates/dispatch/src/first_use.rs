@@ -59,7 +59,7 @@ impl DispatchState {
             match state.scheduler.need_probe(queue, ops) {
                 ProbeNeed::Known => return (state, Some(queue)),
                 ProbeNeed::Wait => {
-                    state = self.probe_done.wait(state).unwrap_or_else(PoisonError::into_inner)
+                    state = self.probe_done.wait(state).unwrap_or_else(PoisonError::into_inner);
                 }
                 ProbeNeed::Probe(request) => {
                     drop(state);

@@ -128,7 +128,7 @@ impl GatheredColumns {
         let mut batch = Batch::of(plan.job.task(), records);
         match &plan.job.operation {
             RowOperation::Encrypt { iv, .. } | RowOperation::Decrypt { iv, .. } => {
-                batch.iv_from = self.iv_from(iv)
+                batch.iv_from = self.iv_from(iv);
             }
             RowOperation::Translate { iv, to_iv, .. } => {
                 batch.iv_from = self.iv_from(iv);
