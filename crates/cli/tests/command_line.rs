@@ -137,7 +137,7 @@ fn connections_come_from_the_environment_and_from_behind() {
     assert_eq!(document(&oarlock(&behind)), keys);
     let half = oarlock(&["call", "keys", "--server", &tls, "--ca", &ca, "--cert", &cert]);
     assert_eq!(code(&half), 2);
-    assert!(stderr(&half).contains("--cert goes with --cert-key"), "{}", stderr(&half));
+    assert!(stderr(&half).contains("--cert needs --cert-key"), "{}", stderr(&half));
     for line in [&["call", "engines", "--json"][..], &["call", "public-key", "p256", "--json"]] {
         let output = command(line).env("OARLOCK_SERVER", served.socket()).output().unwrap();
         assert_eq!(code(&output), 0, "{}", stderr(&output));

@@ -254,7 +254,7 @@ fn a_record_is_compared_with_its_key() {
     );
     let other = check("s1", &["--key", &place.path("ed")]);
     assert_eq!(code(&other), 1);
-    assert!(stderr(&other).contains("another key than the file"), "{}", stderr(&other));
+    assert!(stderr(&other).contains("the record and the file have different keys"), "{}", stderr(&other));
     let missing = check("none", &[]);
     assert_eq!(code(&missing), 1);
     assert!(

@@ -247,7 +247,11 @@ fn a_log_tells_no_more_than_queries() {
     let machine = place.text("small.json");
     let output = oarlock(&["dnssec", "capacity", &log, "--machine", &machine]);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("nothing here tells --r, --a-s, --s, --a-v"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("the traffic does not determine --r, --a-s, --s, --a-v"),
+        "{}",
+        stderr(&output)
+    );
     let found = place.ask(&[&log, "--worst-case"]);
     assert_eq!(number(&found, "/demand/signatures_per_s"), 3.0);
 }
@@ -267,11 +271,11 @@ fn wrong_words_and_files_are_named() {
         (&[&nonsense], "expected pcap, pcapng, dnstap"),
         (&[&damaged], "damaged gzip stream"),
         (&[&unknown], "link type 147"),
-        (&[], "there is no traffic to learn the load from"),
-        (&["--queries-per-second", "58"], "nothing here tells --r"),
+        (&[], "there is no traffic: expected captures or logs"),
+        (&["--queries-per-second", "58"], "the traffic does not determine --r"),
         (&["--a-v", "2"], "expected a number from 0 to 1"),
         (&["--plot-queries", "q.svg", load[0], load[1], load[2]], "needs traffic"),
-        (&["--against", &broken, load[0], load[1], load[2]], "is no saved machine"),
+        (&["--against", &broken, load[0], load[1], load[2]], "has no rates that --save wrote"),
         (&["--for", "3"], "--dnstap-socket"),
     ];
     for (arguments, said) in cases {

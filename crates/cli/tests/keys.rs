@@ -187,7 +187,9 @@ fn keys_that_openssl_made_come_in_from_every_format() {
         [true; 4]
     );
     let encrypted = "keys import encrypted.pem --directory keys --in-passphrase-file secret";
-    assert!(folder.run(encrypted).stderr.ends_with(b"is not encrypted: --passphrase-file makes it so\n"));
+    assert!(
+        folder.run(encrypted).stderr.ends_with(b"is not encrypted: use --passphrase-file to encrypt it\n")
+    );
     folder.ok(&format!("{encrypted} --name again --passphrase-file secret"));
     assert_eq!(folder.get("keys/encrypted.pem"), folder.get("keys/rsa.pem"));
     folder.openssl("pkey -in keys/again.pem -passin file:secret -noout");
@@ -364,7 +366,7 @@ fn a_private_key_that_everybody_may_read_is_named() {
     folder.ok("keys generate p256 --directory .");
     fs::set_permissions(folder.path().join("p256.pem"), fs::Permissions::from_mode(0o644)).unwrap();
     let output = folder.run("keys list --directory .");
-    assert!(code(&output) == 0 && stderr(&output).contains("p256.pem: everybody may read this private key"));
+    assert!(code(&output) == 0 && stderr(&output).contains("p256.pem: every user can read this private key"));
 }
 
 #[test]
@@ -460,7 +462,10 @@ fn a_file_that_is_no_key_is_named_with_the_reason() {
             "empty.pem: expected a key in PEM or DER, found an empty file",
         ),
         ("keys import long.pem --directory . --name x", "long.pem: input of 1048577 bytes"),
-        ("keys import public.pem --directory . --name x --passphrase-file secret", "this is a public key"),
+        (
+            "keys import public.pem --directory . --name x --passphrase-file secret",
+            "a public key is not encrypted",
+        ),
         ("keys import p256.pem --directory . --name a/b", "found \"a/b\"\n"),
         ("keys generate p256 --directory . --name .hidden", "found \".hidden\"\n"),
         ("keys generate aes128 --records k.keys --name a\"b", "expected a name of letters"),
@@ -546,9 +551,9 @@ fn wrong_words_end_with_two() {
         ("keys generate p256 --out x.pem --name x", "cannot be used with"),
         ("keys generate des --records k --directory .", "cannot be used with"),
         ("keys generate p256 --records k", "--records is for symmetric keys"),
-        ("keys generate des --directory .", "expected --records"),
-        ("keys generate des --out x.pem", "expected --records"),
-        ("keys generate des --passphrase-file secret", "expected --records"),
+        ("keys generate des --directory .", "use --records"),
+        ("keys generate des --out x.pem", "use --records"),
+        ("keys generate des --passphrase-file secret", "use --records"),
         ("keys import", "<FILE>"),
         ("keys show", "<FILE|NAME>"),
         ("keys list x", "unexpected argument"),

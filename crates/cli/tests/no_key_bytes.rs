@@ -322,7 +322,7 @@ fn no_milter_says_anything_of_a_key() {
     sentinels.assert_absent("the milter's log", log.as_bytes());
     folder.write("milter.toml", b"authserv_id = 7\n");
     milter.signal("-HUP");
-    let log = milter.log_with("the new settings are refused");
+    let log = milter.log_with("the new settings were rejected");
     sentinels.assert_absent("the milter's log", log.as_bytes());
     sentinels.assert_absent("the milter's metrics", milter.metrics().as_bytes());
 }

@@ -290,7 +290,7 @@ fn the_input_is_never_overwritten() {
     for words in ["in -o in", "in -o ./in", "in -o link", "link -o in", "in -o out --rejects in"] {
         let output = folder.records(&format!("encrypt {words} {how}"));
         assert_eq!(code(&output), 2, "{words}");
-        assert!(stderr(&output).contains("is the input: it would be lost"), "{}", stderr(&output));
+        assert!(stderr(&output).contains("is the input and would be overwritten"), "{}", stderr(&output));
     }
     assert_eq!(folder.get("in"), "v\n00\n");
     let output = folder.records(&format!("encrypt in -o out --rejects out {how}"));
@@ -422,7 +422,7 @@ fn weak_keys_and_keys_that_are_seen_are_told() {
     folder.ok(&format!("{how} --key-file weak --weak-keys allow"));
     let seen = folder.records(&format!("{how} --key 0123456789abcdef"));
     assert_eq!(code(&seen), 0);
-    assert!(stderr(&seen).contains("every user of this machine can see it"));
+    assert!(stderr(&seen).contains("every user of this machine can see the key"));
     assert!(!stderr(&seen).contains("0123456789abcdef"));
 }
 
@@ -456,7 +456,7 @@ fn mistakes_end_with_two_and_say_what_was_expected() {
         ),
         (
             "translate in --column v --cipher aes128-gcm --key-file key --to-key-file key".into(),
-            "GCM is not translated",
+            "GCM cannot be translated",
         ),
         (
             "translate in --column v --cipher aes128-cbc --key-file key".into(),
@@ -486,7 +486,7 @@ fn mistakes_end_with_two_and_say_what_was_expected() {
         .current_dir(folder.0.path())
         .output()
         .unwrap();
-    assert_eq!((code(&output), stderr(&output).contains("rows need --output FILE")), (2, true));
+    assert_eq!((code(&output), stderr(&output).contains("expected --output FILE for the rows")), (2, true));
 }
 
 #[test]

@@ -143,7 +143,7 @@ mod tests {
     fn bad_words_say_what_was_expected() {
         let cases = [
             (["--op", "rsa2047-sign"], "rsa2048-sign"),
-            (["--op", "sha256-64"], "no public-key operation"),
+            (["--op", "sha256-64"], "is not a public-key operation"),
             (["--loads", "5,,90"], "a number"),
             (["--loads", "5,fast"], "fast"),
             (["--loads", "0"], "above 0"),
