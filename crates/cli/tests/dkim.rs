@@ -258,7 +258,7 @@ fn a_record_is_compared_with_its_key() {
     let missing = check("none", &[]);
     assert_eq!(code(&missing), 1);
     assert!(
-        stderr(&missing).contains("none._domainkey.example.com: there is no such record"),
+        stderr(&missing).contains("none._domainkey.example.com: there is no record of this name"),
         "{}",
         stderr(&missing)
     );

@@ -30,7 +30,7 @@ pub struct AtomicFile {
     folder: PathBuf,
 }
 
-/// The options of [`write`].
+/// The options of [`write()`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteOptions {
     /// The permissions of the new file, before the umask.

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`speed`], [`latency`], [`ladder`] | engines in this process: rates, latencies under load, the short-DES paper |
 //! | [`load`] | a cryptoserver under load |
-//! | [`bench`] | whole programs with and without Oarlock: TLS servers, mail filters |
+//! | [`bench`](mod@bench) | whole programs with and without Oarlock: TLS servers, mail filters |
 //! | [`dkim`], [`dnssec`] | messages and zones; whether a machine affords a resolver's load |
 //! | [`tls_client`] | TLS clients that put load on a server |
 //! | `peer` | OpenSSL, loaded at run time; the only unsafe code |

@@ -74,7 +74,7 @@ impl ZoneDraft {
         self.serial
     }
 
-    /// Returns all records except signatures. Zone digests are zeros until [`SigningPlan::seal`] computes them.
+    /// Returns all records except signatures. Zone digests are zeros until `SigningPlan::seal` computes them.
     #[must_use]
     pub fn records(&self) -> &ZoneRecords {
         &self.records
