@@ -4,16 +4,16 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`job`](Job) | what is done with every row |
-//! | [`plan`](Plan) | a job made ready for one file |
-//! | [`worker`](Worker) | rows of a chunk read, computed, written |
+//! | [`job`](RecordJob) | what is done with every row |
+//! | [`plan`](FilePlan) | a job made ready for one file |
+//! | [`worker`](ChunkWorker) | rows of a chunk read, computed, written |
 //! | `csv`, `ndjson` | rows read in place |
 //! | `gather`, `write` | columns of a batch out of rows; rows out of results |
 //! | [`key_file`](load_keys) | files of keys and their policies |
 //! | `same_key` | lines of such files that hold the same key |
 //! | [`encoding`](Encoding), [`padding`](Padding) | values as text; values that are not whole blocks |
-//! | [`reject`](Reject), `error` | rows that have no result, and why |
-//! | [`buffer`](Buffer) | bytes that may be secret |
+//! | [`reject`](RejectedRow), `error` | rows that have no result, and why |
+//! | [`buffer`](SecretBuffer) | bytes that may be secret |
 //!
 //! ```
 //! use oarlock::Accelerator;
