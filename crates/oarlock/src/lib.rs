@@ -148,3 +148,8 @@ pub use oarlock_keys as keys;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 pub struct Readme;
+
+/// The examples of the guide to the library, run by the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/library.md")]
+pub struct LibraryGuide;
