@@ -56,13 +56,17 @@ fn every_guide_with_commands_is_run() {
 
 #[test]
 fn a_failing_block_is_reported_with_its_commands_and_output() {
-    let run = run_guide("a.md", "```sh\necho one\n```\n```sh\necho two\nfalse\n```\n```sh\necho three\n```\n");
+    let run =
+        run_guide("a.md", "```sh\necho one\n```\n```sh\necho two\nfalse\n```\n```sh\necho three\n```\n");
     assert_eq!(run.faults, ["a.md:4: failed:\necho two\nfalse\ntwo\n"]);
 }
 
 #[test]
 fn blocks_share_a_directory_and_the_variables_of_a_shell() {
-    let run = run_guide("a.md", "```sh\ncolour=red\necho file > file\n```\n```sh\necho $colour; cat file\n```\n```text\nred\nfile\n```\n");
+    let run = run_guide(
+        "a.md",
+        "```sh\ncolour=red\necho file > file\n```\n```sh\necho $colour; cat file\n```\n```text\nred\nfile\n```\n",
+    );
     assert_eq!((run.faults, run.skipped), (Vec::new(), Vec::new()));
 }
 
@@ -90,7 +94,9 @@ fn shown_lines_are_compared_without_numbers() {
     ] {
         assert_eq!(unprinted_lines(shown, printed), [""; 0], "{shown:?} {printed:?}");
     }
-    for (shown, printed) in [("8 good", "8 bad"), ("exit code 1", "exit code 2"), ("good ...", "not good at all")] {
+    for (shown, printed) in
+        [("8 good", "8 bad"), ("exit code 1", "exit code 2"), ("good ...", "not good at all")]
+    {
         assert_eq!(unprinted_lines(shown, printed), [shown]);
     }
 }

@@ -31,7 +31,9 @@ fn without_numbers(line: &str) -> String {
 
 fn is_same_word(word: &str, letter: char) -> bool {
     let last = word.chars().next_back();
-    last.is_some_and(|last| (is_of_word(last) && is_of_word(letter)) || (last == letter && " ─".contains(letter)))
+    last.is_some_and(|last| {
+        (is_of_word(last) && is_of_word(letter)) || (last == letter && " ─".contains(letter))
+    })
 }
 
 /// True for letters of words, of numbers with separators, and of base64.

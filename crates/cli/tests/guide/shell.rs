@@ -67,7 +67,10 @@ fn missing(need: &str) -> Option<String> {
 fn provider() -> Option<PathBuf> {
     let directory = program_directory();
     let directories = [directory.to_owned(), directory.join("deps")];
-    directories.map(|directory| directory.join("liboarlock_openssl.so")).into_iter().find(|path| path.is_file())
+    directories
+        .map(|directory| directory.join("liboarlock_openssl.so"))
+        .into_iter()
+        .find(|path| path.is_file())
 }
 
 fn program_directory() -> &'static Path {
