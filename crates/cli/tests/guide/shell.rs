@@ -46,7 +46,7 @@ pub(crate) fn run_guide(name: &str, markdown: &str) -> GuideRun {
         }
     }
     if !is_success {
-        let (block, output) = blocks.iter().zip(&outputs).last().unwrap();
+        let (block, output) = blocks.iter().zip(&outputs).next_back().unwrap();
         run.faults = vec![format!("{name}:{}: failed:\n{}{output}", block.line, block.commands)];
     }
     run
