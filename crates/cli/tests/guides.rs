@@ -5,6 +5,8 @@ mod guide;
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
+use std::thread;
 
 use guide::{run_guide, shell_blocks, unprinted_lines};
 
@@ -68,6 +70,20 @@ fn blocks_share_a_directory_and_the_variables_of_a_shell() {
         "```sh\ncolour=red\necho file > file\n```\n```sh\necho $colour; cat file\n```\n```text\nred\nfile\n```\n",
     );
     assert_eq!((run.faults, run.skipped), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn processes_that_a_guide_leaves_behind_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let pipe = directory.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let held = pipe.clone();
+    // A pipe is read to its end when no process holds it any more.
+    let reader = thread::spawn(move || fs::read(held).unwrap());
+    let commands = format!("exec 3> {}\nsleep infinity &\n", pipe.display());
+    let run = run_guide("a.md", &format!("```sh\n{commands}```\n"));
+    assert!(run.faults.is_empty(), "{:?}", run.faults);
+    assert_eq!(reader.join().unwrap(), b"");
 }
 
 #[test]
