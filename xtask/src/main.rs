@@ -3,7 +3,7 @@
 //! | check | fails on |
 //! |---|---|
 //! | `structure` | an arrow between crates that the plan forbids, an unknown crate, a cycle of modules |
-//! | `unsafe` | `unsafe` outside the one address that a crate has for it, or without its `SAFETY:` comment |
+//! | `unsafe` | `unsafe` outside the address that the plan gives a crate for it, or without its `SAFETY:` comment |
 //! | `files` | a source file over 800 lines that is not a table |
 //! | `language` | private words, vague names and unclear documentation, beyond the findings of `language.baseline` |
 //! | `circuits` | an S-box circuit that is not the standard's S-box, or code that is not made from it |

@@ -50,9 +50,8 @@ pub(crate) struct CratePlan {
     /// The row within the layer. A few libraries are built on other libraries, so layer 3 has three rows.
     pub(crate) row: u8,
     pub(crate) uses: AllowedCrates,
-    /// The files or folders of the crate that may contain `unsafe`, relative to the crate: one, or two if C calls the
-    /// crate and the crate calls C.
-    pub(crate) unsafe_addresses: [Option<&'static str>; 2],
+    /// The file or folder of the crate that may contain `unsafe`, relative to the crate.
+    pub(crate) unsafe_address: Option<&'static str>,
     /// The largest number of top-level modules that may depend on each other in a circle; 1 means no cycle.
     pub(crate) max_cycle: usize,
 }
@@ -92,12 +91,7 @@ impl CratePlan {
     }
 
     const fn unsafe_at(self, address: &'static str) -> Self {
-        Self { unsafe_addresses: [Some(address), None], ..self }
-    }
-
-    /// A crate that C calls and that calls C: its entry functions lie above its other modules, the calls below them.
-    const fn unsafe_at_both(self, above: &'static str, below: &'static str) -> Self {
-        Self { unsafe_addresses: [Some(above), Some(below)], ..self }
+        Self { unsafe_address: Some(address), ..self }
     }
 
     const fn without_cycles(self) -> Self {
@@ -127,7 +121,7 @@ const SERVICE: AllowedCrates = AllowedCrates::Layers(&[2, 3]);
 const DEVELOPMENT: AllowedCrates = AllowedCrates::Published;
 
 const fn plan(name: &'static str, layer: Layer, uses: AllowedCrates) -> CratePlan {
-    CratePlan { name, layer, row: 0, uses, unsafe_addresses: [None; 2], max_cycle: MAX_CYCLE }
+    CratePlan { name, layer, row: 0, uses, unsafe_address: None, max_cycle: MAX_CYCLE }
 }
 
 /// Every crate that exists or is planned.
@@ -159,15 +153,13 @@ pub(crate) const CRATES: &[CratePlan] = &[
     plan("mailfilter", Layer::Service, SERVICE),
     plan("proxy", Layer::Service, SERVICE),
     plan("openssl", Layer::Service, AllowedCrates::Named(&["ffi", "wire", "oarlock"]))
-        .unsafe_at_both("src/entry", "src/libcrypto")
+        .unsafe_at("src/ffi")
         .without_cycles(),
     plan("pkcs11", Layer::Service, AllowedCrates::Named(&["cryptoki", "ffi", "io", "wire", "oarlock"]))
         .unsafe_at("src/entry"),
     plan("python", Layer::Service, AllowedCrates::Named(&["columns", "ffi", "wire", "oarlock"]))
         .unsafe_at("src/entry"),
-    plan("cli", Layer::Program, AllowedCrates::BelowExceptEngines)
-        .unsafe_at("src/peer/libcrypto.rs")
-        .without_cycles(),
+    plan("cli", Layer::Program, AllowedCrates::BelowExceptEngines).without_cycles(),
     plan("bench", Layer::Development, DEVELOPMENT),
     plan("xtask", Layer::Development, DEVELOPMENT),
     plan("vectors", Layer::Development, DEVELOPMENT),

@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 
 use crate::digest::NamedDigest;
 use crate::error::ProviderError;
+use crate::ffi::libcrypto::params::{ParamReader, ParamWord, ParamWriter};
 use crate::key::ProviderKey;
-use crate::libcrypto::params::{ParamReader, ParamWord, ParamWriter};
 use crate::provider::LoadedProvider;
 
 /// Names of parameters: `core_names.h`.
@@ -169,6 +169,8 @@ impl CipherContext {
         if let Some(label) = params.octets(name::OAEP_LABEL) {
             self.label = label.to_vec();
         }
+        // Without implicit rejection a program would see whether a padding is valid, which reveals plaintexts to an
+        // attacker who sends many ciphertexts (Bleichenbacher 1998).
         if params.number(name::IMPLICIT_REJECTION) == Some(0) {
             return Err(ProviderError::Unsupported {
                 what: "decryption without implicit rejection".to_owned(),

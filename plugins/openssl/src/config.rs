@@ -92,6 +92,7 @@ impl Config {
             ignored.push("OARLOCK_SERVER_USER is ignored: set server_user in the section of openssl.cnf");
         }
         let (own, wanted) = (parsed(&MODE, from_section(&MODE), mode)?, parsed(&MODE, value(&MODE), mode)?);
+        // The administrator's decision that keys stay in the process is not the user's to change.
         let is_override_ignored = (own, wanted) == (Some(OperationMode::Local), Some(OperationMode::Service));
         if is_override_ignored {
             ignored.push("OARLOCK_MODE = service is ignored: the section of openssl.cnf says mode = local");

@@ -41,6 +41,7 @@ pub(crate) enum ProviderError {
 }
 
 /// The reasons by number: the texts of `ERR_reason_error_string`.
+// Numbers keep their meaning: programs and log filters compare them with ERR_GET_REASON(3).
 pub(crate) const REASONS: [(c_uint, &CStr); 7] = [
     (1, c"bad configuration"),
     (2, c"not offered"),

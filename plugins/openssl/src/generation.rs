@@ -4,8 +4,8 @@ use oarlock::Curve;
 use oarlock::keys::generate;
 
 use crate::error::ProviderError;
+use crate::ffi::libcrypto::params::ParamReader;
 use crate::key::{KeyFamily, KeySelection, ProviderKey, curve_by_name, name};
-use crate::libcrypto::params::ParamReader;
 use crate::provider::LoadedProvider;
 
 /// The parameters of a new key.
@@ -77,6 +77,7 @@ impl KeyGeneration {
 
     /// Copies the parameters of another key. False if it belongs to another family.
     pub(crate) fn take_template(&mut self, key: &ProviderKey) -> bool {
+        // TLS generates its own key share from the parameters of the peer's key.
         self.curve = key.curve().or(self.curve);
         key.family == self.family
     }

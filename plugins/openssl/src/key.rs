@@ -1,15 +1,20 @@
 //! Keys of OpenSSL's key managers: imported from the numbers of another provider's key, and exported as numbers.
 
+mod import;
+mod sizes;
+
 use std::ffi::{CStr, c_int};
 use std::sync::{PoisonError, RwLock};
 
 use oarlock::Key;
 use oarlock::engine_api::{KeyParts, RsaPrivateParts};
-use oarlock::keys::{self, KeyError, raw, rsa};
+use oarlock::keys::{self, raw};
 use oarlock::{Curve, KeyHome, KeyKind};
 
+use self::import::{import_ec, import_edwards, import_rsa};
+use self::sizes::KeySizes;
 use crate::error::ProviderError;
-use crate::libcrypto::params::{ParamList, ParamReader, ParamWriter};
+use crate::ffi::libcrypto::params::{ParamList, ParamReader, ParamWriter};
 
 /// The families of keys. Each has a key manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +99,7 @@ pub(crate) mod name {
 #[derive(Debug)]
 pub(crate) struct ProviderKey {
     pub(crate) family: KeyFamily,
+    // OpenSSL lends a key to several threads at once, and fills it through a pointer that others may share.
     content: RwLock<KeyContent>,
 }
 
@@ -132,6 +138,7 @@ impl ProviderKey {
     }
 
     fn content(&self) -> KeyContent {
+        // A content is replaced as a whole, so that a panic leaves the former content or the new one.
         self.content.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -265,6 +272,7 @@ impl ProviderKey {
                     & wanted.text(name::GROUP, c"x25519")
             }),
         };
+        // OpenSSL reads private numbers as parameters too: `openssl pkey -text`, EVP_PKEY_get_bn_param(3).
         let private = match key.parts() {
             Some(KeyParts::X25519Private(parts)) => wanted.octets(name::PRIVATE, parts.scalar.expose()),
             Some(KeyParts::Ed25519Private(parts)) => wanted.octets(name::PRIVATE, parts.seed.expose()),
@@ -328,107 +336,6 @@ pub(crate) fn curve_by_name(name: &str) -> Option<Curve> {
         return Some(Curve::P256);
     }
     is_one_of(&["secp384r1", "P-384", "1.3.132.0.34"]).then_some(Curve::P384)
-}
-
-/// The sizes that OpenSSL asks of keys.
-struct KeySizes {
-    bits: i64,
-    security_bits: i64,
-    /// The maximum output of an operation, in bytes.
-    max_len: i64,
-}
-
-impl KeySizes {
-    fn of_kind(kind: KeyKind) -> Self {
-        let (bits, security_bits, max_len) = match kind {
-            KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) => {
-                (bits.into(), rsa_security_bits(bits), i64::from(bits.div_ceil(8)))
-            }
-            KeyKind::EcPrivate(Curve::P384) | KeyKind::EcPublic(Curve::P384) => (384, 192, 104),
-            KeyKind::EcPrivate(_) | KeyKind::EcPublic(_) => (256, 128, 72),
-            KeyKind::Ed25519Private | KeyKind::Ed25519Public => (256, 128, 64),
-            _ => (253, 128, 32),
-        };
-        Self { bits, security_bits, max_len }
-    }
-
-    /// Writes the sizes that are asked for. False if a buffer is too small.
-    fn describe(&self, wanted: &mut ParamWriter<'_>) -> bool {
-        wanted.number(name::BITS, self.bits)
-            & wanted.number(name::SECURITY_BITS, self.security_bits)
-            & wanted.number(name::MAX_SIZE, self.max_len)
-    }
-}
-
-/// Returns the security strength of NIST SP 800-57 part 1, table 2.
-fn rsa_security_bits(bits: u16) -> i64 {
-    match bits {
-        ..1024 => 0,
-        1024..2048 => 80,
-        2048..3072 => 112,
-        3072..7680 => 128,
-        _ => 192,
-    }
-}
-
-fn import_rsa(params: ParamReader<'_>, selection: KeySelection) -> Option<Key> {
-    let (n, e) = (params.integer(name::N)?, params.integer(name::E)?);
-    let private = params.integer(name::D).filter(|_| selection.private());
-    let Some(d) = private else { return rsa::public(&n, &e).ok() };
-    if params.has(name::FACTOR3) {
-        return None;
-    }
-    let parts = [name::FACTOR1, name::FACTOR2, name::EXPONENT1, name::EXPONENT2, name::COEFFICIENT1];
-    match parts.map(|name| params.integer(name)) {
-        [Some(p), Some(q), Some(dp), Some(dq), Some(qinv)] => rsa::private(&rsa::PrivateNumbers {
-            n: &n,
-            e: &e,
-            d: &d,
-            p: &p,
-            q: &q,
-            dp: &dp,
-            dq: &dq,
-            qinv: &qinv,
-        })
-        .ok(),
-        _ => rsa::private_without_crt(&n, &e, &d).ok(),
-    }
-}
-
-fn import_ec(params: ParamReader<'_>, selection: KeySelection) -> Option<Key> {
-    let curve = curve_by_name(params.text(name::GROUP)?)?;
-    let public = params.octets(name::PUBLIC).map(|point| raw::ec_public(curve, point).ok());
-    let scalar = params.integer(name::PRIVATE).filter(|_| selection.private());
-    let Some(scalar) = scalar else { return public? };
-    let private = raw::ec_private(curve, &pad_to_width(&scalar, curve.scalar_len())?).ok()?;
-    match public {
-        Some(public) if public.as_ref().map(Key::fingerprint) != Some(private.fingerprint()) => None,
-        _ => Some(private),
-    }
-}
-
-/// Pads or cuts an integer to a width. None if it is larger. The steps depend on the width alone, which is public.
-fn pad_to_width(integer: &[u8], width: usize) -> Option<zeroize::Zeroizing<Vec<u8>>> {
-    let mut out = zeroize::Zeroizing::new(vec![0; width.saturating_sub(integer.len())]);
-    let (above, kept) = integer.split_at(integer.len().saturating_sub(width));
-    out.extend_from_slice(kept);
-    above.iter().all(|byte| *byte == 0).then_some(out)
-}
-
-fn import_edwards(
-    params: ParamReader<'_>,
-    selection: KeySelection,
-    private: fn(&[u8]) -> Result<Key, KeyError>,
-    public: fn(&[u8]) -> Result<Key, KeyError>,
-) -> Option<Key> {
-    let public = params.octets(name::PUBLIC).map(|bytes| public(bytes).ok());
-    let secret = params.octets(name::PRIVATE).filter(|_| selection.private());
-    let Some(secret) = secret else { return public? };
-    let private = private(secret).ok()?;
-    match public {
-        Some(public) if public.as_ref().map(Key::fingerprint) != Some(private.fingerprint()) => None,
-        _ => Some(private),
-    }
 }
 
 fn export_rsa_private(parts: &RsaPrivateParts, made: &mut ParamList) {

@@ -3,8 +3,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `entry` | the functions that OpenSSL calls |
-//! | `libcrypto` | the interface of the library that loaded the provider; `entry` and this module have all unsafe code |
+//! | `ffi` | the functions that OpenSSL calls, the interface of the library that loaded the provider, and all unsafe code |
 //! | `config` | settings from openssl.cnf and the environment |
 //! | `provider` | the choice between engines of this process and a cryptoserver, and the fallback if the server is away |
 //! | `pending` | an operation that has been submitted and not answered yet |
@@ -19,11 +18,10 @@ mod cipher;
 mod config;
 mod der;
 mod digest;
-mod entry;
 mod error;
+mod ffi;
 mod generation;
 mod key;
-mod libcrypto;
 mod pending;
 mod provider;
 mod reference;

@@ -34,6 +34,7 @@ impl PendingOperation {
     ) -> Option<Result<Zeroizing<Vec<u8>>, ProviderError>> {
         match self {
             Self::Local(answer) => {
+                // The waker keeps the descriptor open for as long as a worker may still signal it.
                 let waker = Waker::from(Arc::clone(event));
                 match Pin::new(answer).poll(&mut Context::from_waker(&waker)) {
                     Poll::Ready(answer) => Some(answer.map_err(ProviderError::from)),

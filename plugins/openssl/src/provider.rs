@@ -13,9 +13,9 @@ use zeroize::Zeroizing;
 
 use crate::config::{Config, OperationMode};
 use crate::error::{ProviderError, print_warning};
+use crate::ffi::libcrypto::async_job::{AsyncJobs, JobFibre};
+use crate::ffi::libcrypto::core::CoreHandle;
 use crate::key::held_name;
-use crate::libcrypto::async_job::{AsyncJobs, JobFibre};
-use crate::libcrypto::core::CoreHandle;
 use crate::pending::PendingOperation;
 
 /// A loaded provider. Clones share its state.
@@ -68,6 +68,7 @@ impl LoadedProvider {
     /// meanwhile.
     pub(crate) fn run(&self, job: &Job<'_>) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         let fibre = self.0.async_jobs.current();
+        // To pause and resume a fibre costs more than these operations.
         if job.scheme.is_verification() || job.scheme == Scheme::X25519 && held_name(job.key).is_none() {
             return self.compute_at_once(job, fibre.is_some());
         }
@@ -78,6 +79,8 @@ impl LoadedProvider {
                 self.ask_service(job, PrivateKeySource::Resident { name, fingerprint }, fibre.as_ref())
             }
             (OperationMode::Service, None) if is_for_service(job) && !self.is_outage() => {
+                // This process has the key, so a lost server costs time and not the handshake. Any other error is the
+                // server's answer about this job.
                 match self.ask_service(job, PrivateKeySource::Brought(job.key), fibre.as_ref()) {
                     Err(ProviderError::Service(error)) if error.is_unavailable() => {
                         self.begin_outage(&error.to_string());
@@ -176,6 +179,7 @@ impl LoadedProvider {
             patience: config.patience,
             max_idle: MAX_IDLE,
         };
+        // Created before the cell is locked, for the reason that `engines` gives.
         let made = ConnectionPool::new(settings, checker);
         Ok(self.0.pool.get_or_init(|| made))
     }
@@ -268,10 +272,12 @@ fn shared_engines(config: &Config) -> Result<Arc<Accelerator>, String> {
     let made = Arc::new(new_engines(&settings)?);
     // A process that cannot lock the list works without sharing.
     let Some(mut shared) = lock_briefly(&SHARED) else { return Ok(made) };
+    // Another thread may have been faster. Its accelerator is used, because jobs share batches within one only.
     if let Some(engines) = known(&shared) {
         return Ok(engines);
     }
     shared.retain(|(_, engines)| engines.strong_count() > 0);
+    // Weak: threads end with the last provider that uses them, and a later provider creates new ones.
     shared.push((settings.clone(), Arc::downgrade(&made)));
     Ok(made)
 }
@@ -317,6 +323,7 @@ fn lock_briefly<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 /// exists.
 fn server_uids(server_user: &str) -> Vec<u32> {
     let own = rustix::process::geteuid().as_raw();
+    // Root and this user could read the keys from the memory of this process in any case.
     let mut uids = vec![0, own];
     uids.extend(oarlock_ffi::uid_of(server_user));
     uids.dedup();

@@ -1,15 +1,17 @@
-//! Signature contexts: digest and padding, and the scheme that they select.
+//! Signature contexts: digest and padding between initialisation and result.
+
+mod scheme;
 
 use aws_lc_rs::digest::Context as Hasher;
-use oarlock::{Curve, KeyKind};
-use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, SaltLength, Scheme};
+use oarlock::{Curve, Job, JobError, Key, KeyKind, NonceRule};
 use zeroize::Zeroizing;
 
+use self::scheme::SignInput;
 use crate::der;
 use crate::digest::NamedDigest;
 use crate::error::ProviderError;
+use crate::ffi::libcrypto::params::{ParamReader, ParamWord, ParamWriter};
 use crate::key::{KeyFamily, ProviderKey};
-use crate::libcrypto::params::{ParamReader, ParamWord, ParamWriter};
 use crate::provider::LoadedProvider;
 
 /// Names of parameters: `core_names.h`.
@@ -60,14 +62,6 @@ enum PssSalt {
     Exactly(u16),
 }
 
-/// The input of a signature.
-#[derive(Clone, Copy)]
-enum SignInput<'a> {
-    Message(&'a [u8]),
-    /// The digest of a message, or bytes that the caller passes as one.
-    Hash(&'a [u8]),
-}
-
 impl SignatureContext {
     pub(crate) fn new(provider: LoadedProvider, family: KeyFamily) -> Self {
         Self {
@@ -78,6 +72,7 @@ impl SignatureContext {
             hasher: None,
             padding: SignaturePadding::Pkcs1,
             mgf: None,
+            // The default of OpenSSL since 3.1: FIPS 186-5 5.4 forbids longer salts.
             salt: PssSalt::AutoDigestMax,
             nonce: NonceRule::Hedged,
         }
@@ -133,6 +128,7 @@ impl SignatureContext {
     pub(crate) fn max_len(&self) -> Result<usize, ProviderError> {
         Ok(match self.key()?.kind() {
             KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) => usize::from(bits).div_ceil(8),
+            // DER of two integers, each with a byte for the sign: RFC 3279 2.2.3.
             KeyKind::EcPrivate(Curve::P384) | KeyKind::EcPublic(Curve::P384) => 104,
             KeyKind::EcPrivate(_) | KeyKind::EcPublic(_) => 72,
             _ => 64,
@@ -179,6 +175,7 @@ impl SignatureContext {
                 what: "recovery from any but PKCS#1 v1.5 signatures".into(),
             });
         }
+        // Everything here is public, so the checks may end early.
         let encoded = self.provider.rsa_public(self.key()?, signature)?;
         let behind = strip_padding(&encoded).ok_or(JobError::Rejected)?;
         let Some(digest) = self.digest else { return Ok(behind.to_vec()) };
@@ -196,6 +193,7 @@ impl SignatureContext {
         }
         if let Some(name) = params.text(name::DIGEST).filter(|name| !name.is_empty()) {
             let digest = NamedDigest::named(name)?;
+            // Part of the message may be hashed already.
             if self.hasher.is_some() && self.digest != Some(digest) {
                 return Err(ProviderError::Parameter {
                     what: "digest",
@@ -288,166 +286,6 @@ impl SignatureContext {
             Err(failure) => Err(failure),
         }
     }
-
-    /// Selects the scheme that signs the input. `encoded` stores an input that has to be encoded first.
-    fn signing_scheme<'a>(
-        &self,
-        key: &Key,
-        input: SignInput<'a>,
-        encoded: &'a mut Vec<u8>,
-    ) -> Result<(Scheme, Input<'a>), ProviderError> {
-        match (self.family, self.padding) {
-            (KeyFamily::Rsa, SignaturePadding::Pkcs1) => self.pkcs1(input, encoded),
-            (KeyFamily::Rsa, SignaturePadding::Pss) => self.pss(key, input),
-            (KeyFamily::Ec, _) => self.ecdsa(key, input, encoded),
-            _ => match input {
-                SignInput::Message(message) => Ok((Scheme::Ed25519Sign, Input::Message(message))),
-                SignInput::Hash(_) => Err(ProviderError::Unsupported { what: "Ed25519 of a digest".into() }),
-            },
-        }
-    }
-
-    fn pkcs1<'a>(
-        &self,
-        input: SignInput<'a>,
-        encoded: &'a mut Vec<u8>,
-    ) -> Result<(Scheme, Input<'a>), ProviderError> {
-        let Some(digest) = self.digest else {
-            let (SignInput::Message(bytes) | SignInput::Hash(bytes)) = input;
-            return Ok((Scheme::RsaPkcs1SignEncoded, Input::Message(bytes)));
-        };
-        match (digest.accelerated, input) {
-            (Some(digest), input) => Ok((Scheme::RsaPkcs1Sign { digest }, input.into_input())),
-            (None, input) => {
-                *encoded = der::digest_info(digest, &input.hashed(digest)?);
-                Ok((Scheme::RsaPkcs1SignEncoded, Input::Message(encoded)))
-            }
-        }
-    }
-
-    fn pss<'a>(&self, key: &Key, input: SignInput<'a>) -> Result<(Scheme, Input<'a>), ProviderError> {
-        let (digest, mgf) = self.pss_digests()?;
-        let salt_len = self.salt_len(key, digest.len());
-        let scheme = Scheme::RsaPssSign {
-            digest: digest.accelerated_for("PSS")?,
-            mgf: mgf.accelerated_for("MGF1")?,
-            salt_len,
-        };
-        Ok((scheme, input.into_input()))
-    }
-
-    /// Returns the digest and the digest of mask generation. The default is SHA-1. RFC 8017 A.2.3.
-    fn pss_digests(&self) -> Result<(&'static NamedDigest, &'static NamedDigest), ProviderError> {
-        let digest = self.digest.map_or_else(|| NamedDigest::named("SHA1"), Ok)?;
-        Ok((digest, self.mgf.unwrap_or(digest)))
-    }
-
-    fn salt_len(&self, key: &Key, digest_len: usize) -> u16 {
-        let bits = key.rsa_public().map_or(0, |public| public.bits()).saturating_sub(1);
-        // RFC 8017 9.1.1 step 3.
-        let max = usize::from(bits).div_ceil(8).saturating_sub(digest_len + 2) as u16;
-        let digest_len = digest_len as u16;
-        match self.salt {
-            PssSalt::Digest => digest_len,
-            PssSalt::Max | PssSalt::Auto => max,
-            PssSalt::AutoDigestMax => digest_len.min(max),
-            PssSalt::Exactly(len) => len,
-        }
-    }
-
-    fn ecdsa<'a>(
-        &self,
-        key: &Key,
-        input: SignInput<'a>,
-        encoded: &'a mut Vec<u8>,
-    ) -> Result<(Scheme, Input<'a>), ProviderError> {
-        let (KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve)) = key.kind() else {
-            return Err(ProviderError::NoKey);
-        };
-        let scheme =
-            |digest| Scheme::EcdsaSign { curve, digest, encoding: EcdsaEncoding::Der, nonce: self.nonce };
-        match (self.digest, input) {
-            (Some(NamedDigest { accelerated: Some(alg), .. }), SignInput::Message(message)) => {
-                Ok((scheme(*alg), Input::Message(message)))
-            }
-            (Some(NamedDigest { accelerated: Some(alg), .. }), SignInput::Hash(hash))
-                if hash.len() == alg.output_len() =>
-            {
-                Ok((scheme(*alg), Input::Digest(hash)))
-            }
-            (digest, input) => {
-                let hash = match digest {
-                    Some(digest) => input.hashed(digest)?,
-                    None => input.bytes().to_vec(),
-                };
-                *encoded = fit_to_order(&hash, curve.scalar_len());
-                let alg = if curve == Curve::P384 { DigestAlg::Sha384 } else { DigestAlg::Sha256 };
-                Ok((scheme(alg), Input::Digest(encoded)))
-            }
-        }
-    }
-
-    fn verifying_scheme(&self, signing: Scheme) -> Scheme {
-        match signing {
-            Scheme::RsaPkcs1Sign { digest } => Scheme::RsaPkcs1Verify { digest },
-            Scheme::RsaPkcs1SignEncoded => Scheme::RsaPkcs1VerifyEncoded,
-            Scheme::RsaPssSign { digest, mgf, salt_len } => {
-                let salt = match self.salt {
-                    PssSalt::Auto | PssSalt::AutoDigestMax => SaltLength::Any,
-                    _ => SaltLength::Exactly(salt_len),
-                };
-                Scheme::RsaPssVerify { digest, mgf, salt }
-            }
-            Scheme::EcdsaSign { curve, digest, encoding, .. } => {
-                Scheme::EcdsaVerify { curve, digest, encoding }
-            }
-            _ => Scheme::Ed25519Verify,
-        }
-    }
-
-    /// Encodes the identifier of the scheme in certificates and messages, or None before the digest is known.
-    fn algorithm_id(&self) -> Result<Option<Vec<u8>>, ProviderError> {
-        Ok(match (self.family, self.digest, &self.key) {
-            (KeyFamily::Ed25519, ..) => Some(der::ed25519()),
-            (KeyFamily::Ec, Some(digest), _) => Some(der::ecdsa(digest)),
-            (KeyFamily::Rsa, Some(digest), Some(key)) if self.padding == SignaturePadding::Pss => {
-                let (_, mgf) = self.pss_digests()?;
-                Some(der::rsa_pss(digest, mgf, self.salt_len(key, digest.len())))
-            }
-            (KeyFamily::Rsa, Some(digest), _) => Some(der::rsa_pkcs1(digest)),
-            _ => None,
-        })
-    }
-}
-
-impl<'a> SignInput<'a> {
-    fn bytes(self) -> &'a [u8] {
-        let (Self::Message(bytes) | Self::Hash(bytes)) = self;
-        bytes
-    }
-
-    fn into_input(self) -> Input<'a> {
-        match self {
-            Self::Message(message) => Input::Message(message),
-            Self::Hash(hash) => Input::Digest(hash),
-        }
-    }
-
-    /// Hashes a message, or checks the length of a hash.
-    fn hashed(self, digest: &NamedDigest) -> Result<Vec<u8>, ProviderError> {
-        match self {
-            Self::Message(message) => {
-                let mut hasher = digest.hasher();
-                hasher.update(message);
-                Ok(hasher.finish().as_ref().to_vec())
-            }
-            Self::Hash(hash) if hash.len() == digest.len() => Ok(hash.to_vec()),
-            Self::Hash(hash) => {
-                let expected = format!("{} bytes, found {}", digest.len(), hash.len());
-                Err(ProviderError::Parameter { what: "digest", expected })
-            }
-        }
-    }
 }
 
 impl PssSalt {
@@ -501,14 +339,6 @@ fn check_plain_ed25519(params: ParamReader<'_>) -> Result<(), ProviderError> {
     }
 }
 
-/// Converts a digest of any length to the integer of ECDSA, for orders of whole bytes: the leftmost bytes, or zeros
-/// before a shorter digest. FIPS 186-5 6.4.1 step 2.
-fn fit_to_order(hash: &[u8], width: usize) -> Vec<u8> {
-    let mut out = vec![0; width.saturating_sub(hash.len())];
-    out.extend_from_slice(&hash[..hash.len().min(width)]);
-    out
-}
-
 /// Returns the content behind `00 01 FF .. FF 00`, with at least eight bytes of padding. RFC 8017 9.2.
 fn strip_padding(encoded: &[u8]) -> Option<&[u8]> {
     let padding = encoded.strip_prefix(&[0, 1])?;
@@ -519,14 +349,6 @@ fn strip_padding(encoded: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ecdsa_pads_and_cuts_digests_to_the_order() {
-        assert_eq!(fit_to_order(&[1, 2], 4), [0, 0, 1, 2]);
-        assert_eq!(fit_to_order(&[1, 2, 3, 4], 4), [1, 2, 3, 4]);
-        assert_eq!(fit_to_order(&[1, 2, 3, 4, 5], 4), [1, 2, 3, 4]);
-        assert_eq!(fit_to_order(&[], 2), [0, 0]);
-    }
 
     #[test]
     fn strips_complete_paddings_only() {

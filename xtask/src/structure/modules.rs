@@ -1,5 +1,8 @@
 //! The graph of a crate's top-level modules. A node is `src/x.rs` or the folder `src/x`; an edge is a path that starts
-//! with `crate::`, or with as many `super::` as leave the top-level module. Code of tests has no edges.
+//! with `crate::`, or with as many `super::` as leave the node. Code of tests has no edges.
+//!
+//! A folder whose module file only declares modules is a namespace: its modules are the nodes. So a crate that C calls
+//! and that calls C has all its `unsafe` in one folder, with one module above the others and one below them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -61,7 +64,9 @@ pub(crate) fn largest_cycle(member: &WorkspaceMember) -> Result<usize, Workspace
 /// The top-level modules of a crate, and the places where one of them names another.
 #[derive(Debug, Default)]
 struct ModuleGraph {
+    /// The nodes: `x`, or `x::y` in a namespace `x`.
     modules: BTreeSet<String>,
+    namespaces: BTreeSet<String>,
     exports: RootExports,
     /// The sites of each edge: file and line.
     edges: BTreeMap<(String, String), Vec<String>>,
@@ -69,17 +74,28 @@ struct ModuleGraph {
 
 impl ModuleGraph {
     fn read(sources: &[SourceFile]) -> Self {
-        let mut graph = Self { exports: RootExports::read(sources), ..Self::default() };
+        let namespaces = sources.iter().filter_map(namespace_of).collect();
+        let mut graph = Self { exports: RootExports::read(sources), namespaces, ..Self::default() };
         for source in sources {
-            match source.module.first() {
-                Some(module) => drop(graph.modules.insert(module.clone())),
-                None => graph.modules.extend(inline_modules(&source.tokens)),
+            match &source.module[..] {
+                [] => graph.modules.extend(inline_modules(&source.tokens)),
+                path => graph.modules.extend(graph.node_of(path)),
             }
         }
         for source in sources {
             graph.walk(source, &source.tokens, &mut source.module.clone());
         }
         graph
+    }
+
+    /// Returns the node of the module `path`, or None for the crate root and for namespaces, which have no code.
+    fn node_of(&self, path: &[String]) -> Option<String> {
+        match path {
+            [namespace, rest @ ..] if self.namespaces.contains(namespace) => {
+                rest.first().map(|module| format!("{namespace}::{module}"))
+            }
+            path => path.first().cloned(),
+        }
     }
 
     fn cycles(&self) -> Vec<BTreeSet<&str>> {
@@ -98,11 +114,17 @@ impl ModuleGraph {
                     self.walk(source, &group.stream(), path);
                     path.truncate(depth);
                 }
-                TokenTree::Ident(word) if word == "crate" => self.add_path(source, &tokens[at + 1..], path),
+                TokenTree::Ident(word) if word == "crate" => {
+                    self.add_path(source, &tokens[at + 1..], path, None);
+                }
                 TokenTree::Ident(word) if word == "super" && !is_path_part(&tokens[..at]) => {
                     let (supers, rest) = count_supers(&tokens[at..]);
-                    if supers == path.len() {
-                        self.add_path(source, rest, path);
+                    match path.first().filter(|first| self.namespaces.contains(*first)).cloned() {
+                        _ if supers == path.len() => self.add_path(source, rest, path, None),
+                        Some(namespace) if supers + 1 == path.len() => {
+                            self.add_path(source, rest, path, Some(&namespace));
+                        }
+                        _ => {}
                     }
                 }
                 _ => {}
@@ -110,8 +132,15 @@ impl ModuleGraph {
         }
     }
 
-    /// Adds the edges of a path whose start, the crate root, is behind us: `::name...` or `::{name..., name...}`.
-    fn add_path(&mut self, source: &SourceFile, tokens: &[TokenTree], path: &[String]) {
+    /// Adds the edges of a path behind its start, which is the crate root or a namespace: `::name...` or
+    /// `::{name..., name...}`.
+    fn add_path(
+        &mut self,
+        source: &SourceFile,
+        tokens: &[TokenTree],
+        path: &[String],
+        namespace: Option<&str>,
+    ) {
         let [TokenTree::Punct(first), TokenTree::Punct(second), next, ..] = tokens else { return };
         if (first.as_char(), second.as_char()) != (':', ':') {
             return;
@@ -119,23 +148,34 @@ impl ModuleGraph {
         match next {
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
                 let inner: Vec<TokenTree> = group.stream().into_iter().collect();
-                inner
-                    .split(is_comma)
-                    .filter_map(<[TokenTree]>::first)
-                    .for_each(|name| self.add_name(source, name, path));
+                inner.split(is_comma).for_each(|names| self.add_name(source, names, path, namespace));
             }
-            name => self.add_name(source, name, path),
+            _ => self.add_name(source, &tokens[2..], path, namespace),
         }
     }
 
-    fn add_name(&mut self, source: &SourceFile, token: &TokenTree, path: &[String]) {
-        let (TokenTree::Ident(name), Some(from)) = (token, path.first()) else { return };
-        let name = name.to_string();
-        let target =
-            if self.modules.contains(&name) { Some(name.as_str()) } else { self.exports.module_of(&name) };
-        let Some(to) = target.filter(|to| self.modules.contains(*to) && to != from) else { return };
-        let site = format!("{}:{}", source.path.display(), token.span().start().line);
-        self.edges.entry((from.clone(), to.to_owned())).or_default().push(site);
+    /// Adds the edge to the module whose name begins `tokens`.
+    fn add_name(
+        &mut self,
+        source: &SourceFile,
+        tokens: &[TokenTree],
+        path: &[String],
+        namespace: Option<&str>,
+    ) {
+        let ([TokenTree::Ident(word), rest @ ..], Some(from)) = (tokens, self.node_of(path)) else { return };
+        let name = word.to_string();
+        if namespace.is_none() && self.namespaces.contains(&name) {
+            return self.add_path(source, rest, path, Some(&name));
+        }
+        let target = match namespace {
+            Some(namespace) => format!("{namespace}::{name}"),
+            None if self.modules.contains(&name) => name,
+            None => self.exports.module_of(&name).unwrap_or_default().to_owned(),
+        };
+        if self.modules.contains(&target) && target != from {
+            let site = format!("{}:{}", source.path.display(), word.span().start().line);
+            self.edges.entry((from, target)).or_default().push(site);
+        }
     }
 
     fn describe(&self, package: &str, cycle: &BTreeSet<&str>, max_cycle: usize) -> String {
@@ -150,6 +190,28 @@ impl ModuleGraph {
             }
         }
         text
+    }
+}
+
+/// Returns the name of a top-level module whose file only declares modules.
+fn namespace_of(source: &SourceFile) -> Option<String> {
+    let [name] = &source.module[..] else { return None };
+    let tokens: Vec<TokenTree> = source.tokens.clone().into_iter().collect();
+    let is_end = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ';');
+    let items: Vec<&[TokenTree]> = tokens.split(is_end).collect();
+    let has_body = |item: &[TokenTree]| {
+        item.iter()
+            .any(|token| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace))
+    };
+    // Attributes and visibility may stand before `mod`.
+    let is_declaration = |item: &&[TokenTree]| {
+        matches!(item, [.., TokenTree::Ident(word), TokenTree::Ident(_)] if word == "mod") && !has_body(item)
+    };
+    match &items[..] {
+        [declarations @ .., []] if !declarations.is_empty() && declarations.iter().all(is_declaration) => {
+            Some(name.clone())
+        }
+        _ => None,
     }
 }
 

@@ -84,6 +84,36 @@ fn follows_names_that_the_crate_root_exports() {
 }
 
 #[test]
+fn the_modules_of_a_namespace_are_nodes() {
+    let namespace = "//! The boundary.\n#![allow(unsafe_code)]\nmod above;\npub(crate) mod below;";
+    let files = |namespace| {
+        edges(&[
+            ("lib.rs", "mod a; mod n;"),
+            ("a.rs", "use crate::n::below::B;\nuse crate::{n::{below, below::c}};"),
+            ("n/mod.rs", namespace),
+            ("n/above.rs", "use crate::a::A;\nuse super::below::B;\nuse super::super::a::A;"),
+            ("n/below/mod.rs", "mod c;"),
+            ("n/below/c.rs", "use super::super::above::A;\nuse super::d;"),
+        ])
+    };
+    assert_eq!(
+        files(namespace),
+        [
+            "a -> n::below: src/a.rs:1 src/a.rs:2 src/a.rs:2",
+            "n::above -> a: src/n/above.rs:1 src/n/above.rs:3",
+            "n::above -> n::below: src/n/above.rs:2",
+            "n::below -> n::above: src/n/below/c.rs:1",
+        ]
+    );
+    // A module file with code is a node itself.
+    let with_code = format!("{namespace} fn f() {{}}");
+    assert_eq!(
+        files(&with_code),
+        ["a -> n: src/a.rs:1 src/a.rs:2", "n -> a: src/n/above.rs:1 src/n/above.rs:3"]
+    );
+}
+
+#[test]
 fn tests_comments_and_other_crates_have_no_edges() {
     let found = edges(&[
         ("lib.rs", "mod a; mod b; #[cfg(test)] mod check;"),

@@ -7,8 +7,8 @@ use oarlock_ffi::text;
 use super::provider::Name;
 use super::{describe, dispatch, entry, object, report_result};
 use crate::error::ProviderError;
-use crate::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, kind, store};
-use crate::libcrypto::params::{Callback, ParamReader};
+use crate::ffi::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, kind, store};
+use crate::ffi::libcrypto::params::{Callback, ParamReader};
 use crate::provider::LoadedProvider;
 use crate::reference;
 
@@ -56,6 +56,7 @@ entry! {
     ) -> c_int, or 0;
     {
         let Some(loader) = loader else { return 0 };
+        // Set before the attempt: programs call `load` until `eof`, after errors too. OSSL_STORE_open(3).
         loader.is_loaded = true;
         match reference::load_uri(&loader.provider, &loader.uri) {
             Ok(key) => object::pass_key(&key, callback, argument).into(),
@@ -65,6 +66,7 @@ entry! {
 }
 
 entry! {
+    // A panic is the end too, for the same reason.
     fn eof(loader: Option<&StoreLoader>) -> c_int, or 1; {
         loader.is_none_or(|loader| loader.is_loaded).into()
     }

@@ -6,9 +6,9 @@ use oarlock::{Job, Key};
 
 use super::{OutputBuffer, dispatch, entry, report_result};
 use crate::error::ProviderError;
+use crate::ffi::libcrypto::abi::{OsslDispatch, StaticTable, keyexch};
+use crate::ffi::libcrypto::params::ParamReader;
 use crate::key::{KeyFamily, ProviderKey};
-use crate::libcrypto::abi::{OsslDispatch, StaticTable, keyexch};
-use crate::libcrypto::params::ParamReader;
 use crate::provider::LoadedProvider;
 
 pub(super) static X25519: StaticTable<OsslDispatch> = dispatch! {
@@ -67,6 +67,7 @@ entry! {
 entry! {
     fn derive(context: Option<&mut ExchangeContext>, address: *mut u8, len: Option<&mut usize>, size: usize) -> c_int, or 0; {
         let Some(context) = context else { return 0 };
+        // A peer's point of small order is an error of the engine: RFC 7748 6.1.
         let agree = || match (&context.key, &context.peer) {
             (Some(key), Some(peer)) => context.provider.run(&Job::agree(key, peer)),
             _ => Err(ProviderError::NoKey),

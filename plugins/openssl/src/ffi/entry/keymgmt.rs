@@ -3,10 +3,10 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use super::{describe, dispatch, entry, object, report_result};
+use crate::ffi::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, keymgmt, kind, operation};
+use crate::ffi::libcrypto::params::{Callback, ParamReader, ParamWriter};
 use crate::generation::KeyGeneration;
 use crate::key::{KeyFamily, KeySelection, ProviderKey, name};
-use crate::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, keymgmt, kind, operation};
-use crate::libcrypto::params::{Callback, ParamReader, ParamWriter};
 use crate::provider::LoadedProvider;
 
 /// A family of keys as a type, for functions that have no key as an argument.
@@ -190,6 +190,7 @@ entry! {
 entry! {
     fn types(selection: c_int) -> *const OsslParam, or std::ptr::null(); {
         let selection = KeySelection(selection);
+        // One list serves all families: callers pass what their key has.
         if selection.keypair() || selection.domain() { TYPES.as_ptr() } else { std::ptr::null() }
     }
 }
@@ -207,6 +208,7 @@ entry! {
 
 entry! {
     fn set_params(key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
+        // Unknown parameters are ignored: OSSL_PARAM(3).
         let encoded = params.octets(name::ENCODED_PUBLIC);
         key.is_some_and(|key| encoded.is_none_or(|bytes| key.set_encoded_public(bytes).is_ok())).into()
     }
@@ -218,8 +220,10 @@ entry! {
 
 entry! {
     fn ec_operation_name(operation: c_int) -> *const c_char, or std::ptr::null(); {
+        // Without these names OpenSSL would look for a signature algorithm that has the name of the key, EC.
         match operation {
             operation::SIGNATURE => c"ECDSA".as_ptr(),
+            // This provider has no ECDH. OpenSSL exports the key to a provider that has it.
             operation::KEYEXCH => c"ECDH".as_ptr(),
             _ => std::ptr::null(),
         }
@@ -231,6 +235,7 @@ entry! {
         -> Option<Box<KeyGeneration>>, or None;
     {
         let mut generation = KeyGeneration::new(provider?.clone(), F::FAMILY, KeySelection(selection));
+        // Null ends the generation, so a parameter that is not offered must not be ignored here.
         let is_taken = answer_setting(&mut generation, params) == 1;
         is_taken.then(|| Box::new(generation))
     }
@@ -257,6 +262,7 @@ entry! {
 entry! {
     fn generate_key(generation: Option<&KeyGeneration>, _callback: *const c_void, _argument: *mut c_void) -> OwnedKey, or None; {
         let generation = generation?;
+        // Reports of progress are optional, so the callback is not called: provider-keymgmt(7).
         match generation.generate() {
             Ok(key) => Some(Box::new(key)),
             Err(failure) => {

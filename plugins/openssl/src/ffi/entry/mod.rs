@@ -1,8 +1,7 @@
-//! The functions that OpenSSL calls, each behind [`entry!`]. Together with `libcrypto`, the crate's only unsafe code.
+//! The functions that OpenSSL calls, each behind [`entry!`].
 //!
 //! Types state ownership. `Option<&T>` and `Option<&mut T>` are lent for the call and may be null; `Option<Box<T>>`
 //! passes ownership. OpenSSL passes to a function what another function of the same table returned: provider(7).
-#![allow(unsafe_code)]
 
 mod cipher;
 mod decoder;
@@ -62,9 +61,9 @@ use context_entries;
 /// A table of functions by number.
 macro_rules! dispatch {
     ($($id:path => $function:expr),* $(,)?) => {
-        crate::libcrypto::abi::StaticTable(&[
-            $(crate::libcrypto::abi::OsslDispatch::new($id, $function as *const ()),)*
-            crate::libcrypto::abi::OsslDispatch::END,
+        crate::ffi::libcrypto::abi::StaticTable(&[
+            $(crate::ffi::libcrypto::abi::OsslDispatch::new($id, $function as *const ()),)*
+            crate::ffi::libcrypto::abi::OsslDispatch::END,
         ])
     };
 }
@@ -73,9 +72,9 @@ use dispatch;
 /// A table of parameters by name and type.
 macro_rules! describe {
     ($($name:expr => $kind:expr),* $(,)?) => {
-        crate::libcrypto::abi::StaticTable(&[
-            $(crate::libcrypto::abi::OsslParam::describe($name, $kind),)*
-            crate::libcrypto::abi::OsslParam::END,
+        crate::ffi::libcrypto::abi::StaticTable(&[
+            $(crate::ffi::libcrypto::abi::OsslParam::describe($name, $kind),)*
+            crate::ffi::libcrypto::abi::OsslParam::END,
         ])
     };
 }
@@ -88,6 +87,8 @@ fn report_result(provider: &LoadedProvider, result: Result<(), ProviderError>) -
 
 /// Returns the answer to a question as OpenSSL's 1 or 0. Only an error goes to the error queue.
 fn report_answer(provider: &LoadedProvider, result: Result<bool, ProviderError>) -> c_int {
+    // A bad signature is an answer. An entry for it in the queue would look like an error of a later call to programs
+    // that read the queue to learn whether a call failed: SSL_get_error(3).
     result.map_or_else(
         |error| {
             provider.core().raise(&error);
@@ -127,6 +128,8 @@ impl OutputBuffer<'_> {
             });
         };
         if self.address.is_null() {
+            // The same operation is called again with a buffer: EVP_DigestSignFinal(3). So nothing is computed yet, and
+            // the context keeps its state.
             *len = max_len;
             return Ok(());
         }
@@ -134,6 +137,7 @@ impl OutputBuffer<'_> {
             return Err(ProviderError::OutputTooSmall { needed: max_len, available: self.size });
         }
         let output = compute()?;
+        // `max_len` bounds every output. The size is checked again, because C has no other defence.
         // SAFETY: as the caller promises; the new output does not overlap the buffer.
         if !unsafe { oarlock_ffi::copy_out(&output, self.address, self.size) } {
             return Err(ProviderError::OutputTooSmall { needed: output.len(), available: self.size });

@@ -93,6 +93,7 @@ impl ParamWriter<'_> {
     /// Writes a number if `name` is asked for. False if its buffer is too small.
     pub(crate) fn number(&mut self, name: &CStr, value: i64) -> bool {
         let Some(param) = self.find(name) else { return true };
+        // OSSL_PARAM(3) allows any width. OpenSSL's own calls ask for four or eight bytes.
         match param.size {
             _ if param.data.is_null() => param.write(&value.to_ne_bytes()),
             8 => param.write(&value.to_ne_bytes()),
@@ -107,6 +108,7 @@ impl ParamWriter<'_> {
         if param.kind == kind::UTF8_PTR {
             return param.write_pointer(value);
         }
+        // A buffer may lack space for the zero byte alone: OSSL_PARAM(3).
         let written = param.write(value.to_bytes_with_nul()) || param.write(value.to_bytes());
         // The zero byte does not count. OSSL_PARAM(3).
         param.returned = value.count_bytes();
@@ -126,6 +128,7 @@ impl ParamWriter<'_> {
             param.returned = big_endian.len();
             return false;
         }
+        // An integer fills its buffer, with zeros above its own bytes. The number may be private, so it is wiped.
         let mut native = zeroize::Zeroizing::new(vec![0; width - big_endian.len()]);
         native.extend_from_slice(big_endian);
         if cfg!(target_endian = "little") {
@@ -177,6 +180,7 @@ impl OsslParam {
 
     /// Reads an integer of any width, as OSSL_PARAM(3) allows. OpenSSL makes integers from text as short as possible.
     fn number(&self) -> Option<i64> {
+        // Only sizes, versions and modes are read here. Private numbers go through `integer`, which wipes its copy.
         let mut little_endian = self.data().to_vec();
         if cfg!(target_endian = "big") {
             little_endian.reverse();
@@ -262,7 +266,8 @@ impl ParamList {
             })
             .collect();
         params.push(OsslParam::END);
-        // SAFETY: the array ends with a parameter without name, and lives as long as the call: OSSL_CALLBACK(3).
+        // The callback copies what it needs, and the values are wiped when this list is dropped.
+        // SAFETY: the array ends with a parameter without name, and lives as long as the call.
         callback.is_some_and(|callback| unsafe { callback(params.as_ptr(), argument) } == 1)
     }
 }

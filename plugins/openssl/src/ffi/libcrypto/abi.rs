@@ -8,6 +8,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 #[repr(C)]
 pub(crate) struct OsslDispatch {
     pub(crate) id: c_int,
+    // C has `void (*)(void)`. POSIX gives pointers to data and functions the same size: dlsym(3).
     pub(crate) function: *const (),
 }
 

@@ -8,9 +8,9 @@ use zeroize::Zeroizing;
 use super::keymgmt::{EcFamily, Ed25519Family, FamilyMarker, RsaFamily};
 use super::{OutputBuffer, context_entries, describe, dispatch, entry, report_answer, report_result};
 use crate::error::ProviderError;
+use crate::ffi::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, kind, signature};
+use crate::ffi::libcrypto::params::{ParamReader, ParamWriter};
 use crate::key::ProviderKey;
-use crate::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, kind, signature};
-use crate::libcrypto::params::{ParamReader, ParamWriter};
 use crate::provider::LoadedProvider;
 use crate::signature::{SignatureContext, name};
 
@@ -60,7 +60,7 @@ pub(super) static RSA: StaticTable<OsslDispatch> = digest_signature_table! {
 
 pub(super) static ECDSA: StaticTable<OsslDispatch> = digest_signature_table!(EcFamily);
 
-/// Ed25519Family signs whole messages. RFC 8032 5.1.
+/// The functions of Ed25519, which signs whole messages. RFC 8032 5.1.
 pub(super) static ED25519: StaticTable<OsslDispatch> = signature_table!(Ed25519Family);
 
 static GETTABLE: StaticTable<OsslParam> = describe! {
@@ -73,6 +73,7 @@ static GETTABLE: StaticTable<OsslParam> = describe! {
 
 static SETTABLE: StaticTable<OsslParam> = describe! {
     name::DIGEST => kind::UTF8,
+    // A property query chooses the provider of a digest. This provider has its own digests and ignores it.
     c"properties" => kind::UTF8,
     name::PAD_MODE => kind::UTF8,
     name::MGF1_DIGEST => kind::UTF8,
@@ -108,6 +109,7 @@ entry! {
         params: ParamReader<'_>,
     ) -> c_int, or 0;
     {
+        // Null asks for the default digest, or for the digest of an earlier initialisation: provider-signature(7).
         // SAFETY: a name that ends with zero, or null.
         let digest = unsafe { text(digest) };
         run_with(context, |context| context.digest_init(digest, key, params))
@@ -256,6 +258,7 @@ unsafe fn write_signature(
     compute: impl FnOnce(&mut SignatureContext) -> Result<Zeroizing<Vec<u8>>, ProviderError>,
 ) -> c_int {
     let Some(context) = context else { return 0 };
+    // The maximum is known without the signature, so a call for the length alone costs nothing.
     let result = context.max_len().and_then(|max_len| {
         // SAFETY: as the caller promises.
         unsafe { output.write(max_len, || compute(context)) }

@@ -48,6 +48,7 @@ impl CoreHandle {
     /// `functions` is null or the array of `OSSL_provider_init`, ended by number 0, with functions of the types that
     /// `core_dispatch.h` gives their numbers.
     pub(crate) unsafe fn new(handle: *const c_void, mut functions: *const OsslDispatch) -> Self {
+        // The numbers that a provider uses here end at 49. Newer cores pass larger numbers too, which are ignored.
         let mut found = [std::ptr::null::<()>(); 64];
         // SAFETY: the pointer is not behind the array's end, which number 0 marks.
         while let Some(entry) = unsafe { functions.as_ref() }.filter(|entry| entry.id != 0) {
@@ -74,7 +75,8 @@ impl CoreHandle {
         }
     }
 
-    /// Puts an error on the calling thread's error queue.
+    /// Puts an error on the calling thread's error queue. Programs write the queue to logs, so no error quotes bytes of
+    /// keys.
     pub(crate) fn raise(&self, failure: &ProviderError) {
         let Some(errors) = self.errors else { return };
         // The text becomes a format string, so its percent signs are doubled.
@@ -108,6 +110,7 @@ impl CoreHandle {
         // SAFETY: the core's own function and handle, and a buffer for a pointer.
         let is_known =
             self.get_params.is_some_and(|get| unsafe { get(self.handle, params.as_mut_ptr()) } == 1);
+        // The core reports success for an unknown name and leaves the parameter unmodified: OSSL_PARAM(3).
         if !is_known || params[0].returned == UNMODIFIED {
             return None;
         }
@@ -123,6 +126,7 @@ impl CoreHandle {
         let len = self
             .bio_gets
             .map(|gets| unsafe { gets(bio.0, line.as_mut_ptr().cast(), line.len() as c_int) })?;
+        // 0 is the end, -1 an error, -2 a stream without lines: BIO_gets(3).
         let len = usize::try_from(len).ok().filter(|len| *len > 0)?;
         Some(line[..len].to_vec())
     }
@@ -136,6 +140,7 @@ impl CoreHandle {
             let status = self
                 .bio_read
                 .map(|read| unsafe { read(bio.0, part.as_mut_ptr().cast(), part.len(), &mut len) })?;
+            // BIO_read_ex(3) reports the end and errors alike. DER that an error has cut does not parse.
             if status != 1 || len == 0 {
                 return Some(all);
             }

@@ -4,10 +4,10 @@ use std::ffi::{c_int, c_void};
 
 use super::keymgmt::{EcFamily, Ed25519Family, FamilyMarker, RsaFamily};
 use super::{dispatch, entry, object, report_result};
+use crate::ffi::libcrypto::abi::{OsslDispatch, StaticTable, decoder};
+use crate::ffi::libcrypto::core::{CoreBio, CoreHandle};
+use crate::ffi::libcrypto::params::Callback;
 use crate::key::KeyFamily;
-use crate::libcrypto::abi::{OsslDispatch, StaticTable, decoder};
-use crate::libcrypto::core::{CoreBio, CoreHandle};
-use crate::libcrypto::params::Callback;
 use crate::provider::LoadedProvider;
 use crate::reference;
 
@@ -82,6 +82,8 @@ entry! {
     ) -> c_int, or 0;
     {
         let Some(provider) = provider else { return 0 };
+        // 1 without a call of the callback lets OpenSSL try the next decoder. 0 would end the decoding:
+        // provider-decoder(7).
         let Some(block) = pem_block(provider.core(), stream) else { return 1 };
         match reference::pem_to_der(&block) {
             Ok(der) => object::pass_der(&der, callback, argument).into(),
@@ -105,6 +107,7 @@ entry! {
     {
         let Some(decoder) = decoder else { return 0 };
         let Some(der) = decoder.provider.core().rest(stream, reference::MAX_LEN) else { return 1 };
+        // The callback copies the key before it returns, so the key may live on this stack frame.
         match reference::load_der(&decoder.provider, &der, decoder.family) {
             Ok(Some(key)) => object::pass_key(&key, callback, argument).into(),
             Ok(None) => 1,
@@ -117,9 +120,11 @@ entry! {
 /// another decoder can read on.
 fn pem_block(core: &CoreHandle, stream: CoreBio) -> Option<Vec<u8>> {
     let is_begin = |line: &[u8]| line.starts_with(b"-----BEGIN ");
+    // Lines before the first block are free text: RFC 7468 section 2.
     let begin = std::iter::from_fn(|| core.line(stream)).find(|line| is_begin(line))?;
     let is_reference = begin.starts_with(reference::BEGIN);
     let mut block = begin;
+    // A stream without an end line must not fill the memory.
     for _ in 0..MAX_LINES {
         let line = core.line(stream)?;
         let is_end = line.starts_with(b"-----END ");

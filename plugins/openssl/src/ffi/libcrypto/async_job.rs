@@ -107,6 +107,7 @@ impl AsyncJobs {
 
     /// Warns once that jobs block, because there is no descriptor to wait for.
     fn report_blocking(&self, reason: &std::io::Error) {
+        // Relaxed is enough: the flag guards no other memory.
         if !self.is_blocking_reported.swap(true, Ordering::Relaxed) {
             print_warning(&format!("jobs block instead of pausing: no descriptor to wait for: {reason}"));
         }
@@ -137,6 +138,7 @@ impl LoadedObject {
     fn function(&self, name: &CStr) -> *mut c_void {
         // SAFETY: a handle of `dlopen`, and a name that ends with zero.
         let found = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
+        // A process may have a second libcrypto, linked by another library. Its jobs are not those of ours.
         let is_own = !found.is_null() && object_of_address(found).is_some_and(|(base, _)| base == self.base);
         if is_own { found } else { std::ptr::null_mut() }
     }
@@ -237,6 +239,8 @@ impl JobFibre<'_> {
     }
 
     fn pause(&self) {
+        // No lock is held here: another fibre of this thread could wait for it for ever. Inside ASYNC_block_pause(3)
+        // the call returns at once, which `finish` counts.
         // SAFETY: on the fibre of a job, with nothing borrowed that another fibre of this thread could change.
         unsafe { (self.functions.pause)() };
     }
@@ -273,8 +277,8 @@ impl WaitSlot {
 
     fn begin(&self, pending: PendingOperation, patience: Duration) {
         if let (PendingOperation::Service(_), Some(service)) = (&pending, &self.service) {
-            // The operation gives up after `patience`. The timer expires a little later, so that it finds the operation
-            // ended.
+            // The operation gives up after `patience`. The timer expires a little later, so that it finds the
+            // operation ended.
             service.timer.set(patience + Duration::from_millis(1));
         }
         *self.lock() = Some(pending);
@@ -296,6 +300,7 @@ impl WaitSlot {
             result = service.watch.watch(&**pending).err().map(|error| Err(error.into()));
         }
         if result.is_some() {
+            // The descriptor stays registered. A timer that is left set would wake the next operation of the connection.
             *slot = None;
             if let Some(service) = &self.service {
                 service.timer.clear();

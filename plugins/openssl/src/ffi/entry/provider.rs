@@ -5,11 +5,11 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use super::{cipher, decoder, describe, dispatch, entry, exchange, keymgmt, signature, store};
 use crate::config::Config;
 use crate::error::{REASONS, print_warning};
-use crate::libcrypto::abi::{
+use crate::ffi::libcrypto::abi::{
     OsslAlgorithm, OsslDispatch, OsslItem, OsslParam, StaticTable, kind, operation, provider,
 };
-use crate::libcrypto::core::CoreHandle;
-use crate::libcrypto::params::{Callback, ParamList, ParamWriter};
+use crate::ffi::libcrypto::core::CoreHandle;
+use crate::ffi::libcrypto::params::{Callback, ParamList, ParamWriter};
 use crate::provider::LoadedProvider;
 
 /// The property that selects these algorithms, as in `default_properties = ?provider=oarlock`.
@@ -138,6 +138,8 @@ pub(crate) unsafe extern "C" fn OSSL_provider_init(
     context: Option<&mut *mut c_void>,
 ) -> c_int {
     let provider = oarlock_ffi::guard(|| {
+        // No thread starts and no engine is created here: servers load providers and fork afterwards, and a thread does
+        // not survive a fork.
         // SAFETY: the handle and functions that OpenSSL gives to a provider.
         let core = unsafe { CoreHandle::new(handle, functions) };
         let section = |name: &str| std::ffi::CString::new(name).ok().and_then(|name| core.setting(&name));
@@ -155,12 +157,14 @@ pub(crate) unsafe extern "C" fn OSSL_provider_init(
         }
     });
     let (Some(Some(provider)), Some(out), Some(context)) = (provider, out, context) else { return 0 };
+    // The core owns the context from here on, and returns it to `teardown`.
     *context = Box::into_raw(provider).cast();
     *out = FUNCTIONS.as_ptr();
     1
 }
 
 entry! {
+    // Contexts that OpenSSL frees later hold clones, so the state outlives this call if it must.
     fn teardown(provider: Option<Box<LoadedProvider>>) -> (), or (); { drop(provider); }
 }
 
@@ -184,6 +188,7 @@ entry! {
         or std::ptr::null();
     {
         if let Some(no_cache) = no_cache {
+            // The tables never change, so OpenSSL may keep them.
             *no_cache = 0;
         }
         match id {
@@ -206,6 +211,7 @@ entry! {
         // SAFETY: OpenSSL passes a name that ends with zero, or null.
         let wanted = (!wanted.is_null()).then(|| unsafe { CStr::from_ptr(wanted) });
         if !wanted.is_some_and(|wanted| wanted.to_bytes().eq_ignore_ascii_case(b"TLS-GROUP")) {
+            // OpenSSL counts a provider without this function as successful, so an unknown capability is success too.
             return 1;
         }
         GROUPS.iter().all(|group| group.params().pass_to(callback, argument)).into()

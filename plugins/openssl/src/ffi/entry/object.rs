@@ -2,13 +2,14 @@
 
 use std::ffi::c_void;
 
+use crate::ffi::libcrypto::abi::OBJECT_PKEY;
+use crate::ffi::libcrypto::params::{Callback, ParamList};
 use crate::key::ProviderKey;
-use crate::libcrypto::abi::OBJECT_PKEY;
-use crate::libcrypto::params::{Callback, ParamList};
 
 /// Passes a key to the callback of a store or decoder. OpenSSL has the key manager of the family load it: the reference
 /// is the key's address, which is valid during the call. False if the callback fails.
 pub(super) fn pass_key(key: &ProviderKey, callback: Option<Callback>, argument: *mut c_void) -> bool {
+    // OpenSSL copies the bytes of the address. The pointer comes back from an integer, so its provenance is exposed.
     let address = std::ptr::from_ref(key).expose_provenance();
     let mut params = ParamList::default();
     params.number(c"type", OBJECT_PKEY).text(c"data-type", key.family.name());

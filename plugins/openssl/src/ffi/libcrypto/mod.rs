@@ -1,5 +1,5 @@
 //! The interface of the libcrypto that loaded this provider: its numbers and structures, the functions that its core
-//! lends, parameters, and pausing jobs. Together with `entry`, the crate's only unsafe code.
+//! lends, parameters, and pausing jobs.
 //!
 //! | module | content |
 //! |---|---|
@@ -7,7 +7,6 @@
 //! | `core` | error queue, configuration and streams of the core |
 //! | `params` | `OSSL_PARAM` arrays, read and written |
 //! | `async_job` | `ASYNC_JOB`: jobs that pause while their operation is pending |
-#![allow(unsafe_code)]
 
 pub(crate) mod abi;
 pub(crate) mod async_job;

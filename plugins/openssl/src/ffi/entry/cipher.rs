@@ -7,9 +7,9 @@ use zeroize::Zeroizing;
 
 use super::{OutputBuffer, context_entries, describe, dispatch, entry, report_result};
 use crate::cipher::{CipherContext, name};
+use crate::ffi::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, asym_cipher, kind};
+use crate::ffi::libcrypto::params::{ParamReader, ParamWriter};
 use crate::key::ProviderKey;
-use crate::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, asym_cipher, kind};
-use crate::libcrypto::params::{ParamReader, ParamWriter};
 use crate::provider::LoadedProvider;
 
 pub(super) static RSA: StaticTable<OsslDispatch> = dispatch! {
@@ -36,10 +36,12 @@ static GETTABLE: StaticTable<OsslParam> = describe! {
 static SETTABLE: StaticTable<OsslParam> = describe! {
     name::PAD_MODE => kind::UTF8,
     name::OAEP_DIGEST => kind::UTF8,
+    // A property query chooses the provider of a digest. This provider has its own digests and ignores it.
     c"digest-props" => kind::UTF8,
     name::MGF1_DIGEST => kind::UTF8,
     c"mgf1-digest-props" => kind::UTF8,
     name::OAEP_LABEL => kind::OCTETS,
+    // libssl sets both versions before it decrypts a premaster secret: provider-asym_cipher(7).
     name::TLS_CLIENT_VERSION => kind::UNSIGNED,
     name::TLS_NEGOTIATED_VERSION => kind::UNSIGNED,
     name::IMPLICIT_REJECTION => kind::UNSIGNED,
@@ -98,6 +100,7 @@ entry! {
         let Some(context) = context else { return 0 };
         // SAFETY: C lends this many bytes for the call.
         let ciphertext = unsafe { bytes(ciphertext, ciphertext_len) };
+        // The maximum, and not the length of this message, decides whether a buffer is large enough: see `write`.
         let result = context.max_message_len().and_then(|max| {
             // SAFETY: a buffer of this size.
             unsafe { OutputBuffer { address, len, size }.write(max, || context.decrypt(ciphertext)) }
