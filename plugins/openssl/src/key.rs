@@ -8,7 +8,7 @@ use std::sync::{PoisonError, RwLock};
 
 use oarlock::Key;
 use oarlock::engine_api::{KeyParts, RsaPrivateParts};
-use oarlock::keys::{self, raw};
+use oarlock::keys::{self, raw, rsa};
 use oarlock::{Curve, KeyHome, KeyKind};
 
 use self::import::{import_ec, import_edwards, import_rsa};
@@ -169,6 +169,19 @@ impl ProviderKey {
         }
     }
 
+    /// Copies the selected parts. None if the public half is selected alone and is not a valid key.
+    pub(crate) fn copy_selected(&self, selection: KeySelection) -> Option<Self> {
+        let content = match self.content() {
+            KeyContent::Key(key) if !selection.keypair() => {
+                let curve = key.ec_public().map(|(curve, _)| curve).filter(|_| selection.domain());
+                curve.map_or(KeyContent::Empty, KeyContent::Curve)
+            }
+            KeyContent::Key(key) if !selection.private() => KeyContent::Key(public_half(&key)?),
+            content => content,
+        };
+        Some(Self { family: self.family, content: RwLock::new(content) })
+    }
+
     /// Imports a key from the numbers of another provider. False if this provider does not support the key, so that the
     /// other provider keeps it.
     pub(crate) fn import(&self, params: ParamReader<'_>, selection: KeySelection) -> bool {
@@ -313,6 +326,16 @@ pub(crate) fn is_private(key: &Key) -> bool {
     )
 }
 
+/// Returns a key's public half as a key of this process.
+fn public_half(key: &Key) -> Option<Key> {
+    match KeyFamily::of_key(key)? {
+        KeyFamily::Rsa => key.rsa_public().and_then(|public| rsa::public(&public.n, &public.e).ok()),
+        KeyFamily::Ec => key.ec_public().and_then(|(curve, point)| raw::ec_public(curve, point).ok()),
+        KeyFamily::Ed25519 => raw::ed25519_public(key.ed25519_public()?).ok(),
+        KeyFamily::X25519 => raw::x25519_public(key.x25519_public()?).ok(),
+    }
+}
+
 /// Returns the name of a key that a cryptoserver holds.
 pub(crate) fn held_name(key: &Key) -> Option<&str> {
     match key.home() {
@@ -350,4 +373,32 @@ fn export_rsa_private(parts: &RsaPrivateParts, made: &mut ParamList) {
 /// Makes the key that a cryptoserver holds under `name` from its public half.
 pub(crate) fn held_key(name: &str, spki: &[u8]) -> Result<Key, ProviderError> {
     Ok(keys::held::from_spki(spki, "cryptoserver", name)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use oarlock::keys::generate;
+
+    use super::*;
+
+    const PRIVATE: KeySelection = KeySelection(1);
+    const PUBLIC: KeySelection = KeySelection(2);
+    const DOMAIN: KeySelection = KeySelection(4);
+
+    #[test]
+    fn a_copy_has_the_selected_parts_and_no_others() {
+        let keys = [generate::rsa(1024), generate::ec(Curve::P256), generate::ed25519(), generate::x25519()];
+        for key in keys.map(Result::unwrap) {
+            let family = KeyFamily::of_key(&key).unwrap();
+            let key = ProviderKey::new(family, Some(key));
+            let parameters = key.copy_selected(DOMAIN).unwrap();
+            assert!(!parameters.has(PUBLIC) && parameters.matches(&key, DOMAIN), "{family:?}");
+            let public = key.copy_selected(KeySelection(PUBLIC.0 | DOMAIN.0)).unwrap();
+            assert!(!public.has(PRIVATE) && public.matches(&key, PUBLIC), "{family:?}");
+            let all = key.copy_selected(KeySelection(7)).unwrap();
+            assert!(all.has(PRIVATE) && all.matches(&key, PUBLIC), "{family:?}");
+        }
+        let empty = ProviderKey::new(KeyFamily::Ec, None).copy_selected(KeySelection(7)).unwrap();
+        assert!(!empty.has(DOMAIN));
+    }
 }

@@ -144,8 +144,9 @@ entry! {
 }
 
 entry! {
-    fn dup(key: Option<&ProviderKey>, _selection: c_int) -> OwnedKey, or None; {
-        key.map(|key| Box::new(key.clone()))
+    fn dup(key: Option<&ProviderKey>, selection: c_int) -> OwnedKey, or None; {
+        // EVP_PKEY_copy_parameters(3) selects the parameters alone. The copy must not have the private half then.
+        key?.copy_selected(KeySelection(selection)).map(Box::new)
     }
 }
 
