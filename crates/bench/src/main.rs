@@ -1,7 +1,7 @@
 //! `oarlock-bench`: exit code 0 if everything was measured, 1 if answers were missing or wrong, 2 for wrong usage, 3 if
 //! the machine failed.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
 //! | `siege` | an honest client of the cryptoserver beside attackers |
 //! | `tls_head` | a TLS server answers HEAD; its private operations are computed in the process or elsewhere |

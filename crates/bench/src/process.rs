@@ -18,7 +18,7 @@ pub(crate) struct BenchProcess {
     child: Child,
     questions: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    /// Its first line on stdout.
+    /// The first line on stdout.
     pub(crate) said: serde_json::Value,
 }
 
@@ -44,13 +44,14 @@ impl BenchProcess {
             command.args(arguments).stderr(Stdio::null());
             return Self::start_command(command);
         };
+        // `setrlimit` between fork and exec would need unsafe code. The shell sets the limit and becomes the program.
         let mut command = Command::new("sh");
         let limit = format!("ulimit -n {files} && exec \"$0\" \"$@\"");
         command.arg("-c").arg(limit).arg(program).args(arguments).stderr(Stdio::null());
         Self::start_command(command)
     }
 
-    /// Fails if it has ended.
+    /// Fails if the process has ended.
     pub(crate) fn check_alive(&mut self) -> io::Result<()> {
         match self.child.try_wait()? {
             None => Ok(()),
@@ -62,11 +63,12 @@ impl BenchProcess {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let questions = child.stdin.take();
         let Some(answers) = child.stdout.take() else { return Err(io::Error::other("it has no stdout")) };
-        let mut part =
+        // Made before the first line is read: if there is none, the drop ends the child.
+        let mut process =
             Self { child, questions, answers: BufReader::new(answers), said: serde_json::Value::Null };
-        let line = part.line()?;
-        part.said = serde_json::from_str(&line)?;
-        Ok(part)
+        let line = process.line()?;
+        process.said = serde_json::from_str(&line)?;
+        Ok(process)
     }
 
     /// Returns the number of the process.
@@ -95,6 +97,7 @@ impl BenchProcess {
 
 impl Drop for BenchProcess {
     fn drop(&mut self) {
+        // Closed first: the child would otherwise wait for questions if the kill fails.
         self.questions = None;
         // It has no state to save. If it cannot be killed, it ends with stdin.
         let _ = self.child.kill();
@@ -107,6 +110,8 @@ pub(crate) fn answer(said: &serde_json::Value) -> io::Result<()> {
     let mut out = io::stdout();
     writeln!(out, "{said}")?;
     out.flush()?;
+    // A thread of its own, so that a question is answered while the server waits for connections. Its own CPU time is a
+    // few microseconds for each question.
     std::thread::spawn(move || {
         for _ in io::stdin().lock().lines().map_while(Result::ok) {
             let used = ProcessTime::now().as_duration().as_micros();
@@ -114,6 +119,7 @@ pub(crate) fn answer(said: &serde_json::Value) -> io::Result<()> {
                 break;
             }
         }
+        // The end of stdin means that the parent is gone. A server would otherwise run for ever.
         std::process::exit(0);
     });
     Ok(())
@@ -133,6 +139,7 @@ impl MeasuredCores {
         let all = sched_getaffinity(None)?;
         let mut each = (0..CpuSet::MAX_CPU).filter(|core| all.is_set(*core));
         let (Some(first), Some(second)) = (each.next(), each.next()) else { return Ok(None) };
+        // The core of a server is not shared with the load: the load would count as the server's waiting time.
         let mut load = all;
         load.unset(first);
         if load.count() > 1 {
@@ -146,6 +153,7 @@ impl MeasuredCores {
 /// Binds this process and its future threads to a core.
 pub(crate) fn stay_on(core: Option<usize>) -> io::Result<()> {
     let Some(core) = core else { return Ok(()) };
+    // Threads inherit the set, so this runs before any thread starts.
     let mut set = CpuSet::new();
     set.set(core);
     Ok(sched_setaffinity(None, &set)?)

@@ -76,6 +76,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
+            // A leak is 1. A measurement that failed must not look like a verdict.
             eprintln!("oarlock-leaks: {error}");
             ExitCode::from(if matches!(error, LeakError::Unknown { .. }) { 2 } else { 3 })
         }
@@ -108,7 +109,7 @@ fn time(args: &TimeArgs) -> Result<Vec<TimeRow>, LeakError> {
         measure(engine, &mut Subject::new(name)?, args.samples, &mut WallClock, &mut || bar.inc(1))
     };
     let mut rows = names.iter().map(|name| one(&engine, name)).collect::<Result<Vec<_>, _>>()?;
-    // A fast shape is enough: the leak is in the wrapper.
+    // A fast shape is enough, such as X25519, because the wrapper leaks and not the shape.
     if let Some(name) = names.iter().find(|name| name.starts_with('x')).or(names.last()) {
         rows.push(one(&PlantedLeak(engine), name)?);
     }
@@ -127,6 +128,7 @@ fn padding(args: &PaddingArgs) -> Result<Vec<TimeRow>, LeakError> {
         PaddingSubject::new(name, is_planted)?.measure(args.samples, &mut WallClock, &mut || bar.inc(1))
     };
     let mut rows = names.iter().map(|name| one(name, false)).collect::<Result<Vec<_>, _>>()?;
+    // The same subject with an early exit: a measurement that does not find it is too coarse to trust.
     rows.push(one(NAMES[0], true)?);
     bar.finish_and_clear();
     Ok(rows)
@@ -135,6 +137,7 @@ fn padding(args: &PaddingArgs) -> Result<Vec<TimeRow>, LeakError> {
 fn valgrind(args: &SubjectArgs, as_json: bool) -> Result<bool, LeakError> {
     let (rows, said) = poison::under_valgrind(&args.names_for(&LaneEngine::portable()))?;
     let is_clean = finish(&rows, as_json)?;
+    // Valgrind's stack traces show the line of the branch.
     if !is_clean {
         eprintln!("{said}");
     }

@@ -65,6 +65,7 @@ impl PaddingSubject {
         };
         let key_error = |error| LeakError::Key { subject: name.to_owned(), error };
         let key = import::pem(include_bytes!("keys/rsa2048.pem"), None).map_err(key_error)?;
+        // A cross-check at random times would hide small differences.
         let accelerator = Accelerator::builder().cross_check(0.0).threads(1).build()?;
         let mut own = Self {
             name: name.to_owned(),
@@ -95,6 +96,7 @@ impl PaddingSubject {
         let pilot = PILOT.min(samples as usize / 10);
         let mut cropped = CroppedTests::new(pilot);
         for _ in 0..samples + pilot as u64 {
+            // A random order, so that a drift of the clock or the temperature hits both classes alike.
             let class = if self.dice.below(2) == 0 { SampleClass::Fixed } else { SampleClass::Random };
             let drawn: Vec<usize> = (0..BATCH).map(|_| self.dice.below(self.pairs.len())).collect();
             cropped.add(class, self.sample(class, &drawn, clock)?);
@@ -121,7 +123,7 @@ impl PaddingSubject {
         clock: &mut impl SampleClock,
     ) -> Result<u64, LeakError> {
         let column = usize::from(class == SampleClass::Random);
-        // The copies lie side by side, so that the address of a ciphertext is no difference between the classes.
+        // The copies lie side by side, so that the classes do not differ by the addresses of ciphertexts.
         let sealed: Vec<SealedCase> = drawn.iter().map(|at| self.pairs[*at][column].clone()).collect();
         let jobs: Vec<Job<'_>> = sealed
             .iter()
@@ -135,6 +137,7 @@ impl PaddingSubject {
             }
             self.accelerator.run_all(&jobs)
         });
+        // Implicit rejection answers every PKCS#1 v1.5 ciphertext. No padding of OAEP here is valid.
         let is_pkcs1 = self.scheme == Scheme::RsaPkcs1Decrypt;
         let is_expected = |answer: Result<&[u8], JobError>| match answer {
             Ok(_) => is_pkcs1,
@@ -152,6 +155,7 @@ impl PaddingSubject {
             (Scheme::RsaPkcs1Decrypt, SampleClass::Fixed) => (self.pkcs1(), LEN),
             (Scheme::RsaPkcs1Decrypt, SampleClass::Random) => self.bad_pkcs1(),
             (_, SampleClass::Fixed) => (self.oaep(1), 1),
+            // The first byte, and the 32 bytes of the seed.
             (_, SampleClass::Random) => (self.oaep(0), 33),
         };
         Ok(SealedCase { bytes: self.encrypt(&encoded)?, stops_after })
@@ -160,8 +164,10 @@ impl PaddingSubject {
     /// Makes a valid padding around a message of random length. RFC 8017 7.2.1.
     fn pkcs1(&mut self) -> Vec<u8> {
         let mut encoded = self.random();
+        // Padding bytes are not zero: the first zero is the separator.
         encoded.iter_mut().skip(2).for_each(|byte| *byte |= 1);
         encoded[..2].copy_from_slice(&[0, 2]);
+        // Two header bytes and eight bytes of padding come first.
         let separator = 10 + self.dice.below(LEN - 10);
         encoded[separator] = 0;
         encoded
@@ -204,6 +210,7 @@ impl PaddingSubject {
 
     fn encrypt(&self, encoded: &[u8]) -> Result<Vec<u8>, LeakError> {
         let refused = || LeakError::Refused { subject: self.name.clone() };
+        // The raw public operation: schemes would pad the encoded message again.
         let shape = self.key.rsa_public_shape().ok_or_else(refused)?;
         let mut set = OperationSet::new(shape);
         set.push(&self.key, encoded, SecondInput::None).map_err(|_| refused())?;
@@ -220,6 +227,7 @@ impl PaddingSubject {
 fn take_steps(count: usize) {
     let mut value = 1_u64;
     for _ in 0..count * 4 {
+        // Opaque to the optimiser, which would otherwise compute the loop at once.
         value = black_box(value * 3 % 1_000_003);
     }
     black_box(value);

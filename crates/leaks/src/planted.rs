@@ -24,6 +24,7 @@ impl<E: Engine> Engine for PlantedLeak<E> {
             Jobs::Operations(_, operations) => operations.iter().map(|operation| operation.key).collect(),
             Jobs::Records(_, parts) => parts.iter().flat_map(|records| records.keys.iter()).collect(),
         };
+        // The sum is used, so that the optimiser keeps the steps.
         std::hint::black_box(keys.into_iter().map(take_steps).sum::<u64>());
         self.0.run(jobs, out)
     }
@@ -43,6 +44,7 @@ fn take_steps(key: &Key) -> u64 {
     let mut steps = 1;
     for bit in secret.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1)) {
         steps = std::hint::black_box(steps * 3 % 1_000_003);
+        // A branch and not a selection: the optimiser must not make the planted leak constant-time.
         if std::hint::black_box(bit) == 1 {
             steps = std::hint::black_box(steps * 5 % 1_000_003);
         }

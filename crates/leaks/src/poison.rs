@@ -19,6 +19,7 @@ pub fn under_valgrind(subjects: &[String]) -> Result<(Vec<PoisonRow>, String), L
     let fail = |what: String| LeakError::Valgrind(what);
     let program = std::env::current_exe().map_err(|error| fail(error.to_string()))?;
     let output = Command::new("valgrind")
+        // The expensive checks avoid false reports about optimised comparisons. An error limit would end the count.
         .args(["--quiet", "--error-limit=no", "--num-callers=30", "--expensive-definedness-checks=yes"])
         .arg(program)
         .arg(WATCHED)
@@ -72,11 +73,13 @@ fn run_subject(
 
     let before = leak_check::errors();
     let mut jobs = 0;
+    // A single job takes other paths than a full batch.
     for count in [8, 1] {
         let batch = subject.batch(crate::welch::SampleClass::Random, count);
         batch.secrets().for_each(leak_check::conceal);
         let mut out = Outcomes::default();
         let is_done = batch.run(engine, &mut out)?;
+        // Results are public. Valgrind would otherwise report the comparison of statuses.
         leak_check::reveal(out.bytes());
         batch.secrets().for_each(leak_check::reveal);
         if !is_done {

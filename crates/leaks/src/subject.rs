@@ -122,7 +122,7 @@ impl Subject {
             input: self.input.clone(),
         };
         for _ in 0..count {
-            // Both classes draw, so that drawing is no difference between them.
+            // Both classes draw, so that they do not differ by drawing.
             let drawn = &self.pairs[self.dice.below(self.pairs.len())];
             let mut hedge = [0; 32];
             hedge
@@ -134,6 +134,7 @@ impl Subject {
                 SampleClass::Fixed => (&drawn[0], drawn[0].hedge),
                 SampleClass::Random => (&drawn[1], hedge),
             };
+            // Fresh for each batch: an engine that keeps tables by fingerprint would skip work for a known key.
             let mut fingerprint = [0; 32];
             fingerprint[..8].copy_from_slice(&self.dice.next().to_ne_bytes());
             batch.keys.push(Key::local(secret.parts.clone(), Fingerprint::new(fingerprint)));
@@ -316,6 +317,7 @@ fn exponents(bits: u16, exponent_bits: u16, pool: usize) -> Result<Vec<KeyParts>
     let len = usize::from(exponent_bits).div_ceil(8);
     let mut dice = TestRandom::new(0xE4B0);
     let exponent = |place: usize| {
+        // The top bit is set, so that all exponents have the same public length.
         let mut exponent = if place == 0 { vec![0; len] } else { dice.bytes(len) };
         exponent[0] |= 0x80;
         KeyParts::ModExp(ModExpParts { n: n.clone(), exponent: SecretBytes::new(exponent), exponent_bits })
@@ -345,6 +347,7 @@ fn input(name: &str, shape: Shape) -> Vec<u8> {
     let len = if shape.is_record() { RECORD_LEN } else { 32 };
     let mut input = TestRandom::new(0x1417).bytes(shape.input_len().unwrap_or(len));
     match shape {
+        // Below every modulus of this length.
         Shape::RsaPrivate { .. } | Shape::ModExp { .. } => input[0] = 0,
         Shape::X25519 if name.ends_with("base") => {
             input.fill(0);

@@ -9,7 +9,7 @@ use crate::report::TimeRow;
 use crate::subject::{SecretBatch, Subject, TestRandom};
 use crate::welch::{CroppedTests, PILOT, SampleClass};
 
-/// The maximum |t| that is no leak.
+/// The value of |t| from which a subject leaks.
 pub const MAX_T: f64 = 5.0;
 
 /// A clock for batches. A test may count steps instead of nanoseconds.
@@ -50,11 +50,13 @@ pub fn measure(
     let mut coin = TestRandom::new(0xC01);
     let mut left = samples + pilot as u64;
     while left > 0 {
+        // The order of construction is random too: memory that was allocated later has other addresses.
         let is_fixed_first = coin.below(2) == 0;
         let made = [is_fixed_first, !is_fixed_first].map(|is_fixed| {
             let class = if is_fixed { SampleClass::Fixed } else { SampleClass::Random };
             (class, subject.full_batch(class))
         });
+        // Both run once, so that neither class pays for cold caches.
         for (_, batch) in &made {
             sample(engine, subject, batch, &mut NoClock)?;
         }
@@ -95,6 +97,7 @@ fn sample(
 ) -> Result<u64, LeakError> {
     let mut out = Outcomes::default();
     let time = batch.with_jobs(|jobs| {
+        // Allocated before the clock starts.
         out.reset(jobs);
         let (ran, time) = clock.time(|| engine.run(jobs, &mut out));
         ran.map(|()| time)

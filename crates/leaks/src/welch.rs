@@ -41,7 +41,7 @@ struct WelchTest {
 }
 
 /// The minimum number of samples in each class. With fewer, t is 0.
-const LEAST: u64 = 1_000;
+const MIN_SAMPLES: u64 = 1_000;
 
 impl WelchTest {
     fn add(&mut self, class: SampleClass, value: f64) {
@@ -55,7 +55,8 @@ impl WelchTest {
     fn t(&self) -> f64 {
         let error = self.fixed.error() + self.random.error();
         let difference = self.fixed.mean - self.random.mean;
-        if self.fixed.count.min(self.random.count) < LEAST || difference == 0.0 {
+        // Without any spread the error is zero too, and 0 / 0 is not a number.
+        if self.fixed.count.min(self.random.count) < MIN_SAMPLES || difference == 0.0 {
             return 0.0;
         }
         difference / error.sqrt()
@@ -102,6 +103,7 @@ impl CroppedTests {
 
     /// Sets the crops to the percentiles of dudect: 1 - 2^(-10 i / 100).
     fn set_crops(&mut self) {
+        // Thresholds from samples that are not counted: thresholds from counted samples would bias the test.
         self.pilot.sort_unstable();
         let last = self.pilot.len() - 1;
         let threshold = |crop: i32| {

@@ -1,4 +1,4 @@
-//! The actions of attackers. Each acts as long as it is let, on threads of its own.
+//! The actions of attackers. Each attacker has threads of its own and acts until the attack is over.
 
 use std::io;
 use std::net::TcpStream;
@@ -86,7 +86,7 @@ impl Attack {
         }
     }
 
-    /// Files that the server may have open; none for as many as the system allows.
+    /// Returns the number of files that the server may have open. None if the system's limit applies.
     pub(super) fn open_files(self) -> Option<u32> {
         (self == Self::FewDescriptors).then_some(64)
     }
@@ -130,13 +130,14 @@ struct SiegeTarget {
 }
 
 impl SiegeTarget {
-    /// Attacks on a thread of its own until it is over. A server that turns an attacker away makes it begin anew.
+    /// Attacks on a thread of its own until the attack is over. An attacker whom the server turns away begins again.
     fn again_and_again(&self, attack: fn(&Self) -> io::Result<()>) -> JoinHandle<()> {
         let own = self.clone();
         std::thread::spawn(move || {
             while own.goes_on() {
-                // What the server does to an attacker is its own business.
+                // A closed connection is the server's defence, and no failure of the measurement.
                 let _ = attack(&own);
+                // Attackers share the cores with the server, and an attack that only connects would take them all.
                 pause(Duration::from_millis(1));
             }
         })
@@ -163,9 +164,10 @@ pub(super) struct Attackers {
 
 impl Drop for Attackers {
     fn drop(&mut self) {
+        // Relaxed is enough: `join` orders what the threads did before everything that follows.
         self.is_over.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
-            // One that panicked attacks no more.
+            // An error is a panic of the attacker, which has ended its attack.
             let _ = thread.join();
         }
     }
@@ -175,6 +177,7 @@ fn silent_connections(target: &SiegeTarget) -> io::Result<()> {
     let mut connections = std::collections::VecDeque::new();
     while target.goes_on() {
         connections.push_back(TcpStream::connect(&target.tcp)?);
+        // The oldest are closed, because this process too has a limit of open files.
         if connections.len() > 5000 {
             connections.pop_front();
         }
@@ -185,6 +188,7 @@ fn silent_connections(target: &SiegeTarget) -> io::Result<()> {
 fn stalled_calls(target: &SiegeTarget) -> io::Result<()> {
     let mut http2 = Http2Connection::open(&target.plaintext)?;
     for _ in 0..50 {
+        // 65,535 bytes are the initial window of a connection: RFC 9113 6.9.2. More would only block the attacker.
         if http2.begin("Stream", 16_000_000, &[0; 65_000]).is_err() {
             break;
         }
@@ -193,7 +197,7 @@ fn stalled_calls(target: &SiegeTarget) -> io::Result<()> {
     Ok(())
 }
 
-/// Jobs under a handle that is not open: each is refused.
+/// Returns jobs under a handle that is not open. Each of them is refused.
 fn refused_jobs() -> request::Body {
     request::Body::Jobs(jobs(1 << 17, scheme(scheme::Kind::Ed25519Sign)))
 }
@@ -224,7 +228,7 @@ fn unread_streams(target: &SiegeTarget) -> io::Result<()> {
     Ok(())
 }
 
-/// So many digests of the same bytes, into an output of any length.
+/// Returns `count` digests of the same bytes, with an output of any length.
 fn digests(count: u32, output_len: u32, data: Bytes) -> request::Body {
     let task = proto::Task {
         kind: proto::task::Kind::Digest.into(),
@@ -261,6 +265,7 @@ fn unread_records(target: &SiegeTarget) -> io::Result<()> {
 fn many_schemes(target: &SiegeTarget) -> io::Result<()> {
     let mut frames = FrameConnection::open(&target.socket)?;
     let salted = |salt_len: u32| proto::Scheme {
+        // A salt has 16 bits in the protocol, so the schemes repeat after 65,536.
         salt_len: Some(salt_len & 0xffff),
         ..scheme(scheme::Kind::RsaPssSign)
     };
@@ -284,6 +289,7 @@ fn many_schemes(target: &SiegeTarget) -> io::Result<()> {
 
 fn long_names(target: &SiegeTarget) -> io::Result<()> {
     let mut frames = FrameConnection::open(&target.socket)?;
+    // A control character becomes six bytes in JSON: an audit log that quotes names grows sixfold.
     let name = "\u{1}".repeat(15 << 20);
     while target.goes_on() {
         frames.ask(open(0, open_key::Source::Resident(name.clone())))?;
@@ -297,6 +303,7 @@ fn refused_keys(target: &SiegeTarget) -> io::Result<()> {
     while target.goes_on() {
         let names = number..number + 100;
         frames.send(names.map(|number| open(0, resident(&format!("nothing-{number}")))))?;
+        // Read, so that the limit of unread answers does not end the attack.
         for _ in 0..100 {
             frames.answer()?;
         }
@@ -335,6 +342,7 @@ fn many_lengths(target: &SiegeTarget) -> io::Result<()> {
     let mut frames = FrameConnection::open(&target.socket)?;
     let mut bits = 1024;
     while target.goes_on() {
+        // Each length is a shape of its own at the server.
         let key = odd_public_key(bits);
         frames.ask(open(0, open_key::Source::Asymmetric(key)))?;
         let verify = proto::Jobs {
@@ -348,10 +356,11 @@ fn many_lengths(target: &SiegeTarget) -> io::Result<()> {
     Ok(())
 }
 
-/// An RSA public key of any length with the exponent 65537, in PKCS#1: nobody has its private half.
+/// Encodes an RSA public key of any length with the exponent 65537 in PKCS#1. Nobody has its private half.
 fn odd_public_key(bits: usize) -> Bytes {
     let mut modulus = vec![0xff; bits.div_ceil(8)];
     modulus[0] = if bits.is_multiple_of(8) { 0xff } else { (1 << (bits % 8)) - 1 };
+    // An integer of DER is signed: X.690 8.3.3.
     if modulus[0] & 0x80 != 0 {
         modulus.insert(0, 0);
     }
@@ -365,7 +374,7 @@ fn odd_public_key(bits: usize) -> Bytes {
     key.into()
 }
 
-/// A length in DER, of two bytes. X.690 8.1.3.5.
+/// Appends a length of two bytes in DER. X.690 8.1.3.5.
 fn length(der: &mut Vec<u8>, len: usize) {
     der.push(0x82);
     der.extend_from_slice(&(len as u16).to_be_bytes());

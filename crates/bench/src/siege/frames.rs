@@ -15,7 +15,7 @@ pub(super) struct FrameConnection {
     last_id: u64,
 }
 
-/// Time after which an attacker stops waiting and goes on with something else.
+/// The time after which an attacker stops waiting and does something else.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl FrameConnection {
@@ -27,7 +27,7 @@ impl FrameConnection {
         Ok(Self { stream, last_id: 0 })
     }
 
-    /// Sends requests in one piece.
+    /// Sends requests with one write.
     pub(super) fn send(&mut self, bodies: impl IntoIterator<Item = request::Body>) -> io::Result<()> {
         let mut bytes = BytesMut::new();
         for body in bodies {
@@ -48,6 +48,7 @@ impl FrameConnection {
     pub(super) fn answer(&mut self) -> io::Result<Response> {
         let mut head = [0; frame::HEADER_BYTES];
         self.stream.read_exact(&mut head)?;
+        // The server under attack is ours, so its lengths are trusted.
         let mut message = vec![0; u32::from_le_bytes(head) as usize];
         self.stream.read_exact(&mut message)?;
         Response::decode(Bytes::from(message)).map_err(io::Error::other)
@@ -58,7 +59,7 @@ pub(super) fn scheme(kind: scheme::Kind) -> Scheme {
     Scheme { kind: kind.into(), digest: proto::Digest::Sha256.into(), ..Scheme::default() }
 }
 
-/// So many jobs of one scheme with empty inputs under handle 0: a few bytes whatever their number.
+/// Returns `count` jobs of one scheme with empty inputs under handle 0. The message has a few bytes for any number.
 pub(super) fn jobs(count: u32, scheme: Scheme) -> proto::Jobs {
     proto::Jobs { count, schemes: vec![scheme], ..proto::Jobs::default() }
 }

@@ -1,4 +1,4 @@
-//! The client that wants little: one signature at a time, with a pause after each, some of them on new connections.
+//! The client with a small load: one signature at a time, with a pause after each, some of them on new connections.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,10 +17,10 @@ use super::{SiegeError, pause};
 /// The pause after each answer.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Of so many requests one goes over a new connection.
+/// The number of requests of which one uses a new connection.
 const NEW_CONNECTION: usize = 20;
 
-/// The longest time that an answer is waited for.
+/// The maximum time to wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An honest client at work.
@@ -37,7 +37,7 @@ struct HonestState {
 }
 
 impl HonestClient {
-    /// Starts one that is connected.
+    /// Starts a client and connects it.
     pub(super) fn start(besieged: &BesiegedServer) -> Result<Self, SiegeError> {
         let (endpoint, shared) = (besieged.honest()?, Arc::new(HonestState::default()));
         let job = signature()?;
@@ -48,7 +48,7 @@ impl HonestClient {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// Waits until it has had so many answers, and returns how long they took.
+    /// Waits until the client has this number of answers, and returns the time of each.
     pub(super) fn wait_for(&self, requests: usize) -> Vec<Duration> {
         while self.shared.lock().len() < requests && self.shared.failures().is_empty() {
             pause(PAUSE);
@@ -56,17 +56,17 @@ impl HonestClient {
         self.latencies()
     }
 
-    /// Forgets the answers so far.
+    /// Removes the times so far.
     pub(super) fn forget(&self) {
         self.shared.lock().clear();
     }
 
-    /// Returns the time that each answer took.
+    /// Returns the time of each answer.
     pub(super) fn latencies(&self) -> Vec<Duration> {
         self.shared.lock().clone()
     }
 
-    /// Stops it, and returns what failed.
+    /// Stops the client, and returns its failures.
     pub(super) fn stop(mut self) -> Vec<String> {
         self.shared.is_over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take()
@@ -89,6 +89,7 @@ impl HonestState {
         let mut requests = 0_usize;
         while !self.is_over.load(Ordering::Relaxed) {
             requests += 1;
+            // The time of a new connection counts too.
             let began = Instant::now();
             if requests.is_multiple_of(NEW_CONNECTION) {
                 match timed(connect(endpoint)).await {
@@ -147,6 +148,7 @@ async fn sign(link: &ServerLink, job: &proto::Jobs) -> Result<(), String> {
 }
 
 fn signature() -> Result<proto::Jobs, SiegeError> {
+    // The key only shapes the message. The server signs with its own key under handle 0.
     let key = generate::ed25519()?;
     let job = Job::sign(SigningScheme::ED25519, &key, Input::Message(b"message"));
     jobs::write([(job, 0)].into_iter()).map_err(|error| io::Error::other(error.to_string()).into())

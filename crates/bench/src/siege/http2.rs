@@ -25,8 +25,9 @@ impl Http2Connection {
         Ok(http2)
     }
 
-    /// Begins a call with a message that is announced with a length, and sends so much of it.
+    /// Begins a call that announces a message of a length, and sends the first bytes of it.
     pub(super) fn begin(&mut self, method: &str, announced: u32, message: &[u8]) -> io::Result<()> {
+        // Streams of clients have odd numbers: RFC 9113 5.1.1.
         self.last_stream = if self.last_stream == 0 { 1 } else { self.last_stream + 2 };
         let path = format!("/oarlock.v1.Cryptoserver/{method}");
         let mut block = Vec::new();
@@ -41,9 +42,11 @@ impl Http2Connection {
             literal(&mut block, name, value);
         }
         self.frame(HEADERS, END_HEADERS, self.last_stream, &block)?;
+        // A message of gRPC: a flag that says uncompressed, the length, the bytes.
         let mut data = vec![0];
         data.extend_from_slice(&announced.to_be_bytes());
         data.extend_from_slice(message);
+        // The maximum frame that every server accepts: RFC 9113 4.2.
         for piece in data.chunks(16_384) {
             self.frame(DATA, 0, self.last_stream, piece)?;
         }
@@ -59,7 +62,7 @@ impl Http2Connection {
     }
 }
 
-/// A header without indexing and without Huffman codes. RFC 7541 6.2.2.
+/// Appends a header without indexing and without Huffman codes. RFC 7541 6.2.2.
 fn literal(block: &mut Vec<u8>, name: &str, value: &str) {
     block.push(0);
     for text in [name, value] {

@@ -4,7 +4,7 @@
 //! signs with Ed25519 on connections of its own, under its own certificate. Attackers come over the UNIX socket, over
 //! plaintext, or without any certificate.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
 //! | `attack` | the attacks |
 //! | `frames` | requests on a UNIX socket, with or without reading the answers |
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &SiegeArgs, as_json: bool) -> Result<(), SiegeError> {
     }
 }
 
-/// One attack on a new server.
+/// Runs one attack on a new server.
 fn besiege(attack: Attack, args: &SiegeArgs) -> Result<SiegeRow, SiegeError> {
     let mut besieged = BesiegedServer::start(attack.open_files(), args.program.as_deref())?;
     let honest = HonestClient::start(&besieged)?;
@@ -124,12 +124,14 @@ fn besiege(attack: Attack, args: &SiegeArgs) -> Result<SiegeRow, SiegeError> {
     let start_kb = besieged.resident_kb()?;
     let ends = Instant::now() + Duration::from_secs_f64(args.seconds);
     let attackers = attack.start(&besieged)?;
+    // Answers from before the attack must not improve the times of the attack.
     honest.forget();
     let mut peak_kb = start_kb;
     while Instant::now() < ends {
         pause(LOOK);
         peak_kb = peak_kb.max(besieged.resident_kb()?);
     }
+    // Read before the attackers stop, for the same reason.
     let during = honest.latencies();
     drop(attackers);
     let recovery = recovery(&besieged, start_kb, args)?;
@@ -139,7 +141,7 @@ fn besiege(attack: Attack, args: &SiegeArgs) -> Result<SiegeRow, SiegeError> {
     Ok(SiegeRow::new(attack, [before, during], failures, [start_kb, peak_kb, bound_kb], recovery, args))
 }
 
-/// Requests of the honest client before the attack.
+/// The number of requests of the honest client before the attack.
 const CALM_REQUESTS: usize = 50;
 
 /// The time between two looks at the memory.
@@ -153,6 +155,7 @@ fn recovery(
 ) -> Result<Option<Duration>, SiegeError> {
     let began = Instant::now();
     while began.elapsed().as_secs_f64() < args.max_recovery_seconds {
+        // Allocators keep some memory, so half as much again counts as released.
         if besieged.resident_kb()? * 2 <= start_kb * 3 {
             return Ok(Some(began.elapsed()));
         }
@@ -161,7 +164,7 @@ fn recovery(
     Ok(None)
 }
 
-/// Waits for so long, or a little less: attackers and looks are spread over time.
+/// Waits for this time, or a little less. It only spreads attacks and readings over time.
 fn pause(time: Duration) {
     std::thread::park_timeout(time);
 }

@@ -22,9 +22,9 @@ pub(super) struct SiegeRow {
     start_mib: f64,
     peak_mib: f64,
     bound_mib: f64,
-    /// Until memory was within 1.5 times of that at the start; none if it stayed.
+    /// The time until memory was within 1.5 times of that at the start. None if it stayed above.
     recovery_s: Option<f64>,
-    /// Everything that is not as it should be.
+    /// The violations of limits.
     pub(super) faults: Vec<String>,
 }
 
@@ -84,6 +84,7 @@ impl SiegeRow {
 fn quantile(mut times: Vec<Duration>, share: f64) -> f64 {
     times.sort_unstable();
     let last = times.len().saturating_sub(1);
+    // The smallest time that at least this share of the answers did not exceed.
     let at = ((times.len() as f64 * share).ceil() as usize).saturating_sub(1).min(last);
     times.get(at).map_or(0.0, |time| time.as_secs_f64() * 1e3)
 }

@@ -1,4 +1,4 @@
-//! The cryptoserver under siege: a process of its own, with limits small enough to be reached.
+//! The cryptoserver under attack: a process of its own, with limits that are small enough to be reached.
 
 use std::fs;
 use std::io;
@@ -65,43 +65,44 @@ keys = ["rsa2048"]
 clients = ["uid:*", "loopback"]
 "#;
 
-/// Bytes of audit entries that may wait, as the configuration has it.
+/// The maximum of audit entries that may wait in memory: `max_queue_bytes` of the configuration.
 const AUDIT_KB: u64 = 4 << 10;
 
 /// A server at work.
 pub(super) struct BesiegedServer {
-    part: BenchProcess,
+    process: BenchProcess,
     development: Development,
     max_memory_kb: u64,
-    _place: TempDir,
+    _directory: TempDir,
 }
 
 impl BesiegedServer {
-    /// Starts a server, `oarlock serve` of a program or this one, that may have so many files open.
+    /// Starts a server with a limit of open files: `oarlock serve` of `program`, or this program in the role.
     pub(super) fn start(open_files: Option<u32>, program: Option<&Path>) -> Result<Self, SiegeError> {
-        let place = tempfile::tempdir()?;
-        let development = Development::at(place.path());
+        let directory = tempfile::tempdir()?;
+        let development = Development::at(directory.path());
         development.prepare()?;
         fs::write(development.config(), CONFIG)?;
+        // The limit to check comes from the server's own calculation, and not from a copy of it here.
         let limits = CryptoserverConfig::read(&development.config())?.limits;
         let config = ["--config".to_owned(), development.config().display().to_string()];
         let (program, role) = match program {
             None => (std::env::current_exe()?, vec![ROLE.to_owned()]),
             Some(program) => (program.to_owned(), vec!["--json".to_owned(), "serve".to_owned()]),
         };
-        let part = BenchProcess::start_program(&program, &[role, config.to_vec()].concat(), open_files)?;
+        let process = BenchProcess::start_program(&program, &[role, config.to_vec()].concat(), open_files)?;
         let max_memory_kb = limits.max_memory_bytes() as u64 / 1024 + AUDIT_KB;
-        Ok(Self { part, development, max_memory_kb, _place: place })
+        Ok(Self { process, development, max_memory_kb, _directory: directory })
     }
 
-    /// Memory that clients can make the server use beyond that at its start.
+    /// Returns the maximum memory that clients can make the server use beyond that at its start.
     pub(super) fn max_memory_kb(&self) -> u64 {
         self.max_memory_kb
     }
 
-    /// Memory that it has now. proc(5), statm.
+    /// Returns the memory that the server has now. proc(5), statm.
     pub(super) fn resident_kb(&self) -> io::Result<u64> {
-        let text = fs::read_to_string(format!("/proc/{}/statm", self.part.id()))?;
+        let text = fs::read_to_string(format!("/proc/{}/statm", self.process.id()))?;
         let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
         let pages = pages.ok_or_else(|| io::Error::other("/proc/PID/statm has no resident pages"))?;
         Ok(pages * rustix::param::page_size() as u64 / 1024)
@@ -109,12 +110,12 @@ impl BesiegedServer {
 
     /// Fails if the server has ended.
     pub(super) fn check_alive(&mut self) -> io::Result<()> {
-        self.part.check_alive()
+        self.process.check_alive()
     }
 
-    /// The address of a listener, `tcp` or `plaintext`.
+    /// Returns the address of a listener, `tcp` or `plaintext`.
     pub(super) fn address(&self, name: &str) -> String {
-        self.part.said[name].as_str().unwrap_or_default().to_owned()
+        self.process.said[name].as_str().unwrap_or_default().to_owned()
     }
 
     pub(super) fn socket(&self) -> PathBuf {
@@ -135,6 +136,7 @@ impl BesiegedServer {
 
 pub(crate) fn run(args: &BesiegedArgs) -> Result<(), SiegeError> {
     oarlock_server::raise_open_files();
+    // As `oarlock serve` does: memory that the allocator keeps would look like memory that clients hold.
     oarlock_server::keep_little_memory();
     let config = CryptoserverConfig::read(&args.config)?;
     let runtime = tokio::runtime::Runtime::new()?;

@@ -22,7 +22,7 @@ pub(super) struct HeadLoad {
     pub(super) length: Duration,
 }
 
-/// CPU time of the TLS server, and of the cryptoserver if there is one.
+/// The CPU times of the TLS server, and of the cryptoserver if there is one.
 type CpuTimes = (Duration, Option<Duration>);
 
 /// Connects for a tenth of the length to warm up, then for all of it and counts. The CPU time is read while no
@@ -42,6 +42,7 @@ pub(super) fn measure(
             errors => Err(HeadError::Errors { name: signed_by.name(), errors, first: tally.first_error }),
         }
     };
+    // Engines are tested at first use, and caches fill: neither belongs to a connection.
     connect(load.length.mul_f64(0.1))?;
     let (before, begin) = (cpu()?, Instant::now());
     let tally = connect(load.length)?;
@@ -65,6 +66,7 @@ fn row(
         connections: load.connections,
         answers,
         rate_per_s: answers as f64 / took.as_secs_f64(),
+        // A server without any CPU time would divide by zero.
         rate_per_cpu_s: 1e6 / server_cpu_us.max(1e-9),
         server_cpu_us,
         cryptoserver_cpu_us: after.1.zip(before.1).map(|(after, before)| each(after.saturating_sub(before))),

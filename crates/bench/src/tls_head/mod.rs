@@ -3,12 +3,12 @@
 //! operations to others without a thread for each. s2n-tls itself computes them, or Oarlock in the same process, or a
 //! cryptoserver on another core.
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
 //! | `server` | the TLS server |
 //! | `private_key` | its private operations on an accelerator |
 //! | `cryptoserver` | the server that computes them elsewhere |
-//! | `client` | the clients: closed loop |
+//! | `client` | the clients, each of which connects again after its answer |
 //! | `report` | table and JSON |
 
 mod client;
@@ -155,6 +155,7 @@ pub(crate) fn run(args: &TlsHeadArgs, as_json: bool) -> Result<(), HeadError> {
     if cores.is_none() {
         eprintln!("oarlock-bench: there is one core: servers and clients share it");
     }
+    // One cryptoserver serves all rows, so only the warm-up of the first row pays for its self tests.
     let remote = match args.by.iter().any(|by| by.is_remote()) {
         true => Some(cryptoserver::start(&place.development, cores)?),
         false => None,
@@ -193,10 +194,11 @@ impl HeadMeasurement {
             .ok_or_else(|| io::Error::other("the TLS server did not report its address"))?;
         let certificate = fs::read(&self.place.certificate)?;
         let load = client::HeadLoad { address, certificate, connections, length: self.length };
+        // The cryptoserver's CPU time belongs to the rows that use it.
         let mut remote = if by.is_remote() { self.remote.as_mut() } else { None };
         let mut cpu = || {
             let own = server.cpu()?;
-            let other = remote.as_mut().map(|part| part.cpu()).transpose()?;
+            let other = remote.as_mut().map(|process| process.cpu()).transpose()?;
             Ok((own, other))
         };
         client::measure(by, &load, &mut cpu)
@@ -221,7 +223,7 @@ impl HeadDirectory {
         let mut arguments =
             vec![server::ROLE.to_owned(), "--certificate".to_owned(), text(&self.certificate)];
         let said = |name: &str| {
-            remote.and_then(|part| part.said[name].as_str()).map(str::to_owned).unwrap_or_default()
+            remote.and_then(|process| process.said[name].as_str()).map(str::to_owned).unwrap_or_default()
         };
         let mut add = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
         match by {

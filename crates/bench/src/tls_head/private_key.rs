@@ -25,6 +25,7 @@ impl PrivateKeyCallback for AcceleratorSigner {
         let scheme = scheme(operation.kind()?)?;
         let mut digest = vec![0; operation.input_size()?];
         operation.input(&mut digest)?;
+        // The job is submitted here and not at the first poll, so that it can join the batch that is being formed.
         let job = Job::with_scheme(scheme, &self.key, Input::Digest(&digest), &[]);
         let signature = self.accelerator.submit(&job, SubmitOptions::default());
         Ok(Some(Box::pin(PendingSignature { signature, operation: Some(operation) })))
@@ -46,6 +47,7 @@ impl ConnectionFuture for PendingSignature {
     ) -> Poll<Result<(), Error>> {
         let signature = ready!(Pin::new(&mut self.signature).poll(context));
         let Some(operation) = self.operation.take() else {
+            // unreachable because s2n-tls does not poll a future that was ready
             return Poll::Ready(Err(Error::application("it has been answered".into())));
         };
         Poll::Ready(match signature {
@@ -55,7 +57,7 @@ impl ConnectionFuture for PendingSignature {
     }
 }
 
-/// RFC 8446 4.2.3 for TLS 1.3: the salt is as long as the digest; PKCS#1 v1.5 is TLS 1.2's.
+/// Returns the scheme of an operation. The salt of PSS is as long as the digest. RFC 8446 4.2.3.
 fn scheme(operation: &OperationType) -> Result<Scheme, Error> {
     let OperationType::Sign(signature, hash) = operation else {
         return Err(Error::application(
@@ -69,6 +71,7 @@ fn scheme(operation: &OperationType) -> Result<Scheme, Error> {
         other => return Err(Error::application(format!("expected SHA-2, found {other:?}").into())),
     };
     match signature {
+        // For TLS 1.2 only.
         SignatureAlgorithm::RSA_PKCS1 => Ok(Scheme::RsaPkcs1Sign { digest }),
         SignatureAlgorithm::RSA_PSS_RSAE => {
             Ok(Scheme::RsaPssSign { digest, mgf: digest, salt_len: digest.output_len() as u16 })

@@ -45,7 +45,7 @@ pub(super) fn to_text(rows: &[HeadRow], in_colour: bool) -> String {
     heading.to_owned() + &table.render(in_colour)
 }
 
-/// Sets the ratio of each row.
+/// Sets the ratio of each row to the first row with the same number of connections.
 pub(super) fn compare(rows: &mut [HeadRow]) {
     let firsts = rows.to_vec();
     for row in rows {

@@ -53,6 +53,7 @@ pub(crate) fn run(args: &HeadServerArgs) -> Result<(), HeadError> {
     stay_on(args.core)?;
     oarlock_server::raise_open_files();
     let config = config(args)?;
+    // One thread, because the measurement is about one core.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -74,6 +75,7 @@ fn config(args: &HeadServerArgs) -> Result<Config, HeadError> {
     let mut config = Config::builder();
     config.set_security_policy(&DEFAULT_TLS13)?;
     match (args.by, &args.private_key) {
+        // s2n-tls computes by itself only with a key of its own and without a callback.
         (ServerSigning::S2n, Some(key)) => {
             config.load_pem(&certificate, &Zeroizing::new(fs::read(key)?))?;
         }
@@ -124,6 +126,7 @@ fn endpoint(args: &HeadServerArgs, server: &str) -> Result<Endpoint, HeadError> 
 
 /// Serves one connection: handshake, request, answer, end.
 async fn serve(acceptor: &TlsAcceptor, stream: TcpStream) -> Result<(), HeadError> {
+    // Nagle's algorithm would hold the answer back until the client acknowledges the handshake.
     stream.set_nodelay(true)?;
     let mut tls = acceptor.accept(stream).await?;
     let mut request = [0; REQUEST.len()];
