@@ -69,7 +69,7 @@ impl WatchDescriptor {
         Ok(Self(epoll::create(epoll::CreateFlags::CLOEXEC)?))
     }
 
-    /// Watches `other` until [`leave`](Self::unwatch), or until its last descriptor is closed.
+    /// Watches `other` until [`unwatch`](Self::unwatch), or until its last descriptor is closed.
     ///
     /// # Errors
     /// `epoll_ctl` fails: no memory, or too many watches.
@@ -79,7 +79,7 @@ impl WatchDescriptor {
 
     /// Stops watching `other`.
     pub fn unwatch(&self, other: &impl AsFd) {
-        // This fails if `other` was not watched, which is no error here.
+        // This fails if `other` was not watched, which is not an error here.
         let _ = epoll::delete(&self.0, other);
     }
 }

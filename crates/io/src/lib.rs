@@ -6,6 +6,7 @@
 //! | [`KeyDirectory`] | a directory of key files, read again after changes |
 //! | [`FileStamp`] | the recognition of changed files |
 //! | [`check_secret_mode`] | the permissions of files with secrets |
+//! | [`line_number`] | the line of a fault in a settings file |
 //! | [`LogLimit`] | repeated log lines as a count |
 //! | [`read_private`] | files with secrets that no other user may read |
 //! | [`SocketFile`] | the file of a UNIX socket, which replaces and removes no other file |
@@ -27,6 +28,7 @@ mod file_stamp;
 #[cfg(feature = "net")]
 mod idle_timer;
 mod key_directory;
+mod line_number;
 mod log_limit;
 pub mod mail;
 #[cfg(feature = "metrics")]
@@ -45,6 +47,7 @@ pub use key_directory::{
     ENDINGS, FileFault, KeyDirectory, KeyDirectoryChanges, KeyDirectoryError, KeyListing, KeyMaterial,
     is_key_name, read_passphrase, read_private_passphrase, read_secret,
 };
+pub use line_number::line_number;
 pub use log_limit::LogLimit;
 pub use private_file::{KeyForPath, check_key_path, check_private, read_private};
 pub use secret_file::{ExposedSecret, SecretReader, check_secret_mode, check_secret_mode_for, secret_group};

@@ -9,8 +9,8 @@ use oarlock_dkim::{
     CacheLimits, Canonicalization, HeaderCoverage, MailLimits, SignedFields, SignerError, UnknownForm,
     VerifyPolicy,
 };
-use oarlock_io::check_key_path;
 use oarlock_io::dns::{ResolverError, server_address};
+use oarlock_io::{check_key_path, line_number};
 use serde::Deserialize;
 
 use crate::network::IpNetwork;
@@ -403,8 +403,7 @@ pub enum FilterConfigError {
 
 impl FilterConfigError {
     fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
-        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
+        let line = line_number(text, error.span().map_or(0, |span| span.start));
         Self::Syntax { path: path.to_owned(), line, reason: error.message().to_owned() }
     }
 }

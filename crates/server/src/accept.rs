@@ -150,7 +150,7 @@ enum HandshakeError {
     #[error("the authority of the client's certificate was withdrawn meanwhile")]
     NotTrusted,
     #[error(
-        "it gave way to newer connections: [limits] max_handshakes or max_handshakes_per_address are under way"
+        "evicted for a newer connection: the maximum of handshakes is under way ([limits] max_handshakes or max_handshakes_per_address)"
     )]
     GaveWay,
 }
@@ -264,7 +264,7 @@ pub(crate) async fn accept_unix(
                 Err(UnixError::Io(error)) => Err(error),
             };
             if let Err(error) = served {
-                debug!(%error, "a client of the UNIX socket was left");
+                debug!(%error, "a connection of the UNIX socket ended with an error");
             }
         });
     }

@@ -95,7 +95,7 @@ fn group_warnings(config: &CryptoserverConfig, sources: &KeySources) -> Vec<Stri
     files.filter_map(warning).collect()
 }
 
-/// Returns warnings about patterns without a key. The key may come later, so this is no error.
+/// Returns warnings about patterns without a key. The key may come later, so this is not an error.
 fn grant_warnings(config: &CryptoserverConfig, keyring: &Keyring) -> Vec<String> {
     let names: Vec<_> = keyring.names().collect();
     let mut warnings = Vec::new();

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use oarlock_io::{KeyForPath, check_key_path};
+use oarlock_io::{KeyForPath, check_key_path, line_number};
 use oarlock_wire::MessageLimits;
 use serde::Deserialize;
 
@@ -362,7 +362,7 @@ pub enum ConfigError {
         /// The address.
         found: SocketAddr,
     },
-    /// The mode of the UNIX socket is no octal number.
+    /// The mode of the UNIX socket is not an octal number.
     #[error("[listen] unix_mode: expected octal digits such as \"0660\", found {found:?}")]
     Mode {
         /// The setting.
@@ -403,8 +403,7 @@ pub enum ConfigError {
 impl ConfigError {
     fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
         // The error's own text quotes the line, so only its position and its message are used.
-        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
+        let line = line_number(text, error.span().map_or(0, |span| span.start));
         Self::Syntax { path: path.to_owned(), line, reason: error.message().to_owned() }
     }
 }
@@ -556,7 +555,7 @@ impl ListenConfig {
     /// Returns the permissions of the UNIX socket. The default allows the owner only.
     ///
     /// # Errors
-    /// The setting is no octal number up to 0777.
+    /// The setting is not an octal number up to 0777.
     pub fn mode(&self) -> Result<u32, ConfigError> {
         let Some(found) = &self.unix_mode else { return Ok(0o600) };
         // Beyond 0777 are the set-user-ID and sticky bits, which mean nothing for a socket.

@@ -81,7 +81,7 @@ pub(crate) struct ActiveGrant {
 
 /// The operations that one client may do with one key.
 #[derive(Clone, Debug)]
-pub(crate) enum KeyRights {
+pub(crate) enum ClientRights {
     /// Every operation: the client brought the key.
     Own,
     /// The operations that these grants allow.
@@ -110,7 +110,7 @@ impl Keyring {
         &self,
         name: &str,
         client: &ClientIdentity,
-    ) -> Option<(ResidentKey, KeyRights)> {
+    ) -> Option<(ResidentKey, ClientRights)> {
         let rights = self.rights(name, client);
         if rights.is_none() {
             return None;
@@ -130,13 +130,13 @@ impl Keyring {
     }
 
     /// Returns a client's rights to the key of a name, whether there is such a key or not.
-    pub(crate) fn rights(&self, name: &str, client: &ClientIdentity) -> KeyRights {
+    pub(crate) fn rights(&self, name: &str, client: &ClientIdentity) -> ClientRights {
         let fits = |patterns: &[Pattern], text: &str| patterns.iter().any(|pattern| pattern.fits(text));
         let applies = |grant: &&Arc<ActiveGrant>| {
             fits(&grant.grant.keys, name)
                 && client.names().iter().any(|name| grant.clients.iter().any(|pattern| pattern.fits(name)))
         };
-        KeyRights::Granted(self.grants.iter().filter(applies).cloned().collect())
+        ClientRights::Granted(self.grants.iter().filter(applies).cloned().collect())
     }
 
     /// Returns the fingerprint by which clients know a key. A share has the fingerprint of the whole key.
@@ -163,7 +163,7 @@ impl Keyring {
     }
 
     /// Returns the description of a key for a client with these rights.
-    pub(crate) fn key_info(&self, key: &ResidentKey, name: &str, rights: &KeyRights) -> proto::KeyInfo {
+    pub(crate) fn key_info(&self, key: &ResidentKey, name: &str, rights: &ClientRights) -> proto::KeyInfo {
         let described = self.asymmetric.get(name).map(|described| described.info.clone());
         let info = described.unwrap_or_else(|| self.symmetric_info(key, name));
         proto::KeyInfo { allowed: rights.patterns(), ..info }
@@ -210,7 +210,7 @@ fn kind_name(kind: KeyKind) -> String {
     }
 }
 
-impl KeyRights {
+impl ClientRights {
     pub(crate) fn is_none(&self) -> bool {
         matches!(self, Self::Granted(grants) if grants.is_empty())
     }

@@ -64,7 +64,7 @@ impl EndReason {
             Self::CertificateEnded => {
                 "the client's certificate has expired: this connection ends, connect with a new one"
             }
-            Self::TooOld => "this connection has lasted for as long as it may: connect again",
+            Self::TooOld => "this connection has reached its maximum age: connect again",
             Self::NotTrusted => {
                 "the server no longer trusts the authority of the client's certificate: this connection ends"
             }

@@ -117,7 +117,7 @@ impl TlsState {
     /// Reads the files of a configuration.
     ///
     /// # Errors
-    /// They cannot be used.
+    /// A file cannot be used.
     pub(crate) fn read(tls: &TlsConfig, clock: &ServerClock, reader: SecretReader) -> Result<Self, TlsError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let authorities = certificates(&tls.client_ca, "certificates of the clients' authorities")?;

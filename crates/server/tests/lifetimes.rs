@@ -121,7 +121,7 @@ async fn answers_requests_under_way_when_a_connection_ends() {
         assert_eq!(results.outputs.len(), 300 * 256, "{endpoint}");
         eventually("the end of the connection", || link.is_closed()).await;
         let lost = keys(&link).await.unwrap_err().to_string();
-        assert!(lost.contains("this connection has lasted for as long as it may"), "{lost}");
+        assert!(lost.contains("this connection has reached its maximum age"), "{lost}");
     }
 }
 

@@ -1,10 +1,10 @@
 //! The check of answers with the public key.
 
-#[cfg(feature = "grpc")]
-use oarlock::NonceRule;
 use oarlock::engine_api::{Engine, HeldJob};
 use oarlock::schemes::compute_on;
-use oarlock::{Accelerator, Input, Job, SaltLength, Scheme};
+#[cfg(feature = "grpc")]
+use oarlock::{Accelerator, NonceRule};
+use oarlock::{Input, Job, SaltLength, Scheme};
 
 /// The answers that are verified with the public key before they are released.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,6 +21,7 @@ pub enum AnswerCheck {
 
 impl AnswerCheck {
     /// Returns the indices of jobs whose answers are certainly wrong.
+    #[cfg(feature = "grpc")]
     pub(crate) fn find_wrong<'a>(
         self,
         checker: &Accelerator,

@@ -59,7 +59,7 @@ pub enum ConnectError {
         url: String,
     },
     /// An unexpected user's process serves the socket. Nothing was sent to it.
-    #[error("{}: expected a server of uid {expected:?}, found one of uid {found}: name its user as the server's, if it is the right one", path.display())]
+    #[error("{}: expected a server of uid {expected:?}, found one of uid {found}: if it is the right server, name its user in the settings", path.display())]
     WrongOwner {
         /// The socket.
         path: PathBuf,

@@ -31,7 +31,7 @@ pub(crate) fn pem_to_der(pem: &[u8]) -> Result<Vec<u8>, ProviderError> {
     Ok(Reference::parse_pem(pem)?.to_der()?)
 }
 
-/// Loads the key that DER names, or None if the DER is no reference or names a key of another family.
+/// Loads the key that DER names, or None if the DER is not a reference or names a key of another family.
 ///
 /// A reference with the public half needs the cryptoserver only when the key is used, so that a program starts without
 /// it.
@@ -40,7 +40,7 @@ pub(crate) fn load_der(
     der: &[u8],
     family: KeyFamily,
 ) -> Result<Option<ProviderKey>, ProviderError> {
-    // OpenSSL tries every decoder on DER of an unknown type, so that this is no error.
+    // OpenSSL tries every decoder on DER of an unknown type, so that this is not an error.
     let Ok(reference) = Reference::parse_der(der) else { return Ok(None) };
     let key = match &reference.spki {
         Some(spki) => held_key(&reference.name, spki)?,

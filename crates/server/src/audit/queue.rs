@@ -309,7 +309,7 @@ impl AuditQueue {
     pub(super) fn given_up(&self, piece: &AuditPiece, rest: &[u8]) -> u64 {
         let mut state = self.state();
         state.used -= piece.bytes.len();
-        // The line that reports lost entries is no entry of a client.
+        // The line that reports lost entries is not an entry of a client.
         let own = count_lines(rest).saturating_sub(u64::from(piece.reported_lost > 0));
         self.lost.fetch_add(own, Ordering::Relaxed);
         state.lost += own + piece.reported_lost;

@@ -11,7 +11,7 @@ use super::faults::{no_key, refusal, removed_key, replaced_key};
 use crate::audit::AuditedOperation;
 use crate::budget::HeldBytes;
 use crate::clients::KnownClient;
-use crate::keyring::{KeyRights, Keyring, ResidentKey};
+use crate::keyring::{ClientRights, Keyring, ResidentKey};
 use crate::service::SharedService;
 
 /// The maximum length of a key's name in bytes. No key has a longer name.
@@ -23,7 +23,7 @@ pub(super) struct OpenedKey {
     /// The name of a resident key, or the fingerprint of a key of the client's own.
     pub(super) name: Arc<str>,
     pub(super) source: OpenedSource,
-    pub(super) rights: KeyRights,
+    pub(super) rights: ClientRights,
     /// The fingerprint that the client expects; empty for any.
     pub(super) expected: Bytes,
     /// The bytes that a key of the client's own holds, for as long as batches use it too.
@@ -70,7 +70,7 @@ impl OpenedKey {
     pub(super) fn own(key: &Key, source: OpenedSource, held: HeldBytes) -> Self {
         let name = key.fingerprint().to_string().into();
         let held = Some(Arc::new(held));
-        Self { name, source, rights: KeyRights::Own, expected: Bytes::new(), _held: held }
+        Self { name, source, rights: ClientRights::Own, expected: Bytes::new(), _held: held }
     }
 
     /// Looks the name of a resident key up in a keyring.

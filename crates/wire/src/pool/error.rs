@@ -58,7 +58,7 @@ pub enum PoolError {
         /// The system's error.
         error: io::Error,
     },
-    /// The received bytes are no valid answer.
+    /// The received bytes are not a valid answer.
     #[error("{}: expected an answer of this protocol: {error}", path.display())]
     Malformed {
         /// The socket.
