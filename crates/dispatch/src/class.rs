@@ -99,6 +99,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "thousands of lengths take minutes there")]
     fn usual_lengths_keep_their_own_class_and_the_others_share() {
         for bits in [512, 1024, 1280, 2048, 3072, 4096, 8192] {
             assert_eq!((class_of(public(bits)), is_mixed(public(bits))), (public(bits), false));

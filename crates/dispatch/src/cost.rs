@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_grow_until_their_overhead_is_small() {
+    fn batches_grow_until_their_overhead_is_small() {
         assert_eq!(per_op(100_000.0).worthwhile(ONE, 500.0), 1);
         assert_eq!(per_op(1_000.0).worthwhile(ONE, 500.0), 25);
         assert_eq!(per_op(0.0).worthwhile(EIGHT, 500.0), 64);

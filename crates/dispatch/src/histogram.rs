@@ -122,14 +122,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_is_read_back() {
+    fn recorded_values_are_read_back() {
         let recorder = Recorder::default();
         [1, 2, 3, u64::MAX].into_iter().for_each(|value| recorder.record(value));
         let histogram = recorder.read();
         assert_eq!((histogram.count(), histogram.sum()), (4, 5));
         let cumulative: Vec<_> = histogram.cumulative().collect();
         assert_eq!(cumulative[..4], [(1, 1), (2, 2), (4, 3), (8, 3)]);
-        assert_eq!(cumulative.last(), Some(&(1 << 38, 3)), "what is beyond all bounds is in none");
+        assert_eq!(cumulative.last(), Some(&(1 << 38, 3)), "values beyond all bounds are in none");
     }
 
     #[test]

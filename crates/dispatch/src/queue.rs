@@ -7,12 +7,10 @@ use std::hash::BuildHasherDefault;
 use oarlock_core::{BatchSize, Shape};
 
 use crate::class::{class_of, is_mixed};
+use crate::clock::Nanos;
 use crate::cost::EngineCost;
-use crate::first_use::ProbeState;
+use crate::probe::ProbeState;
 use crate::tenants::TenantHasher;
-
-/// Nanoseconds since the dispatcher began.
-pub(crate) type Nanos = u64;
 
 /// The submission that a queue item belongs to. The queue only needs to know if its answer is still wanted.
 pub(crate) trait ItemOwner: Clone {
@@ -227,20 +225,10 @@ impl<O: ItemOwner> JobQueue<O> {
         self.tenants.get(&tenant)?.items.front().map(|item| item.due)
     }
 
-    /// Returns the arrival time of the oldest item at the front of any tenant.
-    pub(crate) fn oldest(&self) -> Option<Nanos> {
-        self.fronts().map(|item| item.enqueued).min()
-    }
-
     /// True if the next item of a tenant has failed so often that it must run alone.
     pub(crate) fn next_runs_alone(&self, tenant: u64) -> bool {
         let next = self.tenants.get(&tenant).and_then(|tenant| tenant.items.front());
         next.is_some_and(|item| item.attempts >= ALONE_AFTER)
-    }
-
-    fn fronts(&self) -> impl Iterator<Item = &QueueItem<O>> {
-        let next = self.ring.iter().filter_map(|tenant| self.tenants.get(tenant));
-        next.filter_map(|tenant| tenant.items.front())
     }
 
     /// Returns the other tenants that have live operations here, in the order in which they may join a batch.

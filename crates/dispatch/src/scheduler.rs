@@ -12,9 +12,10 @@ use std::fmt;
 use oarlock_core::{JobError, Shape};
 
 use crate::class::class_of;
+use crate::clock::Nanos;
 use crate::config::SchedulerConfig;
-use crate::first_use::{ProbeNeed, ProbeRequest, ProbeState};
-use crate::queue::{EngineChoice, ItemOwner, JobQueue, Nanos, QueueEnd, QueueItem, QueueKey};
+use crate::probe::{ProbeNeed, ProbeRequest, ProbeState};
+use crate::queue::{EngineChoice, ItemOwner, JobQueue, QueueEnd, QueueItem, QueueKey};
 use crate::tenants::{Resource, Tenants};
 
 /// The number of queues up to which a linear search is faster than hashing.
@@ -28,8 +29,6 @@ const IDLE_MIXED_QUEUES: usize = 32;
 pub(crate) enum Decision<O> {
     /// Run these on an engine.
     Run(BatchPlan<O>),
-    /// Run a task of a caller.
-    Do(QueueItem<O>),
     /// Start these at a holder.
     Start { holder: usize, items: Vec<QueueItem<O>> },
     /// Fail these: all engines that offer the shape are in quarantine.
@@ -38,8 +37,6 @@ pub(crate) enum Decision<O> {
     Refuse { shape: Shape, items: Vec<QueueItem<O>> },
     /// Probe engines for a shape first.
     Probe(ProbeRequest),
-    /// Look again at this time, because a batch fills (comparison rule only).
-    WaitUntil(Nanos),
     /// Nothing to do.
     Idle,
 }

@@ -9,8 +9,9 @@ use std::thread::Thread;
 
 use oarlock_core::{HeldJob, JobError, Jobs, OperationSet, Outcomes, Records, Shape};
 
+use crate::clock::Nanos;
 use crate::metrics::count;
-use crate::queue::{ItemOwner, Nanos, QueueItem, QueueKey};
+use crate::queue::{ItemOwner, QueueItem, QueueKey};
 use crate::results::{Results, sort_errors, unconfirmed_error};
 use crate::task::CallerTask;
 
@@ -283,7 +284,7 @@ impl ItemOwner for Arc<Submission> {
 
 impl fmt::Debug for Submission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Group({:?}, {} operations, {:?})", self.queue_key, self.count, self.end())
+        write!(f, "Submission({:?}, {} operations, {:?})", self.queue_key, self.count, self.end())
     }
 }
 

@@ -11,7 +11,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::queue::Nanos;
+use crate::clock::Nanos;
 
 /// A resource at which tenants take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,8 +163,9 @@ impl Tenants {
         let limit = self.turns[other as usize].clock.saturating_add(MAX_LEAD);
         let served = self.account(tenant).served[other as usize];
         self.add(resource, tenant, ns as i64);
-        let room = i64::try_from(limit.saturating_sub(served)).unwrap_or(i64::MAX);
-        self.add(other, tenant, (ns as i64).min(room));
+        // Time on the other resource counts up to the limit only, so it is cut here and never taken back.
+        let allowed = i64::try_from(limit.saturating_sub(served)).unwrap_or(i64::MAX);
+        self.add(other, tenant, (ns as i64).min(allowed));
     }
 
     /// Charges the difference to a prediction once the time is known. `ns` may be negative.
@@ -219,12 +220,12 @@ impl Tenants {
             return;
         }
         let turns = &self.turns;
-        let says_nothing = |account: &Account, at: usize| {
+        let has_no_information = |account: &Account, at: usize| {
             account.served[at] <= turns[at].clock || turns[at].waiting.is_empty()
         };
         self.accounts.retain(|_, account| {
             let is_idle = account.is_waiting == [false; 2] && account.running == 0;
-            !(is_idle && says_nothing(account, 0) && says_nothing(account, 1))
+            !(is_idle && has_no_information(account, 0) && has_no_information(account, 1))
         });
     }
 
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dear_tenant_is_served_as_much_less_often() {
+    fn a_tenant_with_costly_jobs_is_served_as_much_less_often() {
         let mut tenants = Tenants::default();
         (1..=2).for_each(|tenant| tenants.enter(tenant, 0));
         let mut times = [0; 3];
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_away_saves_up_nothing() {
+    fn an_absent_tenant_saves_up_no_turns() {
         let mut tenants = Tenants::default();
         tenants.enter(1, 0);
         (0..1000).for_each(|_| assert_eq!(serve(&mut tenants, 100.0), 1));
@@ -308,14 +309,14 @@ mod tests {
     }
 
     #[test]
-    fn predictions_are_made_up_for() {
+    fn charges_are_corrected_after_wrong_predictions() {
         let mut tenants = Tenants::default();
         (1..=2).for_each(|tenant| tenants.enter(tenant, 0));
         let mut times = [0; 3];
         for _ in 0..1100 {
             let tenant = serve(&mut tenants, 10.0);
             times[tenant as usize] += 1;
-            // The second one's operations take ten times what was thought.
+            // The operations of the second tenant take ten times as long as predicted.
             tenants.correct(ENGINES, tenant, if tenant == 2 { 90.0 } else { 0.0 });
         }
         assert_eq!(times, [0, 1000, 100]);
@@ -337,10 +338,10 @@ mod tests {
     /// A client that leaves and comes back has the same number, so going away must not pay.
     #[test]
     #[cfg_attr(miri, ignore = "thousands of tenants take minutes there")]
-    fn who_goes_away_in_debt_is_not_forgiven_while_others_wait() {
+    fn a_debt_is_kept_while_others_wait() {
         let mut tenants = Tenants::default();
         (1..=2).for_each(|tenant| tenants.enter(tenant, 0));
-        // The first is served once, for long, and leaves; the second waits for all that is left.
+        // The first tenant is served once, for long, and leaves. The second one waits all the time.
         assert_eq!(serve(&mut tenants, 1e9), 1);
         tenants.leave(1, 0);
         for tenant in 3..10_000 {
@@ -355,7 +356,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "thousands of tenants take minutes there")]
-    fn accounts_that_say_nothing_are_dropped() {
+    fn accounts_without_information_are_dropped() {
         let mut tenants = Tenants::default();
         for tenant in 0..10_000 {
             tenants.enter(tenant, 0);

@@ -54,7 +54,7 @@ impl Ticket {
             return Results::refused(submission.len(), JobError::Forked);
         }
         if self.call != WorkerWake::Made {
-            self.dispatch.wake_near_worker();
+            self.dispatch.queues.wake_near_worker();
         }
         for _ in 0..LOOKS {
             if submission.end() != SubmissionEnd::Live {
@@ -94,7 +94,7 @@ impl Future for Ticket {
                     self.call = WorkerWake::Due;
                 }
                 WorkerWake::Due => {
-                    self.dispatch.wake_near_worker();
+                    self.dispatch.queues.wake_near_worker();
                     self.call = WorkerWake::Made;
                 }
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use crate::queue::Nanos;
+use crate::clock::Nanos;
 use crate::submission::{Submission, SubmissionEnd};
 
 /// Deadlines in order. Submissions without a deadline are not kept here.
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_due_is_taken() {
+    fn only_due_submissions_are_taken() {
         let timers = DeadlineTimers::default();
         let submission = submission();
         [5, 6, 7].into_iter().for_each(|deadline| timers.add(deadline, &submission));
