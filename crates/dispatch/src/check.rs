@@ -152,6 +152,7 @@ impl CheckedBatch<'_> {
     /// Erases an unconfirmed result and sets the status of its job.
     fn withhold(&self, index: usize, status: Status, outcomes: &mut Outcomes) {
         outcomes.set(index, status);
+        // The bytes may be a faulty CRT result, from which the key can be computed.
         zeroize::Zeroize::zeroize(outcomes.result_mut(index));
     }
 }

@@ -79,6 +79,7 @@ pub(crate) fn modulus_bits(shape: Shape) -> Option<u16> {
 }
 
 fn longest(bits: u16) -> u16 {
+    // With a power of two as the step, setting the low bits gives the last length before the next multiple.
     if bits.is_multiple_of(STEP) { bits } else { bits | (STEP - 1) }
 }
 

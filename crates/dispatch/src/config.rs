@@ -64,16 +64,16 @@ impl Default for SchedulerConfig {
             nice: 0,
             tenant_bound: 65_536,
             max_tenant_backlog: None,
-            // On an idle dispatcher this saves the wakeup of a worker, some ten microseconds. A longer budget would block
-            // the executor of an async caller for as long.
+            // On an idle dispatcher this saves the wakeup of a worker, some ten microseconds. A longer budget would
+            // block the executor of an async caller for as long.
             caller_budget: Duration::from_micros(500),
             target_latency: Duration::from_millis(10),
             longest_batch: Duration::from_millis(1),
             hang_after: Duration::from_secs(2),
             probe_after: Duration::from_millis(100),
             holder_patience: Duration::from_secs(30),
-            // The checks cost about a thousandth of the throughput. An engine whose every result is wrong is found after
-            // a thousand results on average.
+            // The checks cost about a thousandth of the throughput. An engine whose every result is wrong is found
+            // after a thousand results on average.
             cross_check: 0.001,
             overhead: Duration::from_nanos(500),
             // On one core a spinning worker only keeps submitters from running.

@@ -92,6 +92,7 @@ impl Dispatcher {
             return Err(unsupported(shape));
         }
         let submission = Submission::new(Payload::Operations(set), QueueKey::of(shape), options.tenant);
+        // Coalesced jobs wait for others on purpose, so they are not computed here one by one.
         let may_run_here = ops > 0 && !options.never_on_caller_thread && !options.coalesce;
         if may_run_here
             && dispatch.queues.claim_caller_run(shape, ops, bytes)
@@ -295,6 +296,7 @@ impl Dispatcher {
     /// Returns the state of this process, and creates it in a forked child.
     fn dispatch(&self) -> &Arc<DispatchState> {
         let mut generation = &self.0.first;
+        // Usually one comparison. After a fork of a forked child the chain is as long as the line of parents.
         while generation.dispatch.is_from_parent_process() {
             generation = generation.next.get_or_init(|| Box::new(Generation::new(&self.0.blueprint)));
         }

@@ -84,8 +84,8 @@ impl SharedQueues {
     }
 
     fn lock(&self) -> MutexGuard<'_, QueueState> {
-        // Nothing computes under this lock, and no code of callers runs there. If the scheduler panics all the same, its
-        // counts may be off by a batch, which is better than a server that answers nothing any more.
+        // Nothing computes under this lock, and no code of callers runs there. If the scheduler panics all the same,
+        // its counts may be off by a batch, which is better than a server that answers nothing any more.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -191,9 +191,9 @@ impl SharedQueues {
     /// that are already looking.
     fn note_pending(&self, state: &mut QueueState) -> bool {
         let live = state.scheduler.live();
-        // `parked` and `woken` change under this lock only. A worker leaves `spinning` before it takes the lock to decide
-        // again, and parks under the same lock. So a spinner that misses this store still finds the jobs: no wakeup is lost.
-        // A stale `spinning` costs at most one needless or one later notification.
+        // `parked` and `woken` change under this lock only. A worker leaves `spinning` before it takes the lock to
+        // decide again, and parks under the same lock. So a spinner that misses this store still finds the jobs: no
+        // wakeup is lost. A stale `spinning` costs at most one needless or one later notification.
         self.pending.store(live, Ordering::Release);
         let is_wanted =
             state.parked > state.woken && live > state.woken + self.spinning.load(Ordering::Relaxed);

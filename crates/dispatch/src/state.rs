@@ -82,6 +82,7 @@ impl DispatchState {
 
     /// Stops the threads and ends everything that waits. Batches in flight are finished first, unless they hang.
     pub(crate) fn stop(&self) {
+        // Callers that wait are answered before the threads are joined, which may take as long as their batches.
         for item in self.queues.stop() {
             let is_task = item.owner.task().is_some();
             let counter = if is_task { &self.metrics.tasks_dropped } else { &self.metrics.failed };

@@ -176,6 +176,7 @@ impl Tenants {
     fn add(&mut self, resource: Resource, tenant: u64, ns: i64) {
         let Some(account) = self.accounts.get_mut(&tenant) else { return };
         let at = resource as usize;
+        // The set holds a copy of the time, so the entry is found by the old time and entered again with the new one.
         let before = account.served[at];
         account.served[at] = before.saturating_add_signed(ns);
         if account.is_waiting[at] && account.served[at] != before {
@@ -193,6 +194,7 @@ impl Tenants {
             return;
         }
         account.is_waiting[at] = true;
+        // An absent tenant comes back at the clock: its past turns are lost. A tenant in debt keeps its later time.
         account.served[at] = account.served[at].max(clock);
         let served = account.served[at];
         self.turns[at].waiting.insert((served, tenant));
@@ -253,6 +255,8 @@ impl Hasher for TenantHasher {
     }
 
     fn write_u64(&mut self, value: u64) {
+        // The standard library takes the bucket from the low bits and the tag from the high ones. The rotation brings
+        // the good high bits of the product down.
         self.0 = (self.0 ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
     }
 }

@@ -56,8 +56,7 @@ pub(crate) struct WorkerThread {
 pub(crate) struct WorkerSlot {
     pub(crate) kind: WorkerKind,
     flight: Mutex<Option<Arc<BatchFlight>>>,
-    /// Stored with release by the ending thread and loaded with acquire by `join`, although the join itself would order
-    /// its memory: it lets `join` skip threads that still run.
+    /// True once joining the thread does not block. The join itself orders the thread's memory.
     has_ended: AtomicBool,
 }
 

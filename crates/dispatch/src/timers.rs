@@ -35,8 +35,11 @@ impl DeadlineTimers {
         due.sweep();
         let is_next = due.submissions.keys().next().is_none_or(|(next, _)| deadline < *next);
         due.next_id += 1;
+        // Equal deadlines need different keys. `expired` cuts below the smallest key of a deadline, which is
+        // `Reverse(u64::MAX)`.
         let id = Reverse(due.next_id);
         due.submissions.insert((deadline, id), Arc::downgrade(submission));
+        // The flag outlives the notification: the watchdog may be on its way to `wait` and not yet waiting.
         due.is_woken |= is_next;
         drop(due);
         if is_next {
@@ -48,6 +51,7 @@ impl DeadlineTimers {
     pub(crate) fn expired(&self, now: Nanos) -> Vec<Arc<Submission>> {
         let mut due = self.lock();
         let later = match now.checked_add(1) {
+            // `split_off` leaves the expired ones in place and returns the later ones, so the two are exchanged below.
             Some(next) => due.submissions.split_off(&(next, Reverse(u64::MAX))),
             None => BTreeMap::new(),
         };
@@ -58,6 +62,7 @@ impl DeadlineTimers {
 
     /// Waits for the next deadline or a change, for at most `at_most`.
     pub(crate) fn wait(&self, now: Nanos, at_most: Duration) {
+        // A wakeup without reason only makes the watchdog look earlier, so there is no loop here.
         let mut due = self.lock();
         if !std::mem::take(&mut due.is_woken) {
             let next =

@@ -74,7 +74,8 @@ impl Engine for Gated {
     }
 }
 
-/// Builds a dispatcher. The gated engine is cheap and the referee costly, so that batches of two or more go through the gate.
+/// Builds a dispatcher. The gated engine is cheap and the referee costly, so that batches of two or more go through the
+/// gate.
 fn around(gated: &Arc<Gated>, config: SchedulerConfig) -> Dispatcher {
     let mut builder = DispatcherBuilder::new(Invented::referee()).engine(gated.clone()).config(config);
     for shape in [PRIVATE, PUBLIC, DERIVE] {

@@ -29,8 +29,8 @@ impl ProbeLog {
     }
 }
 
-/// Builds a dispatcher and the log of its probes. The referee costs five times as much as the lanes. `offer` returns the
-/// batch size that a probe finds.
+/// Builds a dispatcher and the log of its probes. The referee costs five times as much as the lanes. `offer` returns
+/// the batch size that a probe finds.
 fn logging(
     threads: usize,
     offer: impl Fn(&dyn Engine, Shape) -> Option<BatchSize> + Send + Sync + 'static,

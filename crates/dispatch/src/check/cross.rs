@@ -76,6 +76,7 @@ impl CheckedBatch<'_> {
         let indices: Vec<usize> = disputed.iter().map(|at| sample[*at]).collect();
         let Some(votes) = self.recompute(REFEREE, &indices) else { return };
         for (vote, (at, index)) in disputed.into_iter().zip(indices).enumerate() {
+            // Both may have lost: the referee's vote is a third computation, and each is compared with it.
             if !is_same(&theirs, at, &votes, vote) {
                 self.run.note_lost_dispute(other, self.shape);
             }
@@ -96,6 +97,7 @@ impl CheckedBatch<'_> {
         }
         count(&self.dispatch().metrics.disputes, wrong.len());
         let Some(truly_wrong) = self.rejected(REFEREE, verify, &wrong, outcomes) else { return };
+        // The other engine rejected a signature that the referee accepts.
         if truly_wrong.len() < wrong.len() {
             self.run.note_lost_dispute(other, verify);
         }
@@ -107,6 +109,7 @@ impl CheckedBatch<'_> {
 
     /// Recomputes refusals on the referee. An engine that refuses what the referee signs loses the dispute.
     fn check_refusals(&self, refused: &[usize], outcomes: &mut Outcomes) {
+        // No engine decides over the referee.
         if refused.is_empty() || self.engine == REFEREE {
             return;
         }

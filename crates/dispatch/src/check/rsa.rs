@@ -18,6 +18,7 @@ impl CheckedBatch<'_> {
             return;
         }
         let done: Vec<usize> = positions(outcomes, |status| status == Status::Done);
+        // Other statuses are refusals, so there is nothing to confirm.
         let suspects = self.unconfirmed(&done, outcomes);
         count(&self.dispatch().metrics.confirmed, done.len() - suspects.len());
         if !suspects.is_empty() {
@@ -33,6 +34,7 @@ impl CheckedBatch<'_> {
         shapes.sort_unstable();
         shapes.dedup();
         let mut suspects = Vec::new();
+        // Keys of one length may have different public exponents, and a batch has one shape.
         for shape in shapes {
             let own: Vec<usize> =
                 indices.iter().copied().filter(|index| shape_of(index) == Some(shape)).collect();
@@ -41,6 +43,7 @@ impl CheckedBatch<'_> {
                 Ok(wrong) => wrong,
                 Err(fault) => {
                     self.dispatch().quarantine(confirmer, None, &fault.to_string());
+                    // If the referee fails too, every result counts as wrong: none of them leaves unconfirmed.
                     self.public_differs(REFEREE, shape, &own, outcomes).unwrap_or(own)
                 }
             };
@@ -81,6 +84,7 @@ impl CheckedBatch<'_> {
         let (mut bad_keys, mut has_lost) = (0, false);
         for (at, (index, confirmer)) in suspects.iter().copied().enumerate() {
             let is_bad_key = match votes.as_ref().map(|votes| (votes, votes.statuses()[at])) {
+                // The signature was right, so the engine that confirms was wrong.
                 Some((votes, Status::Done)) if is_same(outcomes, index, votes, at) => {
                     let shape = self.operations[index].key.rsa_public_shape().unwrap_or(self.shape);
                     self.run.note_lost_dispute(confirmer, shape);
@@ -132,6 +136,7 @@ impl CheckedBatch<'_> {
             return Some(votes);
         }
         for (at, index) in indices.iter().enumerate() {
+            // A refusal of the referee is its vote, and needs no confirmation.
             if votes.statuses()[at] != Status::Done {
                 continue;
             }

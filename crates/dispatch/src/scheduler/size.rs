@@ -102,6 +102,8 @@ impl<O: ItemOwner> Scheduler<O> {
         referee: Option<EngineChoice>,
         now: Nanos,
     ) -> SizeChoice {
+        // While nothing else waits, a long batch delays nobody. The next arrival waits for it, which `worthwhile`
+        // bounds.
         let longest = self.config.longest_batch.as_nanos() as f64;
         let cost = |choice: EngineChoice, ops: usize| {
             choice.cost.predict_ns(choice.batch_size, ops, ops * queue.bytes_per_op())
@@ -114,8 +116,8 @@ impl<O: ItemOwner> Scheduler<O> {
             let per_group = cost(choice, group).max(1.0);
             return SizeChoice::Batch(choice, ops.min(group * (longest / per_group).max(1.0) as usize));
         }
-        // Single operations cost all queues more time in total, so they are the last resort. They help only if the other
-        // queue would meet its time after one of them and would miss it after a whole group.
+        // Single operations cost all queues more time in total, so they are the last resort. They help only if the
+        // other queue would meet its time after one of them and would miss it after a whole group.
         match referee {
             Some(referee)
                 if cost(referee, 1) < cost(choice, group)
@@ -129,6 +131,7 @@ impl<O: ItemOwner> Scheduler<O> {
 
     /// Returns the referee if it offers the shape.
     fn referee_of(&self, queue: &JobQueue<O>) -> Option<EngineChoice> {
+        // Not `usable`: the referee is never in quarantine.
         queue.choices.iter().find(|choice| choice.engine == self.referee).copied()
     }
 
@@ -143,6 +146,7 @@ impl<O: ItemOwner> Scheduler<O> {
             let ops = ops.clamp(1, choice.batch_size.preferred.max(1));
             choice.cost.predict_ns(choice.batch_size, ops, ops * bytes_per_op) / ops as f64
         };
+        // Far engines have workers of their own. A near worker that waited for a device would leave its core idle.
         usable(queue, |choice| !choice.is_far && choice.engine != self.referee)
             .min_by(|a, b| per_op(a).total_cmp(&per_op(b)))
             .copied()
@@ -181,6 +185,7 @@ impl<O: ItemOwner> Scheduler<O> {
                 choice.cost.predict_ns(choice.batch_size, ops, ops * bytes) / ops as f64
             })
             .fold(f64::INFINITY, f64::min);
+        // No near engine is usable, so everything is left to far ones.
         if per_op.is_infinite() {
             return queue.live();
         }

@@ -63,6 +63,7 @@ impl<O: ItemOwner> Scheduler<O> {
         let mut last = None;
         while let Some((served, tenant)) = self.tenants.next(Resource::Tasks, last) {
             last = Some((served, tenant));
+            // Skipped, not served: the clock must not pass a tenant only because its tasks are long.
             if self.tenants.running(tenant) >= max {
                 continue;
             }
@@ -101,6 +102,8 @@ impl<O: ItemOwner> Scheduler<O> {
                 continue;
             };
             let choice = *choice;
+            // Newest first, from the end that the CPU reaches last. So the oldest jobs never change their engine just
+            // before their turn.
             let surplus = self.surplus(queue, workers).min(choice.batch_size.max);
             if surplus == 0 || !self.far_pays_off(queue, choice, surplus) {
                 continue;
@@ -136,6 +139,7 @@ impl<O: ItemOwner> Scheduler<O> {
             SizeChoice::NoEngine => {
                 let is_offered = !queue.choices.is_empty();
                 let items = self.queues[index].take(usize::MAX, QueueEnd::Oldest);
+                // Nothing is computed, so nobody pays. The call removes the items from the counts.
                 self.charge(index, &items, 0.0);
                 let shape = shape_of(&items, class);
                 return match items.is_empty() {
@@ -152,6 +156,8 @@ impl<O: ItemOwner> Scheduler<O> {
     fn start_at_holder(&mut self, index: usize, holder: usize) -> Decision<O> {
         let items = self.queues[index].take(HOLDER_BATCH, QueueEnd::Oldest);
         let ops: usize = items.iter().map(|item| item.count as usize).sum();
+        // A holder computes elsewhere, so its time is unknown here. The overhead of a batch is charged for passing each
+        // job on.
         self.charge(index, &items, self.config.overhead.as_nanos() as f64 * ops as f64);
         if items.is_empty() { Decision::Idle } else { Decision::Start { holder, items } }
     }
@@ -161,6 +167,8 @@ impl<O: ItemOwner> Scheduler<O> {
     fn joining(&self, index: usize, tenant: u64) -> Vec<u64> {
         let queue = &self.queues[index];
         let own = queue.live_of(tenant);
+        // The list of others costs an allocation and a look at each of their queues. A tenant that fills any batch
+        // alone, or is alone, needs none.
         if own >= queue.live() || own >= MAX_OWN_OPS {
             return Vec::new();
         }
@@ -176,6 +184,7 @@ impl<O: ItemOwner> Scheduler<O> {
     /// Returns the due time less the cost of the due operation. It orders queues by slack at any moment, since the
     /// present time is common to all.
     pub(super) fn slack_key(&self, queue: &JobQueue<O>, tenant: u64) -> i128 {
+        // 128 bits, because a due time may be `u64::MAX` and the slack may be negative.
         let due = queue.due_of(tenant).unwrap_or(Nanos::MAX);
         let cost = usable(queue, |choice| !choice.is_far)
             .map(|choice| choice.cost.predict_ns(choice.batch_size, 1, queue.bytes_per_op()))

@@ -17,7 +17,8 @@ impl SharedQueues {
     pub(crate) fn next(&self, kind: WorkerKind, report: WorkerReport) -> Option<Decision<Arc<Submission>>> {
         let mut state = self.lock();
         state.end_step(report);
-        // A far worker never spins: what it waits for is a backlog of milliseconds, so that a slow wakeup costs nothing.
+        // A far worker never spins: what it waits for is a backlog of milliseconds, so that a slow wakeup costs
+        // nothing.
         let mut may_spin = kind == WorkerKind::Near;
         loop {
             if self.is_stopping() {
@@ -42,8 +43,8 @@ impl SharedQueues {
         match kind {
             WorkerKind::Near => {
                 let idle_others = state.parked + self.spinning.load(Ordering::Relaxed);
-                // Relaxed: a stale count of spinning workers only changes the size of this batch. The builder sees to it
-                // that there is at least one worker.
+                // Relaxed: a stale count of spinning workers only changes the size of this batch. The builder ensures that
+                // there is at least one worker.
                 let load = WorkerLoad { idle_others: idle_others.min(workers - 1) };
                 state.scheduler.next(self.clock.now(), load)
             }
@@ -79,8 +80,8 @@ impl SharedQueues {
 
     /// Looks for jobs for a short time without the lock, because waking a sleeping thread costs more than most jobs.
     fn spin(&self) {
-        // The increment makes `note_pending` spare a notification. The decrement comes before this thread takes the lock
-        // again, and the lock orders both for submitters. See `note_pending` for the reason why no wakeup is lost.
+        // The increment makes `note_pending` spare a notification. The decrement comes before this thread takes the
+        // lock again, and the lock orders both for submitters. See `note_pending` for the reason why no wakeup is lost.
         self.spinning.fetch_add(1, Ordering::AcqRel);
         for _ in 0..self.blueprint.config.spins {
             if self.pending.load(Ordering::Acquire) > 0 || self.is_stopping() {

@@ -23,8 +23,8 @@ impl DispatchState {
         };
         let counter =
             if submission.queue_key == QueueKey::Tasks { &self.metrics.tasks_dropped } else { counter };
-        // First the end, then the count of queued operations. In the other order a batch that fails in between would put
-        // its items back, and they would stay counted.
+        // First the end, then the count of queued operations. In the other order a batch that fails in between would
+        // put its items back, and they would stay counted.
         if !submission.end_early(end, counter) {
             return false;
         }
