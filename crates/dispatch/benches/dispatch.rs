@@ -113,7 +113,7 @@ fn dispatcher(caller_budget: Duration) -> Dispatcher {
 
 fn around(engine: Arc<NoOp>, caller_budget: Duration) -> Dispatcher {
     let config =
-        SchedulerConfig { threads: 1, caller_budget, cross_check: 0.0, ..SchedulerConfig::default() };
+        SchedulerConfig::default().with_threads(1).with_caller_budget(caller_budget).with_cross_check(0.0);
     let cost = EngineCost { per_batch_ns: 0.0, per_op_ns: 1.0, per_byte_ns: 0.0 };
     DispatcherBuilder::new(engine).config(config).cost("no-op", SHAPE, cost).build()
 }

@@ -1,14 +1,18 @@
-//! Bulk owner: the caller's thread cuts full batches, without a queue.
-
-use std::sync::atomic::AtomicUsize;
+//! Bulk work: the caller's thread cuts full batches, without a queue.
 
 use oarlock_core::{JobError, Jobs, Operation, OperationSet, Outcomes, Records, Shape};
 
+use crate::blueprint::{REFEREE, unsupported};
+use crate::check::CheckedRun;
+use crate::flight::{RunReport, RunningEngine};
 use crate::metrics::count;
 use crate::results::Results;
-use crate::state::{DispatchState, REFEREE, RunReport, unsupported};
+use crate::state::DispatchState;
 
-impl DispatchState {
+/// Bulk work on a caller's thread.
+pub(crate) struct BulkRun<'a>(pub(crate) &'a DispatchState);
+
+impl BulkRun<'_> {
     /// Computes a set on this thread, in full batches. A faulty engine is quarantined and the batch runs on the next
     /// one.
     pub(crate) fn run_all(&self, set: &OperationSet) -> Results {
@@ -24,7 +28,7 @@ impl DispatchState {
             let Some((engine, ops)) = self.bulk_unit(shape, operations.len() - at, bytes_per_op) else {
                 let error = last_fault
                     .map_or_else(|| unsupported(shape), |reason| JobError::EngineFailed { shape, reason });
-                count(&self.metrics.failed, operations.len() - at);
+                count(&self.0.metrics.failed, operations.len() - at);
                 errors.extend((at..operations.len()).map(|index| (index as u32, error.clone())));
                 break;
             };
@@ -32,6 +36,7 @@ impl DispatchState {
             match self.run_chunk(engine, &Jobs::Operations(shape, chunk), ops * bytes_per_op) {
                 Ok(whole) if ops == operations.len() => outcomes = Some(whole),
                 Ok(chunk) => outcomes.get_or_insert_with(all).copy_results(at, &chunk, 0, ops),
+                // The engine is in quarantine now, so the next plan of this chunk uses another one.
                 Err(reason) if engine != REFEREE => {
                     last_fault = Some(reason);
                     continue;
@@ -43,7 +48,7 @@ impl DispatchState {
             }
             at += ops;
         }
-        count(&self.metrics.bulk, at);
+        count(&self.0.metrics.bulk, at);
         Results::complete(shape, outcomes.unwrap_or_else(all), errors)
     }
 
@@ -62,9 +67,10 @@ impl DispatchState {
             let (engine, _) = unit.ok_or_else(|| unsupported(shape))?;
             match self.run_chunk_into(engine, &Jobs::Records(shape, &parts), bytes, outcomes) {
                 Ok(()) => {
-                    count(&self.metrics.bulk, records.len);
+                    count(&self.0.metrics.bulk, records.len);
                     return Ok(());
                 }
+                // As above: the next plan uses another engine. Records are not cut, since their columns are one buffer.
                 Err(_) if engine != REFEREE => {}
                 Err(reason) => return Err(JobError::EngineFailed { shape, reason }),
             }
@@ -72,7 +78,7 @@ impl DispatchState {
     }
 
     fn bulk_unit(&self, shape: Shape, ops: usize, bytes_per_op: usize) -> Option<(usize, usize)> {
-        let (state, queue) = self.lock_for(shape, ops);
+        let (state, queue) = self.0.queues.lock_for(shape, ops);
         let (choice, ops) = state.scheduler.bulk_plan(queue?, ops, bytes_per_op)?;
         Some((choice.engine, ops))
     }
@@ -90,16 +96,23 @@ impl DispatchState {
         bytes: usize,
         outcomes: &mut Outcomes,
     ) -> Result<(), String> {
-        let running_engine = AtomicUsize::new(engine);
-        match self.compute_into(engine, jobs, &running_engine, outcomes) {
+        // No watchdog looks at it: a hang blocks the caller, who would wait here in any case.
+        let running_engine = RunningEngine::new(engine);
+        match CheckedRun::new(self.0, &running_engine).compute_into(engine, jobs, outcomes) {
             Ok(took_ns) => {
-                self.observe(RunReport { engine, shape: jobs.shape(), ops: jobs.len(), bytes, took_ns });
-                count(&self.metrics.completed, jobs.len());
+                self.0.queues.observe(RunReport {
+                    engine,
+                    shape: jobs.shape(),
+                    ops: jobs.len(),
+                    bytes,
+                    took_ns,
+                });
+                count(&self.0.metrics.completed, jobs.len());
                 Ok(())
             }
             Err(fault) => {
-                self.quarantine(engine, None, &fault.to_string());
-                count(&self.metrics.rerun, jobs.len());
+                self.0.quarantine(engine, None, &fault.to_string());
+                count(&self.0.metrics.rerun, jobs.len());
                 Err(fault.to_string())
             }
         }
@@ -126,7 +139,7 @@ impl DispatchState {
             match result {
                 Ok(single) => outcomes.copy_results(first + index, &single, 0, 1),
                 Err(reason) => {
-                    count(&self.metrics.failed, 1);
+                    count(&self.0.metrics.failed, 1);
                     errors.push(((first + index) as u32, JobError::EngineFailed { shape, reason }));
                 }
             }

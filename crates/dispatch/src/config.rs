@@ -2,8 +2,17 @@
 
 use std::time::Duration;
 
-/// The settings of a [`Dispatcher`](crate::Dispatcher). `SchedulerConfig::default()` suits a server.
+/// The settings of a [`Dispatcher`](crate::Dispatcher). `SchedulerConfig::default()` suits a server; the methods
+/// change one setting each.
+///
+/// ```
+/// use oarlock_dispatch::SchedulerConfig;
+///
+/// let config = SchedulerConfig::default().with_threads(4).with_cross_check(0.01);
+/// assert_eq!(config.threads, 4);
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SchedulerConfig {
     /// The number of worker threads, which start at the first queued job.
     pub threads: usize,
@@ -42,8 +51,9 @@ pub struct SchedulerConfig {
     /// True if the referee answers jobs too. Otherwise it only decides disputes, and shapes that no other engine
     /// offers are refused.
     pub referee_serves: bool,
-    /// The rule that chooses engine and batch size.
-    pub rule: SchedulingRule,
+    /// The number of waiting operations from which they run as a batch. None computes the break-even from the costs of
+    /// the engines, which is the fastest choice. `Some(usize::MAX)` runs single operations on the referee only.
+    pub fixed_break_even: Option<usize>,
 }
 
 impl Default for SchedulerConfig {
@@ -54,33 +64,114 @@ impl Default for SchedulerConfig {
             nice: 0,
             tenant_bound: 65_536,
             max_tenant_backlog: None,
+            // On an idle dispatcher this saves the wakeup of a worker, some ten microseconds. A longer budget would
+            // block the executor of an async caller for as long.
             caller_budget: Duration::from_micros(500),
             target_latency: Duration::from_millis(10),
             longest_batch: Duration::from_millis(1),
             hang_after: Duration::from_secs(2),
             probe_after: Duration::from_millis(100),
             holder_patience: Duration::from_secs(30),
+            // The checks cost about a thousandth of the throughput. An engine whose every result is wrong is found
+            // after a thousand results on average.
             cross_check: 0.001,
             overhead: Duration::from_nanos(500),
             // On one core a spinning worker only keeps submitters from running.
             spins: if threads == 1 { 0 } else { 2_000 },
             referee_serves: true,
-            rule: SchedulingRule::Adaptive,
+            fixed_break_even: None,
         }
     }
 }
 
-/// A rule that chooses engine and batch size. All rules but [`SchedulingRule::Adaptive`] exist for comparison with
-/// it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SchedulingRule {
-    /// Decides by cost. Below the break-even, single jobs run on the referee. From the break-even on, all waiting
-    /// jobs run as one batch. No job waits for a batch to fill.
-    Adaptive,
-    /// Runs jobs one by one on the referee.
-    ScalarOnly,
-    /// Runs two or more waiting jobs as a batch.
-    TwoOrMore,
-    /// Starts a batch when it is full or its oldest job has waited for this time.
-    Timer(Duration),
+impl SchedulerConfig {
+    /// Sets the number of worker threads.
+    #[must_use]
+    pub fn with_threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// Sets the niceness of workers, 0 to 19.
+    #[must_use]
+    pub fn with_nice(self, nice: u8) -> Self {
+        Self { nice, ..self }
+    }
+
+    /// Sets the maximal number of operations that one tenant may have waiting in one queue.
+    #[must_use]
+    pub fn with_tenant_bound(self, tenant_bound: usize) -> Self {
+        Self { tenant_bound, ..self }
+    }
+
+    /// Sets the maximal predicted time of all that one tenant may have waiting, or removes the bound.
+    #[must_use]
+    pub fn with_max_tenant_backlog(self, max_tenant_backlog: impl Into<Option<Duration>>) -> Self {
+        Self { max_tenant_backlog: max_tenant_backlog.into(), ..self }
+    }
+
+    /// Sets the maximal predicted time of a submission that runs on its caller's thread.
+    #[must_use]
+    pub fn with_caller_budget(self, caller_budget: Duration) -> Self {
+        Self { caller_budget, ..self }
+    }
+
+    /// Sets the time after which a job without a deadline should be done.
+    #[must_use]
+    pub fn with_target_latency(self, target_latency: Duration) -> Self {
+        Self { target_latency, ..self }
+    }
+
+    /// Sets the maximal time of a batch while another queue waits.
+    #[must_use]
+    pub fn with_longest_batch(self, longest_batch: Duration) -> Self {
+        Self { longest_batch, ..self }
+    }
+
+    /// Sets the minimal time after which a running batch counts as hung.
+    #[must_use]
+    pub fn with_hang_after(self, hang_after: Duration) -> Self {
+        Self { hang_after, ..self }
+    }
+
+    /// Sets the time from quarantine to the first probe.
+    #[must_use]
+    pub fn with_probe_after(self, probe_after: Duration) -> Self {
+        Self { probe_after, ..self }
+    }
+
+    /// Sets the time that a held job without a deadline waits for its holder.
+    #[must_use]
+    pub fn with_holder_patience(self, holder_patience: Duration) -> Self {
+        Self { holder_patience, ..self }
+    }
+
+    /// Sets the share of all results that is recomputed on a different engine, 0 to 1.
+    #[must_use]
+    pub fn with_cross_check(self, cross_check: f64) -> Self {
+        Self { cross_check, ..self }
+    }
+
+    /// Sets the cost of a batch outside its engine.
+    #[must_use]
+    pub fn with_overhead(self, overhead: Duration) -> Self {
+        Self { overhead, ..self }
+    }
+
+    /// Sets the number of iterations in which a free worker looks for jobs before it sleeps.
+    #[must_use]
+    pub fn with_spins(self, spins: u32) -> Self {
+        Self { spins, ..self }
+    }
+
+    /// Sets if the referee answers jobs too.
+    #[must_use]
+    pub fn with_referee_serves(self, referee_serves: bool) -> Self {
+        Self { referee_serves, ..self }
+    }
+
+    /// Fixes the number of waiting operations from which they run as a batch, or lets the costs decide.
+    #[must_use]
+    pub fn with_fixed_break_even(self, fixed_break_even: impl Into<Option<usize>>) -> Self {
+        Self { fixed_break_even: fixed_break_even.into(), ..self }
+    }
 }

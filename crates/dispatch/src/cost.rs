@@ -39,6 +39,7 @@ impl EngineCost {
     /// Returns the operations and bytes of a batch after its last group has been filled up with similar operations.
     #[must_use]
     pub fn stepped(batch_size: BatchSize, ops: usize, bytes: usize) -> [f64; 2] {
+        // An unused lane computes as long as a used one, so a group that is not full costs as much as a full one.
         let whole = ops.next_multiple_of(batch_size.preferred.max(1)) as f64;
         [whole, bytes as f64 * (whole / ops.max(1) as f64)]
     }
@@ -50,6 +51,7 @@ impl EngineCost {
         if predicted <= 0.0 {
             return;
         }
+        // An outlier is bounded and not dropped. If the machine became slower for good, the model must still follow.
         let scale = 1.0 + GAIN * ((took_ns / predicted).min(OUTLIER) - 1.0);
         self.per_batch_ns *= scale;
         self.per_op_ns *= scale;
@@ -62,6 +64,8 @@ impl EngineCost {
     pub fn worthwhile(&self, batch_size: BatchSize, overhead_ns: f64) -> usize {
         let best = batch_size.preferred.max(1);
         let group_ns = (self.per_op_ns * best as f64).max(1.0);
+        // The clamp bounds a cost of almost nothing, before the number becomes an integer. The batch size bounds it
+        // further.
         let groups = ((self.per_batch_ns + overhead_ns) / (0.02 * group_ns)).ceil().clamp(1.0, 1e6);
         (best * groups as usize).min(batch_size.max.max(best))
     }
@@ -98,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_grow_until_their_overhead_is_small() {
+    fn batches_grow_until_their_overhead_is_small() {
         assert_eq!(per_op(100_000.0).worthwhile(ONE, 500.0), 1);
         assert_eq!(per_op(1_000.0).worthwhile(ONE, 500.0), 25);
         assert_eq!(per_op(0.0).worthwhile(EIGHT, 500.0), 64);

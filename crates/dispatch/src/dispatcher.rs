@@ -1,28 +1,34 @@
 //! The dispatcher's public interface.
 
 use std::fmt;
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use oarlock_core::{
-    BatchSize, Engine, HeldJob, Holder, JobError, Jobs, Key, KeyHome, Operation, OperationSet, Outcomes,
-    Records, SecondInput, Shape,
+    Engine, HeldJob, JobError, Jobs, Key, KeyHome, Operation, OperationSet, Outcomes, Records, SecondInput,
+    Shape,
 };
 
+use crate::blueprint::{Blueprint, REFEREE, unsupported};
+use crate::bulk::BulkRun;
+use crate::check::CheckedRun;
+use crate::clock::Nanos;
 use crate::config::SchedulerConfig;
 use crate::cost::EngineCost;
-use crate::first_use::FirstUseProbe;
+use crate::flight::{RunReport, RunningEngine};
 use crate::fork;
 use crate::histograms::Histograms;
 use crate::metrics::{DispatchCounters, count};
+use crate::options::SubmitOptions;
 use crate::quarantine::Quarantined;
-use crate::queue::{Nanos, QueueKey};
+use crate::queue::QueueKey;
 use crate::results::Results;
-use crate::state::{Blueprint, DispatchState, Prober, REFEREE, RunReport, unsupported};
+use crate::state::DispatchState;
 use crate::submission::{Payload, Submission};
 use crate::task::CallerTask;
+use crate::task_threads::enqueue_task;
 use crate::ticket::Ticket;
+use crate::watchdog::ensure_started;
 
 /// Queues jobs, chooses engine and batch size by cost, checks results and fails over to other engines. Cheap to
 /// clone. Dropping the last clone stops its threads. In a forked child it starts again with its own threads and
@@ -42,119 +48,14 @@ struct Generation {
     next: OnceLock<Box<Self>>,
 }
 
-/// Options of a submission.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SubmitOptions {
-    /// The tenant that owns the jobs. Engine time is shared equally between tenants with waiting jobs, and each has
-    /// its own bounds.
-    pub tenant: u64,
-    /// The time from now after which unanswered jobs end with `DeadlineExceeded`.
-    pub deadline: Option<Duration>,
-    /// True if the jobs must never be computed on the caller's thread. Use it for callers with a short stack, such as
-    /// OpenSSL's `ASYNC_JOB` fibres with 32 KiB: an engine's batch needs more. The submission itself needs little
-    /// stack. It copies inputs, takes a lock and starts threads the first time.
-    pub never_on_caller_thread: bool,
-    /// Delays waking a worker until the future has been polled twice, so that jobs of other ready tasks join the
-    /// batch. Use it with many tasks per thread. [`wait`](Ticket::wait) wakes a worker at once.
-    pub coalesce: bool,
-}
-
-/// Builds a [`Dispatcher`].
-#[derive(Clone)]
-pub struct DispatcherBuilder {
-    config: SchedulerConfig,
-    engines: Vec<Arc<dyn Engine>>,
-    costs: Vec<(&'static str, Shape, EngineCost)>,
-    holders: Vec<Arc<dyn Holder>>,
-    prober: Prober,
-    first_use_probe: Option<FirstUseProbe>,
-}
-
-impl DispatcherBuilder {
-    /// Begins a dispatcher with `referee`, the engine that is baseline and fallback and decides disputes.
-    #[must_use]
-    pub fn new(referee: Arc<dyn Engine>) -> Self {
-        Self {
-            config: SchedulerConfig::default(),
-            engines: vec![referee],
-            costs: Vec::new(),
-            holders: Vec::new(),
-            prober: Arc::new(|_, _| false),
-            first_use_probe: None,
-        }
-    }
-
-    /// Sets the settings.
-    #[must_use]
-    pub fn config(mut self, config: SchedulerConfig) -> Self {
-        self.config = SchedulerConfig { threads: config.threads.max(1), ..config };
-        self
-    }
-
-    /// Adds an engine.
-    #[must_use]
-    pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
-        self.engines.push(engine);
-        self
-    }
-
-    /// Adds the measured cost of an engine for a shape.
-    #[must_use]
-    pub fn cost(mut self, engine: &'static str, shape: Shape, cost: EngineCost) -> Self {
-        self.costs.push((engine, shape, cost));
-        self
-    }
-
-    /// Adds a holder of keys.
-    #[must_use]
-    pub fn holder(mut self, holder: Arc<dyn Holder>) -> Self {
-        self.holders.push(holder);
-        self
-    }
-
-    /// Sets the self test that an engine must pass to leave quarantine. Without a test it never leaves.
-    #[must_use]
-    pub fn prober(
-        mut self,
-        prober: impl Fn(&dyn Engine, Option<Shape>) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.prober = Arc::new(prober);
-        self
-    }
-
-    /// Sets the probe that runs at the first use of a shape, in place of [`Engine::offers`] and [`cost`](Self::cost).
-    /// It may take long. It runs on a worker or on the thread that computes, never under a lock, and on one thread at
-    /// a time for each shape. If no engine offers the shape, its queued jobs end with [`JobError::Unsupported`].
-    #[must_use]
-    pub fn first_use_probe(
-        mut self,
-        first_use_probe: impl Fn(&dyn Engine, Shape) -> Option<(BatchSize, EngineCost)> + Send + Sync + 'static,
-    ) -> Self {
-        self.first_use_probe = Some(Arc::new(first_use_probe));
-        self
-    }
-
-    /// Builds the dispatcher. No thread starts before the first queued job.
-    #[must_use]
-    pub fn build(self) -> Dispatcher {
-        let index_of = |name: &str| self.engines.iter().position(|engine| engine.name() == name);
-        let costs =
-            self.costs.iter().filter_map(|(name, shape, cost)| Some((index_of(name)?, *shape, *cost)));
-        let blueprint = Arc::new(Blueprint {
-            costs: costs.collect(),
-            config: self.config,
-            engines: self.engines,
-            holders: self.holders,
-            prober: self.prober,
-            first_use_probe: self.first_use_probe,
-        });
+impl Dispatcher {
+    pub(crate) fn new(blueprint: Arc<Blueprint>) -> Self {
+        // Before the first state: it remembers the count, and a fork that is not counted would go unnoticed.
         fork::count_forks();
         let first = Generation::new(&blueprint);
-        Dispatcher(Arc::new(DispatcherShared { blueprint, first }))
+        Self(Arc::new(DispatcherShared { blueprint, first }))
     }
-}
 
-impl Dispatcher {
     /// Submits one operation. It is computed on this thread if the dispatcher is idle, the operation is cheap and
     /// `options` allow it. Otherwise it is queued.
     ///
@@ -191,9 +92,10 @@ impl Dispatcher {
             return Err(unsupported(shape));
         }
         let submission = Submission::new(Payload::Operations(set), QueueKey::of(shape), options.tenant);
+        // Coalesced jobs wait for others on purpose, so they are not computed here one by one.
         let may_run_here = ops > 0 && !options.never_on_caller_thread && !options.coalesce;
         if may_run_here
-            && dispatch.claim_caller_run(shape, ops, bytes)
+            && dispatch.queues.claim_caller_run(shape, ops, bytes)
             && run_here(dispatch, shape, &submission)
         {
             return Ok(Ticket::new(submission, Arc::clone(dispatch)));
@@ -227,7 +129,7 @@ impl Dispatcher {
         let holder = self.holder_of(&jobs)?;
         let submission = Submission::new(Payload::Held(jobs), QueueKey::Holder(holder), options.tenant);
         let deadline = options.deadline.or(Some(dispatch.config().holder_patience));
-        self.queue(dispatch, submission, SubmitOptions { deadline, ..options })
+        self.queue(dispatch, submission, options.with_deadline(deadline))
     }
 
     /// Submits a task that runs on a thread of this dispatcher at its tenant's turn. Jobs and tasks of a tenant are
@@ -247,7 +149,7 @@ impl Dispatcher {
         let predicted_ns = Nanos::try_from(predicted.as_nanos()).unwrap_or(Nanos::MAX);
         let submission =
             Submission::new(Payload::Task(CallerTask::new(predicted_ns, task)), QueueKey::Tasks, tenant);
-        dispatch.enqueue_task(&submission)?;
+        enqueue_task(dispatch, &submission)?;
         Ok(Ticket::new(submission, Arc::clone(dispatch)))
     }
 
@@ -255,13 +157,13 @@ impl Dispatcher {
     /// Zero if no engine offers the shape.
     #[must_use]
     pub fn predict(&self, shape: Shape, ops: usize, bytes: usize) -> Duration {
-        self.dispatch().predict(shape, ops, bytes)
+        self.dispatch().queues.predict(shape, ops, bytes)
     }
 
     /// Returns the time that a tenant's waiting jobs and tasks are predicted to take.
     #[must_use]
     pub fn backlog(&self, tenant: u64) -> Duration {
-        self.dispatch().backlog(tenant)
+        self.dispatch().queues.backlog(tenant)
     }
 
     /// Computes a set on this thread, in full batches and without a queue.
@@ -272,7 +174,7 @@ impl Dispatcher {
             return Results::refused(set.len(), unsupported(set.shape()));
         }
         count(&dispatch.metrics.submitted, set.len());
-        dispatch.run_all(set)
+        BulkRun(dispatch).run_all(set)
     }
 
     /// Computes records on this thread, without a queue.
@@ -299,7 +201,7 @@ impl Dispatcher {
         let dispatch = self.dispatch();
         let ran = check_complete(shape, records).and_then(|()| {
             count(&dispatch.metrics.submitted, records.len);
-            dispatch.run_records(shape, records, outcomes)
+            BulkRun(dispatch).run_records(shape, records, outcomes)
         });
         // A failed engine may have written wrong bytes.
         ran.inspect_err(|_| *outcomes = Outcomes::default())
@@ -321,7 +223,7 @@ impl Dispatcher {
     /// Returns the number of waiting operations by the name of a shape or holder, and of waiting tasks.
     #[must_use]
     pub fn queued(&self) -> Vec<(String, usize)> {
-        self.dispatch().queued()
+        self.dispatch().queues.queued()
     }
 
     /// Returns the engines in quarantine.
@@ -340,7 +242,7 @@ impl Dispatcher {
     pub fn costs(&self, shape: Shape) -> Vec<(&'static str, EngineCost)> {
         let dispatch = self.dispatch();
         // With two operations the other engines are probed too, not only the referee.
-        let (state, _) = dispatch.lock_for(shape, 2);
+        let (state, _) = dispatch.queues.lock_for(shape, 2);
         let choices = state.scheduler.choices(shape);
         choices.iter().map(|choice| (dispatch.engine(choice.engine).name(), choice.cost)).collect()
     }
@@ -363,10 +265,16 @@ impl Dispatcher {
         options: SubmitOptions,
     ) -> Result<Ticket, JobError> {
         let after = |deadline: Duration| {
-            dispatch.now().saturating_add(Nanos::try_from(deadline.as_nanos()).unwrap_or(Nanos::MAX))
+            dispatch.clock.now().saturating_add(Nanos::try_from(deadline.as_nanos()).unwrap_or(Nanos::MAX))
         };
+        // An empty submission is answered from the start.
         if submission.len() > 0 {
-            dispatch.enqueue(&submission, options.deadline.map(after), options.coalesce)?;
+            ensure_started(dispatch)?;
+            let deadline = options.deadline.map(after);
+            dispatch.queues.enqueue(&submission, deadline, options.coalesce, &dispatch.metrics)?;
+            if let Some(deadline) = deadline {
+                dispatch.timers.add(deadline, &submission);
+            }
         }
         let ticket = Ticket::new(submission, Arc::clone(dispatch));
         Ok(if options.coalesce { ticket.without_wakeup() } else { ticket })
@@ -388,6 +296,7 @@ impl Dispatcher {
     /// Returns the state of this process, and creates it in a forked child.
     fn dispatch(&self) -> &Arc<DispatchState> {
         let mut generation = &self.0.first;
+        // Usually one comparison. After a fork of a forked child the chain is as long as the line of parents.
         while generation.dispatch.is_from_parent_process() {
             generation = generation.next.get_or_init(|| Box::new(Generation::new(&self.0.blueprint)));
         }
@@ -400,14 +309,15 @@ impl Dispatcher {
 fn run_here(dispatch: &Arc<DispatchState>, shape: Shape, submission: &Arc<Submission>) -> bool {
     let Payload::Operations(set) = &submission.payload else { return false };
     let mut flight = CallerRun { dispatch, report: None };
-    let running_engine = AtomicUsize::new(REFEREE);
+    // No watchdog looks at it: if the referee hangs, nobody could compute in its place.
+    let running_engine = RunningEngine::new(REFEREE);
+    let run = CheckedRun::new(dispatch, &running_engine);
     let result = match set.get(0) {
-        Some(operation) if set.len() == 1 => {
-            dispatch.compute(REFEREE, &Jobs::Operations(shape, &[operation]), &running_engine)
-        }
+        // A single job needs no list in memory of its own.
+        Some(operation) if set.len() == 1 => run.compute(REFEREE, &Jobs::Operations(shape, &[operation])),
         _ => {
             let operations: Vec<Operation<'_>> = set.iter().collect();
-            dispatch.compute(REFEREE, &Jobs::Operations(shape, &operations), &running_engine)
+            run.compute(REFEREE, &Jobs::Operations(shape, &operations))
         }
     };
     let Ok((outcomes, took_ns)) = result else { return false };
@@ -428,7 +338,7 @@ struct CallerRun<'a> {
 
 impl Drop for CallerRun<'_> {
     fn drop(&mut self) {
-        self.dispatch.end_batch(self.report.take());
+        self.dispatch.queues.end_batch(self.report.take());
     }
 }
 
@@ -463,11 +373,5 @@ impl Drop for DispatcherShared {
 impl fmt::Debug for DispatcherShared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.blueprint.engines.iter().map(|engine| engine.name())).finish()
-    }
-}
-
-impl fmt::Debug for DispatcherBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.engines.iter().map(|engine| engine.name())).finish()
     }
 }

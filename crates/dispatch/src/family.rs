@@ -19,6 +19,8 @@ impl<K: Clone + Eq, V: Default> MetricFamily<K, V> {
 
     /// Returns the value of a key.
     pub fn get(&self, key: &K) -> &V {
+        // The first free member is taken by whoever initialises it first. A thread that loses this race reads the
+        // winner's key and goes on, so that no key gets two members.
         for member in &self.members {
             let (own, value) = member.get_or_init(|| (key.clone(), V::default()));
             if own == key {
@@ -54,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_stay_and_the_rest_share_a_place() {
+    fn members_stay_and_the_rest_share_a_value() {
         let family: MetricFamily<char, AtomicU64> = MetricFamily::new(2);
         for key in "abacada".chars() {
             family.get(&key).fetch_add(1, Ordering::Relaxed);
@@ -65,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_meet_at_a_new_key_count_into_one_place() {
+    fn threads_that_meet_at_a_new_key_count_into_one_value() {
         let family: MetricFamily<u32, AtomicU64> = MetricFamily::new(8);
         std::thread::scope(|scope| {
             for first in 0..4 {

@@ -1,60 +1,64 @@
-//! A batch in flight: built from the queue, run on an engine, checked, and then answered or abandoned.
+//! A batch in flight, and what its worker and the watchdog know of it.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
-use oarlock_core::{Jobs, Operation, Outcomes, Records, Shape};
+use oarlock_core::Shape;
 
-use crate::queue::{Nanos, QueueItem};
+use crate::clock::Nanos;
+use crate::queue::QueueItem;
 use crate::scheduler::BatchPlan;
-use crate::state::{DispatchState, FinishedBatch, RunReport};
-use crate::submission::{Payload, Submission};
+use crate::submission::Submission;
 
 /// A batch in flight. It owns its inputs, so it can be abandoned while its engine still reads them.
 pub(crate) struct BatchFlight {
     pub(crate) shape: Shape,
     pub(crate) items: Vec<QueueItem<Arc<Submission>>>,
+    pub(crate) ops: usize,
+    pub(crate) predicted_ns: f64,
+    pub(crate) began: Nanos,
     /// The time from which the batch counts as hung.
     pub(crate) hang_at: Nanos,
+    pub(crate) first_engine: usize,
     /// The engine that runs now. Confirmations and cross-checks run on other engines, and those may hang too.
-    pub(crate) engine: AtomicUsize,
-    first_engine: usize,
-    ops: usize,
-    predicted_ns: f64,
-    began: Nanos,
+    pub(crate) running_engine: RunningEngine,
     state: AtomicU8,
-    /// The number of items answered so far.
+    /// The number of items answered so far. Only the worker's thread uses it. It is atomic because the watchdog shares
+    /// the batch.
     answered: AtomicUsize,
 }
+
+/// The engine that runs now. The watchdog reads it to quarantine the right engine after a hang.
+pub(crate) type RunningEngine = AtomicUsize;
 
 const RUNNING: u8 = 0;
 const CLAIMED: u8 = 1;
 const ABANDONED: u8 = 2;
 
 impl BatchFlight {
-    pub(crate) fn new(plan: BatchPlan<Arc<Submission>>, dispatch: &DispatchState) -> Arc<Self> {
-        let floor = dispatch.config().hang_after.as_nanos() as f64;
-        let limit = floor.max(HANG_FACTOR * plan.predicted_ns);
-        let began = dispatch.now();
+    /// Begins a batch at `began`. It counts as hung after `hang_after`, or later if the prediction is long.
+    pub(crate) fn new(plan: BatchPlan<Arc<Submission>>, began: Nanos, hang_after_ns: f64) -> Arc<Self> {
+        let limit = hang_after_ns.max(HANG_FACTOR * plan.predicted_ns);
         Arc::new(Self {
             shape: plan.shape,
             items: plan.items,
-            hang_at: began.saturating_add(limit as Nanos),
-            engine: AtomicUsize::new(plan.engine),
-            first_engine: plan.engine,
             ops: plan.ops,
             predicted_ns: plan.predicted_ns,
             began,
+            hang_at: began.saturating_add(limit as Nanos),
+            first_engine: plan.engine,
+            running_engine: RunningEngine::new(plan.engine),
             state: AtomicU8::new(RUNNING),
             answered: AtomicUsize::new(0),
         })
     }
 
-    /// Claims the right to answer. Returns false if the batch was abandoned. Worker and watchdog race here: the
-    /// exchange lets exactly one of them answer the jobs or run them again.
-    fn claim_answers(&self) -> bool {
+    /// Claims the right to answer. Returns false if the batch was abandoned.
+    pub(crate) fn claim_answers(&self) -> bool {
+        // Worker and watchdog race here: the exchange lets exactly one of them answer the jobs or run them again. No
+        // data is passed through this atomic: both read only the items, which never change. Acquire and release keep
+        // the winner's work on the items after its claim.
         self.state.compare_exchange(RUNNING, CLAIMED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
@@ -67,92 +71,61 @@ impl BatchFlight {
         self.state.load(Ordering::Acquire) == ABANDONED
     }
 
-    /// Runs, checks and answers the batch. Returns the measurement for the cost model. Afterwards the batch is
-    /// claimed or abandoned, even if something in it panicked.
-    pub(crate) fn run_and_answer(&self, dispatch: &DispatchState) -> Option<FinishedBatch> {
-        let result = catch_unwind(AssertUnwindSafe(|| self.run_payload(dispatch)));
-        let report = result.unwrap_or_else(|_| {
-            self.handle_panic(dispatch);
-            None
-        });
-        report
-            .map(|report| FinishedBatch { report, shares: TenantShares::of(&self.items, self.predicted_ns) })
+    /// Returns the engine that runs now.
+    pub(crate) fn running_engine(&self) -> usize {
+        // The number is all that passes between the threads, so the ordering protects no other memory.
+        self.running_engine.load(Ordering::Acquire)
     }
 
-    /// Handles a panic: the unanswered items run again, or fail if answers had begun to go out.
-    fn handle_panic(&self, dispatch: &DispatchState) {
-        let reason =
-            format!("{} gave results that cannot be read", dispatch.engine(self.first_engine).name());
-        dispatch.quarantine(self.first_engine, None, &reason);
-        if self.claim_answers() {
-            dispatch.run_again(self.shape, &self.items, &reason);
-        } else if !self.is_abandoned() {
-            dispatch.fail(self.shape, &self.items[self.answered.load(Ordering::Relaxed)..], &reason);
-        }
+    /// Notes that the next item was answered.
+    pub(crate) fn note_answered(&self) {
+        self.answered.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn run_payload(&self, dispatch: &DispatchState) -> Option<RunReport> {
-        let is_records = matches!(self.items.first()?.owner.payload, Payload::Records(..));
-        if is_records { self.run_record_batch(dispatch) } else { self.run_operations(dispatch) }
+    /// Returns the items that have not been answered, after a panic between two answers.
+    pub(crate) fn unanswered(&self) -> &[QueueItem<Arc<Submission>>] {
+        &self.items[self.answered.load(Ordering::Relaxed)..]
     }
 
-    fn run_operations(&self, dispatch: &DispatchState) -> Option<RunReport> {
-        let mut operations: Vec<Operation<'_>> = Vec::with_capacity(self.ops);
-        for item in &self.items {
-            if let Payload::Operations(set) = &item.owner.payload {
-                operations
-                    .extend((item.first..item.first + item.count).filter_map(|at| set.get(at as usize)));
-            }
-        }
-        let (outcomes, report) = self.run(dispatch, &Jobs::Operations(self.shape, &operations))?;
-        let mut from = 0;
-        for item in &self.items {
-            item.owner.answer(item.first, item.count, &outcomes, from, &dispatch.metrics.completed);
-            from += item.count as usize;
-            self.answered.fetch_add(1, Ordering::Relaxed);
-        }
-        Some(report)
+    /// Returns the number of input bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.items.iter().map(|item| item.bytes as usize).sum()
     }
 
-    fn run_record_batch(&self, dispatch: &DispatchState) -> Option<RunReport> {
-        let records: Vec<&Records<'_>> = self
-            .items
-            .iter()
-            .filter_map(|item| match &item.owner.payload {
-                Payload::Records(_, records) => Some(&**records),
-                _ => None,
-            })
-            .collect();
-        let (mut outcomes, report) = self.run(dispatch, &Jobs::Records(self.shape, &records))?;
-        for (part, item) in self.items.iter().enumerate() {
-            item.owner.answer_all(outcomes.take_part(part), &dispatch.metrics.completed);
-            self.answered.fetch_add(1, Ordering::Relaxed);
-        }
-        Some(report)
+    /// Returns the report of this batch after a run of `took_ns` nanoseconds.
+    pub(crate) fn report(&self, took_ns: f64) -> FinishedBatch {
+        let (engine, shape, ops) = (self.first_engine, self.shape, self.ops);
+        let report = RunReport { engine, shape, ops, bytes: self.bytes(), took_ns };
+        FinishedBatch { report, shares: TenantShares::of(&self.items, self.predicted_ns) }
     }
+}
 
-    /// Computes outcomes that may be released. Returns None if the batch runs again or was abandoned.
-    fn run(&self, dispatch: &DispatchState, jobs: &Jobs<'_>) -> Option<(Outcomes, RunReport)> {
-        match dispatch.compute(self.first_engine, jobs, &self.engine) {
-            Ok((outcomes, took_ns)) => {
-                let bytes = self.items.iter().map(|item| item.bytes as usize).sum();
-                let (engine, shape, ops) = (self.first_engine, self.shape, self.ops);
-                let report = RunReport { engine, shape, ops, bytes, took_ns };
-                if !self.claim_answers() {
-                    return None;
-                }
-                dispatch.recorders.record_answers(shape, &self.items, self.began, dispatch.now());
-                Some((outcomes, report))
-            }
-            Err(fault) => {
-                if self.claim_answers() {
-                    dispatch.quarantine(self.first_engine, None, &fault.to_string());
-                    dispatch.run_again(self.shape, &self.items, &fault.to_string());
-                }
-                None
-            }
-        }
-    }
+/// The measurement of a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunReport {
+    pub(crate) engine: usize,
+    pub(crate) shape: Shape,
+    pub(crate) ops: usize,
+    pub(crate) bytes: usize,
+    pub(crate) took_ns: f64,
+}
+
+/// A batch that was measured, with the shares of its tenants.
+#[derive(Debug)]
+pub(crate) struct FinishedBatch {
+    pub(crate) report: RunReport,
+    pub(crate) shares: TenantShares,
+}
+
+/// The end of a worker's last step, which it reports when it asks for the next one.
+#[derive(Debug)]
+pub(crate) enum WorkerReport {
+    /// There was no step: the worker has just started.
+    Started,
+    /// A batch was measured and answered.
+    Measured(FinishedBatch),
+    /// The step has no measurement: its batch failed and runs again, or it was a step without an engine.
+    Unmeasured,
 }
 
 /// The shares of tenants in a batch.
@@ -191,6 +164,6 @@ const HANG_FACTOR: f64 = 50.0;
 
 impl fmt::Debug for BatchFlight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Flight({}, {} operations)", self.shape, self.ops)
+        write!(f, "BatchFlight({}, {} operations)", self.shape, self.ops)
     }
 }

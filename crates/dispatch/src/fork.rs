@@ -10,6 +10,8 @@ static FORKS: AtomicU32 = AtomicU32::new(0);
 
 /// Returns the number of forks between the process that first called [`count_forks`] and this one.
 pub(crate) fn generation() -> u32 {
+    // The child has one thread when the handler runs, and threads that it starts later see the count. So any ordering
+    // would do; acquire and release say what is meant.
     FORKS.load(Ordering::Acquire)
 }
 

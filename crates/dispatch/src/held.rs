@@ -10,29 +10,26 @@ use crate::queue::QueueItem;
 use crate::state::DispatchState;
 use crate::submission::{Payload, Submission};
 
-impl DispatchState {
-    /// Starts the jobs of items at a holder. The holder answers from its own threads.
-    pub(crate) fn start_held(self: &Arc<Self>, holder: usize, items: &[QueueItem<Arc<Submission>>]) {
-        let mut destinations = Vec::new();
-        let mut jobs = Vec::new();
-        for item in items {
-            if let Payload::Held(own) = &item.owner.payload {
-                let range = item.first as usize..(item.first + item.count) as usize;
-                jobs.extend_from_slice(&own[range]);
-                destinations
-                    .extend((item.first..item.first + item.count).map(|at| (Arc::clone(&item.owner), at)));
-            }
+/// Starts the jobs of items at a holder. The holder answers from its own threads.
+pub(crate) fn start_held(dispatch: &Arc<DispatchState>, holder: usize, items: &[QueueItem<Arc<Submission>>]) {
+    let mut destinations = Vec::new();
+    let mut jobs = Vec::new();
+    for item in items {
+        if let Payload::Held(own) = &item.owner.payload {
+            let range = item.first as usize..(item.first + item.count) as usize;
+            jobs.extend_from_slice(&own[range]);
+            destinations
+                .extend((item.first..item.first + item.count).map(|at| (Arc::clone(&item.owner), at)));
         }
-        count(&self.metrics.held, jobs.len());
-        let holder = &self.blueprint.holders[holder];
-        let name = holder.name().to_owned();
-        let done = Completion::new(
-            jobs.len(),
-            Box::new(HeldSink { dispatch: Arc::downgrade(self), name, destinations }),
-        );
-        // A panic drops `done`, which answers every job with the holder's fault.
-        let _ = catch_unwind(AssertUnwindSafe(|| holder.start(OwnedJobs::new(jobs), done)));
     }
+    count(&dispatch.metrics.held, jobs.len());
+    let holder = &dispatch.blueprint.holders[holder];
+    let name = holder.name().to_owned();
+    // Weak, because a holder may keep its answers for ever. They must not keep the threads' state alive.
+    let sink = HeldSink { dispatch: Arc::downgrade(dispatch), name, destinations };
+    let done = Completion::new(jobs.len(), Box::new(sink));
+    // A panic drops `done`, which answers every job with the holder's fault.
+    let _ = catch_unwind(AssertUnwindSafe(|| holder.start(OwnedJobs::new(jobs), done)));
 }
 
 struct HeldSink {

@@ -34,12 +34,15 @@ impl Recorder {
 
     /// Counts a value so many times.
     pub fn record_many(&self, value: u64, times: u64) {
+        // Relaxed, and two steps: a reader may see the bucket without the sum, as `read` says. A lock would make all
+        // workers wait for each other.
         self.counts[bucket(value)].fetch_add(times, Ordering::Relaxed);
         self.sum.fetch_add(value.wrapping_mul(times), Ordering::Relaxed);
     }
 
     /// Adds a tally, with one atomic step per bucket that it touches.
     pub(crate) fn add(&self, tally: &BatchTally) {
+        // Most batches touch two or three of the forty buckets. The bits find them without a walk over all.
         let mut touched = tally.touched;
         while touched != 0 {
             let bucket = touched.trailing_zeros() as usize;
@@ -106,6 +109,7 @@ impl BatchTally {
 
 /// Returns the smallest i with `value <= 2^i`, or the last bucket.
 fn bucket(value: u64) -> usize {
+    // Values up to 1 go to bucket 0. Subtracting one first makes a power of two the last value of its bucket.
     let log = u64::BITS - value.saturating_sub(1).leading_zeros();
     (log as usize).min(BUCKETS - 1)
 }
@@ -122,14 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_is_read_back() {
+    fn recorded_values_are_read_back() {
         let recorder = Recorder::default();
         [1, 2, 3, u64::MAX].into_iter().for_each(|value| recorder.record(value));
         let histogram = recorder.read();
         assert_eq!((histogram.count(), histogram.sum()), (4, 5));
         let cumulative: Vec<_> = histogram.cumulative().collect();
         assert_eq!(cumulative[..4], [(1, 1), (2, 2), (4, 3), (8, 3)]);
-        assert_eq!(cumulative.last(), Some(&(1 << 38, 3)), "what is beyond all bounds is in none");
+        assert_eq!(cumulative.last(), Some(&(1 << 38, 3)), "values beyond all bounds are in none");
     }
 
     #[test]

@@ -6,67 +6,83 @@
 //! load is that of the scalar engine, and the throughput at saturation is that of full lanes. Far engines get only the
 //! backlog that the CPU cannot finish in time.
 //!
+//! The modules, from the public interface down. Each one uses modules below it only; `cargo xtask structure` checks
+//! that there is no cycle.
+//!
 //! | module | content |
 //! |---|---|
-//! | `dispatcher` | [`Dispatcher`], its [`DispatcherBuilder`], submission |
+//! | `dispatcher`, `builder`, `options` | [`Dispatcher`], its [`DispatcherBuilder`], submission and [`SubmitOptions`] |
+//! | `watchdog`, `worker`, `task_threads` | the loops of the threads |
+//! | `ticket` | the [`Ticket`] that waits for the answers of a submission |
+//! | `bulk` | `run_all` and `run_records` on the caller's thread |
+//! | `batch_run`, `held` | a batch on its worker; jobs of holders |
+//! | `check` | release checks: RSA confirmation, cross-checks, the referee |
+//! | `state` | the parts of a dispatcher, their lock order, and the steps that join several parts |
+//! | `shared_queues` | the part under the central lock: queues and scheduler, sleeping threads, probes at first use |
+//! | `quarantine` | the part of engines in quarantine |
+//! | `threads`, `timers` | the parts of running threads and of deadlines |
 //! | `scheduler` | the rule, without threads and clock: queues, turns of tenants, batch sizes |
+//! | `flight` | a batch in flight, its measurement, the report of its worker |
+//! | `submission`, `task`, `results` | a submission, a task of a caller, and the [`Results`] |
+//! | `queue`, `probe` | waiting items, by tenant; the engines of a queue that are known |
 //! | `tenants` | tenants, ordered by the engine time that they have had |
-//! | `queue` | waiting items, by tenant |
+//! | `blueprint` | engines, holders and settings, which never change |
 //! | `class` | classes of shapes that wait together |
 //! | `cost` | [`EngineCost`]: C1 + C2 n + C3 b, stepped by groups of lanes |
-//! | `submission`, `results`, `ticket` | a submission, its [`Results`], and the [`Ticket`] that waits for them |
-//! | `state`, `threads`, `timers` | the shared state, workers and watchdog, deadlines |
-//! | `task` | tasks of callers that take turns with jobs |
-//! | `flight` | a batch in flight: run, answered or abandoned |
-//! | `check` | release checks: RSA confirmation, cross-checks, the referee |
-//! | `first_use` | probes of engines at the first use of a shape |
-//! | `quarantine` | engines in quarantine, and their probes |
-//! | `held` | jobs of holders |
-//! | `bulk` | `run_all` and `run_records` on the caller's thread |
-//! | `fork` | detection of forked children |
-//! | `config`, `metrics` | [`SchedulerConfig`], [`DispatchCounters`] |
-//! | `histogram`, `family` | [`Recorder`] and [`MetricFamily`]: metrics without locks |
-//! | `histograms` | [`Histograms`]: batch sizes and times |
+//! | `sampler` | the choice of results that are checked again |
+//! | `clock`, `config`, `fork` | time, [`SchedulerConfig`], detection of forked children |
+//! | `metrics`, `histogram`, `family`, `histograms` | [`DispatchCounters`], [`Recorder`], [`MetricFamily`], [`Histograms`] |
 //!
 //! The crate knows only the contract of `oarlock-core`. Engines and holders are added through [`DispatcherBuilder`].
 
+mod batch_run;
+mod blueprint;
+mod builder;
 mod bulk;
 mod check;
 mod class;
+mod clock;
 mod config;
 mod cost;
 mod dispatcher;
 mod family;
-mod first_use;
 mod flight;
 mod fork;
 mod held;
 mod histogram;
 mod histograms;
 mod metrics;
+mod options;
+mod probe;
 mod quarantine;
 mod queue;
 mod results;
+mod sampler;
 mod scheduler;
+mod shared_queues;
 #[cfg(all(test, not(miri)))]
 mod sim;
 mod state;
 mod submission;
 mod task;
+mod task_threads;
 mod tenants;
 mod threads;
 mod ticket;
 mod timers;
+mod watchdog;
+mod worker;
 
-pub use config::{SchedulerConfig, SchedulingRule};
+pub use blueprint::{FirstUseProbe, Prober};
+pub use builder::DispatcherBuilder;
+pub use config::SchedulerConfig;
 pub use cost::EngineCost;
-pub use dispatcher::{Dispatcher, DispatcherBuilder, SubmitOptions};
+pub use dispatcher::Dispatcher;
 pub use family::MetricFamily;
-pub use first_use::FirstUseProbe;
 pub use histogram::{Histogram, Recorder};
 pub use histograms::{AnswerTimes, BatchRuns, Histograms};
 pub use metrics::DispatchCounters;
+pub use options::SubmitOptions;
 pub use quarantine::Quarantined;
 pub use results::Results;
-pub use state::Prober;
 pub use ticket::Ticket;

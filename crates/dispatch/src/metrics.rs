@@ -29,6 +29,8 @@ macro_rules! counters {
 
         impl Metrics {
             pub(crate) fn read(&self) -> DispatchCounters {
+                // Not one moment: a job may be counted as completed and not yet as submitted. Sums are exact once
+                // nothing runs.
                 DispatchCounters { $($name: self.$name.load(Ordering::Relaxed)),* }
             }
         }
@@ -105,5 +107,7 @@ counters! {
 
 /// Adds to a counter.
 pub(crate) fn count(counter: &AtomicU64, by: usize) {
+    // Relaxed: a counter orders nothing. A caller that reads its own jobs in the counters was woken through a lock or a
+    // release store after they were counted.
     counter.fetch_add(by as u64, Ordering::Relaxed);
 }

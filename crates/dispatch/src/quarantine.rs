@@ -1,14 +1,13 @@
 //! Engines in quarantine. An engine returns after it has passed a probe with known answers.
 
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use oarlock_core::Shape;
 
-use crate::metrics::count;
-use crate::queue::Nanos;
-use crate::state::{DispatchState, REFEREE};
+use crate::clock::Nanos;
+use crate::metrics::{Metrics, count};
+use crate::shared_queues::SharedQueues;
 
 /// The longest wait between two probes.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -25,17 +24,32 @@ pub struct Quarantined {
 }
 
 /// The list of engines in quarantine.
+///
+/// Every change is passed on to the queues while the list is locked, so that two changes reach the scheduler in their
+/// order. The list is therefore locked before the queues.
 #[derive(Debug, Default)]
 pub(crate) struct QuarantineList(Mutex<Vec<QuarantineEntry>>);
 
+/// An engine in quarantine, and its next probe.
 #[derive(Clone, Debug)]
-struct QuarantineEntry {
-    engine: usize,
-    shape: Option<Shape>,
+pub(crate) struct QuarantineEntry {
+    pub(crate) engine: usize,
+    pub(crate) shape: Option<Shape>,
     reason: String,
     probe_at: Nanos,
     wait: Duration,
     is_probing: bool,
+}
+
+impl QuarantineEntry {
+    /// Returns an entry whose first probe is due `wait` after `now`.
+    pub(crate) fn new(engine: usize, shape: Option<Shape>, reason: &str, now: Nanos, wait: Duration) -> Self {
+        Self { engine, shape, reason: reason.to_owned(), probe_at: later(now, wait), wait, is_probing: false }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        (self.engine, self.shape) == (other.engine, other.shape)
+    }
 }
 
 impl QuarantineList {
@@ -47,66 +61,34 @@ impl QuarantineList {
     pub(crate) fn next_probe(&self) -> Option<Nanos> {
         self.lock().iter().filter(|entry| !entry.is_probing).map(|entry| entry.probe_at).min()
     }
-}
 
-impl DispatchState {
-    /// Puts an engine into quarantine, for one shape or for all. The referee stays in service because no engine can
-    /// replace it.
-    pub(crate) fn quarantine(&self, engine: usize, shape: Option<Shape>, reason: &str) {
-        if engine == REFEREE {
-            return;
+    /// Adds an entry. Returns false if the engine is in quarantine for the same shape already.
+    pub(crate) fn add(&self, entry: QuarantineEntry, queues: &SharedQueues, metrics: &Metrics) -> bool {
+        let mut entries = self.lock();
+        if entries.iter().any(|other| other.is_same(&entry)) {
+            return false;
         }
-        let mut entries = self.quarantine.lock();
-        if entries.iter().any(|entry| (entry.engine, entry.shape) == (engine, shape)) {
-            return;
-        }
-        count(&self.metrics.quarantines, 1);
-        let wait = self.config().probe_after;
-        let probe_at = self.now().saturating_add(wait.as_nanos() as u64);
-        entries.push(QuarantineEntry {
-            engine,
-            shape,
-            reason: reason.to_owned(),
-            probe_at,
-            wait,
-            is_probing: false,
-        });
-        self.publish(&entries, engine);
-        drop(entries);
-        self.timers.wake();
+        count(&metrics.quarantines, 1);
+        let engine = entry.engine;
+        entries.push(entry);
+        publish(&entries, engine, queues);
+        true
     }
 
-    /// Lists the engines in quarantine.
-    pub(crate) fn list_quarantined(&self) -> Vec<Quarantined> {
-        let entries = self.quarantine.lock();
+    /// Lists the engines in quarantine. `name` returns the name of an engine.
+    pub(crate) fn list(&self, name: impl Fn(usize) -> &'static str) -> Vec<Quarantined> {
+        let entries = self.lock();
         let list = entries.iter().map(|entry| Quarantined {
-            engine: self.engine(entry.engine).name(),
+            engine: name(entry.engine),
             shape: entry.shape,
             reason: entry.reason.clone(),
         });
         list.collect()
     }
 
-    /// Starts the probes that are due. Each runs on its own thread because the engine may hang again.
-    pub(crate) fn start_probes(self: &Arc<Self>) {
-        for entry in self.take_due(self.now()) {
-            let dispatch = Arc::clone(self);
-            let own = entry.clone();
-            if !self.threads.start_probe(self, move || dispatch.probe(&own)) {
-                self.note_probe(&entry, false);
-            }
-        }
-    }
-
-    /// Probes every engine in quarantine now, on this thread.
-    pub(crate) fn probe_all(&self) {
-        for entry in self.take_due(Nanos::MAX) {
-            self.probe(&entry);
-        }
-    }
-
-    fn take_due(&self, now: Nanos) -> Vec<QuarantineEntry> {
-        let mut entries = self.quarantine.lock();
+    /// Takes the entries whose probe is due at `now`. They are not due again before [`end_probe`](Self::end_probe).
+    pub(crate) fn take_due(&self, now: Nanos) -> Vec<QuarantineEntry> {
+        let mut entries = self.lock();
         let due = entries.iter_mut().filter(|entry| !entry.is_probing && entry.probe_at <= now);
         due.map(|entry| {
             entry.is_probing = true;
@@ -115,35 +97,37 @@ impl DispatchState {
         .collect()
     }
 
-    fn probe(&self, entry: &QuarantineEntry) {
-        count(&self.metrics.probes, 1);
-        let engine = self.engine(entry.engine);
-        let probe = std::panic::AssertUnwindSafe(|| (self.blueprint.prober)(engine, entry.shape));
-        let is_well = std::panic::catch_unwind(probe).unwrap_or(false);
-        self.note_probe(entry, is_well);
-    }
-
-    fn note_probe(&self, entry: &QuarantineEntry, is_well: bool) {
-        let mut entries = self.quarantine.lock();
-        let same = |other: &QuarantineEntry| (other.engine, other.shape) == (entry.engine, entry.shape);
-        if is_well {
-            entries.retain(|other| !same(other));
-            self.metrics.returned.fetch_add(1, Ordering::Relaxed);
+    /// Ends a probe at `now`: an engine that passed it returns, and another one waits twice as long for the next.
+    pub(crate) fn end_probe(
+        &self,
+        entry: &QuarantineEntry,
+        is_passed: bool,
+        now: Nanos,
+        queues: &SharedQueues,
+        metrics: &Metrics,
+    ) {
+        let mut entries = self.lock();
+        if is_passed {
+            entries.retain(|other| !other.is_same(entry));
+            count(&metrics.returned, 1);
         }
-        let now = self.now();
-        for other in entries.iter_mut().filter(|other| same(other)) {
+        for other in entries.iter_mut().filter(|other| other.is_same(entry)) {
             other.is_probing = false;
             other.wait = (other.wait * 2).min(LONGEST_WAIT);
-            other.probe_at = now.saturating_add(other.wait.as_nanos() as u64);
+            other.probe_at = later(now, other.wait);
         }
-        self.publish(&entries, entry.engine);
+        publish(&entries, entry.engine, queues);
     }
+}
 
-    /// Passes an engine's quarantine on to the scheduler. The caller keeps the list locked, so that two changes reach
-    /// the scheduler in their order.
-    fn publish(&self, entries: &[QuarantineEntry], engine: usize) {
-        let own = entries.iter().filter(|entry| entry.engine == engine).map(|entry| entry.shape).collect();
-        self.lock().scheduler.set_quarantine(engine, own);
-        self.wake_all();
-    }
+/// Passes an engine's quarantine on to the scheduler.
+fn publish(entries: &[QuarantineEntry], engine: usize, queues: &SharedQueues) {
+    // An engine may be in quarantine for a shape and for all at once. One probe passed ends one of them, so the whole
+    // list is passed on each time.
+    let own = entries.iter().filter(|entry| entry.engine == engine).map(|entry| entry.shape).collect();
+    queues.set_quarantine(engine, own);
+}
+
+fn later(now: Nanos, wait: Duration) -> Nanos {
+    now.saturating_add(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -7,12 +7,10 @@ use std::hash::BuildHasherDefault;
 use oarlock_core::{BatchSize, Shape};
 
 use crate::class::{class_of, is_mixed};
+use crate::clock::Nanos;
 use crate::cost::EngineCost;
-use crate::first_use::ProbeState;
+use crate::probe::ProbeState;
 use crate::tenants::TenantHasher;
-
-/// Nanoseconds since the dispatcher began.
-pub(crate) type Nanos = u64;
 
 /// The submission that a queue item belongs to. The queue only needs to know if its answer is still wanted.
 pub(crate) trait ItemOwner: Clone {
@@ -170,6 +168,7 @@ impl<O: ItemOwner> JobQueue<O> {
         self.forget_idle_tenants();
         let (count, bytes) = (item.count as usize, item.bytes);
         let tenant = self.tenant_in_ring(item.tenant);
+        // An item larger than the bound must be possible while nothing waits, or a large set could never be submitted.
         if tenant.live > 0 && tenant.live + count > bound {
             return Err(tenant.live);
         }
@@ -202,6 +201,7 @@ impl<O: ItemOwner> JobQueue<O> {
             return;
         }
         let has_items = |tenant: &TenantItems<O>| !tenant.items.is_empty();
+        // Only if more than half of them are idle: a sweep walks over all tenants and would free little otherwise.
         if self.tenants.values().filter(|tenant| has_items(tenant)).count() * 2 < self.tenants.len() {
             self.tenants.retain(|_, tenant| has_items(tenant));
             let tenants = &self.tenants;
@@ -216,6 +216,8 @@ impl<O: ItemOwner> JobQueue<O> {
         self.bytes = self.bytes.saturating_sub(bytes);
         if let Some(tenant) = self.tenants.get_mut(&tenant) {
             tenant.live = tenant.live.saturating_sub(ops);
+            // Items in the middle of a deque cannot be removed cheaply. At zero all of them go, and their memory with
+            // them.
             if tenant.live == 0 {
                 tenant.items.retain(|item| item.owner.is_live());
             }
@@ -227,20 +229,10 @@ impl<O: ItemOwner> JobQueue<O> {
         self.tenants.get(&tenant)?.items.front().map(|item| item.due)
     }
 
-    /// Returns the arrival time of the oldest item at the front of any tenant.
-    pub(crate) fn oldest(&self) -> Option<Nanos> {
-        self.fronts().map(|item| item.enqueued).min()
-    }
-
     /// True if the next item of a tenant has failed so often that it must run alone.
     pub(crate) fn next_runs_alone(&self, tenant: u64) -> bool {
         let next = self.tenants.get(&tenant).and_then(|tenant| tenant.items.front());
         next.is_some_and(|item| item.attempts >= ALONE_AFTER)
-    }
-
-    fn fronts(&self) -> impl Iterator<Item = &QueueItem<O>> {
-        let next = self.ring.iter().filter_map(|tenant| self.tenants.get(tenant));
-        next.filter_map(|tenant| tenant.items.front())
     }
 
     /// Returns the other tenants that have live operations here, in the order in which they may join a batch.
@@ -260,6 +252,7 @@ impl<O: ItemOwner> JobQueue<O> {
         let mut fill = BatchFill::default();
         let max = max.max(1);
         self.take_from_tenant(tenant, max, QueueEnd::Oldest, &mut fill);
+        // Without an item of the tenant there is no shape yet that others could join.
         if fill.items.is_empty() || self.live == 0 {
             return self.finish(fill);
         }
@@ -280,6 +273,7 @@ impl<O: ItemOwner> JobQueue<O> {
     pub(crate) fn take(&mut self, max: usize, end: QueueEnd) -> Vec<QueueItem<O>> {
         let mut fill = BatchFill::default();
         let max = max.max(1);
+        // An equal share for each tenant in one round. What some do not need is taken in the next round.
         let quota = max.div_ceil(self.ring.len().max(1));
         // Counts the tenants in a row that had nothing of the batch's shape. After a full round of them the batch
         // cannot grow.
@@ -323,6 +317,7 @@ impl<O: ItemOwner> JobQueue<O> {
     }
 
     fn finish(&mut self, fill: BatchFill<O>) -> Vec<QueueItem<O>> {
+        // Shares of bytes are rounded. Without this the errors of a busy queue would add up for ever.
         if self.live == 0 {
             self.bytes = 0;
         }
@@ -364,6 +359,7 @@ impl<O: ItemOwner> TenantItems<O> {
                 QueueEnd::Newest => self.items.pop_back(),
             };
             let Some(item) = next else { break };
+            // Its operations left the counts when it ended (`forget`), so it is dropped without counting.
             if !item.owner.is_live() {
                 continue;
             }
@@ -390,6 +386,8 @@ impl<O: ItemOwner> TenantItems<O> {
         if item.is_whole || item.count <= max {
             return item;
         }
+        // The operations of a set may differ in length. The share is an estimate that the cost model can live with, and
+        // the rest keeps the exact difference.
         let piece_bytes = (u64::from(item.bytes) * u64::from(max) / u64::from(item.count)) as u32;
         let mut rest = item.clone();
         rest.count -= max;

@@ -65,6 +65,7 @@ impl Results {
                 None => Err(self.unanswered.clone()),
             };
         }
+        // Few jobs have errors, so they are kept in a sorted list and not beside each result.
         if let Ok(place) = self.errors.binary_search_by_key(&index, |(at, _)| *at as usize) {
             return Err(self.errors[place].1.clone());
         }

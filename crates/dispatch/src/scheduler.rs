@@ -12,9 +12,10 @@ use std::fmt;
 use oarlock_core::{JobError, Shape};
 
 use crate::class::class_of;
+use crate::clock::Nanos;
 use crate::config::SchedulerConfig;
-use crate::first_use::{ProbeNeed, ProbeRequest, ProbeState};
-use crate::queue::{EngineChoice, ItemOwner, JobQueue, Nanos, QueueEnd, QueueItem, QueueKey};
+use crate::probe::{ProbeNeed, ProbeRequest, ProbeState};
+use crate::queue::{EngineChoice, ItemOwner, JobQueue, QueueEnd, QueueItem, QueueKey};
 use crate::tenants::{Resource, Tenants};
 
 /// The number of queues up to which a linear search is faster than hashing.
@@ -28,8 +29,6 @@ const IDLE_MIXED_QUEUES: usize = 32;
 pub(crate) enum Decision<O> {
     /// Run these on an engine.
     Run(BatchPlan<O>),
-    /// Run a task of a caller.
-    Do(QueueItem<O>),
     /// Start these at a holder.
     Start { holder: usize, items: Vec<QueueItem<O>> },
     /// Fail these: all engines that offer the shape are in quarantine.
@@ -38,8 +37,6 @@ pub(crate) enum Decision<O> {
     Refuse { shape: Shape, items: Vec<QueueItem<O>> },
     /// Probe engines for a shape first.
     Probe(ProbeRequest),
-    /// Look again at this time, because a batch fills (comparison rule only).
-    WaitUntil(Nanos),
     /// Nothing to do.
     Idle,
 }
@@ -102,6 +99,7 @@ impl<O: ItemOwner> Scheduler<O> {
         if let Some(index) = self.find(queue_key) {
             return index;
         }
+        // A queue may be made while an engine is in quarantine, and must not use it either.
         let mut choices = choices();
         mark_quarantined(&self.quarantined, queue_key, &mut choices);
         self.add(JobQueue::new(queue_key, choices, ProbeState::All))
@@ -130,6 +128,8 @@ impl<O: ItemOwner> Scheduler<O> {
     /// Returns the index of an idle queue of mixed lengths that a new queue replaces, if there are many of them. It
     /// bounds memory, since peers choose the lengths of their keys.
     fn idle_mixed(&self) -> Option<usize> {
+        // A queue that is being probed keeps its index until `add_choices`. A queue with items is named by index in the
+        // accounts of its tenants.
         let is_idle =
             |(_, queue): &(usize, &JobQueue<O>)| queue.is_mixed() && queue.is_empty() && !queue.is_probing;
         let mut idle = self.queues.iter().enumerate().filter(is_idle).map(|(index, _)| index);
@@ -139,6 +139,7 @@ impl<O: ItemOwner> Scheduler<O> {
 
     /// Finds the queue of a key. A service uses few queues, and a linear search is faster than hashing for them.
     fn find(&self, queue_key: QueueKey) -> Option<usize> {
+        // Keys are never equal in two queues, so the order of the two searches does not matter.
         let first = self.queues.iter().take(LOOKED_THROUGH).position(|queue| queue.queue_key == queue_key);
         first.or_else(|| {
             if self.queues.len() > LOOKED_THROUGH { self.by_key.get(&queue_key).copied() } else { None }
@@ -159,10 +160,13 @@ impl<O: ItemOwner> Scheduler<O> {
         if queue.is_known(ops) {
             return ProbeNeed::Known;
         }
+        // Set under the lock, before the caller runs the probes without it. Others wait or use the engines known so
+        // far.
         if std::mem::replace(&mut queue.is_probing, true) {
             return ProbeNeed::Wait;
         }
         let is_due = |engine: &usize| *engine != referee || queue.probe_state == ProbeState::Nobody;
+        // A first single job needs the referee only. Testing all engines would delay it by their self tests.
         let is_alone = ops < 2 && queue.probe_state == ProbeState::Nobody && self.config.referee_serves;
         let (engines, then) = if is_alone {
             (vec![referee], ProbeState::Referee)
@@ -214,6 +218,7 @@ impl<O: ItemOwner> Scheduler<O> {
     /// Returns the items of an abandoned or faulted batch to the front of their queue.
     pub(crate) fn submit_again(&mut self, queue_key: QueueKey, items: Vec<QueueItem<O>>) {
         let Some(queue) = self.find(queue_key) else { return };
+        // Each one goes to the front, so the last one goes first.
         for mut item in items.into_iter().rev() {
             item.attempts = item.attempts.saturating_add(1);
             let (tenant, ops) = (item.tenant, item.count as usize);
@@ -241,6 +246,7 @@ impl<O: ItemOwner> Scheduler<O> {
     ) {
         let Some(queue) = self.find(queue_key) else { return };
         self.queues[queue].forget(tenant, ops, bytes);
+        // Tasks wait for threads of their own, so they are not in `live`, which wakes workers.
         if queue_key == QueueKey::Tasks {
             let is_last = self.queues[queue].live_of(tenant) == 0;
             return self.tenants.leave_task(tenant, task_ns, is_last);
@@ -279,6 +285,7 @@ impl<O: ItemOwner> Scheduler<O> {
     pub(crate) fn drain(&mut self) -> Vec<QueueItem<O>> {
         let mut items = Vec::new();
         for queue in &mut self.queues {
+            // A queue of mixed lengths gives one length at a time.
             loop {
                 let taken = queue.take(usize::MAX, QueueEnd::Oldest);
                 if taken.is_empty() {
@@ -330,6 +337,7 @@ impl<O: ItemOwner> Scheduler<O> {
         let ops = items.iter().map(|item| item.count as usize).sum();
         let bytes = items.iter().map(|item| item.bytes as usize).sum();
         let predicted_ns = choice.cost.predict_ns(choice.batch_size, ops, bytes);
+        // Charged now, by the prediction: while the batch runs, its tenants must not look as if they had had nothing.
         self.charge(queue, &items, predicted_ns);
         BatchPlan { engine: choice.engine, shape: shape_of(&items, class), items, ops, predicted_ns }
     }
@@ -338,6 +346,8 @@ impl<O: ItemOwner> Scheduler<O> {
     fn charge(&mut self, queue: usize, items: &[QueueItem<O>], predicted_ns: f64) {
         let ops: usize = items.iter().map(|item| item.count as usize).sum();
         self.live = self.live.saturating_sub(ops);
+        // Items of a tenant stand together, except for a tenant that was in turn twice. Then it is charged in two
+        // parts.
         for same in items.chunk_by(|one, other| one.tenant == other.tenant) {
             let own: usize = same.iter().map(|item| item.count as usize).sum();
             let tenant = same[0].tenant;

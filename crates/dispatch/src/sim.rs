@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use oarlock_core::{BatchSize, Shape};
 
-use crate::config::{SchedulerConfig, SchedulingRule};
+use crate::clock::Nanos;
+use crate::config::SchedulerConfig;
 use crate::cost::EngineCost;
-use crate::queue::{EngineChoice, ItemOwner, Nanos, QueueItem, QueueKey};
+use crate::queue::{EngineChoice, ItemOwner, QueueItem, QueueKey};
 use crate::scheduler::{Decision, Scheduler, WorkerLoad};
 
 const SCALAR_NS: f64 = 200_000.0;
@@ -34,83 +35,105 @@ fn engines() -> Vec<EngineChoice> {
     ]
 }
 
+/// The rules that are compared: the scheduler's own, and what applications do without it.
+#[derive(Clone, Copy)]
+enum ComparedRule {
+    Adaptive,
+    /// Single jobs on the referee.
+    ScalarOnly,
+    /// A batch as soon as two jobs wait.
+    TwoOrMore,
+    /// The application collects eight jobs, or as many as come within this time.
+    Timer(Nanos),
+}
+
+impl ComparedRule {
+    fn fixed_break_even(self) -> Option<usize> {
+        match self {
+            Self::Adaptive => None,
+            Self::ScalarOnly => Some(usize::MAX),
+            Self::TwoOrMore => Some(2),
+            Self::Timer(_) => Some(1),
+        }
+    }
+}
+
 struct Machine {
     scheduler: Scheduler<Arrival>,
     queue: usize,
     idle: usize,
-    /// (end, latencies come from arrivals) of running batches.
+    /// (end, arrivals) of running batches.
     running: BinaryHeap<Reverse<(Nanos, Vec<Nanos>)>>,
-    wake: Option<Nanos>,
     latencies: Vec<Nanos>,
+    /// The wait of a timer in front of the scheduler; zero without a timer.
+    wait: Nanos,
+    /// The arrivals that the timer has collected.
+    collected: Vec<Nanos>,
 }
 
 impl Machine {
-    fn new(rule: SchedulingRule, workers: usize) -> Self {
-        let config = SchedulerConfig {
-            rule,
-            overhead: Duration::ZERO,
-            tenant_bound: usize::MAX,
-            ..SchedulerConfig::default()
-        };
+    fn new(rule: ComparedRule, workers: usize) -> Self {
+        let config = SchedulerConfig::default()
+            .with_fixed_break_even(rule.fixed_break_even())
+            .with_overhead(Duration::ZERO)
+            .with_tenant_bound(usize::MAX);
         let mut scheduler = Scheduler::new(config, 0, 2);
         let queue = scheduler.queue_for(QueueKey::Engines(Shape::X25519), engines);
-        Self {
-            scheduler,
-            queue,
-            idle: workers,
-            running: BinaryHeap::new(),
-            wake: None,
-            latencies: Vec::new(),
-        }
+        let wait = if let ComparedRule::Timer(wait) = rule { wait } else { 0 };
+        let (running, latencies, collected) = (BinaryHeap::new(), Vec::new(), Vec::new());
+        Self { scheduler, queue, idle: workers, running, latencies, wait, collected }
     }
 
     fn arrive(&mut self, now: Nanos) {
-        let item = QueueItem {
-            owner: Arrival(now),
-            first: 0,
-            count: 1,
-            bytes: 0,
-            is_whole: false,
-            tenant: 0,
-            enqueued: now,
-            due: now + 10_000_000,
-            attempts: 0,
-        };
-        self.scheduler.submit(self.queue, item).unwrap();
+        self.collected.push(now);
+        if self.wait == 0 || self.collected.len() == EIGHT.preferred {
+            self.submit_collected(now);
+        }
+    }
+
+    fn submit_collected(&mut self, now: Nanos) {
+        for arrived in std::mem::take(&mut self.collected) {
+            let item = QueueItem {
+                owner: Arrival(arrived),
+                first: 0,
+                count: 1,
+                bytes: 0,
+                is_whole: false,
+                tenant: 0,
+                enqueued: now,
+                due: now + 10_000_000,
+                attempts: 0,
+            };
+            self.scheduler.submit(self.queue, item).unwrap();
+        }
         self.serve(now);
     }
 
     fn serve(&mut self, now: Nanos) {
-        self.wake = None;
         while self.idle > 0 {
             let load = WorkerLoad { idle_others: self.idle - 1 };
-            match self.scheduler.next(now, load) {
-                Decision::Run(plan) => {
-                    self.idle -= 1;
-                    let arrivals = plan.items.iter().map(|item| item.owner.0).collect();
-                    self.running.push(Reverse((now + plan.predicted_ns as Nanos, arrivals)));
-                }
-                Decision::WaitUntil(time) => {
-                    self.wake = Some(time);
-                    return;
-                }
-                _ => return,
-            }
+            let Decision::Run(plan) = self.scheduler.next(now, load) else { return };
+            self.idle -= 1;
+            let arrivals = plan.items.iter().map(|item| item.owner.0).collect();
+            self.running.push(Reverse((now + plan.predicted_ns as Nanos, arrivals)));
         }
     }
 
-    /// Runs what ends or wakes before `until`.
+    /// Runs what ends or is due before `until`.
     fn advance(&mut self, until: Nanos) {
         loop {
             let end = self.running.peek().map(|Reverse((end, _))| *end);
-            let next = [end, self.wake].into_iter().flatten().min();
+            let ready = self.collected.first().map(|first| first + self.wait);
+            let next = [end, ready].into_iter().flatten().min();
             let Some(now) = next.filter(|now| *now <= until) else { return };
             if end == Some(now) {
                 let Some(Reverse((_, arrivals))) = self.running.pop() else { return };
                 self.latencies.extend(arrivals.iter().map(|arrival| now - arrival));
                 self.idle += 1;
+                self.serve(now);
+            } else {
+                self.submit_collected(now);
             }
-            self.serve(now);
         }
     }
 }
@@ -121,7 +144,7 @@ struct Outcome {
 }
 
 /// `load` in percent of what the workers do with scalar alone.
-fn simulate(rule: SchedulingRule, workers: usize, load: f64, jobs: usize) -> Outcome {
+fn simulate(rule: ComparedRule, workers: usize, load: f64, jobs: usize) -> Outcome {
     let mut machine = Machine::new(rule, workers);
     let mean = SCALAR_NS / workers as f64 / (load / 100.0);
     let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
@@ -150,8 +173,8 @@ const JOBS: usize = 400_000;
 #[test]
 fn at_low_load_the_tail_is_scalars() {
     for workers in [1, 2] {
-        let adaptive = simulate(SchedulingRule::Adaptive, workers, 5.0, JOBS);
-        let scalar = simulate(SchedulingRule::ScalarOnly, workers, 5.0, JOBS);
+        let adaptive = simulate(ComparedRule::Adaptive, workers, 5.0, JOBS);
+        let scalar = simulate(ComparedRule::ScalarOnly, workers, 5.0, JOBS);
         println!(
             "5 %, {workers} workers: adaptive p99 {:.0} µs, scalar {:.0} µs",
             adaptive.p99 / 1e3,
@@ -166,7 +189,7 @@ fn at_every_load_the_tail_is_near_the_better_of_the_simple_rules() {
     for workers in [1, 2] {
         for load in [5.0, 20.0, 50.0, 80.0, 90.0, 120.0, 150.0, 180.0] {
             let [adaptive, scalar, batch] =
-                [SchedulingRule::Adaptive, SchedulingRule::ScalarOnly, SchedulingRule::TwoOrMore]
+                [ComparedRule::Adaptive, ComparedRule::ScalarOnly, ComparedRule::TwoOrMore]
                     .map(|rule| simulate(rule, workers, load, JOBS).p99);
             println!(
                 "{load} %, {workers} workers: p99 us adaptive {:.0} scalar {:.0} two-or-more {:.0}",
@@ -192,7 +215,7 @@ fn at_saturation_the_lanes_are_full() {
 
 /// Arrivals at 300 % of scalar capacity (150 % of the lanes'): completions per second while the backlog lasts.
 fn simulate_backlog(workers: usize) -> f64 {
-    let mut machine = Machine::new(SchedulingRule::Adaptive, workers);
+    let mut machine = Machine::new(ComparedRule::Adaptive, workers);
     let (jobs, mean) = (JOBS / 10, SCALAR_NS / workers as f64 / 3.0);
     let (mut seed, mut now) = (7, 0.0);
     for _ in 0..jobs {
@@ -205,8 +228,8 @@ fn simulate_backlog(workers: usize) -> f64 {
 
 #[test]
 fn a_timer_costs_its_wait_at_low_load() {
-    let timer = simulate(SchedulingRule::Timer(Duration::from_millis(10)), 1, 5.0, JOBS);
-    let adaptive = simulate(SchedulingRule::Adaptive, 1, 5.0, JOBS);
+    let timer = simulate(ComparedRule::Timer(10_000_000), 1, 5.0, JOBS);
+    let adaptive = simulate(ComparedRule::Adaptive, 1, 5.0, JOBS);
     assert!(timer.p99 > 10.0 * adaptive.p99);
     assert!(timer.per_second > 0.0 && adaptive.per_second > 0.0);
 }

@@ -9,8 +9,9 @@ use std::thread::Thread;
 
 use oarlock_core::{HeldJob, JobError, Jobs, OperationSet, Outcomes, Records, Shape};
 
+use crate::clock::Nanos;
 use crate::metrics::count;
-use crate::queue::{ItemOwner, Nanos, QueueItem, QueueKey};
+use crate::queue::{ItemOwner, QueueItem, QueueKey};
 use crate::results::{Results, sort_errors, unconfirmed_error};
 use crate::task::CallerTask;
 
@@ -80,6 +81,7 @@ impl Submission {
             _ => Outcomes::default(),
         };
         let held = if let Payload::Held(jobs) = &payload { vec![None; jobs.len()] } else { Vec::new() };
+        // Queue items count in 32 bits. No memory holds 2^32 jobs, so the bound is never reached.
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         let state =
             SubmissionState { outcomes, held, errors: Vec::new(), left: count, waiter: AnswerWaiter::Nobody };
@@ -151,6 +153,8 @@ impl Submission {
     }
 
     pub(crate) fn end(&self) -> SubmissionEnd {
+        // Pairs with the release store in `finish`. A caller that sees the end without the lock also sees the counters
+        // that were written before it. The answers themselves are read under the lock.
         match self.end.load(Ordering::Acquire) {
             0 => SubmissionEnd::Live,
             1 => SubmissionEnd::Answered,
@@ -163,6 +167,7 @@ impl Submission {
     /// Ends a live submission, counts its unanswered operations, and wakes its waiter. Returns false if it had ended
     /// before.
     pub(crate) fn end_early(&self, end: SubmissionEnd, counter: &AtomicU64) -> bool {
+        // An answer, a deadline and a cancellation may come at once. The first one under this lock ends the submission.
         let state = self.lock();
         if self.end() != SubmissionEnd::Live {
             return false;
@@ -175,6 +180,8 @@ impl Submission {
     /// Ends the submission. The counters have been written before, so that a woken caller already finds itself
     /// counted.
     fn finish(&self, mut state: MutexGuard<'_, SubmissionState>, end: SubmissionEnd) {
+        // The end is stored under the lock and the waiter is woken after it. In between, `watch_by_task` sees the end
+        // and stores no waker, so that none is forgotten.
         self.end.store(end as u8, Ordering::Release);
         let waiter = std::mem::replace(&mut state.waiter, AnswerWaiter::Nobody);
         drop(state);
@@ -213,6 +220,7 @@ impl Submission {
         if self.end() != SubmissionEnd::Live {
             return;
         }
+        // An ended submission takes no answers: its caller may have taken the results, and their buffers are gone.
         write(&mut state);
         state.left -= ops;
         count(counter, ops as usize);
@@ -228,6 +236,7 @@ impl Submission {
             return false;
         }
         match &mut state.waiter {
+            // A future is polled again and again by the same task. `clone_from` then keeps the waker that is there.
             AnswerWaiter::Task(known) => known.clone_from(waker),
             waiter => *waiter = AnswerWaiter::Task(waker.clone()),
         }
@@ -237,6 +246,7 @@ impl Submission {
     /// Stores this thread, to be unparked at the end. Returns false if the submission has ended.
     pub(crate) fn watch_by_thread(&self) -> bool {
         let mut state = self.lock();
+        // A thread may be unparked by others too, so it asks again after each park.
         if self.end() == SubmissionEnd::Live {
             state.waiter = AnswerWaiter::Thread(std::thread::current());
         }
@@ -283,7 +293,7 @@ impl ItemOwner for Arc<Submission> {
 
 impl fmt::Debug for Submission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Group({:?}, {} operations, {:?})", self.queue_key, self.count, self.end())
+        write!(f, "Submission({:?}, {} operations, {:?})", self.queue_key, self.count, self.end())
     }
 }
 

@@ -11,7 +11,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::queue::Nanos;
+use crate::clock::Nanos;
 
 /// A resource at which tenants take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,8 +163,9 @@ impl Tenants {
         let limit = self.turns[other as usize].clock.saturating_add(MAX_LEAD);
         let served = self.account(tenant).served[other as usize];
         self.add(resource, tenant, ns as i64);
-        let room = i64::try_from(limit.saturating_sub(served)).unwrap_or(i64::MAX);
-        self.add(other, tenant, (ns as i64).min(room));
+        // Time on the other resource counts up to the limit only, so it is cut here and never taken back.
+        let allowed = i64::try_from(limit.saturating_sub(served)).unwrap_or(i64::MAX);
+        self.add(other, tenant, (ns as i64).min(allowed));
     }
 
     /// Charges the difference to a prediction once the time is known. `ns` may be negative.
@@ -175,6 +176,7 @@ impl Tenants {
     fn add(&mut self, resource: Resource, tenant: u64, ns: i64) {
         let Some(account) = self.accounts.get_mut(&tenant) else { return };
         let at = resource as usize;
+        // The set holds a copy of the time, so the entry is found by the old time and entered again with the new one.
         let before = account.served[at];
         account.served[at] = before.saturating_add_signed(ns);
         if account.is_waiting[at] && account.served[at] != before {
@@ -192,6 +194,7 @@ impl Tenants {
             return;
         }
         account.is_waiting[at] = true;
+        // An absent tenant comes back at the clock: its past turns are lost. A tenant in debt keeps its later time.
         account.served[at] = account.served[at].max(clock);
         let served = account.served[at];
         self.turns[at].waiting.insert((served, tenant));
@@ -219,12 +222,12 @@ impl Tenants {
             return;
         }
         let turns = &self.turns;
-        let says_nothing = |account: &Account, at: usize| {
+        let has_no_information = |account: &Account, at: usize| {
             account.served[at] <= turns[at].clock || turns[at].waiting.is_empty()
         };
         self.accounts.retain(|_, account| {
             let is_idle = account.is_waiting == [false; 2] && account.running == 0;
-            !(is_idle && says_nothing(account, 0) && says_nothing(account, 1))
+            !(is_idle && has_no_information(account, 0) && has_no_information(account, 1))
         });
     }
 
@@ -252,6 +255,8 @@ impl Hasher for TenantHasher {
     }
 
     fn write_u64(&mut self, value: u64) {
+        // The standard library takes the bucket from the low bits and the tag from the high ones. The rotation brings
+        // the good high bits of the product down.
         self.0 = (self.0 ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
     }
 }
@@ -270,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dear_tenant_is_served_as_much_less_often() {
+    fn a_tenant_with_costly_jobs_is_served_as_much_less_often() {
         let mut tenants = Tenants::default();
         (1..=2).for_each(|tenant| tenants.enter(tenant, 0));
         let mut times = [0; 3];
@@ -284,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_away_saves_up_nothing() {
+    fn an_absent_tenant_saves_up_no_turns() {
         let mut tenants = Tenants::default();
         tenants.enter(1, 0);
         (0..1000).for_each(|_| assert_eq!(serve(&mut tenants, 100.0), 1));
@@ -308,14 +313,14 @@ mod tests {
     }
 
     #[test]
-    fn predictions_are_made_up_for() {
+    fn charges_are_corrected_after_wrong_predictions() {
         let mut tenants = Tenants::default();
         (1..=2).for_each(|tenant| tenants.enter(tenant, 0));
         let mut times = [0; 3];
         for _ in 0..1100 {
             let tenant = serve(&mut tenants, 10.0);
             times[tenant as usize] += 1;
-            // The second one's operations take ten times what was thought.
+            // The operations of the second tenant take ten times as long as predicted.
             tenants.correct(ENGINES, tenant, if tenant == 2 { 90.0 } else { 0.0 });
         }
         assert_eq!(times, [0, 1000, 100]);
@@ -337,10 +342,10 @@ mod tests {
     /// A client that leaves and comes back has the same number, so going away must not pay.
     #[test]
     #[cfg_attr(miri, ignore = "thousands of tenants take minutes there")]
-    fn who_goes_away_in_debt_is_not_forgiven_while_others_wait() {
+    fn a_debt_is_kept_while_others_wait() {
         let mut tenants = Tenants::default();
         (1..=2).for_each(|tenant| tenants.enter(tenant, 0));
-        // The first is served once, for long, and leaves; the second waits for all that is left.
+        // The first tenant is served once, for long, and leaves. The second one waits all the time.
         assert_eq!(serve(&mut tenants, 1e9), 1);
         tenants.leave(1, 0);
         for tenant in 3..10_000 {
@@ -355,7 +360,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "thousands of tenants take minutes there")]
-    fn accounts_that_say_nothing_are_dropped() {
+    fn accounts_without_information_are_dropped() {
         let mut tenants = Tenants::default();
         for tenant in 0..10_000 {
             tenants.enter(tenant, 0);

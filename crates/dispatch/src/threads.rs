@@ -1,4 +1,6 @@
-//! Workers and the watchdog. They start at the first queued job. A worker in which an engine hangs is replaced.
+//! The threads of a dispatcher: workers, the watchdog, and helpers for tasks and probes.
+//!
+//! This part starts and joins threads. Their loops are in the modules `worker`, `watchdog` and `task_threads`.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,22 +8,24 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use oarlock_core::{EngineLocation, JobError};
+use oarlock_core::JobError;
 
 use crate::flight::BatchFlight;
-use crate::metrics::count;
-use crate::scheduler::Decision;
-use crate::state::{DispatchState, FinishedBatch, WorkerKind, unsupported};
-use crate::submission::SubmissionEnd;
 use crate::timers::DeadlineTimers;
 
-/// The interval at which the watchdog looks at batches in flight.
-const ROUND: Duration = Duration::from_millis(100);
+/// The kind of a worker: for near engines, or for one far engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WorkerKind {
+    Near,
+    Far(usize),
+}
 
 #[derive(Default)]
 pub(crate) struct WorkerThreads {
+    /// Set under the lock of `team`, after the threads have started. The acquiring load without the lock spares each
+    /// submission that lock; a thread that reads false looks again under it.
     is_started: AtomicBool,
-    /// True once the threads for tasks have started, at the first task.
+    /// True once the threads for tasks have started, at the first task. Set and read as `is_started`.
     has_task_threads: AtomicBool,
     team: Mutex<ThreadTeam>,
     /// True once no worker is left, so that the watchdog may end.
@@ -43,14 +47,16 @@ struct ThreadTeam {
 }
 
 /// A worker thread and the batch that it runs.
-struct WorkerThread {
+pub(crate) struct WorkerThread {
     slot: Arc<WorkerSlot>,
     handle: JoinHandle<()>,
 }
 
-struct WorkerSlot {
-    kind: WorkerKind,
+/// The batch that a worker runs, which the watchdog reads.
+pub(crate) struct WorkerSlot {
+    pub(crate) kind: WorkerKind,
     flight: Mutex<Option<Arc<BatchFlight>>>,
+    /// True once joining the thread does not block. The join itself orders the thread's memory.
     has_ended: AtomicBool,
 }
 
@@ -59,7 +65,7 @@ impl WorkerSlot {
         self.has_ended.load(Ordering::Acquire)
     }
 
-    fn set(&self, flight: Option<Arc<BatchFlight>>) {
+    pub(crate) fn set(&self, flight: Option<Arc<BatchFlight>>) {
         *self.flight.lock().unwrap_or_else(PoisonError::into_inner) = flight;
     }
 
@@ -69,41 +75,47 @@ impl WorkerSlot {
 }
 
 impl WorkerThreads {
-    /// Starts workers and watchdog once.
-    pub(crate) fn ensure_started(&self, dispatch: &Arc<DispatchState>) -> Result<(), JobError> {
-        if self.is_started.load(Ordering::Acquire) {
+    /// Starts workers and watchdog once. After an error the next call goes on with the threads that are missing.
+    pub(crate) fn ensure_started(
+        &self,
+        kinds: impl Iterator<Item = WorkerKind>,
+        start_worker: impl Fn(WorkerKind) -> std::io::Result<WorkerThread>,
+        run_watchdog: impl FnOnce() + Send + 'static,
+    ) -> Result<(), JobError> {
+        if self.is_started() {
             return Ok(());
         }
         let mut team = self.lock();
-        if self.is_started.load(Ordering::Acquire) {
+        if self.is_started() {
             return Ok(());
         }
-        let engines = dispatch.blueprint.engines.iter().enumerate();
-        let far = engines
-            .filter(|(_, engine)| engine.location() == EngineLocation::Far)
-            .map(|(index, _)| WorkerKind::Far(index));
-        let kinds = std::iter::repeat_n(WorkerKind::Near, dispatch.config().threads).chain(far);
         // If a thread could not be started before, the first ones run already.
         for kind in kinds.skip(team.workers.len()) {
-            let worker = start_worker(dispatch, kind).map_err(no_threads)?;
+            let worker = start_worker(kind).map_err(no_threads)?;
             team.workers.push(worker);
         }
-        let watched = Arc::clone(dispatch);
-        let watchdog = Builder::new().name("oarlock-watchdog".into()).spawn(move || run_watchdog(&watched));
+        let watchdog = Builder::new().name("oarlock-watchdog".into()).spawn(run_watchdog);
         team.watchdog = Some(watchdog.map_err(no_threads)?);
         self.is_started.store(true, Ordering::Release);
         Ok(())
     }
 
-    /// Starts the threads for tasks once.
-    pub(crate) fn ensure_task_threads(&self, dispatch: &Arc<DispatchState>) -> Result<(), JobError> {
+    pub(crate) fn is_started(&self) -> bool {
+        self.is_started.load(Ordering::Acquire)
+    }
+
+    /// Starts `count` threads for tasks once.
+    pub(crate) fn ensure_task_threads<F: FnOnce() + Send + 'static>(
+        self: &Arc<Self>,
+        count: usize,
+        loop_of: impl Fn() -> F,
+    ) -> Result<(), JobError> {
         if self.has_task_threads.load(Ordering::Acquire) {
             return Ok(());
         }
         let mut team = self.lock();
-        while team.task_threads < 2 * dispatch.config().threads {
-            let own = Arc::clone(dispatch);
-            team.start_helper("oarlock-task", dispatch, move || own.run_tasks()).map_err(no_threads)?;
+        while team.task_threads < count {
+            team.start_helper("oarlock-task", self, loop_of()).map_err(no_threads)?;
             team.task_threads += 1;
         }
         self.has_task_threads.store(true, Ordering::Release);
@@ -112,12 +124,24 @@ impl WorkerThreads {
 
     /// Starts a probe's thread, which is joined at the end unless it hangs. Returns false if no thread can be
     /// started.
-    pub(crate) fn start_probe(
-        &self,
-        dispatch: &Arc<DispatchState>,
-        run: impl FnOnce() + Send + 'static,
-    ) -> bool {
-        self.lock().start_helper("oarlock-probe", dispatch, run).is_ok()
+    pub(crate) fn start_probe(self: &Arc<Self>, run: impl FnOnce() + Send + 'static) -> bool {
+        self.lock().start_helper("oarlock-probe", self, run).is_ok()
+    }
+
+    /// Starts a worker's thread. `run` gets the slot for its batches.
+    pub(crate) fn spawn_worker(
+        self: &Arc<Self>,
+        name: String,
+        kind: WorkerKind,
+        run: impl FnOnce(&WorkerSlot) + Send + 'static,
+    ) -> std::io::Result<WorkerThread> {
+        let slot = Arc::new(WorkerSlot { kind, flight: Mutex::new(None), has_ended: AtomicBool::new(false) });
+        let (threads, own) = (Arc::clone(self), Arc::clone(&slot));
+        let handle = Builder::new().name(name).spawn(move || {
+            let _end = ThreadEndGuard { threads: &threads, has_ended: &own.has_ended };
+            run(&own);
+        })?;
+        Ok(WorkerThread { slot, handle })
     }
 
     /// Returns the batches in flight.
@@ -125,25 +149,37 @@ impl WorkerThreads {
         self.lock().workers.iter().filter_map(|worker| worker.slot.get()).collect()
     }
 
-    /// Removes the worker of an abandoned batch and starts a new one in its place, unless the dispatcher stops.
-    fn replace(&self, dispatch: &Arc<DispatchState>, flight: &Arc<BatchFlight>) {
+    /// Removes the worker of an abandoned batch and starts a new one in its place. `start_worker` returns None if no
+    /// worker is wanted or can be started.
+    pub(crate) fn replace(
+        &self,
+        flight: &Arc<BatchFlight>,
+        start_worker: impl Fn(WorkerKind) -> Option<WorkerThread>,
+    ) {
         let mut team = self.lock();
         let is_meant = |worker: &WorkerThread| worker.slot.get().is_some_and(|own| Arc::ptr_eq(&own, flight));
         let Some(at) = team.workers.iter().position(is_meant) else { return };
         let hung = team.workers.swap_remove(at);
         team.vacant.push(hung.slot.kind);
+        // `join` waits for the workers of the team. The hung one is no longer among them.
         self.thread_ended.notify_all();
-        team.fill(dispatch);
+        team.fill(start_worker);
     }
 
     /// Starts workers that could not be started before.
-    fn fill_vacant(&self, dispatch: &Arc<DispatchState>) {
-        self.lock().fill(dispatch);
+    pub(crate) fn fill_vacant(&self, start_worker: impl Fn(WorkerKind) -> Option<WorkerThread>) {
+        self.lock().fill(start_worker);
+    }
+
+    /// True if the watchdog may end, because no worker is left.
+    pub(crate) fn may_watchdog_end(&self) -> bool {
+        self.may_watchdog_end.load(Ordering::Acquire)
     }
 
     /// Waits for all threads except abandoned ones and the calling one. The watchdog runs until the last worker has
     /// ended, so that a hung worker is abandoned in the end. Probes and tasks are awaited for at most `patience`.
     pub(crate) fn join(&self, timers: &DeadlineTimers, patience: Duration) {
+        // A task or a waker may drop the last dispatcher, and then a thread of the team is the one that joins.
         let this = std::thread::current().id();
         let mut team = self.lock();
         while team
@@ -167,6 +203,7 @@ impl WorkerThreads {
         team.helpers.retain(|(has_ended, _)| has_ended.load(Ordering::Acquire));
         let (workers, watchdog, helpers) =
             (std::mem::take(&mut team.workers), team.watchdog.take(), std::mem::take(&mut team.helpers));
+        // The ending threads take this lock in their guards, so that joining them under it would block for ever.
         drop(team);
         let handles = workers
             .into_iter()
@@ -188,24 +225,26 @@ impl ThreadTeam {
     fn start_helper(
         &mut self,
         name: &str,
-        dispatch: &Arc<DispatchState>,
+        threads: &Arc<WorkerThreads>,
         run: impl FnOnce() + Send + 'static,
     ) -> std::io::Result<()> {
+        // Ended probes would otherwise pile up here until the dispatcher stops.
         self.helpers.retain(|(has_ended, _)| !has_ended.load(Ordering::Acquire));
-        let (dispatch, has_ended) = (Arc::clone(dispatch), Arc::new(AtomicBool::new(false)));
+        let (threads, has_ended) = (Arc::clone(threads), Arc::new(AtomicBool::new(false)));
         let sign = Arc::clone(&has_ended);
         let handle = Builder::new().name(name.into()).spawn(move || {
-            let _end = ThreadEndGuard { threads: &dispatch.threads, has_ended: &sign };
+            let _end = ThreadEndGuard { threads: &threads, has_ended: &sign };
             run();
         })?;
         self.helpers.push((has_ended, handle));
         Ok(())
     }
 
-    fn fill(&mut self, dispatch: &Arc<DispatchState>) {
-        while !dispatch.is_stopping()
-            && let Some(kind) = self.vacant.last()
-            && let Ok(worker) = start_worker(dispatch, *kind)
+    fn fill(&mut self, start_worker: impl Fn(WorkerKind) -> Option<WorkerThread>) {
+        // `start_worker` is called under the lock of the team. It returns None once the dispatcher stops, so a worker
+        // that starts at the last moment is already in the list when `join` takes the lock.
+        while let Some(kind) = self.vacant.last()
+            && let Some(worker) = start_worker(*kind)
         {
             self.vacant.pop();
             self.workers.push(worker);
@@ -217,21 +256,6 @@ fn no_threads(error: std::io::Error) -> JobError {
     JobError::NoThreads { reason: error.to_string() }
 }
 
-fn start_worker(dispatch: &Arc<DispatchState>, kind: WorkerKind) -> std::io::Result<WorkerThread> {
-    let slot = Arc::new(WorkerSlot { kind, flight: Mutex::new(None), has_ended: AtomicBool::new(false) });
-    let (dispatch, own) = (Arc::clone(dispatch), Arc::clone(&slot));
-    let name = match kind {
-        WorkerKind::Near => "oarlock-worker".to_owned(),
-        WorkerKind::Far(engine) => format!("oarlock-{}", dispatch.engine(engine).name()),
-    };
-    let handle = Builder::new().name(name).spawn(move || {
-        let _end = ThreadEndGuard { threads: &dispatch.threads, has_ended: &own.has_ended };
-        lower_priority(dispatch.config().nice);
-        run_worker(&dispatch, &own);
-    })?;
-    Ok(WorkerThread { slot, handle })
-}
-
 /// Reports the end of a thread when it is dropped, also by a panic.
 struct ThreadEndGuard<'a> {
     threads: &'a WorkerThreads,
@@ -241,108 +265,15 @@ struct ThreadEndGuard<'a> {
 impl Drop for ThreadEndGuard<'_> {
     fn drop(&mut self) {
         self.has_ended.store(true, Ordering::Release);
+        // The lock is taken and released between the flag and the notification. A `join` that read the flag before is
+        // waiting then, and cannot miss the notification.
         drop(self.threads.lock());
         self.threads.thread_ended.notify_all();
     }
 }
 
-/// Lowers the calling thread's priority for the rest of its life.
-fn lower_priority(nice: u8) {
-    #[cfg(target_os = "linux")]
-    if nice > 0 {
-        // Linux sets the priority of one thread here, contrary to POSIX: setpriority(2). Lowering one's own is always
-        // allowed.
-        let lowered = rustix::process::setpriority_process(None, i32::from(nice.min(19)));
-        debug_assert!(lowered.is_ok(), "{lowered:?}");
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = nice;
-}
-
-/// Runs a worker until the dispatcher stops or its batch is abandoned.
-fn run_worker(dispatch: &Arc<DispatchState>, slot: &WorkerSlot) {
-    let mut ended: Option<Option<FinishedBatch>> = None;
-    while let Some(decision) = dispatch.next(slot.kind, ended.take()) {
-        let finished = match decision {
-            Decision::Run(plan) => {
-                let flight = BatchFlight::new(plan, dispatch);
-                if slot.kind != WorkerKind::Near {
-                    count(&dispatch.metrics.far_batches, 1);
-                }
-                slot.set(Some(Arc::clone(&flight)));
-                let finished = flight.run_and_answer(dispatch);
-                // The batch stays in the slot: the watchdog finds the worker to replace by it.
-                if flight.is_abandoned() {
-                    return;
-                }
-                slot.set(None);
-                finished
-            }
-            Decision::Start { holder, items } => {
-                dispatch.start_held(holder, &items);
-                None
-            }
-            Decision::Fail { shape, items } => {
-                dispatch.fail(shape, &items, "every engine that offers it is in quarantine");
-                None
-            }
-            Decision::Refuse { shape, items } => {
-                dispatch.answer_errors(&items, &unsupported(shape));
-                None
-            }
-            Decision::Probe(request) => {
-                dispatch.run_probe(&request);
-                None
-            }
-            Decision::Do(_) | Decision::WaitUntil(_) | Decision::Idle => None,
-        };
-        ended = Some(finished);
-    }
-}
-
-/// Runs the watchdog: deadlines, hung batches, probes.
-fn run_watchdog(dispatch: &Arc<DispatchState>) {
-    while !dispatch.threads.may_watchdog_end.load(Ordering::Acquire) {
-        let now = dispatch.now();
-        for submission in dispatch.timers.expired(now) {
-            dispatch.end_early(&submission, SubmissionEnd::Expired);
-        }
-        let flights = dispatch.flights();
-        for flight in flights.iter().filter(|flight| flight.hang_at <= now) {
-            abandon_hung(dispatch, flight);
-        }
-        dispatch.threads.fill_vacant(dispatch);
-        dispatch.start_probes();
-        dispatch.timers.wait(dispatch.now(), patience(dispatch, &flights));
-    }
-}
-
-/// Returns the time for which the watchdog may sleep if no new deadline is added.
-fn patience(dispatch: &DispatchState, flights: &[Arc<BatchFlight>]) -> Duration {
-    let now = dispatch.now();
-    let hangs = flights.iter().map(|flight| flight.hang_at);
-    let next = hangs.chain(dispatch.quarantine.next_probe()).min();
-    let next = next.map_or(ROUND, |at| Duration::from_nanos(at.saturating_sub(now)));
-    let min = Duration::from_micros(50);
-    next.clamp(min, ROUND.min(dispatch.config().hang_after.max(min)))
-}
-
-/// Abandons a hung batch. Its engine is quarantined, its jobs run on another engine, and its thread is left alone.
-fn abandon_hung(dispatch: &Arc<DispatchState>, flight: &Arc<BatchFlight>) {
-    if !flight.abandon() {
-        return;
-    }
-    count(&dispatch.metrics.hangs, 1);
-    let engine = flight.engine.load(Ordering::Acquire);
-    let reason = format!("{} hung in {}", dispatch.engine(engine).name(), flight.shape);
-    dispatch.quarantine(engine, None, &reason);
-    dispatch.threads.replace(dispatch, flight);
-    dispatch.end_batch(None);
-    dispatch.run_again(flight.shape, &flight.items, &reason);
-}
-
 impl fmt::Debug for WorkerThreads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Threads({} workers)", self.lock().workers.len())
+        write!(f, "WorkerThreads({} workers)", self.lock().workers.len())
     }
 }

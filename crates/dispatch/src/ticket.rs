@@ -54,8 +54,9 @@ impl Ticket {
             return Results::refused(submission.len(), JobError::Forked);
         }
         if self.call != WorkerWake::Made {
-            self.dispatch.wake_near_worker();
+            self.dispatch.queues.wake_near_worker();
         }
+        // A short job ends before this thread would have fallen asleep, and the wakeup would cost more than the job.
         for _ in 0..LOOKS {
             if submission.end() != SubmissionEnd::Live {
                 return submission.take_results();
@@ -89,17 +90,21 @@ impl Future for Ticket {
         if submission.end() == SubmissionEnd::Live && submission.watch_by_task(context.waker()) {
             match self.call {
                 WorkerWake::Made => {}
+                // The task wakes itself at once, and an executor runs it behind the tasks that are ready now. They
+                // submit their jobs before this future is polled again.
                 WorkerWake::Later => {
                     context.waker().wake_by_ref();
                     self.call = WorkerWake::Due;
                 }
                 WorkerWake::Due => {
-                    self.dispatch.wake_near_worker();
+                    self.dispatch.queues.wake_near_worker();
                     self.call = WorkerWake::Made;
                 }
             }
             return Poll::Pending;
         }
+        // The submission ended between the two looks, or before. Its waker is not stored then, so this poll must
+        // answer.
         let results = submission.take_results();
         self.submission = None;
         Poll::Ready(results)

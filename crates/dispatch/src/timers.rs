@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use crate::queue::Nanos;
+use crate::clock::Nanos;
 use crate::submission::{Submission, SubmissionEnd};
 
 /// Deadlines in order. Submissions without a deadline are not kept here.
@@ -35,8 +35,11 @@ impl DeadlineTimers {
         due.sweep();
         let is_next = due.submissions.keys().next().is_none_or(|(next, _)| deadline < *next);
         due.next_id += 1;
+        // Equal deadlines need different keys. `expired` cuts below the smallest key of a deadline, which is
+        // `Reverse(u64::MAX)`.
         let id = Reverse(due.next_id);
         due.submissions.insert((deadline, id), Arc::downgrade(submission));
+        // The flag outlives the notification: the watchdog may be on its way to `wait` and not yet waiting.
         due.is_woken |= is_next;
         drop(due);
         if is_next {
@@ -48,6 +51,7 @@ impl DeadlineTimers {
     pub(crate) fn expired(&self, now: Nanos) -> Vec<Arc<Submission>> {
         let mut due = self.lock();
         let later = match now.checked_add(1) {
+            // `split_off` leaves the expired ones in place and returns the later ones, so the two are exchanged below.
             Some(next) => due.submissions.split_off(&(next, Reverse(u64::MAX))),
             None => BTreeMap::new(),
         };
@@ -58,6 +62,7 @@ impl DeadlineTimers {
 
     /// Waits for the next deadline or a change, for at most `at_most`.
     pub(crate) fn wait(&self, now: Nanos, at_most: Duration) {
+        // A wakeup without reason only makes the watchdog look earlier, so there is no loop here.
         let mut due = self.lock();
         if !std::mem::take(&mut due.is_woken) {
             let next =
@@ -116,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_due_is_taken() {
+    fn only_due_submissions_are_taken() {
         let timers = DeadlineTimers::default();
         let submission = submission();
         [5, 6, 7].into_iter().for_each(|deadline| timers.add(deadline, &submission));

@@ -1,4 +1,4 @@
-//! Cancellation at every stage of a job's life: nobody is answered wrongly, nothing is left behind.
+//! Cancellation at every stage of a job: no answer is wrong, and nothing stays counted.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
@@ -20,7 +20,11 @@ use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfi
 
 fn config() -> SchedulerConfig {
     let probe_after = Duration::from_secs(3600);
-    SchedulerConfig { threads: 1, cross_check: 0.0, probe_after, spins: SPINS, ..SchedulerConfig::default() }
+    SchedulerConfig::default()
+        .with_threads(1)
+        .with_cross_check(0.0)
+        .with_probe_after(probe_after)
+        .with_spins(SPINS)
 }
 
 /// An engine around lanes that stops at a gate in runs of one shape, and may fail there.
@@ -70,7 +74,8 @@ impl Engine for Gated {
     }
 }
 
-/// The gated engine is cheap and the referee dear, so that batches of two or more go through the gate.
+/// Builds a dispatcher. The gated engine is cheap and the referee costly, so that batches of two or more go through the
+/// gate.
 fn around(gated: &Arc<Gated>, config: SchedulerConfig) -> Dispatcher {
     let mut builder = DispatcherBuilder::new(Invented::referee()).engine(gated.clone()).config(config);
     for shape in [PRIVATE, PUBLIC, DERIVE] {
@@ -84,14 +89,14 @@ fn submit(dispatcher: &Dispatcher, set: &OperationSet) -> Ticket {
     dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap()
 }
 
-/// By dropping the ticket, or by dropping it as a future that has been polled.
+/// The ways to cancel: drop the ticket, or poll it as a future first and then drop it.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum CancelWay {
     Drop,
     DropPolled,
 }
 
-impl Way {
+impl CancelWay {
     const ALL: [Self; 2] = [Self::Drop, Self::DropPolled];
 
     fn cancel(self, mut ticket: Ticket) {
@@ -103,7 +108,7 @@ impl Way {
     }
 }
 
-/// All is accounted for, the rest is right, and the dispatcher comes to rest.
+/// Checks that every job is counted, that the answers for `kept` are right, and that the dispatcher becomes idle.
 fn assert_clean(dispatcher: &Dispatcher, cancelled: usize, kept: &OperationSet, answer: Ticket) {
     assert_true(kept, &answer.wait());
     while dispatcher.counters().on_caller == 0 {
@@ -117,8 +122,8 @@ fn assert_clean(dispatcher: &Dispatcher, cancelled: usize, kept: &OperationSet, 
 }
 
 #[test]
-fn while_queued() {
-    for way in Way::ALL {
+fn a_job_is_cancelled_while_queued() {
+    for way in CancelWay::ALL {
         let gated = Arc::new(Gated::new(DERIVE));
         let dispatcher = around(&gated, config());
         let (first, kept) = (set_of(DERIVE, 0, 4), set_of(DERIVE, 4, 4));
@@ -130,22 +135,22 @@ fn while_queued() {
         gated.gate().open();
         assert_true(&first, &running.wait());
         assert_clean(&dispatcher, 3, &kept, answer);
-        assert!(gated.lanes.ops.load(Ordering::SeqCst) <= 9, "what was cancelled is not computed");
+        assert!(gated.lanes.ops.load(Ordering::SeqCst) <= 9, "cancelled jobs are not computed");
     }
 }
 
 #[test]
-fn while_its_engine_runs() {
-    while_at_the_gate(DERIVE, DERIVE);
+fn a_job_is_cancelled_while_its_engine_runs() {
+    cancel_at_the_gate(DERIVE, DERIVE);
 }
 
 #[test]
-fn while_its_result_is_confirmed() {
-    while_at_the_gate(PRIVATE, PUBLIC);
+fn a_job_is_cancelled_while_its_result_is_confirmed() {
+    cancel_at_the_gate(PRIVATE, PUBLIC);
 }
 
-fn while_at_the_gate(shape: Shape, gate: Shape) {
-    for way in Way::ALL {
+fn cancel_at_the_gate(shape: Shape, gate: Shape) {
+    for way in CancelWay::ALL {
         let gated = Arc::new(Gated::new(gate));
         let dispatcher = around(&gated, config());
         let running = submit(&dispatcher, &set_of(shape, 0, 4));
@@ -159,8 +164,8 @@ fn while_at_the_gate(shape: Shape, gate: Shape) {
 }
 
 #[test]
-fn while_it_shares_a_batch() {
-    for way in Way::ALL {
+fn a_job_is_cancelled_while_it_shares_a_batch() {
+    for way in CancelWay::ALL {
         let gated = Arc::new(Gated::new(DERIVE));
         let dispatcher = around(&gated, config());
         let first = submit(&dispatcher, &set_of(DERIVE, 0, 2));
@@ -177,7 +182,7 @@ fn while_it_shares_a_batch() {
 }
 
 #[test]
-fn while_half_of_it_is_answered() {
+fn a_job_is_cancelled_while_half_of_it_is_answered() {
     let gated = Arc::new(Gated::new(PUBLIC));
     let dispatcher = around(&gated, config());
     // Twenty are three batches: the first stops in its confirmation.
@@ -198,8 +203,8 @@ fn while_half_of_it_is_answered() {
 }
 
 #[test]
-fn while_its_engine_fails() {
-    for way in Way::ALL {
+fn a_job_is_cancelled_while_its_engine_fails() {
+    for way in CancelWay::ALL {
         let gated = Arc::new(Gated { fails: true, ..Gated::new(DERIVE) });
         let dispatcher = around(&gated, config());
         let running = submit(&dispatcher, &set_of(DERIVE, 0, 4));
@@ -209,16 +214,16 @@ fn while_its_engine_fails() {
         way.cancel(running);
         gated.gate().open();
         assert_clean(&dispatcher, 4, &kept, answer);
-        assert_eq!(dispatcher.counters().rerun, 0, "nobody wants what was cancelled");
+        assert_eq!(dispatcher.counters().rerun, 0, "cancelled jobs do not run again");
     }
 }
 
 #[test]
-fn while_its_engine_hangs_and_after_it_was_abandoned() {
-    for way in Way::ALL {
+fn a_job_is_cancelled_while_its_engine_hangs_and_after_it_was_abandoned() {
+    for way in CancelWay::ALL {
         let gated = Arc::new(Gated::new(DERIVE));
         let hang_after = Duration::from_millis(if cfg!(miri) { 5_000 } else { 20 });
-        let dispatcher = around(&gated, SchedulerConfig { hang_after, ..config() });
+        let dispatcher = around(&gated, config().with_hang_after(hang_after));
         let (hung, again) = (submit(&dispatcher, &set_of(DERIVE, 0, 2)), set_of(DERIVE, 2, 4));
         gated.gate().await_arrivals(1);
         way.cancel(hung);
@@ -230,10 +235,10 @@ fn while_its_engine_hangs_and_after_it_was_abandoned() {
 }
 
 #[test]
-fn while_a_far_engine_runs() {
-    for way in Way::ALL {
+fn a_job_is_cancelled_while_a_far_engine_runs() {
+    for way in CancelWay::ALL {
         let gated = Arc::new(Gated { location: EngineLocation::Far, ..Gated::new(DERIVE) });
-        let config = SchedulerConfig { target_latency: Duration::from_nanos(1), ..config() };
+        let config = config().with_target_latency(Duration::from_nanos(1));
         let referee = Invented::referee();
         referee.set(Manner::Hangs);
         let cheap = EngineCost { per_batch_ns: 0.0, per_op_ns: 1_000.0, per_byte_ns: 0.0 };
@@ -255,8 +260,8 @@ fn while_a_far_engine_runs() {
 }
 
 #[test]
-fn while_its_holder_works() {
-    for way in Way::ALL {
+fn a_job_is_cancelled_while_its_holder_works() {
+    for way in CancelWay::ALL {
         let holder = InventedHolder::new(HolderRule::Silent);
         let dispatcher =
             DispatcherBuilder::new(Invented::referee()).config(config()).holder(holder.clone()).build();
@@ -276,7 +281,7 @@ fn while_its_holder_works() {
 }
 
 #[test]
-fn after_it_was_done() {
+fn a_job_that_is_done_is_not_cancelled() {
     let dispatcher = around(&Arc::new(Gated::new(PUBLIC)), config());
     let ticket = submit(&dispatcher, &set_of(DERIVE, 0, 1));
     while !ticket.is_done() {
@@ -352,7 +357,10 @@ fn an_engine_whose_outcomes_cannot_be_read_loses_no_job() {
         .build();
     let set = set_of(DERIVE, 0, 8);
     let results = submit(&dispatcher, &set).wait();
-    assert!((0..8).all(|index| results.get(index).is_err()), "nothing that was not computed goes out");
+    assert!(
+        (0..8).all(|index| results.get(index).is_err()),
+        "results that were not computed are not released"
+    );
     assert_eq!(dispatcher.quarantined()[0].engine, "gated");
     let answer = submit(&dispatcher, &set);
     assert_true(&set, &answer.wait());

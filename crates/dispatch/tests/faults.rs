@@ -1,4 +1,4 @@
-//! Engines that fault, lie and hang: nothing is lost, nothing answered twice, nothing wrong released.
+//! Engines that fail, give wrong results or hang: no job is lost or answered twice, and no wrong result is released.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
@@ -17,22 +17,20 @@ const MANY: usize = sized(1_000_000, 80);
 fn config() -> SchedulerConfig {
     // Probes come only when a test asks for them.
     let probe_after = Duration::from_secs(3600);
-    SchedulerConfig {
-        threads: 2,
-        caller_budget: Duration::ZERO,
-        cross_check: 0.0,
-        probe_after,
-        spins: SPINS,
-        ..SchedulerConfig::default()
-    }
+    SchedulerConfig::default()
+        .with_threads(2)
+        .with_caller_budget(Duration::ZERO)
+        .with_cross_check(0.0)
+        .with_probe_after(probe_after)
+        .with_spins(SPINS)
 }
 
-/// The lane engine is made so cheap that every batch of two or more goes to it.
+/// Builds a dispatcher whose lane engine is so cheap that it gets every batch of two or more.
 fn with(engine: &Arc<Invented>, config: SchedulerConfig) -> Dispatcher {
     by(&Invented::referee(), engine, config)
 }
 
-/// The same by a referee of one's own.
+/// Builds the same dispatcher with this referee.
 fn by(referee: &Arc<Invented>, engine: &Arc<Invented>, config: SchedulerConfig) -> Dispatcher {
     let mut builder =
         DispatcherBuilder::new(referee.clone()).engine(engine.clone()).config(config).prober(|_, _| true);
@@ -50,7 +48,7 @@ fn no_wrong_p256_result_leaves_under_full_cross_check() {
         let (mut done, mut disputes, mut batches) = (0, 0, 0);
         while done < MANY / 2 {
             // A new dispatcher has not learnt what the invented engines really cost, and trusts the liar anew.
-            let dispatcher = with(&liar, SchedulerConfig { cross_check: 1.0, ..config() });
+            let dispatcher = with(&liar, config().with_cross_check(1.0));
             let set = set_of(shape, done, 500.min(MANY / 4));
             assert_true(&set, &dispatcher.run_all(&set));
             dispatcher.probe();
@@ -94,14 +92,14 @@ fn the_loser_of_a_dispute_is_the_one_that_lied() {
     assert_eq!(quarantined(Manner::Lies(PUBLIC)), [Some(PUBLIC)]);
 }
 
-/// A key whose numbers contradict each other makes honest engines give wrong results, which says nothing of the machine.
+/// With a key whose numbers contradict each other, honest engines give wrong results. No engine is at fault then.
 #[test]
 fn a_bad_key_is_no_engine_s_fault() {
     let referee = Invented::referee();
     referee.set(Manner::FindsBadKeys { every_second: false });
     let lanes = Invented::lanes(Manner::LiesAlways);
     for (cross_check, never_on_caller_thread) in [(0.0, false), (1.0, false), (0.0, true)] {
-        let dispatcher = by(&referee, &lanes, SchedulerConfig { cross_check, ..config() });
+        let dispatcher = by(&referee, &lanes, config().with_cross_check(cross_check));
         let set = set_of(PRIVATE, 0, LANES);
         let results = match never_on_caller_thread {
             true => dispatcher.submit_many(set, SubmitOptions::default()).unwrap().wait(),
@@ -121,13 +119,13 @@ fn a_bad_key_is_no_engine_s_fault() {
     assert!(lanes.ops.load(Ordering::SeqCst) > 0);
 }
 
-/// The referee ran the batch itself, so another engine computes the sample again, and nobody confirms what it gives.
+/// The referee ran the batch itself, so another engine computes the sample again. Its results are not confirmed.
 #[test]
 fn a_bad_key_in_a_sample_is_no_engine_s_fault() {
     let referee = Invented::referee();
     referee.set(Manner::FindsBadKeys { every_second: false });
     let lanes = Invented::lanes(Manner::LiesAlways);
-    let config = SchedulerConfig { cross_check: 1.0, ..config() };
+    let config = config().with_cross_check(1.0);
     let cost = |ns| EngineCost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
     let builder = DispatcherBuilder::new(referee).engine(lanes.clone()).config(config);
     let builder = builder.cost("referee", PRIVATE, cost(1_000.0)).cost("lanes", PRIVATE, cost(1e9));
@@ -141,7 +139,7 @@ fn a_bad_key_in_a_sample_is_no_engine_s_fault() {
     assert!(counters.cross_checked > 0);
 }
 
-/// The referee may have a right result at first if blinding decides by chance whether a result is right.
+/// Blinding may decide by chance if a result is right, so the referee's first result may be right.
 #[test]
 fn a_key_that_is_bad_by_chance_is_no_engine_s_fault() {
     let referee = Invented::referee();
@@ -153,7 +151,7 @@ fn a_key_that_is_bad_by_chance_is_no_engine_s_fault() {
     let counters = dispatcher.counters();
     assert!(counters.bad_keys > 0, "{counters:?}");
     assert_eq!((counters.unconfirmed, counters.disputes, counters.quarantines), (0, 0, 0));
-    // Where the referee never finds anything wrong with the key, the engine is to blame.
+    // If the referee never finds anything wrong with the key, the engine is to blame.
     referee.set(Manner::Honest);
     let dispatcher = by(&referee, &lanes, config());
     assert_true(&set_of(PRIVATE, 0, LANES), &dispatcher.run_all(&set_of(PRIVATE, 0, LANES)));
@@ -163,16 +161,15 @@ fn a_key_that_is_bad_by_chance_is_no_engine_s_fault() {
 }
 
 #[test]
-fn crafted_signatures_never_put_an_honest_engine_aside() {
+fn crafted_signatures_never_bring_an_honest_engine_into_quarantine() {
     let honest = Invented::lanes(Manner::Honest);
-    let dispatcher = with(&honest, SchedulerConfig { cross_check: 1.0, ..config() });
+    let dispatcher = with(&honest, config().with_cross_check(1.0));
     for shape in [SIGN, VERIFY, PRIVATE, PUBLIC, DERIVE] {
         let key = key_for(shape);
         let mut set = set_of(shape, 0, sized(40, 9));
         let mut crafted = input(shape, 7);
         crafted[0] = 0xFF;
         let extra = set.get(1).unwrap().extra;
-        set.clone().push(&key, &crafted, extra).unwrap();
         set = {
             let mut with = set.clone();
             with.push(&key, &crafted, extra).unwrap();
@@ -187,7 +184,7 @@ fn crafted_signatures_never_put_an_honest_engine_aside() {
 }
 
 #[test]
-fn faulting_engines_lose_no_job_and_answer_none_twice() {
+fn failing_engines_lose_no_job_and_answer_none_twice() {
     for manner in [Manner::Fails, Manner::Panics, Manner::LeavesUndone] {
         let engine = Invented::lanes(manner);
         let dispatcher = with(&engine, config());
@@ -208,7 +205,7 @@ fn faulting_engines_lose_no_job_and_answer_none_twice() {
 }
 
 #[test]
-fn an_rsa_result_that_nobody_confirms_is_withheld_with_its_reason() {
+fn an_rsa_result_without_confirmation_is_withheld_with_its_reason() {
     let referee = Arc::new(Invented { confirms: false, ..Invented::bare("referee", 1, Manner::LiesAlways) });
     let dispatcher = DispatcherBuilder::new(referee).config(config()).build();
     let set = set_of(PRIVATE, 0, 3);
@@ -220,7 +217,10 @@ fn an_rsa_result_that_nobody_confirms_is_withheld_with_its_reason() {
                 matches!(error, JobError::EngineFailed { ref reason, .. } if reason.contains("confirmed"))
             );
         }
-        assert!(results.outcomes().bytes().iter().all(|byte| *byte == 0), "a wrong signature shows the key");
+        assert!(
+            results.outcomes().bytes().iter().all(|byte| *byte == 0),
+            "a wrong signature reveals the key"
+        );
     }
 }
 
@@ -241,7 +241,7 @@ fn an_engine_that_recovers_returns_after_its_probe() {
 }
 
 #[test]
-fn a_failed_probe_keeps_the_engine_aside() {
+fn a_failed_probe_keeps_the_engine_in_quarantine() {
     let engine = Invented::lanes(Manner::Fails);
     let dispatcher = DispatcherBuilder::new(Invented::referee())
         .engine(engine)
@@ -260,7 +260,7 @@ fn a_failed_probe_keeps_the_engine_aside() {
 fn a_hung_batch_is_abandoned_and_its_jobs_run_elsewhere() {
     let engine = Invented::lanes(Manner::Hangs);
     let hang_after = Duration::from_millis(if cfg!(miri) { 3_000 } else { 20 });
-    let dispatcher = with(&engine, SchedulerConfig { hang_after, ..config() });
+    let dispatcher = with(&engine, config().with_hang_after(hang_after));
     let sets: Vec<_> = (0..sized(8, 3)).map(|n| set_of(DERIVE, n * 30, sized(30, 9))).collect();
     let tickets: Vec<_> = sets
         .iter()
@@ -282,7 +282,7 @@ fn a_hung_batch_is_abandoned_and_its_jobs_run_elsewhere() {
 #[test]
 fn a_dispatcher_with_a_hung_engine_still_ends() {
     let engine = Invented::lanes(Manner::Hangs);
-    let dispatcher = with(&engine, SchedulerConfig { hang_after: Duration::from_millis(20), ..config() });
+    let dispatcher = with(&engine, config().with_hang_after(Duration::from_millis(20)));
     let ticket = dispatcher.submit_many(set_of(DERIVE, 0, 5), SubmitOptions::default()).unwrap();
     engine.gate.await_arrivals(1);
     drop(dispatcher);
@@ -292,7 +292,7 @@ fn a_dispatcher_with_a_hung_engine_still_ends() {
 }
 
 #[test]
-fn when_every_engine_faults_the_jobs_end_with_the_reason() {
+fn jobs_end_with_the_reason_if_every_engine_fails() {
     let referee = Invented::referee();
     referee.set(Manner::Fails);
     let dispatcher = DispatcherBuilder::new(referee).config(config()).build();

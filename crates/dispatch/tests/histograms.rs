@@ -12,13 +12,11 @@ use oarlock_core::{SecondInput, Shape};
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig, SubmitOptions};
 
 fn dispatcher(referee: &Arc<Invented>, caller_budget: Duration) -> Dispatcher {
-    let config = SchedulerConfig {
-        threads: 1,
-        caller_budget,
-        cross_check: 0.0,
-        spins: SPINS,
-        ..SchedulerConfig::default()
-    };
+    let config = SchedulerConfig::default()
+        .with_threads(1)
+        .with_caller_budget(caller_budget)
+        .with_cross_check(0.0)
+        .with_spins(SPINS);
     let cost = |ns| EngineCost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
     DispatcherBuilder::new(referee.clone())
         .engine(Invented::lanes(Manner::Honest))
@@ -30,7 +28,7 @@ fn dispatcher(referee: &Arc<Invented>, caller_budget: Duration) -> Dispatcher {
         .build()
 }
 
-/// Batches and operations of a shape on an engine.
+/// Returns the batches and operations of a shape on an engine.
 fn ran(dispatcher: &Dispatcher, engine: &str, shape: Shape) -> (u64, u64) {
     let runs = dispatcher.histograms().runs;
     let own = runs.iter().find(|runs| (runs.engine, runs.shape) == (engine, Some(shape)));
@@ -41,7 +39,7 @@ fn ran(dispatcher: &Dispatcher, engine: &str, shape: Shape) -> (u64, u64) {
 }
 
 #[test]
-fn what_waits_is_seen_waiting_and_counted_when_it_is_answered() {
+fn waiting_jobs_are_listed_and_counted_once_they_are_answered() {
     let referee = Invented::referee();
     referee.set(Manner::Hangs);
     let dispatcher = dispatcher(&referee, Duration::ZERO);
@@ -63,7 +61,7 @@ fn what_waits_is_seen_waiting_and_counted_when_it_is_answered() {
 }
 
 #[test]
-fn every_batch_is_counted_once_whatever_its_way() {
+fn every_batch_is_counted_once_on_every_path() {
     let dispatcher = dispatcher(&Invented::referee(), Duration::from_millis(1));
     let key = x25519_key();
     dispatcher
@@ -79,7 +77,7 @@ fn every_batch_is_counted_once_whatever_its_way() {
     assert_eq!(answered(&dispatcher), 1);
     assert_true(&set_of(DERIVE, 0, LANES), &dispatcher.run_all(&set_of(DERIVE, 0, LANES)));
     assert_eq!(ran(&dispatcher, "lanes", DERIVE), (1, LANES as u64), "as bulk work");
-    // The lanes do not confirm: each result is confirmed by a public operation, which is no batch of anybody's.
+    // The lanes do not confirm: each result is confirmed by a public operation, which does not count as a batch.
     assert_true(&set_of(PRIVATE, 0, LANES), &dispatcher.run_all(&set_of(PRIVATE, 0, LANES)));
     assert_eq!(ran(&dispatcher, "lanes", PRIVATE), (1, LANES as u64));
     assert_eq!((ran(&dispatcher, "lanes", PUBLIC), ran(&dispatcher, "referee", PUBLIC)), ((0, 0), (0, 0)));

@@ -18,13 +18,11 @@ use oarlock_dispatch::{
 };
 
 fn config() -> SchedulerConfig {
-    SchedulerConfig {
-        threads: 1,
-        caller_budget: Duration::ZERO,
-        cross_check: 0.0,
-        spins: SPINS,
-        ..SchedulerConfig::default()
-    }
+    SchedulerConfig::default()
+        .with_threads(1)
+        .with_caller_budget(Duration::ZERO)
+        .with_cross_check(0.0)
+        .with_spins(SPINS)
 }
 
 fn cost(ns: f64) -> EngineCost {
@@ -77,7 +75,7 @@ fn batches_are_right_at_every_seam_and_one_bad_job_fails_alone() {
 #[test]
 fn a_cheap_job_on_an_idle_dispatcher_runs_on_its_callers_thread() {
     let referee = Invented::referee();
-    let dispatcher = around(referee, SchedulerConfig { caller_budget: Duration::from_millis(1), ..config() });
+    let dispatcher = around(referee, config().with_caller_budget(Duration::from_millis(1)));
     let ticket = dispatcher
         .submit(DERIVE, &x25519_key(), &[1; 32], SecondInput::None, SubmitOptions::default())
         .unwrap();
@@ -88,9 +86,9 @@ fn a_cheap_job_on_an_idle_dispatcher_runs_on_its_callers_thread() {
 
 #[test]
 fn a_cheap_job_that_must_be_queued_runs_on_a_worker() {
-    let config = SchedulerConfig { caller_budget: Duration::from_millis(1), ..config() };
+    let config = config().with_caller_budget(Duration::from_millis(1));
     let dispatcher = around(Invented::referee(), config);
-    let options = SubmitOptions { never_on_caller_thread: true, ..SubmitOptions::default() };
+    let options = SubmitOptions::default().with_never_on_caller_thread(true);
     let set = set_of(DERIVE, 0, 1);
     assert_true(&set, &dispatcher.submit_many(set.clone(), options).unwrap().wait());
     assert_eq!(dispatcher.counters().on_caller, 0);
@@ -99,9 +97,8 @@ fn a_cheap_job_that_must_be_queued_runs_on_a_worker() {
 }
 
 #[test]
-fn a_dear_job_does_not_hold_up_its_caller() {
-    let dispatcher =
-        around(Invented::referee(), SchedulerConfig { caller_budget: Duration::from_micros(1), ..config() });
+fn a_costly_job_is_not_computed_on_its_callers_thread() {
+    let dispatcher = around(Invented::referee(), config().with_caller_budget(Duration::from_micros(1)));
     let ticket = dispatcher
         .submit(DERIVE, &x25519_key(), &[1; 32], SecondInput::None, SubmitOptions::default())
         .unwrap();
@@ -138,32 +135,32 @@ fn tickets_are_futures() {
 }
 
 #[test]
-fn gathered_jobs_call_a_worker_when_other_tasks_have_had_their_turn() {
+fn coalesced_jobs_wake_a_worker_at_their_second_poll() {
     let (referee, dispatcher, first) = blocked();
-    let options = SubmitOptions { coalesce: true, ..SubmitOptions::default() };
-    let gathered = |n| dispatcher.submit_many(set_of(DERIVE, 10 * n, 2), options).unwrap();
-    let mut early = gathered(1);
+    let options = SubmitOptions::default().with_coalesce(true);
+    let coalesced = |n| dispatcher.submit_many(set_of(DERIVE, 10 * n, 2), options).unwrap();
+    let mut early = coalesced(1);
     let signal = Signal::here();
     for wakes in [1, 1, 1] {
         assert!(signal.poll(&mut early).is_pending());
-        assert_eq!(signal.wakes(), wakes, "it asks for its second turn, and for no other");
+        assert_eq!(signal.wakes(), wakes, "the task is woken once, for its second poll");
     }
     referee.gate.open();
     assert!(first.wait().get(0).is_ok());
     assert_true(&set_of(DERIVE, 10, 2), &signal.answer(early));
-    // The worker sleeps by now or will: answers come only where it is called.
+    // The worker sleeps by now or will soon, so an answer comes only if it is woken.
     for n in 2..sized(100, 5) {
-        assert_true(&set_of(DERIVE, 10 * n, 2), &Signal::here().answer(gathered(n)));
-        assert_true(&set_of(DERIVE, 10 * n, 2), &gathered(n).wait());
+        assert_true(&set_of(DERIVE, 10 * n, 2), &Signal::here().answer(coalesced(n)));
+        assert_true(&set_of(DERIVE, 10 * n, 2), &coalesced(n).wait());
     }
 }
 
 #[test]
-fn a_cheap_job_that_is_gathered_runs_on_a_worker() {
-    let config = SchedulerConfig { caller_budget: Duration::from_secs(1), ..config() };
+fn a_cheap_coalesced_job_runs_on_a_worker() {
+    let config = config().with_caller_budget(Duration::from_secs(1));
     let dispatcher = around(Invented::referee(), config);
-    let options = SubmitOptions { coalesce: true, ..SubmitOptions::default() };
-    // Whose task has gone calls nobody, and takes its jobs along.
+    let options = SubmitOptions::default().with_coalesce(true);
+    // A task that is dropped wakes no worker, and its jobs are cancelled.
     drop(dispatcher.submit_many(set_of(DERIVE, 0, 3), options).unwrap());
     let set = set_of(DERIVE, 0, 1);
     assert_true(&set, &dispatcher.submit_many(set.clone(), options).unwrap().wait());
@@ -208,9 +205,9 @@ impl Wake for Signal {
 fn a_full_queue_refuses_at_once_and_other_tenants_go_on() {
     let referee = Invented::referee();
     referee.set(Manner::Hangs);
-    let dispatcher = around(referee.clone(), SchedulerConfig { tenant_bound: 4, ..config() });
+    let dispatcher = around(referee.clone(), config().with_tenant_bound(4));
     let submit = |tenant, count| {
-        dispatcher.submit_many(set_of(DERIVE, 0, count), SubmitOptions { tenant, ..SubmitOptions::default() })
+        dispatcher.submit_many(set_of(DERIVE, 0, count), SubmitOptions::default().with_tenant(tenant))
     };
     let running = submit(1, 1).unwrap();
     referee.gate.await_arrivals(1);
@@ -228,7 +225,7 @@ fn a_full_queue_refuses_at_once_and_other_tenants_go_on() {
 #[test]
 fn a_deadline_ends_a_queued_job_and_one_in_a_stuck_batch() {
     let (referee, dispatcher, first) = blocked();
-    let soon = SubmitOptions { deadline: Some(Duration::from_millis(1)), ..SubmitOptions::default() };
+    let soon = SubmitOptions::default().with_deadline(Duration::from_millis(1));
     let queued = dispatcher.submit_many(set_of(DERIVE, 1, 2), soon).unwrap().wait();
     assert_eq!(queued.get(0), Err(JobError::DeadlineExceeded));
     referee.gate.open();
@@ -263,10 +260,10 @@ fn cancellation_is_clean_while_queued_running_and_done() {
 }
 
 #[test]
-fn cancelled_jobs_leave_room_in_the_queue() {
+fn cancelled_jobs_no_longer_count_against_the_bound() {
     let referee = Invented::referee();
     referee.set(Manner::Hangs);
-    let dispatcher = around(referee.clone(), SchedulerConfig { tenant_bound: 4, ..config() });
+    let dispatcher = around(referee.clone(), config().with_tenant_bound(4));
     let first = dispatcher.submit_many(set_of(DERIVE, 0, 1), SubmitOptions::default()).unwrap();
     referee.gate.await_arrivals(1);
     dispatcher.submit_many(set_of(DERIVE, 0, 4), SubmitOptions::default()).unwrap().cancel();
@@ -276,7 +273,7 @@ fn cancelled_jobs_leave_room_in_the_queue() {
 }
 
 #[test]
-fn a_dropped_dispatcher_ends_what_waits() {
+fn dropping_a_dispatcher_ends_waiting_jobs() {
     let (referee, dispatcher, running) = blocked();
     let queued = dispatcher.submit_many(set_of(DERIVE, 1, 2), SubmitOptions::default()).unwrap();
     let dropper = std::thread::spawn(move || drop(dispatcher));
@@ -306,13 +303,13 @@ fn malformed_and_unoffered_jobs_are_refused_with_their_reason() {
     );
     let mut outcomes = Outcomes::for_operations(DERIVE, 3);
     assert!(dispatcher.run_records_into(digest, &records, &mut outcomes).is_err());
-    assert!(outcomes.is_empty(), "what was there is gone");
+    assert!(outcomes.is_empty(), "earlier results are erased");
 }
 
 #[test]
-fn no_records_have_an_empty_outcome() {
+fn a_batch_without_records_has_an_empty_outcome() {
     let dispatcher = around(Invented::referee(), config());
-    // The invented engines do no records, so the queue refuses them; an empty batch asks nobody.
+    // The invented engines offer no records, so the queue would refuse them. An empty batch needs no engine.
     let digest = Shape::Digest { alg: oarlock_core::DigestAlg::Sha1 };
     let ticket = dispatcher
         .submit_records(digest, oarlock_core::Records::default(), SubmitOptions::default())
@@ -330,7 +327,7 @@ fn held(holder: &Arc<InventedHolder>, deadline: Option<Duration>) -> Vec<Result<
         input: vec![n; 4].into(),
         second: Vec::new(),
     };
-    let options = SubmitOptions { deadline, ..SubmitOptions::default() };
+    let options = SubmitOptions::default().with_deadline(deadline);
     let results = dispatcher.submit_held((0..4).map(job).collect(), options).unwrap().wait();
     (0..4).map(|index| results.get(index).map(<[u8]>::to_vec)).collect()
 }
@@ -361,7 +358,7 @@ fn a_silent_holder_ends_at_the_deadline() {
 }
 
 #[test]
-fn a_held_key_is_never_sent_to_anyone_else() {
+fn a_held_key_goes_to_its_own_holder_only() {
     let dispatcher = DispatcherBuilder::new(Invented::referee()).config(config()).build();
     let job = HeldJob { scheme: Scheme::Ed25519Sign, key: held_key(), input: vec![].into(), second: vec![] };
     let error = dispatcher.submit_held(vec![job], SubmitOptions::default()).unwrap_err();
@@ -431,16 +428,14 @@ fn a_forked_child_starts_anew_and_inherited_jobs_fail_cleanly() {
 
 #[test]
 #[cfg(target_os = "linux")]
-#[cfg_attr(miri, ignore = "reads what the system says of threads")]
-fn workers_stand_back_as_far_as_they_are_told() {
+#[cfg_attr(miri, ignore = "Miri has no /proc")]
+fn workers_run_at_the_configured_niceness() {
     const NICE: u8 = 7;
-    let config = SchedulerConfig {
-        threads: 2,
-        nice: NICE,
-        caller_budget: Duration::ZERO,
-        spins: SPINS,
-        ..SchedulerConfig::default()
-    };
+    let config = SchedulerConfig::default()
+        .with_threads(2)
+        .with_nice(NICE)
+        .with_caller_budget(Duration::ZERO)
+        .with_spins(SPINS);
     let dispatcher = DispatcherBuilder::new(Invented::referee()).config(config).build();
     let set = set_of(DERIVE, 0, 40);
     assert_true(&set, &dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap().wait());
@@ -454,5 +449,5 @@ fn workers_stand_back_as_far_as_they_are_told() {
     while nices() < 2 {
         std::thread::yield_now();
     }
-    assert_eq!(nices(), 2, "workers and no others");
+    assert_eq!(nices(), 2, "only the workers have it");
 }

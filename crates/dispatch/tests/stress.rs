@@ -1,5 +1,5 @@
 //! Several threads submit, cancel, expire and wait at random while an engine fails in every way it can: each job is
-//! answered once and rightly.
+//! answered once and correctly.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
@@ -26,7 +26,7 @@ const ROUNDS: usize = sized(1_000, 4);
 const HANGS: usize = sized(4, 1);
 const SHAPES: [Shape; 3] = [DERIVE, PRIVATE, SIGN];
 
-/// Does its work well, or fails in one of the ways that engines have, by the lot.
+/// An engine that computes correctly or fails in one of many ways, at random.
 #[derive(Debug)]
 struct Moody {
     honest: Invented,
@@ -40,7 +40,7 @@ struct Moody {
 struct Lots(AtomicU64);
 
 impl Lots {
-    /// A number below `end`.
+    /// Returns a number below `end`.
     fn draw(&self, end: u64) -> u64 {
         let mut x = self.0.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed);
         x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -89,14 +89,12 @@ impl Engine for Moody {
 }
 
 fn dispatcher(moody: &Arc<Moody>) -> Dispatcher {
-    let config = SchedulerConfig {
-        threads: 3,
-        cross_check: 0.0,
-        hang_after: Duration::from_millis(if cfg!(miri) { 3_000 } else { 50 }),
-        probe_after: Duration::from_micros(200),
-        spins: SPINS,
-        ..SchedulerConfig::default()
-    };
+    let config = SchedulerConfig::default()
+        .with_threads(3)
+        .with_cross_check(0.0)
+        .with_hang_after(Duration::from_millis(if cfg!(miri) { 3_000 } else { 50 }))
+        .with_probe_after(Duration::from_micros(200))
+        .with_spins(SPINS);
     let mut builder =
         DispatcherBuilder::new(Invented::referee()).engine(moody.clone()).config(config).prober(|_, _| true);
     for shape in [SIGN, PRIVATE, PUBLIC, DERIVE] {
@@ -106,7 +104,7 @@ fn dispatcher(moody: &Arc<Moody>) -> Dispatcher {
     builder.build()
 }
 
-/// A submission under way and what it may end with.
+/// A submission that has not been answered.
 struct Open {
     set: OperationSet,
     ticket: Ticket,
@@ -120,7 +118,7 @@ fn submit(dispatcher: &Dispatcher, lots: &Lots, first: usize) -> Open {
         1 => Some(Duration::from_secs(3_600)),
         _ => None,
     };
-    let options = SubmitOptions { tenant: lots.draw(4), deadline, ..SubmitOptions::default() };
+    let options = SubmitOptions::default().with_tenant(lots.draw(4)).with_deadline(deadline);
     let ticket = dispatcher.submit_many(set.clone(), options).unwrap();
     Open { set, ticket, may_expire: deadline.is_some() }
 }
@@ -154,7 +152,7 @@ fn serve_one_client(dispatcher: &Dispatcher, seed: u64) {
 }
 
 #[test]
-fn each_job_is_answered_once_and_rightly_whatever_happens() {
+fn each_job_is_answered_once_and_correctly_while_an_engine_fails() {
     let moody = Moody::new();
     let dispatcher = dispatcher(&moody);
     std::thread::scope(|scope| {
@@ -175,13 +173,13 @@ fn each_job_is_answered_once_and_rightly_whatever_happens() {
     assert_idle(&dispatcher);
     moody.hanging.gate.open();
     drop(dispatcher);
-    // Threads that were given up end as well, once their engine lets them.
+    // Abandoned threads end too, once their engine lets them.
     while Arc::strong_count(&moody) > 1 {
         std::thread::yield_now();
     }
 }
 
-/// A job runs on its caller's thread only where nothing is queued or in flight: no count has drifted.
+/// Checks that no count has drifted: a job runs on its caller's thread only if nothing is queued or in flight.
 fn assert_idle(dispatcher: &Dispatcher) {
     let before = dispatcher.counters().on_caller;
     for _ in 0..sized(10_000_000, 100) {
@@ -192,5 +190,5 @@ fn assert_idle(dispatcher: &Dispatcher) {
             return;
         }
     }
-    panic!("the dispatcher never came to rest");
+    panic!("the dispatcher never became idle");
 }

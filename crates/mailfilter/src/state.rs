@@ -137,7 +137,7 @@ impl FilterState {
 
     /// Returns the options for jobs. Jobs of a single message run at once, those of several messages are batched.
     pub(crate) fn options(&self) -> SubmitOptions {
-        SubmitOptions { coalesce: self.in_flight.load(Ordering::Relaxed) > 1, ..SubmitOptions::default() }
+        SubmitOptions::default().with_coalesce(self.in_flight.load(Ordering::Relaxed) > 1)
     }
 }
 

@@ -7,6 +7,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args` | the command's arguments |
+//! | `rules` | the rules that are compared |
 //! | `setup` | one accelerator per rule, the jobs, the scalar capacity |
 //! | `arrivals` | Poisson arrivals |
 //! | `open_loop` | one rule under load for a while: submit, stamp, cancel |
@@ -19,6 +20,7 @@ mod arrivals;
 mod open_loop;
 mod report;
 mod rounds;
+mod rules;
 mod saturation;
 mod setup;
 

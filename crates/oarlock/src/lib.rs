@@ -140,7 +140,7 @@ pub use oarlock_core::{
 };
 pub use oarlock_dispatch::{
     AnswerTimes, BatchRuns, DispatchCounters, EngineCost, Histogram, Histograms, MetricFamily, Quarantined,
-    Recorder, Results, SchedulerConfig, SchedulingRule, SubmitOptions, Ticket,
+    Recorder, Results, SchedulerConfig, SubmitOptions, Ticket,
 };
 pub use oarlock_keys as keys;
 

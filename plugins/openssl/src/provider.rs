@@ -144,7 +144,7 @@ impl LoadedProvider {
         match fibre {
             None => Ok(engines.submit(job, SubmitOptions::default()).wait()?),
             Some(fibre) => {
-                let options = SubmitOptions { never_on_caller_thread: true, ..SubmitOptions::default() };
+                let options = SubmitOptions::default().with_never_on_caller_thread(true);
                 fibre.finish(PendingOperation::Local(engines.submit(job, options)))
             }
         }
@@ -283,11 +283,7 @@ fn shared_engines(config: &Config) -> Result<Arc<Accelerator>, String> {
 }
 
 fn new_engines((names, threads, nice): &EngineSettings) -> Result<Accelerator, String> {
-    let own = oarlock::SchedulerConfig {
-        caller_budget: CALLER_BUDGET,
-        nice: *nice,
-        ..oarlock::SchedulerConfig::default()
-    };
+    let own = oarlock::SchedulerConfig::default().with_caller_budget(CALLER_BUDGET).with_nice(*nice);
     let mut builder = Accelerator::builder().config(own).lazy();
     // A privileged process takes nothing from its environment, and no file that it names.
     if !oarlock_ffi::is_privileged() {

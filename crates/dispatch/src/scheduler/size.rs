@@ -1,14 +1,16 @@
 //! The choice of an engine and of a batch size.
 
 use super::{Scheduler, WorkerLoad, usable};
-use crate::config::SchedulingRule;
-use crate::queue::{EngineChoice, ItemOwner, JobQueue, Nanos};
+use crate::clock::Nanos;
+use crate::queue::{EngineChoice, ItemOwner, JobQueue};
 
+/// The engine and the number of operations of the next batch of a queue, or the reason why there is no batch.
 pub(super) enum SizeChoice {
-    Unit(EngineChoice, usize),
-    WaitUntil(Nanos),
+    Batch(EngineChoice, usize),
+    /// Only far engines are usable, and their own workers serve them.
     LeaveToFar,
-    Nobody,
+    /// No engine is usable.
+    NoEngine,
 }
 
 impl<O: ItemOwner> Scheduler<O> {
@@ -19,18 +21,11 @@ impl<O: ItemOwner> Scheduler<O> {
         has_far && self.surplus(queue, workers) > 0
     }
 
-    /// Returns the predicted cost of `ops` operations one by one on the referee; None if the rule would batch them.
+    /// Returns the predicted cost of `ops` operations one by one on the referee; None if they would run as a batch.
     pub(crate) fn single_ns(&self, queue: usize, ops: usize, bytes: usize) -> Option<f64> {
         let queue = &self.queues[queue];
         let referee = self.referee_of(queue)?;
-        let is_single = match self.config.rule {
-            SchedulingRule::Adaptive => {
-                self.batching_pays_off(queue, referee, ops, bytes / ops.max(1)).is_none()
-            }
-            SchedulingRule::ScalarOnly => true,
-            SchedulingRule::TwoOrMore => ops < 2,
-            SchedulingRule::Timer(_) => false,
-        };
+        let is_single = self.batching_pays_off(queue, referee, ops, bytes / ops.max(1)).is_none();
         is_single.then(|| referee.cost.predict_ns(referee.batch_size, ops, bytes))
     }
 
@@ -44,10 +39,9 @@ impl<O: ItemOwner> Scheduler<O> {
     ) -> Option<(EngineChoice, usize)> {
         let queue = &self.queues[queue];
         let referee = self.referee_of(queue);
-        let batch_engine = match (self.config.rule, referee) {
-            (SchedulingRule::ScalarOnly, _) => None,
-            (_, Some(referee)) => self.batching_pays_off(queue, referee, ops, bytes_per_op),
-            (_, None) => self.cheapest_batch_engine(queue, ops, bytes_per_op),
+        let batch_engine = match referee {
+            Some(referee) => self.batching_pays_off(queue, referee, ops, bytes_per_op),
+            None => self.cheapest_batch_engine(queue, ops, bytes_per_op),
         };
         let choice = batch_engine.or(referee)?;
         // No caller waits for the first of these operations, so long batches harm nobody. An engine without groups
@@ -70,32 +64,30 @@ impl<O: ItemOwner> Scheduler<O> {
         if queue.next_runs_alone(tenant)
             && let Some(referee) = referee
         {
-            return SizeChoice::Unit(referee, 1);
+            return SizeChoice::Batch(referee, 1);
         }
-        let (share, bytes) = (available.div_ceil(1 + load.idle_others), queue.bytes_per_op());
-        let unit = match (self.config.rule, referee) {
-            (_, None) => self
-                .cheapest_batch_engine(queue, share, bytes)
-                .map(|batch_engine| self.batch_unit(batch_engine, share)),
-            (SchedulingRule::ScalarOnly, Some(referee)) => Some((referee, 1)),
-            (SchedulingRule::Adaptive, Some(referee)) => {
-                match self.batching_pays_off(queue, referee, share, bytes) {
-                    Some(batch_engine) => Some(self.batch_unit(batch_engine, share)),
-                    None => Some((referee, share.min(self.worthwhile(referee)))),
-                }
-            }
-            (SchedulingRule::TwoOrMore, Some(referee)) => Some(self.two_or_more(queue, available, referee)),
-            (SchedulingRule::Timer(wait), Some(referee)) => {
-                match self.timer(queue, available, referee, wait.as_nanos() as u64, now) {
-                    Ok(unit) => Some(unit),
-                    Err(time) => return SizeChoice::WaitUntil(time),
-                }
-            }
+        let (share, bytes) = (self.share_of(available, load), queue.bytes_per_op());
+        let batch_engine = match referee {
+            Some(referee) => self.batching_pays_off(queue, referee, share, bytes),
+            None => self.cheapest_batch_engine(queue, share, bytes),
         };
-        match unit {
-            Some((choice, ops)) => self.shrink_if_others_wait(queue, choice, ops, referee, now),
+        match batch_engine.or(referee) {
+            Some(choice) => {
+                let ops = share.min(self.worthwhile(choice));
+                self.shrink_if_others_wait(queue, choice, ops, referee, now)
+            }
             None if usable(queue, |choice| choice.is_far).next().is_some() => SizeChoice::LeaveToFar,
-            None => SizeChoice::Nobody,
+            None => SizeChoice::NoEngine,
+        }
+    }
+
+    /// Returns the operations of a queue that one worker takes, if idle workers take as many each.
+    fn share_of(&self, available: usize, load: WorkerLoad) -> usize {
+        match self.config.fixed_break_even {
+            // A fixed break-even is compared with all that waits. Divided among idle workers, two jobs would never
+            // be two in one place.
+            Some(_) => available,
+            None => available.div_ceil(1 + load.idle_others),
         }
     }
 
@@ -110,33 +102,36 @@ impl<O: ItemOwner> Scheduler<O> {
         referee: Option<EngineChoice>,
         now: Nanos,
     ) -> SizeChoice {
+        // While nothing else waits, a long batch delays nobody. The next arrival waits for it, which `worthwhile`
+        // bounds.
         let longest = self.config.longest_batch.as_nanos() as f64;
         let cost = |choice: EngineChoice, ops: usize| {
             choice.cost.predict_ns(choice.batch_size, ops, ops * queue.bytes_per_op())
         };
         if !self.others_wait() || cost(choice, ops) <= longest {
-            return SizeChoice::Unit(choice, ops);
+            return SizeChoice::Batch(choice, ops);
         }
         let group = ops.min(choice.batch_size.preferred.max(1));
         if ops > group && cost(choice, group) <= longest {
             let per_group = cost(choice, group).max(1.0);
-            return SizeChoice::Unit(choice, ops.min(group * (longest / per_group).max(1.0) as usize));
+            return SizeChoice::Batch(choice, ops.min(group * (longest / per_group).max(1.0) as usize));
         }
-        // Single operations cost all queues more time in total, so they are the last resort. They help only if the other
-        // queue would meet its time after one of them and would miss it after a whole group.
+        // Single operations cost all queues more time in total, so they are the last resort. They help only if the
+        // other queue would meet its time after one of them and would miss it after a whole group.
         match referee {
             Some(referee)
                 if cost(referee, 1) < cost(choice, group)
                     && self.delays_another(queue, now, cost(choice, group)) =>
             {
-                SizeChoice::Unit(referee, 1)
+                SizeChoice::Batch(referee, 1)
             }
-            _ => SizeChoice::Unit(choice, group),
+            _ => SizeChoice::Batch(choice, group),
         }
     }
 
     /// Returns the referee if it offers the shape.
     fn referee_of(&self, queue: &JobQueue<O>) -> Option<EngineChoice> {
+        // Not `usable`: the referee is never in quarantine.
         queue.choices.iter().find(|choice| choice.engine == self.referee).copied()
     }
 
@@ -151,13 +146,14 @@ impl<O: ItemOwner> Scheduler<O> {
             let ops = ops.clamp(1, choice.batch_size.preferred.max(1));
             choice.cost.predict_ns(choice.batch_size, ops, ops * bytes_per_op) / ops as f64
         };
+        // Far engines have workers of their own. A near worker that waited for a device would leave its core idle.
         usable(queue, |choice| !choice.is_far && choice.engine != self.referee)
             .min_by(|a, b| per_op(a).total_cmp(&per_op(b)))
             .copied()
     }
 
     /// Returns the batch engine that computes the operations faster than the referee does one by one. This is the
-    /// break-even of the cost model.
+    /// break-even of the cost model, or the fixed break-even of the settings.
     fn batching_pays_off(
         &self,
         queue: &JobQueue<O>,
@@ -166,46 +162,18 @@ impl<O: ItemOwner> Scheduler<O> {
         bytes_per_op: usize,
     ) -> Option<EngineChoice> {
         let batch_engine = self.cheapest_batch_engine(queue, ops, bytes_per_op)?;
+        if let Some(break_even) = self.config.fixed_break_even {
+            return (ops >= break_even).then_some(batch_engine);
+        }
+        // More than one group is compared group by group: the ratio of the two costs is the same for each.
         let ops = ops.min(batch_engine.batch_size.preferred.max(1));
         let batch = batch_engine.cost.predict_ns(batch_engine.batch_size, ops, ops * bytes_per_op);
         let singles = referee.cost.predict_ns(referee.batch_size, 1, bytes_per_op) * ops as f64;
         (batch < singles).then_some(batch_engine)
     }
 
-    fn batch_unit(&self, batch_engine: EngineChoice, ops: usize) -> (EngineChoice, usize) {
-        (batch_engine, ops.min(self.worthwhile(batch_engine)))
-    }
-
     fn worthwhile(&self, choice: EngineChoice) -> usize {
         choice.cost.worthwhile(choice.batch_size, self.config.overhead.as_nanos() as f64)
-    }
-
-    fn two_or_more(
-        &self,
-        queue: &JobQueue<O>,
-        available: usize,
-        referee: EngineChoice,
-    ) -> (EngineChoice, usize) {
-        match self.cheapest_batch_engine(queue, available, queue.bytes_per_op()) {
-            Some(batch_engine) if available >= 2 => {
-                (batch_engine, available.min(batch_engine.batch_size.preferred))
-            }
-            _ => (referee, 1),
-        }
-    }
-
-    fn timer(
-        &self,
-        queue: &JobQueue<O>,
-        available: usize,
-        referee: EngineChoice,
-        wait: Nanos,
-        now: Nanos,
-    ) -> Result<(EngineChoice, usize), Nanos> {
-        let unit = self.cheapest_batch_engine(queue, available, queue.bytes_per_op()).unwrap_or(referee);
-        let full = if unit.engine == self.referee { 8 } else { unit.batch_size.preferred };
-        let ready = queue.oldest().unwrap_or(now).saturating_add(wait);
-        if available >= full || now >= ready { Ok((unit, available.min(full))) } else { Err(ready) }
     }
 
     /// Returns the number of operations that the near engines cannot finish within the target latency.
@@ -217,6 +185,7 @@ impl<O: ItemOwner> Scheduler<O> {
                 choice.cost.predict_ns(choice.batch_size, ops, ops * bytes) / ops as f64
             })
             .fold(f64::INFINITY, f64::min);
+        // No near engine is usable, so everything is left to far ones.
         if per_op.is_infinite() {
             return queue.live();
         }

@@ -1,4 +1,4 @@
-//! The rule, decision by decision.
+//! The rule, decision by decision: engines and batch sizes. Module `turns` has tenants and bounds.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 use std::cell::Cell;
@@ -8,8 +8,9 @@ use std::time::Duration;
 use oarlock_core::{BatchSize, Curve};
 
 use super::*;
-use crate::config::SchedulingRule;
 use crate::cost::EngineCost;
+
+mod turns;
 
 const SIGN: Shape = Shape::EcdsaSign { curve: Curve::P256 };
 const DERIVE: Shape = Shape::X25519;
@@ -49,8 +50,7 @@ fn far(ns: f64) -> EngineChoice {
 }
 
 fn scheduler() -> Scheduler<Job> {
-    let config =
-        SchedulerConfig { overhead: Duration::ZERO, tenant_bound: 10_000, ..SchedulerConfig::default() };
+    let config = SchedulerConfig::default().with_overhead(Duration::ZERO).with_tenant_bound(10_000);
     Scheduler::new(config, REFEREE, 3)
 }
 
@@ -58,7 +58,7 @@ fn queue(scheduler: &mut Scheduler<Job>, shape: Shape, choices: &[EngineChoice])
     scheduler.queue_for(QueueKey::Engines(shape), || choices.to_vec())
 }
 
-/// Engine, shape and size of the next batch of a worker without idle companions.
+/// Returns engine, shape and size of the next batch, for a worker while no other one is idle.
 fn next(scheduler: &mut Scheduler<Job>) -> (usize, Shape, usize) {
     run_of(scheduler.next(0, WorkerLoad { idle_others: 0 }))
 }
@@ -85,12 +85,29 @@ fn one_job_runs_on_the_referee_and_break_even_many_on_the_lanes() {
 }
 
 #[test]
-fn idle_companions_get_their_share() {
+fn a_fixed_break_even_replaces_the_one_of_the_costs() {
+    let after = |break_even, queued| {
+        let mut scheduler = scheduler();
+        scheduler.config.fixed_break_even = Some(break_even);
+        let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), batch_engine(50.0 * US)]);
+        scheduler.submit(queue, item(queued, 0)).unwrap();
+        let single_ns = scheduler.single_ns(queue, queued as usize, 0);
+        // Other idle workers do not lower the number of jobs that is compared.
+        let (engine, _, ops) = run_of(scheduler.next(0, WorkerLoad { idle_others: 3 }));
+        (engine, ops, single_ns.is_some())
+    };
+    assert_eq!([after(2, 1), after(2, 2)], [(REFEREE, 1, true), (LANE, 2, false)]);
+    assert_eq!(after(usize::MAX, 64), (REFEREE, 1, true));
+    assert_eq!(after(1, 1), (LANE, 1, false));
+}
+
+#[test]
+fn idle_workers_get_their_share() {
     let mut scheduler = scheduler();
     let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), batch_engine(50.0 * US)]);
     scheduler.submit(queue, item(8, 0)).unwrap();
     let mut choose_next = |idle_others| run_of(scheduler.next(0, WorkerLoad { idle_others }));
-    assert_eq!(choose_next(1), (REFEREE, SIGN, 1), "four for each of two are below the break-even");
+    assert_eq!(choose_next(1), (REFEREE, SIGN, 1), "two workers take four each, below the break-even");
     assert_eq!(choose_next(0), (LANE, SIGN, 7));
 }
 
@@ -101,7 +118,7 @@ fn the_queue_with_the_least_slack_comes_first() {
     let derive = queue(&mut scheduler, DERIVE, &[scalar(20.0 * US)]);
     scheduler.submit(derive, item(1, 500_000)).unwrap();
     scheduler.submit(sign, item(1, 550_000)).unwrap();
-    // 550 us less 100 us of work leaves less than 500 us less 20 us.
+    // The slack of a queue is its due time less its cost: 450 us for the first, 480 us for the second.
     assert_eq!(next(&mut scheduler).1, SIGN);
     assert_eq!(next(&mut scheduler).1, DERIVE);
     scheduler.submit(sign, item(1, 900_000)).unwrap();
@@ -110,14 +127,14 @@ fn the_queue_with_the_least_slack_comes_first() {
 }
 
 #[test]
-fn a_long_group_gives_way_where_it_would_make_another_queue_late() {
+fn a_long_group_gives_way_if_it_would_make_another_queue_late() {
     let choices = [scalar(600.0 * US), batch_engine(200.0 * US)];
     // The other queue's operation takes 10 us, a group 1.6 ms.
     for (due, expected, why) in [
         (1_000_000, (REFEREE, SIGN, 1), "it is in time now"),
-        (1_609_000, (REFEREE, SIGN, 1), "it would miss it by little"),
-        (1_611_000, (LANE, SIGN, 8), "it comes in time after the group too"),
-        (9_000, (LANE, SIGN, 8), "it is late already, and singles would keep all queues longer"),
+        (1_609_000, (REFEREE, SIGN, 1), "it would be late by little"),
+        (1_611_000, (LANE, SIGN, 8), "it would also be in time after the group"),
+        (9_000, (LANE, SIGN, 8), "it is late already, and single operations would delay all queues"),
     ] {
         let mut scheduler = scheduler();
         let sign = queue(&mut scheduler, SIGN, &choices);
@@ -129,11 +146,11 @@ fn a_long_group_gives_way_where_it_would_make_another_queue_late() {
     let mut scheduler = scheduler();
     let sign = queue(&mut scheduler, SIGN, &choices);
     scheduler.submit(sign, item(16, 0)).unwrap();
-    assert_eq!(next(&mut scheduler), (LANE, SIGN, 8), "alone it may take its time");
+    assert_eq!(next(&mut scheduler), (LANE, SIGN, 8), "no other queue waits");
 }
 
 #[test]
-fn a_long_run_is_cut_to_the_groups_that_fit() {
+fn a_long_batch_is_cut_to_the_groups_that_fit() {
     let mut scheduler = scheduler();
     scheduler.config.overhead = Duration::from_micros(100);
     let sign = queue(&mut scheduler, SIGN, &[scalar(600.0 * US), batch_engine(40.0 * US)]);
@@ -145,7 +162,7 @@ fn a_long_run_is_cut_to_the_groups_that_fit() {
 }
 
 #[test]
-fn where_nothing_smaller_is_possible_the_long_batch_runs() {
+fn a_long_batch_runs_if_nothing_smaller_is_possible() {
     let mut scheduler = scheduler();
     let sign = queue(&mut scheduler, SIGN, &[scalar(5_000.0 * US)]);
     let derive = queue(&mut scheduler, DERIVE, &[scalar(10.0 * US)]);
@@ -179,12 +196,12 @@ fn a_far_engine_that_would_be_later_than_the_cpu_gets_nothing() {
 }
 
 #[test]
-fn engines_put_aside_are_not_chosen_until_they_return() {
+fn engines_in_quarantine_are_not_chosen_until_they_return() {
     let mut scheduler = scheduler();
     let choices = [scalar(100.0 * US), batch_engine(50.0 * US)];
     let sign = queue(&mut scheduler, SIGN, &choices);
-    let mut engine_after = |asides: Vec<Option<Shape>>| {
-        scheduler.set_quarantine(LANE, asides);
+    let mut engine_after = |quarantined: Vec<Option<Shape>>| {
+        scheduler.set_quarantine(LANE, quarantined);
         scheduler.submit(sign, item(8, 0)).unwrap();
         let engine = next(&mut scheduler).0;
         let _ = scheduler.drain();
@@ -196,110 +213,13 @@ fn engines_put_aside_are_not_chosen_until_they_return() {
     assert_eq!(engine_after(vec![]), LANE);
     scheduler.set_quarantine(LANE, vec![Some(DERIVE)]);
     let derive = queue(&mut scheduler, DERIVE, &choices);
-    assert!(scheduler.queues[derive].choices[1].is_quarantined, "a queue made later knows it too");
-}
-
-#[test]
-fn past_its_bound_a_tenant_is_refused() {
-    let mut scheduler = scheduler();
-    scheduler.config.tenant_bound = 10;
-    let queue = queue(&mut scheduler, SIGN, &[scalar(US)]);
-    scheduler.submit(queue, item(8, 0)).unwrap();
-    let refused = scheduler.submit(queue, item(3, 0)).unwrap_err();
-    assert_eq!(refused, JobError::Overloaded { queued: 8, bound: 10 });
-    scheduler.submit(queue, QueueItem { tenant: 1, ..item(10, 0) }).unwrap();
-    assert_eq!(scheduler.live(), 18);
-}
-
-#[test]
-fn what_a_tenant_has_waiting_is_bounded_by_time_in_all_queues() {
-    let mut scheduler = scheduler();
-    scheduler.config.max_tenant_backlog = Some(Duration::from_millis(1));
-    let sign = queue(&mut scheduler, SIGN, &[scalar(100.0 * US)]);
-    let derive = queue(&mut scheduler, DERIVE, &[scalar(10.0 * US)]);
-    assert_eq!(
-        scheduler.submit(sign, item(11, 0)).unwrap_err(),
-        JobError::Overloaded { queued: 0, bound: 10 },
-        "too long, though nothing waits"
+    assert!(
+        scheduler.queues[derive].choices[1].is_quarantined,
+        "a queue that is made later inherits the quarantine"
     );
-    scheduler.submit(sign, item(8, 0)).unwrap();
-    assert_eq!(
-        scheduler.submit(derive, item(21, 0)).unwrap_err(),
-        JobError::Overloaded { queued: 80, bound: 100 },
-        "counted in operations of the shape that was asked for"
-    );
-    scheduler.submit(derive, item(20, 0)).unwrap();
-    scheduler.submit(derive, QueueItem { tenant: 1, ..item(100, 0) }).unwrap();
-    assert_eq!(scheduler.backlog_ns(0), 1_000_000.0);
-    assert!(scheduler.submit(derive, item(1, 0)).is_err());
-    assert_eq!(next(&mut scheduler), (REFEREE, SIGN, 1), "one hundred microseconds are free again");
-    scheduler.submit(derive, item(10, 0)).unwrap();
 }
 
-#[test]
-fn one_operation_over_the_bound_is_taken_where_nothing_waits() {
-    let mut scheduler = scheduler();
-    scheduler.config.max_tenant_backlog = Some(Duration::from_millis(1));
-    let queue = queue(&mut scheduler, SIGN, &[scalar(5_000.0 * US)]);
-    scheduler.submit(queue, item(1, 0)).unwrap();
-    assert!(scheduler.submit(queue, item(1, 0)).is_err());
-}
-
-#[test]
-fn the_tenant_that_was_served_least_comes_first_whatever_its_queue() {
-    let mut scheduler = scheduler();
-    let sign = queue(&mut scheduler, SIGN, &[scalar(100.0 * US)]);
-    let derive = queue(&mut scheduler, DERIVE, &[scalar(20.0 * US)]);
-    scheduler.submit(sign, item(1_000, 0)).unwrap();
-    assert_eq!(next(&mut scheduler).1, SIGN);
-    scheduler.submit(derive, QueueItem { tenant: 1, ..item(100, 900_000_000) }).unwrap();
-    let shapes: Vec<Shape> = (0..12).map(|_| next(&mut scheduler).1).collect();
-    let [first, rest @ ..] = &shapes[..] else { panic!("{shapes:?}") };
-    assert_eq!(*first, DERIVE, "whatever is due when");
-    assert_eq!(rest.iter().filter(|shape| **shape == SIGN).count(), 2, "five for one: {shapes:?}");
-}
-
-#[test]
-fn lanes_that_one_tenant_leaves_empty_are_filled_with_another_ones_jobs() {
-    let mut scheduler = scheduler();
-    let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), batch_engine(50.0 * US)]);
-    scheduler.submit(queue, item(1_000, 0)).unwrap();
-    assert_eq!(next(&mut scheduler), (LANE, SIGN, 8));
-    scheduler.submit(queue, QueueItem { tenant: 1, ..item(2, 0) }).unwrap();
-    match scheduler.next(0, WorkerLoad { idle_others: 0 }) {
-        Decision::Run(plan) => {
-            let shares: Vec<_> = plan.items.iter().map(|item| (item.tenant, item.count)).collect();
-            assert_eq!((plan.ops, shares), (8, vec![(1, 2), (0, 6)]));
-        }
-        other => panic!("not a batch: {other:?}"),
-    }
-}
-
-/// A tenant whose dear queue is more urgent does not get its cheap one served beside another tenant's jobs for ever.
-#[test]
-fn who_waits_for_something_else_first_does_not_fill_lanes() {
-    let mut scheduler = scheduler();
-    let choices = [scalar(100.0 * US), batch_engine(50.0 * US)];
-    let sign = queue(&mut scheduler, SIGN, &choices);
-    let derive = queue(&mut scheduler, DERIVE, &choices);
-    scheduler.submit(sign, item(100, 0)).unwrap();
-    scheduler.submit(derive, item(100, 1_000_000)).unwrap();
-    scheduler.submit(derive, QueueItem { tenant: 1, ..item(100, 0) }).unwrap();
-    let shapes: Vec<Shape> = (0..10).map(|_| next(&mut scheduler).1).collect();
-    assert_eq!(shapes.iter().filter(|shape| **shape == SIGN).count(), 5, "{shapes:?}");
-}
-
-#[test]
-fn a_long_run_is_cut_for_another_tenant_in_the_same_queue() {
-    let mut scheduler = scheduler();
-    scheduler.config.overhead = Duration::from_micros(100);
-    let sign = queue(&mut scheduler, SIGN, &[scalar(600.0 * US), batch_engine(40.0 * US)]);
-    scheduler.submit(sign, item(64, 0)).unwrap();
-    scheduler.submit(sign, QueueItem { tenant: 1, ..item(64, 0) }).unwrap();
-    // Sixteen groups of 320 us would be worth it; three fit into a millisecond.
-    assert_eq!(next(&mut scheduler), (LANE, SIGN, 24));
-}
-
+/// Otherwise its cheap queue would be served beside another tenant's jobs for ever, and its costly one never.
 #[test]
 #[cfg_attr(miri, ignore = "thousands of lengths take minutes there")]
 fn thousands_of_lengths_make_few_queues() {
@@ -311,12 +231,16 @@ fn thousands_of_lengths_make_few_queues() {
     }
     assert_eq!((scheduler.queues.len(), scheduler.live()), (29, 3585));
     while let Decision::Run(_) = scheduler.next(0, WorkerLoad { idle_others: 0 }) {}
-    assert_eq!((scheduler.live(), scheduler.queued().count()), (0, 15), "those of odd lengths are not shown");
+    assert_eq!(
+        (scheduler.live(), scheduler.queued().count()),
+        (0, 15),
+        "queues of odd lengths are not shown"
+    );
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "thousands of lengths take minutes there")]
-fn a_queue_of_odd_lengths_that_is_idle_makes_way() {
+fn an_idle_queue_of_odd_lengths_is_replaced() {
     let mut scheduler = scheduler();
     for exponent_bits in 0..1_000_u16 {
         let shape = Shape::ModExp { bits: 2047, exponent_bits: 64 * exponent_bits + 1 };
@@ -327,55 +251,9 @@ fn a_queue_of_odd_lengths_that_is_idle_makes_way() {
     assert!(scheduler.queues.len() <= IDLE_MIXED_QUEUES + 1, "{}", scheduler.queues.len());
 }
 
-#[derive(Clone, Debug)]
-struct Errand(Nanos);
-
-impl ItemOwner for Errand {
-    fn is_live(&self) -> bool {
-        true
-    }
-
-    fn task_ns(&self) -> Nanos {
-        self.0
-    }
-}
-
-fn errand(tenant: u64, ns: Nanos) -> QueueItem<Errand> {
-    let (first, count, bytes, is_whole, enqueued, due, attempts) = (0, 1, 0, false, 0, 0, 0);
-    QueueItem { owner: Errand(ns), first, count, bytes, is_whole, tenant, enqueued, due, attempts }
-}
-
 #[test]
-fn tasks_take_turns_and_leave_threads_for_others() {
-    let config =
-        SchedulerConfig { max_tenant_backlog: Some(Duration::from_secs(1)), ..SchedulerConfig::default() };
-    let mut scheduler = Scheduler::<Errand>::new(config, REFEREE, 1);
-    (0..10).for_each(|_| scheduler.submit_task(errand(1, 100_000_000)).unwrap());
-    assert_eq!(
-        scheduler.submit_task(errand(1, 1)).unwrap_err(),
-        JobError::Overloaded { queued: 1_000, bound: 1_000 }
-    );
-    let tenant = |scheduler: &mut Scheduler<Errand>| match scheduler.next_task(2) {
-        Decision::Do(item) => Some(item.tenant),
-        _ => None,
-    };
-    assert_eq!(
-        [tenant(&mut scheduler), tenant(&mut scheduler), tenant(&mut scheduler)],
-        [Some(1), Some(1), None]
-    );
-    (0..3).for_each(|_| scheduler.submit_task(errand(2, 10_000_000)).unwrap());
-    assert_eq!(tenant(&mut scheduler), Some(2), "a thread was left for it");
-    scheduler.end_task(1, 0.0);
-    assert_eq!([tenant(&mut scheduler), tenant(&mut scheduler)], [Some(2), Some(1)]);
-    scheduler.forget(QueueKey::Tasks, 2, 1, 0, 10_000_000);
-    assert_eq!((scheduler.backlog_ns(2), scheduler.backlog_ns(1)), (0.0, 700_000_000.0));
-    assert!(scheduler.is_empty() && scheduler.live() == 0, "workers have nothing to do with it");
-}
-
-#[test]
-fn bulk_work_is_chosen_by_its_own_bytes() {
-    let mut config = SchedulerConfig { overhead: Duration::ZERO, ..SchedulerConfig::default() };
-    config.rule = SchedulingRule::Adaptive;
+fn bulk_work_is_planned_by_its_own_bytes() {
+    let config = SchedulerConfig::default().with_overhead(Duration::ZERO);
     let mut scheduler = Scheduler::<Job>::new(config, REFEREE, 3);
     let per_byte = |engine, best, per_batch_ns, per_byte_ns| {
         let cost = EngineCost { per_batch_ns, per_op_ns: 0.0, per_byte_ns };
@@ -392,9 +270,9 @@ fn bulk_work_is_chosen_by_its_own_bytes() {
     assert_eq!(scheduler.single_ns(queue, 1, 40), Some(400.0));
 }
 
-/// An engine without groups may share work among the jobs of a run, and nobody waits for the first of them.
+/// An engine without groups may share work among the jobs of a batch, and nobody waits for the first of them.
 #[test]
-fn bulk_work_without_groups_comes_in_long_runs() {
+fn bulk_work_without_groups_comes_in_long_batches() {
     let mut scheduler = scheduler();
     let referee = EngineChoice::new(REFEREE, BatchSize { preferred: 1, max: 64 }, per_op(100.0 * US), false);
     let queue = queue(&mut scheduler, SIGN, &[referee, batch_engine(900.0 * US)]);
@@ -403,8 +281,8 @@ fn bulk_work_without_groups_comes_in_long_runs() {
 }
 
 #[test]
-fn one_long_record_takes_all_lanes_as_long_as_eight() {
-    let config = SchedulerConfig { overhead: Duration::ZERO, ..SchedulerConfig::default() };
+fn a_single_long_record_is_left_to_the_referee() {
+    let config = SchedulerConfig::default().with_overhead(Duration::ZERO);
     let mut scheduler = Scheduler::<Job>::new(config, REFEREE, 3);
     let per_byte = |engine, best, per_byte_ns| {
         let cost = EngineCost { per_batch_ns: 0.0, per_op_ns: 0.0, per_byte_ns };
@@ -422,18 +300,18 @@ fn a_referee_that_does_not_serve_is_not_chosen() {
     assert_eq!(scheduler.single_ns(queue, 1, 0), None, "nothing runs on the caller's thread");
     assert_eq!(scheduler.bulk_plan(queue, 3, 0).map(|(choice, ops)| (choice.engine, ops)), Some((LANE, 3)));
     scheduler.submit(queue, item(1, 0)).unwrap();
-    assert_eq!(next(&mut scheduler), (LANE, SIGN, 1), "one job goes to the lanes at once");
+    assert_eq!(next(&mut scheduler), (LANE, SIGN, 1), "a single job goes to the lanes at once");
     scheduler.set_quarantine(LANE, vec![None]);
     scheduler.submit(queue, item(2, 0)).unwrap();
     match scheduler.next(0, WorkerLoad { idle_others: 0 }) {
         Decision::Fail { shape, items } => assert_eq!((shape, items.len()), (SIGN, 1)),
-        other => panic!("nobody is left: {other:?}"),
+        other => panic!("no engine is left: {other:?}"),
     }
     assert!(scheduler.is_empty());
 }
 
 #[test]
-fn where_only_a_far_engine_is_left_it_gets_everything() {
+fn a_far_engine_gets_everything_if_no_near_engine_is_left() {
     let mut scheduler = scheduler();
     let queue = queue(&mut scheduler, SIGN, &[batch_engine(50.0 * US), far(US)]);
     scheduler.set_quarantine(LANE, vec![None]);
@@ -444,7 +322,7 @@ fn where_only_a_far_engine_is_left_it_gets_everything() {
 }
 
 #[test]
-fn what_failed_twice_runs_alone_on_the_referee() {
+fn items_that_failed_twice_run_alone_on_the_referee() {
     let mut scheduler = scheduler();
     let queue = queue(&mut scheduler, SIGN, &[scalar(100.0 * US), batch_engine(50.0 * US)]);
     scheduler.submit(queue, item(8, 0)).unwrap();
@@ -466,7 +344,7 @@ fn submissions_that_ended_are_not_run_and_leave_no_count() {
 }
 
 #[test]
-fn jobs_for_a_holder_go_to_it_in_one_go() {
+fn jobs_of_a_holder_start_together() {
     let mut scheduler = scheduler();
     let held = scheduler.queue_for(QueueKey::Holder(3), Vec::new);
     (0..3).for_each(|_| scheduler.submit(held, item(1, 0)).unwrap());

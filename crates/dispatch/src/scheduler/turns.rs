@@ -4,8 +4,9 @@ use oarlock_core::JobError;
 
 use super::size::SizeChoice;
 use super::{Decision, Scheduler, WorkerLoad, shape_of, usable};
-use crate::first_use::ProbeNeed;
-use crate::queue::{EngineChoice, ItemOwner, JobQueue, Nanos, QueueEnd, QueueItem, QueueKey};
+use crate::clock::Nanos;
+use crate::probe::ProbeNeed;
+use crate::queue::{EngineChoice, ItemOwner, JobQueue, QueueEnd, QueueItem, QueueKey};
 use crate::tenants::Resource;
 
 /// The maximal number of jobs that a holder gets at once.
@@ -20,17 +21,16 @@ const MAX_DELAY_CHECKS: usize = 32;
 impl<O: ItemOwner> Scheduler<O> {
     /// Decides the next step of a free near worker: the most urgent queue of the tenant that has been served least.
     pub(crate) fn next(&mut self, now: Nanos, load: WorkerLoad) -> Decision<O> {
-        let (mut wait_until, mut last) = (Nanos::MAX, None);
+        let mut last = None;
+        // Usually the first tenant gets something. Others follow if its queues wait for a probe or for a far engine.
         while let Some((served, tenant)) = self.tenants.next(Resource::Engines, last) {
             self.tenants.serve(Resource::Engines, served);
             match self.serve(tenant, now, load) {
-                Decision::WaitUntil(time) => wait_until = wait_until.min(time),
-                Decision::Idle => {}
+                Decision::Idle => last = Some((served, tenant)),
                 decision => return decision,
             }
-            last = Some((served, tenant));
         }
-        if wait_until == Nanos::MAX { Decision::Idle } else { Decision::WaitUntil(wait_until) }
+        Decision::Idle
     }
 
     /// Decides for one tenant. Its queues are tried in the order of their slack, the lowest first.
@@ -38,38 +38,32 @@ impl<O: ItemOwner> Scheduler<O> {
         if let [queue] = *self.tenants.queues(tenant) {
             return self.decide(queue, tenant, now, load);
         }
+        // The list leaves `self` while `decide` changes the queues, and returns below with its memory.
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         let queues = self.tenants.queues(tenant).iter();
         order.extend(queues.map(|index| (self.slack_key(&self.queues[*index], tenant), *index)));
         // The sort is stable: among equal queues the one that filled first comes first.
         order.sort_by_key(|(slack, _)| *slack);
-        let mut wait_until = Nanos::MAX;
         let mut found = Decision::Idle;
         for (_, queue) in &order {
-            match self.decide(*queue, tenant, now, load) {
-                Decision::WaitUntil(time) => wait_until = wait_until.min(time),
-                Decision::Idle => {}
-                decision => {
-                    found = decision;
-                    break;
-                }
+            found = self.decide(*queue, tenant, now, load);
+            if !matches!(found, Decision::Idle) {
+                break;
             }
         }
         self.order = order;
-        match found {
-            Decision::Idle if wait_until < Nanos::MAX => Decision::WaitUntil(wait_until),
-            found => found,
-        }
+        found
     }
 
     /// Decides the next step of a free thread for tasks: the oldest task of the tenant that has been served least.
     /// Tenants that run `max` tasks already are skipped.
-    pub(crate) fn next_task(&mut self, max: usize) -> Decision<O> {
-        let Some(queue) = self.find(QueueKey::Tasks) else { return Decision::Idle };
+    pub(crate) fn next_task(&mut self, max: usize) -> Option<QueueItem<O>> {
+        let queue = self.find(QueueKey::Tasks)?;
         let mut last = None;
         while let Some((served, tenant)) = self.tenants.next(Resource::Tasks, last) {
             last = Some((served, tenant));
+            // Skipped, not served: the clock must not pass a tenant only because its tasks are long.
             if self.tenants.running(tenant) >= max {
                 continue;
             }
@@ -81,9 +75,9 @@ impl<O: ItemOwner> Scheduler<O> {
             self.tenants.charge(Resource::Tasks, tenant, ns as f64);
             self.tenants.leave_task(tenant, ns, is_last);
             self.tenants.start_task(tenant);
-            return Decision::Do(item);
+            return Some(item);
         }
-        Decision::Idle
+        None
     }
 
     /// Notes the end of a task. `more_ns` is the difference to its prediction.
@@ -108,6 +102,8 @@ impl<O: ItemOwner> Scheduler<O> {
                 continue;
             };
             let choice = *choice;
+            // Newest first, from the end that the CPU reaches last. So the oldest jobs never change their engine just
+            // before their turn.
             let surplus = self.surplus(queue, workers).min(choice.batch_size.max);
             if surplus == 0 || !self.far_pays_off(queue, choice, surplus) {
                 continue;
@@ -138,12 +134,12 @@ impl<O: ItemOwner> Scheduler<O> {
         let available =
             queue.live_of(tenant) + joining.iter().map(|other| queue.live_of(*other)).sum::<usize>();
         let (choice, ops) = match self.choose(queue, tenant, available, now, load) {
-            SizeChoice::Unit(choice, ops) => (choice, ops),
-            SizeChoice::WaitUntil(time) => return Decision::WaitUntil(time),
+            SizeChoice::Batch(choice, ops) => (choice, ops),
             SizeChoice::LeaveToFar => return Decision::Idle,
-            SizeChoice::Nobody => {
+            SizeChoice::NoEngine => {
                 let is_offered = !queue.choices.is_empty();
                 let items = self.queues[index].take(usize::MAX, QueueEnd::Oldest);
+                // Nothing is computed, so nobody pays. The call removes the items from the counts.
                 self.charge(index, &items, 0.0);
                 let shape = shape_of(&items, class);
                 return match items.is_empty() {
@@ -160,6 +156,8 @@ impl<O: ItemOwner> Scheduler<O> {
     fn start_at_holder(&mut self, index: usize, holder: usize) -> Decision<O> {
         let items = self.queues[index].take(HOLDER_BATCH, QueueEnd::Oldest);
         let ops: usize = items.iter().map(|item| item.count as usize).sum();
+        // A holder computes elsewhere, so its time is unknown here. The overhead of a batch is charged for passing each
+        // job on.
         self.charge(index, &items, self.config.overhead.as_nanos() as f64 * ops as f64);
         if items.is_empty() { Decision::Idle } else { Decision::Start { holder, items } }
     }
@@ -169,6 +167,8 @@ impl<O: ItemOwner> Scheduler<O> {
     fn joining(&self, index: usize, tenant: u64) -> Vec<u64> {
         let queue = &self.queues[index];
         let own = queue.live_of(tenant);
+        // The list of others costs an allocation and a look at each of their queues. A tenant that fills any batch
+        // alone, or is alone, needs none.
         if own >= queue.live() || own >= MAX_OWN_OPS {
             return Vec::new();
         }
@@ -184,6 +184,7 @@ impl<O: ItemOwner> Scheduler<O> {
     /// Returns the due time less the cost of the due operation. It orders queues by slack at any moment, since the
     /// present time is common to all.
     pub(super) fn slack_key(&self, queue: &JobQueue<O>, tenant: u64) -> i128 {
+        // 128 bits, because a due time may be `u64::MAX` and the slack may be negative.
         let due = queue.due_of(tenant).unwrap_or(Nanos::MAX);
         let cost = usable(queue, |choice| !choice.is_far)
             .map(|choice| choice.cost.predict_ns(choice.batch_size, 1, queue.bytes_per_op()))

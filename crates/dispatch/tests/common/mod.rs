@@ -19,10 +19,10 @@ pub const DERIVE: Shape = Shape::X25519;
 
 pub const LANES: usize = 8;
 
-/// Looking for work without sleeping is what an interpreter is slowest at.
+/// The number of looks for work before a worker sleeps. An interpreter is slow at spinning.
 pub const SPINS: u32 = if cfg!(miri) { 5 } else { 2_000 };
 
-/// One size for machines, one for interpreters.
+/// Returns one size for machines and a smaller one for interpreters.
 pub const fn sized(full: usize, interpreted: usize) -> usize {
     if cfg!(miri) { interpreted } else { full }
 }
@@ -351,7 +351,7 @@ pub fn set_of(shape: Shape, first: usize, count: usize) -> OperationSet {
     set
 }
 
-/// Panics where an answer is not the truth.
+/// Panics if an answer is wrong.
 pub fn assert_true(set: &OperationSet, results: &oarlock_dispatch::Results) {
     assert_eq!(results.len(), set.len());
     for (index, operation) in set.iter().enumerate() {

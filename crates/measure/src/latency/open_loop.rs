@@ -1,13 +1,17 @@
 //! One rule under load. This thread submits on time and computes nothing; the thread that completes a job stamps it.
 
 use std::future::Future;
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use oarlock::{Accelerator, Job, JobError, PendingAnswer, SubmitOptions};
+use oarlock::{Accelerator, Answers, Job, JobError, PendingAnswers, SubmitOptions};
+
+use super::rules::JobCollector;
+use super::setup::RuleContender;
 
 /// A slice of load.
 #[derive(Clone, Debug)]
@@ -35,33 +39,49 @@ pub(super) struct SliceTally {
 /// The time before the first arrival, in which workers and generator get ready.
 const LEAD: Duration = Duration::from_millis(2);
 
-/// Submits `jobs` in turn at the times of `slice`.
+/// Submits `jobs` in turn at the times of `slice`. A rule with a timer collects up to `full_batch` of them.
 ///
 /// # Errors
 /// A job fails. `Overloaded` is no failure and counts as not done.
 pub(super) fn play(
-    accelerator: &Accelerator,
+    contender: &RuleContender,
+    full_batch: usize,
     jobs: &[Job<'_>],
     slice: &LoadSlice,
 ) -> Result<SliceTally, JobError> {
     let start = Instant::now() + LEAD;
-    let mut claims = Vec::with_capacity(slice.arrivals.len());
-    for (at, job) in slice.arrivals.iter().zip(jobs.iter().cycle()) {
-        wait_until(start + *at);
-        claims.push(SubmittedJob::submit(accelerator, job, start));
+    let mut calls = Vec::with_capacity(slice.arrivals.len());
+    let mut collector = JobCollector::new(contender.rule.wait, full_batch);
+    let submit = |arrivals| SubmittedCall::submit(&contender.accelerator, jobs, arrivals, start);
+    for arrival in &slice.arrivals {
+        if let Some(due) = collector.due().filter(|due| due <= arrival) {
+            wait_until(start + due);
+            calls.push(submit(collector.take()));
+        }
+        wait_until(start + *arrival);
+        calls.extend(collector.add(*arrival).map(submit));
+    }
+    if let Some(due) = collector.due() {
+        wait_until(start + due);
+        calls.push(submit(collector.take()));
     }
     let end = start + slice.length;
     wait_until(end);
-    for claim in &claims {
-        while claim.done_at().is_none() && Instant::now() < end + slice.grace {
+    await_completions(&calls, end + slice.grace);
+    let mut tally = SliceTally::default();
+    for call in calls {
+        call.count(&mut tally, slice)?;
+    }
+    Ok(tally)
+}
+
+/// Waits until every call is done, or until `end`.
+fn await_completions(calls: &[SubmittedCall], end: Instant) {
+    for call in calls {
+        while call.done_at().is_none() && Instant::now() < end {
             std::thread::park_timeout(Duration::from_micros(200));
         }
     }
-    let mut tally = SliceTally::default();
-    for (at, claim) in slice.arrivals.iter().zip(claims) {
-        tally.count(*at, claim.finish()?, slice);
-    }
-    Ok(tally)
 }
 
 impl SliceTally {
@@ -82,43 +102,55 @@ impl SliceTally {
     }
 }
 
-/// A job that was submitted.
-struct SubmittedJob {
-    single: PendingAnswer,
-    /// The answer, if the job was done before its waker was stored.
-    answer: Option<Result<(), JobError>>,
+/// Jobs that were submitted together. Without a timer this is a single job.
+struct SubmittedCall {
+    /// The arrivals of the jobs, by index.
+    arrivals: Range<usize>,
+    pending: PendingAnswers,
+    /// The answers, if the jobs were done before their waker was stored.
+    answers: Option<Answers>,
     stamp: Arc<CompletionStamp>,
 }
 
-impl SubmittedJob {
-    fn submit(accelerator: &Accelerator, job: &Job<'_>, start: Instant) -> Self {
-        let single = accelerator.submit(job, SubmitOptions::default());
-        let mut claim = Self { single, answer: None, stamp: Arc::new(CompletionStamp::new(start)) };
-        claim.answer = claim.poll();
-        if claim.answer.is_some() {
-            claim.stamp.set();
+impl SubmittedCall {
+    fn submit(accelerator: &Accelerator, jobs: &[Job<'_>], arrivals: Range<usize>, start: Instant) -> Self {
+        let own: Vec<Job<'_>> = arrivals.clone().map(|at| jobs[at % jobs.len()]).collect();
+        let pending = accelerator.submit_many(&own, SubmitOptions::default());
+        let stamp = Arc::new(CompletionStamp::new(start));
+        let mut call = Self { arrivals, pending, answers: None, stamp };
+        call.answers = call.poll();
+        if call.answers.is_some() {
+            call.stamp.set();
         }
-        claim
+        call
     }
 
     fn done_at(&self) -> Option<Duration> {
         self.stamp.get()
     }
 
-    /// Returns the time at which the job was done. None if it was not done; it is cancelled then.
-    fn finish(mut self) -> Result<Option<Duration>, JobError> {
-        let Some(done_at) = self.done_at() else { return Ok(None) };
-        match self.answer.take().or_else(|| self.poll()) {
-            Some(Ok(())) => Ok(Some(done_at)),
-            Some(Err(JobError::Overloaded { .. })) | None => Ok(None),
-            Some(Err(error)) => Err(error),
+    /// Counts the jobs of this call. Jobs that are not done are cancelled.
+    fn count(mut self, tally: &mut SliceTally, slice: &LoadSlice) -> Result<(), JobError> {
+        let done_at = self.done_at();
+        let answers = match done_at {
+            Some(_) => self.answers.take().or_else(|| self.poll()),
+            None => None,
+        };
+        for (index, at) in self.arrivals.clone().enumerate() {
+            let is_done = match answers.as_ref().map(|answers| answers.get(index)) {
+                Some(Ok(_)) => true,
+                Some(Err(JobError::Overloaded { .. })) | None => false,
+                Some(Err(error)) => return Err(error),
+            };
+            tally.count(slice.arrivals[at], done_at.filter(|_| is_done), slice);
         }
+        Ok(())
     }
 
-    fn poll(&mut self) -> Option<Result<(), JobError>> {
+    fn poll(&mut self) -> Option<Answers> {
         let waker = Waker::from(Arc::clone(&self.stamp));
-        match Pin::new(&mut self.single).poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(answer) => Some(answer.map(drop)),
+        match Pin::new(&mut self.pending).poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(answers) => Some(answers),
             Poll::Pending => None,
         }
     }

@@ -107,7 +107,7 @@ impl LatencyReport<'_> {
     /// latency beyond.
     pub(super) fn to_svg(self) -> String {
         let panel = |title: &str, us: fn(&LatencyRow) -> Option<f64>| {
-            let rules = self.setup.contenders.iter().map(|contender| contender.rule.as_str());
+            let rules = self.setup.contenders.iter().map(|contender| contender.rule.name.as_str());
             ChartPanel { title: title.into(), lines: rules.map(|rule| self.line(rule, us)).collect() }
         };
         let ends = match self.rows.iter().all(|row| row.stable) {
@@ -120,7 +120,7 @@ impl LatencyReport<'_> {
             x_axis: AxisScale::Linear,
             y_label: "latency, ms".into(),
             y_axis: AxisScale::Logarithmic,
-            series: self.setup.contenders.iter().map(|contender| contender.rule.clone()).collect(),
+            series: self.setup.contenders.iter().map(|contender| contender.rule.name.clone()).collect(),
             panels: vec![panel("p50", |row| row.p50_us), panel("p99", |row| row.p99_us)],
         };
         chart.to_svg()

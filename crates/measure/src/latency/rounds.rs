@@ -47,7 +47,7 @@ pub(super) fn measure(
             // caches.
             for turn in 0..tallies.len() {
                 let at = (round + turn) % tallies.len();
-                let played = play(&setup.contenders[at].accelerator, &setup.work.jobs(), &slice);
+                let played = play(&setup.contenders[at], setup.full_batch, &setup.work.jobs(), &slice);
                 tallies[at].add(
                     played.map_err(|error| LatencyError::Job { operation: args.op.to_string(), error })?,
                 );
@@ -55,7 +55,7 @@ pub(super) fn measure(
             }
         }
         let rules = setup.contenders.iter().zip(tallies);
-        rows.extend(rules.map(|(contender, tally)| row(setup, args, percent, &contender.rule, tally)));
+        rows.extend(rules.map(|(contender, tally)| row(setup, args, percent, &contender.rule.name, tally)));
     }
     Ok(rows)
 }

@@ -67,7 +67,7 @@ pub(super) fn measure(
     counts.dedup();
     let mut setups = Vec::new();
     for threads in counts {
-        let config = SchedulerConfig { threads, caller_budget: Duration::ZERO, ..SchedulerConfig::default() };
+        let config = SchedulerConfig::default().with_threads(threads).with_caller_budget(Duration::ZERO);
         let accelerator = builder.clone().config(config).build()?;
         let work = args.op.work(&accelerator, args.op.usual_keys(), super::setup::JOBS)?;
         let job_error = |error| LatencyError::Job { operation: args.op.to_string(), error };

@@ -2,9 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use oarlock::engine_api::EngineLocation;
 use oarlock::schemes::shape_of;
-use oarlock::{Accelerator, AcceleratorBuilder, Job, JobError, SchedulerConfig, SchedulingRule, Shape};
+use oarlock::{Accelerator, AcceleratorBuilder, Job, JobError, SchedulerConfig, Shape, ShapeReport};
 
+use super::rules::{ComparedRule, compared_rules};
 use super::{LatencyArgs, LatencyError};
 use crate::operation::{NamedOperation, PublicKeyWork};
 use crate::options::GlobalOptions;
@@ -20,12 +22,14 @@ pub(super) struct LatencySetup {
     pub(super) engines: Vec<&'static str>,
     /// Operations per second of one worker on the scalar engine, times the number of workers.
     pub(super) capacity_per_s: f64,
+    /// The number of operations that fill the lanes.
+    pub(super) full_batch: usize,
 }
 
 /// A rule and the accelerator that follows it.
 #[derive(Debug)]
 pub(super) struct RuleContender {
-    pub(super) rule: String,
+    pub(super) rule: ComparedRule,
     pub(super) accelerator: Accelerator,
 }
 
@@ -46,9 +50,9 @@ impl LatencySetup {
     ) -> Result<Self, LatencyError> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = threads.unwrap_or(cores.saturating_sub(1).max(1));
-        let contenders = rules(args)
+        let contenders = compared_rules(args)
             .into_iter()
-            .map(|(name, rule)| Ok(RuleContender { rule: name, accelerator: build(builder, rule, threads)? }))
+            .map(|rule| Ok(RuleContender { accelerator: build(builder, &rule, threads)?, rule }))
             .collect::<Result<Vec<_>, LatencyError>>()?;
         let [adaptive, scalar, ..] = &contenders[..] else { return Err(LatencyError::NoScalar) };
         if !scalar.accelerator.config().referee_serves {
@@ -62,9 +66,11 @@ impl LatencySetup {
         // By tables long calls are faster than what a queue hands out, for they share inversions.
         let call = if args.op.is_hot() { 1 } else { CALL };
         let per_worker = rate(&scalar.accelerator, &work.jobs(), call).map_err(job_error)?;
-        let engines = engines(&adaptive.accelerator, &work, args.op)?;
+        let shape = work.job(0).map(|job| shape_of(&job)).transpose().map_err(job_error)?;
+        let engines = engines(&adaptive.accelerator, shape);
+        let full_batch = full_batch(&adaptive.accelerator, shape);
         let capacity_per_s = per_worker * threads as f64;
-        Ok(Self { contenders, work, threads, engines, capacity_per_s })
+        Ok(Self { contenders, work, threads, engines, capacity_per_s, full_batch })
     }
 
     /// True if an engine with lanes serves the operation.
@@ -73,42 +79,39 @@ impl LatencySetup {
     }
 }
 
-/// Returns the dispatcher's rule and the rules that it is compared with.
-fn rules(args: &LatencyArgs) -> [(String, SchedulingRule); 4] {
-    let timer = Duration::from_millis(args.timer_ms);
-    [
-        ("adaptive".into(), SchedulingRule::Adaptive),
-        ("scalar-only".into(), SchedulingRule::ScalarOnly),
-        ("two-or-more".into(), SchedulingRule::TwoOrMore),
-        (format!("timer-{}ms", args.timer_ms), SchedulingRule::Timer(timer)),
-    ]
-}
-
 /// Builds an accelerator that never computes on the thread that generates the load: arrivals would wait for
 /// completions.
 fn build(
     builder: &AcceleratorBuilder,
-    rule: SchedulingRule,
+    rule: &ComparedRule,
     threads: usize,
 ) -> Result<Accelerator, LatencyError> {
-    let config =
-        SchedulerConfig { rule, threads, caller_budget: Duration::ZERO, ..SchedulerConfig::default() };
+    let config = SchedulerConfig::default()
+        .with_threads(threads)
+        .with_caller_budget(Duration::ZERO)
+        .with_fixed_break_even(rule.fixed_break_even);
     Ok(builder.clone().config(config).build()?)
 }
 
-fn engines(
-    accelerator: &Accelerator,
-    work: &PublicKeyWork,
-    operation: NamedOperation,
-) -> Result<Vec<&'static str>, LatencyError> {
-    let shape = work.job(0).map(|job| shape_of(&job)).transpose();
-    let shape = shape.map_err(|error| LatencyError::Job { operation: operation.to_string(), error })?;
-    let is_proved = |own: &oarlock::ShapeReport, shape: Shape| own.shape == shape && own.verdict.is_ok();
-    let offering = accelerator
-        .engines()
-        .iter()
-        .filter(|engine| engine.shapes.iter().any(|own| shape.is_some_and(|shape| is_proved(own, shape))));
-    Ok(offering.map(|engine| engine.name).collect())
+/// Returns the names of the engines that are proved for a shape.
+fn engines(accelerator: &Accelerator, shape: Option<Shape>) -> Vec<&'static str> {
+    let reports = accelerator.engines().iter();
+    reports.filter(|engine| proved(&engine.shapes, shape).is_some()).map(|engine| engine.name).collect()
+}
+
+/// The number of jobs that a timer collects if there are no lanes. AVX-512 has as many.
+const USUAL_LANES: usize = 8;
+
+/// Returns the number of operations that fill the lanes of the first near engine with lanes.
+fn full_batch(accelerator: &Accelerator, shape: Option<Shape>) -> usize {
+    let near = accelerator.engines().iter().filter(|engine| engine.location == EngineLocation::Near);
+    let sizes = near.filter_map(|engine| proved(&engine.shapes, shape)).map(|own| own.lanes.preferred);
+    sizes.filter(|size| *size > 1).min().unwrap_or(USUAL_LANES)
+}
+
+/// Returns the report of a shape, if its engine is proved for it.
+fn proved(reports: &[ShapeReport], shape: Option<Shape>) -> Option<&ShapeReport> {
+    reports.iter().find(|own| Some(own.shape) == shape && own.verdict.is_ok())
 }
 
 /// The number of jobs of one call: enough to make a call cheap, few enough to keep it short.

@@ -300,7 +300,7 @@ impl AcceleratorBuilder {
             probed.iter().any(|own| own.name() == engine.name() && own.passes(shape))
         };
         let builder = DispatcherBuilder::new(first)
-            .config(SchedulerConfig { referee_serves, ..self.scheduler_config() })
+            .config(self.scheduler_config().with_referee_serves(referee_serves))
             .prober(passes);
         let builder = engines.fold(builder, DispatcherBuilder::engine);
         self.holders.iter().cloned().fold(builder, DispatcherBuilder::holder)
@@ -330,12 +330,11 @@ impl AcceleratorBuilder {
 
     /// Returns the settings of [`config`](Self::config), replaced by those that have a method of their own.
     fn scheduler_config(&self) -> SchedulerConfig {
-        SchedulerConfig {
-            threads: self.threads.unwrap_or(self.config.threads),
-            cross_check: self.cross_check.unwrap_or(self.config.cross_check),
-            max_tenant_backlog: self.max_tenant_backlog.or(self.config.max_tenant_backlog),
-            ..self.config.clone()
-        }
+        self.config
+            .clone()
+            .with_threads(self.threads.unwrap_or(self.config.threads))
+            .with_cross_check(self.cross_check.unwrap_or(self.config.cross_check))
+            .with_max_tenant_backlog(self.max_tenant_backlog.or(self.config.max_tenant_backlog))
     }
 
     fn is_named(&self, name: &str) -> bool {

@@ -68,9 +68,7 @@ fn nothing_is_proved_or_measured_before_it_is_wanted() {
     };
     assert_eq!(proved(&accelerator), [0, 0]);
     let key = generate::ed25519().unwrap();
-    for options in
-        [SubmitOptions::default(), SubmitOptions { never_on_caller_thread: true, ..SubmitOptions::default() }]
-    {
+    for options in [SubmitOptions::default(), SubmitOptions::default().with_never_on_caller_thread(true)] {
         accelerator.submit(&sign(&key), options).wait().unwrap();
     }
     assert_eq!(
@@ -112,9 +110,7 @@ fn one_spoilt_lane_is_found_at_first_use() {
     assert_eq!(accelerator.diagnostics().dispatcher().costs(Shape::Ed25519Sign).len(), 1);
 
     let (only, _) = lazy(Shape::Ed25519Sign, &["counting"]);
-    let queued = only
-        .submit(&jobs[0], SubmitOptions { never_on_caller_thread: true, ..SubmitOptions::default() })
-        .wait();
+    let queued = only.submit(&jobs[0], SubmitOptions::default().with_never_on_caller_thread(true)).wait();
     assert!(matches!(queued.unwrap_err(), JobError::Unsupported { .. }));
     assert!(matches!(only.run_all(&jobs).get(7), Err(JobError::Unsupported { .. })));
 }

@@ -43,7 +43,7 @@ fn spoilt(shape: Shape, cross_check: f64) -> Dispatcher {
     let scalar = ScalarEngine::detect().unwrap();
     let engine = Spoilt(CorruptEngine::new(ScalarEngine::detect().unwrap(), shape, 1));
     let config =
-        SchedulerConfig { cross_check, referee_serves: false, threads: 1, ..SchedulerConfig::default() };
+        SchedulerConfig::default().with_cross_check(cross_check).with_referee_serves(false).with_threads(1);
     DispatcherBuilder::new(Arc::new(scalar)).engine(Arc::new(engine)).config(config).build()
 }
 
@@ -175,7 +175,7 @@ fn a_queued_job_needs_no_more_stack_than_a_fibre_has() {
     let (rsa, p256) = (generate::rsa(2048).unwrap(), generate::ec(Curve::P256).unwrap());
     let pss = Scheme::RsaPssSign { digest: DigestAlg::Sha256, mgf: DigestAlg::Sha256, salt_len: 32 };
     let sign = move || {
-        let options = SubmitOptions { never_on_caller_thread: true, ..SubmitOptions::default() };
+        let options = SubmitOptions::default().with_never_on_caller_thread(true);
         for (scheme, key, is_possible) in [(P256, &p256, true), (pss, &rsa, true), (pss, &p256, false)] {
             let answer = accelerator
                 .submit(&Job::with_scheme(scheme, key, Input::Message(b"fibre"), &[]), options)

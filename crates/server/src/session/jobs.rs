@@ -65,7 +65,7 @@ impl ClientSession {
         // The protocol's zero means no limit, and not a limit that has passed.
         let timeout = Some(Duration::from_micros(message.timeout_us.into())).filter(|time| !time.is_zero());
         let tenant = self.client.account.tenant;
-        let options = SubmitOptions { tenant, deadline: timeout, ..SubmitOptions::default() };
+        let options = SubmitOptions::default().with_tenant(tenant).with_deadline(timeout);
         let shares = shares.submit(&self.service.accelerator, options);
         let jobs = self.service.accelerator.submit_many(&jobs, options);
         let service = Arc::clone(&self.service);

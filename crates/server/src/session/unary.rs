@@ -152,7 +152,7 @@ impl BegunJob {
             true => Input::Digest(&job.input),
             false => Input::Message(&job.input),
         };
-        let options = SubmitOptions { tenant: client.account.tenant, ..SubmitOptions::default() };
+        let options = SubmitOptions::default().with_tenant(client.account.tenant);
         let answer = match self.opened.signer() {
             Ok(JobSigner::Key(key)) => {
                 let job = Job::with_scheme(self.scheme, key, input, &job.second);

@@ -6,55 +6,23 @@
 //! shape. For a single job only the referee is probed. The other engines are probed once two jobs wait together.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
-use oarlock_core::{BatchSize, Engine, EngineLocation, Shape};
+use oarlock_core::{EngineLocation, Shape};
 
+use super::{QueueState, SharedQueues};
 use crate::class::shortest_of;
-use crate::cost::EngineCost;
+use crate::probe::{ProbeNeed, ProbeRequest};
 use crate::queue::EngineChoice;
-use crate::state::{DispatchState, LockedState};
 
-/// Returns the batch size and the cost of an engine for a shape; None if the engine does not offer the shape or may
-/// not be used for it. A call may take long.
-pub type FirstUseProbe = Arc<dyn Fn(&dyn Engine, Shape) -> Option<(BatchSize, EngineCost)> + Send + Sync>;
-
-/// The engines that have been probed for the shape of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProbeState {
-    Nobody,
-    Referee,
-    All,
-}
-
-/// The probes that are needed before so many operations can be placed.
-#[derive(Debug)]
-pub(crate) enum ProbeNeed {
-    /// No probe: enough is known.
-    Known,
-    /// These probes, which the caller must run.
-    Probe(ProbeRequest),
-    /// The probes that another thread runs now.
-    Wait,
-}
-
-/// The engines to be probed for a shape.
-#[derive(Debug)]
-pub(crate) struct ProbeRequest {
-    pub(crate) queue: usize,
-    pub(crate) shape: Shape,
-    pub(crate) engines: Vec<usize>,
-    /// The state of the queue afterwards.
-    pub(crate) then: ProbeState,
-}
-
-impl DispatchState {
+impl SharedQueues {
     /// Locks the state and finds the queue of a shape. Enough is then known of the shape to place `ops` operations.
     /// The queue is None if no engine offers the shape. If engines must be probed, this thread does it or waits for
     /// the thread that does.
-    pub(crate) fn lock_for(&self, shape: Shape, ops: usize) -> (MutexGuard<'_, LockedState>, Option<usize>) {
+    pub(crate) fn lock_for(&self, shape: Shape, ops: usize) -> (MutexGuard<'_, QueueState>, Option<usize>) {
         let mut state = self.lock();
         loop {
+            // Looked up again in each round: while the lock was open, another shape may have replaced the queue.
             let Some(queue) = self.queue_of(&mut state, shape) else { return (state, None) };
             match state.scheduler.need_probe(queue, ops) {
                 ProbeNeed::Known => return (state, Some(queue)),
@@ -74,6 +42,7 @@ impl DispatchState {
     pub(crate) fn run_probe(&self, request: &ProbeRequest) {
         let choices = request.engines.iter().filter_map(|engine| self.probe_engine(*engine, request.shape));
         let choices: Vec<EngineChoice> = choices.collect();
+        // The index in the request is still right: a queue is not replaced while it is being probed.
         self.lock().scheduler.add_choices(request, choices);
         self.probe_done.notify_all();
         self.wake_all();
@@ -81,11 +50,13 @@ impl DispatchState {
 
     /// Probes one engine. Returns None if it panics or does not offer every shape of the class.
     fn probe_engine(&self, index: usize, shape: Shape) -> Option<EngineChoice> {
-        let (engine, first_use_probe) = (self.engine(index), self.blueprint.first_use_probe.as_ref()?);
+        let engine = self.blueprint.engine(index);
+        let first_use_probe = self.blueprint.first_use_probe.as_ref()?;
         let probe_engine = || {
             let offer = first_use_probe(engine, shape)?;
             engine.offers(shortest_of(shape)).map(|_| offer)
         };
+        // Without the catch, the queue would stay marked as being probed and its jobs would wait for ever.
         let (batch_size, cost) = catch_unwind(AssertUnwindSafe(probe_engine)).ok().flatten()?;
         Some(EngineChoice::new(index, batch_size, cost, engine.location() == EngineLocation::Far))
     }
