@@ -1,6 +1,6 @@
 //! `Authentication-Results` fields: writing them and finding forged ones. RFC 8601.
 
-use crate::arc::ArcChain;
+use crate::chain::ArcChain;
 use crate::fold::FoldedField;
 use crate::verdict::{DkimVerdict, SignatureResult};
 

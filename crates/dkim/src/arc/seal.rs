@@ -4,11 +4,11 @@ use std::fmt;
 
 use oarlock::{Accelerator, Answers, Job, JobError, SubmitOptions};
 
-use super::chain::{ArcChain, ChainFault};
 use super::sets::{
     MAX_SETS, MESSAGE, RESULTS, SEAL, find_sets, highest_instance, write_results_and_message, write_seal,
 };
 use crate::canon::{CanonicalForm, canonicalize_header};
+use crate::chain::{ArcChain, ChainFault};
 use crate::fold::FoldedField;
 use crate::hash::{
     BodyHasher, BodyNeed, DigestBatch, DigestId, Digests, HashedBodies, HashedBody, WholeBody, find_body,

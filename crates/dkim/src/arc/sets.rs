@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::chain::ChainFault;
 use crate::canon::{CanonicalForm, canonicalize_header};
+use crate::chain::ChainFault;
 use crate::message::{HeaderField, MailLimits, name_hash};
 use crate::select::write_unsigned;
 use crate::signature::{DkimSignature, SignatureError, SignatureRules, required, text};

@@ -6,7 +6,7 @@ use oarlock::{Accelerator, Answers, Job, JobError, Key, SubmitOptions};
 use smallvec::SmallVec;
 
 use crate::algorithm::SignatureAlgorithm;
-use crate::arc::{ArcChain, ChainFault};
+use crate::chain::{ArcChain, ChainFault};
 use crate::hash::{DigestId, Digests, Hash, HashedBody};
 use crate::key_answer::{KeyAnswer, KeyName};
 use crate::policy::VerifyPolicy;
