@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 use crate::asn1::{AlgorithmId, not_encoded};
 use crate::pbes2::{self, KeyDerivation};
-use crate::{KeyError, Passphrase, fingerprint};
+use crate::{KeyError, Passphrase, random};
 
 /// The derivation of the encryption key of a private key from a passphrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +112,7 @@ pub(crate) fn encrypted(
     passphrase: &Passphrase,
     protection: Protection,
 ) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-    let salt: [u8; 16] = fingerprint::random()?;
+    let salt: [u8; 16] = random::draw_bytes()?;
     let kdf = match protection {
         Protection::Scrypt { log_n, r, p } => KeyDerivation::scrypt(&salt, log_n, r, p)?,
         Protection::Pbkdf2 { iterations } => KeyDerivation::pbkdf2_sha256(&salt, iterations),

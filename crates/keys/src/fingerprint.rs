@@ -1,9 +1,9 @@
 //! The fingerprints of keys.
 
-use aws_lc_rs::{digest, rand};
+use aws_lc_rs::digest;
 use oarlock_core::{Fingerprint, Key, KeyParts};
 
-use crate::{KeyError, export};
+use crate::{KeyError, export, random};
 
 /// A local key of validated parts, with its fingerprint.
 pub(crate) fn local(parts: KeyParts) -> Result<Key, KeyError> {
@@ -16,7 +16,7 @@ pub(crate) fn local(parts: KeyParts) -> Result<Key, KeyError> {
 pub(crate) fn of(parts: &KeyParts) -> Result<Fingerprint, KeyError> {
     match export::spki_of(parts)? {
         Some(spki) => Ok(Fingerprint::new(sha256(&spki))),
-        None => random().map(Fingerprint::new),
+        None => random::draw_bytes().map(Fingerprint::new),
     }
 }
 
@@ -24,11 +24,4 @@ fn sha256(bytes: &[u8]) -> [u8; 32] {
     let mut hash = [0; 32];
     hash.copy_from_slice(digest::digest(&digest::SHA256, bytes).as_ref());
     hash
-}
-
-/// Random bytes from the library's generator.
-pub(crate) fn random<const N: usize>() -> Result<[u8; N], KeyError> {
-    let mut bytes = [0; N];
-    rand::fill(&mut bytes).map_err(|_| KeyError::Machine { what: "drawing random bytes" })?;
-    Ok(bytes)
 }

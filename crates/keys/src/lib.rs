@@ -42,6 +42,7 @@ pub mod import;
 mod oid;
 mod passphrase;
 mod pbes2;
+mod random;
 pub mod raw;
 pub mod reference;
 pub mod rsa;
