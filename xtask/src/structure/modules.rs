@@ -17,8 +17,6 @@ use crate::workspace::{Workspace, WorkspaceError, WorkspaceMember};
 const TOLERATED_CYCLES: &[(&str, usize)] = &[
     // Target: four. The state of the dispatcher knows all of its parts, and all parts know the state.
     ("dispatch", 12),
-    // Target: four. The reader of zones knows the formats of data, which know the reader's tokens.
-    ("dnssec", 6),
 ];
 
 /// Checks the cycles of every crate of the workspace.

@@ -3,17 +3,17 @@
 use smallvec::SmallVec;
 
 use super::parse::TYPE;
-use super::wire::DataError;
+use crate::data_error::DataError;
 use crate::rtype::RecordType;
-use crate::zone::entries::EntryWords;
-use crate::zone::{EntryError, Read};
+use crate::text::entries::EntryWords;
+use crate::text::{EntryError, Read};
 
 /// Reads types up to the entry's end into windows of bits.
 pub(super) fn parse(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let (mut first, mut last) = ([0_u8; 32], 0);
     let mut others = SmallVec::<[u16; 8]>::new();
     while let Some(word) = words.next()? {
-        let rtype = RecordType::read(word).ok_or_else(|| EntryError::word(word, TYPE))?;
+        let rtype = word.record_type().ok_or_else(|| EntryError::word(word, TYPE))?;
         match u8::try_from(rtype.0) {
             Ok(low) => {
                 first[usize::from(low / 8)] |= 0x80 >> (low % 8);
@@ -84,7 +84,7 @@ fn bits_of(bits: &[u8], mut each: impl FnMut(u16)) {
 pub(super) fn parse_old(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut bits = [0_u8; 16];
     while let Some(word) = words.next()? {
-        let low = RecordType::read(word).map(|rtype| rtype.0).filter(|number| (1..128).contains(number));
+        let low = word.record_type().map(|rtype| rtype.0).filter(|number| (1..128).contains(number));
         let low = low.ok_or_else(|| EntryError::word(word, "a type below 128"))?;
         bits[usize::from(low / 8)] |= 0x80 >> (low % 8);
     }

@@ -6,9 +6,9 @@ use memchr::memchr;
 
 use crate::base32hex::read_base32hex;
 use crate::name;
-use crate::zone::entries::EntryWords;
-use crate::zone::word::{EntryWord, WordKind};
-use crate::zone::{EntryError, Read};
+use crate::text::entries::EntryWords;
+use crate::text::word::{EntryWord, WordKind};
+use crate::text::{EntryError, Read};
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 /// The value of a byte that is not a digit.

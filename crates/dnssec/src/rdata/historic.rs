@@ -1,12 +1,12 @@
 //! WKS, X25, ATMA and A6, types that few zones still have.
 
-use super::wire::DataError;
 use super::{codec, parse, print};
+use crate::data_error::DataError;
 use crate::name::{DomainName, LetterCase};
-use crate::zone::entries::EntryWords;
-use crate::zone::names::{self, ZoneOrigin};
-use crate::zone::word::{EntryWord, WordKind, digits};
-use crate::zone::{EntryError, Read};
+use crate::text::entries::EntryWords;
+use crate::text::names::{self, ZoneOrigin};
+use crate::text::word::{EntryWord, WordKind, digits};
+use crate::text::{EntryError, Read};
 
 const PROTOCOL: &str = "the name of a protocol, such as tcp, or its number up to 255";
 const SERVICE: &str = "the name of a service, or a port up to 65535";

@@ -1,11 +1,11 @@
 //! Gateways, relays and host identities. RFC 4025 section 3, RFC 8777 4.3, RFC 8005 section 6.
 
-use super::wire::DataError;
 use super::{codec, parse, print};
+use crate::data_error::DataError;
 use crate::name::{DomainName, LetterCase};
-use crate::zone::entries::EntryWords;
-use crate::zone::names::{self, ZoneOrigin};
-use crate::zone::{EntryError, Read};
+use crate::text::entries::EntryWords;
+use crate::text::names::{self, ZoneOrigin};
+use crate::text::{EntryError, Read};
 
 const NO_KIND: DataError = DataError::Field("a kind of gateway above 3");
 const EXPECTED_KIND: &str = "a kind of gateway up to 3";

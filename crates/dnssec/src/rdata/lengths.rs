@@ -1,6 +1,6 @@
 //! Lengths of digests, fingerprints and keys that depend on a number in the data.
 
-use super::wire::DataError;
+use crate::data_error::DataError;
 use crate::rtype::RecordType;
 use crate::zonemd::ZONEMD_SIMPLE;
 

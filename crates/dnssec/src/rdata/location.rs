@@ -1,9 +1,9 @@
 //! Locations on Earth. RFC 1876.
 
-use super::wire::DataError;
-use crate::zone::entries::EntryWords;
-use crate::zone::word::digits;
-use crate::zone::{EntryError, Read};
+use crate::data_error::DataError;
+use crate::text::entries::EntryWords;
+use crate::text::word::digits;
+use crate::text::{EntryError, Read};
 
 /// The value of latitude and longitude zero, in thousandths of a second of arc.
 const EQUATOR: u32 = 1 << 31;

@@ -9,10 +9,10 @@ use super::{
 };
 use crate::name::LetterCase;
 use crate::rtype::RecordType;
-use crate::zone::entries::EntryWords;
-use crate::zone::names::{self, ZoneOrigin};
-use crate::zone::word::{EntryWord, WordKind, digits};
-use crate::zone::{EntryError, Read};
+use crate::text::entries::EntryWords;
+use crate::text::names::{self, ZoneOrigin};
+use crate::text::word::{EntryWord, WordKind, digits};
+use crate::text::{EntryError, Read};
 
 const ALGORITHM: &str = "an algorithm";
 const BYTE: &str = "a number up to 255";
@@ -75,7 +75,7 @@ fn signature(words: &mut EntryWords<'_>, origin: Option<ZoneOrigin<'_>>, out: &m
 #[inline]
 fn covered(words: &mut EntryWords<'_>) -> Read<RecordType> {
     let word = words.require("a type")?;
-    RecordType::read(word).ok_or_else(|| EntryError::word(word, TYPE))
+    word.record_type().ok_or_else(|| EntryError::word(word, TYPE))
 }
 
 /// Parses the generic form: length, and bytes in hex. RFC 3597 section 5.

@@ -4,10 +4,10 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::parse::address as address_of;
 use super::print as text;
-use super::wire::DataError;
-use crate::zone::entries::EntryWords;
-use crate::zone::word::{EntryWord, digits};
-use crate::zone::{EntryError, Read};
+use crate::data_error::DataError;
+use crate::text::entries::EntryWords;
+use crate::text::word::{EntryWord, digits};
+use crate::text::{EntryError, Read};
 
 const EXPECTED: &str = "a prefix such as 1:192.0.2.0/24 or !2:2001:db8::/32";
 

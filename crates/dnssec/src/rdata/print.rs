@@ -4,9 +4,10 @@ use std::io::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::fields::{DataField, fields};
-use super::wire::{DataError, take};
+use super::wire::take;
 use super::{bitmap, codec, historic, hosts, lengths, location, prefixes, service, time};
 use crate::base32hex::write_base32hex;
+use crate::data_error::DataError;
 use crate::name::DomainName;
 use crate::rtype::RecordType;
 

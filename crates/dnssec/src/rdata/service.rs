@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use super::wire::DataError;
 use super::{codec, dohpath, parse as text_of, print as text};
-use crate::zone::entries::EntryWords;
-use crate::zone::word::{EntryWord, WordKind, digits};
-use crate::zone::{EntryError, Read};
+use crate::data_error::DataError;
+use crate::text::entries::EntryWords;
+use crate::text::word::{EntryWord, WordKind, digits};
+use crate::text::{EntryError, Read};
 
 const MANDATORY: u16 = 0;
 const ALPN: u16 = 1;

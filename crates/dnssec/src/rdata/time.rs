@@ -1,6 +1,6 @@
 //! Points in time of signatures: seconds since 1970 in 32 bits. RFC 4034 3.2.
 
-use crate::zone::word::eight_digits;
+use crate::text::word::eight_digits;
 
 /// Parses a point in time of an RRSIG record: `YYYYMMDDHHmmSS` in UTC, or seconds since 1970. RFC 4034 3.2.
 #[must_use]

@@ -1,6 +1,7 @@
 //! A word of an entry, and the numbers that it may stand for.
 
 use super::error::{EntryError, Read};
+use crate::rtype::RecordType;
 
 /// The form of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +80,12 @@ impl<'t> EntryWord<'t> {
     fn last_eight(self) -> Option<u64> {
         let bits = self.bytes().iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
         (1..=8).contains(&self.len()).then_some(bits)
+    }
+
+    /// Parses a mnemonic in any case, or `TYPE` and a number.
+    #[inline]
+    pub(crate) fn record_type(self) -> Option<RecordType> {
+        RecordType::parse_with_capitals(self.bytes(), self.capitals())
     }
 
     /// Parses the word as a number of up to ten digits that fits into 32 bits.

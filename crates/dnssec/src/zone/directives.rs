@@ -1,13 +1,13 @@
 //! The directives `$ORIGIN`, `$TTL` and `$INCLUDE`. RFC 1035 5.1, RFC 2308 section 4.
 
-use super::entries::EntryWords;
-use super::error::{EntryError, Read, shown};
-use super::names;
 use super::reader::ZoneReader;
-use super::word::{EntryWord, WordKind};
 use crate::name::{DomainName, DomainNameBuf, LetterCase};
 use crate::rdata;
 use crate::records::ZoneRecords;
+use crate::text::entries::EntryWords;
+use crate::text::names;
+use crate::text::word::{EntryWord, WordKind};
+use crate::text::{EntryError, Read, shown};
 
 /// The maximum depth of included files.
 const MAX_DEPTH: u32 = 16;

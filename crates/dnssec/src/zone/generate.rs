@@ -1,12 +1,12 @@
 //! `$GENERATE`: records from a template and a range, as in BIND.
 
-use super::entries::{EntryEnd, EntryWords, TextPosition};
-use super::error::{EntryError, Read};
 use super::reader::ZoneReader;
 use super::scope::{RecordHead, is_class};
-use super::word::{EntryWord, WordKind, digits};
 use crate::records::ZoneRecords;
 use crate::rtype::RecordType;
+use crate::text::entries::{EntryEnd, EntryWords, TextPosition};
+use crate::text::word::{EntryWord, WordKind, digits};
+use crate::text::{EntryError, Read};
 
 /// The maximum width of a padded number.
 const MAX_WIDTH: u32 = 255;

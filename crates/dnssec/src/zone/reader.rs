@@ -2,15 +2,16 @@
 
 use std::fmt;
 
-use super::entries::{EntryEnd, EntryWords, MAX_ENTRY, TextPosition};
-use super::error::{EntryError, FaultyEntry, Read};
-use super::names::ZoneOriginBuf;
+use super::error::FaultyEntry;
 use super::scope::{EntryScope, RecordHead};
-use super::word::MAX_TTL;
 use crate::name::{DomainName, LetterCase};
 use crate::rdata;
 use crate::records::ZoneRecords;
 use crate::rtype::RecordType;
+use crate::text::entries::{EntryEnd, EntryWords, MAX_ENTRY, TextPosition};
+use crate::text::names::ZoneOriginBuf;
+use crate::text::word::MAX_TTL;
+use crate::text::{EntryError, Read};
 
 /// The maximum number of faults that are kept. Further ones are counted.
 const MAX_FAULTS: usize = 1000;
@@ -288,7 +289,7 @@ fn is_within_line(text: &[u8], position: TextPosition) -> bool {
 
 impl fmt::Debug for ZoneReader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader")
+        f.debug_struct("ZoneReader")
             .field("line", &self.line)
             .field("faults", &self.faults.len())
             .finish_non_exhaustive()
