@@ -35,6 +35,7 @@ pub fn rsa(bits: u16) -> Result<Key, KeyError> {
     };
     let failed = KeyError::Machine { what: "generating an RSA key" };
     let pair = RsaKeyPair::generate(size).map_err(|_| failed.clone())?;
+    // AWS-LC gives the numbers of the pair only in this form. The import also checks them.
     let pkcs8 = AsDer::<Pkcs8V1Der<'_>>::as_der(&pair).map_err(|_| failed)?;
     import::pkcs8_der(pkcs8.as_ref())
 }
