@@ -17,8 +17,8 @@
 //! ```
 //! use oarlock::Accelerator;
 //! use oarlock_dkim::{
-//!     DkimSigner, DkimVerdict, KeyAnswer, MailLimits, ParsedMail, RecordOptions, SignIntake, VerifyIntake, VerifyPolicy,
-//!     record_text,
+//!     DkimSigner, DkimVerdict, KeyAnswer, MailLimits, ParsedMail, RecordOptions, SignIntake, VerifyIntake,
+//!     VerifyPolicy, record_text,
 //! };
 //!
 //! let accelerator = Accelerator::builder().engines(["scalar"]).build()?;

@@ -202,7 +202,7 @@ pub fn decode_frame(data: &[u8], skipped: &mut SkipCounts, sink: EventSink<'_>) 
 #[must_use]
 pub fn decode_event(data: &[u8]) -> Option<Option<CaptureEvent<'_>>> {
     let mut message = None;
-    for field in FieldReader(data) {
+    for field in ProtobufFields(data) {
         // dnstap.proto, `Dnstap.message`.
         if let (14, FieldValue::Bytes(bytes)) = field? {
             message = Some(bytes);
@@ -223,7 +223,7 @@ struct DnstapMessage<'a> {
 
 fn message_event(bytes: &[u8]) -> Option<Option<CaptureEvent<'_>>> {
     let mut message = DnstapMessage::default();
-    for field in FieldReader(bytes) {
+    for field in ProtobufFields(bytes) {
         match field? {
             (1, FieldValue::Number(kind)) => message.kind = kind,
             (8, FieldValue::Number(seconds)) => message.query_s = Some(seconds),
@@ -248,14 +248,14 @@ fn message_event(bytes: &[u8]) -> Option<Option<CaptureEvent<'_>>> {
 
 /// An iterator over the fields of a message in protocol buffers (<https://protobuf.dev/programming-guides/encoding>).
 /// It yields None for a malformed field, and ends there.
-struct FieldReader<'a>(&'a [u8]);
+struct ProtobufFields<'a>(&'a [u8]);
 
 enum FieldValue<'a> {
     Number(u64),
     Bytes(&'a [u8]),
 }
 
-impl<'a> Iterator for FieldReader<'a> {
+impl<'a> Iterator for ProtobufFields<'a> {
     type Item = Option<(u64, FieldValue<'a>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -270,7 +270,7 @@ impl<'a> Iterator for FieldReader<'a> {
     }
 }
 
-impl<'a> FieldReader<'a> {
+impl<'a> ProtobufFields<'a> {
     fn field(&mut self) -> Option<(u64, FieldValue<'a>)> {
         let tag = self.varint()?;
         let value = match tag & 7 {

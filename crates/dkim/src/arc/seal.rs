@@ -40,7 +40,8 @@ pub enum SealError {
     Job(#[from] JobError),
 }
 
-/// The three header fields of a new ARC set, each without the CRLF at its end. They go to the top of the message, the seal first.
+/// The three header fields of a new ARC set, each without the CRLF at its end. They go to the top of the message, the
+/// seal first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedFields {
     /// `ARC-Seal`.
