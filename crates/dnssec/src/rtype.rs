@@ -42,7 +42,7 @@ macro_rules! types {
     };
 }
 
-/// The number of table slots, more than twice the number of mnemonics.
+/// The number of table slots, more than twice the number of mnemonics. A search then ends after one or two slots.
 const SLOTS: usize = 256;
 const SLOT_BITS: u32 = SLOTS.ilog2();
 /// 2^64 divided by the golden ratio. The product spreads a difference in any bit to the high bits.

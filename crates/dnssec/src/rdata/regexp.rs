@@ -11,8 +11,8 @@ const CLASSES: [&[u8]; 12] = [
     b"print", b"xdigit",
 ];
 
-/// Returns true for an empty text, and for an expression and its replacement between delimiters if the replacement
-/// refers to groups of the expression only. Servers refuse to load a zone with other texts.
+/// Returns true for an empty text. Also returns true for an expression and its replacement between delimiters, if the
+/// replacement refers only to groups of the expression. Servers reject a zone with any other text.
 pub(super) fn is_substitution(text: &[u8]) -> bool {
     let Some((&delimiter, rest)) = text.split_first() else { return true };
     if matches!(delimiter, b'0'..=b'9' | b'\\' | b'i') || text.contains(&0) {

@@ -123,8 +123,8 @@ impl<'t> EntryWord<'t> {
     }
 }
 
-/// The longest TTL. RFC 2181 section 8: verifiers treat a longer one as 0, and then reject the signature, which
-/// states the original.
+/// The maximum TTL. RFC 2181 section 8. Verifiers treat a longer TTL as 0. They would then reject the signature, which
+/// states the original TTL.
 pub(crate) const MAX_TTL: u32 = i32::MAX as u32;
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
@@ -132,6 +132,7 @@ const ZEROS: u64 = 0x3030_3030_3030_3030;
 /// Parses eight digits, the first in the lowest byte.
 #[inline]
 pub(crate) fn eight_digits(digits: u64) -> Option<u32> {
+    // `:` to `?` have the high half of a digit too. Adding 6 changes the high half of these six bytes only.
     let above_nine = digits.wrapping_add(0x0606_0606_0606_0606);
     if digits & 0xf0f0_f0f0_f0f0_f0f0 != ZEROS || above_nine & 0xf0f0_f0f0_f0f0_f0f0 != ZEROS {
         return None;
