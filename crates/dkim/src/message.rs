@@ -11,7 +11,7 @@ pub struct MailLimits {
     pub max_headers: usize,
     /// The maximum length of all header fields together, in bytes.
     pub max_header_bytes: usize,
-    /// The maximum number of signatures that are verified, from the top. Those below have the result `policy`.
+    /// The maximum number of signatures that are verified, from the top. The signatures below have the result `policy`.
     pub max_signatures: usize,
     /// The maximum number of names in one `h=`.
     pub max_signed_names: usize,
@@ -23,10 +23,13 @@ pub struct MailLimits {
 impl Default for MailLimits {
     fn default() -> Self {
         Self {
+            // Both are far above real messages: mail servers limit a header to some hundred KiB.
             max_headers: 20_000,
             max_header_bytes: 4 << 20,
+            // Each costs a hash of the header, and up to one lookup. RFC 6376 8.4 names this attack.
             max_signatures: 5,
             max_signed_names: 512,
+            // Five signatures, and a chain of up to fifteen sets, which is longer than real ones.
             max_lookups: 20,
         }
     }
@@ -177,6 +180,7 @@ impl<'a> ParsedMail<'a> {
     pub fn parse(bytes: &'a [u8], limits: &MailLimits) -> Result<Self, MailParseError> {
         let mut headers = Vec::with_capacity(32);
         let mut rest = bytes;
+        // Not a header field: field names have no space, and this line has no colon after its name.
         if rest.starts_with(b"From ") {
             rest = &rest[field_end(rest).end.min(rest.len())..];
         }

@@ -53,7 +53,7 @@ pub struct SealedFields {
 }
 
 impl SealedFields {
-    /// Returns the fields in the order in which they stand in the message, the seal first.
+    /// Returns the fields in their order in the message, the seal first.
     #[must_use]
     pub fn from_top(&self) -> [&str; 3] {
         [&self.seal, &self.message_signature, &self.results]
@@ -181,6 +181,7 @@ impl<'m> SealIntake<'m> {
         let signer = &self.sealer.0;
         let digests = self.gather.run(accelerator)?;
         let mut stage = SealStage::messages(signer, self.now_s, self.requests, &digests)?;
+        // The seal covers the finished message signature, so the two cannot be signed in one step. RFC 8617 5.1.1.
         for step in [SealStage::seals, SealStage::sets] {
             let hashed = stage.gather.run(accelerator)?;
             let answers = accelerator.run_all(&stage.jobs(signer, &hashed));
@@ -346,7 +347,7 @@ fn write_seal_input(request: &SealRequest<'_>, message: &str, seal: &str, out: &
         write_seal(set, &request.headers, out);
     }
     for (field, end) in [(&*request.results, "\r\n"), (message, "\r\n"), (seal, "")] {
-        // This cannot fail: we wrote the field with its name and colon.
+        // This cannot fail: the fields were written here, with name and colon.
         if let Ok(header) = HeaderField::new(field.as_bytes()) {
             canonicalize_header(CanonicalForm::Relaxed, &header, out);
             out.extend_from_slice(end.as_bytes());
