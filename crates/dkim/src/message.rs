@@ -26,10 +26,10 @@ impl Default for MailLimits {
             // Both are far above real messages: mail servers limit a header to some hundred KiB.
             max_headers: 20_000,
             max_header_bytes: 4 << 20,
-            // Each costs a hash of the header, and up to one lookup. RFC 6376 8.4 names this attack.
+            // Each costs a hash of the header and a lookup. RFC 6376 6.1 allows such a limit.
             max_signatures: 5,
             max_signed_names: 512,
-            // Five signatures, and a chain of up to fifteen sets, which is longer than real ones.
+            // Enough for five signatures and a chain of fourteen sets, which is longer than usual chains.
             max_lookups: 20,
         }
     }
@@ -180,8 +180,7 @@ impl<'a> ParsedMail<'a> {
     pub fn parse(bytes: &'a [u8], limits: &MailLimits) -> Result<Self, MailParseError> {
         let mut headers = Vec::with_capacity(32);
         let mut rest = bytes;
-        // Not a header field: field names have no space, and this line has no colon after its name.
-        if rest.starts_with(b"From ") {
+        if is_mailbox_line(rest) {
             rest = &rest[field_end(rest).end.min(rest.len())..];
         }
         while !rest.is_empty() {
@@ -200,6 +199,13 @@ impl<'a> ParsedMail<'a> {
         }
         Ok(Self { headers, body: &[] })
     }
+}
+
+/// Returns true for the first line of a message in a mailbox file. `From :` is a header field in obsolete syntax (RFC
+/// 5322 4.5). If it were skipped, a mail program could show an author that no signature covers.
+fn is_mailbox_line(bytes: &[u8]) -> bool {
+    let Some(after) = bytes.strip_prefix(b"From ") else { return false };
+    after.iter().find(|byte| !matches!(byte, b' ' | b'\t')) != Some(&b':')
 }
 
 /// Returns the range of the CRLF that ends the first field. White space after a CRLF continues the field.
@@ -235,6 +241,16 @@ mod tests {
         assert_eq!(message.headers[2].value(), b"");
         assert_eq!(message.body, b"body\r\n\r\n");
         assert!(message.headers[0].is(b"a") && message.headers[0].hash == message.headers[2].hash);
+    }
+
+    #[test]
+    fn an_obsolete_from_field_is_not_the_first_line_of_a_mailbox() {
+        for text in [&b"From : a@b\r\n\r\n"[..], b"From \t : a@b\r\n\r\n"] {
+            let message = parse(text).unwrap();
+            assert_eq!(message.headers.len(), 1, "{}", text.escape_ascii());
+            assert!(message.headers[0].is(b"From"));
+        }
+        assert_eq!(parse(b"From a@b : x\r\nA: b\r\n\r\n").unwrap().headers.len(), 1);
     }
 
     #[test]

@@ -145,7 +145,7 @@ fn parse_key(key_type: &[u8], public: &[u8]) -> Result<Key, KeyRecordError> {
     let bytes = || base64::decode(public).ok_or(KeyRecordError::Base64);
     match key_type {
         b"rsa" => {
-            // RFC 6376 3.6.1 says RSAPublicKey, but all signers publish SubjectPublicKeyInfo (erratum 3017). So that is
+            // The grammar of RFC 6376 3.6.1 says RSAPublicKey, but signers publish SubjectPublicKeyInfo. So that is
             // tried first, and its error is reported.
             let der = bytes()?;
             let key = keys::import::spki_der(&der)

@@ -182,7 +182,7 @@ impl<'a> DkimSignature<'a> {
             _ => None,
         };
         let names = names_of(required(tags, "h")?, limits)?;
-        // RFC 6376 5.4 requires From. RFC 8617 4.1.2 has no such rule for ARC.
+        // RFC 6376 5.4 requires From in a DKIM signature.
         if kind == SignatureRules::Dkim && !names.iter().any(|name| name.name.eq_ignore_ascii_case(b"from")) {
             return Err(SignatureError::FromNotSigned);
         }
@@ -295,7 +295,7 @@ fn identity_of<'a>(value: &'a [u8], domain: &str) -> Result<Cow<'a, str>, Signat
 fn quoted_printable(text: &[u8]) -> Vec<u8> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),
-        // RFC 6376 2.11 allows capital letters only.
+        // RFC 2045 6.7, on which the encoding is based, allows capital letters only.
         b'A'..=b'F' => Some(byte - b'A' + 10),
         _ => None,
     };

@@ -83,7 +83,7 @@ fn check_set(parts: &SetFields, number: usize, headers: &[HeaderField<'_>]) -> R
     let broken = |fault| ChainFault::Seal(number, fault);
     let tags = TagList::parse(headers[seal].value()).map_err(|fault| broken(fault.into()))?;
     let seal_signature = DkimSignature::from_seal_tags(&tags).map_err(broken)?;
-    // RFC 8617 5.2 step 3.D: only the first set may say none, and the others must say pass.
+    // RFC 8617 5.2 step 3: the first set must say none, and the others must say pass.
     match (number, required(&tags, "cv").map_err(broken)?) {
         (1, b"none") | (2.., b"pass") => Ok(ArcSet { results, message, seal, seal_signature }),
         (_, b"fail") => Err(ChainFault::SealedAsFailed(number)),
