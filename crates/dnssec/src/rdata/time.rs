@@ -65,7 +65,7 @@ fn month_len(year: u32, month: u32) -> u32 {
     }
 }
 
-/// Returns the date that is so many days after 1970.
+/// Returns the date `days` days after the first day of 1970.
 fn date(days: u32) -> (u32, u32, u32) {
     let days = days + EPOCH;
     let (era, day) = (days / 146_097, days % 146_097);
