@@ -10,6 +10,7 @@ use crate::text::{EntryError, Read};
 
 /// Reads types up to the entry's end into windows of bits.
 pub(super) fn parse(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
+    // Nearly all types are below 256, so the first window needs no list and no sort.
     let (mut first, mut last) = ([0_u8; 32], 0);
     let mut others = SmallVec::<[u16; 8]>::new();
     while let Some(word) = words.next()? {
@@ -94,6 +95,7 @@ pub(super) fn parse_old(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<(
 }
 
 pub(super) fn check_old(bits: &[u8]) -> Result<usize, DataError> {
+    // RFC 2535 5.2: if bit 0 is set, the bits have another format, which was never defined.
     let is_good = bits.len() <= 16 && bits.last() != Some(&0) && bits.first().is_none_or(|byte| *byte < 0x80);
     if is_good {
         Ok(bits.len())

@@ -35,6 +35,7 @@ fn prefix(word: EntryWord<'_>, out: &mut Vec<u8>) -> Option<()> {
     if len > max {
         return None;
     }
+    // RFC 3123 section 4: trailing zero bytes of an address must not be sent.
     let used = bytes.len() - bytes.iter().rev().take_while(|byte| **byte == 0).count();
     out.extend_from_slice(&[0, family, len as u8, u8::from(is_negated) << 7 | used as u8]);
     out.extend_from_slice(&bytes[..used]);

@@ -50,6 +50,7 @@ pub(crate) fn write(
     out: &mut Vec<u8>,
 ) -> Read<()> {
     match word.from().first_chunk::<BLOCK>() {
+        // Near the end of the text there is no whole block, and the general function reads the name.
         Some(block) if word.kind() == WordKind::Plain && word.len() <= MAX_SHORT => {
             match write_short(block, word.len(), origin, case, out) {
                 true => Ok(()),

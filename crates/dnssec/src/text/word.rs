@@ -92,6 +92,8 @@ impl<'t> EntryWord<'t> {
     #[inline]
     pub(crate) fn digits(self) -> Option<u32> {
         match self.eight() {
+            // The word moves to the end of the eight bytes, after as many characters `0` as are missing. The shift is
+            // in two steps, because a shift by 64 bits is not defined.
             Some(bits) => eight_digits(bits << (64 - 8 * self.len()) | ZEROS >> (8 * self.len() - 1) >> 1),
             None => digits(self.bytes()),
         }

@@ -8,7 +8,7 @@ use crate::text::entries::{EntryEnd, EntryWords, TextPosition};
 use crate::text::word::{EntryWord, WordKind, digits};
 use crate::text::{EntryError, Read};
 
-/// The maximum width of a padded number.
+/// The maximum width of a padded number. A longer one could not be part of a name.
 const MAX_WIDTH: u32 = 255;
 
 /// A range of numbers, its end included.

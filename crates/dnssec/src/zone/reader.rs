@@ -18,7 +18,7 @@ const MAX_FAULTS: usize = 1000;
 /// The maximum number of unclosed parentheses. After each, up to 1 MiB is read again, so the reader gives up at this
 /// number.
 const MAX_OPEN: u32 = 100;
-/// The default maximum of records that one `$GENERATE` makes.
+/// The default maximum of records that one `$GENERATE` makes. A line of text could otherwise make 2^31 records.
 const MAX_GENERATED: u32 = 65_536;
 
 /// Returns the text of a file that `$INCLUDE` names, or the reason of the failure.

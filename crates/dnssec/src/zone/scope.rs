@@ -133,6 +133,7 @@ impl RecordHead {
         let (mut ttl, mut has_class) = (None, false);
         loop {
             let word = words.require("a type")?;
+            // No type begins with a digit, so a digit begins a TTL.
             if ttl.is_none() && word.bytes().first().is_some_and(u8::is_ascii_digit) {
                 ttl = Some(word.ttl()?);
             } else if word.capitals() == Some(IN) && !has_class {
