@@ -20,16 +20,16 @@ pub struct QueryBurst {
 }
 
 impl QueryBurst {
-    /// Computes the distribution from the queries of the seconds with messages, and the number of all seconds.
-    /// Returns None if there are no seconds.
+    /// Computes the distribution. The arguments are the numbers of queries in the seconds with messages, and the number
+    /// of all seconds. Returns None if there are no seconds.
     pub(super) fn new(mut rates: Vec<u64>, seconds: u64) -> Option<Self> {
         rates.sort_unstable();
         let max = *rates.last()?;
         let seconds = seconds.max(rates.len() as u64);
         let silent = seconds - rates.len() as u64;
         let percentile = |per_mille: u64| {
-            // The nearest-rank method: the smallest rate that so many of all seconds do not exceed. Seconds without
-            // messages rank first.
+            // The nearest-rank method: the smallest rate that this share of all seconds does not exceed. Seconds
+            // without messages rank first.
             let rank = (u128::from(seconds) * u128::from(per_mille)).div_ceil(1000).max(1);
             let at = rank.checked_sub(u128::from(silent) + 1).and_then(|at| usize::try_from(at).ok());
             at.and_then(|at| rates.get(at)).copied().unwrap_or(0)

@@ -18,8 +18,7 @@ impl SignatureCache {
         Self { expiry_s: HashMap::new(), max, now_s: 0 }
     }
 
-    /// Returns true if a resolver must verify this signature. A message without a time counts as arriving with the
-    /// latest one.
+    /// Returns true if a resolver must verify this signature. A message without a time gets the latest known time.
     pub(super) fn must_verify(&mut self, at_s: Option<u64>, signature: SignatureRecord) -> bool {
         self.now_s = at_s.unwrap_or(self.now_s);
         if self.expiry_s.get(&signature.id).is_some_and(|expiry_s| *expiry_s > self.now_s) {
@@ -32,8 +31,8 @@ impl SignatureCache {
         true
     }
 
-    /// Drops expired signatures. If that frees less than a quarter of the cache, it drops those that expire first
-    /// too.
+    /// Drops expired signatures. If that frees less than a quarter of the cache, it also drops the signatures that
+    /// expire first.
     fn evict_expired(&mut self) {
         let now_s = self.now_s;
         self.expiry_s.retain(|_, expiry_s| *expiry_s > now_s);

@@ -8,7 +8,7 @@ pub enum DnsMessageError {
     /// The message has fewer than 12 bytes.
     #[error("a message of fewer than 12 bytes")]
     Header,
-    /// A name leads out of the message, forwards or in a circle, or is too long.
+    /// A name is too long, or its pointers lead outside the message, forwards or in a circle.
     #[error("a name that is malformed")]
     Name,
     /// The message ends before its questions and records.
@@ -48,7 +48,7 @@ pub struct SignatureRecord {
 /// The opcode of queries and their responses. RFC 1035 4.1.1.
 pub const QUERY: u8 = 0;
 
-/// The longest name in bytes, the root label included. RFC 1035 3.1.
+/// The maximum length of a name in bytes, the root label included. RFC 1035 3.1.
 const MAX_NAME: usize = 255;
 
 /// The type of signature records. RFC 4034 section 3.
@@ -159,8 +159,8 @@ impl<'a> MessageWalker<'a> {
         Err(DnsMessageError::Name)
     }
 
-    /// Reads a name in lower case, without pointers (RFC 1035 4.1.4), and returns its length. A pointer must lead to
-    /// before every earlier part of the name, so there are no circles.
+    /// Reads a name in lower case, without pointers (RFC 1035 4.1.4), and returns its length. Each pointer must lead to
+    /// a position before all parts of the name that were read, so there are no circles.
     fn name(&self, start: usize, out: &mut [u8; MAX_NAME]) -> Result<usize, DnsMessageError> {
         let (mut at, mut earliest, mut len) = (start, start, 0);
         loop {
@@ -194,7 +194,7 @@ impl<'a> MessageWalker<'a> {
     }
 }
 
-/// Splits a name without pointers from what follows it. RFC 4034 3.1.7: the signer's name is not compressed.
+/// Splits a name without pointers from the bytes after it. RFC 4034 3.1.7: the signer's name is not compressed.
 fn split_name(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut len = 0;
     loop {

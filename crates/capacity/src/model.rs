@@ -43,7 +43,7 @@ pub struct DemandModel {
     pub s: ModelFunction,
     /// f4: the share of signatures that are verified.
     pub a_v: ModelFunction,
-    /// The b of the caller, in place of the composed one.
+    /// The b of the caller, which replaces the composed one.
     pub b: Option<f64>,
 }
 
@@ -100,7 +100,7 @@ impl DemandModel {
         b: None,
     };
 
-    /// Derives f1 to f4 from traffic, in intervals of so many seconds. A function is None if the traffic lacks its
+    /// Derives f1 to f4 from traffic, in intervals of `interval_s` seconds. A function is None if the traffic lacks its
     /// input: a query log has no responses.
     #[must_use]
     pub fn measured(traffic: &Traffic, interval_s: u64) -> [Option<ModelFunction>; 4] {
@@ -135,7 +135,7 @@ impl DemandModel {
         self.b.unwrap_or_else(|| self.b() / interval_s.max(1) as f64)
     }
 
-    /// Returns the signatures to verify per second for so many queries per second, at least zero.
+    /// Returns the signatures to verify per second for this number of queries per second, at least zero.
     #[must_use]
     pub fn signatures(&self, queries_per_s: f64, interval_s: u64) -> f64 {
         (self.a() * queries_per_s + self.b_per_s(interval_s)).max(0.0)

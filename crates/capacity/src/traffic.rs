@@ -107,7 +107,7 @@ impl Traffic {
         );
     }
 
-    /// Counts a query of which only the second is known.
+    /// Counts a query whose contents are unknown.
     pub fn query(&mut self, at_s: u64) {
         self.add(Some(at_s), TrafficCounts { queries: 1, ..TrafficCounts::default() });
     }
@@ -139,7 +139,7 @@ impl Traffic {
         self.totals
     }
 
-    /// Returns the number of messages that are in no second: those without a time, and those beyond
+    /// Returns the number of messages that belong to no second. They have no time, or exceed
     /// [`TrafficLimits::seconds`].
     #[must_use]
     pub fn unplaced(&self) -> u64 {
@@ -174,7 +174,7 @@ impl Traffic {
         QueryBurst::new(rates, self.observed_s())
     }
 
-    /// Returns the counts of intervals of so many seconds (at least one), in order, without empty intervals.
+    /// Returns the counts of intervals of `interval_s` seconds (at least one), in order, without empty intervals.
     #[must_use]
     pub fn intervals(&self, interval_s: u64) -> BTreeMap<u64, TrafficCounts> {
         let mut intervals: BTreeMap<u64, TrafficCounts> = BTreeMap::new();
@@ -184,7 +184,7 @@ impl Traffic {
         intervals
     }
 
-    /// Fits a line of y over x through intervals of so many seconds. Returns None if there is no such line.
+    /// Fits a line of y over x through intervals of `interval_s` seconds. Returns None if there is no such line.
     #[must_use]
     pub fn fit(
         &self,

@@ -37,9 +37,8 @@ pub enum KeyLookup<W> {
     Waits,
 }
 
-/// A cache of keys by name. Only one caller looks a name up, and the others wait (single flight). `W` represents a
-/// waiter, such as the sender of a channel. The caller passes the time in seconds, from any clock that never goes
-/// back.
+/// A cache of keys by name. One caller looks a name up, and the others wait. `W` represents a waiter, such as the
+/// sender of a channel. The caller passes the time in seconds, from any clock that never goes back.
 pub struct KeyCache<W> {
     limits: CacheLimits,
     entries: Mutex<HashMap<KeyName, CacheEntry<W>>>,
@@ -82,6 +81,7 @@ impl<W> KeyCache<W> {
     pub fn store(&self, name: &KeyName, answer: &KeyAnswer, ttl_s: u64, now_s: u64) -> Vec<W> {
         let limits = &self.limits;
         let kept_s = match answer {
+            // The TTL comes from another party's DNS, so the limits bound it. A revoked key must not stay for years.
             KeyAnswer::Records(_) => ttl_s.min(limits.max_ttl_s),
             KeyAnswer::NoRecord => ttl_s.min(limits.max_negative_ttl_s),
             KeyAnswer::Unknown(_) => limits.failure_s,

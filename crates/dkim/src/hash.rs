@@ -15,7 +15,8 @@ use crate::canon::{BodyCanonicalizer, CanonicalForm, canonicalize_body};
 /// A digest.
 pub(crate) type Hash = SmallVec<[u8; 32]>;
 
-/// The number of canonical bytes of a body that are kept. A longer body is hashed while it arrives.
+/// The number of canonical bytes of a body that are kept. A longer body is hashed while it arrives. Nearly all messages
+/// are shorter, and a batch of short bodies fills the lanes.
 const KEPT: usize = 64 << 10;
 
 /// The identity of one input of a [`DigestBatch`].
@@ -334,6 +335,7 @@ impl StreamedDigest {
         self.len += canonical.len() as u64;
         let left = usize::try_from(self.limit - self.taken).unwrap_or(usize::MAX);
         let wanted = &canonical[..canonical.len().min(left)];
+        // Bytes beyond `l=` are counted, because the verifier compares the length, but they are not hashed.
         self.taken += wanted.len() as u64;
         self.bytes.extend_from_slice(wanted);
         if self.bytes.len() >= KEPT {

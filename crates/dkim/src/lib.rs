@@ -1,4 +1,5 @@
-//! DKIM and ARC: signs, verifies and seals many messages at a time, without I/O. Callers bring the messages and the answers of DNS.
+//! DKIM and ARC: signs, verifies and seals many messages at a time, without I/O. Callers bring the messages and the
+//! answers of DNS.
 //!
 //! | module | content |
 //! |---|---|
@@ -8,14 +9,17 @@
 //! | [`sign`](SignIntake) | signing in stages |
 //! | [`verify`](VerifyIntake) | verifying in stages: hashes, keys, signatures |
 //! | [`verdict`](DkimVerdict), [`results`](authentication_results) | verdicts, their reasons and the `Authentication-Results` field |
-//! | [`arc`](ArcChain) | ARC chains, verified and sealed |
+//! | [`arc`](SealIntake), [`chain`](ArcChain) | ARC sets and seals; the result of a chain |
 //! | [`cache`](KeyCache), [`key_answer`](KeyAnswer) | key records by name, kept for later messages |
 //! | [`policy`](VerifyPolicy) | the policy of a verifier |
 //! | `algorithm`, `domain`, `base64`, `fold`, `select`, `hash` | parts that the others share |
 //!
 //! ```
 //! use oarlock::Accelerator;
-//! use oarlock_dkim::{VerifyIntake, KeyAnswer, MailLimits, ParsedMail, VerifyPolicy, RecordOptions, SignIntake, DkimSigner, DkimVerdict, record_text};
+//! use oarlock_dkim::{
+//!     DkimSigner, DkimVerdict, KeyAnswer, MailLimits, ParsedMail, RecordOptions, SignIntake, VerifyIntake,
+//!     VerifyPolicy, record_text,
+//! };
 //!
 //! let accelerator = Accelerator::builder().engines(["scalar"]).build()?;
 //! let key = oarlock::keys::generate::ed25519()?;
@@ -45,6 +49,7 @@ mod arc;
 mod base64;
 mod cache;
 mod canon;
+mod chain;
 mod domain;
 mod fold;
 mod hash;
@@ -61,11 +66,10 @@ mod verdict;
 mod verify;
 
 pub use self::algorithm::{SignatureAlgorithm, UnknownSignatureAlgorithm};
-pub use self::arc::{
-    ArcChain, ArcSealer, ChainFault, SealError, SealIntake, SealedFields, SealedResults, SealedSet,
-};
+pub use self::arc::{ArcSealer, SealError, SealIntake, SealedFields, SealedResults, SealedSet};
 pub use self::cache::{CacheLimits, KeyCache, KeyLookup};
 pub use self::canon::{BodyCanonicalizer, CanonicalForm, Canonicalization, UnknownForm};
+pub use self::chain::{ArcChain, ChainFault};
 pub use self::domain::ascii_form;
 pub use self::hash::{BodyHasher, BodyNeed};
 pub use self::key_answer::{KeyAnswer, KeyName};

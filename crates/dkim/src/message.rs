@@ -11,7 +11,7 @@ pub struct MailLimits {
     pub max_headers: usize,
     /// The maximum length of all header fields together, in bytes.
     pub max_header_bytes: usize,
-    /// The maximum number of signatures that are verified, from the top. Those below have the result `policy`.
+    /// The maximum number of signatures that are verified, from the top. The signatures below have the result `policy`.
     pub max_signatures: usize,
     /// The maximum number of names in one `h=`.
     pub max_signed_names: usize,
@@ -23,10 +23,13 @@ pub struct MailLimits {
 impl Default for MailLimits {
     fn default() -> Self {
         Self {
+            // Both are far above real messages: mail servers limit a header to some hundred KiB.
             max_headers: 20_000,
             max_header_bytes: 4 << 20,
+            // Each costs a hash of the header and a lookup. RFC 6376 6.1 allows such a limit.
             max_signatures: 5,
             max_signed_names: 512,
+            // Enough for five signatures and a chain of fourteen sets, which is longer than usual chains.
             max_lookups: 20,
         }
     }
@@ -177,7 +180,7 @@ impl<'a> ParsedMail<'a> {
     pub fn parse(bytes: &'a [u8], limits: &MailLimits) -> Result<Self, MailParseError> {
         let mut headers = Vec::with_capacity(32);
         let mut rest = bytes;
-        if rest.starts_with(b"From ") {
+        if is_mailbox_line(rest) {
             rest = &rest[field_end(rest).end.min(rest.len())..];
         }
         while !rest.is_empty() {
@@ -196,6 +199,13 @@ impl<'a> ParsedMail<'a> {
         }
         Ok(Self { headers, body: &[] })
     }
+}
+
+/// Returns true for the first line of a message in a mailbox file. `From :` is a header field in obsolete syntax (RFC
+/// 5322 4.5). If it were skipped, a mail program could show an author that no signature covers.
+fn is_mailbox_line(bytes: &[u8]) -> bool {
+    let Some(after) = bytes.strip_prefix(b"From ") else { return false };
+    after.iter().find(|byte| !matches!(byte, b' ' | b'\t')) != Some(&b':')
 }
 
 /// Returns the range of the CRLF that ends the first field. White space after a CRLF continues the field.
@@ -231,6 +241,16 @@ mod tests {
         assert_eq!(message.headers[2].value(), b"");
         assert_eq!(message.body, b"body\r\n\r\n");
         assert!(message.headers[0].is(b"a") && message.headers[0].hash == message.headers[2].hash);
+    }
+
+    #[test]
+    fn an_obsolete_from_field_is_not_the_first_line_of_a_mailbox() {
+        for text in [&b"From : a@b\r\n\r\n"[..], b"From \t : a@b\r\n\r\n"] {
+            let message = parse(text).unwrap();
+            assert_eq!(message.headers.len(), 1, "{}", text.escape_ascii());
+            assert!(message.headers[0].is(b"From"));
+        }
+        assert_eq!(parse(b"From a@b : x\r\nA: b\r\n\r\n").unwrap().headers.len(), 1);
     }
 
     #[test]

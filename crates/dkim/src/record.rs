@@ -91,6 +91,7 @@ impl KeyRecord {
         {
             return Err(KeyRecordError::Service(printable(tags.get("s").unwrap_or_default())));
         }
+        // RFC 6376 3.6.1: an empty value means that the key has been revoked.
         if public.is_empty() {
             return Err(KeyRecordError::Revoked);
         }
@@ -138,13 +139,14 @@ fn has_flag(tags: &TagList<'_>, flag: &[u8]) -> bool {
     split_value(tags, "t").is_some_and(|mut flags| flags.any(|own| own == flag))
 }
 
-/// Parses the value of `p=`. In practice RSA keys are SubjectPublicKeyInfo, while the grammar of the RFC says
-/// RSAPublicKey. An Ed25519 key is 32 bytes.
+/// Parses the value of `p=`: an RSA key in DER, or the 32 bytes of an Ed25519 key.
 fn parse_key(key_type: &[u8], public: &[u8]) -> Result<Key, KeyRecordError> {
     let reason = |error: KeyError| KeyRecordError::Key(error.to_string());
     let bytes = || base64::decode(public).ok_or(KeyRecordError::Base64);
     match key_type {
         b"rsa" => {
+            // The grammar of RFC 6376 3.6.1 says RSAPublicKey, but signers publish SubjectPublicKeyInfo. So that is
+            // tried first, and its error is reported.
             let der = bytes()?;
             let key = keys::import::spki_der(&der)
                 .or_else(|error| keys::import::pkcs1_public_der(&der).map_err(|_| error));

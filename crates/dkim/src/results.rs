@@ -1,6 +1,6 @@
 //! `Authentication-Results` fields: writing them and finding forged ones. RFC 8601.
 
-use crate::arc::ArcChain;
+use crate::chain::ArcChain;
 use crate::fold::FoldedField;
 use crate::verdict::{DkimVerdict, SignatureResult};
 
@@ -37,6 +37,7 @@ pub(crate) fn write_results(
     others: &[String],
 ) {
     field.push_glued(&token_or_quoted(authserv_id));
+    // RFC 8601 2.7.1: `none` says that the message was checked and has no signature.
     if signatures.is_empty() {
         field.push_glued(";");
         field.push_word("dkim=none");
@@ -118,8 +119,8 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// Returns true if a field's value claims to come from `authserv_id` or cannot be read. Such a field of a stranger
-/// must be removed before anyone trusts it. RFC 8601 5.
+/// Returns true if a field's value claims to come from `authserv_id` or cannot be read. A relay must remove such fields
+/// from incoming mail, because they may be forged. RFC 8601 5.
 #[must_use]
 pub fn claims_authserv_id(value: &[u8], authserv_id: &str) -> bool {
     parse::authserv_id_of(value).is_none_or(|claimed| parse::is_same_id(&claimed, authserv_id))

@@ -174,6 +174,7 @@ impl<'a> DkimSignature<'a> {
         }
         let canonicalization = match tags.get("c") {
             Some(forms) => text(forms).parse()?,
+            // RFC 6376 3.5: the default is simple/simple.
             None => Canonicalization::SIMPLE,
         };
         let identity = match (kind, tags.get("i")) {
@@ -181,12 +182,14 @@ impl<'a> DkimSignature<'a> {
             _ => None,
         };
         let names = names_of(required(tags, "h")?, limits)?;
+        // RFC 6376 5.4 requires From in a DKIM signature.
         if kind == SignatureRules::Dkim && !names.iter().any(|name| name.name.eq_ignore_ascii_case(b"from")) {
             return Err(SignatureError::FromNotSigned);
         }
         if let Some(query) = tags.get("q") {
             check_query(query)?;
         }
+        // RFC 6376 3.5 allows twelve digits for `t=` and `x=`.
         let expires = parse_number("x", tags, 12)?;
         if let (Some(timestamp), Some(expires)) = (plain.timestamp, expires)
             && expires <= timestamp
@@ -275,9 +278,11 @@ fn identity_of<'a>(value: &'a [u8], domain: &str) -> Result<Cow<'a, str>, Signat
         None => Cow::Borrowed(text(value)),
         Some(_) => Cow::Owned(String::from_utf8(quoted_printable(value)).map_err(|_| wrong())?),
     };
+    // Encoded line ends would forge fields in the Authentication-Results that repeat the identity.
     if identity.contains(char::is_control) {
         return Err(wrong());
     }
+    // A quoted local part may contain `@`, so the domain starts after the last one.
     let host = identity.rsplit_once('@').and_then(|(_, host)| domain::ascii_form(host));
     match host {
         Some(host) if domain::is_same_or_below(&host, domain) => Ok(identity),
@@ -290,6 +295,7 @@ fn identity_of<'a>(value: &'a [u8], domain: &str) -> Result<Cow<'a, str>, Signat
 fn quoted_printable(text: &[u8]) -> Vec<u8> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),
+        // RFC 2045 6.7, on which the encoding is based, allows capital letters only.
         b'A'..=b'F' => Some(byte - b'A' + 10),
         _ => None,
     };

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-/// The maximum number of tags in a list. Fewer than twenty are defined.
+/// The maximum number of tags in a list. Fewer than twenty are defined. The search for duplicates takes quadratic time.
 const MAX_TAGS: usize = 64;
 
 /// An error of parsing a tag list.
@@ -59,6 +59,7 @@ impl<'a> TagList<'a> {
                 return Ok(Self(tags));
             }
             let tag = parse_tag(text, start..end)?;
+            // RFC 6376 3.2: a duplicate makes the whole list invalid.
             if tags.iter().any(|other| other.name == tag.name) {
                 return Err(TagError::Duplicate(printable(tag.name)));
             }
@@ -130,7 +131,7 @@ pub(crate) fn trimmed(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// Makes bytes of a stranger fit for a log line: printable and short.
+/// Makes untrusted bytes printable and short, so that a log line can show them.
 pub(crate) fn printable(bytes: &[u8]) -> String {
     const MAX_SHOWN: usize = 64;
     let text = bytes[..bytes.len().min(MAX_SHOWN)].escape_ascii().to_string();

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use oarlock::Curve;
 use oarlock::{DigestAlg, EcdsaEncoding, Key, NonceRule, Scheme};
 
-/// The number of an algorithm. Unknown numbers are values too: a set that is signed with unknown algorithms alone
+/// The number of an algorithm. Unknown numbers are values too: if a set is signed with unknown algorithms only, it
 /// counts as unsigned, not as bogus. RFC 4035 5.2.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DnssecAlgorithm(pub u8);
@@ -25,9 +25,9 @@ pub(crate) enum AlgorithmFamily {
 #[error("`{0}` is neither a number up to 255 nor the mnemonic of a DNSSEC algorithm")]
 pub struct UnknownAlgorithmError(pub String);
 
-/// Bytes of an Ed25519 signature. RFC 8080 section 4.
+/// The length of an Ed25519 signature in bytes. RFC 8080 section 4.
 const ED25519_SIGNATURE_LEN: usize = 64;
-/// Bytes of an Ed448 signature. RFC 8080 section 4.
+/// The length of an Ed448 signature in bytes. RFC 8080 section 4.
 const ED448_SIGNATURE_LEN: usize = 114;
 
 const MNEMONICS: [(DnssecAlgorithm, &str); 16] = [

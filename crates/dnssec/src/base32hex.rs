@@ -3,7 +3,7 @@
 
 const DIGITS: &[u8; 32] = b"0123456789abcdefghijklmnopqrstuv";
 
-/// Returns the number of characters that so many bytes take.
+/// Returns the number of characters that encode `len` bytes.
 #[must_use]
 pub fn base32hex_len(len_bytes: usize) -> usize {
     (8 * len_bytes).div_ceil(5)
@@ -31,6 +31,7 @@ pub fn read_base32hex(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
         for character in group {
             bits = bits << 5 | digit(*character)?;
         }
+        // Eight characters encode five bytes. A shorter group at the end is padded with zero bits.
         bits <<= 40 - 5 * group.len();
         let whole = u64::to_be_bytes(bits);
         out.extend_from_slice(&whole[3..3 + bytes]);

@@ -2,7 +2,7 @@
 
 use crate::rtype::RecordType;
 
-/// The longest bitmap of a window, in bytes.
+/// The maximum length of a window's bitmap in bytes.
 const MAX_BYTES: usize = 32;
 
 /// A well-formed bitmap.
@@ -19,7 +19,7 @@ pub enum BitmapError {
     #[error("a window of {0} bytes in a type bitmap; 1 to 32 are allowed")]
     WindowLength(u8),
     /// A window has a number that is not larger than the number before it.
-    #[error("window {0} of a type bitmap stands behind one that is not lower")]
+    #[error("window {0} of a type bitmap follows a window with the same or a higher number")]
     Order(u8),
     /// The last byte of a window is zero.
     #[error("window {0} of a type bitmap ends in a zero byte")]
@@ -42,6 +42,7 @@ pub fn write_bitmap(types: impl IntoIterator<Item = RecordType>, out: &mut Vec<u
         let byte = usize::from(low / 8);
         out.resize(out.len().max(at + 3 + byte), 0);
         out[at + 2 + byte] |= 0x80 >> (low % 8);
+        // The window ends at its last bit that is set: RFC 4034 4.1.2 forbids zero bytes at its end.
         // unreachable because a window has at most 32 bytes
         out[at + 1] = (out.len() - at - 2) as u8;
     }
@@ -69,7 +70,7 @@ impl<'a> TypeBitmap<'a> {
         Ok(Self(bytes))
     }
 
-    /// Returns the bytes as the record has them.
+    /// Returns the bitmap in wire format.
     #[must_use]
     pub fn as_bytes(self) -> &'a [u8] {
         self.0

@@ -60,7 +60,7 @@ pub enum DnskeyError {
     #[error("algorithm {0} is not supported")]
     UnsupportedAlgorithm(DnssecAlgorithm),
     /// The length of the RSA modulus is outside the algorithm's range, or no engine supports it.
-    #[error("RSA keys of {bits} bits are not supported with {algorithm}: {min} to {max} are")]
+    #[error("RSA keys of {bits} bits are not supported with {algorithm}: expected {min} to {max} bits")]
     UnsupportedSize {
         /// The algorithm of the key.
         algorithm: DnssecAlgorithm,
@@ -72,13 +72,13 @@ pub enum DnskeyError {
         max: u64,
     },
     /// No engine supports the RSA exponent.
-    #[error("RSA exponents of {bits} bits are not supported: at most 33 are")]
+    #[error("RSA exponents of {bits} bits are not supported: expected at most 33 bits")]
     UnsupportedExponent {
         /// The length of the exponent.
         bits: u64,
     },
     /// The length of the key does not match its algorithm.
-    #[error("a key of {found} bytes for {algorithm}, which has {expected}")]
+    #[error("a key of {found} bytes for {algorithm}: expected {expected} bytes")]
     Length {
         /// The algorithm of the key.
         algorithm: DnssecAlgorithm,
@@ -90,14 +90,14 @@ pub enum DnskeyError {
     /// The RSA exponent is missing or cut short, or no modulus follows it. RFC 3110 section 2.
     #[error("an RSA key that ends within its exponent or before its modulus")]
     Truncated,
-    /// The Ed448 key encodes no point of the curve.
+    /// The Ed448 key does not encode a point of the curve.
     #[error("the Ed448 key is not a point of the curve")]
     NoPoint,
     /// A number or a point is out of range.
     #[error("{0}")]
     Invalid(KeyError),
-    /// The key is not of the algorithm that its DNSKEY should have.
-    #[error("{algorithm} needs another key than {found:?}")]
+    /// The key cannot be used with the requested algorithm.
+    #[error("{algorithm} cannot use a key of the kind {found:?}")]
     WrongKey {
         /// The requested algorithm.
         algorithm: DnssecAlgorithm,
@@ -170,11 +170,14 @@ impl<'a> Dnskey<'a> {
     #[must_use]
     pub fn key_tag(&self) -> u16 {
         if self.algorithm == DnssecAlgorithm::RSAMD5 {
+            // RFC 4034 B.1: the most significant 16 of the least significant 24 bits of the modulus.
             return match self.public {
                 [.., high, low, _] => u16::from_be_bytes([*high, *low]),
                 _ => 0,
             };
         }
+        // At most 32768 words of 16 bits, so the sum does not overflow. The carry is added once, as in the RFC's code;
+        // a second carry is dropped.
         let sum: u32 = self.rdata.chunks(2).map(word).sum();
         (sum.wrapping_add(sum >> 16)) as u16
     }
@@ -216,7 +219,7 @@ impl<'a> Dnskey<'a> {
         rsa::public(modulus, exponent).map_err(DnskeyError::Invalid)
     }
 
-    /// Reads a point, which stands without the leading byte of an uncompressed point. RFC 6605 section 4.
+    /// Reads a point. The DNSKEY omits the leading byte 4 of an uncompressed point. RFC 6605 section 4.
     fn ec(&self, curve: Curve) -> Result<Key, DnskeyError> {
         let point = [&[4], self.check_len(2 * curve.scalar_len())?].concat();
         raw::ec_public(curve, &point).map_err(DnskeyError::Invalid)
@@ -253,6 +256,7 @@ pub fn dnskey_rdata(flags: u16, algorithm: DnssecAlgorithm, key: &Key) -> Result
         Some(AlgorithmFamily::Ed25519) => rdata.extend_from_slice(key.ed25519_public().ok_or_else(wrong)?),
         Some(AlgorithmFamily::Ed448) | None => return Err(DnskeyError::UnsupportedAlgorithm(algorithm)),
     }
+    // The algorithm limits the length of an RSA key, so the finished record is checked as any other.
     Dnskey::parse(&rdata)?.public_key()?;
     Ok(rdata)
 }

@@ -47,7 +47,7 @@ pub enum DsError {
         found: usize,
     },
     /// The length of the digest does not match its type.
-    #[error("a digest of {found} bytes of type {digest_type}, which has {expected}")]
+    #[error("a digest of {found} bytes of type {digest_type}: expected {expected} bytes")]
     Length {
         /// The type of the digest.
         digest_type: DigestType,
@@ -140,6 +140,7 @@ impl<'a> Ds<'a> {
             Some(expected) if expected != found => {
                 return Err(DsError::Length { digest_type, expected, found });
             }
+            // Without a digest, a DS identifies no key, whatever its type is.
             None if found == 0 => return Err(DsError::Short { found: rdata.len() }),
             _ => {}
         }
@@ -170,6 +171,7 @@ impl<'a> Ds<'a> {
         owner: DomainName<'_>,
         dnskey: &Dnskey<'_>,
     ) -> Result<bool, DsError> {
+        // RFC 4035 5.2: both must match. The tag also saves the digest of keys that cannot match.
         if dnskey.algorithm != self.algorithm || dnskey.key_tag() != self.key_tag {
             return Ok(false);
         }

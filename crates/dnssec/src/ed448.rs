@@ -16,7 +16,7 @@ impl Ed448Key {
         crrl::ed448::PublicKey::decode(bytes).map(Self)
     }
 
-    /// Returns true if the signature over the whole message is that of the key. RFC 8032 5.2.7, without a context.
+    /// Returns true if the key's signature of the whole message verifies. RFC 8032 5.2.7, without a context.
     #[must_use]
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
         self.0.verify_raw(signature, message)

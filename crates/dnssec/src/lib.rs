@@ -17,7 +17,9 @@
 //! | [`ds`](Ds) | digests of keys |
 //! | [`sign`] | zones completed and signed, many sets at a time |
 //! | [`zone`] | zone files, read and written |
+//! | `text` | the text of zone files: words, names and the errors of entries |
 //! | [`rdata`] | the data of records: parsed, printed, checked, in canonical form |
+//! | `data_error` | the error of data that does not match its type |
 //! | [`nsec3`](Nsec3) | the data of NSEC3 and NSEC3PARAM records |
 //! | [`zonemd`](Zonemd) | digests of whole zones |
 //! | [`verify`](ZoneVerifier) | whole zones verified |
@@ -68,6 +70,7 @@
 mod algorithm;
 mod base32hex;
 mod bitmap;
+mod data_error;
 mod dnskey;
 mod ds;
 mod ed448;
@@ -83,6 +86,7 @@ mod rrsig;
 mod rtype;
 mod sets;
 pub mod sign;
+mod text;
 mod verify;
 pub mod zone;
 mod zone_cut;

@@ -20,7 +20,7 @@ enum SignedMessage {
     Hashed(usize, usize),
 }
 
-/// The messages that one digest hashes.
+/// The messages with the same digest algorithm.
 #[derive(Debug)]
 struct DigestGroup {
     alg: DigestAlg,
@@ -42,6 +42,7 @@ impl Messages {
             self.messages.push(SignedMessage::Whole(start..self.data.len()));
             return Ok(index);
         };
+        // Records of the facade have offsets of 32 bits.
         let too_much = JobError::Malformed { what: "more than 4 GiB of messages at a time" };
         let span = Span::new(start, self.data.len() - start).ok_or(too_much)?;
         let group = self.group(alg);

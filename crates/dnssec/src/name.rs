@@ -5,7 +5,7 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
-/// The longest name in bytes, the root label included. RFC 1035 2.3.4.
+/// The maximum length of a name in bytes, the root label included. RFC 1035 2.3.4.
 pub const MAX_NAME: usize = 255;
 const MAX_LABEL: usize = 63;
 
@@ -76,6 +76,8 @@ impl<'a> DomainName<'a> {
             if len == 0 {
                 break;
             }
+            // Bytes from 0xc0 on are pointers (RFC 1035 4.1.4). 0x40 to 0xbf are reserved or obsolete (RFC 6891 section
+            // 5).
             if len > MAX_LABEL {
                 return Err(NameError::Wire);
             }
@@ -153,6 +155,7 @@ impl<'a> DomainName<'a> {
     pub fn last_labels(self, count: usize) -> DomainName<'a> {
         let mut name = self;
         for _ in count..self.label_count() {
+            // unreachable default because the loop removes only labels that exist
             name = name.parent().unwrap_or(name);
         }
         name
@@ -177,7 +180,7 @@ impl<'a> DomainName<'a> {
     /// Compares in canonical order: label by label from the right, as bytes in lower case. RFC 4034 6.1.
     #[must_use]
     pub fn canonical_cmp(self, other: DomainName<'_>) -> Ordering {
-        // Labels can be walked from the left only, and the comparison goes from the right.
+        // Labels can be read from the left only, and the comparison starts at the right. So they are collected first.
         let own: SmallVec<[&[u8]; 16]> = self.labels().collect();
         let others: SmallVec<[&[u8]; 16]> = other.labels().collect();
         let lower = |label: &[u8]| label.iter().map(u8::to_ascii_lowercase).collect::<SmallVec<[u8; 64]>>();
@@ -192,8 +195,8 @@ impl<'a> DomainName<'a> {
 
     /// Appends a key whose order as bytes is the canonical order of names. The name must be in lower case.
     ///
-    /// The labels stand from the right, each ended by 0. In a label, 0 becomes 1 0 and 1 becomes 1 1, so that the end
-    /// of a label sorts first.
+    /// The key contains the labels from the right, each followed by 0. In a label, 0 becomes 1 0 and 1 becomes 1 1, so
+    /// that the end of a label sorts first.
     pub fn write_key(self, out: &mut Vec<u8>) {
         let labels: SmallVec<[&[u8]; 16]> = self.labels().collect();
         for label in labels.iter().rev() {
@@ -265,6 +268,7 @@ fn write_dotted(
     let start = out.len();
     let mut rest = text;
     let mut length_at = start;
+    // The length byte is known only at the end of its label. Until then it is 0.
     out.push(0);
     while let [byte, after @ ..] = rest {
         rest = after;
@@ -307,6 +311,7 @@ pub(crate) fn unescape(rest: &mut &[u8]) -> Result<u8, NameError> {
             *rest = after;
             u8::try_from(value).map_err(|_| NameError::Escape)
         }
+        // RFC 1035 5.1: a digit after the backslash is always the first of three.
         [b'0'..=b'9', ..] | [] => Err(NameError::Escape),
         [byte, after @ ..] => {
             *rest = after;
@@ -342,6 +347,7 @@ impl fmt::Display for DomainName<'_> {
         for label in self.labels() {
             for &byte in label {
                 match byte {
+                    // All characters with a meaning somewhere in a zone file, so that the text is safe at any position.
                     b'.' | b'\\' | b'"' | b';' | b'(' | b')' | b'@' | b'$' => {
                         write!(f, "\\{}", char::from(byte))?;
                     }

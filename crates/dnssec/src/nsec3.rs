@@ -2,7 +2,8 @@
 
 use crate::bitmap::TypeBitmap;
 
-/// The flag of records behind which the chain may omit delegations without DS records. RFC 5155 3.1.2.1.
+/// The opt-out flag: between this record and the next one, the chain may omit delegations without DS records. RFC 5155
+/// 3.1.2.1.
 pub const OPT_OUT: u8 = 1;
 
 /// The parameters of the name hash.
@@ -48,7 +49,7 @@ impl<'a> Nsec3<'a> {
         Some(Self { parameters, flags, next, types: TypeBitmap::read(bitmap).ok()? })
     }
 
-    /// Returns true if the chain may omit insecure delegations behind this record.
+    /// Returns true if the chain may omit insecure delegations between this record and the next one.
     #[must_use]
     pub fn is_opt_out(&self) -> bool {
         self.flags & OPT_OUT != 0

@@ -67,6 +67,7 @@ impl<'a> NameHasher<'a> {
 
     /// Takes the digests of the last iteration as the next inputs.
     fn take_digests(&mut self) {
+        // RFC 5155 section 5 appends the salt in every iteration, so the digests are copied between salts.
         let digests = self.outcomes.bytes().chunks(NSEC3_HASH_LEN);
         gather(digests, self.salt, &mut self.data, &mut self.inputs);
     }
@@ -101,7 +102,7 @@ fn gather<'v>(
         let start = data.len();
         data.extend_from_slice(value);
         data.extend_from_slice(salt);
-        // unreachable because the inputs of a turn have at most 510 bytes each
+        // unreachable because the inputs of a batch have at most 510 bytes each
         inputs.push(InputSource::Data(Span::new(start, data.len() - start).unwrap_or_default()));
     }
 }

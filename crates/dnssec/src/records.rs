@@ -83,9 +83,9 @@ impl ZoneRecords {
         self.rows.is_empty()
     }
 
-    /// Reserves memory for the records of a text of so many bytes, because growing later copies all records. Unused
-    /// memory is never touched, so it costs nothing on systems that allocate pages on first use.
+    /// Reserves memory for the records of a text of `text_bytes` bytes. Memory that grows later is copied each time.
     pub fn reserve_for_text(&mut self, text_bytes: usize) {
+        // Unused memory is never touched, so it costs nothing on systems that allocate pages on first use.
         self.rows.reserve(text_bytes / SHORT_LINE);
         self.bytes.reserve(text_bytes / 4 * 3);
     }

@@ -92,8 +92,8 @@ impl<'a> Rrsig<'a> {
     }
 
     /// Appends the signed bytes: the RRSIG's own data without the signature, and the records with `data` in canonical
-    /// order. The records stand under `owner`, or under the wildcard that they were expanded from if the RRSIG counts
-    /// fewer labels. RFC 4034 3.1.8.1, RFC 4035 5.3.2.
+    /// order. Their owner is `owner`. If the RRSIG counts fewer labels, it is the wildcard from which the records were
+    /// expanded. RFC 4034 3.1.8.1, RFC 4035 5.3.2.
     pub fn write_signed<'d>(
         &self,
         owner: DomainName<'_>,
@@ -111,9 +111,11 @@ impl<'a> Rrsig<'a> {
         }
         out.extend_from_slice(&self.covered.0.to_be_bytes());
         out.extend_from_slice(&CLASS_IN);
+        // Caches count down the time to live of records, so the signature covers the original one. RFC 4034 3.1.4.
         out.extend_from_slice(&self.original_ttl.to_be_bytes());
         let before_data = start..out.len();
         for (index, data) in data.into_iter().enumerate() {
+            // Owner, type, class and time to live are the same in all records of a set.
             if index > 0 {
                 out.extend_from_within(before_data.clone());
             }

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::zone::word::EntryWord;
-
 /// The type of a record.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordType(pub u16);
@@ -44,46 +42,46 @@ macro_rules! types {
     };
 }
 
-/// The number of table slots, more than twice the number of mnemonics.
-const PLACES: usize = 256;
-const PLACE_BITS: u32 = PLACES.ilog2();
+/// The number of table slots, more than twice the number of mnemonics. A search then ends after one or two slots.
+const SLOTS: usize = 256;
+const SLOT_BITS: u32 = SLOTS.ilog2();
 /// 2^64 divided by the golden ratio. The product spreads a difference in any bit to the high bits.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Mnemonics of up to eight letters as integers, each in its slot or in the next free one.
-static TABLE: [(u64, RecordType); PLACES] = table();
+static TABLE: [(u64, RecordType); SLOTS] = table();
 
-const fn table() -> [(u64, RecordType); PLACES] {
-    let mut table = [(0, RecordType(0)); PLACES];
+const fn table() -> [(u64, RecordType); SLOTS] {
+    let mut table = [(0, RecordType(0)); SLOTS];
     let mut next = 0;
     while next < MNEMONICS.len() {
         let (text, rtype) = MNEMONICS[next];
         let capitals = capitals_of(text.as_bytes());
-        let mut place = place_of(capitals);
-        while table[place].0 != 0 {
-            place = (place + 1) % PLACES;
+        let mut slot = slot_of(capitals);
+        while table[slot].0 != 0 {
+            slot = (slot + 1) % SLOTS;
         }
         if capitals != 0 {
-            table[place] = (capitals, rtype);
+            table[slot] = (capitals, rtype);
         }
         next += 1;
     }
     table
 }
 
-const fn place_of(capitals: u64) -> usize {
-    (capitals.wrapping_mul(SPREAD) >> (u64::BITS - PLACE_BITS)) as usize
+const fn slot_of(capitals: u64) -> usize {
+    (capitals.wrapping_mul(SPREAD) >> (u64::BITS - SLOT_BITS)) as usize
 }
 
 /// Returns the type of a mnemonic of up to eight capital letters, given as an integer that is not 0.
 #[inline]
 fn find_capitals(capitals: u64) -> Option<RecordType> {
-    let mut place = place_of(capitals);
+    let mut slot = slot_of(capitals);
     loop {
-        match TABLE[place] {
+        match TABLE[slot] {
             (found, rtype) if found == capitals => return Some(rtype),
             (0, _) => return None,
-            _ => place = (place + 1) % PLACES,
+            _ => slot = (slot + 1) % SLOTS,
         }
     }
 }
@@ -133,13 +131,12 @@ impl RecordType {
             | 104..=109 | 256 | 257)
     }
 
-    /// Parses a word of a zone file as [`parse`](Self::parse) does.
+    /// Parses `text` as [`parse`](Self::parse) does. `capitals` is the text in capital letters as an integer, the
+    /// first byte lowest, if it has at most eight bytes.
     #[inline]
-    pub(crate) fn read(word: EntryWord<'_>) -> Option<Self> {
-        word.capitals()
-            .filter(|capitals| *capitals != 0)
-            .and_then(find_capitals)
-            .or_else(|| Self::parse(word.bytes()))
+    pub(crate) fn parse_with_capitals(text: &[u8], capitals: Option<u64>) -> Option<Self> {
+        // 0 marks the free slots of the table, so it cannot be searched for.
+        capitals.filter(|capitals| *capitals != 0).and_then(find_capitals).or_else(|| Self::parse(text))
     }
 
     /// Parses a mnemonic in any case, or `TYPE` and a number. RFC 3597 section 5.
@@ -212,8 +209,8 @@ mod tests {
     fn every_mnemonic_is_found() {
         for (text, rtype) in MNEMONICS {
             assert_eq!((text.parse(), rtype.mnemonic()), (Ok(*rtype), Some(*text)));
-            let word = EntryWord::new(text.as_bytes(), text.len(), crate::zone::word::WordKind::Plain);
-            assert_eq!(RecordType::read(word), Some(*rtype));
+            let capitals = (text.len() <= 8).then(|| capitals_of(text.as_bytes()));
+            assert_eq!(RecordType::parse_with_capitals(text.as_bytes(), capitals), Some(*rtype));
         }
         let named = (0..=u16::MAX).filter(|number| RecordType(*number).mnemonic().is_some()).count();
         assert_eq!(named, MNEMONICS.len());

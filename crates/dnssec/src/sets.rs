@@ -109,7 +109,7 @@ impl<'z> RecordSets<'z> {
     /// Finds the index of a name in canonical order. The name must be in lower case.
     ///
     /// # Errors
-    /// The index at which an absent name would stand.
+    /// The index at which an absent name would be inserted.
     pub fn find(&self, name: DomainName<'_>) -> Result<usize, usize> {
         self.names.binary_search_by(|row| canonical_cmp(self.records.owner(row.owner), name))
     }
@@ -156,6 +156,7 @@ impl<'z> RecordSets<'z> {
             zone: self.records,
             owner,
             rtype: row.rtype,
+            // Records and signatures of a set are neighbours in the order, so a set needs no memory of its own.
             records: &self.order[first..signatures],
             signatures: &self.order[signatures..end],
         }
@@ -246,7 +247,7 @@ fn sorted_runs(records: &ZoneRecords) -> Vec<NameRun> {
     if runs.is_sorted_by(|one, two| compare(one, two) != Ordering::Greater) {
         return runs;
     }
-    // The labels that all names share would fill the eight bytes of the prefix without telling names apart.
+    // The labels that all names share would fill the eight bytes of the prefix and distinguish no names.
     let shared = shared_labels(records, &runs);
     // Eight bytes decide most comparisons. Runs of one name keep their order.
     let mut keyed: Vec<(u64, NameRun)> =
@@ -299,9 +300,10 @@ pub(crate) fn canonical_cmp(one: DomainName<'_>, two: DomainName<'_>) -> Orderin
     }
     let (ones, twos) = (one.label_count(), two.label_count());
     let (mut left, mut right) = (one.last_labels(ones.min(twos)), two.last_labels(ones.min(twos)));
-    // The rightmost pair of labels that differ decides, and the loop reaches it last.
+    // RFC 4034 6.1: if all common labels are equal, the shorter name comes first.
     let mut order = ones.cmp(&twos);
     let mut decided = Ordering::Equal;
+    // The rightmost pair of different labels decides, and the loop reaches it last.
     while left != right {
         let (Some(label), Some(other)) = (left.labels().next(), right.labels().next()) else { break };
         match label.cmp(other) {
@@ -406,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_names_and_the_places_of_absent_ones() {
+    fn finds_names_and_the_indices_of_absent_ones() {
         let records =
             zone(&[("a.", RecordType::A, b""), ("b.a.", RecordType::A, b""), ("c.", RecordType::A, b"")]);
         let sets = RecordSets::new(&records);

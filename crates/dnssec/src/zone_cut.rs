@@ -34,6 +34,7 @@ impl NameOwnership {
     pub fn signs(self, rtype: RecordType) -> bool {
         match self {
             Self::Apex | Self::Inside => rtype != RecordType::RRSIG,
+            // The NS records and the glue belong to the child zone, which signs them if it is signed.
             Self::Cut => matches!(rtype, RecordType::DS | RecordType::NSEC),
             Self::Hashed => rtype == RecordType::NSEC3,
             Self::Below | Self::Outside => false,
@@ -45,6 +46,7 @@ impl NameOwnership {
     #[must_use]
     pub fn lists(self, rtype: RecordType) -> bool {
         match self {
+            // The parent's NS records are listed although they are not signed. RFC 4035 2.3.
             Self::Cut => matches!(rtype, RecordType::NS | RecordType::DS | RecordType::NSEC),
             _ => self.signs(rtype),
         }
@@ -70,7 +72,7 @@ impl NameOwnerships {
             let name = sets.name(index);
             let ownership = match end {
                 _ if !name.is_at_or_below(apex) => NameOwnership::Outside,
-                // The apex has NS records and may have a DNAME, but neither delegates it.
+                // The apex has NS records and may have a DNAME record. They do not make it a delegation.
                 _ if index == at => NameOwnership::Apex,
                 Some(end) if name.is_at_or_below(end) && !(end == apex && is_hashed(sets, index, apex)) => {
                     NameOwnership::Below
@@ -150,10 +152,13 @@ pub fn empty_names<'z>(
         while let Some(last) = open.pop_if(|last| !name.is_at_or_below(last.name)) {
             found(last);
         }
+        // In canonical order, an ancestor without records first appears between two neighbours: it has more labels than
+        // they share and fewer than the second one.
         let shared = shared_labels(previous, name);
         for labels in shared + 1..name.label_count() {
             open.push(EmptyName { name: name.last_labels(labels), may_be_left_out: true });
         }
+        // `open` holds the ancestors of this name, and a secure name makes all of them necessary.
         if ownership != NameOwnership::Cut || has(sets, index, RecordType::DS) {
             open.iter_mut().for_each(|empty| empty.may_be_left_out = false);
         }

@@ -68,6 +68,7 @@ pub fn zone_digest(
     for name in 0..sets.name_count() {
         let owner = sets.name(name);
         if owner.is_at_or_below(apex) {
+            // The digest cannot cover itself. RFC 8976 3.3.1.
             let is_own = |set: &RecordSet<'_>| owner != apex || set.rtype != RecordType::ZONEMD;
             digest.add_name(accelerator, sets.records(), sets.of_name(name).filter(is_own))?;
         }

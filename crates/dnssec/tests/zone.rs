@@ -321,12 +321,12 @@ fn records_are_generated() {
         "$GENERATE 1-65537 a$. 1 A 192.0.2.1\n$GENERATE 250-260 a. 1 A 192.0.2.$\n$GENERATE 2-1 a. 1 A 192.0.2.$\n",
     );
     assert_eq!(lines.len(), 6);
-    assert_eq!(faults[0], (1, EntryError::Generate("the range makes more records than are allowed")));
+    assert_eq!(faults[0], (1, EntryError::Generate("the range makes more records than allowed")));
     assert_eq!(faults[1], (2, word("192.0.2.256", "an IPv4 address")));
     assert_eq!(faults.len(), 3);
 }
 
-const NO_SOA: &str = "an SOA record is no record of a range: a zone has one";
+const NO_SOA: &str = "a range cannot contain an SOA record: a zone has one";
 
 /// The output of BIND 9.18.
 #[test]
@@ -351,7 +351,7 @@ fn generated_records_take_every_form_of_a_number_and_are_bounded() {
         ("1-2 a. CH TXT x", EntryError::Class("CH".into())),
         ("1-2 a. 2147483648 TXT x", word("2147483648", TTL)),
         ("1-2 a${ TXT x", EntryError::Generate("`${` without `}`")),
-        ("1-2 a${1,2,z} TXT x", EntryError::Generate("`${` is followed by no offset,width,base")),
+        ("1-2 a${1,2,z} TXT x", EntryError::Generate("`${` without offset,width,base after it")),
         ("1-2 a.", EntryError::Missing("a type")),
         ("1-2 a$. 1 SOA \"a. b. 1 2 3 4 5\"", EntryError::Generate(NO_SOA)),
         ("6-6 a$. 1 TYPE$ \"a. b. 1 2 3 4 5\"", EntryError::Generate(NO_SOA)),

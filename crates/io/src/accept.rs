@@ -23,7 +23,8 @@ where
             Ok(connection) => return connection,
             Err(error) => on_failure(error),
         }
-        // A listener stays ready while the process has no free descriptor: without a pause this loop would never yield the CPU.
+        // A listener stays ready while the process has no free descriptor. Without a pause this loop would never yield
+        // the CPU.
         sleep(BACK_OFF).await;
     }
 }

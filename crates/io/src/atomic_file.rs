@@ -1,5 +1,5 @@
-//! Files that take their name when they are whole, so that a reader sees the old file or the new one and nothing
-//! between.
+//! Files that get their name when they are complete. A reader sees the old file or the new one, but never a part of
+//! one.
 //!
 //! If the file system has files without names (`O_TMPFILE`), the file has no name until the end, and the system frees
 //! it with the process, however the process ends. Otherwise it has a temporary name, which is removed when
@@ -39,7 +39,7 @@ pub struct WriteOptions {
     pub is_synced: bool,
 }
 
-/// Writes a whole file in the place of the file that has the name, if any.
+/// Writes a complete file. It replaces another file of the same name.
 ///
 /// # Errors
 /// The file cannot be created, written or named. The old file is untouched then.
@@ -90,7 +90,7 @@ impl AtomicFile {
         }
         match open(folder, OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC, Mode::from_raw_mode(mode)) {
             Ok(file) => Ok(Self { file: file.into(), name: None, folder: folder.to_owned() }),
-            // File systems without such files differ in their error; a real fault shows again in the other way.
+            // File systems without such files return different errors. A real fault occurs again with a temporary name.
             Err(_) => Self::create_named(folder, mode),
         }
     }
@@ -120,7 +120,7 @@ impl AtomicFile {
         self.file.sync_all()
     }
 
-    /// Gives the file its name, in the place of another file that has it.
+    /// Gives the file its name. It replaces another file of that name.
     ///
     /// # Errors
     /// The name cannot be given.
@@ -187,7 +187,7 @@ impl TemporaryName {
         Self(Some(path))
     }
 
-    /// Gives the file another name. Its temporary name is gone afterwards, whether that succeeds or not.
+    /// Gives the file another name. Its temporary name is gone afterwards, even after an error.
     fn rename(mut self, rename: impl FnOnce(TempPath) -> Result<(), PathPersistError>) -> io::Result<()> {
         let Some(path) = self.0.take() else { return Ok(()) };
         let own = path.to_path_buf();

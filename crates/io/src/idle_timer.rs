@@ -1,4 +1,4 @@
-//! A time limit on silence.
+//! A time limit for idle connections.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A time limit that begins anew whenever bytes come or go.
+/// A time limit that restarts whenever bytes are received or sent.
 ///
-/// A renewal costs no more than a store: the timer of tokio is set again only when it fires before the limit has
-/// passed.
+/// A restart costs one store. The timer of tokio is set again only if it fires before the limit has passed.
 #[derive(Debug)]
 pub struct IdleTimer {
     limit: Duration,
-    /// The start of the wait; None if nothing has waited since the last renewal.
+    /// The start of the wait; None if nothing has waited since the last restart.
     since: Option<Instant>,
     timer: Pin<Box<Sleep>>,
 }
@@ -26,19 +25,19 @@ impl IdleTimer {
         Self { limit, since: None, timer: Box::pin(sleep(limit)) }
     }
 
-    /// Begins the limit anew, at the next call of [`poll_expired`](Self::poll_expired).
+    /// Restarts the limit at the next call of [`poll_expired`](Self::poll_expired).
     pub fn renew(&mut self) {
         self.since = None;
     }
 
-    /// Returns `Ready` once the limit has passed since the first call after a renewal.
+    /// Returns `Ready` if the limit has passed since the first call after a restart.
     pub fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let end = *self.since.get_or_insert_with(Instant::now) + self.limit;
         while self.timer.as_mut().poll(context).is_ready() {
             if end <= Instant::now() {
                 return Poll::Ready(());
             }
-            // The timer was set before the last renewal.
+            // The timer was set before the last restart, so it fired too early.
             self.timer.as_mut().reset(end);
         }
         Poll::Pending

@@ -26,7 +26,7 @@ const MAX_BYTES: usize = import::MAX_INPUT_LEN + 1;
 pub struct KeyDirectory {
     path: PathBuf,
     passphrase: Option<Passphrase>,
-    /// The reader for whom private keys must be private; None if any file is accepted.
+    /// The reader of the files. No other user may read private keys; None if any file is accepted.
     private_for: Option<SecretReader>,
     files: BTreeMap<String, ListedFile>,
     /// The files whose names have been reported as invalid.
@@ -212,7 +212,7 @@ impl KeyDirectory {
         changes
     }
 
-    /// Finds private keys in files with other endings, which would be ignored silently otherwise. Each file is read
+    /// Finds private keys in files with other endings, which would otherwise be ignored silently. Each file is read
     /// once, and again after a change. Files without private keys are accepted.
     fn find_misplaced(&mut self, paths: Vec<PathBuf>) -> Vec<(PathBuf, FileFault)> {
         let is_file = |path: &PathBuf| path.metadata().is_ok_and(|about| about.is_file());
@@ -291,8 +291,8 @@ impl KeyMaterial {
         }
     }
 
-    /// Returns true if both are the same key, so that the tables which engines have computed for the old handle stay
-    /// in use.
+    /// Returns true if both are the same key. The old handle then stays in use, because engines have computed tables
+    /// for it.
     fn is_equal(&self, new: &Self) -> bool {
         let (old, new) = (self.key(), new.key());
         old.fingerprint() == new.fingerprint() && old.kind() == new.kind()

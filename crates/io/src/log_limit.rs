@@ -34,7 +34,8 @@ impl LogLimit {
         Self { interval, state: Mutex::new(LimitState { last: None, suppressed: 0 }) }
     }
 
-    /// Returns the number of lines suppressed since the last one if a line is due now.
+    /// Returns the number of lines that were suppressed since the last line, if a line may be written now. Returns None
+    /// if this line is suppressed too.
     pub fn admit(&self) -> Option<u64> {
         self.admit_at(Instant::now())
     }
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_line_per_interval_says_how_many_were_suppressed() {
+    fn one_line_per_interval_states_the_number_of_suppressed_lines() {
         let limit = LogLimit::new(Duration::from_secs(10));
         let start = Instant::now();
         assert_eq!(limit.admit_at(start), Some(0));

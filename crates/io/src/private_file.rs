@@ -16,7 +16,8 @@ use crate::check_secret_mode;
 )]
 pub struct KeyForPath;
 
-/// Checks that the name of a file is neither PEM nor several lines, because messages quote the names of files.
+/// Checks that the name of a file is neither PEM nor several lines. Messages quote the names of files, and a key must
+/// not appear in a message.
 ///
 /// # Errors
 /// The name may be a key.

@@ -38,8 +38,8 @@ pub fn check_secret_mode(path: &Path, about: &Metadata) -> Result<(), ExposedSec
     check_secret_mode_for(SecretReader::ThisProcess, path, about)
 }
 
-/// Checks the same for another reader. Root may check the files of a service, and any one group may read these.
-/// [`secret_group`] names it.
+/// Does the same check for another reader. Root may check the files of a service. One group, of any name, may read such
+/// files; [`secret_group`] returns it.
 ///
 /// # Errors
 /// Others may read or write the file.

@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// The file of a bound UNIX socket. Dropping it removes the file if it still is the one that was bound.
+/// The file of a bound UNIX socket. Dropping it removes the file, unless another file has replaced it.
 #[derive(Debug)]
 pub struct SocketFile {
     path: PathBuf,
@@ -76,8 +76,8 @@ impl SocketFile {
         Ok((listener, Self { path: path.to_owned(), identity }))
     }
 
-    /// Checks that [`SocketFile::bind`] would find no obstacle, and changes nothing. A live server is not an obstacle
-    /// here, because it may be the server whose configuration is checked.
+    /// Checks that [`SocketFile::bind`] would succeed, and changes nothing. A live server is allowed here, because it
+    /// may be the server whose configuration is checked.
     ///
     /// # Errors
     /// A file that is not a socket has the name, or the directory cannot be used.

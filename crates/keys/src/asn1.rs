@@ -39,9 +39,11 @@ impl AlgorithmId {
         }
     }
 
-    /// Returns the identifier in DER: RSA with NULL, EC with the named curve, the others without parameters.
+    /// Returns the identifier: RSA with NULL, EC with the named curve, the others without parameters.
     pub(crate) fn identifier(self) -> Result<AlgorithmIdentifierRef<'static>, KeyError> {
         let (oid, parameters) = match self {
+            // RFC 8017 A.1 and RFC 4055 1.2 require NULL for rsaEncryption. An absent field would change the
+            // SubjectPublicKeyInfo, and so the fingerprint.
             Self::Rsa => (RSA, Some(AnyRef::from(Null))),
             Self::Ec(curve) => (EC, Some(ec::facts(curve)?.oid.into())),
             Self::Ed25519 => (ED25519, None),
@@ -51,7 +53,7 @@ impl AlgorithmId {
     }
 }
 
-/// RFC 8017 A.1 demands NULL; some writers leave it out.
+/// Accepts NULL, which RFC 8017 A.1 requires, and absent parameters, which some programs write.
 fn null_or_absent(parameters: Option<AnyRef<'_>>) -> Result<(), KeyError> {
     match parameters {
         Some(any) if !any.is_null() => {
@@ -61,7 +63,7 @@ fn null_or_absent(parameters: Option<AnyRef<'_>>) -> Result<(), KeyError> {
     }
 }
 
-/// RFC 8410 section 3.
+/// Rejects any parameters. RFC 8410 section 3.
 fn absent(algorithm: &'static str, parameters: Option<AnyRef<'_>>) -> Result<(), KeyError> {
     match parameters {
         Some(_) => Err(KeyError::AlgorithmParameters { algorithm, expected: "nothing" }),
@@ -76,6 +78,7 @@ fn named_curve(parameters: Option<AnyRef<'_>>) -> Result<Curve, KeyError> {
     };
     match any.decode_as::<ObjectIdentifier>() {
         Ok(oid) => ec::curve(oid),
+        // NULL is implicitCurve: the curve is that of the certificate's issuer.
         Err(_) if any.is_null() => Err(KeyError::UnsupportedCurve {
             found: "the curve of an issuer (implicit parameters)".to_owned(),
         }),
@@ -83,11 +86,12 @@ fn named_curve(parameters: Option<AnyRef<'_>>) -> Result<Curve, KeyError> {
     }
 }
 
-/// A SEQUENCE of encoded members. The result is made in one piece, so that a caller who wipes it leaves no copy.
+/// Encodes a SEQUENCE of encoded members.
 pub(crate) fn sequence(members: &[&[u8]]) -> Result<Vec<u8>, KeyError> {
     let content_len = members.iter().map(|member| member.len()).sum::<usize>();
     let len = Length::try_from(content_len).map_err(not_encoded)?;
     let header = Header::new(Tag::Sequence, len).to_der().map_err(not_encoded)?;
+    // A buffer that grew would leave parts of a private key in freed memory, which the caller cannot wipe.
     let mut der = Vec::with_capacity(header.len() + content_len);
     der.extend_from_slice(&header);
     members.iter().for_each(|member| der.extend_from_slice(member));
@@ -105,7 +109,7 @@ pub(crate) fn integer(bytes: &[u8]) -> Result<Vec<u8>, KeyError> {
     der::asn1::UintRef::new(bytes).and_then(|integer| integer.to_der()).map_err(not_encoded)
 }
 
-/// Turns a parser's error into one of ours. It contains the finding and its position, and no content of the file.
+/// Turns a parser's error into a [`KeyError`] with the reason and its position, and without content of the file.
 pub(crate) fn malformed<E: Display>(structure: &'static str) -> impl Fn(E) -> KeyError {
     move |error| {
         let reason = error.to_string();
@@ -115,7 +119,7 @@ pub(crate) fn malformed<E: Display>(structure: &'static str) -> impl Fn(E) -> Ke
     }
 }
 
-/// For encoders, which fail only on lengths that no validated key has.
+/// Turns an encoder's error into a [`KeyError`]. Encoders fail only on lengths that no validated key has.
 pub(crate) fn not_encoded<E>(_: E) -> KeyError {
     KeyError::Machine { what: "encoding a key" }
 }

@@ -7,7 +7,7 @@
 //! Created: 20261123161421
 //! ```
 //!
-//! Numbers are base64 of big-endian bytes. Fields that are not known here, such as times, are passed over.
+//! Numbers are base64 of big-endian bytes. Unknown fields, such as times, are skipped.
 
 use base64ct::{Base64, Encoding};
 use oarlock_core::{Curve, Key, KeyHome, KeyParts, RsaPrivateParts};
@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use crate::rsa::PrivateNumbers;
 use crate::{KeyError, ec, edwards, fingerprint, rsa};
 
-/// Longest file in bytes.
+/// The maximum length of a file in bytes. A file of an RSA key of 8192 bits has about 6 KiB.
 pub const MAX_BIND_LEN: usize = 64 << 10;
 
 const FORMAT: &str = "Private-key-format";
@@ -34,7 +34,7 @@ const FIELDS: [&str; 9] = [
     "Coefficient",
     "PrivateKey",
 ];
-/// Its place in [`FIELDS`].
+/// The index of `PrivateKey` in [`FIELDS`].
 const PRIVATE_KEY: usize = 8;
 
 /// The content of a file.
@@ -42,7 +42,7 @@ const PRIVATE_KEY: usize = 8;
 pub struct BindKey {
     /// The private key.
     pub key: Key,
-    /// For which algorithm of DNSSEC it is (IANA, DNS Security Algorithm Numbers).
+    /// The DNSSEC algorithm of the key (IANA, DNS Security Algorithm Numbers).
     pub algorithm: u8,
 }
 
@@ -62,7 +62,7 @@ pub fn is_bind(text: &[u8]) -> bool {
     text.trim_ascii_start().starts_with(FORMAT.as_bytes())
 }
 
-/// The key of a file, validated as every key is.
+/// Parses a file and validates its key as every key is validated.
 ///
 /// # Errors
 /// [`KeyError::InputTooLong`], [`KeyError::BindLine`], [`KeyError::BindField`], [`KeyError::Version`],
@@ -82,7 +82,8 @@ pub fn import(text: &[u8]) -> Result<BindKey, KeyError> {
         match FIELDS.iter().position(|known| known.as_bytes() == name) {
             Some(known) => set(&mut values[known], FIELDS[known], decoded(FIELDS[known], value)?)?,
             None if name == b"Algorithm" => set(&mut algorithm, "Algorithm", number(at, value)?)?,
-            None if matches!(name, b"Engine" | b"Label") => return Err(elsewhere(at)),
+            // BIND writes these fields for a key in an HSM. The file then holds no private numbers.
+            None if matches!(name, b"Engine" | b"Label") => return Err(key_in_device(at)),
             None => {}
         }
     }
@@ -95,18 +96,18 @@ pub fn import(text: &[u8]) -> Result<BindKey, KeyError> {
     Ok(BindKey { key: fingerprint::local(parts)?, algorithm })
 }
 
-/// A local private key as a file of `algorithm`. `since`, fourteen digits of a time in UTC (`20261123161421`), becomes the time
-/// when the key was made, is published and signs.
+/// Writes a local private key as a file for `algorithm`. `since` is a time in UTC of fourteen digits
+/// (`20261123161421`). The file states it as the time at which the key is created, published and active.
 ///
 /// # Errors
-/// [`KeyError::NotExportable`] if there is no private half here or it is of another algorithm,
+/// [`KeyError::NotExportable`] if the key has no local private half or belongs to another algorithm,
 /// [`KeyError::UnsupportedAlgorithm`].
 pub fn export(key: &Key, algorithm: u8, since: Option<&str>) -> Result<Zeroizing<String>, KeyError> {
     let refused = |reason| KeyError::NotExportable { what: "private key", reason };
     if let KeyHome::Held { .. } = key.home() {
         return Err(refused("it lives with its holder"));
     }
-    // The buffer has room for the whole file. A buffer that grew would leave parts of the key in freed memory.
+    // The capacity suffices for the whole file. A buffer that grew would leave parts of the key in freed memory.
     let mut text = Zeroizing::new(String::with_capacity(MAX_BIND_LEN));
     text.push_str(&format!("{FORMAT}: v1.3\nAlgorithm: {algorithm} ({})\n", mnemonic(algorithm)));
     match (kind(algorithm)?, key.parts().ok_or(refused("it is not here"))?) {
@@ -117,7 +118,7 @@ pub fn export(key: &Key, algorithm: u8, since: Option<&str>) -> Result<Zeroizing
         (DnssecKeyKind::Ed25519, KeyParts::Ed25519Private(parts)) => {
             write(PRIVATE_KEY, parts.seed.expose(), &mut text);
         }
-        _ => return Err(refused("it is no private key of this algorithm")),
+        _ => return Err(refused("it is not a private key of this algorithm")),
     }
     for time in ["Created", "Publish", "Activate"] {
         if let Some(since) = since {
@@ -129,6 +130,7 @@ pub fn export(key: &Key, algorithm: u8, since: Option<&str>) -> Result<Zeroizing
 
 fn kind(algorithm: u8) -> Result<DnssecKeyKind, KeyError> {
     match algorithm {
+        // RSA/MD5, number 1, is missing because RFC 6725 deprecates it.
         5 | 7 | 8 | 10 => Ok(DnssecKeyKind::Rsa),
         13 => Ok(DnssecKeyKind::Ec(Curve::P256)),
         14 => Ok(DnssecKeyKind::Ec(Curve::P384)),
@@ -166,7 +168,7 @@ fn check_format(first: Option<(usize, &[u8])>) -> Result<(), KeyError> {
     }
 }
 
-/// A line's name and value.
+/// Splits a line into name and value.
 fn field(at: usize, line: &[u8]) -> Result<(&[u8], &[u8]), KeyError> {
     let colon = line.iter().position(|byte| *byte == b':');
     let (name, value) = line.split_at(
@@ -186,6 +188,7 @@ fn number(at: usize, value: &[u8]) -> Result<u8, KeyError> {
 }
 
 fn decoded(field: &'static str, value: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    // The decoder writes into a buffer of the full size, so that no copy of a secret stays in freed memory.
     let mut bytes = Zeroizing::new(vec![0; value.len() / 4 * 3]);
     let bad = KeyError::BindField { field, what: "not base64" };
     let len = Base64::decode(value, &mut bytes).map_err(|_| bad)?.len();
@@ -193,9 +196,10 @@ fn decoded(field: &'static str, value: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyE
     Ok(bytes)
 }
 
-fn set<T>(place: &mut Option<T>, field: &'static str, value: T) -> Result<(), KeyError> {
-    match place.replace(value) {
+fn set<T>(target: &mut Option<T>, field: &'static str, value: T) -> Result<(), KeyError> {
+    match target.replace(value) {
         None => Ok(()),
+        // Programs differ in the value that they take from a repeated field, so no value is right.
         Some(_) => Err(KeyError::BindField { field, what: "given twice" }),
     }
 }
@@ -204,7 +208,7 @@ fn missing(field: &'static str) -> KeyError {
     KeyError::BindField { field, what: "missing" }
 }
 
-fn elsewhere(line: usize) -> KeyError {
+fn key_in_device(line: usize) -> KeyError {
     KeyError::BindLine { line, what: "the private key is not in the file but in a device" }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn facts(curve: Curve) -> Result<&'static CurveFacts, KeyError> {
     found.ok_or_else(|| KeyError::UnsupportedCurve { found: curve.to_string() })
 }
 
-/// The curve of an object identifier.
+/// Returns the curve of an object identifier.
 pub(crate) fn curve(oid: ObjectIdentifier) -> Result<Curve, KeyError> {
     let found = CURVES.iter().find(|facts| *facts.oid == oid);
     found.map(|facts| facts.curve).ok_or_else(|| KeyError::UnsupportedCurve { found: oid::shown(&oid) })
@@ -70,6 +70,7 @@ pub(crate) fn public(curve: Curve, point: &[u8]) -> Result<KeyParts, KeyError> {
 /// zeros and some add one.
 fn at_width(scalar: &[u8], width: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let excess = scalar.len().saturating_sub(width);
+    // All excess bytes are combined before the comparison, so that the time does not depend on their values.
     if scalar.is_empty() || scalar[..excess].iter().fold(0, |all, byte| all | byte) != 0 {
         let expected = format!("{width} bytes");
         return Err(KeyError::Length { what: "EC private scalar", expected, found: scalar.len() });
@@ -81,6 +82,7 @@ fn at_width(scalar: &[u8], width: usize) -> Result<Zeroizing<Vec<u8>>, KeyError>
 }
 
 fn derive(curve: Curve, scalar: &[u8]) -> Result<Vec<u8>, KeyError> {
+    // AWS-LC checks the range [1, n-1] here.
     let key = PrivateKey::from_private_key(facts(curve)?.agreement, scalar)
         .map_err(|_| KeyError::ScalarRange { curve })?;
     let public = key.compute_public_key();
@@ -88,11 +90,12 @@ fn derive(curve: Curve, scalar: &[u8]) -> Result<Vec<u8>, KeyError> {
     Ok(public.as_ref().to_vec())
 }
 
-/// `04 || x || y` of a point that is on the curve. SEC 1 2.3.4 and 3.2.2.1.
+/// Checks that a point is on the curve and returns it as `04 || x || y`. SEC 1 2.3.4 and 3.2.2.1.
 fn uncompressed(curve: Curve, point: &[u8]) -> Result<Vec<u8>, KeyError> {
     let width = curve.scalar_len();
     let (compressed, full) = (1 + width, 1 + 2 * width);
     let point = match (point.first().copied(), point.len()) {
+        // SEC 1 2.3.3: the single byte 0 encodes the point at infinity.
         (Some(0), 1) => return Err(KeyError::PointAtInfinity { curve }),
         (Some(4), len) if len == full => point.to_vec(),
         (Some(form @ (2 | 3)), len) if len == compressed => decompress(curve, form == 3, &point[1..])?,
@@ -101,12 +104,14 @@ fn uncompressed(curve: Curve, point: &[u8]) -> Result<Vec<u8>, KeyError> {
             return Err(KeyError::PointForm { curve, compressed, uncompressed: full, form, found });
         }
     };
+    // Both curves have cofactor 1: every point on the curve except infinity has order n. So the check of the order,
+    // SEC 1 3.2.2.1 step 4, is not needed.
     let unparsed = UnparsedPublicKey::new(facts(curve)?.agreement, &point);
     ParsedPublicKey::try_from(&unparsed).map_err(|_| KeyError::PointOffCurve { curve })?;
     Ok(point)
 }
 
-/// `y = (x^3 - 3x + b)^((p+1)/4)`, of the parity asked for. SEC 1 2.3.4 step 2.
+/// Computes `y = (x^3 - 3x + b)^((p+1)/4)` with the given parity. SEC 1 2.3.4 step 2.
 fn decompress(curve: Curve, is_odd: bool, x: &[u8]) -> Result<Vec<u8>, KeyError> {
     let facts = facts(curve)?;
     let p = number(facts.p)?;
@@ -114,6 +119,8 @@ fn decompress(curve: Curve, is_odd: bool, x: &[u8]) -> Result<Vec<u8>, KeyError>
     if x_number >= *p {
         return Err(KeyError::PointOffCurve { curve });
     }
+    // p = 3 mod 4 for both curves, so this power of a square is one of its roots. The point is public, so the time may
+    // depend on it.
     let quarter = p.as_ref().wrapping_add(BoxedUint::one()).wrapping_shr_vartime(2);
     let field = BoxedMontyParams::new_vartime(p);
     let x_field = BoxedMontyForm::new(x_number, &field);
@@ -121,6 +128,7 @@ fn decompress(curve: Curve, is_odd: bool, x: &[u8]) -> Result<Vec<u8>, KeyError>
     let three_x = x_field.double().add(&x_field);
     let square = x_field.square().mul(&x_field).sub(&three_x).add(&b);
     let root = square.pow(&quarter);
+    // About half of all x belong to no point. The power is then not a root.
     if root.square() != square {
         return Err(KeyError::PointOffCurve { curve });
     }
@@ -129,7 +137,7 @@ fn decompress(curve: Curve, is_odd: bool, x: &[u8]) -> Result<Vec<u8>, KeyError>
     Ok([&[4], x, &y.retrieve().to_be_bytes()].concat())
 }
 
-/// p and b of both curves are odd.
+/// Reads p or b of a curve. All four are odd.
 fn number(hex: &str) -> Result<Odd<BoxedUint>, KeyError> {
     let bits = 4 * u32::try_from(hex.len()).unwrap_or(u32::MAX);
     let number = BoxedUint::from_be_hex(hex, bits).into_option().and_then(|n| n.into_odd().into_option());

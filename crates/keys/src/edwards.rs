@@ -9,6 +9,7 @@ use crate::KeyError;
 /// Imports an Ed25519 seed. If `public` is given, it must be the key of this seed. RFC 8032 5.1.5.
 pub(crate) fn ed25519_private(seed: &[u8], public: Option<&[u8]>) -> Result<KeyParts, KeyError> {
     let seed = SecretBytes::from(exactly_32("Ed25519 seed", seed)?.as_slice());
+    // Every seed is valid. The function is called unchecked because it compares no public key; `agree` does that.
     let pair = Ed25519KeyPair::from_seed_unchecked(seed.expose())
         .map_err(|_| KeyError::Machine { what: "deriving an Ed25519 public key" })?;
     let derived = *exactly_32("Ed25519 public key", pair.public_key().as_ref())?;
@@ -16,7 +17,8 @@ pub(crate) fn ed25519_private(seed: &[u8], public: Option<&[u8]>) -> Result<KeyP
     Ok(KeyParts::Ed25519Private(Ed25519PrivateParts { seed, public: derived }))
 }
 
-/// An Ed25519 public key. Bytes that encode no point are a key too, one that verifies nothing. RFC 8032 5.1.7.
+/// Imports an Ed25519 public key. Bytes that do not encode a point are accepted too: no signature verifies under such
+/// a key. RFC 8032 5.1.7.
 pub(crate) fn ed25519_public(bytes: &[u8]) -> Result<KeyParts, KeyError> {
     exactly_32("Ed25519 public key", bytes).map(|public| KeyParts::Ed25519Public(*public))
 }

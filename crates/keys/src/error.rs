@@ -16,7 +16,7 @@ pub enum KeyError {
         /// The value that was given.
         found: usize,
     },
-    /// The bytes are no key that this crate knows.
+    /// The bytes are not a key in a known format.
     #[error(
         "expected PEM or DER of a key (PKCS#8, PKCS#1, SEC 1, SPKI) or a private key of BIND, found none of them"
     )]
@@ -46,13 +46,13 @@ pub enum KeyError {
         /// The length that is there.
         found: usize,
     },
-    /// Something begins as PEM does, and is no PEM.
+    /// There is `-----BEGIN`, but not in a valid PEM line.
     #[error(
         "found -----BEGIN, but no PEM line: expected -----BEGIN, a label of capital letters, digits and blanks (at most 64 of them) and -----"
     )]
     PemBegin,
     /// Several private keys in one file.
-    #[error("expected one private key, found {found} of them in the file: keep the one that is meant")]
+    #[error("expected one private key, found {found} of them in the file: keep only the intended one")]
     SeveralKeys {
         /// The number of keys that are there.
         found: usize,
@@ -60,7 +60,7 @@ pub enum KeyError {
     /// There is no PEM block that could be the key.
     #[error("expected a PEM block {expected}, found {found}")]
     PemLabel {
-        /// The labels that would do.
+        /// The labels that are accepted.
         expected: &'static str,
         /// The label that is there, or "no block".
         found: String,
@@ -78,7 +78,7 @@ pub enum KeyError {
         "PEM encrypted the traditional way (Proc-Type: 4,ENCRYPTED) is not supported; convert it with `openssl pkcs8 -topk8`"
     )]
     LegacyPemEncryption,
-    /// An X.509 certificate stands in the place of a key.
+    /// The file contains an X.509 certificate instead of a key.
     #[error(
         "found an X.509 certificate, expected a key; certificates are not supported, take its key with `openssl x509 -pubkey -noout`"
     )]
@@ -125,17 +125,17 @@ pub enum KeyError {
         /// The value that is there.
         found: u64,
     },
-    /// Trying the passphrase would cost more than the caller allows.
+    /// A try of the passphrase would cost more than the caller allows.
     #[error("{what}: at most {limit} allowed, found {found}")]
     TooCostly {
         /// The name of the cost.
         what: &'static str,
         /// The bound, from [`WorkLimits`](crate::WorkLimits).
         limit: u64,
-        /// The cost that the input asks for.
+        /// The cost that the input requires.
         found: u64,
     },
-    /// An algorithm that no key of this crate has.
+    /// The algorithm is not supported.
     #[error("expected RSA, EC, Ed25519 or X25519, found the algorithm {found}")]
     UnsupportedAlgorithm {
         /// Its name and object identifier.
@@ -149,18 +149,18 @@ pub enum KeyError {
         /// The parameters that belong there.
         expected: &'static str,
     },
-    /// A curve that no key of this crate is on.
+    /// The curve is not supported.
     #[error("expected the named curve P-256 or P-384, found {found}")]
     UnsupportedCurve {
-        /// Its name and object identifier, or what stands in its place.
+        /// Its name and object identifier, or a description of the value found instead.
         found: String,
     },
-    /// A key that spells out its curve instead of naming it. RFC 5480 2.1.1 forbids that.
+    /// A key states its curve's parameters instead of the curve's name. RFC 5480 2.1.1 forbids that.
     #[error(
         "expected the named curve P-256 or P-384, found a key with the curve's parameters spelled out; `openssl pkey -in FILE -ec_param_enc named_curve -out key.pem` names it"
     )]
     ExplicitCurve,
-    /// A private key says two curves.
+    /// A private key names two different curves.
     #[error("the key names two curves: {outer} outside, {inner} inside")]
     CurvesDiffer {
         /// The curve of the algorithm identifier.
@@ -209,7 +209,7 @@ pub enum KeyError {
         found: String,
     },
     /// A number that must be below another is not.
-    #[error("RSA: expected {what} below {bound}, found it not")]
+    #[error("RSA: expected {what} below {bound}, found an equal or greater number")]
     NotBelow {
         /// The name of the number.
         what: &'static str,
@@ -291,7 +291,7 @@ pub enum KeyError {
         /// The algorithm.
         algorithm: &'static str,
     },
-    /// The private part of this key cannot leave.
+    /// The key, or the requested half of it, cannot be exported.
     #[error("cannot export the {what}: {reason}")]
     NotExportable {
         /// The thing that was asked for.
@@ -305,7 +305,7 @@ pub enum KeyError {
         /// The name of the field.
         what: &'static str,
     },
-    /// No URI of a key that lives at a server.
+    /// The text is not a URI of a key at a server.
     #[error("expected a URI oarlock:NAME, the name percent-encoded: {reason}")]
     Uri {
         /// The flaw.
@@ -327,7 +327,7 @@ pub enum KeyError {
         /// The flaw.
         what: &'static str,
     },
-    /// Keys of this kind cannot be made here.
+    /// Keys of this kind cannot be generated.
     #[error("cannot generate {what}: {remedy}")]
     CannotGenerate {
         /// The thing that was asked for.
@@ -340,7 +340,7 @@ pub enum KeyError {
         "shares: expected 2 <= threshold <= shares <= {max}, found a threshold of {threshold} among {shares}"
     )]
     ShareCounts {
-        /// Most servers.
+        /// The maximum number of servers.
         max: u8,
         /// The number of servers that sign together.
         threshold: u8,
@@ -363,7 +363,7 @@ pub enum KeyError {
         /// The public exponent.
         found: u64,
     },
-    /// A key that has no RSA private half here.
+    /// The key has no local RSA private half.
     #[error("the key cannot be split into shares: {reason}")]
     NotShareable {
         /// The reason.

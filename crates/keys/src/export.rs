@@ -17,46 +17,47 @@ use zeroize::Zeroizing;
 
 use crate::asn1::{AlgorithmId, not_encoded};
 use crate::pbes2::{self, KeyDerivation};
-use crate::{KeyError, Passphrase, fingerprint};
+use crate::{KeyError, Passphrase, random};
 
-/// The derivation of the encryption key of a private key from a passphrase.
+/// The function that derives the encryption key of a private key from a passphrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Protection {
     /// scrypt with `N = 2^log_n`, `128 * N * r` bytes of memory. RFC 7914.
     Scrypt {
-        /// Logarithm of the cost N, 1 to 63.
+        /// The logarithm of the cost N, 1 to 63.
         log_n: u8,
-        /// Block size, from 1.
+        /// The block size, from 1.
         r: u32,
-        /// Parallelization, from 1.
+        /// The parallelization, from 1.
         p: u32,
     },
     /// PBKDF2 with HMAC-SHA-256. RFC 8018 5.2.
     Pbkdf2 {
-        /// Iterations.
+        /// The number of iterations.
         iterations: NonZeroU32,
     },
 }
 
-/// scrypt at 16 MiB, as OpenSSL writes it. By default OpenSSL reads no more than 32 MiB.
+/// The default is scrypt with 16 MiB, as in OpenSSL. By default OpenSSL reads no more than 32 MiB.
 impl Default for Protection {
     fn default() -> Self {
         Self::Scrypt { log_n: 14, r: 8, p: 1 }
     }
 }
 
-/// The public half as SubjectPublicKeyInfo: RSA with NULL parameters, EC on its named curve and uncompressed. RFC 5280.
+/// Returns the public half as SubjectPublicKeyInfo: RSA with NULL parameters, EC on its named curve and uncompressed.
+/// RFC 5280 4.1.2.7.
 ///
 /// # Errors
-/// [`KeyError::NotExportable`] if the key has no public half or it is not known.
+/// [`KeyError::NotExportable`] if the key has no public half, or if the public half is unknown.
 pub fn spki_der(key: &Key) -> Result<Vec<u8>, KeyError> {
     let refused = |reason| KeyError::NotExportable { what: "public key", reason };
-    let parts = key.parts().ok_or(refused("its holder has not told it"))?;
+    let parts = key.parts().ok_or(refused("its holder has not reported it"))?;
     spki_of(parts)?.ok_or(refused("this kind of key has none"))
 }
 
-/// The public half as a PEM block `PUBLIC KEY`.
+/// Returns the public half as a PEM block `PUBLIC KEY`.
 ///
 /// # Errors
 /// As [`spki_der`].
@@ -64,7 +65,7 @@ pub fn spki_pem(key: &Key) -> Result<String, KeyError> {
     pem_rfc7468::encode_string("PUBLIC KEY", LineEnding::LF, &spki_der(key)?).map_err(not_encoded)
 }
 
-/// The private key, unencrypted, as PKCS#8.
+/// Returns the private key, unencrypted, as PKCS#8.
 ///
 /// # Errors
 /// [`KeyError::NotExportable`] for public, symmetric, modulus-exponent and held keys.
@@ -76,6 +77,7 @@ pub fn private_pkcs8_der(key: &Key) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     match key.parts().ok_or(refused("it is not here"))? {
         KeyParts::RsaPrivate(parts) => wrap(AlgorithmId::Rsa, &rsa_private(parts)?),
         KeyParts::EcPrivate(parts) => wrap(AlgorithmId::Ec(parts.curve), &ec_private(parts)?),
+        // RFC 8410 section 7: the key is an OCTET STRING within the OCTET STRING of PKCS#8.
         KeyParts::Ed25519Private(parts) => wrap(AlgorithmId::Ed25519, &octets(parts.seed.expose())?),
         KeyParts::X25519Private(parts) => wrap(AlgorithmId::X25519, &octets(parts.scalar.expose())?),
         KeyParts::Secret(_) => Err(refused("symmetric keys do not leave")),
@@ -84,7 +86,7 @@ pub fn private_pkcs8_der(key: &Key) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     }
 }
 
-/// The private key, unencrypted, as a PEM block `PRIVATE KEY`.
+/// Returns the private key, unencrypted, as a PEM block `PRIVATE KEY`.
 ///
 /// # Errors
 /// As [`private_pkcs8_der`].
@@ -93,8 +95,8 @@ pub fn private_pkcs8_pem(key: &Key) -> Result<Zeroizing<String>, KeyError> {
     pem_rfc7468::encode_string("PRIVATE KEY", LineEnding::LF, &der).map(Zeroizing::new).map_err(not_encoded)
 }
 
-/// The private key encrypted with AES-256-CBC under a key from the passphrase, as PKCS#8. The passphrase's limits bound
-/// `protection` too, so that what is written can be read back.
+/// Returns the private key encrypted with AES-256-CBC under a key from the passphrase, as PKCS#8. The passphrase's
+/// limits apply to `protection` too, so that the result can be read back.
 ///
 /// # Errors
 /// As [`private_pkcs8_der`], and [`KeyError::TooCostly`] or [`KeyError::EncryptionParameter`] for `protection`.
@@ -106,13 +108,14 @@ pub fn encrypted_pkcs8_der(
     encrypted(&private_pkcs8_der(key)?, passphrase, protection)
 }
 
-/// `plain` in an EncryptedPrivateKeyInfo.
+/// Encrypts `plain` into an EncryptedPrivateKeyInfo.
 pub(crate) fn encrypted(
     plain: &[u8],
     passphrase: &Passphrase,
     protection: Protection,
 ) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-    let salt: [u8; 16] = fingerprint::random()?;
+    // NIST SP 800-132 5.1 requires 16 bytes of salt, RFC 8018 4.1 only 8.
+    let salt: [u8; 16] = random::draw_bytes()?;
     let kdf = match protection {
         Protection::Scrypt { log_n, r, p } => KeyDerivation::scrypt(&salt, log_n, r, p)?,
         Protection::Pbkdf2 { iterations } => KeyDerivation::pbkdf2_sha256(&salt, iterations),
@@ -120,7 +123,7 @@ pub(crate) fn encrypted(
     pbes2::encrypt(plain, passphrase, &kdf).map(Zeroizing::new)
 }
 
-/// The private key, encrypted as by [`encrypted_pkcs8_der`], as a PEM block `ENCRYPTED PRIVATE KEY`.
+/// Returns the private key, encrypted as by [`encrypted_pkcs8_der`], as a PEM block `ENCRYPTED PRIVATE KEY`.
 ///
 /// # Errors
 /// As [`encrypted_pkcs8_der`].
@@ -134,7 +137,7 @@ pub fn encrypted_pkcs8_pem(
     pem.map(Zeroizing::new).map_err(not_encoded)
 }
 
-/// SubjectPublicKeyInfo of parts that have a public half.
+/// Returns the SubjectPublicKeyInfo of parts that have a public half.
 pub(crate) fn spki_of(parts: &KeyParts) -> Result<Option<Vec<u8>>, KeyError> {
     let (algorithm, bytes) = match parts {
         KeyParts::RsaPrivate(rsa) => (AlgorithmId::Rsa, rsa_public(&rsa.public)?),
@@ -173,7 +176,8 @@ fn rsa_private(parts: &RsaPrivateParts) -> Result<Zeroizing<Vec<u8>>, KeyError> 
     key.to_der().map(Zeroizing::new).map_err(not_encoded)
 }
 
-/// The curve stands in the algorithm identifier, so it is not repeated within. RFC 5958 leaves that open, OpenSSL does so.
+/// Encodes an ECPrivateKey without its curve, which the algorithm identifier of PKCS#8 already names. OpenSSL writes
+/// the same form. RFC 5915 section 3.
 fn ec_private(parts: &EcPrivateParts) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let key = EcPrivateKey {
         private_key: parts.scalar.expose(),

@@ -1,22 +1,22 @@
 //! The fingerprints of keys.
 
-use aws_lc_rs::{digest, rand};
+use aws_lc_rs::digest;
 use oarlock_core::{Fingerprint, Key, KeyParts};
 
-use crate::{KeyError, export};
+use crate::{KeyError, export, random};
 
-/// A local key of validated parts, with its fingerprint.
+/// Makes a local key of validated parts, with its fingerprint.
 pub(crate) fn local(parts: KeyParts) -> Result<Key, KeyError> {
     let fingerprint = of(&parts)?;
     Ok(Key::local(parts, fingerprint))
 }
 
-/// SHA-256 of the SubjectPublicKeyInfo; 32 random bytes if there is no public half, because a hash of a short
-/// secret could be searched.
+/// Returns SHA-256 of the SubjectPublicKeyInfo, or 32 random bytes if there is no public half.
 pub(crate) fn of(parts: &KeyParts) -> Result<Fingerprint, KeyError> {
     match export::spki_of(parts)? {
         Some(spki) => Ok(Fingerprint::new(sha256(&spki))),
-        None => random().map(Fingerprint::new),
+        // Fingerprints are shown and logged. A short secret could be found by a search for its hash.
+        None => random::draw_bytes().map(Fingerprint::new),
     }
 }
 
@@ -24,11 +24,4 @@ fn sha256(bytes: &[u8]) -> [u8; 32] {
     let mut hash = [0; 32];
     hash.copy_from_slice(digest::digest(&digest::SHA256, bytes).as_ref());
     hash
-}
-
-/// Random bytes from the library's generator.
-pub(crate) fn random<const N: usize>() -> Result<[u8; N], KeyError> {
-    let mut bytes = [0; N];
-    rand::fill(&mut bytes).map_err(|_| KeyError::Machine { what: "drawing random bytes" })?;
-    Ok(bytes)
 }

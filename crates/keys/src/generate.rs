@@ -11,7 +11,7 @@ use aws_lc_rs::signature::RsaKeyPair;
 use oarlock_core::{Curve, Key, SecretBytes};
 use zeroize::Zeroizing;
 
-use crate::{KeyError, fingerprint, import, raw};
+use crate::{KeyError, import, random, raw};
 pub use safe::{SafePrimeProgress, rsa_safe};
 
 /// Generates an RSA key of 1024, 2048, 3072, 4096 or 8192 bits with the public exponent 65537.
@@ -35,6 +35,7 @@ pub fn rsa(bits: u16) -> Result<Key, KeyError> {
     };
     let failed = KeyError::Machine { what: "generating an RSA key" };
     let pair = RsaKeyPair::generate(size).map_err(|_| failed.clone())?;
+    // AWS-LC gives the numbers of the pair only in this form. The import also checks them.
     let pkcs8 = AsDer::<Pkcs8V1Der<'_>>::as_der(&pair).map_err(|_| failed)?;
     import::pkcs8_der(pkcs8.as_ref())
 }
@@ -63,7 +64,7 @@ pub fn ec(curve: Curve) -> Result<Key, KeyError> {
 /// # Errors
 /// [`KeyError::Machine`].
 pub fn ed25519() -> Result<Key, KeyError> {
-    raw::ed25519_private(&*Zeroizing::new(fingerprint::random::<32>()?))
+    raw::ed25519_private(&*Zeroizing::new(random::draw_bytes::<32>()?))
 }
 
 /// Generates an X25519 key from a scalar of 32 random bytes, which is clamped in use. RFC 7748 6.1.
@@ -71,7 +72,7 @@ pub fn ed25519() -> Result<Key, KeyError> {
 /// # Errors
 /// [`KeyError::Machine`].
 pub fn x25519() -> Result<Key, KeyError> {
-    raw::x25519_private(&*Zeroizing::new(fingerprint::random::<32>()?))
+    raw::x25519_private(&*Zeroizing::new(random::draw_bytes::<32>()?))
 }
 
 /// Generates a symmetric key of `len` random bytes, 1 to [`raw::MAX_SECRET_LEN`].

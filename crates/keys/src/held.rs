@@ -18,6 +18,7 @@ pub fn from_spki(spki: &[u8], holder: &str, reference: &str) -> Result<Key, KeyE
         }
     }
     let public = import::spki(spki)?;
+    // The fingerprint depends on the public half only, so the held key and a local copy have the same one.
     let kind = private_kind(public.kind());
     Ok(Key::held(kind, holder, reference, public.parts().cloned(), public.fingerprint()))
 }

@@ -1,13 +1,13 @@
 //! Keys from files: PEM and DER, encrypted or not, and BIND's format.
 //!
-//! [`any`] finds the format by a PEM label, the outline of the DER or BIND's first line. Each named function takes
-//! one structure and refuses every other. Text before, between and after PEM blocks is skipped, and so are `EC
-//! PARAMETERS` blocks. A file with two private keys is refused.
+//! [`any`] finds the format by a PEM label, the outline of the DER or BIND's first line. Each named function accepts
+//! one structure and rejects all others. Text before, between and after PEM blocks is skipped, and so are `EC
+//! PARAMETERS` blocks. A file with two private keys is rejected.
 //!
 //! PEM may have lines of any length, with LF or CRLF. It may have lost its line ends, with blanks, `\n` as two
 //! characters, or nothing in their place. DER in base64 is read without BEGIN and END lines too.
 //!
-//! Formats of other programs are recognised, and refused with the command that converts them. No error quotes the
+//! Formats of other programs are recognised and rejected, with the command that converts them. No error quotes the
 //! file.
 
 mod foreign;
@@ -24,15 +24,17 @@ use zeroize::Zeroizing;
 use crate::{KeyError, Passphrase, bind, fingerprint, pbes2};
 use outline::Structure;
 
-/// Longest input in bytes.
+/// The maximum length of an input in bytes. A key has a few kilobytes; the rest is for certificates and text around it.
 pub const MAX_INPUT_LEN: usize = 1 << 20;
 
-/// A key in PEM or DER of any supported structure, or in BIND's private key file. The passphrase is for encrypted PKCS#8; other keys ignore it.
+/// Imports a key in PEM or DER of any supported structure, or in BIND's private key file. The passphrase is for
+/// encrypted PKCS#8; other keys ignore it.
 ///
 /// # Errors
-/// [`KeyError::Foreign`], [`KeyError::Empty`], [`KeyError::PemBegin`], [`KeyError::DerLength`] or [`KeyError::UnknownFormat`] if the
-/// bytes have none of these forms, and all that the named functions return.
+/// [`KeyError::Foreign`], [`KeyError::Empty`], [`KeyError::PemBegin`], [`KeyError::DerLength`] or
+/// [`KeyError::UnknownFormat`] if the bytes have none of these forms, and all that the named functions return.
 pub fn any(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
+    // DER is tried first because its test is exact: no text is well-formed DER.
     match Structure::of(bounded(bytes)?) {
         Ok(found) => structure(found, bytes, passphrase),
         Err(_) if pem::is_pem(bytes) => pem(bytes, passphrase),
@@ -41,7 +43,7 @@ pub fn any(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyErro
     }
 }
 
-/// DER in base64, without BEGIN and END lines.
+/// Imports DER in base64, without BEGIN and END lines.
 fn bare_base64(text: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
     let Some(der) = pem::bare_base64(text) else { return Err(foreign::error(text)) };
     match Structure::of(&der) {
@@ -62,7 +64,7 @@ pub fn private_key_format(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// A key in DER of any supported structure.
+/// Imports a key in DER of any supported structure.
 ///
 /// # Errors
 /// As for [`any`] if no structure fits, else as the named functions.
@@ -71,7 +73,7 @@ pub fn der(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyErro
     structure(found, bytes, passphrase)
 }
 
-/// The first key among PEM blocks.
+/// Imports the first key among PEM blocks.
 ///
 /// # Errors
 /// [`KeyError::PemLabel`] if no block holds a key, [`KeyError::Certificate`] if only certificates are there,
@@ -95,7 +97,7 @@ fn structure(found: Structure, bytes: &[u8], passphrase: Option<&Passphrase>) ->
     }
 }
 
-/// A private key in PKCS#8 DER, version 1 or 2: RSA, EC, Ed25519 or X25519. RFC 5958, RFC 5915, RFC 8410.
+/// Imports a private key in PKCS#8 DER, version 1 or 2: RSA, EC, Ed25519 or X25519. RFC 5958, RFC 5915, RFC 8410.
 ///
 /// # Errors
 /// [`KeyError::Der`], [`KeyError::UnsupportedAlgorithm`], [`KeyError::UnsupportedCurve`], and those of the parts.
@@ -103,7 +105,7 @@ pub fn pkcs8_der(bytes: &[u8]) -> Result<Key, KeyError> {
     pkcs8::key(expect(Structure::Pkcs8, bytes)?)
 }
 
-/// A private key in a PEM block `PRIVATE KEY`.
+/// Imports a private key in a PEM block `PRIVATE KEY`.
 ///
 /// # Errors
 /// [`KeyError::PemLabel`], [`KeyError::PemMalformed`], else as [`pkcs8_der`].
@@ -111,21 +113,22 @@ pub fn pkcs8_pem(text: &[u8]) -> Result<Key, KeyError> {
     pkcs8_der(&labelled(Structure::Pkcs8, text)?)
 }
 
-/// A private key in encrypted PKCS#8 DER: PBES2 with PBKDF2 or scrypt, and AES-CBC. RFC 5958 section 3, RFC 8018 6.2.
+/// Imports a private key in encrypted PKCS#8 DER: PBES2 with PBKDF2 or scrypt, and AES-CBC. RFC 5958 section 3, RFC
+/// 8018 6.2.
 ///
 /// # Errors
 /// [`KeyError::TooCostly`] before any work above the passphrase's limits, [`KeyError::Decryption`],
 /// [`KeyError::UnsupportedEncryption`], else as [`pkcs8_der`].
 pub fn encrypted_pkcs8_der(bytes: &[u8], passphrase: &Passphrase) -> Result<Key, KeyError> {
     let plain = pbes2::decrypt(expect(Structure::EncryptedPkcs8, bytes)?, passphrase)?;
-    // One wrong passphrase in 256 leaves a well-formed padding. That is not a malformed key.
+    // About one wrong passphrase in 256 leaves a well-formed padding. The error must not report a malformed key then.
     match Structure::of(&plain) {
         Ok(Structure::Pkcs8) => pkcs8::key(&plain),
         _ => Err(KeyError::Decryption),
     }
 }
 
-/// A private key in a PEM block `ENCRYPTED PRIVATE KEY`.
+/// Imports a private key in a PEM block `ENCRYPTED PRIVATE KEY`.
 ///
 /// # Errors
 /// [`KeyError::PemLabel`], [`KeyError::PemMalformed`], else as [`encrypted_pkcs8_der`].
@@ -133,7 +136,7 @@ pub fn encrypted_pkcs8_pem(text: &[u8], passphrase: &Passphrase) -> Result<Key, 
     encrypted_pkcs8_der(&labelled(Structure::EncryptedPkcs8, text)?, passphrase)
 }
 
-/// An RSA private key in PKCS#1 DER, two primes. RFC 8017 A.1.2.
+/// Imports an RSA private key of two primes in PKCS#1 DER. RFC 8017 A.1.2.
 ///
 /// # Errors
 /// [`KeyError::Der`], [`KeyError::MultiPrime`], and those of [`rsa::private`](crate::rsa::private).
@@ -141,7 +144,7 @@ pub fn pkcs1_private_der(bytes: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(pkcs1::private(expect(Structure::Pkcs1Private, bytes)?)?)
 }
 
-/// An RSA private key in a PEM block `RSA PRIVATE KEY`.
+/// Imports an RSA private key in a PEM block `RSA PRIVATE KEY`.
 ///
 /// # Errors
 /// [`KeyError::PemLabel`], [`KeyError::PemMalformed`], [`KeyError::LegacyPemEncryption`], else as
@@ -150,7 +153,7 @@ pub fn pkcs1_private_pem(text: &[u8]) -> Result<Key, KeyError> {
     pkcs1_private_der(&labelled(Structure::Pkcs1Private, text)?)
 }
 
-/// An RSA public key in PKCS#1 DER. RFC 8017 A.1.1.
+/// Imports an RSA public key in PKCS#1 DER. RFC 8017 A.1.1.
 ///
 /// # Errors
 /// [`KeyError::Der`], and those of [`rsa::public`](crate::rsa::public).
@@ -158,7 +161,7 @@ pub fn pkcs1_public_der(bytes: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(pkcs1::public(expect(Structure::Pkcs1Public, bytes)?)?)
 }
 
-/// An RSA public key in a PEM block `RSA PUBLIC KEY`.
+/// Imports an RSA public key in a PEM block `RSA PUBLIC KEY`.
 ///
 /// # Errors
 /// [`KeyError::PemLabel`], [`KeyError::PemMalformed`], else as [`pkcs1_public_der`].
@@ -166,7 +169,7 @@ pub fn pkcs1_public_pem(text: &[u8]) -> Result<Key, KeyError> {
     pkcs1_public_der(&labelled(Structure::Pkcs1Public, text)?)
 }
 
-/// An EC private key in SEC 1 DER that names its curve. RFC 5915 section 3.
+/// Imports an EC private key in SEC 1 DER that names its curve. RFC 5915 section 3.
 ///
 /// # Errors
 /// [`KeyError::Der`], [`KeyError::UnsupportedCurve`], [`KeyError::ScalarRange`], [`KeyError::PublicMismatch`].
@@ -174,7 +177,7 @@ pub fn sec1_der(bytes: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(sec1::private(expect(Structure::Sec1, bytes)?, None)?)
 }
 
-/// An EC private key in a PEM block `EC PRIVATE KEY`.
+/// Imports an EC private key in a PEM block `EC PRIVATE KEY`.
 ///
 /// # Errors
 /// [`KeyError::PemLabel`], [`KeyError::PemMalformed`], [`KeyError::LegacyPemEncryption`], else as [`sec1_der`].
@@ -182,7 +185,7 @@ pub fn sec1_pem(text: &[u8]) -> Result<Key, KeyError> {
     sec1_der(&labelled(Structure::Sec1, text)?)
 }
 
-/// A public key in SubjectPublicKeyInfo DER: RSA, EC, Ed25519 or X25519. RFC 5280 4.1.2.7, RFC 5480, RFC 8410.
+/// Imports a public key in SubjectPublicKeyInfo DER: RSA, EC, Ed25519 or X25519. RFC 5280 4.1.2.7, RFC 5480, RFC 8410.
 ///
 /// # Errors
 /// [`KeyError::Der`], [`KeyError::UnsupportedAlgorithm`], [`KeyError::UnsupportedCurve`], and those of the parts.
@@ -190,7 +193,7 @@ pub fn spki_der(bytes: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(spki::public(expect(Structure::Spki, bytes)?)?)
 }
 
-/// A public key in a PEM block `PUBLIC KEY`.
+/// Imports a public key in a PEM block `PUBLIC KEY`.
 ///
 /// # Errors
 /// [`KeyError::PemLabel`], [`KeyError::PemMalformed`], else as [`spki_der`].
@@ -198,7 +201,7 @@ pub fn spki_pem(text: &[u8]) -> Result<Key, KeyError> {
     spki_der(&labelled(Structure::Spki, text)?)
 }
 
-/// SubjectPublicKeyInfo in PEM or DER.
+/// Imports a SubjectPublicKeyInfo in PEM or DER.
 pub(crate) fn spki(bytes: &[u8]) -> Result<Key, KeyError> {
     match pem::is_pem(bounded(bytes)?) {
         true => spki_pem(bytes),
@@ -206,7 +209,7 @@ pub(crate) fn spki(bytes: &[u8]) -> Result<Key, KeyError> {
     }
 }
 
-/// The first PEM block with a label of this crate's own, decoded.
+/// Decodes the first PEM block with a label that only this crate uses.
 pub(crate) fn own_pem(label: &'static str, text: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     pem::labelled(label, bounded(text)?)
 }
@@ -218,7 +221,7 @@ pub(crate) fn bounded(bytes: &[u8]) -> Result<&[u8], KeyError> {
     }
 }
 
-/// Names the structure that is there if it is another one; damage is left to the parser to word.
+/// Checks that bytes do not have another known structure. Damaged bytes pass: the parser describes the damage better.
 fn expect(expected: Structure, bytes: &[u8]) -> Result<&[u8], KeyError> {
     match Structure::of(bounded(bytes)?) {
         Ok(found) if found != expected => {

@@ -1,5 +1,5 @@
-//! Keys: parsed, validated, given a fingerprint, and from then on an immutable [`Key`](oarlock_core::Key). This crate has
-//! no unsafe code and does no I/O.
+//! Keys: parsed, validated, given a fingerprint, and from then on an immutable [`Key`](oarlock_core::Key). This crate
+//! has no unsafe code and does no I/O.
 //!
 //! | module | content |
 //! |---|---|
@@ -24,9 +24,9 @@
 //! # }
 //! ```
 //!
-//! Every failure is a [`KeyError`] with the value that was expected and the value that was found, and without key material.
-//! Inputs are hostile until they are validated: lengths are checked before any arithmetic, and the cost of a passphrase
-//! before the attempt ([`WorkLimits`]).
+//! Every failure is a [`KeyError`] with the value that was expected and the value that was found, and without key
+//! material. Inputs are hostile until they are validated: lengths are checked before any arithmetic, and the cost of a
+//! passphrase before the attempt ([`WorkLimits`]).
 #![forbid(unsafe_code)]
 
 mod asn1;
@@ -42,6 +42,7 @@ pub mod import;
 mod oid;
 mod passphrase;
 mod pbes2;
+mod random;
 pub mod raw;
 pub mod reference;
 pub mod rsa;

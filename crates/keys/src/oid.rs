@@ -2,7 +2,7 @@
 
 use der::asn1::ObjectIdentifier;
 
-/// Algorithms, curves and ciphers that key files have and this crate does not.
+/// The algorithms, curves and ciphers that occur in key files and that this crate does not support.
 const NAMES: [(&str, &str); 43] = [
     ("1.2.840.113549.1.1.10", "RSASSA-PSS"),
     ("1.2.840.113549.1.1.7", "RSAES-OAEP"),
@@ -49,11 +49,12 @@ const NAMES: [(&str, &str); 43] = [
     ("1.2.156.10197.1.104.2", "SM4-CBC"),
 ];
 
-/// The largest number of bytes of an unknown identifier that an error shows. In a damaged file they may be bytes of
-/// the key, and this number of bytes gives nothing away.
+/// The maximum number of bytes of an unknown identifier that an error shows. In a damaged file the bytes may belong to
+/// the key, and so few of them do not help an attacker.
 const MAX_SHOWN_LEN: usize = 5;
 
-/// Name and numbers of a known identifier, as in `Ed448 (1.3.101.113)`; of another one the first numbers only.
+/// Returns the name and the numbers of a known identifier, as in `Ed448 (1.3.101.113)`. Of a long unknown identifier it
+/// returns the first numbers only.
 pub(crate) fn shown(oid: &ObjectIdentifier) -> String {
     let numbers = oid.to_string();
     if let Some((_, name)) = NAMES.iter().find(|(known, _)| *known == numbers) {

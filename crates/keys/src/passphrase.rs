@@ -1,27 +1,27 @@
-//! Passphrases, and how much work may be spent to try one.
+//! Passphrases, and limits on the work to try one.
 
 use oarlock_core::SecretBytes;
 
-/// A passphrase with the bounds of the work that trying it may cost. Zeroized on drop, never printed.
+/// A passphrase, with limits on the work to try it. It is zeroized on drop and never printed.
 #[derive(Clone, Debug)]
 pub struct Passphrase {
     bytes: SecretBytes,
     limits: WorkLimits,
 }
 
-/// Bounds on the key derivation that an encrypted private key asks for; what asks for more is refused unread.
+/// Limits on the key derivation of an encrypted private key. A file that requires more is rejected before any work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkLimits {
-    /// PBKDF2 iterations.
+    /// The number of PBKDF2 iterations.
     pub pbkdf2_iterations: u32,
-    /// scrypt memory, `128 * N * r` bytes. RFC 7914 section 6.
+    /// The memory of scrypt, `128 * N * r` bytes. RFC 7914 section 6.
     pub scrypt_memory_bytes: u64,
-    /// scrypt work, `128 * N * r * p` bytes written and read.
+    /// The work of scrypt, `128 * N * r * p` bytes written and read.
     pub scrypt_work_bytes: u64,
 }
 
-/// Ten million iterations, 256 MiB and 1 GiB. This is well above the values that tools write, and takes some seconds
-/// at most.
+/// The defaults are ten million iterations, 256 MiB and 1 GiB. These limits are far above the values that programs
+/// write, and such a derivation takes a few seconds.
 impl Default for WorkLimits {
     fn default() -> Self {
         Self { pbkdf2_iterations: 10_000_000, scrypt_memory_bytes: 256 << 20, scrypt_work_bytes: 1 << 30 }
@@ -29,7 +29,7 @@ impl Default for WorkLimits {
 }
 
 impl Passphrase {
-    /// A passphrase of any bytes (UTF-8 for what other tools shall read), with the default limits.
+    /// Makes a passphrase of any bytes, with the default limits. Other programs expect UTF-8.
     #[must_use]
     pub fn new(bytes: impl Into<SecretBytes>) -> Self {
         Self { bytes: bytes.into(), limits: WorkLimits::default() }

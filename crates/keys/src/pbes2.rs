@@ -55,8 +55,7 @@ struct Encrypted<'a> {
     data: &'a [u8],
 }
 
-/// Returns the PKCS#8 inside, if the padding is well-formed. The limits of the passphrase are checked before any
-/// derivation.
+/// Decrypts the PKCS#8 and checks its padding. The limits of the passphrase are checked before any derivation.
 pub(crate) fn decrypt(der: &[u8], passphrase: &Passphrase) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let encrypted = parse(der)?;
     let cipher = Pbes2Cipher::find(encrypted.cipher.oid)?;
@@ -68,11 +67,12 @@ pub(crate) fn decrypt(der: &[u8], passphrase: &Passphrase) -> Result<Zeroizing<V
     let key = key.map_err(|_| KeyError::Machine { what: "decrypting a key" })?;
     let mut data = Zeroizing::new(encrypted.data.to_vec());
     let len = key.decrypt(&mut data, context).map_err(|_| KeyError::Decryption)?.len();
+    // CBC without a MAC: a wrong passphrase may pass the padding check. The caller checks the structure too.
     data.truncate(len);
     Ok(data)
 }
 
-/// An EncryptedPrivateKeyInfo with AES-256-CBC around `plain`, under a random IV.
+/// Encrypts `plain` with AES-256-CBC and a random IV into an EncryptedPrivateKeyInfo.
 pub(crate) fn encrypt(
     plain: &[u8],
     passphrase: &Passphrase,
@@ -83,6 +83,7 @@ pub(crate) fn encrypt(
     let key = UnboundCipherKey::new(AES_256_CBC.algorithm, &key)
         .and_then(PaddedBlockEncryptingKey::cbc_pkcs7)
         .map_err(|_| FAILED)?;
+    // The padding adds up to one block (RFC 8018 B.2.5). A buffer that grew would leave the key in freed memory.
     let mut data = Zeroizing::new(Vec::with_capacity(plain.len() + AES_256_CBC.algorithm.block_len()));
     data.extend_from_slice(plain);
     let DecryptionContext::Iv128(iv) = key.encrypt(&mut *data).map_err(|_| FAILED)? else {

@@ -4,14 +4,15 @@ use oarlock_core::{Curve, Key, KeyParts, SecretBytes};
 
 use crate::{KeyError, ec, edwards, fingerprint};
 
-/// Longest symmetric key, in bytes.
+/// The maximum length of a symmetric key in bytes.
 pub const MAX_SECRET_LEN: usize = u16::MAX as usize;
 
-/// An EC private key of a big-endian scalar at the curve's width, in [1, n-1]. SEC 1 2.3.6.
+/// Imports an EC private key from a big-endian scalar in [1, n-1] at the curve's width. SEC 1 2.3.6.
 ///
 /// # Errors
 /// [`KeyError::Length`], [`KeyError::ScalarRange`].
 pub fn ec_private(curve: Curve, scalar: &[u8]) -> Result<Key, KeyError> {
+    // A file may hold a scalar without leading zeros, and the import then widens it. Here the caller states the width.
     let width = curve.scalar_len();
     if scalar.len() != width {
         let expected = format!("{width} bytes");
@@ -20,7 +21,7 @@ pub fn ec_private(curve: Curve, scalar: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(ec::private(curve, scalar, None)?)
 }
 
-/// An EC public key of a compressed or uncompressed point. SEC 1 2.3.4.
+/// Imports an EC public key from a compressed or uncompressed point. SEC 1 2.3.4.
 ///
 /// # Errors
 /// [`KeyError::PointForm`], [`KeyError::PointAtInfinity`], [`KeyError::PointOffCurve`].
@@ -28,7 +29,7 @@ pub fn ec_public(curve: Curve, point: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(ec::public(curve, point)?)
 }
 
-/// An Ed25519 private key of its 32-byte seed. RFC 8032 5.1.5.
+/// Imports an Ed25519 private key from its seed of 32 bytes. RFC 8032 5.1.5.
 ///
 /// # Errors
 /// [`KeyError::Length`].
@@ -36,7 +37,8 @@ pub fn ed25519_private(seed: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(edwards::ed25519_private(seed, None)?)
 }
 
-/// An Ed25519 public key of 32 bytes; bytes that encode no point make a key that verifies nothing. RFC 8032 5.1.7.
+/// Imports an Ed25519 public key of 32 bytes. Bytes that do not encode a point are accepted too: no signature verifies
+/// under such a key. RFC 8032 5.1.7.
 ///
 /// # Errors
 /// [`KeyError::Length`].
@@ -44,7 +46,7 @@ pub fn ed25519_public(bytes: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(edwards::ed25519_public(bytes)?)
 }
 
-/// An X25519 private key of its 32-byte scalar, clamped or not. RFC 7748 section 5.
+/// Imports an X25519 private key from its scalar of 32 bytes, clamped or not. RFC 7748 section 5.
 ///
 /// # Errors
 /// [`KeyError::Length`].
@@ -52,7 +54,7 @@ pub fn x25519_private(scalar: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(edwards::x25519_private(scalar, None)?)
 }
 
-/// An X25519 public key, a u-coordinate of 32 bytes. RFC 7748 section 5.
+/// Imports an X25519 public key, a u-coordinate of 32 bytes. RFC 7748 section 5.
 ///
 /// # Errors
 /// [`KeyError::Length`].
@@ -60,7 +62,7 @@ pub fn x25519_public(bytes: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(edwards::x25519_public(bytes)?)
 }
 
-/// A symmetric key of 1 to [`MAX_SECRET_LEN`] bytes. Two imports of the same bytes have different fingerprints.
+/// Imports a symmetric key of 1 to [`MAX_SECRET_LEN`] bytes. Two imports of the same bytes have different fingerprints.
 ///
 /// # Errors
 /// [`KeyError::Length`].

@@ -1,5 +1,5 @@
-//! Files that name a key which lives at a server, for programs that read keys from files alone: a PEM block `OARLOCK KEY REFERENCE`
-//! in the place of the private key.
+//! Files that name a key at a server, for programs that read keys from files only. A PEM block `OARLOCK KEY REFERENCE`
+//! replaces the private key.
 //!
 //! ```text
 //! KeyReference ::= SEQUENCE {
@@ -8,7 +8,8 @@
 //!     subjectPublicKeyInfo  SubjectPublicKeyInfo OPTIONAL }   -- RFC 5280 4.1.2.7
 //! ```
 //!
-//! In the URI every byte of the name but `A-Z a-z 0-9 - . _ ~` is percent-encoded. RFC 3986 2.1, 2.3. Nothing of it is secret.
+//! In the URI, all bytes of the name except `A-Z a-z 0-9 - . _ ~` are percent-encoded. RFC 3986 2.1, 2.3. The file
+//! contains no secret.
 
 use der::asn1::{AnyRef, Utf8StringRef};
 use der::{Decode, Encode, Reader, SliceReader, Tag, Tagged};
@@ -17,13 +18,13 @@ use pem_rfc7468::LineEnding;
 use crate::asn1::{malformed, not_encoded, sequence};
 use crate::{KeyError, import};
 
-/// Longest file in bytes.
+/// The maximum length of a file in bytes. A public key needs about 1 KiB of it, the name the rest.
 pub const MAX_REFERENCE_LEN: usize = 64 << 10;
 
 /// The label of the PEM block.
 pub const REFERENCE_LABEL: &str = "OARLOCK KEY REFERENCE";
 
-/// The scheme of the URI, and what ends it.
+/// The scheme of the URI with its colon.
 const SCHEME: &str = "oarlock:";
 
 const VERSION: u8 = 1;
@@ -32,14 +33,14 @@ const STRUCTURE: &str = "KeyReference";
 /// The name of a key at its server, and its public key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reference {
-    /// Its name there; never empty.
+    /// The name of the key at the server. It is never empty.
     pub name: String,
-    /// Its public half, SubjectPublicKeyInfo in DER.
+    /// The public half, a SubjectPublicKeyInfo in DER.
     pub spki: Option<Vec<u8>>,
 }
 
 impl Reference {
-    /// The first block `OARLOCK KEY REFERENCE` of a text.
+    /// Parses the first block `OARLOCK KEY REFERENCE` of a text.
     ///
     /// # Errors
     /// [`KeyError::PemLabel`], [`KeyError::PemMalformed`], else as [`parse_der`](Self::parse_der).
@@ -47,11 +48,11 @@ impl Reference {
         Self::parse_der(&import::own_pem(REFERENCE_LABEL, bounded(text)?)?)
     }
 
-    /// A reference in DER.
+    /// Parses a reference in DER.
     ///
     /// # Errors
-    /// [`KeyError::InputTooLong`], [`KeyError::Der`], [`KeyError::Version`], those of [`parse_uri`](Self::parse_uri), and those
-    /// of [`import::spki_der`] for the public key.
+    /// [`KeyError::InputTooLong`], [`KeyError::Der`], [`KeyError::Version`], those of [`parse_uri`](Self::parse_uri), and
+    /// those of [`import::spki_der`] for the public key.
     pub fn parse_der(bytes: &[u8]) -> Result<Self, KeyError> {
         let malformed = malformed(STRUCTURE);
         let outer = AnyRef::from_der(bounded(bytes)?).map_err(&malformed)?;
@@ -64,6 +65,7 @@ impl Reference {
         let uri = Utf8StringRef::decode(&mut members).map_err(&malformed)?;
         let mut reference = Self::parse_uri(uri.as_str())?;
         if !members.is_finished() {
+            // The key is parsed only to check it. Its bytes are kept, so that the file can be written unchanged.
             let spki = members.tlv_bytes().map_err(&malformed)?;
             import::spki_der(spki)?;
             reference.spki = Some(spki.to_vec());
@@ -72,7 +74,7 @@ impl Reference {
         Ok(reference)
     }
 
-    /// A reference without a public key: `oarlock:NAME`.
+    /// Parses a reference without a public key: `oarlock:NAME`.
     ///
     /// # Errors
     /// [`KeyError::Uri`] if it is another URI, or its name is not percent-encoded UTF-8; [`KeyError::EmptyName`].
@@ -80,6 +82,7 @@ impl Reference {
         bounded(uri.as_bytes())?;
         let bad = |reason| KeyError::Uri { reason };
         let name = match uri.split_at_checked(SCHEME.len()) {
+            // RFC 3986 3.1: schemes are the same in either case.
             Some((scheme, name)) if scheme.eq_ignore_ascii_case(SCHEME) => name,
             _ => return Err(bad("it has another scheme")),
         };
@@ -88,7 +91,7 @@ impl Reference {
         Ok(Self { name, spki: None })
     }
 
-    /// The reference as a PEM block.
+    /// Returns the reference as a PEM block.
     ///
     /// # Errors
     /// As [`to_der`](Self::to_der).
@@ -99,10 +102,10 @@ impl Reference {
         Ok(pem)
     }
 
-    /// The reference in DER.
+    /// Returns the reference in DER.
     ///
     /// # Errors
-    /// [`KeyError::EmptyName`], [`KeyError::InputTooLong`] for a name that no file has room for, and those of
+    /// [`KeyError::EmptyName`], [`KeyError::InputTooLong`] for a name that is too long for a file, and those of
     /// [`import::spki_der`] for the public key.
     pub fn to_der(&self) -> Result<Vec<u8>, KeyError> {
         named(&self.name)?;
@@ -119,7 +122,7 @@ impl Reference {
         Ok(der)
     }
 
-    /// The URI, in which every byte of the name that is not unreserved is percent-encoded.
+    /// Returns the URI. All bytes of the name except unreserved characters are percent-encoded.
     #[must_use]
     pub fn to_uri(&self) -> String {
         let mut uri = SCHEME.to_owned();
@@ -147,12 +150,12 @@ fn named(name: &str) -> Result<(), KeyError> {
     }
 }
 
-/// RFC 3986 2.3.
+/// Returns true for an unreserved character. RFC 3986 2.3.
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
-/// Percent-encoded bytes. RFC 3986 2.1; digits of either case.
+/// Decodes percent-encoded bytes, with digits of either case. RFC 3986 2.1.
 fn decoded(mut text: &[u8]) -> Result<Vec<u8>, KeyError> {
     let bad = KeyError::Uri { reason: "its name has a % without two hexadecimal digits" };
     let mut bytes = Vec::with_capacity(text.len());

@@ -5,7 +5,8 @@
 //! of an operation shows nothing but the length of n; `3 <= e < 2^33` and e is odd; `d < n`; `dp = d mod (p-1)`; `dq
 //! = d mod (q-1)`; `d * e = 1 mod (p-1)` and `mod (q-1)`; `qinv * q = 1 mod p`. RFC 8017 3.2.
 //!
-//! It is not proven that p and q are prime. If they are not, results do not confirm under e and are never released.
+//! The check does not prove that p and q are prime. If they are not, results do not verify under e and are never
+//! released.
 //! The larger prime always comes first: if a file has p < q, the primes and their exponents change places and qinv is
 //! computed anew.
 
@@ -19,11 +20,11 @@ use oarlock_core::{Key, KeyParts, ModExpParts, RsaPublicParts, SecretBytes};
 use crate::{KeyError, fingerprint};
 use check::Integers;
 
-/// Shortest modulus in bits.
+/// The minimum length of a modulus in bits. 512 bits are unsafe, but old DKIM and DNSSEC keys have them.
 pub const MIN_BITS: u32 = 512;
-/// Longest modulus in bits.
+/// The maximum length of a modulus in bits. The cost of an operation grows with the third power of the length.
 pub const MAX_BITS: u32 = 8192;
-/// Public exponents are below two to this power, as AWS-LC demands.
+/// The maximum length of a public exponent in bits. AWS-LC has the same limit.
 pub const MAX_PUBLIC_EXPONENT_BITS: u32 = 33;
 /// The largest number of bits of the secret exponent of a [`mod_exp`] key. Threshold shares are longer than their
 /// modulus. Shoup 2000, 3.
@@ -32,11 +33,11 @@ pub const MAX_EXPONENT_BITS: u16 = 16_384;
 /// The numbers of an RSA private key, not yet checked. RFC 8017 A.1.2.
 #[derive(Clone, Copy)]
 pub struct PrivateNumbers<'a> {
-    /// Modulus.
+    /// The modulus.
     pub n: &'a [u8],
-    /// Public exponent.
+    /// The public exponent.
     pub e: &'a [u8],
-    /// Private exponent.
+    /// The private exponent.
     pub d: &'a [u8],
     /// One prime.
     pub p: &'a [u8],
@@ -50,14 +51,14 @@ pub struct PrivateNumbers<'a> {
     pub qinv: &'a [u8],
 }
 
-/// Shows the modulus's length only.
+// A derived `Debug` would print the secret numbers.
 impl std::fmt::Debug for PrivateNumbers<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "PrivateNumbers({} bits)", integer::bits(self.n))
     }
 }
 
-/// A private key of all its numbers.
+/// Imports a private key from all its numbers.
 ///
 /// # Errors
 /// The first relation of the module's list that does not hold.
@@ -65,16 +66,16 @@ pub fn private(numbers: &PrivateNumbers<'_>) -> Result<Key, KeyError> {
     fingerprint::local(private_parts(numbers)?)
 }
 
-/// A private key of n, e and d alone; the primes and CRT parts are computed. NIST SP 800-56B rev. 2, C.2.
+/// Imports a private key from n, e and d. The primes and CRT parts are computed. NIST SP 800-56B rev. 2, C.2.
 ///
 /// # Errors
-/// [`KeyError::NoPrimes`] if the numbers are of no key of two primes, else as for [`private`].
+/// [`KeyError::NoPrimes`] if the numbers do not belong to a key of two primes, else as for [`private`].
 pub fn private_without_crt(n: &[u8], e: &[u8], d: &[u8]) -> Result<Key, KeyError> {
     let public = public_parts(n, e)?;
     fingerprint::local(KeyParts::RsaPrivate(recover::integers(&public, d)?.validate(public)?))
 }
 
-/// A public key.
+/// Imports a public key.
 ///
 /// # Errors
 /// [`KeyError::ModulusBits`], [`KeyError::Even`], [`KeyError::PublicExponent`].
@@ -82,8 +83,8 @@ pub fn public(n: &[u8], e: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(KeyParts::RsaPublic(public_parts(n, e)?))
 }
 
-/// An odd modulus of 512 to 8192 bits with a secret exponent of 1 to `exponent_bits` bits. `exponent_bits` (1 to
-/// [`MAX_EXPONENT_BITS`]) is public and fixes the cost of an operation. The fingerprint is random.
+/// Imports an odd modulus of 512 to 8192 bits with a secret exponent of 1 to `exponent_bits` bits. `exponent_bits` (1
+/// to [`MAX_EXPONENT_BITS`]) is public and fixes the cost of an operation. The fingerprint is random.
 ///
 /// # Errors
 /// [`KeyError::ModulusBits`], [`KeyError::Even`], [`KeyError::ExponentBound`], [`KeyError::ExponentBits`],
@@ -119,12 +120,13 @@ fn modulus(n: &[u8]) -> Result<&[u8], KeyError> {
         return Err(KeyError::ModulusBits { min: MIN_BITS, max: MAX_BITS, found: bits });
     }
     if n.last().is_some_and(|byte| byte % 2 == 0) {
+        // Montgomery arithmetic needs an odd modulus, and no product of two odd primes is even.
         return Err(KeyError::Even { what: "n" });
     }
     Ok(integer::strip(n))
 }
 
-/// Below 2^33, hence below every modulus.
+/// Checks the range of an exponent. It is below 2^33, and so below every modulus.
 fn public_exponent(e: &[u8]) -> Result<&[u8], KeyError> {
     let digits = integer::strip(e);
     let value = digits.iter().take(8).fold(0_u64, |value, byte| (value << 8) | u64::from(*byte));

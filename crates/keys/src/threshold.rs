@@ -1,10 +1,10 @@
 //! Shares of an RSA key for threshold signatures after Shoup, "Practical Threshold Signatures", EUROCRYPT 2000.
 //!
-//! [`split`] deals a key to `shares` servers, any `threshold` of which sign together; fewer learn nothing that helps them
-//! sign. The dealer has to be trusted: it holds the key while it deals, and the key is to be destroyed afterwards. The
-//! mathematics are in `docs/math/threshold-rsa.md`.
+//! [`split`] deals a key to `shares` servers. Any `threshold` of them sign together; fewer cannot sign. The dealer must
+//! be trusted: it holds the key while it deals, and the key should be destroyed afterwards. The mathematics are in
+//! `docs/math/threshold-rsa.md`.
 //!
-//! Two files come of it, both PEM (RFC 7468) of DER, with integers in their one shortest form:
+//! There are two files, both PEM (RFC 7468) of DER, with integers in their shortest form:
 //!
 //! ```text
 //! OARLOCK RSA THRESHOLD KEY         ThresholdKey ::= SEQUENCE {
@@ -32,7 +32,7 @@ use oarlock_core::Key;
 
 pub use deal::split;
 
-/// Most servers that a key is shared among.
+/// The maximum number of servers that share a key.
 pub const MAX_SHARES: u8 = 16;
 
 /// The public part of a shared key: n, e, the number of servers that sign together, and the values that verify
@@ -73,32 +73,32 @@ impl ThresholdKey {
         u8::try_from(self.verification.len().saturating_sub(1)).unwrap_or(MAX_SHARES)
     }
 
-    /// Length of the modulus in bits.
+    /// Returns the length of the modulus in bits.
     #[must_use]
     pub fn modulus_bits(&self) -> u16 {
         self.public.rsa_public().map_or(0, oarlock_core::RsaPublicParts::bits)
     }
 
-    /// Length of the modulus in bytes, which is the width of every integer modulo n.
+    /// Returns the length of the modulus in bytes, which is the width of every integer modulo n.
     #[must_use]
     pub fn modulus_len(&self) -> usize {
         usize::from(self.modulus_bits()).div_ceil(8)
     }
 
-    /// n, big-endian without leading zeros.
+    /// Returns n, big-endian without leading zeros.
     #[must_use]
     pub fn modulus(&self) -> &[u8] {
         self.public.rsa_public().map_or(&[], |public| &public.n)
     }
 
-    /// v, at the modulus's width. Shoup 2000, Protocol 1.
+    /// Returns v at the modulus's width. Shoup 2000, Protocol 1.
     #[must_use]
     pub fn verification_base(&self) -> &[u8] {
         self.verification.first().map_or(&[], Vec::as_slice)
     }
 
-    /// `v_i = v^(s_i) mod n` of the server with this index (1 to [`shares`](Self::shares)), at the modulus's width. Shoup
-    /// 2000, Protocol 1.
+    /// Returns `v_i = v^(s_i) mod n` of the server with this index (1 to [`shares`](Self::shares)), at the modulus's
+    /// width. Shoup 2000, Protocol 1.
     #[must_use]
     pub fn verification_key(&self, index: u8) -> Option<&[u8]> {
         self.verification.get(usize::from(index)).filter(|_| index > 0).map(Vec::as_slice)
@@ -118,7 +118,8 @@ impl Share {
         self.index
     }
 
-    /// The secret s_i as a [`ModExp`](oarlock_core::Shape::ModExp) key modulo n, whose exponent is as long as n at most.
+    /// Returns the secret s_i as a [`ModExp`](oarlock_core::Shape::ModExp) key modulo n. Its exponent is at most as long
+    /// as n.
     #[must_use]
     pub fn key(&self) -> &Key {
         &self.key

@@ -39,7 +39,7 @@ fn public_halves_are_those_that_were_printed() {
 }
 
 #[test]
-fn what_goes_out_comes_in_again_also_where_any_format_will_do() {
+fn an_exported_key_is_imported_by_format_and_by_any() {
     for name in FILES {
         let read = bind::import(file(name).as_bytes()).unwrap();
         for since in [None, Some("20261123161421")] {
@@ -50,7 +50,7 @@ fn what_goes_out_comes_in_again_also_where_any_format_will_do() {
             assert_eq!(import::any(text.as_bytes(), None).unwrap().fingerprint(), read.key.fingerprint());
         }
     }
-    // What BIND wrote is what comes out, primes in the order in which they came.
+    // The export has the same bytes as the file of BIND, with the primes in the same order.
     let own = file("rsasha256");
     let key = bind::import(own.as_bytes()).unwrap().key;
     assert_eq!(*bind::export(&key, 8, Some("20261123161420")).unwrap(), own);
@@ -132,7 +132,7 @@ fn keys_are_validated_as_all_others() {
 }
 
 #[test]
-fn only_private_keys_of_the_algorithm_go_out() {
+fn only_private_keys_of_the_algorithm_are_exported() {
     let key = generate::ed25519().unwrap();
     let public = import::any(oarlock_keys::export::spki_pem(&key).unwrap().as_bytes(), None).unwrap();
     for (key, algorithm) in [(&key, 13), (&key, 8), (&public, 15)] {

@@ -214,7 +214,7 @@ fn both_versions_of_pkcs8() {
 }
 
 #[test]
-fn thirty_two_bytes_are_thirty_two_bytes() {
+fn keys_of_another_length_than_32_bytes_are_refused() {
     for len in [0, 31, 33, 64] {
         let bytes = vec![9; len];
         let imports = [raw::ed25519_private, raw::ed25519_public, raw::x25519_private, raw::x25519_public];

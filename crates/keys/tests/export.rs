@@ -116,7 +116,7 @@ fn protections_are_bounded_like_imports() {
 }
 
 #[test]
-fn what_must_stay_stays() {
+fn public_symmetric_and_held_keys_have_no_private_export() {
     let stays = |key: &Key| matches!(export::private_pkcs8_der(key), Err(KeyError::NotExportable { .. }));
     let held = held::from_spki(&fixture("p256-spki.pem"), "token", "label").unwrap();
     let mod_exp = rsa::mod_exp(&[0xff; 128], &[5], 3).unwrap();
@@ -128,7 +128,7 @@ fn what_must_stay_stays() {
 }
 
 #[test]
-fn held_keys_are_known_by_their_public_half() {
+fn held_keys_have_the_fingerprint_of_their_public_half() {
     let table = [
         ("rsa2048-spki.pem", KeyKind::RsaPrivate(2048)),
         ("p384-compressed-spki.pem", KeyKind::EcPrivate(Curve::P384)),
@@ -156,7 +156,7 @@ fn held_keys_are_known_by_their_public_half() {
 }
 
 #[test]
-fn generated_keys_are_keys() {
+fn generated_keys_can_be_exported_and_imported() {
     let made = [
         (generate::rsa(1024).unwrap(), KeyKind::RsaPrivate(1024)),
         (generate::rsa(2048).unwrap(), KeyKind::RsaPrivate(2048)),

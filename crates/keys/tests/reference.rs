@@ -12,7 +12,7 @@ fn named(name: &str) -> Reference {
 }
 
 #[test]
-fn a_file_says_the_name_and_the_public_key() {
+fn a_file_holds_the_name_and_the_public_key() {
     let reference = Reference::parse_pem(&fixture("reference/full.pem")).unwrap();
     let expected = Reference { name: "www.example key".to_owned(), spki: Some(der("ed25519-spki.pem")) };
     assert_eq!(reference, expected);

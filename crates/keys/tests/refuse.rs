@@ -42,7 +42,7 @@ fn unsupported_files_are_named() {
 }
 
 #[test]
-fn a_structure_in_another_ones_place_is_named() {
+fn an_unexpected_structure_is_named() {
     let found = import::pkcs8_der(&der("rsa2048-pkcs1.pem")).unwrap_err();
     let expected = KeyError::Structure { expected: "PKCS#8 PrivateKeyInfo", found: "PKCS#1 RSAPrivateKey" };
     assert_eq!(found, expected);
@@ -57,7 +57,7 @@ fn a_structure_in_another_ones_place_is_named() {
 }
 
 #[test]
-fn a_block_in_another_ones_place_is_named() {
+fn an_unexpected_block_is_named() {
     let found = import::spki_pem(&fixture("rsa2048.pem")).unwrap_err();
     assert_eq!(found, KeyError::PemLabel { expected: "PUBLIC KEY", found: "PRIVATE KEY".to_owned() });
     let none = import::pkcs8_pem(b"no PEM at all").unwrap_err();
@@ -85,7 +85,7 @@ fn passphrases_are_demanded_and_tried() {
 }
 
 #[test]
-fn costly_encryption_is_refused_unspent() {
+fn costly_encryption_is_refused_before_any_work() {
     let what = "PBKDF2 iterations";
     let expected = KeyError::TooCostly { what, limit: 10_000_000, found: 50_000_000 };
     assert_eq!(refused("p256-pbes2-costly.pem"), expected);
@@ -125,7 +125,7 @@ fn hostile_scrypt_parameters_are_refused() {
 }
 
 #[test]
-fn damaged_pem_is_told_apart() {
+fn each_kind_of_damage_to_pem_has_its_own_error() {
     let text = String::from_utf8(fixture("p256.pem")).unwrap();
     let malformed = |text: &str| match import::any(text.as_bytes(), None).unwrap_err() {
         KeyError::PemMalformed { label, what } => (label, what),
@@ -289,7 +289,7 @@ fn formats_of_other_programs_are_named_with_what_converts_them() {
 }
 
 #[test]
-fn neither_pem_nor_der_is_neither() {
+fn input_that_is_neither_pem_nor_der_is_refused() {
     for bytes in [b"\0".as_slice(), b"0", b"key", &[0x30, 0x80, 0, 0], &[0x30, 0], &[0xff; 64]] {
         assert_eq!(import::any(bytes, None).unwrap_err(), KeyError::UnknownFormat, "{bytes:?}");
     }

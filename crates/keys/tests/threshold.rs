@@ -121,8 +121,8 @@ fn every_prefix_and_every_longer_file_is_refused() {
     assert!(Share::from_der(&[&share[..], &[0]].concat()).is_err());
 }
 
-/// Every bit of a share is needed: its secret is checked against the verification key. In the public part a flip may make
-/// another well-formed key, which then says what the changed bytes say.
+/// A flipped bit in the secret of a share is always found, because the secret is checked against the verification key.
+/// A flipped bit in the public part may give another well-formed key, which then contains the changed bytes.
 #[test]
 fn no_flipped_bit_panics_and_none_in_a_share_passes_for_the_same() {
     let (public, shares) = deal(2, 3);

@@ -62,7 +62,7 @@ fn first_address(text: &str) -> Option<String> {
     (!is_in_brackets && !found.is_empty()).then_some(found)
 }
 
-/// Copies a quoted string with its quotes, so that its characters lose their special meaning.
+/// Copies a quoted string with its quotes. Its characters have no special meaning.
 fn quoted(chars: &mut std::str::Chars<'_>, out: &mut String) {
     out.push('"');
     while let Some(char) = chars.next() {
@@ -75,7 +75,7 @@ fn quoted(chars: &mut std::str::Chars<'_>, out: &mut String) {
     out.push('"');
 }
 
-/// Splits an address at its last `@`, since a domain has none. Quotes around the local part are removed.
+/// Splits an address at its last `@`, because a domain has none. Quotes around the local part are removed.
 fn split(address: &str) -> Option<(String, String)> {
     let (local, domain) = address.rsplit_once('@')?;
     let bare = local.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(local);

@@ -29,7 +29,7 @@ pub struct FilterConfig {
     pub mode: FilterMode,
     /// The name in `Authentication-Results`. Default: the name of the host.
     pub authserv_id: Option<String>,
-    /// The networks whose messages are signed without authentication, besides those from UNIX sockets.
+    /// The networks whose messages are signed without authentication. Messages from UNIX sockets are signed too.
     pub internal_networks: Vec<IpNetwork>,
     /// The other sources of `Authentication-Results` that are believed.
     pub trusted_results: TrustedResults,
@@ -80,11 +80,12 @@ impl FilterMode {
     }
 }
 
-/// The other sources of `Authentication-Results` at this site. Their results go into ARC sets beside our own.
+/// The other sources of `Authentication-Results` at this site. ARC sets contain their results beside those of this
+/// filter.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrustedResults {
-    /// The hosts of this site that verify before us and remove forged fields under its names.
+    /// The hosts of this site that verify before this filter and remove forged fields under its names.
     pub networks: Vec<IpNetwork>,
     /// The names that those hosts write besides `authserv_id`.
     pub authserv_ids: Vec<String>,
@@ -136,7 +137,7 @@ pub struct SigningSettings {
     pub canonicalization: String,
     /// The fields to sign if they are present. Default: those of RFC 6376 5.4.1.
     pub signed_headers: Option<Vec<String>>,
-    /// The fields that nobody can add again. Default: those that mail programs show or act upon.
+    /// The fields that nobody can add again. Default: the fields that mail programs show or interpret.
     pub oversigned_headers: Option<Vec<String>>,
     /// The lifetime of signatures for `x=`, in seconds. 0 never expires.
     pub lifetime_seconds: u64,
@@ -236,7 +237,7 @@ pub struct CryptoserverSettings {
     pub certificate: Option<PathBuf>,
     /// The private key of the client certificate.
     pub private_key: Option<PathBuf>,
-    /// The time in milliseconds after which another server is asked.
+    /// The time in milliseconds after which the client also asks another server.
     #[serde(default = "patience")]
     pub patience_ms: u64,
 }
@@ -433,7 +434,7 @@ impl FilterConfig {
         }
     }
 
-    /// Checks that no key was pasted in place of a file name, since messages quote file names.
+    /// Checks that no key was pasted in place of a file name, because messages quote file names.
     fn check_key_paths(&self) -> Result<(), FilterConfigError> {
         let seal = self.arc.seal.iter().map(|seal| ("[arc] seal.key", &seal.key));
         let server = self.cryptoserver.iter().flat_map(|server| &server.private_key);

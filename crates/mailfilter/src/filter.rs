@@ -49,7 +49,7 @@ struct SmtpClient {
     is_local: bool,
 }
 
-/// The reasons why a message may be our own.
+/// The reasons why a message may come from a user of this site.
 #[derive(Clone, Copy, Debug, Default)]
 struct MessageOwnership {
     /// True if the client is in an internal network.
@@ -100,7 +100,7 @@ impl FilterFactory for DkimFilters {
     type Filter = DkimFilter;
 
     fn wants(&self) -> FilterWants {
-        // The filter replies to bodies and to ends of headers, so that it can tell the MTA to stop sending.
+        // The filter replies to bodies and to the end of headers. Such a reply can stop the MTA from sending more.
         let steps = Steps::NO_HELO
             | Steps::NO_RECIPIENT
             | Steps::NO_DATA
@@ -205,7 +205,7 @@ impl MessageFilter for DkimFilter {
         if report.removes_forged(is_internal) {
             let removals: Vec<MessageChange> = removals_of(&report.forged);
             count(&shared.metrics.forged, removals.len());
-            // MTAs differ in whether added fields count, so that removals come first.
+            // Some MTAs count added fields in the positions of later changes, so removals come first.
             report.changes.splice(0..0, removals);
         }
         self.log_message(&report, macros);
@@ -221,7 +221,7 @@ impl DkimFilter {
     fn is_internal(&self) -> bool {
         let networks = &self.shared.networks;
         let is_known = self.client.ip.is_some_and(|ip| networks.iter().any(|network| network.contains(ip)));
-        // Over TCP any process can claim that its client used a UNIX socket.
+        // A process that connects over TCP can claim that its client used a UNIX socket.
         is_known || (self.client.is_local && self.socket.is_unix())
     }
 
@@ -274,7 +274,7 @@ fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHa
     let is_ours = message.ownership.is_ours();
     let headers = match collected.headers() {
         Ok(headers) => headers,
-        // A malformed message that is neither signed nor verified is none of this filter's business.
+        // A malformed message that is neither signed nor verified passes unchanged.
         Err(_) if !is_ours && !shared.mode.verifies() => return (MessagePlan::Pass, BodyHashers::default()),
         Err(error) => return (MessagePlan::Malformed(error), BodyHashers::default()),
     };
@@ -302,7 +302,7 @@ fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHa
     (MessagePlan::Verify(Box::new(parsed)), bodies)
 }
 
-/// Returns None if nobody signs for the author.
+/// Returns the plan for a message of an author, or None if nobody signs for that author.
 fn plan_to_sign(
     shared: &FilterState,
     headers: &[HeaderField<'_>],

@@ -1,7 +1,7 @@
 //! The full name of this host.
 
-/// Returns the name of the host with its domain. If the name has none, returns the first name with a domain from the
-/// line of `/etc/hosts` that has the host.
+/// Returns the name of the host with its domain. If the name has no domain, returns the first name with a domain from
+/// the host's line in `/etc/hosts`.
 pub(crate) fn full_name(node: &str, hosts: &str) -> Option<String> {
     if is_full(node) {
         return Some(node.to_owned());

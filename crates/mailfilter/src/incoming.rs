@@ -15,10 +15,10 @@ const MAX_TRUSTED_BYTES: usize = 16 << 10;
 #[derive(Debug, Default)]
 pub(crate) struct IncomingHeader {
     raw: Vec<u8>,
-    /// The end of each field in `raw`, and its layout. Fields are parsed once, when they come.
+    /// The end of each field in `raw`, and its layout. Each field is parsed once, when it arrives.
     fields: Vec<(usize, FieldLayout)>,
-    /// The positions of `Authentication-Results` that were written under our name, among the fields of that name, from
-    /// 1.
+    /// The positions of `Authentication-Results` fields under this filter's name. They count the fields of that name
+    /// from 1.
     forged: Vec<u32>,
     /// The results of other filters of this site.
     trusted: Vec<String>,
@@ -57,7 +57,7 @@ impl IncomingHeader {
 
     fn trust(&mut self, value: &[u8]) {
         let kept: usize = self.trusted.iter().map(String::len).sum();
-        // A set repeats these results, so that a stranger could otherwise make it arbitrarily long.
+        // A set repeats these results. Without the limit, a sender could make it arbitrarily long.
         if kept + value.len() <= MAX_TRUSTED_BYTES {
             self.trusted.extend(parse_results(value));
         }
@@ -103,7 +103,7 @@ impl IncomingHeader {
         let start = self.raw.len();
         self.raw.extend_from_slice(name);
         self.raw.push(b':');
-        // Without LEADING_SPACE the MTA has removed one space. Nearly all headers had it, so that it is restored.
+        // Without LEADING_SPACE the MTA has removed one space. Nearly all headers had it, so it is restored.
         if !has_leading_space && !value.starts_with(b"\n") {
             self.raw.push(b' ');
         }
@@ -115,8 +115,8 @@ impl IncomingHeader {
     }
 }
 
-/// Writes a value with CRLF at its folds. A line that does not begin with white space is an error: readers of the
-/// message would take it for a field of its own.
+/// Writes a value with CRLF at its folds. A line that does not begin with white space is an error, because readers of
+/// the message would read it as another field.
 fn push_folded(value: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
     let mut lines = value.split(|byte| *byte == b'\n');
     out.extend_from_slice(lines.next().unwrap_or_default());

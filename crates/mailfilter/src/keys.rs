@@ -100,7 +100,7 @@ impl SigningKeyFile {
         Self { path, key: OnceCell::new() }
     }
 
-    /// Returns the key and reads it on first use. Other callers wait meanwhile. A failure is not kept, because the
+    /// Returns the key. The first call reads it, and other callers wait meanwhile. A failure is not kept, because the
     /// file may appear later.
     pub(crate) async fn key(self: &Arc<Self>, reader: &KeyReader) -> Result<Key, SigningKeyFault> {
         let read = || async {

@@ -13,7 +13,7 @@
 //! | `sign`, `verify`, `report` | the work at the end of a message and its report |
 //! | `outcome` | outcomes, faults and the responses to them |
 //! | `table`, `keys` | the signing table and the private keys |
-//! | `trust` | the rules by which `Authentication-Results` are believed |
+//! | `trust` | the rules that decide which `Authentication-Results` are trusted |
 //! | `lookup` | key records: each is looked up once and cached |
 //! | `metrics`, `page` | counters and the metrics page |
 //!

@@ -50,8 +50,7 @@ impl KeyLookups {
                 return answer;
             }
             KeyLookup::Ask(waiter) => {
-                // The lookup has its own task, so that a caller that is dropped does not take the answer from the
-                // others.
+                // The lookup has its own task: if its caller is dropped, the other callers still get the answer.
                 tokio::spawn(LookupTask { lookups: Arc::clone(self), name: name.clone() }.run(waiter));
             }
             KeyLookup::Waits => self.metrics.cache_wait(),
@@ -91,7 +90,7 @@ impl LookupTask {
             key_answer,
         );
         metrics.lookup(&answer);
-        // The answer is stored before the waiters get it, so that a message that starts now finds it.
+        // The answer is stored before the waiters get it. A message that starts now finds it in the cache.
         let waiters = cache.store(&self.name, &answer, ttl_s, self.lookups.now_s());
         for waiter in waiters.into_iter().chain([waiter]) {
             // A waiter that was dropped needs no answer.

@@ -23,12 +23,12 @@ pub struct FilterMetrics {
     pub sealed: AtomicU64,
     /// The number of ARC sets that could not be added.
     pub unsealed: AtomicU64,
-    /// The number of `Authentication-Results` fields under our name that were removed.
+    /// The number of removed `Authentication-Results` fields under this filter's name.
     pub forged: AtomicU64,
     lookups: [AtomicU64; LOOKUPS.len()],
     /// The number of keys found in the cache.
     pub cache_hits: AtomicU64,
-    /// The number of keys whose lookup was in progress already.
+    /// The number of keys whose lookup was already in progress.
     pub cache_waits: AtomicU64,
     /// The number of key files read.
     pub key_reads: Arc<AtomicU64>,

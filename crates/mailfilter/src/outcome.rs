@@ -12,11 +12,11 @@ use oarlock_milter::session::{FilterAction, FilterVerdict};
 pub enum FaultResponse {
     /// Accepts the message.
     Accept,
-    /// Rejects it for now: the client tries again later.
+    /// Rejects the message for now: the client tries again later.
     Tempfail,
-    /// Rejects it.
+    /// Rejects the message.
     Reject,
-    /// Accepts and quarantines it for inspection.
+    /// Accepts the message and quarantines it for inspection.
     Quarantine,
 }
 
@@ -41,7 +41,7 @@ pub struct FaultResponses {
 }
 
 impl Default for FaultResponses {
-    /// Accepts messages with faulty signatures: the readers of the results decide. RFC 6376 6.3.
+    /// Accepts messages with faulty signatures: the programs that read the results decide. RFC 6376 6.3.
     fn default() -> Self {
         Self {
             dns_error: FaultResponse::Accept,

@@ -42,8 +42,9 @@ impl MessageReport {
         }
     }
 
-    /// Returns true if results under our name must be removed. A stranger's message cannot have our results. A message
-    /// that an internal host submits and we sign may have passed us before, so that its results may be ours.
+    /// Returns true if results under this filter's name must be removed. They are forged in a message from outside. A
+    /// message that an internal host submits for signing may have passed this filter before, so its results may be
+    /// genuine.
     pub(crate) fn removes_forged(&self, is_internal: bool) -> bool {
         let is_signed =
             matches!(self.outcome, MessageOutcome::Signed | MessageOutcome::Faulty(MessageFault::Signing));

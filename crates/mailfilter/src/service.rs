@@ -127,7 +127,7 @@ impl FilterService {
     /// A setting is not valid, or a file that it names cannot be used.
     pub async fn reconfigure(&self, config: FilterConfig) -> Result<(), FilterServiceError> {
         let (base, before) = (self.base.clone(), self.current.get());
-        // Compared with the settings at the start, since those are the ones that need a restart to change.
+        // The comparison is with the settings at the start, because a restart is what would change them.
         let fixed = self.config.fixed_changes(&config);
         let built = spawn_blocking(move || {
             config.check()?;
@@ -189,7 +189,7 @@ impl FilterService {
             let wanted =
                 shared.tables.is_some().then_some(shared.reload_seconds).filter(|seconds| *seconds > 0);
             drop(shared);
-            // New settings may turn the check on, so that the loop goes on while it is off.
+            // New settings may turn the check on, so the loop continues while it is off.
             sleep(Duration::from_secs(wanted.unwrap_or(5))).await;
             if wanted.is_some() {
                 self.reload(false).await;
@@ -198,7 +198,7 @@ impl FilterService {
     }
 }
 
-/// Returns the result of a task. A panic of the task continues here and is not mistaken for a result.
+/// Returns the result of a task. A panic of the task continues here, so it cannot count as a result.
 ///
 /// # Errors
 /// The runtime ended before the task began.
@@ -234,7 +234,7 @@ impl BoundService {
         self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
-    /// Serves until `stop` is ready, then drains. The metrics page is served meanwhile.
+    /// Serves until `stop` is ready, and then drains. The metrics page is served all the time.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { service, server, metrics } = self;
         let status = Arc::new(FilterStatus {

@@ -59,7 +59,7 @@ pub(crate) async fn sign(
             Err(error) => failed.push(error.into()),
         }
     }
-    // Each field goes to the top, so that the first one goes there last.
+    // Each field is inserted at the top, so the topmost field is inserted last.
     report.changes.reverse();
     count(&shared.metrics.signed, report.changes.len());
     count(&shared.metrics.unsigned, failed.len());

@@ -62,7 +62,7 @@ impl fmt::Debug for FilterResources {
     }
 }
 
-/// Logs absent engines. It is a warning if the settings name them, since the scalar engine then does their work.
+/// Logs absent engines. It is a warning if the settings name them, because the scalar engine then does their work.
 fn log_absent(allowed: Option<&[String]>, accelerator: &Accelerator) {
     for absent in accelerator.absent() {
         let (engine, reason) = (absent.name, absent.reason.to_string());
@@ -94,7 +94,7 @@ pub(crate) struct FilterState {
 
 impl FilterState {
     /// Reads everything that the settings name. The table of `before` is kept if it is the same file. It is read again
-    /// last, so that nothing changes if anything else has a fault.
+    /// after everything else, so nothing changes if there is a fault.
     pub(crate) fn build(
         config: &FilterConfig,
         base: &FilterResources,
@@ -135,7 +135,7 @@ impl FilterState {
         needs.iter().map(|need| BodyHasher::new(&self.accelerator, *need)).collect()
     }
 
-    /// Returns the options for jobs. Jobs of a single message run at once, those of several messages are batched.
+    /// Returns the options for jobs. Jobs of a single message run at once. Jobs of several messages are batched.
     pub(crate) fn options(&self) -> SubmitOptions {
         SubmitOptions::default().with_coalesce(self.in_flight.load(Ordering::Relaxed) > 1)
     }
@@ -255,8 +255,8 @@ fn sealer(
     Ok(ArcSealer::new(signer.with_canonicalization(canonicalization).with_fields(config.signed_fields()?)))
 }
 
-/// Returns the configured name or the host's full name. A host without a full name can only sign: its results would
-/// stand under a name that other hosts share.
+/// Returns the configured name or the host's full name. A host without a full name can only sign, because other hosts
+/// could have the same name, and its results would not be distinct.
 fn authserv_id(config: &FilterConfig) -> Result<String, FilterConfigError> {
     if let Some(name) = &config.authserv_id {
         return Ok(name.clone());

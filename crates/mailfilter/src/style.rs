@@ -1,10 +1,10 @@
-//! The settings that all our signatures have in common.
+//! The settings that all signatures of this filter have in common.
 
 use oarlock_dkim::{Canonicalization, SignedFields};
 
 use crate::config::RequiredFrom;
 
-/// The settings that all our signatures have in common.
+/// The settings that all signatures of this filter have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct SigningStyle {
     pub(crate) canonicalization: Canonicalization,

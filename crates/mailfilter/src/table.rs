@@ -51,8 +51,8 @@ pub(crate) struct SigningLine {
 }
 
 impl SigningLine {
-    /// Returns the signer of this line for an author. It is made once for each style. A line without a domain signs
-    /// for the author's own domain, so that its signer is not kept.
+    /// Returns the signer of this line for an author. It is made once for each style. A line without a domain signs for
+    /// the author's own domain, so its signer is not kept.
     pub(crate) fn signer(
         &self,
         author: &AuthorAddress,
@@ -92,9 +92,9 @@ pub enum KeyState {
     /// The key signs.
     #[default]
     Active,
-    /// The key no longer signs. Its record stays in DNS until all mail in transit has been verified.
+    /// The key does not sign any more. Its record stays in DNS until all mail in transit has been verified.
     Retiring,
-    /// The key signs besides the active ones. Its record has `t=y`, so that a failure does no harm.
+    /// The key signs in addition to the active keys. Its record has `t=y`, so a failure does no harm.
     Test,
 }
 
@@ -211,7 +211,8 @@ impl SigningTable {
         let parents = domain.match_indices('.').map(|(dot, _)| format!("*{}", &domain[dot..]));
         let exact = [author.address.clone(), domain.to_owned()];
         let mut patterns = exact.into_iter().chain(parents).chain(["*".to_owned()]);
-        // The patterns go from the most specific to the least: address, domain, parents from the nearest on, everyone.
+        // The order is from the most specific pattern to the least: address, domain, parents from the nearest on,
+        // everyone.
         let places = patterns.find_map(|pattern| self.patterns.get(&*pattern));
         places.into_iter().flatten().map(|place| &self.lines[*place as usize])
     }
@@ -240,8 +241,8 @@ impl SigningTable {
     }
 }
 
-/// Checks items on all cores and returns the findings in their order. A check that panics must not count as success,
-/// so that its panic continues here.
+/// Checks items on all cores and returns the findings in their order. A check that panics must not count as success, so
+/// its panic continues here.
 fn in_parallel<T: Sync, F: Send>(items: &[T], look: impl Fn(&[T]) -> Vec<F> + Sync) -> Vec<F> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     if items.len() < 2 || threads < 2 {
@@ -320,7 +321,7 @@ impl<'a> SigningTableBuilder<'a> {
         if let Some(known) = self.table.files.get(&path) {
             return Arc::clone(known);
         }
-        // An unchanged key keeps its loaded form, so that a reload of a large table reads only what changed.
+        // An unchanged key keeps its loaded form. A reload of a large table then reads only changed keys.
         let kept = self.before.and_then(|before| before.files.get(&path)).filter(|file| file.is_current());
         let file = kept.map_or_else(|| Arc::new(SigningKeyFile::new(path.clone())), Arc::clone);
         self.table.files.insert(path, Arc::clone(&file));

@@ -1,4 +1,4 @@
-//! The rules by which `Authentication-Results` are believed. RFC 8601 5, RFC 8617 4.1.1.
+//! The rules that decide which `Authentication-Results` are trusted. RFC 8601 5, RFC 8617 4.1.1.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ pub(crate) struct TrustSettings {
     pub(crate) authserv_id: String,
     /// The other names of this site. Only its own hosts may use them.
     pub(crate) authserv_ids: Vec<String>,
-    /// The hosts of this site that verify before us and remove forged fields under these names.
+    /// The hosts of this site that verify before this filter and remove forged fields under these names.
     pub(crate) networks: Vec<IpNetwork>,
     /// The names of filters that run earlier in the same MTA. The MTA removes these names from incoming messages.
     pub(crate) filters: Vec<String>,
@@ -30,17 +30,17 @@ pub(crate) struct ClientTrust<'a> {
 /// The origin of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultsOrigin {
-    /// The results are from this site and are believed.
+    /// The results are from this site and are trusted.
     Trusted,
-    /// The results are a stranger's under a name of this site, or cannot be read. They are removed.
+    /// The results come from outside but have a name of this site, or they cannot be read. They are removed.
     Forged,
-    /// The results are from another site and are left alone.
+    /// The results are from another site and are not changed.
     Elsewhere,
 }
 
 impl TrustSettings {
-    /// Returns the name of a filter that is also a name of this site. Results under such a name would be believed from
-    /// anyone.
+    /// Returns the name of a filter that is also a name of this site. Results under such a name would be trusted from
+    /// any sender.
     pub(crate) fn contested_name(&self) -> Option<&str> {
         let is_of_site = |name: &str| {
             let mut site = std::iter::once(&self.authserv_id).chain(&self.authserv_ids);
@@ -77,7 +77,7 @@ impl<'a> ClientTrust<'a> {
 }
 
 /// Returns true if a value begins with the bare name, as filters write it. A name in quotes or after a comment is not
-/// believed, because an MTA's simple pattern would not remove it.
+/// trusted, because an MTA's simple pattern would not remove it.
 fn begins_with_name(value: &[u8], name: &str) -> bool {
     let value = value.trim_ascii_start();
     let has_name = value.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()));
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn believes_no_results_for_strangers() {
+    fn does_not_trust_results_from_outside() {
         let settings = TrustSettings {
             authserv_id: "mx.example".into(),
             authserv_ids: vec!["border.example".into()],
@@ -119,7 +119,7 @@ mod tests {
             assert_eq!(origin(stranger, own), ResultsOrigin::Forged, "{own}");
             assert_eq!(origin(None, own), ResultsOrigin::Forged, "{own}");
         }
-        // A field that cannot be read belongs to nobody, whoever sent it.
+        // A field that cannot be read is not trusted from any client.
         for broken in ["", "(mx.example", "\"mx.example"] {
             assert_eq!(origin(hop, broken), ResultsOrigin::Forged, "{broken}");
         }

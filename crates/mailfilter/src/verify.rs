@@ -135,6 +135,6 @@ async fn seal(
         .await?
         .pop()
         .unwrap_or(Err(JobError::Cancelled.into()))?;
-    // Each field goes to the top, so the lowest one goes first.
+    // Each field is inserted at the top, so the lowest field is inserted first.
     Ok(sealed.from_top().into_iter().rev().map(insertion).collect())
 }

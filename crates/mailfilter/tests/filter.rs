@@ -336,7 +336,7 @@ async fn a_failed_lookup_is_a_temporary_error_and_is_asked_once() {
 }
 
 #[tokio::test]
-async fn an_unavailable_key_skips_its_signature_and_delays_mail_without_another() {
+async fn mail_is_delayed_only_if_no_key_for_it_is_available() {
     let files = FilterFiles::for_example();
     let server = oarlock::keys::reference::Reference { name: "mail".into(), spki: None };
     files.write("reference", &server.to_pem().unwrap());
@@ -595,7 +595,7 @@ async fn receive_from(filter: &RunningFilter, address: &'static [u8], mail: &Tes
 }
 
 #[tokio::test]
-async fn seals_results_of_this_site_but_not_of_strangers() {
+async fn seals_results_of_this_site_but_not_of_other_sites() {
     let mut files = FilterFiles::for_example();
     files.key("arc", "arc", "example.net", &generate::rsa(2048).unwrap());
     let settings = "arc.seal = { domain = \"example.net\", selector = \"arc\", key = \"arc\" }\n\
@@ -620,7 +620,7 @@ async fn seals_results_of_this_site_but_not_of_strangers() {
     assert_eq!(kept.values("Authentication-Results").len(), 3, "{kept:?}");
     let checked = kept.changed(&receive_from(&filter, b"192.0.2.26", &kept).await);
     assert!(checked.results().ends_with("arc=pass"), "{}", checked.results());
-    // A stranger's results are removed and not repeated.
+    // Results from outside are removed and not repeated.
     let (set, kept) = sealed(&mail, &receive_from(&filter, b"192.0.2.26", &mail).await);
     assert_eq!(set, "i=1; mx.example; dkim=none; arc=none");
     let fields = kept.headers.iter().filter(|(name, _)| name.trim_end() == "Authentication-Results");

@@ -9,6 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use oarlock_mailfilter::{MessageFault, MessageOutcome};
@@ -52,8 +53,22 @@ fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+/// Runs a program without input to its end.
 fn ran(command: &mut Command) -> Output {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    ran_with_input(command.stdin(Stdio::null()))
+}
+
+fn ran_with_input(command: &mut Command) -> Output {
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = child.unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let pid = rustix::process::Pid::from_child(&child);
+    let (result, ended) = mpsc::channel();
+    std::thread::spawn(move || result.send(child.wait_with_output()));
+    let Ok(output) = ended.recv_timeout(HANGS) else {
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        panic!("{command:?}: not finished after {HANGS:?}");
+    };
+    let output = output.unwrap();
     let said = [&*output.stdout, &*output.stderr].concat();
     assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&said));
     output
@@ -121,7 +136,12 @@ impl Drop for MailSystem {
     fn drop(&mut self) {
         let mut stop = Command::new("postfix");
         let _ = stop.arg("-c").arg(&self.directory).arg("stop").output();
-        let _ = self.child.wait();
+        let begin = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) && begin.elapsed() < HANGS {
+            std::thread::yield_now();
+        }
+        // After the deadline the process is still there. Otherwise this does nothing.
+        let _ = self.child.kill();
     }
 }
 
@@ -282,7 +302,7 @@ fn opendkim_signed(files: &FilterFiles) -> String {
     files.write("unsigned", MAIL);
     let mut command = Command::new(program("opendkim-testmsg").unwrap());
     command.args(["-d", "example.com", "-s", "s1", "-C", "-k"]).arg(files.path("rsa"));
-    let output = ran(command.stdin(fs::File::open(files.path("unsigned")).unwrap()));
+    let output = ran_with_input(command.stdin(fs::File::open(files.path("unsigned")).unwrap()));
     let text = String::from_utf8(output.stdout).unwrap();
     text.lines().map(|line| format!("{line}\r\n")).collect()
 }

@@ -16,12 +16,6 @@ use crate::plan::crate_plan;
 use crate::source::{SourceFile, shipped_sources};
 use crate::workspace::{Workspace, WorkspaceError, WorkspaceMember};
 
-/// The crates whose cycles are larger than the plan allows: the number of modules, which only ever goes down.
-const TOLERATED_CYCLES: &[(&str, usize)] = &[
-    // Target: four. The reader of zones knows the formats of data, which know the reader's tokens.
-    ("dnssec", 6),
-];
-
 /// Checks the cycles of every crate of the workspace.
 pub(super) fn check(workspace: &Workspace) -> Result<CheckResult, WorkspaceError> {
     let mut result = CheckResult::default();
@@ -31,23 +25,13 @@ pub(super) fn check(workspace: &Workspace) -> Result<CheckResult, WorkspaceError
         modules += graph.modules.len();
         edges += graph.edges.len();
         let Some(plan) = crate_plan(&member.name) else { continue };
-        let tolerated = TOLERATED_CYCLES.iter().find(|(name, _)| *name == plan.name).map(|(_, size)| *size);
-        let max_cycle = tolerated.unwrap_or(plan.max_cycle).max(plan.max_cycle);
         let found = graph.cycles();
-        let largest = found.first().map_or(1, BTreeSet::len);
         result.faults.extend(
             found
                 .iter()
-                .filter(|cycle| cycle.len() > max_cycle)
-                .map(|cycle| graph.describe(&member.name, cycle, max_cycle)),
+                .filter(|cycle| cycle.len() > plan.max_cycle)
+                .map(|cycle| graph.describe(&member.name, cycle, plan.max_cycle)),
         );
-        if tolerated.is_some_and(|size| largest < size) {
-            result.notes.push(format!(
-                "note: {} has cycles of {largest} modules; xtask/src/structure/modules.rs tolerates {max_cycle}: \
-                 shrink it (the plan's limit is {})",
-                member.name, plan.max_cycle
-            ));
-        }
     }
     result.summary = format!("{modules} modules, {edges} arrows between them");
     Ok(result)

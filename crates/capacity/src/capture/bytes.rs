@@ -48,7 +48,7 @@ impl<R: Read> CaptureStream<R> {
         }
     }
 
-    /// Acts as [`next`](Self::next), but the stream must not end.
+    /// Does the same as [`next`](Self::next), but the end of the stream is an error.
     pub(super) fn exact(&mut self, len: usize, what: &'static str) -> Result<&[u8], CaptureError> {
         let at_byte = self.at_byte;
         self.next(len, what)?.ok_or(CaptureError::Truncated { what, at_byte })
@@ -68,7 +68,7 @@ impl<R: Read> CaptureStream<R> {
                 let len = there.len();
                 return Ok((len > 0).then(|| self.take(len)).map(|line| &line[..len.min(max)]));
             }
-            // No log has such a line. The memory is bounded by dropping all but its end.
+            // No log has such a line. Only its end is kept, which limits the memory.
             if there.len() > max + CHUNK_BYTES {
                 let len = there.len() - 1;
                 self.take(len);

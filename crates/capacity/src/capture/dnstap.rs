@@ -8,9 +8,9 @@ use super::{CaptureError, CaptureEvent, EventSink, ResolverSide, SkipCounts};
 /// The content type of dnstap in Frame Streams.
 pub const CONTENT_TYPE: &str = "protobuf:dnstap.Dnstap";
 
-/// The longest data frame in bytes: two messages of 64 KiB and their description.
+/// The maximum length of a data frame in bytes: two messages of 64 KiB and their description.
 const MAX_FRAME: usize = 256 << 10;
-/// The longest control frame that Frame Streams allows, in bytes.
+/// The maximum length of a control frame in bytes, according to Frame Streams.
 const MAX_CONTROL: usize = 512;
 
 /// The types of control frames.
@@ -116,7 +116,7 @@ fn number(bytes: &[u8], at: usize) -> Option<usize> {
     Some(u32::from_be_bytes(four) as usize)
 }
 
-/// Decodes a control frame. If it names content types, that of dnstap must be among them.
+/// Decodes a control frame. If it names content types, dnstap's content type must be among them.
 fn control(frame: &[u8]) -> Result<ControlType, CaptureError> {
     let kind = number(frame, 0).ok_or(CaptureError::Control("no type"))?;
     let control = match kind {
@@ -197,12 +197,12 @@ pub fn decode_frame(data: &[u8], skipped: &mut SkipCounts, sink: EventSink<'_>) 
     }
 }
 
-/// Decodes a data frame: the query of the types `*_QUERY`, the response of the types `*_RESPONSE`. Returns None if
-/// the bytes are malformed, and `Some(None)` if they describe anything else.
+/// Decodes a data frame. Types `*_QUERY` give the query, and types `*_RESPONSE` the response. Returns None if the bytes
+/// are malformed, and `Some(None)` if they describe anything else.
 #[must_use]
 pub fn decode_event(data: &[u8]) -> Option<Option<CaptureEvent<'_>>> {
     let mut message = None;
-    for field in FieldReader(data) {
+    for field in ProtobufFields(data) {
         // dnstap.proto, `Dnstap.message`.
         if let (14, FieldValue::Bytes(bytes)) = field? {
             message = Some(bytes);
@@ -223,7 +223,7 @@ struct DnstapMessage<'a> {
 
 fn message_event(bytes: &[u8]) -> Option<Option<CaptureEvent<'_>>> {
     let mut message = DnstapMessage::default();
-    for field in FieldReader(bytes) {
+    for field in ProtobufFields(bytes) {
         match field? {
             (1, FieldValue::Number(kind)) => message.kind = kind,
             (8, FieldValue::Number(seconds)) => message.query_s = Some(seconds),
@@ -247,15 +247,15 @@ fn message_event(bytes: &[u8]) -> Option<Option<CaptureEvent<'_>>> {
 }
 
 /// An iterator over the fields of a message in protocol buffers (<https://protobuf.dev/programming-guides/encoding>).
-/// It yields None for a malformed field, and ends there.
-struct FieldReader<'a>(&'a [u8]);
+/// After a malformed field it yields None and ends.
+struct ProtobufFields<'a>(&'a [u8]);
 
 enum FieldValue<'a> {
     Number(u64),
     Bytes(&'a [u8]),
 }
 
-impl<'a> Iterator for FieldReader<'a> {
+impl<'a> Iterator for ProtobufFields<'a> {
     type Item = Option<(u64, FieldValue<'a>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -270,7 +270,7 @@ impl<'a> Iterator for FieldReader<'a> {
     }
 }
 
-impl<'a> FieldReader<'a> {
+impl<'a> ProtobufFields<'a> {
     fn field(&mut self) -> Option<(u64, FieldValue<'a>)> {
         let tag = self.varint()?;
         let value = match tag & 7 {

@@ -6,7 +6,7 @@
 //! | [`dnstap`] | decodes the frames of a live dnstap connection |
 //! | [`SkipCounts`], [`CaptureReport`] | the items without events, and the error that ended a stream |
 //!
-//! The addresses of clients are neither read nor passed on.
+//! The addresses of clients are not read.
 
 mod bytes;
 pub mod dnstap;
@@ -45,7 +45,7 @@ pub enum CaptureEvent<'a> {
         /// The message from its header on. It may be cut short.
         bytes: &'a [u8],
     },
-    /// A query of which a log states no more than the time.
+    /// A query in a log, of which only the time is known.
     Query {
         /// The time in seconds since 1970, or since another moment if the log omits the year.
         at_s: u64,
@@ -131,7 +131,7 @@ fn read_into(
     let mut beginning = Vec::new();
     let peeked = (&mut input).take(PEEK_BYTES as u64).read_to_end(&mut beginning);
     let format = CaptureFormat::detect(&beginning);
-    // A stream that fails within its first bytes may still hold events.
+    // A stream that fails within its first bytes may still contain events.
     let (rest, fault) = match peeked {
         Ok(_) => (Some(input), None),
         Err(error) => (None, Some(error)),

@@ -3,7 +3,7 @@
 use super::{LinkType, SkipCounts};
 
 const DNS_PORT: u16 = 53;
-/// The length of the shortest message, a header. RFC 1035 4.1.1.
+/// The minimum length of a message: its header. RFC 1035 4.1.1.
 const MESSAGE_HEADER: usize = 12;
 /// The maximum number of IPv6 extension headers before UDP or TCP.
 const MAX_EXTENSIONS: usize = 16;
@@ -33,7 +33,7 @@ pub(super) fn read_packet(link: LinkType, frame: &[u8], skipped: &mut SkipCounts
 struct DnsDatagram<'a> {
     protocol: u8,
     data: &'a [u8],
-    /// True if the capture holds less than was sent.
+    /// True if the capture contains only a part of the packet.
     is_cut: bool,
 }
 

@@ -7,7 +7,7 @@ use super::{CaptureError, EventSink, LinkType, SkipCounts, pass_messages};
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
-/// The longest packet that is accepted, in bytes.
+/// The maximum length of a packet in bytes.
 pub(super) const MAX_PACKET: u32 = 1 << 18;
 
 pub(super) fn is_pcap(beginning: &[u8]) -> bool {

@@ -17,7 +17,7 @@ const OPTION_END: u16 = 0;
 const OPTION_RESOLUTION: u16 = 9;
 const OPTION_OFFSET: u16 = 14;
 
-/// The longest block that is read into memory, in bytes.
+/// The maximum length of a block that is read into memory, in bytes.
 const MAX_BLOCK: u32 = 16 << 20;
 
 pub(super) fn is_pcapng(beginning: &[u8]) -> bool {

@@ -1,4 +1,4 @@
-//! Query logs, of which only the times of queries are read.
+//! Query logs. Only the times of queries are read.
 
 use std::fmt;
 use std::io::Read;
@@ -9,7 +9,7 @@ use super::{CaptureError, CaptureEvent, EventSink, SkipCounts};
 
 /// The number of bytes that are read of a line.
 const MAX_LINE: usize = 4096;
-/// The step back in time that means a new year in a log without years.
+/// The step back in time that indicates a new year in a log without years.
 const HALF_A_YEAR_S: u64 = 183 * 86_400;
 
 /// The program that wrote a log.

@@ -4,11 +4,11 @@ use std::fmt;
 
 use oarlock::{Accelerator, Answers, Job, JobError, SubmitOptions};
 
-use super::chain::{ArcChain, ChainFault};
 use super::sets::{
     MAX_SETS, MESSAGE, RESULTS, SEAL, find_sets, highest_instance, write_results_and_message, write_seal,
 };
 use crate::canon::{CanonicalForm, canonicalize_header};
+use crate::chain::{ArcChain, ChainFault};
 use crate::fold::FoldedField;
 use crate::hash::{
     BodyHasher, BodyNeed, DigestBatch, DigestId, Digests, HashedBodies, HashedBody, WholeBody, find_body,
@@ -40,7 +40,8 @@ pub enum SealError {
     Job(#[from] JobError),
 }
 
-/// The three header fields of a new ARC set, each without the CRLF at its end. They go to the top of the message, the seal first.
+/// The three header fields of a new ARC set, each without the CRLF at its end. They go to the top of the message, the
+/// seal first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedFields {
     /// `ARC-Seal`.
@@ -52,7 +53,7 @@ pub struct SealedFields {
 }
 
 impl SealedFields {
-    /// Returns the fields in the order in which they stand in the message, the seal first.
+    /// Returns the fields in their order in the message, the seal first.
     #[must_use]
     pub fn from_top(&self) -> [&str; 3] {
         [&self.seal, &self.message_signature, &self.results]
@@ -180,6 +181,7 @@ impl<'m> SealIntake<'m> {
         let signer = &self.sealer.0;
         let digests = self.gather.run(accelerator)?;
         let mut stage = SealStage::messages(signer, self.now_s, self.requests, &digests)?;
+        // The seal covers the finished message signature, so the two cannot be signed in one step. RFC 8617 5.1.1.
         for step in [SealStage::seals, SealStage::sets] {
             let hashed = stage.gather.run(accelerator)?;
             let answers = accelerator.run_all(&stage.jobs(signer, &hashed));
@@ -345,7 +347,7 @@ fn write_seal_input(request: &SealRequest<'_>, message: &str, seal: &str, out: &
         write_seal(set, &request.headers, out);
     }
     for (field, end) in [(&*request.results, "\r\n"), (message, "\r\n"), (seal, "")] {
-        // This cannot fail: we wrote the field with its name and colon.
+        // This cannot fail: the fields were written here, with name and colon.
         if let Ok(header) = HeaderField::new(field.as_bytes()) {
             canonicalize_header(CanonicalForm::Relaxed, &header, out);
             out.extend_from_slice(end.as_bytes());

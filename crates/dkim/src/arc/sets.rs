@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::chain::ChainFault;
 use crate::canon::{CanonicalForm, canonicalize_header};
+use crate::chain::ChainFault;
 use crate::message::{HeaderField, MailLimits, name_hash};
 use crate::select::write_unsigned;
 use crate::signature::{DkimSignature, SignatureError, SignatureRules, required, text};
@@ -64,6 +64,7 @@ pub(crate) fn find_sets(headers: &[HeaderField<'_>]) -> Result<ArcSets, ChainFau
         if !header.is(name) {
             continue;
         }
+        // The number is at most 50, so a hostile field cannot make the list long.
         let number = instance_number(header, name == RESULTS)?;
         if parts.len() < number {
             parts.resize(number, SetFields::default());
@@ -82,6 +83,7 @@ fn check_set(parts: &SetFields, number: usize, headers: &[HeaderField<'_>]) -> R
     let broken = |fault| ChainFault::Seal(number, fault);
     let tags = TagList::parse(headers[seal].value()).map_err(|fault| broken(fault.into()))?;
     let seal_signature = DkimSignature::from_seal_tags(&tags).map_err(broken)?;
+    // RFC 8617 5.2 step 3: the first set must say none, and the others must say pass.
     match (number, required(&tags, "cv").map_err(broken)?) {
         (1, b"none") | (2.., b"pass") => Ok(ArcSet { results, message, seal, seal_signature }),
         (_, b"fail") => Err(ChainFault::SealedAsFailed(number)),

@@ -45,7 +45,7 @@ impl BodyCanonicalizer {
     /// Converts the next bytes of the body and passes the canonical bytes to `out`.
     pub fn push(&mut self, body: &[u8], out: &mut impl FnMut(&[u8])) {
         let mut scratch = std::mem::take(&mut self.scratch);
-        // The scratch is taken out of `self`, because `convert` borrows `self` mutably beside it.
+        // `convert` needs `self` and the scratch mutably at the same time, so the scratch is taken out of `self`.
         for piece in body.chunks(PIECE) {
             scratch.clear();
             self.convert(piece, &mut scratch);
@@ -101,7 +101,7 @@ impl BodyCanonicalizer {
         while let [rest @ .., b'\r', b'\n'] = kept {
             kept = rest;
         }
-        // `kept` may be empty although a CR was passed on before its LF came.
+        // `canonical` may be CRLFs only. They are counted, and written if data follows.
         if !kept.is_empty() {
             self.emit_held_lines(out);
             out(kept);
@@ -124,8 +124,7 @@ impl BodyCanonicalizer {
         out.reserve(input.len() + BLOCK);
         let mut at = 0;
         while at < input.len() {
-            // Whole blocks are only converted without a pending byte, since a block knows its successors but not its
-            // predecessors.
+            // A block is converted with the bytes after it, but without those before it. So no byte may be pending.
             if !self.has_space && !self.has_cr {
                 at += relax_blocks(&input[at..], out);
             }

@@ -112,6 +112,7 @@ fn copied_fields(names: &[&FieldName], headers: &[HeaderField<'_>]) -> String {
         let value = header.value();
         for byte in header.name().iter().chain(b":").chain(value) {
             match byte {
+                // `|` separates the copies, so it is encoded too. RFC 6376 3.5.
                 b'!'..=b'~' if !matches!(byte, b';' | b'=' | b'|') => text.push(char::from(*byte)),
                 // Writing to a String cannot fail.
                 _ => drop(write!(text, "={byte:02X}")),

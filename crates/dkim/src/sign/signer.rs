@@ -74,7 +74,7 @@ pub enum MailSignError {
     Job(#[from] JobError),
 }
 
-/// The fields to sign, and those that may not be added later.
+/// The fields to sign, and the fields that nobody may add later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderCoverage {
     /// The fields to sign if they are present.
@@ -84,7 +84,7 @@ pub struct HeaderCoverage {
 }
 
 impl Default for HeaderCoverage {
-    /// Signs the fields that RFC 6376 5.4.1 recommends. Oversigns those that mail programs show or act upon.
+    /// Signs the fields that RFC 6376 5.4.1 recommends. Oversigns the fields that mail programs show or interpret.
     fn default() -> Self {
         let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         Self {
@@ -262,6 +262,7 @@ impl DkimSigner {
     pub fn with_identity(self, identity: &str) -> Result<Self, SignerError> {
         let wrong = || SignerError::Identity { identity: identity.into(), domain: self.domain.clone() };
         let (local, host) = identity.rsplit_once('@').ok_or_else(wrong)?;
+        // A semicolon would end the tag, and the writer encodes only `=`.
         let is_plain = local.chars().all(|char| !char.is_whitespace() && !char.is_control() && char != ';');
         let host = domain::ascii_form(host).ok_or_else(wrong)?;
         if !is_plain || !domain::is_same_or_below(&host, &self.domain) {
@@ -270,7 +271,7 @@ impl DkimSigner {
         Ok(Self { identity: Some(identity.into()), ..self })
     }
 
-    /// Sets `x=`: signatures expire after so many seconds, which limits replays.
+    /// Sets `x=`: signatures expire after `lifetime_s` seconds, which limits replays.
     #[must_use]
     pub fn with_lifetime_s(self, lifetime_s: Option<u64>) -> Self {
         Self { lifetime_s: lifetime_s.filter(|seconds| *seconds > 0), ..self }
@@ -361,6 +362,7 @@ fn curve_name(curve: Curve) -> &'static str {
 
 fn check_key(key: &Key, algorithm: SignatureAlgorithm) -> Result<(), SignerError> {
     match (key.kind(), algorithm.key_type()) {
+        // RFC 8301 3.2: verifiers must not accept shorter keys, and need not support longer ones.
         (KeyKind::RsaPrivate(bits), "rsa") if !(MIN_RSA_BITS..=MAX_RSA_BITS).contains(&bits) => {
             Err(SignerError::KeyBits { found: bits })
         }

@@ -47,7 +47,7 @@ impl<'m> SignIntake<'m> {
         Self { now_s, gather: DigestBatch::default(), messages: Vec::new(), requests: Vec::new() }
     }
 
-    /// Returns the number of bytes to hash so far. Callers bound the size of a batch by it.
+    /// Returns the number of bytes to hash so far. Callers use it to limit the size of a batch.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.gather.data.len()
@@ -219,7 +219,7 @@ pub(crate) fn signed_headers(
     let start = gather.data.len();
     let form = signer.canonicalization.header;
     write_signed(form, headers, names.iter().map(|name| name.signed()), &mut gather.data);
-    // This cannot fail: we wrote the field with its name and colon.
+    // This cannot fail: the field was written here, with name and colon.
     if let Ok(own) = HeaderField::new(unsigned.as_bytes()) {
         canonicalize_header(form, &own, &mut gather.data);
     }

@@ -4,7 +4,8 @@ use oarlock::{Accelerator, JobError, SubmitOptions};
 
 use super::parsed::{ParseState, ParsedChain, ParsedSignature, ParsedSignatures, body_need, refusal};
 use super::stages::{HashedMessages, PendingChain, PendingMessage, UnverifiedSignature};
-use crate::arc::{ArcSet, ChainFault, write_results_and_message, write_seal, write_seal_unsigned};
+use crate::arc::{ArcSet, write_results_and_message, write_seal, write_seal_unsigned};
+use crate::chain::ChainFault;
 use crate::hash::{
     BodyHasher, BodyNeed, DigestBatch, DigestId, HashedBodies, HashedBody, WholeBody, find_body,
 };

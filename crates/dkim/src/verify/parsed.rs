@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use crate::arc::{ArcSets, ChainFault, find_sets};
+use crate::arc::{ArcSets, find_sets};
+use crate::chain::ChainFault;
 use crate::hash::BodyNeed;
 use crate::message::{HeaderField, name_hash};
 use crate::policy::VerifyPolicy;

@@ -6,7 +6,7 @@ use oarlock::{Accelerator, Answers, Job, JobError, Key, SubmitOptions};
 use smallvec::SmallVec;
 
 use crate::algorithm::SignatureAlgorithm;
-use crate::arc::{ArcChain, ChainFault};
+use crate::chain::{ArcChain, ChainFault};
 use crate::hash::{DigestId, Digests, Hash, HashedBody};
 use crate::key_answer::{KeyAnswer, KeyName};
 use crate::policy::VerifyPolicy;
@@ -179,7 +179,7 @@ impl<'m> HashedMessages<'m> {
             }
         };
         let mut result = SignatureResult::for_signature(&signature, reason);
-        // A chain has no test mode, so that a signature of a chain that fails needs no record.
+        // A chain has no test mode, so a signature of a chain that fails needs no record.
         if position.is_of_chain && result.reason.is_some() {
             return result;
         }
@@ -201,6 +201,7 @@ fn body_fault(
     policy: &VerifyPolicy,
 ) -> Option<FailReason> {
     if let Some(signed) = signature.body_length {
+        // RFC 6376 3.5: `l=` must not exceed the length of the body.
         if signed > body.len {
             return Some(FailReason::BodyTooShort { signed, found: body.len });
         }
@@ -224,6 +225,7 @@ fn choose_key(
         KeyAnswer::Unknown(reason) => return Err(FailReason::Lookup(reason.clone())),
         KeyAnswer::Records(records) => records,
     };
+    // RFC 6376 3.6.2.2 calls several records undefined. Some zones have them during a change of keys.
     let mut first = None;
     for record in records.iter() {
         let fault = match record {

@@ -3,17 +3,18 @@
 use smallvec::SmallVec;
 
 use super::parse::TYPE;
-use super::wire::DataError;
+use crate::data_error::DataError;
 use crate::rtype::RecordType;
-use crate::zone::entries::EntryWords;
-use crate::zone::{EntryError, Read};
+use crate::text::entries::EntryWords;
+use crate::text::{EntryError, Read};
 
 /// Reads types up to the entry's end into windows of bits.
 pub(super) fn parse(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
+    // Nearly all types are below 256, so the first window needs no list and no sort.
     let (mut first, mut last) = ([0_u8; 32], 0);
     let mut others = SmallVec::<[u16; 8]>::new();
     while let Some(word) = words.next()? {
-        let rtype = RecordType::read(word).ok_or_else(|| EntryError::word(word, TYPE))?;
+        let rtype = word.record_type().ok_or_else(|| EntryError::word(word, TYPE))?;
         match u8::try_from(rtype.0) {
             Ok(low) => {
                 first[usize::from(low / 8)] |= 0x80 >> (low % 8);
@@ -84,7 +85,7 @@ fn bits_of(bits: &[u8], mut each: impl FnMut(u16)) {
 pub(super) fn parse_old(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let mut bits = [0_u8; 16];
     while let Some(word) = words.next()? {
-        let low = RecordType::read(word).map(|rtype| rtype.0).filter(|number| (1..128).contains(number));
+        let low = word.record_type().map(|rtype| rtype.0).filter(|number| (1..128).contains(number));
         let low = low.ok_or_else(|| EntryError::word(word, "a type below 128"))?;
         bits[usize::from(low / 8)] |= 0x80 >> (low % 8);
     }
@@ -94,6 +95,7 @@ pub(super) fn parse_old(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<(
 }
 
 pub(super) fn check_old(bits: &[u8]) -> Result<usize, DataError> {
+    // RFC 2535 5.2: if bit 0 is set, the bits have another format, which was never defined.
     let is_good = bits.len() <= 16 && bits.last() != Some(&0) && bits.first().is_none_or(|byte| *byte < 0x80);
     if is_good {
         Ok(bits.len())

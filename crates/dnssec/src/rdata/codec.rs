@@ -6,9 +6,9 @@ use memchr::memchr;
 
 use crate::base32hex::read_base32hex;
 use crate::name;
-use crate::zone::entries::EntryWords;
-use crate::zone::word::{EntryWord, WordKind};
-use crate::zone::{EntryError, Read};
+use crate::text::entries::EntryWords;
+use crate::text::word::{EntryWord, WordKind};
+use crate::text::{EntryError, Read};
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 /// The value of a byte that is not a digit.
@@ -49,6 +49,7 @@ pub(super) fn base64_words(first: EntryWord<'_>, words: &mut EntryWords<'_>, out
 #[inline]
 pub(super) fn base64_word(word: EntryWord<'_>, text: &[u8], out: &mut Vec<u8>) -> Read<()> {
     let start = out.len();
+    // The decoder writes directly behind the earlier bytes. Public keys and signatures are most of a signed zone.
     out.resize(start + text.len().div_ceil(4) * 3, 0);
     match STANDARD.decode_slice(text, &mut out[start..]) {
         Ok(len) => {
@@ -101,6 +102,7 @@ fn hex_part(word: EntryWord<'_>, text: &[u8], half: &mut Option<u8>, out: &mut V
     let (pairs, odd) = text.as_chunks::<2>();
     let start = out.len();
     out.resize(start + pairs.len(), 0);
+    // Bad digits are collected and checked after the loop. Without an early exit the loop is vectorised.
     let mut bad = 0;
     for (byte, [high, low]) in out[start..].iter_mut().zip(pairs) {
         let (high, low) = (HEX_VALUES[usize::from(*high)], HEX_VALUES[usize::from(*low)]);
@@ -112,6 +114,7 @@ fn hex_part(word: EntryWord<'_>, text: &[u8], half: &mut Option<u8>, out: &mut V
     }
     if let [odd] = odd {
         *half = Some(*odd);
+        // The digit is checked now, so that an error names this word and not the next one.
         hex_byte(word, *odd, b'0')?;
     }
     Ok(())

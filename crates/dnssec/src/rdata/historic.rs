@@ -1,12 +1,12 @@
 //! WKS, X25, ATMA and A6, types that few zones still have.
 
-use super::wire::DataError;
 use super::{codec, parse, print};
+use crate::data_error::DataError;
 use crate::name::{DomainName, LetterCase};
-use crate::zone::entries::EntryWords;
-use crate::zone::names::{self, ZoneOrigin};
-use crate::zone::word::{EntryWord, WordKind, digits};
-use crate::zone::{EntryError, Read};
+use crate::text::entries::EntryWords;
+use crate::text::names::{self, ZoneOrigin};
+use crate::text::word::{EntryWord, WordKind, digits};
+use crate::text::{EntryError, Read};
 
 const PROTOCOL: &str = "the name of a protocol, such as tcp, or its number up to 255";
 const SERVICE: &str = "the name of a service, or a port up to 65535";
@@ -147,6 +147,7 @@ fn service(word: EntryWord<'_>) -> Option<u16> {
 
 pub(super) fn check_services(rest: &[u8]) -> Result<usize, DataError> {
     let (_protocol, bits) = rest.split_first().ok_or(DataError::Short)?;
+    // Zeros at the end would give the same services another wire format, and so another canonical form.
     match bits.len() <= MAX_SERVICES && bits.last() != Some(&0) {
         true => Ok(rest.len()),
         false => Err(DataError::Field("services of more than 8192 bytes, or with zeros behind them")),
@@ -226,6 +227,7 @@ pub(super) fn parse_suffix(
     if prefix_len < 128 {
         let mut address = parse::ip6(words.require("an IPv6 address")?)?.octets();
         let first = usize::from(prefix_len / 8);
+        // RFC 2874 3.1: the bits of the prefix within the first byte are zero.
         address[first] &= 0xff >> (prefix_len % 8);
         out.extend_from_slice(&address[first..]);
     }

@@ -1,11 +1,11 @@
 //! Gateways, relays and host identities. RFC 4025 section 3, RFC 8777 4.3, RFC 8005 section 6.
 
-use super::wire::DataError;
 use super::{codec, parse, print};
+use crate::data_error::DataError;
 use crate::name::{DomainName, LetterCase};
-use crate::zone::entries::EntryWords;
-use crate::zone::names::{self, ZoneOrigin};
-use crate::zone::{EntryError, Read};
+use crate::text::entries::EntryWords;
+use crate::text::names::{self, ZoneOrigin};
+use crate::text::{EntryError, Read};
 
 const NO_KIND: DataError = DataError::Field("a kind of gateway above 3");
 const EXPECTED_KIND: &str = "a kind of gateway up to 3";
@@ -42,10 +42,12 @@ fn parse_host(
 ) -> Read<()> {
     let word = words.require("a gateway")?;
     match kind {
+        // RFC 4025 2.5 and 3.1: without a gateway, the text has a dot and the wire format has nothing.
         0 if word.bytes() == b"." => {}
         0 => return Err(EntryError::word(word, "`.`")),
         1 => out.extend_from_slice(&parse::ip4(word)?.octets()),
         2 => out.extend_from_slice(&parse::ip6(word)?.octets()),
+        // RFC 4034 6.2 lists neither IPSECKEY nor AMTRELAY, so the name keeps its case.
         _ => names::write(word, origin, LetterCase::Kept, out)?,
     }
     Ok(())
@@ -103,6 +105,7 @@ pub(super) fn parse_identity(
     out: &mut Vec<u8>,
 ) -> Read<()> {
     let start = out.len();
+    // The lengths of tag and key come first in wire format. They are filled in when they are known.
     out.push(0);
     parse::byte(words, out)?;
     out.extend_from_slice(&[0, 0]);

@@ -1,6 +1,6 @@
 //! Lengths of digests, fingerprints and keys that depend on a number in the data.
 
-use super::wire::DataError;
+use crate::data_error::DataError;
 use crate::rtype::RecordType;
 use crate::zonemd::ZONEMD_SIMPLE;
 
@@ -71,8 +71,8 @@ fn exactly(len: usize, expected: &'static str, what: &'static str, found: usize)
 
 fn key_of(flags: u8, key: &[u8]) -> Result<(), DataError> {
     match (flags & NO_KEY == NO_KEY, key.is_empty()) {
-        (true, false) => Err(DataError::Field("a public key, where the KEY's flags say that it has none")),
-        (false, true) => Err(DataError::Field("no public key, where the KEY's flags say that it has one")),
+        (true, false) => Err(DataError::Field("a public key in a KEY whose flags exclude one")),
+        (false, true) => Err(DataError::Field("no public key in a KEY whose flags require one")),
         _ => Ok(()),
     }
 }

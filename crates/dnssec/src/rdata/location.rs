@@ -1,11 +1,11 @@
 //! Locations on Earth. RFC 1876.
 
-use super::wire::DataError;
-use crate::zone::entries::EntryWords;
-use crate::zone::word::digits;
-use crate::zone::{EntryError, Read};
+use crate::data_error::DataError;
+use crate::text::entries::EntryWords;
+use crate::text::word::digits;
+use crate::text::{EntryError, Read};
 
-/// The value of latitude and longitude zero, in thousandths of a second of arc.
+/// The value of latitude and longitude zero, in thousandths of a second of arc. RFC 1876 section 2.
 const EQUATOR: u32 = 1 << 31;
 const DEGREE: u32 = 3_600_000;
 /// The altitude of value zero, 100 km below sea level, in centimetres.
@@ -24,6 +24,7 @@ pub(super) fn parse(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     let word = words.require("an altitude")?;
     let altitude = centimetres(word.bytes()).and_then(|value| u32::try_from(value + SEA_LEVEL).ok());
     let altitude = altitude.ok_or_else(|| EntryError::word(word, ALTITUDE))?;
+    // RFC 1876 section 3: the three sizes are optional, and each may be omitted only with those after it.
     let mut sizes = DEFAULTS;
     for size in &mut sizes {
         let Some(word) = words.next()? else { break };
@@ -38,15 +39,17 @@ pub(super) fn parse(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
     Ok(())
 }
 
-/// Reads degrees, minutes and seconds, of which the latter two are optional, and a direction.
+/// Reads degrees, optional minutes and seconds, and a direction.
 fn angle(words: &mut EntryWords<'_>, max: u32, positive: u8, negative: u8) -> Read<u32> {
     const EXPECTED: &str = "degrees, minutes and seconds, and a direction (N, S, E or W)";
     let mut value = 0;
+    // The last turn, with unit 0, accepts the direction only.
     for unit in [DEGREE, 60_000, 1000, 0] {
         let word = words.require(EXPECTED)?;
         if let ([letter], true) = (word.bytes(), unit < DEGREE)
             && (*letter == positive || *letter == negative)
         {
+            // 90 degrees and one minute pass the checks of the parts, but not this one.
             let is_good = value <= max * DEGREE;
             let angle =
                 if *letter == positive { EQUATOR.wrapping_add(value) } else { EQUATOR.wrapping_sub(value) };
@@ -96,6 +99,7 @@ fn power(centimetres: i64) -> Option<u8> {
 pub(super) fn check(rest: &[u8]) -> Result<usize, DataError> {
     let location: &[u8; 16] = rest.first_chunk().ok_or(DataError::Short)?;
     let [version, sizes @ .., _, _, _, _, _, _, _, _, _, _, _, _] = location;
+    // Only zero itself has the mantissa 0. RFC 1876 section 2 leaves other encodings of zero undefined.
     let are_powers = sizes.iter().all(|size| *size == 0 || (1..=9).contains(&(size >> 4)) && size & 15 <= 9);
     let [latitude, longitude, _] = angles(location);
     let is_good = latitude.abs_diff(EQUATOR) <= 90 * DEGREE && longitude.abs_diff(EQUATOR) <= 180 * DEGREE;

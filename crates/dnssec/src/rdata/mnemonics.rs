@@ -1,7 +1,7 @@
 //! Numbers with mnemonics: algorithms (IANA, Domain Name System Security Algorithm Numbers), DS digests, CERT types,
 //! DSYNC schemes, and flags and protocols of keys.
 
-use crate::zone::word::digits;
+use crate::text::word::digits;
 
 /// A name and its number.
 type Named = (&'static str, u16);

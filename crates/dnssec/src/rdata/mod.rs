@@ -35,7 +35,8 @@ pub(crate) use self::parse::parse;
 pub use self::print::print;
 pub(crate) use self::print::{digits, mnemonic, name, number_of, print_generic};
 pub use self::time::parse_time;
-pub use self::wire::{DataError, canonical};
+pub use self::wire::canonical;
+pub use crate::data_error::DataError;
 
 /// Appends a point in time, in seconds since 1970, in the form of signatures: `YYYYMMDDHHmmSS` in UTC. RFC 4034 3.2.
 pub fn write_time(seconds: u32, out: &mut Vec<u8>) {

@@ -9,10 +9,10 @@ use super::{
 };
 use crate::name::LetterCase;
 use crate::rtype::RecordType;
-use crate::zone::entries::EntryWords;
-use crate::zone::names::{self, ZoneOrigin};
-use crate::zone::word::{EntryWord, WordKind, digits};
-use crate::zone::{EntryError, Read};
+use crate::text::entries::EntryWords;
+use crate::text::names::{self, ZoneOrigin};
+use crate::text::word::{EntryWord, WordKind, digits};
+use crate::text::{EntryError, Read};
 
 const ALGORITHM: &str = "an algorithm";
 const BYTE: &str = "a number up to 255";
@@ -60,6 +60,7 @@ fn signature(words: &mut EntryWords<'_>, origin: Option<ZoneOrigin<'_>>, out: &m
     let ttl = words.require(LONG)?.number(u32::MAX, LONG)?;
     let numbers = [ttl, time(words.require(TIME)?)?, time(words.require(TIME)?)?];
     let tag = words.require(SHORT)?.number(u16::MAX.into(), SHORT)? as u16;
+    // The fields of fixed length, written with one copy. RFC 4034 3.1.
     let mut start = [0; 18];
     start[..2].copy_from_slice(&covered);
     (start[2], start[3]) = (algorithm, labels);
@@ -75,7 +76,7 @@ fn signature(words: &mut EntryWords<'_>, origin: Option<ZoneOrigin<'_>>, out: &m
 #[inline]
 fn covered(words: &mut EntryWords<'_>) -> Read<RecordType> {
     let word = words.require("a type")?;
-    RecordType::read(word).ok_or_else(|| EntryError::word(word, TYPE))
+    word.record_type().ok_or_else(|| EntryError::word(word, TYPE))
 }
 
 /// Parses the generic form: length, and bytes in hex. RFC 3597 section 5.
@@ -215,6 +216,7 @@ fn named(
     by_name: fn(&[u8]) -> Option<u16>,
 ) -> Read<u16> {
     let word = words.require(expected)?;
+    // A number above the maximum must not be searched for as a mnemonic: the error would be misleading.
     match word.digits().map(u16::try_from) {
         Some(Ok(number)) if number <= max => Ok(number),
         Some(_) => Err(EntryError::word(word, expected)),
@@ -254,6 +256,7 @@ fn hash(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
 
 fn salt(word: EntryWord<'_>, out: &mut Vec<u8>) -> Read<()> {
     match word.bytes() {
+        // RFC 5155 3.3: a hyphen is an empty salt.
         b"-" => out.push(0),
         text => with_length(word, out, |out| codec::hex_word(word, text, out))?,
     }

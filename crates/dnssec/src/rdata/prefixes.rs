@@ -4,10 +4,10 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::parse::address as address_of;
 use super::print as text;
-use super::wire::DataError;
-use crate::zone::entries::EntryWords;
-use crate::zone::word::{EntryWord, digits};
-use crate::zone::{EntryError, Read};
+use crate::data_error::DataError;
+use crate::text::entries::EntryWords;
+use crate::text::word::{EntryWord, digits};
+use crate::text::{EntryError, Read};
 
 const EXPECTED: &str = "a prefix such as 1:192.0.2.0/24 or !2:2001:db8::/32";
 
@@ -35,6 +35,7 @@ fn prefix(word: EntryWord<'_>, out: &mut Vec<u8>) -> Option<()> {
     if len > max {
         return None;
     }
+    // RFC 3123 section 4: trailing zero bytes of an address must not be sent.
     let used = bytes.len() - bytes.iter().rev().take_while(|byte| **byte == 0).count();
     out.extend_from_slice(&[0, family, len as u8, u8::from(is_negated) << 7 | used as u8]);
     out.extend_from_slice(&bytes[..used]);

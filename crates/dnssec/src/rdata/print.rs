@@ -4,9 +4,10 @@ use std::io::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::fields::{DataField, fields};
-use super::wire::{DataError, take};
+use super::wire::take;
 use super::{bitmap, codec, historic, hosts, lengths, location, prefixes, service, time};
 use crate::base32hex::write_base32hex;
+use crate::data_error::DataError;
 use crate::name::DomainName;
 use crate::rtype::RecordType;
 
@@ -15,7 +16,7 @@ use crate::rtype::RecordType;
 pub fn print(rtype: RecordType, data: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     let is_whole = lengths::check(rtype, data).is_ok();
-    // ldns and Knot DNS refuse the text of a KEY without a public key, and of an SSHFP without a fingerprint.
+    // ldns and Knot DNS reject the text of a KEY without a public key, and of an SSHFP without a fingerprint.
     let has_text = match rtype {
         RecordType::KEY => is_whole && data.len() > 4,
         RecordType::SSHFP => is_whole && data.len() > 2,
@@ -42,7 +43,7 @@ fn print_fields(fields: &[DataField], data: &[u8], out: &mut Vec<u8>) -> Result<
         }
         let field_at = out.len();
         print_field(*field, part, out);
-        // An absent optional field leaves no blank behind.
+        // An absent optional field has no text, so the blank before it is removed.
         if out.len() == field_at {
             out.truncate(before);
         }

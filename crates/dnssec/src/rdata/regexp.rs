@@ -11,10 +11,11 @@ const CLASSES: [&[u8]; 12] = [
     b"print", b"xdigit",
 ];
 
-/// Returns true for an empty text, and for an expression and its replacement between delimiters if the replacement
-/// refers to groups of the expression only. Servers refuse to load a zone with other texts.
+/// Returns true for an empty text. Also returns true for an expression and its replacement between delimiters, if the
+/// replacement refers only to groups of the expression. Servers reject a zone with any other text.
 pub(super) fn is_substitution(text: &[u8]) -> bool {
     let Some((&delimiter, rest)) = text.split_first() else { return true };
+    // RFC 3402 3.2: these delimiters could not be distinguished from references, escapes and flags.
     if matches!(delimiter, b'0'..=b'9' | b'\\' | b'i') || text.contains(&0) {
         return false;
     }
@@ -98,6 +99,7 @@ impl<'t> Expression<'t> {
                 Some(())
             }
             b')' => {
+                // A closing parenthesis without an opening one is an ordinary character. POSIX 9.4.3.
                 let is_good = self.open == 0 || self.has_atom || self.may_be_empty;
                 self.open = self.open.saturating_sub(1);
                 if is_good { self.atom(false) } else { None }
@@ -107,6 +109,7 @@ impl<'t> Expression<'t> {
                 (self.is_repeated, self.may_be_empty) = (false, false);
                 has_atom.then_some(())
             }
+            // An anchor must not be repeated.
             b'^' | b'$' => self.atom(true),
             _ => self.atom(false),
         }

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use super::wire::DataError;
 use super::{codec, dohpath, parse as text_of, print as text};
-use crate::zone::entries::EntryWords;
-use crate::zone::word::{EntryWord, WordKind, digits};
-use crate::zone::{EntryError, Read};
+use crate::data_error::DataError;
+use crate::text::entries::EntryWords;
+use crate::text::word::{EntryWord, WordKind, digits};
+use crate::text::{EntryError, Read};
 
 const MANDATORY: u16 = 0;
 const ALPN: u16 = 1;
@@ -48,6 +48,8 @@ pub(super) fn parse(words: &mut EntryWords<'_>, out: &mut Vec<u8>) -> Read<()> {
         let key = key(name).ok_or_else(|| EntryError::word(word, PARAMETER))?;
         parameters.push((key, value(key, word, text.as_deref())?));
     }
+    // RFC 9460 2.2: keys ascend in wire format, while a zone file has them in any order. A key that occurs twice is
+    // found by `check`.
     parameters.sort_by_key(|(key, _)| *key);
     let start = out.len();
     for (key, value) in &parameters {
@@ -87,6 +89,7 @@ fn key(name: &[u8]) -> Option<u16> {
         return Some(*key);
     }
     let number = name.strip_prefix(b"key")?;
+    // RFC 9460 2.1 forbids leading zeros, so each key has one spelling.
     let is_plain = number == b"0" || !number.starts_with(b"0");
     digits(number).filter(|_| is_plain).and_then(|number| u16::try_from(number).ok())
 }
@@ -126,6 +129,7 @@ fn value(key: u16, word: EntryWord<'_>, text: Option<&[u8]>) -> Read<Value> {
 
 fn mandatory(text: &[u8], out: &mut Value) -> Option<()> {
     let mut keys = text.split(|byte| *byte == b',').map(key).collect::<Option<SmallVec<[u16; 8]>>>()?;
+    // RFC 9460 section 8: in wire format this list is in ascending order too.
     keys.sort_unstable();
     keys.iter().for_each(|key| out.extend_from_slice(&key.to_be_bytes()));
     Some(())
@@ -143,6 +147,7 @@ fn alpn(text: &[u8], out: &mut Value) -> Option<()> {
                 length_at = out.len();
                 out.push(0);
             }
+            // This is the second level of escapes. The first one, of the zone file, has been resolved already.
             b'\\' => out.push(*bytes.next()?),
             byte => out.push(*byte),
         }
@@ -195,6 +200,7 @@ fn check_value(key: u16, value: &[u8], all: &[u8]) -> Result<(), DataError> {
         }
         ALPN => (is_alpn(value), "an alpn that is not a list of protocols"),
         NO_DEFAULT_ALPN => {
+            // RFC 9460 7.1.1: without `alpn` and without the default protocol, the record offers nothing.
             (value.is_empty() && has(all, ALPN), "no-default-alpn with a value or without alpn")
         }
         PORT => (value.len() == 2, "a port that does not have two bytes"),
@@ -211,6 +217,7 @@ fn check_value(key: u16, value: &[u8], all: &[u8]) -> Result<(), DataError> {
             "a dohpath that is not a template in UTF-8 that begins with / and has the variable dns, such as /dns-query{?dns}",
         ),
         OHTTP => (value.is_empty(), "an ohttp with a value"),
+        // RFC 9460 14.3.2 reserves it as an invalid key.
         u16::MAX => (false, "the key 65535"),
         _ => (true, ""),
     };
@@ -299,6 +306,7 @@ fn print_alpn(value: &[u8], out: &mut Vec<u8>) {
         }
         let (protocol, after) = after.split_at(usize::from(*len));
         for byte in protocol {
+            // The backslash before a comma or a backslash is escaped itself, because the text has two levels of escapes.
             if matches!(byte, b',' | b'\\') {
                 codec::write_quoted_byte(b'\\', out);
             }

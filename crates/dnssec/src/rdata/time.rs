@@ -1,6 +1,6 @@
 //! Points in time of signatures: seconds since 1970 in 32 bits. RFC 4034 3.2.
 
-use crate::zone::word::eight_digits;
+use crate::text::word::eight_digits;
 
 /// Parses a point in time of an RRSIG record: `YYYYMMDDHHmmSS` in UTC, or seconds since 1970. RFC 4034 3.2.
 #[must_use]
@@ -17,8 +17,10 @@ pub fn parse_time(text: &[u8]) -> Option<u32> {
 pub(super) fn parse(text: &[u8; 14]) -> Option<u32> {
     let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) else { return None };
     let date = eight_digits(u64::from_le_bytes(*first))?;
+    // The last eight digits overlap with the day by two, which the remainder removes.
     let time = eight_digits(u64::from_le_bytes(*last))? % 1_000_000;
     let (hour, minute, second) = (time / 10_000, time / 100 % 100, time % 100);
+    // A leap second is second 60. It counts as the first second of the next minute.
     if hour > 23 || minute > 59 || second > 60 {
         return None;
     }
@@ -49,6 +51,7 @@ fn days(year: u32, month: u32, day: u32) -> Option<u32> {
     if year < 1970 || !(1..=12).contains(&month) || day == 0 || day > month_len(year, month) {
         return None;
     }
+    // (153 * month + 2) / 5 is the number of days before a month of a year that begins in March.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     Some(365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - EPOCH)
 }
@@ -65,7 +68,7 @@ fn month_len(year: u32, month: u32) -> u32 {
     }
 }
 
-/// Returns the date that is so many days after 1970.
+/// Returns the date `days` days after the first day of 1970.
 fn date(days: u32) -> (u32, u32, u32) {
     let days = days + EPOCH;
     let (era, day) = (days / 146_097, days % 146_097);

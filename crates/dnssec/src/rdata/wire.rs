@@ -2,35 +2,9 @@
 
 use super::fields::{DataField, fields};
 use super::{bitmap, historic, hosts, lengths, location, prefixes, regexp, service};
-use crate::name::{DomainName, NameError};
+use crate::data_error::DataError;
+use crate::name::DomainName;
 use crate::rtype::RecordType;
-
-/// An error of data that does not match its type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DataError {
-    /// The data ends within a field.
-    #[error("the data ends too soon")]
-    Short,
-    /// The data continues after the last field.
-    #[error("{0} bytes after the last field of the type")]
-    Long(usize),
-    /// A name is malformed.
-    #[error(transparent)]
-    Name(#[from] NameError),
-    /// The length of a digest, a fingerprint or the like does not match its kind.
-    #[error("the length of {what} is {found}: {expected} are allowed")]
-    Length {
-        /// The field.
-        what: &'static str,
-        /// The length that the kind requires.
-        expected: &'static str,
-        /// The length of the field.
-        found: usize,
-    },
-    /// The value of a field is not allowed.
-    #[error("{0}")]
-    Field(&'static str),
-}
 
 /// Checks the data of a type and appends its canonical form, with names in lower case if the type requires that (RFC
 /// 4034 6.2, RFC 6840 5.1). Data of unknown types is copied.

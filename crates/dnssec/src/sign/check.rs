@@ -1,4 +1,4 @@
-//! The rules that a zone must obey to be signed, and the oddities worth a warning.
+//! The rules of a zone that can be signed. Some unusual records cause a warning only.
 
 use super::{RecordLocation, ZoneChange, ZoneChanges, ZoneSignError};
 use crate::rtype::RecordType;
@@ -41,6 +41,7 @@ fn check_set(
 ) -> Result<(), ZoneSignError> {
     let spot = |index: usize| RecordLocation::at_row(sets.records(), set.records[index] as usize);
     let is_other = |other: &RecordSet<'_>| {
+        // RFC 4035 2.5: RRSIG and NSEC records are allowed beside a CNAME.
         !other.records.is_empty() && other.rtype != RecordType::CNAME && !is_of_signing(other.rtype)
     };
     match set.rtype {
@@ -50,6 +51,7 @@ fn check_set(
         RecordType::CNAME if sets.of_name(name).any(|other| is_other(&other)) => {
             Err(ZoneSignError::AliasBesideOthers(spot(0)))
         }
+        // A DS record at the apex belongs to the parent zone. RFC 4035 2.4.
         RecordType::DS if matches!(ownership, NameOwnership::Inside | NameOwnership::Apex) => {
             Err(ZoneSignError::DsWithoutDelegation(spot(0)))
         }

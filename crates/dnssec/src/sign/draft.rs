@@ -28,8 +28,8 @@ pub struct ZoneDraft {
 }
 
 impl ZoneDraft {
-    /// Completes a zone, on this thread. The zone's name is the owner of its SOA record. `previous` is the last
-    /// signed version of the zone; the new serial number follows the serial number of both.
+    /// Completes a zone, on this thread. The zone's name is the owner of its SOA record. `previous` is the last signed
+    /// version of the zone. The new serial number follows the serial numbers of both.
     ///
     /// # Errors
     /// The zone violates a rule, or the options do not fit it.
@@ -104,6 +104,7 @@ struct SourceZone<'z> {
 impl<'z> SourceZone<'z> {
     fn find(sets: &'z RecordSets<'z>) -> Result<Self, ZoneSignError> {
         let records = sets.records();
+        // The first SOA record is that of the zone. A later one below it is reported as a second one.
         let row =
             records.iter().position(|record| record.rtype == RecordType::SOA).ok_or(ZoneSignError::NoSoa)?;
         let record = records.get(row);
@@ -125,8 +126,8 @@ impl<'z> SourceZone<'z> {
         self.sets.of_type(self.ownerships.apex(), RecordType::DNSKEY).into_iter().flat_map(|set| set.data())
     }
 
-    /// Checks the published keys against the signing keys. A published key may be of an algorithm that signs nothing,
-    /// but must not contradict a signing key.
+    /// Checks the published keys against the signing keys. A published key may have an algorithm that signs nothing,
+    /// but it must not contradict a signing key.
     fn check_keys(
         &self,
         ring: &SigningKeys,
@@ -141,6 +142,7 @@ impl<'z> SourceZone<'z> {
             if matches!(algorithm, DnssecAlgorithm::RSASHA1 | DnssecAlgorithm::RSASHA1_NSEC3_SHA1) {
                 changes.add_at_apex(ZoneChange::Sha1, self.apex(), RecordType::DNSKEY);
             }
+            // A published copy with other flags has another tag, so signatures would point to a key that is not there.
             let same = |other: &Dnskey<'_>| other.algorithm == own.algorithm && other.public == own.public;
             let mut published =
                 self.published().filter_map(|data| Dnskey::parse(data).ok()).filter(same).peekable();
@@ -280,6 +282,6 @@ fn last_serial(zone: &ZoneRecords) -> Option<u32> {
 
 impl fmt::Debug for ZoneDraft {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Draft({} serial {}: {} records)", self.apex, self.serial, self.records.len())
+        write!(f, "ZoneDraft({} serial {}: {} records)", self.apex, self.serial, self.records.len())
     }
 }

@@ -82,7 +82,7 @@ pub enum ZoneSignError {
     /// The data of a DNSKEY holds no usable key.
     #[error("{0}")]
     Key(#[from] DnskeyError),
-    /// This crate verifies the algorithm at most.
+    /// This crate does not sign with the algorithm.
     #[error("signing with {0} is not supported")]
     CannotSign(DnssecAlgorithm),
     /// The zone publishes the key with other flags.
@@ -111,13 +111,13 @@ pub enum ZoneSignError {
     #[error("{0} and {1} have the same hash; choose another salt")]
     Collision(DomainNameBuf, DomainNameBuf),
     /// The signatures begin after they end.
-    #[error("signatures would expire before they hold, or hold for longer than 68 years")]
+    #[error("signatures would expire before they become valid, or be valid for more than 68 years")]
     Inception,
     /// The signatures have expired already.
     #[error("signatures would have expired already")]
     Expiration,
     /// The jitter would make signatures expire before now.
-    #[error("a jitter of {jitter_s} s, while signatures hold for {left_s} s")]
+    #[error("a jitter of {jitter_s} s is too long: signatures are valid for another {left_s} s")]
     Jitter {
         /// The jitter.
         jitter_s: u32,

@@ -47,6 +47,7 @@ impl SignerKey {
         if matches!(key.kind(), KeyKind::RsaPublic(_) | KeyKind::EcPublic(_) | KeyKind::Ed25519Public) {
             return Err(ZoneSignError::PublicKey);
         }
+        // A held key whose public half is unknown fails here: without it there is no DNSKEY and no tag.
         let dnskey = dnskey_rdata(flags, algorithm, &key)?;
         let tag = Dnskey::parse(&dnskey)?.key_tag();
         Ok(Self { key, role, dnskey, algorithm, tag })
@@ -95,7 +96,7 @@ impl SignerKey {
 #[derive(Clone, Debug)]
 pub(super) struct SigningKeys {
     keys: Vec<SignerKey>,
-    /// The indices of the keys that sign the zone's keys, and of those that sign everything else, in the order of
+    /// The indices of the keys that sign the zone's keys, and of the keys that sign everything else, in the order of
     /// their signatures.
     of_keys: Vec<usize>,
     of_rest: Vec<usize>,
@@ -110,6 +111,7 @@ impl SigningKeys {
             return Err(ZoneSignError::SameKey { tag: *tag, algorithm: *algorithm });
         }
         let of_keys = signers(&keys, |key| key.role != KeyRole::Zsk, |_| true);
+        // RFC 5011 2.1: a revoked key signs the keys, to prove its revocation, and nothing else.
         let of_rest = signers(&keys, |key| key.role != KeyRole::Ksk, |key| !key.is_revoked());
         if of_rest.is_empty() {
             return Err(ZoneSignError::NoKey);
@@ -148,6 +150,7 @@ fn signers(
     let has_preferred = |algorithm: DnssecAlgorithm| {
         keys.iter().any(|key| key.algorithm == algorithm && is_allowed(key) && is_preferred(key))
     };
+    // An algorithm that has only a KSK must sign all sets too, because every set needs every algorithm.
     let signs = |key: &SignerKey| is_allowed(key) && (is_preferred(key) || !has_preferred(key.algorithm));
     (0..keys.len()).filter(|index| signs(&keys[*index])).collect()
 }

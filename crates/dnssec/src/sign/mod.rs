@@ -1,4 +1,4 @@
-//! Signed zones: the zone is completed first, then every set is signed, many at a time. RFC 4034, RFC 4035 section 2,
+//! Signed zones. The zone is completed first. Then every set is signed, many at a time. RFC 4034, RFC 4035 section 2,
 //! RFC 5155 section 7, RFC 8976 section 3.
 //!
 //! | module | content |

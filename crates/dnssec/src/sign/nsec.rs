@@ -40,6 +40,7 @@ fn rows(records: &ZoneRecords, apex: DomainName<'_>) -> ChainRows {
     let Some(ownerships) = NameOwnerships::new(&sets, apex) else { return rows };
     let mut names = ownerships.iter().enumerate().filter(|(_, ownership)| ownership.is_in_chain()).peekable();
     while let Some((index, ownership)) = names.next() {
+        // The last record leads back to the apex. RFC 4034 4.1.1.
         let next = names.peek().map_or(apex, |(next, _)| sets.name(*next));
         // unreachable because every name has records here
         let Some(first) = sets.of_name(index).find_map(|set| set.first()) else { continue };

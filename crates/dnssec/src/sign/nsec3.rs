@@ -95,6 +95,7 @@ fn find_links<'z>(
     let mut links = Vec::with_capacity(ownerships.iter().len());
     for (index, ownership) in ownerships.iter().enumerate().filter(|(_, ownership)| ownership.is_in_chain()) {
         let is_insecure = ownership == NameOwnership::Cut && sets.of_type(index, RecordType::DS).is_none();
+        // RFC 5155 section 6: only insecure delegations may be omitted; a DS record must stay provable.
         if !(is_opt_out && is_insecure) {
             links.push(ChainLink { name: sets.name(index), index: Some(index), hash });
         }
@@ -109,11 +110,13 @@ fn find_links<'z>(
 
 fn write(sets: &RecordSets<'_>, ownerships: &NameOwnerships, links: &[ChainLink<'_>], head: &[u8]) -> Chain {
     let (mut ends, mut data) = (Vec::with_capacity(links.len()), Vec::new());
+    // The last record leads back to the first one. RFC 5155 3.1.7.
     let nexts = links.iter().cycle().skip(1);
     for (link, next) in links.iter().zip(nexts) {
         data.extend_from_slice(head);
         data.push(NSEC3_HASH_LEN as u8);
         data.extend_from_slice(&next.hash);
+        // An empty non-terminal has no types and so an empty bitmap. RFC 5155 7.1.
         if let Some(index) = link.index {
             write_types(sets, index, ownerships.get(index), &mut data);
         }

@@ -40,7 +40,7 @@ pub struct SignatureLifetime {
     pub inception: u32,
     /// The last second of validity, before jitter.
     pub expiration: u32,
-    /// The maximum jitter: signatures expire up to so many seconds earlier, spread evenly over the sets.
+    /// The maximum jitter in seconds. Signatures expire up to this much earlier, spread evenly over the sets.
     pub jitter_s: u32,
     /// The seed of the jitter. The same seed spreads the sets in the same way.
     pub jitter_seed: u64,
@@ -118,7 +118,7 @@ impl SignatureLifetime {
         Self { now, inception, expiration, jitter_s: 0, jitter_seed: 0, refresh_s }
     }
 
-    /// Returns the number of seconds from the first to the last.
+    /// Returns the number of seconds from the first to the last second of validity.
     #[must_use]
     pub fn validity_s(&self) -> u32 {
         self.expiration.wrapping_sub(self.inception)
@@ -126,6 +126,7 @@ impl SignatureLifetime {
 
     /// Returns the last second of validity of a set's signatures.
     pub(super) fn expiration_of(&self, owner: DomainName<'_>, rtype: RecordType) -> u32 {
+        // A hash and not a random number: a second run over the same zone gives the same signatures.
         let spread = u64::from(self.jitter_s) + 1;
         self.expiration.wrapping_sub((hash(self.jitter_seed, owner, rtype) % spread) as u32)
     }
@@ -138,6 +139,7 @@ impl SignatureLifetime {
         if !is_before(self.now, self.expiration) {
             return Err(ZoneSignError::Expiration);
         }
+        // The inception may lie in the future, and then validity begins there.
         let left = self.validity_s().min(self.expiration.wrapping_sub(self.now));
         if self.jitter_s >= left {
             return Err(ZoneSignError::Jitter { jitter_s: self.jitter_s, left_s: left });

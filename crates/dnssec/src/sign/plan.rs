@@ -98,8 +98,8 @@ impl<'z> SigningPlan<'z> {
         accelerator: &Accelerator,
         wanted: &mut [WantedSignature<'p>],
     ) -> Result<Signatures, ZoneSignError> {
-        // An earlier signature may have been tampered with, or its key's file replaced, so it is verified before it is
-        // kept.
+        // A third party may have changed an earlier signature, or the file of its key may be another one. So each is
+        // verified before it is kept.
         let replaced = self.confirm(accelerator, wanted)?;
         let reused = wanted.iter().filter(|wanted| wanted.old.is_some()).count();
         Ok(Signatures { reused, replaced, ..self.make(accelerator, wanted)? })
@@ -172,6 +172,7 @@ impl<'z> SigningPlan<'z> {
         let answers = accelerator.run_all(&jobs);
         let mut replaced = 0;
         for (wanted, answer) in olds.iter_mut().zip(answers.iter()) {
+            // After an error of the machine, the signature is replaced too, which is safe.
             if answer.is_err() {
                 wanted.old = None;
                 replaced += 1;
@@ -296,7 +297,7 @@ impl Signatures {
 
 impl fmt::Debug for SigningPlan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Plan({:?}, {} names)", self.draft, self.name_count())
+        write!(f, "SigningPlan({:?}, {} names)", self.draft, self.name_count())
     }
 }
 

@@ -23,11 +23,12 @@ impl<'z> Previous<'z> {
     pub(super) fn find_unchanged(&self, set: &RecordSet<'_>) -> Option<RecordSet<'_>> {
         let name = self.sets.find(set.owner).ok()?;
         let old = self.sets.of_name(name).find(|old| old.rtype == set.rtype)?;
+        // Both are in canonical form and order, so equal sets have equal bytes.
         old.data().eq(set.data()).then_some(old)
     }
 
-    /// Returns the data of a signature of `old` that need not be replaced by a new one of `key`. The signature has
-    /// not been verified yet.
+    /// Returns the data of a signature of `old` by `key` that need not be replaced. The signature has not been verified
+    /// yet.
     pub(super) fn signature(
         &self,
         old: &RecordSet<'_>,

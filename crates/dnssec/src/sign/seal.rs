@@ -26,8 +26,8 @@ fn data(serial: u32, algorithm: u8, digest: &[u8]) -> Vec<u8> {
 }
 
 impl SigningPlan<'_> {
-    /// Computes the zone digests that the draft has placeholders for, and signs them. `signatures` are those of all
-    /// [ranges](Self::ranges), in order. Returns the new signatures.
+    /// Computes the zone digests and signs them. They replace the placeholders of the draft. `signatures` are those of
+    /// all [ranges](Self::ranges), in order. Returns the new signatures.
     ///
     /// # Errors
     /// An engine or the holder of a key failed.
@@ -54,6 +54,7 @@ impl SigningPlan<'_> {
         }
         let sets = RecordSets::new(&records);
         let mut signatures = Signatures::default();
+        // There is one set at most, because all records have one name and one type.
         for set in sets.of_name(0) {
             signatures = self.sign_at_apex(accelerator, set)?;
         }

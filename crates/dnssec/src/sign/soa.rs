@@ -35,6 +35,7 @@ impl<'a> SoaData<'a> {
 
     /// Appends the data with another serial number.
     pub(super) fn write(&self, serial: u32, out: &mut Vec<u8>) {
+        // The names before the numbers have any length, so the serial number is found from the end.
         let start = out.len() + self.data.len() - NUMBERS;
         out.extend_from_slice(self.data);
         out[start..start + 4].copy_from_slice(&serial.to_be_bytes());
@@ -45,6 +46,8 @@ impl SerialPolicy {
     /// Returns the next serial number. It follows `serial`, and `last` of the last signed version; `now` is in
     /// seconds since 1970.
     pub(super) fn next(self, serial: u32, last: Option<u32>, now: u32) -> u32 {
+        // Secondaries have the last signed version. They take a new version only if its number is greater. RFC 1034
+        // 4.3.5.
         let latest = last.filter(|last| serial_cmp(*last, serial) == Ordering::Greater).unwrap_or(serial);
         let wanted = match self {
             Self::Keep => return serial,

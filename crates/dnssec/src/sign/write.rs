@@ -20,6 +20,7 @@ impl SigningPlan<'_> {
             for set in self.sets.of_name(name) {
                 let before = out.len();
                 self.write_set(name, set, &mut signatures, out);
+                // RFC 1035 5.2 has no such rule, but many readers expect the SOA record first.
                 if name == self.ownerships.apex() && set.rtype == RecordType::SOA {
                     out[start..].rotate_left(before - start);
                 }

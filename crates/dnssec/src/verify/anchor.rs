@@ -59,9 +59,9 @@ impl TrustAnchor {
 }
 
 impl ZoneVerifier<'_> {
-    /// Looks for a key that an anchor confirms and that signs the zone's keys. Anchors of other zones and unsupported
-    /// anchors are ignored. SHA-1 digests are ignored if the zone has stronger supported digests (RFC 4509 section
-    /// 3).
+    /// Searches for a key that an anchor confirms and that signs the zone's keys. Anchors of other zones and
+    /// unsupported anchors are ignored. SHA-1 digests are ignored if the zone has stronger supported digests. RFC 4509
+    /// section 3.
     ///
     /// # Errors
     /// An engine failed.
@@ -87,7 +87,7 @@ impl ZoneVerifier<'_> {
         for key in 0..self.keys.iter().count() {
             let dnskey = &self.keys.get(key).dnskey;
             // A revoked key is no longer a trust anchor. RFC 5011 2.1.
-            if dnskey.is_revoked() || !self.vouches(accelerator, anchor, dnskey)? {
+            if dnskey.is_revoked() || !self.confirms(accelerator, anchor, dnskey)? {
                 continue;
             }
             // The limit bounds the work if an attacker publishes many keys with one tag.
@@ -102,7 +102,7 @@ impl ZoneVerifier<'_> {
         Ok(false)
     }
 
-    fn vouches(
+    fn confirms(
         &self,
         accelerator: &Accelerator,
         anchor: &TrustAnchor,
@@ -120,7 +120,7 @@ impl ZoneVerifier<'_> {
         }
     }
 
-    /// Returns true if a valid signature over the zone's keys is that of the key at `index`.
+    /// Returns true if the key at `index` made a valid signature of the zone's keys.
     fn signs_keys(
         &self,
         accelerator: &Accelerator,

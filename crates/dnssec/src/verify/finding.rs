@@ -27,7 +27,7 @@ pub struct ZoneFinding {
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The zone is valid, but deserves a look.
+    /// The zone is valid, but an administrator should look at it.
     Warning,
     /// The zone is invalid.
     Failure,
@@ -61,7 +61,7 @@ pub enum FindingReason {
     #[error("signed by a revoked key")]
     RevokedKey,
     /// More keys share a tag than are tried. The limit bounds the work.
-    #[error("bad signature under {tried} of the {keys} keys with its tag, and no more are tried")]
+    #[error("bad signature under {tried} of the {keys} keys with its tag; the other keys are not tried")]
     TooManyKeys {
         /// The number of keys that were tried.
         tried: usize,
@@ -307,8 +307,8 @@ impl FindingReason {
         }
     }
 
-    /// Returns true if a good signature makes the finding a warning: the signature is of another time, or of a key
-    /// that is being added or removed. RFC 6781 4.1.
+    /// Returns true if a good signature beside this one makes the finding a warning. This signature is not valid now,
+    /// or its key is being added or removed. RFC 6781 4.1.
     pub(super) fn is_made_up_for(&self) -> bool {
         matches!(self, Self::Expired { .. } | Self::NotYetValid { .. } | Self::UnknownKey | Self::RevokedKey)
     }

@@ -63,7 +63,7 @@ impl<'z> VerifyKeys<'z> {
         self.keys.iter()
     }
 
-    /// Returns the algorithms with which every set must be signed: those of supported keys that are not revoked. RFC
+    /// Returns the algorithms of supported keys that are not revoked. Every set must be signed with each of them. RFC
     /// 4035 2.2.
     pub(super) fn required(&self) -> Vec<DnssecAlgorithm> {
         let usable = self.keys.iter().filter(|key| key.public.is_ok() && !key.dnskey.is_revoked());

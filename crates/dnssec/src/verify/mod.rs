@@ -126,7 +126,7 @@ impl<'z> ZoneVerifier<'z> {
             let ownership = self.ownerships.get(name);
             for set in self.sets.of_name(name) {
                 if set.rtype == RecordType::RRSIG {
-                    // RFC 4035 2.2: signatures are not signed.
+                    // RFC 4035 2.2: signatures are not signed. A signature that covers RRSIG records is an error.
                     for row in set.signatures.iter().filter(|_| ownership != NameOwnership::Outside) {
                         report.add(set.owner, set.rtype, Some(*row), FindingReason::NothingSigned);
                     }
@@ -194,6 +194,7 @@ impl<'z> ZoneVerifier<'z> {
         if !has_nsec && parameters.is_none() {
             report.add(self.apex, RecordType::NSEC, None, FindingReason::NoDenial);
         }
+        // Both chains are checked: a zone has both while it changes from one to the other. RFC 5155 10.4 and 10.5.
         if has_nsec {
             self.check_nsec(report);
         }

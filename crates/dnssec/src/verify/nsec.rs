@@ -11,6 +11,7 @@ impl ZoneVerifier<'_> {
     pub(super) fn check_nsec(&self, report: &mut VerifyReport) {
         let chain: Vec<usize> =
             (0..self.sets.name_count()).filter(|name| self.ownerships.get(*name).is_in_chain()).collect();
+        // The last record leads back to the apex, which is the first name. RFC 4034 4.1.1.
         let next = chain.iter().skip(1).chain(&chain[..1]);
         for (name, next) in chain.iter().zip(next) {
             self.check_nsec_of(*name, self.sets.name(*next), report);
@@ -42,6 +43,7 @@ impl ZoneVerifier<'_> {
             report.add(owner, RecordType::NSEC, row, FindingReason::MalformedDenial);
             return;
         };
+        // RFC 6840 5.1: the next name keeps its case in canonical form, so it may have capital letters.
         if found.as_bytes() != next.as_bytes() && found.to_lower().name() != next {
             let reason = FindingReason::Gap { expected: next.to_string(), found: found.to_string() };
             report.add(owner, RecordType::NSEC, row, reason);

@@ -185,6 +185,7 @@ impl<'z> ZoneVerifier<'z> {
                 links[at].is_needed = true;
                 let bitmap = self.hashed_types(one);
                 let link = &links[at];
+                // A bitmap has exactly one encoding, so equal sets of types have equal bytes.
                 if bitmap != link.nsec3.types.as_bytes() {
                     let reason = wrong_types(&bitmap, link.nsec3.types);
                     report.add(one.name, RecordType::NSEC3, Some(link.row), reason);

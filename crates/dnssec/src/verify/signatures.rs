@@ -208,7 +208,7 @@ impl<'z> SignatureBatch<'z> {
     }
 }
 
-/// Returns true if a signature over `signed` is that of a key.
+/// Returns true if the key made the signature of `signed`.
 ///
 /// # Errors
 /// An engine failed.
@@ -227,24 +227,26 @@ fn verify_all<'k>(
     signatures: impl ExactSizeIterator<Item = (&'k VerifyKey<'k>, Input<'k>, &'k [u8])>,
 ) -> Result<Vec<bool>, JobError> {
     let mut verdicts = vec![false; signatures.len()];
-    let (mut jobs, mut places) = (Vec::with_capacity(verdicts.len()), Vec::with_capacity(verdicts.len()));
-    for (place, (key, input, signature)) in signatures.enumerate() {
+    let (mut jobs, mut indices) = (Vec::with_capacity(verdicts.len()), Vec::with_capacity(verdicts.len()));
+    for (index, (key, input, signature)) in signatures.enumerate() {
         match (&key.public, key.dnskey.algorithm.verify_scheme()) {
             (Ok(ZonePublicKey::Accelerated(key)), Some(scheme)) => {
                 jobs.push(Job::with_scheme(scheme, key, input, signature));
-                places.push(place);
+                indices.push(index);
             }
             (Ok(ZonePublicKey::Ed448(key)), _) => {
                 let (Input::Message(message) | Input::Digest(message)) = input;
-                verdicts[place] = key.verify(message, signature);
+                // Ed448 takes the message itself, so there is no digest; both arms exist for the type only.
+                verdicts[index] = key.verify(message, signature);
             }
             _ => {}
         }
     }
     let answers = accelerator.run_all(&jobs);
-    for (place, answer) in places.into_iter().zip(answers.iter()) {
-        verdicts[place] = match answer {
+    for (index, answer) in indices.into_iter().zip(answers.iter()) {
+        verdicts[index] = match answer {
             Ok(_) => true,
+            // An engine that failed says nothing about the signature, so the zone must not be called bad.
             Err(error) if error.blame() == Blame::Machine => return Err(error),
             Err(_) => false,
         };
@@ -252,8 +254,8 @@ fn verify_all<'k>(
     Ok(verdicts)
 }
 
-/// Returns the first key that may have made a signature, or the verdict on a signature that needs no computation. RFC
-/// 4035 5.3.1.
+/// Returns the first key that may have made a signature. Returns the verdict if no computation is needed. RFC 4035
+/// 5.3.1.
 fn candidate(
     verifier: &ZoneVerifier<'_>,
     set: RecordSet<'_>,
@@ -264,10 +266,12 @@ fn candidate(
         return bad(FindingReason::WrongSigner(rrsig.signer.to_buf()));
     }
     let expected = signed_labels(set.owner);
+    // RFC 4035 5.3.1 allows fewer labels, for answers expanded from a wildcard. A zone contains the wildcard itself.
     if usize::from(rrsig.labels) != expected {
         return bad(FindingReason::WrongLabels { expected, found: rrsig.labels });
     }
     let algorithm = DnssecAlgorithm(rrsig.algorithm);
+    // RFC 4035 5.2: an unknown algorithm is neither good nor bad.
     if !algorithm.is_supported() {
         return Err(SignatureVerdict::Unsupported);
     }
@@ -308,7 +312,7 @@ fn conclude(
     };
     let missing: SmallVec<[DnssecAlgorithm; 2]> =
         verifier.required.iter().copied().filter(|algorithm| !is_good(algorithm)).collect();
-    // If no key of the zone is usable, no algorithm is required, and then no signature makes up for another one.
+    // If no key of the zone is usable, no algorithm is required. Then no good signature excuses a bad one.
     let is_signed = missing.is_empty() && !verifier.required.is_empty();
     for outcome in outcomes {
         match &outcome.verdict {

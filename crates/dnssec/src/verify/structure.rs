@@ -24,6 +24,7 @@ impl<'z> ZoneVerifier<'z> {
             self.check_ttls(set, report);
             match set.rtype {
                 RecordType::CNAME if set.records.is_empty() => {}
+                // Further CNAME records count as other records: a name has one alias. RFC 2181 10.1.
                 RecordType::CNAME => {
                     alias = set.first();
                     types += set.records.len() - 1;
@@ -111,6 +112,7 @@ impl<'z> ZoneVerifier<'z> {
         let Some(servers) = self.sets.of_type(name, RecordType::NS) else { return };
         for (row, server) in servers.records.iter().zip(servers.data()) {
             let Ok(server) = DomainName::new(server) else { continue };
+            // Resolvers find a server below its own delegation by the glue only. RFC 1034 4.2.1.
             if server.is_at_or_below(servers.owner) && !self.has_address(server) {
                 report.add(
                     servers.owner,

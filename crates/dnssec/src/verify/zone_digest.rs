@@ -33,6 +33,7 @@ impl ZoneVerifier<'_> {
                 Some(one) => self.zone_digest_fault(accelerator, one)?,
             };
             match fault {
+                // RFC 8976 section 4: one digest that matches is enough.
                 None => return Ok(()),
                 Some(fault) => faults.push((*row, fault)),
             }
@@ -49,6 +50,7 @@ impl ZoneVerifier<'_> {
         accelerator: &Accelerator,
         one: &Zonemd<'_>,
     ) -> Result<Option<FindingReason>, JobError> {
+        // The serial number is compared first: the comparison costs nothing, and the digest reads the whole zone.
         let expected = self.serial();
         if expected != Some(one.serial) {
             let expected = expected.unwrap_or_default();

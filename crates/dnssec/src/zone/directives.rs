@@ -1,17 +1,18 @@
 //! The directives `$ORIGIN`, `$TTL` and `$INCLUDE`. RFC 1035 5.1, RFC 2308 section 4.
 
-use super::entries::EntryWords;
-use super::error::{EntryError, Read, shown};
-use super::names;
 use super::reader::ZoneReader;
-use super::word::{EntryWord, WordKind};
 use crate::name::{DomainName, DomainNameBuf, LetterCase};
 use crate::rdata;
 use crate::records::ZoneRecords;
+use crate::text::entries::EntryWords;
+use crate::text::names;
+use crate::text::word::{EntryWord, WordKind};
+use crate::text::{EntryError, Read, shown};
 
-/// The maximum depth of included files.
+/// The maximum depth of included files. A file that includes itself ends at this depth.
 const MAX_DEPTH: u32 = 16;
-/// The maximum number of included files.
+/// The maximum number of included files. With the depth alone, two inclusions per file would read 2^16 files, and more
+/// inclusions without limit.
 const MAX_INCLUDED: u32 = 65_536;
 
 impl ZoneReader<'_> {
@@ -71,6 +72,7 @@ impl ZoneReader<'_> {
         self.depth -= 1;
         self.file = own;
         records.end_included(file_before);
+        // RFC 1035 5.1 restores origin and owner only, so a $TTL of the included file stays in force, as in BIND.
         let ttls = self.scope.ttls;
         self.scope = before;
         self.scope.ttls = ttls;

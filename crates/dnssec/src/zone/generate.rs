@@ -1,14 +1,14 @@
 //! `$GENERATE`: records from a template and a range, as in BIND.
 
-use super::entries::{EntryEnd, EntryWords, TextPosition};
-use super::error::{EntryError, Read};
 use super::reader::ZoneReader;
 use super::scope::{RecordHead, is_class};
-use super::word::{EntryWord, WordKind, digits};
 use crate::records::ZoneRecords;
 use crate::rtype::RecordType;
+use crate::text::entries::{EntryEnd, EntryWords, TextPosition};
+use crate::text::word::{EntryWord, WordKind, digits};
+use crate::text::{EntryError, Read};
 
-/// The maximum width of a padded number.
+/// The maximum width of a padded number. A longer one could not be part of a name.
 const MAX_WIDTH: u32 = 255;
 
 /// A range of numbers, its end included.
@@ -33,7 +33,7 @@ impl ZoneReader<'_> {
         let line = words.line();
         let range = NumberRange::parse(words.require("a range")?)?;
         if range.count() > u64::from(self.max_generated) {
-            return Err(EntryError::Generate("the range makes more records than are allowed").into());
+            return Err(EntryError::Generate("the range makes more records than allowed").into());
         }
         let template = words.take_rest()?;
         words.end()?;
@@ -53,7 +53,7 @@ impl ZoneReader<'_> {
         self.scope.read_owner(&mut words, records)?;
         let head = RecordHead::read(&mut words)?;
         if head.rtype == RecordType::SOA {
-            return Err(EntryError::Generate("an SOA record is no record of a range: a zone has one").into());
+            return Err(EntryError::Generate("a range cannot contain an SOA record: a zone has one").into());
         }
         self.record_of(head, line, &mut words, records)?;
         debug_assert_eq!(words.finish(), EntryEnd::Line);
@@ -81,7 +81,8 @@ impl NumberRange {
     }
 }
 
-/// Returns the template without the quotes of a template that is one quoted string. Several words may be written so.
+/// Removes the quotes of a template whose data is one quoted string. BIND allows such a string for data of several
+/// words.
 fn without_quotes(template: &[u8]) -> Read<Vec<u8>> {
     let mut words = EntryWords::new(template, TextPosition::default(), true);
     words.begin();
@@ -99,7 +100,7 @@ fn without_quotes(template: &[u8]) -> Read<Vec<u8>> {
     bare.push(b' ');
     let mut escaped = false;
     for &byte in data.bytes() {
-        // A quote within the string loses its backslash and keeps its meaning.
+        // A quote within the string loses its backslash. It then begins or ends a string of the data.
         if escaped && byte == b'"' {
             bare.pop();
         }
@@ -127,7 +128,7 @@ fn fill(template: &[u8], number: u32, out: &mut Vec<u8>) -> Read<()> {
                 let close = after.iter().position(|byte| *byte == b'}');
                 let close = close.ok_or(EntryError::Generate("`${` without `}`"))?;
                 let form = NumberForm::parse(&after[..close]);
-                let form = form.ok_or(EntryError::Generate("`${` is followed by no offset,width,base"))?;
+                let form = form.ok_or(EntryError::Generate("`${` without offset,width,base after it"))?;
                 form.write(number, out)?;
                 rest = &after[close + 1..];
             }

@@ -2,25 +2,26 @@
 
 use std::fmt;
 
-use super::entries::{EntryEnd, EntryWords, MAX_ENTRY, TextPosition};
-use super::error::{EntryError, FaultyEntry, Read};
-use super::names::ZoneOriginBuf;
+use super::error::FaultyEntry;
 use super::scope::{EntryScope, RecordHead};
-use super::word::MAX_TTL;
 use crate::name::{DomainName, LetterCase};
 use crate::rdata;
 use crate::records::ZoneRecords;
 use crate::rtype::RecordType;
+use crate::text::entries::{EntryEnd, EntryWords, MAX_ENTRY, TextPosition};
+use crate::text::names::ZoneOriginBuf;
+use crate::text::word::MAX_TTL;
+use crate::text::{EntryError, Read};
 
 /// The maximum number of faults that are kept. Further ones are counted.
 const MAX_FAULTS: usize = 1000;
-/// The maximum number of unclosed parentheses. Each costs up to the length of an entry to read again, so the rest is
-/// given up then.
+/// The maximum number of unclosed parentheses. After each, up to 1 MiB is read again, so the reader gives up at this
+/// number.
 const MAX_OPEN: u32 = 100;
-/// The default maximum of records that one `$GENERATE` makes.
+/// The default maximum of records that one `$GENERATE` makes. A line of text could otherwise make 2^31 records.
 const MAX_GENERATED: u32 = 65_536;
 
-/// Returns the text of a file that `$INCLUDE` names, or the reason why it cannot.
+/// Returns the text of a file that `$INCLUDE` names, or the reason of the failure.
 pub(super) type Include<'i> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'i;
 
 /// A reader of zone files.
@@ -96,8 +97,8 @@ impl<'i> ZoneReader<'i> {
         (self.faults, self.more_faults)
     }
 
-    /// Reads the complete entries of `text` and returns their length in bytes. The caller passes the rest again with
-    /// more text after it; nothing is left of the last text. All records of a file go to the same `records`.
+    /// Reads the complete entries of `text` and returns their length in bytes. The caller passes the rest again, with
+    /// more text after it. The last text is always read to its end. All records of a file go to the same `records`.
     pub fn read(&mut self, text: &[u8], is_last: bool, records: &mut ZoneRecords) -> usize {
         let mut words = EntryWords::new(text, TextPosition { at: 0, line: self.line }, is_last);
         if self.is_skipping {
@@ -288,7 +289,7 @@ fn is_within_line(text: &[u8], position: TextPosition) -> bool {
 
 impl fmt::Debug for ZoneReader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader")
+        f.debug_struct("ZoneReader")
             .field("line", &self.line)
             .field("faults", &self.faults.len())
             .finish_non_exhaustive()

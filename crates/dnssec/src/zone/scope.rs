@@ -1,14 +1,14 @@
 //! The values that an entry inherits from earlier ones (origin, owner and TTL), and the start of a record's entry, up
 //! to its type.
 
-use super::entries::EntryWords;
-use super::error::{EntryError, Read, shown};
-use super::marks::{BLOCK, equal};
-use super::names::{self, ZoneOrigin, ZoneOriginBuf};
-use super::word::{EntryWord, WordKind};
 use crate::name::{DomainName, LetterCase};
 use crate::records::{OwnerId, ZoneRecords};
 use crate::rtype::RecordType;
+use crate::text::entries::EntryWords;
+use crate::text::marks::{BLOCK, equal};
+use crate::text::names::{self, ZoneOrigin, ZoneOriginBuf};
+use crate::text::word::{EntryWord, WordKind};
+use crate::text::{EntryError, Read, shown};
 
 /// The origin, the owner and the TTLs of earlier entries.
 #[derive(Clone, Debug)]
@@ -133,11 +133,12 @@ impl RecordHead {
         let (mut ttl, mut has_class) = (None, false);
         loop {
             let word = words.require("a type")?;
+            // No type begins with a digit, so a digit begins a TTL.
             if ttl.is_none() && word.bytes().first().is_some_and(u8::is_ascii_digit) {
                 ttl = Some(word.ttl()?);
             } else if word.capitals() == Some(IN) && !has_class {
                 has_class = true;
-            } else if let Some(rtype) = RecordType::read(word) {
+            } else if let Some(rtype) = word.record_type() {
                 return if rtype.is_meta() {
                     Err(EntryError::MetaType(rtype).into())
                 } else {

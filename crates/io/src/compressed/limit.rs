@@ -2,7 +2,7 @@
 
 /// The number of bytes that every compressed stream may hold by default.
 const MIN_LIMIT_BYTES: u64 = 1 << 30;
-/// The maximum ratio. Signed zones compress to a third or a tenth, and unsigned ones of one pattern to a fiftieth.
+/// The maximum ratio. Signed zones compress to a third or a tenth, and unsigned zones of one pattern to a fiftieth.
 /// The limit of gzip itself is about a thousandth.
 const MAX_RATIO: u64 = 100;
 
@@ -17,7 +17,7 @@ pub enum TextLimit {
 }
 
 impl TextLimit {
-    /// Returns the maximum number of bytes after so many compressed ones.
+    /// Returns the maximum number of bytes that a stream may hold after `compressed_bytes` of input.
     #[must_use]
     pub fn max_bytes(self, compressed_bytes: u64) -> u64 {
         match self {

@@ -35,7 +35,7 @@ pub const STDIN: &str = "-";
 
 /// The maximum memory for the dictionary of an xz stream in KiB: four times that of `xz -9`.
 const MAX_XZ_KIB: u32 = 256 << 10;
-/// The number of bytes asked of the xz decoder at once. It loses the output of the call that meets a fault.
+/// The number of bytes that one call of the xz decoder may return. A call that finds damage loses its output.
 const XZ_READ_BYTES: usize = 4 << 10;
 /// The number of bytes read from the file at once.
 const BUFFER_BYTES: usize = 128 << 10;
@@ -93,7 +93,7 @@ impl DecompressedInput {
         Ok(Self { decoder, watched, len_bytes: None, damaged: None, text_limit: None, text_bytes: 0 })
     }
 
-    /// Ends a compressed stream with an error once it holds more than `limit`. Uncompressed streams have no limit.
+    /// Ends a compressed stream with an error if it holds more than `limit`. Uncompressed streams have no limit.
     #[must_use]
     pub fn with_text_limit(self, limit: TextLimit) -> Self {
         Self { text_limit: Some(limit), ..self }

@@ -16,7 +16,7 @@ pub const DEFAULT_TTL_S: u32 = 3_600;
 /// sel._domainkey.example.com  "v=DKIM1; k=rsa; " "p=MIIB..."      ; strings, which are joined
 /// sel._domainkey.example.com. 300 IN TXT ( "v=DKIM1; "             ; as in a zone
 ///                                          "p=MIIB..." )
-/// sel._domainkey.example.com  v=DKIM1; k=rsa; p=MIIB...            as in a file of OpenDKIM: all of the line
+/// sel._domainkey.example.com  v=DKIM1; k=rsa; p=MIIB...            as in a file of OpenDKIM: the rest of the line
 /// ```
 ///
 /// A `=` may stand between name and record. In the first two forms `;` and `#` begin comments, `\"`, `\;`, `\\` and
@@ -24,7 +24,7 @@ pub const DEFAULT_TTL_S: u32 = 3_600;
 /// form all characters stand for themselves. Lines that begin with `;` or `#` are comments. `$ORIGIN` and `$TTL`
 /// apply to the records after them. Without `$ORIGIN`, a name is absolute with or without a dot at its end. In the
 /// form of zone files, a record without a name has the name of the record before it. Several records of one name stay
-/// separate, and have the lifetime of the shortest.
+/// separate. All of them get the shortest of their lifetimes.
 #[derive(Clone, Debug, Default)]
 pub struct KeysFile {
     names: BTreeMap<String, TxtRecords>,
@@ -132,7 +132,7 @@ impl KeysFile {
         Ok(file)
     }
 
-    /// Answers as the DNS would if the file were all of it.
+    /// Answers like a DNS that contains only the records of the file.
     #[must_use]
     pub fn lookup(&self, name: &str) -> TxtAnswer {
         match ascii_name(name).map(|name| self.names.get(&name)) {

@@ -16,8 +16,8 @@ use hickory_resolver::{ConnectionProvider, PoolContext, Resolver};
 use super::{BadName, MAX_NEGATIVE_TTL_S, MAX_TTL_S, TempReason, TxtAnswer, TxtRecords, ascii_name};
 
 /// A client of name servers for TXT records. It asks by UDP, and by TCP if an answer is too long for UDP. It caches
-/// answers for their lifetime, and asks a pending question once only. Clones share all of that. Sockets belong to the
-/// tokio runtime of the first question.
+/// answers for their lifetime. While a question is pending, it does not ask it again. Clones share the cache and the
+/// pending questions. Sockets belong to the tokio runtime of the first question.
 #[derive(Clone, Debug)]
 pub struct TxtResolver {
     resolver: Resolver<ValidatingProvider>,
@@ -46,7 +46,7 @@ pub enum ResolverError {
     #[error("expected a name server")]
     NoServers,
     /// The caller gave a malformed address of a name server.
-    #[error("expected an address, as 127.0.0.1, 127.0.0.1:5353 or [::1]:53, found {0:?}")]
+    #[error("expected an address such as 127.0.0.1, 127.0.0.1:5353 or [::1]:53, found {0:?}")]
     Address(String),
     /// The resolver cannot start.
     #[error("{0}")]
@@ -93,7 +93,7 @@ impl TxtResolver {
     ) -> Result<Self, ResolverError> {
         options.timeout = settings.timeout.unwrap_or(options.timeout);
         let attempts = settings.attempts.unwrap_or(options.attempts).max(1);
-        // hickory counts the attempts after the first.
+        // hickory counts only the attempts after the first one.
         options.attempts = attempts - 1;
         options.cache_size = settings.cached_answers.unwrap_or(options.cache_size);
         options.positive_max_ttl = Some(Duration::from_secs(MAX_TTL_S.into()));

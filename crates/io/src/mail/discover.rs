@@ -75,7 +75,7 @@ pub(super) enum MailEntry {
 /// - A file is an mbox if it begins with `From ` or is empty, otherwise one message.
 ///
 /// Links are followed, but each directory is read once. Outside Maildirs each file is opened to read its first bytes.
-/// An unreadable path becomes an error in the place of its messages.
+/// The reader returns an error for an unreadable path.
 pub fn discover<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>, options: MailOptions) -> MailFolders {
     let mut folders = MailFolders { options, ..MailFolders::default() };
     for path in paths {

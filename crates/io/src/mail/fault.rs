@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::MailSource;
 
-/// A message or a path that could not be read or written. The others are not affected.
+/// A message or a path that could not be read or written. Other messages are not affected.
 #[derive(Debug, thiserror::Error)]
 #[error("{location}: {fault}")]
 pub struct MailError {
@@ -30,11 +30,11 @@ pub enum MailFault {
         /// The limit.
         max_bytes: u64,
     },
-    /// The message is not a file of its own, so it cannot be written in location.
-    #[error("only a message in a file of its own can be written in location")]
+    /// The message is not a file of its own, so it cannot be written in place.
+    #[error("only a message in a file of its own can be written in place")]
     NotInPlace,
     /// The name of the message in a Maildir contains its length (`,S=`), which would be wrong afterwards.
-    #[error("its name holds its length (`,S=`), so it cannot be written in location")]
+    #[error("its name holds its length (`,S=`), so it cannot be written in place")]
     SizeInName,
     /// Another program changed, renamed or removed the file after it was read.
     #[error("the file has changed since it was read")]

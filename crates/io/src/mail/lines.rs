@@ -19,7 +19,7 @@ pub enum LineEnding {
 }
 
 impl LineEnding {
-    /// Detects the line ending from the header section: CRLF if it has at least one line and all of them end so.
+    /// Detects the line ending from the header section: CRLF if it has at least one line and every line ends with CRLF.
     #[must_use]
     pub fn detect(message: &[u8]) -> Self {
         match bare_lf_of_header(message) {
@@ -106,7 +106,7 @@ struct Converter {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum LineMode {
-    /// Every line so far ends with CRLF. Both other modes treat those alike, so nothing has to be held back.
+    /// Every line so far ends with CRLF. The other two modes treat CRLF alike, so nothing has to be held back.
     #[default]
     Header,
     Convert,
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_converts_as_memory_does() {
+    fn a_stream_gives_the_same_bytes_as_a_message_in_memory() {
         let long: Vec<u8> = b"A: b\nC: d\r\n\nline\r\nline\nlast\r".repeat(9000);
         for message in CASES.iter().map(|(message, _)| *message).chain([&*long]) {
             for capacity in [1, 2, 3, 7, 1 << 20] {

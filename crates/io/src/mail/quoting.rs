@@ -7,9 +7,8 @@ use memchr::{memchr, memmem};
 /// The quoting of lines that begin with `From ` in the messages of an mbox.
 ///
 /// An mbox does not state its kind. Postfix and procmail quote `From ` only (mboxo). qmail and newer programs put one
-/// more `>` before each of `From `, `>From `, and so on (mboxrd). Removing one `>` is correct for mboxrd. It is
-/// correct for mboxo unless the message itself had `>From `, which is rare and cannot be recognised. So it is the
-/// default.
+/// more `>` before each of `From `, `>From `, and so on (mboxrd). The default is to remove one `>`. This is correct for
+/// mboxrd. It is wrong for mboxo only if the message itself had `>From `, which is rare and cannot be recognised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MboxQuoting {
     /// One `>` is removed from `>From `, `>>From ` and so on.
@@ -118,7 +117,7 @@ impl Unquoter {
             };
             if start.matched == 0 && *byte == b'>' {
                 start.quotes += 1;
-                // All `>` but one can be written at once, because at most one is removed.
+                // All `>` except one can be written at once, because at most one is removed.
                 out.extend((start.quotes > 1).then_some(b'>'));
             } else if start.quotes > 0 && *byte == FROM[start.matched] {
                 start.matched += 1;

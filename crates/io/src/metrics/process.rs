@@ -63,7 +63,7 @@ struct StatFields {
 
 impl StatFields {
     fn parse(stat: &str) -> Option<Self> {
-        // The name of the program stands in parentheses and may contain any character.
+        // The name of the program is in parentheses and may contain any character, also `)`.
         let (_, rest) = stat.rsplit_once(") ")?;
         let fields: Vec<&str> = rest.split(' ').collect();
         let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_counted_behind_the_name_of_the_program() {
+    fn fields_are_counted_after_the_name_of_the_program() {
         let stat = "17 (a (b) c) S 1 17 17 0 -1 4194560 1 0 0 0 250 50 0 0 20 0 9 0 12345 1 2 3";
         assert_eq!(
             StatFields::parse(stat),

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn histograms_show_what_each_bound_holds() {
+    fn histograms_show_the_count_of_each_bound() {
         let recorder = Recorder::default();
         [1, 3, 4, 1 << 20].into_iter().for_each(|value| recorder.record(value));
         let mut text = MetricsText::default();

@@ -20,6 +20,7 @@ pub(super) fn prime(flavor: Flavor, bits: u32, mut progress: impl FnMut(u64)) ->
     loop {
         let start = start(bits)?;
         let length = NonZeroU32::new(bits).ok_or(failed.clone())?;
+        // For a safe prime p, the sieve also removes candidates if a small prime divides (p - 1) / 2.
         let sieve =
             SmallFactorsSieve::new(start, length, flavor == Flavor::Safe).map_err(|_| failed.clone())?;
         // The sieve ends at 2^bits. The search then starts at another random place.

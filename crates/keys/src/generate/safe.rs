@@ -10,7 +10,7 @@ use crate::KeyError;
 use crate::rsa::integer::{Secret, product, write};
 use crate::rsa::{self, safe};
 
-/// Longest modulus in bits that is made here.
+/// The maximum length of a modulus in bits. The search for longer safe primes takes hours.
 const MAX_BITS: u16 = 4096;
 const PUBLIC_EXPONENT: [u8; 3] = [1, 0, 1];
 
@@ -37,6 +37,7 @@ pub fn rsa_safe(bits: u16, mut progress: impl FnMut(SafePrimeProgress)) -> Resul
     }
     let p = safe_prime(u32::from(bits) / 2, 0, &mut progress)?;
     let mut q = safe_prime(u32::from(bits) / 2, 1, &mut progress)?;
+    // RFC 8017 3.2 requires different primes: the square root of n = p^2 would show p.
     while p == q {
         q = safe_prime(u32::from(bits) / 2, 1, &mut progress)?;
     }
@@ -52,14 +53,13 @@ fn safe_prime(
     prime(Flavor::Safe, bits, |candidates| progress(SafePrimeProgress { found, candidates }))
 }
 
-/// Assembles the key.
-///
-/// d is the inverse of e modulo `2 m = lcm(p - 1, q - 1)`. Of the inverse modulo m and its sum with m, it is the odd
-/// one.
+/// Assembles the key. d is the inverse of e modulo `2 m = lcm(p - 1, q - 1)`.
 fn key(p: &Secret, q: &Secret) -> Result<Key, KeyError> {
     let order =
         product(&Zeroizing::new(p.wrapping_shr_vartime(1)), &Zeroizing::new(q.wrapping_shr_vartime(1)));
     let inverse = safe::inverse(&PUBLIC_EXPONENT, &order)?;
+    // The inverse modulo 2 m is the inverse modulo m, or its sum with m. d is odd because `d * e = 1 mod 2 m`, and m is
+    // odd, so exactly one of the two is d.
     let is_even = inverse.as_words().first().map_or(0, |word| 1 - word % 2);
     let summand = Zeroizing::new(order.wrapping_mul(BoxedUint::from(is_even)));
     let d = Zeroizing::new(inverse.concatenating_add(&*summand));

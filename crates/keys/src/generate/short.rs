@@ -1,4 +1,5 @@
-//! RSA keys shorter than AWS-LC makes them, and than FIPS 186-4 allows, whose B.3.3 this follows otherwise.
+//! RSA keys that are shorter than AWS-LC generates and FIPS 186-4 allows. Apart from the length, the method is that of
+//! FIPS 186-4 B.3.3.
 
 use crypto_bigint::{BoxedUint, Gcd, Resize};
 use crypto_primes::Flavor;
@@ -18,6 +19,7 @@ pub(super) fn key(bits: u32) -> Result<Key, KeyError> {
         let (p, q) = (any_prime(bits / 2)?, any_prime(bits / 2)?);
         if are_apart(&p, &q, bits / 2)
             && let Some(d) = private_exponent(&p, &q)
+            // FIPS 186-4 B.3.1 criterion 3(a). Wiener's attack finds a d that is much shorter than n.
             && d.bits() > bits / 2
         {
             let n = write(&product(&p, &q));
@@ -30,13 +32,14 @@ fn any_prime(bits: u32) -> Result<Secret, KeyError> {
     prime(Flavor::Any, bits, |_| {})
 }
 
-/// Checks `|p - q| > 2^(bits - 100)`, step 5.4. Fermat's method finds close primes.
+/// Checks `|p - q| > 2^(bits - 100)`, step 5.4 of B.3.3. Fermat's method finds close primes.
 fn are_apart(p: &BoxedUint, q: &BoxedUint, bits: u32) -> bool {
     let (more, less) = if p > q { (p, q) } else { (q, p) };
     Zeroizing::new(more.wrapping_sub(less)).bits() > bits - 100 + 1
 }
 
-/// `d = e^-1 mod lcm(p - 1, q - 1)`, B.3.1 criterion 3; None if e has a factor in common with that.
+/// Computes `d = e^-1 mod lcm(p - 1, q - 1)`. Returns None if e has a factor in common with the modulus. FIPS 186-4
+/// B.3.1 criterion 3.
 fn private_exponent(p: &BoxedUint, q: &BoxedUint) -> Option<Secret> {
     let (p, q) = (less_one(p), less_one(q));
     let common = Zeroizing::new(p.gcd(&q));

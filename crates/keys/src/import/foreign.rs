@@ -1,4 +1,5 @@
-//! Formats of other programs: recognised by their outline, refused with their name and the command that converts them.
+//! Formats of other programs. They are recognised by their first bytes and rejected with their name and the command
+//! that converts them.
 
 use super::pem;
 use crate::{KeyError, bind};
@@ -26,7 +27,7 @@ const OPENSSH_ED25519: Foreign = Foreign {
     ..OPENSSH
 };
 
-/// OpenSSL 3 opens what is encrypted with RC2 or 3DES, as Windows and older programs do, only with its legacy algorithms.
+/// Windows and older programs encrypt PKCS#12 with RC2 or 3DES. OpenSSL 3 decrypts that only with its legacy algorithms.
 const PKCS12: Foreign = Foreign {
     name: "PKCS#12",
     remedy: "`openssl pkcs12 -in FILE -nodes -nocerts -out key.pem` takes the key out; OpenSSL 3 needs `-legacy`, too, if RC2 or \
@@ -101,7 +102,7 @@ const FORMATS: [Foreign; 9] = [
     },
 ];
 
-/// Says what a file is that is no key of a known structure.
+/// Returns the error for a file that is not a key of a known structure. The error names the format if it is known.
 pub(super) fn error(bytes: &[u8]) -> KeyError {
     let text = bytes.trim_ascii_start();
     if text.is_empty() {
@@ -116,15 +117,16 @@ pub(super) fn error(bytes: &[u8]) -> KeyError {
     der_length(bytes).unwrap_or(KeyError::UnknownFormat)
 }
 
-/// Says what a file in base64 is that is no key of a known structure. `der` is what is in it.
+/// Returns the error for a file in base64 that is not a key of a known structure. `der` is the decoded content.
 pub(super) fn error_in_base64(text: &[u8], der: &[u8]) -> KeyError {
     if is_pkcs12(der) { PKCS12_IN_BASE64.error() } else { error(text) }
 }
 
-/// Says what a PEM block of another program is. `der` is what is in it.
+/// Returns the error for a PEM block of another program. `der` is the decoded content.
 pub(super) fn labelled(label: &str, der: Option<&[u8]>) -> Option<KeyError> {
     let refused = |name, remedy| Some(KeyError::Foreign { found: name, remedy });
     match label {
+        // OpenSSH's format states the public key, with its algorithm as a string, before the encrypted part.
         "OPENSSH PRIVATE KEY" if der.is_some_and(|der| contains(der, b"ssh-ed25519")) => {
             Some(OPENSSH_ED25519.error())
         }
@@ -163,35 +165,36 @@ impl Foreign {
     }
 }
 
-/// The beginning of the object identifiers of PKCS#7 contents, 1.2.840.113549.1.7, of which a tenth byte says the kind.
+/// The first ten bytes of the object identifiers of PKCS#7 contents, 1.2.840.113549.1.7. The next byte is the kind.
 const PKCS7: [u8; 10] = [0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07];
 
-/// `PFX ::= SEQUENCE { version INTEGER (3), authSafe ContentInfo, macData MacData OPTIONAL }`. RFC 7292 section 4. Many programs
-/// write it in BER, with lengths that are not stated.
+/// Recognises `PFX ::= SEQUENCE { version INTEGER (3), authSafe ContentInfo, macData MacData OPTIONAL }`. RFC 7292
+/// section 4.
 fn is_pkcs12(bytes: &[u8]) -> bool {
     let safe =
         sequence(bytes).and_then(|members| members.strip_prefix(&[0x02, 0x01, 0x03])).and_then(sequence);
     safe.is_some_and(|safe| safe.starts_with(&PKCS7))
 }
 
-/// The bytes behind the header of a SEQUENCE in DER or BER.
+/// Returns the bytes after the header of a SEQUENCE in DER or BER.
 fn sequence(bytes: &[u8]) -> Option<&[u8]> {
     match bytes {
+        // Many programs write PKCS#12 in BER, where the length 0x80 means that an end mark follows the content.
         [0x30, 0..=0x80, rest @ ..] => Some(rest),
         [0x30, len @ 0x81..=0x84, rest @ ..] => rest.get(usize::from(len & 0x7f)..),
         _ => None,
     }
 }
 
-/// Two digits for a SEQUENCE, then nothing but digits.
+/// Returns true for a text of hexadecimal digits that starts with 30, the tag of a SEQUENCE.
 fn is_hexadecimal(text: &[u8]) -> bool {
     let is_digit = |byte: &u8| byte.is_ascii_hexdigit() || byte.is_ascii_whitespace();
     text.starts_with(b"30") && text.len() >= 64 && text.iter().all(is_digit)
 }
 
-/// Says that DER was cut or that something follows it, if the bytes begin as DER of a key does.
+/// Returns the error for DER that was cut or has bytes after it, if the bytes begin as a key in DER does.
 fn der_length(bytes: &[u8]) -> Option<KeyError> {
-    // A SEQUENCE of 128 bytes or more; every private key but the shortest is one.
+    // Short, one-byte and two-byte lengths. No key has 64 KiB. From 0x20 on, because no key is shorter than 32 bytes.
     let (header, len): (usize, usize) = match *bytes {
         [0x30, len @ 0x20..=0x7f, ..] => (2, len.into()),
         [0x30, 0x81, len, ..] => (3, len.into()),

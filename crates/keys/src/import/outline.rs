@@ -22,6 +22,7 @@ impl Structure {
     pub(super) fn of(bytes: &[u8]) -> Result<Self, KeyError> {
         let tags = leading_tags(bytes).ok_or(KeyError::UnknownFormat)?;
         match tags {
+            // The first three tags distinguish all structures. None means that there are only two members.
             [Some(Tag::Integer), Some(Tag::Sequence), Some(Tag::OctetString)] => Ok(Self::Pkcs8),
             [Some(Tag::Integer), Some(Tag::OctetString), _] => Ok(Self::Sec1),
             [Some(Tag::Integer), Some(Tag::Integer), None] => Ok(Self::Pkcs1Public),
@@ -45,7 +46,7 @@ impl Structure {
         }
     }
 
-    /// RFC 7468 sections 5, 10, 11 and 13; the RSA and EC labels are OpenSSL's.
+    /// Returns the PEM label. RFC 7468 sections 5, 10, 11 and 13; the labels for RSA and EC are OpenSSL's.
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::Pkcs8 => "PRIVATE KEY",
@@ -63,8 +64,9 @@ impl Structure {
         [Self::Pkcs8, Self::EncryptedPkcs8, Self::Pkcs1Private, Self::Pkcs1Public, Self::Sec1, Self::Spki];
 }
 
-/// Tags of up to three members; None if it is no single SEQUENCE of well-formed members.
+/// Returns the tags of the first three members, or None if the bytes are not one SEQUENCE of well-formed members.
 fn leading_tags(bytes: &[u8]) -> Option<[Option<Tag>; 3]> {
+    // `from_der` also rejects bytes after the SEQUENCE.
     let outer = AnyRef::from_der(bytes).ok()?;
     if der::Tagged::tag(&outer) != Tag::Sequence {
         return None;

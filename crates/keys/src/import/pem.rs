@@ -19,7 +19,7 @@ const BEGIN: &[u8] = b"-----BEGIN ";
 const END: &[u8] = b"-----END ";
 const DASHES: &[u8] = b"-----";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// Longest label in bytes. The longest one in use has about 30.
+/// The maximum length of a label in bytes. The longest one in use has about 30.
 const MAX_LABEL_LEN: usize = 64;
 
 /// Labels that errors quote. RFC 7468, RFC 4716, OpenSSL's `pem.h`, GnuPG, this program.
@@ -59,28 +59,28 @@ const KNOWN_LABELS: [&str; 33] = [
     "OARLOCK KEY REFERENCE",
 ];
 
-/// One block, its base64 text not yet decoded.
+/// A block whose base64 is not decoded yet.
 struct PemBlock<'a> {
     label: &'a str,
     body: &'a [u8],
 }
 
-/// True if a block begins somewhere.
+/// Returns true if a block begins somewhere.
 pub(super) fn is_pem(bytes: &[u8]) -> bool {
     next_begin(bytes).is_some()
 }
 
-/// True if a block with the label of a private key begins somewhere.
+/// Returns true if a block with the label of a private key begins somewhere.
 pub(super) fn has_private_key(bytes: &[u8]) -> bool {
     count_labels(bytes, is_private) > 0
 }
 
-/// True if there is text that looks like the beginning of a block, but is no PEM line.
+/// Returns true if there is `-----BEGIN`, but not in a valid PEM line.
 pub(super) fn has_bad_begin(bytes: &[u8]) -> bool {
     find(bytes, BEGIN).is_some() && !is_pem(bytes)
 }
 
-/// The first block that holds a key, decoded.
+/// Decodes the first block that holds a key.
 pub(super) fn first_key(text: &[u8]) -> Result<(Structure, Zeroizing<Vec<u8>>), KeyError> {
     let expected =
         "PRIVATE KEY, ENCRYPTED PRIVATE KEY, RSA PRIVATE KEY, EC PRIVATE KEY, PUBLIC KEY or RSA PUBLIC KEY";
@@ -89,24 +89,24 @@ pub(super) fn first_key(text: &[u8]) -> Result<(Structure, Zeroizing<Vec<u8>>), 
     find_block(text, expected, is_key)
 }
 
-/// The first block labelled as `wanted`, decoded.
+/// Decodes the first block with the label of `wanted`.
 pub(super) fn block(wanted: Structure, text: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     labelled(wanted.label(), text)
 }
 
-/// The first block with a label, decoded.
+/// Decodes the first block with this label.
 pub(super) fn labelled(label: &'static str, text: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     refuse_several(text, |found| is_private(found) && found == label)?;
     let is_wanted = |block: &PemBlock<'_>| (block.label == label).then_some(());
     find_block(text, label, is_wanted).map(|((), bytes)| bytes)
 }
 
-/// Decodes base64 that stands alone, without BEGIN and END, as some services print keys. None if it is something else.
+/// Decodes base64 without BEGIN and END lines, as some services print keys. Returns None for other text.
 pub(super) fn bare_base64(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     decode_base64(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)).filter(|bytes| !bytes.is_empty())
 }
 
-/// Refuses two private keys in one file, because nothing says which of them is meant.
+/// Rejects two private keys in one file, because the intended one is unknown.
 fn refuse_several(text: &[u8], is_counted: impl Fn(&str) -> bool) -> Result<(), KeyError> {
     match count_labels(text, is_counted) {
         0 | 1 => Ok(()),
@@ -137,6 +137,7 @@ fn find_block<T>(
         if let Some(chosen) = choose(&block) {
             return Ok((chosen, block.decode()?));
         }
+        // OpenSSL writes EC PARAMETERS before an EC key. An error about that block would hide the real problem.
         if !block.label.ends_with("PARAMETERS") {
             passed_over.get_or_insert(block);
         }
@@ -150,7 +151,7 @@ fn find_block<T>(
     })
 }
 
-/// The label of the next BEGIN line, and what stands behind the line.
+/// Returns the label of the next BEGIN line, and the text after the line.
 fn next_begin(text: &[u8]) -> Option<(&str, &[u8])> {
     let mut from = 0;
     while let Some(at) = find(&text[from..], BEGIN) {
@@ -165,19 +166,18 @@ fn next_begin(text: &[u8]) -> Option<(&str, &[u8])> {
     None
 }
 
-/// True if a block may begin behind this text: at the start of a line or of a quoted value, or right behind another
-/// block.
-///
-/// No block begins behind a comment sign or other text in the same line.
+/// Returns true if a block may begin after this text: at the start of a line or of a quoted value, or directly after
+/// another block. No block begins after a comment sign or other text in the same line.
 fn starts_here(before: &[u8]) -> bool {
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'"' | b'\'');
     let len = before.iter().rposition(|byte| !is_blank(byte)).map_or(0, |last| last + 1);
     let before = &before[..len];
+    // `=` and `:` precede values in environment files, YAML and JSON; `[` and `,` precede elements of a JSON array.
     let ends: [&[u8]; 9] = [b"\n", b"\r", b"\\n", b"\\r", DASHES, b"=", b":", b"[", b","];
     before.is_empty() || before == BYTE_ORDER_MARK || ends.iter().any(|end| before.ends_with(end))
 }
 
-/// The label at the front of `text`, up to its dashes, and what stands behind them.
+/// Returns the label at the start of `text`, up to its dashes, and the text after them.
 fn label(text: &[u8]) -> Option<(&str, &[u8])> {
     let is_label = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b' ';
     let len = text.iter().take(MAX_LABEL_LEN + 1).take_while(|byte| is_label(byte)).count();
@@ -186,10 +186,11 @@ fn label(text: &[u8]) -> Option<(&str, &[u8])> {
     Some((std::str::from_utf8(label).ok()?, rest))
 }
 
-/// The next block up to its own END line, and what stands behind it.
+/// Returns the next block up to its own END line, and the text after it.
 fn next_block(text: &[u8]) -> Result<Option<(PemBlock<'_>, &[u8])>, KeyError> {
     let Some((label, rest)) = next_begin(text) else { return Ok(None) };
     let malformed = |what| malformed(label, what);
+    // Base64 has no dashes, so the next ones must be those of the END line.
     let at = find(rest, DASHES).ok_or(malformed("no END"))?;
     let (body, line) = rest.split_at(at);
     if line.starts_with(BEGIN) {
@@ -204,7 +205,7 @@ fn next_block(text: &[u8]) -> Result<Option<(PemBlock<'_>, &[u8])>, KeyError> {
 }
 
 impl PemBlock<'_> {
-    /// RFC 7468 section 5, and OpenSSL's own labels.
+    /// Returns true for the labels of certificates: RFC 7468 section 5, and two of OpenSSL.
     fn is_certificate(&self) -> bool {
         matches!(self.label, "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE")
     }
@@ -214,7 +215,7 @@ impl PemBlock<'_> {
         decode_base64(self.body).ok_or(self.malformed("not base64"))
     }
 
-    /// RFC 1421 headers survive in OpenSSL's traditional encryption alone.
+    /// Rejects headers. Only OpenSSL's traditional encryption still uses the headers of RFC 1421.
     fn refuse_headers(&self) -> Result<(), KeyError> {
         if find(self.body, b"Proc-Type:").is_some() && find(self.body, b"ENCRYPTED").is_some() {
             return Err(KeyError::LegacyPemEncryption);
@@ -230,7 +231,7 @@ impl PemBlock<'_> {
     }
 }
 
-/// A label as errors quote it.
+/// Returns a label if errors may quote it.
 fn known(label: &str) -> Option<&'static str> {
     KNOWN_LABELS.into_iter().find(|known| *known == label)
 }
@@ -260,9 +261,11 @@ fn without_breaks(text: &[u8]) -> Zeroizing<Vec<u8>> {
         rest = behind;
         match byte {
             b'\\' => {
+                // A text that was quoted several times has several backslashes before its `n`.
                 let escaped = &behind[behind.iter().take_while(|byte| **byte == b'\\').count()..];
                 match escaped.split_first() {
                     Some((b'n' | b'r' | b't' | b'\n' | b'\r', behind)) => rest = behind,
+                    // A backslash is not base64, so the decoder rejects the block.
                     _ => kept.push(b'\\'),
                 }
             }

@@ -22,6 +22,7 @@ fn parts(algorithm: AlgorithmId, private: &[u8], public: Option<&[u8]>) -> Resul
         AlgorithmId::Rsa => rsa(private, public),
         AlgorithmId::Ec(curve) => {
             let parts = sec1::private(private, Some(curve))?;
+            // The point may be compressed, so it is brought to the uncompressed form before the comparison.
             let own = public.map(|point| ec::public(curve, point)).transpose()?;
             agree("EC", parts, own)
         }
@@ -36,7 +37,7 @@ fn rsa(private: &[u8], public: Option<&[u8]>) -> Result<KeyParts, KeyError> {
     agree("RSA", parts, own)
 }
 
-/// Version 2 may carry the public key a second time.
+/// Checks the public key that version 2 may contain beside the private key. RFC 5958 section 2.
 fn agree(algorithm: &'static str, parts: KeyParts, public: Option<KeyParts>) -> Result<KeyParts, KeyError> {
     let is_own = match (&parts, &public) {
         (_, None) => true,
@@ -47,7 +48,7 @@ fn agree(algorithm: &'static str, parts: KeyParts, public: Option<KeyParts>) -> 
     if is_own { Ok(parts) } else { Err(KeyError::PublicMismatch { algorithm }) }
 }
 
-/// `CurvePrivateKey ::= OCTET STRING`. RFC 8410 section 7.
+/// Unwraps `CurvePrivateKey ::= OCTET STRING`. RFC 8410 section 7.
 fn curve_private_key(private: &[u8]) -> Result<&[u8], KeyError> {
     let inner = <&OctetStringRef>::from_der(private).map_err(asn1::malformed("RFC 8410 CurvePrivateKey"))?;
     Ok(inner.as_bytes())

@@ -7,8 +7,9 @@ use sec1::EcPrivateKey;
 
 use crate::{KeyError, asn1, ec};
 
-/// `outer` is the curve that a PKCS#8 around it names; without one the key has to name it itself.
+/// Imports a key. `outer` is the curve of the PKCS#8 around it, if there is one; otherwise the key must name its curve.
 pub(super) fn private(bytes: &[u8], outer: Option<Curve>) -> Result<KeyParts, KeyError> {
+    // The parser accepts named curves only. The second look gives explicit curves an error of their own.
     let key = EcPrivateKey::from_der(bytes).map_err(|error| match has_explicit_curve(bytes) {
         true => KeyError::ExplicitCurve,
         false => asn1::malformed("SEC 1 ECPrivateKey")(error),
@@ -23,7 +24,7 @@ pub(super) fn private(bytes: &[u8], outer: Option<Curve>) -> Result<KeyParts, Ke
     ec::private(curve, key.private_key, key.public_key)
 }
 
-/// True if `parameters [0]` is a SEQUENCE, which spells a curve out, in the place of the curve's name.
+/// Returns true if `parameters [0]` is a SEQUENCE with the curve's parameters and not the name of a curve.
 fn has_explicit_curve(bytes: &[u8]) -> bool {
     let parameters = || {
         let outer = AnyRef::from_der(bytes).ok()?;

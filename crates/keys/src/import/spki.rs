@@ -22,7 +22,7 @@ pub(super) fn public(bytes: &[u8]) -> Result<KeyParts, KeyError> {
     }
 }
 
-/// A bit string without unused bits, as every key is.
+/// Returns the bytes of a bit string without unused bits. Keys never have unused bits.
 pub(super) fn whole_bytes<'a>(structure: &'static str, bits: BitStringRef<'a>) -> Result<&'a [u8], KeyError> {
     let reason = "BIT STRING of a key: expected whole bytes, found unused bits";
     bits.as_bytes().ok_or_else(|| KeyError::Der { structure, reason: reason.to_owned() })

@@ -47,7 +47,7 @@ impl<'a> KeyDerivation<'a> {
         Ok(Self::Scrypt { salt, log_n, r: cost("scrypt r", r.into())?, p: cost("scrypt p", p.into())? })
     }
 
-    /// Parameters that fit a cipher with keys of `key_len` bytes.
+    /// Parses parameters for a cipher with keys of `key_len` bytes.
     pub(super) fn parse(kdf: &AlgorithmIdentifierRef<'a>, key_len: usize) -> Result<Self, KeyError> {
         let parameters = kdf.parameters_any().map_err(asn1::malformed(STRUCTURE))?;
         let (kdf, stated_len) = match kdf.oid {
@@ -58,6 +58,7 @@ impl<'a> KeyDerivation<'a> {
                 return Err(KeyError::UnsupportedEncryption { what: "key derivation", found });
             }
         };
+        // The length is optional (RFC 8018 A.2). OpenSSL rejects a file if the length differs from the cipher's.
         match stated_len {
             Some(len) if usize::from(len) != key_len => Err(KeyError::EncryptionParameter {
                 what: "derived key length",
@@ -68,13 +69,14 @@ impl<'a> KeyDerivation<'a> {
         }
     }
 
-    /// Refuses what costs more than `limits`, before any of it is spent.
+    /// Checks the cost against `limits`, before any work.
     pub(super) fn check(&self, limits: WorkLimits) -> Result<(), KeyError> {
         match self {
             Self::Pbkdf2 { iterations, .. } => {
                 within("PBKDF2 iterations", iterations.get().into(), limits.pbkdf2_iterations.into())
             }
             Self::Scrypt { log_n, r, p, .. } => {
+                // 128 N r bytes: the 7 is the binary logarithm of 128. An overflow is above every limit.
                 let memory = 1_u64.checked_shl(u32::from(*log_n) + 7).unwrap_or(u64::MAX);
                 let memory = memory.saturating_mul(u64::from(*r));
                 within("scrypt memory in bytes", memory, limits.scrypt_memory_bytes)?;
@@ -84,7 +86,7 @@ impl<'a> KeyDerivation<'a> {
         }
     }
 
-    /// The key. Nothing here depends on the secret but its own hashing.
+    /// Derives the key.
     pub(super) fn derive(&self, secret: &Passphrase, len: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         let mut key = Zeroizing::new(vec![0; len]);
         match *self {
@@ -105,7 +107,7 @@ impl<'a> KeyDerivation<'a> {
         Ok(key)
     }
 
-    /// The AlgorithmIdentifier. RFC 8018 A.2, RFC 7914 section 7.
+    /// Encodes the AlgorithmIdentifier. RFC 8018 A.2, RFC 7914 section 7.
     pub(super) fn encode(&self) -> Result<Vec<u8>, KeyError> {
         match *self {
             Self::Pbkdf2 { salt, iterations, prf } => {
@@ -122,7 +124,7 @@ impl<'a> KeyDerivation<'a> {
     }
 }
 
-/// `{ salt, iterationCount, keyLength OPTIONAL, prf DEFAULT hmacWithSHA1 }`. RFC 8018 A.2.
+/// Parses `{ salt, iterationCount, keyLength OPTIONAL, prf DEFAULT hmacWithSHA1 }`. RFC 8018 A.2.
 fn parse_pbkdf2(parameters: AnyRef<'_>) -> Result<(KeyDerivation<'_>, Option<u16>), KeyError> {
     let parsed = parameters.sequence(|reader| {
         let salt: &OctetStringRef = reader.decode()?;
@@ -133,6 +135,7 @@ fn parse_pbkdf2(parameters: AnyRef<'_>) -> Result<(KeyDerivation<'_>, Option<u16
     });
     let (salt, iterations, key_len, prf) = parsed.map_err(asn1::malformed::<der::Error>(STRUCTURE))?;
     let prf = prf.map_or(HMAC_SHA1, |prf: AlgorithmIdentifierRef<'_>| prf.oid);
+    // An unknown function is rejected here, so that the error appears before the work.
     hmac(prf)?;
     let in_range = u32::try_from(iterations).ok().and_then(NonZeroU32::new);
     let iterations = in_range.ok_or(KeyError::EncryptionParameter {
@@ -143,7 +146,7 @@ fn parse_pbkdf2(parameters: AnyRef<'_>) -> Result<(KeyDerivation<'_>, Option<u16
     Ok((KeyDerivation::Pbkdf2 { salt, iterations, prf }, key_len))
 }
 
-/// `{ salt, costParameter, blockSize, parallelizationParameter, keyLength OPTIONAL }`. RFC 7914 section 7.
+/// Parses `{ salt, costParameter, blockSize, parallelizationParameter, keyLength OPTIONAL }`. RFC 7914 section 7.
 fn parse_scrypt(parameters: AnyRef<'_>) -> Result<(KeyDerivation<'_>, Option<u16>), KeyError> {
     let parsed = parameters.sequence(|reader| {
         let salt: &OctetStringRef = reader.decode()?;
@@ -165,6 +168,7 @@ fn parse_scrypt(parameters: AnyRef<'_>) -> Result<(KeyDerivation<'_>, Option<u16
 
 fn cost(what: &'static str, found: u64) -> Result<u32, KeyError> {
     match u32::try_from(found) {
+        // RFC 7914 section 6 requires `r * p < 2^30`, so neither of them may be larger.
         Ok(cost) if (1..1 << 30).contains(&cost) => Ok(cost),
         _ => Err(KeyError::EncryptionParameter { what, expected: "1 to 2^30 - 1", found }),
     }

@@ -25,22 +25,23 @@ pub(super) struct Integers {
 /// The precisions that n's length fixes.
 #[derive(Clone, Copy)]
 pub(super) struct Widths {
-    /// Length of a prime, at most.
+    /// The maximum length of a prime.
     pub(super) prime_bits: u32,
-    /// Precision of p, q, dp, dq and qinv.
+    /// The precision of p, q, dp, dq and qinv.
     pub(super) half: u32,
-    /// Precision of n and d.
+    /// The precision of n and d.
     pub(super) full: u32,
 }
 
-/// Precision of e.
+/// The precision of e, which has at most 33 bits.
 pub(super) const EXPONENT: u32 = 64;
 
 impl Widths {
-    /// For a modulus within the bounds.
+    /// Computes the precisions for a modulus of an allowed length.
     pub(super) fn of(n: &[u8]) -> Self {
         let prime_bits = u32::try_from(bits(n).div_ceil(2)).unwrap_or(u32::MAX);
         let half = precision(prime_bits);
+        // The precision, and with it the time of an operation, depends on the public length of n only.
         Self { prime_bits, half, full: 2 * half }
     }
 }
@@ -62,8 +63,9 @@ impl Integers {
         })
     }
 
-    /// Checks every relation in its order. It is not secret which one fails.
+    /// Checks every relation in the order of the module's list.
     pub(super) fn validate(self, public: RsaPublicParts) -> Result<RsaPrivateParts, KeyError> {
+        // The error shows which relation failed. That is no secret, so the checks may stop at the first failure.
         let limit = Widths::of(&public.n).prime_bits;
         check_prime("p", &self.p, limit)?;
         check_prime("q", &self.q, limit)?;
@@ -82,10 +84,11 @@ impl Integers {
         Ok(self.larger_prime_first()?.into_parts(public))
     }
 
-    /// Checks `dp * e`, which stands for `d * e` because `dp = d mod (p-1)` is proven.
+    /// Checks dp: `dp = d mod (p-1)` and `d * e = 1 mod (p-1)`.
     fn check_exponent(&self, dp: &Secret, p: &Secret, relations: [&'static str; 2]) -> Result<(), KeyError> {
         let order = less_one(p);
         holds(relations[0], remainder(&self.d, &order).as_ref() == Some(dp))?;
+        // dp equals d modulo p - 1, as just checked, so the shorter product gives the same remainder.
         let one = remainder(&product(dp, &self.e), &order);
         holds(relations[1], one.is_some_and(|one| one.is_one().to_bool()))
     }
@@ -98,11 +101,12 @@ impl Integers {
         holds("qinv * q = 1 mod p", one.is_some_and(|one| one.is_one().to_bool()))
     }
 
-    /// Engines may rely on p > q.
+    /// Exchanges the primes if p is the smaller one. Engines rely on p > q.
     fn larger_prime_first(mut self) -> Result<Self, KeyError> {
         if *self.p < *self.q {
             swap(&mut self.p, &mut self.q);
             swap(&mut self.dp, &mut self.dq);
+            // RFC 8017 3.2 defines qInv by the second prime, so the old value is useless after the exchange.
             self.qinv = inverse(&self.q, &self.p)?;
         }
         Ok(self)
@@ -121,7 +125,10 @@ impl Integers {
     }
 }
 
-/// Returns `q^-1 mod p` of different odd numbers, or `None` if they share a factor.
+/// Returns `q^-1 mod p` for different odd numbers.
+///
+/// # Errors
+/// [`KeyError::Inconsistent`] if the numbers have a common factor.
 pub(super) fn inverse(q: &BoxedUint, p: &BoxedUint) -> Result<Secret, KeyError> {
     let p = p.as_odd_vartime().ok_or(KeyError::Even { what: "p" })?;
     let inverse = q.invert_odd_mod(p).into_option();
@@ -134,6 +141,7 @@ fn check_prime(what: &'static str, prime: &BoxedUint, limit: u32) -> Result<(), 
     }
     match prime.bits() {
         0 | 1 => Err(KeyError::TooSmall { what, above: 1 }),
+        // A longer prime would need a wider engine, and its time would show that this key is unusual.
         bits if bits > limit => Err(KeyError::PrimesUnbalanced { limit }),
         _ => Ok(()),
     }

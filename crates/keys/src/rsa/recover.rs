@@ -13,7 +13,7 @@ use super::check::{EXPONENT, Integers, Widths, inverse};
 use super::integer::{Secret, divide, less_one, product, read, remainder};
 use crate::KeyError;
 
-/// All numbers of a key, of which n and e are within their bounds. They still have to be validated.
+/// Computes all numbers of a key from n and e, which are within their bounds, and d. The result is not yet validated.
 pub(super) fn integers(public: &RsaPublicParts, d: &[u8]) -> Result<Integers, KeyError> {
     let widths = Widths::of(&public.n);
     let below_n = KeyError::NotBelow { what: "d", bound: "n" };
@@ -28,11 +28,13 @@ pub(super) fn integers(public: &RsaPublicParts, d: &[u8]) -> Result<Integers, Ke
 }
 
 fn primes(n: &BoxedUint, e: &BoxedUint, d: &BoxedUint, widths: Widths) -> Option<(Secret, Secret)> {
+    // The sum of two primes of at most `prime_bits` bits has at most one bit more. A wrong d gives any other number.
     let sum = sum_of_primes(n, e, d)?;
     if sum.bits() > widths.prime_bits + 1 {
         return None;
     }
     let sum = resized(&sum, widths.half + 64);
+    // p and q are the roots of x^2 - (p + q) x + n, whose discriminant is (p + q)^2 - 4 n = (p - q)^2.
     let square = product(&sum, &sum);
     let four_n = resized(n, square.bits_precision()).wrapping_shl_vartime(2);
     let (discriminant, is_negative) = square.underflowing_sub(&four_n);
@@ -48,9 +50,10 @@ fn primes(n: &BoxedUint, e: &BoxedUint, d: &BoxedUint, widths: Widths) -> Option
     fits.then(|| (resized(&p, widths.half), resized(&q, widths.half)))
 }
 
-/// `p + q`, steps 1 to 3; None if a division leaves a remainder.
+/// Computes `p + q`, steps 1 to 3. Returns None if the division leaves a remainder.
 fn sum_of_primes(n: &BoxedUint, e: &BoxedUint, d: &BoxedUint) -> Option<Secret> {
     let de = product(d, e);
+    // d = 0 would make k negative, and d * e = 1 would make it zero, which every number divides.
     if de.bits() < 2 {
         return None;
     }

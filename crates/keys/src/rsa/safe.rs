@@ -10,11 +10,11 @@ use super::integer::{self, Secret};
 use super::integer::{precision, remainder};
 use crate::KeyError;
 
-/// Bits drawn beyond a bound before reduction, so that the remainder is uniform but for 2^-128.
+/// The number of bits that are drawn beyond a bound. The remainder then differs from uniform by less than 2^-128.
 #[cfg(feature = "threshold")]
 const MARGIN_BITS: u32 = 128;
 
-/// `p' = (p - 1) / 2` of a safe prime p in big-endian bytes.
+/// Returns `p' = (p - 1) / 2` for a safe prime p in big-endian bytes.
 #[cfg(feature = "threshold")]
 pub(crate) fn half(prime: &[u8], which: &'static str) -> Result<Secret, KeyError> {
     let bits = u32::try_from(integer::bits(prime)).unwrap_or(u32::MAX);
@@ -26,7 +26,7 @@ pub(crate) fn half(prime: &[u8], which: &'static str) -> Result<Secret, KeyError
     }
 }
 
-/// `e^-1 mod m`. That there is one follows from e being a prime that divides neither p' nor q'.
+/// Returns `e^-1 mod m`. It exists because e is a prime that divides neither p' nor q'.
 pub(crate) fn inverse(e: &[u8], order: &Secret) -> Result<Secret, KeyError> {
     let failed = KeyError::Inconsistent { relation: "d * e = 1 mod (p - 1)(q - 1) / 4" };
     let e = integer::read(e, order.bits_precision()).ok_or(failed.clone())?;
@@ -34,14 +34,14 @@ pub(crate) fn inverse(e: &[u8], order: &Secret) -> Result<Secret, KeyError> {
     e.invert_odd_mod(odd).into_option().map(Zeroizing::new).ok_or(failed)
 }
 
-/// Uniform in [0, bound - 1] but for 2^-128.
+/// Draws a number in [0, bound - 1] that differs from uniform by less than 2^-128.
 #[cfg(feature = "threshold")]
 pub(crate) fn random_below(bound: &Secret) -> Result<Secret, KeyError> {
     let value = random(bound.bits_precision() + MARGIN_BITS)?;
     remainder(&value, bound).ok_or(KeyError::TooSmall { what: "bound of a random number", above: 0 })
 }
 
-/// Uniform in `[0, 2^bits - 1]`; bits are a multiple of 64.
+/// Draws a uniform number in `[0, 2^bits - 1]`; `bits` is a multiple of 64.
 pub(crate) fn random(bits: u32) -> Result<Secret, KeyError> {
     let failed = KeyError::Machine { what: "drawing random bytes" };
     let mut bytes = Zeroizing::new(vec![0; (bits / 8) as usize]);

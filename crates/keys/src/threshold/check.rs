@@ -18,7 +18,7 @@ pub(super) struct ThresholdNumbers<'a> {
 }
 
 impl ThresholdNumbers<'_> {
-    /// Checks all that can be checked without the primes.
+    /// Checks all properties that can be checked without the primes.
     pub(super) fn validate(&self) -> Result<ThresholdKey, KeyError> {
         let public = rsa::public(self.n, self.e)?;
         check_counts(self.threshold, self.verification.len())?;
@@ -29,20 +29,21 @@ impl ThresholdNumbers<'_> {
     }
 }
 
-/// A share whose secret is proven to be the one that its verification key was made of.
+/// Makes a share and checks its secret against its verification key.
 pub(super) fn share(public: ThresholdKey, index: u8, secret: &[u8]) -> Result<Share, KeyError> {
     let Some(expected) = public.verification_key(index) else {
         return Err(KeyError::ShareIndex { shares: public.shares(), found: index });
     };
     let key = rsa::mod_exp(public.modulus(), secret, public.modulus_bits())?;
-    let modulus = PublicModulus::of(public.modulus())?;
+    // The exponentiation is secret in its exponent, so it takes the same steps for every share of this modulus.
+    let modulus = ShareModulus::of(public.modulus())?;
     if modulus.power(public.verification_base(), secret)? != expected {
         return Err(KeyError::Inconsistent { relation: "v^s = v_i mod n of a share" });
     }
     Ok(Share { public, index, key })
 }
 
-/// `2 <= k <= l <= 16`.
+/// Checks `2 <= k <= l <= 16`.
 pub(super) fn check_counts(threshold: u8, shares: usize) -> Result<(), KeyError> {
     let is_good = threshold >= 2 && usize::from(threshold) <= shares && shares <= usize::from(MAX_SHARES);
     match is_good {
@@ -51,7 +52,7 @@ pub(super) fn check_counts(threshold: u8, shares: usize) -> Result<(), KeyError>
     }
 }
 
-/// e is a prime above l, so that it shares no factor with `4 * l!^2`. Shoup 2000, Protocol 1.
+/// Checks that e is a prime above l. It then has no common factor with `4 * l!^2`. Shoup 2000, Protocol 1.
 pub(super) fn check_exponent(e: &[u8], shares: usize) -> Result<(), KeyError> {
     let value = integer::strip(e).iter().fold(0_u64, |value, byte| (value << 8) | u64::from(*byte));
     match is_prime(value) && value > shares as u64 {
@@ -66,10 +67,11 @@ fn is_prime(value: u64) -> bool {
     value > 2 && value % 2 == 1 && odd.all(|divisor| !value.is_multiple_of(divisor))
 }
 
-/// A verification value at the modulus's width, in [2, n-1].
+/// Checks that a verification value is in [2, n-1] and widens it to the modulus's width.
 fn in_range(value: &[u8], public: &Key) -> Result<Vec<u8>, KeyError> {
     let n = public.rsa_public().map_or(&[][..], |RsaPublicParts { n, .. }| n);
     let digits = integer::strip(value);
+    // Without leading zeros, byte strings of the same length compare as their numbers do.
     if digits.len() > n.len() || (digits.len() == n.len() && digits >= n) {
         return Err(KeyError::NotBelow { what: "verification value", bound: "n" });
     }
@@ -79,20 +81,20 @@ fn in_range(value: &[u8], public: &Key) -> Result<Vec<u8>, KeyError> {
     Ok(padded(digits, n.len()))
 }
 
-/// `digits` with zeros before them; `len` is at least their length.
+/// Returns `digits` after as many zeros as make `len` bytes. `digits` are not longer.
 pub(super) fn padded(digits: &[u8], len: usize) -> Vec<u8> {
     let mut out = vec![0; len];
     out[len - digits.len()..].copy_from_slice(digits);
     out
 }
 
-/// Arithmetic modulo n whose steps depend on n's length alone.
-pub(super) struct PublicModulus {
+/// Arithmetic modulo the public n. Its steps depend on the length of n only.
+pub(super) struct ShareModulus {
     params: BoxedMontyParams,
     len: usize,
 }
 
-impl PublicModulus {
+impl ShareModulus {
     /// Creates the arithmetic of an odd n.
     pub(super) fn of(n: &[u8]) -> Result<Self, KeyError> {
         let (even, len) = (KeyError::Even { what: "n" }, integer::strip(n).len());
@@ -101,7 +103,7 @@ impl PublicModulus {
         Ok(Self { params: BoxedMontyParams::new(value), len })
     }
 
-    /// `base^exponent mod n` at n's width; neither is longer than n.
+    /// Returns `base^exponent mod n` at the width of n. Base and exponent are not longer than n.
     pub(super) fn power(&self, base: &[u8], exponent: &[u8]) -> Result<Vec<u8>, KeyError> {
         let too_long = KeyError::NotBelow { what: "secret share", bound: "n" };
         let exponent = integer::read(exponent, precision(self.len)).ok_or(too_long.clone())?;

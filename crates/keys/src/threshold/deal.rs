@@ -1,21 +1,21 @@
-//! Dealing a key. Shoup 2000, Protocol 1.
+//! The dealer of a key. Shoup 2000, Protocol 1.
 //!
 //! With `n = p q`, `p = 2 p' + 1`, `q = 2 q' + 1` and `m = p' q'`, a polynomial f of degree `k - 1` modulo m has
-//! `f(0) = d = e^-1 mod m` and random other coefficients. Server i gets `s_i = f(i) mod m`. The squares modulo n are a cyclic
-//! group of order m, of which v is a generator; `v_i = v^(s_i)`.
+//! `f(0) = d = e^-1 mod m` and random other coefficients. Server i gets `s_i = f(i) mod m`. The squares modulo n are a
+//! cyclic group of order m; v is one of its generators, and `v_i = v^(s_i)`.
 
 use crypto_bigint::BoxedUint;
 use oarlock_core::{Key, KeyHome, KeyParts, RsaPrivateParts};
 use zeroize::Zeroizing;
 
-use super::check::{self, PublicModulus, ThresholdNumbers, padded};
+use super::check::{self, ShareModulus, ThresholdNumbers, padded};
 use super::{Share, ThresholdKey};
 use crate::KeyError;
 use crate::rsa::integer::{self, Secret, precision, product, remainder};
 use crate::rsa::safe::{half, inverse, random_below};
 
-/// Splits a local RSA private key of two safe primes into `shares` shares (2 to 16), of which any `threshold` (2 to
-/// `shares`) sign.
+/// Splits a local RSA private key of two safe primes into `shares` shares (2 to 16). Any `threshold` of them (2 to
+/// `shares`) sign together.
 ///
 /// Shares come in the order of their indices, from 1. Each call deals anew, and shares of two calls do not fit
 /// together. The work on the primes takes variable time and leaves copies of them in freed memory, so deal on a
@@ -29,7 +29,7 @@ pub fn split(key: &Key, threshold: u8, shares: u8) -> Result<(ThresholdKey, Vec<
     let parts = private_parts(key)?;
     check::check_exponent(&parts.public.e, shares.into())?;
     let secrets = Polynomial::random(parts, threshold)?.values(shares)?;
-    let modulus = PublicModulus::of(&parts.public.n)?;
+    let modulus = ShareModulus::of(&parts.public.n)?;
     let base = generator(parts)?;
     let verification: Vec<Vec<u8>> =
         secrets.iter().map(|secret| modulus.power(&base, secret)).collect::<Result<_, _>>()?;
@@ -52,11 +52,11 @@ fn private_parts(key: &Key) -> Result<&RsaPrivateParts, KeyError> {
         (KeyHome::Held { .. }, _) => {
             Err(KeyError::NotShareable { reason: "its private half lives with its holder" })
         }
-        _ => Err(KeyError::NotShareable { reason: "it is no RSA private key" }),
+        _ => Err(KeyError::NotShareable { reason: "it is not an RSA private key" }),
     }
 }
 
-/// Coefficients modulo m, that of the highest power first.
+/// Coefficients modulo m, the one of the highest power first.
 struct Polynomial {
     coefficients: Vec<Secret>,
     /// m.
@@ -74,7 +74,7 @@ impl Polynomial {
         Ok(Self { coefficients, order, len: parts.public.n.len() })
     }
 
-    /// `f(1)` to `f(count)`, each as long as the modulus.
+    /// Returns `f(1)` to `f(count)`, each as long as the modulus.
     fn values(&self, count: u8) -> Result<Vec<Zeroizing<Vec<u8>>>, KeyError> {
         (1..=count).map(|at| self.value(at)).collect()
     }
@@ -98,6 +98,8 @@ fn generator(parts: &RsaPrivateParts) -> Result<Vec<u8>, KeyError> {
     let failed = KeyError::Machine { what: "choosing a verification base" };
     let bits = u32::try_from(parts.public.n.len() * 8).unwrap_or(u32::MAX);
     let n = integer::read(&parts.public.n, precision(bits)).ok_or(failed.clone())?;
+    // A root below 2, or one that p or q divides, has a chance of less than 2^-250. It is reported as a failure of the
+    // machine, because it proves that the random generator is broken.
     let root = random_below(&n)?;
     let square = reduce(&product(&root, &root), &n)?;
     for prime in [&parts.p, &parts.q] {
@@ -109,7 +111,7 @@ fn generator(parts: &RsaPrivateParts) -> Result<Vec<u8>, KeyError> {
     Ok(integer::write(&square).expose().to_vec())
 }
 
-/// `value mod modulus` of a modulus that is not zero.
+/// Returns `value mod modulus` for a modulus that is not zero.
 fn reduce(value: &Secret, modulus: &Secret) -> Result<Secret, KeyError> {
     remainder(value, modulus).ok_or(KeyError::TooSmall { what: "modulus", above: 0 })
 }

@@ -20,7 +20,7 @@ const SHARE_LABEL: &str = "OARLOCK RSA SHARE";
 const ENCRYPTED_LABEL: &str = "OARLOCK ENCRYPTED RSA SHARE";
 
 impl ThresholdKey {
-    /// The first block `OARLOCK RSA THRESHOLD KEY` of a text.
+    /// Parses the first block `OARLOCK RSA THRESHOLD KEY` of a text.
     ///
     /// # Errors
     /// [`KeyError::PemLabel`], [`KeyError::PemMalformed`], else as [`from_der`](Self::from_der).
@@ -28,11 +28,12 @@ impl ThresholdKey {
         Self::from_der(&import::own_pem(KEY_LABEL, text)?)
     }
 
-    /// A key in DER.
+    /// Parses a key in DER.
     ///
     /// # Errors
     /// [`KeyError::Der`], [`KeyError::Version`], [`KeyError::ShareCounts`], [`KeyError::ShareExponent`], those of
-    /// [`rsa::public`](crate::rsa::public), and [`KeyError::NotBelow`] or [`KeyError::TooSmall`] for a verification value.
+    /// [`rsa::public`](crate::rsa::public), and [`KeyError::NotBelow`] or [`KeyError::TooSmall`] for a verification
+    /// value.
     pub fn from_der(bytes: &[u8]) -> Result<Self, KeyError> {
         let mut members = Members::of(import::bounded(bytes)?, KEY)?;
         members.version()?;
@@ -40,6 +41,7 @@ impl ThresholdKey {
         let (base, mut keys) = (members.integer()?, members.inner()?);
         members.end()?;
         let mut verification = Vec::new();
+        // One value beyond the maximum is enough for the error; a hostile file may have millions.
         while verification.len() <= usize::from(MAX_SHARES) && !keys.is_finished() {
             verification.push(keys.integer()?);
         }
@@ -48,15 +50,15 @@ impl ThresholdKey {
         Ok(key)
     }
 
-    /// The key as a PEM block.
+    /// Returns the key as a PEM block.
     ///
     /// # Errors
-    /// [`KeyError::Machine`] if it cannot be encoded, which no valid key meets.
+    /// [`KeyError::Machine`] if it cannot be encoded. No valid key causes this error.
     pub fn to_pem(&self) -> Result<String, KeyError> {
         pem_rfc7468::encode_string(KEY_LABEL, LineEnding::LF, &self.to_der()?).map_err(not_encoded)
     }
 
-    /// The key in DER.
+    /// Returns the key in DER.
     ///
     /// # Errors
     /// As [`to_pem`](Self::to_pem).
@@ -77,7 +79,7 @@ impl ThresholdKey {
 }
 
 impl Share {
-    /// The first block `OARLOCK RSA SHARE` of a text, or with a passphrase `OARLOCK ENCRYPTED RSA SHARE`.
+    /// Parses the first block `OARLOCK RSA SHARE` of a text, or with a passphrase `OARLOCK ENCRYPTED RSA SHARE`.
     ///
     /// # Errors
     /// [`KeyError::PassphraseMissing`], [`KeyError::PemLabel`], [`KeyError::PemMalformed`], else as
@@ -91,11 +93,11 @@ impl Share {
         }
     }
 
-    /// A share in DER. Its secret is proven to be the one of its verification key, which takes one exponentiation.
+    /// Parses a share in DER. One exponentiation checks its secret against its verification key.
     ///
     /// # Errors
     /// As [`ThresholdKey::from_der`], and [`KeyError::ShareIndex`], [`KeyError::Length`] for the secret,
-    /// [`KeyError::Inconsistent`] if it is another's.
+    /// [`KeyError::Inconsistent`] if the secret belongs to another share.
     pub fn from_der(bytes: &[u8]) -> Result<Self, KeyError> {
         let mut members = Members::of(import::bounded(bytes)?, SHARE)?;
         members.version()?;
@@ -109,29 +111,30 @@ impl Share {
         check::share(public, index, secret)
     }
 
-    /// A share that was encrypted under a passphrase.
+    /// Decrypts and parses a share.
     ///
     /// # Errors
     /// [`KeyError::TooCostly`] before any work above the passphrase's limits, [`KeyError::Decryption`],
     /// [`KeyError::UnsupportedEncryption`], else as [`from_der`](Self::from_der).
     pub fn from_encrypted_der(bytes: &[u8], passphrase: &Passphrase) -> Result<Self, KeyError> {
         let plain = pbes2::decrypt(import::bounded(bytes)?, passphrase)?;
-        // One wrong passphrase in 256 leaves a well-formed padding. That is not a malformed share.
+        // About one wrong passphrase in 256 leaves a well-formed padding. The error must not report a malformed share
+        // then.
         Self::from_der(&plain).map_err(|error| match error {
             KeyError::Der { structure: SHARE, .. } => KeyError::Decryption,
             other => other,
         })
     }
 
-    /// The share, unencrypted, as a PEM block.
+    /// Returns the share, unencrypted, as a PEM block.
     ///
     /// # Errors
-    /// [`KeyError::Machine`] if it cannot be encoded, which no valid share meets.
+    /// [`KeyError::Machine`] if it cannot be encoded. No valid share causes this error.
     pub fn to_pem(&self) -> Result<Zeroizing<String>, KeyError> {
         text(SHARE_LABEL, &self.to_der()?)
     }
 
-    /// The share, unencrypted, in DER.
+    /// Returns the share, unencrypted, in DER.
     ///
     /// # Errors
     /// As [`to_pem`](Self::to_pem).
@@ -139,13 +142,14 @@ impl Share {
         let Some(KeyParts::ModExp(parts)) = self.key().parts() else {
             return Err(KeyError::Machine { what: "encoding a share" });
         };
+        // The key drops leading zeros. The file has a fixed width, so that its length shows nothing of the secret.
         let secret = Zeroizing::new(padded(parts.exponent.expose(), self.public().modulus_len()));
         let secret = Zeroizing::new(asn1::octets(&secret)?);
         let members = [&small(VERSION)?[..], &self.public().to_der()?, &small(self.index())?, &secret];
         sequence(&members).map(Zeroizing::new)
     }
 
-    /// The share encrypted under a passphrase, as a PEM block `OARLOCK ENCRYPTED RSA SHARE`.
+    /// Returns the share, encrypted under a passphrase, as a PEM block `OARLOCK ENCRYPTED RSA SHARE`.
     ///
     /// # Errors
     /// [`KeyError::TooCostly`] or [`KeyError::EncryptionParameter`] for `protection`, else as [`to_pem`](Self::to_pem).
@@ -173,7 +177,7 @@ struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Reads DER that is one SEQUENCE with nothing behind it.
+    /// Reads DER that is one SEQUENCE and has no bytes after it.
     fn of(bytes: &'a [u8], structure: &'static str) -> Result<Self, KeyError> {
         Self::within(AnyRef::from_der(bytes).map_err(asn1::malformed(structure))?, structure)
     }
@@ -207,7 +211,7 @@ impl<'a> Members<'a> {
         self.take::<&'a OctetStringRef>().map(OctetStringRef::as_bytes)
     }
 
-    /// A member in DER, header and all.
+    /// Takes a member in DER with its header.
     fn nested(&mut self) -> Result<&'a [u8], KeyError> {
         self.reader.tlv_bytes().map_err(asn1::malformed(self.structure))
     }

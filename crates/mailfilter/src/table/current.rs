@@ -29,7 +29,7 @@ pub enum TableReload {
 }
 
 impl TableFile {
-    /// Reads a table. The content of the file tells text from SQLite.
+    /// Reads a table. The content of the file shows if it is text or SQLite.
     pub(crate) fn open(path: &Path) -> Result<Self, SigningTableError> {
         let seen = stamps(path);
         let table = read(path, None)?;
@@ -60,7 +60,7 @@ impl TableFile {
         if now == *seen && !is_asked {
             return TableReload::Unchanged;
         }
-        // The stamps are stored even if the table is faulty, so that a fault is reported once.
+        // The stamps are stored even if the table is faulty. A fault is then reported once.
         *seen = now;
         let table = read(&self.path, Some(&self.current()));
         match table.and_then(|table| check_keys(&self.path, &table, keys).map(|()| table)) {

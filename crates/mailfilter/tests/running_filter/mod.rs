@@ -3,9 +3,12 @@
 
 use std::fmt::Write;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 use oarlock::keys::{export, generate};
 use oarlock::{Accelerator, AcceleratorBuilder};
@@ -18,6 +21,23 @@ use oarlock_milter::{MilterClient, MilterCounters, MilterServer, MilterSettings,
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+
+/// The time after which a test counts as hanging. The longest one takes seconds, and a loaded machine is slower.
+const MAX_TEST_TIME: Duration = Duration::from_secs(300);
+
+/// Ends the process if the sender that it returns is not dropped in time, so that a test that hangs fails.
+fn start_deadline() -> mpsc::Sender<()> {
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    let (running, ended) = mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        if ended.recv_timeout(MAX_TEST_TIME) == Err(RecvTimeoutError::Timeout) {
+            // `eprintln!` would write into the captured output of the test, which is lost here.
+            let _ = writeln!(std::io::stderr(), "{test}: not finished after {MAX_TEST_TIME:?}");
+            std::process::exit(101);
+        }
+    });
+    running
+}
 
 /// Returns the builders of accelerators with one engine each.
 pub fn engines() -> impl Iterator<Item = AcceleratorBuilder> {
@@ -33,11 +53,14 @@ pub struct FilterFiles {
     directory: TempDir,
     /// A name and a record on each line.
     pub records: String,
+    /// The deadline of the test, which has these files until its end.
+    deadline: mpsc::Sender<()>,
 }
 
 impl FilterFiles {
     pub fn new() -> Self {
-        Self { directory: tempfile::tempdir().unwrap(), records: String::new() }
+        let deadline = start_deadline();
+        Self { directory: tempfile::tempdir().unwrap(), records: String::new(), deadline }
     }
 
     /// Makes the keys `rsa` and `ed`, their records at example.com, and a table that signs with both.
@@ -138,7 +161,7 @@ impl RunningFilter {
         self.send(&mut self.client().await, mail, b"i\x00QUEUED\0{auth_authen}\0joe\0").await
     }
 
-    /// Sends a message from a stranger.
+    /// Sends a message from a client without authentication.
     pub async fn receive(&self, mail: &TestMail) -> FilterAnswer {
         self.send(&mut self.client().await, mail, b"i\x00QUEUED\0").await
     }

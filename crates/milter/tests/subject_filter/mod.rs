@@ -2,8 +2,10 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 use std::future::pending;
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use oarlock_milter::client::SentMessage;
@@ -15,6 +17,24 @@ use oarlock_milter::{
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::{sleep, timeout};
+
+/// The time after which a test counts as hanging. The longest one takes seconds, and a loaded machine is slower.
+const MAX_TEST_TIME: Duration = Duration::from_secs(300);
+
+/// Ends the process if the sender that it returns is not dropped in time, so that a test that hangs fails. The clock
+/// of tokio cannot do that: some tests pause it.
+fn start_deadline() -> mpsc::Sender<()> {
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    let (running, ended) = mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        if ended.recv_timeout(MAX_TEST_TIME) == Err(RecvTimeoutError::Timeout) {
+            // `eprintln!` would write into the captured output of the test, which is lost here.
+            let _ = writeln!(std::io::stderr(), "{test}: not finished after {MAX_TEST_TIME:?}");
+            std::process::exit(101);
+        }
+    });
+    running
+}
 
 /// A factory of [`SubjectFilter`]s.
 #[derive(Clone, Default)]
@@ -128,6 +148,8 @@ pub struct TestServer {
     pub aborts: Arc<AtomicU64>,
     stop: Option<oneshot::Sender<()>>,
     running: JoinHandle<()>,
+    /// The deadline of the test, which has this server until its end.
+    deadline: mpsc::Sender<()>,
 }
 
 impl TestServer {
@@ -140,7 +162,7 @@ impl TestServer {
         let running = tokio::spawn(server.run(async {
             let _ = stopped.await;
         }));
-        Self { socket, counters, aborts, stop: Some(stop), running }
+        Self { socket, counters, aborts, stop: Some(stop), running, deadline: start_deadline() }
     }
 
     /// Starts a server with common steps and default settings.
@@ -169,7 +191,7 @@ impl TestServer {
         timeout(Duration::from_secs(60), self.running).await.unwrap().unwrap();
     }
 
-    /// Waits until a counter has this value.
+    /// Waits until a counter has this value. A paused clock does not pass here, and the deadline of the test applies.
     pub async fn counts(&self, counter: impl Fn(&MilterCounters) -> u64, value: u64) {
         let is_there = async {
             while counter(&self.counters) != value {

@@ -6,7 +6,8 @@ use super::error::{EntryError, Read, shown};
 use super::marks::{BLOCK, marks};
 use super::word::{EntryWord, WordKind};
 
-/// The maximum length of an entry in bytes.
+/// The maximum length of an entry in bytes. The longest data, 65,535 bytes with four characters each, has a quarter of
+/// it.
 pub(crate) const MAX_ENTRY: usize = 1 << 20;
 
 /// The words of a text, entry after entry.
@@ -363,6 +364,7 @@ impl<'t> EntryWords<'t> {
         loop {
             match self.text.get(end) {
                 Some(b'"') => break,
+                // The byte after a backslash may be a quote that does not end the string.
                 Some(b'\\') if self.text.get(end + 1) != Some(&b'\n') => end = self.find_mark(end + 2),
                 None | Some(b'\n' | b'\\') => {
                     self.at = end.min(self.text.len());

@@ -1,6 +1,7 @@
 //! A word of an entry, and the numbers that it may stand for.
 
 use super::error::{EntryError, Read};
+use crate::rtype::RecordType;
 
 /// The form of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,10 +82,18 @@ impl<'t> EntryWord<'t> {
         (1..=8).contains(&self.len()).then_some(bits)
     }
 
+    /// Parses a mnemonic in any case, or `TYPE` and a number.
+    #[inline]
+    pub(crate) fn record_type(self) -> Option<RecordType> {
+        RecordType::parse_with_capitals(self.bytes(), self.capitals())
+    }
+
     /// Parses the word as a number of up to ten digits that fits into 32 bits.
     #[inline]
     pub(crate) fn digits(self) -> Option<u32> {
         match self.eight() {
+            // The word moves to the end of the eight bytes, after as many characters `0` as are missing. The shift is
+            // in two steps, because a shift by 64 bits is not defined.
             Some(bits) => eight_digits(bits << (64 - 8 * self.len()) | ZEROS >> (8 * self.len() - 1) >> 1),
             None => digits(self.bytes()),
         }
@@ -116,8 +125,8 @@ impl<'t> EntryWord<'t> {
     }
 }
 
-/// The longest TTL. RFC 2181 section 8: verifiers treat a longer one as 0, and then reject the signature, which
-/// states the original.
+/// The maximum TTL. RFC 2181 section 8. Verifiers treat a longer TTL as 0. They would then reject the signature, which
+/// states the original TTL.
 pub(crate) const MAX_TTL: u32 = i32::MAX as u32;
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
@@ -125,6 +134,7 @@ const ZEROS: u64 = 0x3030_3030_3030_3030;
 /// Parses eight digits, the first in the lowest byte.
 #[inline]
 pub(crate) fn eight_digits(digits: u64) -> Option<u32> {
+    // `:` to `?` have the high half of a digit too. Adding 6 changes the high half of these six bytes only.
     let above_nine = digits.wrapping_add(0x0606_0606_0606_0606);
     if digits & 0xf0f0_f0f0_f0f0_f0f0 != ZEROS || above_nine & 0xf0f0_f0f0_f0f0_f0f0 != ZEROS {
         return None;

@@ -5,8 +5,8 @@ use super::marks::{BLOCK, lower_and_dots};
 use super::word::{EntryWord, WordKind};
 use crate::name::{self, DomainName, DomainNameBuf, LetterCase, MAX_NAME, NameError};
 
-/// The longest name that is read in one step, in bytes. It fits into a block together with a length byte before it
-/// and a dot after it.
+/// The maximum length of a name that is read in one step, in bytes. The name fits into a block together with a length
+/// byte before it and a dot after it.
 const MAX_SHORT: usize = BLOCK - 2;
 
 /// The suffix of relative names, as written and in lower case.
@@ -50,6 +50,7 @@ pub(crate) fn write(
     out: &mut Vec<u8>,
 ) -> Read<()> {
     match word.from().first_chunk::<BLOCK>() {
+        // Near the end of the text there is no whole block, and the general function reads the name.
         Some(block) if word.kind() == WordKind::Plain && word.len() <= MAX_SHORT => {
             match write_short(block, word.len(), origin, case, out) {
                 true => Ok(()),
@@ -138,7 +139,7 @@ mod tests {
 
     /// Reads the same name with and without a block of text after it.
     #[test]
-    fn short_names_are_read_as_any() {
+    fn short_names_are_read_like_all_others() {
         let origin = ZoneOriginBuf::new(
             DomainNameBuf::parse(b"Example.", DomainName::ROOT, LetterCase::Kept).unwrap().name(),
         );
