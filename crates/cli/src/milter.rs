@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use oarlock_io::service_manager::ServiceState;
 use oarlock_mailfilter::{
     FilterConfig, FilterConfigError, FilterService, FilterServiceError, SigningKeyFault,
 };
@@ -15,8 +16,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
 use crate::key_records::{self, SourceError};
-use crate::serve::{LogFormat, harden, log, stopped};
-use crate::service_manager::{ServiceState, notify};
+use crate::serve::{LogFormat, harden, log, report_state, stopped};
 use oarlock_measure::table::count;
 use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 
@@ -109,10 +109,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
         }
         let hangups =
             tokio::spawn(hear_hangups(hangups, service, args.config.clone(), global.engine_names()));
-        notify(ServiceState::Ready);
+        report_state(ServiceState::Ready);
         let stop = async {
             stopped.await;
-            notify(ServiceState::Stopping);
+            report_state(ServiceState::Stopping);
         };
         bound.run(stop).await;
         hangups.abort();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use oarlock_io::SocketFileError;
+use oarlock_io::service_manager::{ServiceState, notify};
 use oarlock_server::development::{CLIENT, Development, DevelopmentError};
 use oarlock_server::{
     Addresses, BoundServer, CryptoserverConfig, CryptoserverError, ReloadHandle, config::ConfigError,
@@ -16,7 +17,6 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::service_manager::{ServiceState, notify};
 use oarlock_measure::terminal;
 use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 
@@ -124,10 +124,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &ServeArgs) -> Result<(), ServeE
         }
         let reloads =
             tokio::spawn(hear_hangups(hangups, server.reload_handle(), path, global.engine_names()));
-        notify(ServiceState::Ready);
+        report_state(ServiceState::Ready);
         let stop = async {
             stopped.await;
-            notify(ServiceState::Stopping);
+            report_state(ServiceState::Stopping);
         };
         let outcome = server.run(stop).await;
         reloads.abort();
@@ -234,6 +234,13 @@ pub(crate) fn harden() {
     }
     for warning in hardened.warnings {
         tracing::warn!("{warning}");
+    }
+}
+
+/// Notifies the service manager of this service's state.
+pub(crate) fn report_state(state: ServiceState) {
+    if let Err(error) = notify(state) {
+        tracing::warn!(%error, "NOTIFY_SOCKET: the service manager did not get this service's state");
     }
 }
 

@@ -3,11 +3,12 @@
 
 mod program;
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
+use program::printed::PrintedLines;
 use program::{code, command, oarlock, stderr};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -349,7 +350,7 @@ fn pictures_are_drawn() {
 /// The command, listening.
 struct Listening {
     child: Child,
-    errors: BufReader<std::process::ChildStderr>,
+    errors: PrintedLines,
 }
 
 impl Listening {
@@ -366,18 +367,15 @@ impl Listening {
         ];
         let mut command = command(&[&own[..], arguments].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut errors = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        errors.read_line(&mut line).unwrap();
-        assert!(line.contains("listening"), "{line}");
+        let mut errors = PrintedLines::of(child.stderr.take().unwrap());
+        errors.wait_for("listening");
         Self { child, errors }
     }
 
     fn end(mut self) -> (Value, String) {
         let mut out = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-        let mut errors = String::new();
-        self.errors.read_to_string(&mut errors).unwrap();
+        let errors = self.errors.all();
         assert!(self.child.wait().unwrap().success(), "{errors}");
         (serde_json::from_str(&out).unwrap(), errors)
     }

@@ -125,7 +125,6 @@ fn keys_have_binds_names_modes_and_no_bad_usage() {
     assert!(made["dnskey"].as_str().unwrap().starts_with("example.com. IN DNSKEY 257 3 13 "));
     let zsk = keygen(&folder, &["example.com", "--zsk", "--algorithm", "8", "--bits", "1024"]);
     assert_eq!((zsk["flags"].as_u64(), zsk["algorithm"].as_u64()), (Some(256), Some(8)));
-    let absent = folder.path().join("absent").to_str().unwrap().to_owned();
     for wrong in [
         &["a..b"][..],
         &["example.com", "--algorithm", "ED448"],
@@ -134,11 +133,20 @@ fn keys_have_binds_names_modes_and_no_bad_usage() {
         &["example.com", "--bits", "2048"],
         &["example.com", "--ksk", "--zsk"],
         &["example.com", "--passphrase-file", "/dev/null"],
-        &["example.com", "--out-dir", &absent],
+        &["example.com", "--out-dir", "/dev/null"],
     ] {
         let refused = oarlock(&[&["dnssec", "keygen"], wrong].concat());
         assert_eq!(code(&refused), 2, "{wrong:?}: {}", stderr(&refused));
     }
+}
+
+#[test]
+fn keygen_creates_a_missing_directory_that_only_its_owner_can_read() {
+    let folder = TempDir::new().unwrap();
+    let missing = folder.path().join("new/keys");
+    let made = json(&oarlock(&["--json", "dnssec", "keygen", "example.com", "--out-dir", text(&missing)]));
+    assert!(Path::new(made["private_file"].as_str().unwrap()).starts_with(&missing), "{made}");
+    assert_eq!(fs::metadata(&missing).unwrap().permissions().mode() & 0o777, 0o700);
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod program;
 mod served;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
@@ -15,6 +15,7 @@ use oarlock_dkim::{RecordOptions, record_text};
 use oarlock_milter::MilterClient;
 use oarlock_milter::client::{FilterAnswer, SentMessage};
 use oarlock_milter::protocol::{FilterReply, MessageChange};
+use program::printed::{PrintedLines, announcement};
 use program::{code, command, oarlock, stderr};
 use serde_json::Value;
 use served::Served;
@@ -71,36 +72,28 @@ fn it_runs_reads_its_table_again_and_ends_when_it_is_told() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let said: Value = serde_json::from_str(&line).unwrap();
+    let said = announcement(&mut child);
     assert_eq!((&said["authserv_id"], &said["signing_lines"]), (&"mx.example".into(), &1.into()));
-    let mut log = BufReader::new(child.stderr.take().unwrap());
+    let mut log = PrintedLines::of(child.stderr.take().unwrap());
     fs::write(directory.path().join("signing.table"), "example.com s1 mail.pem\nexample.net s1 mail.pem\n")
         .unwrap();
     let signal = |name: &str| {
         let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
     };
-    let mut wait_for = |words: &str| {
-        let mut heard = String::new();
-        while !heard.contains(words) {
-            assert_ne!(log.read_line(&mut heard).unwrap(), 0, "{heard}");
-        }
-    };
-    // These end nothing.
+    // These signals have no effect.
     signal("-USR1");
     signal("-USR2");
     signal("-HUP");
-    wait_for("the settings, the signing table and the keys were read again");
+    log.wait_for("the settings, the signing table and the keys were read again");
     // What is no good leaves everything as it was.
     let settings = fs::read_to_string(&config).unwrap();
     fs::write(&config, settings.clone() + "mode = 7\n").unwrap();
     signal("-HUP");
-    wait_for("the new settings were rejected: the old ones stay in use");
+    log.wait_for("the new settings were rejected: the old ones stay in use");
     fs::write(&config, settings.replace("mx.example", "mx2.example")).unwrap();
     signal("-HUP");
-    wait_for("the settings, the signing table and the keys were read again");
+    log.wait_for("the settings, the signing table and the keys were read again");
     let mut stream = TcpStream::connect(said["metrics"].as_str().unwrap()).unwrap();
     stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
     let mut page = String::new();
@@ -108,26 +101,6 @@ fn it_runs_reads_its_table_again_and_ends_when_it_is_told() {
     assert!(page.contains("\noarlock_milter_signing_lines 2\n"), "{page}");
     signal("-TERM");
     assert!(child.wait().unwrap().success());
-}
-
-/// The log of a running filter, line by line.
-struct LogLines(BufReader<std::process::ChildStderr>);
-
-impl LogLines {
-    fn next(&mut self) -> String {
-        let mut line = String::new();
-        assert!(self.0.read_line(&mut line).unwrap() > 0, "the log has ended");
-        line
-    }
-
-    fn wait_for(&mut self, words: &str) -> String {
-        loop {
-            let line = self.next();
-            if line.contains(words) {
-                return line;
-            }
-        }
-    }
 }
 
 #[test]
@@ -188,11 +161,9 @@ fn a_hangup_while_it_starts_ends_nothing() {
     fs::rename(&next, &table).unwrap();
     pipe.write_all(b"example.com s1 mail.pem\n").unwrap();
     drop(pipe);
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.contains("mx.example"), "it ended: {line:?}");
-    // What came before it was ready is done then.
-    LogLines(BufReader::new(child.stderr.take().unwrap())).wait_for("were read again");
+    assert_eq!(announcement(&mut child)["authserv_id"], "mx.example");
+    // The hangup that came before the filter was ready is handled now.
+    PrintedLines::of(child.stderr.take().unwrap()).wait_for("were read again");
     assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
     assert!(child.wait().unwrap().success());
 }
@@ -206,9 +177,7 @@ async fn peers_that_break_the_protocol_do_not_fill_the_log() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let said: Value = serde_json::from_str(&line).unwrap();
+    let said = announcement(&mut child);
     let socket = said["sockets"][0].as_str().unwrap();
     let port = socket.trim_start_matches("inet:").split('@').next().unwrap().parse::<u16>().unwrap();
     for _ in 0..50 {
@@ -262,9 +231,7 @@ async fn a_key_at_the_cryptoserver_signs_and_mail_waits_while_it_is_away() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(filter.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let said: Value = serde_json::from_str(&line).unwrap();
+    let said = announcement(&mut filter);
     let filter_socket = said["sockets"][0].as_str().unwrap();
     let answer = submit(filter_socket).await;
     let [MessageChange::InsertHeader { name, value, .. }] = &answer.changes[..] else { panic!("{answer:?}") };
@@ -334,9 +301,7 @@ async fn the_documented_way_leads_from_no_key_to_a_signed_mail() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(filter.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let said: Value = serde_json::from_str(&line).unwrap();
+    let said = announcement(&mut filter);
     let answer = submit(said["sockets"][0].as_str().unwrap()).await;
     let [MessageChange::InsertHeader { name, value, .. }] = &answer.changes[..] else { panic!("{answer:?}") };
     let value = String::from_utf8_lossy(value).replace('\n', "\r\n");

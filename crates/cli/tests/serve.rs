@@ -6,7 +6,7 @@ mod served;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::net::TcpStream;
 use std::os::unix::fs::chown;
 use std::os::unix::net::UnixDatagram;
@@ -21,6 +21,7 @@ use oarlock_wire::{Credentials, Endpoint, ServerLink};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
 use serde_json::Value;
 
+use program::printed::{PrintedLines, announcement};
 use program::{code, command, oarlock, stderr, text};
 use served::Served;
 
@@ -148,8 +149,7 @@ fn a_socket_that_another_user_serves_is_refused() {
         println!("SKIPPED: setpriv is not installed");
         return;
     };
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let line = PrintedLines::of(child.stdout.take().unwrap()).next_or_end().unwrap_or_default();
     let Ok(said) = serde_json::from_str(&line) else {
         println!("SKIPPED: user {nobody} cannot run the program");
         return;
@@ -305,35 +305,27 @@ fn a_check_writes_nothing_and_warns() {
 fn hangups_reload_and_user_signals_change_nothing() {
     let place = tempfile::tempdir().unwrap();
     let mut served = Served::start(place.path());
-    let mut log = BufReader::new(served.child.stderr.take().unwrap());
-    let mut wait_for = |expected: &str| loop {
-        let mut line = String::new();
-        assert!(log.read_line(&mut line).unwrap() > 0, "the log ended before {expected:?}");
-        let _: Value = serde_json::from_str(&line).unwrap();
-        if line.contains(expected) {
-            return line;
-        }
-    };
-    wait_for("listening");
+    let mut log = served.log();
+    log.wait_for("listening");
     for signal in ["-USR1", "-USR2", "-HUP"] {
         served.signal(signal);
     }
-    wait_for("certificates, keys and grants were read again");
+    log.wait_for("certificates, keys and grants were read again");
     assert!(text(&served.call(&["keys"])).contains("rsa2048"));
     // A configuration with errors changes nothing.
     let path = place.path().join("oarlock.toml");
     let good = fs::read_to_string(&path).unwrap();
     fs::write(&path, good.replace("keys = [\"*\"]", "keys = [\"ed*\"]").replace("dns:", "sna:")).unwrap();
     served.signal("-HUP");
-    assert!(wait_for("nothing was reloaded").contains("expected dns:NAME"));
+    assert!(log.wait_for("nothing was reloaded").contains("expected dns:NAME"));
     assert!(text(&served.call(&["keys"])).contains("rsa2048"));
     fs::write(&path, good.replace("keys = [\"*\"]", "keys = [\"ed*\"]")).unwrap();
     served.signal("-HUP");
-    wait_for("certificates, keys and grants were read again");
+    log.wait_for("certificates, keys and grants were read again");
     let keys = text(&served.call(&["keys"]));
     assert!(keys.contains("ed25519") && !keys.contains("rsa2048"), "{keys}");
     served.signal("-TERM");
-    wait_for("stopped");
+    log.wait_for("stopped");
     assert!(served.child.wait().unwrap().success());
 }
 
@@ -359,16 +351,9 @@ fn with_a_json_log_nothing_else_is_written_and_the_manager_is_told() {
         String::from_utf8(buffer[..len].to_vec()).unwrap()
     };
     assert_eq!(told(), "READY=1");
-    let mut lines = BufReader::new(child.stderr.take().unwrap());
-    let mut log = String::new();
-    let tls = loop {
-        let start = log.len();
-        assert!(lines.read_line(&mut log).unwrap() > 0, "the log ended: {log}");
-        let line: Value = serde_json::from_str(&log[start..]).unwrap();
-        if line["fields"]["kind"] == "tls" {
-            break line["fields"]["address"].as_str().unwrap().to_owned();
-        }
-    };
+    let mut log = PrintedLines::of(child.stderr.take().unwrap());
+    let line: Value = serde_json::from_str(&log.wait_for("\"kind\":\"tls\"")).unwrap();
+    let tls = line["fields"]["address"].as_str().unwrap();
     // Over TLS, whose libraries log each frame.
     let call = command(&["call", "--server", &format!("https://{tls}"), "--state"])
         .arg(&state)
@@ -380,7 +365,7 @@ fn with_a_json_log_nothing_else_is_written_and_the_manager_is_told() {
     assert_eq!(told(), "STOPPING=1");
     let mut out = String::new();
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-    lines.read_to_string(&mut log).unwrap();
+    let log = log.all();
     assert!(child.wait().unwrap().success() && out.is_empty(), "{out}");
     assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{log}");
     assert!(log.contains("listening") && !log.contains("frame"), "{log}");
@@ -394,15 +379,11 @@ fn a_hangup_opens_the_audit_log_again() {
     let config = fs::read_to_string(development.config()).unwrap();
     fs::write(development.config(), format!("{config}\n[audit]\nfile = \"audit.jsonl\"\n")).unwrap();
     let mut served = Served::start(place.path());
-    let mut log = BufReader::new(served.child.stderr.take().unwrap());
+    let mut log = served.log();
     let (path, former) = (place.path().join("audit.jsonl"), place.path().join("audit.jsonl.1"));
     fs::rename(&path, &former).unwrap();
     served.signal("-HUP");
-    let mut line = String::new();
-    while !line.contains("the audit log was opened again") {
-        line.clear();
-        assert!(log.read_line(&mut line).unwrap() > 0, "the log was never opened again");
-    }
+    log.wait_for("the audit log was opened again");
     assert_eq!(code(&served.call(&["sign", "--key", "ed25519", "--in", "/dev/null"])), 0);
     served.signal("-TERM");
     assert!(served.child.wait().unwrap().success());
@@ -479,10 +460,8 @@ fn a_lack_of_descriptors_does_not_fill_the_log() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let said: Value = serde_json::from_str(&line).unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    let said = announcement(&mut child);
+    let mut lines = PrintedLines::of(child.stderr.take().unwrap());
     let served = Served { child, state: place.path().to_owned(), said };
     let address = |kind: &str| served.said[kind].as_str().unwrap().to_owned();
     let connect = |kind: &str| -> Vec<TcpStream> {
@@ -495,15 +474,14 @@ fn a_lack_of_descriptors_does_not_fill_the_log() {
     // Each reload is a turn of the server, so that it has had many failures when all are done.
     served.signal("-HUP");
     while turns < 100 || !texts.iter().all(|text| log.contains(text)) {
-        let mut line = String::new();
-        assert!(lines.read_line(&mut line).unwrap() > 0, "the log ended: {log}");
+        let line = lines.next_or_end().unwrap_or_else(|| panic!("the log ended: {log}"));
         // Exactly one of these comes of each reload.
         if line.contains("nothing was reloaded") || line.contains("keys and grants were read again") {
             served.signal("-HUP");
             turns += 1;
             assert!(turns < 10_000, "{log}");
         }
-        log += &line;
+        log += &format!("{line}\n");
     }
     drop(connections);
     served.signal("-KILL");
@@ -558,8 +536,7 @@ except PermissionError:
         println!("SKIPPED: python3 is not installed");
         return;
     };
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let line = PrintedLines::of(child.stdout.take().unwrap()).next_or_end().unwrap_or_default();
     if line.is_empty() && child.wait().unwrap().code() == Some(77) {
         println!("SKIPPED: no system calls can be forbidden here");
         return;
@@ -592,18 +569,10 @@ fn certificates_that_end_soon_or_have_ended_are_in_the_log() {
     fs::write(place.path().join("server-key.pem"), key).unwrap();
     fs::write(place.path().join("ca.pem"), until(SystemTime::now() - day, true).0).unwrap();
     let mut served = Served::start(place.path());
-    let mut log = BufReader::new(served.child.stderr.take().unwrap());
-    let mut line = String::new();
-    let mut wait_for = |setting: &str| loop {
-        line.clear();
-        assert!(log.read_line(&mut line).unwrap() > 0, "the log ended before {setting:?}");
-        if line.contains("WARN") && line.contains(setting) {
-            return line.clone();
-        }
-    };
-    let server = wait_for("[tls] certificate");
-    assert!(server.contains("expires in 9 days"), "{server}");
-    let authority = wait_for("[tls] client_ca");
+    let mut log = served.log();
+    let server = log.wait_for("[tls] certificate");
+    assert!(server.contains("WARN") && server.contains("expires in 9 days"), "{server}");
+    let authority = log.wait_for("[tls] client_ca");
     assert!(authority.contains("has expired"), "{authority}");
 }
 

@@ -1,23 +1,18 @@
-//! A file cut into chunks of whole rows.
+//! A text cut into chunks of whole rows.
 
-use std::fs::File;
+use std::fmt;
 use std::io::{self, Read};
-use std::path::Path;
 
-use oarlock_records::{FileFormat, SecretBuffer};
-
-use super::{RecordsError, is_standard};
+use crate::{FileFormat, SecretBuffer, count_lines};
 
 /// The size of a chunk in bytes: enough rows to fill the lanes, few enough to stay in a cache.
 const CHUNK: usize = 1 << 20;
 /// The longest row in bytes, so that an open quote does not fill the memory.
 const MAX_ROW: usize = if cfg!(test) { 4 << 20 } else { 64 << 20 };
 
-/// Reads a file chunk by chunk.
-pub(super) struct ChunkSource {
+/// A reader of chunks of whole rows.
+pub struct ChunkReader {
     reader: Box<dyn Read + Send>,
-    name: String,
-    len_bytes: Option<u64>,
     format: FileFormat,
     /// The rows that were cut off the last chunk.
     rest: SecretBuffer,
@@ -27,81 +22,79 @@ pub(super) struct ChunkSource {
     is_at_end: bool,
 }
 
-/// Whole rows of a file.
+/// Whole rows of a text.
 #[derive(Debug)]
-pub(super) struct RowChunk {
-    /// Its number, from 0.
-    pub(super) number: u64,
+pub struct RowChunk {
+    /// The number of the chunk, from 0.
+    pub number: u64,
     buffer: SecretBuffer,
-    /// The header before the rows.
+    /// The length of the header before the rows.
     header: usize,
 }
 
+/// An error of a [`ChunkReader`].
+#[derive(Debug, thiserror::Error)]
+pub enum ChunkError {
+    /// The reader failed.
+    #[error("{0}")]
+    Read(#[from] io::Error),
+    /// A row does not end within the limit.
+    #[error("a row is longer than {max} bytes (a quote that is left open?)")]
+    LongRow {
+        /// The length of the longest allowed row in bytes.
+        max: usize,
+    },
+}
+
 impl RowChunk {
-    pub(super) fn rows(&self) -> &[u8] {
+    /// Returns the rows, without the header of the file.
+    #[must_use]
+    pub fn rows(&self) -> &[u8] {
         &self.buffer[self.header..]
     }
 
-    pub(super) fn len_bytes(&self) -> usize {
+    /// Returns the length in bytes, with the header of the file.
+    #[must_use]
+    pub fn len_bytes(&self) -> usize {
         self.buffer.len()
     }
 
-    pub(super) fn into_buffer(self) -> SecretBuffer {
+    /// Returns the memory, for a later chunk.
+    #[must_use]
+    pub fn into_buffer(self) -> SecretBuffer {
         self.buffer
     }
 }
 
-impl ChunkSource {
-    /// Opens a file; `-` is standard input.
-    pub(super) fn open(path: &Path) -> Result<Self, RecordsError> {
-        let fail = |error| RecordsError::Open { path: path.to_path_buf(), error };
-        let (reader, name, len_bytes): (Box<dyn Read + Send>, _, _) = if is_standard(path) {
-            (Box::new(io::stdin()), "stdin".to_owned(), None)
-        } else {
-            let file = File::open(path).map_err(fail)?;
-            let about = file.metadata().map_err(fail)?;
-            if about.is_dir() {
-                return Err(fail(io::ErrorKind::IsADirectory.into()));
-            }
-            (Box::new(file), path.display().to_string(), about.is_file().then_some(about.len()))
-        };
-        Ok(Self::new(reader, name, len_bytes))
-    }
-
-    fn new(reader: Box<dyn Read + Send>, name: String, len_bytes: Option<u64>) -> Self {
-        Self {
-            reader,
-            name,
-            len_bytes,
-            format: FileFormat::CSV,
-            rest: SecretBuffer::default(),
-            first: None,
-            given: 0,
-            is_at_end: false,
-        }
-    }
-
-    pub(super) fn len_bytes(&self) -> Option<u64> {
-        self.len_bytes
+impl ChunkReader {
+    /// Creates a reader of rows in this format.
+    #[must_use]
+    pub fn new(reader: Box<dyn Read + Send>, format: FileFormat) -> Self {
+        let (rest, first) = (SecretBuffer::default(), None);
+        Self { reader, format, rest, first, given: 0, is_at_end: false }
     }
 
     /// Gives the first chunk to `look`, which returns its finding and the length of the header in bytes. Returns the
-    /// finding and the header.
-    pub(super) fn look<T>(
+    /// finding and the number of lines in the header.
+    ///
+    /// # Errors
+    /// The text cannot be read, its first row is too long, or `look` failed.
+    pub fn look<T, E: From<ChunkError>>(
         &mut self,
-        format: FileFormat,
-        look: impl FnOnce(&[u8]) -> Result<(T, usize), RecordsError>,
-    ) -> Result<(T, FileHeader), RecordsError> {
-        self.format = format;
+        look: impl FnOnce(&[u8]) -> Result<(T, usize), E>,
+    ) -> Result<(T, u64), E> {
         let first = self.cut(SecretBuffer::default())?.unwrap_or_default();
         let (found, header) = look(&first)?;
-        let lines = oarlock_records::count_lines(&first[..header]);
+        let lines = count_lines(&first[..header]);
         self.first = Some((first, header));
-        Ok((found, FileHeader { lines, name: self.name.clone() }))
+        Ok((found, lines))
     }
 
-    /// Returns the next chunk, in `memory` of an earlier one; None at the end.
-    pub(super) fn next(&mut self, memory: SecretBuffer) -> Result<Option<RowChunk>, RecordsError> {
+    /// Returns the next chunk, in `memory` of an earlier one; `None` at the end.
+    ///
+    /// # Errors
+    /// The text cannot be read, or a row is too long.
+    pub fn next(&mut self, memory: SecretBuffer) -> Result<Option<RowChunk>, ChunkError> {
         let (buffer, header) = match self.first.take() {
             Some(first) => first,
             None => match self.cut(memory)? {
@@ -113,14 +106,16 @@ impl ChunkSource {
         Ok(Some(RowChunk { number: self.given - 1, buffer, header }))
     }
 
-    fn cut(&mut self, mut buffer: SecretBuffer) -> Result<Option<SecretBuffer>, RecordsError> {
+    fn cut(&mut self, mut buffer: SecretBuffer) -> Result<Option<SecretBuffer>, ChunkError> {
         buffer.clear();
-        buffer.make_room(CHUNK + self.rest.len());
         buffer.extend(&self.rest);
         self.rest.clear();
         let mut wanted = CHUNK;
         loop {
-            self.fill(&mut buffer, wanted)?;
+            while buffer.len() < wanted && !self.is_at_end {
+                let missing = wanted - buffer.len();
+                self.is_at_end = fill_buffer(&mut *self.reader, &mut buffer, missing)? == 0;
+            }
             if self.is_at_end {
                 return Ok((!buffer.is_empty()).then_some(buffer));
             }
@@ -131,35 +126,25 @@ impl ChunkSource {
                 return Ok(Some(buffer));
             }
             if buffer.len() >= MAX_ROW {
-                return Err(RecordsError::LongRow { name: self.name.clone(), max: MAX_ROW });
+                return Err(ChunkError::LongRow { max: MAX_ROW });
             }
             wanted = 2 * buffer.len();
         }
     }
+}
 
-    /// Reads until `wanted` bytes are there or the input ends.
-    fn fill(&mut self, buffer: &mut SecretBuffer, wanted: usize) -> Result<(), RecordsError> {
-        while buffer.len() < wanted && !self.is_at_end {
-            let missing = wanted - buffer.len();
-            let read = fill(&mut *self.reader, buffer, missing);
-            let read = read.map_err(|error| RecordsError::Read { name: self.name.clone(), error })?;
-            self.is_at_end = read == 0;
-        }
-        Ok(())
+impl fmt::Debug for ChunkReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { format, given, is_at_end, .. } = self;
+        write!(f, "ChunkReader({format:?}, {given} chunks given, is_at_end: {is_at_end})")
     }
 }
 
-/// The header of a file.
-#[derive(Debug)]
-pub(super) struct FileHeader {
-    /// The number of lines in it.
-    pub(super) lines: u64,
-    /// The name of the file.
-    pub(super) name: String,
-}
-
-/// Reads once, up to `max` bytes.
-pub(super) fn fill(reader: &mut dyn Read, buffer: &mut SecretBuffer, max: usize) -> io::Result<usize> {
+/// Reads once, up to `max` bytes, and returns their number; 0 at the end.
+///
+/// # Errors
+/// The reader failed.
+pub fn fill_buffer(reader: &mut dyn Read, buffer: &mut SecretBuffer, max: usize) -> io::Result<usize> {
     let start = buffer.len();
     loop {
         let read = reader.read(buffer.add(max));
@@ -175,21 +160,21 @@ pub(super) fn fill(reader: &mut dyn Read, buffer: &mut SecretBuffer, max: usize)
 mod tests {
     use super::*;
 
-    /// Gives a few bytes at a time.
-    struct Trickle(Vec<u8>, usize);
+    /// A reader that gives a few bytes at a time.
+    struct SlowReader(Vec<u8>, usize);
 
-    impl Read for Trickle {
-        fn read(&mut self, place: &mut [u8]) -> io::Result<usize> {
-            let len = place.len().min(self.0.len()).min(self.1);
-            place[..len].copy_from_slice(&self.0[..len]);
+    impl Read for SlowReader {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let len = into.len().min(self.0.len()).min(self.1);
+            into[..len].copy_from_slice(&self.0[..len]);
             self.0.drain(..len);
             Ok(len)
         }
     }
 
-    fn chunks(text: Vec<u8>, step: usize) -> Result<Vec<Vec<u8>>, RecordsError> {
-        let mut source = ChunkSource::new(Box::new(Trickle(text, step)), "test".into(), None);
-        source.look(FileFormat::CSV, |_| Ok(((), 0)))?;
+    fn chunks(text: Vec<u8>, step: usize) -> Result<Vec<Vec<u8>>, ChunkError> {
+        let mut source = ChunkReader::new(Box::new(SlowReader(text, step)), FileFormat::CSV);
+        source.look(|_| Ok::<_, ChunkError>(((), 0)))?;
         let mut chunks = Vec::new();
         while let Some(chunk) = source.next(SecretBuffer::default())? {
             chunks.push(chunk.rows().to_vec());
@@ -217,6 +202,6 @@ mod tests {
         assert_eq!(chunks(text.clone(), usize::MAX).unwrap().concat(), text);
         let mut open = b"\"".to_vec();
         open.resize(2 * MAX_ROW + 2, b'\n');
-        assert!(matches!(chunks(open, usize::MAX), Err(RecordsError::LongRow { .. })));
+        assert!(matches!(chunks(open, usize::MAX), Err(ChunkError::LongRow { .. })));
     }
 }

@@ -12,12 +12,13 @@ use oarlock::keys::{KeyError, bind, generate};
 use oarlock_dnssec::{
     DigestType, Dnskey, DnskeyError, DnssecAlgorithm, DomainName, REVOKE, RecordType, ds_rdata, rdata,
 };
+use oarlock_io::output::Overwrite;
 use serde::Serialize;
 
 use super::key_files::{KEY_SIGNING, ZONE_SIGNING, ZoneSigningKey};
 use super::{DnssecError, key_text, zone};
 use crate::key_path::key_path;
-use crate::keys::{KeysError, Overwrite, about, place};
+use crate::keys::{KeysError, about, place};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::report::print_report;
 
@@ -45,7 +46,7 @@ pub(super) struct ZoneKeygenArgs {
     /// Format of the private key's file
     #[arg(long, value_enum, default_value = "bind")]
     format: KeyFileFormat,
-    /// Directory for the files
+    /// Directory for the files. It is created with mode 0700 if it does not exist
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     out_dir: PathBuf,
     /// Encrypt the private key under the first line of this file (with --format pem)
@@ -95,6 +96,7 @@ struct MadeZoneKey {
 pub(super) fn run(global: &GlobalOptions, args: &ZoneKeygenArgs) -> Result<(), DnssecError> {
     let zone = zone(&args.zone)?;
     check(args)?;
+    place::make(&args.out_dir)?;
     let taken = if args.force { HashSet::new() } else { tags(&args.out_dir, zone.name())? };
     let key = with_own_tag(&taken, || make(args))?;
     let made = write(global, args, zone.name(), &key)?;

@@ -5,16 +5,14 @@
 //! |---|---|
 //! | `verify`, `report` | verification of a zone, and its report |
 //! | `sign` | signing of a zone |
-//! | `zone_file`, `blocks`, `includes` | zone files, read block by block, and included files |
+//! | `zone_file` | zone files, read block by block |
 //! | `keygen`, `ds` | keys of zones, and their digests |
 //! | `key_files` | keys that sign zones, from files |
 //! | `key_text` | keys and their digests as lines of zone files |
 //! | `error` | the errors |
 
-mod blocks;
 mod ds;
 mod error;
-mod includes;
 mod key_files;
 mod key_text;
 mod keygen;

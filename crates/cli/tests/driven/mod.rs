@@ -8,7 +8,7 @@
 )]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::program::command;
+use crate::program::printed::PrintedLines;
 
 /// Commands that read a key from the file `x.pem`, or from the variable `X`. What they write goes into files.
 pub const COMMANDS: [&str; 22] = [
@@ -152,8 +153,7 @@ impl Running {
     pub fn start(mut command: Command, log: PathBuf) -> Self {
         let mut child =
             command.stdout(Stdio::piped()).stderr(fs::File::create(&log).unwrap()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let line = PrintedLines::of(child.stdout.take().unwrap()).next_or_end().unwrap_or_default();
         let said =
             serde_json::from_str(&line).unwrap_or_else(|_| panic!("{}", fs::read_to_string(&log).unwrap()));
         Self { child, log, said }
