@@ -26,7 +26,7 @@ use program::{code, command, oarlock, stderr, text};
 use served::Served;
 
 #[test]
-fn the_first_steps_work_as_the_server_says() {
+fn the_commands_that_the_server_prints_work() {
     let place = tempfile::tempdir().unwrap();
     let served = Served::start(place.path());
     let file = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
@@ -66,7 +66,7 @@ fn the_first_steps_work_as_the_server_says() {
     assert!(rows[0]["rate_per_s"].as_f64().unwrap() > 0.0);
 }
 
-/// The statement of `keys --help` that symmetric keys have no fingerprint holds for the server's keys too.
+/// `keys --help` states that symmetric keys have no fingerprint; that is true of the keys of a server too.
 #[test]
 fn symmetric_keys_are_listed_without_a_fingerprint() {
     let place = tempfile::tempdir().unwrap();
@@ -82,13 +82,13 @@ fn symmetric_keys_are_listed_without_a_fingerprint() {
 }
 
 #[test]
-fn results_are_text_on_demand_and_never_raw_on_a_terminal() {
+fn results_are_text_on_request_and_never_raw_on_a_terminal() {
     let place = tempfile::tempdir().unwrap();
     let served = Served::start(place.path());
     let file = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
     let (message, signature) = (file("message"), file("signature"));
     fs::write(&message, "hello\n").unwrap();
-    // Ed25519 signs one message in one way.
+    // Ed25519 signatures are deterministic.
     let sign = |more: &[&str]| served.call(&[&["sign", "--key", "ed25519", "--in", &message], more].concat());
     let raw = sign(&[]).stdout;
     assert_eq!(raw.len(), 64);
@@ -116,9 +116,9 @@ fn results_are_text_on_demand_and_never_raw_on_a_terminal() {
     assert!(String::from_utf8_lossy(&shown.stdout).contains(&hex));
 }
 
-/// Whoever may write to the directory of a socket can put a server of his own there: it gets nothing.
+/// Users who can write to the directory of a socket can start their own server there. It must get no request.
 #[test]
-fn a_socket_that_another_user_serves_is_refused() {
+fn rejects_a_socket_of_another_user() {
     let place = tempfile::tempdir().unwrap();
     let state = place.path().join("state");
     fs::create_dir(&state).unwrap();
@@ -162,7 +162,7 @@ fn a_socket_that_another_user_serves_is_refused() {
 }
 
 #[test]
-fn calls_that_cannot_be_answered_say_why() {
+fn errors_of_calls_name_the_reason() {
     let place = tempfile::tempdir().unwrap();
     let served = Served::start(place.path());
     let missing = served.call(&["sign", "--key", "nobody's", "--in", "/dev/null"]);
@@ -188,7 +188,7 @@ fn calls_that_cannot_be_answered_say_why() {
 }
 
 #[test]
-fn configurations_that_cannot_work_are_refused_with_the_place() {
+fn rejects_bad_configurations_with_the_setting() {
     let place = tempfile::tempdir().unwrap();
     let development = Development::at(place.path());
     development.prepare().unwrap();
@@ -229,7 +229,7 @@ fn configurations_that_cannot_work_are_refused_with_the_place() {
 }
 
 #[test]
-fn one_socket_is_not_two_servers_and_a_dead_one_s_is_taken_over() {
+fn a_second_server_is_rejected_and_a_dead_socket_is_replaced() {
     let place = tempfile::tempdir().unwrap();
     let served = Served::start(place.path());
     let second = command(&["serve", "--state"]).arg(place.path()).output().unwrap();
@@ -246,7 +246,7 @@ fn one_socket_is_not_two_servers_and_a_dead_one_s_is_taken_over() {
 }
 
 #[test]
-fn a_file_where_the_socket_should_be_stays() {
+fn does_not_replace_a_file_with_the_socket() {
     let place = tempfile::tempdir().unwrap();
     let (config, file) = (place.path().join("c.toml"), place.path().join("f.txt"));
     fs::write(&config, "[listen]\nunix = \"f.txt\"\n").unwrap();
@@ -263,7 +263,7 @@ fn a_file_where_the_socket_should_be_stays() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
 }
 
-/// Every file below a directory, with its contents.
+/// Returns every file below a directory, with its contents.
 fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(directory).unwrap() {
@@ -284,7 +284,7 @@ fn a_check_writes_nothing_and_warns() {
         let mut checked = command(&["serve", "--check"]);
         checked.args(arguments).env("XDG_CACHE_HOME", place.path().join("cache")).output().unwrap()
     };
-    // Nothing is set up by a check.
+    // A check creates nothing.
     let missing = check(&["--state", state.to_str().unwrap()]);
     assert_eq!((code(&missing), state.exists()), (2, false), "{}", stderr(&missing));
     let development = Development::at(&state);
@@ -302,7 +302,7 @@ fn a_check_writes_nothing_and_warns() {
 }
 
 #[test]
-fn hangups_reload_and_user_signals_change_nothing() {
+fn hangups_reload_and_user_signals_have_no_effect() {
     let place = tempfile::tempdir().unwrap();
     let mut served = Served::start(place.path());
     let mut log = served.log();
@@ -330,7 +330,7 @@ fn hangups_reload_and_user_signals_change_nothing() {
 }
 
 #[test]
-fn with_a_json_log_nothing_else_is_written_and_the_manager_is_told() {
+fn a_json_log_is_the_only_output_and_the_service_manager_is_notified() {
     let place = tempfile::tempdir().unwrap();
     let notify = UnixDatagram::bind(place.path().join("notify")).unwrap();
     let state = place.path().join("state");
@@ -354,7 +354,7 @@ fn with_a_json_log_nothing_else_is_written_and_the_manager_is_told() {
     let mut log = PrintedLines::of(child.stderr.take().unwrap());
     let line: Value = serde_json::from_str(&log.wait_for("\"kind\":\"tls\"")).unwrap();
     let tls = line["fields"]["address"].as_str().unwrap();
-    // Over TLS, whose libraries log each frame.
+    // The libraries of TLS and HTTP/2 would log each frame.
     let call = command(&["call", "--server", &format!("https://{tls}"), "--state"])
         .arg(&state)
         .arg("keys")
@@ -393,7 +393,7 @@ fn a_hangup_opens_the_audit_log_again() {
     assert!(new.contains("\"event\":\"stop\""), "{new}");
 }
 
-/// The endpoint of a client that another authority certifies.
+/// Returns the endpoint of a client whose certificate another authority issued.
 fn stranger(served: &Served, foreign: &Path) -> Endpoint {
     let (own, foreign) = (Development::at(&served.state), Development::at(foreign));
     foreign.prepare().unwrap();
@@ -408,13 +408,13 @@ fn stranger(served: &Served, foreign: &Path) -> Endpoint {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn refused_handshakes_are_logged_with_peer_and_reason_but_seldom() {
+async fn failed_handshakes_are_logged_with_peer_and_reason_at_a_limited_rate() {
     const FAILURES: u64 = 50;
     let (place, foreign) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let served = Served::start(place.path());
     let endpoint = stranger(&served, foreign.path());
     for _ in 0..FAILURES {
-        // TLS 1.3 may tell a client only after its handshake.
+        // In TLS 1.3 the client may learn of the refusal only after its handshake.
         if let Ok(link) = ServerLink::open(&endpoint).await {
             let list = request::Body::ListKeys(ListKeysRequest {});
             link.call(list).await.expect_err("a stranger was served");
@@ -440,7 +440,7 @@ async fn refused_handshakes_are_logged_with_peer_and_reason_but_seldom() {
     assert!(told <= FAILURES, "{told} of {FAILURES}");
 }
 
-/// A server that has no descriptors left cannot accept, and tries again and again.
+/// A server without free descriptors cannot accept connections, and tries again and again.
 #[test]
 fn a_lack_of_descriptors_does_not_fill_the_log() {
     let place = tempfile::tempdir().unwrap();
@@ -467,15 +467,15 @@ fn a_lack_of_descriptors_does_not_fill_the_log() {
     let connect = |kind: &str| -> Vec<TcpStream> {
         (0..100).filter_map(|_| TcpStream::connect(address(kind)).ok()).collect()
     };
-    // Those who read metrics take the last descriptors, so that neither listener can accept any more.
+    // The connections for metrics take the last descriptors, so that neither listener can accept.
     let connections = [connect("metrics"), connect("tcp")];
     let (mut log, mut turns) = (String::new(), 0);
     let texts = ["a connection could not be accepted", "a client of the metrics could not be accepted"];
-    // Each reload is a turn of the server, so that it has had many failures when all are done.
+    // Each reload takes a turn of the server, so it has had many failures when all reloads are done.
     served.signal("-HUP");
     while turns < 100 || !texts.iter().all(|text| log.contains(text)) {
         let line = lines.next_or_end().unwrap_or_else(|| panic!("the log ended: {log}"));
-        // Exactly one of these comes of each reload.
+        // Each reload logs exactly one of these.
         if line.contains("nothing was reloaded") || line.contains("keys and grants were read again") {
             served.signal("-HUP");
             turns += 1;
@@ -491,9 +491,9 @@ fn a_lack_of_descriptors_does_not_fill_the_log() {
     }
 }
 
-/// The packaged unit forbids the calls that give files to others.
+/// The packaged unit forbids the system calls that change owners of files.
 #[test]
-fn a_server_that_may_not_change_owners_binds_its_socket() {
+fn a_server_that_cannot_change_owners_binds_its_socket() {
     // seccomp(2) by way of prctl(2): the numbers of chown, fchown, lchown and fchownat on x86-64 end with EPERM.
     const CONFINED: &str = "
 import ctypes, os, struct, sys
@@ -551,7 +551,7 @@ except PermissionError:
 }
 
 #[test]
-fn certificates_that_end_soon_or_have_ended_are_in_the_log() {
+fn logs_certificates_that_expire_soon_or_have_expired() {
     let place = tempfile::tempdir().unwrap();
     let development = Development::at(place.path());
     development.prepare().unwrap();
@@ -577,7 +577,7 @@ fn certificates_that_end_soon_or_have_ended_are_in_the_log() {
 }
 
 #[test]
-fn call_uses_no_key_that_others_may_read() {
+fn call_rejects_a_key_that_others_can_read() {
     let place = tempfile::tempdir().unwrap();
     let development = Development::at(place.path());
     development.prepare().unwrap();

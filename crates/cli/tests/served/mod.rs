@@ -1,4 +1,4 @@
-//! The server as a process of its own.
+//! A server in a separate process.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "each test file uses some of it")]
 
 use std::fs;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::program::command;
 use crate::program::printed::{PrintedLines, announcement};
 
-/// A server process of its own.
+/// A server in a separate process.
 pub(crate) struct Served {
     pub(crate) child: Child,
     pub(crate) state: PathBuf,
