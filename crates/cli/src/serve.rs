@@ -23,19 +23,23 @@ use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 /// Arguments of `oarlock serve`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Without --config a development set-up is made once under the XDG state directory: an authority, certificates \
-                  for the server and one client, sample keys, and the configuration that names them.\n\
+    after_help = "Without --config the command sets up a server for trials once, in the directory of --state: an authority, \
+                  certificates for the server and one client, sample keys, and the configuration oarlock.toml. It listens at \
+                  127.0.0.1:7443 and at oarlock.sock in that directory, and prints commands to try.\n\
                   SIGHUP reloads certificates, keys and grants, and opens the audit log again.\n\
-                  SIGTERM and SIGINT drain: current requests are answered, new ones rejected."
+                  SIGTERM and SIGINT drain: current requests are answered, new ones rejected.\n\n\
+                  Examples: oarlock serve\n          \
+                  oarlock serve --config /etc/oarlock/oarlock.toml --check\n          \
+                  oarlock serve --config /etc/oarlock/oarlock.toml --log json"
 )]
 pub(crate) struct ServeArgs {
-    /// Configuration file [default: a development set-up]
+    /// Configuration file; docs/oarlock.toml is an example [default: oarlock.toml in the directory of --state]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Check the configuration and its files without changing anything, print what would be served, and exit
     #[arg(long)]
     check: bool,
-    /// Directory of the development set-up [default: oarlock in the XDG state directory]
+    /// Directory of the server for trials [default: $XDG_STATE_HOME/oarlock, else ~/.local/state/oarlock]
     #[arg(long, value_name = "DIRECTORY", conflicts_with = "config")]
     state: Option<PathBuf>,
     /// Form of the log on stderr
@@ -45,7 +49,7 @@ pub(crate) struct ServeArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// Lines for readers
+    /// Lines of text
     Text,
     /// One JSON object per line
     Json,

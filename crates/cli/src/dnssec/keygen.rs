@@ -29,16 +29,17 @@ const MAX_TRIES: usize = 1000;
 #[command(
     after_help = "Files are named as BIND names them: K<zone>+<algorithm>+<tag>.private (.pem) and .key. The DNSKEY, for the zone, \
                   and its DS, for the parent, are printed.\n\n\
-                  Example: oarlock dnssec keygen example.com --out-dir keys\n\n\
-                  Exit codes: 0 done, 2 wrong usage or a file that is in the way, 3 the machine failed."
+                  Examples: oarlock dnssec keygen example.com --out-dir keys\n          \
+                  oarlock dnssec keygen example.com --zsk --algorithm RSASHA256 --bits 2048\n\n\
+                  Exit codes: 0 done, 2 wrong usage or a file that exists already, 3 the machine failed."
 )]
 pub(super) struct ZoneKeygenArgs {
-    /// Name of the zone
+    /// Name of the zone, such as example.com
     zone: String,
-    /// Algorithm of the key: a mnemonic or a number
+    /// Algorithm: RSASHA256 (8), RSASHA512 (10), ECDSAP256SHA256 (13), ECDSAP384SHA384 (14) or ED25519 (15)
     #[arg(long, value_name = "ALGORITHM", default_value = "ECDSAP256SHA256")]
     algorithm: DnssecAlgorithm,
-    /// Bits of an RSA key, 1024 to 4096 [default: 2048]
+    /// Length of an RSA key in bits, 1024 to 4096 [default: 2048]
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u16).range(1024..=4096))]
     bits: Option<u16>,
     #[command(flatten)]
@@ -117,11 +118,14 @@ fn check(args: &ZoneKeygenArgs) -> Result<(), DnssecError> {
         return Err(DnskeyError::UnsupportedAlgorithm(args.algorithm).into());
     }
     if args.bits.is_some() && !args.algorithm.is_rsa() {
-        return Err(DnssecError::Usage(format!("--bits: {} has keys of one length", args.algorithm)));
+        return Err(DnssecError::Usage(format!(
+            "--bits: {} has keys of one length: expected --algorithm RSASHA256 or RSASHA512, or no --bits",
+            args.algorithm
+        )));
     }
     if args.passphrase_file.is_some() && args.format == KeyFileFormat::Bind {
         return Err(DnssecError::Usage(
-            "--passphrase-file: BIND's files are not encrypted; --format pem".into(),
+            "--passphrase-file: the format of BIND has no encryption: expected --format pem".into(),
         ));
     }
     Ok(())
@@ -254,13 +258,13 @@ mod tests {
     }
 
     #[test]
-    fn names_of_files_are_binds() {
+    fn file_names_are_those_of_bind() {
         assert_eq!((named("Example.COM"), named(".")), ("example.com.".into(), ".".into()));
         assert_eq!(named(r"a/b.\000\.x_-."), "a%2Fb.%00%2Ex_-.");
     }
 
     #[test]
-    fn tags_that_are_taken_are_avoided_also_once_revoked() {
+    fn avoids_tags_of_other_keys_and_of_their_revoked_forms() {
         let mut keys: Vec<ZoneSigningKey> = (0..3)
             .map(|_| {
                 let key = generate::ed25519().unwrap();
@@ -277,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_those_of_the_zones_files() {
+    fn reads_the_tags_of_the_zones_files() {
         let folder = tempfile::tempdir().unwrap();
         for name in [
             "Kexample.+013+00042.key",

@@ -22,8 +22,8 @@ type Include = dyn FnMut(&str) -> Result<Vec<u8>, String>;
 /// The option of commands that read zones.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct TextArgs {
-    /// Largest text in bytes of a compressed zone file, and of all included files together; k, M, G and T are units
-    /// [default: 1G, or 100 times the compressed file if that is more]
+    /// Max length in bytes of the text of a compressed zone file, and of all included files together; k, M, G and T are
+    /// units [default: 1G, or 100 times the compressed file if that is more]
     #[arg(long = "max-text", value_name = "BYTES")]
     max_text: Option<TextBytes>,
 }

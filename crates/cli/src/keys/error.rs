@@ -32,7 +32,7 @@ pub(crate) enum KeysError {
     Twin { path: PathBuf },
     #[error("{} has a key named {name:?}: --name gives another name, --force replaces it", path.display())]
     NameTaken { path: PathBuf, name: String },
-    #[error("{} has no key named {name:?}", directory.display())]
+    #[error("{} has no key named {name:?}: `oarlock keys list` shows the keys", directory.display())]
     NoKey { directory: PathBuf, name: String },
     #[error(transparent)]
     Output(#[from] OutputError),

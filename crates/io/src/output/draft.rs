@@ -20,7 +20,7 @@ use crate::atomic_file::{AtomicFile, folder_of, remove_unfinished};
 /// The folder cannot be written.
 pub fn create_draft(folder: &Path, mode: u32) -> io::Result<AtomicFile> {
     static LISTENING: Once = Once::new();
-    let file = AtomicFile::create(folder, mode)?;
+    let file = AtomicFile::create(folder, mode).map_err(without_path)?;
     if file.has_temporary_name() {
         LISTENING.call_once(listen);
     }
@@ -40,6 +40,12 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut draft = create_draft(folder_of(&path), 0o600)?;
     draft.write_all(bytes)?;
     draft.replace(&path)
+}
+
+/// Removes the path of a temporary file from an error, because it means nothing to a user.
+fn without_path(error: io::Error) -> io::Error {
+    // An error with a path wraps that of the system, and gives only its kind.
+    if error.raw_os_error().is_none() { error.kind().into() } else { error }
 }
 
 /// Starts a thread that removes the temporary names at the first signal and then ends the process with the exit code
