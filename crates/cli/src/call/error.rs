@@ -19,7 +19,7 @@ pub(crate) enum CallError {
     Runtime(io::Error),
     #[error(transparent)]
     Development(#[from] DevelopmentError),
-    #[error("{0}{}", connect_hint(.0))]
+    #[error("{}{}", .0, connect_hint(.0))]
     Connect(#[from] ConnectError),
     #[error(transparent)]
     Build(#[from] BuildError),

@@ -1,7 +1,7 @@
 //! Damage to key files, as editors, environment variables and copies cause it, and deliberate damage.
 #![allow(dead_code, clippy::unwrap_used, unreachable_pub, reason = "each test file uses some of it")]
 
-use crate::sentinel::{Kind, Sentinel, base64};
+use crate::sentinel::{KeyFileForm, Sentinel, base64};
 
 /// A description of the damage to a file, and the content that the file has then.
 pub type Damaged = (String, Vec<u8>);
@@ -51,7 +51,7 @@ pub fn essential(key: &Sentinel) -> Vec<Damaged> {
             made.push(("base64 alone, cut".into(), body.as_bytes()[..body.len() * 2 / 3].to_vec()));
             made.push(("with a header".into(), text.replacen('\n', "\nX-Key: 1\n", 1).into_bytes()));
         }
-        None => made.extend(fields(key.kind, &text).into_iter().step_by(2)),
+        None => made.extend(fields(key.form, &text).into_iter().step_by(2)),
     }
     made
 }
@@ -75,7 +75,7 @@ pub fn damaged(key: &Sentinel) -> Vec<Damaged> {
     }
     match pem(&text) {
         Some((label, body)) => made.extend(blocks(&label, &body)),
-        None => made.extend(fields(key.kind, &text)),
+        None => made.extend(fields(key.form, &text)),
     }
     made
 }
@@ -156,7 +156,7 @@ fn blocks(label: &str, body: &str) -> Vec<Damaged> {
 }
 
 /// Returns files of lines with swapped fields.
-fn fields(kind: Kind, text: &str) -> Vec<Damaged> {
+fn fields(kind: KeyFileForm, text: &str) -> Vec<Damaged> {
     let lines: Vec<&str> = text.lines().collect();
     let mut made = Vec::new();
     for at in 0..lines.len() {
@@ -168,7 +168,7 @@ fn fields(kind: Kind, text: &str) -> Vec<Damaged> {
         let line = lines[at];
         made.push((format!("line {at} twice"), with(format!("{line}\n{line}"))));
         made.push((format!("line {at} reversed"), with(line.chars().rev().collect())));
-        if kind == Kind::Bind {
+        if kind == KeyFileForm::Bind {
             let value = line.split_once(": ").map_or("", |(_, value)| value);
             for name in
                 ["Algorithm", "Modulus", "PublicExponent", "PrivateKey", "Engine", "Private-key-format", "X"]
