@@ -34,7 +34,7 @@ pub(crate) enum KeysError {
     NameTaken { path: PathBuf, name: String },
     #[error("{} has no key named {name:?}: `oarlock keys list` shows the keys", directory.display())]
     NoKey { directory: PathBuf, name: String },
-    #[error(transparent)]
+    #[error("{}{}", .0, force_hint(.0))]
     Output(#[from] OutputError),
     #[error("{} could not be used", files(*count))]
     Broken { count: usize },
@@ -53,6 +53,11 @@ impl CommandError for KeysError {
             _ => FailureKind::Usage,
         }
     }
+}
+
+/// Returns the option that overwrites a file.
+fn force_hint(error: &OutputError) -> &'static str {
+    if matches!(error, OutputError::Exists { .. }) { ": --force replaces it" } else { "" }
 }
 
 fn files(count: usize) -> String {

@@ -156,7 +156,7 @@ fn blocks(label: &str, body: &str) -> Vec<Damaged> {
 }
 
 /// Returns files of lines with swapped fields.
-fn fields(kind: KeyFileForm, text: &str) -> Vec<Damaged> {
+fn fields(form: KeyFileForm, text: &str) -> Vec<Damaged> {
     let lines: Vec<&str> = text.lines().collect();
     let mut made = Vec::new();
     for at in 0..lines.len() {
@@ -168,7 +168,7 @@ fn fields(kind: KeyFileForm, text: &str) -> Vec<Damaged> {
         let line = lines[at];
         made.push((format!("line {at} twice"), with(format!("{line}\n{line}"))));
         made.push((format!("line {at} reversed"), with(line.chars().rev().collect())));
-        if kind == KeyFileForm::Bind {
+        if form == KeyFileForm::Bind {
             let value = line.split_once(": ").map_or("", |(_, value)| value);
             for name in
                 ["Algorithm", "Modulus", "PublicExponent", "PrivateKey", "Engine", "Private-key-format", "X"]

@@ -33,7 +33,7 @@ pub enum OutputError {
         error: io::Error,
     },
     /// The file exists and must not be overwritten.
-    #[error("{} exists: --force replaces it", path.display())]
+    #[error("{} exists", path.display())]
     Exists {
         /// The path of the file.
         path: PathBuf,
