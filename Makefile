@@ -5,7 +5,7 @@ BINARY = $(or $(CARGO_TARGET_DIR),target)/release/oarlock
 
 PROVIDER = $(dir $(BINARY))oarlock.so
 
-# Where `make install` puts things; DESTDIR goes before all of it, as packages need.
+# The directories of `make install`. Packages set DESTDIR, which precedes all of them.
 PREFIX ?= /usr/local
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 SHAREDIR = $(DESTDIR)$(PREFIX)/share
@@ -13,13 +13,13 @@ UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
 SYSUSERSDIR = $(DESTDIR)$(PREFIX)/lib/sysusers.d
 EXAMPLES = $(SHAREDIR)/doc/oarlock/examples
 
-.PHONY: help run install uninstall build provider test unit scalar-alone doctest rules setup setup-build lint deny ci
+.PHONY: help run install uninstall build announce-build provider test unit scalar-alone doctest rules setup setup-build lint deny ci
 
 help:
-	@echo 'make run        build, then: oarlock serve on a development set-up, which says how to call it'
+	@echo 'make run        build, then start a server with sample keys, which prints how to call it'
 	@echo 'make install    build, then put program, manual pages, completions, systemd units and examples under PREFIX=$(PREFIX)'
 	@echo 'make uninstall  remove what make install puts there'
-	@echo 'make provider   build the OpenSSL provider, target/release/oarlock.so: docs/openssl.md says how it is used'
+	@echo 'make provider   build the OpenSSL provider, target/release/oarlock.so: docs/openssl.md describes its use'
 	@echo 'make test       set up, then every test, the doc tests and the rules of the workspace'
 	@echo 'make lint       formatting, clippy, documentation, dependencies'
 	@echo 'make ci         everything that a change must pass (.ci/run)'
@@ -27,10 +27,14 @@ help:
 run: build
 	$(BINARY) serve
 
-build: setup-build
+build: announce-build setup-build
 	$(CARGO) build --release --package oarlock-cli
 
-# Units name the program where it is. Settings in /etc are nobody's to overwrite, so examples of them lie apart.
+# Cargo is silent for a while at first, so the reader must know what happens and how long it takes.
+announce-build:
+	@test -x $(BINARY) || echo 'Building oarlock: this takes 4 to 5 minutes on two cores, and only the first time.'
+
+# The units name the installed program. Files in /etc belong to the operator, so the examples go to another directory.
 install: build
 	install -d $(BINDIR) $(SHAREDIR)/man/man1 $(UNITDIR) $(SYSUSERSDIR) $(EXAMPLES)
 	install -d $(SHAREDIR)/bash-completion/completions $(SHAREDIR)/zsh/site-functions $(SHAREDIR)/fish/vendor_completions.d
@@ -54,7 +58,7 @@ uninstall:
 	  $(SYSUSERSDIR)/oarlock.conf $(SYSUSERSDIR)/oarlock-milter.conf
 	rm -rf $(SHAREDIR)/doc/oarlock
 
-# Apart from the programs, so that it has nothing of what only they need.
+# Built separately, so that it contains no features that only the programs need.
 provider: setup-build
 	$(CARGO) build --release --package oarlock-openssl
 	cp $(dir $(BINARY))liboarlock_openssl.so $(PROVIDER)
@@ -65,7 +69,7 @@ test: unit scalar-alone doctest rules
 unit: setup
 	$(CARGO) test --workspace --all-targets
 
-# A machine without AVX-512 IFMA has the scalar engine alone: what is built on engines works with both.
+# A machine without AVX-512 IFMA has only the scalar engine, so the facade and the program are tested with it too.
 scalar-alone: setup
 	OARLOCK_DISABLE=lanes $(CARGO) test --workspace --lib --bins --tests \
 	  --config 'target."cfg(all())".runner = ["$(CURDIR)/.ci/of-packages", "oarlock", "oarlock-cli", "--"]'
@@ -76,11 +80,11 @@ doctest: setup
 rules: setup
 	$(CARGO) xtask check
 
-# What a build needs, and where to get it.
+# Checks the tools that a build needs.
 setup-build:
 	@.ci/setup build
 
-# The same, and the peers that tests compare with.
+# Checks the tools of a build, and installs the programs that tests compare with.
 setup:
 	@.ci/setup test
 

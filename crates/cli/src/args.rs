@@ -22,14 +22,20 @@ use crate::serve::ServeArgs;
 /// The version, with the commit if the build knows it.
 pub(crate) const VERSION: &str = env!("OARLOCK_VERSION");
 
-/// Cryptographic acceleration for network services: gathers the operations of many connections and computes them
-/// side by side on the best engine of the machine.
+/// Cryptographic acceleration for network services: signs, verifies and encrypts for many connections at once.
+///
+/// Oarlock gathers the operations of many connections and computes them together on the best engine of the machine. It
+/// serves keys to nginx, HAProxy and other programs, filters mail for Postfix (DKIM, ARC), signs and verifies zones
+/// (DNSSEC), and encrypts columns of files.
 #[derive(Debug, Parser)]
 #[command(name = "oarlock", version = VERSION, propagate_version = true, arg_required_else_help = true)]
-#[command(
-    after_help = "Exit codes: 0 done, 1 the answer is no, 2 wrong usage or input, 3 the machine or a peer failed.\n\
-                        OARLOCK_DISABLE=NAME,... turns engines off; the scalar engine always stays as referee."
-)]
+#[command(after_help = "First steps:\n  \
+                        oarlock engines                  the engines of this machine\n  \
+                        oarlock speed --op rsa2048-sign  their rate beside OpenSSL, in some seconds\n  \
+                        oarlock serve                    a server with sample keys; it prints commands to try\n\
+                        `oarlock COMMAND --help` describes a command, and ends with examples.\n\n\
+                        Exit codes: 0 done, 1 the answer is no, 2 wrong usage or input, 3 the machine or a peer failed.\n\
+                        OARLOCK_DISABLE=NAME,... turns engines off; the scalar engine always stays as referee.")]
 pub(crate) struct OarlockCli {
     #[command(flatten)]
     pub(crate) global: GlobalOptions,
@@ -39,29 +45,31 @@ pub(crate) struct OarlockCli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
-    /// Print the engines of this machine, their self tests, and the cost model of each shape
+    /// Print the engines of this machine, their self tests, and the cost of each kind of operation
+    #[command(after_help = "Examples: oarlock engines\n          \
+                      OARLOCK_DISABLE=lanes oarlock engines")]
     Engines,
-    /// Measure operations per second, engine by engine, beside OpenSSL in the same run
+    /// Measure the operations per second of each engine, beside OpenSSL in the same run
     Speed(SpeedArgs),
     /// Measure median and tail latency under load, for the dispatcher's rule and the rules that it replaces
     Latency(LatencyArgs),
     /// Encrypt, decrypt, translate or authenticate columns of CSV and NDJSON files
     Records(Box<RecordsArgs>),
-    /// Run the experiments of the short-DES paper on this machine, step by step
+    /// Repeat the experiments of a paper on batches of short DES operations, step by step
     Ladder(LadderArgs),
-    /// Serve keys and engines to other programs and machines
+    /// Run a server that computes with its keys and engines for other programs and machines
     Serve(ServeArgs),
-    /// Run a mail filter for an MTA: sign and verify DKIM and ARC
+    /// Run a mail filter (milter) for Postfix or sendmail, which signs and verifies DKIM and ARC
     Milter(MilterArgs),
-    /// Call a server: sign, verify, decrypt, derive, seal, open, authenticate, list keys and engines
+    /// Use a key of a running `oarlock serve`: sign, verify, decrypt, derive, seal, open, mac; list keys and engines
     Call(Box<CallArgs>),
-    /// Put a server under the load of many clients, and measure it
+    /// Measure a running `oarlock serve` under the load of many clients
     Load(Box<LoadCommand>),
     /// Measure nginx, HAProxy and mail filters with and without Oarlock, side by side in one run
     Bench(BenchArgs),
-    /// Sign and verify mail
+    /// Sign and verify mail files (DKIM), make keys and their DNS records, check records
     Dkim(DkimArgs),
-    /// Verify and sign zones, make keys for them, and compare a resolver's load with this machine
+    /// Verify and sign zone files (DNSSEC), make zone keys and DS records, and estimate the load of a resolver
     Dnssec(DnssecArgs),
     /// Generate, import, list, show and split keys
     Keys(Box<KeysArgs>),
@@ -79,7 +87,7 @@ pub(crate) enum CliCommand {
                   oarlock completions fish > ~/.config/fish/completions/oarlock.fish"
 )]
 pub(crate) struct CompletionsArgs {
-    /// Shell
+    /// Shell that reads the completions
     pub(crate) shell: Shell,
 }
 
@@ -87,6 +95,6 @@ pub(crate) struct CompletionsArgs {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example: oarlock man ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// Directory for the pages; it is created if it does not exist
+    /// Directory for the pages. It is created if it does not exist
     pub(crate) directory: PathBuf,
 }

@@ -17,10 +17,10 @@ const ATTEMPTS: u32 = 2;
 /// The source of key records.
 #[derive(Debug, Args)]
 pub(crate) struct LookupArgs {
-    /// Read key records from this file instead of DNS: zone file lines, or `name record`
+    /// Read key records from this file instead of DNS: lines of a zone file, or lines of a name and a record
     #[arg(long, value_name = "FILE", conflicts_with = "dns")]
     keys_file: Option<PathBuf>,
-    /// Name servers to ask, with or without port, separated by commas [default: those of /etc/resolv.conf]
+    /// Name servers to ask, IP addresses with or without port, separated by commas [default: those of /etc/resolv.conf]
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     dns: Vec<String>,
     /// Seconds to wait for each of two attempts, 1 to 300

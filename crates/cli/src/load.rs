@@ -12,12 +12,12 @@ use crate::exit::Failure;
 
 /// Arguments of `oarlock load`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Each combination of --op, --by, --keys-at, --clients, --in-flight and --batch is a row. Keys come with each \
+#[command(after_help = "Examples: oarlock load --spawn --seconds 2\n          \
+                  oarlock load --server https://crypto.example.com:7443 --op p256-sign --clients 8,64\n\n\
+                  Each combination of --op, --by, --keys-at, --clients, --in-flight and --batch is a row. Keys come with each \
                   client's stream unless --keys-at says otherwise, so any server will do that lets clients bring keys; \"null\" \
                   asks for the server's null key (engines.null_key), which shows what the service costs without cryptography.\n\
-                  The server's CPU time per operation is what it says of itself, all its threads together."
-)]
+                  The server's CPU time per operation is what it says of itself, all its threads together.")]
 pub(crate) struct LoadCommand {
     #[command(flatten)]
     server: ServerArgs,

@@ -7,9 +7,8 @@
 //! | `engines`, `records`, `serve`, `milter`, `call`, `keys`, `dkim`, `dnssec` | the commands |
 //! | `load` | the server that `oarlock load` measures |
 //! | `manual` | completions of shells, manual pages |
-//! | `service_manager` | messages to systemd |
 //! | `key_records` | the sources of the keys of mail |
-//! | `key_path`, `draft_file` | options that name files of keys; outputs that appear whole or not at all |
+//! | `key_path` | options that name files of keys |
 //! | `time` | points in time as options |
 #![forbid(unsafe_code)]
 
@@ -17,7 +16,6 @@ mod args;
 mod call;
 mod dkim;
 mod dnssec;
-mod draft_file;
 mod engines;
 mod exit;
 mod key_path;
@@ -28,7 +26,6 @@ mod manual;
 mod milter;
 mod records;
 mod serve;
-mod service_manager;
 mod time;
 mod usage;
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use oarlock_io::service_manager::ServiceState;
 use oarlock_mailfilter::{
     FilterConfig, FilterConfigError, FilterService, FilterServiceError, SigningKeyFault,
 };
@@ -15,8 +16,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
 use crate::key_records::{self, SourceError};
-use crate::serve::{LogFormat, harden, log, stopped};
-use crate::service_manager::{ServiceState, notify};
+use crate::serve::{LogFormat, harden, log, report_state, stopped};
 use oarlock_measure::table::count;
 use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 
@@ -25,16 +25,19 @@ use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 #[command(
     after_help = "Without --config it listens at unix:/run/oarlock-milter/milter.sock, verifies, and signs nothing.\n\
                   SIGHUP reloads the configuration, the signing table and the keys; invalid ones are rejected, and the\n\
-                  old ones stay. SIGTERM and SIGINT drain: current messages are finished. SIGUSR1 and SIGUSR2 do nothing."
+                  old ones stay. SIGTERM and SIGINT drain: current messages are finished. SIGUSR1 and SIGUSR2 do nothing.\n\n\
+                  Examples: oarlock milter --config /etc/oarlock/milter.toml --check\n          \
+                  oarlock milter --config /etc/oarlock/milter.toml\n\
+                  Postfix: smtpd_milters = unix:/run/oarlock-milter/milter.sock (docs/milter.md)"
 )]
 pub(crate) struct MilterArgs {
-    /// Configuration file [default: every setting at its default]
+    /// Configuration file; docs/milter.toml is an example [default: every setting has its default]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Check the configuration, the signing table and every key, print what would be done, and exit
     #[arg(long)]
     check: bool,
-    /// Read key records from this file instead of DNS: zone file lines, or `name record`
+    /// Read key records from this file instead of DNS: lines of a zone file, or lines of a name and a record
     #[arg(long, value_name = "FILE")]
     keys_file: Option<PathBuf>,
     /// Form of the log on stderr
@@ -109,10 +112,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &MilterArgs) -> Result<(), Milte
         }
         let hangups =
             tokio::spawn(hear_hangups(hangups, service, args.config.clone(), global.engine_names()));
-        notify(ServiceState::Ready);
+        report_state(ServiceState::Ready);
         let stop = async {
             stopped.await;
-            notify(ServiceState::Stopping);
+            report_state(ServiceState::Stopping);
         };
         bound.run(stop).await;
         hangups.abort();

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `args` | the command's arguments, and the job that they describe |
 //! | `keys` | keys by flag or from a file of keys |
-//! | `source`, `target` | a file cut into chunks of whole rows; files that appear whole or not at all |
+//! | `source` | the input file, cut into chunks of whole rows |
 //! | `pipeline` | threads that read, compute and write in turns |
 //! | `order` | chunks in their order, rejected rows, progress |
 //! | `error` | the errors |
@@ -18,11 +18,11 @@ mod keys;
 mod order;
 mod pipeline;
 mod source;
-mod target;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use oarlock_io::output::OutputFile;
 use oarlock_records::FilePlan;
 use serde::Serialize;
 
@@ -32,7 +32,6 @@ pub(crate) use self::error::RecordsError;
 use self::order::{ChunkOrder, RowTotals};
 use self::pipeline::RecordPipeline;
 use self::source::ChunkSource;
-pub(crate) use self::target::OutputFile;
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::progress;
 use oarlock_measure::report::print_report;
@@ -47,10 +46,9 @@ pub(crate) fn run(global: &GlobalOptions, args: &RecordsArgs) -> Result<(), Reco
     files.check(global.json)?;
     let keys = keys::load(args)?;
     let job = args.job(&keys)?;
-    let mut source = ChunkSource::open(&files.input)?;
-    let (plan, header) = source.look(files.format(), |chunk| {
-        FilePlan::new(job, keys.names, files.format(), chunk).map_err(RecordsError::Plan)
-    })?;
+    let mut source = ChunkSource::open(&files.input, files.format())?;
+    let (plan, header) = source
+        .look(|chunk| FilePlan::new(job, keys.names, files.format(), chunk).map_err(RecordsError::Plan))?;
     let secret = args.writes_plaintext();
     let output = OutputFile::open(&files.output, secret)?;
     let rejects = files.rejects.as_deref().map(|path| OutputFile::open(path, true)).transpose()?;

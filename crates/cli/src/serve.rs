@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use oarlock_io::SocketFileError;
+use oarlock_io::service_manager::{ServiceState, notify};
 use oarlock_server::development::{CLIENT, Development, DevelopmentError};
 use oarlock_server::{
     Addresses, BoundServer, CryptoserverConfig, CryptoserverError, ReloadHandle, config::ConfigError,
@@ -16,26 +17,29 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::service_manager::{ServiceState, notify};
 use oarlock_measure::terminal;
 use oarlock_measure::{CommandError, FailureKind, GlobalOptions};
 
 /// Arguments of `oarlock serve`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Without --config a development set-up is made once under the XDG state directory: an authority, certificates \
-                  for the server and one client, sample keys, and the configuration that names them.\n\
+    after_help = "Without --config the command sets up a server for trials once, in the directory of --state: an authority, \
+                  certificates for the server and one client, sample keys, and the configuration oarlock.toml. It listens at \
+                  127.0.0.1:7443 and at oarlock.sock in that directory, and prints commands to try.\n\
                   SIGHUP reloads certificates, keys and grants, and opens the audit log again.\n\
-                  SIGTERM and SIGINT drain: current requests are answered, new ones rejected."
+                  SIGTERM and SIGINT drain: current requests are answered, new ones rejected.\n\n\
+                  Examples: oarlock serve\n          \
+                  oarlock serve --config /etc/oarlock/oarlock.toml --check\n          \
+                  oarlock serve --config /etc/oarlock/oarlock.toml --log json"
 )]
 pub(crate) struct ServeArgs {
-    /// Configuration file [default: a development set-up]
+    /// Configuration file; docs/oarlock.toml is an example [default: oarlock.toml in the directory of --state]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Check the configuration and its files without changing anything, print what would be served, and exit
     #[arg(long)]
     check: bool,
-    /// Directory of the development set-up [default: oarlock in the XDG state directory]
+    /// Directory of the server for trials [default: $XDG_STATE_HOME/oarlock, else ~/.local/state/oarlock]
     #[arg(long, value_name = "DIRECTORY", conflicts_with = "config")]
     state: Option<PathBuf>,
     /// Form of the log on stderr
@@ -45,7 +49,7 @@ pub(crate) struct ServeArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// Lines for readers
+    /// Lines of text
     Text,
     /// One JSON object per line
     Json,
@@ -124,10 +128,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &ServeArgs) -> Result<(), ServeE
         }
         let reloads =
             tokio::spawn(hear_hangups(hangups, server.reload_handle(), path, global.engine_names()));
-        notify(ServiceState::Ready);
+        report_state(ServiceState::Ready);
         let stop = async {
             stopped.await;
-            notify(ServiceState::Stopping);
+            report_state(ServiceState::Stopping);
         };
         let outcome = server.run(stop).await;
         reloads.abort();
@@ -234,6 +238,13 @@ pub(crate) fn harden() {
     }
     for warning in hardened.warnings {
         tracing::warn!("{warning}");
+    }
+}
+
+/// Notifies the service manager of this service's state.
+pub(crate) fn report_state(state: ServiceState) {
+    if let Err(error) = notify(state) {
+        tracing::warn!(%error, "NOTIFY_SOCKET: the service manager did not get this service's state");
     }
 }
 

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_absolute_or_seen_from_now() {
+    fn times_are_absolute_or_relative_to_now() {
         let from = |text: &str| text.parse::<TimePoint>().map(|time| time.from(1000));
         assert_eq!(
             ["+1m", "-1m", "20240101000000", "5"].map(from),

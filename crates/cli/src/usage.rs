@@ -105,7 +105,7 @@ fn in_command(arg: Arg, path: &str) -> Arg {
     }
     match default_threads(path) {
         Some(default) if arg.get_id() == "threads" => {
-            arg.help(format!("Threads to work with [default: {default}]"))
+            arg.help(format!("Number of threads, 1 to 4096 [default: {default}]"))
         }
         _ => arg,
     }

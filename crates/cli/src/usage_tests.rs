@@ -98,7 +98,7 @@ fn global_options_are_read_wherever_they_stand() {
 }
 
 #[test]
-fn every_effect_is_of_a_command() {
+fn every_effect_belongs_to_a_command() {
     let leaves: Vec<String> = all_leaves().iter().map(|leaf| leaf.join(" ")).collect();
     for (path, _) in EFFECTS {
         assert!(leaves.iter().any(|leaf| leaf == path), "{path}");
@@ -116,7 +116,7 @@ fn help_shows_own_options_first_and_global_ones_under_their_heading() {
     for leaf in all_leaves() {
         let words: Vec<&str> = leaf.iter().map(String::as_str).collect();
         let (path, text) = (leaf.join(" "), help(&words));
-        let (own, global) = text.split_once("GlobalOptions options:\n").unwrap_or_else(|| panic!("{text}"));
+        let (own, global) = text.split_once("Global options:\n").unwrap_or_else(|| panic!("{text}"));
         for option in ["--json", "--color", "--verbose", "--engines", "--threads"] {
             assert!(!own.contains(&format!(" {option}")), "{path}: {option}\n{text}");
         }
@@ -159,7 +159,7 @@ fn colour_is_known_before_the_command_line_is() {
 }
 
 #[test]
-fn mistakes_lose_the_label_of_the_parser() {
+fn errors_of_usage_lose_the_label_of_the_parser() {
     let error = command().try_get_matches_from(["oarlock", "speed", "--nonsense"]).unwrap_err();
     let (text, plain) = (error.render(), error.render().to_string());
     for shown in [text.to_string(), text.ansi().to_string()] {

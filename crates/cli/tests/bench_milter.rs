@@ -1,4 +1,4 @@
-//! `oarlock bench milter`: MTAs at our own filter.
+//! `oarlock bench milter` with our own filter.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod program;
@@ -38,7 +38,7 @@ fn every_row_is_measured_at_each_number_of_sessions() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_said() {
+fn rejects_rows_that_cannot_be_measured() {
     let directory = tempfile::tempdir().unwrap();
     let nobody = format!("unix:{}", directory.path().join("nobody").display());
     let output = oarlock(&["bench", "milter", "--connect", &nobody, "--rows", "accept", "--seconds", "0.1"]);

@@ -1,4 +1,4 @@
-//! Servers of others, measured with and without the provider.
+//! nginx and HAProxy, measured with and without the provider.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod program;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use program::{code, command, stderr};
 
-/// The provider as this build made it; None, and said so, where it was not built.
+/// Returns the path of the provider that this build made. Prints SKIPPED and returns None if it was not built.
 fn module() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_BIN_EXE_oarlock")).parent().unwrap();
     let found = [beside.to_owned(), beside.join("deps")]
@@ -22,7 +22,7 @@ fn module() -> Option<PathBuf> {
     found
 }
 
-/// Whether a program is installed; said where it is not.
+/// True if a program is installed; prints SKIPPED if not.
 fn has(name: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut directories = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
@@ -33,12 +33,12 @@ fn has(name: &str) -> bool {
     is_here
 }
 
-/// Rows at a small scale, with what servers were set up with left in `keep`.
+/// Measures rows at a small scale. The files of the servers stay in `keep`.
 fn rows(name: &str, module: &Path, keep: &Path) -> Vec<Value> {
     let mut command =
         command(&["--json", "bench", "tls", "--rows", name, "--seconds", "0.3", "--turns", "1"]);
     command.args(["--connections", "2", "--workers", "2", "--provider"]).arg(module).arg("--keep").arg(keep);
-    // What would win over the settings of the rows.
+    // This variable would override the settings of the rows.
     let output = command.env("OARLOCK_MODE", "neither").output().unwrap();
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     serde_json::from_slice(&output.stdout).unwrap()
@@ -96,7 +96,7 @@ fn reloads_and_killed_workers_fail_no_other_connection() {
 }
 
 #[test]
-fn wrong_usage_is_said() {
+fn reports_wrong_usage() {
     let full = tempfile::tempdir().unwrap();
     std::fs::write(full.path().join("file"), "").unwrap();
     let full = full.path().to_str().unwrap();
@@ -124,7 +124,7 @@ fn wrong_usage_is_said() {
 }
 
 #[test]
-fn a_library_that_is_no_provider_fails_with_the_servers_log() {
+fn a_library_that_is_not_a_provider_fails_with_the_log_of_the_server() {
     if !has("nginx") {
         return;
     }

@@ -1,4 +1,4 @@
-//! `oarlock call` under symmetric keys, and what it does with secrets.
+//! `oarlock call` under symmetric keys, and the permissions of files with secrets.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use served::Served;
 use tempfile::TempDir;
 
-/// Keys whose results are known: RFC 4231 4.2; SP 800-38B D.1; the other two are any.
+/// Keys of published examples (RFC 4231 4.2, SP 800-38B D.1), and two arbitrary keys.
 const KEYS: &str = concat!(
     "{\"name\":\"rfc4231\",\"type\":\"hmac\",\"hex\":\"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b\"}\n",
     "{\"name\":\"aes\",\"type\":\"aes128\",\"hex\":\"2b7e151628aed2a6abf7158809cf4f3c\"}\n",
@@ -23,12 +23,12 @@ const KEYS: &str = concat!(
     "{\"name\":\"tdes\",\"type\":\"tdes2\",\"hex\":\"0123456789abcdeffedcba9876543210\"}\n",
 );
 
-struct Place {
+struct CallFolder {
     place: TempDir,
     served: Served,
 }
 
-impl Place {
+impl CallFolder {
     fn new() -> Self {
         let place = tempfile::tempdir().unwrap();
         let development = Development::at(place.path());
@@ -42,7 +42,7 @@ impl Place {
         self.place.path().join(name)
     }
 
-    /// `oarlock call WORDS`, in which @NAME is a file of the folder.
+    /// Runs `oarlock call WORDS`, in which @NAME is a file of the directory.
     fn call(&self, words: &str) -> Output {
         let words: Vec<String> = words
             .split(' ')
@@ -73,7 +73,7 @@ impl Place {
 
 #[test]
 fn values_are_sealed_and_opened_again() {
-    let place = Place::new();
+    let place = CallFolder::new();
     fs::write(place.path("value"), "4111111111111111").unwrap();
     for (seal, open, more) in [
         ("seal --key aes --aad cards", "open --key aes --aad cards", 12 + 16),
@@ -101,8 +101,8 @@ fn values_are_sealed_and_opened_again() {
 
 /// McGrew and Viega, "The Galois/Counter Mode of Operation", test cases 1 and 2; RFC 4231 4.2; SP 800-38B D.1.
 #[test]
-fn published_values_come_out() {
-    let place = Place::new();
+fn published_examples_are_reproduced() {
+    let place = CallFolder::new();
     fs::write(place.path("zeros"), [0; 16]).unwrap();
     fs::write(place.path("empty"), "").unwrap();
     let iv = "000000000000000000000000";
@@ -123,8 +123,8 @@ fn published_values_come_out() {
 }
 
 #[test]
-fn mistakes_say_what_was_expected() {
-    let place = Place::new();
+fn errors_name_what_was_expected() {
+    let place = CallFolder::new();
     fs::write(place.path("value"), "odd length").unwrap();
     for (words, reason) in [
         ("seal --key aes --cipher tdes2-cbc --in @value", "expected aes128-gcm or aes128-cbc"),
@@ -147,8 +147,8 @@ fn mistakes_say_what_was_expected() {
 }
 
 #[test]
-fn secrets_are_their_owners_alone() {
-    let place = Place::new();
+fn only_the_owner_can_read_written_secrets() {
+    let place = CallFolder::new();
     fs::write(place.path("value"), "secret").unwrap();
     place.ok("public-key x25519 --out @peer.pem");
     place.ok("seal --key aes --in @value --out @sealed");

@@ -1,4 +1,4 @@
-//! Properties that all commands have in common: the places of options, the reports of mistakes, and documents of JSON.
+//! Properties of all commands: the positions of options, errors of usage, and JSON documents.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;
@@ -14,11 +14,11 @@ use serde_json::Value;
 use program::{code, command, oarlock, stderr};
 use served::Served;
 
-/// The settings of a filter that verifies.
+/// The configuration of a filter that verifies.
 const MILTER: &str =
     "mode = \"verify\"\nauthserv_id = \"mx.example\"\n[listen]\nsockets = [\"inet:8891@127.0.0.1\"]\n";
 
-/// The one document on stdout, in one line.
+/// Returns the JSON document on stdout, which must be one line.
 fn document(output: &Output) -> Value {
     let value = lines_of_document(output);
     let text = std::str::from_utf8(&output.stdout).unwrap();
@@ -26,7 +26,7 @@ fn document(output: &Output) -> Value {
     value
 }
 
-/// The one document on stdout, in any number of lines.
+/// Returns the JSON document on stdout, which may have several lines.
 fn lines_of_document(output: &Output) -> Value {
     let text = std::str::from_utf8(&output.stdout).unwrap();
     let value = serde_json::from_str(text).unwrap_or_else(|error| {
@@ -37,7 +37,7 @@ fn lines_of_document(output: &Output) -> Value {
 }
 
 #[test]
-fn mistakes_of_usage_begin_as_all_others_do() {
+fn errors_of_usage_begin_like_all_other_errors() {
     for line in [
         &["--nonsense"][..],
         &["speed", "--ops"],
@@ -66,7 +66,7 @@ fn color_is_always_never_or_automatic() {
 }
 
 #[test]
-fn an_option_without_effect_is_said_and_not_refused() {
+fn warns_about_an_option_without_effect() {
     let place = tempfile::tempdir().unwrap();
     let list = ["keys", "list", "--engines", "scalar", "--threads", "2", "--directory"];
     let output = command(&list).arg(place.path()).output().unwrap();
@@ -95,7 +95,7 @@ fn tables_fit_the_terminal() {
 }
 
 #[test]
-fn an_unknown_name_in_the_environment_is_a_mistake() {
+fn rejects_an_unknown_engine_in_the_environment() {
     for value in ["foo", "lanes,Scalar", "lanes,,foo"] {
         for line in [&["engines"][..], &["speed", "--ops", "p256-sign"], &["dkim", "verify", "/dev/null"]] {
             let output = command(line).env("OARLOCK_DISABLE", value).output().unwrap();
@@ -108,7 +108,7 @@ fn an_unknown_name_in_the_environment_is_a_mistake() {
 }
 
 #[test]
-fn absent_engines_are_in_the_list_with_their_reasons() {
+fn lists_absent_engines_with_their_reasons() {
     let output = command(&["engines", "--json"]).env("OARLOCK_DISABLE", "lanes").output().unwrap();
     let rows = document(&output);
     let lanes = rows.as_array().unwrap().iter().find(|row| row["engine"] == "lanes").unwrap();
@@ -117,7 +117,7 @@ fn absent_engines_are_in_the_list_with_their_reasons() {
 }
 
 #[test]
-fn connections_come_from_the_environment_and_from_behind() {
+fn connection_options_come_from_the_environment_or_follow_the_command() {
     let place = tempfile::tempdir().unwrap();
     let served = Served::start(place.path());
     let tls = format!("https://{}", served.said["tcp"].as_str().unwrap());
@@ -146,7 +146,7 @@ fn connections_come_from_the_environment_and_from_behind() {
 }
 
 #[test]
-fn servers_say_which_engines_are_absent() {
+fn servers_log_absent_engines() {
     let place = tempfile::tempdir().unwrap();
     oarlock_server::development::Development::at(place.path()).prepare().unwrap();
     let config = oarlock_server::development::Development::at(place.path()).config();
@@ -207,7 +207,7 @@ fn every_json_output_is_one_document() {
             let output = command(&[&words, force].concat()).current_dir(place.path()).output().unwrap();
             assert_eq!(code(&output), 0, "{line}: {}", stderr(&output));
             if line.starts_with("dkim sign") {
-                // Results of mails are written as they come, each in its line of the one document.
+                // The results of mails are written one by one, each in its own line of the document.
                 lines_of_document(&output);
             } else {
                 document(&output);

@@ -1,4 +1,4 @@
-//! The program as its users run it: output, exit codes, and what is said about mistakes.
+//! The program as its users run it: output, exit codes, and errors of usage.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod program;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use program::{code, command, oarlock, stderr};
 
-/// The rows on stdout, which hold nothing but JSON.
+/// Returns the rows on stdout, which must be JSON.
 fn rows(output: &Output) -> Vec<Value> {
     assert_eq!(code(output), 0, "{}", stderr(output));
     serde_json::from_slice::<Vec<Value>>(&output.stdout).unwrap()
@@ -21,7 +21,7 @@ fn temporary(name: &str) -> PathBuf {
 }
 
 #[test]
-fn engines_tells_every_verdict() {
+fn engines_prints_every_self_test() {
     let rows = rows(&oarlock(&["--json", "engines"]));
     assert!(rows.len() > 60);
     let is_good = |row: &Value| match row["absence"].is_null() {
@@ -39,7 +39,7 @@ fn engines_tells_every_verdict() {
 }
 
 #[test]
-fn speed_prints_the_documented_fields_and_draws() {
+fn speed_prints_the_documented_fields_and_a_plot() {
     let plot = temporary("speed.svg");
     let path = plot.to_str().unwrap();
     let ops = "ed25519-verify,aes128-gcm-40,sha256-64";
@@ -90,7 +90,7 @@ fn speed_prints_the_documented_fields_and_draws() {
 }
 
 #[test]
-fn speed_ends_with_a_plain_sentence() {
+fn speed_ends_with_a_sentence() {
     let output =
         oarlock(&["speed", "--ops", "sha1-64", "--seconds", "0.02", "--records", "64", "--no-check"]);
     let text = String::from_utf8(output.stdout).unwrap();
@@ -118,7 +118,7 @@ fn speed_fits_costs_with_their_error() {
 }
 
 #[test]
-fn the_ladder_has_every_step_and_compares_it() {
+fn the_ladder_measures_and_compares_every_step() {
     let plot = temporary("ladder.svg");
     let common = ["--json", "ladder", "--batches", "1,40", "--keys", "6", "--seconds", "0.0005"];
     let rows =
@@ -142,7 +142,7 @@ fn the_ladder_has_every_step_and_compares_it() {
 }
 
 #[test]
-fn latency_answers_for_every_rule() {
+fn latency_measures_every_rule() {
     let output =
         oarlock(&["--json", "latency", "--op", "ed25519-sign", "--loads", "5,50", "--seconds", "0.05"]);
     let rows = rows(&output);
@@ -157,7 +157,7 @@ fn latency_answers_for_every_rule() {
 }
 
 #[test]
-fn an_absent_engine_is_told_once_and_scalar_does_its_work() {
+fn warns_once_about_an_absent_engine_and_uses_scalar() {
     let without_lanes =
         |arguments: &[&str]| command(arguments).env("OARLOCK_DISABLE", "lanes").output().unwrap();
     let told = "oarlock: lanes: turned off by OARLOCK_DISABLE; the scalar engine does its work\n";
@@ -167,7 +167,7 @@ fn an_absent_engine_is_told_once_and_scalar_does_its_work() {
         assert_eq!(stderr(&output).matches(told).count(), 1, "{}", stderr(&output));
         let rows = rows(&output);
         assert!(rows.len() == 2 && rows.iter().all(|row| row["engine"] == "scalar"));
-        // Without lanes it has tables of its own, for keys that verify.
+        // Without the lanes, the scalar engine has tables for keys that verify often.
         assert!(rows.iter().all(|row| (row["table_bytes"] == 0) == (row["op"] == "p256-sign")), "{rows:?}");
     }
     let latency = ["latency", "--op", "ed25519-sign", "--loads", "5", "--seconds", "0.05"];
@@ -184,7 +184,7 @@ fn an_absent_engine_is_told_once_and_scalar_does_its_work() {
 }
 
 #[test]
-fn hot_rows_come_for_every_number_of_keys() {
+fn hot_rows_are_measured_for_each_number_of_keys() {
     let arguments =
         ["--json", "speed", "--ops", "p256-verify-hot", "--keys", "1,8", "--seconds", "0.02", "--no-check"];
     let rows = rows(&oarlock(&arguments));
@@ -193,7 +193,7 @@ fn hot_rows_come_for_every_number_of_keys() {
         own.map(|row| row["keys"].as_u64().unwrap()).collect()
     };
     assert_eq!(keys("scalar"), [1, 8]);
-    // Tables of all keys are there before anything is timed.
+    // The tables of all keys are built before anything is timed.
     for engine in ["scalar", "lanes"] {
         let bytes: Vec<u64> = rows
             .iter()
@@ -205,7 +205,7 @@ fn hot_rows_come_for_every_number_of_keys() {
 }
 
 #[test]
-fn mistakes_end_with_two_and_say_what_was_expected() {
+fn errors_of_usage_exit_with_2_and_name_what_was_expected() {
     let folder = tempfile::tempdir().unwrap();
     let absent = folder.path().join("absent/x.svg").to_str().unwrap().to_owned();
     let unwritten = format!("cannot write {absent}");
@@ -241,9 +241,9 @@ fn mistakes_end_with_two_and_say_what_was_expected() {
     }
 }
 
-/// Accounts of services often have a home that does not exist.
+/// Accounts of services often have a home directory that does not exist.
 #[test]
-fn no_directory_is_made_for_a_home_that_does_not_exist() {
+fn creates_no_directory_in_a_missing_home() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("absent");
     for (arguments, expected) in [
@@ -267,7 +267,7 @@ fn no_directory_is_made_for_a_home_that_does_not_exist() {
 }
 
 #[test]
-fn help_and_version_are_no_mistakes() {
+fn help_and_version_exit_with_0() {
     for arguments in
         [&["--help"][..], &["speed", "--help"], &["latency", "--help"], &["ladder", "--help"], &["--version"]]
     {
@@ -279,7 +279,7 @@ fn help_and_version_are_no_mistakes() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_failure() {
+fn a_reader_that_closes_stdout_early_is_not_a_failure() {
     let mut child = command(&["engines"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();

@@ -16,11 +16,11 @@ use tempfile::TempDir;
 const MAIL: &str = "From: a@example.com\nTo: b@example.net\nSubject: hello\n\nHow  are you? \n\n";
 
 /// A directory with two keys and a file of their records.
-struct Place {
+struct MailFolder {
     dir: TempDir,
 }
 
-impl Place {
+impl MailFolder {
     fn new() -> Self {
         let place = Self { dir: TempDir::new().unwrap() };
         let mut records = String::new();
@@ -82,7 +82,7 @@ fn results(output: &std::process::Output) -> Vec<String> {
 
 #[test]
 fn one_message_goes_through_a_pipe_and_comes_back_signed_twice() {
-    let place = Place::new();
+    let place = MailFolder::new();
     for mail in [MAIL.to_owned(), MAIL.replace('\n', "\r\n")] {
         let signed = place.sign(&[&place.write("mail", &mail)]);
         assert_eq!(code(&signed), 0, "{}", stderr(&signed));
@@ -112,7 +112,7 @@ fn one_message_goes_through_a_pipe_and_comes_back_signed_twice() {
 
 #[test]
 fn folders_are_signed_in_place_elsewhere_and_as_an_mbox() {
-    let place = Place::new();
+    let place = MailFolder::new();
     for number in 0..300 {
         place.write(
             &format!("mails/{number:03}"),
@@ -124,7 +124,7 @@ fn folders_are_signed_in_place_elsewhere_and_as_an_mbox() {
     assert!(stderr(&signed).contains("300 messages: 600 signatures"), "{}", stderr(&signed));
     let found = place.verify(&[&place.path("out")]);
     assert_eq!((code(&found), results(&found)), (0, vec!["pass".to_owned(); 600]));
-    // In the order of the names, whatever thread was first.
+    // The order is that of the names, whichever thread finished first.
     let sources: Vec<String> =
         lines(&found).iter().filter_map(|line| Some(line.get("source")?.as_str()?.to_owned())).collect();
     assert!(sources.is_sorted() && sources.len() == 600);
@@ -151,8 +151,8 @@ fn folders_are_signed_in_place_elsewhere_and_as_an_mbox() {
 }
 
 #[test]
-fn a_record_in_test_mode_is_told_although_the_body_was_changed() {
-    let place = Place::new();
+fn reports_test_mode_even_if_the_body_was_changed() {
+    let place = MailFolder::new();
     let records = fs::read_to_string(place.path("records")).unwrap();
     place.write("records", &records.replace("v=DKIM1; k=", "v=DKIM1; t=y; k="));
     let signed = place.sign(&[&place.write("mail", MAIL)]);
@@ -165,8 +165,8 @@ fn a_record_in_test_mode_is_told_although_the_body_was_changed() {
 }
 
 #[test]
-fn signing_again_replaces_what_was_signed_before() {
-    let place = Place::new();
+fn signing_again_replaces_the_old_signature() {
+    let place = MailFolder::new();
     let mail = place.write("mails/one", MAIL);
     place.write("mails/two", &MAIL.replace('\n', "\r\n"));
     let fields =
@@ -184,7 +184,7 @@ fn signing_again_replaces_what_was_signed_before() {
     );
     let found = place.verify(&[&place.path("mails")]);
     assert_eq!((code(&found), results(&found)), (0, vec!["pass".to_owned(); 4]));
-    // Other fields stay: those of another selector, those of another domain, and those that are no signatures.
+    // Signatures of another selector or domain stay, and so do other fields.
     let key = format!("s2={}", place.path("s1"));
     let again = oarlock(&["dkim", "sign", "--domain", "example.com", "--key", &key, "--in-place", &mail]);
     assert_eq!((code(&again), fields("mails/one")), (0, 3), "{}", stderr(&again));
@@ -196,8 +196,8 @@ fn signing_again_replaces_what_was_signed_before() {
 }
 
 #[test]
-fn the_record_of_a_key_that_exists_is_printed() {
-    let place = Place::new();
+fn dns_prints_the_record_of_an_existing_key() {
+    let place = MailFolder::new();
     let records = fs::read_to_string(place.path("records")).unwrap();
     for (selector, kind, bits) in [("s1", "rsa", 2048), ("ed", "ed25519", 256)] {
         let public = oarlock(&["keys", "show", &place.path(selector), "--pem"]);
@@ -207,7 +207,7 @@ fn the_record_of_a_key_that_exists_is_printed() {
             let named = ["dkim", "dns", &file, "--domain", "example.com", "--selector", selector];
             let printed = oarlock(&named);
             assert_eq!(code(&printed), 0, "{}", stderr(&printed));
-            // What was printed when the key was made.
+            // This line was printed when the key was made.
             let line = String::from_utf8(printed.stdout).unwrap();
             assert!(records.contains(&line), "{line}");
             let shown = oarlock(&[&["--json"], &named[..], &["--test-mode"]].concat());
@@ -219,7 +219,7 @@ fn the_record_of_a_key_that_exists_is_printed() {
             assert!(strings.iter().all(|string| string.len() <= 255));
             assert_eq!(shown["record"], strings.concat());
             assert!(strings[0].contains("; t=y; "), "{strings:?}");
-            // Alone it is one line, for the forms of DNS providers.
+            // The record alone is one line, for the web forms of DNS providers.
             let alone = oarlock(&["dkim", "dns", &file]);
             let alone = String::from_utf8(alone.stdout).unwrap();
             assert!(alone.starts_with("v=DKIM1; k=") && alone.lines().count() == 1, "{alone}");
@@ -237,8 +237,8 @@ fn the_record_of_a_key_that_exists_is_printed() {
 }
 
 #[test]
-fn a_record_is_compared_with_its_key() {
-    let place = Place::new();
+fn check_compares_a_record_with_its_key() {
+    let place = MailFolder::new();
     let check = |selector: &str, more: &[&str]| {
         oarlock(
             &[&["dkim", "check", "example.com", selector, "--keys-file", &place.path("records")], more]
@@ -266,8 +266,8 @@ fn a_record_is_compared_with_its_key() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
-    let place = Place::new();
+fn reports_what_cannot_be_done() {
+    let place = MailFolder::new();
     let mail = place.write("mail", MAIL);
     let said = |arguments: &[&str], expected: i32, text: &str| {
         let output = oarlock(arguments);
@@ -318,7 +318,7 @@ fn what_cannot_be_done_is_said() {
 
 #[test]
 fn engines_are_compared_on_messages_as_the_paper_did() {
-    let place = Place::new();
+    let place = MailFolder::new();
     let (mail, bare) = (place.write("mail", MAIL), place.write("bare", "Subject: nobody's\n\nbody\n"));
     let plot = place.path("gains.svg");
     let output = oarlock(&["--json", "dkim", "verify", "--compare", "--turns", "1", &mail, &bare]);
@@ -352,7 +352,7 @@ fn engines_are_compared_on_messages_as_the_paper_did() {
     assert_eq!(code(&oarlock(&["dkim", "sign", "--plot", "x.svg", &mail])), 2);
 }
 
-/// Runs a peer's program with this on its standard input. None, said aloud, where the program is missing.
+/// Runs another program with this standard input. Prints SKIPPED and returns None if it is not installed.
 fn peer(program: &str, arguments: &[&str], input: &[u8]) -> Option<std::process::Output> {
     let child = Command::new(program)
         .args(arguments)
@@ -364,14 +364,14 @@ fn peer(program: &str, arguments: &[&str], input: &[u8]) -> Option<std::process:
         eprintln!("SKIPPED: {program} is not installed");
         return None;
     };
-    // A peer that has seen enough closes its end.
+    // The program may end before it has read everything.
     let _ = child.stdin.take().unwrap().write_all(input);
     Some(child.wait_with_output().unwrap())
 }
 
 #[test]
 fn mail_dkim_verifies_our_signatures_and_signs_for_us() {
-    let place = Place::new();
+    let place = MailFolder::new();
     let record = fs::read_to_string(place.path("records")).unwrap();
     let text: String = record.split("ed._domainkey").next().unwrap().split('"').skip(1).step_by(2).collect();
     place.write("record", &text);
@@ -423,7 +423,7 @@ fn mail_dkim_verifies_our_signatures_and_signs_for_us() {
 
 #[test]
 fn dkimpy_verifies_our_signatures_and_signs_for_us() {
-    let place = Place::new();
+    let place = MailFolder::new();
     let records = fs::read_to_string(place.path("records")).unwrap();
     let record = |part: &str| -> String { part.split('"').skip(1).step_by(2).collect() };
     let (rsa, ed) = records.split_once("ed._domainkey").unwrap();
@@ -463,7 +463,7 @@ for form in [b'simple', b'relaxed']:
 
 #[test]
 fn opendkim_verifies_our_signatures() {
-    let place = Place::new();
+    let place = MailFolder::new();
     let records = fs::read_to_string(place.path("records")).unwrap();
     let text: String = records.split("ed._domainkey").next().unwrap().split('"').skip(1).step_by(2).collect();
     let keys = place.write("testkeys", &format!("s1._domainkey.example.com {text}\n"));
@@ -487,8 +487,8 @@ fn opendkim_verifies_our_signatures() {
 }
 
 #[test]
-fn a_key_that_others_may_read_signs_nothing() {
-    let place = Place::new();
+fn rejects_a_signing_key_that_others_can_read() {
+    let place = MailFolder::new();
     let mail = place.write("mail.eml", "From: a@example.com\nSubject: s\n\nbody\n");
     assert_eq!(code(&place.sign(&[&mail])), 0);
     fs::set_permissions(place.path("s1"), fs::Permissions::from_mode(0o644)).unwrap();
@@ -502,8 +502,8 @@ fn a_key_that_others_may_read_signs_nothing() {
 }
 
 #[test]
-fn times_are_written_as_everywhere() {
-    let place = Place::new();
+fn accepts_times_in_every_form() {
+    let place = MailFolder::new();
     let mail = place.write("mail", MAIL);
     let signed_at = |time: &str| {
         let signed = place.sign(&["--expire", "86400", "--time", time, &mail]);
@@ -527,8 +527,8 @@ fn times_are_written_as_everywhere() {
 }
 
 #[test]
-fn lookups_for_one_message_are_bounded() {
-    let place = Place::new();
+fn limits_the_lookups_for_one_message() {
+    let place = MailFolder::new();
     let signed = place.sign(&[&place.write("mail", MAIL)]);
     let signed = place.write("signed", &String::from_utf8(signed.stdout).unwrap());
     assert_eq!(results(&place.verify(&["--max-lookups", "2", &signed])), ["pass", "pass"]);

@@ -1,4 +1,4 @@
-//! `oarlock dnssec bench`: its rows, of a zone so small that the rates mean nothing.
+//! The rows of `oarlock dnssec bench`, for a zone so small that the rates have no meaning.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;
@@ -9,7 +9,7 @@ use serde_json::Value;
 const ROWS: [&str; 3] = ["verify-p256", "sign-p256", "parse"];
 
 #[test]
-fn rows_have_rates_and_the_best_peer_beside_them() {
+fn rows_have_rates_and_the_fastest_peer() {
     let rows = ROWS.join(",");
     let arguments = ["--json", "dnssec", "bench", "--delegations", "50", "--turns", "1", "--rows", &rows];
     let done = oarlock(&arguments);
@@ -29,7 +29,7 @@ fn rows_have_rates_and_the_best_peer_beside_them() {
     assert!(report.iter().all(|row| ROWS.iter().any(|name| row["name"] == *name)), "{report:?}");
 }
 
-/// A peer is there with its rate and the ratio, or none of them is.
+/// Asserts that a row has a peer, its rate and the ratio, or none of them.
 fn assert_row(row: &Value) {
     assert!(row["engine"].as_str().is_some_and(|engine| !engine.is_empty()), "{row}");
     assert!(row["threads"].as_u64().is_some_and(|threads| threads > 0), "{row}");
@@ -42,7 +42,7 @@ fn assert_row(row: &Value) {
 }
 
 #[test]
-fn rows_that_there_are_not_are_refused() {
+fn rejects_unknown_rows() {
     let refused = oarlock(&["dnssec", "bench", "--rows", "verify-dsa"]);
     let text = stderr(&refused);
     assert!(code(&refused) == 2 && text.contains("verify-p256") && text.contains("parse"), "{text}");

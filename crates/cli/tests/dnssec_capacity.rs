@@ -3,11 +3,12 @@
 
 mod program;
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
+use program::printed::PrintedLines;
 use program::{code, command, oarlock, stderr};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -22,16 +23,16 @@ const SMALL: &str = r#"{
     {"algorithm": "ed25519", "implementation": "ed25519-donna", "mean_per_s": 716.5, "sigma_per_s": null}
   ]
 }"#;
-/// And of the large one, table 5.2.
+/// Rates of the large machine of Blaauwendraad 2017, table 5.2.
 const LARGE: &str = r#"{
   "by": "Blaauwendraad 2017, table 5.2", "processor": "i7-4500U", "cores": 2, "runs": 100, "run_seconds": 10.0,
   "rates": [{"algorithm": "p256", "implementation": "OpenSSL 1.1.0e", "mean_per_s": 8606.3, "sigma_per_s": 53.9}]
 }"#;
 const AT_S: u32 = 1_700_000_000;
 
-struct Place(TempDir);
+struct CaptureFolder(TempDir);
 
-impl Place {
+impl CaptureFolder {
     fn new() -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         place.write("small.json", SMALL);
@@ -51,7 +52,7 @@ impl Place {
         self.path(name).to_str().unwrap().to_owned()
     }
 
-    /// The command's JSON for the small machine.
+    /// Returns the JSON of the command for the small machine.
     fn ask(&self, arguments: &[&str]) -> Value {
         let output = oarlock(
             &[&["--json", "dnssec", "capacity", "--machine", &self.text("small.json")], arguments].concat(),
@@ -73,7 +74,7 @@ fn message(flags: u8, signatures: u8) -> Vec<u8> {
 const QUERY: u8 = 1;
 const RESPONSE: u8 = 0x81;
 
-/// A capture of raw IP: seconds after the first, and messages.
+/// Returns a capture of raw IP packets: seconds after the first, and messages.
 fn pcap(packets: &[(u32, Vec<u8>)]) -> Vec<u8> {
     let mut out = 0xa1b2_c3d4_u32.to_le_bytes().to_vec();
     out.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 101, 0, 0, 0]);
@@ -93,7 +94,7 @@ fn pcap(packets: &[(u32, Vec<u8>)]) -> Vec<u8> {
     out
 }
 
-/// Ten seconds, with one query more in each, and an answer with two signatures for each query.
+/// Returns a capture of ten seconds. Each second has one query more, and each answer has two signatures.
 fn rising() -> Vec<u8> {
     let second = |after_s| {
         (0..=after_s).flat_map(move |_| [(after_s, message(QUERY, 0)), (after_s, message(RESPONSE, 2))])
@@ -106,8 +107,8 @@ fn number(value: &Value, pointer: &str) -> f64 {
 }
 
 #[test]
-fn the_papers_case_has_the_papers_answer() {
-    let place = Place::new();
+fn reproduces_the_case_of_the_paper() {
+    let place = CaptureFolder::new();
     let found = place.ask(&["--queries-per-second", "58", "--worst-case", "--overhead-us", "0"]);
     assert_eq!(number(&found, "/demand/signatures_per_s"), 174.0);
     assert_eq!(number(&found, "/demand/required_per_s"), 200.0);
@@ -117,7 +118,7 @@ fn the_papers_case_has_the_papers_answer() {
         .iter()
         .map(|row| row["is_affordable"].as_bool().unwrap())
         .collect();
-    // With half of a core: P-256 with the newest OpenSSL and Ed25519 will do, P-384 and the oldest will not.
+    // Half of a core affords P-256 with the newest OpenSSL and Ed25519, but not P-384 or the oldest OpenSSL.
     assert_eq!(affordable, [false, true, false, true]);
     let sentence = found["sentence"].as_str().unwrap();
     assert!(
@@ -132,8 +133,8 @@ fn the_papers_case_has_the_papers_answer() {
 }
 
 #[test]
-fn overhead_counts_unless_it_is_none() {
-    let place = Place::new();
+fn overhead_counts_unless_it_is_zero() {
+    let place = CaptureFolder::new();
     let found = place.ask(&["--queries-per-second", "58", "--worst-case"]);
     let with = number(&found, "/verdicts/1/validations_per_s");
     assert!((with - 1.0 / (1.0 / 786.4 + 37e-6)).abs() < 1e-6, "{with}");
@@ -141,8 +142,8 @@ fn overhead_counts_unless_it_is_none() {
 }
 
 #[test]
-fn a_load_that_nothing_affords_is_a_no() {
-    let place = Place::new();
+fn answers_no_if_no_algorithm_is_affordable() {
+    let place = CaptureFolder::new();
     let machine = place.text("small.json");
     let arguments =
         ["dnssec", "capacity", "--machine", &machine, "--queries-per-second", "1000", "--worst-case"];
@@ -153,8 +154,8 @@ fn a_load_that_nothing_affords_is_a_no() {
 }
 
 #[test]
-fn a_capture_gives_the_model() {
-    let place = Place::new();
+fn fits_the_model_to_a_capture() {
+    let place = CaptureFolder::new();
     let capture = place.write("rising.pcap", rising());
     let found = place.ask(&[&capture, "--overhead-us", "0"]);
     let traffic = &found["traffic"];
@@ -172,7 +173,7 @@ fn a_capture_gives_the_model() {
         assert_eq!(model[name]["origin"], "fit", "{name}");
         assert!((model[name]["coefficient"].as_f64().unwrap() - value).abs() < 1e-9, "{name}: {model:#}");
     }
-    // The cache has both signatures after the first second, so that there is no line.
+    // The cache has both signatures after the first second, so no line can be fitted.
     assert_eq!(model["a_v"]["origin"], "totals");
     assert!((number(&found, "/demand/signatures_per_s") - 20.0 * 2.0 / 110.0).abs() < 1e-9);
     let found = place.ask(&[&capture, "--overhead-us", "0", "--a-v", "1", "--b", "5"]);
@@ -180,12 +181,12 @@ fn a_capture_gives_the_model() {
     assert_eq!(found["model"]["a_v"]["origin"], "by hand");
 }
 
-/// RFC 1996, RFC 2136: what a server is sent besides queries asks it to verify nothing.
+/// RFC 1996, RFC 2136: a server verifies nothing for notifications and updates.
 #[test]
-fn updates_and_notifications_are_no_queries() {
+fn updates_and_notifications_are_not_queries() {
     const NOTIFY: u8 = 4 << 3;
     const UPDATE: u8 = 5 << 3;
-    let place = Place::new();
+    let place = CaptureFolder::new();
     let others = [NOTIFY, UPDATE, 0x80 | NOTIFY, 0x80 | UPDATE].map(|flags| (3, message(flags, 1)));
     let capture = place.write("update.pcap", [rising(), pcap(&others).split_off(24)].concat());
     let traffic = &place.ask(&[&capture, "--overhead-us", "0"])["traffic"];
@@ -208,7 +209,7 @@ fn updates_and_notifications_are_no_queries() {
 
 #[test]
 fn addresses_are_never_shown() {
-    let place = Place::new();
+    let place = CaptureFolder::new();
     let capture = place.write("rising.pcap", rising());
     let machine = place.text("small.json");
     for json in [&[][..], &["--json"]] {
@@ -221,8 +222,8 @@ fn addresses_are_never_shown() {
 }
 
 #[test]
-fn what_comes_before_a_truncation_counts_and_the_next_input_is_read() {
-    let place = Place::new();
+fn a_truncated_input_counts_up_to_its_end_and_the_next_is_read() {
+    let place = CaptureFolder::new();
     let whole = rising();
     let cut = place.write("cut.pcap", &whole[..whole.len() - 3]);
     let log = format!("{} a\n{} b\nnonsense\n", AT_S + 100, AT_S + 100);
@@ -241,8 +242,8 @@ fn what_comes_before_a_truncation_counts_and_the_next_input_is_read() {
 }
 
 #[test]
-fn a_log_tells_no_more_than_queries() {
-    let place = Place::new();
+fn a_query_log_gives_only_queries() {
+    let place = CaptureFolder::new();
     let log = place.write("queries.log", format!("[{AT_S}] unbound[1:0] info: 192.0.2.1 a. A IN\n"));
     let machine = place.text("small.json");
     let output = oarlock(&["dnssec", "capacity", &log, "--machine", &machine]);
@@ -257,8 +258,8 @@ fn a_log_tells_no_more_than_queries() {
 }
 
 #[test]
-fn wrong_words_and_files_are_named() {
-    let place = Place::new();
+fn errors_name_wrong_arguments_and_files() {
+    let place = CaptureFolder::new();
     let nonsense = place.write("nonsense", "hello\nworld\n");
     let damaged = place.write("damaged.gz", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1]);
     let unknown = place.write("unknown.pcap", [&pcap(&[])[..20], &[147, 0, 0, 0]].concat());
@@ -288,7 +289,7 @@ fn wrong_words_and_files_are_named() {
 
 #[test]
 fn a_machine_is_measured_saved_and_compared() {
-    let place = Place::new();
+    let place = CaptureFolder::new();
     let saved = place.text("here.json");
     let load = ["--queries-per-second", "1", "--worst-case", "--algorithms", "ed25519"];
     let measured =
@@ -313,8 +314,8 @@ fn a_machine_is_measured_saved_and_compared() {
 }
 
 #[test]
-fn machines_are_compared_as_in_the_papers_table() {
-    let place = Place::new();
+fn compares_machines_as_the_table_of_the_paper_does() {
+    let place = CaptureFolder::new();
     let large = place.write("large.json", LARGE);
     let output = oarlock(&[
         "dnssec",
@@ -333,7 +334,7 @@ fn machines_are_compared_as_in_the_papers_table() {
 
 #[test]
 fn pictures_are_drawn() {
-    let place = Place::new();
+    let place = CaptureFolder::new();
     let capture = place.write("rising.pcap", rising());
     let (queries, demand) = (place.text("queries.svg"), place.text("demand.svg"));
     place.ask(&[&capture, "--plot-queries", &queries, "--plot", &demand, "--a-v", "1"]);
@@ -346,14 +347,14 @@ fn pictures_are_drawn() {
     assert!(demand.contains("demand: 20") && demand.contains("P-384"), "{demand}");
 }
 
-/// The command, listening.
-struct Listening {
+/// The command while it listens.
+struct ListeningCommand {
     child: Child,
-    errors: BufReader<std::process::ChildStderr>,
+    errors: PrintedLines,
 }
 
-impl Listening {
-    fn start(place: &Place, socket: &Path, arguments: &[&str]) -> Self {
+impl ListeningCommand {
+    fn start(place: &CaptureFolder, socket: &Path, arguments: &[&str]) -> Self {
         let machine = place.text("small.json");
         let own = [
             "--json",
@@ -366,18 +367,15 @@ impl Listening {
         ];
         let mut command = command(&[&own[..], arguments].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut errors = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        errors.read_line(&mut line).unwrap();
-        assert!(line.contains("listening"), "{line}");
+        let mut errors = PrintedLines::of(child.stderr.take().unwrap());
+        errors.wait_for("listening");
         Self { child, errors }
     }
 
     fn end(mut self) -> (Value, String) {
         let mut out = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-        let mut errors = String::new();
-        self.errors.read_to_string(&mut errors).unwrap();
+        let errors = self.errors.all();
         assert!(self.child.wait().unwrap().success(), "{errors}");
         (serde_json::from_str(&out).unwrap(), errors)
     }
@@ -389,7 +387,7 @@ fn control(kind: u8, names_content: bool) -> Vec<u8> {
     [&[0, 0, 0, 0, 0, 0, 0, fields.len() as u8 + 4, 0, 0, 0, kind][..], &fields].concat()
 }
 
-/// A frame of dnstap with a message; odd kinds are queries.
+/// Returns a frame of dnstap with a message; odd kinds are queries.
 fn frame(kind: u8, message: &[u8]) -> Vec<u8> {
     let (time, field) = if kind % 2 == 1 { (8, 10) } else { (12, 14) };
     let mut inner = vec![8, kind, time << 3, 0x80, 0xe2, 0xcf, 0xaa, 6, field << 3 | 2, message.len() as u8];
@@ -399,10 +397,10 @@ fn frame(kind: u8, message: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_live_socket_counts_until_it_is_told_to_end() {
-    let place = Place::new();
+fn a_live_socket_counts_until_a_signal() {
+    let place = CaptureFolder::new();
     let socket = place.path("dnstap.sock");
-    let listening = Listening::start(&place, &socket, &["--worst-case", "--side", "upstream"]);
+    let listening = ListeningCommand::start(&place, &socket, &["--worst-case", "--side", "upstream"]);
     let mut stream = UnixStream::connect(&socket).unwrap();
     stream.write_all(&control(4, true)).unwrap();
     let mut accept = vec![0; control(1, true).len()];
@@ -417,7 +415,7 @@ fn a_live_socket_counts_until_it_is_told_to_end() {
     let mut finish = vec![0; control(5, false).len()];
     stream.read_exact(&mut finish).unwrap();
     assert_eq!(finish, control(5, false));
-    // One that breaks off does not hinder the others.
+    // A connection that breaks off does not disturb the others.
     let mut broken = UnixStream::connect(&socket).unwrap();
     broken.write_all(&control(2, true)).unwrap();
     broken.write_all(&[255; 4]).unwrap();
@@ -434,12 +432,12 @@ fn a_live_socket_counts_until_it_is_told_to_end() {
 }
 
 #[test]
-fn a_live_socket_ends_by_itself_and_takes_over_what_is_dead() {
-    let place = Place::new();
+fn a_live_socket_ends_after_its_time_and_replaces_a_dead_socket() {
+    let place = CaptureFolder::new();
     let socket = place.path("dnstap.sock");
     drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
     let arguments = ["--for", "0.05", "--worst-case", "--queries-per-second", "58"];
-    let (found, _) = Listening::start(&place, &socket, &arguments).end();
+    let (found, _) = ListeningCommand::start(&place, &socket, &arguments).end();
     assert_eq!(found["traffic"]["queries"], 0);
     assert_eq!(number(&found, "/demand/required_per_s"), 200.0);
 }

@@ -1,5 +1,5 @@
-//! `oarlock dnssec keygen`, `ds` and `zonegen` as their users run them, beside BIND's and NLnet Labs' programs where
-//! they are.
+//! `oarlock dnssec keygen`, `ds` and `zonegen` as their users run them, compared with programs of BIND and NLnet Labs
+//! if they are installed.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod program;
@@ -16,7 +16,7 @@ use serde_json::Value;
 use served::Served;
 use tempfile::TempDir;
 
-/// A DNSKEY, which digest, and the DS of it.
+/// Examples of a DNSKEY, a digest algorithm, and the DS.
 const RFC_EXAMPLES: [(&str, &str, &str); 6] = [
     // RFC 4034 5.4 and RFC 4509 2.3.
     (
@@ -68,7 +68,7 @@ fn json(output: &Output) -> Value {
     serde_json::from_str(&stdout(output)).unwrap()
 }
 
-/// What a program says, or None where it is not here.
+/// Runs a program and returns its output. Prints SKIPPED and returns None if it is not installed.
 fn peer(program: &str, arguments: &[&str]) -> Option<Output> {
     match Command::new(program).args(arguments).stdin(Stdio::null()).output() {
         Ok(output) => Some(output),
@@ -79,7 +79,7 @@ fn peer(program: &str, arguments: &[&str]) -> Option<Output> {
     }
 }
 
-/// Lines in one form: white space, letters and times to live differ between programs.
+/// Returns the lines in one form, because white space, letter case and TTLs differ between programs.
 fn plain(text: &str) -> Vec<String> {
     let line = |line: &str| {
         let words: Vec<String> = line.to_lowercase().split_whitespace().map(str::to_owned).collect();
@@ -99,7 +99,7 @@ fn keygen(folder: &TempDir, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn digests_printed_in_rfcs() {
+fn ds_prints_the_digests_of_the_rfcs() {
     for (dnskey, digest, ds) in RFC_EXAMPLES {
         let mut child = command(&["dnssec", "ds", "-", "--all", "--digest", digest])
             .stdin(Stdio::piped())
@@ -113,7 +113,7 @@ fn digests_printed_in_rfcs() {
 }
 
 #[test]
-fn keys_have_binds_names_modes_and_no_bad_usage() {
+fn keygen_names_files_as_bind_does_and_rejects_wrong_usage() {
     let folder = TempDir::new().unwrap();
     let made = keygen(&folder, &["Example.COM"]);
     let tag = made["key_tag"].as_u64().unwrap();
@@ -125,7 +125,6 @@ fn keys_have_binds_names_modes_and_no_bad_usage() {
     assert!(made["dnskey"].as_str().unwrap().starts_with("example.com. IN DNSKEY 257 3 13 "));
     let zsk = keygen(&folder, &["example.com", "--zsk", "--algorithm", "8", "--bits", "1024"]);
     assert_eq!((zsk["flags"].as_u64(), zsk["algorithm"].as_u64()), (Some(256), Some(8)));
-    let absent = folder.path().join("absent").to_str().unwrap().to_owned();
     for wrong in [
         &["a..b"][..],
         &["example.com", "--algorithm", "ED448"],
@@ -134,7 +133,7 @@ fn keys_have_binds_names_modes_and_no_bad_usage() {
         &["example.com", "--bits", "2048"],
         &["example.com", "--ksk", "--zsk"],
         &["example.com", "--passphrase-file", "/dev/null"],
-        &["example.com", "--out-dir", &absent],
+        &["example.com", "--out-dir", "/dev/null"],
     ] {
         let refused = oarlock(&[&["dnssec", "keygen"], wrong].concat());
         assert_eq!(code(&refused), 2, "{wrong:?}: {}", stderr(&refused));
@@ -142,7 +141,16 @@ fn keys_have_binds_names_modes_and_no_bad_usage() {
 }
 
 #[test]
-fn digests_of_new_keys_are_those_of_peers() {
+fn keygen_creates_a_missing_directory_that_only_its_owner_can_read() {
+    let folder = TempDir::new().unwrap();
+    let missing = folder.path().join("new/keys");
+    let made = json(&oarlock(&["--json", "dnssec", "keygen", "example.com", "--out-dir", text(&missing)]));
+    assert!(Path::new(made["private_file"].as_str().unwrap()).starts_with(&missing), "{made}");
+    assert_eq!(fs::metadata(&missing).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn other_programs_compute_the_same_digests() {
     let folder = TempDir::new().unwrap();
     for algorithm in ["8", "10", "13", "14", "15"] {
         let made = keygen(&folder, &["example", "--algorithm", algorithm]);
@@ -189,7 +197,7 @@ fn bind_signs_with_new_keys() {
 }
 
 #[test]
-fn signing_keys_are_known_from_bind_pem_and_a_cryptoserver() {
+fn ds_reads_signing_keys_of_bind_pem_and_a_cryptoserver() {
     let folder = TempDir::new().unwrap();
     let dnskey = |more: &[&str]| {
         let output = oarlock(&[&["dnssec", "ds", "--dnskey", "--zone", "example."], more].concat());
@@ -212,7 +220,7 @@ fn signing_keys_are_known_from_bind_pem_and_a_cryptoserver() {
     assert_eq!(dnskey(&[path, "--passphrase-file", text(&secret)]), (0, said(&pem)));
     assert_eq!(dnskey(&[path, "--passphrase-file", text(&secret), "--flags", "256"]).0, 2);
     assert_eq!(dnskey(&[path, "--passphrase-file", text(&secret), "--algorithm", "13"]).0, 2);
-    // Another key's public half beside it.
+    // The public file beside the private one is that of another key.
     fs::copy(bind["public_file"].as_str().unwrap(), pem["public_file"].as_str().unwrap()).unwrap();
     assert_eq!(dnskey(&[path, "--passphrase-file", text(&secret)]).0, 2);
 
@@ -233,7 +241,7 @@ fn signing_keys_are_known_from_bind_pem_and_a_cryptoserver() {
 }
 
 #[test]
-fn lines_that_cannot_be_read_are_named_and_the_others_read() {
+fn ds_names_unreadable_lines_and_reads_the_others() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("keys");
     let (good, _, ds) = RFC_EXAMPLES[2];
@@ -273,7 +281,7 @@ fn zonegen(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn made_up_zones_are_the_same_for_a_seed_and_as_large_as_was_asked() {
+fn zonegen_repeats_a_zone_for_a_seed_and_has_the_requested_size() {
     let zone = zonegen(&["--delegations", "3000"]);
     assert_eq!(zone, zonegen(&["--delegations", "3000"]));
     assert_ne!(zone, zonegen(&["--delegations", "3000", "--seed", "2"]));
@@ -295,7 +303,7 @@ fn made_up_zones_are_the_same_for_a_seed_and_as_large_as_was_asked() {
 }
 
 #[test]
-fn a_made_up_zone_signed_by_bind_has_the_signatures_that_are_said() {
+fn bind_makes_as_many_signatures_as_zonegen_predicts() {
     let folder = TempDir::new().unwrap();
     let zone = folder.path().join("zone");
     let arguments = ["--json", "dnssec", "zonegen", "--delegations", "2000", "--out", text(&zone)];

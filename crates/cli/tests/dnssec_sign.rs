@@ -1,4 +1,4 @@
-//! `oarlock dnssec sign` as operators run it, with other people's verifiers beside it.
+//! `oarlock dnssec sign` as operators run it, checked by the verifiers of others.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;
@@ -43,10 +43,10 @@ cut.between NS ns.elsewhere.net.
 const DENIALS: [&[&str]; 3] =
     [&[], &["--nsec3", "--salt", "aabb", "--iterations", "1"], &["--nsec3", "--opt-out"]];
 
-/// A folder with a zone.
-struct Place(TempDir);
+/// A directory with a zone.
+struct SigningFolder(TempDir);
 
-impl Place {
+impl SigningFolder {
     fn new() -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         fs::write(place.path("zone"), ZONE).unwrap();
@@ -61,7 +61,7 @@ impl Place {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Makes a key and says in which file it is.
+    /// Makes a key and returns the path of its file.
     fn key(&self, algorithm: &str, more: &[&str]) -> String {
         let folder = self.0.path().to_str().unwrap();
         let made = oarlock(
@@ -76,7 +76,7 @@ impl Place {
         made["private_file"].as_str().unwrap().to_owned()
     }
 
-    /// Signs `zone` into `out`, and says what was done.
+    /// Signs `zone` into `out`, and returns the output of the command.
     fn sign(&self, zone: &str, out: &str, arguments: &[&str]) -> Output {
         let (zone, out) = (self.path(zone), self.path(out));
         let own = ["--json", "dnssec", "sign", zone.to_str().unwrap(), "--out", out.to_str().unwrap()];
@@ -97,18 +97,18 @@ impl Place {
     }
 }
 
-/// What else is in a signed zone.
+/// The features of a signed zone that other verifiers must be told, or do not support.
 #[derive(Clone, Copy, Default)]
-struct Has {
+struct ZoneFeatures {
     digest: bool,
-    /// One key does what others have two for.
+    /// One key signs everything.
     csk: bool,
     hashes: bool,
     algorithms: bool,
 }
 
-/// What verifiers say of a file: ours always, those of others where they are.
-fn assert_good(path: &Path, has: Has) {
+/// Asserts that our verifier accepts a file, and the verifiers of others that are installed.
+fn assert_good(path: &Path, has: ZoneFeatures) {
     let ours = oarlock(&["dnssec", "verify", path.to_str().unwrap()]);
     assert_eq!(code(&ours), 0, "{}{}", String::from_utf8_lossy(&ours.stdout), stderr(&ours));
     let bind: &[&str] =
@@ -116,7 +116,7 @@ fn assert_good(path: &Path, has: Has) {
     let ldns: &[&str] = if has.digest { &["-Z"] } else { &[] };
     let knot: &[&str] = &["-o", "example.com", "-d", "on"];
     for (program, arguments) in [("dnssec-verify", bind), ("ldns-verify-zone", ldns), ("kzonecheck", knot)] {
-        // ldns 1.8.3 does not come to an end with digests beside some chains of hashes.
+        // ldns 1.8.3 never ends on a zone that has both a digest and certain NSEC3 chains.
         if program == "ldns-verify-zone" && has.digest && has.hashes {
             continue;
         }
@@ -127,21 +127,25 @@ fn assert_good(path: &Path, has: Has) {
                 let text = String::from_utf8_lossy(&said.stdout).into_owned() + &stderr(&said);
                 assert!(said.status.success(), "{program}: {text}");
             }
-            Err(_) => println!("SKIPPED: {program} is not here"),
+            Err(_) => println!("SKIPPED: {program} is not installed"),
         }
     }
 }
 
 #[test]
-fn others_accept_what_is_signed_with_every_algorithm_and_chain() {
-    let place = Place::new();
+fn other_verifiers_accept_every_algorithm_and_chain() {
+    let place = SigningFolder::new();
     for algorithm in ["8", "10", "13", "14", "15"] {
         let (ksk, zsk) = (place.key(algorithm, &["--ksk"]), place.key(algorithm, &["--zsk"]));
         for denial in DENIALS {
             for digest in [&[][..], &["--zonemd", "sha384,sha512"]] {
                 let keys = ["--ksk", &ksk, "--zsk", &zsk];
                 place.signed("zone", "signed", &[&keys, denial, digest].concat());
-                let has = Has { digest: !digest.is_empty(), hashes: !denial.is_empty(), ..Has::default() };
+                let has = ZoneFeatures {
+                    digest: !digest.is_empty(),
+                    hashes: !denial.is_empty(),
+                    ..ZoneFeatures::default()
+                };
                 assert_good(&place.path("signed"), has);
             }
         }
@@ -149,21 +153,21 @@ fn others_accept_what_is_signed_with_every_algorithm_and_chain() {
 }
 
 #[test]
-fn one_key_signs_everything_and_several_algorithms_each_do() {
-    let place = Place::new();
+fn one_key_or_several_algorithms_sign_everything() {
+    let place = SigningFolder::new();
     let (one, other) = (place.key("13", &["--csk"]), place.key("15", &["--csk"]));
     let pem = place.key("8", &["--csk", "--format", "pem"]);
     for keys in [&["--key", one.as_str()][..], &["--csk", &one, "--key", &other], &["--key", &pem]] {
         let done = place.signed("zone", "signed", keys);
         assert_eq!(done["keys"].as_array().unwrap().len(), keys.len() / 2);
-        let has = Has { csk: true, algorithms: keys.len() > 2, ..Has::default() };
+        let has = ZoneFeatures { csk: true, algorithms: keys.len() > 2, ..ZoneFeatures::default() };
         assert_good(&place.path("signed"), has);
     }
 }
 
 #[test]
-fn what_is_unchanged_keeps_its_signatures() {
-    let place = Place::new();
+fn unchanged_sets_keep_their_signatures() {
+    let place = SigningFolder::new();
     let key = place.key("13", &["--csk"]);
     let first = place.signed("zone", "first", &["--key", &key, "--zonemd", "sha384"]);
     assert_eq!((&first["reused"], &first["made"]), (&0.into(), &first["signatures"]));
@@ -171,15 +175,18 @@ fn what_is_unchanged_keeps_its_signatures() {
     let again = |zone: &str, more: &[&str]| {
         let own = ["--key", &key, "--zonemd", "sha384", "--previous", previous.to_str().unwrap()];
         let done = place.signed(zone, "again", &[&own, more].concat());
-        assert_good(&place.path("again"), Has { digest: true, csk: true, ..Has::default() });
+        assert_good(
+            &place.path("again"),
+            ZoneFeatures { digest: true, csk: true, ..ZoneFeatures::default() },
+        );
         done["made"].as_u64().unwrap()
     };
     assert_eq!(again("zone", &[]), 0);
     assert_eq!(place.text("again"), place.text("first"));
-    // A zone that is signed already is a zone to sign.
+    // A signed zone can be signed again.
     assert_eq!(again("first", &[]), 0);
     fs::write(place.path("changed"), ZONE.replace("192.0.2.2", "192.0.2.22")).unwrap();
-    // The changed set and the digest; with a new serial number the SOA, too.
+    // The changed set and the digest get new signatures; with a new serial number the SOA does too.
     assert_eq!(again("changed", &[]), 2);
     assert_eq!(again("changed", &["--serial", "increment"]), 3);
     assert!(place.text("again").contains(" 2024010101 "));
@@ -187,8 +194,8 @@ fn what_is_unchanged_keeps_its_signatures() {
 }
 
 #[test]
-fn deterministic_zones_are_the_same_each_time() {
-    let place = Place::new();
+fn deterministic_signing_repeats_its_output() {
+    let place = SigningFolder::new();
     for algorithm in ["8", "13", "15"] {
         let key = place.key(algorithm, &["--csk"]);
         let own = ["--key", &key, "--jitter", "3d", "--now", "20240101000000", "--zonemd", "sha384"];
@@ -208,7 +215,7 @@ fn deterministic_zones_are_the_same_each_time() {
 
 #[test]
 fn the_zone_goes_to_standard_output_sorted() {
-    let place = Place::new();
+    let place = SigningFolder::new();
     let key = place.key("15", &["--csk"]);
     let zone = place.path("zone");
     let done = oarlock(&["dnssec", "sign", zone.to_str().unwrap(), "--key", &key]);
@@ -232,8 +239,8 @@ fn the_zone_goes_to_standard_output_sorted() {
 }
 
 #[test]
-fn what_cannot_be_signed_is_refused_with_its_line() {
-    let place = Place::new();
+fn rejects_a_bad_zone_with_the_line() {
+    let place = SigningFolder::new();
     let key = place.key("13", &["--csk"]);
     let own = ["--key", &key];
     for (text, said) in [
@@ -270,8 +277,8 @@ fn what_cannot_be_signed_is_refused_with_its_line() {
 }
 
 #[test]
-fn what_is_not_taken_over_is_told() {
-    let place = Place::new();
+fn warns_about_dropped_and_changed_records() {
+    let place = SigningFolder::new();
     let key = place.key("13", &["--csk"]);
     fs::write(place.path("odd"), format!("{ZONE}other.org. A 192.0.2.1\nmail 60 A 192.0.2.3\n")).unwrap();
     let done = place.sign("odd", "signed", &["--key", &key]);
@@ -281,12 +288,12 @@ fn what_is_not_taken_over_is_told() {
     assert!(said.contains("mail.example.com. A: times to live differ"), "{said}");
     let done: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!(done["changes"].as_array().unwrap().len(), 2);
-    assert_good(&place.path("signed"), Has { csk: true, ..Has::default() });
+    assert_good(&place.path("signed"), ZoneFeatures { csk: true, ..ZoneFeatures::default() });
 }
 
 #[test]
-fn a_file_that_cannot_be_written_leaves_nothing() {
-    let place = Place::new();
+fn a_failed_write_leaves_no_file() {
+    let place = SigningFolder::new();
     let key = place.key("13", &["--csk"]);
     let done = place.sign("zone", "nowhere/signed", &["--key", &key]);
     assert_eq!(code(&done), 2, "{}", stderr(&done));
@@ -297,7 +304,7 @@ fn a_file_that_cannot_be_written_leaves_nothing() {
 
 #[test]
 fn a_key_at_the_cryptoserver_signs() {
-    let place = Place::new();
+    let place = SigningFolder::new();
     let server = Served::start(&place.path("server"));
     let reference = |name: &str| {
         let key = server.state.join("keys").join(name);
@@ -312,7 +319,7 @@ fn a_key_at_the_cryptoserver_signs() {
         let key = reference(name);
         let role = if more.is_empty() { "--csk" } else { "--zsk" };
         place.signed("zone", "signed", &[&[role, &key, "--state", state], more].concat());
-        assert_good(&place.path("signed"), Has { csk: more.is_empty(), ..Has::default() });
+        assert_good(&place.path("signed"), ZoneFeatures { csk: more.is_empty(), ..ZoneFeatures::default() });
     }
     let key = reference("p256.pem");
     drop(server);
@@ -322,8 +329,8 @@ fn a_key_at_the_cryptoserver_signs() {
 }
 
 #[test]
-fn a_key_that_others_may_read_signs_nothing() {
-    let place = Place::new();
+fn rejects_a_signing_key_that_others_can_read() {
+    let place = SigningFolder::new();
     let key = place.key("13", &[]);
     let (zone, out) = (place.path("zone"), place.path("signed"));
     let words = ["dnssec", "sign", zone.to_str().unwrap(), "--out", out.to_str().unwrap(), "--key", &key];

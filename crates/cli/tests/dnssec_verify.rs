@@ -1,5 +1,4 @@
-//! `oarlock dnssec verify` as operators run it, on zones that others have signed and on zones that somebody has
-//! changed since.
+//! `oarlock dnssec verify` as operators run it, on zones that other programs have signed, unchanged and changed.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;
@@ -9,7 +8,7 @@ use std::fs::{self, File};
 
 use program::{code, command, oarlock, stderr};
 use serde_json::Value;
-use zones::{EVERY_TYPE, Found, Lines, Place, ZONE, failures};
+use zones::{EVERY_TYPE, ZONE, ZoneFailure, ZoneFolder, ZoneLines, failures};
 
 const BIND_DENIALS: [&[&str]; 3] = [&[], &["-3", "aabb", "-H", "1"], &["-3", "-", "-A"]];
 const LDNS_DENIALS: [&[&str]; 5] =
@@ -21,9 +20,9 @@ const KNOT_DENIALS: [(&str, &str); 3] = [
 ];
 
 #[test]
-fn zones_that_bind_has_signed_are_good() {
+fn accepts_zones_signed_by_bind() {
     for algorithm in ["8", "10", "13", "14", "15", "16"] {
-        let place = Place::new();
+        let place = ZoneFolder::new();
         let Some(keys) = place.bind_keys(algorithm) else { continue };
         for denial in BIND_DENIALS {
             if place.sign_bind(&keys, "signed", denial).is_some() {
@@ -37,8 +36,8 @@ fn zones_that_bind_has_signed_are_good() {
 }
 
 #[test]
-fn a_zone_with_every_type_that_bind_has_signed_is_good() {
-    let place = Place::new();
+fn accepts_a_zone_with_every_type_signed_by_bind() {
+    let place = ZoneFolder::new();
     place.write("zone", format!("{ZONE}{EVERY_TYPE}"));
     let Some(keys) = place.bind_keys("13") else { return };
     for denial in BIND_DENIALS {
@@ -50,10 +49,10 @@ fn a_zone_with_every_type_that_bind_has_signed_is_good() {
 }
 
 #[test]
-fn what_is_signed_here_with_every_type_is_good_to_others() {
-    let place = Place::new();
+fn other_verifiers_accept_our_zone_with_every_type() {
+    let place = ZoneFolder::new();
     let zone = format!("{ZONE}{EVERY_TYPE}");
-    // ldns 1.8.3 takes the data of these two for those of other fields, and their signatures for bad.
+    // ldns 1.8.3 misreads the data of these two types, and reports their signatures as bad.
     let is_ldns_wrong = |line: &&str| line.starts_with("nsap-ptr ") || line.starts_with("sink ");
     let without: Vec<&str> = zone.lines().filter(|line| !is_ldns_wrong(line)).collect();
     for (zone, with_ldns) in [(zone.clone(), false), (without.join("\n") + "\n", true)] {
@@ -67,8 +66,8 @@ fn what_is_signed_here_with_every_type_is_good_to_others() {
 }
 
 #[test]
-fn zones_that_ldns_and_knot_have_signed_are_good() {
-    let place = Place::new();
+fn accepts_zones_signed_by_ldns_and_knot() {
+    let place = ZoneFolder::new();
     if let Some(keys) = place.ldns_keys() {
         for denial in LDNS_DENIALS {
             if place.sign_ldns(&keys, "signed", denial).is_some() {
@@ -86,10 +85,10 @@ fn zones_that_ldns_and_knot_have_signed_are_good() {
     }
 }
 
-/// Changes a signed zone, and says what has to be found.
-type Change = fn(&mut Lines) -> Vec<Found>;
+/// A change of a signed zone, which returns the failures that must be found.
+type Change = fn(&mut ZoneLines) -> Vec<ZoneFailure>;
 
-/// Each takes one good signature away.
+/// The changes. Each of them removes one good signature.
 const CHANGES: [(&str, Change); 7] = [
     ("an address", |zone| {
         zone.replace(zone.line("www", "A"), "192.0.2.2", "192.0.2.99");
@@ -113,8 +112,8 @@ const CHANGES: [(&str, Change); 7] = [
     }),
     ("a record of the chain less", |zone| {
         let (line, chain) = (zone.denial("DNAME"), zone.chain());
-        let mut found = vec![Found::without_line("denial-missing", "old", chain)];
-        // The name is there, its hash is not.
+        let mut found = vec![ZoneFailure::without_line("denial-missing", "old", chain)];
+        // The name exists, but its hash does not.
         if chain == "NSEC3" {
             found.push(zone.found_at("gap", zone.denial_before(line), chain));
         }
@@ -128,8 +127,8 @@ const CHANGES: [(&str, Change); 7] = [
         let mut found = vec![
             zone.found("nothing-signed", "old", "DNAME", "RRSIG DNAME"),
             zone.found("missing", "olx", "DNAME", "DNAME"),
-            Found::without_line("denial-missing", "olx", chain),
-            Found { owner: "old.example.com.".into(), ..zone.found_at("types", line, chain) },
+            ZoneFailure::without_line("denial-missing", "olx", chain),
+            ZoneFailure { owner: "old.example.com.".into(), ..zone.found_at("types", line, chain) },
         ];
         if chain == "NSEC" {
             found.push(zone.found_at("gap", line, chain));
@@ -138,8 +137,8 @@ const CHANGES: [(&str, Change); 7] = [
     }),
 ];
 
-/// Signs with all programs, and says in which files.
-fn signed_by_others(place: &Place) -> Vec<String> {
+/// Signs with all programs, and returns the names of the files.
+fn signed_by_others(place: &ZoneFolder) -> Vec<String> {
     let mut names = Vec::new();
     if let Some(keys) = place.bind_keys("13") {
         for (at, denial) in BIND_DENIALS.into_iter().enumerate() {
@@ -161,15 +160,15 @@ fn signed_by_others(place: &Place) -> Vec<String> {
 }
 
 #[test]
-fn one_change_is_one_finding_and_others_refuse_it_too() {
-    let place = Place::new();
+fn one_change_gives_one_finding_and_other_verifiers_reject_it_too() {
+    let place = ZoneFolder::new();
     let mut names = signed_by_others(&place);
     place.sign_here("here", &["--nsec3", "--zonemd", "sha384"]);
     names.push("here".into());
     for name in names {
         let good = place.assert_good(&name)["good_signatures"].as_u64().unwrap();
         for (what, change) in CHANGES {
-            let mut zone = Lines::of(&place, &name);
+            let mut zone = ZoneLines::of(&place, &name);
             let mut expected = change(&mut zone);
             expected.extend(zone.has_digest().then(|| zone.found("zonemd", "", "ZONEMD", "ZONEMD")));
             expected.sort();
@@ -177,7 +176,7 @@ fn one_change_is_one_finding_and_others_refuse_it_too() {
             let (code, answer) = place.verify("bad", &[]);
             assert_eq!(failures(&answer), expected, "{name}, {what}: {answer}");
             assert_eq!((code, &answer["verdict"]), (1, &"bad".into()), "{name}, {what}");
-            // The DNSKEY set is what it was: the keys are known, and verify the rest.
+            // The DNSKEY set is unchanged, so the keys are known and verify the rest.
             assert_eq!(answer["good_signatures"].as_u64(), Some(good - 1), "{name}, {what}");
             place.assert_others_refuse("bad", !(zone.has_digest() && zone.chain() == "NSEC3"));
         }
@@ -185,21 +184,22 @@ fn one_change_is_one_finding_and_others_refuse_it_too() {
 }
 
 #[test]
-fn glue_is_the_digests_affair_alone() {
-    let place = Place::new();
+fn only_the_digest_protects_glue() {
+    let place = ZoneFolder::new();
     for (digest, expected) in [(&[][..], 0), (&["--zonemd", "sha512"], 1)] {
         place.sign_here("signed", digest);
         let good = place.assert_good("signed")["good_signatures"].clone();
-        let mut zone = Lines::of(&place, "signed");
+        let mut zone = ZoneLines::of(&place, "signed");
         zone.replace(zone.line("ns.secure", "A"), "192.0.2.10", "192.0.2.11");
         place.write("glue", zone.text());
         let (code, answer) = place.verify("glue", &[]);
-        let found: Vec<Found> = (0..expected).map(|_| zone.found("zonemd", "", "ZONEMD", "ZONEMD")).collect();
+        let found: Vec<ZoneFailure> =
+            (0..expected).map(|_| zone.found("zonemd", "", "ZONEMD", "ZONEMD")).collect();
         assert_eq!((code, failures(&answer), &answer["good_signatures"]), (expected, found, &good));
     }
 }
 
-/// What does not depend on how fast it went.
+/// Returns a report without the fields that depend on the speed.
 fn gist(answer: &Value) -> Vec<Value> {
     ["verdict", "records", "names", "good_signatures", "failures", "findings"]
         .map(|field| answer[field].clone())
@@ -207,8 +207,8 @@ fn gist(answer: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn compressed_files_and_standard_input_are_read_alike() {
-    let place = Place::new();
+fn reads_compressed_files_and_standard_input() {
+    let place = ZoneFolder::new();
     place.sign_here("signed", &[]);
     let plain = gist(&place.assert_good("signed"));
     let mut files = vec!["signed".to_owned()];
@@ -226,10 +226,10 @@ fn compressed_files_and_standard_input_are_read_alike() {
     }
 }
 
-/// Less than a kilobyte of it may fill the memory of the machine.
+/// Less than a kilobyte of compressed text could fill the memory of the machine.
 #[test]
-fn a_compressed_file_that_holds_too_much_is_told() {
-    let place = Place::new();
+fn reports_a_compressed_file_with_too_much_text() {
+    let place = ZoneFolder::new();
     place.sign_here("signed", &[]);
     place.write("bomb", fs::read_to_string(place.path("signed")).unwrap() + &"\n".repeat(9 << 20));
     for (program, ending) in [("gzip", "gz"), ("xz", "xz"), ("zstd", "zst")] {
@@ -239,7 +239,7 @@ fn a_compressed_file_that_holds_too_much_is_told() {
         let name = format!("bomb.{ending}");
         let path = place.text_path(&name);
         assert_eq!(place.verify(&name, &["--max-text", "10M"]).0, 0, "{name}");
-        // What was read until then counts, as with a truncated file.
+        // The text before the limit counts, as in a truncated file.
         let (code, answer) = place.verify(&name, &["--max-text", "6M"]);
         let said = answer.to_string();
         assert!(code == 1 && said.contains("more than the 6291456 bytes that are allowed"), "{said}");
@@ -250,7 +250,7 @@ fn a_compressed_file_that_holds_too_much_is_told() {
         let anchors =
             oarlock(&["dnssec", "verify", &place.text_path("signed"), "--max-text", "9", "--anchor", &path]);
         assert!(program::code(&anchors) == 2 && stderr(&anchors).contains("9 bytes"), "{}", stderr(&anchors));
-        // An included file counts as much.
+        // Included files are limited too.
         place.write("outer", format!("$INCLUDE {name}\n"));
         let (_, answer) = place.verify("outer", &["--syntax-only", "--max-text", "6M"]);
         assert!(answer.to_string().contains("more than the 6291456 bytes"), "{answer}");
@@ -268,8 +268,8 @@ fn a_compressed_file_that_holds_too_much_is_told() {
 }
 
 #[test]
-fn of_a_truncated_file_what_was_read_is_verified() {
-    let place = Place::new();
+fn verifies_the_readable_part_of_a_truncated_file() {
+    let place = ZoneFolder::new();
     place.sign_here("signed", &[]);
     let good = place.assert_good("signed")["good_signatures"].as_u64().unwrap();
     if place.peer_does("gzip", &["-k", "signed"]).is_none() {
@@ -281,7 +281,7 @@ fn of_a_truncated_file_what_was_read_is_verified() {
         let (code, answer) = place.verify("cut.gz", &[]);
         let left = answer["good_signatures"].as_u64().unwrap();
         assert!(code == 1 && 0 < left && left < good, "{answer}");
-        // The line within which the file ends is no record, and no signature is taken for a bad one.
+        // The incomplete last line is not a record, and no signature is reported as bad.
         let mut reasons: Vec<String> = failures(&answer).into_iter().map(|found| found.reason).collect();
         reasons.retain(|reason| !["denial-missing", "gap", "missing", "types"].contains(&reason.as_str()));
         assert_eq!(reasons, ["truncated"], "{answer}");
@@ -289,15 +289,15 @@ fn of_a_truncated_file_what_was_read_is_verified() {
     let (code, answer) = place.verify("cut.gz", &["--syntax-only"]);
     let reasons: Vec<String> = failures(&answer).into_iter().map(|found| found.reason).collect();
     assert!(code == 1 && reasons.contains(&"truncated".into()), "{answer}");
-    // Of anchors all have to be there.
+    // Every anchor file must exist.
     let (zone, cut) = (place.text_path("signed"), place.text_path("cut.gz"));
     let refused = oarlock(&["dnssec", "verify", &zone, "--anchor", &cut]);
     assert!(program::code(&refused) == 2 && stderr(&refused).contains("cut.gz: "), "{}", stderr(&refused));
 }
 
 #[test]
-fn anchors_lead_to_the_keys_or_not() {
-    let place = Place::new();
+fn anchors_must_match_the_keys() {
+    let place = ZoneFolder::new();
     let (own, other) = (place.sign_here("other", &[]), place.sign_here("signed", &[]));
     let key_file = |key: &str| key.replace(".private", ".key");
     let right = key_file(&other);
@@ -316,8 +316,8 @@ fn anchors_lead_to_the_keys_or_not() {
 }
 
 #[test]
-fn before_and_after_its_time_no_signature_is_good() {
-    let place = Place::new();
+fn rejects_signatures_before_and_after_their_time() {
+    let place = ZoneFolder::new();
     place.sign_here("signed", &["--now", "20240101000000", "--expiry", "20240131000000"]);
     for (now, reason) in [
         ("20231231225959", Some("not-yet-valid")),
@@ -338,8 +338,8 @@ fn before_and_after_its_time_no_signature_is_good() {
 }
 
 #[test]
-fn times_may_be_seen_from_now() {
-    let place = Place::new();
+fn accepts_times_relative_to_now() {
+    let place = ZoneFolder::new();
     place.sign_here("signed", &["--now", "-1d", "--expiry", "+30d"]);
     let reasons = |now: &str| {
         let (_, answer) = place.verify("signed", &["--now", now]);
@@ -357,10 +357,10 @@ fn times_may_be_seen_from_now() {
 }
 
 #[test]
-fn syntax_alone_says_what_is_no_record() {
-    let place = Place::new();
+fn syntax_only_reports_bad_records() {
+    let place = ZoneFolder::new();
     place.sign_here("signed", &[]);
-    let mut zone = Lines::of(&place, "signed");
+    let mut zone = ZoneLines::of(&place, "signed");
     zone.break_end(zone.line("www", "RRSIG A"), 4);
     place.write("bad", zone.text());
     let (code, answer) = place.verify("bad", &["--syntax-only"]);
@@ -370,7 +370,7 @@ fn syntax_alone_says_what_is_no_record() {
     zone.replace(line, "192.0.2.2", "192.0.2.256");
     place.write("bad", zone.text());
     let (code, answer) = place.verify("bad", &["--syntax-only"]);
-    let found = Found { reason: "syntax".into(), line: Some(line), ..Found::default() };
+    let found = ZoneFailure { reason: "syntax".into(), line: Some(line), ..ZoneFailure::default() };
     assert_eq!(
         (code, failures(&answer), &answer["records"]),
         (1, vec![found.clone()], &(records - 1).into())
@@ -380,8 +380,8 @@ fn syntax_alone_says_what_is_no_record() {
 }
 
 #[test]
-fn warnings_can_be_left_out() {
-    let place = Place::new();
+fn no_warnings_prints_failures_only() {
+    let place = ZoneFolder::new();
     place.sign_here("signed", &["--nsec3", "--iterations", "1"]);
     let (code, answer) = place.verify("signed", &[]);
     assert_eq!(
@@ -399,8 +399,8 @@ fn warnings_can_be_left_out() {
 }
 
 #[test]
-fn what_is_no_zone_is_refused_with_a_word() {
-    let place = Place::new();
+fn rejects_a_file_that_is_not_a_zone() {
+    let place = ZoneFolder::new();
     place.sign_here("signed", &[]);
     place.write("empty", "");
     place.write("prose", "This is a letter.\nIt is not a zone.\n");

@@ -1,4 +1,4 @@
-//! Parts that packages need: completions, manual pages, the version, and `make install`.
+//! Completions, manual pages, the version, and `make install`, which packages need.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;
@@ -15,14 +15,14 @@ fn text(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// True if a program is here, else said aloud.
+/// True if a program is installed; prints SKIPPED if not.
 fn has(program: &str, arguments: &[&str]) -> bool {
     let run = Command::new(program).args(arguments).stdin(Stdio::null()).output();
     run.map_err(|error| println!("SKIPPED: what {program} says: {error}")).is_ok()
 }
 
 #[test]
-fn completions_are_scripts_that_their_shells_read() {
+fn shells_can_read_their_completions() {
     let place = tempfile::tempdir().unwrap();
     for (shell, checked) in
         [("bash", true), ("zsh", true), ("fish", true), ("elvish", false), ("powershell", false)]
@@ -66,7 +66,7 @@ fn bash_completes_commands_and_options() {
     assert!(complete("oarlock records decrypt --dr", 3).contains("--drop-iv"));
 }
 
-/// The commands that help lists, with the words before them.
+/// Returns the commands that help lists, with the words before them.
 fn commands(words: &[&str]) -> Vec<String> {
     let help = text(&oarlock(&[words, &["--help"]].concat()));
     let Some((_, list)) = help.split_once("Commands:\n") else { return Vec::new() };
@@ -79,7 +79,7 @@ fn commands(words: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn every_command_has_its_manual_page() {
+fn every_command_has_a_manual_page() {
     let place = tempfile::tempdir().unwrap();
     let pages = place.path().join("man1");
     text(&oarlock(&["man", pages.to_str().unwrap()]));
@@ -92,7 +92,7 @@ fn every_command_has_its_manual_page() {
     assert_eq!(names(&pages), expected);
     let page = fs::read_to_string(pages.join("oarlock-records-decrypt.1")).unwrap();
     assert!(page.contains("drop\\-iv") && page.contains(".TH oarlock-records-decrypt 1"), "{page}");
-    // Options without effect in a command are not in its page, as they are not in its help.
+    // The page of a command lacks options without effect, as its help does.
     let keys = fs::read_to_string(pages.join("oarlock-keys-list.1")).unwrap();
     assert!(!keys.contains("engines") && keys.contains("json"), "{keys}");
     if has("mandoc", &["-T", "lint", pages.join("oarlock.1").to_str().unwrap()]) {
@@ -117,7 +117,7 @@ fn the_version_names_the_commit() {
         .ok()
         .filter(|output| output.status.success());
     match head {
-        // The program may have been built before the last commit, so which one it is is not compared.
+        // The program may have been built before the last commit, so its commit is not compared.
         Some(_) if !rest.is_empty() => {
             let commit = rest.strip_prefix(" (").and_then(|rest| rest.strip_suffix(')')).unwrap();
             assert!(commit.len() == 12 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "{version}");
@@ -135,8 +135,7 @@ fn names(directory: &Path) -> BTreeSet<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// `make GOAL` in this workspace, with the program that is being tested in the place of the one that a build would
-/// make.
+/// Runs `make GOAL` in this workspace, with the tested program instead of a new build.
 fn make(goal: &str, destination: &Path) -> Option<Output> {
     let run = Command::new("make")
         .args(["--silent", "--old-file=build", goal, "PREFIX=/usr"])
@@ -163,7 +162,7 @@ fn files(directory: &Path) -> BTreeSet<PathBuf> {
 }
 
 #[test]
-fn what_make_installs_is_whole_and_can_be_removed() {
+fn make_install_is_complete_and_make_uninstall_removes_it() {
     let place = tempfile::tempdir().unwrap();
     let Some(installed) = make("install", place.path()) else { return };
     assert_eq!(code(&installed), 0, "{}", stderr(&installed));

@@ -1,4 +1,4 @@
-//! `oarlock keys` as its users run it: keys made, taken in from OpenSSL and given back to it, listed and shown.
+//! `oarlock keys` as its users run it: keys made, imported from OpenSSL and exported to it, listed and shown.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod program;
@@ -23,7 +23,7 @@ const ASYMMETRIC: [(&str, u64); 7] = [
 ];
 const SYMMETRIC: [&str; 6] = ["des", "tdes2", "tdes3", "aes128", "aes256", "hmac"];
 
-/// A folder to work in, with a passphrase.
+/// A working directory with a passphrase file.
 struct Folder(TempDir);
 
 impl Folder {
@@ -54,7 +54,7 @@ impl Folder {
         fs::metadata(self.path().join(name)).unwrap().permissions().mode() & 0o777
     }
 
-    /// Names in the folder: no drafts are left.
+    /// Returns the names in the directory, to show that no drafts are left.
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path()).unwrap();
         let mut names: Vec<String> =
@@ -63,7 +63,7 @@ impl Folder {
         names
     }
 
-    /// `oarlock WORDS` with this folder as the working and the state directory.
+    /// Runs `oarlock WORDS` with this directory as the working and the state directory.
     fn run(&self, words: &str) -> Output {
         let words: Vec<&str> = words.split(' ').collect();
         command(&words).current_dir(self.path()).env("XDG_STATE_HOME", self.path()).output().unwrap()
@@ -79,7 +79,7 @@ impl Folder {
         serde_json::from_str(&self.ok(&format!("--json {words}"))).unwrap()
     }
 
-    /// What is said of a command that ends so.
+    /// Runs a command that must end with this code, and returns its stderr.
     fn fails(&self, exit_code: i32, words: &str) -> String {
         let output = self.run(words);
         assert_eq!(code(&output), exit_code, "{words}: {}", stderr(&output));
@@ -87,7 +87,7 @@ impl Folder {
         stderr(&output)
     }
 
-    /// What `openssl WORDS` prints, or None where there is no OpenSSL.
+    /// Returns the output of `openssl WORDS`. Prints SKIPPED and returns None if OpenSSL is not installed.
     fn openssl(&self, words: &str) -> Option<String> {
         let run = Command::new("openssl")
             .args(words.split(' '))
@@ -126,7 +126,7 @@ fn openssl_reads_what_is_made_and_agrees_on_the_public_half() {
 }
 
 #[test]
-fn openssl_opens_what_is_encrypted() {
+fn openssl_reads_encrypted_keys() {
     let folder = Folder::new();
     for kind in ["p256", "ed25519"] {
         folder.ok(&format!("keys generate {kind} --directory . --passphrase-file secret"));
@@ -144,7 +144,7 @@ fn openssl_opens_what_is_encrypted() {
 }
 
 #[test]
-fn keys_that_openssl_made_come_in_from_every_format() {
+fn imports_keys_of_openssl_in_every_format() {
     let folder = Folder::new();
     let made = [
         "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out rsa.pem",
@@ -196,7 +196,7 @@ fn keys_that_openssl_made_come_in_from_every_format() {
 }
 
 #[test]
-fn a_key_is_taken_in_from_a_pipe() {
+fn imports_a_key_from_a_pipe() {
     let folder = Folder::new();
     folder.ok("keys generate ed25519 --out made.pem");
     let piped = |words: &[&str]| {
@@ -215,7 +215,7 @@ fn a_key_is_taken_in_from_a_pipe() {
 }
 
 #[test]
-fn symmetric_keys_are_lines_that_records_reads() {
+fn records_reads_generated_symmetric_keys() {
     let folder = Folder::new();
     for kind in SYMMETRIC {
         let about = folder.json(&format!("keys generate {kind} --records k.keys"));
@@ -255,7 +255,7 @@ fn symmetric_keys_are_lines_that_records_reads() {
 }
 
 #[test]
-fn a_passphrase_that_others_may_read_is_not_used() {
+fn rejects_a_passphrase_file_that_others_can_read() {
     let folder = Folder::new();
     let words = "keys generate ed25519 --directory . --passphrase-file secret --force";
     folder.ok(words);
@@ -264,7 +264,7 @@ fn a_passphrase_that_others_may_read_is_not_used() {
 }
 
 #[test]
-fn nothing_is_overwritten_unless_that_is_asked_for() {
+fn overwrites_files_only_with_force() {
     let folder = Folder::new();
     folder.ok("keys generate p256 --directory . --name mail");
     let before = folder.get("mail.pem");
@@ -292,7 +292,7 @@ fn nothing_is_overwritten_unless_that_is_asked_for() {
 }
 
 #[test]
-fn places_that_cannot_be_written_are_named() {
+fn errors_name_paths_that_cannot_be_written() {
     let folder = Folder::new();
     folder.put("file", b"");
     let cases = [
@@ -322,7 +322,7 @@ fn places_that_cannot_be_written_are_named() {
 }
 
 #[test]
-fn broken_files_are_named_and_the_rest_is_listed() {
+fn list_names_broken_files_and_shows_the_others() {
     let folder = Folder::new();
     fs::create_dir(folder.path().join("keys")).unwrap();
     for words in ["p384 --name a", "ed25519 --name b --passphrase-file secret", "x25519 --name c"] {
@@ -361,7 +361,7 @@ fn broken_files_are_named_and_the_rest_is_listed() {
 }
 
 #[test]
-fn a_private_key_that_everybody_may_read_is_named() {
+fn list_warns_about_private_keys_that_others_can_read() {
     let folder = Folder::new();
     folder.ok("keys generate p256 --directory .");
     fs::set_permissions(folder.path().join("p256.pem"), fs::Permissions::from_mode(0o644)).unwrap();
@@ -370,7 +370,7 @@ fn a_private_key_that_everybody_may_read_is_named() {
 }
 
 #[test]
-fn the_development_set_up_is_where_keys_are_unless_another_place_is_named() {
+fn keys_are_in_the_development_set_up_by_default() {
     let folder = Folder::new();
     let output = folder.run("keys list");
     assert!(code(&output) == 0 && stderr(&output).contains("no keys yet"), "{}", stderr(&output));
@@ -393,7 +393,7 @@ fn the_development_set_up_is_where_keys_are_unless_another_place_is_named() {
 }
 
 #[test]
-fn a_key_is_shown_without_its_private_half() {
+fn show_prints_no_private_half() {
     let folder = Folder::new();
     folder.ok("keys generate rsa2048 --directory .");
     let shown = folder.ok("keys show rsa2048.pem");
@@ -416,7 +416,7 @@ fn a_key_is_shown_without_its_private_half() {
                 && private.lines().filter(|line| line.len() == 64).all(|line| !printed.contains(line))
         );
     }
-    // A folder of that name is no key.
+    // A directory of that name is not a key.
     fs::create_dir(folder.path().join("rsa2048")).unwrap();
     fs::create_dir_all(folder.path().join("oarlock/keys")).unwrap();
     folder.put("oarlock/keys/rsa2048.pem", private.as_bytes());
@@ -429,7 +429,7 @@ fn a_key_is_shown_without_its_private_half() {
 
 /// A share of the tests of `oarlock-keys`.
 #[test]
-fn a_share_is_known_by_the_key_that_all_shares_stand_for() {
+fn a_share_is_shown_with_the_public_key_of_all_shares() {
     let folder = Folder::new();
     folder.put("own.pem", include_bytes!("../../keys/tests/data/threshold/share512.pem"));
     let shown = folder.json("keys show own.pem");
@@ -448,7 +448,7 @@ fn a_share_is_known_by_the_key_that_all_shares_stand_for() {
 }
 
 #[test]
-fn a_file_that_is_no_key_is_named_with_the_reason() {
+fn names_a_file_that_is_not_a_key_and_the_reason() {
     let folder = Folder::new();
     folder.put("empty.pem", b"");
     folder.put("long.pem", &[b'-'; (1 << 20) + 10]);
@@ -492,7 +492,7 @@ fn a_file_that_is_no_key_is_named_with_the_reason() {
 }
 
 #[test]
-fn files_of_other_programs_are_named_with_the_command_that_converts_them() {
+fn names_the_command_that_converts_a_foreign_format() {
     let folder = Folder::new();
     folder.put("key.ppk", b"PuTTY-User-Key-File-3: ssh-ed25519\r\nEncryption: none\r\nComment: me\r\n");
     let said = folder.fails(2, "keys import key.ppk --directory . --name x");
@@ -512,13 +512,13 @@ fn files_of_other_programs_are_named_with_the_command_that_converts_them() {
         let has_remedy = said.contains("openssl pkcs12 -in") && said.contains("-legacy");
         assert!(said.contains(&format!("{name}: ")) && said.contains(found) && has_remedy, "{said}");
     }
-    // What the message says works.
+    // The command that the message names works.
     folder.openssl("pkcs12 -in key.p12 -nodes -nocerts -passin pass:x -out converted.pem");
     folder.ok("keys import converted.pem --directory . --name taken");
 }
 
 #[test]
-fn a_full_disk_behind_stdout_is_the_machines_fault() {
+fn a_full_disk_behind_stdout_is_a_failure_of_the_machine() {
     let folder = Folder::new();
     folder.ok("keys generate p256 --out key.pem");
     for words in [
@@ -538,7 +538,7 @@ fn a_full_disk_behind_stdout_is_the_machines_fault() {
 }
 
 #[test]
-fn wrong_words_end_with_two() {
+fn wrong_arguments_exit_with_2() {
     let folder = Folder::new();
     let cases = [
         ("keys", "Usage: oarlock keys"),
@@ -600,7 +600,7 @@ fn keys_of_safe_primes_are_split_among_servers() {
 }
 
 #[test]
-fn what_cannot_be_split_says_what_could() {
+fn split_names_the_keys_that_can_be_split() {
     let folder = Folder::new();
     let key = folder.path().join("plain.pem");
     let key = key.to_str().unwrap();

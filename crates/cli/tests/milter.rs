@@ -5,7 +5,7 @@ mod program;
 mod served;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
@@ -15,11 +15,12 @@ use oarlock_dkim::{RecordOptions, record_text};
 use oarlock_milter::MilterClient;
 use oarlock_milter::client::{FilterAnswer, SentMessage};
 use oarlock_milter::protocol::{FilterReply, MessageChange};
+use program::printed::{PrintedLines, announcement};
 use program::{code, command, oarlock, stderr};
 use serde_json::Value;
 use served::Served;
 
-/// Settings, a table and a key.
+/// Writes a configuration, a signing table and a key, and returns the path of the configuration.
 fn prepare(directory: &Path) -> String {
     let key = directory.join("mail.pem");
     let made = oarlock(&["keys", "generate", "ed25519", "--out", key.to_str().unwrap()]);
@@ -33,7 +34,7 @@ fn prepare(directory: &Path) -> String {
 }
 
 #[test]
-fn a_check_says_what_would_be_done_or_what_is_wrong() {
+fn check_prints_what_would_be_done_or_the_error() {
     let directory = tempfile::tempdir().unwrap();
     let config = prepare(directory.path());
     let check = || oarlock(&["milter", "--config", &config, "--check"]);
@@ -63,7 +64,7 @@ fn a_check_says_what_would_be_done_or_what_is_wrong() {
 }
 
 #[test]
-fn it_runs_reads_its_table_again_and_ends_when_it_is_told() {
+fn reloads_its_table_at_a_hangup_and_ends_at_a_signal() {
     let directory = tempfile::tempdir().unwrap();
     let config = prepare(directory.path());
     let mut child = command(&["--json", "milter", "--log", "json", "--config", &config])
@@ -71,36 +72,28 @@ fn it_runs_reads_its_table_again_and_ends_when_it_is_told() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let said: Value = serde_json::from_str(&line).unwrap();
+    let said = announcement(&mut child);
     assert_eq!((&said["authserv_id"], &said["signing_lines"]), (&"mx.example".into(), &1.into()));
-    let mut log = BufReader::new(child.stderr.take().unwrap());
+    let mut log = PrintedLines::of(child.stderr.take().unwrap());
     fs::write(directory.path().join("signing.table"), "example.com s1 mail.pem\nexample.net s1 mail.pem\n")
         .unwrap();
     let signal = |name: &str| {
         let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
     };
-    let mut wait_for = |words: &str| {
-        let mut heard = String::new();
-        while !heard.contains(words) {
-            assert_ne!(log.read_line(&mut heard).unwrap(), 0, "{heard}");
-        }
-    };
-    // These end nothing.
+    // These signals have no effect.
     signal("-USR1");
     signal("-USR2");
     signal("-HUP");
-    wait_for("the settings, the signing table and the keys were read again");
-    // What is no good leaves everything as it was.
+    log.wait_for("the settings, the signing table and the keys were read again");
+    // An invalid configuration changes nothing.
     let settings = fs::read_to_string(&config).unwrap();
     fs::write(&config, settings.clone() + "mode = 7\n").unwrap();
     signal("-HUP");
-    wait_for("the new settings were rejected: the old ones stay in use");
+    log.wait_for("the new settings were rejected: the old ones stay in use");
     fs::write(&config, settings.replace("mx.example", "mx2.example")).unwrap();
     signal("-HUP");
-    wait_for("the settings, the signing table and the keys were read again");
+    log.wait_for("the settings, the signing table and the keys were read again");
     let mut stream = TcpStream::connect(said["metrics"].as_str().unwrap()).unwrap();
     stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
     let mut page = String::new();
@@ -110,28 +103,8 @@ fn it_runs_reads_its_table_again_and_ends_when_it_is_told() {
     assert!(child.wait().unwrap().success());
 }
 
-/// The log of a running filter, line by line.
-struct LogLines(BufReader<std::process::ChildStderr>);
-
-impl LogLines {
-    fn next(&mut self) -> String {
-        let mut line = String::new();
-        assert!(self.0.read_line(&mut line).unwrap() > 0, "the log has ended");
-        line
-    }
-
-    fn wait_for(&mut self, words: &str) -> String {
-        loop {
-            let line = self.next();
-            if line.contains(words) {
-                return line;
-            }
-        }
-    }
-}
-
 #[test]
-fn with_a_json_log_nothing_else_is_written_and_the_manager_is_told() {
+fn a_json_log_is_the_only_output_and_the_service_manager_is_notified() {
     let directory = tempfile::tempdir().unwrap();
     let config = prepare(directory.path());
     let notify = UnixDatagram::bind(directory.path().join("notify")).unwrap();
@@ -161,9 +134,9 @@ fn with_a_json_log_nothing_else_is_written_and_the_manager_is_told() {
     );
 }
 
-/// Engines prove themselves for some time before the filter is ready: a signal then must not end it.
+/// The self tests take some time before the filter is ready. A hangup in that time must not end it.
 #[test]
-fn a_hangup_while_it_starts_ends_nothing() {
+fn a_hangup_during_the_start_does_not_end_it() {
     let directory = tempfile::tempdir().unwrap();
     let config = prepare(directory.path());
     // Opening a pipe waits for its other end, and reading it for a line: the filter has not opened its keys until then.
@@ -171,7 +144,7 @@ fn a_hangup_while_it_starts_ends_nothing() {
     fs::remove_file(&table).unwrap();
     let made = Command::new("mkfifo").arg(&table).status();
     if !made.is_ok_and(|status| status.success()) {
-        println!("SKIPPED: mkfifo(1) makes no pipe here");
+        println!("SKIPPED: mkfifo(1) cannot make a pipe");
         return;
     }
     let mut child = command(&["--json", "milter", "--log", "json", "--config", &config])
@@ -179,20 +152,18 @@ fn a_hangup_while_it_starts_ends_nothing() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Opens once the filter has: it is on its way into its service.
+    // This returns when the filter has opened the pipe: it is starting then.
     let mut pipe = fs::OpenOptions::new().write(true).open(&table).unwrap();
     assert!(Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap().success());
-    // Whoever opens the table once more finds a file.
+    // A process that opens the table again finds a file.
     let next = directory.path().join("next.table");
     fs::write(&next, "example.com s1 mail.pem\n").unwrap();
     fs::rename(&next, &table).unwrap();
     pipe.write_all(b"example.com s1 mail.pem\n").unwrap();
     drop(pipe);
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.contains("mx.example"), "it ended: {line:?}");
-    // What came before it was ready is done then.
-    LogLines(BufReader::new(child.stderr.take().unwrap())).wait_for("were read again");
+    assert_eq!(announcement(&mut child)["authserv_id"], "mx.example");
+    // The hangup that came before the filter was ready is handled now.
+    PrintedLines::of(child.stderr.take().unwrap()).wait_for("were read again");
     assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
     assert!(child.wait().unwrap().success());
 }
@@ -206,15 +177,13 @@ async fn peers_that_break_the_protocol_do_not_fill_the_log() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let said: Value = serde_json::from_str(&line).unwrap();
+    let said = announcement(&mut child);
     let socket = said["sockets"][0].as_str().unwrap();
     let port = socket.trim_start_matches("inet:").split('@').next().unwrap().parse::<u16>().unwrap();
     for _ in 0..50 {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-        // The filter hangs up when it has judged this.
+        // The filter closes the connection when it has read this.
         let _ = stream.read_to_end(&mut Vec::new());
     }
     assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
@@ -225,7 +194,7 @@ async fn peers_that_break_the_protocol_do_not_fill_the_log() {
     assert!((1..10).contains(&count), "{count} lines: {log}");
 }
 
-/// A message of one's own, as an MTA brings it.
+/// Sends a message of an authenticated client, as an MTA does.
 async fn submit(socket: &str) -> FilterAnswer {
     let mut client = MilterClient::connect(&socket.parse().unwrap()).await.unwrap();
     client.negotiate().await.unwrap();
@@ -242,7 +211,7 @@ async fn submit(socket: &str) -> FilterAnswer {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_at_the_cryptoserver_signs_and_mail_waits_while_it_is_away() {
+async fn a_key_at_the_cryptoserver_signs_and_mail_is_deferred_without_it() {
     let place = tempfile::tempdir().unwrap();
     let server = Served::start(&place.path().join("server"));
     let (key, socket) = (server.state.join("keys/rsa2048.pem"), server.socket());
@@ -262,9 +231,7 @@ async fn a_key_at_the_cryptoserver_signs_and_mail_waits_while_it_is_away() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(filter.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let said: Value = serde_json::from_str(&line).unwrap();
+    let said = announcement(&mut filter);
     let filter_socket = said["sockets"][0].as_str().unwrap();
     let answer = submit(filter_socket).await;
     let [MessageChange::InsertHeader { name, value, .. }] = &answer.changes[..] else { panic!("{answer:?}") };
@@ -288,14 +255,14 @@ async fn a_key_at_the_cryptoserver_signs_and_mail_waits_while_it_is_away() {
     }
     filter.kill().unwrap();
     filter.wait().unwrap();
-    // Every message of a domain without its key fails alike.
+    // The messages fail for the same reason, so the log repeats it only a few times.
     let mut log = String::new();
     filter.stderr.take().unwrap().read_to_string(&mut log).unwrap();
     let count = log.lines().filter(|line| line.contains("a signature was not made")).count();
     assert!((1..6).contains(&count), "{count} lines: {log}");
 }
 
-/// Commands of the first way through docs/milter.md, from no key to a signed mail.
+/// Returns the commands of the first section of docs/milter.md.
 fn documented_commands() -> Vec<String> {
     let guide = include_str!("../../../docs/milter.md");
     let (_, rest) = guide.split_once("## From no key to a signed mail").unwrap();
@@ -304,7 +271,7 @@ fn documented_commands() -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_documented_way_leads_from_no_key_to_a_signed_mail() {
+async fn the_documented_commands_sign_a_mail() {
     let place = tempfile::tempdir().unwrap();
     let file = |name: &str| place.path().join(name);
     let socket = place.path().to_str().unwrap();
@@ -312,7 +279,7 @@ async fn the_documented_way_leads_from_no_key_to_a_signed_mail() {
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
     let mut left = Vec::new();
     for written in documented_commands() {
-        // What needs DNS, an MTA or root is left out here.
+        // Commands that need DNS, an MTA or root do not run in this test.
         if written.starts_with("swaks") || written.ends_with("--key mail.pem") || written.contains("received")
         {
             left.push(written);
@@ -334,9 +301,7 @@ async fn the_documented_way_leads_from_no_key_to_a_signed_mail() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(filter.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let said: Value = serde_json::from_str(&line).unwrap();
+    let said = announcement(&mut filter);
     let answer = submit(said["sockets"][0].as_str().unwrap()).await;
     let [MessageChange::InsertHeader { name, value, .. }] = &answer.changes[..] else { panic!("{answer:?}") };
     let value = String::from_utf8_lossy(value).replace('\n', "\r\n");
@@ -353,7 +318,7 @@ async fn the_documented_way_leads_from_no_key_to_a_signed_mail() {
 }
 
 #[test]
-fn a_tls_key_that_others_may_read_is_not_used() {
+fn rejects_a_tls_key_that_others_can_read() {
     use std::os::unix::fs::PermissionsExt;
     let directory = tempfile::tempdir().unwrap();
     let config = prepare(directory.path());

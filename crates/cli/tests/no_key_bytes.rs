@@ -1,5 +1,5 @@
-//! No byte of a private key appears in any text: messages, logs, audit entries, metrics, whatever is wrong with the
-//! key's file.
+//! No byte of a private key appears in any text (messages, logs, audit entries, metrics), whatever is wrong with the
+//! file of the key.
 //!
 //! Keys of every kind are cut, folded, doubled, mislabelled, damaged and encrypted under another passphrase. All
 //! parsers get all of these files in this process; the program and a server get a selection.
@@ -23,9 +23,9 @@ use oarlock::keys::{KeyError, Passphrase, WorkLimits, bind, import};
 use oarlock_io::{KeyDirectory, KeyMaterial};
 use oarlock_server::development::Development;
 use program::{command, oarlock};
-use sentinel::{Kind, Sentinel, Sentinels, all};
+use sentinel::{KeyFileForm, Sentinel, Sentinels, all};
 
-/// Passphrases that are right and wrong, cheap to try.
+/// The right passphrase and a wrong one.
 fn passphrases() -> [Passphrase; 2] {
     let limits =
         WorkLimits { pbkdf2_iterations: 2048, scrypt_memory_bytes: 1 << 16, scrypt_work_bytes: 1 << 16 };
@@ -34,7 +34,7 @@ fn passphrases() -> [Passphrase; 2] {
 
 type Parser = fn(&[u8]) -> Result<Key, KeyError>;
 
-/// Returns everything that the parsers say of a file, as people and as debuggers see it.
+/// Returns the errors of all parsers for a file, in the `Display` and the `Debug` form.
 fn said_by_parsers(bytes: &[u8]) -> String {
     let mut said = String::new();
     let mut add = |text: String| said.push_str(&(text + "\n"));
@@ -80,13 +80,13 @@ fn said_by_parsers(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn no_parser_says_anything_of_a_key() {
+fn no_parser_quotes_a_key() {
     let sentinels = Sentinels::of_all();
     let (mut files, mut seen) = (0, HashSet::new());
     for key in all() {
         for (what, bytes) in damaged(&key) {
             files += 1;
-            // Most files are refused in words that others were refused in before.
+            // Most files give an error that an earlier file gave.
             for line in said_by_parsers(&bytes).lines().filter(|line| seen.insert((*line).to_owned())) {
                 sentinels.assert_absent(&format!("{} {what}", key.name), line.as_bytes());
             }
@@ -96,10 +96,10 @@ fn no_parser_says_anything_of_a_key() {
 }
 
 #[test]
-fn no_command_says_anything_of_a_key() {
+fn no_command_quotes_a_key() {
     let sentinels = Sentinels::of_all();
     let keys = all();
-    // Two threads, each with files of its own.
+    // Two threads work on separate files.
     std::thread::scope(|scope| {
         for own in [0, 1] {
             let (keys, sentinels) = (&keys, &sentinels);
@@ -114,12 +114,12 @@ fn no_command_says_anything_of_a_key() {
 }
 
 fn drive(folder: &Folder, key: &Sentinel, sentinels: &Sentinels) {
-    // These prove engines before they look at a key, which takes a third of a second.
+    // These run self tests before they read a key, which takes a third of a second.
     let is_slow = |words: &str| ["milter", "dkim sign"].iter().any(|own| words.starts_with(own));
     for (at, (what, bytes)) in essential(key).into_iter().enumerate() {
         folder.write("x.pem", &bytes);
         for (place, words) in COMMANDS.into_iter().enumerate() {
-            // All of them get a file on one line, and each of them a part of the others.
+            // Each command gets the one-line file, and a part of the other files.
             let part = if is_slow(words) { 12 } else { 4 };
             if at == 0 || (at + place) % part == 0 {
                 let said = folder.run(words, &bytes);
@@ -131,7 +131,7 @@ fn drive(folder: &Folder, key: &Sentinel, sentinels: &Sentinels) {
 
 /// `--key "$(cat key.pem)"`, and `OARLOCK_KEY` with the key in it.
 #[test]
-fn a_key_in_the_place_of_its_file_is_not_quoted() {
+fn a_key_instead_of_its_file_name_is_not_quoted() {
     let sentinels = Sentinels::of_all();
     let folder = Folder::new();
     for key in all().iter().filter(|key| key.text.starts_with(b"-----BEGIN")).step_by(2) {
@@ -170,7 +170,7 @@ fn fill(directory: &Path) {
 }
 
 #[test]
-fn no_list_of_a_directory_says_anything_of_a_key() {
+fn no_list_of_a_directory_quotes_a_key() {
     let sentinels = Sentinels::of_all();
     let place = tempfile::tempdir().unwrap();
     fill(place.path());
@@ -187,7 +187,7 @@ fn no_list_of_a_directory_says_anything_of_a_key() {
 }
 
 #[test]
-fn no_configuration_check_says_anything_of_a_key() {
+fn no_configuration_check_quotes_a_key() {
     let sentinels = Sentinels::of_all();
     let place = tempfile::tempdir().unwrap();
     let state = place.path();
@@ -196,13 +196,13 @@ fn no_configuration_check_says_anything_of_a_key() {
     let check = || said(oarlock(&["serve", "--config", config.to_str().unwrap(), "--check"]));
     for key in all() {
         for (what, bytes) in essential(&key).into_iter().step_by(2) {
-            // A TLS key of a program that lost its line ends, and a file of symmetric keys.
-            let file = if key.kind == Kind::Symmetric { "records.keys" } else { "server-key.pem" };
+            // A TLS key without line ends, and a file of symmetric keys.
+            let file = if key.form == KeyFileForm::Symmetric { "records.keys" } else { "server-key.pem" };
             let whole = fs::read(state.join(file)).unwrap();
             fs::write(state.join(file), &bytes).unwrap();
             sentinels.assert_absent(&format!("{} {what}: {file}", key.name), &check());
             fs::write(state.join(file), whole).unwrap();
-            // A key in the place of the settings.
+            // A key file instead of the configuration.
             write_private(&state.join("x.toml"), &bytes);
             for service in ["serve", "milter"] {
                 let said =
@@ -214,7 +214,7 @@ fn no_configuration_check_says_anything_of_a_key() {
 }
 
 #[test]
-fn no_server_says_anything_of_a_key() {
+fn no_server_quotes_a_key() {
     let sentinels = Sentinels::of_all();
     let place = tempfile::tempdir().unwrap();
     let state = place.path();
@@ -241,7 +241,7 @@ fn no_server_says_anything_of_a_key() {
         }
     }
     send_wrapped(&server, &sentinels);
-    // One that comes while the server runs is named in the log too.
+    // A file that is added while the server runs is named in the log too.
     write_private(&development.keys().join("late.pem"), &essential(&all()[0])[4].1);
     let log = server.log_with("late.pem");
     assert!(log.contains("this file is not used"), "{log}");
@@ -250,9 +250,9 @@ fn no_server_says_anything_of_a_key() {
     sentinels.assert_absent("the audit log", &fs::read(state.join("audit.jsonl")).unwrap());
 }
 
-/// Has the server unwrap an AES key whose wrap is damaged, under a key that the client brings. RFC 3394.
+/// Lets the server unwrap a damaged wrapped AES key under a key of the client. RFC 3394.
 fn send_wrapped(server: &Running, sentinels: &Sentinels) {
-    let key = all().into_iter().find(|key| key.kind == Kind::Symmetric).unwrap();
+    let key = all().into_iter().find(|key| key.form == KeyFileForm::Symmetric).unwrap();
     let [secret, wrapping] = [&key.secrets[0], &key.secrets[1]];
     let socket = server.said["unix"].as_str().unwrap().to_owned();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -299,7 +299,7 @@ async fn unwrapped(socket: &str, secret: &[u8], wrapping: &[u8]) -> String {
 }
 
 #[test]
-fn no_milter_says_anything_of_a_key() {
+fn no_milter_quotes_a_key() {
     let sentinels = Sentinels::of_all();
     let folder = Folder::new();
     let whole =
@@ -327,7 +327,7 @@ fn no_milter_says_anything_of_a_key() {
     sentinels.assert_absent("the milter's metrics", milter.metrics().as_bytes());
 }
 
-/// The search finds what it is to find: an error text as it once was.
+/// The search finds key bytes in an error text of an earlier version.
 #[test]
 fn the_search_finds_key_bytes_in_every_form() {
     let sentinels = Sentinels::of_all();

@@ -1,4 +1,4 @@
-//! The client of docs/cryptoserver.md that is not in Rust, as it stands there, against a server.
+//! The Python client of docs/cryptoserver.md, run against a server.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod program;
@@ -13,14 +13,14 @@ use served::Served;
 
 const GUIDE: &str = include_str!("../../../docs/cryptoserver.md");
 
-/// The first block of a language in the section on other languages.
+/// Returns the first code block of a language in the section on other languages.
 fn block(language: &str) -> &'static str {
     let (_, section) = GUIDE.split_once("## Clients in other languages").unwrap();
     let (_, rest) = section.split_once(&format!("```{language}\n")).unwrap();
     rest.split_once("```").unwrap().0
 }
 
-/// A Python that has gRPC and the compiler of its messages, or None, said aloud.
+/// Returns a Python that has gRPC and the compiler of its messages. Prints SKIPPED and returns None if there is none.
 fn python() -> Option<&'static str> {
     let has_grpc = |python: &&str| {
         let asked =

@@ -6,7 +6,7 @@ mod served;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::net::TcpStream;
 use std::os::unix::fs::chown;
 use std::os::unix::net::UnixDatagram;
@@ -21,11 +21,12 @@ use oarlock_wire::{Credentials, Endpoint, ServerLink};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
 use serde_json::Value;
 
+use program::printed::{PrintedLines, announcement};
 use program::{code, command, oarlock, stderr, text};
 use served::Served;
 
 #[test]
-fn the_first_steps_work_as_the_server_says() {
+fn the_commands_that_the_server_prints_work() {
     let place = tempfile::tempdir().unwrap();
     let served = Served::start(place.path());
     let file = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
@@ -65,7 +66,7 @@ fn the_first_steps_work_as_the_server_says() {
     assert!(rows[0]["rate_per_s"].as_f64().unwrap() > 0.0);
 }
 
-/// The statement of `keys --help` that symmetric keys have no fingerprint holds for the server's keys too.
+/// `keys --help` states that symmetric keys have no fingerprint; that is true of the keys of a server too.
 #[test]
 fn symmetric_keys_are_listed_without_a_fingerprint() {
     let place = tempfile::tempdir().unwrap();
@@ -81,13 +82,13 @@ fn symmetric_keys_are_listed_without_a_fingerprint() {
 }
 
 #[test]
-fn results_are_text_on_demand_and_never_raw_on_a_terminal() {
+fn results_are_text_on_request_and_never_raw_on_a_terminal() {
     let place = tempfile::tempdir().unwrap();
     let served = Served::start(place.path());
     let file = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
     let (message, signature) = (file("message"), file("signature"));
     fs::write(&message, "hello\n").unwrap();
-    // Ed25519 signs one message in one way.
+    // Ed25519 signatures are deterministic.
     let sign = |more: &[&str]| served.call(&[&["sign", "--key", "ed25519", "--in", &message], more].concat());
     let raw = sign(&[]).stdout;
     assert_eq!(raw.len(), 64);
@@ -115,9 +116,9 @@ fn results_are_text_on_demand_and_never_raw_on_a_terminal() {
     assert!(String::from_utf8_lossy(&shown.stdout).contains(&hex));
 }
 
-/// Whoever may write to the directory of a socket can put a server of his own there: it gets nothing.
+/// Users who can write to the directory of a socket can start their own server there. It must get no request.
 #[test]
-fn a_socket_that_another_user_serves_is_refused() {
+fn rejects_a_socket_of_another_user() {
     let place = tempfile::tempdir().unwrap();
     let state = place.path().join("state");
     fs::create_dir(&state).unwrap();
@@ -148,8 +149,7 @@ fn a_socket_that_another_user_serves_is_refused() {
         println!("SKIPPED: setpriv is not installed");
         return;
     };
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let line = PrintedLines::of(child.stdout.take().unwrap()).next_or_end().unwrap_or_default();
     let Ok(said) = serde_json::from_str(&line) else {
         println!("SKIPPED: user {nobody} cannot run the program");
         return;
@@ -162,7 +162,7 @@ fn a_socket_that_another_user_serves_is_refused() {
 }
 
 #[test]
-fn calls_that_cannot_be_answered_say_why() {
+fn errors_of_calls_name_the_reason() {
     let place = tempfile::tempdir().unwrap();
     let served = Served::start(place.path());
     let missing = served.call(&["sign", "--key", "nobody's", "--in", "/dev/null"]);
@@ -188,7 +188,7 @@ fn calls_that_cannot_be_answered_say_why() {
 }
 
 #[test]
-fn configurations_that_cannot_work_are_refused_with_the_place() {
+fn rejects_bad_configurations_with_the_setting() {
     let place = tempfile::tempdir().unwrap();
     let development = Development::at(place.path());
     development.prepare().unwrap();
@@ -229,7 +229,7 @@ fn configurations_that_cannot_work_are_refused_with_the_place() {
 }
 
 #[test]
-fn one_socket_is_not_two_servers_and_a_dead_one_s_is_taken_over() {
+fn a_second_server_is_rejected_and_a_dead_socket_is_replaced() {
     let place = tempfile::tempdir().unwrap();
     let served = Served::start(place.path());
     let second = command(&["serve", "--state"]).arg(place.path()).output().unwrap();
@@ -246,7 +246,7 @@ fn one_socket_is_not_two_servers_and_a_dead_one_s_is_taken_over() {
 }
 
 #[test]
-fn a_file_where_the_socket_should_be_stays() {
+fn does_not_replace_a_file_with_the_socket() {
     let place = tempfile::tempdir().unwrap();
     let (config, file) = (place.path().join("c.toml"), place.path().join("f.txt"));
     fs::write(&config, "[listen]\nunix = \"f.txt\"\n").unwrap();
@@ -263,7 +263,7 @@ fn a_file_where_the_socket_should_be_stays() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
 }
 
-/// Every file below a directory, with its contents.
+/// Returns every file below a directory, with its contents.
 fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(directory).unwrap() {
@@ -284,7 +284,7 @@ fn a_check_writes_nothing_and_warns() {
         let mut checked = command(&["serve", "--check"]);
         checked.args(arguments).env("XDG_CACHE_HOME", place.path().join("cache")).output().unwrap()
     };
-    // Nothing is set up by a check.
+    // A check creates nothing.
     let missing = check(&["--state", state.to_str().unwrap()]);
     assert_eq!((code(&missing), state.exists()), (2, false), "{}", stderr(&missing));
     let development = Development::at(&state);
@@ -302,43 +302,35 @@ fn a_check_writes_nothing_and_warns() {
 }
 
 #[test]
-fn hangups_reload_and_user_signals_change_nothing() {
+fn hangups_reload_and_user_signals_have_no_effect() {
     let place = tempfile::tempdir().unwrap();
     let mut served = Served::start(place.path());
-    let mut log = BufReader::new(served.child.stderr.take().unwrap());
-    let mut wait_for = |expected: &str| loop {
-        let mut line = String::new();
-        assert!(log.read_line(&mut line).unwrap() > 0, "the log ended before {expected:?}");
-        let _: Value = serde_json::from_str(&line).unwrap();
-        if line.contains(expected) {
-            return line;
-        }
-    };
-    wait_for("listening");
+    let mut log = served.log();
+    log.wait_for("listening");
     for signal in ["-USR1", "-USR2", "-HUP"] {
         served.signal(signal);
     }
-    wait_for("certificates, keys and grants were read again");
+    log.wait_for("certificates, keys and grants were read again");
     assert!(text(&served.call(&["keys"])).contains("rsa2048"));
     // A configuration with errors changes nothing.
     let path = place.path().join("oarlock.toml");
     let good = fs::read_to_string(&path).unwrap();
     fs::write(&path, good.replace("keys = [\"*\"]", "keys = [\"ed*\"]").replace("dns:", "sna:")).unwrap();
     served.signal("-HUP");
-    assert!(wait_for("nothing was reloaded").contains("expected dns:NAME"));
+    assert!(log.wait_for("nothing was reloaded").contains("expected dns:NAME"));
     assert!(text(&served.call(&["keys"])).contains("rsa2048"));
     fs::write(&path, good.replace("keys = [\"*\"]", "keys = [\"ed*\"]")).unwrap();
     served.signal("-HUP");
-    wait_for("certificates, keys and grants were read again");
+    log.wait_for("certificates, keys and grants were read again");
     let keys = text(&served.call(&["keys"]));
     assert!(keys.contains("ed25519") && !keys.contains("rsa2048"), "{keys}");
     served.signal("-TERM");
-    wait_for("stopped");
+    log.wait_for("stopped");
     assert!(served.child.wait().unwrap().success());
 }
 
 #[test]
-fn with_a_json_log_nothing_else_is_written_and_the_manager_is_told() {
+fn a_json_log_is_the_only_output_and_the_service_manager_is_notified() {
     let place = tempfile::tempdir().unwrap();
     let notify = UnixDatagram::bind(place.path().join("notify")).unwrap();
     let state = place.path().join("state");
@@ -359,17 +351,10 @@ fn with_a_json_log_nothing_else_is_written_and_the_manager_is_told() {
         String::from_utf8(buffer[..len].to_vec()).unwrap()
     };
     assert_eq!(told(), "READY=1");
-    let mut lines = BufReader::new(child.stderr.take().unwrap());
-    let mut log = String::new();
-    let tls = loop {
-        let start = log.len();
-        assert!(lines.read_line(&mut log).unwrap() > 0, "the log ended: {log}");
-        let line: Value = serde_json::from_str(&log[start..]).unwrap();
-        if line["fields"]["kind"] == "tls" {
-            break line["fields"]["address"].as_str().unwrap().to_owned();
-        }
-    };
-    // Over TLS, whose libraries log each frame.
+    let mut log = PrintedLines::of(child.stderr.take().unwrap());
+    let line: Value = serde_json::from_str(&log.wait_for("\"kind\":\"tls\"")).unwrap();
+    let tls = line["fields"]["address"].as_str().unwrap();
+    // The libraries of TLS and HTTP/2 would log each frame.
     let call = command(&["call", "--server", &format!("https://{tls}"), "--state"])
         .arg(&state)
         .arg("keys")
@@ -380,7 +365,7 @@ fn with_a_json_log_nothing_else_is_written_and_the_manager_is_told() {
     assert_eq!(told(), "STOPPING=1");
     let mut out = String::new();
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-    lines.read_to_string(&mut log).unwrap();
+    let log = log.all();
     assert!(child.wait().unwrap().success() && out.is_empty(), "{out}");
     assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{log}");
     assert!(log.contains("listening") && !log.contains("frame"), "{log}");
@@ -394,15 +379,11 @@ fn a_hangup_opens_the_audit_log_again() {
     let config = fs::read_to_string(development.config()).unwrap();
     fs::write(development.config(), format!("{config}\n[audit]\nfile = \"audit.jsonl\"\n")).unwrap();
     let mut served = Served::start(place.path());
-    let mut log = BufReader::new(served.child.stderr.take().unwrap());
+    let mut log = served.log();
     let (path, former) = (place.path().join("audit.jsonl"), place.path().join("audit.jsonl.1"));
     fs::rename(&path, &former).unwrap();
     served.signal("-HUP");
-    let mut line = String::new();
-    while !line.contains("the audit log was opened again") {
-        line.clear();
-        assert!(log.read_line(&mut line).unwrap() > 0, "the log was never opened again");
-    }
+    log.wait_for("the audit log was opened again");
     assert_eq!(code(&served.call(&["sign", "--key", "ed25519", "--in", "/dev/null"])), 0);
     served.signal("-TERM");
     assert!(served.child.wait().unwrap().success());
@@ -412,7 +393,7 @@ fn a_hangup_opens_the_audit_log_again() {
     assert!(new.contains("\"event\":\"stop\""), "{new}");
 }
 
-/// The endpoint of a client that another authority certifies.
+/// Returns the endpoint of a client whose certificate another authority issued.
 fn stranger(served: &Served, foreign: &Path) -> Endpoint {
     let (own, foreign) = (Development::at(&served.state), Development::at(foreign));
     foreign.prepare().unwrap();
@@ -427,13 +408,13 @@ fn stranger(served: &Served, foreign: &Path) -> Endpoint {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn refused_handshakes_are_logged_with_peer_and_reason_but_seldom() {
+async fn failed_handshakes_are_logged_with_peer_and_reason_at_a_limited_rate() {
     const FAILURES: u64 = 50;
     let (place, foreign) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let served = Served::start(place.path());
     let endpoint = stranger(&served, foreign.path());
     for _ in 0..FAILURES {
-        // TLS 1.3 may tell a client only after its handshake.
+        // In TLS 1.3 the client may learn of the refusal only after its handshake.
         if let Ok(link) = ServerLink::open(&endpoint).await {
             let list = request::Body::ListKeys(ListKeysRequest {});
             link.call(list).await.expect_err("a stranger was served");
@@ -459,7 +440,7 @@ async fn refused_handshakes_are_logged_with_peer_and_reason_but_seldom() {
     assert!(told <= FAILURES, "{told} of {FAILURES}");
 }
 
-/// A server that has no descriptors left cannot accept, and tries again and again.
+/// A server without free descriptors cannot accept connections, and tries again and again.
 #[test]
 fn a_lack_of_descriptors_does_not_fill_the_log() {
     let place = tempfile::tempdir().unwrap();
@@ -479,31 +460,28 @@ fn a_lack_of_descriptors_does_not_fill_the_log() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let said: Value = serde_json::from_str(&line).unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    let said = announcement(&mut child);
+    let mut lines = PrintedLines::of(child.stderr.take().unwrap());
     let served = Served { child, state: place.path().to_owned(), said };
     let address = |kind: &str| served.said[kind].as_str().unwrap().to_owned();
     let connect = |kind: &str| -> Vec<TcpStream> {
         (0..100).filter_map(|_| TcpStream::connect(address(kind)).ok()).collect()
     };
-    // Those who read metrics take the last descriptors, so that neither listener can accept any more.
+    // The connections for metrics take the last descriptors, so that neither listener can accept.
     let connections = [connect("metrics"), connect("tcp")];
     let (mut log, mut turns) = (String::new(), 0);
     let texts = ["a connection could not be accepted", "a client of the metrics could not be accepted"];
-    // Each reload is a turn of the server, so that it has had many failures when all are done.
+    // Each reload takes a turn of the server, so it has had many failures when all reloads are done.
     served.signal("-HUP");
     while turns < 100 || !texts.iter().all(|text| log.contains(text)) {
-        let mut line = String::new();
-        assert!(lines.read_line(&mut line).unwrap() > 0, "the log ended: {log}");
-        // Exactly one of these comes of each reload.
+        let line = lines.next_or_end().unwrap_or_else(|| panic!("the log ended: {log}"));
+        // Each reload logs exactly one of these.
         if line.contains("nothing was reloaded") || line.contains("keys and grants were read again") {
             served.signal("-HUP");
             turns += 1;
             assert!(turns < 10_000, "{log}");
         }
-        log += &line;
+        log += &format!("{line}\n");
     }
     drop(connections);
     served.signal("-KILL");
@@ -513,9 +491,9 @@ fn a_lack_of_descriptors_does_not_fill_the_log() {
     }
 }
 
-/// The packaged unit forbids the calls that give files to others.
+/// The packaged unit forbids the system calls that change owners of files.
 #[test]
-fn a_server_that_may_not_change_owners_binds_its_socket() {
+fn a_server_that_cannot_change_owners_binds_its_socket() {
     // seccomp(2) by way of prctl(2): the numbers of chown, fchown, lchown and fchownat on x86-64 end with EPERM.
     const CONFINED: &str = "
 import ctypes, os, struct, sys
@@ -558,8 +536,7 @@ except PermissionError:
         println!("SKIPPED: python3 is not installed");
         return;
     };
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let line = PrintedLines::of(child.stdout.take().unwrap()).next_or_end().unwrap_or_default();
     if line.is_empty() && child.wait().unwrap().code() == Some(77) {
         println!("SKIPPED: no system calls can be forbidden here");
         return;
@@ -574,7 +551,7 @@ except PermissionError:
 }
 
 #[test]
-fn certificates_that_end_soon_or_have_ended_are_in_the_log() {
+fn logs_certificates_that_expire_soon_or_have_expired() {
     let place = tempfile::tempdir().unwrap();
     let development = Development::at(place.path());
     development.prepare().unwrap();
@@ -592,23 +569,15 @@ fn certificates_that_end_soon_or_have_ended_are_in_the_log() {
     fs::write(place.path().join("server-key.pem"), key).unwrap();
     fs::write(place.path().join("ca.pem"), until(SystemTime::now() - day, true).0).unwrap();
     let mut served = Served::start(place.path());
-    let mut log = BufReader::new(served.child.stderr.take().unwrap());
-    let mut line = String::new();
-    let mut wait_for = |setting: &str| loop {
-        line.clear();
-        assert!(log.read_line(&mut line).unwrap() > 0, "the log ended before {setting:?}");
-        if line.contains("WARN") && line.contains(setting) {
-            return line.clone();
-        }
-    };
-    let server = wait_for("[tls] certificate");
-    assert!(server.contains("expires in 9 days"), "{server}");
-    let authority = wait_for("[tls] client_ca");
+    let mut log = served.log();
+    let server = log.wait_for("[tls] certificate");
+    assert!(server.contains("WARN") && server.contains("expires in 9 days"), "{server}");
+    let authority = log.wait_for("[tls] client_ca");
     assert!(authority.contains("has expired"), "{authority}");
 }
 
 #[test]
-fn call_uses_no_key_that_others_may_read() {
+fn call_rejects_a_key_that_others_can_read() {
     let place = tempfile::tempdir().unwrap();
     let development = Development::at(place.path());
     development.prepare().unwrap();

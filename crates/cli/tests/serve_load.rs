@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use program::{code, command, oarlock, stderr, text};
 use served::Served;
 
-/// Two servers with the same keys, but for shares.
+/// Two servers with the same keys, and with different shares of a threshold key.
 fn twins(places: &[TempDir; 2]) -> [Served; 2] {
     let [first, second] = places;
     Development::at(first.path()).prepare().unwrap();
@@ -31,7 +31,7 @@ fn twins(places: &[TempDir; 2]) -> [Served; 2] {
     [Served::start(first.path()), Served::start(second.path())]
 }
 
-/// Clients that sign until they are told to stop, and check every signature. How many there were.
+/// Clients that sign until they are stopped, and check and count every signature.
 fn under_load(servers: &[Served; 2], during: impl FnOnce(&AtomicU64)) -> u64 {
     let checker = Accelerator::builder().engines(["scalar"]).build().unwrap();
     let endpoints = servers.iter().map(|served| Endpoint::Unix(served.socket())).collect();
@@ -171,7 +171,7 @@ fn a_load_of_its_own_server_has_the_documented_fields() {
 }
 
 #[test]
-fn several_servers_are_asked_compared_and_sign_together() {
+fn several_servers_are_compared_and_sign_together() {
     let places = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let out = tempfile::tempdir().unwrap();
     let safe = concat!(env!("CARGO_MANIFEST_DIR"), "/../keys/tests/data/threshold/safe1024.pem");
@@ -214,7 +214,7 @@ fn several_servers_are_asked_compared_and_sign_together() {
 }
 
 #[test]
-fn a_load_tells_what_keys_cost_by_where_they_live() {
+fn load_measures_keys_of_streams_batches_and_servers() {
     let output = oarlock(&[
         "--json",
         "load",

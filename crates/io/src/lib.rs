@@ -8,8 +8,11 @@
 //! | [`check_secret_mode`] | the permissions of files with secrets |
 //! | [`line_number`] | the line of a fault in a settings file |
 //! | [`LogLimit`] | repeated log lines as a count |
+//! | `output` | files that a command writes, which a signal does not leave unfinished; needs the feature `output` |
 //! | [`read_private`] | files with secrets that no other user may read |
+//! | [`service_manager`] | messages of a service to systemd |
 //! | [`SocketFile`] | the file of a UNIX socket, which replaces and removes no other file |
+//! | [`TextBlocks`] | a text read block by block on a thread of its own |
 //! | [`mail`] | messages in files, directories, mbox, Maildir and streams, and back into them |
 //! | `compressed` | files that may be compressed, as streams; needs the feature `compressed` |
 //! | `dns` | TXT records from name servers or a file; needs the feature `dns` |
@@ -33,9 +36,13 @@ mod log_limit;
 pub mod mail;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+#[cfg(feature = "output")]
+pub mod output;
 mod private_file;
 mod secret_file;
+pub mod service_manager;
 mod socket_file;
+mod text_blocks;
 
 #[cfg(feature = "net")]
 pub use accept::accept_next;
@@ -52,3 +59,4 @@ pub use log_limit::LogLimit;
 pub use private_file::{KeyForPath, check_key_path, check_private, read_private};
 pub use secret_file::{ExposedSecret, SecretReader, check_secret_mode, check_secret_mode_for, secret_group};
 pub use socket_file::{SocketFile, SocketFileError};
+pub use text_blocks::TextBlocks;

@@ -6,6 +6,7 @@ use std::io;
 use oarlock::Blame;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
+use oarlock_io::output::OutputError;
 
 /// The side that a failure is due to. It decides the exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,16 @@ impl CommandError for BuildError {
     fn kind(&self) -> FailureKind {
         // All other errors name engines or settings that the user chose.
         if matches!(self, Self::NoReferee) { FailureKind::Machine } else { FailureKind::Usage }
+    }
+}
+
+impl CommandError for OutputError {
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::Create { .. } | Self::Exists { .. } => FailureKind::Usage,
+            Self::Write { .. } => FailureKind::Machine,
+            Self::Stdout(error) => FailureKind::of_stdout(error),
+        }
     }
 }
 

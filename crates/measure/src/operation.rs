@@ -57,7 +57,9 @@ pub(crate) enum RecordKind {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "each message says what its variant means")]
 pub enum OperationError {
-    #[error("unknown operation {found:?}: expected one of {expected}")]
+    #[error(
+        "unknown operation {found:?}: expected one of {expected}; N is a number of bytes, as in sha256-64"
+    )]
     Unknown { found: String, expected: String },
     #[error("{family}-N: expected N to be {expected}, found {found:?}")]
     RecordLen { family: &'static str, expected: String, found: String },

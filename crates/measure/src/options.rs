@@ -10,7 +10,7 @@ use oarlock::{Accelerator, AcceleratorBuilder};
 use crate::terminal::ColorChoice;
 
 /// The heading of [`GlobalOptions`] in each command's help.
-pub const GLOBAL_OPTIONS: &str = "GlobalOptions options";
+pub const GLOBAL_OPTIONS: &str = "Global options";
 
 /// The engine that every machine has.
 const SCALAR: &str = "scalar";
@@ -22,14 +22,14 @@ pub struct GlobalOptions {
     /// Use only these engines, separated by commas; `oarlock engines` lists them [default: all]
     #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',')]
     pub engines: Option<Vec<String>>,
-    /// Number of threads, 1 to 4096; each command's help states its default
+    /// Number of threads, 1 to 4096; the help of each command states its default
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub threads: Option<u16>,
-    /// Print one JSON document in one line on stdout and nothing else; commands that read mail print one line per
-    /// message
+    /// Print one JSON document on stdout, in one line, and nothing else; commands that read mail print one line per
+    /// message within it
     #[arg(long, global = true)]
     pub json: bool,
-    /// Colour tables, errors and the log
+    /// Use colours in tables, errors and the log
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
     pub color: ColorChoice,
     /// Print more details on stderr

@@ -140,9 +140,9 @@ impl RecordJob {
             | RowOperation::Translate { iv: IvFrom::New(_), .. } => {
                 fault("an IV to decrypt with is not made")
             }
-            RowOperation::Mac { alg, len } if !(4..=alg.tag_len()).contains(len) => {
-                fault("the code has fewer bytes than that, or fewer than 4 are asked for")
-            }
+            RowOperation::Mac { alg, len } if !(4..=alg.tag_len()).contains(len) => fault(
+                "the length of the MAC: expected a number of bytes from 4 to the length of the algorithm",
+            ),
             _ => Ok(()),
         }
     }

@@ -1,5 +1,5 @@
-//! Encrypts, decrypts, translates and authenticates columns of CSV and NDJSON files. The crate does no I/O. The
-//! caller cuts a file into chunks of whole rows ([`FileFormat::whole_rows`]), runs a [`ChunkWorker`] on each thread,
+//! Encrypts, decrypts, translates and authenticates columns of CSV and NDJSON files. The crate opens no
+//! files. The caller cuts a text into chunks of whole rows ([`ChunkReader`]), runs a [`ChunkWorker`] on each thread,
 //! and writes the results in order.
 //!
 //! | module | what it holds |
@@ -7,9 +7,11 @@
 //! | [`job`](RecordJob) | what is done with every row |
 //! | [`plan`](FilePlan) | a job made ready for one file |
 //! | [`worker`](ChunkWorker) | rows of a chunk read, computed, written |
+//! | [`chunks`](ChunkReader) | a text cut into chunks of whole rows |
 //! | `csv`, `ndjson` | rows read in place |
 //! | `gather`, `write` | columns of a batch out of rows; rows out of results |
 //! | [`key_file`](load_keys) | files of keys and their policies |
+//! | [`key_file_text`](KeyFileText) | files of keys to which a key is added |
 //! | `same_key` | lines of such files that hold the same key |
 //! | [`encoding`](Encoding), [`padding`](Padding) | values as text; values that are not whole blocks |
 //! | [`reject`](RejectedRow), `error` | rows that have no result, and why |
@@ -52,6 +54,7 @@
 #![forbid(unsafe_code)]
 
 mod buffer;
+mod chunks;
 mod columns;
 mod csv;
 mod encoding;
@@ -59,6 +62,7 @@ mod error;
 mod gather;
 mod job;
 mod key_file;
+mod key_file_text;
 mod ndjson;
 mod padding;
 mod plan;
@@ -70,12 +74,14 @@ mod worker;
 mod write;
 
 pub use self::buffer::SecretBuffer;
+pub use self::chunks::{ChunkError, ChunkReader, RowChunk, fill_buffer};
 pub use self::encoding::Encoding;
 pub use self::error::{PlanError, RejectReason, RunError, UnknownName};
 pub use self::job::{GcmColumns, IvFrom, KeyFrom, RecordJob, RowCipher, RowOperation, key_type_of_mac};
 pub use self::key_file::{
     KeyFault, KeyFileError, KeyNames, LoadedKeys, load_keys, load_keys_at, parse_nonce_field,
 };
+pub use self::key_file_text::{KeyFileText, NewKeyLine};
 pub use self::padding::Padding;
 pub use self::plan::{FileFormat, FilePlan, count_lines};
 pub use self::reject::RejectedRow;

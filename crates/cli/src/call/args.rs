@@ -15,6 +15,15 @@ use crate::records::{mac_alg, names};
 
 /// Arguments of `oarlock call`.
 #[derive(Args, Debug)]
+#[command(
+    after_help = "Without --server the command calls the server that `oarlock serve` starts without --config on this machine, for \
+                  this user.\n\n\
+                  Examples: oarlock call keys\n          \
+                  oarlock call sign --key rsa2048 --in hello.txt --out hello.sig\n          \
+                  oarlock call verify --key rsa2048 --in hello.txt --signature hello.sig\n          \
+                  oarlock call --server https://crypto.example.com:7443 --ca ca.pem --cert me.pem --cert-key me-key.pem keys\n\n\
+                  Exit codes: 0 done, 1 the signature or value is not valid, 2 wrong usage or input, 3 the server failed."
+)]
 pub(crate) struct CallArgs {
     #[command(flatten)]
     pub(super) server: ServerArgs,
@@ -28,13 +37,13 @@ pub(crate) struct CallArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Connection")]
 pub(super) struct ServersArgs {
-    /// Further server with the key, as with --server; repeatable. If one fails, another is asked
+    /// Further server with the same key, written as for --server; repeatable. If one fails, another is asked
     #[arg(long, global = true, value_name = "ADDRESS")]
     pub(super) also: Vec<String>,
-    /// Accept an answer only if this many servers give it
+    /// Accept an answer only if this many servers give it, 1 to the number of servers [default: 1]
     #[arg(long, global = true, value_name = "K", conflicts_with = "threshold_key")]
     pub(super) agree: Option<u8>,
-    /// Threshold key that the servers share: the file NAME.threshold.pem of `keys split`
+    /// Threshold key that the servers share: the file NAME.threshold.pem that `oarlock keys split` writes
     #[arg(long, global = true, value_name = "FILE", value_parser = key_path())]
     pub(super) threshold_key: Option<PathBuf>,
 }
@@ -50,32 +59,33 @@ impl ServersArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Connection")]
 pub(crate) struct ServerArgs {
-    /// Server: https://HOST:PORT, http://HOST:PORT, or the path of a UNIX socket [default: that of the development
-    /// set-up]
+    /// Server: https://HOST:PORT, http://HOST:PORT, or the path of a UNIX socket [default: oarlock.sock in the
+    /// directory of --state]
     #[arg(long, global = true, value_name = "ADDRESS", env = "OARLOCK_SERVER")]
     pub(crate) server: Option<String>,
-    /// Certificate of the server's authority, in PEM [default: that of the development set-up]
+    /// Certificate of the authority that certifies the server, in PEM [default: ca.pem in the directory of --state]
     #[arg(long, global = true, value_name = "FILE", env = "OARLOCK_CA", value_parser = key_path())]
     ca: Option<PathBuf>,
-    /// Certificate of the client, in PEM
+    /// Certificate of the client, in PEM [default: client.pem in the directory of --state]
     #[arg(long, global = true, value_name = "FILE", env = "OARLOCK_CERT", value_parser = key_path())]
     cert: Option<PathBuf>,
-    /// Private key of the client
+    /// Private key of the client, in PEM [default: client-key.pem in the directory of --state]
     #[arg(long, global = true, value_name = "FILE", env = "OARLOCK_KEY", value_parser = key_path())]
     cert_key: Option<PathBuf>,
-    /// User that may serve a UNIX socket, besides root and this user: a name or a number
+    /// User whose UNIX socket is trusted, besides those of root and of this user: a name or a number
     #[arg(long, global = true, value_name = "USER", default_value = "oarlock")]
     server_user: String,
-    /// Directory of the development set-up [default: oarlock in the XDG state directory]
+    /// Directory of the server that `oarlock serve` set up without --config [default: $XDG_STATE_HOME/oarlock, else
+    /// ~/.local/state/oarlock]
     #[arg(long, global = true, value_name = "DIRECTORY")]
     state: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum CallCommand {
-    /// Sign a file
+    /// Sign the content of a file
     Sign(CallSignArgs),
-    /// Verify a signature; exit code 1 if it is not valid
+    /// Verify the signature of a file; exit code 1 if it is not valid
     Verify(CallVerifyArgs),
     /// Decrypt a file under an RSA key
     Decrypt(CallDecryptArgs),
@@ -83,7 +93,7 @@ pub(super) enum CallCommand {
     Derive(DeriveArgs),
     /// Encrypt a value under a symmetric key: the result is the IV, the ciphertext and the tag
     Seal(SealArgs),
-    /// Decrypt a value of seal; exit code 1 if it is not authentic
+    /// Decrypt the output of `call seal`; exit code 1 if it is not authentic
     Open(OpenArgs),
     /// Make a message authentication code under a symmetric key
     Mac(CallMacArgs),
@@ -102,7 +112,7 @@ pub(super) struct CallKeyArgs {
     /// Name of a key of the server
     #[arg(long, value_name = "NAME")]
     pub(super) key: Option<String>,
-    /// File of your own key, in PEM or DER; the server drops it with the connection
+    /// File of your own key, in PEM or DER. The server uses it for this call and then forgets it
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) own_key: Option<PathBuf>,
 }
@@ -215,10 +225,10 @@ pub(super) struct OpenArgs {
     pub(super) key: String,
     #[arg(long, value_name = "NAME", help = cipher_help())]
     pub(super) cipher: Option<RowCipher>,
-    /// Text that was given to seal
+    /// Text that was given to `call seal`
     #[arg(long, value_name = "TEXT")]
     pub(super) aad: Option<String>,
-    /// File with the output of seal, as raw bytes; - is stdin
+    /// File with the output of `call seal`, as raw bytes; - is stdin
     #[arg(long = "in", value_name = "FILE", default_value = "-")]
     pub(super) input: PathBuf,
     #[command(flatten)]
@@ -232,7 +242,7 @@ pub(super) struct CallMacArgs {
     pub(super) key: String,
     #[arg(long = "mac", value_name = "NAME", value_parser = mac_alg, help = mac_help())]
     pub(super) alg: Option<MacAlg>,
-    /// Length of the MAC in bytes, at least 4 [default: all]
+    /// Length of the MAC in bytes, from 4 to the length of the algorithm [default: the length of the algorithm]
     #[arg(long, value_name = "BYTES")]
     pub(super) length: Option<u32>,
     /// File of the message; - is stdin
@@ -332,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_without_its_scheme_is_no_path() {
+    fn an_address_without_its_scheme_is_not_a_path() {
         for address in ["localhost:7443", "[::1]:7443", "10.0.0.1:1", "tcp://localhost:7443", ""] {
             assert!(!is_path(address), "{address}");
         }

@@ -19,7 +19,7 @@ pub(crate) enum CallError {
     Runtime(io::Error),
     #[error(transparent)]
     Development(#[from] DevelopmentError),
-    #[error(transparent)]
+    #[error("{}{}", .0, connect_hint(.0))]
     Connect(#[from] ConnectError),
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -74,6 +74,14 @@ fn job_fault(error: &JobError) -> String {
         JobError::HolderRefused { holder, reason } => format!("{holder} refused: {reason}"),
         JobError::HolderFailed { holder, reason } => format!("{holder} failed: {reason}"),
         error => error.to_string(),
+    }
+}
+
+/// Returns the next step for a server that cannot be reached.
+fn connect_hint(error: &ConnectError) -> &'static str {
+    match error {
+        ConnectError::Unreachable { .. } => "; `oarlock serve` starts a server, --server names another one",
+        _ => "",
     }
 }
 

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scheme_of_other_keys_is_refused_in_plain_words() {
+    fn rejects_a_scheme_of_other_keys() {
         let text = |result: Result<Scheme, CallError>| result.unwrap_err().to_string();
         assert_eq!(
             text(sign(Some("ecdsa-sha256"), KeyKind::RsaPrivate(2048))),

@@ -82,7 +82,7 @@ impl CallSession<'_> {
     }
 
     /// Runs one record under the first key of the stream.
-    async fn record(&self, entry: BatchEntry<'_>) -> Result<RecordAnswer, CallError> {
+    async fn record(&self, entry: BatchEntry<'_>) -> Result<CallAnswer, CallError> {
         let mut builder = BatchBuilder::new();
         builder.add(entry).map_err(CallError::Job)?;
         let batch = builder.batch();
@@ -94,7 +94,7 @@ impl CallSession<'_> {
         };
         let code = records::codes(&results, 1).map_err(CallError::Wire)?.next();
         match code.ok_or(CallError::Unexpected)? {
-            Code::Done => RecordAnswer::read(&batch, &results),
+            Code::Done => CallAnswer::read(&batch, &results),
             code => {
                 let bare =
                     Fault { code: code.into(), message: code.as_str_name().into(), ..Fault::default() };
@@ -106,7 +106,7 @@ impl CallSession<'_> {
 }
 
 /// The outcome of a record.
-struct RecordAnswer {
+struct CallAnswer {
     result: Zeroizing<Vec<u8>>,
     /// The IV, if the server made it.
     iv: Vec<u8>,
@@ -114,7 +114,7 @@ struct RecordAnswer {
     tag: Vec<u8>,
 }
 
-impl RecordAnswer {
+impl CallAnswer {
     /// Reads the parts of the record from the output.
     fn read(batch: &Batch<'_>, results: &proto::RecordResults) -> Result<Self, CallError> {
         let part = |span: Span| span.of(&results.output).ok_or(CallError::Unexpected);

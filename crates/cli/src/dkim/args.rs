@@ -11,8 +11,13 @@ use crate::key_path::{NotAKey, key_path};
 use crate::key_records::LookupArgs;
 use crate::time::TimePoint;
 
-/// Sign and verify mail
+/// Arguments of `oarlock dkim`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples: oarlock dkim keygen example.com s1\n          \
+                  oarlock dkim check example.com s1 --key s1.example.com.pem\n          \
+                  oarlock dkim sign --domain example.com --key s1=s1.example.com.pem mail.eml >signed.eml\n          \
+                  oarlock dkim verify signed.eml\n\n\
+                  `oarlock milter` does the same within an MTA.")]
 pub(crate) struct DkimArgs {
     #[command(subcommand)]
     pub(super) command: DkimCommand,
@@ -20,19 +25,26 @@ pub(crate) struct DkimArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum DkimCommand {
-    /// Sign messages
+    /// Sign messages in files, mboxes and Maildirs
     #[command(
         after_help = "Exit codes: 0 all messages were signed, 1 some were not, 2 wrong usage or input, 3 the machine failed.\n\n\
-                            Example: oarlock dkim sign --domain example.com --key s1=s1.example.com.pem --in-place ~/Maildir"
+                            Examples: oarlock dkim sign --domain example.com --key s1=s1.example.com.pem mail.eml >signed.eml\n          \
+                            oarlock dkim sign --domain example.com --key s1=s1.example.com.pem --in-place ~/Maildir"
     )]
     Sign(Box<MailSignArgs>),
-    /// Verify the signatures of messages
+    /// Verify the signatures of messages in files, mboxes and Maildirs
     #[command(
         after_help = "Exit codes: 0 every message has a signature that passes, 1 some have none, 2 wrong usage or input,\n\
-                            3 the machine or DNS failed."
+                            3 the machine or DNS failed.\n\n\
+                            Examples: oarlock dkim verify mail.eml\n          \
+                            oarlock dkim verify --keys-file records --arc ~/Maildir"
     )]
     Verify(Box<MailVerifyArgs>),
-    /// Make a key and its DNS record
+    /// Make a private key, and print its DNS record
+    #[command(
+        after_help = "The private key goes into SELECTOR.DOMAIN.pem, which only its owner can read. The line for the zone file \
+                            goes to stdout.\n\nExample: oarlock dkim keygen example.com s1"
+    )]
     Keygen(MailKeygenArgs),
     /// Print the DNS record of an existing key
     #[command(
@@ -42,7 +54,8 @@ pub(super) enum DkimCommand {
     Dns(DnsArgs),
     /// Look up a key record, and compare it with a private key
     #[command(
-        after_help = "Exit codes: 0 the record is good, 1 it is not, 2 wrong usage or input, 3 DNS failed."
+        after_help = "Exit codes: 0 the record is good, 1 it is not, 2 wrong usage or input, 3 DNS failed.\n\n\
+                            Example: oarlock dkim check example.com s1 --key s1.example.com.pem"
     )]
     Check(CheckArgs),
     /// Measure messages signed and verified per second of CPU time, engine by engine
@@ -55,7 +68,7 @@ pub(super) struct MailArgs {
     /// Messages, mboxes, Maildirs, or directories of them; `-` is standard input
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    /// Size of the largest message that is read, in bytes
+    /// Max size of a message in bytes; a larger one is an error
     #[arg(long, value_name = "BYTES", default_value_t = mail::MAX_BYTES)]
     pub(super) max_bytes: u64,
     /// Keep `>From ` in an mbox as it is (mboxo), instead of unquoting it (mboxrd)
@@ -76,22 +89,22 @@ pub(super) struct MailSignArgs {
     pub(super) mail: MailArgs,
     #[command(flatten)]
     pub(super) compare: CompareArgs,
-    /// Domain that signs: `d=`
+    /// Domain that signs, the tag `d=`
     #[arg(long, value_name = "DOMAIN", required_unless_present = "compare")]
     pub(super) domain: Option<String>,
-    /// Selector and its private key; repeatable, one signature each
+    /// Selector and the file of its private key, such as s1=key.pem; repeatable, one signature each
     #[arg(long = "key", required_unless_present = "compare", value_name = "SELECTOR=FILE", value_parser = NotAKey(selector_and_file))]
     pub(super) keys: Vec<(String, PathBuf)>,
     /// File whose first line is the passphrase of encrypted keys
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,
-    /// Canonical forms of header and body: `c=`
+    /// Canonical forms of header and body, the tag `c=`: simple or relaxed each
     #[arg(long, value_name = "FORM/FORM", default_value = "relaxed/relaxed")]
     pub(super) canonicalization: Canonicalization,
-    /// Identity for which the domain signs, as user@domain or @sub.domain: `i=`
+    /// Identity for which the domain signs, the tag `i=`: user@domain or @sub.domain [default: none]
     #[arg(long, value_name = "IDENTITY")]
     pub(super) identity: Option<String>,
-    /// Lifetime of signatures in seconds: `x=`
+    /// Lifetime of signatures in seconds, from 1, the tag `x=` [default: unlimited]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) expire: Option<u64>,
     /// Header fields to sign, separated by commas [default: those that RFC 6376 5.4.1 recommends]
@@ -101,10 +114,10 @@ pub(super) struct MailSignArgs {
     /// visible fields]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(super) oversign: Option<Vec<String>>,
-    /// Sign the length of the body, so that text can be appended to it: `l=`
+    /// Sign the length of the body, so that text can be appended to it, the tag `l=`
     #[arg(long)]
     pub(super) body_length: bool,
-    /// Copy the signed fields into the signature: `z=`
+    /// Copy the signed fields into the signature, the tag `z=`
     #[arg(long)]
     pub(super) copy_fields: bool,
     /// Sign with SHA-1, which verifiers must reject (RFC 8301): for benchmarks
@@ -140,7 +153,7 @@ pub(super) struct MailVerifyArgs {
     pub(super) compare: CompareArgs,
     #[command(flatten)]
     pub(super) lookup: LookupArgs,
-    /// Shortest accepted RSA key in bits, 1024 to 4096
+    /// Min length of an accepted RSA key in bits, 1024 to 4096
     #[arg(long, value_name = "BITS", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1024..=4096))]
     pub(super) min_rsa_bits: u32,
     /// Accept rsa-sha1, which RFC 8301 forbids
@@ -149,10 +162,10 @@ pub(super) struct MailVerifyArgs {
     /// Accept signatures that leave the end of the body unsigned
     #[arg(long)]
     pub(super) accept_partial_body: bool,
-    /// Largest number of signatures of a message that are verified
+    /// Max number of signatures of a message that are verified; the others are not looked at
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(super) max_signatures: usize,
-    /// Largest number of key records that are looked up for a message, including those of its ARC chain
+    /// Max number of key records that are looked up for a message, including those of its ARC chain
     #[arg(long, value_name = "N", default_value_t = MailLimits::default().max_lookups)]
     pub(super) max_lookups: usize,
     /// Verify ARC chains too
@@ -189,14 +202,14 @@ pub(super) enum MailKeyType {
 
 #[derive(Debug, Args)]
 pub(super) struct MailKeygenArgs {
-    /// Domain that will sign
+    /// Domain that will sign, such as example.com
     pub(super) domain: String,
-    /// Name of the key, such as a date
+    /// Selector, the name of the key in DNS, such as s1 or 2026a
     pub(super) selector: String,
     /// Type of the key
     #[arg(long = "type", value_enum, default_value = "rsa")]
     pub(super) kind: MailKeyType,
-    /// Bits of an RSA key, 1024 to 4096
+    /// Length of an RSA key in bits, 1024 to 4096
     #[arg(long, value_name = "BITS", default_value_t = 2048, value_parser = clap::value_parser!(u16).range(1024..=4096))]
     pub(super) bits: u16,
     /// File for the private key [default: SELECTOR.DOMAIN.pem]
@@ -208,13 +221,13 @@ pub(super) struct MailKeygenArgs {
     /// Overwrite an existing file
     #[arg(long)]
     pub(super) force: bool,
-    /// Mark the domain as testing in the record: `t=y`
+    /// Mark the domain as testing in the record, `t=y`
     #[arg(long, alias = "test-mode")]
     pub(super) test: bool,
-    /// Allow only identities of the domain itself, not of subdomains: `t=s`
+    /// Allow only identities of the domain itself, not of subdomains, `t=s`
     #[arg(long)]
     pub(super) strict: bool,
-    /// Note in the record: `n=`
+    /// Note in the record, `n=`
     #[arg(long, value_name = "TEXT")]
     pub(super) notes: Option<String>,
 }
@@ -224,31 +237,31 @@ pub(super) struct DnsArgs {
     /// Private or public key of RSA or Ed25519, in any format; `-` is standard input
     #[arg(value_name = "KEY-FILE", value_parser = key_path())]
     pub(super) key: PathBuf,
-    /// Domain that signs
+    /// Domain that signs, such as example.com
     #[arg(long, value_name = "DOMAIN", requires = "selector")]
     pub(super) domain: Option<String>,
-    /// The name of the key
+    /// Selector, the name of the key in DNS, such as s1
     #[arg(long, value_name = "SELECTOR", requires = "domain")]
     pub(super) selector: Option<String>,
     /// File whose first line is the passphrase of an encrypted key
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,
-    /// Mark the domain as testing in the record: `t=y`
+    /// Mark the domain as testing in the record, `t=y`
     #[arg(long, alias = "test")]
     pub(super) test_mode: bool,
-    /// Allow only identities of the domain itself, not of subdomains: `t=s`
+    /// Allow only identities of the domain itself, not of subdomains, `t=s`
     #[arg(long)]
     pub(super) strict: bool,
-    /// Note in the record: `n=`
+    /// Note in the record, `n=`
     #[arg(long, value_name = "TEXT")]
     pub(super) notes: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// Domain that signs
+    /// Domain that signs, such as example.com
     pub(super) domain: String,
-    /// The name of the key
+    /// Selector, the name of the key in DNS, such as s1
     pub(super) selector: String,
     /// Private key to compare with the record
     #[arg(long, value_name = "FILE", value_parser = key_path())]

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_is_in_it_is_one_document() {
+    fn any_content_is_one_document() {
         for count in 0..3 {
             let (mut list, mut text) = (ResultList::default(), Vec::new());
             for number in 0..count {

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use oarlock::keys::generate;
 use oarlock_dkim::{DkimSigner, RecordOptions, record_text, zone_line};
+use oarlock_io::output::Overwrite;
 use serde::Serialize;
 
 use super::DkimError;
 use super::args::{MailKeyType, MailKeygenArgs};
-use crate::keys::{Overwrite, about, place};
+use crate::keys::{about, place};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::report::print_report;
 

@@ -36,7 +36,7 @@ pub(super) struct ZoneDsArgs {
     /// Digest: sha256, sha384, sha1 or a number; repeatable
     #[arg(long, value_name = "DIGEST", default_value = "sha256")]
     digest: Vec<DigestType>,
-    /// Print CDS records, which belong into the zone itself
+    /// Print CDS records, which the zone itself publishes
     #[arg(long, conflicts_with = "dnskey")]
     cds: bool,
     /// Print the DNSKEY records
@@ -51,7 +51,7 @@ pub(super) struct ZoneDsArgs {
     /// Algorithm of a signing key, if neither its file nor a .key file beside it states it
     #[arg(long, value_name = "ALGORITHM", requires = "zone")]
     algorithm: Option<DnssecAlgorithm>,
-    /// Flags of a signing key, if no .key file beside it states them [default: 257]
+    /// Flags of a signing key, 256 or 257, if no .key file beside it states them [default: 257]
     #[arg(long, value_name = "FLAGS", requires = "zone")]
     flags: Option<u16>,
     #[command(flatten)]

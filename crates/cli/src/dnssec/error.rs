@@ -7,6 +7,7 @@ use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 use oarlock_dnssec::sign::ZoneSignError;
 use oarlock_dnssec::{DnskeyError, DsError};
+use oarlock_io::output::OutputError;
 use oarlock_measure::dnssec::bench::ZoneBenchError;
 use oarlock_measure::dnssec::capacity::CapacityError;
 use oarlock_measure::dnssec::zonegen::ZonegenError;
@@ -14,7 +15,6 @@ use oarlock_measure::{CommandError, FailureKind};
 
 use super::key_files::SigningKeyError;
 use crate::keys::KeysError;
-use crate::records::RecordsError;
 
 /// An error of `oarlock dnssec`, or the answer no.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +36,7 @@ pub(crate) enum DnssecError {
     #[error("{}: {error}", path.display())]
     Sign { path: PathBuf, error: Box<ZoneSignError> },
     #[error(transparent)]
-    Output(#[from] RecordsError),
+    Output(#[from] OutputError),
     #[error("cannot read {}: {error}", path.display())]
     Read { path: PathBuf, error: io::Error },
     #[error("{0}")]

@@ -12,12 +12,13 @@ use oarlock::keys::{KeyError, bind, generate};
 use oarlock_dnssec::{
     DigestType, Dnskey, DnskeyError, DnssecAlgorithm, DomainName, REVOKE, RecordType, ds_rdata, rdata,
 };
+use oarlock_io::output::Overwrite;
 use serde::Serialize;
 
 use super::key_files::{KEY_SIGNING, ZONE_SIGNING, ZoneSigningKey};
 use super::{DnssecError, key_text, zone};
 use crate::key_path::key_path;
-use crate::keys::{KeysError, Overwrite, about, place};
+use crate::keys::{KeysError, about, place};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::report::print_report;
 
@@ -28,16 +29,17 @@ const MAX_TRIES: usize = 1000;
 #[command(
     after_help = "Files are named as BIND names them: K<zone>+<algorithm>+<tag>.private (.pem) and .key. The DNSKEY, for the zone, \
                   and its DS, for the parent, are printed.\n\n\
-                  Example: oarlock dnssec keygen example.com --out-dir keys\n\n\
-                  Exit codes: 0 done, 2 wrong usage or a file that is in the way, 3 the machine failed."
+                  Examples: oarlock dnssec keygen example.com --out-dir keys\n          \
+                  oarlock dnssec keygen example.com --zsk --algorithm RSASHA256 --bits 2048\n\n\
+                  Exit codes: 0 done, 2 wrong usage or a file that exists already, 3 the machine failed."
 )]
 pub(super) struct ZoneKeygenArgs {
-    /// Name of the zone
+    /// Name of the zone, such as example.com
     zone: String,
-    /// Algorithm of the key: a mnemonic or a number
+    /// Algorithm: RSASHA256 (8), RSASHA512 (10), ECDSAP256SHA256 (13), ECDSAP384SHA384 (14) or ED25519 (15)
     #[arg(long, value_name = "ALGORITHM", default_value = "ECDSAP256SHA256")]
     algorithm: DnssecAlgorithm,
-    /// Bits of an RSA key, 1024 to 4096 [default: 2048]
+    /// Length of an RSA key in bits, 1024 to 4096 [default: 2048]
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u16).range(1024..=4096))]
     bits: Option<u16>,
     #[command(flatten)]
@@ -45,7 +47,7 @@ pub(super) struct ZoneKeygenArgs {
     /// Format of the private key's file
     #[arg(long, value_enum, default_value = "bind")]
     format: KeyFileFormat,
-    /// Directory for the files
+    /// Directory for the files. It is created with mode 0700 if it does not exist
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     out_dir: PathBuf,
     /// Encrypt the private key under the first line of this file (with --format pem)
@@ -95,6 +97,7 @@ struct MadeZoneKey {
 pub(super) fn run(global: &GlobalOptions, args: &ZoneKeygenArgs) -> Result<(), DnssecError> {
     let zone = zone(&args.zone)?;
     check(args)?;
+    place::make(&args.out_dir)?;
     let taken = if args.force { HashSet::new() } else { tags(&args.out_dir, zone.name())? };
     let key = with_own_tag(&taken, || make(args))?;
     let made = write(global, args, zone.name(), &key)?;
@@ -115,11 +118,14 @@ fn check(args: &ZoneKeygenArgs) -> Result<(), DnssecError> {
         return Err(DnskeyError::UnsupportedAlgorithm(args.algorithm).into());
     }
     if args.bits.is_some() && !args.algorithm.is_rsa() {
-        return Err(DnssecError::Usage(format!("--bits: {} has keys of one length", args.algorithm)));
+        return Err(DnssecError::Usage(format!(
+            "--bits: {} has keys of one length: expected --algorithm RSASHA256 or RSASHA512, or no --bits",
+            args.algorithm
+        )));
     }
     if args.passphrase_file.is_some() && args.format == KeyFileFormat::Bind {
         return Err(DnssecError::Usage(
-            "--passphrase-file: BIND's files are not encrypted; --format pem".into(),
+            "--passphrase-file: the format of BIND has no encryption: expected --format pem".into(),
         ));
     }
     Ok(())
@@ -252,13 +258,13 @@ mod tests {
     }
 
     #[test]
-    fn names_of_files_are_binds() {
+    fn file_names_are_those_of_bind() {
         assert_eq!((named("Example.COM"), named(".")), ("example.com.".into(), ".".into()));
         assert_eq!(named(r"a/b.\000\.x_-."), "a%2Fb.%00%2Ex_-.");
     }
 
     #[test]
-    fn tags_that_are_taken_are_avoided_also_once_revoked() {
+    fn avoids_tags_of_other_keys_and_of_their_revoked_forms() {
         let mut keys: Vec<ZoneSigningKey> = (0..3)
             .map(|_| {
                 let key = generate::ed25519().unwrap();
@@ -275,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_those_of_the_zones_files() {
+    fn reads_the_tags_of_the_zones_files() {
         let folder = tempfile::tempdir().unwrap();
         for name in [
             "Kexample.+013+00042.key",

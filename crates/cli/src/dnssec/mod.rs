@@ -5,16 +5,14 @@
 //! |---|---|
 //! | `verify`, `report` | verification of a zone, and its report |
 //! | `sign` | signing of a zone |
-//! | `zone_file`, `blocks`, `includes` | zone files, read block by block, and included files |
+//! | `zone_file` | zone files, read block by block |
 //! | `keygen`, `ds` | keys of zones, and their digests |
 //! | `key_files` | keys that sign zones, from files |
 //! | `key_text` | keys and their digests as lines of zone files |
 //! | `error` | the errors |
 
-mod blocks;
 mod ds;
 mod error;
-mod includes;
 mod key_files;
 mod key_text;
 mod keygen;
@@ -34,8 +32,12 @@ pub(crate) use self::error::DnssecError;
 use self::verify::ZoneVerifyArgs;
 use crate::serve::stopped;
 
-/// Verify and sign zones
+/// Arguments of `oarlock dnssec`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples: oarlock dnssec keygen example.com --out-dir keys\n          \
+                  oarlock dnssec sign example.com.zone --key keys/Kexample.com.+013+12345 --out example.com.signed\n          \
+                  oarlock dnssec verify example.com.signed\n          \
+                  oarlock dnssec ds keys/Kexample.com.+013+12345.key")]
 pub(crate) struct DnssecArgs {
     #[command(subcommand)]
     command: DnssecCommand,
@@ -43,23 +45,25 @@ pub(crate) struct DnssecArgs {
 
 #[derive(Debug, Subcommand)]
 enum DnssecCommand {
-    /// Verify a zone: signatures and their validity, NSEC and NSEC3 chains, delegations and the zone's digest
+    /// Verify a signed zone file: signatures and their validity, NSEC and NSEC3 chains, delegations, ZONEMD digest
     #[command(
         after_help = "Exit codes: 0 the zone is good, 1 it is bad, 2 wrong usage or input, 3 the machine failed.\n\n\
-                            Example: oarlock dnssec verify --now 20140714000000 root.zone.gz"
+                            Examples: oarlock dnssec verify example.com.signed\n          \
+                            oarlock dnssec verify --anchor Kexample.com.+013+12345.key --no-warnings example.com.signed\n          \
+                            oarlock dnssec verify --now 20140714000000 root.zone.gz"
     )]
     Verify(ZoneVerifyArgs),
-    /// Sign a zone: keys, NSEC or NSEC3 chain, signatures and the zone's digest
+    /// Sign a zone file: add keys, NSEC or NSEC3 chain, signatures and ZONEMD digest
     Sign(Box<sign::ZoneSignArgs>),
-    /// Measure zones verified, signed and read per second of CPU time, engine by engine and by other programs
+    /// Measure how fast each engine and other programs verify, sign and read zones
     Bench(ZoneBenchArgs),
-    /// Make a key of a zone
+    /// Make a key of a zone, as BIND's dnssec-keygen does
     Keygen(keygen::ZoneKeygenArgs),
-    /// Make the DS records of a zone's keys
+    /// Print the DS records of the keys of a zone, as BIND's dnssec-dsfromkey does
     Ds(ds::ZoneDsArgs),
-    /// Write a zone of made-up delegations, like a top-level domain
+    /// Write a synthetic zone of delegations, like a top-level domain, for measurements
     Zonegen(ZonegenArgs),
-    /// Answer whether this machine can verify the signatures of a resolver's load
+    /// Answer whether this machine can verify the signatures of the traffic of a resolver
     #[command(after_help = capacity::AFTER_HELP)]
     Capacity(Box<CapacityArgs>),
 }

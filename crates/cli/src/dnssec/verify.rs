@@ -41,10 +41,10 @@ pub(super) struct ZoneVerifyArgs {
     /// Trusted DS or DNSKEY records of the zone in presentation format; one of them must match its keys; repeatable
     #[arg(long = "anchor", value_name = "FILE")]
     anchors: Vec<PathBuf>,
-    /// Largest number of keys of one tag that a signature is tried with, 1 to 1000
+    /// Max number of keys of one tag that a signature is tried with, 1 to 1000
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=1000))]
     max_keys: u16,
-    /// Largest number of additional NSEC3 iterations that are computed
+    /// Max number of additional NSEC3 iterations that are computed
     #[arg(long, value_name = "N", default_value_t = 150)]
     max_iterations: u16,
     /// Only read the zone: report syntax errors, verify nothing

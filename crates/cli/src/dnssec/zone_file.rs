@@ -8,10 +8,11 @@ use clap::Args;
 use indicatif::ProgressBar;
 use oarlock_dnssec::zone::{FaultyEntry, ZoneReader};
 use oarlock_dnssec::{DomainName, ZoneRecords};
-use oarlock_io::compressed::{self, DamagedError, DecompressedInput, StreamDamage, TextLimit};
+use oarlock_io::TextBlocks;
+use oarlock_io::compressed::{
+    self, DamagedError, DecompressedInput, IncludeError, IncludedFiles, StreamDamage, TextLimit,
+};
 
-use super::blocks::TextBlocks;
-use super::includes::IncludedFiles;
 use super::{DnssecError, key_text};
 use oarlock_measure::progress;
 
@@ -21,8 +22,8 @@ type Include = dyn FnMut(&str) -> Result<Vec<u8>, String>;
 /// The option of commands that read zones.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct TextArgs {
-    /// Largest text in bytes of a compressed zone file, and of all included files together; k, M, G and T are units
-    /// [default: 1G, or 100 times the compressed file if that is more]
+    /// Max length in bytes of the text of a compressed zone file, and of all included files together; k, M, G and T are
+    /// units [default: 1G, or 100 times the compressed file if that is more]
     #[arg(long = "max-text", value_name = "BYTES")]
     max_text: Option<TextBytes>,
 }
@@ -91,7 +92,7 @@ impl ZoneFile {
         let input = compressed::open(path).map_err(fail)?.with_text_limit(limit);
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let mut includes = IncludedFiles::new(folder, limit);
-        let mut include = move |name: &str| includes.read(name);
+        let mut include = move |name: &str| includes.read(name).map_err(include_fault);
         let mut reader = reader(&mut include);
         let mut records = ZoneRecords::new();
         if let (None, Some(len)) = (input.format(), input.len_bytes()) {
@@ -162,6 +163,14 @@ pub(super) fn damage_of(error: &io::Error) -> String {
     match DamagedError::find(error).map(|damaged| &damaged.damage) {
         Some(StreamDamage::TooLong { .. }) => format!("{error}; --max-text allows more"),
         _ => error.to_string(),
+    }
+}
+
+/// Describes an included file that cannot be read, with the option that raises the limit if it was exceeded.
+fn include_fault(error: IncludeError) -> String {
+    match error {
+        IncludeError::TooLong { .. } => format!("{error}; --max-text allows more"),
+        IncludeError::Read(_) => error.to_string(),
     }
 }
 

@@ -12,7 +12,11 @@ use crate::key_path::key_path;
 #[command(
     after_help = "The name of a key is its file's name without the ending. Its fingerprint is SHA-256 of its public half \
                   (SubjectPublicKeyInfo in DER); symmetric keys have none, because the hash of a short key reveals it.\n\
-                  Files appear whole or not at all and are readable by their owner only. Existing files are replaced only with --force."
+                  Files appear complete or not at all, and only their owner can read them. --force replaces existing files.\n\n\
+                  Examples: oarlock keys generate rsa2048 --out mail.pem\n          \
+                  oarlock keys import old-key.der --name www --directory /etc/oarlock/keys\n          \
+                  oarlock keys list\n          \
+                  oarlock keys show mail.pem --pem"
 )]
 pub(crate) struct KeysArgs {
     #[command(subcommand)]
@@ -21,22 +25,25 @@ pub(crate) struct KeysArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum KeysCommand {
-    /// Make a key
+    /// Make a private or symmetric key
     Generate(GenerateArgs),
-    /// Import a key of any format: validate it, and write it as PKCS#8, or as SPKI if it is public
+    /// Check a key of any format, and write it as PKCS#8, or as SPKI if it is public, into a key directory
     Import(ImportArgs),
     /// List the keys of a directory and of a file of keys
     List(ListArgs),
     /// Describe a key and print its public half; the private half is never printed
     Show(ShowArgs),
-    /// Split a safe-prime RSA key into threshold shares: K of N servers can sign, none holds the key
+    /// Split an RSA key with safe primes into threshold shares: K of L servers can sign, and no server has the key
     Split(SplitArgs),
 }
 
 #[derive(Args, Debug)]
 #[command(
     after_help = "RSA, EC, Ed25519 and X25519 keys become PKCS#8 files in PEM. Symmetric keys become a line of a file of keys, as \
-                  `oarlock records --keys` and `oarlock serve` read them (docs/records.md)."
+                  `oarlock records --keys` and `oarlock serve` read them (docs/records.md).\n\n\
+                  Examples: oarlock keys generate rsa2048 --out mail.pem\n          \
+                  oarlock keys generate p256 --directory /etc/oarlock/keys --name www\n          \
+                  oarlock keys generate aes128 --records records.keys --name cards"
 )]
 pub(super) struct GenerateArgs {
     /// Kind of the key
@@ -45,13 +52,14 @@ pub(super) struct GenerateArgs {
     /// Name of the key [default: the name of its kind]
     #[arg(long, value_name = "NAME")]
     pub(super) name: Option<String>,
-    /// Key directory to write to [default: that of the development set-up]
+    /// Key directory to write to [default: that of `oarlock serve` without --config, ~/.local/state/oarlock/keys]
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) directory: Option<PathBuf>,
     /// File to write, instead of a file in a key directory
     #[arg(long, value_name = "FILE", conflicts_with_all = ["directory", "name"])]
     pub(super) out: Option<PathBuf>,
-    /// File of symmetric keys that the key is added to [default: that of the development set-up]
+    /// File of symmetric keys that the key is added to [default: that of `oarlock serve` without --config,
+    /// ~/.local/state/oarlock/records.keys]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["directory", "out", "passphrase_file"])]
     pub(super) records: Option<PathBuf>,
     /// Encrypt the key under the first line of this file
@@ -66,6 +74,9 @@ pub(super) struct GenerateArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(
+    after_help = "Example: oarlock keys import Kexample.com.+013+12345.private --name zone --directory /etc/oarlock/keys"
+)]
 pub(super) struct ImportArgs {
     /// Private or public key in PEM or DER: PKCS#8 (also encrypted), PKCS#1, SEC 1 or SPKI; or a K*.private file of
     /// BIND; - is stdin. For other formats the error names the command that converts them
@@ -74,7 +85,7 @@ pub(super) struct ImportArgs {
     /// Name of the key [default: the file's name without its ending]
     #[arg(long, value_name = "NAME")]
     pub(super) name: Option<String>,
-    /// Key directory to write to [default: that of the development set-up]
+    /// Key directory to write to [default: that of `oarlock serve` without --config, ~/.local/state/oarlock/keys]
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) directory: Option<PathBuf>,
     /// File whose first line is the passphrase of the encrypted key
@@ -91,26 +102,30 @@ pub(super) struct ImportArgs {
 #[derive(Args, Debug)]
 #[command(
     after_help = "Files without a usable key are named on stderr with the reason. The others are listed, and the exit code \
-                  is 2."
+                  is 2.\n\n\
+                  Examples: oarlock keys list\n          \
+                  oarlock keys list --directory /etc/oarlock/keys"
 )]
 pub(super) struct ListArgs {
-    /// Key directory [default: that of the development set-up, unless --records is given]
+    /// Key directory [default: ~/.local/state/oarlock/keys, unless --records is given]
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) directory: Option<PathBuf>,
     /// File whose first line is the passphrase of encrypted keys
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) passphrase_file: Option<PathBuf>,
-    /// File of symmetric keys [default: that of the development set-up, unless --directory is given]
+    /// File of symmetric keys [default: ~/.local/state/oarlock/records.keys, unless --directory is given]
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) records: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "Examples: oarlock keys show mail.pem\n          \
+                  oarlock keys show mail.pem --pem >mail.pub")]
 pub(super) struct ShowArgs {
     /// File of a key, or the name of a key in the key directory; - is stdin
     #[arg(value_name = "FILE|NAME", value_parser = key_path())]
     pub(super) key: PathBuf,
-    /// Key directory that contains the name [default: that of the development set-up]
+    /// Key directory that contains the name [default: ~/.local/state/oarlock/keys]
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) directory: Option<PathBuf>,
     /// File whose first line is the passphrase of the encrypted key
@@ -128,16 +143,17 @@ pub(super) struct ShowArgs {
 #[command(
     after_help = "The key must have safe primes: `oarlock keys generate rsa2048 --safe-primes`. Shares are written to \
                   OUT/server-1/NAME.pem and so on, each a server's directory of keys, and the public data to \
-                  OUT/NAME.threshold.pem. Shoup, \"Practical Threshold Signatures\", EUROCRYPT 2000; docs/math/threshold-rsa.md."
+                  OUT/NAME.threshold.pem. Shoup, \"Practical Threshold Signatures\", EUROCRYPT 2000; docs/math/threshold-rsa.md.\n\n\
+                  Example: oarlock keys split root.pem --threshold 2 --shares 3 --out shares"
 )]
 pub(super) struct SplitArgs {
     /// File of the private key
     #[arg(value_name = "FILE", value_parser = key_path())]
     pub(super) file: PathBuf,
-    /// Number of servers that sign together
+    /// Number of servers that sign together, 2 to L
     #[arg(long, value_name = "K")]
     pub(super) threshold: u8,
-    /// Number of servers
+    /// Number of servers, 2 to 16
     #[arg(long, value_name = "L")]
     pub(super) shares: u8,
     /// Name of the key at every server [default: the file's name without its ending]

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use oarlock::keys::KeyError;
+use oarlock_io::output::OutputError;
 use oarlock_measure::{CommandError, FailureKind};
 use oarlock_records::KeyFileError;
 use oarlock_server::development::DevelopmentError;
@@ -27,18 +28,14 @@ pub(crate) enum KeysError {
     Records { path: PathBuf, error: KeyFileError },
     #[error("{}: longer than {max} bytes, the largest allowed file of keys", path.display())]
     LongRecords { path: PathBuf, max: usize },
-    #[error("{} exists: --force replaces it", path.display())]
-    Exists { path: PathBuf },
     #[error("{} has the same name with another ending: remove it first", path.display())]
     Twin { path: PathBuf },
     #[error("{} has a key named {name:?}: --name gives another name, --force replaces it", path.display())]
     NameTaken { path: PathBuf, name: String },
-    #[error("{} has no key named {name:?}", directory.display())]
+    #[error("{} has no key named {name:?}: `oarlock keys list` shows the keys", directory.display())]
     NoKey { directory: PathBuf, name: String },
-    #[error("cannot write {}: {error}", path.display())]
-    Create { path: PathBuf, error: io::Error },
-    #[error("{}: {error}", path.display())]
-    Write { path: PathBuf, error: io::Error },
+    #[error("{}{}", .0, force_hint(.0))]
+    Output(#[from] OutputError),
     #[error("{} could not be used", files(*count))]
     Broken { count: usize },
     #[error("stdout: {0}")]
@@ -50,11 +47,17 @@ impl CommandError for KeysError {
         match self {
             Self::Development(DevelopmentError::NoDirectory) => FailureKind::Usage,
             Self::Generate(error) | Self::Key { error, .. } => error.kind(),
-            Self::Development(_) | Self::Write { .. } => FailureKind::Machine,
+            Self::Output(error) => error.kind(),
+            Self::Development(_) => FailureKind::Machine,
             Self::Stdout(error) => FailureKind::of_stdout(error),
             _ => FailureKind::Usage,
         }
     }
+}
+
+/// Returns the option that overwrites a file.
+fn force_hint(error: &OutputError) -> &'static str {
+    if matches!(error, OutputError::Exists { .. }) { ": --force replaces it" } else { "" }
 }
 
 fn files(count: usize) -> String {

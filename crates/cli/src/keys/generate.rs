@@ -7,11 +7,12 @@ use std::time::Duration;
 use indicatif::ProgressBar;
 use oarlock::Key;
 use oarlock::table::KeyType;
+use oarlock_io::atomic_file::folder_of;
+use oarlock_io::output::{Overwrite, checked_path};
 use oarlock_server::development::Development;
 
 use super::about::{self, KeySummary};
 use super::args::GenerateArgs;
-use super::draft::{self, Overwrite};
 use super::kind::GeneratedKind;
 use super::{KeysError, place, records};
 use oarlock_measure::GlobalOptions;
@@ -34,7 +35,7 @@ impl GenerateArgs {
         let passphrase = place::passphrase(self.passphrase_file.as_deref())?;
         let (name, path) = self.place()?;
         // Checked before the work, which can take minutes.
-        draft::checked(&path, self.over())?;
+        checked_path(&path, self.over())?;
         let key = generate(self.kind, self.safe_primes)?;
         place::write(&path, &key, passphrase.as_ref(), self.over())?;
         about::warn(&name, &key);
@@ -65,7 +66,7 @@ impl GenerateArgs {
             Some(path) => path.clone(),
             None => {
                 let path = Development::of_user()?.records();
-                place::make(draft::folder(&path))?;
+                place::make(folder_of(&path))?;
                 path
             }
         };

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use oarlock_io::output::Overwrite;
+
 use super::about::{self, KeySummary};
 use super::args::ImportArgs;
-use super::draft::Overwrite;
 use super::{KeysError, place};
 use oarlock_measure::GlobalOptions;
 

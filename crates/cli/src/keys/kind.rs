@@ -116,7 +116,7 @@ mod tests {
     use crate::keys::about;
 
     #[test]
-    fn every_kind_makes_what_it_is_called() {
+    fn every_kind_generates_a_key_of_its_name() {
         for kind in GeneratedKind::value_variants().iter().filter(|kind| **kind != GeneratedKind::Rsa4096) {
             let key = kind.generate().unwrap();
             match kind.symmetric() {

@@ -8,8 +8,7 @@ use oarlock_server::development::Development;
 
 use super::about::KeySummary;
 use super::args::ListArgs;
-use super::records::SymmetricKeyFile;
-use super::{KeysError, place};
+use super::{KeysError, place, records};
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::report::print_report;
 use oarlock_measure::table::{CellAlign, TableCell, TextTable};
@@ -76,8 +75,8 @@ impl KeyList {
     }
 
     fn take_records(&mut self, path: &Path) {
-        match SymmetricKeyFile::read(path) {
-            Ok(file) => self.keys.extend(file.keys(path)),
+        match records::read(path) {
+            Ok(file) => self.keys.extend(records::summaries(&file, path)),
             Err(error) => self.refuse(&error),
         }
     }

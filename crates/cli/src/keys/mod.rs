@@ -7,12 +7,10 @@
 //! | `generate`, `import`, `list`, `show`, `split` | the subcommands |
 //! | `about` | summaries of keys without their secrets |
 //! | `place`, `records` | key directories and files in them; files of symmetric keys |
-//! | `draft` | files that appear whole or not at all |
 //! | `error` | the errors |
 
 pub(crate) mod about;
 mod args;
-mod draft;
 mod error;
 mod generate;
 mod import;
@@ -25,7 +23,6 @@ mod split;
 
 pub(crate) use self::args::KeysArgs;
 use self::args::KeysCommand;
-pub(crate) use self::draft::Overwrite;
 pub(crate) use self::error::KeysError;
 use oarlock_measure::GlobalOptions;
 

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use oarlock::Key;
 use oarlock::keys::export::{self, Protection};
 use oarlock::keys::{KeyError, Passphrase, import};
+use oarlock_io::output::{OutputError, Overwrite, private_permissions, write_file};
 use oarlock_io::{ENDINGS, KeyMaterial, check_private, is_key_name, read_private_passphrase, read_secret};
 use oarlock_server::development::Development;
 use zeroize::Zeroizing;
 
-use super::draft::{self, Overwrite};
 use super::{KeysError, about};
 
 /// Returns the directory that was named, else that of the development set-up.
@@ -31,10 +31,10 @@ pub(super) fn directory_to_fill(own: Option<&Path>) -> Result<PathBuf, KeysError
     Ok(path)
 }
 
-/// Creates a directory that only its owner can read.
-pub(super) fn make(path: &Path) -> Result<(), KeysError> {
+/// Creates a directory that only its owner can read, if it does not exist.
+pub(crate) fn make(path: &Path) -> Result<(), KeysError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
-    made.map_err(|error| KeysError::Create { path: path.to_owned(), error })
+    made.map_err(|error| OutputError::Create { path: path.to_owned(), error }.into())
 }
 
 /// Returns the file for a key of this name. Two files whose names differ only in their endings would belong to one key.
@@ -103,7 +103,7 @@ pub(crate) fn write(
     over: Overwrite,
 ) -> Result<(), KeysError> {
     let text = text(key, passphrase).map_err(|error| KeysError::Key { path: path.to_owned(), error })?;
-    draft::write(path, text.as_bytes(), draft::private(), over)
+    Ok(write_file(path, text.as_bytes(), private_permissions(), over)?)
 }
 
 /// Writes a text. Only its owner can read a secret one.
@@ -113,8 +113,8 @@ pub(crate) fn write_text(
     is_secret: bool,
     over: Overwrite,
 ) -> Result<(), KeysError> {
-    let permissions = if is_secret { draft::private() } else { Permissions::from_mode(0o644) };
-    draft::write(path, text, permissions, over)
+    let permissions = if is_secret { private_permissions() } else { Permissions::from_mode(0o644) };
+    Ok(write_file(path, text, permissions, over)?)
 }
 
 fn text(key: &Key, passphrase: Option<&Passphrase>) -> Result<Zeroizing<String>, KeyError> {

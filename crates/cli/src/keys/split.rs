@@ -7,11 +7,12 @@ use oarlock::keys::export::Protection;
 use oarlock::keys::threshold::{self, Share};
 use oarlock::keys::{KeyError, Passphrase};
 use oarlock_io::KeyMaterial;
+use oarlock_io::atomic_file::folder_of;
+use oarlock_io::output::{Overwrite, checked_path, private_permissions, write_file};
 use zeroize::Zeroizing;
 
 use super::about::KeySummary;
 use super::args::SplitArgs;
-use super::draft::{self, Overwrite};
 use super::{KeysError, place};
 use oarlock_measure::GlobalOptions;
 
@@ -26,14 +27,14 @@ pub(super) fn run(global: &GlobalOptions, args: &SplitArgs) -> Result<(), KeysEr
     let paths: Vec<PathBuf> = shares.iter().map(|share| args.path_of(share, &name)).collect();
     let whole = args.out.join(format!("{name}.threshold.pem"));
     for path in paths.iter().chain([&whole]) {
-        draft::checked(path, args.over())?;
+        checked_path(path, args.over())?;
     }
     for (share, path) in shares.iter().zip(&paths) {
-        place::make(draft::folder(path))?;
+        place::make(folder_of(path))?;
         let text = text(share, passphrase.as_ref()).map_err(failed)?;
-        draft::write(path, text.as_bytes(), draft::private(), args.over())?;
+        write_file(path, text.as_bytes(), private_permissions(), args.over())?;
     }
-    draft::write(&whole, public.to_pem().map_err(failed)?.as_bytes(), draft::private(), args.over())?;
+    write_file(&whole, public.to_pem().map_err(failed)?.as_bytes(), private_permissions(), args.over())?;
     say(global, args, &name, &shares, &paths, &whole)
 }
 

@@ -15,6 +15,14 @@ use crate::key_path::key_path;
 
 /// Arguments of `oarlock records`.
 #[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Values, IVs and tags are in hexadecimal digits unless --encoding says otherwise.\n\n\
+                  Examples: openssl rand -hex 16 >key && chmod 600 key\n          \
+                  oarlock records encrypt cards.csv -o sealed.csv --column pan --encoding text --cipher aes128-gcm --key-file key\n          \
+                  oarlock records decrypt sealed.csv -o cards.csv --column pan --encoding text --cipher aes128-gcm --key-file key \
+                  --drop-iv\n\n\
+                  Exit codes: 0 done, 1 some rows were rejected, 2 wrong usage or input, 3 the machine failed."
+)]
 pub(crate) struct RecordsArgs {
     #[command(subcommand)]
     command: RecordsCommand,
@@ -22,13 +30,13 @@ pub(crate) struct RecordsArgs {
 
 #[derive(Clone, Debug, Subcommand)]
 enum RecordsCommand {
-    /// Encrypt a column
+    /// Encrypt the values of a column
     Encrypt(RecordEncryptArgs),
-    /// Decrypt a column
+    /// Decrypt the values of a column
     Decrypt(RecordDecryptArgs),
-    /// Decrypt a column under one key and encrypt it under another, without showing the plaintext
+    /// Decrypt the values of a column and encrypt them under another key, without showing the plaintext
     Translate(TranslateArgs),
-    /// Make message authentication codes of a column
+    /// Add a column with message authentication codes (MACs) of the values of a column
     Mac(RecordMacArgs),
 }
 
@@ -39,13 +47,13 @@ pub(super) struct FileArgs {
     /// File to read; - is stdin
     #[arg(default_value = "-")]
     pub(super) input: PathBuf,
-    /// File to write, whole or not at all; - is stdout
+    /// File to write, which appears complete or not at all; - is stdout
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(super) output: PathBuf,
-    /// Write line numbers of rejected rows and the reasons into this file
+    /// File for the line numbers of rejected rows and the reasons [default: the first 5 on stderr]
     #[arg(long, value_name = "FILE")]
     pub(super) rejects: Option<PathBuf>,
-    /// Write the rejected rows into that file too, unchanged: those of encrypt and mac contain plaintext
+    /// Write the rejected rows into the file of --rejects too, unchanged: those of encrypt and mac contain plaintext
     #[arg(long, requires = "rejects")]
     reject_rows: bool,
     /// Format of the file [default: ndjson if its name ends in .ndjson or .jsonl, else csv]
@@ -57,7 +65,7 @@ pub(super) struct FileArgs {
     /// The CSV has no header: its columns are called 1, 2, ...
     #[arg(long)]
     no_header: bool,
-    /// Column of the values
+    /// Column of the values: its name in the header, or its number with --no-header
     #[arg(long, value_name = "NAME")]
     column: String,
     /// Column for the results, added if it is missing [default: the column of the values; for mac: mac]
@@ -85,19 +93,19 @@ pub(super) struct RecordKeyArgs {
     /// Environment variable that contains the key in hex
     #[arg(long, value_name = "NAME", group = "from")]
     pub(super) key_env: Option<String>,
-    /// Key in hex; every user of the machine can see it while the program runs
+    /// Key in hex. Every user of the machine can see it while the program runs: prefer --key-file
     #[arg(long, value_name = "HEX", group = "from", hide_possible_values = true)]
     pub(super) key: Option<String>,
-    /// File of keys, one JSON object a line
+    /// File of keys, one JSON object per line; `oarlock keys generate aes128 --records FILE` adds one
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) keys: Option<PathBuf>,
-    /// Name of the key in that file
+    /// Name of the key in the file of --keys
     #[arg(long, value_name = "NAME", group = "from", requires = "keys")]
     pub(super) key_name: Option<String>,
     /// Column that names each row's key
     #[arg(long, value_name = "NAME", group = "from", requires = "keys")]
     pub(super) key_column: Option<String>,
-    /// Treatment of weak keys that are given without a file of keys: refuse, warn, allow
+    /// Treatment of weak keys, such as DES keys of zeros, if they are not in a file of keys
     #[arg(long, value_name = "RULE", default_value = "refuse")]
     pub(super) weak_keys: WeakKeyArg,
 }
@@ -154,7 +162,7 @@ struct RecordEncryptArgs {
     /// Source of the IVs: new ones, made by the key's policy and written to their column; the column; zeros; or the
     /// key's own first bytes
     #[arg(long, value_name = "FROM", default_value = "new", help_heading = "Cipher")]
-    iv: IvSource,
+    iv: IvOrigin,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -167,7 +175,7 @@ struct RecordDecryptArgs {
     cipher: CipherArgs,
     /// Source of the IVs: the column, zeros, or the key's own first bytes
     #[arg(long, value_name = "FROM", default_value = "column", help_heading = "Cipher")]
-    iv: OldIvSource,
+    iv: OldIvOrigin,
     /// Leave the columns of IVs and tags out, so that the output equals the original file byte for byte
     #[arg(long, help_heading = "Cipher")]
     drop_iv: bool,
@@ -189,13 +197,13 @@ struct TranslateArgs {
     to_cipher: Option<RowCipher>,
     /// Source of the values' IVs: the column, zeros, or the key's own first bytes
     #[arg(long, value_name = "FROM", default_value = "column", help_heading = "Cipher")]
-    iv: OldIvSource,
+    iv: OldIvOrigin,
     /// Column of these IVs
     #[arg(long, value_name = "NAME", default_value = "iv", help_heading = "Cipher")]
     iv_column: String,
     /// Source of the new IVs, as with encrypt
     #[arg(long, value_name = "FROM", default_value = "new", help_heading = "Cipher")]
-    to_iv: IvSource,
+    to_iv: IvOrigin,
     /// Column of the new IVs [default: the same]
     #[arg(long, value_name = "NAME", help_heading = "Cipher")]
     to_iv_column: Option<String>,
@@ -225,10 +233,10 @@ struct RecordMacArgs {
     files: FileArgs,
     #[command(flatten)]
     keys: RecordKeyArgs,
-    #[arg(long = "mac", value_name = "NAME", value_parser = mac_alg, help = format!("Algorithm: {}", names(&MacAlg::ALL)))]
+    #[arg(long = "mac", value_name = "NAME", value_parser = mac_alg, help = format!("Algorithm: {}", names(&MacAlg::ALL)), help_heading = "MAC")]
     alg: MacAlg,
-    /// Length of each MAC in bytes, at least 4 [default: all]
-    #[arg(long, value_name = "BYTES")]
+    /// Length of each MAC in bytes, from 4 to the length of the algorithm [default: the length of the algorithm]
+    #[arg(long, value_name = "BYTES", help_heading = "MAC")]
     length: Option<usize>,
 }
 
@@ -247,7 +255,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
 
 /// The source of the IVs of an encryption.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum IvSource {
+enum IvOrigin {
     New,
     Column,
     Zero,
@@ -256,13 +264,13 @@ enum IvSource {
 
 /// The source of the IVs of a decryption.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum OldIvSource {
+enum OldIvOrigin {
     Column,
     Zero,
     Key,
 }
 
-impl IvSource {
+impl IvOrigin {
     fn from(self, column: &str) -> IvFrom {
         match self {
             Self::New => IvFrom::New(column.to_owned()),
@@ -273,7 +281,7 @@ impl IvSource {
     }
 }
 
-impl OldIvSource {
+impl OldIvOrigin {
     fn from(self, column: &str) -> IvFrom {
         match self {
             Self::Column => IvFrom::Column(column.to_owned()),
@@ -336,10 +344,10 @@ impl RecordsArgs {
     /// True if keys are their own IVs.
     pub(super) fn has_key_ivs(&self) -> bool {
         match &self.command {
-            RecordsCommand::Encrypt(args) => matches!(args.iv, IvSource::Key),
-            RecordsCommand::Decrypt(args) => matches!(args.iv, OldIvSource::Key),
+            RecordsCommand::Encrypt(args) => matches!(args.iv, IvOrigin::Key),
+            RecordsCommand::Decrypt(args) => matches!(args.iv, OldIvOrigin::Key),
             RecordsCommand::Translate(args) => {
-                matches!(args.iv, OldIvSource::Key) || matches!(args.to_iv, IvSource::Key)
+                matches!(args.iv, OldIvOrigin::Key) || matches!(args.to_iv, IvOrigin::Key)
             }
             RecordsCommand::Mac(_) => false,
         }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use oarlock::BuildError;
 use oarlock::table::TableError;
+use oarlock_io::output::OutputError;
 use oarlock_measure::{CommandError, FailureKind};
-use oarlock_records::{KeyFileError, PlanError, RunError};
+use oarlock_records::{ChunkError, KeyFileError, PlanError, RunError};
 
 /// An error of `oarlock records`.
 #[derive(Debug, thiserror::Error)]
@@ -16,9 +17,7 @@ pub(crate) enum RecordsError {
     #[error("cannot read {}: {error}", path.display())]
     Open { path: PathBuf, error: io::Error },
     #[error("{name}: {error}")]
-    Read { name: String, error: io::Error },
-    #[error("{name}: a row is longer than {max} bytes (a quote that is left open?)")]
-    LongRow { name: String, max: usize },
+    Chunk { name: String, error: ChunkError },
     #[error("{name} is truncated: its last row, on line {line}, is not whole ({reason})")]
     Truncated { name: String, line: u64, reason: String },
     #[error("{}: {error}", path.display())]
@@ -37,10 +36,8 @@ pub(crate) enum RecordsError {
     Usage(&'static str),
     #[error("{} is the input and would be overwritten: expected another output", path.display())]
     OverInput { path: PathBuf },
-    #[error("cannot write {}: {error}", path.display())]
-    Create { path: PathBuf, error: io::Error },
-    #[error("{}: {error}", path.display())]
-    Write { path: PathBuf, error: io::Error },
+    #[error(transparent)]
+    Output(#[from] OutputError),
     #[error(transparent)]
     Run(#[from] RunError),
     #[error("stdout: {0}")]
@@ -52,13 +49,33 @@ pub(crate) enum RecordsError {
     Stopped,
 }
 
+impl From<ChunkError> for RecordsError {
+    /// The name of the file is added by [`RecordsError::in_file`].
+    fn from(error: ChunkError) -> Self {
+        Self::Chunk { name: String::new(), error }
+    }
+}
+
+impl RecordsError {
+    /// Names the file in an error of its chunks.
+    pub(super) fn in_file(self, file: &str) -> Self {
+        match self {
+            Self::Chunk { error, .. } => Self::Chunk { name: file.to_owned(), error },
+            other => other,
+        }
+    }
+}
+
 impl CommandError for RecordsError {
     fn kind(&self) -> FailureKind {
         match self {
             Self::Rejected { .. } => FailureKind::AnswerNo,
             Self::Build(error) => error.kind(),
             Self::Stdout(error) => FailureKind::of_stdout(error),
-            Self::Read { .. } | Self::Write { .. } | Self::Run(_) | Self::Stopped => FailureKind::Machine,
+            Self::Output(error) => error.kind(),
+            Self::Chunk { error: ChunkError::Read(_), .. } | Self::Run(_) | Self::Stopped => {
+                FailureKind::Machine
+            }
             _ => FailureKind::Usage,
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use oarlock::table::{CounterStore, FileCounter, IvRule, KeyPolicy, KeyTable, KeyType};
 use oarlock_io::check_private;
-use oarlock_records::{Encoding, KeyFrom, KeyNames, SecretBuffer, load_keys};
+use oarlock_records::{Encoding, KeyFrom, KeyNames, SecretBuffer, fill_buffer, load_keys};
 
 use super::args::{RecordKeyArgs, RecordsArgs};
 use super::{RecordsError, is_standard};
@@ -151,6 +151,6 @@ fn read(path: &Path) -> Result<SecretBuffer, RecordsError> {
         }
     };
     let mut text = SecretBuffer::default();
-    while super::source::fill(&mut *reader, &mut text, 4096).map_err(fail)? > 0 {}
+    while fill_buffer(&mut *reader, &mut text, 4096).map_err(fail)? > 0 {}
     Ok(text)
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use indicatif::ProgressBar;
+use oarlock_io::output::OutputFile;
 use oarlock_records::{ChunkResult, FilePlan, SecretBuffer};
 
 use super::RecordsError;
 use super::source::FileHeader;
-use super::target::OutputFile;
 
 /// The number of chunks that may wait for an earlier one. A thread with a later chunk waits.
 const MAX_WAITING: u64 = 4;

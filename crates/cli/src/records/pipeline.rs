@@ -7,11 +7,11 @@ use std::sync::{Mutex, PoisonError};
 
 use oarlock::Accelerator;
 use oarlock::table::KeyTable;
-use oarlock_records::{ChunkWorker, FilePlan, SecretBuffer};
+use oarlock_records::{ChunkWorker, FilePlan, RowChunk, SecretBuffer};
 
 use super::RecordsError;
 use super::order::{ChunkOrder, RowTotals};
-use super::source::{ChunkSource, RowChunk};
+use super::source::ChunkSource;
 
 /// The state that all threads share.
 pub(super) struct RecordPipeline<'s> {

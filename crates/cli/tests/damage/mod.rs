@@ -1,7 +1,7 @@
-//! Damage to key files: on the way through editors, environment variables and copies, and on purpose.
+//! Damage to key files, as editors, environment variables and copies cause it, and deliberate damage.
 #![allow(dead_code, clippy::unwrap_used, unreachable_pub, reason = "each test file uses some of it")]
 
-use crate::sentinel::{Kind, Sentinel, base64};
+use crate::sentinel::{KeyFileForm, Sentinel, base64};
 
 /// A description of the damage to a file, and the content that the file has then.
 pub type Damaged = (String, Vec<u8>);
@@ -18,7 +18,7 @@ const LABELS: [&str; 9] = [
     "OARLOCK KEY REFERENCE",
 ];
 
-/// Some of each sort, for what takes its time.
+/// Returns some files of each sort, for slow tests.
 pub fn essential(key: &Sentinel) -> Vec<Damaged> {
     let text = String::from_utf8(key.text.clone()).unwrap();
     let mut made = one_line(&text);
@@ -51,12 +51,12 @@ pub fn essential(key: &Sentinel) -> Vec<Damaged> {
             made.push(("base64 alone, cut".into(), body.as_bytes()[..body.len() * 2 / 3].to_vec()));
             made.push(("with a header".into(), text.replacen('\n', "\nX-Key: 1\n", 1).into_bytes()));
         }
-        None => made.extend(fields(key.kind, &text).into_iter().step_by(2)),
+        None => made.extend(fields(key.form, &text).into_iter().step_by(2)),
     }
     made
 }
 
-/// All sorts in all places.
+/// Returns every sort of damage at every position.
 pub fn damaged(key: &Sentinel) -> Vec<Damaged> {
     let text = String::from_utf8(key.text.clone()).unwrap();
     let mut made = essential(key);
@@ -75,12 +75,12 @@ pub fn damaged(key: &Sentinel) -> Vec<Damaged> {
     }
     match pem(&text) {
         Some((label, body)) => made.extend(blocks(&label, &body)),
-        None => made.extend(fields(key.kind, &text)),
+        None => made.extend(fields(key.form, &text)),
     }
     made
 }
 
-/// Line ends lost, wholly or in part.
+/// Returns texts without some or all line ends.
 fn one_line(text: &str) -> Vec<Damaged> {
     let text = text.trim_end();
     let mut made: Vec<Damaged> = ["", " ", "\\n", "\r", "\t", "\\r\\n", "%0A", "+", "\u{a0}", "\\", "\0"]
@@ -98,7 +98,7 @@ fn one_line(text: &str) -> Vec<Damaged> {
     made
 }
 
-/// Label and base64 of a block, if the text is one.
+/// Returns the label and the base64 text of a PEM block.
 fn pem(text: &str) -> Option<(String, String)> {
     let begin = text.lines().rfind(|line| line.starts_with("-----BEGIN "))?;
     let label = begin.strip_prefix("-----BEGIN ")?.strip_suffix("-----")?.to_owned();
@@ -122,7 +122,7 @@ fn decoded(body: &str) -> Vec<u8> {
     bytes[..].to_vec()
 }
 
-/// Widths, labels, and damage to the DER.
+/// Returns PEM blocks with other line widths, other labels, and damaged DER.
 fn blocks(label: &str, body: &str) -> Vec<Damaged> {
     let mut made = Vec::new();
     for width in [1, 7, 76, 10_000] {
@@ -155,8 +155,8 @@ fn blocks(label: &str, body: &str) -> Vec<Damaged> {
     made
 }
 
-/// Fields mixed up, for files of lines.
-fn fields(kind: Kind, text: &str) -> Vec<Damaged> {
+/// Returns files of lines with swapped fields.
+fn fields(form: KeyFileForm, text: &str) -> Vec<Damaged> {
     let lines: Vec<&str> = text.lines().collect();
     let mut made = Vec::new();
     for at in 0..lines.len() {
@@ -168,7 +168,7 @@ fn fields(kind: Kind, text: &str) -> Vec<Damaged> {
         let line = lines[at];
         made.push((format!("line {at} twice"), with(format!("{line}\n{line}"))));
         made.push((format!("line {at} reversed"), with(line.chars().rev().collect())));
-        if kind == Kind::Bind {
+        if form == KeyFileForm::Bind {
             let value = line.split_once(": ").map_or("", |(_, value)| value);
             for name in
                 ["Algorithm", "Modulus", "PublicExponent", "PrivateKey", "Engine", "Private-key-format", "X"]

@@ -1,4 +1,4 @@
-//! The program with a key file at every place that takes one.
+//! The program with a key file in every argument and setting that names one.
 #![allow(
     dead_code,
     clippy::unwrap_used,
@@ -8,7 +8,7 @@
 )]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::program::command;
+use crate::program::printed::PrintedLines;
 
-/// Commands that read a key from the file `x.pem`, or from the variable `X`. What they write goes into files.
+/// Commands that read a key from the file `x.pem`, or from the variable `X`. Their results go into files.
 pub const COMMANDS: [&str; 22] = [
     "-v keys import x.pem --name taken --directory taken --force",
     "keys import x.pem --name opened --directory taken --force --in-passphrase-file another",
@@ -47,7 +48,7 @@ pub const COMMANDS: [&str; 22] = [
     "call --server https://127.0.0.1:1 --ca ca.pem --cert ca.pem --cert-key ca.pem --threshold-key x.pem sign --key k --in message.eml",
 ];
 
-/// Commands that are given the key itself where the name of its file belongs.
+/// Commands whose argument is the key itself instead of the name of its file.
 pub const MISTAKEN: [&str; 12] = [
     "keys import FILE --name x --directory taken",
     "keys show FILE",
@@ -63,7 +64,7 @@ pub const MISTAKEN: [&str; 12] = [
     "keys list --directory taken --passphrase-file FILE",
 ];
 
-/// A folder with every file that commands need beside a key.
+/// A directory with every file that the commands need, except the key.
 pub struct Folder(TempDir);
 
 impl Folder {
@@ -122,7 +123,7 @@ impl Folder {
         }
         let output = command.output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        // A command that refuses its words reads no key, and then says nothing of it.
+        // A command with wrong arguments would read no key, so the test would prove nothing.
         for refused in ["unexpected argument", "unrecognized", "required arguments", "cannot be used with"] {
             assert!(!stderr.contains(refused), "{words:?}: {stderr}");
         }
@@ -130,7 +131,7 @@ impl Folder {
     }
 }
 
-/// Readable for its owner alone, as programs demand of a key.
+/// Writes a file that only its owner can read, as programs demand of a key.
 pub fn write_private(path: &Path, bytes: &[u8]) {
     fs::write(path, bytes).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
@@ -140,7 +141,7 @@ pub fn said(output: Output) -> Vec<u8> {
     [output.stdout, output.stderr].concat()
 }
 
-/// A server or a milter whose log goes into a file, however much it says.
+/// A server or a milter whose log goes into a file, so that a long log cannot stop it.
 pub struct Running {
     child: Child,
     log: PathBuf,
@@ -148,18 +149,17 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a command that says in JSON where it listens.
+    /// Starts a command that prints in JSON where it listens.
     pub fn start(mut command: Command, log: PathBuf) -> Self {
         let mut child =
             command.stdout(Stdio::piped()).stderr(fs::File::create(&log).unwrap()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let line = PrintedLines::of(child.stdout.take().unwrap()).next_or_end().unwrap_or_default();
         let said =
             serde_json::from_str(&line).unwrap_or_else(|_| panic!("{}", fs::read_to_string(&log).unwrap()));
         Self { child, log, said }
     }
 
-    /// The log, once it has this in it.
+    /// Waits until the log contains this, and returns the log.
     pub fn log_with(&self, wanted: &str) -> String {
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {

@@ -1,5 +1,7 @@
 //! The program as its users run it.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses some of it")]
+#![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "each test file uses some of it")]
+
+pub(crate) mod printed;
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -8,8 +10,8 @@ pub(crate) fn oarlock(arguments: &[&str]) -> Output {
     command(arguments).output().unwrap()
 }
 
-/// The program with a cost cache of its own, so that tests leave the user's alone. `OARLOCK_DISABLE` is passed on:
-/// these tests hold with and without the lanes.
+/// Returns the program with a cost cache of its own, so that tests do not change that of the user. `OARLOCK_DISABLE`
+/// is passed on: these tests hold with and without the lanes.
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_oarlock"));
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cache");

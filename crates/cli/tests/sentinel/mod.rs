@@ -18,61 +18,61 @@ use oarlock::keys::export::{self, Protection};
 use oarlock::keys::threshold::Share;
 use oarlock::keys::{Passphrase, bind, import};
 
-/// The form in which a key's file is made. It decides which commands read the file.
+/// The form of a key file, which decides the commands that read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// PEM of this program's own structures.
+pub enum KeyFileForm {
+    /// PEM.
     Private,
-    /// BIND's text.
+    /// The text format of BIND.
     Bind,
     /// A share of a threshold key.
     Share,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Symmetric,
-    /// A format that is refused.
+    /// A format that is rejected.
     Foreign,
 }
 
-/// A key file and what is secret of it.
+/// A key file and its secret bytes.
 pub struct Sentinel {
     pub name: &'static str,
-    pub kind: Kind,
+    pub form: KeyFileForm,
     pub text: Vec<u8>,
     pub secrets: Vec<Vec<u8>>,
 }
 
-/// Every kind of key file that is read or recognised.
+/// Returns a key file of every form that is read or recognised.
 pub fn all() -> Vec<Sentinel> {
     let private = ["rsa1024", "rsa2048-pkcs1", "p256", "p256-sec1", "p384-sec1", "ed25519", "x25519"];
     let mut all: Vec<Sentinel> =
         private.into_iter().map(|name| pem(name, fixture(&format!("{name}.pem")))).collect();
-    // Wrapped under a passphrase; the secret is within.
+    // Encrypted under a passphrase.
     let passphrase = Passphrase::new(b"secret".as_slice());
     let cheap = Protection::Pbkdf2 { iterations: 2048.try_into().unwrap() };
     let key = import::any(&fixture("p384.pem"), None).unwrap();
     let wrapped = export::encrypted_pkcs8_pem(&key, &passphrase, cheap).unwrap();
     all.push(Sentinel {
         name: "wrapped",
-        kind: Kind::Private,
+        form: KeyFileForm::Private,
         text: wrapped.as_bytes().to_vec(),
         secrets: secrets(&key),
     });
     for (name, file) in [("bind-rsa", "rsasha256"), ("bind-p256", "rfc6605-p256")] {
         let text = fixture(&format!("bind/{file}.private"));
         let key = bind::import(&text).unwrap().key;
-        all.push(Sentinel { name, kind: Kind::Bind, text, secrets: secrets(&key) });
+        all.push(Sentinel { name, form: KeyFileForm::Bind, text, secrets: secrets(&key) });
     }
-    // Not the key of RFC 8080: its bytes are decimal digits, which stand in many texts.
+    // The key of RFC 8080 is unsuitable: its bytes are decimal digits, which occur in many texts.
     let key = import::any(&fixture("ed25519.pem"), None).unwrap();
     let text = bind::export(&key, 15, Some("20261123161421")).unwrap().as_bytes().to_vec();
-    all.push(Sentinel { name: "bind-ed25519", kind: Kind::Bind, text, secrets: secrets(&key) });
+    all.push(Sentinel { name: "bind-ed25519", form: KeyFileForm::Bind, text, secrets: secrets(&key) });
     let text = fixture("threshold/share512.pem");
     let share = Share::from_pem(&text, None).unwrap();
-    all.push(Sentinel { name: "share", kind: Kind::Share, secrets: secrets(share.key()), text });
+    all.push(Sentinel { name: "share", form: KeyFileForm::Share, secrets: secrets(share.key()), text });
     let sealed = share.to_encrypted_pem(&passphrase, cheap).unwrap();
     all.push(Sentinel {
         name: "wrapped-share",
-        kind: Kind::Share,
+        form: KeyFileForm::Share,
         secrets: secrets(share.key()),
         text: sealed.as_bytes().to_vec(),
     });
@@ -88,7 +88,7 @@ fn fixture(name: &str) -> Vec<u8> {
 
 fn pem(name: &'static str, text: Vec<u8>) -> Sentinel {
     let key = import::any(&text, None).unwrap();
-    Sentinel { name, kind: Kind::Private, text, secrets: secrets(&key) }
+    Sentinel { name, form: KeyFileForm::Private, text, secrets: secrets(&key) }
 }
 
 fn secrets(key: &Key) -> Vec<Vec<u8>> {
@@ -103,7 +103,7 @@ fn secrets(key: &Key) -> Vec<Vec<u8>> {
     parts.into_iter().map(|part| part.expose().to_vec()).collect()
 }
 
-/// Keys that look random, the same in each run.
+/// Returns keys that look random but are the same in each run.
 fn symmetric() -> Sentinel {
     let key = |name: &str, len: usize| digest(&SHA256, name.as_bytes()).as_ref()[..len].to_vec();
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -117,13 +117,13 @@ fn symmetric() -> Sentinel {
     );
     Sentinel {
         name: "symmetric",
-        kind: Kind::Symmetric,
+        form: KeyFileForm::Symmetric,
         text: text.into_bytes(),
         secrets: vec![aes, hmac, tdes],
     }
 }
 
-/// OpenSSH's own format, without a passphrase. PROTOCOL.key of OpenSSH.
+/// Returns a key in the format of OpenSSH, without a passphrase. PROTOCOL.key of OpenSSH.
 fn openssh() -> Sentinel {
     let key = import::any(&fixture("ed25519.pem"), None).unwrap();
     let (seed, public) = (secrets(&key).remove(0), key.ed25519_public().unwrap().to_vec());
@@ -142,7 +142,7 @@ fn openssh() -> Sentinel {
         .collect();
     let label = "OPENSSH PRIVATE KEY";
     let text = format!("-----BEGIN {label}-----\n{}-----END {label}-----\n", lines.concat());
-    Sentinel { name: "openssh", kind: Kind::Foreign, text: text.into_bytes(), secrets: vec![seed] }
+    Sentinel { name: "openssh", form: KeyFileForm::Foreign, text: text.into_bytes(), secrets: vec![seed] }
 }
 
 pub fn base64(bytes: &[u8]) -> String {
@@ -151,16 +151,16 @@ pub fn base64(bytes: &[u8]) -> String {
     String::from_utf8(text[..].to_vec()).unwrap()
 }
 
-/// So many bytes of a secret in a row are too many.
+/// The number of consecutive bytes of a secret that no text may contain.
 const RUN: usize = 6;
-/// Characters of base64 that six bytes decide, wherever they begin.
+/// The number of base64 characters that six bytes determine at every alignment.
 const CHARACTERS: usize = 7;
 
-/// The same in upper case. More bytes are needed there, because fewer letters differ.
+/// The number of bytes for texts in upper case. It is larger because fewer letters differ.
 const UPPER_RUN: usize = 9;
 const UPPER_CHARACTERS: usize = 11;
 
-/// The runs of all secrets, in the forms that texts could show them in.
+/// The consecutive bytes of all secrets, in the encodings that texts could use.
 pub struct Sentinels {
     raw: HashSet<Vec<u8>>,
     hex: HashSet<Vec<u8>>,
@@ -201,8 +201,8 @@ impl Sentinels {
         }
     }
 
-    /// The place of a run of some secret: as bytes, in hexadecimal digits or base64; plain, escaped or as a list of
-    /// numbers.
+    /// Describes the first position of secret bytes: raw, in hexadecimal digits or in base64; plain, escaped or as a
+    /// list of numbers.
     pub fn find(&self, text: &[u8]) -> Option<String> {
         for (view, text) in
             [("plain", text.to_vec()), ("escaped", unescaped(text)), ("a list", numbers(text))]
@@ -230,7 +230,7 @@ impl Sentinels {
     }
 }
 
-/// The text with `\\x1b` and the like as the bytes that they stand for.
+/// Returns the text with escapes such as `\\x1b` replaced by their bytes.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
     let (mut out, mut at) = (Vec::new(), 0);
@@ -249,7 +249,7 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The bytes of lists such as `[45, 45, 66]`, as Rust shows bytes.
+/// Returns the bytes of lists such as `[45, 45, 66]`, as Rust prints bytes.
 fn numbers(text: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(text);
     let parts = text.split(|char: char| !char.is_ascii_digit());

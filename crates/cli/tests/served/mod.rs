@@ -1,8 +1,8 @@
-//! The server as a process of its own.
+//! A server in a separate process.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "each test file uses some of it")]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
@@ -10,8 +10,9 @@ use oarlock_server::development::Development;
 use serde_json::Value;
 
 use crate::program::command;
+use crate::program::printed::{PrintedLines, announcement};
 
-/// A server process of its own.
+/// A server in a separate process.
 pub(crate) struct Served {
     pub(crate) child: Child,
     pub(crate) state: PathBuf,
@@ -19,7 +20,7 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// With a development set-up, of which only the TCP port is the system's choice.
+    /// Starts a server with a development set-up. The system chooses its TCP port.
     pub(crate) fn start(state: &Path) -> Self {
         Development::at(state).prepare().unwrap();
         let path = Development::at(state).config();
@@ -31,14 +32,13 @@ impl Served {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let said = serde_json::from_str(&line).unwrap_or_else(|_| {
-            let mut log = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
-            panic!("{log}")
-        });
+        let said = announcement(&mut child);
         Self { child, state: state.to_owned(), said }
+    }
+
+    /// Returns the log from now on, line by line.
+    pub(crate) fn log(&mut self) -> PrintedLines {
+        PrintedLines::of(self.child.stderr.take().unwrap())
     }
 
     pub(crate) fn socket(&self) -> PathBuf {

@@ -1,4 +1,4 @@
-//! Zones, signed here or by other people's programs, and what verifiers say of them.
+//! Zones, signed here or by other programs, and the answers of verifiers.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "each test file uses some of it")]
 
 use std::fs;
@@ -27,8 +27,8 @@ insecure IN NS ns.insecure.example.com.
 ns.insecure IN AAAA 2001:db8::10
 "#;
 
-/// One record of every type that a zone may hold, as BIND 9.18 writes them. Those above their apex or of its chains
-/// are not here.
+/// One record of every type that a zone may hold, as BIND 9.18 writes them, except the types of the apex and of the
+/// NSEC and NSEC3 chains.
 pub(crate) const EVERY_TYPE: &str = r#"md MD ns1
 mf MF ns1
 cname CNAME www
@@ -115,10 +115,10 @@ dlv DLV 14796 8 2 2BB183AF5F22588179A53B0A98631FAD1A2921182BB183AF5F22588179A53B
 private TYPE65280 \# 4 c0a80001
 "#;
 
-/// A folder with a zone, in which programs run.
-pub(crate) struct Place(TempDir);
+/// A directory with a zone, in which programs run.
+pub(crate) struct ZoneFolder(TempDir);
 
-impl Place {
+impl ZoneFolder {
     pub(crate) fn new() -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         place.write("zone", ZONE);
@@ -137,27 +137,27 @@ impl Place {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// Runs somebody else's program, for twenty seconds at most. None, and a word on it, where it is not here.
+    /// Runs another program, for at most twenty seconds. Prints SKIPPED and returns None if it is not installed.
     pub(crate) fn peer(&self, program: &str, arguments: &[&str]) -> Option<Output> {
         let run = Command::new("timeout").args(["20", program]).args(arguments).current_dir(&self.0).output();
         match run {
-            Ok(output) if code(&output) == 124 => panic!("{program} {arguments:?} does not come to an end"),
+            Ok(output) if code(&output) == 124 => panic!("{program} {arguments:?} did not end within 20 s"),
             Ok(output) if code(&output) != 127 => Some(output),
             _ => {
-                println!("SKIPPED: {program} is not here");
+                println!("SKIPPED: {program} is not installed");
                 None
             }
         }
     }
 
-    /// The same of what has to succeed.
+    /// Runs another program that must succeed, and returns its stdout.
     pub(crate) fn peer_does(&self, program: &str, arguments: &[&str]) -> Option<String> {
         let output = self.peer(program, arguments)?;
         assert_eq!(code(&output), 0, "{program} {arguments:?}: {}", stderr(&output));
         Some(String::from_utf8(output.stdout).unwrap())
     }
 
-    /// Signs the zone with this program, with one key, and says in which file the key is.
+    /// Signs the zone with this program and one key, and returns the path of the key.
     pub(crate) fn sign_here(&self, out: &str, arguments: &[&str]) -> String {
         let folder = self.0.path().to_str().unwrap();
         let made = oarlock(&["--json", "dnssec", "keygen", "example.com", "--out-dir", folder]);
@@ -171,7 +171,7 @@ impl Place {
         key.to_owned()
     }
 
-    /// A KSK and a ZSK of BIND; none where its program is not here or does not know the algorithm.
+    /// Makes a KSK and a ZSK with BIND. Returns None if its program is not installed or does not know the algorithm.
     pub(crate) fn bind_keys(&self, algorithm: &str) -> Option<[String; 2]> {
         let own = ["-q", "-a", algorithm, "-K", "."];
         let ksk = self.peer("dnssec-keygen", &[&own[..], &["-f", "KSK", "example.com"]].concat())?;
@@ -183,7 +183,7 @@ impl Place {
         Some([String::from_utf8(ksk.stdout).unwrap(), zsk].map(|name| name.trim().to_owned()))
     }
 
-    /// Keys that ldns knows, which are BIND's files.
+    /// Makes a KSK and a ZSK with ldns, in BIND's format.
     pub(crate) fn ldns_keys(&self) -> Option<[String; 2]> {
         let own = ["-a", "ECDSAP256SHA256", "example.com"];
         let ksk = self.peer_does("ldns-keygen", &[&["-k"], &own[..]].concat())?;
@@ -191,7 +191,7 @@ impl Place {
         Some([ksk, zsk].map(|name| name.trim().to_owned()))
     }
 
-    /// Signs with BIND, a record a line.
+    /// Signs with BIND, which writes one record per line.
     pub(crate) fn sign_bind(&self, keys: &[String; 2], out: &str, denial: &[&str]) -> Option<()> {
         let own = ["-q", "-x", "-S", "-K", ".", "-O", "full", "-o", "example.com", "-f", out];
         let keyed = [&own[..], denial, &["-k", &keys[0], "zone", &keys[1]]].concat();
@@ -204,7 +204,7 @@ impl Place {
             .map(drop)
     }
 
-    /// Signs with Knot, which makes the keys.
+    /// Signs with Knot, which makes its own keys.
     pub(crate) fn sign_knot(&self, out: &str, algorithm: &str, denial: &str, digest: &str) -> Option<()> {
         let (zone, base) = (self.text_path("zone"), self.text_path(&format!("{out}.knot")));
         fs::create_dir_all(format!("{base}/out")).unwrap();
@@ -220,7 +220,7 @@ impl Place {
         Some(())
     }
 
-    /// What `oarlock dnssec verify --json` says of a file, and its exit code.
+    /// Runs `oarlock dnssec verify --json` on a file, and returns its exit code and its report.
     pub(crate) fn verify(&self, name: &str, arguments: &[&str]) -> (i32, Value) {
         let path = self.text_path(name);
         let output = oarlock(&[&["--json", "dnssec", "verify", &path], arguments].concat());
@@ -228,7 +228,7 @@ impl Place {
         (code(&output), answer.unwrap_or_else(|error| panic!("{error}: {}", stderr(&output))))
     }
 
-    /// A file that is good has nothing but what a warning says of iterations.
+    /// Asserts that a file is good. The only allowed finding is the warning about NSEC3 iterations.
     pub(crate) fn assert_good(&self, name: &str) -> Value {
         let (code, answer) = self.verify(name, &[]);
         assert_eq!(
@@ -242,7 +242,7 @@ impl Place {
         answer
     }
 
-    /// Verifiers that read a file say that it is good.
+    /// Asserts that the verifiers of others accept a file.
     pub(crate) fn assert_others_accept(&self, name: &str, with_ldns: bool) {
         let bind: &[&str] = &["-z", "-q", "-o", "example.com", name];
         let knot: &[&str] = &["-o", "example.com", "-d", "on", name];
@@ -253,7 +253,8 @@ impl Place {
         }
     }
 
-    /// What others' verifiers say of a file that is bad. ldns 1.8.3 does not come to an end with all files.
+    /// Asserts that the verifiers of others reject a file. ldns 1.8.3 never ends on some files, so it runs only if
+    /// `ldns_ends`.
     pub(crate) fn assert_others_refuse(&self, name: &str, ldns_ends: bool) {
         let bind: &[&str] = &["-z", "-q", "-o", "example.com", name];
         let knot: &[&str] = &["-o", "example.com", "-d", "on", name];
@@ -272,46 +273,46 @@ impl Place {
 
 /// A failure that `--json` reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Found {
+pub(crate) struct ZoneFailure {
     pub(crate) reason: String,
     pub(crate) owner: String,
     pub(crate) rtype: String,
     pub(crate) line: Option<u32>,
 }
 
-impl Found {
+impl ZoneFailure {
     pub(crate) fn without_line(reason: &str, label: &str, rtype: &str) -> Self {
         Self { reason: reason.into(), owner: name(label), rtype: rtype.into(), line: None }
     }
 }
 
-/// All of them, sorted.
-pub(crate) fn failures(answer: &Value) -> Vec<Found> {
+/// Returns the failures of a report, sorted.
+pub(crate) fn failures(answer: &Value) -> Vec<ZoneFailure> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let one = |found: &Value| Found {
+    let one = |found: &Value| ZoneFailure {
         reason: text(&found["reason"]),
         owner: text(&found["owner"]),
         rtype: text(&found["type"]),
         line: found["line"].as_u64().map(|line| u32::try_from(line).unwrap()),
     };
     let findings = answer["findings"].as_array().unwrap();
-    let mut found: Vec<Found> =
+    let mut found: Vec<ZoneFailure> =
         findings.iter().filter(|found| found["severity"] == "failure").map(one).collect();
     found.sort();
     found
 }
 
-/// A name of the zone: nothing is its apex.
+/// Returns a name of the zone; an empty label means the apex.
 fn name(label: &str) -> String {
     if label.is_empty() { "example.com.".into() } else { format!("{label}.example.com.") }
 }
 
-/// A signed zone, of which each line is one record. Lines count from 1.
+/// The lines of a signed zone, one record each. Lines count from 1.
 #[derive(Clone, Debug)]
-pub(crate) struct Lines(Vec<String>);
+pub(crate) struct ZoneLines(Vec<String>);
 
-impl Lines {
-    pub(crate) fn of(place: &Place, name: &str) -> Self {
+impl ZoneLines {
+    pub(crate) fn of(place: &ZoneFolder, name: &str) -> Self {
         let text = fs::read_to_string(place.path(name)).unwrap();
         Self(text.lines().map(|line| line.trim_end().to_owned()).collect())
     }
@@ -320,13 +321,13 @@ impl Lines {
         self.0.join("\n") + "\n"
     }
 
-    /// Where the first of a set is. Signatures are found as `RRSIG A`.
+    /// Returns the line of the first record of a set. Signatures have types such as `RRSIG A`.
     pub(crate) fn line(&self, label: &str, rtype: &str) -> u32 {
         let owner = name(label);
         self.find(rtype, &|found, words| found == owner && words.starts_with(&format!("{rtype} ")))
     }
 
-    /// Where the record of the chain is that lists these types before `RRSIG`.
+    /// Returns the line of the NSEC or NSEC3 record that lists these types before `RRSIG`.
     pub(crate) fn denial(&self, types: &str) -> u32 {
         let types = format!(" {} rrsig", types.to_lowercase());
         self.find("such types", &|_, words| {
@@ -334,7 +335,7 @@ impl Lines {
         })
     }
 
-    /// Where the NSEC3 record is that leads to another.
+    /// Returns the line of the NSEC3 record whose next name is that of another record.
     pub(crate) fn denial_before(&self, line: u32) -> u32 {
         let owner = self.words(line).0;
         let next = owner.split('.').next().unwrap();
@@ -357,18 +358,18 @@ impl Lines {
         self.has(&|_, words| words.starts_with("ZONEMD "))
     }
 
-    /// What is to be found in a set: it is shown at the line of `at`.
-    pub(crate) fn found(&self, reason: &str, label: &str, rtype: &str, at: &str) -> Found {
-        Found { line: Some(self.line(label, at)), ..Found::without_line(reason, label, rtype) }
+    /// Returns the expected failure of a set, at the line of the set `at`.
+    pub(crate) fn found(&self, reason: &str, label: &str, rtype: &str, at: &str) -> ZoneFailure {
+        ZoneFailure { line: Some(self.line(label, at)), ..ZoneFailure::without_line(reason, label, rtype) }
     }
 
-    /// The same at a line's own owner.
-    pub(crate) fn found_at(&self, reason: &str, line: u32, rtype: &str) -> Found {
+    /// Returns the expected failure of the owner of a line.
+    pub(crate) fn found_at(&self, reason: &str, line: u32, rtype: &str) -> ZoneFailure {
         let owner = self.words(line).0;
-        Found { owner, line: Some(line), ..Found::without_line(reason, "", rtype) }
+        ZoneFailure { owner, line: Some(line), ..ZoneFailure::without_line(reason, "", rtype) }
     }
 
-    /// Leaves a line empty, so that the others keep their numbers.
+    /// Empties a line, so that the other lines keep their numbers.
     pub(crate) fn drop(&mut self, line: u32) {
         self.0[line as usize - 1].clear();
     }
@@ -379,7 +380,7 @@ impl Lines {
         *line = line.replacen(from, to, 1);
     }
 
-    /// Changes the character that is so many from the end, padding left aside.
+    /// Changes one character, counted from the end without base64 padding.
     pub(crate) fn break_end(&mut self, line: u32, from_end: usize) {
         let line = &mut self.0[line as usize - 1];
         let at = line.trim_end_matches('=').len() - from_end;
@@ -403,7 +404,8 @@ impl Lines {
         found.unwrap_or_else(|| panic!("no {what}"))
     }
 
-    /// The owner in small letters, and type and data with a space between words: `OWNER [TTL] [IN] TYPE DATA`.
+    /// Returns the owner in small letters, and type and data with one space between words. The line is
+    /// `OWNER [TTL] [IN] TYPE DATA`.
     fn words(&self, line: u32) -> (String, String) {
         let mut words = self.0[line as usize - 1].split_whitespace();
         let owner = words.next().unwrap_or_default().to_lowercase();

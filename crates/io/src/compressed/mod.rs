@@ -5,10 +5,12 @@
 //! | [`open`] | opens a file or standard input, decompressed according to its first bytes |
 //! | [`DecompressedInput`] | the stream; [`DecompressedInput::consumed`] is the position in the file, [`DecompressedInput::len_bytes`] its length |
 //! | [`TextLimit`] | limits the size of a compressed stream, so that a small file cannot fill the memory |
+//! | [`IncludedFiles`] | reads the files that a text includes, under one limit |
 //! | [`DamagedError`] | reports a compressed stream that ends too early or is malformed |
 
 mod damaged;
 mod format;
+mod included;
 mod limit;
 mod source;
 #[cfg(test)]
@@ -25,6 +27,7 @@ use lzma_rust2::XzReader;
 
 pub use self::damaged::{DamagedError, StreamDamage};
 pub use self::format::CompressionFormat;
+pub use self::included::{IncludeError, IncludedFiles};
 pub use self::limit::TextLimit;
 pub use self::source::ConsumedBytes;
 use self::source::{CompressedSource, WatchedSource};

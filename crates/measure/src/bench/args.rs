@@ -24,7 +24,7 @@ pub(super) enum BenchCommand {
     Tls(TlsArgs),
     /// Count failed TLS handshakes of nginx, and its memory, while it is reloaded and its workers are killed
     Reloads(ReloadsArgs),
-    /// Measure the messages that a mail filter signs and verifies
+    /// Measure how many messages per second a mail filter signs and verifies
     Milter(MilterBenchArgs),
 }
 
@@ -41,7 +41,8 @@ pub(super) struct SetUpArgs {
 
 /// Arguments of `oarlock bench tls`.
 #[derive(Args, Debug)]
-#[command(after_help = "Rows: full TLS 1.3 handshakes without resumption, a tiny request behind each.\n  \
+#[command(after_help = "Example: oarlock bench tls --rows nginx-p256 --seconds 2 --turns 1\n\n\
+                  Rows: full TLS 1.3 handshakes without resumption, a tiny request behind each.\n  \
                   nginx-rsa2048      RSA-2048 certificate; default, oarlock-service, oarlock-held\n  \
                   nginx-p256         P-256 certificate; default, oarlock-service\n  \
                   nginx-rsa2048-one  RSA-2048 certificate, one connection at a time; default, oarlock-service\n  \
@@ -55,12 +56,12 @@ pub(super) struct SetUpArgs {
                   per CPU second of the servers, or where ratio_of is \"latency\" the default's median latency divided by the \
                   row's. p50_us is from connecting to the end of the handshake.")]
 pub(super) struct TlsArgs {
-    /// Rows to measure, separated by commas [default: all]
+    /// Rows to measure, from the list below, separated by commas [default: all]
     #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true)]
     rows: Vec<TlsRowName>,
     #[command(flatten)]
     pub(super) set_up: SetUpArgs,
-    /// Seconds of each provider's turn, up to a day; a tenth of it is added to warm up
+    /// Seconds of each turn of a provider, above 0 and at most a day; a tenth of it is added to warm up
     #[arg(long, value_name = "S", default_value_t = 5.0)]
     pub(super) seconds: f64,
     /// Number of turns of the providers of a row, 1 to 1000
@@ -69,47 +70,47 @@ pub(super) struct TlsArgs {
     /// Number of connections at once, 1 to 10000
     #[arg(long, value_name = "N", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     connections: u32,
-    /// Number of worker processes of nginx, up to 512
+    /// Number of worker processes of nginx, 1 to 512
     #[arg(long, value_name = "N", default_value = "32", value_parser = clap::value_parser!(u32).range(1..=512))]
     pub(super) workers: u32,
 }
 
 /// Arguments of `oarlock bench reloads`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "TlsClients make full TLS 1.3 handshakes with an RSA-2048 certificate, each connecting anew as soon as it has its \
+#[command(after_help = "Example: oarlock bench reloads --rows oarlock-service --seconds 30\n\n\
+                  Clients make full TLS 1.3 handshakes with an RSA-2048 certificate, each connecting anew as soon as it has its \
                   answer. Meanwhile nginx is reloaded in even intervals, and workers chosen at random are killed, at random \
                   times.\n\
                   A connection that was open when a worker was killed and failed counts as cut_off; any other that failed counts \
                   as failed, and then the command fails too. memory_kib_* are proportional set sizes of nginx, its workers and \
-                  the cryptoserver together, after the first reload and after the last."
-)]
+                  the cryptoserver together, after the first reload and after the last.")]
 pub(super) struct ReloadsArgs {
     /// Providers to run, separated by commas [default: all]
     #[arg(long, value_enum, value_name = "PROVIDERS", value_delimiter = ',')]
     rows: Vec<TlsProvider>,
     #[command(flatten)]
     pub(super) set_up: SetUpArgs,
-    /// Seconds that each provider is run, up to a day
+    /// Seconds of each provider, above 0 and at most a day
     #[arg(long, value_name = "S", default_value_t = 600.0)]
     pub(super) seconds: f64,
-    /// Seconds between reloads
+    /// Seconds between reloads, above 0 and at most a day
     #[arg(long, value_name = "S", default_value_t = 10.0)]
     pub(super) reload_every: f64,
-    /// Mean seconds between killed workers
+    /// Mean seconds between killed workers, above 0 and at most a day
     #[arg(long, value_name = "S", default_value_t = 5.0)]
     pub(super) kill_every: f64,
     /// Number of connections at once, 1 to 10000
     #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) connections: u32,
-    /// Number of worker processes of nginx, up to 512
+    /// Number of worker processes of nginx, 2 to 512
     #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u32).range(2..=512))]
     pub(super) workers: u32,
 }
 
 /// Arguments of `oarlock bench milter`.
 #[derive(Args, Debug)]
-#[command(after_help = "Rows: messages of 8.9 KB, relaxed/relaxed, one key, whose record is at hand.\n  \
+#[command(after_help = "Example: oarlock bench milter --rows verify-rsa2048 --sessions 100 --turns 1\n\n\
+                  Rows: messages of 8.9 KB, relaxed/relaxed, one key, whose record is at hand.\n  \
                   verify-rsa2048, verify-ed25519  messages with one signature, from anybody\n  \
                   sign-rsa2048, sign-ed25519      messages of an authenticated client\n  \
                   accept                          a filter that has everything sent to it and accepts it\n\
@@ -117,7 +118,7 @@ pub(super) struct ReloadsArgs {
                   as the one before is answered, and every answer is checked. p50_us and p99_us are from MAIL to the end of the answer; \
                   added_p50_us is the median over turns of what the row's median is above that of accept in the same turn.")]
 pub(super) struct MilterBenchArgs {
-    /// Rows to measure, separated by commas [default: all]
+    /// Rows to measure, from the list below, separated by commas [default: all]
     #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true)]
     rows: Vec<MilterRow>,
     /// Number of sessions at once, 1 to 65536; several numbers give one row each
@@ -129,8 +130,8 @@ pub(super) struct MilterBenchArgs {
     /// Number of different messages, 1 to 65536
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = sessions)]
     pub(super) messages: usize,
-    /// Seconds of each turn, up to a day; a tenth of it is added to warm up, and a turn lasts at least until the
-    /// first answer
+    /// Seconds of each turn, above 0 and at most a day; a tenth of it is added to warm up, and a turn lasts at least
+    /// until the first answer
     #[arg(long, value_name = "S", default_value_t = 3.0)]
     pub(super) seconds: f64,
     /// Number of turns of each row, 1 to 1000
@@ -140,7 +141,7 @@ pub(super) struct MilterBenchArgs {
     /// know the test key; use --rows accept if it neither signs nor verifies
     #[arg(long, value_name = "SOCKET", requires = "rows")]
     pub(super) connect: Option<MilterSocket>,
-    /// The process of that filter, whose CPU time is counted
+    /// Process ID of that filter, whose CPU time is counted
     #[arg(long, value_name = "PID", requires = "connect")]
     pub(super) process: Option<u32>,
 }

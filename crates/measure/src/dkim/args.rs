@@ -24,13 +24,13 @@ pub struct CompareArgs {
 /// Arguments of `oarlock dkim bench`.
 #[derive(Debug, Args)]
 pub struct MailBenchArgs {
-    /// Length of a turn in seconds, up to 3600
+    /// Length of a turn in seconds, above 0 and at most 3600
     #[arg(long, value_name = "S", default_value_t = 0.5, value_parser = seconds)]
     pub(super) seconds: f64,
     /// Number of turns of each row, 1 to 1000; the median counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) turns: u32,
-    /// Tasks to measure, such as sign-rsa2048 [default: all]
+    /// Tasks to measure, such as sign-rsa2048, separated by commas [default: all]
     #[arg(long, value_name = "TASK", value_delimiter = ',', value_parser = MailTask::from_name)]
     pub(super) tasks: Vec<MailTask>,
     /// Number of different messages, 1 to 1048576

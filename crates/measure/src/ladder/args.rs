@@ -11,6 +11,7 @@ use oarlock::table::KeyType;
 
 /// Arguments of `oarlock ladder`.
 #[derive(Args, Clone, Debug)]
+#[command(after_help = "Example: oarlock ladder --batches 1,1000 --seconds 0.05")]
 pub struct LadderArgs {
     /// Cipher: des, as in the paper, or tdes (three keys)
     #[arg(long, value_name = "NAME", default_value = "des")]
@@ -25,7 +26,7 @@ pub struct LadderArgs {
     /// Number of different keys, 1 to 65536
     #[arg(long, value_name = "N", default_value = "1024", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(super) keys: u32,
-    /// Seconds of work for each step at each batch size, up to 60; a step whose batch takes longer does one batch
+    /// Seconds of work for each step at each batch size, above 0 and at most 60; a slower step runs one batch
     #[arg(long, value_name = "SECONDS", default_value = "0.2", value_parser = seconds)]
     pub(super) seconds: Duration,
     /// Draw the steps against batch size into this SVG file

@@ -11,11 +11,12 @@ use crate::operation::NamedOperation;
 
 /// Arguments of `oarlock load`.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Load")]
 pub struct LoadArgs {
     /// Start a server on a core of its own, and stop it at the end
     #[arg(long, conflicts_with = "server")]
     pub spawn: bool,
-    /// Operations, by their names in `oarlock speed`, or null
+    /// Operations by their names in `oarlock speed`, or null, separated by commas
     #[arg(
         long,
         visible_alias = "ops",
@@ -27,38 +28,37 @@ pub struct LoadArgs {
     /// Measure all operations together in one row; each client has one of them
     #[arg(long)]
     mix: bool,
-    /// Transports to the spawned server
+    /// Transports to the spawned server, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', requires = "spawn", default_value = "tls")]
     by: Vec<LoadTransport>,
     /// Engines of the spawned server: sets of names joined by +, one row for each set [default: all]
     #[arg(long, value_name = "SETS", value_delimiter = ',', requires = "spawn")]
     pub(super) server_engines: Vec<String>,
-    /// Number of clients at once, 1 to 100000; each has a stream of its own
+    /// Number of clients at once, 1 to 100000; several numbers, separated by commas, give one row each
     #[arg(long, value_delimiter = ',', default_value = "8", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     clients: Vec<u32>,
-    /// Number of batches that each client has in flight, 1 to 4096
+    /// Number of batches that each client has in flight, 1 to 4096; several numbers give one row each
     #[arg(long, value_delimiter = ',', default_value = "2", value_parser = clap::value_parser!(u32).range(1..=4096))]
     in_flight: Vec<u32>,
-    /// Number of operations in a batch, 1 to 131072
+    /// Number of operations in a batch, 1 to 131072; several numbers give one row each
     #[arg(long, value_delimiter = ',', default_value = "64", value_parser = clap::value_parser!(u32).range(1..=131_072))]
     batch: Vec<u32>,
-    /// Seconds that each row is measured, and until there is an answer, after a tenth of it (5 at most) to warm up;
-    /// rows that verify warm up until their rate no longer grows (30 s at most), since servers build tables for keys
-    /// that recur
+    /// Seconds of each row, above 0. A tenth of it, at most 5 s, is added to warm up. Rows that verify warm up for at
+    /// most 30 s, until the server has built its tables for recurring keys
     #[arg(long, default_value_t = 3.0)]
     seconds: f64,
-    /// Times that each row is measured, all rows in turn; what is printed is the turn with the median CPU time per
-    /// operation
+    /// Number of times that each row is measured, 1 to 1000, all rows in turn; the turn with the median CPU time per
+    /// operation is printed
     #[arg(long, default_value = "1", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) turns: u32,
-    /// Operations a second that all clients together ask for, whether answers come or not; latency then counts from
-    /// when a batch should have been sent [default: each client sends when an answer comes]
+    /// Operations per second that all clients together send, above 0, even if answers are late. Latency then counts
+    /// from the time at which a batch was due [default: each client sends when an answer comes]
     #[arg(long, value_name = "OPS")]
     rate: Option<f64>,
     /// Number of keys that each client opens, 1 to 4096 [default: depends on the operation]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
     keys: Option<u32>,
-    /// Places of the keys, separated by commas
+    /// Locations of the keys, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', default_value = "stream")]
     keys_at: Vec<LoadKeyHome>,
     /// Draw the rate against the operations in flight into this SVG file

@@ -20,7 +20,7 @@ pub enum LoadError {
     Operation(#[from] OperationError),
     #[error("the keys of the load: {0}")]
     Key(KeyError),
-    #[error(transparent)]
+    #[error("{0}: expected a running server: `--spawn` starts one for the measurement")]
     Connect(#[from] ConnectError),
     #[error(transparent)]
     Link(#[from] LinkError),

@@ -40,14 +40,20 @@ use crate::report::print_report;
 
 /// Arguments of `oarlock speed`.
 #[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "A name with N needs a number of bytes, such as aes128-gcm-1024. -hot rows verify often under a few keys.\n\n\
+                  Examples: oarlock speed --op rsa2048-sign\n          \
+                  oarlock speed --ops p256-sign,p256-verify --seconds 0.2 --plot p256.svg\n          \
+                  oarlock speed --op aes128-gcm-1024 --threads 2 --json"
+)]
 pub struct SpeedArgs {
     /// Operations, separated by commas [default: all at their usual sizes]
     #[arg(long, visible_alias = "op", value_name = "NAMES", value_delimiter = ',', help = ops_help())]
     ops: Vec<NamedOperation>,
-    /// Seconds of work per row and contender, up to 3600
+    /// Seconds of work per row and engine or library, above 0 and at most 3600
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     seconds: Duration,
-    /// libcrypto of OpenSSL 3.0 or later to compare with; repeatable [default: the system's]
+    /// Path of a libcrypto.so of OpenSSL 3.0 or later to compare with; repeatable [default: that of the system]
     #[arg(long, value_name = "PATH")]
     libcrypto: Vec<PathBuf>,
     /// Number of different keys, 1 to 65536; several numbers give one row each [default: 8 for -hot, 1024 for

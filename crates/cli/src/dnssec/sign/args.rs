@@ -33,16 +33,20 @@ pub(in super::super) struct ZoneSignArgs {
     pub(super) origin: Option<String>,
     #[command(flatten)]
     pub(super) text: TextArgs,
-    #[command(flatten)]
-    pub(super) keys: ZoneKeyArgs,
-    #[command(flatten)]
-    denial: DenialArgs,
-    /// Add digests of the whole zone (ZONEMD): sha384, sha512
+    /// Add digests of the whole zone (ZONEMD), separated by commas [default: none]
     #[arg(long, value_name = "DIGESTS", value_enum, value_delimiter = ',')]
     zonemd: Vec<ZoneDigest>,
-    /// Treatment of the serial number
+    /// Serial number of the signed zone
     #[arg(long, value_name = "POLICY", value_enum, default_value = "keep")]
     serial: SerialRule,
+    /// File for the signed zone, which appears complete or not at all [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) keys: ZoneKeyArgs,
+    // The arguments above stand here because a heading holds until the next one.
+    #[command(flatten)]
+    denial: DenialArgs,
     #[command(flatten)]
     lifetime: LifetimeArgs,
     /// Earlier signed version of the zone: unchanged records keep its signatures
@@ -51,15 +55,12 @@ pub(in super::super) struct ZoneSignArgs {
     /// Make the same zone from the same input and times: RFC 6979, and jitter by names
     #[arg(long)]
     deterministic: bool,
-    /// File for the signed zone, written whole or not at all [default: standard output]
-    #[arg(long, value_name = "FILE")]
-    pub(super) out: Option<PathBuf>,
 }
 
 /// Files of keys.
 #[derive(Debug, Args)]
 pub(super) struct ZoneKeyArgs {
-    /// Key that signs as its flags say, and everything if there is no other key of its algorithm; repeatable
+    /// Key whose flags decide what it signs; the only key of an algorithm signs everything; repeatable
     #[arg(long = "key", value_name = "FILE", required_unless_present_any = ["ksks", "zsks", "csks"], value_parser = key_path())]
     pub(super) keys: Vec<PathBuf>,
     /// Key that signs the zone's keys; repeatable
@@ -79,14 +80,15 @@ pub(super) struct ZoneKeyArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "NSEC and NSEC3")]
 struct DenialArgs {
     /// Use NSEC3 (hashed names) instead of NSEC
     #[arg(long)]
     nsec3: bool,
-    /// Number of additional hash iterations; RFC 9276 recommends 0
+    /// Number of additional hash iterations, 0 to 150; RFC 9276 recommends 0
     #[arg(long, value_name = "N", default_value_t = 0, requires = "nsec3", value_parser = clap::value_parser!(u16).range(..=i64::from(MAX_SIGNED_ITERATIONS)))]
     iterations: u16,
-    /// Salt in hexadecimal digits; RFC 9276 recommends none, which is `-`
+    /// Salt, up to 255 bytes in hexadecimal digits; `-` is no salt, as RFC 9276 recommends
     #[arg(long, value_name = "HEX", default_value = "-", requires = "nsec3")]
     salt: Nsec3Salt,
     /// Leave delegations without DS records out of the chain
@@ -95,6 +97,7 @@ struct DenialArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Signatures")]
 struct LifetimeArgs {
     /// Time of signing [default: now]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
@@ -105,7 +108,7 @@ struct LifetimeArgs {
     /// Time until which signatures are valid
     #[arg(long, value_name = "TIME", default_value = "+30d", allow_hyphen_values = true)]
     expiry: TimePoint,
-    /// Largest time by which signatures of a set may expire earlier, to spread renewals
+    /// Max time by which signatures of a set expire earlier, to spread renewals
     #[arg(long, value_name = "DURATION", default_value = "0s")]
     jitter: TimeSpan,
     /// Renew signatures that expire within this time [default: a quarter of the time from inception to expiry]

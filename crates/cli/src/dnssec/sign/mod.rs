@@ -21,12 +21,12 @@ use oarlock::Accelerator;
 use oarlock_dnssec::sign::{Signatures, SigningPlan, ZoneDraft, ZoneSignError};
 use oarlock_dnssec::{DomainNameBuf, RecordType};
 use oarlock_io::compressed::TextLimit;
+use oarlock_io::output::OutputFile;
 
 pub(super) use self::args::ZoneSignArgs;
 use self::summary::SignSummary;
 use super::zone_file::ZoneFile;
 use super::{DnssecError, origin};
-use crate::records::OutputFile;
 use oarlock_measure::GlobalOptions;
 use oarlock_measure::progress;
 use oarlock_measure::table::count;

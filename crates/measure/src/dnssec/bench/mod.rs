@@ -29,7 +29,7 @@ use crate::statistics::{median_by, take_turns};
 /// Arguments of `oarlock dnssec bench`.
 #[derive(Debug, Args)]
 pub struct ZoneBenchArgs {
-    /// Number of delegations in the zone, up to 10000000; 60 % have DS records
+    /// Number of delegations in the zone, 1 to 10000000; 60 % have DS records
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     delegations: u64,
     /// Rows to measure, separated by commas [default: all]
@@ -38,7 +38,7 @@ pub struct ZoneBenchArgs {
     /// Number of turns of each row, 1 to 1000; the median counts
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     turns: u32,
-    /// Measure no other programs
+    /// Measure only Oarlock, not dnssec-verify, ldns-verify-zone and other programs
     #[arg(long)]
     no_peers: bool,
 }

@@ -39,16 +39,16 @@ const MAX_ORIGIN: usize = 128;
                   Exit codes: 0 done, 2 wrong usage, 3 the output cannot be written."
 )]
 pub struct ZonegenArgs {
-    /// Name of the zone
+    /// Name of the zone, such as example.
     #[arg(long, value_name = "ZONE", default_value = "example.")]
     origin: String,
-    /// Number of delegations, up to 1000000000
+    /// Number of delegations, 1 to 1000000000
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     delegations: u64,
     /// Share of the delegations that have a DS, 0 to 1
     #[arg(long, value_name = "SHARE", default_value = "0.6", value_parser = share)]
     ds_share: f64,
-    /// Seed of the made-up names: another seed makes another zone
+    /// Seed of the random names: another seed makes another zone
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// File to write [default: standard output]

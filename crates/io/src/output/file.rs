@@ -1,23 +1,21 @@
-//! Output files that appear whole or not at all.
+//! Output files that are written piece by piece.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use oarlock_io::atomic_file::{AtomicFile, folder_of, sync_folder};
-
-use super::{RecordsError, is_standard};
-use crate::draft_file::create_draft;
+use super::{OutputError, create_draft};
+use crate::atomic_file::{AtomicFile, folder_of, sync_folder};
 
 /// A file under construction.
 #[derive(Debug)]
-pub(crate) struct OutputFile {
+pub struct OutputFile {
     path: PathBuf,
-    to: OutputSink,
+    to: OutputStream,
 }
 
 #[derive(Debug)]
-enum OutputSink {
+enum OutputStream {
     Stdout(io::Stdout),
     /// A device or a pipe, which cannot be replaced.
     Stream(File),
@@ -26,48 +24,63 @@ enum OutputSink {
 }
 
 impl OutputFile {
-    /// Begins a file; `-` is standard output. Only the owner can read a new file that may contain plaintext.
-    pub(crate) fn open(path: &Path, is_secret: bool) -> Result<Self, RecordsError> {
-        let fail = |error| RecordsError::Create { path: path.to_path_buf(), error };
-        if is_standard(path) {
-            return Ok(Self { path: path.to_path_buf(), to: OutputSink::Stdout(io::stdout()) });
+    /// Begins a file; `-` is standard output. Only the owner can read a new file that is secret.
+    ///
+    /// # Errors
+    /// [`OutputError::Create`] if the path is a directory or its folder cannot be written.
+    pub fn open(path: &Path, is_secret: bool) -> Result<Self, OutputError> {
+        let fail = |error| OutputError::Create { path: path.to_path_buf(), error };
+        if path == Path::new("-") {
+            return Ok(Self { path: path.to_path_buf(), to: OutputStream::Stdout(io::stdout()) });
         }
         // The file that a link points at is replaced, not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         let to = match fs::metadata(&path) {
             Ok(about) if about.is_dir() => return Err(fail(io::ErrorKind::IsADirectory.into())),
             Ok(about) if !about.is_file() => {
-                OutputSink::Stream(File::options().write(true).open(&path).map_err(fail)?)
+                OutputStream::Stream(File::options().write(true).open(&path).map_err(fail)?)
             }
-            Ok(about) => OutputSink::Draft(draft(&path, Some(about.permissions()), is_secret).map_err(fail)?),
-            Err(_) => OutputSink::Draft(draft(&path, None, is_secret).map_err(fail)?),
+            Ok(about) => {
+                OutputStream::Draft(draft(&path, Some(about.permissions()), is_secret).map_err(fail)?)
+            }
+            Err(_) => OutputStream::Draft(draft(&path, None, is_secret).map_err(fail)?),
         };
         Ok(Self { path, to })
     }
 
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), RecordsError> {
-        let fail = |error| RecordsError::Write { path: self.path.clone(), error };
+    /// Writes some bytes.
+    ///
+    /// # Errors
+    /// The system cannot write them.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), OutputError> {
+        let fail = |error| OutputError::Write { path: self.path.clone(), error };
         match &mut self.to {
-            OutputSink::Stdout(stdout) => Ok(stdout.write_all(bytes)?),
-            OutputSink::Stream(file) => file.write_all(bytes).map_err(fail),
-            OutputSink::Draft(draft) => draft.write_all(bytes).map_err(fail),
+            OutputStream::Stdout(stdout) => Ok(stdout.write_all(bytes)?),
+            OutputStream::Stream(file) => file.write_all(bytes).map_err(fail),
+            OutputStream::Draft(draft) => draft.write_all(bytes).map_err(fail),
         }
     }
 
     /// Writes all bytes to disk. The file gets no name yet.
-    pub(crate) fn sync(&mut self) -> Result<(), RecordsError> {
-        let fail = |error| RecordsError::Write { path: self.path.clone(), error };
+    ///
+    /// # Errors
+    /// The system cannot write them.
+    pub fn sync(&mut self) -> Result<(), OutputError> {
+        let fail = |error| OutputError::Write { path: self.path.clone(), error };
         match &mut self.to {
-            OutputSink::Stdout(stdout) => Ok(stdout.flush()?),
-            OutputSink::Stream(file) => file.flush().map_err(fail),
-            OutputSink::Draft(draft) => draft.sync().map_err(fail),
+            OutputStream::Stdout(stdout) => Ok(stdout.flush()?),
+            OutputStream::Stream(file) => file.flush().map_err(fail),
+            OutputStream::Draft(draft) => draft.sync().map_err(fail),
         }
     }
 
-    /// Gives the file its name.
-    pub(crate) fn name(self) -> Result<(), RecordsError> {
-        let OutputSink::Draft(draft) = self.to else { return Ok(()) };
-        let fail = |error| RecordsError::Write { path: self.path.clone(), error };
+    /// Gives the file its name, in the place of an old file, whose permissions it has.
+    ///
+    /// # Errors
+    /// The name cannot be given. The old file is untouched then.
+    pub fn name(self) -> Result<(), OutputError> {
+        let OutputStream::Draft(draft) = self.to else { return Ok(()) };
+        let fail = |error| OutputError::Write { path: self.path.clone(), error };
         draft.replace(&self.path).map_err(fail)?;
         sync_folder(&self.path).map_err(fail)
     }
@@ -95,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_there_whole_or_not_at_all() {
+    fn a_file_appears_complete_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
         fs::write(&path, "old").unwrap();
@@ -116,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn plaintext_is_its_owners_and_devices_stay() {
+    fn a_secret_file_is_private_and_devices_are_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
         OutputFile::open(&path, true).unwrap().name().unwrap();

@@ -1,4 +1,4 @@
-//! Blocks of a file. A thread reads and decompresses them while earlier blocks are parsed.
+//! Blocks of a text. A thread reads and decompresses them while the caller parses earlier blocks.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -14,7 +14,7 @@ const BLOCKS: usize = 3;
 
 /// Blocks in the order of the file. The last one is shorter than others, or empty.
 #[derive(Debug)]
-pub(super) struct TextBlocks {
+pub struct TextBlocks {
     full: Receiver<io::Result<TextBlock>>,
     empty: Sender<Vec<u8>>,
     /// The unread rest of the last block, and its range.
@@ -30,8 +30,9 @@ struct TextBlock {
 }
 
 impl TextBlocks {
-    /// Starts the reading thread.
-    pub(super) fn start<'s>(scope: &'s Scope<'s, '_>, input: impl Read + Send + 's) -> Self {
+    /// Starts the reading thread. It ends with the input, or when this is dropped.
+    #[must_use]
+    pub fn start<'s>(scope: &'s Scope<'s, '_>, input: impl Read + Send + 's) -> Self {
         let (full, blocks) = sync_channel(BLOCKS);
         let (empty, bytes) = channel();
         for _ in 0..BLOCKS {
@@ -42,13 +43,13 @@ impl TextBlocks {
         Self { full: blocks, empty, left: (Vec::new(), 0..0) }
     }
 
-    /// Gives the next text to `look`, after the rest of the last one. `look` returns the number of bytes it took. Its
-    /// second argument is true if this is the last text. Returns the number of new bytes, or None at the end.
+    /// Gives the next text to `look`, after the rest of the last one, and returns the number of new bytes, or `None` at
+    /// the end. `look` returns the number of bytes it took. Its second argument is true if this is the last text.
     ///
     /// # Errors
-    /// The file cannot be read further. Earlier text has been given. Whole lines of its rest are given as the last
+    /// The input cannot be read further. Earlier text has been given. Whole lines of its rest are given as the last
     /// text, because half a line is not a record.
-    pub(super) fn next(&mut self, mut look: impl FnMut(&[u8], bool) -> usize) -> io::Result<Option<usize>> {
+    pub fn next(&mut self, mut look: impl FnMut(&[u8], bool) -> usize) -> io::Result<Option<usize>> {
         match self.full.recv() {
             Ok(Ok(block)) => {
                 let (count, is_last) = (block.end - REST_SPACE, block.is_last);
@@ -68,8 +69,8 @@ impl TextBlocks {
     /// Puts the rest before a block, without moving the block if the space suffices.
     fn joined(&mut self, block: TextBlock) -> (Vec<u8>, usize, usize) {
         let TextBlock { mut bytes, end, .. } = block;
-        let (old, place) = std::mem::take(&mut self.left);
-        let left = &old[place];
+        let (old, range) = std::mem::take(&mut self.left);
+        let left = &old[range];
         let joined = match REST_SPACE.checked_sub(left.len()) {
             Some(start) => {
                 bytes[start..REST_SPACE].copy_from_slice(left);
@@ -125,7 +126,7 @@ fn fill(input: &mut impl Read, mut bytes: Vec<u8>) -> io::Result<TextBlock> {
 mod tests {
     use super::*;
 
-    /// Looks at whole lines alone, and says what lines there were.
+    /// Returns the lines that were read, and true if the input was read to its end.
     fn lines(input: impl Read + Send) -> (Vec<Vec<u8>>, bool) {
         let mut lines = Vec::new();
         let mut look = |text: &[u8], is_last: bool| {
@@ -154,7 +155,7 @@ mod tests {
 
     #[test]
     fn lines_across_blocks_are_whole() {
-        // Longer than the space too.
+        // The second length does not fit into the space before a block.
         for (line, count) in [(99, 100_000), (REST_SPACE + 7, 9), (BLOCK - 1, 3), (0, 1)] {
             let text = text(line, count);
             let (lines, is_whole) = lines(&text[..]);
@@ -164,7 +165,7 @@ mod tests {
         assert_eq!(lines(&b"no end"[..]), (vec![b"no end".to_vec()], true));
     }
 
-    /// Fails after so many bytes.
+    /// An input that fails after these bytes.
     struct Failing<'a>(&'a [u8]);
 
     impl Read for Failing<'_> {

@@ -1,16 +1,31 @@
-//! Files that `$INCLUDE` names, and how much text they may hold together.
+//! Files that a text includes, and the limit of the text in all of them.
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use oarlock_io::compressed::{self, DecompressedInput, TextLimit};
+use super::{DecompressedInput, TextLimit, open};
 
-/// Reads included files. A zone may include one file 65,536 times, so the limit is for all of them together.
+/// An error of [`IncludedFiles::read`].
+#[derive(Debug, thiserror::Error)]
+pub enum IncludeError {
+    /// The file cannot be opened or read.
+    #[error("{0}")]
+    Read(#[from] io::Error),
+    /// All included files together hold more text than the limit allows.
+    #[error("included files hold more than the {max_bytes} bytes that are allowed together")]
+    TooLong {
+        /// The limit in bytes.
+        max_bytes: u64,
+    },
+}
+
+/// A reader of included files. A text may include one file thousands of times, so the limit is for all of them
+/// together.
 #[derive(Debug)]
-pub(super) struct IncludedFiles {
+pub struct IncludedFiles {
     /// The directory that paths are relative to.
     folder: PathBuf,
     limit: TextLimit,
@@ -23,33 +38,34 @@ pub(super) struct IncludedFiles {
 }
 
 impl IncludedFiles {
-    pub(super) fn new(folder: PathBuf, limit: TextLimit) -> Self {
+    /// Creates a reader of files whose paths are relative to `folder`.
+    #[must_use]
+    pub fn new(folder: PathBuf, limit: TextLimit) -> Self {
         Self { folder, limit, seen: HashSet::new(), file_bytes: 0, text_bytes: 0 }
     }
 
-    /// Returns the text of a file, or the reason why there is no text.
-    pub(super) fn read(&mut self, name: &str) -> Result<Vec<u8>, String> {
+    /// Returns the text of a file, decompressed if it is compressed.
+    ///
+    /// # Errors
+    /// The file cannot be read, or all files together hold more text than the limit allows.
+    pub fn read(&mut self, name: &str) -> Result<Vec<u8>, IncludeError> {
         let path = self.folder.join(name);
-        let mut input = compressed::open(&path).map_err(|error| error.to_string())?;
+        let mut input = open(&path)?;
         let mut text = Vec::new();
-        if self.is_as_it_lies(&path, &input) {
-            return input.read_to_end(&mut text).map(|_| text).map_err(|error| error.to_string());
+        if self.is_plain_and_new(&path, &input) {
+            input.read_to_end(&mut text)?;
+            return Ok(text);
         }
         let max_bytes = self.limit.max_bytes(self.file_bytes);
         let left = max_bytes.saturating_sub(self.text_bytes);
         let read = input.take(left.saturating_add(1)).read_to_end(&mut text);
         self.text_bytes = self.text_bytes.saturating_add(text.len() as u64);
-        match read {
-            Err(error) => Err(error.to_string()),
-            Ok(_) if text.len() as u64 > left => Err(format!(
-                "included files hold more than the {max_bytes} bytes that are allowed together; --max-text allows more"
-            )),
-            Ok(_) => Ok(text),
-        }
+        read?;
+        if text.len() as u64 > left { Err(IncludeError::TooLong { max_bytes }) } else { Ok(text) }
     }
 
     /// True for a plain file that is read for the first time: its text is not larger than the file.
-    fn is_as_it_lies(&mut self, path: &Path, input: &DecompressedInput) -> bool {
+    fn is_plain_and_new(&mut self, path: &Path, input: &DecompressedInput) -> bool {
         let (Some(len_bytes), Ok(about)) = (input.len_bytes(), fs::metadata(path)) else { return false };
         let is_new = self.seen.insert((about.dev(), about.ino()));
         if is_new {
@@ -70,12 +86,11 @@ mod tests {
         fs::write(folder.path().join("b"), "x".repeat(100)).unwrap();
         let mut includes = IncludedFiles::new(folder.path().to_owned(), TextLimit::Bytes(150));
         for name in ["a", "b", "a"] {
-            assert_eq!(includes.read(name).map(|text| text.len()), Ok(100), "{name}");
+            assert_eq!(includes.read(name).unwrap().len(), 100, "{name}");
         }
-        let error = includes.read("b").unwrap_err();
-        assert!(error.contains("more than the 150 bytes") && error.contains("--max-text"), "{error}");
-        assert!(includes.read("none").unwrap_err().contains("No such file"));
+        assert!(matches!(includes.read("b"), Err(IncludeError::TooLong { max_bytes: 150 })));
+        assert!(includes.read("none").unwrap_err().to_string().contains("No such file"));
         // A file without a length always counts.
-        assert!(includes.read("/dev/zero").unwrap_err().contains("more than"));
+        assert!(matches!(includes.read("/dev/zero"), Err(IncludeError::TooLong { .. })));
     }
 }

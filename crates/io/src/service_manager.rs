@@ -8,17 +8,19 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 /// A change of a service's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ServiceState {
+pub enum ServiceState {
+    /// The service answers requests.
     Ready,
+    /// The service finishes its requests and then ends.
     Stopping,
 }
 
-/// Notifies the service manager if it asked for it.
-pub(crate) fn notify(state: ServiceState) {
-    let Some(socket) = std::env::var_os("NOTIFY_SOCKET") else { return };
-    if let Err(error) = send(&socket, state) {
-        tracing::warn!(%error, "NOTIFY_SOCKET: the service manager did not get this service's state");
-    }
+/// Notifies the service manager, if the environment variable `NOTIFY_SOCKET` names its socket.
+///
+/// # Errors
+/// The socket cannot be reached.
+pub fn notify(state: ServiceState) -> io::Result<()> {
+    std::env::var_os("NOTIFY_SOCKET").map_or(Ok(()), |socket| send(&socket, state))
 }
 
 fn send(socket: &OsStr, state: ServiceState) -> io::Result<()> {
