@@ -46,6 +46,7 @@ impl Structure {
     }
 
     /// RFC 7468 sections 5, 10, 11 and 13; the RSA and EC labels are OpenSSL's.
+    #[cfg(feature = "key-files")]
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::Pkcs8 => "PRIVATE KEY",
@@ -59,6 +60,7 @@ impl Structure {
     }
 
     /// The structures that hold one key.
+    #[cfg(feature = "key-files")]
     pub(super) const KEYS: [Self; 6] =
         [Self::Pkcs8, Self::EncryptedPkcs8, Self::Pkcs1Private, Self::Pkcs1Public, Self::Sec1, Self::Spki];
 }
