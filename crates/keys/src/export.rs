@@ -21,9 +21,7 @@ use crate::asn1::{AlgorithmId, not_encoded};
 #[cfg(feature = "threshold")]
 pub(crate) use self::files::encrypted;
 #[cfg(feature = "key-files")]
-pub use self::files::{
-    Protection, encrypted_pkcs8_der, encrypted_pkcs8_pem, private_pkcs8_pem, spki_pem,
-};
+pub use self::files::{Protection, encrypted_pkcs8_der, encrypted_pkcs8_pem, private_pkcs8_pem, spki_pem};
 
 /// The public half as SubjectPublicKeyInfo: RSA with NULL parameters, EC on its named curve and uncompressed. RFC 5280.
 ///

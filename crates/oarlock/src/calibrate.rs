@@ -115,6 +115,7 @@ fn measure_operations(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Op
     let jobs = |ops: usize| Jobs::Operations(shape, &operations[..ops]);
     let timing = |ops, took_ns| BatchTiming { ops, bytes: 0, took_ns };
     let one = timing(best, fastest(engine, &jobs(best), Duration::ZERO)?);
+    // Four slow groups would take long, and the fixed share of a slow batch is too small to matter.
     if one.took_ns > QUICK_NS || many == best {
         return Some(CostFit::of(&[one], best)?.cost);
     }

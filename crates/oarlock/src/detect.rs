@@ -28,6 +28,7 @@ pub const KNOWN_ENGINES: [&str; 2] = ["lanes", "scalar"];
 
 /// A known engine that is allowed and unavailable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AbsentEngine {
     /// Its name.
     pub name: &'static str,
@@ -152,7 +153,7 @@ fn lanes(_: &[String], _: Option<usize>) -> Result<EngineCandidate, UnavailableR
 /// Returns the engines named in [`DISABLE_VARIABLE`].
 ///
 /// # Errors
-/// The first name that is not in [`KNOWN_ENGINES`]: a misspelt name would leave an engine on that somebody meant to turn off.
+/// The first name that is not in [`KNOWN_ENGINES`]. If it were ignored, a misspelt name would leave an engine on.
 pub(crate) fn disabled_by_environment() -> Result<Vec<String>, String> {
     disabled_by(&std::env::var_os(DISABLE_VARIABLE).unwrap_or_default().to_string_lossy())
 }
@@ -246,6 +247,7 @@ impl SelfTestedEngine {
     /// not claim the shape.
     pub(crate) fn verdict(&self, shape: Shape) -> Option<&Result<SelfTestProof, SelfTestFailure>> {
         let known = &self.known.get(&shape)?.verdict;
+        // Not `get_or_init`: it would block other threads for the time of a self test, and a forked child for ever.
         if known.get().is_none() {
             let start = Instant::now();
             let _ = known.set((self.prove(shape), start.elapsed()));
@@ -310,6 +312,7 @@ impl SelfTestedEngine {
         };
         self.engine.drop_tables();
         self.eager.drop_tables();
+        // A shape that never passed is not offered, so it cannot keep the engine in quarantine.
         let is_proved = |shape: &Shape| self.verdict_so_far(vouching(*shape)).is_some_and(Result::is_ok);
         let mut offered = shapes.into_iter().filter(is_proved).peekable();
         offered.peek().is_some() && offered.all(|shape| self.prove(shape).is_ok())

@@ -27,6 +27,7 @@ pub struct ChunkWorker<'w> {
 
 /// The result of a chunk.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct ChunkResult {
     /// The rows of the output.
     pub output: SecretBuffer,

@@ -33,7 +33,7 @@ impl<'w> RowWriter<'w> {
         let appended: Vec<_> = plan.columns.writes.iter().map(|(column, _)| frame(plan, *column)).collect();
         // Base64 is at most four characters longer than hexadecimal, and a value may get quotes.
         let frames: usize = appended.iter().map(|before| before.len() + 8).sum();
-        output.make_room(chunk.len() + 2 * results.len() + rows.len() * frames);
+        output.reserve(chunk.len() + 2 * results.len() + rows.len() * frames);
         Self { plan, chunk, results, output, appended }
     }
 

@@ -115,7 +115,7 @@ impl ChunkSource {
 
     fn cut(&mut self, mut buffer: SecretBuffer) -> Result<Option<SecretBuffer>, RecordsError> {
         buffer.clear();
-        buffer.make_room(CHUNK + self.rest.len());
+        buffer.reserve(CHUNK + self.rest.len());
         buffer.extend(&self.rest);
         self.rest.clear();
         let mut wanted = CHUNK;

@@ -7,9 +7,7 @@ use oarlock_core::Key;
 use zeroize::Zeroizing;
 
 use super::outline::Structure;
-use super::{
-    bounded, expect, pkcs1_private_der, pkcs1_public_der, pkcs8, pkcs8_der, sec1_der, spki_der,
-};
+use super::{bounded, expect, pkcs1_private_der, pkcs1_public_der, pkcs8, pkcs8_der, sec1_der, spki_der};
 use crate::{KeyError, Passphrase, bind, pbes2};
 
 /// A key in PEM or DER of any supported structure, or in BIND's private key file.

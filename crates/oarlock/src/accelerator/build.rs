@@ -67,6 +67,7 @@ pub enum BuildError {
 
 /// The findings about an engine.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct EngineReport {
     /// Its name.
     pub name: &'static str,
@@ -82,6 +83,7 @@ pub struct EngineReport {
 
 /// The findings about an engine and a shape.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ShapeReport {
     /// The shape.
     pub shape: Shape,
@@ -120,7 +122,8 @@ impl AcceleratorBuilder {
         self
     }
 
-    /// Sets the longest predicted time of the work that one tenant may have waiting ([`SchedulerConfig::max_tenant_backlog`]).
+    /// Sets the longest predicted time of the work that one tenant may have waiting
+    /// ([`SchedulerConfig::max_tenant_backlog`]).
     #[must_use]
     pub fn max_tenant_backlog(mut self, max: Duration) -> Self {
         self.max_tenant_backlog = Some(max);
@@ -215,6 +218,8 @@ impl AcceleratorBuilder {
             .ok_or(BuildError::NoReferee)?;
         let has_others = !found.others.is_empty() || !self.extra.is_empty();
         let mut candidates = vec![found.scalar(has_others)];
+        // The referee is a plain scalar engine even if the scalar engine also serves: its tables may not decide disputes
+        // about their own results.
         let referee: Arc<dyn Engine> = Arc::new(found.referee);
         candidates.extend(found.others);
         candidates.extend(self.extra.iter().cloned().map(EngineCandidate::uniform));

@@ -311,6 +311,7 @@ impl Future for PendingAnswers {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answers> {
         let this = &mut *self;
+        // Polled again after the end: a future may not panic for that, so it is empty.
         let Some(answers) = &mut this.answers else { return Poll::Ready(Answers::default()) };
         this.pending.retain_mut(|pending| !pending.poll(context, answers));
         if this.pending.is_empty() {

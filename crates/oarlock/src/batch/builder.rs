@@ -9,7 +9,7 @@ use oarlock_core::{
 };
 
 use super::{Batch, BatchTask, IvSource};
-use crate::schemes::make_room;
+use crate::schemes::reserve_erasing;
 
 /// Makes a [`Batch`] record by record: inputs are copied side by side, results get places in the order of the records.
 /// No allocation per record; [`clear`](BatchBuilder::clear) keeps the memory for the next batch.
@@ -217,7 +217,7 @@ impl BatchBuilder {
         self.len == 0
     }
 
-    /// Creates a slot with room for `len` bytes: the length of the result that fills it.
+    /// Creates a slot of `len` bytes: the length of the result that fills it.
     pub fn slot(&mut self, len: u32) -> u32 {
         self.slots.push(len);
         // unreachable because four billion slots take more memory than there is
@@ -237,6 +237,7 @@ impl BatchBuilder {
     pub fn add(&mut self, entry: BatchEntry<'_>) -> Result<usize, JobError> {
         let (data_len, output_len) = (self.data.len(), self.output_len);
         let added = self.lay_out(&entry);
+        // Half of a record must not stay behind, because the caller may go on without it.
         if added.is_none() {
             self.data.truncate(data_len);
             self.output_len = output_len;
@@ -289,6 +290,7 @@ impl BatchBuilder {
     /// Forgets all records, slots and keys, wipes the data and keeps the memory.
     pub fn clear(&mut self) {
         let mut data = std::mem::take(&mut self.data);
+        // Inputs may be plaintext, and the next batch may be shorter than this one.
         erase(&mut data);
         let mut emptied = std::mem::take(self);
         emptied.keys.clear();
@@ -316,9 +318,10 @@ impl BatchBuilder {
     fn lay_out(&mut self, entry: &BatchEntry<'_>) -> Option<EntryLayout> {
         let (input, input_len) = match entry.input {
             EntryInput::Here(bytes) => (InputSource::Data(self.store(bytes)?), bytes.len()),
-            EntryInput::Slot(slot) => {
-                (InputSource::Slot(slot), self.slots.get(slot as usize).map_or(0, |room| *room as usize))
-            }
+            EntryInput::Slot(slot) => (
+                InputSource::Slot(slot),
+                self.slots.get(slot as usize).map_or(0, |capacity| *capacity as usize),
+            ),
         };
         let iv = self.lay_iv(entry.iv, entry.task.iv_len())?;
         let second_iv = self.lay_iv(entry.second_iv, entry.task.second_iv_len())?;
@@ -349,7 +352,7 @@ impl BatchBuilder {
             return Some(Span::default());
         }
         let span = Span::new(self.data.len(), bytes.len())?;
-        make_room(&mut self.data, bytes.len());
+        reserve_erasing(&mut self.data, bytes.len());
         self.data.extend_from_slice(bytes);
         Some(span)
     }

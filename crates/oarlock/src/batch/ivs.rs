@@ -51,6 +51,7 @@ impl BatchIvs {
         let zeros = maker.place(ZEROS)?;
         let first = makes_first.then(|| maker.lay_out(First, statuses)).transpose()?;
         let second = makes_second.then(|| maker.lay_out(Second, statuses)).transpose()?;
+        // At full capacity from the start: a vector that grew would leave keys in freed memory.
         let mut data = IvData(Vec::with_capacity(maker.end));
         data.0.extend_from_slice(&batch.records.data);
         data.0.resize(maker.end, 0);
@@ -214,6 +215,7 @@ impl<'a> IvMaker<'a> {
             let Some(place) = span.of_mut(data) else { continue };
             let status = &mut statuses[*index as usize];
             match made {
+                // A record without randomness is refused. A constant IV would be a silent flaw.
                 IvMethod::Random if !has_randomness => *status = Status::NoIv,
                 IvMethod::Random => {}
                 IvMethod::Zero => place.fill(0),

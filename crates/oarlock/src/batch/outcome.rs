@@ -20,6 +20,7 @@ pub struct BatchOutcome {
 ///
 /// It names the record, its task, its key and the expected lengths. It contains no data and no key material.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RecordError {
     /// Its place in the batch.
     pub record: usize,

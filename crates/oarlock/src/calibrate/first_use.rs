@@ -42,8 +42,9 @@ impl FirstUseCosts {
         self.known.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Adds a row to what the file has now. A row that is lost, because two write at once or nothing can be written, is measured again
-    /// by the next process.
+    /// Adds a row to the present content of the file.
+    ///
+    /// A row is lost if two threads write at once or the file cannot be written. The next process measures it again.
     fn keep(&self, row: CacheRow) {
         let (Some(path), Ok(_guard)) = (&self.cache, self.writing.try_lock()) else { return };
         let mut rows = read_rows(path).unwrap_or_default();

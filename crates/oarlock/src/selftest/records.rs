@@ -54,10 +54,10 @@ struct KnownPart {
 struct RecordPlace {
     output: OutputSink,
     tag: Span,
-    expected: Result<RecordAnswer, Status>,
+    expected: Result<ExpectedRecord, Status>,
 }
 
-struct RecordAnswer {
+struct ExpectedRecord {
     output: Vec<u8>,
     tag: Vec<u8>,
     /// The result is shorter than its place.
@@ -180,7 +180,7 @@ impl<'r> KnownColumns<'r> {
         };
         self.output.push(output);
         self.tag.push(tag);
-        let expected = row.expected.as_ref().map_err(|status| *status).map(|(output, tag)| RecordAnswer {
+        let expected = row.expected.as_ref().map_err(|status| *status).map(|(output, tag)| ExpectedRecord {
             output: output.clone(),
             tag: tag.clone(),
             is_short: output.len() < row.place_len,

@@ -1,8 +1,8 @@
 //! The key table: named, indexed keys of stated types, each with a policy.
 //!
-//! Records of a [batch](crate::batch) name keys by index. [`KeyTable::index`] finds the index of a name, once. Every record is
-//! checked against the policy of its key before an engine sees it. A record that a policy refuses fails alone, with the
-//! reason as its [`Status`](oarlock_core::Status).
+//! Records of a [batch](crate::batch) name keys by index. [`KeyTable::index`] finds the index of a name, once. Every
+//! record is checked against the policy of its key before an engine sees it. A record that a policy refuses fails
+//! alone, with the reason as its [`Status`](oarlock_core::Status).
 //!
 //! | file | content |
 //! |---|---|
@@ -40,7 +40,7 @@ pub use self::identity::KeyIdentity;
 pub use self::key_type::KeyType;
 pub use self::policy::{IvRule, KeyAlgorithm, KeyOperation, KeyPolicy};
 pub use self::policy_error::PolicyError;
-pub(crate) use self::rights::KeyRights;
+pub(crate) use self::rights::RightSet;
 pub(crate) use self::snapshot::{KeyColumns, SnapshotGuard, TableSnapshot};
 use self::snapshot::{TableKey, TableKeys};
 pub(crate) use self::uses::{KeyUses, UseLimit};
@@ -78,6 +78,7 @@ pub(crate) struct KeyEntry {
 
 /// A key that has come into the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct InsertedKey {
     /// The index by which records name it.
     pub index: u32,
@@ -87,6 +88,7 @@ pub struct InsertedKey {
 
 /// The public facts about a key of the table.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct KeyInfo {
     /// Its name.
     pub name: Arc<str>,
@@ -111,11 +113,11 @@ impl KeyTable {
         Self::default()
     }
 
-    /// Takes a key in under a name.
+    /// Inserts a key under a name.
     ///
     /// # Errors
-    /// The name is taken, the length is not one of the type's, the policy does not suit the type, or the key is weak and
-    /// the policy refuses such keys.
+    /// The name is taken, the length is not one of the type's, the policy does not suit the type, or the key is weak
+    /// and the policy refuses such keys.
     pub fn insert(
         &self,
         name: impl Into<Arc<str>>,
@@ -135,7 +137,7 @@ impl KeyTable {
         let identity = KeyIdentity::of(secret.expose())?;
         let key = oarlock_keys::raw::secret(secret)?;
         let entry = Arc::new(KeyEntry { name, key_type, uses: KeyUses::of(&policy), policy });
-        let rights = KeyRights::compile(key_type, &entry.policy);
+        let rights = RightSet::compile(key_type, &entry.policy);
         let index = self.write().add(TableKey { key, identity, rights, entry })?;
         self.count_weak(u64::from(warning.is_some()));
         Ok(InsertedKey { index, warning })
@@ -235,8 +237,10 @@ impl KeyTable {
         self.0.weak_keys_met.fetch_add(keys, Ordering::Relaxed);
     }
 
-    /// The keys that a batch of these records sees. If the snapshot of all keys is behind and cannot be changed, it has only the
-    /// keys that the records name, and the columns name them by their places in it.
+    /// Returns the keys that a batch of these records sees.
+    ///
+    /// If the snapshot of all keys is behind and cannot be changed, the result has only the keys that the records name,
+    /// with key columns that name them by their places in it.
     pub(crate) fn begin(&self, records: &Records<'_>) -> (SnapshotGuard<'_>, Option<KeyColumns>) {
         if let Some(whole) = self.read().keys.whole() {
             return (SnapshotGuard::new(self, whole), None);

@@ -11,7 +11,7 @@ use crate::batch::{BatchTask, IvSource, KeyWrap};
 
 /// The rights of a key, or the needs of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct KeyRights(u64);
+pub(crate) struct RightSet(u64);
 
 const TYPES: u32 = 0;
 const OPERATIONS: u32 = 8;
@@ -31,7 +31,7 @@ const EXISTS: u64 = 1 << 50;
 const NEVER_IV: u64 = 1 << 62;
 const NEVER: u64 = 1 << 63;
 
-impl KeyRights {
+impl RightSet {
     /// Those of a key that is not there; what needs nothing, needs no key.
     pub(crate) const NONE: Self = Self(0);
     /// The need that no key satisfies.

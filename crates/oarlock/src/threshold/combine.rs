@@ -4,13 +4,14 @@ use oarlock_core::{JobError, SaltLength, Scheme};
 use oarlock_keys::threshold::ThresholdKey;
 
 use super::partial::check_index;
-use super::ring::ModularRing;
+use super::ring::RsaRing;
 use super::verify::{culprits, verify};
 use super::{PartialSignature, SigningRequest, ThresholdError, lagrange};
 use crate::{Accelerator, Job};
 
 /// A signature that verifies under the public key, and who stood in its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CombinedSignature {
     /// The signature, as long as the modulus.
     pub signature: Vec<u8>,
@@ -107,7 +108,7 @@ fn interpolate(
     encoded: &[u8],
     partials: &[&PartialSignature],
 ) -> Result<Option<Vec<u8>>, ThresholdError> {
-    let ring = ModularRing::of(key)?;
+    let ring = RsaRing::of(key)?;
     let (a, b) = lagrange::bezout(key).ok_or(JobError::OutOfRange { what: "public exponent" })?;
     let indices: Vec<u8> = partials.iter().map(|partial| partial.index()).collect();
     let factorial = lagrange::factorial(key);
@@ -118,6 +119,7 @@ fn interpolate(
     }
     let (mut dividend, mut divisor) = (ring.one(), ring.one());
     for (base, exponent) in &factors {
+        // Negative powers are collected, so that one inversion serves for all of them.
         let side = if *exponent < 0 { &mut divisor } else { &mut dividend };
         *side *= ring.power(base, exponent.unsigned_abs());
     }
