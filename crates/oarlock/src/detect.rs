@@ -217,6 +217,7 @@ impl SelfTestedEngine {
     pub(crate) fn new(candidate: EngineCandidate, referee: Arc<dyn Engine>) -> Self {
         let own = Self { is_guarded: false, ..Self::unproved(candidate, referee) };
         for shape in proved_shapes() {
+            // The verdict stays in `known`. A failure withdraws one shape, not the engine.
             let _ = own.verdict(shape);
         }
         own
@@ -247,7 +248,8 @@ impl SelfTestedEngine {
     /// not claim the shape.
     pub(crate) fn verdict(&self, shape: Shape) -> Option<&Result<SelfTestProof, SelfTestFailure>> {
         let known = &self.known.get(&shape)?.verdict;
-        // Not `get_or_init`: it would block other threads for the time of a self test, and a forked child for ever.
+        // Not `get_or_init`: it would block other threads for the time of a self test, and a forked child for
+        // ever.
         if known.get().is_none() {
             let start = Instant::now();
             let _ = known.set((self.prove(shape), start.elapsed()));
@@ -292,6 +294,7 @@ impl SelfTestedEngine {
         let known = &self.known.get(&shape)?.cost;
         self.offers(shape)?;
         if known.get().is_none() {
+            // Two threads may measure at once. The first result counts, and both are right.
             let _ = known.set(costs.cost(&self.plain(), shape));
         }
         *known.get()?
@@ -377,6 +380,7 @@ fn prove_both(
     shape: Shape,
 ) -> Result<SelfTestProof, SelfTestFailure> {
     let mut proof = prove(engine, referee, shape)?;
+    // An engine may claim tables and build none for this shape. Then the second proof shows nothing new.
     let before = eager.table_usage().bytes;
     if eager.table_usage().max_bytes > 0 && is_verification(shape) {
         let with_tables = prove(eager, referee, shape)?;
@@ -463,7 +467,10 @@ mod tests {
     #[cfg(feature = "lanes")]
     #[test]
     fn tables_are_built_where_they_are_to_be_proved() {
-        let Some(eager) = LaneEngine::detect().map(LaneEngine::with_tables_at_once) else { return };
+        let Some(eager) = LaneEngine::detect().map(LaneEngine::with_tables_at_once) else {
+            eprintln!("SKIPPED: this processor has no AVX-512 IFMA");
+            return;
+        };
         for shape in proved_shapes().into_iter().filter(|shape| is_verification(*shape)) {
             if eager.offers(shape).is_some() {
                 eager.drop_tables();

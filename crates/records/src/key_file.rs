@@ -171,6 +171,7 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
         let secret = line.secret()?;
         let (policy, encryption) = self.policy(&line, key_type)?;
         let table = &self.loaded.table;
+        // Keys are numbered as they are inserted, so the number of keys so far is the index of this one.
         let name = line.name.unwrap_or_else(|| table.len().to_string());
         let added = table.insert(name.as_str(), key_type, &secret[..], policy)?;
         if let (Some(own), Some(info)) = (encryption, table.info(added.index))

@@ -68,6 +68,7 @@ impl Answers {
     pub(super) fn into_single(mut self) -> Result<AnswerBytes, JobError> {
         let span = self.results.first().cloned().unwrap_or(Err(JobError::Cancelled))?;
         let mut bytes = AnswerBytes::new(std::mem::take(&mut self.bytes));
+        // A single answer begins at 0, so cutting the end leaves exactly its bytes.
         bytes.truncate(span.range().end);
         Ok(bytes)
     }

@@ -30,7 +30,9 @@ use crate::detect::{AbsentEngine, SelfTestedEngine};
 use crate::selftest::SelfTestFailure;
 use crate::table::KeyTable;
 
-/// The one way in: takes jobs, answers them from the best unit in reach. Cheap to clone, safe to share.
+/// The entry point: takes jobs from any thread and computes them on the engine that is fastest for them.
+///
+/// It is cheap to clone and safe to share.
 ///
 /// ```
 /// use oarlock::{Accelerator, Input, Job, SigningScheme, VerifyingScheme};

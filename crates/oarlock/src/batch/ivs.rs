@@ -1,4 +1,4 @@
-//! The IVs that are made here: zeros, keys, random values and counters.
+//! The IVs that the accelerator makes: zeros, keys, random values and counters.
 //!
 //! They lie behind a copy of the caller's data, so that spans of the IV column reach them.
 
@@ -88,7 +88,7 @@ impl BatchIvs {
         }
     }
 
-    /// Puts what an earlier wave left in a slot if a record finds it as its IV.
+    /// Copies the content of a slot, which an earlier wave filled, to the IV of a record that reads it.
     pub(super) fn take_from_slots(
         &mut self,
         batch: &Batch<'_>,
@@ -115,7 +115,7 @@ impl BatchIvs {
         Ok(())
     }
 
-    /// Hands the IVs that were made for a record to if they were asked for.
+    /// Copies the IVs that were made for a record to the sinks that it names.
     pub(super) fn give(&self, row: &BatchRow, index: usize, output: &mut [u8], slots: &mut SecretSlots) {
         for (from, places) in [(row.iv_from, &self.first), (row.second_iv_from, &self.second)] {
             let IvSource::Generated(sink) = from else { continue };

@@ -9,7 +9,7 @@ use super::slots::{SlotClaim, SlotClaims, SlotContent, SlotKey};
 use super::{Batch, BatchTask, IvSource, KeyWrap};
 use crate::table::{KeyOperation, KeyPolicy, KeyType, RightSet, TableSnapshot};
 
-/// Bytes of a check value.
+/// The length of a check value, in bytes.
 pub(super) const CHECK_VALUE_LEN: usize = 3;
 
 /// The largest growth of a result over its input: a digest of nothing has 64 bytes.
@@ -57,8 +57,8 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
     /// depends on a failure.
     pub(super) fn judge(&mut self, row: &BatchRow) -> (u32, Result<(), Status>) {
         let wave = self.wave(row);
-        // The slots are claimed below even if the check fails. Otherwise a later record could take the slot, and records
-        // that meant the first one would read the wrong secret.
+        // The slots are claimed below even if the check fails. Otherwise a later record could take the slot,
+        // and records that meant the first one would read the wrong secret.
         let judged = wave.and_then(|_| self.check(row));
         let written =
             [output_slot(row.output), generated_slot(row.iv_from), generated_slot(row.second_iv_from)];
@@ -187,7 +187,8 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
                 SlotContent::Key(key) if row.task.is_wrapping() => return check_export(key, found, needed),
                 SlotContent::Data { is_open, may_translate } if row.task.encrypts() => {
                     let translates = needed.doing_instead(KeyOperation::TranslateTo);
-                    // A caller who knows this key could decrypt what the other key hid. So a known key gets open data only.
+                    // A caller who knows this key could decrypt what the other key hid. So a known key gets
+                    // open data only.
                     let may_as_translation = *may_translate && !found.is_known() && rights.has(translates);
                     let may = may_as_translation || (*is_open && rights.has(needed));
                     return if may { Ok(OPEN) } else { Err(first_refusal(rights, needed)) };
@@ -286,7 +287,8 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
         self.check_input(row)?;
         row.tag.of(&self.batch.records.data).ok_or(Status::Malformed)?;
         self.check_wrap(row, wrap, key_type)?;
-        // The master's policy must name the type. Otherwise anyone who can wrap would choose the rights of what comes out.
+        // The master's policy must name the type. Otherwise anyone who can wrap would choose the rights of
+        // what comes out.
         let policy = match found.policy {
             Some(policy) => Some(policy.of_unwrapped(key_type).ok_or(Status::Forbidden)?),
             None => None,
@@ -339,8 +341,8 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
             OutputSink::Slot(_) => return Err(Status::Malformed),
             OutputSink::Output(span) => {
                 self.in_output(span)?;
-                // Many records may name one long span, and a group has memory for each of them. The bound keeps that memory
-                // in proportion to the input.
+                // Many records may name one long span, and a group has memory for each of them. The bound
+                // keeps that memory in proportion to the input.
                 if span.len as usize > input_len.saturating_add(MAX_GROWTH as usize) {
                     return Err(Status::BadLength);
                 }

@@ -74,20 +74,20 @@ pub struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Records of mixed tasks, with the caller's IVs and without slots.
+    /// Creates a batch of mixed tasks, with the caller's IVs and without slots.
     #[must_use]
     pub fn new(task: Column<'a, BatchTask>, records: Records<'a>) -> Self {
         let iv = Column::One(IvSource::Given);
         Self { task, records, iv_from: iv.clone(), second_iv_from: iv, slots: Cow::Borrowed(&[]) }
     }
 
-    /// Records of one task, with the caller's IVs and without slots.
+    /// Creates a batch of one task, with the caller's IVs and without slots.
     #[must_use]
     pub fn of(task: impl Into<BatchTask>, records: Records<'a>) -> Self {
         Self::new(Column::One(task.into()), records)
     }
 
-    /// Names the key at `index` of `records.keys`, which the caller brings along.
+    /// Names the key at `index` of `records.keys`, which the caller brings instead of the table.
     ///
     /// No policy holds for it. No IV for GCM is made under it, because nobody counts its uses.
     #[must_use]

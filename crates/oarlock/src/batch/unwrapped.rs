@@ -40,7 +40,8 @@ impl UnwrappedKeys<'_> {
                 settle(part, local, slot, finished);
             }
         }
-        // A check value needs the finished key, and a weakness is reported only for a key whose check value fits.
+        // A check value needs the finished key, and a weakness is reported only for a key whose check value
+        // fits.
         self.compare_check_values(group, data, part);
         let mut warnings = Vec::new();
         for (local, index) in group.members.iter().enumerate() {

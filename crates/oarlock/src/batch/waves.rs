@@ -54,7 +54,8 @@ impl PlanRun<'_, '_> {
     fn is_whole(&self) -> bool {
         let is_refused = |group: &RecordGroup| group.members.len() < self.batch.records.len;
         match &self.plan.groups[..] {
-            // A refused record gets no key, so that no engine computes it. A task without a key has no such means.
+            // A refused record gets no key, so that no engine computes it. A task without a key has no such
+            // means.
             [group] => !self.batch.names_slots() && (group.task.has_key() || !is_refused(group)),
             _ => false,
         }

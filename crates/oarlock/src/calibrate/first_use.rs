@@ -34,7 +34,8 @@ impl FirstUseCosts {
     }
 
     fn known(&self) -> &[CacheRow] {
-        // `get` comes before `set`: a fork inside `get_or_init` would leave the child a lock that nobody opens.
+        // `get` comes before `set`: a fork inside `get_or_init` would leave the child a lock that nobody
+        // opens.
         if self.known.get().is_none() {
             let rows = self.cache.as_deref().and_then(read_rows).unwrap_or_default();
             let _ = self.known.set(rows);

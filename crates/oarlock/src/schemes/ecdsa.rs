@@ -50,7 +50,8 @@ pub(super) fn lower_verify(
     let mut fixed = [0; 2 * WIDEST];
     let signature = match encoding {
         EcdsaEncoding::Fixed if job.second.len() == 2 * curve.scalar_len() => job.second,
-        // A signature of a wrong length comes from the peer. It is a bad signature and not the caller's error.
+        // A signature of a wrong length comes from the peer. It is a bad signature and not the caller's
+        // error.
         EcdsaEncoding::Fixed => return Err(JobError::Rejected),
         EcdsaEncoding::Der => read_der(curve, job.second, &mut fixed).ok_or(JobError::Rejected)?,
     };

@@ -50,7 +50,8 @@ pub(super) fn raise(seed: &[u8; 32], encoded: &[u8], out: &mut Vec<u8>) -> usize
     for (byte, real) in chosen.iter_mut().zip(encoded) {
         byte.conditional_assign(real, is_good);
     }
-    // Only the length of the answer depends on the padding, and an alternative has a plausible length of its own.
+    // Only the length of the answer depends on the padding, and an alternative has a plausible length of its
+    // own.
     let message = &chosen[start as usize..];
     let len = message.len();
     out.extend_from_slice(message);
@@ -82,7 +83,8 @@ fn alternative_start(seed: &[u8; 32], modulus_len: usize) -> u32 {
     let bound = u16::try_from(modulus_len - MIN_PADDING).unwrap_or(u16::MAX);
     let mask = u16::MAX >> bound.leading_zeros();
     let mut len = 0_u16;
-    // All candidates are read, and the last fitting one wins. A loop that stopped early would show which one fits.
+    // All candidates are read, and the last fitting one wins. A loop that stopped early would show which one
+    // fits.
     for candidate in candidates.chunks_exact(2) {
         let candidate = u16::from_be_bytes([candidate[0], candidate[1]]) & mask;
         len.conditional_assign(&candidate, candidate.ct_lt(&bound));

@@ -103,7 +103,8 @@ impl MemoryCounter {
 
 impl CounterStore for MemoryCounter {
     fn reserve(&self, count: u64) -> io::Result<u64> {
-        // Relaxed, because no other memory depends on the count. `checked_add` keeps it from wrapping around to old values.
+        // Relaxed, because no other memory depends on the count. `checked_add` keeps it from wrapping around
+        // to old values.
         let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| next.checked_add(count));
         taken.map_err(|_| exhausted())
     }
@@ -171,7 +172,8 @@ impl FileCounter {
         let draft = self.beside(".new");
         let mut file = File::create(&draft)?;
         writeln!(file, "{next}")?;
-        // The content must be on disk before the name: after a crash, a renamed empty file would be no counter.
+        // The content must be on disk before the name: after a crash, a renamed empty file would be no
+        // counter.
         file.sync_all()?;
         fs::rename(&draft, &self.path)?;
         // The rename is durable only once the directory is synced.

@@ -76,7 +76,7 @@ pub(crate) struct KeyEntry {
     pub(crate) uses: KeyUses,
 }
 
-/// A key that has come into the table.
+/// A key that was inserted into a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InsertedKey {
@@ -107,7 +107,7 @@ pub struct KeyInfo {
 }
 
 impl KeyTable {
-    /// An empty table.
+    /// Creates an empty table.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -130,6 +130,7 @@ impl KeyTable {
         if !key_type.takes_len(secret.len()) {
             return Err(TableError::Length { key_type, found: secret.len() });
         }
+        // Before the key enters the table: a batch of another thread could use it at once.
         let warning = policy
             .weak_keys
             .judge(weakness(key_type, secret.expose()))
@@ -176,6 +177,7 @@ impl KeyTable {
         let mut changed = Vec::new();
         for (index, own) in state.keys.iter() {
             let Some(known) = counted.get(&own.identity) else { continue };
+            // Two lines of a key file may hold one key under different policies, each with uses of its own.
             let namesake = known.iter().find(|entry| entry.name == own.entry.name);
             let Some(before) = namesake.or(known.first()) else { continue };
             let KeyEntry { name, key_type, policy, .. } = &*own.entry;
@@ -187,7 +189,7 @@ impl KeyTable {
         changed.into_iter().for_each(|(index, own)| state.keys.set(index, Some(own)));
     }
 
-    /// The index of a name.
+    /// Returns the index of a name.
     #[must_use]
     pub fn index(&self, name: &str) -> Option<u32> {
         self.read().names.get(name).copied()
@@ -209,13 +211,13 @@ impl KeyTable {
         })
     }
 
-    /// The names, by index.
+    /// Returns the names, by index.
     #[must_use]
     pub fn names(&self) -> Vec<(u32, Arc<str>)> {
         self.read().keys.iter().map(|(index, own)| (index, Arc::clone(&own.entry.name))).collect()
     }
 
-    /// Number of keys.
+    /// Returns the number of keys.
     #[must_use]
     pub fn len(&self) -> usize {
         self.read().names.len()
@@ -227,13 +229,14 @@ impl KeyTable {
         self.len() == 0
     }
 
-    /// Weak keys that policies let in with a warning, into the table and inside of batches.
+    /// Returns the number of weak keys that were accepted with a warning, by the table and by batches.
     #[must_use]
     pub fn weak_keys_met(&self) -> u64 {
         self.0.weak_keys_met.load(Ordering::Relaxed)
     }
 
     pub(crate) fn count_weak(&self, keys: u64) {
+        // Relaxed: the count is read for display only.
         self.0.weak_keys_met.fetch_add(keys, Ordering::Relaxed);
     }
 

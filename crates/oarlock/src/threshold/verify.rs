@@ -125,6 +125,7 @@ impl<'a> ProofVerifier<'a> {
         work: &mut ProofPowers,
     ) -> Result<Option<ProofClaim>, ThresholdError> {
         check_index(self.key, partial.index())?;
+        // A partial signature of another modulus is wrong like any other. An error would spare its server.
         let is_sized = partial.as_bytes().len() == PartialSignature::len_under(self.key);
         if !is_sized || partial.check_range(self.key).is_err() {
             return Ok(None);
@@ -151,6 +152,7 @@ impl<'a> ProofVerifier<'a> {
             let (dividend, divisor) = (self.read(long, dividend)?, self.read(short, divisor)?);
             Ok(self.ring.inverse(&divisor).map(|inverse| self.ring.write(&(dividend * inverse))))
         };
+        // A number without an inverse shares a factor with n. No right server sends one.
         let (Some(of_base), Some(of_request)) = (quotient(claim.of_base)?, quotient(claim.of_request)?)
         else {
             return Ok(false);
