@@ -334,15 +334,15 @@ fn columns_that_are_not_there_or_twice_are_told_at_once() {
                 FileFormat::CSV,
                 "v\n",
             ),
-            "no padding",
+            "padding does not fit GCM",
         ),
         (
             fault(&decrypt(AES128, IvFrom::New("iv".into()), Padding::None), FileFormat::CSV, "v\n"),
-            "not made",
+            "cannot make its IV",
         ),
         (
             fault(&job(RowOperation::Mac { alg: MacAlg::HmacSha1, len: 21 }), FileFormat::CSV, "v\n"),
-            "fewer bytes",
+            "hmac-sha1: expected 4 to 20 bytes of the code, found 21",
         ),
     ];
     for (error, said) in cases {

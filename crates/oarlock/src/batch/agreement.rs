@@ -126,7 +126,7 @@ impl RandomBatch {
     /// # Errors
     /// The first difference.
     pub fn compare_paths(&self, accelerator: &Accelerator) -> Result<Vec<Status>, AgreementError> {
-        let builder = self.builder(&self.records)?;
+        let builder = self.to_builder()?;
         let as_it_is = self.run(accelerator, &builder.batch())?;
         let mut by_task = builder.batch();
         by_task.task = Column::Each(self.records.iter().map(|record| record.task).collect());
@@ -142,7 +142,7 @@ impl RandomBatch {
     /// Returns a new table of the keys, whose uses are all left. The key of a type has the type's place as its index.
     ///
     /// # Errors
-    /// None that a valid policy has.
+    /// A key was not added. [`draw`](Self::draw) makes only keys and policies that are valid.
     pub fn table(&self) -> Result<KeyTable, TableError> {
         let table = KeyTable::new();
         for (key_type, policy) in &self.policies {
@@ -156,13 +156,7 @@ impl RandomBatch {
     /// # Errors
     /// The records exceed 4 GiB.
     pub fn to_builder(&self) -> Result<BatchBuilder, JobError> {
-        self.builder(&self.records)
-    }
-
-    fn builder(&self, records: &[RandomRecord]) -> Result<BatchBuilder, JobError> {
-        let mut builder = BatchBuilder::new();
-        records.iter().try_for_each(|record| builder.add(record.entry()).map(drop))?;
-        Ok(builder)
+        builder_of(&self.records)
     }
 
     fn run(&self, accelerator: &Accelerator, batch: &Batch<'_>) -> Result<BatchEffects, AgreementError> {
@@ -177,7 +171,7 @@ impl RandomBatch {
         let table = self.table()?;
         let mut effects = BatchEffects::default();
         for record in &self.records {
-            let builder = self.builder(std::slice::from_ref(record))?;
+            let builder = builder_of(std::slice::from_ref(record))?;
             let batch = builder.batch();
             effects.add(&accelerator.run_batch(&table, &batch)?, &batch);
         }
@@ -254,6 +248,12 @@ impl RandomRecord {
             .input(&self.input)
             .tag(&self.tag)
     }
+}
+
+fn builder_of(records: &[RandomRecord]) -> Result<BatchBuilder, JobError> {
+    let mut builder = BatchBuilder::new();
+    records.iter().try_for_each(|record| builder.add(record.entry()).map(drop))?;
+    Ok(builder)
 }
 
 fn draw_task(choices: &mut impl ChoiceSource) -> BatchTask {
